@@ -1,0 +1,29 @@
+/**
+ * Counted notes: what was lost or odd in the data, shown with every report.
+ * The thousandth damaged row costs one increment, not one line of output.
+ */
+export type NoteSeverity = 'info' | 'warning' | 'loss';
+
+export interface Note {
+  readonly code: string;
+  readonly severity: NoteSeverity;
+  /** What it means for the reader, without the count. */
+  readonly text: string;
+  readonly count: number;
+  /** One concrete case, to look it up in the file. */
+  readonly example: string;
+}
+
+export class NoteCounter {
+  private readonly byCode = new Map<string, { -readonly [K in keyof Note]: Note[K] }>();
+
+  add(code: string, severity: NoteSeverity, text: string, example = '', count = 1): void {
+    const known = this.byCode.get(code);
+    if (known) known.count += count;
+    else this.byCode.set(code, { code, severity, text, count, example: example.slice(0, 200) });
+  }
+
+  list(): Note[] {
+    return [...this.byCode.values()].map(note => ({ ...note }));
+  }
+}

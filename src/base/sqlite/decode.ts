@@ -1,0 +1,305 @@
+/**
+ * Decodes the rows of leaf pages straight into typed arrays: no row objects, no strings, no SQL.
+ *
+ * Everything here can run in a worker: a plan is typed arrays and numbers, except for text, which the caller
+ * takes as bytes.
+ */
+import type { AnyArray } from '../column.js';
+import { headerOffset, type Leaves, maxCells, readU32 } from './btree.js';
+import type { SqlitePages } from './pages.js';
+
+/** What to do with one column of the file's table. */
+export type Sink =
+  /** Numbers into an array; NULL becomes `missing`. */
+  | { readonly kind: 'number'; readonly into: AnyArray; readonly missing: number }
+  /** nsys global ids: bits 48-63 machine, 24-47 process, 0-23 thread. NULL leaves -1 in all three. */
+  | { readonly kind: 'global-id'; readonly machine: Int32Array; readonly pid: Int32Array; readonly tid: Int32Array }
+  /** UTF-8 bytes handed to the caller, who gives back the number to store. */
+  | {
+      readonly kind: 'text';
+      readonly into: Int32Array;
+      readonly take: (bytes: Uint8Array, from: number, to: number) => number;
+    };
+
+export interface DecodePlan {
+  /** By position in the file's table; undefined columns are stepped over. */
+  readonly sinks: readonly (Sink | undefined)[];
+  /** Receives each row's id. */
+  readonly rowIds?: Float64Array;
+  /** The column that is an alias of the row id (INTEGER PRIMARY KEY), stored as NULL in the record. */
+  readonly rowIdColumn: number;
+}
+
+/** Bytes of the value for serial types 0..11. */
+const SIZE = new Uint8Array([0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0]);
+const NUMBER = 1;
+const GLOBAL_ID = 2;
+const TEXT = 3;
+
+/**
+ * Decodes leaves[from .. to) into the plan's arrays; row numbers follow leaves.firstRow.
+ * Returns the rows that could not be read; their cells hold "missing".
+ */
+export function decodeLeaves(
+  pages: SqlitePages,
+  leaves: Leaves,
+  plan: DecodePlan,
+  from = 0,
+  to = leaves.pages.length,
+): number[] {
+  const decoder = new RowDecoder(pages, plan);
+  const bad: number[] = [];
+  for (let leaf = from; leaf < to; leaf++) {
+    decoder.page(leaves.pages[leaf], leaves.firstRow[leaf], leaves.firstRow[leaf + 1], bad);
+  }
+  return bad;
+}
+
+class RowDecoder {
+  private readonly columns: number;
+  private readonly actions: Uint8Array;
+  private readonly arrays: (AnyArray | undefined)[];
+  private readonly missing: Float64Array;
+  private readonly float = new DataView(new ArrayBuffer(8));
+  private overflow = new Uint8Array(0);
+
+  constructor(
+    private readonly pages: SqlitePages,
+    private readonly plan: DecodePlan,
+  ) {
+    // Columns after the last wanted one need no look at all.
+    let last = plan.sinks.length;
+    while (last > 0 && plan.sinks[last - 1] === undefined) last--;
+    this.columns = last;
+    this.actions = new Uint8Array(last);
+    this.arrays = new Array(last);
+    this.missing = new Float64Array(last);
+    for (let c = 0; c < last; c++) {
+      const sink = plan.sinks[c];
+      if (!sink) continue;
+      this.actions[c] = sink.kind === 'number' ? NUMBER : sink.kind === 'text' ? TEXT : GLOBAL_ID;
+      if (sink.kind !== 'global-id') this.arrays[c] = sink.into;
+      this.missing[c] = sink.kind === 'number' ? sink.missing : -1;
+    }
+  }
+
+  page(page: number, firstRow: number, endRow: number, bad: number[]): void {
+    const { pages } = this;
+    const base = pages.locate(page);
+    const bytes = pages.bytes;
+    const at = base + headerOffset(page);
+    let cells = (bytes[at + 3] << 8) | bytes[at + 4];
+    if (bytes[at] !== 13 || cells > maxCells(pages)) cells = 0;
+    const count = Math.min(cells, endRow - firstRow);
+    const limit = base + pages.usableSize;
+    for (let cell = 0; cell < count; cell++) {
+      const pointer = at + 8 + cell * 2;
+      const position = base + ((bytes[pointer] << 8) | bytes[pointer + 1]);
+      // Overflowing rows move the window, so the page is found again after each.
+      if (!this.row(page, position, limit, firstRow + cell)) {
+        this.blank(firstRow + cell);
+        bad.push(firstRow + cell);
+      }
+    }
+    for (let row = firstRow + count; row < endRow; row++) {
+      this.blank(row);
+      bad.push(row);
+    }
+  }
+
+  private row(page: number, position: number, limit: number, row: number): boolean {
+    let bytes = this.pages.bytes;
+    // Payload length.
+    let b = bytes[position++];
+    let length = b & 0x7f;
+    while (b >= 0x80) {
+      if (position >= limit || length > 0xffffff) return false;
+      b = bytes[position++];
+      length = length * 128 + (b & 0x7f);
+    }
+    // Row id: up to nine bytes; ids beyond 2^53 do not occur in exports.
+    b = bytes[position++];
+    let rowId = b & 0x7f;
+    for (let n = 1; b >= 0x80; n++) {
+      if (n > 8 || position >= limit) return false;
+      b = bytes[position++];
+      rowId = rowId * 128 + (b & 0x7f);
+    }
+    let end = position + length;
+    let moved = false;
+    if (length > this.pages.usableSize - 35) {
+      const whole = this.collect(position, length, limit);
+      if (!whole) {
+        this.pages.locate(page);
+        return false;
+      }
+      bytes = whole;
+      position = 0;
+      end = length;
+      moved = true;
+    } else if (end > limit) return false;
+
+    const fine = this.record(bytes, position, end, row, rowId);
+    if (moved) this.pages.locate(page);
+    return fine;
+  }
+
+  private record(bytes: Uint8Array, position: number, end: number, row: number, rowId: number): boolean {
+    let b = bytes[position];
+    let headerEnd = position;
+    let h = position + 1;
+    if (b < 0x80) headerEnd += b;
+    else {
+      let headerLength = b & 0x7f;
+      while (b >= 0x80) {
+        if (h >= end) return false;
+        b = bytes[h++];
+        headerLength = headerLength * 128 + (b & 0x7f);
+      }
+      headerEnd += headerLength;
+    }
+    if (headerEnd > end || headerEnd < h) return false;
+    let body = headerEnd;
+    const { columns, actions, arrays, missing } = this;
+    if (this.plan.rowIds) this.plan.rowIds[row] = rowId;
+    for (let c = 0; c < columns; c++) {
+      if (h >= headerEnd) {
+        // Columns added to the table after this row was written.
+        this.blankFrom(c, row);
+        break;
+      }
+      let type = bytes[h++];
+      if (type >= 0x80) {
+        let value = type & 0x7f;
+        while (type >= 0x80) {
+          if (h >= headerEnd || value > 0xffffff) return false;
+          type = bytes[h++];
+          value = value * 128 + (type & 0x7f);
+        }
+        type = value;
+      }
+      const size = type < 12 ? SIZE[type] : (type - 12) >> 1;
+      if (body + size > end || type === 10 || type === 11) return false;
+      const action = actions[c];
+      if (action === NUMBER) {
+        let value: number;
+        switch (type) {
+          case 0:
+            value = c === this.plan.rowIdColumn ? rowId : missing[c];
+            break;
+          case 1:
+            value = (bytes[body] << 24) >> 24;
+            break;
+          case 2:
+            value = ((bytes[body] << 24) >> 16) | bytes[body + 1];
+            break;
+          case 3:
+            value = ((bytes[body] << 24) >> 8) | (bytes[body + 1] << 8) | bytes[body + 2];
+            break;
+          case 4:
+            value = (bytes[body] << 24) | (bytes[body + 1] << 16) | (bytes[body + 2] << 8) | bytes[body + 3];
+            break;
+          case 5:
+            value =
+              (((bytes[body] << 24) >> 16) | bytes[body + 1]) * 4294967296 +
+              (((bytes[body + 2] << 24) | (bytes[body + 3] << 16) | (bytes[body + 4] << 8) | bytes[body + 5]) >>> 0);
+            break;
+          case 6:
+            value =
+              ((bytes[body] << 24) | (bytes[body + 1] << 16) | (bytes[body + 2] << 8) | bytes[body + 3]) * 4294967296 +
+              readU32(bytes, body + 4);
+            break;
+          case 7:
+            for (let i = 0; i < 8; i++) this.float.setUint8(i, bytes[body + i]);
+            value = this.float.getFloat64(0);
+            break;
+          case 8:
+            value = 0;
+            break;
+          case 9:
+            value = 1;
+            break;
+          default:
+            // Text where a number belongs.
+            value = missing[c];
+        }
+        arrays[c]![row] = value;
+      } else if (action === GLOBAL_ID) this.globalId(c, type, bytes, body, row);
+      else if (action === TEXT) {
+        const sink = this.plan.sinks[c] as Extract<Sink, { kind: 'text' }>;
+        sink.into[row] = type >= 13 ? sink.take(bytes, body, body + size) : -1;
+      }
+      body += size;
+    }
+    return true;
+  }
+
+  private globalId(c: number, type: number, bytes: Uint8Array, body: number, row: number): void {
+    const sink = this.plan.sinks[c] as Extract<Sink, { kind: 'global-id' }>;
+    if (type === 0 || type > 9 || type === 7) {
+      sink.machine[row] = -1;
+      sink.pid[row] = -1;
+      sink.tid[row] = -1;
+      return;
+    }
+    // Sign-extended like any SQLite integer: a short value is a small one.
+    const size = SIZE[type];
+    let high = 0;
+    let low = type === 9 ? 1 : 0;
+    if (size > 0 && bytes[body] >= 0x80) {
+      high = -1;
+      low = -1;
+    }
+    for (let i = 0; i < size; i++) {
+      high = (high << 8) | (low >>> 24);
+      low = (low << 8) | bytes[body + i];
+    }
+    sink.machine[row] = high >>> 16;
+    sink.pid[row] = ((high & 0xffff) << 8) | (low >>> 24);
+    sink.tid[row] = low & 0xffffff;
+  }
+
+  private blank(row: number): void {
+    if (this.plan.rowIds) this.plan.rowIds[row] = -1;
+    this.blankFrom(0, row);
+  }
+
+  private blankFrom(column: number, row: number): void {
+    for (let c = column; c < this.columns; c++) {
+      const sink = this.plan.sinks[c];
+      if (!sink) continue;
+      if (sink.kind === 'global-id') {
+        sink.machine[row] = -1;
+        sink.pid[row] = -1;
+        sink.tid[row] = -1;
+      } else sink.into[row] = this.missing[c];
+    }
+  }
+
+  /** A payload that spills over: the part on this page, then a chain of overflow pages. */
+  private collect(position: number, length: number, limit: number): Uint8Array | undefined {
+    const { pages } = this;
+    const usable = pages.usableSize;
+    // A lying length must not allocate: the file has to be able to hold it.
+    if (length > pages.source.size) return undefined;
+    const least = Math.floor(((usable - 12) * 32) / 255) - 23;
+    const surplus = least + ((length - least) % (usable - 4));
+    const local = surplus <= usable - 35 ? surplus : least;
+    if (position + local + 4 > limit) return undefined;
+    if (this.overflow.length < length) this.overflow = new Uint8Array(Math.max(length, this.overflow.length * 2));
+    const whole = this.overflow.subarray(0, length);
+    whole.set(pages.bytes.subarray(position, position + local));
+    let filled = local;
+    let next = readU32(pages.bytes, position + local);
+    while (filled < length) {
+      if (!pages.has(next)) return undefined;
+      const base = pages.locate(next);
+      const part = Math.min(length - filled, usable - 4);
+      whole.set(pages.bytes.subarray(base + 4, base + 4 + part), filled);
+      filled += part;
+      next = readU32(pages.bytes, base);
+    }
+    return whole;
+  }
+}
+

@@ -1,0 +1,32 @@
+/**
+ * Something the user can fix. Printed as two lines (what happened, what to do), never with a stack.
+ * Each code has its own exit status so that scripts can tell the cases apart.
+ */
+const exitCodes = {
+  usage: 2,
+  'not-found': 3,
+  'not-a-profile': 4,
+  damaged: 5,
+  'too-large': 6,
+  'needs-nsys': 7,
+  'not-recorded': 8,
+  unreadable: 9,
+  'no-space': 10,
+} as const;
+
+export type UserErrorCode = keyof typeof exitCodes;
+
+export class UserError extends Error {
+  constructor(
+    readonly code: UserErrorCode,
+    whatHappened: string,
+    readonly hint: string,
+  ) {
+    super(whatHappened);
+    this.name = 'UserError';
+  }
+
+  get exitCode(): number {
+    return exitCodes[this.code];
+  }
+}

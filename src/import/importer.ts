@@ -1,0 +1,25 @@
+/**
+ * The contract of an importer: bytes to Profile. Exactly one importer recognizes a file, by its content; the name
+ * and extension say nothing. Adding a format is one folder with an Importer and one line in index.ts.
+ */
+import type { Profile } from '../model/profile.js';
+import type { TableName } from '../model/schema.js';
+import type { ProfileFile } from './profile-file.js';
+
+export interface ImportContext {
+  /** Told from time to time how much of the file is done, 0 to 1. */
+  readonly onProgress?: (done: number) => void;
+  /** Only these tables are wanted; the others may be skipped (and are then listed in Profile.skipped). */
+  readonly tables?: ReadonlySet<TableName>;
+  /** Workers to use beside this thread; 0 keeps everything here. Undefined lets the importer choose. */
+  readonly workers?: number;
+}
+
+export interface Importer {
+  readonly id: string;
+  /** What a user calls such a file. */
+  readonly label: string;
+  /** Judges by the first bytes of the content (already unpacked when the file is gzip). */
+  recognizes(head: Uint8Array): boolean;
+  import(file: ProfileFile, context: ImportContext): Promise<Profile>;
+}

@@ -1,0 +1,198 @@
+/**
+ * A file as importers see it: its first bytes, random access, or a stream of chunks; gzip is undone on the way.
+ *
+ * Packed files are bounded: deflate can blow up a thousandfold, so unpacking stops once the output is both large
+ * and far larger than any real profile packs (see `unpackLimit`).
+ */
+import * as fs from 'node:fs';
+import * as os from 'node:os';
+import * as path from 'node:path';
+import { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import type { ByteSource } from '../base/byte-source.js';
+import { formatBytes } from '../base/units.js';
+import { UserError } from '../base/user-error.js';
+
+/** Real profiles pack 5 to 30 times, grown ones up to about 60; beyond this ratio a large file is a bomb. */
+const MAX_RATIO = 250;
+const ALWAYS_ALLOWED = 256 * 1024 * 1024;
+const HEAD_BYTES = 4096;
+const CHUNK_BYTES = 4 * 1024 * 1024;
+
+export class ProfileFile {
+  readonly name: string;
+  readonly sizeBytes: number;
+  readonly packed: boolean;
+  private readonly fd: number;
+  private temporary?: { fd: number; path: string };
+
+  private constructor(readonly path: string) {
+    this.name = path.split(/[\\/]/).pop() ?? path;
+    try {
+      this.fd = fs.openSync(path, 'r');
+    } catch (error) {
+      throw openError(path, error as NodeJS.ErrnoException);
+    }
+    const stat = fs.fstatSync(this.fd);
+    this.sizeBytes = stat.size;
+    const magic = new Uint8Array(2);
+    if (stat.isFile()) fs.readSync(this.fd, magic, 0, 2, 0);
+    this.packed = magic[0] === 0x1f && magic[1] === 0x8b;
+    if (!stat.isFile()) {
+      this.close();
+      throw new UserError('not-found', `${path} is not a file.`, 'Give a profile file, or a folder that holds some.');
+    }
+    if (stat.size === 0) {
+      this.close();
+      throw new UserError(
+        'not-a-profile',
+        `${path} is empty.`,
+        'The profiler was probably stopped before it wrote its output; capture again.',
+      );
+    }
+  }
+
+  static open(path: string): ProfileFile {
+    return new ProfileFile(path);
+  }
+
+  /** The most bytes that will be unpacked from this file. */
+  get unpackLimit(): number {
+    return Math.max(ALWAYS_ALLOWED, this.sizeBytes * MAX_RATIO);
+  }
+
+  /** First bytes of the content. */
+  async head(): Promise<Uint8Array> {
+    for await (const chunk of this.chunks(HEAD_BYTES)) return chunk.subarray(0, HEAD_BYTES);
+    return new Uint8Array(0);
+  }
+
+  /** The content from front to end. `readBytes` is how far into the file on disk we are, for progress. */
+  async *chunks(chunkBytes = CHUNK_BYTES): AsyncGenerator<Uint8Array & { readBytes?: number }> {
+    if (!this.packed) {
+      yield* this.plainChunks(chunkBytes);
+      return;
+    }
+    let read = 0;
+    const plain = this.plainChunks(1 << 20);
+    const counted = async function* () {
+      for await (const chunk of plain) {
+        read += chunk.length;
+        yield chunk;
+      }
+    };
+    const gunzip = createGunzip({ chunkSize: Math.min(chunkBytes, 1 << 20) });
+    const source = Readable.from(counted(), { objectMode: true, highWaterMark: 2 });
+    source.on('error', error => gunzip.destroy(error));
+    source.pipe(gunzip);
+    let written = 0;
+    try {
+      for await (const chunk of gunzip as AsyncIterable<Uint8Array>) {
+        written += chunk.length;
+        if (written > this.unpackLimit) throw this.bombError();
+        yield Object.assign(chunk, { readBytes: read });
+      }
+    } catch (error) {
+      if (error instanceof UserError) throw error;
+      // What was unpacked so far has been handed out; the importer decides what a cut file is worth.
+      throw new CutOffError(`${this.name}: ${(error as Error).message}`);
+    } finally {
+      source.destroy();
+      gunzip.destroy();
+    }
+  }
+
+  private async *plainChunks(chunkBytes: number): AsyncGenerator<Uint8Array & { readBytes?: number }> {
+    let position = 0;
+    while (true) {
+      const buffer = new Uint8Array(chunkBytes);
+      const got = await new Promise<number>((resolve, reject) =>
+        fs.read(this.fd, buffer, 0, chunkBytes, position, (error, n) => (error ? reject(error) : resolve(n))),
+      );
+      if (got === 0) return;
+      position += got;
+      yield Object.assign(buffer.subarray(0, got), { readBytes: position });
+    }
+  }
+
+  /** Random access. A packed file is unpacked to a temporary file first, which is gone when this one is closed. */
+  async randomAccess(onProgress?: (done: number) => void): Promise<ByteSource & { fd: number }> {
+    if (!this.packed) return new DescriptorSource(this.fd);
+    if (!this.temporary) {
+      const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-'));
+      const file = path.join(folder, 'unpacked');
+      this.temporary = { fd: fs.openSync(file, 'wx+', 0o600), path: folder };
+      try {
+        for await (const chunk of this.chunks()) {
+          fs.writeSync(this.temporary.fd, chunk);
+          onProgress?.((chunk.readBytes ?? 0) / this.sizeBytes);
+        }
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOSPC') {
+          throw new UserError(
+            'no-space',
+            `No room in ${os.tmpdir()} to unpack ${this.name}.`,
+            'Free some, or point TMPDIR at a larger disk.',
+          );
+        }
+        // A cut-off archive still holds the pages before the cut.
+        if (!(error instanceof CutOffError)) throw error;
+      }
+    }
+    return new DescriptorSource(this.temporary.fd);
+  }
+
+  close(): void {
+    try {
+      fs.closeSync(this.fd);
+    } catch {
+      // Closed before.
+    }
+    if (this.temporary) {
+      fs.closeSync(this.temporary.fd);
+      fs.rmSync(this.temporary.path, { recursive: true, force: true });
+      this.temporary = undefined;
+    }
+  }
+
+  private bombError(): UserError {
+    return new UserError(
+      'too-large',
+      `${this.name} unpacks to more than ${formatBytes(this.unpackLimit)}, over ${MAX_RATIO} times its size.`,
+      'No real profile packs that well. If you trust it, unpack it yourself (gunzip) and open the result.',
+    );
+  }
+}
+
+/** The packed stream ended early or is damaged. */
+export class CutOffError extends Error {}
+
+class DescriptorSource implements ByteSource {
+  readonly size: number;
+
+  constructor(readonly fd: number) {
+    this.size = fs.fstatSync(fd).size;
+  }
+
+  read(into: Uint8Array, position: number): number {
+    return readFully(this.fd, into, position);
+  }
+}
+
+export function readFully(fd: number, into: Uint8Array, position: number): number {
+  let filled = 0;
+  while (filled < into.length) {
+    const got = fs.readSync(fd, into, filled, into.length - filled, position + filled);
+    if (got === 0) break;
+    filled += got;
+  }
+  return filled;
+}
+
+function openError(path: string, error: NodeJS.ErrnoException): UserError {
+  if (error.code === 'ENOENT') return new UserError('not-found', `${path} does not exist.`, 'Check the path.');
+  if (error.code === 'EACCES') {
+    return new UserError('unreadable', `${path} may not be read by this user.`, `Try: chmod +r ${path}`);
+  }
+  return new UserError('unreadable', `${path} cannot be opened: ${error.message}`, 'Check the path and the disk.');
+}

@@ -1,0 +1,151 @@
+/**
+ * Builds Profiles that cannot be wrong in shape: columns of one length, sorted by start, all-missing columns
+ * dropped, launches linked to the API calls that made them.
+ */
+import { type AnyArray, allocate, missingValue, NONE } from '../base/column.js';
+import { NoteCounter } from '../base/notes.js';
+import { isSorted, orderBy } from '../base/order.js';
+import { StringTable } from '../base/string-table.js';
+import { linkLaunches } from './link.js';
+import type {
+  CaptureInfo,
+  ClockKind,
+  Gpu,
+  GpuRow,
+  ProcessInfo,
+  ProcessRow,
+  Profile,
+  StreamInfo,
+  StreamRow,
+  Table,
+  ThreadInfo,
+  ThreadRow,
+} from './profile.js';
+import { columnsOf, type TableName, tableNames } from './schema.js';
+
+export type RawTable = Record<string, AnyArray>;
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+export class ProfileBuilder {
+  readonly strings = new StringTable();
+  readonly notes = new NoteCounter();
+  readonly gpus: Mutable<Gpu>[] = [];
+  readonly processes: Mutable<ProcessInfo>[] = [];
+  readonly threads: Mutable<ThreadInfo>[] = [];
+  readonly streams: Mutable<StreamInfo>[] = [];
+  readonly metrics: string[] = [];
+  originNs = 0n;
+  clock: ClockKind = 'session';
+  skipped: TableName[] = [];
+  private readonly tables = new Map<TableName, { length: number; columns: RawTable }>();
+  private readonly keys = new Map<string, number>();
+
+  gpu(host: string, deviceId: number): GpuRow {
+    return this.once(`g${host}/${deviceId}`, this.gpus, () => ({ deviceId, name: '', host })) as GpuRow;
+  }
+
+  process(host: string, pid: number): ProcessRow {
+    return this.once(`p${host}/${pid}`, this.processes, () => ({ pid, name: '', host })) as ProcessRow;
+  }
+
+  thread(process: ProcessRow, tid: number): ThreadRow {
+    return this.once(`t${process}/${tid}`, this.threads, () => ({ process, tid, name: '' })) as ThreadRow;
+  }
+
+  stream(
+    process: ProcessRow,
+    gpu: GpuRow,
+    contextId: number,
+    streamId: number,
+    greenContextId?: number,
+  ): StreamRow {
+    const key = `s${process}/${gpu}/${contextId}/${streamId}/${greenContextId ?? ''}`;
+    return this.once(key, this.streams, () => ({
+      process,
+      gpu,
+      contextId,
+      streamId,
+      ...(greenContextId === undefined ? {} : { greenContextId }),
+    })) as StreamRow;
+  }
+
+  metric(name: string): number {
+    return this.once(`m${name}`, this.metrics, () => name);
+  }
+
+  private once<T>(key: string, list: T[], make: () => T): number {
+    const known = this.keys.get(key);
+    if (known !== undefined) return known;
+    list.push(make());
+    this.keys.set(key, list.length - 1);
+    return list.length - 1;
+  }
+
+  /** Hands over a finished table. Columns missing from `columns` that the schema requires are filled as missing. */
+  addTable(name: TableName, columns: RawTable, length: number): void {
+    if (length === 0) return;
+    for (const [column, cells] of Object.entries(columns)) {
+      if (cells.length !== length) throw new Error(`${name}.${column} has ${cells.length} of ${length} rows`);
+    }
+    for (const [column, spec] of columnsOf(name)) {
+      if (spec.optional) {
+        if (columns[column] && allMissing(columns[column], missingValue(spec.storage), spec.storage)) {
+          delete columns[column];
+        }
+      } else if (!columns[column]) {
+        columns[column] = allocate(spec.storage, length).fill(missingValue(spec.storage));
+      }
+    }
+    this.tables.set(name, { length, columns: sortByStart(columns) });
+  }
+
+  build(capture: CaptureInfo): Profile {
+    const tables: { [Name in TableName]?: Table<Name> } = {};
+    for (const name of tableNames) {
+      const table = this.tables.get(name);
+      if (table) Object.assign(tables, { [name]: { length: table.length, ...table.columns } });
+    }
+    const profile: Profile = {
+      capture,
+      originNs: this.originNs,
+      clock: this.clock,
+      strings: this.strings,
+      gpus: this.gpus,
+      processes: this.processes,
+      threads: this.threads,
+      streams: this.streams,
+      metrics: this.metrics,
+      tables,
+      skipped: this.skipped,
+      notes: [],
+    };
+    linkLaunches(profile);
+    return { ...profile, notes: this.notes.list() };
+  }
+}
+
+function allMissing(cells: AnyArray, missing: number, storage: string): boolean {
+  // Zero is a real colour or correlation; only the signed storages have a value that cannot occur.
+  if (storage === 'u8') return false;
+  for (let i = 0; i < cells.length; i++) {
+    if (cells[i] !== missing && !(missing !== missing && cells[i] !== cells[i])) return false;
+  }
+  return true;
+}
+
+function sortByStart(columns: RawTable): RawTable {
+  const start = columns.start as Float64Array;
+  if (isSorted(start)) return columns;
+  const order = orderBy(start);
+  const sorted: RawTable = {};
+  for (const [name, cells] of Object.entries(columns)) sorted[name] = permute(cells, order);
+  return sorted;
+}
+
+function permute(cells: AnyArray, order: Int32Array): AnyArray {
+  const moved = new (cells.constructor as new (length: number) => AnyArray)(cells.length);
+  for (let i = 0; i < order.length; i++) moved[i] = cells[order[i]];
+  return moved;
+}
+
+export { NONE };

@@ -1,0 +1,235 @@
+/**
+ * The tables of a Profile, column by column. This is the format documentation: types, validation, merging and
+ * serializing all follow from it.
+ *
+ * Times are nanoseconds relative to Profile.originNs. Tables are sorted by `start`. A column marked optional is
+ * absent when the capture did not record it. Inside a present column a missing number is NaN (f64), NONE (i32) or
+ * 0 (u32, u8 where said so).
+ */
+import type { Storage } from '../base/column.js';
+
+export type EntityName = 'gpus' | 'processes' | 'threads' | 'streams' | 'metrics';
+
+export interface ColumnSpec {
+  readonly storage: Storage;
+  /** The column holds row numbers of this table or entity list, or NONE. */
+  readonly ref?: string;
+  /** The column holds ids of Profile.strings, or NONE. */
+  readonly text?: true;
+  readonly optional?: true;
+}
+
+const nanoseconds = { storage: 'f64' } as const;
+const amount = { storage: 'f64', optional: true } as const;
+const whole = { storage: 'i32', optional: true } as const;
+const code = { storage: 'i32' } as const;
+const text = { storage: 'i32', text: true } as const;
+const maybeText = { storage: 'i32', text: true, optional: true } as const;
+/** CUPTI's correlation id: one launch call and all GPU work it caused share it. 0 means none. */
+const correlation = { storage: 'u32' } as const;
+const ref = <Target extends string>(target: Target) => ({ storage: 'i32', ref: target }) as const;
+const maybeRef = <Target extends string>(target: Target) =>
+  ({ storage: 'i32', ref: target, optional: true }) as const;
+
+/** What every piece of GPU work has. `launch` is the API call that caused it, found through the correlation id. */
+const gpuWork = {
+  start: nanoseconds,
+  end: nanoseconds,
+  stream: ref('streams'),
+  correlation,
+  launch: ref('apiCalls'),
+} as const;
+
+/** CUDA-graph membership: the node's id inside its graph, when nodes were traced one by one. NaN outside graphs. */
+const graphMember = { graphNode: amount, graph: amount } as const;
+
+export const schema = {
+  kernels: {
+    ...gpuWork,
+    ...graphMember,
+    /** Full demangled name, base name without template arguments, and the raw symbol. */
+    name: text,
+    shortName: maybeText,
+    mangledName: maybeText,
+    gridX: whole,
+    gridY: whole,
+    gridZ: whole,
+    blockX: whole,
+    blockY: whole,
+    blockZ: whole,
+    clusterX: whole,
+    clusterY: whole,
+    clusterZ: whole,
+    registersPerThread: whole,
+    staticSharedBytes: whole,
+    dynamicSharedBytes: whole,
+    localBytesPerThread: whole,
+    /** CUPTI launch type: 0 unset, 1 regular, 2 cooperative single device, 3 cooperative multi device. */
+    launchType: whole,
+    /** PyTorch's estimate of achieved occupancy, percent. */
+    occupancyPercent: amount,
+    /** The framework op that launched it, where the profiler links them. */
+    op: maybeRef('ops'),
+  },
+  copies: {
+    ...gpuWork,
+    ...graphMember,
+    bytes: { storage: 'f64' },
+    /** CUPTI memcpy kind: 1 host to device, 2 device to host, 8 device to device, 10 peer to peer … */
+    kind: code,
+    /** CUPTI memory kind: 0 pageable, 1 pinned, 2 device, 3 array, 4 managed. */
+    sourceMemory: whole,
+    targetMemory: whole,
+    sourceDevice: whole,
+    targetDevice: whole,
+  },
+  memsets: {
+    ...gpuWork,
+    ...graphMember,
+    bytes: { storage: 'f64' },
+    value: amount,
+    memory: whole,
+  },
+  /** Whole CUDA-graph replays recorded as one block: the kernels inside were not recorded. */
+  graphLaunches: {
+    ...gpuWork,
+    graph: amount,
+    graphExec: amount,
+  },
+  /** Creation of graph nodes (while a graph is captured or instantiated). Links a node to the one it was cloned from. */
+  graphNodes: {
+    start: nanoseconds,
+    end: nanoseconds,
+    thread: ref('threads'),
+    node: { storage: 'f64' },
+    originalNode: amount,
+    graph: amount,
+  },
+  /** CUDA runtime and driver calls (and HIP's). */
+  apiCalls: {
+    start: nanoseconds,
+    end: nanoseconds,
+    thread: ref('threads'),
+    correlation,
+    name: text,
+    result: whole,
+    /** nsys event class: 0 runtime, 1 driver, others as CUPTI numbers them. */
+    class: whole,
+    /** The framework op that made the call, where the profiler links them. */
+    op: maybeRef('ops'),
+  },
+  /** Waits as the driver saw them: which stream or event was waited for. */
+  syncs: {
+    start: nanoseconds,
+    end: nanoseconds,
+    stream: ref('streams'),
+    correlation,
+    launch: ref('apiCalls'),
+    /** CUPTI: 1 event, 2 stream wait event, 3 stream, 4 context. */
+    kind: code,
+    event: whole,
+  },
+  /** NVTX ranges and marks, cuBLAS/cuDNN ranges, GIL ranges, Kineto annotations. `end` is NaN while open. */
+  ranges: {
+    start: nanoseconds,
+    end: nanoseconds,
+    /** NONE for annotations that live on a GPU stream. */
+    thread: ref('threads'),
+    name: text,
+    /** 0 push/pop, 1 start/end, 2 mark, 3 annotation drawn on the GPU by the profiler. See RangeKind. */
+    kind: { storage: 'u8' },
+    /** Name of the NVTX domain; NONE for the default domain. */
+    domain: text,
+    /** Where a start/end range was ended by another thread. */
+    endThread: maybeRef('threads'),
+    stream: maybeRef('streams'),
+    category: whole,
+    categoryName: maybeText,
+    /** ARGB. */
+    color: { storage: 'u32', optional: true },
+    payload: amount,
+    payloadText: maybeText,
+    /** The row's id in the file it came from, so that reports can be checked against other tools. */
+    sourceRow: amount,
+  },
+  /** Framework ops and Python frames (Kineto cpu_op, python_function …). */
+  ops: {
+    start: nanoseconds,
+    end: nanoseconds,
+    thread: ref('threads'),
+    name: text,
+    /** See OpKind. */
+    kind: { storage: 'u8' },
+    /** Input shapes and types as the profiler wrote them (JSON text). */
+    shapes: maybeText,
+    types: maybeText,
+    stack: maybeText,
+    externalId: amount,
+    pythonId: amount,
+    pythonParentId: amount,
+  },
+  osCalls: {
+    start: nanoseconds,
+    end: nanoseconds,
+    thread: ref('threads'),
+    name: text,
+    result: whole,
+    class: whole,
+  },
+  /** Allocations and frees of GPU memory, and allocator totals where the profiler gives them. */
+  memoryEvents: {
+    start: nanoseconds,
+    process: ref('processes'),
+    gpu: ref('gpus'),
+    /** Signed: a free is negative. */
+    bytes: { storage: 'f64' },
+    address: amount,
+    memory: whole,
+    name: maybeText,
+    correlation: { storage: 'u32', optional: true },
+    totalAllocatedBytes: amount,
+    totalReservedBytes: amount,
+  },
+  /** Hardware counters sampled over time; the names are in Profile.metrics. */
+  metricSamples: {
+    start: nanoseconds,
+    gpu: ref('gpus'),
+    metric: ref('metrics'),
+    value: { storage: 'f64' },
+  },
+  /** Time the profiler itself took. */
+  overheads: {
+    start: nanoseconds,
+    end: nanoseconds,
+    thread: ref('threads'),
+    name: text,
+  },
+  /** What the profiler said about its own run. */
+  diagnostics: {
+    start: nanoseconds,
+    /** 1 debug, 2 info, 3 warning, 4 error (nsys severity levels). */
+    severity: code,
+    text,
+  },
+  /** Arrows between events: Kineto's launch and forward/backward flows. `id` ties the two ends. */
+  flows: {
+    start: nanoseconds,
+    thread: ref('threads'),
+    stream: ref('streams'),
+    id: { storage: 'f64' },
+    category: text,
+    /** 0 start, 1 step, 2 finish. */
+    phase: { storage: 'u8' },
+  },
+} as const satisfies Record<string, Record<string, ColumnSpec>>;
+
+export type Schema = typeof schema;
+export type TableName = keyof Schema;
+export const tableNames = Object.keys(schema) as TableName[];
+
+export const RangeKind = { pushPop: 0, startEnd: 1, mark: 2, gpuAnnotation: 3 } as const;
+export const OpKind = { framework: 0, python: 1, other: 2 } as const;
+
+export function columnsOf(table: TableName): [name: string, spec: ColumnSpec][] {
+  return Object.entries(schema[table] as Record<string, ColumnSpec>);
+}
