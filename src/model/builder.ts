@@ -2,7 +2,7 @@
  * Builds Profiles that cannot be wrong in shape: columns of one length, sorted by start, all-missing columns
  * dropped, launches linked to the API calls that made them.
  */
-import { type AnyArray, allocate, missingValue, NONE } from '../base/column.js';
+import { type AnyArray, allocate, missingValue } from '../base/column.js';
 import { NoteCounter } from '../base/notes.js';
 import { isSorted, orderBy } from '../base/order.js';
 import { StringTable } from '../base/string-table.js';
@@ -148,4 +148,3 @@ function permute(cells: AnyArray, order: Int32Array): AnyArray {
   return moved;
 }
 
-export { NONE };

@@ -79,3 +79,24 @@ function indexCalls(correlation: Uint32Array, thread: Int32Array, processOfThrea
     return NONE;
   };
 }
+
+/**
+ * Some captures hold a call twice (a library's and the runtime's record of one launch, same id). For each API row:
+ * the next row with the same correlation id and process, or NONE. Undefined when no call has a twin.
+ */
+export function callTwins(profile: Profile): Int32Array | undefined {
+  const calls = profile.tables.apiCalls as unknown as { correlation: Uint32Array; thread: Int32Array } | undefined;
+  if (!calls) return undefined;
+  const processOfThread = Int32Array.from(profile.threads, thread => thread.process);
+  const find = indexCalls(calls.correlation, calls.thread, processOfThread);
+  const twins = new Int32Array(calls.correlation.length).fill(NONE);
+  const lastOf = new Map<number, number>();
+  for (let row = 0; row < twins.length; row++) {
+    if (calls.correlation[row] === 0 || calls.thread[row] === NONE) continue;
+    const first = find(calls.correlation[row], processOfThread[calls.thread[row]]);
+    if (first === row || first === NONE) continue;
+    twins[lastOf.get(first) ?? first] = row;
+    lastOf.set(first, row);
+  }
+  return lastOf.size > 0 ? twins : undefined;
+}

@@ -227,7 +227,8 @@ class RowDecoder {
       } else if (action === GLOBAL_ID) this.globalId(c, type, bytes, body, row);
       else if (action === TEXT) {
         const sink = this.plan.sinks[c] as Extract<Sink, { kind: 'text' }>;
-        sink.into[row] = type >= 13 ? sink.take(bytes, body, body + size) : -1;
+        // Odd types from 13 on are text, even ones are blobs.
+        sink.into[row] = type >= 13 && type % 2 === 1 ? sink.take(bytes, body, body + size) : -1;
       }
       body += size;
     }
