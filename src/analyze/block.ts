@@ -49,4 +49,21 @@ export interface NotRecordedBlock {
   readonly hint: string;
 }
 
-export type Block = TableBlock | NotRecordedBlock;
+/** Labelled statements: what a person would read out about a capture. */
+export interface FactsBlock {
+  readonly kind: 'facts';
+  readonly id: string;
+  readonly title: string;
+  readonly facts: readonly Fact[];
+}
+
+export interface Fact {
+  readonly label: string;
+  readonly text: string;
+  /** `good` and `bad` stand out, `quiet` steps back. */
+  readonly tone?: 'good' | 'bad' | 'quiet';
+  /** What to do about it. */
+  readonly hint?: string;
+}
+
+export type Block = TableBlock | NotRecordedBlock | FactsBlock;

@@ -1,5 +1,13 @@
 /** Tables as CSV: numbers as NVIDIA prints them (no thousands separators), text quoted where RFC 4180 asks for it. */
 import type { TableBlock, TableColumn } from '../analyze/block.js';
+import type { Renderer } from './renderer.js';
+
+export const csv: Renderer = {
+  id: 'csv',
+  mediaType: 'text/csv',
+  extension: 'csv',
+  render: blocks => blocks.map(block => (block.kind === 'table' ? renderCsv(block) : '')).filter(part => part !== '').join('\n'),
+};
 
 export function renderCsv(block: TableBlock): string {
   if (block.rows === 0) return '';

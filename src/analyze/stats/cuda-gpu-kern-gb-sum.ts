@@ -8,7 +8,7 @@ export const cudaGpuKernGbSum: StatsReport = {
   title: 'CUDA GPU Kernel/Grid/Block Summary',
   aliases: [],
   options: kernelNameOptions,
-  reads: ['kernels', 'apiCalls', 'ranges'],
+  reads: ['kernels'],
   needs: ['kernels'],
   compute(profile, options) {
     const kernels = cells(profile, 'kernels')!;

@@ -13,7 +13,7 @@ export const cudaGpuTrace: StatsReport = {
   title: 'CUDA GPU Trace',
   aliases: ['gputrace'],
   options: kernelNameOptions,
-  reads: ['kernels', 'copies', 'memsets', 'apiCalls', 'ranges'],
+  reads: ['kernels', 'copies', 'memsets'],
   needs: ['kernels', 'copies', 'memsets'],
   compute(profile, options): TableColumn[] {
     const { pool, row } = mergedOrder(profile);

@@ -10,7 +10,7 @@ export const cudaKernExecTrace: StatsReport = {
   title: 'CUDA Kernel Launch & Exec Time Trace',
   aliases: ['kernexectrace'],
   options: kernelNameOptions,
-  reads: ['kernels', 'apiCalls', 'ranges'],
+  reads: ['kernels', 'apiCalls'],
   needs: ['kernels'],
   compute(profile, options) {
     const kernels = cells(profile, 'kernels')!;

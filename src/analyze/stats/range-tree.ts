@@ -8,7 +8,7 @@
  *
  * Ranges that begin on one thread and end on another enclose nothing.
  */
-import { NONE } from '../../base/column.js';
+import { GrowingColumn, NONE } from '../../base/column.js';
 import type { Profile } from '../../model/profile.js';
 import { RangeKind } from '../../model/schema.js';
 import { type Cells, cells } from './gpu-operations.js';
@@ -140,14 +140,14 @@ function launchingCalls(profile: Profile, twins?: Int32Array): Int32Array {
     const work = cells(profile, name);
     for (let row = 0; row < (work?.length ?? 0); row++) if (work!.launch[row] !== NONE) launched[work!.launch[row]] = 1;
   }
-  const calls: number[] = [];
+  const calls = new GrowingColumn('i32');
   for (let row = 0; row < launched.length; row++) {
     if (!launched[row]) continue;
     calls.push(row);
     // Twins come later in the table, so marking them here is enough.
     if (twins && twins[row] !== NONE) launched[twins[row]] = 1;
   }
-  return Int32Array.from(calls);
+  return calls.finish() as Int32Array;
 }
 
 /** `domain:name`, as the reports print ranges; the default domain has no name. */

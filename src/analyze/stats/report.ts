@@ -22,12 +22,16 @@ export interface StatsReport {
   readonly aliases: readonly string[];
   /** Options after the colon, such as `base` or `gap=10`. */
   readonly options: readonly string[];
-  /** Tables it reads; the importer may leave out the rest. */
+  /** Tables it reads; the importer may leave out the rest. The option `nvtx-name` adds calls and ranges. */
   readonly reads: readonly TableName[];
   /** One of these must be there for the report to have an answer. */
   readonly needs: readonly TableName[];
   compute(profile: Profile, options: ReportOptions): readonly TableColumn[];
   readonly advice?: string;
+}
+
+export function tablesRead(report: StatsReport, options: ReportOptions): readonly TableName[] {
+  return options.nvtxName ? [...report.reads, 'apiCalls', 'ranges'] : report.reads;
 }
 
 export const kernelNameOptions = ['nvtx-name', 'base', 'mangled'] as const;

@@ -32,9 +32,12 @@ export interface DecodePlan {
 
 /** Bytes of the value for serial types 0..11. */
 const SIZE = new Uint8Array([0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0]);
-const NUMBER = 1;
-const GLOBAL_ID = 2;
-const TEXT = 3;
+/** One code per kind of array, so that each store in the hot loop sees a single type. */
+const FLOAT = 1;
+const INT = 2;
+const OTHER = 3;
+const GLOBAL_ID = 4;
+const TEXT = 5;
 
 /**
  * Decodes leaves[from .. to) into the plan's arrays; row numbers follow leaves.firstRow.
@@ -55,10 +58,15 @@ export function decodeLeaves(
   return bad;
 }
 
+const NO_FLOATS = new Float64Array(0);
+const NO_INTS = new Int32Array(0);
+
 class RowDecoder {
   private readonly columns: number;
   private readonly actions: Uint8Array;
-  private readonly arrays: (AnyArray | undefined)[];
+  private readonly floats: Float64Array[] = [];
+  private readonly ints: Int32Array[] = [];
+  private readonly others: AnyArray[] = [];
   private readonly missing: Float64Array;
   private readonly float = new DataView(new ArrayBuffer(8));
   private overflow = new Uint8Array(0);
@@ -72,13 +80,24 @@ class RowDecoder {
     while (last > 0 && plan.sinks[last - 1] === undefined) last--;
     this.columns = last;
     this.actions = new Uint8Array(last);
-    this.arrays = new Array(last);
     this.missing = new Float64Array(last);
     for (let c = 0; c < last; c++) {
       const sink = plan.sinks[c];
       if (!sink) continue;
-      this.actions[c] = sink.kind === 'number' ? NUMBER : sink.kind === 'text' ? TEXT : GLOBAL_ID;
-      if (sink.kind !== 'global-id') this.arrays[c] = sink.into;
+      this.floats[c] = NO_FLOATS;
+      this.ints[c] = NO_INTS;
+      if (sink.kind === 'text') this.actions[c] = TEXT;
+      else if (sink.kind === 'global-id') this.actions[c] = GLOBAL_ID;
+      else if (sink.into instanceof Float64Array) {
+        this.actions[c] = FLOAT;
+        this.floats[c] = sink.into;
+      } else if (sink.into instanceof Int32Array) {
+        this.actions[c] = INT;
+        this.ints[c] = sink.into;
+      } else {
+        this.actions[c] = OTHER;
+        this.others[c] = sink.into;
+      }
       this.missing[c] = sink.kind === 'number' ? sink.missing : -1;
     }
   }
@@ -160,7 +179,7 @@ class RowDecoder {
     }
     if (headerEnd > end || headerEnd < h) return false;
     let body = headerEnd;
-    const { columns, actions, arrays, missing } = this;
+    const { columns, actions, floats, ints, missing } = this;
     if (this.plan.rowIds) this.plan.rowIds[row] = rowId;
     for (let c = 0; c < columns; c++) {
       if (h >= headerEnd) {
@@ -181,7 +200,11 @@ class RowDecoder {
       const size = type < 12 ? SIZE[type] : (type - 12) >> 1;
       if (body + size > end || type === 10 || type === 11) return false;
       const action = actions[c];
-      if (action === NUMBER) {
+      if (action === 0) {
+        body += size;
+        continue;
+      }
+      if (action <= OTHER) {
         let value: number;
         switch (type) {
           case 0:
@@ -223,7 +246,9 @@ class RowDecoder {
             // Text where a number belongs.
             value = missing[c];
         }
-        arrays[c]![row] = value;
+        if (action === FLOAT) floats[c][row] = value;
+        else if (action === INT) ints[c][row] = value;
+        else this.others[c][row] = value;
       } else if (action === GLOBAL_ID) this.globalId(c, type, bytes, body, row);
       else if (action === TEXT) {
         const sink = this.plan.sinks[c] as Extract<Sink, { kind: 'text' }>;
