@@ -75,14 +75,18 @@ function assertSameTable(ours: string, theirs: string, report: string, label: st
   if (expected.length === 0) return;
   assert.deepEqual(actual[0], expected[0], `${label}: header`);
   const keys = sortKeyOf(report).map(header => expected[0].indexOf(header));
-  assert.ok(keys.every(key => key >= 0), `${label}: sort key`);
+  assert.ok(
+    keys.every(key => key >= 0),
+    `${label}: sort key`,
+  );
   const keyOf = (row: string[]) => keys.map(key => row[key]).join('\u0000');
   const order = (rows: string[][]) => rows.slice(1).map(keyOf);
   assert.deepEqual(order(actual), order(expected), `${label}: order`);
   // Within one key any order will do: compare stretch by stretch.
   const stretches = (rows: string[][]) => {
     const grouped = new Map<string, string[]>();
-    for (const row of rows.slice(1)) grouped.set(keyOf(row), [...(grouped.get(keyOf(row)) ?? []), row.join('\u0001')]);
+    for (const row of rows.slice(1))
+      grouped.set(keyOf(row), [...(grouped.get(keyOf(row)) ?? []), row.join('\u0001')]);
     return [...grouped].map(([key, list]) => [key, list.sort()]);
   };
   assert.deepEqual(stretches(actual), stretches(expected), `${label}: cells`);

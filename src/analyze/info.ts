@@ -34,7 +34,11 @@ export interface CaptureSummary {
   readonly cudaGraphs: GraphMode;
   readonly markers: readonly MarkerInfo[];
   readonly recorded: readonly { readonly table: TableName; readonly label: string; readonly rows: number }[];
-  readonly notRecorded: readonly { readonly table: TableName; readonly label: string; readonly hint: string }[];
+  readonly notRecorded: readonly {
+    readonly table: TableName;
+    readonly label: string;
+    readonly hint: string;
+  }[];
   readonly sourceCounts: Readonly<Record<string, number>>;
   readonly settings: Readonly<Record<string, string>>;
   readonly versions: Readonly<Record<string, string>>;
@@ -91,7 +95,9 @@ export function spanOf(profile: Profile): { startNs: number; endNs: number; dura
   let endNs = -Infinity;
   for (const name of tableNames) {
     if (name === 'metricSamples' || name === 'diagnostics' || name === 'overheads') continue;
-    const table = profile.tables[name] as unknown as { length: number; start: Float64Array; end?: Float64Array } | undefined;
+    const table = profile.tables[name] as unknown as
+      | { length: number; start: Float64Array; end?: Float64Array }
+      | undefined;
     if (!table) continue;
     startNs = Math.min(startNs, table.start[0]);
     const ends = table.end ?? table.start;
@@ -106,7 +112,8 @@ function findMarkers(profile: Profile): MarkerInfo[] {
   if (!ranges) return [];
   const counts = new Map<number, number>();
   const names = ranges.name as unknown as Int32Array;
-  for (let row = 0; row < names.length; row++) if (names[row] !== NONE) counts.set(names[row], (counts.get(names[row]) ?? 0) + 1);
+  for (let row = 0; row < names.length; row++)
+    if (names[row] !== NONE) counts.set(names[row], (counts.get(names[row]) ?? 0) + 1);
   const found = new Map<string, { -readonly [K in keyof MarkerInfo]: MarkerInfo[K] }>();
   for (const [id, count] of counts) {
     const text = profile.strings.text(id);
@@ -166,13 +173,16 @@ export function describeCapture(summary: CaptureSummary): Block[] {
   ];
   if (summary.ranks.length > 0) {
     const listed = summary.ranks.length <= 16 ? ` (${summary.ranks.join(', ')})` : '';
-    const world = summary.worldSize && summary.ranks.length < summary.worldSize ? ` of ${summary.worldSize}` : '';
+    const world =
+      summary.worldSize && summary.ranks.length < summary.worldSize ? ` of ${summary.worldSize}` : '';
     facts.push({ label: 'ranks', text: `${summary.ranks.length}${world}${listed}` });
   }
   facts.push({
     label: 'CUDA graphs',
     text: graphWords[summary.cudaGraphs],
-    ...(summary.cudaGraphs === 'blocks' ? { tone: 'bad' as const, hint: 'capture with --cuda-graph-trace=node' } : {}),
+    ...(summary.cudaGraphs === 'blocks'
+      ? { tone: 'bad' as const, hint: 'capture with --cuda-graph-trace=node' }
+      : {}),
   });
   facts.push(...markerFacts(summary));
   facts.push(environmentFact(summary));
@@ -200,7 +210,10 @@ function gpuFacts(summary: CaptureSummary): Fact[] {
     const idle = summary.gpus.length - used.length;
     const count = gpus.length > 1 ? `${gpus.length} × ` : '';
     const unused = used.length === 0 ? ', no work recorded on it' : idle > 0 ? `, ${idle} more idle` : '';
-    return { label: 'GPU', text: `${count}${name || 'unnamed'}${limits.length > 0 ? `, ${limits.join(', ')}` : ''}${unused}` };
+    return {
+      label: 'GPU',
+      text: `${count}${name || 'unnamed'}${limits.length > 0 ? `, ${limits.join(', ')}` : ''}${unused}`,
+    };
   });
 }
 
@@ -210,12 +223,16 @@ function markerFacts(summary: CaptureSummary): Fact[] {
   }
   return summary.markers.map(marker => {
     const numbers = marker.first === undefined ? '' : `, iterations ${marker.first} to ${marker.last}`;
-    return { label: 'iterations', text: `${plural(marker.count, 'step marker')} of ${marker.engine}${numbers}: ${marker.example}` };
+    return {
+      label: 'iterations',
+      text: `${plural(marker.count, 'step marker')} of ${marker.engine}${numbers}: ${marker.example}`,
+    };
   });
 }
 
 function environmentFact({ environment }: CaptureSummary): Fact {
-  if (environment.variables === 0) return { label: 'environment', text: 'no environment variables in the file', tone: 'quiet' };
+  if (environment.variables === 0)
+    return { label: 'environment', text: 'no environment variables in the file', tone: 'quiet' };
   const { variables, looksSecret } = environment;
   return {
     label: 'environment',
@@ -225,7 +242,10 @@ function environmentFact({ environment }: CaptureSummary): Fact {
 }
 
 function recordedBlock(summary: CaptureSummary): Block {
-  const facts: Fact[] = summary.recorded.map(({ label, rows }) => ({ label: formatCount(rows), text: label }));
+  const facts: Fact[] = summary.recorded.map(({ label, rows }) => ({
+    label: formatCount(rows),
+    text: label,
+  }));
   if (!summary.recorded.some(({ table }) => table === 'kernels' || table === 'graphLaunches')) {
     facts.unshift({
       label: '0',
@@ -235,7 +255,8 @@ function recordedBlock(summary: CaptureSummary): Block {
     });
   }
   for (const { label, hint, table } of summary.notRecorded) {
-    if (table !== 'kernels') facts.push({ label: '–', text: `${label}: not recorded`, tone: 'quiet', hint: `capture with ${hint}` });
+    if (table !== 'kernels')
+      facts.push({ label: '–', text: `${label}: not recorded`, tone: 'quiet', hint: `capture with ${hint}` });
   }
   return { kind: 'facts', id: 'recorded', title: 'Recorded', facts };
 }

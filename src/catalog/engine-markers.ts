@@ -34,7 +34,9 @@ export const markerGrammars: readonly MarkerGrammar[] = [
   { engine: 'PyTorch', pattern: /^ProfilerStep#(?<iteration>\d+)$/, source: 'torch/profiler/profiler.py' },
 ];
 
-export function matchMarker(text: string): { grammar: MarkerGrammar; groups: Record<string, string> } | undefined {
+export function matchMarker(
+  text: string,
+): { grammar: MarkerGrammar; groups: Record<string, string> } | undefined {
   for (const grammar of markerGrammars) {
     const match = grammar.pattern.exec(text);
     if (match) return { grammar, groups: { ...match.groups } };

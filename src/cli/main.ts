@@ -30,7 +30,11 @@ export async function runCommand(args: readonly string[], output: Output): Promi
     }
     const command = commands.find(known => known.name === (name === 'help' ? rest[0] : name));
     if (!command) {
-      throw new UserError('usage', `There is no command ${JSON.stringify(name)}.`, `Commands: ${commands.map(known => known.name).join(', ')}; see stepscope --help`);
+      throw new UserError(
+        'usage',
+        `There is no command ${JSON.stringify(name)}.`,
+        `Commands: ${commands.map(known => known.name).join(', ')}; see stepscope --help`,
+      );
     }
     if (name === 'help' || rest.includes('--help') || rest.includes('-h')) {
       output.out(helpText(command));

@@ -2,7 +2,8 @@
  * Counts the environment variables a file carries and how many look like secrets. Values are looked at here and
  * nowhere else, and never leave this file.
  */
-const SECRET_NAME = /TOKEN|SECRET|PASSW|PASSPHRASE|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|CREDENTIAL|AUTH|COOKIE|SESSION_?KEY/i;
+const SECRET_NAME =
+  /TOKEN|SECRET|PASSW|PASSPHRASE|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|CREDENTIAL|AUTH|COOKIE|SESSION_?KEY/i;
 const HARMLESS_NAME = /TOKENIZERS?_|_TOKENS?_?(MAX|MIN|LIMIT|COUNT)|SSH_AUTH_SOCK|XAUTHORITY/i;
 /** Shapes of well-known keys: Hugging Face, OpenAI-style, GitHub, AWS, Slack, Google, NGC, JSON web tokens. */
 const SECRET_VALUE =

@@ -7,8 +7,8 @@ import * as path from 'node:path';
 import { UserError } from '../base/user-error.js';
 import { mergeProfiles } from '../model/merge.js';
 import type { Profile } from '../model/profile.js';
-import { importerFor } from './index.js';
 import type { ImportContext } from './importer.js';
+import { importerFor } from './index.js';
 import { ProfileFile } from './profile-file.js';
 
 export interface OpenContext extends Omit<ImportContext, 'onProgress'> {
@@ -47,9 +47,15 @@ function expand(given: string): string[] {
     throw new UserError('not-found', `${given} does not exist.`, 'Check the path.');
   }
   if (!stat.isDirectory()) return [given];
-  const names = fs.readdirSync(given).filter(name => PROFILE_NAME.test(name) && fs.statSync(path.join(given, name)).isFile());
-  const stems = new Set(names.filter(name => /\.sqlite(\.gz)?$/i.test(name)).map(name => name.replace(/\.sqlite(\.gz)?$/i, '')));
-  const chosen = names.filter(name => !(/\.nsys-rep$/i.test(name) && stems.has(name.replace(/\.nsys-rep$/i, ''))));
+  const names = fs
+    .readdirSync(given)
+    .filter(name => PROFILE_NAME.test(name) && fs.statSync(path.join(given, name)).isFile());
+  const stems = new Set(
+    names.filter(name => /\.sqlite(\.gz)?$/i.test(name)).map(name => name.replace(/\.sqlite(\.gz)?$/i, '')),
+  );
+  const chosen = names.filter(
+    name => !(/\.nsys-rep$/i.test(name) && stems.has(name.replace(/\.nsys-rep$/i, ''))),
+  );
   if (chosen.length === 0) {
     throw new UserError(
       'not-found',

@@ -157,7 +157,7 @@ function allMissing(cells: AnyArray, missing: number, storage: string): boolean 
   // Zero is a real colour or correlation; only the signed storages have a value that cannot occur.
   if (storage === 'u8') return false;
   for (let i = 0; i < cells.length; i++) {
-    if (cells[i] !== missing && !(missing !== missing && cells[i] !== cells[i])) return false;
+    if (cells[i] !== missing && !(Number.isNaN(missing) && Number.isNaN(cells[i]))) return false;
   }
   return true;
 }
@@ -167,4 +167,3 @@ function permute(cells: AnyArray, order: Int32Array): AnyArray {
   for (let i = 0; i < order.length; i++) moved[i] = cells[order[i]];
   return moved;
 }
-

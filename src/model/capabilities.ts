@@ -30,14 +30,22 @@ const what: Record<TableName, { label: string; nsys: string; kineto: string }> =
   },
   apiCalls: { label: 'CUDA API calls', nsys: '-t cuda', kineto: 'activities=[ProfilerActivity.CUDA]' },
   syncs: { label: 'synchronisations', nsys: '-t cuda', kineto: 'enable_cuda_sync_events=True' },
-  ranges: { label: 'NVTX ranges and annotations', nsys: '-t nvtx', kineto: 'torch.profiler.record_function("…")' },
+  ranges: {
+    label: 'NVTX ranges and annotations',
+    nsys: '-t nvtx',
+    kineto: 'torch.profiler.record_function("…")',
+  },
   ops: {
     label: 'framework ops',
     nsys: '--pytorch=functions-trace,autograd-nvtx (2024.5 and newer), or a PyTorch profiler trace',
     kineto: 'activities=[ProfilerActivity.CPU]',
   },
   osCalls: { label: 'OS runtime calls', nsys: '-t osrt', kineto: 'not available from the PyTorch profiler' },
-  memoryEvents: { label: 'GPU memory usage', nsys: '--cuda-memory-usage=true', kineto: 'profile_memory=True' },
+  memoryEvents: {
+    label: 'GPU memory usage',
+    nsys: '--cuda-memory-usage=true',
+    kineto: 'profile_memory=True',
+  },
   metricSamples: {
     label: 'GPU metrics (SM, tensor, DRAM …)',
     nsys: '--gpu-metrics-devices=0',
@@ -45,7 +53,11 @@ const what: Record<TableName, { label: string; nsys: string; kineto: string }> =
   },
   overheads: { label: 'profiler overhead', nsys: 'recorded by itself', kineto: 'recorded by itself' },
   diagnostics: { label: 'profiler diagnostics', nsys: 'recorded by itself', kineto: 'not available' },
-  flows: { label: 'flows between events', nsys: 'not needed: launches are linked by id', kineto: 'recorded by itself' },
+  flows: {
+    label: 'flows between events',
+    nsys: 'not needed: launches are linked by id',
+    kineto: 'recorded by itself',
+  },
 };
 
 export function capabilities(profile: Profile): Capability[] {

@@ -82,7 +82,13 @@ function translate(builder: ProfileBuilder, input: Profile, index: number, align
     return row;
   });
   const streams = Int32Array.from(input.streams, s =>
-    builder.stream(processes[s.process] as never, gpus[s.gpu] as never, s.contextId, s.streamId, s.greenContextId),
+    builder.stream(
+      processes[s.process] as never,
+      gpus[s.gpu] as never,
+      s.contextId,
+      s.streamId,
+      s.greenContextId,
+    ),
   );
   const metrics = Int32Array.from(input.metrics, name => builder.metric(name));
   const shiftNs = aligned ? Number(input.originNs - builder.originNs) : 0;
@@ -95,7 +101,9 @@ function mergeTable(
   inputs: readonly Profile[],
   translations: readonly Translation[],
 ): void {
-  const parts = inputs.map(input => input.tables[name] as unknown as ({ length: number } & RawTable) | undefined);
+  const parts = inputs.map(
+    input => input.tables[name] as unknown as ({ length: number } & RawTable) | undefined,
+  );
   const length = parts.reduce((sum, part) => sum + (part?.length ?? 0), 0);
   if (length === 0) return;
   const columns: RawTable = {};
@@ -134,9 +142,11 @@ function mergeCapture(inputs: readonly Profile[]): CaptureInfo {
   const [first] = inputs;
   const sourceCounts: Record<string, number> = {};
   for (const input of inputs) {
-    for (const [key, count] of Object.entries(input.capture.sourceCounts)) sourceCounts[key] = (sourceCounts[key] ?? 0) + count;
+    for (const [key, count] of Object.entries(input.capture.sourceCounts))
+      sourceCounts[key] = (sourceCounts[key] ?? 0) + count;
   }
-  const sum = (value: (capture: CaptureInfo) => number) => inputs.reduce((total, input) => total + value(input.capture), 0);
+  const sum = (value: (capture: CaptureInfo) => number) =>
+    inputs.reduce((total, input) => total + value(input.capture), 0);
   const { startNs: _start, endNs: _end, distributed: _distributed, ...shared } = first.capture;
   return {
     ...shared,
@@ -150,4 +160,3 @@ function mergeCapture(inputs: readonly Profile[]): CaptureInfo {
     sourceCounts,
   };
 }
-

@@ -34,14 +34,20 @@ export function serializeProfile(profile: Profile): Uint8Array {
   for (const name of tableNames) {
     const table = profile.tables[name] as unknown as Record<string, AnyArray> | undefined;
     if (!table) continue;
-    for (const [column, spec] of columnsOf(name)) if (table[column]) put(name, column, spec.storage, table[column]);
+    for (const [column, spec] of columnsOf(name))
+      if (table[column]) put(name, column, spec.storage, table[column]);
   }
   const strings = profile.strings.pack();
   put('', 'string-bytes', 'u8', strings.bytes);
   put('', 'string-ends', 'f64', strings.ends);
   const { tables: _tables, strings: _strings, originNs, ...rest } = profile;
   const header = new TextEncoder().encode(
-    JSON.stringify({ ...rest, originNs: originNs.toString(), littleEndian: isLittleEndian(), columns: stored }),
+    JSON.stringify({
+      ...rest,
+      originNs: originNs.toString(),
+      littleEndian: isLittleEndian(),
+      columns: stored,
+    }),
   );
   const base = Math.ceil((12 + header.length) / 8) * 8;
   const out = new Uint8Array(base + size);
@@ -55,7 +61,8 @@ export function serializeProfile(profile: Profile): Uint8Array {
 export function deserializeProfile(bytes: Uint8Array): Profile {
   const broken = (why: string) =>
     new UserError('damaged', `This is not a stored profile: ${why}.`, 'Open the original capture instead.');
-  if (bytes.length < 12 || new TextDecoder().decode(bytes.subarray(0, 8)) !== MAGIC) throw broken('wrong first bytes');
+  if (bytes.length < 12 || new TextDecoder().decode(bytes.subarray(0, 8)) !== MAGIC)
+    throw broken('wrong first bytes');
   // Typed arrays need aligned memory; a slice of a larger buffer may not be.
   const aligned = bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
   const headerLength = new DataView(aligned.buffer, aligned.byteOffset).getUint32(8, true);
@@ -66,13 +73,15 @@ export function deserializeProfile(bytes: Uint8Array): Profile {
   } catch {
     throw broken('its header cannot be read');
   }
-  if (header.littleEndian !== isLittleEndian()) throw broken('it comes from a machine of the other byte order');
+  if (header.littleEndian !== isLittleEndian())
+    throw broken('it comes from a machine of the other byte order');
   const base = Math.ceil((12 + headerLength) / 8) * 8;
   const tables: Record<string, Record<string, AnyArray | number>> = {};
   const loose: Record<string, AnyArray> = {};
   for (const { table, column, storage, offset, length } of header.columns) {
     const from = base + offset;
-    if (!(offset >= 0 && length >= 0 && from + length * bytesPerElement(storage) <= aligned.length)) throw broken('it is cut off');
+    if (!(offset >= 0 && length >= 0 && from + length * bytesPerElement(storage) <= aligned.length))
+      throw broken('it is cut off');
     const cells = wrap(storage, aligned.buffer, aligned.byteOffset + from, length);
     if (table === '') loose[column] = cells;
     else if (table in schema) {

@@ -17,20 +17,24 @@ export function sliceProfile(profile: Profile, { fromNs, toNs }: TimeWindow): Pr
   const tables: Record<string, unknown> = {};
   const newRow = new Map<TableName, Int32Array>();
   for (const name of tableNames) {
-    const table = profile.tables[name] as unknown as ({ length: number } & Record<string, AnyArray>) | undefined;
+    const table = profile.tables[name] as unknown as
+      | ({ length: number } & Record<string, AnyArray>)
+      | undefined;
     if (!table) continue;
     const { start, end = start } = table;
     const within = (time: number) => time >= fromNs && time < toNs;
     const place = new Int32Array(table.length).fill(NONE);
     let kept = 0;
     for (let row = 0; row < table.length; row++) {
-      if (within(start[row]) || within(end[row]) || (start[row] < fromNs && end[row] >= toNs)) place[row] = kept++;
+      if (within(start[row]) || within(end[row]) || (start[row] < fromNs && end[row] >= toNs))
+        place[row] = kept++;
     }
     if (kept === 0) continue;
     newRow.set(name, place);
     const columns: Record<string, AnyArray | number> = { length: kept };
     for (const [column] of columnsOf(name)) {
-      if (table[column]) columns[column] = table[column].filter((_: number, row: number) => place[row] !== NONE);
+      if (table[column])
+        columns[column] = table[column].filter((_: number, row: number) => place[row] !== NONE);
     }
     tables[name] = columns;
   }
@@ -47,7 +51,8 @@ function followReferences(profile: Profile, newRow: Map<TableName, Int32Array>):
       const cells = table[column];
       if (!cells || !spec.ref || !tableNames.includes(spec.ref as TableName) || column === 'launch') continue;
       const place = newRow.get(spec.ref as TableName);
-      for (let row = 0; row < cells.length; row++) if (cells[row] !== NONE) cells[row] = place ? place[cells[row]] : NONE;
+      for (let row = 0; row < cells.length; row++)
+        if (cells[row] !== NONE) cells[row] = place ? place[cells[row]] : NONE;
     }
   }
 }

@@ -9,7 +9,8 @@ export function validateProfile(profile: Profile): string[] {
   const problems: string[] = [];
   for (const name of tableNames) {
     const table = profile.tables[name];
-    if (table) checkTable(profile, name, table as unknown as { length: number } & Record<string, AnyArray>, problems);
+    if (table)
+      checkTable(profile, name, table as unknown as { length: number } & Record<string, AnyArray>, problems);
   }
   profile.threads.forEach((thread, i) => {
     if (!profile.processes[thread.process]) problems.push(`threads[${i}] has no process`);
@@ -34,16 +35,19 @@ function checkTable(
       if (!spec.optional) problems.push(`${name}.${column} is missing`);
       continue;
     }
-    if (cells.length !== table.length) problems.push(`${name}.${column} has ${cells.length} of ${table.length} rows`);
+    if (cells.length !== table.length)
+      problems.push(`${name}.${column} has ${cells.length} of ${table.length} rows`);
     const limit = spec.text ? profile.strings.size : spec.ref ? sizeOf(profile, spec.ref) : undefined;
     if (limit === undefined) continue;
     const wrong = cells.findIndex((value: number) => value !== NONE && !(value >= 0 && value < limit));
     if (wrong >= 0) problems.push(`${name}.${column}[${wrong}] = ${cells[wrong]}, beyond ${limit}`);
   }
   for (let row = 0; row < table.length; row++) {
-    if (table.start[row] !== table.start[row]) return void problems.push(`${name}.start[${row}] is not a number`);
-    if (row > 0 && table.start[row] < table.start[row - 1]) return void problems.push(`${name} is not sorted at ${row}`);
-    if (table.end && table.end[row] < table.start[row]) return void problems.push(`${name}[${row}] ends before it starts`);
+    if (Number.isNaN(table.start[row])) return void problems.push(`${name}.start[${row}] is not a number`);
+    if (row > 0 && table.start[row] < table.start[row - 1])
+      return void problems.push(`${name} is not sorted at ${row}`);
+    if (table.end && table.end[row] < table.start[row])
+      return void problems.push(`${name}[${row}] ends before it starts`);
   }
 }
 

@@ -6,7 +6,11 @@ export const csv: Renderer = {
   id: 'csv',
   mediaType: 'text/csv',
   extension: 'csv',
-  render: blocks => blocks.map(block => (block.kind === 'table' ? renderCsv(block) : '')).filter(part => part !== '').join('\n'),
+  render: blocks =>
+    blocks
+      .map(block => (block.kind === 'table' ? renderCsv(block) : ''))
+      .filter(part => part !== '')
+      .join('\n'),
 };
 
 export function renderCsv(block: TableBlock): string {
@@ -27,7 +31,7 @@ export function cellFormatter(column: TableColumn): (row: number) => string {
   if (kind === 'text') return row => (values[row] as string | null) ?? '';
   const numbers = values as ArrayLike<number>;
   const format = numberFormatter(kind);
-  return row => (numbers[row] === numbers[row] ? format(numbers[row]) : '');
+  return row => (!Number.isNaN(numbers[row]) ? format(numbers[row]) : '');
 }
 
 function numberFormatter(kind: TableColumn['kind']): (value: number) => string {

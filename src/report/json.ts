@@ -7,7 +7,10 @@ export const json: Renderer = {
   mediaType: 'application/json',
   extension: 'json',
   render(blocks) {
-    const value = blocks.length === 1 ? blockRows(blocks[0]) : Object.fromEntries(blocks.map(block => [block.id, blockRows(block)]));
+    const value =
+      blocks.length === 1
+        ? blockRows(blocks[0])
+        : Object.fromEntries(blocks.map(block => [block.id, blockRows(block)]));
     return `${JSON.stringify(value, null, 2)}\n`;
   },
 };

@@ -25,5 +25,8 @@ function renderBlock(block: Block): string {
 }
 
 function escapeCell(text: string): string {
-  return text.replace(/[\\|`*_[\]]/g, '\\$&').replaceAll('<', '&lt;').replace(/\s+/g, ' ');
+  return text
+    .replace(/[\\|`*_[\]]/g, '\\$&')
+    .replaceAll('<', '&lt;')
+    .replace(/\s+/g, ' ');
 }

@@ -1,8 +1,15 @@
 /** What a terminal needs: colour on request, widths in characters, names made harmless. */
 
 export function painter(color: boolean) {
-  const style = (open: number, close: number) => (text: string) => (color ? `\x1b[${open}m${text}\x1b[${close}m` : text);
-  return { bold: style(1, 22), dim: style(2, 22), yellow: style(33, 39), red: style(31, 39), green: style(32, 39) };
+  const style = (open: number, close: number) => (text: string) =>
+    color ? `\x1b[${open}m${text}\x1b[${close}m` : text;
+  return {
+    bold: style(1, 22),
+    dim: style(2, 22),
+    yellow: style(33, 39),
+    red: style(31, 39),
+    green: style(32, 39),
+  };
 }
 
 /** Names come from strangers' files: control characters could move the cursor or rewrite the screen. */
@@ -19,7 +26,14 @@ export function widthOf(text: string): number {
 }
 
 function isWide(code: number): boolean {
-  return (code >= 0x1100 && code <= 0x115f) || (code >= 0x2e80 && code <= 0xa4cf) || (code >= 0xac00 && code <= 0xd7a3) || (code >= 0xf900 && code <= 0xfaff) || (code >= 0xff00 && code <= 0xff60) || (code >= 0x1f300 && code <= 0x1faff);
+  return (
+    (code >= 0x1100 && code <= 0x115f) ||
+    (code >= 0x2e80 && code <= 0xa4cf) ||
+    (code >= 0xac00 && code <= 0xd7a3) ||
+    (code >= 0xf900 && code <= 0xfaff) ||
+    (code >= 0xff00 && code <= 0xff60) ||
+    (code >= 0x1f300 && code <= 0x1faff)
+  );
 }
 
 export function truncate(text: string, width: number): string {

@@ -5,7 +5,24 @@ import type { RenderContext, Renderer } from './renderer.js';
 import { painter, printable, truncate, widthOf, wrap } from './terminal.js';
 
 /** What to leave out first when a table is too wide; the reader is told. */
-const LEAST_NEEDED = [/StdDev/, /Min/, /Max/, /Med/, /^(T|A|Q|K)?Avg/, /GreenCtx|Green Context/, /^(Grd|Blk)|GridXYZ|BlockXYZ/, /SMem|Reg\/Trd/, /MemKd|Kind/, /Ctx|Context/, /T-Pri|Result/, /RangeStack|RangeId|ParentId/, /CorrI[dD]/, /^[PT][iI][dD]$|^PID$|^TID$/, /NameTree/, /Device/];
+const LEAST_NEEDED = [
+  /StdDev/,
+  /Min/,
+  /Max/,
+  /Med/,
+  /^(T|A|Q|K)?Avg/,
+  /GreenCtx|Green Context/,
+  /^(Grd|Blk)|GridXYZ|BlockXYZ/,
+  /SMem|Reg\/Trd/,
+  /MemKd|Kind/,
+  /Ctx|Context/,
+  /T-Pri|Result/,
+  /RangeStack|RangeId|ParentId/,
+  /CorrI[dD]/,
+  /^[PT][iI][dD]$|^PID$|^TID$/,
+  /NameTree/,
+  /Device/,
+];
 const LEAST_NAME_WIDTH = 24;
 const GAP = 2;
 /** A screenful of screens: beyond this a table is for a file, not a terminal. */
@@ -20,13 +37,20 @@ export const text: Renderer = {
 
 function renderBlock(block: Block, context: RenderContext): string {
   const paint = painter(context.color);
-  const title = block.id === block.title ? paint.bold(block.title) : `${paint.bold(block.title)} ${paint.dim(`(${block.id})`)}`;
+  const name = truncate(block.title, context.width);
+  const id = ` (${block.id})`;
+  const title = paint.bold(name) + (widthOf(name + id) <= context.width ? paint.dim(id) : '');
   if (block.kind === 'facts') return `${paint.bold(block.title)}\n${renderFacts(block, context)}`;
   if (block.kind === 'not-recorded') {
-    return `${title}\n  ${paint.yellow(`not recorded: ${block.what}`)}; ${block.hint}\n`;
+    const lines = wrap(`not recorded: ${block.what}; ${block.hint}`, context.width - 2);
+    return `${title}\n${lines.map(line => `  ${paint.yellow(line)}`).join('\n')}\n`;
   }
   if (block.rows === 0) return `${title}\n  ${paint.dim('nothing to report')}\n`;
-  const advice = block.advice ? `${wrap(block.advice, context.width - 2).map(line => `  ${paint.dim(line)}`).join('\n')}\n` : '';
+  const advice = block.advice
+    ? `${wrap(block.advice, context.width - 2)
+        .map(line => `  ${paint.dim(line)}`)
+        .join('\n')}\n`
+    : '';
   return `${title}\n${advice}${renderTable(block, context)}`;
 }
 
@@ -39,7 +63,9 @@ function renderFacts(block: FactsBlock, context: RenderContext): string {
     const tone = fact.tone === 'bad' ? paint.yellow : fact.tone === 'quiet' ? paint.dim : (s: string) => s;
     const full = fact.hint ? `${fact.text} → ${fact.hint}` : fact.text;
     const body = wrap(printable(full), context.width - labelWidth - 4);
-    return body.map((line, i) => `  ${i === 0 ? paint.dim(label) : ' '.repeat(labelWidth)}  ${tone(line)}`).join('\n');
+    return body
+      .map((line, i) => `  ${i === 0 ? paint.dim(label) : ' '.repeat(labelWidth)}  ${tone(line)}`)
+      .join('\n');
   });
   return `${lines.join('\n')}\n`;
 }
@@ -59,7 +85,7 @@ function renderTable(block: TableBlock, context: RenderContext): string {
   for (const pattern of LEAST_NEEDED) {
     for (let i = columns.length - 1; i >= 0 && !fits(columns, context.width); i--) {
       if (!pattern.test(columns[i].header)) continue;
-      hidden.unshift(columns[i].header);
+      hidden.push(columns[i].header);
       columns = columns.filter((_, other) => other !== i);
     }
   }
@@ -75,13 +101,24 @@ function renderTable(block: TableBlock, context: RenderContext): string {
       .trimEnd()}`;
   const lines = [paint.dim(line(columns.map(column => column.header)))];
   for (let row = 0; row < rows; row++) lines.push(line(columns.map(column => column.cells[row])));
-  if (block.rows > rows) lines.push(paint.dim(`  … ${plural(block.rows - rows, 'more row')} (--rows N shows more, --format csv all)`));
-  if (hidden.length > 0) lines.push(paint.dim(`  too narrow for: ${hidden.join(', ')} (--format csv has all)`));
+  const remark = (text: string) =>
+    lines.push(...wrap(text, context.width - 2).map(part => paint.dim(`  ${part}`)));
+  if (block.rows > rows)
+    remark(`… ${plural(block.rows - rows, 'more row')} (--rows N shows more, --format csv all)`);
+  if (hidden.length > 0) {
+    const inOrder = block.columns
+      .map(column => shortHeader(column.header))
+      .filter(header => hidden.includes(header));
+    remark(`too narrow for: ${inOrder.join(', ')} (--format csv has all)`);
+  }
   return `${lines.join('\n')}\n`;
 }
 
+/** Cells carry their unit, so the header need not. */
+const shortHeader = (header: string) => header.replace(/ \((ns|MB|MB\/s)\)$/, '');
+
 function prepare(column: TableColumn, rows: number): Prepared {
-  const header = column.header.replace(/ \((ns|MB|MB\/s)\)$/, '');
+  const header = shortHeader(column.header);
   const format = formatter(column);
   const cells = Array.from({ length: rows }, (_, row) => format(row));
   const width = cells.reduce((most, cell) => Math.max(most, widthOf(cell)), widthOf(header));
@@ -105,13 +142,16 @@ function formatter({ kind, values }: TableColumn): (row: number) => string {
               : kind === 'count'
                 ? formatCount
                 : String;
-  return row => (numbers[row] === numbers[row] ? number(numbers[row]) : '');
+  return row => (!Number.isNaN(numbers[row]) ? number(numbers[row]) : '');
 }
 
 const isText = (column: Prepared) => column.column.kind === 'text';
 
 function fits(columns: readonly Prepared[], width: number): boolean {
-  const needed = columns.reduce((sum, c) => sum + (isText(c) ? Math.min(c.width, LEAST_NAME_WIDTH) : c.width) + GAP, 0);
+  const needed = columns.reduce(
+    (sum, c) => sum + (isText(c) ? Math.min(c.width, LEAST_NAME_WIDTH) : c.width) + GAP,
+    0,
+  );
   return needed <= width;
 }
 

@@ -13,7 +13,8 @@ export const captureNames: readonly string[] = readdirSync(capturesFolder)
   .filter(name => statSync(path.join(capturesFolder, name)).isDirectory())
   .sort();
 
-export const capturePath = (name: string, file = 'profile.sqlite.gz') => path.join(capturesFolder, name, file);
+export const capturePath = (name: string, file = 'profile.sqlite.gz') =>
+  path.join(capturesFolder, name, file);
 
 /** All files below the folder of external profiles with one of these endings; none where the folder is absent. */
 export function externalFiles(ending: RegExp, folder = externalFolder): string[] {

@@ -8,8 +8,12 @@ export const column = (header: string, kind: ColumnKind, values: TableColumn['va
   values,
 });
 
-export const numbers = <T>(header: string, kind: ColumnKind, rows: readonly T[], value: (row: T) => number): TableColumn =>
-  column(header, kind, Float64Array.from(rows, value));
+export const numbers = <T>(
+  header: string,
+  kind: ColumnKind,
+  rows: readonly T[],
+  value: (row: T) => number,
+): TableColumn => column(header, kind, Float64Array.from(rows, value));
 
 export const texts = <T>(header: string, rows: readonly T[], value: (row: T) => string | null): TableColumn =>
   column(header, 'text', rows.map(value));

@@ -8,5 +8,6 @@ export const cudaApiGpuSum: StatsReport = {
   options: kernelNameOptions,
   reads: ['apiCalls', 'kernels', 'copies', 'memsets'],
   needs: ['apiCalls', 'kernels', 'copies', 'memsets'],
-  compute: (profile, options) => pooledSummary(profile, ['apiCalls', 'kernels', 'copies', 'memsets'], options),
+  compute: (profile, options) =>
+    pooledSummary(profile, ['apiCalls', 'kernels', 'copies', 'memsets'], options),
 };

@@ -12,7 +12,11 @@ export const cudaApiSum: StatsReport = {
   needs: ['apiCalls'],
   compute(profile) {
     const calls = cells(profile, 'apiCalls')!;
-    const groups = groupByNumber(calls.length, row => calls.name[row], row => calls.end[row] - calls.start[row]).sort(byTotal);
+    const groups = groupByNumber(
+      calls.length,
+      row => calls.name[row],
+      row => calls.end[row] - calls.start[row],
+    ).sort(byTotal);
     return [
       ...timeSummaryColumns(
         groups.map(group => group.summary),

@@ -14,17 +14,50 @@ export const cudaApiTrace: StatsReport = {
     const calls = cells(profile, 'apiCalls')!;
     const rows = Array.from({ length: calls.length }, (_, row) => row);
     const thread = (row: number) => profile.threads[calls.thread[row]];
-    const number = (value: (row: number) => number | undefined) => Float64Array.from(rows, row => value(row) ?? Number.NaN);
+    const number = (value: (row: number) => number | undefined) =>
+      Float64Array.from(rows, row => value(row) ?? Number.NaN);
     return [
       column('Start (ns)', 'ns', calls.start),
-      column('Duration (ns)', 'ns', number(row => calls.end[row] - calls.start[row])),
-      column('Name', 'text', rows.map(row => apiName(profile.strings.text(calls.name[row])))),
-      column('Result', 'id', number(row => calls.result?.[row])),
-      column('CorrID', 'id', number(row => calls.correlation[row])),
-      column('Pid', 'id', number(row => (calls.thread[row] === NONE ? undefined : profile.processes[thread(row).process].pid))),
-      column('Tid', 'id', number(row => thread(row)?.tid)),
-      column('T-Pri', 'id', number(row => thread(row)?.priority)),
-      column('Thread Name', 'text', rows.map(row => thread(row)?.name ?? null)),
+      column(
+        'Duration (ns)',
+        'ns',
+        number(row => calls.end[row] - calls.start[row]),
+      ),
+      column(
+        'Name',
+        'text',
+        rows.map(row => apiName(profile.strings.text(calls.name[row]))),
+      ),
+      column(
+        'Result',
+        'id',
+        number(row => calls.result?.[row]),
+      ),
+      column(
+        'CorrID',
+        'id',
+        number(row => calls.correlation[row]),
+      ),
+      column(
+        'Pid',
+        'id',
+        number(row => (calls.thread[row] === NONE ? undefined : profile.processes[thread(row).process].pid)),
+      ),
+      column(
+        'Tid',
+        'id',
+        number(row => thread(row)?.tid),
+      ),
+      column(
+        'T-Pri',
+        'id',
+        number(row => thread(row)?.priority),
+      ),
+      column(
+        'Thread Name',
+        'text',
+        rows.map(row => thread(row)?.name ?? null),
+      ),
     ];
   },
 };

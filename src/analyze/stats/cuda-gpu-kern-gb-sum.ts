@@ -13,10 +13,20 @@ export const cudaGpuKernGbSum: StatsReport = {
   compute(profile, options) {
     const kernels = cells(profile, 'kernels')!;
     const names = kernelNames(profile, options);
-    const dimensions = [kernels.gridX, kernels.gridY, kernels.gridZ, kernels.blockX, kernels.blockY, kernels.blockZ];
+    const dimensions = [
+      kernels.gridX,
+      kernels.gridY,
+      kernels.gridZ,
+      kernels.blockX,
+      kernels.blockY,
+      kernels.blockZ,
+    ];
     const numbers = [new PairNumbers(), ...dimensions.map(() => new PairNumbers())];
     const keyOf = (row: number) =>
-      dimensions.reduce((key, cell, i) => numbers[i + 1].of(key, cell ? cell[row] : -1), numbers[0].of(0, names.key(row)));
+      dimensions.reduce(
+        (key, cell, i) => numbers[i + 1].of(key, cell ? cell[row] : -1),
+        numbers[0].of(0, names.key(row)),
+      );
     const groups = groupByNumber(kernels.length, keyOf, row => kernels.end[row] - kernels.start[row])
       .map(group => ({ ...group, name: names.text(names.key(group.row)) }))
       .sort(
@@ -30,8 +40,16 @@ export const cudaGpuKernGbSum: StatsReport = {
         groups.map(group => group.summary),
         'Instances',
       ),
-      column('GridXYZ', 'text', groups.map(group => dimensionText(kernels.gridX, kernels.gridY, kernels.gridZ, group.row))),
-      column('BlockXYZ', 'text', groups.map(group => dimensionText(kernels.blockX, kernels.blockY, kernels.blockZ, group.row))),
+      column(
+        'GridXYZ',
+        'text',
+        groups.map(group => dimensionText(kernels.gridX, kernels.gridY, kernels.gridZ, group.row)),
+      ),
+      column(
+        'BlockXYZ',
+        'text',
+        groups.map(group => dimensionText(kernels.blockX, kernels.blockY, kernels.blockZ, group.row)),
+      ),
       texts('Name', groups, group => group.name),
     ];
   },

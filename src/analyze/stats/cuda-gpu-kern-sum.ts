@@ -1,5 +1,5 @@
-import { cells, kernelNames } from './gpu-operations.js';
 import { texts, timeSummaryColumns } from './columns.js';
+import { cells, kernelNames } from './gpu-operations.js';
 import { groupByNumber } from './grouping.js';
 import { kernelNameOptions, type StatsReport } from './report.js';
 

@@ -18,11 +18,19 @@ export const cudaGpuTrace: StatsReport = {
   compute(profile, options): TableColumn[] {
     const { pool, row } = mergedOrder(profile);
     const tables = pools.map(name => cells(profile, name));
-    const { kernels, copies, memsets } = { kernels: tables[0], copies: cells(profile, 'copies'), memsets: cells(profile, 'memsets') };
+    const { kernels, copies, memsets } = {
+      kernels: tables[0],
+      copies: cells(profile, 'copies'),
+      memsets: cells(profile, 'memsets'),
+    };
     const launchShape = cells(profile, 'kernels');
     const names = kernels ? kernelNames(profile, options) : undefined;
     const length = pool.length;
-    const numeric = (header: string, kind: TableColumn['kind'], value: (p: number, r: number) => number | undefined) => {
+    const numeric = (
+      header: string,
+      kind: TableColumn['kind'],
+      value: (p: number, r: number) => number | undefined,
+    ) => {
       const values = new Float64Array(length);
       for (let i = 0; i < length; i++) values[i] = value(pool[i], row[i]) ?? Number.NaN;
       return column(header, kind, values);
@@ -35,7 +43,8 @@ export const cudaGpuTrace: StatsReport = {
     const duration = (p: number, r: number) => tables[p]!.end[r] - tables[p]!.start[r];
     const ofKernel = (values: ArrayLike<number> | undefined) => (p: number, r: number) =>
       p === 0 && values && values[r] !== NONE ? values[r] : undefined;
-    const bytes = (p: number, r: number) => (p === 1 ? copies!.bytes[r] : p === 2 ? memsets!.bytes[r] : undefined);
+    const bytes = (p: number, r: number) =>
+      p === 1 ? copies!.bytes[r] : p === 2 ? memsets!.bytes[r] : undefined;
     const stream = (p: number, r: number) => profile.streams[tables[p]!.stream[r]];
     const present = (value: number | undefined) => (value && value > 0 ? value : undefined);
     return [
@@ -54,14 +63,20 @@ export const cudaGpuTrace: StatsReport = {
       numeric('Bytes (MB)', 'bytes', bytes),
       numeric('Throughput (MB/s)', 'bytes-per-second', (p, r) => throughput(bytes(p, r), duration(p, r))),
       textual('SrcMemKd', (p, r) =>
-        p === 1 ? memoryKindName(copies!.sourceMemory?.[r]) : p === 2 ? memoryKindName(memsets!.memory?.[r]) : null,
+        p === 1
+          ? memoryKindName(copies!.sourceMemory?.[r])
+          : p === 2
+            ? memoryKindName(memsets!.memory?.[r])
+            : null,
       ),
       textual('DstMemKd', (p, r) => (p === 1 ? memoryKindName(copies!.targetMemory?.[r]) : null)),
       textual('Device', (p, r) => deviceLabel(profile, tables[p]!.stream[r])),
       numeric('Ctx', 'id', (p, r) => present(stream(p, r)?.contextId)),
       numeric('GreenCtx', 'id', (p, r) => present(stream(p, r)?.greenContextId)),
       numeric('Strm', 'id', (p, r) => present(stream(p, r)?.streamId)),
-      textual('Name', (p, r) => (p === 0 ? names!.text(names!.key(r)) : p === 1 ? copyName(copies!.kind[r]) : MEMSET_NAME)),
+      textual('Name', (p, r) =>
+        p === 0 ? names!.text(names!.key(r)) : p === 1 ? copyName(copies!.kind[r]) : MEMSET_NAME,
+      ),
     ];
   },
 };

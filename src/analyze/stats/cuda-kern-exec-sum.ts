@@ -18,7 +18,8 @@ export const cudaKernExecSum: StatsReport = {
     if (!calls) return [];
     const launches = kernelLaunches(profile);
     const names = kernelNames(profile, options);
-    const device = (i: number) => profile.gpus[profile.streams[kernels.stream[launches.kernel[i]]].gpu].deviceId;
+    const device = (i: number) =>
+      profile.gpus[profile.streams[kernels.stream[launches.kernel[i]]].gpu].deviceId;
     const thread = (i: number) => profile.threads[calls.thread[launches.call[i]]];
     const apiKey = apiNameKeys(profile);
     const keys = [new PairNumbers(), new PairNumbers(), new PairNumbers()];
@@ -28,16 +29,27 @@ export const cudaKernExecSum: StatsReport = {
         names.key(launches.kernel[i]),
       ),
     );
-    const by = (values: Float64Array) => groupByNumber(launches.length, i => keyOf[i], i => values[i]);
+    const by = (values: Float64Array) =>
+      groupByNumber(
+        launches.length,
+        i => keyOf[i],
+        i => values[i],
+      );
     const total = by(launches.totalNs);
     const api = by(launches.apiNs);
     const kernel = by(launches.kernelNs);
     const queue = queueSummaries(keyOf, launches.queueNs);
     const rows = total
-      .map((group, g) => ({ ...group, api: api[g].summary, kernel: kernel[g].summary, queue: queue.get(group.key) ?? nothing }))
+      .map((group, g) => ({
+        ...group,
+        api: api[g].summary,
+        kernel: kernel[g].summary,
+        queue: queue.get(group.key) ?? nothing,
+      }))
       .sort((a, b) => b.summary.mean - a.summary.mean);
     const name = (i: number) => apiName(profile.strings.text(calls.name[launches.call[i]]));
-    const pick = (phase: (row: (typeof rows)[number]) => Summary, prefix: string) => spreadColumns(rows.map(phase), prefix);
+    const pick = (phase: (row: (typeof rows)[number]) => Summary, prefix: string) =>
+      spreadColumns(rows.map(phase), prefix);
     return [
       numbers('PID', 'id', rows, r => profile.processes[thread(r.row).process].pid),
       numbers('TID', 'id', rows, r => thread(r.row).tid),
@@ -59,7 +71,11 @@ const nothing = summarize(new Float64Array(0));
 /** Queue times only count where there is one. */
 function queueSummaries(keys: Int32Array, queueNs: Float64Array): Map<number, Summary> {
   const rows: number[] = [];
-  for (let i = 0; i < keys.length; i++) if (queueNs[i] === queueNs[i]) rows.push(i);
-  const groups = groupByNumber(rows.length, i => keys[rows[i]], i => queueNs[rows[i]]);
+  for (let i = 0; i < keys.length; i++) if (!Number.isNaN(queueNs[i])) rows.push(i);
+  const groups = groupByNumber(
+    rows.length,
+    i => keys[rows[i]],
+    i => queueNs[rows[i]],
+  );
   return new Map(groups.map(group => [group.key, group.summary]));
 }

@@ -23,20 +23,76 @@ export const cudaKernExecTrace: StatsReport = {
     const text = (value: (i: number) => string) => Array.from(order, value);
     const thread = (i: number) => profile.threads[calls.thread[launches.call[i]]];
     return [
-      column('API Start (ns)', 'ns', number(i => calls.start[launches.call[i]])),
-      column('API Dur (ns)', 'ns', number(i => launches.apiNs[i])),
-      column('Queue Start (ns)', 'ns', number(i => (Number.isNaN(launches.queueNs[i]) ? Number.NaN : calls.end[launches.call[i]]))),
-      column('Queue Dur (ns)', 'ns', number(i => launches.queueNs[i])),
-      column('Kernel Start (ns)', 'ns', number(i => kernels.start[launches.kernel[i]])),
-      column('Kernel Dur (ns)', 'ns', number(i => launches.kernelNs[i])),
-      column('Total Dur (ns)', 'ns', number(i => launches.totalNs[i])),
-      column('PID', 'id', number(i => profile.processes[thread(i).process].pid)),
-      column('TID', 'id', number(i => thread(i).tid)),
-      column('DevId', 'id', number(i => profile.gpus[profile.streams[kernels.stream[launches.kernel[i]]].gpu].deviceId)),
-      column('API Function', 'text', text(i => apiName(profile.strings.text(calls.name[launches.call[i]])))),
-      column('GridXYZ', 'text', text(i => dimensionText(kernels.gridX, kernels.gridY, kernels.gridZ, launches.kernel[i]))),
-      column('BlockXYZ', 'text', text(i => dimensionText(kernels.blockX, kernels.blockY, kernels.blockZ, launches.kernel[i]))),
-      column('Kernel Name', 'text', text(i => names.text(names.key(launches.kernel[i])))),
+      column(
+        'API Start (ns)',
+        'ns',
+        number(i => calls.start[launches.call[i]]),
+      ),
+      column(
+        'API Dur (ns)',
+        'ns',
+        number(i => launches.apiNs[i]),
+      ),
+      column(
+        'Queue Start (ns)',
+        'ns',
+        number(i => (Number.isNaN(launches.queueNs[i]) ? Number.NaN : calls.end[launches.call[i]])),
+      ),
+      column(
+        'Queue Dur (ns)',
+        'ns',
+        number(i => launches.queueNs[i]),
+      ),
+      column(
+        'Kernel Start (ns)',
+        'ns',
+        number(i => kernels.start[launches.kernel[i]]),
+      ),
+      column(
+        'Kernel Dur (ns)',
+        'ns',
+        number(i => launches.kernelNs[i]),
+      ),
+      column(
+        'Total Dur (ns)',
+        'ns',
+        number(i => launches.totalNs[i]),
+      ),
+      column(
+        'PID',
+        'id',
+        number(i => profile.processes[thread(i).process].pid),
+      ),
+      column(
+        'TID',
+        'id',
+        number(i => thread(i).tid),
+      ),
+      column(
+        'DevId',
+        'id',
+        number(i => profile.gpus[profile.streams[kernels.stream[launches.kernel[i]]].gpu].deviceId),
+      ),
+      column(
+        'API Function',
+        'text',
+        text(i => apiName(profile.strings.text(calls.name[launches.call[i]]))),
+      ),
+      column(
+        'GridXYZ',
+        'text',
+        text(i => dimensionText(kernels.gridX, kernels.gridY, kernels.gridZ, launches.kernel[i])),
+      ),
+      column(
+        'BlockXYZ',
+        'text',
+        text(i => dimensionText(kernels.blockX, kernels.blockY, kernels.blockZ, launches.kernel[i])),
+      ),
+      column(
+        'Kernel Name',
+        'text',
+        text(i => names.text(names.key(launches.kernel[i]))),
+      ),
     ];
   },
 };

@@ -14,7 +14,8 @@ export const cudaMemcpyAsync: StatsReport = {
   compute(profile, options) {
     const copies = cells(profile, 'copies')!;
     const pageable = (row: number) =>
-      copies.sourceMemory?.[row] === MemoryKind.pageable || copies.targetMemory?.[row] === MemoryKind.pageable;
+      copies.sourceMemory?.[row] === MemoryKind.pageable ||
+      copies.targetMemory?.[row] === MemoryKind.pageable;
     return memoryRule(profile, 'copies', pageable, name => /^(cuda|hip)Memcpy.*Async/i.test(name), options);
   },
 };

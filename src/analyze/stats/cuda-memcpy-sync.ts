@@ -20,8 +20,16 @@ export const cudaMemcpySync: StatsReport = {
     const blocking = (row: number) => {
       const source = copies.sourceDevice?.[row] ?? NONE;
       const sameDevice = source !== NONE && source === copies.targetDevice?.[row];
-      return !(copies.bytes[row] <= STAGED_BYTES && copies.kind[row] === CopyKind.hostToDevice) && !sameDevice;
+      return (
+        !(copies.bytes[row] <= STAGED_BYTES && copies.kind[row] === CopyKind.hostToDevice) && !sameDevice
+      );
     };
-    return memoryRule(profile, 'copies', blocking, name => /^(cuda|hip)Memcpy/i.test(name) && !/Async/i.test(name), options);
+    return memoryRule(
+      profile,
+      'copies',
+      blocking,
+      name => /^(cuda|hip)Memcpy/i.test(name) && !/Async/i.test(name),
+      options,
+    );
   },
 };

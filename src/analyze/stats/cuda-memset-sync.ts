@@ -13,7 +13,14 @@ export const cudaMemsetSync: StatsReport = {
   advice: 'Setting pinned or managed memory blocks the host. Use cudaMemsetAsync.',
   compute(profile, options) {
     const memory = cells(profile, 'memsets')!.memory;
-    const hostVisible = (row: number) => memory?.[row] === MemoryKind.pinned || memory?.[row] === MemoryKind.managed;
-    return memoryRule(profile, 'memsets', hostVisible, name => /^(cuda|hip)Memset/i.test(name) && !/async/i.test(name), options);
+    const hostVisible = (row: number) =>
+      memory?.[row] === MemoryKind.pinned || memory?.[row] === MemoryKind.managed;
+    return memoryRule(
+      profile,
+      'memsets',
+      hostVisible,
+      name => /^(cuda|hip)Memset/i.test(name) && !/async/i.test(name),
+      options,
+    );
   },
 };

@@ -47,7 +47,9 @@ export function operationsByDevice(profile: Profile): DeviceOperations[] {
 function addOverhead(profile: Profile, group: DeviceOperations): void {
   const overheads = cells(profile, 'overheads');
   if (!overheads) return;
-  const names = new Set(OVERHEAD_NAMES.map(name => profile.strings.find(name) as number).filter(id => id !== NONE));
+  const names = new Set(
+    OVERHEAD_NAMES.map(name => profile.strings.find(name) as number).filter(id => id !== NONE),
+  );
   const { start, end, contextId } = extent(group.operations);
   for (let row = 0; row < overheads.length; row++) {
     if (!names.has(overheads.name[row]) || overheads.thread[row] === NONE) continue;

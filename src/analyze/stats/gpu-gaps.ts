@@ -1,7 +1,7 @@
 import { numbers } from './columns.js';
 import { operationsByDevice } from './gpu-busy-intervals.js';
-import { limitRows } from './rule-rows.js';
 import type { StatsReport } from './report.js';
+import { limitRows } from './rule-rows.js';
 
 export const gpuGaps: StatsReport = {
   id: 'gpu_gaps',

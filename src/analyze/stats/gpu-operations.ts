@@ -6,14 +6,15 @@ import { launchContext } from './range-tree.js';
 import type { ReportOptions } from './report.js';
 
 /** Raw arrays of a table: reports loop over millions of rows and index by plain numbers. */
-export type Cells<Name extends 'kernels' | 'copies' | 'memsets' | 'apiCalls' | 'osCalls' | 'ranges' | 'overheads'> = {
+export type Cells<
+  Name extends 'kernels' | 'copies' | 'memsets' | 'apiCalls' | 'osCalls' | 'ranges' | 'overheads',
+> = {
   readonly length: number;
 } & { readonly [C in keyof Omit<Table<Name>, 'length'>]: ArrayLike<number> };
 
-export function cells<Name extends 'kernels' | 'copies' | 'memsets' | 'apiCalls' | 'osCalls' | 'ranges' | 'overheads'>(
-  profile: Profile,
-  name: Name,
-): Cells<Name> | undefined {
+export function cells<
+  Name extends 'kernels' | 'copies' | 'memsets' | 'apiCalls' | 'osCalls' | 'ranges' | 'overheads',
+>(profile: Profile, name: Name): Cells<Name> | undefined {
   return profile.tables[name] as unknown as Cells<Name> | undefined;
 }
 
@@ -44,11 +45,18 @@ export function apiNameKeys(profile: Profile): (row: number) => number {
 }
 
 /** A number per kernel row such that equal numbers mean equal printed names, and the names. */
-export function kernelNames(profile: Profile, options: ReportOptions): { key: (row: number) => number; text: (key: number) => string } {
+export function kernelNames(
+  profile: Profile,
+  options: ReportOptions,
+): { key: (row: number) => number; text: (key: number) => string } {
   const kernels = cells(profile, 'kernels')!;
   const full = kernels.name;
   const chosen =
-    options.kernelName === 'base' ? kernels.shortName : options.kernelName === 'mangled' ? kernels.mangledName : undefined;
+    options.kernelName === 'base'
+      ? kernels.shortName
+      : options.kernelName === 'mangled'
+        ? kernels.mangledName
+        : undefined;
   const idOf = chosen
     ? (row: number) => (chosen[row] === NONE ? full[row] : chosen[row])
     : (row: number) => full[row];
@@ -63,7 +71,10 @@ export function kernelNames(profile: Profile, options: ReportOptions): { key: (r
       const call = kernels.launch[row];
       const range = call === NONE ? NONE : innermost[call];
       const kernel = profile.strings.text(idOf(row));
-      const named = range === NONE || !ranges || ranges.name[range] === NONE ? kernel : `${profile.strings.text(ranges.name[range])}/${kernel}`;
+      const named =
+        range === NONE || !ranges || ranges.name[range] === NONE
+          ? kernel
+          : `${profile.strings.text(ranges.name[range])}/${kernel}`;
       let number = numbers.get(named);
       if (number === undefined) {
         number = names.length;

@@ -55,7 +55,8 @@ export function projectRanges(profile: Profile): Projections {
   });
   const parents = findParents(profile, context.ranges);
   const children = new Int32Array(ranges.length);
-  for (const row of context.ranges.rows) if (operations[row] > 0 && parents[row] !== NONE) children[parents[row]]++;
+  for (const row of context.ranges.rows)
+    if (operations[row] > 0 && parents[row] !== NONE) children[parents[row]]++;
   const tree = describeTree(profile, parents);
   const list: Projection[] = [];
   for (const row of context.ranges.rows) {

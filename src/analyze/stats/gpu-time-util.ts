@@ -19,7 +19,8 @@ export const gpuTimeUtil: StatsReport = {
   options: ['threshold', 'chunks', 'rows'],
   reads: ['kernels', 'copies', 'memsets', 'overheads'],
   needs: ['kernels', 'copies', 'memsets'],
-  advice: 'Parts of the run with little GPU time. Work on several streams adds up, so 100% may hide idle time.',
+  advice:
+    'Parts of the run with little GPU time. Work on several streams adds up, so 100% may hide idle time.',
   compute(profile, options) {
     const regions = operationsByDevice(profile).flatMap(device =>
       lowRegions(device, options.numbers.threshold ?? 50, options.numbers.chunks ?? 30),
@@ -39,7 +40,11 @@ export const gpuTimeUtil: StatsReport = {
 };
 
 /** Cuts the device's time into equal chunks and joins neighbours whose use is below the threshold. */
-function lowRegions({ pid, deviceId, operations }: DeviceOperations, threshold: number, chunks: number): Region[] {
+function lowRegions(
+  { pid, deviceId, operations }: DeviceOperations,
+  threshold: number,
+  chunks: number,
+): Region[] {
   const { start, end, contextId } = extent(operations);
   const size = Math.ceil((end - start) / chunks);
   const busy = new Float64Array(chunks);

@@ -12,7 +12,7 @@ export interface Group<Key> {
 export function groupByNumber(
   length: number,
   keyOf: (row: number) => number,
-  valueOf: (row: number) => number,
+  measure: (row: number) => number,
 ): Group<number>[] {
   const indexOf = new Map<number, number>();
   const keys: number[] = [];
@@ -37,7 +37,7 @@ export function groupByNumber(
   for (let group = 0; group < keys.length; group++) from[group + 1] = from[group] + counts[group];
   const fill = from.slice();
   const values = new Float64Array(length);
-  for (let row = 0; row < length; row++) values[fill[groupOf[row]]++] = valueOf(row);
+  for (let row = 0; row < length; row++) values[fill[groupOf[row]]++] = measure(row);
   return keys.map((key, group) => ({
     key,
     row: firstRows[group],
@@ -61,4 +61,5 @@ export class PairNumbers {
   }
 }
 
-export const byTotal = (a: { summary: Summary }, b: { summary: Summary }) => b.summary.total - a.summary.total;
+export const byTotal = (a: { summary: Summary }, b: { summary: Summary }) =>
+  b.summary.total - a.summary.total;

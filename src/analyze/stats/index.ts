@@ -84,13 +84,19 @@ export function chooseReport(request: string): ChosenReport {
       throw new UserError(
         'usage',
         `${report.id} has no option ${JSON.stringify(option)}.`,
-        report.options.length > 0 ? `It takes: ${report.options.map(o => `:${o}`).join(' ')}` : 'It takes none.',
+        report.options.length > 0
+          ? `It takes: ${report.options.map(o => `:${o}`).join(' ')}`
+          : 'It takes none.',
       );
     }
     if (key === 'base' || key === 'mangled') options = { ...options, kernelName: key };
     else if (key === 'nvtx-name') options = { ...options, nvtxName: true };
     else if (value === undefined || !Number.isFinite(Number(value))) {
-      throw new UserError('usage', `The option :${key} needs a number.`, `For example: -r ${report.id}:${key}=10`);
+      throw new UserError(
+        'usage',
+        `The option :${key} needs a number.`,
+        `For example: -r ${report.id}:${key}=10`,
+      );
     } else options = { ...options, numbers: { ...options.numbers, [key]: Number(value) } };
   }
   return { request, report, options };

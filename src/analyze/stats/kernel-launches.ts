@@ -37,13 +37,16 @@ export function kernelLaunches(profile: Profile): KernelLaunches {
   }
   const kernel = kernelRows.finish() as Int32Array;
   const call = callRows.finish() as Int32Array;
-  const each = (value: (k: number, c: number) => number) => Float64Array.from(kernel, (k, i) => value(k, call[i]));
+  const each = (value: (k: number, c: number) => number) =>
+    Float64Array.from(kernel, (k, i) => value(k, call[i]));
   return {
     length: kernel.length,
     kernel,
     call,
     apiNs: each((_, c) => calls.end[c] - calls.start[c]),
-    queueNs: each((k, c) => (kernels.start[k] >= calls.end[c] ? kernels.start[k] - calls.end[c] : Number.NaN)),
+    queueNs: each((k, c) =>
+      kernels.start[k] >= calls.end[c] ? kernels.start[k] - calls.end[c] : Number.NaN,
+    ),
     kernelNs: each(k => kernels.end[k] - kernels.start[k]),
     totalNs: each((k, c) => Math.max(calls.end[c], kernels.end[k]) - calls.start[c]),
   };

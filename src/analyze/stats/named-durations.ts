@@ -24,10 +24,16 @@ export function groupPools(
     const table = cells(profile, pool);
     if (!table) return [];
     const bytes = 'bytes' in table ? (table.bytes as ArrayLike<number>) : undefined;
-    const valueOf =
-      measure === 'bytes' && bytes ? (row: number) => bytes[row] : (row: number) => table.end[row] - table.start[row];
+    const numberOf =
+      measure === 'bytes' && bytes
+        ? (row: number) => bytes[row]
+        : (row: number) => table.end[row] - table.start[row];
     const group = (key: (row: number) => number, name: (key: number) => string, category: Category) =>
-      groupByNumber(table.length, key, valueOf).map(found => ({ ...found, name: name(found.key), category }));
+      groupByNumber(table.length, key, numberOf).map(found => ({
+        ...found,
+        name: name(found.key),
+        category,
+      }));
     if (pool === 'kernels') {
       const names = kernelNames(profile, options);
       return group(names.key, names.text, 'CUDA_KERNEL');
@@ -36,7 +42,12 @@ export function groupPools(
       const kinds = cells(profile, 'copies')!.kind;
       return group(row => kinds[row], copyName, 'MEMORY_OPER');
     }
-    if (pool === 'memsets') return group(() => 0, () => MEMSET_NAME, 'MEMORY_OPER');
+    if (pool === 'memsets')
+      return group(
+        () => 0,
+        () => MEMSET_NAME,
+        'MEMORY_OPER',
+      );
     return group(apiNameKeys(profile), id => apiName(profile.strings.text(id)), 'CUDA_API');
   });
 }

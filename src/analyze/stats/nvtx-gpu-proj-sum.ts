@@ -39,7 +39,8 @@ export const nvtxGpuProjSum: StatsReport = {
       members,
     }));
     rows.sort((a, b) => b.projected.total - a.projected.total);
-    const total = (row: Row, value: (p: Projection) => number) => row.members.reduce((sum, p) => sum + value(p), 0);
+    const total = (row: Row, value: (p: Projection) => number) =>
+      row.members.reduce((sum, p) => sum + value(p), 0);
     const mean = (row: Row, value: (p: Projection) => number) => total(row, value) / row.members.length;
     return [
       texts('Range', rows, r => r.label),

@@ -32,10 +32,14 @@ export const nvtxKernSum: StatsReport = {
       if (number === undefined) labelNumbers.set(text, (number = labelNumbers.size + 1));
       return number;
     };
-    const threadOf = (kernel: number) => (kernels.launch[kernel] === NONE ? NONE : calls.thread[kernels.launch[kernel]]);
+    const threadOf = (kernel: number) =>
+      kernels.launch[kernel] === NONE ? NONE : calls.thread[kernels.launch[kernel]];
     const [byThread, byKernel] = [new PairNumbers(), new PairNumbers()];
     const key = Int32Array.from({ length: pairs.length }, (_, i) =>
-      byKernel.of(byThread.of(labelKey(pairs.range[i]), threadOf(pairs.kernel[i])), names.key(pairs.kernel[i])),
+      byKernel.of(
+        byThread.of(labelKey(pairs.range[i]), threadOf(pairs.kernel[i])),
+        names.key(pairs.kernel[i]),
+      ),
     );
     const groups = groupByNumber(
       pairs.length,
@@ -58,8 +62,11 @@ export const nvtxKernSum: StatsReport = {
         kernel: names.text(names.key(pairs.kernel[group.row])),
       };
     });
-    const text = (a: string | null, b: string | null) => (a === b ? 0 : a === null || (b !== null && a < b) ? -1 : 1);
-    rows.sort((a, b) => text(a.label, b.label) || a.pid - b.pid || a.tid - b.tid || b.summary.total - a.summary.total);
+    const text = (a: string | null, b: string | null) =>
+      a === b ? 0 : a === null || (b !== null && a < b) ? -1 : 1;
+    rows.sort(
+      (a, b) => text(a.label, b.label) || a.pid - b.pid || a.tid - b.tid || b.summary.total - a.summary.total,
+    );
     return [
       texts('NVTX Range', rows, r => r.label),
       texts('Style', rows, r => r.style),
@@ -89,11 +96,13 @@ function pairKernelsWithRanges(profile: Profile): Pairs {
   const calls = cells(profile, 'apiCalls')!;
   // Kernels by the call that launched them: first[call] .. first[call + 1].
   const first = new Int32Array(calls.length + 1);
-  for (let row = 0; row < kernels.length; row++) if (kernels.launch[row] !== NONE) first[kernels.launch[row] + 1]++;
+  for (let row = 0; row < kernels.length; row++)
+    if (kernels.launch[row] !== NONE) first[kernels.launch[row] + 1]++;
   for (let call = 0; call < calls.length; call++) first[call + 1] += first[call];
   const byCall = new Int32Array(first[calls.length]);
   const fill = first.slice();
-  for (let row = 0; row < kernels.length; row++) if (kernels.launch[row] !== NONE) byCall[fill[kernels.launch[row]]++] = row;
+  for (let row = 0; row < kernels.length; row++)
+    if (kernels.launch[row] !== NONE) byCall[fill[kernels.launch[row]]++] = row;
 
   // A launch recorded twice counts through both of its calls, as in NVIDIA's report.
   const twins = callTwins(profile);
@@ -131,7 +140,9 @@ function twinHeads(twins: Int32Array): Int32Array {
 
 /** Distinct values per key, missing ones not counted. Sorted, not hashed: a Set holds at most 16 million entries. */
 function countDistinct(keys: Int32Array, values: Int32Array): Map<number, number> {
-  const pairs = Float64Array.from(keys, (key, i) => key * 2 ** 31 + values[i]).filter((_, i) => values[i] !== NONE).sort();
+  const pairs = Float64Array.from(keys, (key, i) => key * 2 ** 31 + values[i])
+    .filter((_, i) => values[i] !== NONE)
+    .sort();
   const counts = new Map<number, number>();
   for (let i = 0; i < pairs.length; i++) {
     if (i > 0 && pairs[i] === pairs[i - 1]) continue;

@@ -25,26 +25,64 @@ export const nvtxPushpopTrace: StatsReport = {
       children[parents[row]]++;
       childNs[parents[row]] += duration(row);
     }
-    const rows = Array.from(found.rows).sort((a, b) => ranges.start[a] - ranges.start[b] || duration(a) - duration(b));
+    const rows = Array.from(found.rows).sort(
+      (a, b) => ranges.start[a] - ranges.start[b] || duration(a) - duration(b),
+    );
     const label = rangeLabels(profile);
     const tree = describeTree(profile, parents);
     const number = (value: (row: number) => number) => Float64Array.from(rows, value);
     const thread = (row: number) => profile.threads[ranges.thread[row]];
     return [
-      column('Start (ns)', 'ns', number(row => ranges.start[row])),
-      column('End (ns)', 'ns', number(row => found.end[row])),
+      column(
+        'Start (ns)',
+        'ns',
+        number(row => ranges.start[row]),
+      ),
+      column(
+        'End (ns)',
+        'ns',
+        number(row => found.end[row]),
+      ),
       column('Duration (ns)', 'ns', number(duration)),
-      column('DurChild (ns)', 'ns', number(row => childNs[row])),
-      column('DurNonChild (ns)', 'ns', number(row => duration(row) - childNs[row])),
+      column(
+        'DurChild (ns)',
+        'ns',
+        number(row => childNs[row]),
+      ),
+      column(
+        'DurNonChild (ns)',
+        'ns',
+        number(row => duration(row) - childNs[row]),
+      ),
       column('Name', 'text', rows.map(label)),
-      column('PID', 'id', number(row => profile.processes[thread(row).process].pid)),
-      column('TID', 'id', number(row => thread(row).tid)),
+      column(
+        'PID',
+        'id',
+        number(row => profile.processes[thread(row).process].pid),
+      ),
+      column(
+        'TID',
+        'id',
+        number(row => thread(row).tid),
+      ),
       column('Lvl', 'id', number(tree.level)),
-      column('NumChild', 'id', number(row => children[row])),
+      column(
+        'NumChild',
+        'id',
+        number(row => children[row]),
+      ),
       column('RangeId', 'id', number(tree.id)),
-      column('ParentId', 'id', number(row => (parents[row] === NONE ? Number.NaN : tree.id(parents[row])))),
+      column(
+        'ParentId',
+        'id',
+        number(row => (parents[row] === NONE ? Number.NaN : tree.id(parents[row]))),
+      ),
       column('RangeStack', 'text', rows.map(tree.stack)),
-      column('NameTree', 'text', rows.map(row => '--'.repeat(tree.level(row)) + label(row))),
+      column(
+        'NameTree',
+        'text',
+        rows.map(row => '--'.repeat(tree.level(row)) + label(row)),
+      ),
     ];
   },
 };
@@ -68,7 +106,10 @@ export function describeTree(profile: Profile, parents: Int32Array) {
   const stack = (row: number): string => {
     const ids: number[] = [];
     for (let at = row; at !== NONE; at = parents[at]) ids.push(id(at));
-    return ids.reverse().map(part => `:${part}`).join('');
+    return ids
+      .reverse()
+      .map(part => `:${part}`)
+      .join('');
   };
   return { id, level, stack };
 }

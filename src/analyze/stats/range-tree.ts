@@ -26,9 +26,9 @@ export function collectRanges(profile: Profile, kinds: readonly number[], sameTh
   let last = -Infinity;
   for (let row = 0; row < ranges.length; row++) {
     if (!kinds.includes(ranges.kind[row])) continue;
-    last = Math.max(last, ranges.start[row], ranges.end[row] === ranges.end[row] ? ranges.end[row] : -Infinity);
+    last = Math.max(last, ranges.start[row], !Number.isNaN(ranges.end[row]) ? ranges.end[row] : -Infinity);
   }
-  const end = Float64Array.from(ranges.end as Float64Array, value => (value === value ? value : last));
+  const end = Float64Array.from(ranges.end as Float64Array, value => (!Number.isNaN(value) ? value : last));
   const rows: number[] = [];
   for (let row = 0; row < ranges.length; row++) {
     const elsewhere = sameThread && ranges.endThread !== undefined && ranges.endThread[row] !== NONE;
@@ -138,7 +138,8 @@ function launchingCalls(profile: Profile, twins?: Int32Array): Int32Array {
   const launched = new Uint8Array(table.length);
   for (const name of ['kernels', 'copies', 'memsets'] as const) {
     const work = cells(profile, name);
-    for (let row = 0; row < (work?.length ?? 0); row++) if (work!.launch[row] !== NONE) launched[work!.launch[row]] = 1;
+    for (let row = 0; row < (work?.length ?? 0); row++)
+      if (work!.launch[row] !== NONE) launched[work!.launch[row]] = 1;
   }
   const calls = new GrowingColumn('i32');
   for (let row = 0; row < launched.length; row++) {
@@ -167,4 +168,3 @@ export function rangeLabels(profile: Profile): (row: number) => string {
 }
 
 export const styleOf = (kind: number): string => (kind === RangeKind.pushPop ? 'PushPop' : 'StartEnd');
-

@@ -70,5 +70,11 @@ function gpuHint(profile: Profile): string {
 }
 
 function nameOf(table: TableName): string {
-  return table === 'ranges' ? 'NVTX ranges' : table === 'osCalls' ? 'OS runtime calls' : table === 'apiCalls' ? 'CUDA API calls' : 'GPU work';
+  return table === 'ranges'
+    ? 'NVTX ranges'
+    : table === 'osCalls'
+      ? 'OS runtime calls'
+      : table === 'apiCalls'
+        ? 'CUDA API calls'
+        : 'GPU work';
 }

@@ -13,7 +13,12 @@ export type Sink =
   /** Numbers into an array; NULL becomes `missing`. */
   | { readonly kind: 'number'; readonly into: AnyArray; readonly missing: number }
   /** nsys global ids: bits 48-63 machine, 24-47 process, 0-23 thread. NULL leaves -1 in all three. */
-  | { readonly kind: 'global-id'; readonly machine: Int32Array; readonly pid: Int32Array; readonly tid: Int32Array }
+  | {
+      readonly kind: 'global-id';
+      readonly machine: Int32Array;
+      readonly pid: Int32Array;
+      readonly tid: Int32Array;
+    }
   /** UTF-8 bytes handed to the caller, who gives back the number to store. */
   | {
       readonly kind: 'text';
@@ -225,11 +230,16 @@ class RowDecoder {
           case 5:
             value =
               (((bytes[body] << 24) >> 16) | bytes[body + 1]) * 4294967296 +
-              (((bytes[body + 2] << 24) | (bytes[body + 3] << 16) | (bytes[body + 4] << 8) | bytes[body + 5]) >>> 0);
+              (((bytes[body + 2] << 24) |
+                (bytes[body + 3] << 16) |
+                (bytes[body + 4] << 8) |
+                bytes[body + 5]) >>>
+                0);
             break;
           case 6:
             value =
-              ((bytes[body] << 24) | (bytes[body + 1] << 16) | (bytes[body + 2] << 8) | bytes[body + 3]) * 4294967296 +
+              ((bytes[body] << 24) | (bytes[body + 1] << 16) | (bytes[body + 2] << 8) | bytes[body + 3]) *
+                4294967296 +
               readU32(bytes, body + 4);
             break;
           case 7:
@@ -312,7 +322,8 @@ class RowDecoder {
     const surplus = least + ((length - least) % (usable - 4));
     const local = surplus <= usable - 35 ? surplus : least;
     if (position + local + 4 > limit) return undefined;
-    if (this.overflow.length < length) this.overflow = new Uint8Array(Math.max(length, this.overflow.length * 2));
+    if (this.overflow.length < length)
+      this.overflow = new Uint8Array(Math.max(length, this.overflow.length * 2));
     const whole = this.overflow.subarray(0, length);
     whole.set(pages.bytes.subarray(position, position + local));
     let filled = local;
@@ -328,4 +339,3 @@ class RowDecoder {
     return whole;
   }
 }
-

@@ -13,14 +13,19 @@ export const info: Command = {
     { flags: '-h, --help', meaning: 'this text' },
   ],
   examples: [
-    ['stepscope info profile.sqlite', 'an Nsight Systems export (profile.nsys-rep works too where nsys is installed)'],
+    [
+      'stepscope info profile.sqlite',
+      'an Nsight Systems export (profile.nsys-rep works too where nsys is installed)',
+    ],
     ['stepscope info traces/', 'a folder: all its ranks, merged into one profile'],
     ['stepscope info rank0.json.gz rank1.json.gz --json', 'two PyTorch traces of one run, for a script'],
   ],
   async run(args, output) {
     const { values, positionals } = readArguments('info', args, { json: { type: 'boolean' } });
     requireFiles('info', positionals);
-    const profile = await openProfile(positionals, { onProgress: (file, done) => output.progress(`reading ${file}`, done) });
+    const profile = await openProfile(positionals, {
+      onProgress: (file, done) => output.progress(`reading ${file}`, done),
+    });
     output.clearProgress();
     const summary = summarizeCapture(profile);
     if (values.json) output.out(`${JSON.stringify({ schema: 'stepscope-info/1', ...summary }, null, 2)}\n`);

@@ -17,13 +17,20 @@ const READABLE_ROWS = 12;
 export const stats: Command = {
   name: 'stats',
   summary: 'Print the summaries of `nsys stats` and the rules of `nsys analyze`, with the same numbers.',
-  usage: 'stepscope stats FILE… [-r REPORT[:OPTION…][,REPORT…]] [--format table|csv|json|markdown] [-o PREFIX]',
+  usage:
+    'stepscope stats FILE… [-r REPORT[:OPTION…][,REPORT…]] [--format table|csv|json|markdown] [-o PREFIX]',
   options: [
-    { flags: '-r, --report LIST', meaning: `reports to print, by name (default ${defaultReports.join(',')})` },
+    {
+      flags: '-r, --report LIST',
+      meaning: `reports to print, by name (default ${defaultReports.join(',')})`,
+    },
     { flags: '-f, --format FORMAT', meaning: 'table (default), csv, json or markdown' },
     { flags: '-o, --output PREFIX', meaning: 'write PREFIX_REPORT.csv and so on instead of printing' },
     { flags: '--force', meaning: 'overwrite files that are there' },
-    { flags: '--rows N', meaning: `rows per table on the terminal (default ${READABLE_ROWS}, or all with -r)` },
+    {
+      flags: '--rows N',
+      meaning: `rows per table on the terminal (default ${READABLE_ROWS}, or all with -r)`,
+    },
     { flags: '--time A-B', meaning: 'only events in this stretch of time, for example 1.2s-1.5s' },
     { flags: '--json', meaning: 'all reports in one JSON document, with notes' },
     { flags: '--list', meaning: 'list the reports and their options' },
@@ -32,8 +39,14 @@ export const stats: Command = {
   examples: [
     ['stepscope stats profile.sqlite', 'the usual four summaries'],
     ['stepscope stats profile.sqlite -r cuda_gpu_kern_sum:base', 'kernels by base name'],
-    ['stepscope stats trace.json.gz -r cuda_gpu_trace --format csv -o trace', 'writes trace_cuda_gpu_trace.csv'],
-    ['stepscope stats profile.sqlite -r gpu_gaps:gap=1,cuda_api_sync --time 1.2s-1.5s', 'two rules on 300 ms'],
+    [
+      'stepscope stats trace.json.gz -r cuda_gpu_trace --format csv -o trace',
+      'writes trace_cuda_gpu_trace.csv',
+    ],
+    [
+      'stepscope stats profile.sqlite -r gpu_gaps:gap=1,cuda_api_sync --time 1.2s-1.5s',
+      'two rules on 300 ms',
+    ],
   ],
   async run(args, output) {
     const { values, positionals } = readArguments('stats', args, {
@@ -48,7 +61,9 @@ export const stats: Command = {
     });
     if (values.list) return list(output, values.json === true);
     const renderer = findRenderer(values.format);
-    const requests = (values.report ?? defaultReports).flatMap(part => part.split(',')).filter(part => part !== '');
+    const requests = (values.report ?? defaultReports)
+      .flatMap(part => part.split(','))
+      .filter(part => part !== '');
     const chosen = requests.map(chooseReport);
     const window = values.time === undefined ? undefined : readTimeWindow(values.time);
     requireFiles('stats', positionals);
@@ -67,7 +82,13 @@ export const stats: Command = {
     const blocks: Block[] = [];
     for (const { report, options, request } of chosen) {
       const block = { ...runReport(report, profile, options), id: report.id };
-      if (toFiles) writeReport(`${values.output}_${fileName(request)}.${renderer.extension}`, renderer.render([block], { width: Infinity, color: false }), values.force === true, output);
+      if (toFiles)
+        writeReport(
+          `${values.output}_${fileName(request)}.${renderer.extension}`,
+          renderer.render([block], { width: Infinity, color: false }),
+          values.force === true,
+          output,
+        );
       else blocks.push(block);
     }
     const rowLimit = values.rows ? Number(values.rows) : values.report ? undefined : READABLE_ROWS;
@@ -85,7 +106,8 @@ function list(output: Output, asJson: boolean): number {
   }
   const width = Math.max(...statsReports.map(report => report.id.length));
   for (const report of statsReports) {
-    const options = report.options.length > 0 ? `  [${report.options.map(option => `:${option}`).join(' ')}]` : '';
+    const options =
+      report.options.length > 0 ? `  [${report.options.map(option => `:${option}`).join(' ')}]` : '';
     output.out(`${report.id.padEnd(width)}  ${report.title}${options}\n`);
   }
   return 0;
@@ -94,7 +116,11 @@ function list(output: Output, asJson: boolean): number {
 function findRenderer(format: string): Renderer {
   const renderer = renderers.find(known => known.id === format);
   if (renderer) return renderer;
-  throw new UserError('usage', `There is no format ${JSON.stringify(format)}.`, `Use one of: ${renderers.map(known => known.id).join(', ')}`);
+  throw new UserError(
+    'usage',
+    `There is no format ${JSON.stringify(format)}.`,
+    `Use one of: ${renderers.map(known => known.id).join(', ')}`,
+  );
 }
 
 function document(profile: Profile, chosen: readonly ChosenReport[]): string {
@@ -112,9 +138,17 @@ function writeReport(file: string, content: string, force: boolean, output: Outp
     fs.writeFileSync(file, content, { flag: force ? 'w' : 'wx' });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') {
-      throw new UserError('usage', `${file} is there already.`, 'Choose another -o, or overwrite with --force.');
+      throw new UserError(
+        'usage',
+        `${file} is there already.`,
+        'Choose another -o, or overwrite with --force.',
+      );
     }
-    throw new UserError('usage', `${file} cannot be written: ${(error as Error).message}`, 'Check the folder given with -o.');
+    throw new UserError(
+      'usage',
+      `${file} cannot be written: ${(error as Error).message}`,
+      'Check the folder given with -o.',
+    );
   }
   output.err(`wrote ${file}\n`);
 }
@@ -122,9 +156,11 @@ function writeReport(file: string, content: string, force: boolean, output: Outp
 /** Losses are said with every report; formats for machines keep standard output clean. */
 function warn(profile: Profile, blocks: readonly Block[], renderer: Renderer, output: Output): void {
   for (const block of blocks) {
-    if (block.kind === 'not-recorded' && renderer.id === 'csv') output.err(`${block.id}: not recorded: ${block.what}; ${block.hint}\n`);
+    if (block.kind === 'not-recorded' && renderer.id === 'csv')
+      output.err(`${block.id}: not recorded: ${block.what}; ${block.hint}\n`);
   }
   for (const note of profile.notes) {
-    if (note.severity === 'loss') output.err(`note: ${note.count} ${note.text}${note.example ? ` (e.g. ${note.example})` : ''}\n`);
+    if (note.severity === 'loss')
+      output.err(`note: ${note.count} ${note.text}${note.example ? ` (e.g. ${note.example})` : ''}\n`);
   }
 }

@@ -54,7 +54,8 @@ export class GpuMetricsReader implements TableImport {
       let index = known.get(key);
       if (index === undefined) {
         const typeId = (type.machine[row] * 2 ** 24 + type.pid[row]) * 2 ** 24 + type.tid[row];
-        const name = this.names.get(`${typeId}/${this.metric[row]}`) ?? this.names.get(String(this.metric[row]));
+        const name =
+          this.names.get(`${typeId}/${this.metric[row]}`) ?? this.names.get(String(this.metric[row]));
         index = builder.metric(name ?? `metric ${this.metric[row]}`);
         known.set(key, index);
       }
@@ -72,7 +73,7 @@ export class GpuMetricsReader implements TableImport {
     }
     const columns = { start: this.time, gpu, metric, value: this.value };
     const untimed = [...badRows];
-    for (let row = 0; row < length; row++) if (this.time[row] !== this.time[row]) untimed.push(row);
+    for (let row = 0; row < length; row++) if (Number.isNaN(this.time[row])) untimed.push(row);
     const rows = untimed.length > 0 ? dropRows(columns, untimed, length) : length;
     builder.addTable('metricSamples', columns, rows);
   }

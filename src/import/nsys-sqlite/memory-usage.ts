@@ -26,12 +26,25 @@ export class MemoryUsageReader implements TableImport {
     const rows = leaves.rows;
     this.rows = rows;
     this.name = new Int32Array(rows).fill(NONE);
-    this.ids = { machine: new Int32Array(rows), pid: new Int32Array(rows).fill(NONE), tid: new Int32Array(rows) };
-    const wanted = ['start', 'bytes', 'address', 'memKind', 'memoryOperationType', 'correlationId', 'deviceId'];
+    this.ids = {
+      machine: new Int32Array(rows),
+      pid: new Int32Array(rows).fill(NONE),
+      tid: new Int32Array(rows),
+    };
+    const wanted = [
+      'start',
+      'bytes',
+      'address',
+      'memKind',
+      'memoryOperationType',
+      'correlationId',
+      'deviceId',
+    ];
     const sinks = table.columns.map((column): Sink | undefined => {
       if (column === 'globalPid') return { kind: 'global-id', ...this.ids };
       if (column === 'name') {
-        const take = (bytes: Uint8Array, from: number, to: number) => builder.strings.internBytes(bytes, from, to);
+        const take = (bytes: Uint8Array, from: number, to: number) =>
+          builder.strings.internBytes(bytes, from, to);
         return { kind: 'text', into: this.name, take };
       }
       if (!wanted.includes(column)) return undefined;
@@ -50,17 +63,17 @@ export class MemoryUsageReader implements TableImport {
       start: of('start'),
       process: owners.processes(ids),
       gpu: Int32Array.from(of('deviceId'), (device, row) =>
-        device === device ? builder.gpu(owners.host(ids.machine[row]), device) : NONE,
+        !Number.isNaN(device) ? builder.gpu(owners.host(ids.machine[row]), device) : NONE,
       ),
       bytes: of('bytes').map((bytes, row) => (operation[row] === DEALLOCATION ? -bytes : bytes)),
       address: of('address'),
-      memory: Int32Array.from(of('memKind'), kind => (kind === kind ? kind : NONE)),
+      memory: Int32Array.from(of('memKind'), kind => (!Number.isNaN(kind) ? kind : NONE)),
       name: this.name,
-      correlation: Uint32Array.from(of('correlationId'), id => (id === id ? id : 0)),
+      correlation: Uint32Array.from(of('correlationId'), id => (!Number.isNaN(id) ? id : 0)),
     };
     const unwanted = [...badRows];
     for (let row = 0; row < rows; row++) {
-      if (columns.start[row] !== columns.start[row] || columns.bytes[row] !== columns.bytes[row]) unwanted.push(row);
+      if (Number.isNaN(columns.start[row]) || Number.isNaN(columns.bytes[row])) unwanted.push(row);
     }
     const kept = unwanted.length > 0 ? dropRows(columns, unwanted, rows) : rows;
     builder.addTable('memoryEvents', columns, kept);

@@ -63,7 +63,9 @@ export class Metadata {
         }
       }
     }
-    const threads = new Map(builder.threads.map(thread => [`${builder.processes[thread.process].pid}/${thread.tid}`, thread]));
+    const threads = new Map(
+      builder.threads.map(thread => [`${builder.processes[thread.process].pid}/${thread.tid}`, thread]),
+    );
     for (const row of this.rows('ThreadNames')) {
       const id = idText(row.globalTid);
       const thread = threads.get(`${pidOf(id)}/${Number(BigInt(id) & 0xffffffn)}`);
@@ -100,10 +102,12 @@ export class Metadata {
       const name = text(row.name).replace(/^PROCESS_\d+:/, '');
       if (name === 'ENVIRONMENT_VARIABLE') environment.addAssignment(text(row.value));
       else if (name === 'CAPTURE_EVENT_TYPE') traced.push(text(row.value));
-      else if (SETTINGS.includes(name) || name.startsWith('OS_RUNTIME_OPTIONS:')) settings[name] = text(row.value);
+      else if (SETTINGS.includes(name) || name.startsWith('OS_RUNTIME_OPTIONS:'))
+        settings[name] = text(row.value);
     }
     if (traced.length > 0) settings.TRACED = traced.join(',');
-    for (const block of this.strings.blocks()) for (const part of block.split('\0')) environment.addAssignment(part);
+    for (const block of this.strings.blocks())
+      for (const part of block.split('\0')) environment.addAssignment(part);
     const versions: Record<string, string> = {};
     const take = (label: string, value: string | undefined) => {
       if (value) versions[label] = value;
@@ -113,7 +117,8 @@ export class Metadata {
     take('OS', system.get('OsDescription'));
     const [details] = this.rows('ANALYSIS_DETAILS');
     const mode = settings['CUDA_GRAPH_TRACE_OPTIONS:MODE'];
-    const configured: GraphMode | undefined = mode === 'Node' ? 'nodes' : mode === 'Graph' ? 'blocks' : undefined;
+    const configured: GraphMode | undefined =
+      mode === 'Node' ? 'nodes' : mode === 'Graph' ? 'blocks' : undefined;
     return {
       profiler: 'nsys',
       profilerVersion: exported.get('EXPORT_PRODUCT_VERSION') ?? '',
@@ -132,9 +137,12 @@ export class Metadata {
   }
 }
 
-const text = (value: SmallValue | undefined): string => (value === null || value === undefined ? '' : String(value));
-const number = (value: SmallValue | undefined): number | undefined => (typeof value === 'number' ? value : undefined);
+const text = (value: SmallValue | undefined): string =>
+  value === null || value === undefined ? '' : String(value);
+const number = (value: SmallValue | undefined): number | undefined =>
+  typeof value === 'number' ? value : undefined;
 /** Global ids read as numbers are exact below 2^53, which covers every machine id seen in exports. */
-const idText = (value: SmallValue | undefined): string => BigInt.asUintN(64, BigInt(number(value) ?? 0)).toString();
+const idText = (value: SmallValue | undefined): string =>
+  BigInt.asUintN(64, BigInt(number(value) ?? 0)).toString();
 const pidOf = (id: string): number => Number((BigInt(id) >> 24n) & 0xffffffn);
 const machineOf = (id: string): number => Number(BigInt(id) >> 48n);

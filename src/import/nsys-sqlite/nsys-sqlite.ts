@@ -27,7 +27,10 @@ const ERROR = 3;
 
 /** Tables whose rows need more than a column-by-column copy. */
 const specialReaders: Partial<
-  Record<TableName, { table: string; Reader: new (database: SqliteDatabase, builder: ProfileBuilder) => TableImport }>
+  Record<
+    TableName,
+    { table: string; Reader: new (database: SqliteDatabase, builder: ProfileBuilder) => TableImport }
+  >
 > = {
   ranges: { table: 'NVTX_EVENTS', Reader: NvtxReader },
   metricSamples: { table: 'GPU_METRICS', Reader: GpuMetricsReader },
@@ -81,7 +84,11 @@ export const nsysSqlite: Importer = {
   },
 };
 
-function makeReaders(database: SqliteDatabase, builder: ProfileBuilder, context: ImportContext): TableImport[] {
+function makeReaders(
+  database: SqliteDatabase,
+  builder: ProfileBuilder,
+  context: ImportContext,
+): TableImport[] {
   const readers: TableImport[] = [];
   for (const name of tableNames) {
     const plain = plainSources[name];
@@ -95,19 +102,31 @@ function makeReaders(database: SqliteDatabase, builder: ProfileBuilder, context:
   return readers;
 }
 
-function noteDamage(builder: ProfileBuilder, database: SqliteDatabase, strings: StringIds, bad: number[][]): void {
+function noteDamage(
+  builder: ProfileBuilder,
+  database: SqliteDatabase,
+  strings: StringIds,
+  bad: number[][],
+): void {
   const { pages } = database;
   const missing = pages.claimedPageCount - pages.pageCount;
   if (missing > 0) {
     const text = 'pages are missing at the end of the file, which was cut off; all numbers are incomplete';
-    builder.notes.add('cut-off', 'loss', text, `${pages.pageCount} of ${pages.claimedPageCount} pages are there`, missing);
+    builder.notes.add(
+      'cut-off',
+      'loss',
+      text,
+      `${pages.pageCount} of ${pages.claimedPageCount} pages are there`,
+      missing,
+    );
   }
   if (database.damagedPages > 0) {
     const text = 'database pages could not be read; the rows on them are lost and all numbers are incomplete';
     builder.notes.add('damaged-pages', 'loss', text, '', database.damagedPages);
   }
   const rows = bad.reduce((sum, list) => sum + list.length, 0) + strings.badRows;
-  if (rows > 0) builder.notes.add('damaged-rows', 'loss', 'rows could not be decoded and were left out', '', rows);
+  if (rows > 0)
+    builder.notes.add('damaged-rows', 'loss', 'rows could not be decoded and were left out', '', rows);
 }
 
 /** Warnings and errors the profiler wrote about its own run: dropped buffers, missing rights, late start. */
@@ -116,8 +135,20 @@ function noteDiagnostics(builder: ProfileBuilder, database: SqliteDatabase): voi
   for (const row of table ? database.smallRows(table, 10_000) : []) {
     const lost = /dropped|lost|overflow|insufficient|incomplete/i.test(String(row.text));
     if (row.severity !== WARNING && row.severity !== ERROR) continue;
-    if (lost) builder.notes.add('profiler-lost-data', 'loss', 'reports of lost data by the profiler', String(row.text));
-    else builder.notes.add('profiler-warning', 'warning', 'warnings by the profiler about its own run', String(row.text));
+    if (lost)
+      builder.notes.add(
+        'profiler-lost-data',
+        'loss',
+        'reports of lost data by the profiler',
+        String(row.text),
+      );
+    else
+      builder.notes.add(
+        'profiler-warning',
+        'warning',
+        'warnings by the profiler about its own run',
+        String(row.text),
+      );
   }
 }
 

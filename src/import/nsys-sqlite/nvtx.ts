@@ -65,8 +65,19 @@ export class NvtxReader implements TableImport {
     });
     this.begin = ids();
     this.endedBy = ids();
-    const take = (bytes: Uint8Array, from: number, to: number) => builder.strings.internBytes(bytes, from, to);
-    const wanted = ['start', 'end', 'eventType', 'category', 'color', 'textId', 'domainId', 'jsonTextId', ...payloads];
+    const take = (bytes: Uint8Array, from: number, to: number) =>
+      builder.strings.internBytes(bytes, from, to);
+    const wanted = [
+      'start',
+      'end',
+      'eventType',
+      'category',
+      'color',
+      'textId',
+      'domainId',
+      'jsonTextId',
+      ...payloads,
+    ];
     const sinks = table.columns.map((column): Sink | undefined => {
       if (column === 'globalTid') return { kind: 'global-id', ...this.begin };
       if (column === 'endGlobalTid') return { kind: 'global-id', ...this.endedBy };
@@ -78,7 +89,11 @@ export class NvtxReader implements TableImport {
       this.cells[column] = new Float64Array(leaves.rows);
       return { kind: 'number', into: this.cells[column], missing: Number.NaN };
     });
-    this.job = { leaves, plan: { sinks, rowIds: this.rowIds, rowIdColumn: table.rowIdColumn }, thisThreadOnly: true };
+    this.job = {
+      leaves,
+      plan: { sinks, rowIds: this.rowIds, rowIdColumn: table.rowIdColumn },
+      thisThreadOnly: true,
+    };
   }
 
   finish(badRows: readonly number[], strings: StringIds, owners: Owners): void {
@@ -91,7 +106,9 @@ export class NvtxReader implements TableImport {
     const categoryNames = new Map<string, number>();
     /** Domain ids are given out per process. */
     const scope = (row: number) =>
-      thread[row] === NONE ? NONE : builder.threads[thread[row]].process * 2 ** 32 + (this.cells.domainId?.[row] || 0);
+      thread[row] === NONE
+        ? NONE
+        : builder.threads[thread[row]].process * 2 ** 32 + (this.cells.domainId?.[row] || 0);
     const kind = new Uint8Array(rows);
     const drop: number[] = [];
     let impossible = 0;
@@ -99,29 +116,39 @@ export class NvtxReader implements TableImport {
       const rangeKind = unreadable.has(row) ? NONE : kindOf(eventType[row]);
       if (rangeKind === NONE) {
         drop.push(row);
-        if (eventType[row] === DOMAIN_CREATE && !domainNames.has(scope(row))) domainNames.set(scope(row), name[row]);
-        if (eventType[row] === CATEGORY) categoryNames.set(`${scope(row)}/${this.cells.category?.[row]}`, name[row]);
+        if (eventType[row] === DOMAIN_CREATE && !domainNames.has(scope(row)))
+          domainNames.set(scope(row), name[row]);
+        if (eventType[row] === CATEGORY)
+          categoryNames.set(`${scope(row)}/${this.cells.category?.[row]}`, name[row]);
         if (eventType[row] === THREAD_NAME && thread[row] !== NONE && this.begin.tid[row] !== 0) {
           builder.threads[thread[row]].name = builder.strings.text(name[row]);
         }
         continue;
       }
       const end = this.cells.end?.[row] ?? Number.NaN;
-      if (this.cells.start[row] !== this.cells.start[row] || end < this.cells.start[row]) {
+      if (Number.isNaN(this.cells.start[row]) || end < this.cells.start[row]) {
         drop.push(row);
         impossible++;
       }
       kind[row] = rangeKind;
     }
     if (impossible > 0) {
-      builder.notes.add('impossible-times', 'loss', 'rows have no start, no end, or end before they start, and were left out', 'NVTX_EVENTS', impossible);
+      builder.notes.add(
+        'impossible-times',
+        'loss',
+        'rows have no start, no end, or end before they start, and were left out',
+        'NVTX_EVENTS',
+        impossible,
+      );
     }
     const categoryName = allocate('i32', rows) as Int32Array;
     const domain = allocate('i32', rows) as Int32Array;
     for (let row = 0; row < rows; row++) {
       domain[row] = domainNames.get(scope(row)) ?? NONE;
       const category = this.cells.category?.[row] ?? Number.NaN;
-      categoryName[row] = category === category ? (categoryNames.get(`${scope(row)}/${category}`) ?? NONE) : NONE;
+      categoryName[row] = !Number.isNaN(category)
+        ? (categoryNames.get(`${scope(row)}/${category}`) ?? NONE)
+        : NONE;
     }
     const columns: RawTable = {
       start: this.cells.start,
@@ -136,8 +163,10 @@ export class NvtxReader implements TableImport {
       payload: this.payload(),
       payloadText: this.payloadText(strings),
     };
-    if (this.cells.category) columns.category = Int32Array.from(this.cells.category, v => (v === v ? v : NONE));
-    if (this.cells.color?.some(v => v === v)) columns.color = Uint32Array.from(this.cells.color, v => (v === v ? v : 0));
+    if (this.cells.category)
+      columns.category = Int32Array.from(this.cells.category, v => (!Number.isNaN(v) ? v : NONE));
+    if (this.cells.color?.some(v => !Number.isNaN(v)))
+      columns.color = Uint32Array.from(this.cells.color, v => (!Number.isNaN(v) ? v : 0));
     const kept = drop.length > 0 ? dropRows(columns, drop, rows) : rows;
     builder.addTable('ranges', columns, kept);
   }
@@ -149,7 +178,7 @@ export class NvtxReader implements TableImport {
     const names = new Int32Array(this.rows);
     for (let row = 0; row < this.rows; row++) {
       const id = textId ? textId[row] : Number.NaN;
-      const byId = id === id ? strings.resolve(id) : NONE;
+      const byId = !Number.isNaN(id) ? strings.resolve(id) : NONE;
       names[row] = byId !== NONE ? byId : inline ? inline[row] : NONE;
     }
     return names;
@@ -160,7 +189,7 @@ export class NvtxReader implements TableImport {
     for (const column of payloads) {
       const cells = this.cells[column];
       if (!cells) continue;
-      for (let row = 0; row < this.rows; row++) if (values[row] !== values[row]) values[row] = cells[row];
+      for (let row = 0; row < this.rows; row++) if (Number.isNaN(values[row])) values[row] = cells[row];
     }
     return values;
   }
@@ -171,7 +200,7 @@ export class NvtxReader implements TableImport {
     const texts = new Int32Array(this.rows).fill(NONE);
     for (let row = 0; row < this.rows; row++) {
       const id = jsonTextId ? jsonTextId[row] : Number.NaN;
-      if (id === id) texts[row] = strings.resolve(id);
+      if (!Number.isNaN(id)) texts[row] = strings.resolve(id);
       else if (inline) texts[row] = inline[row];
     }
     return texts;

@@ -67,7 +67,9 @@ export class Owners {
   }
 
   processes(ids: GlobalIds): Int32Array {
-    return Int32Array.from(ids.pid, (pid, row) => (pid === NONE ? NONE : this.process(ids.machine[row], pid)));
+    return Int32Array.from(ids.pid, (pid, row) =>
+      pid === NONE ? NONE : this.process(ids.machine[row], pid),
+    );
   }
 
   streams(ids: GlobalIds, { device, context, green, stream }: StreamIds, length: number): Int32Array {

@@ -52,7 +52,9 @@ export async function decodeAll(
     for (const [job, list] of found) for (const row of list) bad[job].push(row);
   };
 
-  const running = Array.from({ length: helpers }, () => startWorker({ fd, size: pages.source.size, jobs, tasks, next }));
+  const running = Array.from({ length: helpers }, () =>
+    startWorker({ fd, size: pages.source.size, jobs, tasks, next }),
+  );
   jobs.forEach((job, index) => {
     if (job.thisThreadOnly) merge(new Map([[index, decodeLeaves(pages, job.leaves, job.plan)]]));
   });
@@ -88,8 +90,12 @@ export interface WorkerInput {
 }
 
 function startWorker(input: WorkerInput): Promise<Map<number, number[]>> {
-  const jobs = input.jobs.map(job => (job.thisThreadOnly ? { ...job, plan: { sinks: [], rowIdColumn: -1 } } : job));
-  const worker = new Worker(new URL('./decode-worker.js', import.meta.url), { workerData: { ...input, jobs } });
+  const jobs = input.jobs.map(job =>
+    job.thisThreadOnly ? { ...job, plan: { sinks: [], rowIdColumn: -1 } } : job,
+  );
+  const worker = new Worker(new URL('./decode-worker.js', import.meta.url), {
+    workerData: { ...input, jobs },
+  });
   const result = new Promise<Map<number, number[]>>((resolve, reject) => {
     worker.once('message', resolve);
     worker.once('error', reject);

@@ -40,7 +40,8 @@ export class TableReader implements TableImport {
       sinks[position] = sink();
       return true;
     };
-    const numbers = (fileColumn: string, into: AnyArray, missing: number) => put(fileColumn, () => ({ kind: 'number', into, missing }));
+    const numbers = (fileColumn: string, into: AnyArray, missing: number) =>
+      put(fileColumn, () => ({ kind: 'number', into, missing }));
     const int = (fileColumn: string): Int32Array | undefined => {
       const into = allocate('i32', rows, true) as Int32Array;
       return numbers(fileColumn, into, NONE) ? into : undefined;
@@ -58,7 +59,8 @@ export class TableReader implements TableImport {
     }
     for (const [column, fileColumn] of Object.entries(source.texts ?? {})) {
       const into = new Int32Array(rows);
-      const take = (bytes: Uint8Array, from: number, to: number) => builder.strings.internBytes(bytes, from, to);
+      const take = (bytes: Uint8Array, from: number, to: number) =>
+        builder.strings.internBytes(bytes, from, to);
       if (put(fileColumn, () => ({ kind: 'text', into, take }))) this.columns[column] = into;
     }
     this.ids = {};
@@ -117,7 +119,7 @@ export class TableReader implements TableImport {
     const end = this.columns.end as Float64Array | undefined;
     const wrong: number[] = [];
     for (let row = 0; row < rows; row++) {
-      if (!start || start[row] !== start[row]) wrong.push(row);
+      if (!start || Number.isNaN(start[row])) wrong.push(row);
       else if (end && !(end[row] >= start[row])) wrong.push(row);
     }
     if (wrong.length === 0) return rows;
@@ -135,6 +137,7 @@ export class TableReader implements TableImport {
 export function dropRows(columns: RawTable, unwanted: readonly number[], rows: number): number {
   const drop = new Uint8Array(rows);
   for (const row of unwanted) drop[row] = 1;
-  for (const [name, cells] of Object.entries(columns)) columns[name] = cells.filter((_, row) => drop[row] === 0);
+  for (const [name, cells] of Object.entries(columns))
+    columns[name] = cells.filter((_, row) => drop[row] === 0);
   return drop.reduce((kept, dropped) => kept + 1 - dropped, 0);
 }
