@@ -22,6 +22,8 @@ const LEAST_NEEDED = [
   /^[PT][iI][dD]$|^PID$|^TID$/,
   /NameTree/,
   /Device/,
+  /Category|Style/,
+  /./,
 ];
 const LEAST_NAME_WIDTH = 24;
 const GAP = 2;
@@ -84,7 +86,8 @@ function renderTable(block: TableBlock, context: RenderContext): string {
   const hidden: string[] = [];
   for (const pattern of LEAST_NEEDED) {
     for (let i = columns.length - 1; i >= 0 && !fits(columns, context.width); i--) {
-      if (!pattern.test(columns[i].header)) continue;
+      // The first and the last column are what the table is about.
+      if (i === 0 || i === columns.length - 1 || !pattern.test(columns[i].header)) continue;
       hidden.push(columns[i].header);
       columns = columns.filter((_, other) => other !== i);
     }
