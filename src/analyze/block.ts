@@ -12,7 +12,9 @@ export type ColumnKind =
   | 'id'
   /** Percent, one decimal. */
   | 'percent'
-  /** Nanoseconds, whole. */
+  /** A point in time: nanoseconds on the profile's clock. */
+  | 'timestamp'
+  /** A length of time: nanoseconds, whole. */
   | 'ns'
   /** Nanoseconds with one decimal: means, medians, deviations. */
   | 'ns-mean'

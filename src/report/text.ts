@@ -10,21 +10,23 @@ const LEAST_NEEDED = [
   /Min/,
   /Max/,
   /Med/,
-  /^(T|A|Q|K)?Avg/,
-  /GreenCtx|Green Context/,
-  /^(Grd|Blk)|GridXYZ|BlockXYZ/,
+  /Green/,
+  /RangeStack|RangeId|ParentId|NameTree/,
   /SMem|Reg\/Trd/,
+  /^(Grd|Blk)|GridXYZ|BlockXYZ/,
   /MemKd|Kind/,
   /Ctx|Context/,
   /T-Pri|Result/,
-  /RangeStack|RangeId|ParentId/,
-  /CorrI[dD]/,
-  /^[PT][iI][dD]$|^PID$|^TID$/,
-  /NameTree/,
-  /Device/,
-  /Category|Style/,
+  /Corr/,
+  /^(PID|TID|Pid|Tid|DevId|Device|Device ID)$/,
+  /Category|Style|Thread Name/,
+  /Orig|Queue Start|Kernel Start|^End$|Level|Lvl|NumChild/,
+  /Avg/,
   /./,
 ];
+/** What a table is about stays, however narrow it gets. */
+const ESSENTIAL =
+  /^(Name|Range|Operation|Kernel Name|API Name|NVTX Range|Time \(%\)|Duration|Total Time|Start)$/;
 const LEAST_NAME_WIDTH = 24;
 const GAP = 2;
 /** A screenful of screens: beyond this a table is for a file, not a terminal. */
@@ -86,8 +88,7 @@ function renderTable(block: TableBlock, context: RenderContext): string {
   const hidden: string[] = [];
   for (const pattern of LEAST_NEEDED) {
     for (let i = columns.length - 1; i >= 0 && !fits(columns, context.width); i--) {
-      // The first and the last column are what the table is about.
-      if (i === 0 || i === columns.length - 1 || !pattern.test(columns[i].header)) continue;
+      if (!pattern.test(columns[i].header) || ESSENTIAL.test(columns[i].header)) continue;
       hidden.push(columns[i].header);
       columns = columns.filter((_, other) => other !== i);
     }
@@ -134,17 +135,19 @@ function formatter({ kind, values }: TableColumn): (row: number) => string {
   const number: (value: number) => string =
     kind === 'ns' || kind === 'ns-mean'
       ? formatDuration
-      : kind === 'bytes'
-        ? formatBytes
-        : kind === 'bytes-per-second'
-          ? value => `${formatBytes(value)}/s`
-          : kind === 'percent'
-            ? value => `${value.toFixed(1)}`
-            : kind === 'mean'
-              ? value => formatCount(Number(value.toFixed(1)))
-              : kind === 'count'
-                ? formatCount
-                : String;
+      : kind === 'timestamp'
+        ? value => `${(value / 1e9).toFixed(6)} s`
+        : kind === 'bytes'
+          ? formatBytes
+          : kind === 'bytes-per-second'
+            ? value => `${formatBytes(value)}/s`
+            : kind === 'percent'
+              ? value => `${value.toFixed(1)}`
+              : kind === 'mean'
+                ? value => formatCount(Number(value.toFixed(1)))
+                : kind === 'count'
+                  ? formatCount
+                  : String;
   return row => (!Number.isNaN(numbers[row]) ? number(numbers[row]) : '');
 }
 

@@ -28,7 +28,7 @@ export const cudaApiSync: StatsReport = {
     const thread = (row: number) => profile.threads[calls.thread[row]];
     return [
       numbers('Duration (ns)', 'ns', rows, duration),
-      numbers('Start (ns)', 'ns', rows, row => calls.start[row]),
+      numbers('Start (ns)', 'timestamp', rows, row => calls.start[row]),
       numbers('PID', 'id', rows, row =>
         thread(row) ? profile.processes[thread(row).process].pid : Number.NaN,
       ),

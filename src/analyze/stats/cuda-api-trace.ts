@@ -17,7 +17,7 @@ export const cudaApiTrace: StatsReport = {
     const number = (value: (row: number) => number | undefined) =>
       Float64Array.from(rows, row => value(row) ?? Number.NaN);
     return [
-      column('Start (ns)', 'ns', calls.start),
+      column('Start (ns)', 'timestamp', calls.start),
       column(
         'Duration (ns)',
         'ns',

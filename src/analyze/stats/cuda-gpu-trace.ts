@@ -48,7 +48,7 @@ export const cudaGpuTrace: StatsReport = {
     const stream = (p: number, r: number) => profile.streams[tables[p]!.stream[r]];
     const present = (value: number | undefined) => (value && value > 0 ? value : undefined);
     return [
-      numeric('Start (ns)', 'ns', (p, r) => tables[p]!.start[r]),
+      numeric('Start (ns)', 'timestamp', (p, r) => tables[p]!.start[r]),
       numeric('Duration (ns)', 'ns', duration),
       numeric('CorrId', 'id', (p, r) => tables[p]!.correlation[r]),
       numeric('GrdX', 'id', ofKernel(launchShape?.gridX)),

@@ -25,7 +25,7 @@ export const cudaKernExecTrace: StatsReport = {
     return [
       column(
         'API Start (ns)',
-        'ns',
+        'timestamp',
         number(i => calls.start[launches.call[i]]),
       ),
       column(
@@ -35,7 +35,7 @@ export const cudaKernExecTrace: StatsReport = {
       ),
       column(
         'Queue Start (ns)',
-        'ns',
+        'timestamp',
         number(i => (Number.isNaN(launches.queueNs[i]) ? Number.NaN : calls.end[launches.call[i]])),
       ),
       column(
@@ -45,7 +45,7 @@ export const cudaKernExecTrace: StatsReport = {
       ),
       column(
         'Kernel Start (ns)',
-        'ns',
+        'timestamp',
         number(i => kernels.start[launches.kernel[i]]),
       ),
       column(

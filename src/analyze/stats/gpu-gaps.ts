@@ -31,7 +31,7 @@ export const gpuGaps: StatsReport = {
     return [
       numbers('Row#', 'id', rows, row => rows.indexOf(row) + 1),
       numbers('Duration (ns)', 'ns', rows, row => row.duration),
-      numbers('Start (ns)', 'ns', rows, row => row.start),
+      numbers('Start (ns)', 'timestamp', rows, row => row.start),
       numbers('PID', 'id', rows, row => row.pid),
       numbers('Device ID', 'id', rows, row => row.deviceId),
       numbers('Context ID', 'id', rows, row => row.contextId),

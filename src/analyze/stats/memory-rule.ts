@@ -36,7 +36,7 @@ export function memoryRule(
       : [texts('Memory Kind', rows, row => memoryKindName(memsets!.memory?.[row]))];
   return [
     numbers('Duration (ns)', 'ns', rows, duration),
-    numbers('Start (ns)', 'ns', rows, row => work.start[row]),
+    numbers('Start (ns)', 'timestamp', rows, row => work.start[row]),
     ...kinds,
     numbers('Bytes (MB)', 'bytes', rows, row => work.bytes[row]),
     numbers('PID', 'id', rows, row => profile.processes[stream(row).process].pid),

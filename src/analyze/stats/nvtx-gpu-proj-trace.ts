@@ -20,9 +20,9 @@ export const nvtxGpuProjTrace: StatsReport = {
     const thread = (row: number) => profile.threads[ranges.thread[row]];
     return [
       texts('Name', rows, p => label(p.row)),
-      numbers('Projected Start (ns)', 'ns', rows, p => p.start),
+      numbers('Projected Start (ns)', 'timestamp', rows, p => p.start),
       numbers('Projected Duration (ns)', 'ns', rows, p => p.end - p.start),
-      numbers('Orig Start (ns)', 'ns', rows, p => ranges.start[p.row]),
+      numbers('Orig Start (ns)', 'timestamp', rows, p => ranges.start[p.row]),
       numbers('Orig Duration (ns)', 'ns', rows, p => rangeEnd[p.row] - ranges.start[p.row]),
       texts('Style', rows, p => styleOf(ranges.kind[p.row])),
       numbers('PID', 'id', rows, p => profile.processes[thread(p.row).process].pid),

@@ -35,12 +35,12 @@ export const nvtxPushpopTrace: StatsReport = {
     return [
       column(
         'Start (ns)',
-        'ns',
+        'timestamp',
         number(row => ranges.start[row]),
       ),
       column(
         'End (ns)',
-        'ns',
+        'timestamp',
         number(row => found.end[row]),
       ),
       column('Duration (ns)', 'ns', number(duration)),
