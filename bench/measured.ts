@@ -1,0 +1,24 @@
+/**
+ * One measured run in a process of its own, so that peak memory means this run alone.
+ *
+ *   node measured.js cli ARGUMENTS…     the command itself
+ *   node measured.js open FILE          opens every table of the file and sums its kernels
+ *
+ * Writes { wallMs, peakBytes } to descriptor 3.
+ */
+import { writeSync } from 'node:fs';
+import { chooseReport } from '../src/analyze/stats/index.js';
+import { runReport } from '../src/analyze/stats/report.js';
+import { run } from '../src/cli/main.js';
+import { openProfile } from '../src/import/open.js';
+
+const [mode, ...args] = process.argv.slice(2);
+if (mode === 'cli') await run(args);
+else {
+  const profile = await openProfile(args);
+  const { report, options } = chooseReport('cuda_gpu_kern_sum');
+  const block = runReport(report, profile, options);
+  process.stdout.write(`${block.kind === 'table' ? block.rows : 0} kernels by name\n`);
+}
+const peakBytes = process.resourceUsage().maxRSS * 1024;
+writeSync(3, JSON.stringify({ wallMs: performance.now(), peakBytes }));
