@@ -1,7 +1,7 @@
 /** Time per event must not grow with the file: 1, 10 and 100 times the same capture. */
 import { openProfile } from '../src/import/open.js';
 import { tableNames } from '../src/model/schema.js';
-import { grown, say, type Verdict } from './run.js';
+import { grown, say, type Verdict } from './inputs.js';
 
 const SIZES = [1, 10, 100];
 const TOLERANCE = 1.15;

@@ -3,8 +3,8 @@ import { createReadStream, createWriteStream, existsSync, renameSync, statSync }
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { formatBytes } from '../src/base/units.js';
+import { grown, say, type Verdict } from './inputs.js';
 import { measureOurs, measurePeer, medianRun, seconds, times } from './measure.js';
-import { grown, say, type Verdict } from './run.js';
 
 const PEER_LIMIT_SECONDS = 600;
 const MEMORY_LIMIT = 500e6;

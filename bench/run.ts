@@ -4,45 +4,10 @@
  *
  *   npm run bench -- stats kineto growth     only those parts
  */
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, statSync } from 'node:fs';
-import * as path from 'node:path';
-import { formatBytes } from '../src/base/units.js';
-import { capturePath, projectRoot } from '../src/testing/captures.js';
 import { benchGrowth } from './growth.js';
+import { say, type Verdict } from './inputs.js';
 import { benchKineto } from './kineto.js';
 import { benchStats } from './stats.js';
-
-export interface Verdict {
-  readonly what: string;
-  readonly wanted: string;
-  readonly measured: string;
-  readonly met: boolean | undefined;
-}
-
-const work = path.join(projectRoot, '.bench');
-
-/** A capture repeated `copies` times, made once and kept. */
-export function grown(capture: string, file: 'profile.sqlite.gz' | 'kineto.json.gz', copies: number): string {
-  mkdirSync(work, { recursive: true });
-  const kind = file.startsWith('kineto') ? 'json' : 'sqlite';
-  const target = path.join(work, `${capture}-x${copies}.${kind}`);
-  if (!existsSync(target)) {
-    say(`making ${path.basename(target)} …`);
-    execFileSync('python3', [
-      path.join(projectRoot, 'bench/grow.py'),
-      capturePath(capture, file),
-      target,
-      String(copies),
-    ]);
-    say(`  ${formatBytes(statSync(target).size)}`);
-  }
-  return target;
-}
-
-export function say(text: string): void {
-  process.stdout.write(`${text}\n`);
-}
 
 const parts: Record<string, () => Promise<Verdict[]> | Verdict[]> = {
   stats: benchStats,

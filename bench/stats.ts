@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { formatBytes } from '../src/base/units.js';
+import { grown, say, type Verdict } from './inputs.js';
 import { type Measured, measureOurs, measurePeer, medianRun, seconds, times } from './measure.js';
-import { grown, say, type Verdict } from './run.js';
 
 /** Our name, and what releases before 2023 call it. */
 const reports: readonly (readonly [now: string, before: string])[] = [
