@@ -1,0 +1,95 @@
+/** What every importer owes: one suite, a line per sample. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
+import { after, test } from 'node:test';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { UserError } from '../src/base/user-error.js';
+import { importers } from '../src/import/index.js';
+import { openProfile } from '../src/import/open.js';
+import type { Profile } from '../src/model/profile.js';
+import { serializeProfile } from '../src/model/serialize.js';
+import { validateProfile } from '../src/model/validate.js';
+import { capturePath } from '../src/testing/captures.js';
+
+const samples: readonly [importer: string, file: string][] = [
+  ['nsys-sqlite', capturePath('graph')],
+  ['nsys-sqlite', capturePath('gil')],
+  ['nsys-sqlite', capturePath('old23')],
+  ['kineto-json', capturePath('graph', 'kineto.json.gz')],
+];
+
+const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-contract-'));
+after(() => rmSync(folder, { recursive: true }));
+
+/** File name and size are the only things that may differ between a file and its packed form. */
+function content(profile: Profile): Uint8Array {
+  return serializeProfile({ ...profile, capture: { ...profile.capture, files: [], sizeBytes: 0 } });
+}
+
+for (const [id, file] of samples) {
+  const name = `${id}, ${path.basename(path.dirname(file))}`;
+  const bytes = gunzipSync(readFileSync(file));
+
+  test(`${name}: exactly one importer recognizes it, packed or not`, async () => {
+    const plain = path.join(folder, 'plain');
+    writeFileSync(plain, bytes);
+    assert.deepEqual(
+      importers.filter(importer => importer.recognizes(bytes.subarray(0, 4096))).map(importer => importer.id),
+      [id],
+    );
+    assert.deepEqual(content(await openProfile([plain])), content(await openProfile([file])));
+  });
+
+  test(`${name}: valid, and the same twice`, async () => {
+    const first = await openProfile([file]);
+    assert.deepEqual(validateProfile(first), []);
+    assert.ok((first.tables.kernels?.length ?? 0) > 0);
+    assert.deepEqual(serializeProfile(await openProfile([file])), serializeProfile(first));
+  });
+
+  test(`${name}: cut anywhere, it is refused in words or opened with the loss counted`, async () => {
+    const whole = await openProfile([file]);
+    const cut = path.join(folder, 'cut');
+    for (let part = 0; part < 24; part++) {
+      const length = Math.floor((bytes.length * part) / 24) + (part % 3);
+      writeFileSync(cut, part % 2 ? bytes.subarray(0, length) : gzipSync(bytes.subarray(0, length)));
+      let profile: Profile;
+      try {
+        profile = await openProfile([cut]);
+      } catch (error) {
+        assert.ok(error instanceof UserError, `${length}: ${(error as Error).stack}`);
+        assert.ok(error.message !== '' && error.hint !== '');
+        continue;
+      }
+      assert.deepEqual(validateProfile(profile), [], `cut at ${length}`);
+      const kernels = profile.tables.kernels?.length ?? 0;
+      assert.ok(kernels <= whole.tables.kernels!.length);
+      assert.ok(
+        profile.notes.some(note => note.severity === 'loss'),
+        `cut at ${length} of ${bytes.length}: no loss was counted`,
+      );
+    }
+  });
+}
+
+test('several files become one profile with all their rows', async () => {
+  const files = [capturePath('eager'), capturePath('graph')];
+  const parts = await Promise.all(files.map(file => openProfile([file])));
+  const merged = await openProfile(files);
+  assert.deepEqual(validateProfile(merged), []);
+  assert.equal(
+    merged.tables.kernels!.length,
+    parts[0].tables.kernels!.length + parts[1].tables.kernels!.length,
+  );
+  assert.equal(merged.processes.length, 2);
+  assert.equal(merged.clock, 'utc');
+  // Nanoseconds between the sessions' starts, kept exactly.
+  const apart = Number(parts[1].originNs - parts[0].originNs);
+  const starts = merged.tables.kernels!.start as unknown as Float64Array;
+  assert.equal(
+    starts[starts.length - 1],
+    parts[1].tables.kernels!.start[(parts[1].tables.kernels!.length - 1) as never] + apart,
+  );
+});
