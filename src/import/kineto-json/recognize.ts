@@ -1,0 +1,41 @@
+/** Tells a trace from other JSON by its first bytes: the keys of the outermost object, or of an array's first element. */
+import { JsonCursor } from '../../base/json/json-cursor.js';
+
+const traceKeys = new Set([
+  'traceEvents',
+  'schemaVersion',
+  'deviceProperties',
+  'displayTimeUnit',
+  'distributedInfo',
+  'traceName',
+  'baseTimeNanoseconds',
+]);
+
+export function looksLikeTrace(head: Uint8Array): boolean {
+  let at = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0;
+  const skipSpace = () => {
+    while (at < head.length && head[at] <= 0x20) at++;
+  };
+  skipSpace();
+  if (head[at] === 0x7b) return keysFrom(head, at + 1).keys.some(key => traceKeys.has(key));
+  if (head[at] !== 0x5b) return false;
+  at++;
+  skipSpace();
+  if (head[at] === 0x5d) return true;
+  if (head[at] !== 0x7b) return false;
+  const { keys, cut } = keysFrom(head, at + 1);
+  if (keys.includes('ph')) return true;
+  // A first event too long for the head (a huge name) shows only some of its keys.
+  return cut ? keys.includes('name') || keys.includes('cat') : keys.includes('name') && keys.includes('cat');
+}
+
+function keysFrom(head: Uint8Array, at: number): { keys: string[]; cut: boolean } {
+  const cursor = new JsonCursor();
+  cursor.reset(head, at, head.length);
+  const keys: string[] = [];
+  while (cursor.nextKey()) {
+    keys.push(new TextDecoder().decode(head.subarray(cursor.textFrom, cursor.textTo)));
+    cursor.skipValue();
+  }
+  return { keys, cut: cursor.trouble !== 0 };
+}
