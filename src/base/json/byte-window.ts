@@ -2,6 +2,8 @@
  * A sliding view of a byte stream: what has come but is not used up yet, in one piece. Chunks are added behind,
  * used bytes dropped in front, and a value cut by a chunk's end is whole again once the next chunk is there.
  */
+const SPARE_BYTES = 2;
+
 export class ByteWindow {
   bytes: Uint8Array;
   start = 0;
@@ -23,7 +25,8 @@ export class ByteWindow {
   }
 
   append(chunk: Uint8Array): void {
-    if (this.end + chunk.length > this.bytes.length) this.makeRoom(chunk.length);
+    // The cursor puts two quotes behind the end.
+    if (this.end + chunk.length + SPARE_BYTES > this.bytes.length) this.makeRoom(chunk.length + SPARE_BYTES);
     this.bytes.set(chunk, this.end);
     this.end += chunk.length;
   }

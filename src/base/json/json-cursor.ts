@@ -65,7 +65,14 @@ export class JsonCursor {
   roundedDecimals = 0;
   exponentDecimals = 0;
 
+  /**
+   * Sets out at `pos`. Two quotes are put behind the end, so `bytes` must have room for them: every loop stops at a
+   * quote, and need not ask at each byte whether the end has come.
+   */
   reset(bytes: Uint8Array, pos: number, end: number): void {
+    if (end + 2 > bytes.length) throw new Error('no room for the quotes behind the end');
+    bytes[end] = QUOTE;
+    bytes[end + 1] = QUOTE;
     this.bytes = bytes;
     this.pos = pos;
     this.end = end;
@@ -78,7 +85,7 @@ export class JsonCursor {
     const bytes = this.bytes;
     const end = this.end;
     let i = this.pos;
-    while (i < end && bytes[i] !== QUOTE) {
+    while (bytes[i] !== QUOTE) {
       const byte = bytes[i];
       if (byte === CLOSE_BRACE) {
         this.pos = i + 1;
@@ -87,13 +94,15 @@ export class JsonCursor {
       if (byte > SPACE && byte !== COMMA) return this.fail(Trouble.malformed, i);
       i++;
     }
+    if (i >= end) return this.fail(Trouble.ranOut, end);
     this.textFrom = ++i;
-    while (i < end && bytes[i] !== QUOTE) i += bytes[i] === BACKSLASH ? 2 : 1;
+    while (bytes[i] !== QUOTE) i += bytes[i] === BACKSLASH ? 2 : 1;
+    if (i >= end) return this.fail(Trouble.ranOut, end);
     this.textTo = i++;
-    while (i < end && bytes[i] <= SPACE) i++;
+    while (bytes[i] <= SPACE) i++;
     if (i >= end) return this.fail(Trouble.ranOut, end);
     if (bytes[i++] !== COLON) return this.fail(Trouble.malformed, i - 1);
-    while (i < end && bytes[i] <= SPACE) i++;
+    while (bytes[i] <= SPACE) i++;
     if (i >= end) return this.fail(Trouble.ranOut, end);
     this.pos = i;
     return true;
@@ -114,23 +123,10 @@ export class JsonCursor {
     const end = this.end;
     let i = this.pos;
     const first = bytes[i];
-    if (first === QUOTE) {
-      i = endOfString(bytes, i + 1, end);
-    } else if (first === OPEN_BRACE || first === OPEN_BRACKET) {
-      let depth = 0;
-      while (i < end) {
-        const meaning = structure[bytes[i++]];
-        if (meaning === 0) continue;
-        if (meaning === STRING) i = endOfString(bytes, i, end);
-        else if (meaning === OPEN) depth++;
-        else if (--depth === 0) {
-          this.pos = i;
-          return;
-        }
-      }
-      i = end + 1;
-    } else {
-      while (i < end && endsWord[bytes[i]] === 0) i++;
+    if (first === QUOTE) i = endOfString(bytes, i + 1);
+    else if (first === OPEN_BRACE || first === OPEN_BRACKET) i = endOfNested(bytes, i, end);
+    else {
+      while (endsWord[bytes[i]] === 0) i++;
       if (i === this.pos) {
         this.fail(Trouble.malformed, i);
         return;
@@ -155,7 +151,7 @@ export class JsonCursor {
     this.textEscaped = false;
     this.textControl = false;
     while (true) {
-      while (i < end && ordinary[bytes[i]] === 1) i++;
+      while (ordinary[bytes[i]] === 1) i++;
       if (i >= end) return this.fail(Trouble.ranOut, end);
       if (bytes[i] === QUOTE) break;
       if (bytes[i] === BACKSLASH) {
@@ -181,14 +177,14 @@ export class JsonCursor {
     const from = i;
     let value = 0;
     let digit = 0;
-    while (i < end && (digit = bytes[i] - ZERO) >= 0 && digit <= 9) {
+    while ((digit = bytes[i] - ZERO) >= 0 && digit <= 9) {
       value = value * 10 + digit;
       i++;
     }
     let digits = i - from;
     if (digits > 0 && bytes[i] === POINT) {
       const point = i++;
-      while (i < end && (digit = bytes[i] - ZERO) >= 0 && digit <= 9) {
+      while ((digit = bytes[i] - ZERO) >= 0 && digit <= 9) {
         value = value * 10 + digit;
         i++;
       }
@@ -211,14 +207,14 @@ export class JsonCursor {
     let units = 0;
     let thousandths = 0;
     let digit = 0;
-    while (i < end && (digit = bytes[i] - ZERO) >= 0 && digit <= 9) {
+    while ((digit = bytes[i] - ZERO) >= 0 && digit <= 9) {
       units = units * 10 + digit;
       i++;
     }
     const unitDigits = i - from;
     if (bytes[i] === POINT) {
       const point = i++;
-      while (i < end && (digit = bytes[i] - ZERO) >= 0 && digit <= 9) {
+      while ((digit = bytes[i] - ZERO) >= 0 && digit <= 9) {
         if (i - point <= 3) thousandths = thousandths * 10 + digit;
         i++;
       }
@@ -271,13 +267,23 @@ export class JsonCursor {
   }
 }
 
-/** Index after the closing quote; beyond `end` when there is none. */
-function endOfString(bytes: Uint8Array, from: number, end: number): number {
+/** Index after the closing quote; beyond the end when there is none before it. */
+function endOfString(bytes: Uint8Array, from: number): number {
   let i = from;
-  while (i < end) {
-    const byte = bytes[i++];
-    if (byte === QUOTE) return i;
-    if (byte === BACKSLASH) i++;
+  while (bytes[i] !== QUOTE) i += bytes[i] === BACKSLASH ? 2 : 1;
+  return i + 1;
+}
+
+/** Index after the bracket that closes the one at `from`; beyond the end when there is none before it. */
+function endOfNested(bytes: Uint8Array, from: number, end: number): number {
+  let depth = 0;
+  let i = from;
+  while (i <= end) {
+    const meaning = structure[bytes[i++]];
+    if (meaning === 0) continue;
+    if (meaning === STRING) i = endOfString(bytes, i);
+    else if (meaning === OPEN) depth++;
+    else if (--depth === 0) return i;
   }
   return end + 1;
 }

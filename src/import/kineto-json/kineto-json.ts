@@ -32,7 +32,7 @@ async function importKineto(file: ProfileFile, context: ImportContext): Promise<
   const metadata = new TraceMetadata(builder.notes);
   const stream = new TraceStream(event, store, metadata, builder.notes);
   try {
-    for await (const chunk of file.chunks()) {
+    for await (const chunk of file.borrowedChunks()) {
       stream.append(chunk);
       context.onProgress?.(Math.min(1, (chunk.readBytes ?? 0) / file.sizeBytes));
     }

@@ -13,7 +13,7 @@ export interface DeviceProperties {
   computeCapability?: string;
 }
 
-const MAX_METADATA_BYTES = 4 * 1024 * 1024;
+const MAX_METADATA_BYTES = 16 * 1024 * 1024;
 const settingKeys = new Set(['record_shapes', 'profile_memory', 'with_stack', 'with_flops', 'with_modules']);
 const versionKeys: Record<string, string> = {
   cuda_driver_version: 'cuda_driver',
@@ -55,7 +55,10 @@ export class TraceMetadata {
 
   add(key: string, json: Uint8Array): void {
     if (unusedKeys.has(key)) return;
-    if (json.length > MAX_METADATA_BYTES) return;
+    if (json.length > MAX_METADATA_BYTES) {
+      this.notes.add('oversized-metadata', 'warning', 'Very large metadata values were left out', key);
+      return;
+    }
     const text = new TextDecoder().decode(json);
     if (key === 'baseTimeNanoseconds') {
       // As digits: JSON.parse would round it to a multiple of 256.

@@ -31,7 +31,9 @@ export function looksLikeTrace(head: Uint8Array): boolean {
 
 function keysFrom(head: Uint8Array, at: number): { keys: string[]; cut: boolean } {
   const cursor = new JsonCursor();
-  cursor.reset(head, at, head.length);
+  const padded = new Uint8Array(head.length + 2);
+  padded.set(head);
+  cursor.reset(padded, at, head.length);
   const keys: string[] = [];
   while (cursor.nextKey()) {
     keys.push(new TextDecoder().decode(head.subarray(cursor.textFrom, cursor.textTo)));

@@ -61,7 +61,7 @@ export class TraceStream {
     while (this.state !== State.done && this.step()) window.start = this.cursor.pos;
     if (this.state === State.done || this.state === State.skipping) return;
     if (window.length > MAX_VALUE_BYTES) this.startSkipping();
-    else if (window.length > WINDOW_BYTES / 2) this.enough = window.length * 2;
+    else if (window.length > WINDOW_BYTES / 2) this.enough = Math.min(window.length * 2, MAX_VALUE_BYTES + 1);
   }
 
   /** Takes one event, one metadata value or one piece of punctuation. False when more bytes are needed. */
@@ -97,7 +97,7 @@ export class TraceStream {
     const { bytes, end } = cursor;
     while (true) {
       let i = cursor.pos;
-      while (i < end && (bytes[i] <= 0x20 || bytes[i] === 0x2c)) i++;
+      while (bytes[i] <= 0x20 || bytes[i] === 0x2c) i++;
       window.start = cursor.pos = i;
       if (i >= end) return false;
       if (bytes[i] === 0x7b) {
