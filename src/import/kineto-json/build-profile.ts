@@ -4,9 +4,9 @@ import type { CaptureInfo, Profile } from '../../model/profile.js';
 import type { ProfileFile } from '../profile-file.js';
 import type { EventStore } from './event-store.js';
 import { graphTracing } from './graph-tracing.js';
+import type { TraceMetadata } from './metadata.js';
 import { OpLinks } from './op-links.js';
 import { Places } from './places.js';
-import type { TraceMetadata } from './metadata.js';
 
 /** Microseconds since 1970 passed this in 2001; no session clock comes near. */
 const EPOCH_MICROS = 1e15;

@@ -1,18 +1,17 @@
-/** Decides what an event is and puts it into the rows of its table. */
-import { NONE } from '../../base/column.js';
+/** Decides what an event is, where it belongs, and whether its times can be trusted. */
 import type { ProfileBuilder } from '../../model/builder.js';
 import { OpKind, RangeKind, type TableName } from '../../model/schema.js';
 import { Categories, Kind } from './categories.js';
-import { type CopyName, parseCopyName, parseMemsetName } from './copy-name.js';
+import { CpuEvents } from './cpu-events.js';
 import { Arg } from './event-keys.js';
 import type { EventReader } from './event-reader.js';
-import { shortKernelName } from './kernel-name.js';
+import { GpuEvents } from './gpu-events.js';
 import type { Labels } from './labels.js';
 import { Lanes } from './lanes.js';
 import { OpenEvents } from './open-events.js';
 import { TextStore } from './text-store.js';
 import { TraceNames } from './trace-names.js';
-import { kinetoTables, TraceRows } from './trace-rows.js';
+import { type KinetoTable, kinetoTables, TraceRows } from './trace-rows.js';
 
 const COMPLETE = 0x58; // X
 const BEGIN = 0x42; // B
@@ -23,15 +22,6 @@ const METADATA = 0x4d; // M
 const FLOW_START = 0x73; // s
 const FLOW_STEP = 0x74; // t
 const FLOW_FINISH = 0x66; // f
-
-const syncKinds: Record<string, number> = {
-  'event sync': 1,
-  'stream wait event': 2,
-  'stream sync': 3,
-  'context sync': 4,
-};
-/** CUPTI's "no stream", signed and unsigned. */
-const NO_STREAM = 0xffffffff;
 
 export class EventStore {
   readonly categories = new Categories();
@@ -45,12 +35,11 @@ export class EventStore {
   recordingStart = Number.NaN;
   recordingEnd = Number.NaN;
   private readonly texts: TextStore;
+  private readonly cpu: CpuEvents;
+  private readonly gpu: GpuEvents;
   private readonly open = new OpenEvents();
-  private readonly wanted: Readonly<Record<(typeof kinetoTables)[number], boolean>>;
-  private readonly shortNames = new Map<number, number>();
-  private readonly copyNames = new Map<number, CopyName>();
+  private readonly wanted: Readonly<Record<KinetoTable, boolean>>;
   private readonly memoryName: number;
-  private bytes: Uint8Array = new Uint8Array(0);
 
   constructor(
     private readonly builder: ProfileBuilder,
@@ -59,344 +48,145 @@ export class EventStore {
     tables?: ReadonlySet<TableName>,
   ) {
     this.texts = new TextStore(builder.strings, builder.notes);
+    this.cpu = new CpuEvents(event, this.texts, this.rows);
+    this.gpu = new GpuEvents(event, this.texts, this.rows, this.lanes, builder.strings);
     this.names = new TraceNames(labels);
     this.memoryName = builder.strings.intern('[memory]');
-    this.wanted = Object.fromEntries(kinetoTables.map(name => [name, !tables || tables.has(name)])) as never;
+    const wanted = kinetoTables.map(name => [name, !tables || tables.has(name)]);
+    this.wanted = Object.fromEntries(wanted) as Record<KinetoTable, boolean>;
     builder.skipped = kinetoTables.filter(name => !this.wanted[name]);
   }
 
   /** Stores what the reader has just read; `bytes` is what its marks point into. */
   store(bytes: Uint8Array): void {
     const event = this.event;
-    this.bytes = bytes;
-    this.events++;
     const phase = event.phase;
+    this.texts.bytes = bytes;
+    this.events++;
     const category = this.categories.count(bytes, event.category, phase);
     if (phase === METADATA) {
       this.names.add(bytes, event);
       return;
     }
     if (phase === 0) {
-      this.builder.notes.add(
-        'not-an-event',
-        'warning',
-        'Objects in the event list that have no phase (ph) were left out',
-      );
+      this.noteDropped('not-an-event', 'Objects in the event list that have no phase (ph) were left out');
       return;
     }
     if (!event.hasTime) {
       this.noteDropped('no-timestamp', 'Events without a time were left out');
       return;
     }
-    if (this.originMicros !== this.originMicros) this.originMicros = event.micros;
+    if (Number.isNaN(this.originMicros)) this.originMicros = event.micros;
     const start = (event.micros - this.originMicros) * 1000 + event.nanos;
     if (phase === COMPLETE) this.storeComplete(start, category);
-    else if (phase === FLOW_START || phase === FLOW_FINISH || phase === FLOW_STEP)
-      this.storeFlow(start, phase);
+    else if (phase === FLOW_START) this.storeFlow(start, 0);
+    else if (phase === FLOW_STEP) this.storeFlow(start, 1);
+    else if (phase === FLOW_FINISH) this.storeFlow(start, 2);
+    else if (this.labels.isPseudo(event.pid)) return;
     else if (phase === INSTANT || phase === OLD_INSTANT) this.storeInstant(start);
-    else if (phase === BEGIN) {
-      if (!this.labels.isPseudo(event.pid))
-        this.open.begin(
-          this.lanes.place(event.pid, event.tid),
-          start,
-          category,
-          event,
-          this.texts.name(bytes, event.name),
-        );
-    } else if (phase === END) this.storeEnd(start);
+    else if (phase === BEGIN) this.storeBegin(start, category);
+    else if (phase === END) this.storeEnd(start);
   }
 
   /** Turns what was begun and never ended into open ranges or a note. Called once, after the last event. */
   finish(): void {
     for (const { lane, begun } of this.open.remaining()) {
-      if (this.categories.kindOf(begun.category) === Kind.annotation) {
-        this.pushRange(begun.start, Number.NaN, lane, begun.name);
+      const isAnnotation = this.categories.kindOf(begun.category) === Kind.annotation;
+      if (isAnnotation && this.wanted.ranges) {
+        this.cpu.addRange(begun.start, Number.NaN, lane, begun.name);
         this.lanes.cpuEvents[lane]++;
       }
-      this.builder.notes.add(
-        'unmatched-begin',
-        'warning',
-        'Events that begin (ph B) and never end',
-        this.builder.strings.text(begun.name),
-      );
+      const text = 'Events that begin (ph B) and never end: annotations stay open, others were left out';
+      this.builder.notes.add('unmatched-begin', 'warning', text, this.builder.strings.text(begun.name));
     }
   }
 
   private storeComplete(start: number, category: number): void {
-    const event = this.event;
-    if (!event.hasDuration) {
-      this.builder.notes.add(
-        'no-duration',
-        'warning',
-        'Complete events without a duration are taken as 0 ns long',
-        this.exampleName(),
-      );
-    } else if (event.durationNs < 0) {
+    const { event, wanted } = this;
+    if (event.durationNs < 0) {
       this.noteDropped('negative-duration', 'Events with a negative duration were left out');
       return;
     }
+    if (!event.hasDuration) {
+      const text = 'Complete events without a duration are taken as 0 ns long';
+      this.builder.notes.add('no-duration', 'warning', text, this.exampleName());
+    }
     const end = start + event.durationNs;
     const kind = this.categories.kindOf(category);
-    if (kind === Kind.kernel) this.storeKernel(start, end);
-    else if (kind === Kind.copy) this.storeCopy(start, end);
-    else if (kind === Kind.memset) this.storeMemset(start, end);
-    else if (kind === Kind.gpuAnnotation) this.storeGpuAnnotation(start, end);
-    else if (kind === Kind.sync) this.storeSync(start, end);
-    else if (kind === Kind.recording) {
+    if (kind === Kind.kernel) {
+      if (wanted.kernels) this.gpu.addKernel(start, end);
+    } else if (kind === Kind.copy) {
+      if (wanted.copies) this.gpu.addCopy(start, end);
+    } else if (kind === Kind.memset) {
+      if (wanted.memsets) this.gpu.addMemset(start, end);
+    } else if (kind === Kind.gpuAnnotation) {
+      if (wanted.ranges) this.gpu.addAnnotation(start, end);
+    } else if (kind === Kind.sync) {
+      if (wanted.syncs) this.gpu.addSync(start, end);
+    } else if (kind === Kind.recording) {
       this.recordingStart = start;
       this.recordingEnd = end;
     } else this.storeCpu(start, end, kind);
   }
 
   private storeCpu(start: number, end: number, kind: number): void {
-    const event = this.event;
+    const { event, wanted } = this;
     if (this.labels.isPseudo(event.pid)) return;
     // A category we do not know that names a stream is drawn on a GPU, not run by a thread.
-    if (kind === Kind.other && event.numbers[Arg.stream] === event.numbers[Arg.stream]) return;
+    if (kind === Kind.other && !Number.isNaN(event.numbers[Arg.stream])) return;
     const lane = this.lanes.place(event.pid, event.tid);
     if (kind === Kind.overhead) {
-      if (this.wanted.overheads) this.storeOverhead(start, end, lane);
+      // Not counted as the thread's: Kineto puts these on process -1.
+      if (wanted.overheads) this.cpu.addOverhead(start, end, lane);
       return;
     }
     this.lanes.cpuEvents[lane]++;
     if (kind === Kind.runtimeCall || kind === Kind.driverCall) {
       this.lanes.apiCalls[lane]++;
-      if (this.wanted.apiCalls) this.storeCall(start, end, lane, kind);
+      if (wanted.apiCalls) this.cpu.addCall(start, end, lane, kind === Kind.runtimeCall ? 0 : 1);
     } else if (kind === Kind.annotation) {
-      this.pushRange(start, end, lane, this.texts.name(this.bytes, event.name));
-    } else if (this.wanted.ops) {
+      if (wanted.ranges) this.cpu.addRange(start, end, lane, this.texts.name(event.name));
+    } else if (wanted.ops) {
       const opKind =
         kind === Kind.op ? OpKind.framework : kind === Kind.python ? OpKind.python : OpKind.other;
-      this.storeOp(start, end, lane, opKind);
+      this.cpu.addOp(start, end, lane, opKind);
     }
   }
 
-  private storeOp(start: number, end: number, lane: number, kind: number): void {
-    const { numbers, name, shapes, types, stack } = this.event;
-    const ops = this.rows.ops;
-    ops.start.push(start);
-    ops.end.push(end);
-    ops.thread.push(lane);
-    ops.name.push(this.texts.name(this.bytes, name));
-    ops.kind.push(kind);
-    ops.shapes.push(this.texts.value(this.bytes, shapes));
-    ops.types.push(this.texts.value(this.bytes, types));
-    ops.stack.push(this.texts.detail(this.bytes, stack));
-    ops.externalId.push(numbers[Arg.externalId]);
-    ops.pythonId.push(numbers[Arg.pythonId]);
-    ops.pythonParentId.push(numbers[Arg.pythonParentId]);
-  }
-
-  private storeCall(start: number, end: number, lane: number, kind: number): void {
-    const calls = this.rows.apiCalls;
-    calls.start.push(start);
-    calls.end.push(end);
-    calls.thread.push(lane);
-    calls.correlation.push(this.correlation());
-    calls.name.push(this.texts.name(this.bytes, this.event.name));
-    calls.class.push(kind === Kind.runtimeCall ? 0 : 1);
-    this.rows.callExternalIds.push(this.externalId());
-  }
-
-  private storeKernel(start: number, end: number): void {
-    const stream = this.streamLane();
-    if (!this.wanted.kernels) return;
-    const numbers = this.event.numbers;
-    const kernels = this.rows.kernels;
-    const name = this.texts.name(this.bytes, this.event.name);
-    kernels.start.push(start);
-    kernels.end.push(end);
-    kernels.stream.push(stream);
-    kernels.correlation.push(this.correlation());
-    kernels.name.push(name);
-    kernels.shortName.push(this.shortName(name));
-    kernels.graphNode.push(graphNumber(numbers[Arg.graphNode]));
-    kernels.graph.push(graphNumber(numbers[Arg.graph]));
-    kernels.gridX.push(whole(numbers[Arg.gridX]));
-    kernels.gridY.push(whole(numbers[Arg.gridY]));
-    kernels.gridZ.push(whole(numbers[Arg.gridZ]));
-    kernels.blockX.push(whole(numbers[Arg.blockX]));
-    kernels.blockY.push(whole(numbers[Arg.blockY]));
-    kernels.blockZ.push(whole(numbers[Arg.blockZ]));
-    kernels.registersPerThread.push(whole(numbers[Arg.registers]));
-    // Kineto gives static and dynamic together.
-    kernels.dynamicSharedBytes.push(whole(numbers[Arg.sharedMemory]));
-    kernels.occupancyPercent.push(numbers[Arg.occupancy]);
-    this.rows.kernelExternalIds.push(this.externalId());
-  }
-
-  private storeCopy(start: number, end: number): void {
-    const stream = this.streamLane();
-    if (!this.wanted.copies) return;
-    const numbers = this.event.numbers;
-    const copies = this.rows.copies;
-    const { kind, sourceMemory, targetMemory } = this.copyName();
-    copies.start.push(start);
-    copies.end.push(end);
-    copies.stream.push(stream);
-    copies.correlation.push(this.correlation());
-    copies.graphNode.push(graphNumber(numbers[Arg.graphNode]));
-    copies.graph.push(graphNumber(numbers[Arg.graph]));
-    copies.bytes.push(numbers[Arg.bytes]);
-    copies.kind.push(kind);
-    copies.sourceMemory.push(sourceMemory);
-    copies.targetMemory.push(targetMemory);
-  }
-
-  private storeMemset(start: number, end: number): void {
-    const stream = this.streamLane();
-    if (!this.wanted.memsets) return;
-    const numbers = this.event.numbers;
-    const memsets = this.rows.memsets;
-    memsets.start.push(start);
-    memsets.end.push(end);
-    memsets.stream.push(stream);
-    memsets.correlation.push(this.correlation());
-    memsets.graphNode.push(graphNumber(numbers[Arg.graphNode]));
-    memsets.graph.push(graphNumber(numbers[Arg.graph]));
-    memsets.bytes.push(numbers[Arg.bytes]);
-    memsets.memory.push(
-      parseMemsetName(this.builder.strings.text(this.texts.name(this.bytes, this.event.name))),
-    );
-  }
-
-  private storeSync(start: number, end: number): void {
-    if (!this.wanted.syncs) return;
-    const numbers = this.event.numbers;
-    const syncs = this.rows.syncs;
-    const id = numbers[Arg.stream];
-    const name = this.builder.strings.text(this.texts.name(this.bytes, this.event.name)).toLowerCase();
-    syncs.start.push(start);
-    syncs.end.push(end);
-    syncs.stream.push(id >= 0 && id < NO_STREAM ? this.streamLane() : NONE);
-    syncs.correlation.push(this.correlation());
-    syncs.kind.push(syncKinds[name] ?? 0);
-    syncs.event.push(whole(numbers[Arg.waitedEvent]));
-  }
-
-  /** These name only a place; which stream that is follows from the kernels there. */
-  private storeGpuAnnotation(start: number, end: number): void {
-    if (!this.wanted.ranges) return;
-    const ranges = this.rows.ranges;
-    ranges.start.push(start);
-    ranges.end.push(end);
-    ranges.thread.push(NONE);
-    ranges.name.push(this.texts.name(this.bytes, this.event.name));
-    ranges.kind.push(RangeKind.gpuAnnotation);
-    ranges.domain.push(NONE);
-    ranges.stream.push(this.lanes.place(this.event.pid, this.event.tid));
-  }
-
-  private pushRange(
-    start: number,
-    end: number,
-    lane: number,
-    name: number,
-    kind: number = RangeKind.pushPop,
-  ): void {
-    if (!this.wanted.ranges) return;
-    const ranges = this.rows.ranges;
-    ranges.start.push(start);
-    ranges.end.push(end);
-    ranges.thread.push(lane);
-    ranges.name.push(name);
-    ranges.kind.push(kind);
-    ranges.domain.push(NONE);
-    ranges.stream.push(NONE);
-  }
-
-  private storeOverhead(start: number, end: number, lane: number): void {
-    const overheads = this.rows.overheads;
-    overheads.start.push(start);
-    overheads.end.push(end);
-    overheads.thread.push(lane);
-    overheads.name.push(this.texts.name(this.bytes, this.event.name));
-  }
-
   private storeFlow(start: number, phase: number): void {
-    if (!this.wanted.flows) return;
-    const { event, rows } = this;
-    rows.flows.start.push(start);
-    rows.flows.thread.push(this.lanes.place(event.pid, event.tid));
-    rows.flows.id.push(event.id);
-    rows.flows.category.push(this.texts.name(this.bytes, event.category));
-    rows.flows.phase.push(phase === FLOW_START ? 0 : phase === FLOW_STEP ? 1 : 2);
+    if (this.wanted.flows) this.cpu.addFlow(start, this.lanes.place(this.event.pid, this.event.tid), phase);
   }
 
   private storeInstant(start: number): void {
-    const event = this.event;
-    if (this.labels.isPseudo(event.pid)) return;
-    const name = this.texts.name(this.bytes, event.name);
-    const lane = this.lanes.place(event.pid, event.tid);
+    const name = this.texts.name(this.event.name);
+    const lane = this.lanes.place(this.event.pid, this.event.tid);
     this.lanes.cpuEvents[lane]++;
-    if (name !== this.memoryName) this.pushRange(start, start, lane, name, RangeKind.mark);
-    else if (this.wanted.memoryEvents) this.storeMemory(start, lane);
+    if (name === this.memoryName) {
+      if (this.wanted.memoryEvents) this.cpu.addMemory(start, lane);
+    } else if (this.wanted.ranges) this.cpu.addRange(start, start, lane, name, RangeKind.mark);
   }
 
-  private storeMemory(start: number, lane: number): void {
-    const numbers = this.event.numbers;
-    const memory = this.rows.memoryEvents;
-    const onCpu = numbers[Arg.deviceType] === 0;
-    memory.start.push(start);
-    memory.process.push(lane);
-    memory.gpu.push(onCpu ? NONE : whole(numbers[Arg.deviceId]));
-    memory.bytes.push(numbers[Arg.bytes]);
-    memory.address.push(numbers[Arg.address]);
-    memory.memory.push(onCpu ? 0 : 2);
-    memory.totalAllocatedBytes.push(numbers[Arg.totalAllocated]);
-    memory.totalReservedBytes.push(numbers[Arg.totalReserved]);
+  private storeBegin(start: number, category: number): void {
+    const { event } = this;
+    const lane = this.lanes.place(event.pid, event.tid);
+    this.open.begin(lane, {
+      start,
+      category,
+      name: this.texts.name(event.name),
+      numbers: event.numbers.slice(),
+    });
   }
 
   private storeEnd(end: number): void {
-    const event = this.event;
-    if (this.labels.isPseudo(event.pid)) return;
-    const begun = this.open.end(this.lanes.place(event.pid, event.tid));
+    const begun = this.open.end(this.lanes.place(this.event.pid, this.event.tid));
     if (!begun) {
       this.noteDropped('unmatched-end', 'Events that end (ph E) without having begun were left out');
       return;
     }
     const name = this.builder.strings.bytes(begun.name);
-    event.resume(begun.numbers, name.length, end - begun.start);
-    this.bytes = name;
+    this.event.resume(begun.numbers, name.length, end - begun.start);
+    this.texts.bytes = name;
     this.storeComplete(begun.start, begun.category);
-  }
-
-  private streamLane(): number {
-    const { pid, tid, numbers } = this.event;
-    return this.lanes.stream(pid, tid, numbers[Arg.device], numbers[Arg.context], numbers[Arg.stream]);
-  }
-
-  private correlation(): number {
-    const id = this.event.numbers[Arg.correlation];
-    return id > 0 && id <= 0xffffffff ? id : 0;
-  }
-
-  /** Where no op is behind an event, Kineto repeats the correlation as external id: that links to nothing. */
-  private externalId(): number {
-    const numbers = this.event.numbers;
-    return numbers[Arg.externalId] === numbers[Arg.correlation] ? Number.NaN : numbers[Arg.externalId];
-  }
-
-  private shortName(name: number): number {
-    let short = this.shortNames.get(name);
-    if (short === undefined) {
-      const { strings } = this.builder;
-      short = strings.intern(shortKernelName(strings.text(name)));
-      this.shortNames.set(name, short);
-    }
-    return short;
-  }
-
-  private copyName(): CopyName {
-    const name = this.texts.name(this.bytes, this.event.name);
-    let parsed = this.copyNames.get(name);
-    if (!parsed || parsed.kind === 0) {
-      const { strings } = this.builder;
-      const kind = this.event.kind.to === 0 ? '' : strings.text(this.texts.name(this.bytes, this.event.kind));
-      parsed = parseCopyName(strings.text(name), kind);
-      this.copyNames.set(name, parsed);
-    }
-    return parsed;
   }
 
   private noteDropped(code: string, text: string): void {
@@ -404,15 +194,6 @@ export class EventStore {
   }
 
   private exampleName(): string {
-    return this.builder.strings.text(this.texts.name(this.bytes, this.event.name));
+    return this.builder.strings.text(this.texts.name(this.event.name));
   }
-}
-
-/** Kineto writes 0 for work outside graphs. */
-function graphNumber(value: number): number {
-  return value === 0 ? Number.NaN : value;
-}
-
-function whole(value: number): number {
-  return value === value && Math.abs(value) <= 0x7fffffff ? Math.trunc(value) : NONE;
 }

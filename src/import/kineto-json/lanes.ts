@@ -25,7 +25,7 @@ export class Lanes {
 
   place(pid: number, tid: number): number {
     // NaN is no key: an event without pid or tid is put on 0.
-    const lane = this.places.intern(pid === pid ? pid : 0, tid === tid ? tid : 0);
+    const lane = this.places.intern(Number.isNaN(pid) ? 0 : pid, Number.isNaN(tid) ? 0 : tid);
     if (lane === this.cpuEvents.length) {
       this.cpuEvents.push(0);
       this.apiCalls.push(0);
@@ -47,9 +47,9 @@ export class Lanes {
     const place = this.place(pid, tid);
     const lane = this.streams.intern(
       this.pid(place),
-      device === device ? device : this.pid(place),
-      context === context ? context : 0,
-      stream === stream ? stream : this.tid(place),
+      Number.isNaN(device) ? this.pid(place) : device,
+      Number.isNaN(context) ? 0 : context,
+      Number.isNaN(stream) ? this.tid(place) : stream,
     );
     if (this.streamAt[place] === NONE) this.streamAt[place] = lane;
     return lane;

@@ -21,7 +21,7 @@ export class OpLinks {
     this.slots = new Int32Array(this.ids.length === 0 ? 0 : size);
     for (let row = 0; row < this.ids.length; row++) {
       const id = this.ids[row];
-      if (id !== id) continue;
+      if (Number.isNaN(id)) continue;
       let slot = hash(id) & (size - 1);
       while (this.slots[slot] !== 0 && !this.same(this.slots[slot] - 1, id, this.process(row)))
         slot = (slot + 1) & (size - 1);
@@ -37,7 +37,7 @@ export class OpLinks {
     if (!ids || this.slots.length === 0) return;
     const op = new Int32Array(length).fill(NONE);
     for (let row = 0; row < length; row++)
-      if (ids[row] === ids[row]) op[row] = this.find(ids[row], processOf(row));
+      if (!Number.isNaN(ids[row])) op[row] = this.find(ids[row], processOf(row));
     table.op = op;
   }
 

@@ -1,6 +1,4 @@
 /** Events given as a beginning (ph B) and an end (ph E): a stack for each place, as they nest. */
-import type { EventReader } from './event-reader.js';
-
 export interface BegunEvent {
   readonly start: number;
   readonly category: number;
@@ -12,8 +10,7 @@ export interface BegunEvent {
 export class OpenEvents {
   private readonly stacks = new Map<number, BegunEvent[]>();
 
-  begin(lane: number, start: number, category: number, event: EventReader, name: number): void {
-    const begun = { start, category, name, numbers: event.numbers.slice() };
+  begin(lane: number, begun: BegunEvent): void {
     const stack = this.stacks.get(lane);
     if (stack) stack.push(begun);
     else this.stacks.set(lane, [begun]);

@@ -7,8 +7,8 @@
 import { type AnyArray, NONE } from '../../base/column.js';
 import type { ProfileBuilder, RawTable } from '../../model/builder.js';
 import type { ProcessRow, ThreadRow } from '../../model/profile.js';
-import type { EventStore } from './event-store.js';
 import { CallOwners } from './call-owners.js';
+import type { EventStore } from './event-store.js';
 import type { Lanes } from './lanes.js';
 import type { TraceMetadata } from './metadata.js';
 

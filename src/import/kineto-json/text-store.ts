@@ -10,6 +10,8 @@ export const MAX_NAME_BYTES = 64 * 1024;
 const MAX_DETAIL_BYTES = 256 * 1024 * 1024;
 
 export class TextStore {
+  /** What the marks point into. */
+  bytes: Uint8Array = new Uint8Array(0);
   private readonly plain = new JsonText();
   /** Values as written, so that a repeated one is recognized without being compacted again. */
   private readonly written = new StringTable();
@@ -23,46 +25,47 @@ export class TextStore {
   ) {}
 
   /** A name. The empty text when there is none. */
-  name(bytes: Uint8Array, mark: TextMark): number {
+  name(mark: TextMark): number {
+    const { bytes } = this;
     if (mark.to === 0) return this.strings.internBytes(bytes, 0, 0);
-    const to = this.cut(bytes, mark.from, mark.to);
+    const to = this.cut(mark.from, mark.to);
     if (!mark.escaped && !mark.control) return this.strings.internBytes(bytes, mark.from, to);
-    return this.unusual(bytes, mark, to);
+    return this.unusual(mark, to);
   }
 
   /** A long text that may be left out once there is too much of it. */
-  detail(bytes: Uint8Array, mark: TextMark): number {
+  detail(mark: TextMark): number {
     if (mark.to <= mark.from || this.detailsFull) return NONE;
     const before = this.strings.size;
-    const id = this.name(bytes, mark);
+    const id = this.name(mark);
     if (this.strings.size !== before) this.spend(mark.to - mark.from);
     return id;
   }
 
   /** A JSON value (shapes, types) without its white space. */
-  value(bytes: Uint8Array, mark: TextMark): number {
+  value(mark: TextMark): number {
     if (mark.to === 0 || this.detailsFull) return NONE;
-    const id = this.written.internBytes(bytes, mark.from, mark.to);
+    const id = this.written.internBytes(this.bytes, mark.from, mark.to);
     if (id === this.compacted.length) {
-      this.plain.compact(bytes, mark.from, mark.to);
+      this.plain.compact(this.bytes, mark.from, mark.to);
       this.compacted.push(this.strings.internBytes(this.plain.bytes, 0, this.plain.length));
       this.spend((mark.to - mark.from) * 2);
     }
     return this.compacted[id];
   }
 
-  private cut(bytes: Uint8Array, from: number, to: number): number {
+  private cut(from: number, to: number): number {
     if (to - from <= MAX_NAME_BYTES) return to;
     this.notes.add('name-cut', 'info', `Names longer than ${MAX_NAME_BYTES / 1024} KiB were cut there`);
     let end = from + MAX_NAME_BYTES;
     // Not in the middle of a character.
-    while (end > from && (bytes[end] & 0xc0) === 0x80) end--;
+    while (end > from && (this.bytes[end] & 0xc0) === 0x80) end--;
     return end;
   }
 
-  private unusual(bytes: Uint8Array, mark: TextMark, to: number): number {
+  private unusual(mark: TextMark, to: number): number {
     const badBefore = this.plain.badEscapes;
-    this.plain.unescape(bytes, mark.from, to);
+    this.plain.unescape(this.bytes, mark.from, to);
     const id = this.strings.internBytes(this.plain.bytes, 0, this.plain.length);
     if (mark.control || this.plain.badEscapes !== badBefore) {
       this.notes.add(

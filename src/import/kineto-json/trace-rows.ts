@@ -1,6 +1,7 @@
 /** The rows of the Profile's tables while a trace is read, before threads and streams are known by row. */
-import type { AnyArray } from '../../base/column.js';
+
 import { ChunkedColumn } from '../../base/chunked-column.js';
+import type { AnyArray } from '../../base/column.js';
 import { isSorted, orderBy } from '../../base/order.js';
 import type { RawTable } from '../../model/builder.js';
 import { columnsOf, type Schema, type TableName } from '../../model/schema.js';
