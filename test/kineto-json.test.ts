@@ -169,6 +169,28 @@ test('counts, totals and bounds of every real trace equal an independent parse',
     let gotBytes = 0;
     for (let row = 0; row < (copies?.length ?? 0); row++) gotBytes += copies.bytes[row] || 0;
     assert.equal(gotBytes, bytes, trace);
+    const { kernels, ops } = { kernels: table(profile, 'kernels'), ops: table(profile, 'ops') };
+    const opIds = new Set<number>();
+    for (const event of parsed.traceEvents) {
+      if (/^(cpu_op|operator|python_function)$/i.test(event.cat ?? ''))
+        opIds.add(event.args?.['External id']);
+    }
+    const linked = parsed.traceEvents.filter(
+      (event: { ph: string; cat?: string; args?: Record<string, number> }) => {
+        const id = event.args?.['External id'] ?? event.args?.['external id'];
+        return (
+          /^kernel$/i.test(event.cat ?? '') &&
+          id !== undefined &&
+          id !== event.args?.correlation &&
+          opIds.has(id)
+        );
+      },
+    );
+    assert.equal(Array.from(kernels?.op ?? []).filter(op => op >= 0).length, linked.length, trace);
+    assert.ok(
+      Array.from(kernels?.op ?? []).every(op => op < (ops?.length ?? 0)),
+      trace,
+    );
     const counted = Object.values(profile.capture.sourceCounts).reduce((sum, count) => sum + count, 0);
     assert.equal(counted, parsed.traceEvents.length, trace);
   }
@@ -546,6 +568,29 @@ test('damage never costs more than time in proportion', async () => {
   assert.ok(performance.now() - before < 5000);
 });
 
+test('random damage to a trace never crashes the import', async () => {
+  const whole = Buffer.from(
+    wrap(small, { schemaVersion: 1, deviceProperties: [{ id: 0, name: 'G' }] }, { traceName: 'x' }),
+  );
+  const odd = '{}[]",:\\0e-.n\n\u0000\u00ff';
+  let seed = 12345;
+  const random = (below: number) => (seed = (Math.imul(seed, 1103515245) + 12345) >>> 0) % below;
+  let survived = 0;
+  for (let round = 0; round < 1500; round++) {
+    const bytes = Buffer.from(whole);
+    for (let change = 0; change <= round % 4; change++) {
+      bytes[20 + random(bytes.length - 20)] = odd.charCodeAt(random(odd.length));
+    }
+    try {
+      await importBytes(bytes);
+      survived++;
+    } catch (error) {
+      assert.ok(error instanceof UserError, `round ${round}: ${(error as Error).stack}`);
+    }
+  }
+  assert.ok(survived > 1000, `${survived}`);
+});
+
 test('unknown phases and categories are counted and harmless', async () => {
   const profile = await importBytes(
     wrap([
@@ -812,6 +857,25 @@ test('ranks merged into one file keep their streams and ops apart', async () => 
     ['op of 100', 'op of 200'],
   );
   assert.deepEqual(Array.from(kernels.launch), [0, 1]);
+});
+
+test('ranks that used the same correlation ids are told apart by time, and that is said', async () => {
+  const rank = (pid: number, ts: number) => [
+    X('cuda_runtime', 'cudaLaunchKernel', ts, 1, { pid, args: { correlation: 10 } }),
+    kernel(`kernel of ${pid}`, ts + 3, 1, { correlation: 10 }),
+  ];
+  const profile = await importBytes(wrap([...rank(100, 0), ...rank(200, 100)]));
+  const { stream } = table(profile, 'kernels');
+  assert.deepEqual(
+    Array.from(stream, row => profile.processes[profile.streams[row].process].pid),
+    [100, 200],
+  );
+  assert.equal(note(profile, 'ambiguous-launch')?.count, 2);
+});
+
+test('times too far from the first to be exact are said to be', async () => {
+  const profile = await importBytes(wrap([kernel('a', 0, 1), kernel('b', 1.7e15, 1)]));
+  assert.equal(note(profile, 'time-far')?.count, 1);
 });
 
 test('an external id that only repeats the correlation links to no op', async () => {

@@ -56,6 +56,8 @@ export function buildProfile(
   builder.addTable('memoryEvents', memory.columns, memory.length);
 
   places.describeGpus();
+  // The string table holds on to the last buffer it saw; let that not be the window on the file.
+  builder.strings.intern('');
   return builder.build({ ...captureInfo(file, store, metadata), graphTracing: graphs });
 }
 

@@ -1,21 +1,42 @@
-/** Which process made the API call of a correlation id, for files that hold calls of several processes. */
+/**
+ * Which process made the API call of a correlation id, for files that hold calls of several processes. Each process
+ * counts its ids from 1, so two may have used the same one: then the last call before the work is its launch.
+ */
 import { NONE } from '../../base/column.js';
+import type { NoteCounter } from '../../base/notes.js';
 import type { RawTable } from '../../model/builder.js';
 
 export class CallOwners {
-  private readonly byCorrelation = new Map<number, number>();
+  private readonly callsOf = new Map<number, number[]>();
 
-  constructor(calls: RawTable, processOfLane: (lane: number) => number) {
-    const { correlation, thread } = calls;
-    if (!correlation || !thread) return;
-    for (let row = 0; row < correlation.length; row++) {
-      const id = correlation[row];
-      // Two processes may use one id; the first call in time has it, as nothing in the file says better.
-      if (id !== 0 && !this.byCorrelation.has(id)) this.byCorrelation.set(id, processOfLane(thread[row]));
+  /** `calls` sorted by start, with threads that are resolved before the first question. */
+  constructor(
+    private readonly calls: RawTable,
+    private readonly processOfThread: (thread: number) => number,
+    private readonly notes: NoteCounter,
+  ) {
+    const { correlation } = calls;
+    for (let row = 0; row < (correlation?.length ?? 0); row++) {
+      if (correlation[row] === 0) continue;
+      const known = this.callsOf.get(correlation[row]);
+      if (known) known.push(row);
+      else this.callsOf.set(correlation[row], [row]);
     }
   }
 
-  of(correlation: number): number {
-    return this.byCorrelation.get(correlation) ?? NONE;
+  /** The process behind work of this correlation that started then; NONE when no call has the id. */
+  of(correlation: number, start: number): number {
+    const rows = this.callsOf.get(correlation);
+    if (!rows) return NONE;
+    const owner = this.owner(rows.findLast(row => this.calls.start[row] <= start) ?? rows[0]);
+    if (rows.length > 1 && rows.some(row => this.owner(row) !== owner)) {
+      const text = 'Work whose correlation id several processes used is given to the last call before it';
+      this.notes.add('ambiguous-launch', 'warning', text, `correlation ${correlation}`);
+    }
+    return owner;
+  }
+
+  private owner(row: number): number {
+    return this.processOfThread(this.calls.thread[row]);
   }
 }

@@ -78,6 +78,7 @@ export class EventStore {
     }
     if (Number.isNaN(this.originMicros)) this.originMicros = event.micros;
     const start = (event.micros - this.originMicros) * 1000 + event.nanos;
+    if (Math.abs(start) > Number.MAX_SAFE_INTEGER) this.noteFarTime();
     if (phase === COMPLETE) this.storeComplete(start, category);
     else if (phase === FLOW_START) this.storeFlow(start, 0);
     else if (phase === FLOW_STEP) this.storeFlow(start, 1);
@@ -187,6 +188,11 @@ export class EventStore {
     this.event.resume(begun.numbers, name.length, end - begun.start);
     this.texts.bytes = name;
     this.storeComplete(begun.start, begun.category);
+  }
+
+  private noteFarTime(): void {
+    const text = 'Events over 104 days away from the first one: their times are exact to a microsecond only';
+    this.builder.notes.add('time-far', 'warning', text, this.exampleName());
   }
 
   private noteDropped(code: string, text: string): void {

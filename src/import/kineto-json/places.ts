@@ -16,7 +16,10 @@ export class Places {
   private readonly lanes: Lanes;
   private readonly threadOf: Int32Array;
   private readonly mainProcess: ProcessRow;
+  /** Only where several processes made calls. */
   private readonly owners: CallOwners | undefined;
+  /** The stream each stream lane became; where ranks share a lane, that of its first work. */
+  private readonly streamOf: Int32Array;
 
   constructor(
     private readonly builder: ProfileBuilder,
@@ -26,6 +29,7 @@ export class Places {
   ) {
     this.lanes = store.lanes;
     this.threadOf = new Int32Array(this.lanes.count).fill(NONE);
+    this.streamOf = new Int32Array(this.lanes.streamCount).fill(NONE);
     const events = new Map<ProcessRow, { calls: number; all: number }>();
     for (let lane = 0; lane < this.lanes.count; lane++) {
       if (this.lanes.cpuEvents[lane] === 0) continue;
@@ -39,8 +43,9 @@ export class Places {
     this.mainProcess = busiest ? busiest[0] : builder.process(metadata.host, 0);
     if (metadata.rank !== undefined) builder.processes[this.mainProcess].rank = metadata.rank;
     const launching = [...events.values()].filter(counted => counted.calls > 0).length;
-    this.owners =
-      launching > 1 ? new CallOwners(calls, lane => this.processOfThread(this.threadOf[lane])) : undefined;
+    if (launching > 1) {
+      this.owners = new CallOwners(calls, thread => this.processOfThread(thread), builder.notes);
+    }
   }
 
   private addThread(lane: number, store: EventStore): ProcessRow {
@@ -70,19 +75,16 @@ export class Places {
 
   /** Stream lanes to streams, in place, each of the process that launched the work. */
   resolveStreams(table: RawTable): void {
-    const { stream, correlation } = table;
+    const { stream, correlation, start } = table;
     if (!stream) return;
-    const known = new Int32Array(this.lanes.streamCount).fill(NONE);
     for (let row = 0; row < stream.length; row++) {
       const lane = stream[row];
       if (lane < 0) continue;
-      if (this.owners) {
-        const owner = correlation ? this.owners.of(correlation[row]) : NONE;
-        stream[row] = this.stream(lane, owner === NONE ? this.mainProcess : (owner as ProcessRow));
-      } else {
-        if (known[lane] === NONE) known[lane] = this.stream(lane, this.mainProcess);
-        stream[row] = known[lane];
-      }
+      const owner = this.owners && correlation ? this.owners.of(correlation[row], start[row]) : NONE;
+      if (owner !== NONE) {
+        stream[row] = this.stream(lane, owner as ProcessRow);
+        if (this.streamOf[lane] === NONE) this.streamOf[lane] = stream[row];
+      } else stream[row] = this.streamOfLane(lane);
     }
   }
 
@@ -140,10 +142,15 @@ export class Places {
 
   private streamAtPlace(place: number, make: boolean): number {
     const lane = this.lanes.streamAt[place];
-    if (lane !== NONE) return this.stream(lane, this.mainProcess);
+    if (lane !== NONE) return this.streamOfLane(lane);
     if (!make) return NONE;
     const gpu = this.builder.gpu(this.metadata.host, this.lanes.pid(place));
     return this.builder.stream(this.mainProcess, gpu, 0, this.lanes.tid(place));
+  }
+
+  private streamOfLane(lane: number): number {
+    if (this.streamOf[lane] === NONE) this.streamOf[lane] = this.stream(lane, this.mainProcess);
+    return this.streamOf[lane];
   }
 
   private stream(lane: number, process: ProcessRow): number {
