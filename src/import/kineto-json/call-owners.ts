@@ -2,12 +2,14 @@
  * Which process made the API call of a correlation id, for files that hold calls of several processes. Each process
  * counts its ids from 1, so two may have used the same one: then the last call before the work is its launch.
  */
+import { lowerBound, upperBound } from '../../base/bisect.js';
 import { NONE } from '../../base/column.js';
 import type { NoteCounter } from '../../base/notes.js';
 import type { RawTable } from '../../model/builder.js';
 
 export class CallOwners {
   private readonly callsOf = new Map<number, number[]>();
+  private readonly shared = new Map<number, boolean>();
 
   /** `calls` sorted by start, with threads that are resolved before the first question. */
   constructor(
@@ -28,12 +30,21 @@ export class CallOwners {
   of(correlation: number, start: number): number {
     const rows = this.callsOf.get(correlation);
     if (!rows) return NONE;
-    const owner = this.owner(rows.findLast(row => this.calls.start[row] <= start) ?? rows[0]);
-    if (rows.length > 1 && rows.some(row => this.owner(row) !== owner)) {
+    if (this.isShared(correlation, rows)) {
       const text = 'Work whose correlation id several processes used is given to the last call before it';
       this.notes.add('ambiguous-launch', 'warning', text, `correlation ${correlation}`);
     }
-    return owner;
+    const later = upperBound(this.calls.start, start);
+    return this.owner(rows[Math.max(0, lowerBound(rows, later) - 1)]);
+  }
+
+  private isShared(correlation: number, rows: readonly number[]): boolean {
+    let shared = this.shared.get(correlation);
+    if (shared === undefined) {
+      shared = rows.some(row => this.owner(row) !== this.owner(rows[0]));
+      this.shared.set(correlation, shared);
+    }
+    return shared;
   }
 
   private owner(row: number): number {

@@ -1,11 +1,8 @@
 /**
- * The keys of a trace event that mean something to us, as the writers spelled them over the years.
+ * The arguments of a trace event that mean something to us, as the writers spelled them over the years.
  * Sources: libkineto's output_json.cpp, torch/csrc/profiler/kineto_shim.cpp, ROCm's RoctracerActivity.
  */
 import { KeyTable } from '../../base/json/key-table.js';
-
-export const Key = { ph: 0, cat: 1, name: 2, pid: 3, tid: 4, ts: 5, dur: 6, id: 7, args: 8 } as const;
-export const eventKeys = new KeyTable(Object.entries(Key));
 
 /** Arguments that are numbers. The value is the argument's place in EventReader.numbers. */
 export const Arg = {

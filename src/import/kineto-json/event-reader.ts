@@ -3,8 +3,33 @@
  * by where they are in the bytes; whoever wants one interns it before the bytes move on.
  */
 import type { JsonCursor } from '../../base/json/json-cursor.js';
-import { ARG_COUNT, Arg, argumentKeys, eventKeys, Key, TextArg } from './event-keys.js';
+import { KeyTable } from '../../base/json/key-table.js';
+import { ARG_COUNT, Arg, argumentKeys, TextArg } from './event-keys.js';
 import type { Labels } from './labels.js';
+
+// The hot switch uses these, so they are constants of this file (see json-cursor.ts).
+const PH = 0;
+const CAT = 1;
+const NAME = 2;
+const PID = 3;
+const TID = 4;
+const TS = 5;
+const DUR = 6;
+const ID = 7;
+const ARGS = 8;
+const NUMBERS = ARG_COUNT;
+
+const eventKeys = new KeyTable([
+  ['ph', PH],
+  ['cat', CAT],
+  ['name', NAME],
+  ['pid', PID],
+  ['tid', TID],
+  ['ts', TS],
+  ['dur', DUR],
+  ['id', ID],
+  ['args', ARGS],
+]);
 
 /** A stretch of bytes inside the event. `to` is 0 when the event does not have it. */
 export class TextMark {
@@ -45,37 +70,37 @@ export class EventReader {
     this.clear();
     while (cursor.nextKey()) {
       switch (eventKeys.find(cursor.bytes, cursor.textFrom, cursor.textTo)) {
-        case Key.ph:
+        case PH:
           if (cursor.readText() && cursor.textTo === cursor.textFrom + 1)
             this.phase = cursor.bytes[cursor.textFrom];
           break;
-        case Key.cat:
+        case CAT:
           markText(cursor, this.category);
           break;
-        case Key.name:
+        case NAME:
           markText(cursor, this.name);
           break;
-        case Key.pid:
+        case PID:
           this.pid = this.names.read(cursor);
           break;
-        case Key.tid:
+        case TID:
           this.tid = this.names.read(cursor);
           break;
-        case Key.ts:
+        case TS:
           if ((this.hasTime = cursor.readDecimal())) {
             this.micros = cursor.units;
             this.nanos = cursor.thousandths;
           }
           break;
-        case Key.dur:
+        case DUR:
           if ((this.hasDuration = cursor.readDecimal())) {
             this.durationNs = cursor.units * 1000 + cursor.thousandths;
           }
           break;
-        case Key.id:
+        case ID:
           this.id = cursor.readNumber();
           break;
-        case Key.args:
+        case ARGS:
           if (cursor.enterObject()) this.readArguments(cursor);
           break;
         default:
@@ -108,7 +133,7 @@ export class EventReader {
     while (cursor.nextKey()) {
       const key = argumentKeys.find(cursor.bytes, cursor.textFrom, cursor.textTo);
       if (key < 0) cursor.skipValue();
-      else if (key < ARG_COUNT) this.numbers[key] = cursor.readNumber();
+      else if (key < NUMBERS) this.numbers[key] = cursor.readNumber();
       else this.readTextArgument(cursor, key);
     }
   }

@@ -124,8 +124,9 @@ export class Places {
     const alike =
       devices.length > 0 &&
       devices.every(device => device.name === devices[0].name && device.smCount === devices[0].smCount);
+    const byId = new Map(devices.map(device => [device.id, device]));
     for (const gpu of this.builder.gpus) {
-      let properties = devices.find(device => device.id === gpu.deviceId);
+      let properties = byId.get(gpu.deviceId);
       if (!properties && alike) {
         // ROCm counts CPU agents too, so its device numbers can lie outside the list.
         properties = devices[0];

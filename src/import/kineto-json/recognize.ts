@@ -1,6 +1,11 @@
 /** Tells a trace from other JSON by its first bytes: the keys of the outermost object, or of an array's first element. */
 import { JsonCursor } from '../../base/json/json-cursor.js';
 
+const OPEN_BRACE = 0x7b;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const SPACE = 0x20;
+
 const traceKeys = new Set([
   'traceEvents',
   'schemaVersion',
@@ -14,15 +19,15 @@ const traceKeys = new Set([
 export function looksLikeTrace(head: Uint8Array): boolean {
   let at = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0;
   const skipSpace = () => {
-    while (at < head.length && head[at] <= 0x20) at++;
+    while (at < head.length && head[at] <= SPACE) at++;
   };
   skipSpace();
-  if (head[at] === 0x7b) return keysFrom(head, at + 1).keys.some(key => traceKeys.has(key));
-  if (head[at] !== 0x5b) return false;
+  if (head[at] === OPEN_BRACE) return keysFrom(head, at + 1).keys.some(key => traceKeys.has(key));
+  if (head[at] !== OPEN_BRACKET) return false;
   at++;
   skipSpace();
-  if (head[at] === 0x5d) return true;
-  if (head[at] !== 0x7b) return false;
+  if (head[at] === CLOSE_BRACKET) return true;
+  if (head[at] !== OPEN_BRACE) return false;
   const { keys, cut } = keysFrom(head, at + 1);
   if (keys.includes('ph')) return true;
   // A first event too long for the head (a huge name) shows only some of its keys.

@@ -13,6 +13,12 @@ import type { EventReader } from './event-reader.js';
 import type { EventStore } from './event-store.js';
 import type { TraceMetadata } from './metadata.js';
 
+const OPEN_BRACE = 0x7b;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const SPACE = 0x20;
+const COMMA = 0x2c;
+
 /** Larger than any event of a real trace; what is larger is stepped over, so memory stays bounded. */
 const MAX_VALUE_BYTES = 64 * 1024 * 1024;
 const WINDOW_BYTES = 6 * 1024 * 1024;
@@ -81,8 +87,8 @@ export class TraceStream {
   private stepOpening(): boolean {
     const byte = this.nextByte();
     if (byte < 0) return false;
-    if (byte === 0x7b) this.state = State.metadata;
-    else if (byte === 0x5b) {
+    if (byte === OPEN_BRACE) this.state = State.metadata;
+    else if (byte === OPEN_BRACKET) {
       this.state = State.events;
       this.bareArray = true;
       this.sawEvents = true;
@@ -97,10 +103,10 @@ export class TraceStream {
     const { bytes, end } = cursor;
     while (true) {
       let i = cursor.pos;
-      while (bytes[i] <= 0x20 || bytes[i] === 0x2c) i++;
+      while (bytes[i] <= SPACE || bytes[i] === COMMA) i++;
       window.start = cursor.pos = i;
       if (i >= end) return false;
-      if (bytes[i] === 0x7b) {
+      if (bytes[i] === OPEN_BRACE) {
         cursor.pos++;
         event.read(cursor);
         if (cursor.trouble === Trouble.none) store.store(bytes);
@@ -108,7 +114,7 @@ export class TraceStream {
           cursor.pos = i;
           return false;
         } else this.resynchronize(cursor.pos);
-      } else if (bytes[i] === 0x5d) {
+      } else if (bytes[i] === CLOSE_BRACKET) {
         cursor.pos++;
         this.state = this.bareArray ? State.done : State.metadata;
         return true;
@@ -120,7 +126,7 @@ export class TraceStream {
   private resynchronize(at: number): void {
     const { bytes, end } = this.cursor;
     let i = at;
-    while (i < end && bytes[i] !== 0x7b && bytes[i] !== 0x5d) i++;
+    while (i < end && bytes[i] !== OPEN_BRACE && bytes[i] !== CLOSE_BRACKET) i++;
     this.notes.add(
       'damaged-event',
       'loss',
@@ -146,7 +152,7 @@ export class TraceStream {
       cursor.bytes.subarray(cursor.textFrom, Math.min(cursor.textTo, cursor.textFrom + 200)),
     );
     const from = cursor.pos;
-    if (key === 'traceEvents' && cursor.bytes[from] === 0x5b) {
+    if (key === 'traceEvents' && cursor.bytes[from] === OPEN_BRACKET) {
       this.state = State.events;
       this.sawEvents = true;
       cursor.pos++;
@@ -193,7 +199,7 @@ export class TraceStream {
 
   private nextByte(): number {
     const { cursor } = this;
-    while (cursor.pos < cursor.end && cursor.bytes[cursor.pos] <= 0x20) cursor.pos++;
+    while (cursor.pos < cursor.end && cursor.bytes[cursor.pos] <= SPACE) cursor.pos++;
     return cursor.pos < cursor.end ? cursor.bytes[cursor.pos] : -1;
   }
 }
