@@ -8,10 +8,12 @@ import { fileURLToPath } from 'node:url';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { UserError } from '../src/base/user-error.js';
 import type { ImportContext } from '../src/import/importer.js';
+import { shortKernelName } from '../src/import/kineto-json/kernel-name.js';
 import { kinetoJson } from '../src/import/kineto-json/kineto-json.js';
 import { ProfileFile } from '../src/import/profile-file.js';
 import type { Profile } from '../src/model/profile.js';
 import { OpKind, RangeKind } from '../src/model/schema.js';
+import { validateProfile } from '../src/model/validate.js';
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'kineto-test-'));
 after(() => fs.rmSync(folder, { recursive: true, force: true }));
@@ -26,7 +28,9 @@ async function importBytes(bytes: Uint8Array | string, context: ImportContext = 
 async function importPath(target: string, context: ImportContext = {}): Promise<Profile> {
   const file = ProfileFile.open(target);
   try {
-    return await kinetoJson.import(file, context);
+    const profile = await kinetoJson.import(file, context);
+    assert.deepEqual(validateProfile(profile), [], target);
+    return profile;
   } finally {
     file.close();
   }
@@ -900,7 +904,7 @@ test('environment is counted, its values are nowhere', async () => {
     user: 'someone',
   };
   const profile = await importBytes(wrap(small, { schemaVersion: 1 }, behind));
-  assert.deepEqual(profile.capture.environment, { variables: 9, looksSecret: 7 });
+  assert.deepEqual(profile.capture.environment, { variables: 10, looksSecret: 8 });
   const kept = JSON.stringify(profile.capture) + JSON.stringify(profile.notes) + JSON.stringify(profile.gpus);
   assert.ok(!kept.includes(secret) && !kept.includes('someone'));
   for (let id = 0; id < profile.strings.size; id++) assert.ok(!profile.strings.text(id).includes(secret));
@@ -917,6 +921,27 @@ test('progress goes up to 1', async () => {
   await importBytes(wrap(small), { onProgress: done => seen.push(done) });
   assert.equal(seen.at(-1), 1);
   assert.ok(seen.every((done, i) => i === 0 || done >= seen[i - 1]));
+});
+
+test('short kernel names', () => {
+  const names: [full: string, short: string][] = [
+    [
+      'void at::native::elementwise_kernel<128, 4, F<int>(T&)::{lambda(int)#1}>(int, T3)',
+      'elementwise_kernel',
+    ],
+    ['void at::native::(anonymous namespace)::cat<at::(anonymous namespace)::T<4u>, 1>(T<4u>*, int)', 'cat'],
+    ['ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)', 'ncclDevKernel_SendRecv'],
+    ['void deep_gemm::fp8<1536u, true, (deep_gemm::GemmType)0>(__nv_bfloat16*)', 'fp8'],
+    ['f(int)::{lambda(float)#1}::operator()(float) const', 'operator()'],
+    ['ns::kernel<float>', 'kernel'],
+    ['triton_poi_fused_0', 'triton_poi_fused_0'],
+    ['Cijk_Alik_Bljk_BBS_BH', 'Cijk_Alik_Bljk_BBS_BH'],
+    ['_ZN5aiter24add_rmsnorm_quant_kernelE', '_ZN5aiter24add_rmsnorm_quant_kernelE'],
+    ['my kernel 7', 'my kernel 7'],
+    ['', ''],
+    ['(', '('],
+  ];
+  for (const [full, short] of names) assert.equal(shortKernelName(full), short);
 });
 
 test('what is a trace and what is not', async t => {

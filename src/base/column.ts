@@ -77,7 +77,8 @@ export class GrowingColumn {
   finish(): AnyArray {
     // A view would keep the spare half alive, so hand over a copy when much is spare.
     const spare = this.cells.length - this.length;
-    const cells = spare > this.length / 4 ? this.cells.slice(0, this.length) : this.cells.subarray(0, this.length);
+    const cells =
+      spare > this.length / 4 ? this.cells.slice(0, this.length) : this.cells.subarray(0, this.length);
     this.cells = allocate(this.storage, 0);
     return cells;
   }

@@ -33,7 +33,14 @@ export function orderBy(keys: Float64Array): Int32Array {
   return order;
 }
 
-function merge(keys: Float64Array, from: Int32Array, into: Int32Array, left: number, middle: number, right: number) {
+function merge(
+  keys: Float64Array,
+  from: Int32Array,
+  into: Int32Array,
+  left: number,
+  middle: number,
+  right: number,
+) {
   let a = left;
   let b = middle;
   for (let i = left; i < right; i++) {

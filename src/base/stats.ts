@@ -7,14 +7,14 @@ export interface Summary {
   median: number;
   min: number;
   max: number;
-  /** Sample standard deviation (divides by n - 1); 0 for one value. */
+  /** Sample standard deviation (divides by n - 1); 0 for one value or none. */
   stddev: number;
 }
 
 /** Summarizes values[from .. to). Reorders that part of the array: selection is linear, sorting is not. */
 export function summarize(values: Float64Array, from = 0, to = values.length): Summary {
   const count = to - from;
-  if (count === 0) return { count: 0, total: 0, mean: NaN, median: NaN, min: NaN, max: NaN, stddev: NaN };
+  if (count === 0) return { count: 0, total: 0, mean: NaN, median: NaN, min: NaN, max: NaN, stddev: 0 };
   let total = 0;
   let min = Infinity;
   let max = -Infinity;

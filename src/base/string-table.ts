@@ -54,7 +54,8 @@ export class StringTable {
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
       const entry = this.slots[slot];
       if (entry === 0) return this.add(source, from, to, hash, slot);
-      if (this.hashes[entry - 1] === hash && this.equals(entry - 1, source, from, to)) return (entry - 1) as StringId;
+      if (this.hashes[entry - 1] === hash && this.equals(entry - 1, source, from, to))
+        return (entry - 1) as StringId;
     }
   }
 

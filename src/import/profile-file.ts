@@ -40,7 +40,11 @@ export class ProfileFile {
     this.packed = magic[0] === 0x1f && magic[1] === 0x8b;
     if (!stat.isFile()) {
       this.close();
-      throw new UserError('not-found', `${path} is not a file.`, 'Give a profile file, or a folder that holds some.');
+      throw new UserError(
+        'not-found',
+        `${path} is not a file.`,
+        'Give a profile file, or a folder that holds some.',
+      );
     }
     if (stat.size === 0) {
       this.close();
@@ -133,7 +137,9 @@ export class ProfileFile {
 
   private readAt(into: Uint8Array, position: number): Promise<number> {
     return new Promise((resolve, reject) =>
-      fs.read(this.fd, into, 0, into.length, position, (error, got) => (error ? reject(error) : resolve(got))),
+      fs.read(this.fd, into, 0, into.length, position, (error, got) =>
+        error ? reject(error) : resolve(got),
+      ),
     );
   }
 
@@ -223,9 +229,14 @@ export function readFully(fd: number, into: Uint8Array, position: number): numbe
 }
 
 function openError(path: string, error: NodeJS.ErrnoException): UserError {
-  if (error.code === 'ENOENT') return new UserError('not-found', `${path} does not exist.`, 'Check the path.');
+  if (error.code === 'ENOENT')
+    return new UserError('not-found', `${path} does not exist.`, 'Check the path.');
   if (error.code === 'EACCES') {
     return new UserError('unreadable', `${path} may not be read by this user.`, `Try: chmod +r ${path}`);
   }
-  return new UserError('unreadable', `${path} cannot be opened: ${error.message}`, 'Check the path and the disk.');
+  return new UserError(
+    'unreadable',
+    `${path} cannot be opened: ${error.message}`,
+    'Check the path and the disk.',
+  );
 }

@@ -38,6 +38,8 @@ export class ProfileBuilder {
   clock: ClockKind = 'session';
   skipped: TableName[] = [];
   private readonly tables = new Map<TableName, { length: number; columns: RawTable }>();
+  /** Where rows went when their table was sorted, so that references to them can follow. */
+  private readonly moved = new Map<TableName, Int32Array>();
   private readonly keys = new Map<string, number>();
 
   gpu(host: string, deviceId: number): GpuRow {
@@ -81,7 +83,10 @@ export class ProfileBuilder {
     return list.length - 1;
   }
 
-  /** Hands over a finished table. Columns missing from `columns` that the schema requires are filled as missing. */
+  /**
+   * Hands over a finished table. Columns missing from `columns` that the schema requires are filled as missing.
+   * References to other tables count rows as those tables were handed over; sorting moves them along.
+   */
   addTable(name: TableName, columns: RawTable, length: number): void {
     if (length === 0) return;
     for (const [column, cells] of Object.entries(columns)) {
@@ -96,10 +101,34 @@ export class ProfileBuilder {
         columns[column] = allocate(spec.storage, length).fill(missingValue(spec.storage));
       }
     }
-    this.tables.set(name, { length, columns: sortByStart(columns) });
+    const start = columns.start as Float64Array;
+    if (isSorted(start)) {
+      this.tables.set(name, { length, columns });
+      return;
+    }
+    const order = orderBy(start);
+    const sorted: RawTable = {};
+    for (const [column, cells] of Object.entries(columns)) sorted[column] = permute(cells, order);
+    this.tables.set(name, { length, columns: sorted });
+    const moved = new Int32Array(length);
+    for (let row = 0; row < length; row++) moved[order[row]] = row;
+    this.moved.set(name, moved);
+  }
+
+  private followMovedRows(): void {
+    for (const [name, { columns }] of this.tables) {
+      for (const [column, spec] of columnsOf(name)) {
+        const cells = columns[column];
+        const moved = spec.ref && this.moved.get(spec.ref as TableName);
+        // Launches are found anew from correlation ids.
+        if (!cells || !moved || column === 'launch') continue;
+        for (let row = 0; row < cells.length; row++) if (cells[row] !== NONE) cells[row] = moved[cells[row]];
+      }
+    }
   }
 
   build(capture: CaptureInfo): Profile {
+    this.followMovedRows();
     const tables: { [Name in TableName]?: Table<Name> } = {};
     for (const name of tableNames) {
       const table = this.tables.get(name);
@@ -128,18 +157,9 @@ function allMissing(cells: AnyArray, missing: number, storage: string): boolean 
   // Zero is a real colour or correlation; only the signed storages have a value that cannot occur.
   if (storage === 'u8') return false;
   for (let i = 0; i < cells.length; i++) {
-    if (cells[i] !== missing && !(missing !== missing && cells[i] !== cells[i])) return false;
+    if (cells[i] !== missing && !(Number.isNaN(missing) && Number.isNaN(cells[i]))) return false;
   }
   return true;
-}
-
-function sortByStart(columns: RawTable): RawTable {
-  const start = columns.start as Float64Array;
-  if (isSorted(start)) return columns;
-  const order = orderBy(start);
-  const sorted: RawTable = {};
-  for (const [name, cells] of Object.entries(columns)) sorted[name] = permute(cells, order);
-  return sorted;
 }
 
 function permute(cells: AnyArray, order: Int32Array): AnyArray {
@@ -147,5 +167,3 @@ function permute(cells: AnyArray, order: Int32Array): AnyArray {
   for (let i = 0; i < order.length; i++) moved[i] = cells[order[i]];
   return moved;
 }
-
-export { NONE };

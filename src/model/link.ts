@@ -65,7 +65,8 @@ function indexCalls(correlation: Uint32Array, thread: Int32Array, processOfThrea
   while (size < correlation.length * 2) size *= 2;
   const heads = new Int32Array(size).fill(NONE);
   const next = new Int32Array(correlation.length).fill(NONE);
-  const slotOf = (id: number, owner: number) => (Math.imul(id, 0x9e3779b1) ^ Math.imul(owner, 0x85ebca6b)) & (size - 1);
+  const slotOf = (id: number, owner: number) =>
+    (Math.imul(id, 0x9e3779b1) ^ Math.imul(owner, 0x85ebca6b)) & (size - 1);
   for (let row = correlation.length - 1; row >= 0; row--) {
     if (correlation[row] === 0 || thread[row] === NONE) continue;
     const slot = slotOf(correlation[row], processOfThread[thread[row]]);
@@ -78,4 +79,27 @@ function indexCalls(correlation: Uint32Array, thread: Int32Array, processOfThrea
     }
     return NONE;
   };
+}
+
+/**
+ * Some captures hold a call twice (a library's and the runtime's record of one launch, same id). For each API row:
+ * the next row with the same correlation id and process, or NONE. Undefined when no call has a twin.
+ */
+export function callTwins(profile: Profile): Int32Array | undefined {
+  const calls = profile.tables.apiCalls as unknown as
+    | { correlation: Uint32Array; thread: Int32Array }
+    | undefined;
+  if (!calls) return undefined;
+  const processOfThread = Int32Array.from(profile.threads, thread => thread.process);
+  const find = indexCalls(calls.correlation, calls.thread, processOfThread);
+  const twins = new Int32Array(calls.correlation.length).fill(NONE);
+  const lastOf = new Map<number, number>();
+  for (let row = 0; row < twins.length; row++) {
+    if (calls.correlation[row] === 0 || calls.thread[row] === NONE) continue;
+    const first = find(calls.correlation[row], processOfThread[calls.thread[row]]);
+    if (first === row || first === NONE) continue;
+    twins[lastOf.get(first) ?? first] = row;
+    lastOf.set(first, row);
+  }
+  return lastOf.size > 0 ? twins : undefined;
 }

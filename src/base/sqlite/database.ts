@@ -62,7 +62,8 @@ export class SqliteDatabase {
     };
     // Twice over: once for numbers, once for text. Small tables only, so the second pass is cheaper than a third kind of sink.
     const bad = new Set(read(numbers.map(into => ({ kind: 'number', into, missing: Number.NaN }))));
-    const take = (bytes: Uint8Array, from: number, to: number) => texts.push(decoder.decode(bytes.subarray(from, to))) - 1;
+    const take = (bytes: Uint8Array, from: number, to: number) =>
+      texts.push(decoder.decode(bytes.subarray(from, to))) - 1;
     read(strings.map(into => ({ kind: 'text', into, take })));
     const rows: Record<string, SmallValue>[] = [];
     for (let row = 0; row < leaves.rows && rows.length < limit; row++) {

@@ -13,7 +13,12 @@ export type Sink =
   /** Numbers into an array; NULL becomes `missing`. */
   | { readonly kind: 'number'; readonly into: AnyArray; readonly missing: number }
   /** nsys global ids: bits 48-63 machine, 24-47 process, 0-23 thread. NULL leaves -1 in all three. */
-  | { readonly kind: 'global-id'; readonly machine: Int32Array; readonly pid: Int32Array; readonly tid: Int32Array }
+  | {
+      readonly kind: 'global-id';
+      readonly machine: Int32Array;
+      readonly pid: Int32Array;
+      readonly tid: Int32Array;
+    }
   /** UTF-8 bytes handed to the caller, who gives back the number to store. */
   | {
       readonly kind: 'text';
@@ -32,9 +37,12 @@ export interface DecodePlan {
 
 /** Bytes of the value for serial types 0..11. */
 const SIZE = new Uint8Array([0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0]);
-const NUMBER = 1;
-const GLOBAL_ID = 2;
-const TEXT = 3;
+/** One code per kind of array, so that each store in the hot loop sees a single type. */
+const FLOAT = 1;
+const INT = 2;
+const OTHER = 3;
+const GLOBAL_ID = 4;
+const TEXT = 5;
 
 /**
  * Decodes leaves[from .. to) into the plan's arrays; row numbers follow leaves.firstRow.
@@ -55,10 +63,15 @@ export function decodeLeaves(
   return bad;
 }
 
+const NO_FLOATS = new Float64Array(0);
+const NO_INTS = new Int32Array(0);
+
 class RowDecoder {
   private readonly columns: number;
   private readonly actions: Uint8Array;
-  private readonly arrays: (AnyArray | undefined)[];
+  private readonly floats: Float64Array[] = [];
+  private readonly ints: Int32Array[] = [];
+  private readonly others: AnyArray[] = [];
   private readonly missing: Float64Array;
   private readonly float = new DataView(new ArrayBuffer(8));
   private overflow = new Uint8Array(0);
@@ -72,13 +85,24 @@ class RowDecoder {
     while (last > 0 && plan.sinks[last - 1] === undefined) last--;
     this.columns = last;
     this.actions = new Uint8Array(last);
-    this.arrays = new Array(last);
     this.missing = new Float64Array(last);
     for (let c = 0; c < last; c++) {
       const sink = plan.sinks[c];
       if (!sink) continue;
-      this.actions[c] = sink.kind === 'number' ? NUMBER : sink.kind === 'text' ? TEXT : GLOBAL_ID;
-      if (sink.kind !== 'global-id') this.arrays[c] = sink.into;
+      this.floats[c] = NO_FLOATS;
+      this.ints[c] = NO_INTS;
+      if (sink.kind === 'text') this.actions[c] = TEXT;
+      else if (sink.kind === 'global-id') this.actions[c] = GLOBAL_ID;
+      else if (sink.into instanceof Float64Array) {
+        this.actions[c] = FLOAT;
+        this.floats[c] = sink.into;
+      } else if (sink.into instanceof Int32Array) {
+        this.actions[c] = INT;
+        this.ints[c] = sink.into;
+      } else {
+        this.actions[c] = OTHER;
+        this.others[c] = sink.into;
+      }
       this.missing[c] = sink.kind === 'number' ? sink.missing : -1;
     }
   }
@@ -160,7 +184,7 @@ class RowDecoder {
     }
     if (headerEnd > end || headerEnd < h) return false;
     let body = headerEnd;
-    const { columns, actions, arrays, missing } = this;
+    const { columns, actions, floats, ints, missing } = this;
     if (this.plan.rowIds) this.plan.rowIds[row] = rowId;
     for (let c = 0; c < columns; c++) {
       if (h >= headerEnd) {
@@ -181,7 +205,11 @@ class RowDecoder {
       const size = type < 12 ? SIZE[type] : (type - 12) >> 1;
       if (body + size > end || type === 10 || type === 11) return false;
       const action = actions[c];
-      if (action === NUMBER) {
+      if (action === 0) {
+        body += size;
+        continue;
+      }
+      if (action <= OTHER) {
         let value: number;
         switch (type) {
           case 0:
@@ -202,11 +230,16 @@ class RowDecoder {
           case 5:
             value =
               (((bytes[body] << 24) >> 16) | bytes[body + 1]) * 4294967296 +
-              (((bytes[body + 2] << 24) | (bytes[body + 3] << 16) | (bytes[body + 4] << 8) | bytes[body + 5]) >>> 0);
+              (((bytes[body + 2] << 24) |
+                (bytes[body + 3] << 16) |
+                (bytes[body + 4] << 8) |
+                bytes[body + 5]) >>>
+                0);
             break;
           case 6:
             value =
-              ((bytes[body] << 24) | (bytes[body + 1] << 16) | (bytes[body + 2] << 8) | bytes[body + 3]) * 4294967296 +
+              ((bytes[body] << 24) | (bytes[body + 1] << 16) | (bytes[body + 2] << 8) | bytes[body + 3]) *
+                4294967296 +
               readU32(bytes, body + 4);
             break;
           case 7:
@@ -223,11 +256,14 @@ class RowDecoder {
             // Text where a number belongs.
             value = missing[c];
         }
-        arrays[c]![row] = value;
+        if (action === FLOAT) floats[c][row] = value;
+        else if (action === INT) ints[c][row] = value;
+        else this.others[c][row] = value;
       } else if (action === GLOBAL_ID) this.globalId(c, type, bytes, body, row);
       else if (action === TEXT) {
         const sink = this.plan.sinks[c] as Extract<Sink, { kind: 'text' }>;
-        sink.into[row] = type >= 13 ? sink.take(bytes, body, body + size) : -1;
+        // Odd types from 13 on are text, even ones are blobs.
+        sink.into[row] = type >= 13 && type % 2 === 1 ? sink.take(bytes, body, body + size) : -1;
       }
       body += size;
     }
@@ -286,7 +322,8 @@ class RowDecoder {
     const surplus = least + ((length - least) % (usable - 4));
     const local = surplus <= usable - 35 ? surplus : least;
     if (position + local + 4 > limit) return undefined;
-    if (this.overflow.length < length) this.overflow = new Uint8Array(Math.max(length, this.overflow.length * 2));
+    if (this.overflow.length < length)
+      this.overflow = new Uint8Array(Math.max(length, this.overflow.length * 2));
     const whole = this.overflow.subarray(0, length);
     whole.set(pages.bytes.subarray(position, position + local));
     let filled = local;
@@ -302,4 +339,3 @@ class RowDecoder {
     return whole;
   }
 }
-

@@ -80,7 +80,7 @@ function captureInfo(file: ProfileFile, store: EventStore, metadata: TraceMetada
     versions: metadata.versions,
     ...(rank !== undefined && worldSize !== undefined ? { distributed: { rank, worldSize, backend } } : {}),
     ranks: rank === undefined ? [] : [rank],
-    environment: { variables: environment.variables, looksSecret: environment.looksSecret },
+    environment: environment.counts,
     ...(recorded ? { startNs: store.recordingStart, endNs: store.recordingEnd } : {}),
     sourceCounts: store.categories.sourceCounts(),
   };

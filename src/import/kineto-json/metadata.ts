@@ -3,7 +3,8 @@
  * (`add_metadata_json`), and some add their whole environment.
  */
 import type { NoteCounter } from '../../base/notes.js';
-import { EnvironmentCount } from './environment.js';
+import { EnvironmentCounter } from '../environment.js';
+import { countEnvironment } from './metadata-environment.js';
 
 export interface DeviceProperties {
   id: number;
@@ -49,7 +50,7 @@ export class TraceMetadata {
   rank: number | undefined;
   worldSize: number | undefined;
   backend = '';
-  readonly environment = new EnvironmentCount();
+  readonly environment = new EnvironmentCounter();
 
   constructor(private readonly notes: NoteCounter) {}
 
@@ -83,7 +84,7 @@ export class TraceMetadata {
     else if (key === 'host_name' || key === 'hostname') this.host = plainText(value);
     else if (settingKeys.has(key)) this.settings[key] = plainText(value);
     else if (Object.hasOwn(versionKeys, key)) this.versions[versionKeys[key]] = versionText(key, value);
-    else this.environment.add(key, value);
+    else countEnvironment(key, value, this.environment);
   }
 
   private addDevices(value: unknown): void {

@@ -1,0 +1,66 @@
+import { column, texts, timeSummaryColumns } from './columns.js';
+import { cells, kernelNames } from './gpu-operations.js';
+import { groupByNumber, PairNumbers } from './grouping.js';
+import { kernelNameOptions, type StatsReport } from './report.js';
+
+export const cudaGpuKernGbSum: StatsReport = {
+  id: 'cuda_gpu_kern_gb_sum',
+  title: 'CUDA GPU Kernel/Grid/Block Summary',
+  aliases: [],
+  options: kernelNameOptions,
+  reads: ['kernels'],
+  needs: ['kernels'],
+  compute(profile, options) {
+    const kernels = cells(profile, 'kernels')!;
+    const names = kernelNames(profile, options);
+    const dimensions = [
+      kernels.gridX,
+      kernels.gridY,
+      kernels.gridZ,
+      kernels.blockX,
+      kernels.blockY,
+      kernels.blockZ,
+    ];
+    const numbers = [new PairNumbers(), ...dimensions.map(() => new PairNumbers())];
+    const keyOf = (row: number) =>
+      dimensions.reduce(
+        (key, cell, i) => numbers[i + 1].of(key, cell ? cell[row] : -1),
+        numbers[0].of(0, names.key(row)),
+      );
+    const groups = groupByNumber(kernels.length, keyOf, row => kernels.end[row] - kernels.start[row])
+      .map(group => ({ ...group, name: names.text(names.key(group.row)) }))
+      .sort(
+        (a, b) =>
+          b.summary.total - a.summary.total ||
+          a.summary.count - b.summary.count ||
+          (a.name < b.name ? -1 : a.name > b.name ? 1 : 0),
+      );
+    return [
+      ...timeSummaryColumns(
+        groups.map(group => group.summary),
+        'Instances',
+      ),
+      column(
+        'GridXYZ',
+        'text',
+        groups.map(group => dimensionText(kernels.gridX, kernels.gridY, kernels.gridZ, group.row)),
+      ),
+      column(
+        'BlockXYZ',
+        'text',
+        groups.map(group => dimensionText(kernels.blockX, kernels.blockY, kernels.blockZ, group.row)),
+      ),
+      texts('Name', groups, group => group.name),
+    ];
+  },
+};
+
+/** Three numbers, each at least four wide: `  16    1    1`. */
+export function dimensionText(
+  x: ArrayLike<number> | undefined,
+  y: ArrayLike<number> | undefined,
+  z: ArrayLike<number> | undefined,
+  row: number,
+): string {
+  return [x, y, z].map(cells => String(cells ? cells[row] : 0).padStart(4)).join(' ');
+}

@@ -1,0 +1,32 @@
+import { texts, timeSummaryColumns } from './columns.js';
+import { cells, kernelNames } from './gpu-operations.js';
+import { groupByNumber } from './grouping.js';
+import { kernelNameOptions, type StatsReport } from './report.js';
+
+export const cudaGpuKernSum: StatsReport = {
+  id: 'cuda_gpu_kern_sum',
+  title: 'CUDA GPU Kernel Summary',
+  aliases: ['cuda_kern_sum', 'gpukernsum'],
+  options: kernelNameOptions,
+  reads: ['kernels'],
+  needs: ['kernels'],
+  compute(profile, options) {
+    const kernels = cells(profile, 'kernels')!;
+    const names = kernelNames(profile, options);
+    const groups = groupByNumber(kernels.length, names.key, row => kernels.end[row] - kernels.start[row])
+      .map(group => ({ ...group, name: names.text(group.key) }))
+      .sort(
+        (a, b) =>
+          b.summary.total - a.summary.total ||
+          a.summary.count - b.summary.count ||
+          (a.name < b.name ? -1 : a.name > b.name ? 1 : 0),
+      );
+    return [
+      ...timeSummaryColumns(
+        groups.map(group => group.summary),
+        'Instances',
+      ),
+      texts('Name', groups, group => group.name),
+    ];
+  },
+};

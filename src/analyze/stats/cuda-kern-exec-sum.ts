@@ -1,0 +1,81 @@
+import { type Summary, summarize } from '../../base/stats.js';
+import { numbers, spreadColumns, texts } from './columns.js';
+import { apiName, apiNameKeys, cells, kernelNames } from './gpu-operations.js';
+import { groupByNumber, PairNumbers } from './grouping.js';
+import { kernelLaunches } from './kernel-launches.js';
+import { kernelNameOptions, type StatsReport } from './report.js';
+
+export const cudaKernExecSum: StatsReport = {
+  id: 'cuda_kern_exec_sum',
+  title: 'CUDA Kernel Launch & Exec Time Summary',
+  aliases: ['kernexecsum'],
+  options: kernelNameOptions,
+  reads: ['kernels', 'apiCalls'],
+  needs: ['kernels'],
+  compute(profile, options) {
+    const kernels = cells(profile, 'kernels')!;
+    const calls = cells(profile, 'apiCalls');
+    if (!calls) return [];
+    const launches = kernelLaunches(profile);
+    const names = kernelNames(profile, options);
+    const device = (i: number) =>
+      profile.gpus[profile.streams[kernels.stream[launches.kernel[i]]].gpu].deviceId;
+    const thread = (i: number) => profile.threads[calls.thread[launches.call[i]]];
+    const apiKey = apiNameKeys(profile);
+    const keys = [new PairNumbers(), new PairNumbers(), new PairNumbers()];
+    const keyOf = Int32Array.from({ length: launches.length }, (_, i) =>
+      keys[2].of(
+        keys[1].of(keys[0].of(calls.thread[launches.call[i]], device(i)), apiKey(launches.call[i])),
+        names.key(launches.kernel[i]),
+      ),
+    );
+    const by = (values: Float64Array) =>
+      groupByNumber(
+        launches.length,
+        i => keyOf[i],
+        i => values[i],
+      );
+    const total = by(launches.totalNs);
+    const api = by(launches.apiNs);
+    const kernel = by(launches.kernelNs);
+    const queue = queueSummaries(keyOf, launches.queueNs);
+    const rows = total
+      .map((group, g) => ({
+        ...group,
+        api: api[g].summary,
+        kernel: kernel[g].summary,
+        queue: queue.get(group.key) ?? nothing,
+      }))
+      .sort((a, b) => b.summary.mean - a.summary.mean);
+    const name = (i: number) => apiName(profile.strings.text(calls.name[launches.call[i]]));
+    const pick = (phase: (row: (typeof rows)[number]) => Summary, prefix: string) =>
+      spreadColumns(rows.map(phase), prefix);
+    return [
+      numbers('PID', 'id', rows, r => profile.processes[thread(r.row).process].pid),
+      numbers('TID', 'id', rows, r => thread(r.row).tid),
+      numbers('DevId', 'id', rows, r => device(r.row)),
+      numbers('Count', 'count', rows, r => r.summary.count),
+      numbers('QCount', 'count', rows, r => r.queue.count),
+      ...pick(r => r.summary, 'T'),
+      ...pick(r => r.api, 'A'),
+      ...pick(r => r.queue, 'Q'),
+      ...pick(r => r.kernel, 'K'),
+      texts('API Name', rows, r => name(r.row)),
+      texts('Kernel Name', rows, r => names.text(names.key(launches.kernel[r.row]))),
+    ];
+  },
+};
+
+const nothing = summarize(new Float64Array(0));
+
+/** Queue times only count where there is one. */
+function queueSummaries(keys: Int32Array, queueNs: Float64Array): Map<number, Summary> {
+  const rows: number[] = [];
+  for (let i = 0; i < keys.length; i++) if (!Number.isNaN(queueNs[i])) rows.push(i);
+  const groups = groupByNumber(
+    rows.length,
+    i => keys[rows[i]],
+    i => queueNs[rows[i]],
+  );
+  return new Map(groups.map(group => [group.key, group.summary]));
+}

@@ -1,0 +1,26 @@
+import { MemoryKind } from '../../catalog/cuda-enums.js';
+import { cells } from './gpu-operations.js';
+import { memoryRule } from './memory-rule.js';
+import type { StatsReport } from './report.js';
+
+export const cudaMemsetSync: StatsReport = {
+  id: 'cuda_memset_sync',
+  title: 'CUDA Synchronous Memset',
+  aliases: ['cuda-sync-memset'],
+  options: ['rows'],
+  reads: ['memsets', 'apiCalls'],
+  needs: ['memsets'],
+  advice: 'Setting pinned or managed memory blocks the host. Use cudaMemsetAsync.',
+  compute(profile, options) {
+    const memory = cells(profile, 'memsets')!.memory;
+    const hostVisible = (row: number) =>
+      memory?.[row] === MemoryKind.pinned || memory?.[row] === MemoryKind.managed;
+    return memoryRule(
+      profile,
+      'memsets',
+      hostVisible,
+      name => /^(cuda|hip)Memset/i.test(name) && !/async/i.test(name),
+      options,
+    );
+  },
+};

@@ -1,0 +1,40 @@
+import { numbers } from './columns.js';
+import { operationsByDevice } from './gpu-busy-intervals.js';
+import type { StatsReport } from './report.js';
+import { limitRows } from './rule-rows.js';
+
+export const gpuGaps: StatsReport = {
+  id: 'gpu_gaps',
+  title: 'GPU Gaps',
+  aliases: ['gpu-gaps'],
+  options: ['gap', 'rows'],
+  reads: ['kernels', 'copies', 'memsets', 'overheads'],
+  needs: ['kernels', 'copies', 'memsets'],
+  advice: 'Times when a GPU ran nothing. Look at what the launching thread did before each gap.',
+  compute(profile, options) {
+    const threshold = (options.numbers.gap ?? 500) * 1e6;
+    const gaps: { duration: number; start: number; pid: number; deviceId: number; contextId: number }[] = [];
+    for (const { pid, deviceId, operations } of operationsByDevice(profile)) {
+      // With starts and ends each in order, the i-th end leaves the GPU empty only if the next start comes later:
+      // before it, as many operations ended as began.
+      const starts = operations.map(op => op.start).sort((a, b) => a - b);
+      const ends = [...operations].sort((a, b) => a.end - b.end);
+      for (let i = 0; i + 1 < starts.length; i++) {
+        const duration = starts[i + 1] - ends[i].end;
+        if (duration > threshold && duration > 0) {
+          gaps.push({ duration, start: ends[i].end, pid, deviceId, contextId: ends[i].contextId });
+        }
+      }
+    }
+    gaps.sort((a, b) => b.duration - a.duration || a.start - b.start);
+    const rows = limitRows(gaps, options);
+    return [
+      numbers('Row#', 'id', rows, row => rows.indexOf(row) + 1),
+      numbers('Duration (ns)', 'ns', rows, row => row.duration),
+      numbers('Start (ns)', 'timestamp', rows, row => row.start),
+      numbers('PID', 'id', rows, row => row.pid),
+      numbers('Device ID', 'id', rows, row => row.deviceId),
+      numbers('Context ID', 'id', rows, row => row.contextId),
+    ];
+  },
+};

@@ -1,0 +1,88 @@
+/** Names of GPU work as the reports print them. */
+import { NONE } from '../../base/column.js';
+import { copyKindLabels, memoryKindLabels } from '../../catalog/cuda-enums.js';
+import type { Profile, Table } from '../../model/profile.js';
+import { launchContext } from './range-tree.js';
+import type { ReportOptions } from './report.js';
+
+/** Raw arrays of a table: reports loop over millions of rows and index by plain numbers. */
+export type Cells<
+  Name extends 'kernels' | 'copies' | 'memsets' | 'apiCalls' | 'osCalls' | 'ranges' | 'overheads',
+> = {
+  readonly length: number;
+} & { readonly [C in keyof Omit<Table<Name>, 'length'>]: ArrayLike<number> };
+
+export function cells<
+  Name extends 'kernels' | 'copies' | 'memsets' | 'apiCalls' | 'osCalls' | 'ranges' | 'overheads',
+>(profile: Profile, name: Name): Cells<Name> | undefined {
+  return profile.tables[name] as unknown as Cells<Name> | undefined;
+}
+
+export const copyName = (kind: number) => `[CUDA memcpy ${copyKindLabels[kind] ?? 'Unknown'}]`;
+export const MEMSET_NAME = '[CUDA memset]';
+export const memoryKindName = (kind: number | undefined): string | null =>
+  kind === undefined || kind === NONE ? null : (memoryKindLabels[kind] ?? null);
+
+/** API names carry the version of the ABI (`cudaMalloc_v3020`); reports drop four-digit ones. */
+export const apiName = (name: string): string => (name.slice(-6, -4) === '_v' ? name.slice(0, -6) : name);
+
+/** API rows by printed name: ABI versions of one function get one number (the string id of the first seen). */
+export function apiNameKeys(profile: Profile): (row: number) => number {
+  const ids = cells(profile, 'apiCalls')!.name;
+  const byText = new Map<string, number>();
+  const known = new Map<number, number>();
+  return row => {
+    const id = ids[row];
+    let key = known.get(id);
+    if (key === undefined) {
+      const name = apiName(profile.strings.text(id));
+      key = byText.get(name) ?? id;
+      byText.set(name, key);
+      known.set(id, key);
+    }
+    return key;
+  };
+}
+
+/** A number per kernel row such that equal numbers mean equal printed names, and the names. */
+export function kernelNames(
+  profile: Profile,
+  options: ReportOptions,
+): { key: (row: number) => number; text: (key: number) => string } {
+  const kernels = cells(profile, 'kernels')!;
+  const full = kernels.name;
+  const chosen =
+    options.kernelName === 'base'
+      ? kernels.shortName
+      : options.kernelName === 'mangled'
+        ? kernels.mangledName
+        : undefined;
+  const idOf = chosen
+    ? (row: number) => (chosen[row] === NONE ? full[row] : chosen[row])
+    : (row: number) => full[row];
+  if (!options.nvtxName) return { key: idOf, text: key => profile.strings.text(key) };
+
+  const innermost = launchContext(profile).innermostRangeOfCall();
+  const ranges = cells(profile, 'ranges');
+  const names: string[] = [];
+  const numbers = new Map<string, number>();
+  return {
+    key: row => {
+      const call = kernels.launch[row];
+      const range = call === NONE ? NONE : innermost[call];
+      const kernel = profile.strings.text(idOf(row));
+      const named =
+        range === NONE || !ranges || ranges.name[range] === NONE
+          ? kernel
+          : `${profile.strings.text(ranges.name[range])}/${kernel}`;
+      let number = numbers.get(named);
+      if (number === undefined) {
+        number = names.length;
+        numbers.set(named, number);
+        names.push(named);
+      }
+      return number;
+    },
+    text: key => names[key],
+  };
+}

@@ -1,0 +1,108 @@
+/** The registry of summary reports and rules: one line each. */
+import { UserError } from '../../base/user-error.js';
+import { cudaApiGpuSum } from './cuda-api-gpu-sum.js';
+import { cudaApiSum } from './cuda-api-sum.js';
+import { cudaApiSync } from './cuda-api-sync.js';
+import { cudaApiTrace } from './cuda-api-trace.js';
+import { cudaGpuKernGbSum } from './cuda-gpu-kern-gb-sum.js';
+import { cudaGpuKernSum } from './cuda-gpu-kern-sum.js';
+import { cudaGpuMemSizeSum } from './cuda-gpu-mem-size-sum.js';
+import { cudaGpuMemTimeSum } from './cuda-gpu-mem-time-sum.js';
+import { cudaGpuSum } from './cuda-gpu-sum.js';
+import { cudaGpuTrace } from './cuda-gpu-trace.js';
+import { cudaKernExecSum } from './cuda-kern-exec-sum.js';
+import { cudaKernExecTrace } from './cuda-kern-exec-trace.js';
+import { cudaMemcpyAsync } from './cuda-memcpy-async.js';
+import { cudaMemcpySync } from './cuda-memcpy-sync.js';
+import { cudaMemsetSync } from './cuda-memset-sync.js';
+import { gpuGaps } from './gpu-gaps.js';
+import { gpuTimeUtil } from './gpu-time-util.js';
+import { nvtxGpuProjSum } from './nvtx-gpu-proj-sum.js';
+import { nvtxGpuProjTrace } from './nvtx-gpu-proj-trace.js';
+import { nvtxKernSum } from './nvtx-kern-sum.js';
+import { nvtxPushpopSum } from './nvtx-pushpop-sum.js';
+import { nvtxPushpopTrace } from './nvtx-pushpop-trace.js';
+import { nvtxStartendSum } from './nvtx-startend-sum.js';
+import { nvtxSum } from './nvtx-sum.js';
+import { osrtSum } from './osrt-sum.js';
+import { defaultOptions, type ReportOptions, type StatsReport } from './report.js';
+
+export const statsReports: readonly StatsReport[] = [
+  cudaGpuKernSum,
+  cudaGpuKernGbSum,
+  cudaGpuMemTimeSum,
+  cudaGpuMemSizeSum,
+  cudaGpuSum,
+  cudaGpuTrace,
+  cudaApiSum,
+  cudaApiTrace,
+  cudaApiGpuSum,
+  cudaKernExecSum,
+  cudaKernExecTrace,
+  nvtxSum,
+  nvtxPushpopSum,
+  nvtxPushpopTrace,
+  nvtxStartendSum,
+  nvtxGpuProjSum,
+  nvtxGpuProjTrace,
+  nvtxKernSum,
+  osrtSum,
+  gpuGaps,
+  gpuTimeUtil,
+  cudaApiSync,
+  cudaMemcpyAsync,
+  cudaMemcpySync,
+  cudaMemsetSync,
+];
+
+/** Shown when no report is asked for: the questions most people open a profile with. */
+export const defaultReports = ['nvtx_sum', 'cuda_api_sum', 'cuda_gpu_kern_sum:base', 'cuda_gpu_mem_time_sum'];
+
+export interface ChosenReport {
+  /** As asked for, options included: names output files. */
+  readonly request: string;
+  readonly report: StatsReport;
+  readonly options: ReportOptions;
+}
+
+/** Reads `cuda_gpu_kern_sum:base` and the like. */
+export function chooseReport(request: string): ChosenReport {
+  const [name, ...given] = request.split(':');
+  const report = statsReports.find(known => known.id === name || known.aliases.includes(name));
+  if (!report) {
+    const close = statsReports.filter(known => known.id.includes(name) || shareWords(known.id, name));
+    throw new UserError(
+      'usage',
+      `There is no report called ${JSON.stringify(name)}.`,
+      `${close.length > 0 ? `Did you mean ${close.map(known => known.id).join(', ')}? ` : ''}List them with: stepscope stats --list`,
+    );
+  }
+  let options: ReportOptions = defaultOptions;
+  for (const option of given) {
+    const [key, value] = option.split('=');
+    if (!report.options.includes(key)) {
+      throw new UserError(
+        'usage',
+        `${report.id} has no option ${JSON.stringify(option)}.`,
+        report.options.length > 0
+          ? `It takes: ${report.options.map(o => `:${o}`).join(' ')}`
+          : 'It takes none.',
+      );
+    }
+    if (key === 'base' || key === 'mangled') options = { ...options, kernelName: key };
+    else if (key === 'nvtx-name') options = { ...options, nvtxName: true };
+    else if (value === undefined || !Number.isFinite(Number(value))) {
+      throw new UserError(
+        'usage',
+        `The option :${key} needs a number.`,
+        `For example: -r ${report.id}:${key}=10`,
+      );
+    } else options = { ...options, numbers: { ...options.numbers, [key]: Number(value) } };
+  }
+  return { request, report, options };
+}
+
+function shareWords(id: string, name: string): boolean {
+  const words = new Set(id.split('_'));
+  return name.split(/[_-]/).filter(word => words.has(word)).length >= 2;
+}

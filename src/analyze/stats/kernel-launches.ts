@@ -1,0 +1,53 @@
+/**
+ * A kernel and the call that launched it, as phases of one story:
+ *
+ *   cpu  [ API time ]
+ *   gpu              .queue time.[ kernel time ]
+ *        |<------------ total time ----------->|
+ *
+ * Work that starts before the call returns has no queue time. A launch recorded twice is two rows, as in NVIDIA's report.
+ */
+import { GrowingColumn, NONE } from '../../base/column.js';
+import { callTwins } from '../../model/link.js';
+import type { Profile } from '../../model/profile.js';
+import { cells } from './gpu-operations.js';
+
+export interface KernelLaunches {
+  readonly length: number;
+  readonly kernel: Int32Array;
+  readonly call: Int32Array;
+  readonly apiNs: Float64Array;
+  /** NaN where there is none. */
+  readonly queueNs: Float64Array;
+  readonly kernelNs: Float64Array;
+  readonly totalNs: Float64Array;
+}
+
+export function kernelLaunches(profile: Profile): KernelLaunches {
+  const kernels = cells(profile, 'kernels')!;
+  const calls = cells(profile, 'apiCalls')!;
+  const twins = callTwins(profile);
+  const kernelRows = new GrowingColumn('i32');
+  const callRows = new GrowingColumn('i32');
+  for (let row = 0; row < kernels.length; row++) {
+    for (let at = kernels.launch[row]; at !== NONE; at = twins ? twins[at] : NONE) {
+      kernelRows.push(row);
+      callRows.push(at);
+    }
+  }
+  const kernel = kernelRows.finish() as Int32Array;
+  const call = callRows.finish() as Int32Array;
+  const each = (value: (k: number, c: number) => number) =>
+    Float64Array.from(kernel, (k, i) => value(k, call[i]));
+  return {
+    length: kernel.length,
+    kernel,
+    call,
+    apiNs: each((_, c) => calls.end[c] - calls.start[c]),
+    queueNs: each((k, c) =>
+      kernels.start[k] >= calls.end[c] ? kernels.start[k] - calls.end[c] : Number.NaN,
+    ),
+    kernelNs: each(k => kernels.end[k] - kernels.start[k]),
+    totalNs: each((k, c) => Math.max(calls.end[c], kernels.end[k]) - calls.start[c]),
+  };
+}

@@ -1,0 +1,35 @@
+import { texts, timeSummaryColumns } from './columns.js';
+import { cells } from './gpu-operations.js';
+import { byTotal, groupByNumber } from './grouping.js';
+import type { StatsReport } from './report.js';
+
+/** nsys event class of plain library calls; the others are its own bookkeeping. */
+const OS_RUNTIME_CALL = 27;
+
+export const osrtSum: StatsReport = {
+  id: 'osrt_sum',
+  title: 'OS Runtime Summary',
+  aliases: ['osrtsum'],
+  options: [],
+  reads: ['osCalls'],
+  needs: ['osCalls'],
+  compute(profile) {
+    const calls = cells(profile, 'osCalls')!;
+    const rows: number[] = [];
+    for (let row = 0; row < calls.length; row++) {
+      if (!calls.class || calls.class[row] === OS_RUNTIME_CALL) rows.push(row);
+    }
+    const groups = groupByNumber(
+      rows.length,
+      i => calls.name[rows[i]],
+      i => calls.end[rows[i]] - calls.start[rows[i]],
+    ).sort(byTotal);
+    return [
+      ...timeSummaryColumns(
+        groups.map(group => group.summary),
+        'Num Calls',
+      ),
+      texts('Name', groups, group => profile.strings.text(group.key)),
+    ];
+  },
+};

@@ -1,0 +1,80 @@
+/**
+ * The contract of a summary report. Names, columns, order and rounding are those of `nsys stats` and `nsys analyze`
+ * 2025.3.1, so that numbers can be checked against NVIDIA's line by line.
+ */
+import type { Profile } from '../../model/profile.js';
+import type { TableName } from '../../model/schema.js';
+import type { Block, NotRecordedBlock, TableBlock, TableColumn } from '../block.js';
+
+export interface ReportOptions {
+  /** Which of a kernel's names to use: full (default), `base` or `mangled`. */
+  readonly kernelName: 'full' | 'base' | 'mangled';
+  /** Prefix kernel names with the innermost NVTX range around their launch. */
+  readonly nvtxName: boolean;
+  /** Numeric settings of rules: rows, gap, threshold, chunks. */
+  readonly numbers: Readonly<Record<string, number>>;
+}
+
+export interface StatsReport {
+  readonly id: string;
+  readonly title: string;
+  /** Names older releases used. */
+  readonly aliases: readonly string[];
+  /** Options after the colon, such as `base` or `gap=10`. */
+  readonly options: readonly string[];
+  /** Tables it reads; the importer may leave out the rest. The option `nvtx-name` adds calls and ranges. */
+  readonly reads: readonly TableName[];
+  /** One of these must be there for the report to have an answer. */
+  readonly needs: readonly TableName[];
+  compute(profile: Profile, options: ReportOptions): readonly TableColumn[];
+  readonly advice?: string;
+}
+
+export function tablesRead(report: StatsReport, options: ReportOptions): readonly TableName[] {
+  return options.nvtxName ? [...report.reads, 'apiCalls', 'ranges'] : report.reads;
+}
+
+export const kernelNameOptions = ['nvtx-name', 'base', 'mangled'] as const;
+
+export const defaultOptions: ReportOptions = { kernelName: 'full', nvtxName: false, numbers: {} };
+
+const hints: Partial<Record<TableName, { nsys: string; kineto: string }>> = {
+  ranges: { nsys: 'capture with -t nvtx', kineto: 'annotate with torch.profiler.record_function' },
+  osCalls: { nsys: 'capture with -t osrt', kineto: 'the PyTorch profiler cannot; use nsys -t osrt' },
+};
+
+export function runReport(report: StatsReport, profile: Profile, options: ReportOptions): Block {
+  const missing = report.needs.filter(table => !profile.tables[table]);
+  if (missing.length === report.needs.length) return notRecorded(report, profile, missing[0]);
+  const columns = report.compute(profile, options);
+  const block: TableBlock = {
+    kind: 'table',
+    id: report.id,
+    title: report.title,
+    rows: columns[0]?.values.length ?? 0,
+    columns,
+    ...(report.advice ? { advice: report.advice } : {}),
+  };
+  return block;
+}
+
+function notRecorded(report: StatsReport, profile: Profile, table: TableName): NotRecordedBlock {
+  const hint = hints[table]?.[profile.capture.profiler] ?? gpuHint(profile);
+  return { kind: 'not-recorded', id: report.id, title: report.title, what: nameOf(table), hint };
+}
+
+function gpuHint(profile: Profile): string {
+  return profile.capture.profiler === 'nsys'
+    ? 'capture with -t cuda, around the process that runs the model (not its client)'
+    : 'capture with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]';
+}
+
+function nameOf(table: TableName): string {
+  return table === 'ranges'
+    ? 'NVTX ranges'
+    : table === 'osCalls'
+      ? 'OS runtime calls'
+      : table === 'apiCalls'
+        ? 'CUDA API calls'
+        : 'GPU work';
+}

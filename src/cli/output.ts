@@ -1,0 +1,35 @@
+/** Standard output and error as commands see them. */
+import type { Output } from './command.js';
+
+/** Nothing is said about steps shorter than this. */
+const QUIET_MS = 1000;
+const REFRESH_MS = 100;
+
+export function processOutput(): Output {
+  const { stdout, stderr, env } = process;
+  let begun = 0;
+  let shown = 0;
+  let current = '';
+  const columns = stdout.isTTY ? stdout.columns : Number(env.COLUMNS) || Infinity;
+  return {
+    out: text => void stdout.write(text),
+    err: text => void stderr.write(text),
+    width: columns,
+    color: Boolean(stdout.isTTY) && env.NO_COLOR === undefined && env.TERM !== 'dumb',
+    progress(label, done) {
+      if (!stderr.isTTY) return;
+      const now = performance.now();
+      if (label !== current) {
+        current = label;
+        begun = now;
+      }
+      if (now - begun < QUIET_MS || now - shown < REFRESH_MS) return;
+      shown = now;
+      stderr.write(`\r\x1b[K${label} … ${Math.min(99, Math.floor(done * 100))}%`);
+    },
+    clearProgress() {
+      if (shown > 0) stderr.write('\r\x1b[K');
+      shown = 0;
+    },
+  };
+}

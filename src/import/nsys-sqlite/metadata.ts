@@ -1,0 +1,148 @@
+/**
+ * What the export says about itself: versions, settings, GPUs, processes, threads. Only fields on a list are taken;
+ * command lines, paths, host names and environments stay in the file.
+ */
+import type { SmallValue, SqliteDatabase } from '../../base/sqlite/database.js';
+import type { ProfileBuilder } from '../../model/builder.js';
+import type { CaptureInfo, GraphMode } from '../../model/profile.js';
+import { EnvironmentCounter } from '../environment.js';
+import type { ProfileFile } from '../profile-file.js';
+import type { Owners } from './owners.js';
+import type { StringIds } from './string-ids.js';
+
+type SmallRow = Record<string, SmallValue>;
+
+/** META_DATA_CAPTURE fields worth keeping, without the PROCESS_n prefix some carry. */
+const SETTINGS = [
+  'CUDA_GRAPH_TRACE_OPTIONS:MODE',
+  'COLLECT_GPU_MEMORY_USAGE',
+  'CUDA_FLUSH_PERIOD',
+  'CUDA_TRACE_SCOPE',
+  'START_TRIGGER',
+  'STOP_TRIGGER',
+  'RUN_DURATION_MS',
+  'START_DELAY_MS',
+  'INCLUDE_CHILDREN',
+  'TRACE_AFTER_FORK_BEFORE_EXEC',
+  'RATE_HZ',
+];
+
+export class Metadata {
+  constructor(
+    private readonly database: SqliteDatabase,
+    private readonly strings: StringIds,
+    private readonly builder: ProfileBuilder,
+  ) {}
+
+  private rows(table: string): SmallRow[] {
+    const known = this.database.tables.get(table);
+    return known ? this.database.smallRows(known) : [];
+  }
+
+  /** Names and limits of the GPUs, names of processes and threads; only for those that events mention. */
+  describeOwners(owners: Owners): void {
+    const { builder } = this;
+    const gpuRows = this.rows('TARGET_INFO_GPU');
+    for (const gpu of builder.gpus) {
+      const row = gpuRows.find(candidate => candidate.id === gpu.deviceId);
+      if (!row) continue;
+      gpu.name = text(row.name);
+      if (number(row.smCount)) gpu.smCount = number(row.smCount);
+      if (number(row.totalMemory)) gpu.memoryBytes = number(row.totalMemory);
+      if (number(row.memoryBandwidth)) gpu.memoryBandwidthBytesPerSecond = number(row.memoryBandwidth);
+      if (number(row.clockRate)) gpu.clockHz = number(row.clockRate);
+      if (number(row.l2CacheSize)) gpu.l2Bytes = number(row.l2CacheSize);
+      if (number(row.computeMajor)) gpu.computeCapability = `${row.computeMajor}.${row.computeMinor ?? 0}`;
+      if (row.busLocation) gpu.busLocation = text(row.busLocation);
+    }
+    const names = new Map(this.rows('PROCESSES').map(row => [idText(row.globalPid), text(row.name)]));
+    for (const process of builder.processes) {
+      for (const [id, name] of names) {
+        if (pidOf(id) === process.pid && owners.host(machineOf(id)) === process.host) {
+          process.name = name.split('/').pop() ?? name;
+        }
+      }
+    }
+    const threads = new Map(
+      builder.threads.map(thread => [`${builder.processes[thread.process].pid}/${thread.tid}`, thread]),
+    );
+    for (const row of this.rows('ThreadNames')) {
+      const id = idText(row.globalTid);
+      const thread = threads.get(`${pidOf(id)}/${Number(BigInt(id) & 0xffffffn)}`);
+      if (!thread) continue;
+      thread.name = this.strings.text(number(row.nameId) ?? -1);
+      if (number(row.priority) !== undefined) thread.priority = number(row.priority);
+    }
+  }
+
+  /** GPUs that did nothing are still part of the machine. */
+  addIdleGpus(): void {
+    for (const row of this.rows('TARGET_INFO_GPU')) {
+      if (number(row.id) !== undefined) this.builder.gpu('', number(row.id)!);
+    }
+  }
+
+  setClock(): void {
+    const [row] = this.rows('TARGET_INFO_SESSION_START_TIME');
+    const utc = number(row?.utcEpochNs);
+    if (utc === undefined) return;
+    // The value is beyond exact doubles: nanoseconds since 1970 round to about 256 ns, far below clock skew.
+    this.builder.originNs = BigInt(Math.round(utc));
+    this.builder.clock = 'utc';
+  }
+
+  capture(file: ProfileFile, sourceCounts: Record<string, number>): CaptureInfo {
+    const exported = new Map(this.rows('META_DATA_EXPORT').map(row => [text(row.name), text(row.value)]));
+    const captureRows = this.rows('META_DATA_CAPTURE');
+    const system = new Map(this.rows('TARGET_INFO_SYSTEM_ENV').map(row => [text(row.name), text(row.value)]));
+    const environment = new EnvironmentCounter();
+    const settings: Record<string, string> = {};
+    const traced: string[] = [];
+    for (const row of captureRows) {
+      const name = text(row.name).replace(/^PROCESS_\d+:/, '');
+      if (name === 'ENVIRONMENT_VARIABLE') environment.addAssignment(text(row.value));
+      else if (name === 'CAPTURE_EVENT_TYPE') traced.push(text(row.value));
+      else if (SETTINGS.includes(name) || name.startsWith('OS_RUNTIME_OPTIONS:'))
+        settings[name] = text(row.value);
+    }
+    if (traced.length > 0) settings.TRACED = traced.join(',');
+    for (const block of this.strings.blocks())
+      for (const part of block.split('\0')) environment.addAssignment(part);
+    const versions: Record<string, string> = {};
+    const take = (label: string, value: string | undefined) => {
+      if (value) versions[label] = value;
+    };
+    take('driver', system.get('NvDriverVersion'));
+    take('CUDA driver', system.get('CudaDriverVersion'));
+    take('OS', system.get('OsDescription'));
+    const [details] = this.rows('ANALYSIS_DETAILS');
+    const mode = settings['CUDA_GRAPH_TRACE_OPTIONS:MODE'];
+    const configured: GraphMode | undefined =
+      mode === 'Node' ? 'nodes' : mode === 'Graph' ? 'blocks' : undefined;
+    return {
+      profiler: 'nsys',
+      profilerVersion: exported.get('EXPORT_PRODUCT_VERSION') ?? '',
+      formatVersion: exported.get('EXPORT_SCHEMA_VERSION') ?? '',
+      files: [file.name],
+      sizeBytes: file.sizeBytes,
+      settings,
+      versions,
+      graphTracing: configured,
+      ranks: [],
+      environment: environment.counts,
+      ...(number(details?.startTime) === undefined ? {} : { startNs: number(details.startTime) }),
+      ...(number(details?.stopTime) === undefined ? {} : { endNs: number(details.stopTime) }),
+      sourceCounts,
+    };
+  }
+}
+
+const text = (value: SmallValue | undefined): string =>
+  value === null || value === undefined ? '' : String(value);
+const number = (value: SmallValue | undefined): number | undefined =>
+  typeof value === 'number' ? value : undefined;
+/** Global ids read as numbers are exact below 2^53, which covers every machine id seen in exports. */
+const idText = (value: SmallValue | undefined): string =>
+  BigInt.asUintN(64, BigInt(number(value) ?? 0)).toString();
+const pidOf = (id: string): number => Number((BigInt(id) >> 24n) & 0xffffffn);
+const machineOf = (id: string): number => Number(BigInt(id) >> 48n);

@@ -1,0 +1,120 @@
+/**
+ * Which SQLite table and column each part of the model comes from. Tables and columns come and go between schema
+ * versions (none, 2.9, 3.0 … 3.25); whatever is missing is simply not recorded.
+ */
+import type { TableName } from '../../model/schema.js';
+
+/** Whose row it is: GPU work belongs to a stream, host events to a thread, allocations to a process. */
+export type Owner = 'stream' | 'thread' | 'process' | 'none';
+
+export interface TableSource {
+  readonly table: string;
+  readonly owner: Owner;
+  /** Model column from file column, both numbers. */
+  readonly numbers: Readonly<Record<string, string>>;
+  /** Model column from file column that holds an id of StringIds. */
+  readonly names?: Readonly<Record<string, string>>;
+  /** Model column from file column that holds text itself. */
+  readonly texts?: Readonly<Record<string, string>>;
+}
+
+const span = { start: 'start', end: 'end' };
+const gpuWork = { ...span, correlation: 'correlationId' };
+const graphMember = { graphNode: 'graphNodeId', graph: 'graphId' };
+
+/** Tables read as they stand. NVTX, memory usage and metrics need a hand of their own (see their files). */
+export const plainSources: Partial<Record<TableName, TableSource>> = {
+  kernels: {
+    table: 'CUPTI_ACTIVITY_KIND_KERNEL',
+    owner: 'stream',
+    numbers: {
+      ...gpuWork,
+      ...graphMember,
+      gridX: 'gridX',
+      gridY: 'gridY',
+      gridZ: 'gridZ',
+      blockX: 'blockX',
+      blockY: 'blockY',
+      blockZ: 'blockZ',
+      clusterX: 'clusterX',
+      clusterY: 'clusterY',
+      clusterZ: 'clusterZ',
+      registersPerThread: 'registersPerThread',
+      staticSharedBytes: 'staticSharedMemory',
+      dynamicSharedBytes: 'dynamicSharedMemory',
+      localBytesPerThread: 'localMemoryPerThread',
+      launchType: 'launchType',
+    },
+    names: { name: 'demangledName', shortName: 'shortName', mangledName: 'mangledName' },
+  },
+  copies: {
+    table: 'CUPTI_ACTIVITY_KIND_MEMCPY',
+    owner: 'stream',
+    numbers: {
+      ...gpuWork,
+      ...graphMember,
+      bytes: 'bytes',
+      kind: 'copyKind',
+      sourceMemory: 'srcKind',
+      targetMemory: 'dstKind',
+      sourceDevice: 'srcDeviceId',
+      targetDevice: 'dstDeviceId',
+    },
+  },
+  memsets: {
+    table: 'CUPTI_ACTIVITY_KIND_MEMSET',
+    owner: 'stream',
+    numbers: { ...gpuWork, ...graphMember, bytes: 'bytes', value: 'value', memory: 'memKind' },
+  },
+  graphLaunches: {
+    table: 'CUPTI_ACTIVITY_KIND_GRAPH_TRACE',
+    owner: 'stream',
+    numbers: { ...gpuWork, graph: 'graphId', graphExec: 'graphExecId' },
+  },
+  graphNodes: {
+    table: 'CUDA_GRAPH_NODE_EVENTS',
+    owner: 'thread',
+    numbers: { ...span, node: 'graphNodeId', originalNode: 'originalGraphNodeId', graph: 'graphId' },
+  },
+  apiCalls: {
+    table: 'CUPTI_ACTIVITY_KIND_RUNTIME',
+    owner: 'thread',
+    numbers: { ...gpuWork, result: 'returnValue', class: 'eventClass' },
+    names: { name: 'nameId' },
+  },
+  syncs: {
+    table: 'CUPTI_ACTIVITY_KIND_SYNCHRONIZATION',
+    owner: 'stream',
+    numbers: { ...gpuWork, kind: 'syncType', event: 'eventId' },
+  },
+  osCalls: {
+    table: 'OSRT_API',
+    owner: 'thread',
+    numbers: { ...span, result: 'returnValue', class: 'eventClass' },
+    names: { name: 'nameId' },
+  },
+  overheads: {
+    table: 'PROFILER_OVERHEAD',
+    owner: 'thread',
+    numbers: span,
+    names: { name: 'nameId' },
+  },
+  diagnostics: {
+    table: 'DIAGNOSTIC_EVENT',
+    owner: 'none',
+    numbers: { start: 'timestamp', severity: 'severity' },
+    texts: { text: 'text' },
+  },
+};
+
+/** The file's own tables that make it an nsys export: at least one is always there. */
+export const signatureTables = [
+  'StringIds',
+  'META_DATA_EXPORT',
+  'ANALYSIS_DETAILS',
+  'TARGET_INFO_SYSTEM_ENV',
+  'TARGET_INFO_SESSION_START_TIME',
+  'CUPTI_ACTIVITY_KIND_KERNEL',
+  'CUPTI_ACTIVITY_KIND_RUNTIME',
+  'NVTX_EVENTS',
+];

@@ -1,0 +1,91 @@
+/**
+ * The export's string pool. It also holds environments of processes, so strings enter the Profile one by one, as
+ * rows name them, never all at once.
+ */
+import { NONE } from '../../base/column.js';
+import type { SqliteDatabase } from '../../base/sqlite/database.js';
+import { decodeLeaves } from '../../base/sqlite/decode.js';
+import { StringTable } from '../../base/string-table.js';
+
+const UNKNOWN = -2;
+const DENSE_LIMIT = 1 << 22;
+
+export class StringIds {
+  /** Pool texts by position; `place` turns a file id into one. */
+  private readonly pool = new StringTable();
+  private readonly place = new Map<number, number>();
+  /** Profile id by file id; ids are small and dense in practice, so an array serves nearly all of them. */
+  private readonly dense: Int32Array = new Int32Array(0);
+  private readonly sparse = new Map<number, number>();
+  readonly badRows: number = 0;
+
+  constructor(
+    database: SqliteDatabase,
+    private readonly target: StringTable,
+  ) {
+    const table = database.tables.get('StringIds');
+    if (!table) return;
+    const leaves = database.leaves(table);
+    const ids = new Float64Array(leaves.rows);
+    const texts = new Int32Array(leaves.rows);
+    const bad = decodeLeaves(database.pages, leaves, {
+      rowIdColumn: table.rowIdColumn,
+      sinks: table.columns.map(column =>
+        column === 'id'
+          ? { kind: 'number', into: ids, missing: NONE }
+          : column === 'value'
+            ? { kind: 'text', into: texts, take: (bytes, from, to) => this.pool.internBytes(bytes, from, to) }
+            : undefined,
+      ),
+    });
+    this.badRows = bad.length;
+    let highest = 0;
+    for (let row = 0; row < leaves.rows; row++) {
+      if (ids[row] < 0 || texts[row] === NONE) continue;
+      this.place.set(ids[row], texts[row]);
+      highest = Math.max(highest, ids[row]);
+    }
+    this.dense = new Int32Array(Math.min(highest + 1, DENSE_LIMIT)).fill(UNKNOWN);
+  }
+
+  /** The id in the Profile's own string table, or NONE for an id the file does not explain. */
+  resolve(fileId: number): number {
+    const known = fileId < this.dense.length ? this.dense[fileId] : (this.sparse.get(fileId) ?? UNKNOWN);
+    if (known !== UNKNOWN) return known;
+    const place = this.place.get(fileId);
+    let id = NONE;
+    if (place !== undefined) {
+      const bytes = this.pool.bytes(place);
+      id = this.target.internBytes(bytes, 0, bytes.length);
+    }
+    if (fileId < this.dense.length) this.dense[fileId] = id;
+    else this.sparse.set(fileId, id);
+    return id;
+  }
+
+  text(fileId: number): string {
+    const place = this.place.get(fileId);
+    return place === undefined ? '' : this.pool.text(place);
+  }
+
+  /** Replaces file ids by Profile ids in place; counts those the file does not explain. */
+  resolveColumn(cells: Int32Array): number {
+    let unexplained = 0;
+    for (let row = 0; row < cells.length; row++) {
+      if (cells[row] < 0) {
+        cells[row] = NONE;
+        continue;
+      }
+      cells[row] = this.resolve(cells[row]);
+      if (cells[row] === NONE) unexplained++;
+    }
+    return unexplained;
+  }
+
+  /** Every text that holds NUL-separated parts: how nsys stores the environments of processes. */
+  *blocks(): Generator<string> {
+    for (let place = 0; place < this.pool.size; place++) {
+      if (this.pool.bytes(place).includes(0)) yield this.pool.text(place);
+    }
+  }
+}

@@ -1,0 +1,143 @@
+/** Prepares the arrays and the decode plan of one table, and turns what was decoded into model columns. */
+import { type AnyArray, allocate, missingValue, NONE } from '../../base/column.js';
+import type { Leaves } from '../../base/sqlite/btree.js';
+import type { SqliteDatabase, SqliteTable } from '../../base/sqlite/database.js';
+import type { DecodePlan, Sink } from '../../base/sqlite/decode.js';
+import type { ProfileBuilder, RawTable } from '../../model/builder.js';
+import { columnsOf, type TableName } from '../../model/schema.js';
+import type { GlobalIds, Owners, StreamIds } from './owners.js';
+import type { DecodeJob } from './parallel-decode.js';
+import type { TableSource } from './sources.js';
+import type { StringIds } from './string-ids.js';
+
+/** One table on its way in: first its job is decoded (with all others, on several threads), then it is finished. */
+export interface TableImport {
+  readonly job: DecodeJob;
+  finish(badRows: readonly number[], strings: StringIds, owners: Owners): void;
+}
+
+export class TableReader implements TableImport {
+  readonly leaves: Leaves;
+  readonly job: DecodeJob;
+  private readonly table: SqliteTable;
+  private readonly columns: RawTable = {};
+  private readonly ids: StreamIds & Partial<GlobalIds>;
+
+  constructor(
+    database: SqliteDatabase,
+    readonly model: TableName,
+    private readonly source: TableSource,
+    private readonly builder: ProfileBuilder,
+  ) {
+    this.table = database.tables.get(source.table)!;
+    this.leaves = database.leaves(this.table);
+    const rows = this.leaves.rows;
+    const storages = new Map(columnsOf(model).map(([name, spec]) => [name, spec.storage]));
+    const sinks: (Sink | undefined)[] = this.table.columns.map(() => undefined);
+    const put = (fileColumn: string, sink: () => Sink) => {
+      const position = this.table.columns.indexOf(fileColumn);
+      if (position < 0) return false;
+      sinks[position] = sink();
+      return true;
+    };
+    const numbers = (fileColumn: string, into: AnyArray, missing: number) =>
+      put(fileColumn, () => ({ kind: 'number', into, missing }));
+    const int = (fileColumn: string): Int32Array | undefined => {
+      const into = allocate('i32', rows, true) as Int32Array;
+      return numbers(fileColumn, into, NONE) ? into : undefined;
+    };
+
+    for (const [column, fileColumn] of Object.entries(source.numbers)) {
+      if (!this.table.columns.includes(fileColumn)) continue;
+      const storage = storages.get(column)!;
+      this.columns[column] = allocate(storage, rows, true);
+      numbers(fileColumn, this.columns[column], missingValue(storage));
+    }
+    for (const [column, fileColumn] of Object.entries(source.names ?? {})) {
+      const cells = int(fileColumn);
+      if (cells) this.columns[column] = cells;
+    }
+    for (const [column, fileColumn] of Object.entries(source.texts ?? {})) {
+      const into = new Int32Array(rows);
+      const take = (bytes: Uint8Array, from: number, to: number) =>
+        builder.strings.internBytes(bytes, from, to);
+      if (put(fileColumn, () => ({ kind: 'text', into, take }))) this.columns[column] = into;
+    }
+    this.ids = {};
+    if (source.owner !== 'none') {
+      const global: GlobalIds = {
+        machine: allocate('i32', rows, true) as Int32Array,
+        pid: (allocate('i32', rows, true) as Int32Array).fill(NONE),
+        tid: allocate('i32', rows, true) as Int32Array,
+      };
+      const sink = (): Sink => ({ kind: 'global-id', ...global });
+      if (!put(source.owner === 'thread' ? 'globalTid' : 'globalPid', sink)) put('globalTid', sink);
+      Object.assign(this.ids, global);
+    }
+    if (source.owner === 'stream') {
+      Object.assign(this.ids, {
+        device: int('deviceId'),
+        context: int('contextId'),
+        green: int('greenContextId'),
+        stream: int('streamId'),
+      });
+    }
+    const plan: DecodePlan = { sinks, rowIdColumn: this.table.rowIdColumn };
+    this.job = { leaves: this.leaves, plan, thisThreadOnly: source.texts !== undefined };
+  }
+
+  /** After decoding: drops unreadable rows, resolves names and owners, hands the table to the builder. */
+  finish(badRows: readonly number[], strings: StringIds, owners: Owners): void {
+    const { source, columns } = this;
+    let rows = this.leaves.rows;
+    for (const column of Object.keys(source.names ?? {})) {
+      const cells = columns[column];
+      if (!cells) continue;
+      const unexplained = strings.resolveColumn(cells as Int32Array);
+      if (unexplained > 0) {
+        this.builder.notes.add(
+          'missing-names',
+          'loss',
+          'names could not be found in the file; the rows count, their names are empty',
+          `${source.table}.${source.names![column]}`,
+          unexplained,
+        );
+      }
+    }
+    const global = this.ids as GlobalIds;
+    if (source.owner === 'thread') columns.thread = owners.threads(global);
+    if (source.owner === 'process') columns.process = owners.processes(global);
+    if (source.owner === 'stream') columns.stream = owners.streams(global, this.ids, rows);
+    if (badRows.length > 0) rows = dropRows(columns, badRows, rows);
+    rows = this.dropImpossible(rows);
+    this.builder.addTable(this.model, columns, rows);
+  }
+
+  /** Rows without a start, or that end before they start, are not events. Counted, never guessed at. */
+  private dropImpossible(rows: number): number {
+    const start = this.columns.start as Float64Array | undefined;
+    const end = this.columns.end as Float64Array | undefined;
+    const wrong: number[] = [];
+    for (let row = 0; row < rows; row++) {
+      if (!start || Number.isNaN(start[row])) wrong.push(row);
+      else if (end && !(end[row] >= start[row])) wrong.push(row);
+    }
+    if (wrong.length === 0) return rows;
+    this.builder.notes.add(
+      'impossible-times',
+      'loss',
+      'rows have no start, no end, or end before they start, and were left out',
+      this.source.table,
+      wrong.length,
+    );
+    return dropRows(this.columns, wrong, rows);
+  }
+}
+
+export function dropRows(columns: RawTable, unwanted: readonly number[], rows: number): number {
+  const drop = new Uint8Array(rows);
+  for (const row of unwanted) drop[row] = 1;
+  for (const [name, cells] of Object.entries(columns))
+    columns[name] = cells.filter((_, row) => drop[row] === 0);
+  return drop.reduce((kept, dropped) => kept + 1 - dropped, 0);
+}

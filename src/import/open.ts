@@ -1,0 +1,72 @@
+/**
+ * From paths to one Profile: finds the importer of each file, takes a folder as all the ranks in it, and merges
+ * several files of one run.
+ */
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import { UserError } from '../base/user-error.js';
+import { mergeProfiles } from '../model/merge.js';
+import type { Profile } from '../model/profile.js';
+import type { ImportContext } from './importer.js';
+import { importerFor } from './index.js';
+import { ProfileFile } from './profile-file.js';
+
+export interface OpenContext extends Omit<ImportContext, 'onProgress'> {
+  /** Told which file is being read and how far it is. */
+  readonly onProgress?: (file: string, done: number) => void;
+}
+
+export async function openProfile(paths: readonly string[], context: OpenContext = {}): Promise<Profile> {
+  const files = paths.flatMap(expand);
+  const profiles: Profile[] = [];
+  for (const file of files) profiles.push(await openFile(file, context));
+  return profiles.length === 1 ? profiles[0] : mergeProfiles(profiles);
+}
+
+async function openFile(filePath: string, context: OpenContext): Promise<Profile> {
+  const file = ProfileFile.open(filePath);
+  try {
+    const importer = importerFor(await file.head(), file.name);
+    return await importer.import(file, {
+      ...context,
+      onProgress: done => context.onProgress?.(file.name, done),
+    });
+  } finally {
+    file.close();
+  }
+}
+
+/** What a folder of profiles may hold, by name; the content decides later. Export beside report: the export wins. */
+const PROFILE_NAME = /\.(sqlite|json|nsys-rep)(\.gz)?$/i;
+
+function expand(given: string): string[] {
+  let stat: fs.Stats;
+  try {
+    stat = fs.statSync(given);
+  } catch {
+    throw new UserError('not-found', `${given} does not exist.`, 'Check the path.');
+  }
+  if (!stat.isDirectory()) return [given];
+  const names = fs
+    .readdirSync(given)
+    .filter(name => PROFILE_NAME.test(name) && fs.statSync(path.join(given, name)).isFile());
+  const stems = new Set(
+    names.filter(name => /\.sqlite(\.gz)?$/i.test(name)).map(name => name.replace(/\.sqlite(\.gz)?$/i, '')),
+  );
+  const chosen = names.filter(
+    name => !(/\.nsys-rep$/i.test(name) && stems.has(name.replace(/\.nsys-rep$/i, ''))),
+  );
+  if (chosen.length === 0) {
+    throw new UserError(
+      'not-found',
+      `${given} holds no profile.`,
+      'A folder stands for all the ranks in it: files ending in .sqlite, .nsys-rep or .json, gzipped or not.',
+    );
+  }
+  return chosen.sort(byNumbersInName).map(name => path.join(given, name));
+}
+
+/** rank10 after rank9. */
+function byNumbersInName(a: string, b: string): number {
+  return a.localeCompare(b, 'en', { numeric: true });
+}

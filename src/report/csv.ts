@@ -1,0 +1,49 @@
+/** Tables as CSV: numbers as NVIDIA prints them (no thousands separators), text quoted where RFC 4180 asks for it. */
+import type { TableBlock, TableColumn } from '../analyze/block.js';
+import type { Renderer } from './renderer.js';
+
+export const csv: Renderer = {
+  id: 'csv',
+  mediaType: 'text/csv',
+  extension: 'csv',
+  render: blocks =>
+    blocks
+      .map(block => (block.kind === 'table' ? renderCsv(block) : ''))
+      .filter(part => part !== '')
+      .join('\n'),
+};
+
+export function renderCsv(block: TableBlock): string {
+  if (block.rows === 0) return '';
+  const lines: string[] = [block.columns.map(column => quote(column.header)).join(',')];
+  const cells = block.columns.map(cellFormatter);
+  for (let row = 0; row < block.rows; row++) lines.push(cells.map(cell => quote(cell(row))).join(','));
+  return `${lines.join('\n')}\n`;
+}
+
+export function quote(text: string): string {
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** Plain text of one cell; empty where there is no value. */
+export function cellFormatter(column: TableColumn): (row: number) => string {
+  const { values, kind } = column;
+  if (kind === 'text') return row => (values[row] as string | null) ?? '';
+  const numbers = values as ArrayLike<number>;
+  const format = numberFormatter(kind);
+  return row => (!Number.isNaN(numbers[row]) ? format(numbers[row]) : '');
+}
+
+function numberFormatter(kind: TableColumn['kind']): (value: number) => string {
+  switch (kind) {
+    case 'percent':
+    case 'ns-mean':
+    case 'mean':
+      return value => value.toFixed(1);
+    case 'bytes':
+    case 'bytes-per-second':
+      return value => (value / 1e6).toFixed(3);
+    default:
+      return value => String(value);
+  }
+}

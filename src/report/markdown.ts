@@ -1,0 +1,32 @@
+/** Tables for pull requests and issues. Names are escaped: a pipe or a tag in a kernel name must not break out. */
+import type { Block } from '../analyze/block.js';
+import { cellFormatter } from './csv.js';
+import type { Renderer } from './renderer.js';
+
+export const markdown: Renderer = {
+  id: 'markdown',
+  mediaType: 'text/markdown',
+  extension: 'md',
+  render: blocks => blocks.map(renderBlock).join('\n'),
+};
+
+function renderBlock(block: Block): string {
+  const head = `### ${escapeCell(block.title)} (\`${block.id}\`)\n\n`;
+  if (block.kind === 'not-recorded') return `${head}Not recorded: ${block.what}; ${block.hint}.\n`;
+  if (block.kind === 'facts') {
+    return `${head}${block.facts.map(fact => `- **${escapeCell(fact.label)}** ${escapeCell(fact.text)}`).join('\n')}\n`;
+  }
+  if (block.rows === 0) return `${head}Nothing to report.\n`;
+  const line = (cells: string[]) => `| ${cells.map(escapeCell).join(' | ')} |`;
+  const cells = block.columns.map(cellFormatter);
+  const rows = Array.from({ length: block.rows }, (_, row) => line(cells.map(cell => cell(row))));
+  const rule = block.columns.map(column => (column.kind === 'text' ? '---' : '---:'));
+  return `${head}${[line(block.columns.map(column => column.header)), `|${rule.join('|')}|`, ...rows].join('\n')}\n`;
+}
+
+function escapeCell(text: string): string {
+  return text
+    .replace(/[\\|`*_[\]]/g, '\\$&')
+    .replaceAll('<', '&lt;')
+    .replace(/\s+/g, ' ');
+}

@@ -1,0 +1,17 @@
+/** The contract of a renderer: blocks to text. One per output format; each is one file and one line in index.ts. */
+import type { Block } from '../analyze/block.js';
+
+export interface RenderContext {
+  /** Columns available; Infinity when the output is not a terminal. */
+  readonly width: number;
+  readonly color: boolean;
+  /** Rows per table to show to people; formats for machines always give all. */
+  readonly rowLimit?: number;
+}
+
+export interface Renderer {
+  readonly id: string;
+  readonly mediaType: string;
+  readonly extension: string;
+  render(blocks: readonly Block[], context: RenderContext): string;
+}

@@ -1,0 +1,176 @@
+/** Blocks for a terminal: tables that fit its width, durations and sizes in units people read, colour if wanted. */
+import type { Block, FactsBlock, TableBlock, TableColumn } from '../analyze/block.js';
+import { formatBytes, formatCount, formatDuration, plural } from '../base/units.js';
+import type { RenderContext, Renderer } from './renderer.js';
+import { painter, printable, truncate, widthOf, wrap } from './terminal.js';
+
+/** What to leave out first when a table is too wide; the reader is told. */
+const LEAST_NEEDED = [
+  /StdDev/,
+  /Min/,
+  /Max/,
+  /Med/,
+  /Green/,
+  /RangeStack|RangeId|ParentId|NameTree/,
+  /SMem|Reg\/Trd/,
+  /^(Grd|Blk)|GridXYZ|BlockXYZ/,
+  /MemKd|Kind/,
+  /Ctx|Context/,
+  /T-Pri|Result/,
+  /Corr/,
+  /^(PID|TID|Pid|Tid|DevId|Device|Device ID)$/,
+  /Category|Style|Thread Name/,
+  /Orig|Queue Start|Kernel Start|^End$|Level|Lvl|NumChild/,
+  /Avg/,
+  /./,
+];
+/** What a table is about stays, however narrow it gets. */
+const ESSENTIAL =
+  /^(Name|Range|Operation|Kernel Name|API Name|NVTX Range|Time \(%\)|Duration|Total Time|Start)$/;
+const LEAST_NAME_WIDTH = 24;
+const GAP = 2;
+/** A screenful of screens: beyond this a table is for a file, not a terminal. */
+const MOST_ROWS = 2000;
+
+export const text: Renderer = {
+  id: 'table',
+  mediaType: 'text/plain',
+  extension: 'txt',
+  render: (blocks, context) => blocks.map(block => renderBlock(block, context)).join('\n'),
+};
+
+function renderBlock(block: Block, context: RenderContext): string {
+  const paint = painter(context.color);
+  const name = truncate(block.title, context.width);
+  const id = ` (${block.id})`;
+  const title = paint.bold(name) + (widthOf(name + id) <= context.width ? paint.dim(id) : '');
+  if (block.kind === 'facts') return `${paint.bold(block.title)}\n${renderFacts(block, context)}`;
+  if (block.kind === 'not-recorded') {
+    const lines = wrap(`not recorded: ${block.what}; ${block.hint}`, context.width - 2);
+    return `${title}\n${lines.map(line => `  ${paint.yellow(line)}`).join('\n')}\n`;
+  }
+  if (block.rows === 0) return `${title}\n  ${paint.dim('nothing to report')}\n`;
+  const advice = block.advice
+    ? `${wrap(block.advice, context.width - 2)
+        .map(line => `  ${paint.dim(line)}`)
+        .join('\n')}\n`
+    : '';
+  return `${title}\n${advice}${renderTable(block, context)}`;
+}
+
+function renderFacts(block: FactsBlock, context: RenderContext): string {
+  const paint = painter(context.color);
+  const isCounts = block.facts.every(fact => /^[\d,–]+$/.test(fact.label));
+  const labelWidth = Math.max(...block.facts.map(fact => widthOf(fact.label)));
+  const lines = block.facts.map(fact => {
+    const label = isCounts ? fact.label.padStart(labelWidth) : fact.label.padEnd(labelWidth);
+    const tone = fact.tone === 'bad' ? paint.yellow : fact.tone === 'quiet' ? paint.dim : (s: string) => s;
+    const full = fact.hint ? `${fact.text} → ${fact.hint}` : fact.text;
+    const body = wrap(printable(full), context.width - labelWidth - 4);
+    return body
+      .map((line, i) => `  ${i === 0 ? paint.dim(label) : ' '.repeat(labelWidth)}  ${tone(line)}`)
+      .join('\n');
+  });
+  return `${lines.join('\n')}\n`;
+}
+
+interface Prepared {
+  readonly column: TableColumn;
+  readonly header: string;
+  readonly cells: string[];
+  readonly width: number;
+}
+
+function renderTable(block: TableBlock, context: RenderContext): string {
+  const paint = painter(context.color);
+  const rows = Math.min(block.rows, context.rowLimit ?? MOST_ROWS);
+  let columns = block.columns.map(column => prepare(column, rows));
+  const hidden: string[] = [];
+  for (const pattern of LEAST_NEEDED) {
+    for (let i = columns.length - 1; i >= 0 && !fits(columns, context.width); i--) {
+      if (!pattern.test(columns[i].header) || ESSENTIAL.test(columns[i].header)) continue;
+      hidden.push(columns[i].header);
+      columns = columns.filter((_, other) => other !== i);
+    }
+  }
+  const widths = share(columns, context.width);
+  const line = (cells: readonly string[]) =>
+    `  ${columns
+      .map((column, i) => {
+        const cell = truncate(cells[i], widths[i]);
+        const space = ' '.repeat(Math.max(0, widths[i] - widthOf(cell)));
+        return column.column.kind === 'text' ? cell + space : space + cell;
+      })
+      .join(' '.repeat(GAP))
+      .trimEnd()}`;
+  const lines = [paint.dim(line(columns.map(column => column.header)))];
+  for (let row = 0; row < rows; row++) lines.push(line(columns.map(column => column.cells[row])));
+  const remark = (text: string) =>
+    lines.push(...wrap(text, context.width - 2).map(part => paint.dim(`  ${part}`)));
+  if (block.rows > rows)
+    remark(`… ${plural(block.rows - rows, 'more row')} (--rows N shows more, --format csv all)`);
+  if (hidden.length > 0) {
+    const inOrder = block.columns
+      .map(column => shortHeader(column.header))
+      .filter(header => hidden.includes(header));
+    remark(`too narrow for: ${inOrder.join(', ')} (--format csv has all)`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+/** Cells carry their unit, so the header need not. */
+const shortHeader = (header: string) => header.replace(/ \((ns|MB|MB\/s)\)$/, '');
+
+function prepare(column: TableColumn, rows: number): Prepared {
+  const header = shortHeader(column.header);
+  const format = formatter(column);
+  const cells = Array.from({ length: rows }, (_, row) => format(row));
+  const width = cells.reduce((most, cell) => Math.max(most, widthOf(cell)), widthOf(header));
+  return { column, header, cells, width };
+}
+
+function formatter({ kind, values }: TableColumn): (row: number) => string {
+  if (kind === 'text') return row => printable((values[row] as string | null) ?? '');
+  const numbers = values as ArrayLike<number>;
+  const number: (value: number) => string =
+    kind === 'ns' || kind === 'ns-mean'
+      ? formatDuration
+      : kind === 'timestamp'
+        ? value => `${(value / 1e9).toFixed(6)} s`
+        : kind === 'bytes'
+          ? formatBytes
+          : kind === 'bytes-per-second'
+            ? value => `${formatBytes(value)}/s`
+            : kind === 'percent'
+              ? value => `${value.toFixed(1)}`
+              : kind === 'mean'
+                ? value => formatCount(Number(value.toFixed(1)))
+                : kind === 'count'
+                  ? formatCount
+                  : String;
+  return row => (!Number.isNaN(numbers[row]) ? number(numbers[row]) : '');
+}
+
+const isText = (column: Prepared) => column.column.kind === 'text';
+
+function fits(columns: readonly Prepared[], width: number): boolean {
+  const needed = columns.reduce(
+    (sum, c) => sum + (isText(c) ? Math.min(c.width, LEAST_NAME_WIDTH) : c.width) + GAP,
+    0,
+  );
+  return needed <= width;
+}
+
+/** Numbers keep their width; text columns share what is left, short ones first. */
+function share(columns: readonly Prepared[], width: number): number[] {
+  const fixed = columns.reduce((sum, column) => sum + GAP + (isText(column) ? 0 : column.width), 0);
+  let room = width - fixed;
+  const widths = columns.map(column => column.width);
+  const texts = columns.map((_, i) => i).filter(i => isText(columns[i]));
+  texts.sort((a, b) => columns[a].width - columns[b].width);
+  texts.forEach((i, done) => {
+    widths[i] = Math.min(columns[i].width, Math.max(4, Math.floor(room / (texts.length - done))));
+    room -= widths[i];
+  });
+  return widths;
+}

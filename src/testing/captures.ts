@@ -1,0 +1,31 @@
+/** Where tests find profiles: the project's own captures, and other people's where that folder is beside the project. */
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import * as path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+
+/** Root of the project: this file is compiled to dist/src/testing. */
+export const projectRoot = fileURLToPath(new URL('../../../', import.meta.url));
+export const capturesFolder = path.join(projectRoot, 'test/fixtures/captures');
+export const externalFolder = path.join(projectRoot, '../shared/external');
+
+export const captureNames: readonly string[] = readdirSync(capturesFolder)
+  .filter(name => statSync(path.join(capturesFolder, name)).isDirectory())
+  .sort();
+
+export const capturePath = (name: string, file = 'profile.sqlite.gz') =>
+  path.join(capturesFolder, name, file);
+
+/** All files below the folder of external profiles with one of these endings; none where the folder is absent. */
+export function externalFiles(ending: RegExp, folder = externalFolder): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map(name => path.join(folder, name))
+    .filter(file => ending.test(file) && statSync(file).isFile())
+    .sort();
+}
+
+export function readText(file: string): string {
+  const bytes = readFileSync(file);
+  return (file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8');
+}

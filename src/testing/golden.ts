@@ -1,0 +1,18 @@
+/** Short texts kept under test/golden and compared word for word. UPDATE_GOLDEN=1 rewrites them: read the diff. */
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import * as path from 'node:path';
+import { projectRoot } from './captures.js';
+
+export function assertGolden(name: string, actual: string): void {
+  const file = path.join(projectRoot, 'test/golden', name);
+  if (process.env.UPDATE_GOLDEN) {
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, actual);
+  }
+  assert.equal(
+    actual,
+    readFileSync(file, 'utf8'),
+    `${name} differs from test/golden (UPDATE_GOLDEN=1 rewrites it)`,
+  );
+}

@@ -1,0 +1,234 @@
+/** The command as a user meets it: pages, errors, files, pipes. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
+import { after, test } from 'node:test';
+import { statsReports } from '../src/analyze/stats/index.js';
+import type { Output } from '../src/cli/command.js';
+import { commands, runCommand } from '../src/cli/main.js';
+import { capturePath, projectRoot } from '../src/testing/captures.js';
+import { assertGolden } from '../src/testing/golden.js';
+import { parseCsv } from '../src/testing/parse-csv.js';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-cli-'));
+after(() => rmSync(folder, { recursive: true }));
+
+async function stepscope(args: string[], width = Infinity, color = false) {
+  let out = '';
+  let err = '';
+  const output: Output = {
+    out: text => (out += text),
+    err: text => (err += text),
+    width,
+    color,
+    progress: () => {},
+    clearProgress: () => {},
+  };
+  return { status: await runCommand(args, output), out, err };
+}
+
+for (const name of ['eager', 'graphmode', 'client', 'stress']) {
+  test(`info on ${name}`, async () => {
+    const { status, out } = await stepscope(['info', capturePath(name)], 100);
+    assert.equal(status, 0);
+    assertGolden(`info-${name}.txt`, out);
+  });
+}
+
+test('the default stats page', async () => {
+  const { out } = await stepscope(['stats', capturePath('graph')], 100);
+  assertGolden('stats-graph.txt', out);
+});
+
+test('tables fit any terminal', async () => {
+  for (const width of [40, 60, 80, 100, 132, 200]) {
+    for (const report of statsReports) {
+      const { out } = await stepscope(['stats', capturePath('stress'), '-r', report.id], width);
+      for (const line of out.split('\n'))
+        assert.ok([...line].length <= width, `${report.id} at ${width}: ${line}`);
+    }
+  }
+});
+
+test('colour only when asked for', async () => {
+  const plain = await stepscope(['info', capturePath('client')]);
+  const painted = await stepscope(['info', capturePath('client')], 100, true);
+  assert.ok(!plain.out.includes('\x1b'));
+  assert.ok(painted.out.includes('\x1b[1m'));
+});
+
+test('info as JSON has the facts, and no environment values', async () => {
+  const { out } = await stepscope(['info', capturePath('graph'), '--json']);
+  const info = JSON.parse(out);
+  assert.equal(info.schema, 'stepscope-info/1');
+  assert.equal(info.cudaGraphs, 'nodes');
+  assert.deepEqual(info.markers, [
+    {
+      engine: 'TensorRT-LLM',
+      count: 9,
+      example: '[Executor] _forward_step 12: 0 ctx reqs, 8 gen reqs',
+      first: 12,
+      last: 20,
+    },
+  ]);
+  assert.equal(info.recorded.find((row: { table: string }) => row.table === 'kernels').rows, 9153);
+  assert.equal(info.gpus[0].memoryBandwidthBytesPerSecond, 4814304000000);
+});
+
+test('stats in each format carry the same numbers', async () => {
+  const ask = (format: string) =>
+    stepscope(['stats', capturePath('eager'), '-r', 'cuda_api_sum', '--format', format]);
+  const csv = parseCsv((await ask('csv')).out);
+  const json = JSON.parse((await ask('json')).out) as Record<string, string | number>[];
+  const markdown = (await ask('markdown')).out;
+  assert.equal(json.length, csv.length - 1);
+  json.forEach((row, i) => {
+    assert.deepEqual(
+      csv[0].map(header => Number(row[header]) || row[header]),
+      csv[i + 1].map(cell => Number(cell) || (cell === '0.0' ? 0 : cell)),
+    );
+    assert.ok(markdown.includes(`| ${csv[i + 1][1]} |`));
+  });
+});
+
+test('old names are aliases', async () => {
+  const [now, before] = await Promise.all(
+    ['cuda_gpu_kern_sum', 'cuda_kern_sum'].map(name =>
+      stepscope(['stats', capturePath('old23'), '-r', name, '-f', 'csv']),
+    ),
+  );
+  assert.equal(before.out, now.out);
+  assert.ok(now.out.length > 500);
+});
+
+test('-o writes a file per report and does not overwrite', async () => {
+  const prefix = path.join(folder, 'out');
+  const args = [
+    'stats',
+    capturePath('stress'),
+    '-r',
+    'cuda_gpu_kern_sum:base,nvtx_sum',
+    '-f',
+    'csv',
+    '-o',
+    prefix,
+  ];
+  assert.equal((await stepscope(args)).status, 0);
+  assert.match(readFileSync(`${prefix}_cuda_gpu_kern_sum_base.csv`, 'utf8'), /^Time \(%\),/);
+  assert.ok(existsSync(`${prefix}_nvtx_sum.csv`));
+  const again = await stepscope(args);
+  assert.equal(again.status, 2);
+  assert.match(again.err, /is there already/);
+  assert.equal((await stepscope([...args, '--force'])).status, 0);
+});
+
+test('--time keeps what NVIDIA keeps', async () => {
+  // nsys stats --filter-time 800ms/1500ms on the same file: counts of the five kernels.
+  const { out } = await stepscope([
+    'stats',
+    capturePath('stress'),
+    '-r',
+    'cuda_gpu_kern_sum',
+    '-f',
+    'csv',
+    '--time',
+    '800ms-1500ms',
+  ]);
+  assert.deepEqual(
+    parseCsv(out)
+      .slice(1)
+      .map(row => [row[1], row[2]]),
+    [
+      ['103710', '9'],
+      ['55424', '70'],
+      ['50047', '20'],
+      ['32192', '9'],
+      ['7200', '9'],
+    ],
+  );
+});
+
+test('what was not recorded is said, not shown as zero', async () => {
+  const table = await stepscope(['stats', capturePath('client')]);
+  assert.match(
+    table.out,
+    /not recorded: GPU work; capture with -t cuda, around the process that runs the model/,
+  );
+  const csv = await stepscope(['stats', capturePath('eager'), '-r', 'osrt_sum', '-f', 'csv']);
+  assert.equal(csv.out, '');
+  assert.match(csv.err, /osrt_sum: not recorded: OS runtime calls; capture with -t osrt/);
+});
+
+test('errors are two lines with an exit status of their own', async () => {
+  const text = path.join(folder, 'notes.txt');
+  writeFileSync(text, 'not a profile at all\n');
+  const empty = path.join(folder, 'empty.sqlite');
+  writeFileSync(empty, '');
+  const cases: [args: string[], status: number, says: RegExp][] = [
+    [['info', path.join(folder, 'nowhere.sqlite')], 3, /does not exist/],
+    [['info', text], 4, /no profile that Stepscope knows/],
+    [['info', empty], 4, /is empty/],
+    [['info', folder], 4, /is empty/],
+    [['info'], 2, /No profile was given/],
+    [['frobnicate'], 2, /no command "frobnicate"/],
+    [['stats', capturePath('graph'), '-r', 'kern_sum'], 2, /Did you mean .*cuda_gpu_kern_sum/],
+    [['stats', capturePath('graph'), '-r', 'osrt_sum:base'], 2, /has no option "base"/],
+    [['stats', capturePath('graph'), '--frmat', 'csv'], 2, /Unknown option '--frmat'/],
+    [['stats', capturePath('graph'), '--format', 'xml'], 2, /no format "xml"/],
+    [['stats', capturePath('graph'), '--time', 'yesterday'], 2, /not a stretch of time/],
+  ];
+  for (const [args, status, says] of cases) {
+    const result = await stepscope(args);
+    assert.equal(result.status, status, args.join(' '));
+    assert.match(result.err, says);
+    assert.equal(result.err.trimEnd().split('\n').length, 2, result.err);
+    assert.equal(result.out, '');
+  }
+});
+
+test('an empty folder is an error that says what a folder means', async () => {
+  const nothing = mkdtempSync(path.join(folder, 'nothing-'));
+  const { status, err } = await stepscope(['info', nothing]);
+  assert.equal(status, 3);
+  assert.match(err, /holds no profile\.\nA folder stands for all the ranks in it/);
+});
+
+test('every command has help with examples', async () => {
+  for (const command of commands) {
+    const { out, status } = await stepscope([command.name, '--help']);
+    assert.equal(status, 0);
+    assert.match(out, /usage: stepscope .*\n[\s\S]*options:\n[\s\S]*examples:\n {2}stepscope/);
+  }
+  assert.match((await stepscope([])).out, /commands:\n/);
+  assert.match((await stepscope(['--version'])).out, /^stepscope \d+\.\d+\.\d+\n$/);
+  assert.equal((await stepscope(['stats', '--list'])).out.trim().split('\n').length, statsReports.length);
+});
+
+test('the real command runs, and a closed pipe is no error', () => {
+  const bin = path.join(projectRoot, 'bin/stepscope');
+  const direct = spawnSync(process.execPath, [bin, 'info', capturePath('eager')], { encoding: 'utf8' });
+  assert.equal(direct.status, 0, direct.stderr);
+  assert.match(direct.stdout, /NVIDIA H200/);
+  const piped = spawnSync(
+    'sh',
+    [
+      '-c',
+      `"$0" "$1" stats "$2" -r cuda_api_trace -f csv | head -1`,
+      process.execPath,
+      bin,
+      capturePath('eager'),
+    ],
+    {
+      encoding: 'utf8',
+    },
+  );
+  assert.equal(piped.stdout, 'Start (ns),Duration (ns),Name,Result,CorrID,Pid,Tid,T-Pri,Thread Name\n');
+  assert.equal(piped.stderr, '');
+});
+
+test('names from the file cannot move the cursor or break a table', async () => {
+  const { out } = await stepscope(['stats', capturePath('stress'), '-r', 'nvtx_sum', '-f', 'markdown']);
+  assert.ok(out.includes('\\[Executor\\] \\_forward\\_step 0'));
+});

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { NONE } from '../src/base/column.js';
+import { openProfile } from '../src/import/open.js';
+import { capabilities, graphMode } from '../src/model/capabilities.js';
+import { mergeProfiles } from '../src/model/merge.js';
+import type { Profile } from '../src/model/profile.js';
+import { deserializeProfile, serializeProfile } from '../src/model/serialize.js';
+import { sliceProfile } from '../src/model/slice.js';
+import { validateProfile } from '../src/model/validate.js';
+import { captureNames, capturePath } from '../src/testing/captures.js';
+import { COLUMN_NS, drawProfile } from '../src/testing/drawn-profile.js';
+
+const plain = (cells: unknown) => Array.from(cells as Float64Array);
+const names = (profile: Profile) => plain(profile.tables.kernels!.name).map(id => profile.strings.text(id));
+
+const drawing = `
+  nvtx  RRRRRR....
+  cpu   ab........
+  gpu   ..aaa..bb.
+`;
+
+test('a drawn profile links kernels to the calls that launched them', () => {
+  const profile = drawProfile(drawing);
+  assert.deepEqual(validateProfile(profile), []);
+  assert.deepEqual(plain(profile.tables.kernels!.launch), [0, 1]);
+  assert.deepEqual(names(profile), ['a', 'b']);
+  assert.equal(profile.tables.copies, undefined);
+});
+
+test('a kernel whose launch was not recorded has none, and process numbers keep ranks apart', () => {
+  const profile = drawProfile('cpu  a..\ngpu  .ab');
+  assert.deepEqual(plain(profile.tables.kernels!.launch), [0, NONE]);
+});
+
+test('merging aligns clocks that know the time of day', () => {
+  const first: Profile = { ...drawProfile(drawing), clock: 'utc', originNs: 1_000_000n };
+  const second: Profile = { ...drawProfile(drawing), clock: 'utc', originNs: 1_000_005n };
+  const merged = mergeProfiles([first, second]);
+  assert.deepEqual(validateProfile(merged), []);
+  assert.equal(merged.originNs, 1_000_000n);
+  assert.deepEqual(plain(merged.tables.kernels!.start), [20, 25, 70, 75]);
+  assert.deepEqual(names(merged), ['a', 'a', 'b', 'b']);
+  assert.equal(merged.processes.length, 2);
+  assert.equal(merged.gpus.length, 2);
+  // Each kernel links to a call of its own process, though both ranks use the same ids.
+  const { kernels, apiCalls } = merged.tables;
+  for (const row of [0, 1, 2, 3]) {
+    const launch = plain(kernels!.launch)[row];
+    const caller = merged.threads[plain(apiCalls!.thread)[launch]].process;
+    assert.equal(caller, merged.streams[plain(kernels!.stream)[row]].process);
+  }
+  assert.equal(merged.notes.length, 0);
+});
+
+test('merging says so when clocks cannot be aligned', () => {
+  const merged = mergeProfiles([drawProfile(drawing), drawProfile(drawing)]);
+  assert.deepEqual(
+    merged.notes.map(note => note.code),
+    ['clocks-not-aligned'],
+  );
+  assert.deepEqual(plain(merged.tables.kernels!.start), [20, 20, 70, 70]);
+});
+
+test('a slice keeps what starts, ends or runs through the window', () => {
+  //         0123456789
+  const profile = drawProfile('cpu  abcd......\ngpu  aaabb.cccc\ngpu2 .ddddddddd');
+  const slice = sliceProfile(profile, { fromNs: 3 * COLUMN_NS, toNs: 5 * COLUMN_NS });
+  assert.deepEqual(validateProfile(slice), []);
+  // a ends exactly where the window begins, so it touches it; c starts after.
+  assert.deepEqual(names(slice), ['a', 'd', 'b']);
+  // The call c ends where the window begins and stays, so d is the second call left.
+  assert.deepEqual(plain(slice.tables.kernels!.launch), [NONE, 1, NONE]);
+});
+
+test('bytes and back', async () => {
+  for (const name of captureNames) {
+    const profile = await openProfile([capturePath(name)]);
+    const bytes = serializeProfile(profile);
+    // An odd offset, as in a network buffer: reading must cope.
+    const padded = new Uint8Array(bytes.length + 3);
+    padded.set(bytes, 3);
+    const back = deserializeProfile(padded.subarray(3));
+    assert.deepEqual(validateProfile(back), []);
+    assert.deepEqual(serializeProfile(back), bytes, name);
+    assert.equal(back.originNs, profile.originNs);
+  }
+});
+
+test('a stored profile that is cut off is refused in words', async () => {
+  const bytes = serializeProfile(await openProfile([capturePath('graphmode')]));
+  for (const length of [0, 5, 11, 12, 100, bytes.length - 8]) {
+    assert.throws(() => deserializeProfile(bytes.slice(0, length)), { name: 'UserError' });
+  }
+});
+
+test('capabilities follow from what is there, with the flag for what is not', async () => {
+  const eager = capabilities(await openProfile([capturePath('eager')]));
+  const of = (table: string) => eager.find(ability => ability.table === table)!;
+  assert.equal(of('kernels').rows, 5080);
+  assert.equal(of('metricSamples').recorded, false);
+  assert.equal(of('metricSamples').hint, '--gpu-metrics-devices=0');
+  const modes = await Promise.all(
+    ['eager', 'graph', 'graphmode'].map(async name => graphMode(await openProfile([capturePath(name)]))),
+  );
+  assert.deepEqual(modes, ['none', 'nodes', 'blocks']);
+});
+
+test('every capture is valid, and the same whether decoded by one thread or several', async () => {
+  for (const name of captureNames) {
+    const profile = await openProfile([capturePath(name)], { workers: 0 });
+    assert.deepEqual(validateProfile(profile), [], name);
+    const again = await openProfile([capturePath(name)], { workers: 3 });
+    assert.deepEqual(serializeProfile(again), serializeProfile(profile), name);
+  }
+});
+
+test('validation finds what is wrong', () => {
+  const profile = drawProfile(drawing);
+  const broken = (change: (table: Record<string, Float64Array>) => void) => {
+    const kernels = { ...profile.tables.kernels } as unknown as Record<string, Float64Array>;
+    for (const key of Object.keys(kernels)) if (key !== 'length') kernels[key] = kernels[key].slice();
+    change(kernels);
+    return validateProfile({ ...profile, tables: { ...profile.tables, kernels: kernels as never } });
+  };
+  assert.match(broken(t => (t.start[0] = 900))[0], /not sorted|ends before/);
+  assert.match(broken(t => (t.end[1] = 0))[0], /ends before/);
+  assert.match(broken(t => (t.stream[0] = 99))[0], /beyond/);
+  assert.match(broken(t => (t.name = t.name.slice(1)))[0], /has 1 of 2/);
+});

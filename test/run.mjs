@@ -1,0 +1,25 @@
+// The whole test: format and lint, build (which is the type check), then every test file.
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+process.chdir(fileURLToPath(new URL('..', import.meta.url)));
+const require = createRequire(import.meta.url);
+
+function step(title, command, args) {
+  process.stdout.write(`\n${title}\n`);
+  const { status, error } = spawnSync(command, args, { stdio: 'inherit' });
+  if (error) throw error;
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+const node = process.execPath;
+step('format and lint', node, [require.resolve('@biomejs/biome/bin/biome'), 'check', '.']);
+step('build and type check', node, [require.resolve('typescript/bin/tsc'), '-p', '.']);
+const only = process.argv.slice(2);
+const files = readdirSync('dist/test', { recursive: true })
+  .filter(name => name.endsWith('.test.js') && (only.length === 0 || only.some(part => name.includes(part))))
+  .map(name => `dist/test/${name}`)
+  .sort();
+step(`tests (${files.length} files)`, node, ['--test', '--test-reporter=spec', ...files]);
