@@ -14,7 +14,10 @@ const encoder = new TextEncoder();
 export class StringTable {
   /** Distinct texts as bytes, one after the other; text i is arena[ends[i-1] .. ends[i]]. */
   private arena = new Uint8Array(1 << 14);
+  private arenaView = new DataView(this.arena.buffer);
   private arenaUsed = 0;
+  private source: Uint8Array = this.arena;
+  private sourceView: DataView = this.arenaView;
   private ends = new Float64Array(1 << 10);
   private hashes = new Int32Array(1 << 10);
   private decoded: (string | undefined)[] = [];
@@ -45,10 +48,8 @@ export class StringTable {
   }
 
   internBytes(source: Uint8Array, from: number, to: number): StringId {
-    // FNV-1a over the bytes; long names differ in their middles, so every byte counts.
-    let hash = 0x811c9dc5;
-    for (let i = from; i < to; i++) hash = Math.imul(hash ^ source[i], 0x01000193);
-    hash ^= hash >>> 15;
+    if (source !== this.source) this.look(source);
+    const hash = hashOf(this.sourceView, source, from, to);
     const mask = this.slots.length - 1;
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
       const entry = this.slots[slot];
@@ -56,6 +57,12 @@ export class StringTable {
       if (this.hashes[entry - 1] === hash && this.equals(entry - 1, source, from, to))
         return (entry - 1) as StringId;
     }
+  }
+
+  /** Importers intern from one buffer again and again, so its view is kept. */
+  private look(source: Uint8Array): void {
+    this.source = source;
+    this.sourceView = new DataView(source.buffer, source.byteOffset, source.byteLength);
   }
 
   /** Id of a text that is already here, or -1. */
@@ -68,9 +75,13 @@ export class StringTable {
   }
 
   private equals(id: number, source: Uint8Array, from: number, to: number): boolean {
-    const start = id === 0 ? 0 : this.ends[id - 1];
-    if (this.ends[id] - start !== to - from) return false;
-    for (let i = from, j = start; i < to; i++, j++) if (source[i] !== this.arena[j]) return false;
+    let j = id === 0 ? 0 : this.ends[id - 1];
+    if (this.ends[id] - j !== to - from) return false;
+    let i = from;
+    for (; i + 4 <= to; i += 4, j += 4) {
+      if (this.sourceView.getInt32(i, true) !== this.arenaView.getInt32(j, true)) return false;
+    }
+    for (; i < to; i++, j++) if (source[i] !== this.arena[j]) return false;
     return true;
   }
 
@@ -80,6 +91,7 @@ export class StringTable {
       const larger = new Uint8Array(Math.max(this.arena.length * 2, this.arenaUsed + length));
       larger.set(this.arena.subarray(0, this.arenaUsed));
       this.arena = larger;
+      this.arenaView = new DataView(larger.buffer);
     }
     this.arena.set(source.subarray(from, to), this.arenaUsed);
     this.arenaUsed += length;
@@ -132,4 +144,16 @@ export class StringTable {
     }
     return table;
   }
+}
+
+/** Every byte counts, because long names differ in their middles; four at a time, because most of them repeat. */
+function hashOf(view: DataView, source: Uint8Array, from: number, to: number): number {
+  let hash = 0x811c9dc5 | 0;
+  let i = from;
+  for (; i + 4 <= to; i += 4) {
+    hash = Math.imul(hash ^ view.getInt32(i, true), 0x9e3779b1);
+    hash ^= hash >>> 15;
+  }
+  for (; i < to; i++) hash = Math.imul(hash ^ source[i], 0x01000193);
+  return hash ^ (hash >>> 15);
 }

@@ -106,13 +106,48 @@ export class ProfileFile {
     }
   }
 
+  /**
+   * Like `chunks`, for large files read once: a chunk is good only until the next one is asked for. Two buffers take
+   * turns, and while one is being worked on the other is already being filled.
+   */
+  async *borrowedChunks(chunkBytes = CHUNK_BYTES): AsyncGenerator<Uint8Array & { readBytes?: number }> {
+    if (this.packed) {
+      yield* this.chunks(chunkBytes);
+      return;
+    }
+    let position = 0;
+    let filling = new Uint8Array(chunkBytes);
+    let spare = new Uint8Array(chunkBytes);
+    let coming = this.readAt(filling, position);
+    try {
+      while (true) {
+        const got = await coming;
+        if (got === 0) return;
+        position += got;
+        const chunk = Object.assign(filling.subarray(0, got), { readBytes: position });
+        [filling, spare] = [spare, filling];
+        coming = this.readAt(filling, position);
+        yield chunk;
+      }
+    } finally {
+      // A reader that stops early must not leave a read behind that outlives the descriptor.
+      await coming.catch(() => 0);
+    }
+  }
+
+  private readAt(into: Uint8Array, position: number): Promise<number> {
+    return new Promise((resolve, reject) =>
+      fs.read(this.fd, into, 0, into.length, position, (error, got) =>
+        error ? reject(error) : resolve(got),
+      ),
+    );
+  }
+
   private async *plainChunks(chunkBytes: number): AsyncGenerator<Uint8Array & { readBytes?: number }> {
     let position = 0;
     while (true) {
       const buffer = new Uint8Array(chunkBytes);
-      const got = await new Promise<number>((resolve, reject) =>
-        fs.read(this.fd, buffer, 0, chunkBytes, position, (error, n) => (error ? reject(error) : resolve(n))),
-      );
+      const got = await this.readAt(buffer, position);
       if (got === 0) return;
       position += got;
       yield Object.assign(buffer.subarray(0, got), { readBytes: position });

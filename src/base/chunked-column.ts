@@ -1,0 +1,55 @@
+/**
+ * A column of unknown length that may stay empty. Grows by whole chunks, so nothing is copied while it fills and
+ * little is spare; takes no memory until the first value that is not "missing".
+ */
+import { type AnyArray, allocate, missingValue, type Storage } from './column.js';
+
+const FIRST_ROWS = 1 << 10;
+const MAX_ROWS = 1 << 16;
+
+export class ChunkedColumn {
+  length = 0;
+  private readonly full: AnyArray[] = [];
+  private current: AnyArray;
+  private used = 0;
+  private readonly missing: number;
+
+  constructor(readonly storage: Storage) {
+    this.current = allocate(storage, 0);
+    this.missing = missingValue(storage);
+  }
+
+  push(value: number): void {
+    this.length++;
+    if (this.used < this.current.length) this.current[this.used++] = value;
+    else this.pushIntoNewChunk(value);
+  }
+
+  private pushIntoNewChunk(value: number): void {
+    const nothingYet = this.current.length === 0;
+    if (nothingYet && Object.is(value, this.missing)) return;
+    if (!nothingYet) this.full.push(this.current);
+    else if (this.length > 1) this.full.push(allocate(this.storage, this.length - 1).fill(this.missing));
+    this.current = allocate(this.storage, Math.min(MAX_ROWS, Math.max(FIRST_ROWS, this.current.length * 2)));
+    this.current[0] = value;
+    this.used = 1;
+  }
+
+  /** Everything in one array, in the given order of rows. Undefined when every value was missing. Ends the column. */
+  finish(order?: Int32Array): AnyArray | undefined {
+    if (this.current.length === 0) return undefined;
+    const cells = allocate(this.storage, this.length);
+    let row = 0;
+    for (const chunk of this.full) {
+      cells.set(chunk, row);
+      row += chunk.length;
+    }
+    cells.set(this.current.subarray(0, this.used), row);
+    this.full.length = 0;
+    this.current = allocate(this.storage, 0);
+    if (!order) return cells;
+    const ordered = allocate(this.storage, this.length);
+    for (let i = 0; i < order.length; i++) ordered[i] = cells[order[i]];
+    return ordered;
+  }
+}

@@ -1,0 +1,221 @@
+/**
+ * Reads one trace event into fields that are used again for the next: no object per event. Texts are only marked
+ * by where they are in the bytes; whoever wants one interns it before the bytes move on.
+ */
+import type { JsonCursor } from '../../base/json/json-cursor.js';
+import { KeyTable } from '../../base/json/key-table.js';
+import { ARG_COUNT, Arg, argumentKeys, TextArg } from './event-keys.js';
+import type { Labels } from './labels.js';
+
+// The hot switch uses these, so they are constants of this file (see json-cursor.ts).
+const PH = 0;
+const CAT = 1;
+const NAME = 2;
+const PID = 3;
+const TID = 4;
+const TS = 5;
+const DUR = 6;
+const ID = 7;
+const ARGS = 8;
+const NUMBERS = ARG_COUNT;
+
+const eventKeys = new KeyTable([
+  ['ph', PH],
+  ['cat', CAT],
+  ['name', NAME],
+  ['pid', PID],
+  ['tid', TID],
+  ['ts', TS],
+  ['dur', DUR],
+  ['id', ID],
+  ['args', ARGS],
+]);
+
+/** A stretch of bytes inside the event. `to` is 0 when the event does not have it. */
+export class TextMark {
+  from = 0;
+  to = 0;
+  escaped = false;
+  control = false;
+}
+
+export class EventReader {
+  /** First byte of `ph`: X, B, E, i, s, t, f, M … 0 when there is none. */
+  phase = 0;
+  readonly category = new TextMark();
+  readonly name = new TextMark();
+  /** Numbers as they are; text became a number in Labels. NaN when missing. */
+  pid = Number.NaN;
+  tid = Number.NaN;
+  id = Number.NaN;
+  hasTime = false;
+  micros = 0;
+  nanos = 0;
+  hasDuration = false;
+  durationNs = 0;
+  /** Numeric arguments by Arg, NaN when missing. */
+  readonly numbers = new Float64Array(ARG_COUNT).fill(Number.NaN);
+  readonly argumentName = new TextMark();
+  readonly kind = new TextMark();
+  readonly labels = new TextMark();
+  readonly shapes = new TextMark();
+  readonly types = new TextMark();
+  readonly stack = new TextMark();
+  private hasArguments = false;
+
+  constructor(private readonly names: Labels) {}
+
+  /** Reads the event whose opening brace the cursor has passed. The cursor's trouble says whether that worked. */
+  read(cursor: JsonCursor): void {
+    this.clear();
+    while (cursor.nextKey()) {
+      switch (eventKeys.find(cursor.bytes, cursor.textFrom, cursor.textTo)) {
+        case PH:
+          if (cursor.readText() && cursor.textTo === cursor.textFrom + 1)
+            this.phase = cursor.bytes[cursor.textFrom];
+          break;
+        case CAT:
+          markText(cursor, this.category);
+          break;
+        case NAME:
+          markText(cursor, this.name);
+          break;
+        case PID:
+          this.pid = this.names.read(cursor);
+          break;
+        case TID:
+          this.tid = this.names.read(cursor);
+          break;
+        case TS:
+          if ((this.hasTime = cursor.readDecimal())) {
+            this.micros = cursor.units;
+            this.nanos = cursor.thousandths;
+          }
+          break;
+        case DUR:
+          if ((this.hasDuration = cursor.readDecimal())) {
+            this.durationNs = cursor.units * 1000 + cursor.thousandths;
+          }
+          break;
+        case ID:
+          this.id = cursor.readNumber();
+          break;
+        case ARGS:
+          if (cursor.enterObject()) this.readArguments(cursor);
+          break;
+        default:
+          cursor.skipValue();
+      }
+    }
+  }
+
+  /**
+   * Becomes the whole of an event given as beginning and end. Its name comes from the beginning, whose bytes are gone
+   * by now and are handed on beside; other texts of such events are not kept.
+   */
+  resume(numbers: Float64Array, nameLength: number, durationNs: number): void {
+    const { pid, tid } = this;
+    this.clear();
+    this.pid = pid;
+    this.tid = tid;
+    this.hasArguments = true;
+    this.numbers.set(numbers);
+    this.name.from = 0;
+    this.name.to = nameLength;
+    this.name.escaped = false;
+    this.name.control = false;
+    this.hasDuration = true;
+    this.durationNs = durationNs;
+  }
+
+  private readArguments(cursor: JsonCursor): void {
+    this.hasArguments = true;
+    while (cursor.nextKey()) {
+      const key = argumentKeys.find(cursor.bytes, cursor.textFrom, cursor.textTo);
+      if (key < 0) cursor.skipValue();
+      else if (key < NUMBERS) this.numbers[key] = cursor.readNumber();
+      else this.readTextArgument(cursor, key);
+    }
+  }
+
+  private readTextArgument(cursor: JsonCursor, key: number): void {
+    switch (key) {
+      case TextArg.shapes:
+        markValue(cursor, this.shapes);
+        break;
+      case TextArg.types:
+        markValue(cursor, this.types);
+        break;
+      case TextArg.grid:
+        this.readTriple(cursor, Arg.gridX);
+        break;
+      case TextArg.block:
+        this.readTriple(cursor, Arg.blockX);
+        break;
+      case TextArg.stack:
+        markText(cursor, this.stack);
+        break;
+      case TextArg.name:
+        markText(cursor, this.argumentName);
+        break;
+      case TextArg.kind:
+        markText(cursor, this.kind);
+        break;
+      default:
+        markText(cursor, this.labels);
+    }
+  }
+
+  /** `[8, 1, 1]`. Anything else (ROCm calls have text here) is stepped over. */
+  private readTriple(cursor: JsonCursor, first: number): void {
+    const from = cursor.pos;
+    cursor.skipValue();
+    if (cursor.trouble !== 0 || cursor.bytes[from] !== 0x5b) return;
+    let slot = first;
+    let value = -1;
+    for (let i = from + 1; i < cursor.pos && slot < first + 3; i++) {
+      const digit = cursor.bytes[i] - 0x30;
+      if (digit >= 0 && digit <= 9) value = (value < 0 ? 0 : value * 10) + digit;
+      else if (value >= 0) {
+        this.numbers[slot++] = value;
+        value = -1;
+      }
+    }
+  }
+
+  private clear(): void {
+    this.phase = 0;
+    this.category.to = 0;
+    this.name.to = 0;
+    this.pid = Number.NaN;
+    this.tid = Number.NaN;
+    this.id = Number.NaN;
+    this.hasTime = false;
+    this.hasDuration = false;
+    this.durationNs = 0;
+    if (!this.hasArguments) return;
+    this.hasArguments = false;
+    this.numbers.fill(Number.NaN);
+    this.argumentName.to = 0;
+    this.kind.to = 0;
+    this.labels.to = 0;
+    this.shapes.to = 0;
+    this.types.to = 0;
+    this.stack.to = 0;
+  }
+}
+
+function markText(cursor: JsonCursor, mark: TextMark): void {
+  if (!cursor.readText()) return;
+  mark.from = cursor.textFrom;
+  mark.to = cursor.textTo;
+  mark.escaped = cursor.textEscaped;
+  mark.control = cursor.textControl;
+}
+
+/** Marks a value of any kind, brackets and all. */
+function markValue(cursor: JsonCursor, mark: TextMark): void {
+  mark.from = cursor.pos;
+  cursor.skipValue();
+  mark.to = cursor.trouble === 0 ? cursor.pos : 0;
+}

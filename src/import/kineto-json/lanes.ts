@@ -1,0 +1,69 @@
+/**
+ * Where events happened. While reading, a place is a lane: a pid and tid as written, or a GPU's stream. Which process
+ * owns a stream is only known at the end, when every launch has been seen.
+ */
+import { NONE } from '../../base/column.js';
+import { TupleIndex } from '../../base/tuple-index.js';
+
+export class Lanes {
+  /** (pid, tid) as the events have them; a GPU event's pid is its device and its tid the stream. */
+  private readonly places = new TupleIndex();
+  /** (pid, device, context, stream) of GPU work. */
+  private readonly streams = new TupleIndex();
+  readonly cpuEvents: number[] = [];
+  readonly apiCalls: number[] = [];
+  /** The stream lane that work at this place used; NONE for CPU threads. */
+  readonly streamAt: number[] = [];
+
+  get count(): number {
+    return this.places.length;
+  }
+
+  get streamCount(): number {
+    return this.streams.length;
+  }
+
+  place(pid: number, tid: number): number {
+    // NaN is no key: an event without pid or tid is put on 0.
+    const lane = this.places.intern(Number.isNaN(pid) ? 0 : pid, Number.isNaN(tid) ? 0 : tid);
+    if (lane === this.cpuEvents.length) {
+      this.cpuEvents.push(0);
+      this.apiCalls.push(0);
+      this.streamAt.push(NONE);
+    }
+    return lane;
+  }
+
+  pid(lane: number): number {
+    return this.places.part(lane, 0);
+  }
+
+  tid(lane: number): number {
+    return this.places.part(lane, 1);
+  }
+
+  /** The stream lane of GPU work. Missing arguments fall back on the place, where Kineto repeats them. */
+  stream(pid: number, tid: number, device: number, context: number, stream: number): number {
+    const place = this.place(pid, tid);
+    const lane = this.streams.intern(
+      this.pid(place),
+      Number.isNaN(device) ? this.pid(place) : device,
+      Number.isNaN(context) ? 0 : context,
+      Number.isNaN(stream) ? this.tid(place) : stream,
+    );
+    if (this.streamAt[place] === NONE) this.streamAt[place] = lane;
+    return lane;
+  }
+
+  deviceOf(stream: number): number {
+    return this.streams.part(stream, 1);
+  }
+
+  contextOf(stream: number): number {
+    return this.streams.part(stream, 2);
+  }
+
+  streamIdOf(stream: number): number {
+    return this.streams.part(stream, 3);
+  }
+}
