@@ -1,9 +1,10 @@
 /** The registry: one line per format. */
 import { UserError } from '../base/user-error.js';
 import type { Importer } from './importer.js';
+import { kinetoJson } from './kineto-json/kineto-json.js';
 import { nsysSqlite } from './nsys-sqlite/nsys-sqlite.js';
 
-export const importers: readonly Importer[] = [nsysSqlite];
+export const importers: readonly Importer[] = [nsysSqlite, kinetoJson];
 
 /** The one importer that knows this content. */
 export function importerFor(head: Uint8Array, name: string): Importer {
