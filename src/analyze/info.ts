@@ -4,7 +4,7 @@ import { formatBytes, formatCount, formatDuration, plural } from '../base/units.
 import { matchMarker } from '../catalog/engine-markers.js';
 import { capabilities, graphMode } from '../model/capabilities.js';
 import type { Gpu, GraphMode, Profile } from '../model/profile.js';
-import { type TableName, tableNames } from '../model/schema.js';
+import { RangeKind, type TableName, tableNames } from '../model/schema.js';
 import type { Block, Fact } from './block.js';
 
 export interface MarkerInfo {
@@ -39,6 +39,8 @@ export interface CaptureSummary {
     readonly label: string;
     readonly hint: string;
   }[];
+  /** How to record GPU work with this profiler. */
+  readonly gpuHint: string;
   readonly sourceCounts: Readonly<Record<string, number>>;
   readonly settings: Readonly<Record<string, string>>;
   readonly versions: Readonly<Record<string, string>>;
@@ -73,6 +75,7 @@ export function summarizeCapture(profile: Profile): CaptureSummary {
     markers: findMarkers(profile),
     recorded: abilities.filter(a => a.recorded).map(({ table, label, rows }) => ({ table, label, rows })),
     notRecorded: missing.map(({ table, label, hint }) => ({ table, label, hint })),
+    gpuHint: `capture with ${abilities.find(ability => ability.table === 'kernels')?.hint ?? ''}`,
     sourceCounts: capture.sourceCounts,
     settings: capture.settings,
     versions: capture.versions,
@@ -112,8 +115,11 @@ function findMarkers(profile: Profile): MarkerInfo[] {
   if (!ranges) return [];
   const counts = new Map<number, number>();
   const names = ranges.name as unknown as Int32Array;
+  const kinds = ranges.kind as unknown as Uint8Array;
   for (let row = 0; row < names.length; row++)
-    if (names[row] !== NONE) counts.set(names[row], (counts.get(names[row]) ?? 0) + 1);
+    // What the profiler drew on the GPU repeats what the thread marked.
+    if (names[row] !== NONE && kinds[row] !== RangeKind.gpuAnnotation)
+      counts.set(names[row], (counts.get(names[row]) ?? 0) + 1);
   const found = new Map<string, { -readonly [K in keyof MarkerInfo]: MarkerInfo[K] }>();
   for (const [id, count] of counts) {
     const text = profile.strings.text(id);
@@ -160,7 +166,7 @@ export function describeCapture(summary: CaptureSummary): Block[] {
     ...gpuFacts(summary),
     {
       label: 'span',
-      text: `${formatDuration(summary.span.durationNs)}${summary.startedUtc ? `, session began ${summary.startedUtc}` : ''}`,
+      text: `${formatDuration(summary.span.durationNs)}${summary.startedUtc ? `, began ${summary.startedUtc}` : ''}`,
     },
     {
       label: 'ran on',
@@ -251,7 +257,7 @@ function recordedBlock(summary: CaptureSummary): Block {
       label: '0',
       text: 'GPU kernels: no GPU work was recorded',
       tone: 'bad',
-      hint: 'profile the process that runs the model, not its client, and check that the window was reached',
+      hint: `${summary.gpuHint}; profile the process that runs the model, not its client, and check that the window was reached`,
     });
   }
   for (const { label, hint, table } of summary.notRecorded) {
