@@ -9,8 +9,11 @@ import type { ProfileFile } from './profile-file.js';
 export interface ImportContext {
   /** Told from time to time how much of the file is done, 0 to 1. */
   readonly onProgress?: (done: number) => void;
-  /** Only these tables are wanted; the others may be skipped (and are then listed in Profile.skipped). */
-  readonly tables?: ReadonlySet<TableName>;
+  /**
+   * Only these tables are wanted, and of their optional columns only those listed. Others may be skipped (tables are
+   * then listed in Profile.skipped). Undefined: everything.
+   */
+  readonly tables?: ReadonlyMap<TableName, readonly string[]>;
   /** Workers to use beside this thread; 0 keeps everything here. Undefined lets the importer choose. */
   readonly workers?: number;
 }

@@ -6,7 +6,7 @@ export const cudaApiGpuSum: StatsReport = {
   title: 'CUDA Summary (API/Kernels/MemOps)',
   aliases: ['apigpusum'],
   options: kernelNameOptions,
-  reads: ['apiCalls', 'kernels', 'copies', 'memsets'],
+  reads: { apiCalls: [], kernels: [], copies: [], memsets: [] },
   needs: ['apiCalls', 'kernels', 'copies', 'memsets'],
   compute: (profile, options) =>
     pooledSummary(profile, ['apiCalls', 'kernels', 'copies', 'memsets'], options),

@@ -8,7 +8,7 @@ export const cudaApiSum: StatsReport = {
   title: 'CUDA API Summary',
   aliases: ['cudaapisum'],
   options: [],
-  reads: ['apiCalls'],
+  reads: { apiCalls: [] },
   needs: ['apiCalls'],
   compute(profile) {
     const calls = cells(profile, 'apiCalls')!;

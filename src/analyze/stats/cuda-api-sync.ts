@@ -8,7 +8,7 @@ export const cudaApiSync: StatsReport = {
   title: 'CUDA Synchronization APIs',
   aliases: ['cuda-api-sync'],
   options: ['rows'],
-  reads: ['apiCalls'],
+  reads: { apiCalls: [] },
   needs: ['apiCalls'],
   advice:
     'These calls make the host wait for the GPU. Wait on events instead, and only where the value is needed.',

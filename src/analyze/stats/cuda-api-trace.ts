@@ -8,7 +8,7 @@ export const cudaApiTrace: StatsReport = {
   title: 'CUDA API Trace',
   aliases: ['cudaapitrace'],
   options: [],
-  reads: ['apiCalls'],
+  reads: { apiCalls: ['result'] },
   needs: ['apiCalls'],
   compute(profile) {
     const calls = cells(profile, 'apiCalls')!;

@@ -1,14 +1,14 @@
 import { column, texts, timeSummaryColumns } from './columns.js';
 import { cells, kernelNames } from './gpu-operations.js';
 import { groupByNumber, PairNumbers } from './grouping.js';
-import { kernelNameOptions, type StatsReport } from './report.js';
+import { kernelNameOptions, launchShapeColumns, type StatsReport } from './report.js';
 
 export const cudaGpuKernGbSum: StatsReport = {
   id: 'cuda_gpu_kern_gb_sum',
   title: 'CUDA GPU Kernel/Grid/Block Summary',
   aliases: [],
   options: kernelNameOptions,
-  reads: ['kernels'],
+  reads: { kernels: launchShapeColumns },
   needs: ['kernels'],
   compute(profile, options) {
     const kernels = cells(profile, 'kernels')!;

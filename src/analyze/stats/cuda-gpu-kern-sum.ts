@@ -8,7 +8,7 @@ export const cudaGpuKernSum: StatsReport = {
   title: 'CUDA GPU Kernel Summary',
   aliases: ['cuda_kern_sum', 'gpukernsum'],
   options: kernelNameOptions,
-  reads: ['kernels'],
+  reads: { kernels: [] },
   needs: ['kernels'],
   compute(profile, options) {
     const kernels = cells(profile, 'kernels')!;

@@ -8,7 +8,7 @@ export const cudaGpuMemSizeSum: StatsReport = {
   title: 'CUDA GPU MemOps Summary (by Size)',
   aliases: ['gpumemsizesum', 'cuda_mem_size_sum'],
   options: [],
-  reads: ['copies', 'memsets'],
+  reads: { copies: [], memsets: [] },
   needs: ['copies', 'memsets'],
   compute(profile, options) {
     const groups = groupPools(profile, ['copies', 'memsets'], options, 'bytes').sort(byTotal);

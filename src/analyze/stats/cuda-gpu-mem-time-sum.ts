@@ -8,7 +8,7 @@ export const cudaGpuMemTimeSum: StatsReport = {
   title: 'CUDA GPU MemOps Summary (by Time)',
   aliases: ['gpumemtimesum', 'cuda_mem_time_sum'],
   options: [],
-  reads: ['copies', 'memsets'],
+  reads: { copies: [], memsets: [] },
   needs: ['copies', 'memsets'],
   compute(profile, options) {
     const groups = groupPools(profile, ['copies', 'memsets'], options).sort(byTotal);

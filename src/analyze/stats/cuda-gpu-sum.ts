@@ -6,7 +6,7 @@ export const cudaGpuSum: StatsReport = {
   title: 'CUDA GPU Summary (Kernels/MemOps)',
   aliases: ['gpusum'],
   options: kernelNameOptions,
-  reads: ['kernels', 'copies', 'memsets'],
+  reads: { kernels: [], copies: [], memsets: [] },
   needs: ['kernels', 'copies', 'memsets'],
   compute: (profile, options) => pooledSummary(profile, ['kernels', 'copies', 'memsets'], options),
 };

@@ -4,7 +4,7 @@ import type { Profile } from '../../model/profile.js';
 import type { TableColumn } from '../block.js';
 import { column } from './columns.js';
 import { cells, copyName, kernelNames, MEMSET_NAME, memoryKindName } from './gpu-operations.js';
-import { kernelNameOptions, type StatsReport } from './report.js';
+import { kernelNameOptions, launchShapeColumns, type StatsReport } from './report.js';
 
 const pools = ['kernels', 'copies', 'memsets'] as const;
 
@@ -13,7 +13,11 @@ export const cudaGpuTrace: StatsReport = {
   title: 'CUDA GPU Trace',
   aliases: ['gputrace'],
   options: kernelNameOptions,
-  reads: ['kernels', 'copies', 'memsets'],
+  reads: {
+    kernels: [...launchShapeColumns, 'registersPerThread', 'staticSharedBytes', 'dynamicSharedBytes'],
+    copies: ['sourceMemory', 'targetMemory'],
+    memsets: ['memory'],
+  },
   needs: ['kernels', 'copies', 'memsets'],
   compute(profile, options): TableColumn[] {
     const { pool, row } = mergedOrder(profile);

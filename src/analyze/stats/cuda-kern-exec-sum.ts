@@ -10,7 +10,7 @@ export const cudaKernExecSum: StatsReport = {
   title: 'CUDA Kernel Launch & Exec Time Summary',
   aliases: ['kernexecsum'],
   options: kernelNameOptions,
-  reads: ['kernels', 'apiCalls'],
+  reads: { kernels: [], apiCalls: [] },
   needs: ['kernels'],
   compute(profile, options) {
     const kernels = cells(profile, 'kernels')!;

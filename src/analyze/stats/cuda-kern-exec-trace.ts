@@ -3,14 +3,14 @@ import { column } from './columns.js';
 import { dimensionText } from './cuda-gpu-kern-gb-sum.js';
 import { apiName, cells, kernelNames } from './gpu-operations.js';
 import { kernelLaunches } from './kernel-launches.js';
-import { kernelNameOptions, type StatsReport } from './report.js';
+import { kernelNameOptions, launchShapeColumns, type StatsReport } from './report.js';
 
 export const cudaKernExecTrace: StatsReport = {
   id: 'cuda_kern_exec_trace',
   title: 'CUDA Kernel Launch & Exec Time Trace',
   aliases: ['kernexectrace'],
   options: kernelNameOptions,
-  reads: ['kernels', 'apiCalls'],
+  reads: { kernels: launchShapeColumns, apiCalls: [] },
   needs: ['kernels'],
   compute(profile, options) {
     const kernels = cells(profile, 'kernels')!;

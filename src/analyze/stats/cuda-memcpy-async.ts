@@ -8,7 +8,7 @@ export const cudaMemcpyAsync: StatsReport = {
   title: 'CUDA Async Memcpy with Pageable Memory',
   aliases: ['cuda-async-memcpy'],
   options: ['rows'],
-  reads: ['copies', 'apiCalls'],
+  reads: { copies: ['sourceMemory', 'targetMemory'], apiCalls: [] },
   needs: ['copies'],
   advice: 'Pageable host memory makes these asynchronous copies block. Use pinned memory (pin_memory=True).',
   compute(profile, options) {

@@ -12,7 +12,7 @@ export const cudaMemcpySync: StatsReport = {
   title: 'CUDA Synchronous Memcpy',
   aliases: ['cuda-sync-memcpy'],
   options: ['rows'],
-  reads: ['copies', 'apiCalls'],
+  reads: { copies: ['sourceMemory', 'targetMemory', 'sourceDevice', 'targetDevice'], apiCalls: [] },
   needs: ['copies'],
   advice: 'These copies block the host. Use cudaMemcpyAsync (non_blocking=True) on a stream.',
   compute(profile, options) {

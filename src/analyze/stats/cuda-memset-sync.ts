@@ -8,7 +8,7 @@ export const cudaMemsetSync: StatsReport = {
   title: 'CUDA Synchronous Memset',
   aliases: ['cuda-sync-memset'],
   options: ['rows'],
-  reads: ['memsets', 'apiCalls'],
+  reads: { memsets: ['memory'], apiCalls: [] },
   needs: ['memsets'],
   advice: 'Setting pinned or managed memory blocks the host. Use cudaMemsetAsync.',
   compute(profile, options) {

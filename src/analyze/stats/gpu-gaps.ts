@@ -8,7 +8,7 @@ export const gpuGaps: StatsReport = {
   title: 'GPU Gaps',
   aliases: ['gpu-gaps'],
   options: ['gap', 'rows'],
-  reads: ['kernels', 'copies', 'memsets', 'overheads'],
+  reads: { kernels: [], copies: [], memsets: [], overheads: [] },
   needs: ['kernels', 'copies', 'memsets'],
   advice: 'Times when a GPU ran nothing. Look at what the launching thread did before each gap.',
   compute(profile, options) {

@@ -17,7 +17,7 @@ export const gpuTimeUtil: StatsReport = {
   title: 'GPU Time Utilization',
   aliases: ['gpu-low-utilization', 'gpu-time-util'],
   options: ['threshold', 'chunks', 'rows'],
-  reads: ['kernels', 'copies', 'memsets', 'overheads'],
+  reads: { kernels: [], copies: [], memsets: [], overheads: [] },
   needs: ['kernels', 'copies', 'memsets'],
   advice:
     'Parts of the run with little GPU time. Work on several streams adds up, so 100% may hide idle time.',

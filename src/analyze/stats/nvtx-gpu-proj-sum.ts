@@ -3,7 +3,7 @@ import { numbers, texts } from './columns.js';
 import { cells } from './gpu-operations.js';
 import { type Projection, projectRanges } from './gpu-projection.js';
 import { rangeLabels, styleOf } from './range-tree.js';
-import type { StatsReport } from './report.js';
+import { rangeColumns, type StatsReport } from './report.js';
 
 interface Row {
   readonly label: string;
@@ -18,7 +18,7 @@ export const nvtxGpuProjSum: StatsReport = {
   title: 'NVTX GPU Projection Summary',
   aliases: [],
   options: [],
-  reads: ['ranges', 'apiCalls', 'kernels', 'copies', 'memsets'],
+  reads: { ranges: rangeColumns, apiCalls: [], kernels: [], copies: [], memsets: [] },
   needs: ['ranges'],
   compute(profile) {
     const ranges = cells(profile, 'ranges')!;

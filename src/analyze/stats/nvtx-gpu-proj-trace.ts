@@ -3,14 +3,14 @@ import { numbers, texts } from './columns.js';
 import { cells } from './gpu-operations.js';
 import { projectRanges } from './gpu-projection.js';
 import { rangeLabels, styleOf } from './range-tree.js';
-import type { StatsReport } from './report.js';
+import { rangeColumns, type StatsReport } from './report.js';
 
 export const nvtxGpuProjTrace: StatsReport = {
   id: 'nvtx_gpu_proj_trace',
   title: 'NVTX GPU Projection Trace',
   aliases: ['nvtxgpuproj', 'nvtx_gpu_proj'],
   options: [],
-  reads: ['ranges', 'apiCalls', 'kernels', 'copies', 'memsets'],
+  reads: { ranges: rangeColumns, apiCalls: [], kernels: [], copies: [], memsets: [] },
   needs: ['ranges'],
   compute(profile) {
     const ranges = cells(profile, 'ranges')!;

@@ -5,14 +5,14 @@ import { numbers, spreadColumns, texts } from './columns.js';
 import { cells, kernelNames } from './gpu-operations.js';
 import { groupByNumber, PairNumbers } from './grouping.js';
 import { launchContext, rangeLabels, styleOf } from './range-tree.js';
-import type { StatsReport } from './report.js';
+import { rangeColumns, type StatsReport } from './report.js';
 
 export const nvtxKernSum: StatsReport = {
   id: 'nvtx_kern_sum',
   title: 'NVTX Range Kernel Summary',
   aliases: ['nvtxkernsum'],
   options: ['base', 'mangled'],
-  reads: ['ranges', 'apiCalls', 'kernels', 'copies', 'memsets'],
+  reads: { ranges: rangeColumns, apiCalls: [], kernels: [], copies: [], memsets: [] },
   needs: ['ranges'],
   compute(profile, options) {
     const kernels = cells(profile, 'kernels');

@@ -4,14 +4,14 @@ import { RangeKind } from '../../model/schema.js';
 import { column } from './columns.js';
 import { cells } from './gpu-operations.js';
 import { collectRanges, findParents, rangeLabels } from './range-tree.js';
-import type { StatsReport } from './report.js';
+import { rangeColumns, type StatsReport } from './report.js';
 
 export const nvtxPushpopTrace: StatsReport = {
   id: 'nvtx_pushpop_trace',
   title: 'NVTX Push/Pop Range Trace',
   aliases: ['nvtxpptrace'],
   options: [],
-  reads: ['ranges'],
+  reads: { ranges: rangeColumns },
   needs: ['ranges'],
   compute(profile) {
     const ranges = cells(profile, 'ranges')!;

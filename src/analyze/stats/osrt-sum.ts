@@ -11,7 +11,7 @@ export const osrtSum: StatsReport = {
   title: 'OS Runtime Summary',
   aliases: ['osrtsum'],
   options: [],
-  reads: ['osCalls'],
+  reads: { osCalls: ['class'] },
   needs: ['osCalls'],
   compute(profile) {
     const calls = cells(profile, 'osCalls')!;

@@ -22,16 +22,30 @@ export interface StatsReport {
   readonly aliases: readonly string[];
   /** Options after the colon, such as `base` or `gap=10`. */
   readonly options: readonly string[];
-  /** Tables it reads; the importer may leave out the rest. The option `nvtx-name` adds calls and ranges. */
-  readonly reads: readonly TableName[];
+  /** Tables it reads, and which of their optional columns; the importer may leave out the rest. */
+  readonly reads: WantedTables;
   /** One of these must be there for the report to have an answer. */
   readonly needs: readonly TableName[];
   compute(profile: Profile, options: ReportOptions): readonly TableColumn[];
   readonly advice?: string;
 }
 
-export function tablesRead(report: StatsReport, options: ReportOptions): readonly TableName[] {
-  return options.nvtxName ? [...report.reads, 'apiCalls', 'ranges'] : report.reads;
+/** Tables, and optional columns of theirs. */
+export type WantedTables = { readonly [Name in TableName]?: readonly string[] };
+
+export const launchShapeColumns = ['gridX', 'gridY', 'gridZ', 'blockX', 'blockY', 'blockZ'] as const;
+export const rangeColumns = ['endThread', 'sourceRow'] as const;
+
+/** Everything a report will touch, its options considered. */
+export function tablesRead(report: StatsReport, options: ReportOptions): WantedTables {
+  const wanted: { [Name in TableName]?: readonly string[] } = { ...report.reads };
+  if (options.kernelName === 'base') wanted.kernels = [...(wanted.kernels ?? []), 'shortName'];
+  if (options.kernelName === 'mangled') wanted.kernels = [...(wanted.kernels ?? []), 'mangledName'];
+  if (options.nvtxName) {
+    wanted.apiCalls ??= [];
+    wanted.ranges ??= rangeColumns;
+  }
+  return wanted;
 }
 
 export const kernelNameOptions = ['nvtx-name', 'base', 'mangled'] as const;

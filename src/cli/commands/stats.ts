@@ -5,6 +5,7 @@ import { runReport, tablesRead } from '../../analyze/stats/report.js';
 import { UserError } from '../../base/user-error.js';
 import { openProfile } from '../../import/open.js';
 import type { Profile } from '../../model/profile.js';
+import type { TableName } from '../../model/schema.js';
 import { sliceProfile } from '../../model/slice.js';
 import { renderers } from '../../report/index.js';
 import { blockRows } from '../../report/json.js';
@@ -69,7 +70,7 @@ export const stats: Command = {
     requireFiles('stats', positionals);
     const whole = await openProfile(positionals, {
       // Only what the chosen reports read is taken from the file.
-      tables: new Set(chosen.flatMap(({ report, options }) => tablesRead(report, options))),
+      tables: tablesFor(chosen),
       onProgress: (file, done) => output.progress(`reading ${file}`, done),
     });
     output.clearProgress();
@@ -121,6 +122,16 @@ function findRenderer(format: string): Renderer {
     `There is no format ${JSON.stringify(format)}.`,
     `Use one of: ${renderers.map(known => known.id).join(', ')}`,
   );
+}
+
+function tablesFor(chosen: readonly ChosenReport[]): Map<TableName, string[]> {
+  const tables = new Map<TableName, string[]>();
+  for (const { report, options } of chosen) {
+    for (const [table, columns] of Object.entries(tablesRead(report, options)) as [TableName, string[]][]) {
+      tables.set(table, [...(tables.get(table) ?? []), ...columns]);
+    }
+  }
+  return tables;
 }
 
 function document(profile: Profile, chosen: readonly ChosenReport[]): string {

@@ -45,7 +45,7 @@ export class EventStore {
     private readonly builder: ProfileBuilder,
     private readonly event: EventReader,
     private readonly labels: Labels,
-    tables?: ReadonlySet<TableName>,
+    tables?: { has(table: TableName): boolean },
   ) {
     this.texts = new TextStore(builder.strings, builder.notes);
     this.cpu = new CpuEvents(event, this.texts, this.rows);

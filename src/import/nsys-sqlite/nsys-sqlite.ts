@@ -96,7 +96,7 @@ function makeReaders(
     const fileTable = plain?.table ?? special?.table;
     if (!fileTable || !database.tables.has(fileTable)) continue;
     if (context.tables && !context.tables.has(name)) builder.skipped.push(name);
-    else if (plain) readers.push(new TableReader(database, name, plain, builder));
+    else if (plain) readers.push(new TableReader(database, name, plain, builder, context.tables?.get(name)));
     else if (special) readers.push(new special.Reader(database, builder));
   }
   return readers;

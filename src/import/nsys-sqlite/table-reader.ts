@@ -28,11 +28,14 @@ export class TableReader implements TableImport {
     readonly model: TableName,
     private readonly source: TableSource,
     private readonly builder: ProfileBuilder,
+    wantedColumns?: readonly string[],
   ) {
     this.table = database.tables.get(source.table)!;
     this.leaves = database.leaves(this.table);
     const rows = this.leaves.rows;
-    const storages = new Map(columnsOf(model).map(([name, spec]) => [name, spec.storage]));
+    const specs = new Map(columnsOf(model));
+    const isWanted = (column: string) =>
+      !specs.get(column)!.optional || (wantedColumns?.includes(column) ?? true);
     const sinks: (Sink | undefined)[] = this.table.columns.map(() => undefined);
     const put = (fileColumn: string, sink: () => Sink) => {
       const position = this.table.columns.indexOf(fileColumn);
@@ -48,13 +51,13 @@ export class TableReader implements TableImport {
     };
 
     for (const [column, fileColumn] of Object.entries(source.numbers)) {
-      if (!this.table.columns.includes(fileColumn)) continue;
-      const storage = storages.get(column)!;
+      if (!this.table.columns.includes(fileColumn) || !isWanted(column)) continue;
+      const { storage } = specs.get(column)!;
       this.columns[column] = allocate(storage, rows, true);
       numbers(fileColumn, this.columns[column], missingValue(storage));
     }
     for (const [column, fileColumn] of Object.entries(source.names ?? {})) {
-      const cells = int(fileColumn);
+      const cells = isWanted(column) ? int(fileColumn) : undefined;
       if (cells) this.columns[column] = cells;
     }
     for (const [column, fileColumn] of Object.entries(source.texts ?? {})) {
