@@ -1,9 +1,10 @@
 /** The registry: one line per format. */
 import { UserError } from '../base/user-error.js';
 import type { Importer } from './importer.js';
+import { nsysRep } from './nsys-rep/nsys-rep.js';
 import { nsysSqlite } from './nsys-sqlite/nsys-sqlite.js';
 
-export const importers: readonly Importer[] = [nsysSqlite];
+export const importers: readonly Importer[] = [nsysSqlite, nsysRep];
 
 /** The one importer that knows this content. */
 export function importerFor(head: Uint8Array, name: string): Importer {
