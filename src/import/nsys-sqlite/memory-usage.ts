@@ -6,7 +6,7 @@ import type { ProfileBuilder, RawTable } from '../../model/builder.js';
 import type { GlobalIds, Owners } from './owners.js';
 import type { DecodeJob } from './parallel-decode.js';
 import type { StringIds } from './string-ids.js';
-import { dropRows, type TableImport } from './table-reader.js';
+import { dropRows, noteImpossible, type TableImport } from './table-reader.js';
 
 const DEALLOCATION = 1;
 
@@ -26,12 +26,25 @@ export class MemoryUsageReader implements TableImport {
     const rows = leaves.rows;
     this.rows = rows;
     this.name = new Int32Array(rows).fill(NONE);
-    this.ids = { machine: new Int32Array(rows), pid: new Int32Array(rows).fill(NONE), tid: new Int32Array(rows) };
-    const wanted = ['start', 'bytes', 'address', 'memKind', 'memoryOperationType', 'correlationId', 'deviceId'];
+    this.ids = {
+      machine: new Int32Array(rows),
+      pid: new Int32Array(rows).fill(NONE),
+      tid: new Int32Array(rows),
+    };
+    const wanted = [
+      'start',
+      'bytes',
+      'address',
+      'memKind',
+      'memoryOperationType',
+      'correlationId',
+      'deviceId',
+    ];
     const sinks = table.columns.map((column): Sink | undefined => {
       if (column === 'globalPid') return { kind: 'global-id', ...this.ids };
       if (column === 'name') {
-        const take = (bytes: Uint8Array, from: number, to: number) => builder.strings.internBytes(bytes, from, to);
+        const take = (bytes: Uint8Array, from: number, to: number) =>
+          builder.strings.internBytes(bytes, from, to);
         return { kind: 'text', into: this.name, take };
       }
       if (!wanted.includes(column)) return undefined;
@@ -58,10 +71,13 @@ export class MemoryUsageReader implements TableImport {
       name: this.name,
       correlation: Uint32Array.from(of('correlationId'), id => (id === id ? id : 0)),
     };
-    const unwanted = [...badRows];
+    const unwanted: number[] = [];
     for (let row = 0; row < rows; row++) {
-      if (columns.start[row] !== columns.start[row] || columns.bytes[row] !== columns.bytes[row]) unwanted.push(row);
+      if (columns.start[row] !== columns.start[row] || columns.bytes[row] !== columns.bytes[row])
+        unwanted.push(row);
     }
+    // Unreadable rows have neither, and are counted as what they are.
+    noteImpossible(builder, 'CUDA_GPU_MEMORY_USAGE_EVENTS', unwanted.length - badRows.length);
     const kept = unwanted.length > 0 ? dropRows(columns, unwanted, rows) : rows;
     builder.addTable('memoryEvents', columns, kept);
   }

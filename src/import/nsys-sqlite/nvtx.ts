@@ -10,7 +10,7 @@ import { RangeKind } from '../../model/schema.js';
 import type { GlobalIds, Owners } from './owners.js';
 import type { DecodeJob } from './parallel-decode.js';
 import type { StringIds } from './string-ids.js';
-import { dropRows, type TableImport } from './table-reader.js';
+import { dropRows, noteImpossible, type TableImport } from './table-reader.js';
 
 const CATEGORY = 33;
 const MARK = 34;
@@ -65,8 +65,19 @@ export class NvtxReader implements TableImport {
     });
     this.begin = ids();
     this.endedBy = ids();
-    const take = (bytes: Uint8Array, from: number, to: number) => builder.strings.internBytes(bytes, from, to);
-    const wanted = ['start', 'end', 'eventType', 'category', 'color', 'textId', 'domainId', 'jsonTextId', ...payloads];
+    const take = (bytes: Uint8Array, from: number, to: number) =>
+      builder.strings.internBytes(bytes, from, to);
+    const wanted = [
+      'start',
+      'end',
+      'eventType',
+      'category',
+      'color',
+      'textId',
+      'domainId',
+      'jsonTextId',
+      ...payloads,
+    ];
     const sinks = table.columns.map((column): Sink | undefined => {
       if (column === 'globalTid') return { kind: 'global-id', ...this.begin };
       if (column === 'endGlobalTid') return { kind: 'global-id', ...this.endedBy };
@@ -78,12 +89,18 @@ export class NvtxReader implements TableImport {
       this.cells[column] = new Float64Array(leaves.rows);
       return { kind: 'number', into: this.cells[column], missing: Number.NaN };
     });
-    this.job = { leaves, plan: { sinks, rowIds: this.rowIds, rowIdColumn: table.rowIdColumn }, thisThreadOnly: true };
+    this.job = {
+      leaves,
+      plan: { sinks, rowIds: this.rowIds, rowIdColumn: table.rowIdColumn },
+      thisThreadOnly: true,
+    };
   }
 
   finish(badRows: readonly number[], strings: StringIds, owners: Owners): void {
     const { rows, builder } = this;
-    const unreadable = new Set(badRows);
+    const unreadable = new Uint8Array(rows);
+    for (const row of badRows) unreadable[row] = 1;
+    const start = this.cells.start ?? new Float64Array(rows).fill(Number.NaN);
     const name = this.names(strings);
     const eventType = this.cells.eventType ?? new Float64Array(rows).fill(PUSH_POP);
     const thread = owners.threads(this.begin);
@@ -91,40 +108,43 @@ export class NvtxReader implements TableImport {
     const categoryNames = new Map<string, number>();
     /** Domain ids are given out per process. */
     const scope = (row: number) =>
-      thread[row] === NONE ? NONE : builder.threads[thread[row]].process * 2 ** 32 + (this.cells.domainId?.[row] || 0);
+      thread[row] === NONE
+        ? NONE
+        : builder.threads[thread[row]].process * 2 ** 32 + (this.cells.domainId?.[row] || 0);
     const kind = new Uint8Array(rows);
     const drop: number[] = [];
     let impossible = 0;
     for (let row = 0; row < rows; row++) {
-      const rangeKind = unreadable.has(row) ? NONE : kindOf(eventType[row]);
+      const rangeKind = unreadable[row] === 1 ? NONE : kindOf(eventType[row]);
       if (rangeKind === NONE) {
         drop.push(row);
-        if (eventType[row] === DOMAIN_CREATE && !domainNames.has(scope(row))) domainNames.set(scope(row), name[row]);
-        if (eventType[row] === CATEGORY) categoryNames.set(`${scope(row)}/${this.cells.category?.[row]}`, name[row]);
+        if (eventType[row] === DOMAIN_CREATE && !domainNames.has(scope(row)))
+          domainNames.set(scope(row), name[row]);
+        if (eventType[row] === CATEGORY)
+          categoryNames.set(`${scope(row)}/${this.cells.category?.[row]}`, name[row]);
         if (eventType[row] === THREAD_NAME && thread[row] !== NONE && this.begin.tid[row] !== 0) {
           builder.threads[thread[row]].name = builder.strings.text(name[row]);
         }
         continue;
       }
       const end = this.cells.end?.[row] ?? Number.NaN;
-      if (this.cells.start[row] !== this.cells.start[row] || end < this.cells.start[row]) {
+      if (start[row] !== start[row] || end < start[row]) {
         drop.push(row);
         impossible++;
       }
       kind[row] = rangeKind;
     }
-    if (impossible > 0) {
-      builder.notes.add('impossible-times', 'loss', 'rows have no start, no end, or end before they start, and were left out', 'NVTX_EVENTS', impossible);
-    }
+    noteImpossible(builder, 'NVTX_EVENTS', impossible);
     const categoryName = allocate('i32', rows) as Int32Array;
     const domain = allocate('i32', rows) as Int32Array;
     for (let row = 0; row < rows; row++) {
       domain[row] = domainNames.get(scope(row)) ?? NONE;
       const category = this.cells.category?.[row] ?? Number.NaN;
-      categoryName[row] = category === category ? (categoryNames.get(`${scope(row)}/${category}`) ?? NONE) : NONE;
+      categoryName[row] =
+        category === category ? (categoryNames.get(`${scope(row)}/${category}`) ?? NONE) : NONE;
     }
     const columns: RawTable = {
-      start: this.cells.start,
+      start,
       end: this.cells.end ?? new Float64Array(rows).fill(Number.NaN),
       thread,
       name,
@@ -136,8 +156,10 @@ export class NvtxReader implements TableImport {
       payload: this.payload(),
       payloadText: this.payloadText(strings),
     };
-    if (this.cells.category) columns.category = Int32Array.from(this.cells.category, v => (v === v ? v : NONE));
-    if (this.cells.color?.some(v => v === v)) columns.color = Uint32Array.from(this.cells.color, v => (v === v ? v : 0));
+    if (this.cells.category)
+      columns.category = Int32Array.from(this.cells.category, v => (v === v ? v : NONE));
+    if (this.cells.color?.some(v => v === v))
+      columns.color = Uint32Array.from(this.cells.color, v => (v === v ? v : 0));
     const kept = drop.length > 0 ? dropRows(columns, drop, rows) : rows;
     builder.addTable('ranges', columns, kept);
   }

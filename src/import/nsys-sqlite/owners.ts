@@ -30,6 +30,7 @@ export class Owners {
 
   /** One machine is the rule and needs no name; further ones (virtual machines under a hypervisor) get one. */
   host(machine: number): string {
+    if (machine < 0) return '';
     let host = this.hosts.get(machine);
     if (host === undefined) {
       host = this.hosts.size === 0 ? '' : `vm${machine}`;
@@ -67,7 +68,9 @@ export class Owners {
   }
 
   processes(ids: GlobalIds): Int32Array {
-    return Int32Array.from(ids.pid, (pid, row) => (pid === NONE ? NONE : this.process(ids.machine[row], pid)));
+    return Int32Array.from(ids.pid, (pid, row) =>
+      pid === NONE ? NONE : this.process(ids.machine[row], pid),
+    );
   }
 
   streams(ids: GlobalIds, { device, context, green, stream }: StreamIds, length: number): Int32Array {

@@ -40,7 +40,8 @@ export class TableReader implements TableImport {
       sinks[position] = sink();
       return true;
     };
-    const numbers = (fileColumn: string, into: AnyArray, missing: number) => put(fileColumn, () => ({ kind: 'number', into, missing }));
+    const numbers = (fileColumn: string, into: AnyArray, missing: number) =>
+      put(fileColumn, () => ({ kind: 'number', into, missing }));
     const int = (fileColumn: string): Int32Array | undefined => {
       const into = allocate('i32', rows, true) as Int32Array;
       return numbers(fileColumn, into, NONE) ? into : undefined;
@@ -58,7 +59,8 @@ export class TableReader implements TableImport {
     }
     for (const [column, fileColumn] of Object.entries(source.texts ?? {})) {
       const into = new Int32Array(rows);
-      const take = (bytes: Uint8Array, from: number, to: number) => builder.strings.internBytes(bytes, from, to);
+      const take = (bytes: Uint8Array, from: number, to: number) =>
+        builder.strings.internBytes(bytes, from, to);
       if (put(fileColumn, () => ({ kind: 'text', into, take }))) this.columns[column] = into;
     }
     this.ids = {};
@@ -121,20 +123,20 @@ export class TableReader implements TableImport {
       else if (end && !(end[row] >= start[row])) wrong.push(row);
     }
     if (wrong.length === 0) return rows;
-    this.builder.notes.add(
-      'impossible-times',
-      'loss',
-      'rows have no start, no end, or end before they start, and were left out',
-      this.source.table,
-      wrong.length,
-    );
+    noteImpossible(this.builder, this.source.table, wrong.length);
     return dropRows(this.columns, wrong, rows);
   }
+}
+
+export function noteImpossible(builder: ProfileBuilder, table: string, count: number): void {
+  const text = 'rows have no start, no end, or end before they start, and were left out';
+  if (count > 0) builder.notes.add('impossible-times', 'loss', text, table, count);
 }
 
 export function dropRows(columns: RawTable, unwanted: readonly number[], rows: number): number {
   const drop = new Uint8Array(rows);
   for (const row of unwanted) drop[row] = 1;
-  for (const [name, cells] of Object.entries(columns)) columns[name] = cells.filter((_, row) => drop[row] === 0);
+  for (const [name, cells] of Object.entries(columns))
+    columns[name] = cells.filter((_, row) => drop[row] === 0);
   return drop.reduce((kept, dropped) => kept + 1 - dropped, 0);
 }
