@@ -140,6 +140,19 @@ test('every nsys is found, newest first, each once', async () => {
   );
 });
 
+test('app folders of other systems are searched too', () => {
+  const root = path.join(work, 'root');
+  const mac = fakeNsys(
+    `${root}/Applications/NVIDIA Nsight Systems 2025.3.app/Contents/target/nsys`,
+    '2025.3.1.90',
+    '',
+  );
+  const windows = `${root}/Program Files/NVIDIA Corporation/Nsight Systems 2025.3.1/target-windows-x64/nsys.exe`;
+  fakeNsys(windows, '2025.3.1.90', '');
+  assert.deepEqual(candidatePaths({ env: {}, platform: 'darwin', root }), [mac]);
+  assert.deepEqual(candidatePaths({ env: {}, platform: 'win32', root }), [windows]);
+});
+
 test('a wrong NSYS is named, not worked around', async () => {
   process.env.NSYS = '/bin/ls';
   const error = await failure(report('a.nsys-rep'));

@@ -21,7 +21,7 @@ export class ExportCache {
   private constructor(readonly folder: string) {}
 
   static open(env: NodeJS.ProcessEnv = process.env): ExportCache {
-    return new ExportCache(ownFolder(path.join(userCache(env), 'nsys-exports')) ?? temporaryFolder());
+    return new ExportCache(ownFolder(() => path.join(userCache(env), 'nsys-exports')) ?? temporaryFolder());
   }
 
   path(content: string, nsysVersion: string): string {
@@ -39,7 +39,12 @@ export class ExportCache {
     if (!wanted) return undefined;
     const found = path.join(this.folder, wanted);
     const now = new Date();
-    fs.utimesSync(found, now, now);
+    try {
+      fs.utimesSync(found, now, now);
+    } catch {
+      // Another process pruned it just now.
+      return undefined;
+    }
     return { path: found, nsysVersion: wanted.slice(content.length + 1, -'.sqlite'.length) };
   }
 
@@ -114,8 +119,10 @@ function userCache(env: NodeJS.ProcessEnv): string {
 }
 
 /** The folder, made if need be, closed to others; undefined when it cannot be written or belongs to another. */
-function ownFolder(folder: string): string | undefined {
+function ownFolder(place: () => string): string | undefined {
   try {
+    // Users without an account (containers) have no home to ask for.
+    const folder = place();
     fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
     const stat = fs.lstatSync(folder);
     if (!stat.isDirectory() || (process.getuid && stat.uid !== process.getuid())) return undefined;
@@ -130,6 +137,6 @@ function ownFolder(folder: string): string | undefined {
 
 /** A fixed name in the shared folder serves the next run too, if it is really ours. */
 function temporaryFolder(): string {
-  const shared = path.join(os.tmpdir(), `stepscope-cache-${os.userInfo().username.replace(/\W/g, '_')}`);
-  return ownFolder(shared) ?? fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-cache-'));
+  const shared = path.join(os.tmpdir(), `stepscope-cache-${process.getuid?.() ?? 'user'}`);
+  return ownFolder(() => shared) ?? fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-cache-'));
 }

@@ -137,7 +137,7 @@ function needsNsys(name: string, version: ReportVersion, found: readonly Nsys[])
   const what =
     found.length === 0
       ? `${captured}; reading it takes nsys, and none was found here.`
-      : `${captured}, which is too new for what is here (${here}).`;
+      : `${captured}, and cannot be read by what is here: ${here}.`;
   return new UserError(
     'needs-nsys',
     what,
