@@ -50,7 +50,7 @@ function restoreEnvironment(): void {
   }
 }
 
-/** What nsys 2022.4.2 and 2023.4.4 say of reports that are too new for them. */
+/** What nsys says of reports too new for it: 2022.4.2 word for word; of 2023.4.4 only "newer than your current version" is known. */
 const REFUSAL_2022 = 'Exportation error: Version not supported: 36398880';
 const REFUSAL_2023 = 'The report is newer than your current version. Please update Nsight Systems.';
 
