@@ -2,9 +2,10 @@
 import { UserError } from '../base/user-error.js';
 import type { Importer } from './importer.js';
 import { kinetoJson } from './kineto-json/kineto-json.js';
+import { nsysRep } from './nsys-rep/nsys-rep.js';
 import { nsysSqlite } from './nsys-sqlite/nsys-sqlite.js';
 
-export const importers: readonly Importer[] = [nsysSqlite, kinetoJson];
+export const importers: readonly Importer[] = [nsysSqlite, nsysRep, kinetoJson];
 
 /** The one importer that knows this content. */
 export function importerFor(head: Uint8Array, name: string): Importer {

@@ -17,12 +17,16 @@ import { UserError } from '../base/user-error.js';
 const MAX_RATIO = 250;
 const ALWAYS_ALLOWED = 256 * 1024 * 1024;
 const HEAD_BYTES = 4096;
+/** Unpacked at a time. What is on its way when a damaged archive ends is lost, so not too much. */
+const UNPACK_BYTES = 1 << 16;
 const CHUNK_BYTES = 4 * 1024 * 1024;
 
 export class ProfileFile {
   readonly name: string;
   readonly sizeBytes: number;
   readonly packed: boolean;
+  /** Why unpacking stopped before its end, or found a wrong checksum there. */
+  unpackingFailed?: string;
   private readonly fd: number;
   private temporary?: { fd: number; path: string };
 
@@ -67,7 +71,12 @@ export class ProfileFile {
 
   /** First bytes of the content. */
   async head(): Promise<Uint8Array> {
-    for await (const chunk of this.chunks(HEAD_BYTES)) return chunk.subarray(0, HEAD_BYTES);
+    try {
+      for await (const chunk of this.chunks(HEAD_BYTES)) return chunk.subarray(0, HEAD_BYTES);
+    } catch (error) {
+      if (!(error instanceof CutOffError)) throw error;
+      throw this.archiveError();
+    }
     return new Uint8Array(0);
   }
 
@@ -85,7 +94,7 @@ export class ProfileFile {
         yield chunk;
       }
     };
-    const gunzip = createGunzip({ chunkSize: Math.min(chunkBytes, 1 << 20) });
+    const gunzip = createGunzip({ chunkSize: Math.min(chunkBytes, UNPACK_BYTES) });
     const source = Readable.from(counted(), { objectMode: true, highWaterMark: 2 });
     source.on('error', error => gunzip.destroy(error));
     source.pipe(gunzip);
@@ -176,6 +185,8 @@ export class ProfileFile {
         }
         // A cut-off archive still holds the pages before the cut.
         if (!(error instanceof CutOffError)) throw error;
+        if (fs.fstatSync(this.temporary.fd).size < HEAD_BYTES) throw this.archiveError();
+        this.unpackingFailed = error.message;
       }
     }
     return new DescriptorSource(this.temporary.fd);
@@ -192,6 +203,14 @@ export class ProfileFile {
       fs.rmSync(this.temporary.path, { recursive: true, force: true });
       this.temporary = undefined;
     }
+  }
+
+  private archiveError(): UserError {
+    return new UserError(
+      'damaged',
+      `${this.name} is packed, and the archive is cut off or damaged.`,
+      'Copy it again, and compare its size with the original.',
+    );
   }
 
   private bombError(): UserError {
@@ -221,11 +240,23 @@ class DescriptorSource implements ByteSource {
 export function readFully(fd: number, into: Uint8Array, position: number): number {
   let filled = 0;
   while (filled < into.length) {
-    const got = fs.readSync(fd, into, filled, into.length - filled, position + filled);
+    const got = readSome(fd, into, filled, position + filled);
     if (got === 0) break;
     filled += got;
   }
   return filled;
+}
+
+function readSome(fd: number, into: Uint8Array, offset: number, position: number): number {
+  try {
+    return fs.readSync(fd, into, offset, into.length - offset, position);
+  } catch (error) {
+    throw new UserError(
+      'unreadable',
+      `Reading failed: ${(error as Error).message}`,
+      'Check the disk or the network share.',
+    );
+  }
 }
 
 function openError(path: string, error: NodeJS.ErrnoException): UserError {

@@ -207,7 +207,7 @@ export const schema = {
   /** What the profiler said about its own run. */
   diagnostics: {
     start: nanoseconds,
-    /** 1 debug, 2 info, 3 warning, 4 error (nsys severity levels). */
+    /** nsys severity levels: 1 info, 2 warning, 3 error, 4 verbose. */
     severity: code,
     text,
   },

@@ -5,7 +5,7 @@
  * takes as bytes.
  */
 import type { AnyArray } from '../column.js';
-import { headerOffset, type Leaves, maxCells, readU32 } from './btree.js';
+import { headerOffset, type Leaves, maxCells, readU32, readVarint } from './btree.js';
 import type { SqlitePages } from './pages.js';
 
 /** What to do with one column of the file's table. */
@@ -43,28 +43,30 @@ const INT = 2;
 const OTHER = 3;
 const GLOBAL_ID = 4;
 const TEXT = 5;
+const NO_FLOATS = new Float64Array(0);
+const NO_INTS = new Int32Array(0);
 
-/**
- * Decodes leaves[from .. to) into the plan's arrays; row numbers follow leaves.firstRow.
- * Returns the rows that could not be read; their cells hold "missing".
- */
+/** What a decode could not make sense of. */
+export interface DecodeLosses {
+  /** Rows that could not be read; their cells hold "missing". */
+  readonly badRows: number[];
+  /** Values of another kind than their column's (text for a number, a fraction for a whole one): "missing" too. */
+  readonly misfits: number;
+}
+
+/** Decodes leaves[from .. to) into the plan's arrays; row numbers follow leaves.firstRow. */
 export function decodeLeaves(
   pages: SqlitePages,
   leaves: Leaves,
   plan: DecodePlan,
   from = 0,
   to = leaves.pages.length,
-): number[] {
+): DecodeLosses {
   const decoder = new RowDecoder(pages, plan);
-  const bad: number[] = [];
-  for (let leaf = from; leaf < to; leaf++) {
-    decoder.page(leaves.pages[leaf], leaves.firstRow[leaf], leaves.firstRow[leaf + 1], bad);
-  }
-  return bad;
+  const badRows: number[] = [];
+  for (let leaf = from; leaf < to; leaf++) decoder.page(leaves, leaf, badRows);
+  return { badRows, misfits: decoder.misfits };
 }
-
-const NO_FLOATS = new Float64Array(0);
-const NO_INTS = new Int32Array(0);
 
 class RowDecoder {
   private readonly columns: number;
@@ -75,6 +77,12 @@ class RowDecoder {
   private readonly missing: Float64Array;
   private readonly float = new DataView(new ArrayBuffer(8));
   private overflow = new Uint8Array(0);
+  private readonly spilled: Uint8Array;
+  private lastRowId = 0;
+  private upToRowId = 0;
+  /** Bytes of the page that no row has taken yet: cells that overlap are not rows. */
+  private roomLeft = 0;
+  misfits = 0;
 
   constructor(
     private readonly pages: SqlitePages,
@@ -86,6 +94,7 @@ class RowDecoder {
     this.columns = last;
     this.actions = new Uint8Array(last);
     this.missing = new Float64Array(last);
+    this.spilled = new Uint8Array(pages.pageSize);
     for (let c = 0; c < last; c++) {
       const sink = plan.sinks[c];
       if (!sink) continue;
@@ -107,20 +116,26 @@ class RowDecoder {
     }
   }
 
-  page(page: number, firstRow: number, endRow: number, bad: number[]): void {
+  page(leaves: Leaves, leaf: number, bad: number[]): void {
     const { pages } = this;
+    const page = leaves.pages[leaf];
+    const firstRow = leaves.firstRow[leaf];
+    const endRow = leaves.firstRow[leaf + 1];
     const base = pages.locate(page);
     const bytes = pages.bytes;
     const at = base + headerOffset(page);
     let cells = (bytes[at + 3] << 8) | bytes[at + 4];
     if (bytes[at] !== 13 || cells > maxCells(pages)) cells = 0;
     const count = Math.min(cells, endRow - firstRow);
+    const first = at + 8 + cells * 2;
     const limit = base + pages.usableSize;
+    this.lastRowId = leaves.aboveRowId[leaf];
+    this.upToRowId = leaves.upToRowId[leaf];
+    this.roomLeft = limit - first;
     for (let cell = 0; cell < count; cell++) {
       const pointer = at + 8 + cell * 2;
       const position = base + ((bytes[pointer] << 8) | bytes[pointer + 1]);
-      // Overflowing rows move the window, so the page is found again after each.
-      if (!this.row(page, position, limit, firstRow + cell)) {
+      if (position < first || position >= limit || !this.row(bytes, position, limit, firstRow + cell)) {
         this.blank(firstRow + cell);
         bad.push(firstRow + cell);
       }
@@ -131,8 +146,8 @@ class RowDecoder {
     }
   }
 
-  private row(page: number, position: number, limit: number, row: number): boolean {
-    let bytes = this.pages.bytes;
+  private row(bytes: Uint8Array, cell: number, limit: number, row: number): boolean {
+    let position = cell;
     // Payload length.
     let b = bytes[position++];
     let length = b & 0x7f;
@@ -141,31 +156,38 @@ class RowDecoder {
       b = bytes[position++];
       length = length * 128 + (b & 0x7f);
     }
-    // Row id: up to nine bytes; ids beyond 2^53 do not occur in exports.
+    // Row id: up to nine bytes, and negative when it takes all nine.
+    const idAt = position;
     b = bytes[position++];
     let rowId = b & 0x7f;
     for (let n = 1; b >= 0x80; n++) {
-      if (n > 8 || position >= limit) return false;
+      if (position >= limit) return false;
       b = bytes[position++];
+      if (n === 8) {
+        rowId = readVarint(bytes, idAt);
+        break;
+      }
       rowId = rowId * 128 + (b & 0x7f);
     }
+    // Ids rise from row to row; beyond exact doubles neighbours may look alike.
+    if (rowId > this.upToRowId || rowId < this.lastRowId) return false;
+    if (rowId === this.lastRowId && Number.isSafeInteger(rowId)) return false;
+    let fine: boolean;
     let end = position + length;
-    let moved = false;
     if (length > this.pages.usableSize - 35) {
-      const whole = this.collect(position, length, limit);
-      if (!whole) {
-        this.pages.locate(page);
-        return false;
-      }
-      bytes = whole;
-      position = 0;
-      end = length;
-      moved = true;
-    } else if (end > limit) return false;
-
-    const fine = this.record(bytes, position, end, row, rowId);
-    if (moved) this.pages.locate(page);
-    return fine;
+      const local = localBytes(length, this.pages.usableSize);
+      end = position + local + 4;
+      if (end > limit || end - cell > this.roomLeft) return false;
+      const whole = this.collect(bytes, position, local, length);
+      fine = whole !== undefined && this.record(whole, 0, length, row, rowId);
+    } else {
+      if (end > limit || end - cell > this.roomLeft) return false;
+      fine = this.record(bytes, position, end, row, rowId);
+    }
+    if (!fine) return false;
+    this.roomLeft -= end - cell;
+    this.lastRowId = rowId;
+    return true;
   }
 
   private record(bytes: Uint8Array, position: number, end: number, row: number, rowId: number): boolean {
@@ -245,6 +267,7 @@ class RowDecoder {
           case 7:
             for (let i = 0; i < 8; i++) this.float.setUint8(i, bytes[body + i]);
             value = this.float.getFloat64(0);
+            if (!Number.isFinite(value)) value = missing[c];
             break;
           case 8:
             value = 0;
@@ -255,19 +278,35 @@ class RowDecoder {
           default:
             // Text where a number belongs.
             value = missing[c];
+            this.misfits++;
         }
         if (action === FLOAT) floats[c][row] = value;
-        else if (action === INT) ints[c][row] = value;
-        else this.others[c][row] = value;
+        else {
+          // Whole numbers, whose arrays would wrap or cut what does not fit.
+          if (type > 4 && type < 8) value = this.fitting(value, c);
+          if (action === INT) ints[c][row] = value;
+          else this.others[c][row] = value;
+        }
       } else if (action === GLOBAL_ID) this.globalId(c, type, bytes, body, row);
       else if (action === TEXT) {
         const sink = this.plan.sinks[c] as Extract<Sink, { kind: 'text' }>;
         // Odd types from 13 on are text, even ones are blobs.
-        sink.into[row] = type >= 13 && type % 2 === 1 ? sink.take(bytes, body, body + size) : -1;
+        const isText = type >= 13 && type % 2 === 1;
+        sink.into[row] = isText ? sink.take(bytes, body, body + size) : -1;
+        if (!isText && type !== 0) this.misfits++;
       }
       body += size;
     }
     return true;
+  }
+
+  /** An array of 32 bits keeps the low bits of anything; what was meant to be another number must not become one. */
+  private fitting(value: number, c: number): number {
+    if (!Number.isInteger(value)) {
+      if (!Number.isNaN(value)) this.misfits++;
+      return this.missing[c];
+    }
+    return value < -(2 ** 31) || value >= 2 ** 32 ? this.missing[c] : value;
   }
 
   private globalId(c: number, type: number, bytes: Uint8Array, body: number, row: number): void {
@@ -276,6 +315,7 @@ class RowDecoder {
       sink.machine[row] = -1;
       sink.pid[row] = -1;
       sink.tid[row] = -1;
+      if (type !== 0) this.misfits++;
       return;
     }
     // Sign-extended like any SQLite integer: a short value is a small one.
@@ -313,29 +353,36 @@ class RowDecoder {
   }
 
   /** A payload that spills over: the part on this page, then a chain of overflow pages. */
-  private collect(position: number, length: number, limit: number): Uint8Array | undefined {
-    const { pages } = this;
-    const usable = pages.usableSize;
-    // A lying length must not allocate: the file has to be able to hold it.
-    if (length > pages.source.size) return undefined;
-    const least = Math.floor(((usable - 12) * 32) / 255) - 23;
-    const surplus = least + ((length - least) % (usable - 4));
-    const local = surplus <= usable - 35 ? surplus : least;
-    if (position + local + 4 > limit) return undefined;
+  private collect(
+    bytes: Uint8Array,
+    position: number,
+    local: number,
+    length: number,
+  ): Uint8Array | undefined {
+    const { pages, spilled } = this;
+    // A lying length must neither allocate nor keep us walking: the file has to be able to hold it.
+    if (!pages.spendOverflow(length)) return undefined;
     if (this.overflow.length < length)
       this.overflow = new Uint8Array(Math.max(length, this.overflow.length * 2));
     const whole = this.overflow.subarray(0, length);
-    whole.set(pages.bytes.subarray(position, position + local));
+    whole.set(bytes.subarray(position, position + local));
     let filled = local;
-    let next = readU32(pages.bytes, position + local);
+    let next = readU32(bytes, position + local);
     while (filled < length) {
-      if (!pages.has(next)) return undefined;
-      const base = pages.locate(next);
-      const part = Math.min(length - filled, usable - 4);
-      whole.set(pages.bytes.subarray(base + 4, base + 4 + part), filled);
+      if (!pages.copy(next, spilled)) return undefined;
+      const part = Math.min(length - filled, pages.usableSize - 4);
+      whole.set(spilled.subarray(4, 4 + part), filled);
       filled += part;
-      next = readU32(pages.bytes, base);
+      next = readU32(spilled, 0);
     }
-    return whole;
+    // The last page of a chain names no other: anything else is not this row's chain.
+    return next === 0 ? whole : undefined;
   }
+}
+
+/** How much of a long payload stays on its own page (the format's rule, so that the rest fills whole pages). */
+function localBytes(length: number, usable: number): number {
+  const least = Math.floor(((usable - 12) * 32) / 255) - 23;
+  const surplus = least + ((length - least) % (usable - 4));
+  return surplus <= usable - 35 ? surplus : least;
 }

@@ -8,6 +8,9 @@ import { UserError } from '../user-error.js';
 export const SQLITE_MAGIC = 'SQLite format 3\0';
 
 const WINDOW_BYTES = 1 << 20;
+/** Read together after a jump. */
+const FIRST_PAGES = 4;
+const OVERFLOW_READS = 8;
 
 export class SqlitePages {
   readonly pageSize: number;
@@ -18,6 +21,11 @@ export class SqlitePages {
   readonly claimedPageCount: number;
   private readonly window: Uint8Array;
   private readonly pagesPerWindow: number;
+  /**
+   * Bytes that spilled rows may still take. A page spills from one row only, so reading a table takes the file's
+   * size at most; small tables are read a few times. Chains that share pages run out of it.
+   */
+  private overflowBytesLeft: number;
   private windowFirst = 0;
   private windowPages = 0;
 
@@ -50,6 +58,7 @@ export class SqlitePages {
         'Export the report again: nsys export --type sqlite FILE.nsys-rep',
       );
     }
+    this.overflowBytesLeft = source.size * OVERFLOW_READS;
     this.pageCount = Math.floor(source.size / this.pageSize);
     this.claimedPageCount = view.getUint32(28);
     this.pagesPerWindow = Math.max(1, Math.floor(WINDOW_BYTES / this.pageSize));
@@ -65,12 +74,36 @@ export class SqlitePages {
   locate(page: number): number {
     const offset = page - 1 - this.windowFirst;
     if (offset >= 0 && offset < this.windowPages) return offset * this.pageSize;
+    // Neighbours are read ahead, more of them the longer the run: a jump to and fro must not cost a window each time.
+    const follows = offset === this.windowPages && offset > 0;
+    const ahead = follows
+      ? Math.min(this.pagesPerWindow, this.windowPages * 2)
+      : Math.min(this.pagesPerWindow, FIRST_PAGES);
     this.windowFirst = page - 1;
-    const got = this.source.read(this.window, this.windowFirst * this.pageSize);
-    // A file that shrinks while it is read must not leave the last window's bytes standing for the new one's.
-    if (got < this.window.length) this.window.fill(0, Math.max(0, got));
-    this.windowPages = this.pagesPerWindow;
+    const into = this.window.subarray(0, ahead * this.pageSize);
+    const got = this.source.read(into, this.windowFirst * this.pageSize);
+    // A file that shrinks while it is read must leave neither the last window's bytes nor half a page.
+    if (got < into.length) into.fill(0, Math.floor(got / this.pageSize) * this.pageSize);
+    this.windowPages = ahead;
     return 0;
+  }
+
+  /** Copies a page without moving the window; false when it is not (or no longer) there. */
+  copy(page: number, into: Uint8Array): boolean {
+    if (!this.has(page)) return false;
+    const offset = page - 1 - this.windowFirst;
+    if (offset < 0 || offset >= this.windowPages) {
+      return this.source.read(into, (page - 1) * this.pageSize) === this.pageSize;
+    }
+    into.set(this.window.subarray(offset * this.pageSize, (offset + 1) * this.pageSize));
+    return true;
+  }
+
+  /** Asks to read this much from overflow pages; false when no honest file would need it. */
+  spendOverflow(bytes: number): boolean {
+    if (bytes > this.source.size || bytes > this.overflowBytesLeft) return false;
+    this.overflowBytesLeft -= bytes;
+    return true;
   }
 
   get bytes(): Uint8Array {

@@ -6,7 +6,7 @@ import type { ProfileBuilder } from '../../model/builder.js';
 import type { GlobalIds, Owners } from './owners.js';
 import type { DecodeJob } from './parallel-decode.js';
 import type { StringIds } from './string-ids.js';
-import { dropRows, type TableImport } from './table-reader.js';
+import { dropRows, noteImpossible, type TableImport } from './table-reader.js';
 
 export class GpuMetricsReader implements TableImport {
   readonly job: DecodeJob;
@@ -23,8 +23,8 @@ export class GpuMetricsReader implements TableImport {
     const table = database.tables.get('GPU_METRICS')!;
     const leaves = database.leaves(table);
     const ints = () => allocate('i32', leaves.rows, true) as Int32Array;
-    this.time = allocate('f64', leaves.rows, true) as Float64Array;
-    this.value = allocate('f64', leaves.rows, true) as Float64Array;
+    this.time = (allocate('f64', leaves.rows, true) as Float64Array).fill(Number.NaN);
+    this.value = (allocate('f64', leaves.rows, true) as Float64Array).fill(Number.NaN);
     this.metric = ints();
     this.type = { machine: ints(), pid: ints(), tid: ints() };
     const sinks = table.columns.map((column): Sink | undefined => {
@@ -50,7 +50,7 @@ export class GpuMetricsReader implements TableImport {
     const known = new Map<number, number>();
     for (let row = 0; row < length; row++) {
       // One lookup by text per kind of counter, not per sample.
-      const key = this.metric[row] * 65536 + type.tid[row];
+      const key = this.metric[row] * 2 ** 25 + type.tid[row];
       let index = known.get(key);
       if (index === undefined) {
         const typeId = (type.machine[row] * 2 ** 24 + type.pid[row]) * 2 ** 24 + type.tid[row];
@@ -72,8 +72,10 @@ export class GpuMetricsReader implements TableImport {
       gpu[row] = index;
     }
     const columns = { start: this.time, gpu, metric, value: this.value };
-    const untimed = [...badRows];
+    const untimed: number[] = [];
     for (let row = 0; row < length; row++) if (Number.isNaN(this.time[row])) untimed.push(row);
+    // Unreadable rows have no time either, and are counted as what they are.
+    noteImpossible(builder, 'GPU_METRICS', untimed.length - badRows.length);
     const rows = untimed.length > 0 ? dropRows(columns, untimed, length) : length;
     builder.addTable('metricSamples', columns, rows);
   }

@@ -6,7 +6,7 @@ import type { ProfileBuilder, RawTable } from '../../model/builder.js';
 import type { GlobalIds, Owners } from './owners.js';
 import type { DecodeJob } from './parallel-decode.js';
 import type { StringIds } from './string-ids.js';
-import { dropRows, type TableImport } from './table-reader.js';
+import { dropRows, noteImpossible, type TableImport } from './table-reader.js';
 
 const DEALLOCATION = 1;
 
@@ -71,10 +71,12 @@ export class MemoryUsageReader implements TableImport {
       name: this.name,
       correlation: Uint32Array.from(of('correlationId'), id => (!Number.isNaN(id) ? id : 0)),
     };
-    const unwanted = [...badRows];
+    const unwanted: number[] = [];
     for (let row = 0; row < rows; row++) {
       if (Number.isNaN(columns.start[row]) || Number.isNaN(columns.bytes[row])) unwanted.push(row);
     }
+    // Unreadable rows have neither, and are counted as what they are.
+    noteImpossible(builder, 'CUDA_GPU_MEMORY_USAGE_EVENTS', unwanted.length - badRows.length);
     const kept = unwanted.length > 0 ? dropRows(columns, unwanted, rows) : rows;
     builder.addTable('memoryEvents', columns, kept);
   }

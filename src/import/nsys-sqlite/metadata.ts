@@ -2,15 +2,13 @@
  * What the export says about itself: versions, settings, GPUs, processes, threads. Only fields on a list are taken;
  * command lines, paths, host names and environments stay in the file.
  */
-import type { SmallValue, SqliteDatabase } from '../../base/sqlite/database.js';
+import type { SmallRow, SmallValue, SqliteDatabase } from '../../base/sqlite/database.js';
 import type { ProfileBuilder } from '../../model/builder.js';
 import type { CaptureInfo, GraphMode } from '../../model/profile.js';
 import { EnvironmentCounter } from '../environment.js';
 import type { ProfileFile } from '../profile-file.js';
 import type { Owners } from './owners.js';
 import type { StringIds } from './string-ids.js';
-
-type SmallRow = Record<string, SmallValue>;
 
 /** META_DATA_CAPTURE fields worth keeping, without the PROCESS_n prefix some carry. */
 const SETTINGS = [
@@ -42,9 +40,9 @@ export class Metadata {
   /** Names and limits of the GPUs, names of processes and threads; only for those that events mention. */
   describeOwners(owners: Owners): void {
     const { builder } = this;
-    const gpuRows = this.rows('TARGET_INFO_GPU');
+    const gpuRows = new Map(this.rows('TARGET_INFO_GPU').map(row => [row.id, row]));
     for (const gpu of builder.gpus) {
-      const row = gpuRows.find(candidate => candidate.id === gpu.deviceId);
+      const row = gpuRows.get(gpu.deviceId);
       if (!row) continue;
       gpu.name = text(row.name);
       if (number(row.smCount)) gpu.smCount = number(row.smCount);
@@ -55,13 +53,14 @@ export class Metadata {
       if (number(row.computeMajor)) gpu.computeCapability = `${row.computeMajor}.${row.computeMinor ?? 0}`;
       if (row.busLocation) gpu.busLocation = text(row.busLocation);
     }
-    const names = new Map(this.rows('PROCESSES').map(row => [idText(row.globalPid), text(row.name)]));
+    const names = new Map<string, string>();
+    for (const row of this.rows('PROCESSES')) {
+      const id = idText(row.globalPid);
+      names.set(`${owners.host(machineOf(id))}/${pidOf(id)}`, text(row.name));
+    }
     for (const process of builder.processes) {
-      for (const [id, name] of names) {
-        if (pidOf(id) === process.pid && owners.host(machineOf(id)) === process.host) {
-          process.name = name.split('/').pop() ?? name;
-        }
-      }
+      const name = names.get(`${process.host}/${process.pid}`);
+      if (name !== undefined) process.name = name.split('/').pop() ?? name;
     }
     const threads = new Map(
       builder.threads.map(thread => [`${builder.processes[thread.process].pid}/${thread.tid}`, thread]),
@@ -92,7 +91,9 @@ export class Metadata {
   }
 
   capture(file: ProfileFile, sourceCounts: Record<string, number>): CaptureInfo {
-    const exported = new Map(this.rows('META_DATA_EXPORT').map(row => [text(row.name), text(row.value)]));
+    // 2022 called the table by its older name.
+    const exportRows = [...this.rows('EXPORT_META_DATA'), ...this.rows('META_DATA_EXPORT')];
+    const exported = new Map(exportRows.map(row => [text(row.name), text(row.value)]));
     const captureRows = this.rows('META_DATA_CAPTURE');
     const system = new Map(this.rows('TARGET_INFO_SYSTEM_ENV').map(row => [text(row.name), text(row.value)]));
     const environment = new EnvironmentCounter();
@@ -137,12 +138,11 @@ export class Metadata {
   }
 }
 
-const text = (value: SmallValue | undefined): string =>
-  value === null || value === undefined ? '' : String(value);
+const text = (value: SmallValue | undefined): string => (value === undefined ? '' : String(value));
 const number = (value: SmallValue | undefined): number | undefined =>
-  typeof value === 'number' ? value : undefined;
+  typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 /** Global ids read as numbers are exact below 2^53, which covers every machine id seen in exports. */
 const idText = (value: SmallValue | undefined): string =>
-  BigInt.asUintN(64, BigInt(number(value) ?? 0)).toString();
+  BigInt.asUintN(64, BigInt(Math.trunc(number(value) ?? 0))).toString();
 const pidOf = (id: string): number => Number((BigInt(id) >> 24n) & 0xffffffn);
 const machineOf = (id: string): number => Number(BigInt(id) >> 48n);

@@ -3,8 +3,8 @@
  * Read by decoding the file's pages, not through an SQL engine: several times faster, and memory does not grow with
  * the file but with what is kept.
  */
-import { findLeaves } from '../../base/sqlite/btree.js';
 import { SqliteDatabase } from '../../base/sqlite/database.js';
+import type { DecodeLosses } from '../../base/sqlite/decode.js';
 import { SQLITE_MAGIC } from '../../base/sqlite/pages.js';
 import { UserError } from '../../base/user-error.js';
 import { ProfileBuilder } from '../../model/builder.js';
@@ -46,43 +46,71 @@ export const nsysSqlite: Importer = {
   },
 
   async import(file: ProfileFile, context: ImportContext): Promise<Profile> {
-    // Unpacking is the first half of the work for a packed file.
-    const half = file.packed ? 0.5 : 0;
-    const progress = (done: number) => context.onProgress?.(half + done * (1 - half));
-    const source = await file.randomAccess(done => context.onProgress?.(done * half));
-    const database = new SqliteDatabase(source);
-    if (!signatureTables.some(table => database.tables.has(table))) {
+    try {
+      return await importExport(file, context);
+    } catch (error) {
+      // The engine's way to say that there is no memory for a column, or that a map is full.
+      if (
+        !(error instanceof RangeError) ||
+        !/allocation failed|maximum size|Invalid .*length/.test(error.message)
+      )
+        throw error;
       throw new UserError(
-        'not-a-profile',
-        `${file.name} is an SQLite database, but not an export of Nsight Systems.`,
-        'Make one with: nsys export --type sqlite REPORT.nsys-rep',
+        'too-large',
+        `${file.name} needs more memory than there is (${error.message}).`,
+        'Open it on a larger machine, or capture a shorter stretch. If it is small, it is damaged: export it again.',
       );
     }
-    const builder = new ProfileBuilder();
-    const owners = new Owners(builder);
-    const strings = new StringIds(database, builder.strings);
-    const readers = makeReaders(database, builder, context);
-    const bad = await decodeAll(
-      database.pages,
-      source.fd,
-      readers.map(reader => reader.job),
-      context.workers,
-      progress,
-    );
-    readers.forEach((reader, i) => {
-      reader.finish(bad[i], strings, owners);
-    });
-
-    noteDamage(builder, database, strings, bad);
-    const metadata = new Metadata(database, strings, builder);
-    metadata.addIdleGpus();
-    metadata.describeOwners(owners);
-    metadata.setClock();
-    const capture = metadata.capture(file, context.tables ? {} : countRows(database));
-    noteDiagnostics(builder, database);
-    return builder.build(capture);
   },
 };
+
+async function importExport(file: ProfileFile, context: ImportContext): Promise<Profile> {
+  // Unpacking is the first half of the work for a packed file.
+  const half = file.packed ? 0.5 : 0;
+  const progress = (done: number) => context.onProgress?.(half + done * (1 - half));
+  const source = await file.randomAccess(done => context.onProgress?.(done * half));
+  const database = new SqliteDatabase(source);
+  if (!signatureTables.some(table => database.tables.has(table))) throw notAnExport(file, database);
+  const builder = new ProfileBuilder();
+  const owners = new Owners(builder);
+  const strings = new StringIds(database, builder.strings);
+  const readers = makeReaders(database, builder, context);
+  const losses = await decodeAll(
+    database.pages,
+    source.fd,
+    readers.map(reader => reader.job),
+    context.workers,
+    progress,
+  );
+  readers.forEach((reader, i) => {
+    reader.finish(losses[i].badRows, strings, owners);
+  });
+
+  const metadata = new Metadata(database, strings, builder);
+  metadata.addIdleGpus();
+  metadata.describeOwners(owners);
+  metadata.setClock();
+  const capture = metadata.capture(file, context.tables ? {} : countRows(database));
+  noteDiagnostics(builder, database);
+  // Last, when every table has been looked at.
+  noteDamage(builder, file, database, strings, losses);
+  return builder.build(capture);
+}
+
+function notAnExport(file: ProfileFile, database: SqliteDatabase): UserError {
+  if (database.damagedPages > 0 || database.damagedRows > 0) {
+    return new UserError(
+      'damaged',
+      `${file.name} is an SQLite database whose list of tables is damaged.`,
+      'It may be cut off: compare its size with the original, or export the report again.',
+    );
+  }
+  return new UserError(
+    'not-a-profile',
+    `${file.name} is an SQLite database, but not an export of Nsight Systems.`,
+    'Make one with: nsys export --type sqlite REPORT.nsys-rep',
+  );
+}
 
 function makeReaders(
   database: SqliteDatabase,
@@ -104,11 +132,16 @@ function makeReaders(
 
 function noteDamage(
   builder: ProfileBuilder,
+  file: ProfileFile,
   database: SqliteDatabase,
   strings: StringIds,
-  bad: number[][],
+  losses: readonly DecodeLosses[],
 ): void {
   const { pages } = database;
+  if (file.unpackingFailed) {
+    const text = 'the packed file is cut off or damaged; all numbers are incomplete and some may be wrong';
+    builder.notes.add('damaged-archive', 'loss', text, file.unpackingFailed);
+  }
   const missing = pages.claimedPageCount - pages.pageCount;
   if (missing > 0) {
     const text = 'pages are missing at the end of the file, which was cut off; all numbers are incomplete';
@@ -124,9 +157,18 @@ function noteDamage(
     const text = 'database pages could not be read; the rows on them are lost and all numbers are incomplete';
     builder.notes.add('damaged-pages', 'loss', text, '', database.damagedPages);
   }
-  const rows = bad.reduce((sum, list) => sum + list.length, 0) + strings.badRows;
+  const rows = losses.reduce(
+    (sum, { badRows }) => sum + badRows.length,
+    strings.badRows + database.damagedRows,
+  );
   if (rows > 0)
     builder.notes.add('damaged-rows', 'loss', 'rows could not be decoded and were left out', '', rows);
+  const misfits = losses.reduce((sum, loss) => sum + loss.misfits, 0);
+  if (misfits > 0) {
+    const text =
+      'values are of another kind than their column (text for a number, say) and count as not recorded';
+    builder.notes.add('not-numbers', 'loss', text, '', misfits);
+  }
 }
 
 /** Warnings and errors the profiler wrote about its own run: dropped buffers, missing rights, late start. */
@@ -157,7 +199,7 @@ function countRows(database: SqliteDatabase): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const [name, table] of database.tables) {
     if (name.startsWith('ENUM_') || name.startsWith('sqlite_')) continue;
-    const { rows } = findLeaves(database.pages, table.rootPage);
+    const { rows } = database.leaves(table);
     if (rows > 0) counts[name] = rows;
   }
   return counts;

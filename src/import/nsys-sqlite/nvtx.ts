@@ -10,7 +10,7 @@ import { RangeKind } from '../../model/schema.js';
 import type { GlobalIds, Owners } from './owners.js';
 import type { DecodeJob } from './parallel-decode.js';
 import type { StringIds } from './string-ids.js';
-import { dropRows, type TableImport } from './table-reader.js';
+import { dropRows, noteImpossible, type TableImport } from './table-reader.js';
 
 const CATEGORY = 33;
 const MARK = 34;
@@ -98,7 +98,9 @@ export class NvtxReader implements TableImport {
 
   finish(badRows: readonly number[], strings: StringIds, owners: Owners): void {
     const { rows, builder } = this;
-    const unreadable = new Set(badRows);
+    const unreadable = new Uint8Array(rows);
+    for (const row of badRows) unreadable[row] = 1;
+    const start = this.cells.start ?? new Float64Array(rows).fill(Number.NaN);
     const name = this.names(strings);
     const eventType = this.cells.eventType ?? new Float64Array(rows).fill(PUSH_POP);
     const thread = owners.threads(this.begin);
@@ -113,7 +115,7 @@ export class NvtxReader implements TableImport {
     const drop: number[] = [];
     let impossible = 0;
     for (let row = 0; row < rows; row++) {
-      const rangeKind = unreadable.has(row) ? NONE : kindOf(eventType[row]);
+      const rangeKind = unreadable[row] === 1 ? NONE : kindOf(eventType[row]);
       if (rangeKind === NONE) {
         drop.push(row);
         if (eventType[row] === DOMAIN_CREATE && !domainNames.has(scope(row)))
@@ -126,21 +128,13 @@ export class NvtxReader implements TableImport {
         continue;
       }
       const end = this.cells.end?.[row] ?? Number.NaN;
-      if (Number.isNaN(this.cells.start[row]) || end < this.cells.start[row]) {
+      if (Number.isNaN(start[row]) || end < start[row]) {
         drop.push(row);
         impossible++;
       }
       kind[row] = rangeKind;
     }
-    if (impossible > 0) {
-      builder.notes.add(
-        'impossible-times',
-        'loss',
-        'rows have no start, no end, or end before they start, and were left out',
-        'NVTX_EVENTS',
-        impossible,
-      );
-    }
+    noteImpossible(builder, 'NVTX_EVENTS', impossible);
     const categoryName = allocate('i32', rows) as Int32Array;
     const domain = allocate('i32', rows) as Int32Array;
     for (let row = 0; row < rows; row++) {
@@ -151,7 +145,7 @@ export class NvtxReader implements TableImport {
         : NONE;
     }
     const columns: RawTable = {
-      start: this.cells.start,
+      start,
       end: this.cells.end ?? new Float64Array(rows).fill(Number.NaN),
       thread,
       name,

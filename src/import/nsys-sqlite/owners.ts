@@ -30,6 +30,7 @@ export class Owners {
 
   /** One machine is the rule and needs no name; further ones (virtual machines under a hypervisor) get one. */
   host(machine: number): string {
+    if (machine < 0) return '';
     let host = this.hosts.get(machine);
     if (host === undefined) {
       host = this.hosts.size === 0 ? '' : `vm${machine}`;

@@ -5,8 +5,9 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { Leaves } from '../../base/sqlite/btree.js';
-import { type DecodePlan, decodeLeaves } from '../../base/sqlite/decode.js';
+import { type DecodeLosses, type DecodePlan, decodeLeaves } from '../../base/sqlite/decode.js';
 import type { SqlitePages } from '../../base/sqlite/pages.js';
+import { UserError } from '../../base/user-error.js';
 
 export interface DecodeJob {
   readonly leaves: Leaves;
@@ -26,14 +27,14 @@ const ROWS_WORTH_A_WORKER = 200_000;
 /** About 4 MB of file at a time: even shares at the end, few trips to the counter. */
 const LEAVES_PER_TASK = 1024;
 
-/** Runs all jobs; gives the rows of each that could not be read. */
+/** Runs all jobs; says for each what could not be read. */
 export async function decodeAll(
   pages: SqlitePages,
   fd: number,
   jobs: readonly DecodeJob[],
   workers: number | undefined,
   onProgress: (done: number) => void,
-): Promise<number[][]> {
+): Promise<DecodeLosses[]> {
   const tasks: Task[] = [];
   let rows = 0;
   jobs.forEach((job, index) => {
@@ -47,21 +48,27 @@ export async function decodeAll(
   const useful = rows < ROWS_WORTH_A_WORKER ? 0 : Math.min(availableParallelism() - 1, 7, tasks.length - 1);
   const helpers = Math.max(0, Math.min(useful, workers ?? useful));
   const next = new Int32Array(new SharedArrayBuffer(4));
-  const bad: number[][] = jobs.map(() => []);
-  const merge = (found: Map<number, number[]>) => {
-    for (const [job, list] of found) for (const row of list) bad[job].push(row);
+  const losses = jobs.map(() => ({ badRows: [] as number[], misfits: 0 }));
+  const merge = (found: JobLosses) => {
+    for (const [job, { badRows, misfits }] of found) {
+      for (const row of badRows) losses[job].badRows.push(row);
+      losses[job].misfits += misfits;
+    }
   };
 
   const running = Array.from({ length: helpers }, () =>
     startWorker({ fd, size: pages.source.size, jobs, tasks, next }),
   );
   jobs.forEach((job, index) => {
-    if (job.thisThreadOnly) merge(new Map([[index, decodeLeaves(pages, job.leaves, job.plan)]]));
+    if (job.thisThreadOnly) merge([[index, decodeLeaves(pages, job.leaves, job.plan)]]);
   });
   merge(runTasks(pages, jobs, tasks, next, taken => onProgress(taken / tasks.length)));
   for (const worker of running) merge(await worker);
-  return bad;
+  return losses;
 }
+
+/** What each task lost, by job. */
+export type JobLosses = [job: number, losses: DecodeLosses][];
 
 /** Takes tasks until none is left. */
 export function runTasks(
@@ -70,15 +77,14 @@ export function runTasks(
   tasks: readonly Task[],
   next: Int32Array,
   onTask: (taken: number) => void = () => {},
-): Map<number, number[]> {
-  const bad = new Map<number, number[]>();
+): JobLosses {
+  const found: JobLosses = [];
   for (let taken = Atomics.add(next, 0, 1); taken < tasks.length; taken = Atomics.add(next, 0, 1)) {
     const { job, from, to } = tasks[taken];
-    const rows = decodeLeaves(pages, jobs[job].leaves, jobs[job].plan, from, to);
-    if (rows.length > 0) bad.set(job, [...(bad.get(job) ?? []), ...rows]);
+    found.push([job, decodeLeaves(pages, jobs[job].leaves, jobs[job].plan, from, to)]);
     onTask(taken);
   }
-  return bad;
+  return found;
 }
 
 export interface WorkerInput {
@@ -89,15 +95,22 @@ export interface WorkerInput {
   readonly next: Int32Array;
 }
 
-function startWorker(input: WorkerInput): Promise<Map<number, number[]>> {
+export type WorkerAnswer =
+  | { readonly losses: JobLosses }
+  | { readonly failed: ConstructorParameters<typeof UserError> };
+
+function startWorker(input: WorkerInput): Promise<JobLosses> {
   const jobs = input.jobs.map(job =>
     job.thisThreadOnly ? { ...job, plan: { sinks: [], rowIdColumn: -1 } } : job,
   );
   const worker = new Worker(new URL('./decode-worker.js', import.meta.url), {
     workerData: { ...input, jobs },
   });
-  const result = new Promise<Map<number, number[]>>((resolve, reject) => {
-    worker.once('message', resolve);
+  const result = new Promise<JobLosses>((resolve, reject) => {
+    worker.once('message', (answer: WorkerAnswer) => {
+      if ('losses' in answer) resolve(answer.losses);
+      else reject(new UserError(...answer.failed));
+    });
     worker.once('error', reject);
   });
   // Handled where it is awaited; without this an early failure would count as unhandled.

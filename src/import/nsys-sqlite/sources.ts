@@ -111,6 +111,7 @@ export const plainSources: Partial<Record<TableName, TableSource>> = {
 export const signatureTables = [
   'StringIds',
   'META_DATA_EXPORT',
+  'EXPORT_META_DATA',
   'ANALYSIS_DETAILS',
   'TARGET_INFO_SYSTEM_ENV',
   'TARGET_INFO_SESSION_START_TIME',

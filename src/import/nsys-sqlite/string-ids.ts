@@ -8,7 +8,6 @@ import { decodeLeaves } from '../../base/sqlite/decode.js';
 import { StringTable } from '../../base/string-table.js';
 
 const UNKNOWN = -2;
-const DENSE_LIMIT = 1 << 22;
 
 export class StringIds {
   /** Pool texts by position; `place` turns a file id into one. */
@@ -28,7 +27,7 @@ export class StringIds {
     const leaves = database.leaves(table);
     const ids = new Float64Array(leaves.rows);
     const texts = new Int32Array(leaves.rows);
-    const bad = decodeLeaves(database.pages, leaves, {
+    const { badRows } = decodeLeaves(database.pages, leaves, {
       rowIdColumn: table.rowIdColumn,
       sinks: table.columns.map(column =>
         column === 'id'
@@ -38,18 +37,19 @@ export class StringIds {
             : undefined,
       ),
     });
-    this.badRows = bad.length;
+    this.badRows = badRows.length;
     let highest = 0;
     for (let row = 0; row < leaves.rows; row++) {
       if (ids[row] < 0 || texts[row] === NONE) continue;
       this.place.set(ids[row], texts[row]);
       highest = Math.max(highest, ids[row]);
     }
-    this.dense = new Int32Array(Math.min(highest + 1, DENSE_LIMIT)).fill(UNKNOWN);
+    this.dense = new Int32Array(Math.min(highest + 1, leaves.rows * 4 + 1024)).fill(UNKNOWN);
   }
 
   /** The id in the Profile's own string table, or NONE for an id the file does not explain. */
   resolve(fileId: number): number {
+    if (!(fileId >= 0 && Number.isSafeInteger(fileId))) return NONE;
     const known = fileId < this.dense.length ? this.dense[fileId] : (this.sparse.get(fileId) ?? UNKNOWN);
     if (known !== UNKNOWN) return known;
     const place = this.place.get(fileId);

@@ -126,15 +126,14 @@ export class TableReader implements TableImport {
       else if (end && !(end[row] >= start[row])) wrong.push(row);
     }
     if (wrong.length === 0) return rows;
-    this.builder.notes.add(
-      'impossible-times',
-      'loss',
-      'rows have no start, no end, or end before they start, and were left out',
-      this.source.table,
-      wrong.length,
-    );
+    noteImpossible(this.builder, this.source.table, wrong.length);
     return dropRows(this.columns, wrong, rows);
   }
+}
+
+export function noteImpossible(builder: ProfileBuilder, table: string, count: number): void {
+  const text = 'rows have no start, no end, or end before they start, and were left out';
+  if (count > 0) builder.notes.add('impossible-times', 'loss', text, table, count);
 }
 
 export function dropRows(columns: RawTable, unwanted: readonly number[], rows: number): number {

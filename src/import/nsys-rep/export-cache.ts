@@ -1,0 +1,142 @@
+/**
+ * Exports kept between runs, in the user's cache folder and never beside the report. A name says what it was made
+ * from (content of the report) and by what (version of nsys). Exports hold environments of processes, so the folder
+ * is for the user alone.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import * as fs from 'node:fs';
+import * as os from 'node:os';
+import * as path from 'node:path';
+
+const KEEP_FILES = 50;
+const KEEP_BYTES = 20e9;
+/** An export still unfinished after a day was interrupted. */
+const ABANDONED_MS = 24 * 3600 * 1000;
+/** Reports up to here are hashed whole, at about a second per gigabyte; larger ones at their ends and in between. */
+const HASH_WHOLE_BYTES = 2 ** 30;
+const BLOCK_BYTES = 4 * 2 ** 20;
+const SAMPLED_BLOCKS = 64;
+
+export class ExportCache {
+  private constructor(readonly folder: string) {}
+
+  static open(env: NodeJS.ProcessEnv = process.env): ExportCache {
+    return new ExportCache(ownFolder(() => path.join(userCache(env), 'nsys-exports')) ?? temporaryFolder());
+  }
+
+  path(content: string, nsysVersion: string): string {
+    return path.join(this.folder, `${content}-${nsysVersion}.sqlite`);
+  }
+
+  /** A finished export of this content, by this nsys or, when none is named, by any. */
+  find(content: string, nsysVersion?: string): { path: string; nsysVersion: string } | undefined {
+    const names = fs
+      .readdirSync(this.folder)
+      .filter(name => name.endsWith('.sqlite') && name.startsWith(`${content}-`));
+    const wanted = names
+      .sort()
+      .findLast(name => !nsysVersion || name === path.basename(this.path(content, nsysVersion)));
+    if (!wanted) return undefined;
+    const found = path.join(this.folder, wanted);
+    const now = new Date();
+    try {
+      fs.utimesSync(found, now, now);
+    } catch {
+      // Another process pruned it just now.
+      return undefined;
+    }
+    return { path: found, nsysVersion: wanted.slice(content.length + 1, -'.sqlite'.length) };
+  }
+
+  /** A name to write to; it becomes an export only when `keep` renames it. */
+  unfinished(suffix = ''): string {
+    return path.join(this.folder, `${process.pid}-${randomBytes(8).toString('hex')}.unfinished${suffix}`);
+  }
+
+  keep(unfinished: string, content: string, nsysVersion: string): string {
+    const target = this.path(content, nsysVersion);
+    fs.renameSync(unfinished, target);
+    this.prune(target);
+    return target;
+  }
+
+  discard(unfinished: string): void {
+    for (const suffix of ['', '-journal', '-wal', '-shm']) fs.rmSync(unfinished + suffix, { force: true });
+  }
+
+  /** Removes the oldest beyond the limits, and what interrupted runs left; never the one in use. */
+  prune(inUse: string, keepFiles = KEEP_FILES, keepBytes = KEEP_BYTES): void {
+    const entries = fs.readdirSync(this.folder).flatMap(name => {
+      const file = path.join(this.folder, name);
+      const stat = fs.statSync(file, { throwIfNoEntry: false });
+      return stat?.isFile() ? [{ file, bytes: stat.size, used: Math.max(stat.atimeMs, stat.mtimeMs) }] : [];
+    });
+    const isExport = (file: string) => file.endsWith('.sqlite');
+    for (const { file, used } of entries) {
+      if (!isExport(file) && file.includes('.unfinished') && used < Date.now() - ABANDONED_MS) {
+        fs.rmSync(file, { force: true });
+      }
+    }
+    let files = 0;
+    let bytes = 0;
+    const newestFirst = (a: { file: string; used: number }, b: { file: string; used: number }) =>
+      Number(b.file === inUse) - Number(a.file === inUse) || b.used - a.used;
+    for (const entry of entries.filter(({ file }) => isExport(file)).sort(newestFirst)) {
+      files++;
+      bytes += entry.bytes;
+      if (entry.file !== inUse && (files > keepFiles || bytes > keepBytes))
+        fs.rmSync(entry.file, { force: true });
+    }
+  }
+}
+
+/** Names a file by its content. */
+export function hashContent(file: string): string {
+  const fd = fs.openSync(file, 'r');
+  try {
+    const { size } = fs.fstatSync(fd);
+    const hash = createHash('sha256').update(`${size}\n`);
+    const block = new Uint8Array(BLOCK_BYTES);
+    const whole = size <= HASH_WHOLE_BYTES;
+    const blocks = whole ? Math.ceil(size / BLOCK_BYTES) : SAMPLED_BLOCKS;
+    const step = whole ? BLOCK_BYTES : (size - BLOCK_BYTES) / (SAMPLED_BLOCKS - 1);
+    for (let i = 0; i < blocks; i++) {
+      hash.update(block.subarray(0, fs.readSync(fd, block, 0, BLOCK_BYTES, Math.floor(i * step))));
+    }
+    return hash.digest('hex').slice(0, 40);
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+function userCache(env: NodeJS.ProcessEnv): string {
+  if (env.STEPSCOPE_CACHE) return path.resolve(env.STEPSCOPE_CACHE);
+  if (env.XDG_CACHE_HOME) return path.join(path.resolve(env.XDG_CACHE_HOME), 'stepscope');
+  if (process.platform === 'darwin') return path.join(os.homedir(), 'Library', 'Caches', 'stepscope');
+  if (process.platform === 'win32' && env.LOCALAPPDATA)
+    return path.join(env.LOCALAPPDATA, 'stepscope', 'Cache');
+  return path.join(os.homedir(), '.cache', 'stepscope');
+}
+
+/** The folder, made if need be, closed to others; undefined when it cannot be written or belongs to another. */
+function ownFolder(place: () => string): string | undefined {
+  try {
+    // Users without an account (containers) have no home to ask for.
+    const folder = place();
+    fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const stat = fs.lstatSync(folder);
+    if (!stat.isDirectory() || (process.getuid && stat.uid !== process.getuid())) return undefined;
+    if (process.platform !== 'win32' && stat.mode & 0o077) fs.chmodSync(folder, 0o700);
+    // Asking for permission is not enough: read-only file systems grant it. Only writing shows.
+    fs.rmdirSync(fs.mkdtempSync(path.join(folder, 'probe-')));
+    return folder;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A fixed name in the shared folder serves the next run too, if it is really ours. */
+function temporaryFolder(): string {
+  const shared = path.join(os.tmpdir(), `stepscope-cache-${process.getuid?.() ?? 'user'}`);
+  return ownFolder(() => shared) ?? fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-cache-'));
+}

@@ -1,0 +1,174 @@
+/**
+ * Nsight Systems reports. Their format is NVIDIA's own and changes, so nsys itself exports them to SQLite, into a
+ * cache, and the export is opened as any other.
+ */
+import * as fs from 'node:fs';
+import { UserError } from '../../base/user-error.js';
+import type { Profile } from '../../model/profile.js';
+import type { ImportContext, Importer } from '../importer.js';
+import { nsysSqlite } from '../nsys-sqlite/nsys-sqlite.js';
+import { CutOffError, ProfileFile } from '../profile-file.js';
+import { ExportCache, hashContent } from './export-cache.js';
+import { findNsys, type Nsys } from './find-nsys.js';
+import {
+  describeReader,
+  describeVersion,
+  isReport,
+  type ReportVersion,
+  reportVersion,
+  streamVersion,
+} from './report-version.js';
+import { type ExportOutcome, runExport } from './run-export.js';
+
+/** Exporting takes about as long as reading the export takes several times over. */
+const EXPORT_SHARE = 0.8;
+
+export const nsysRep: Importer = {
+  id: 'nsys-rep',
+  label: 'Nsight Systems report (.nsys-rep)',
+
+  recognizes(head) {
+    return isReport(head) || streamVersion(head) !== undefined;
+  },
+
+  async import(file: ProfileFile, context: ImportContext): Promise<Profile> {
+    const head = await file.head();
+    const stream = streamVersion(head);
+    if (stream !== undefined) throw rawStream(file.name, stream);
+    const version = reportVersion(head);
+    const { path, nsysVersion } = await exported(file, version, done =>
+      context.onProgress?.(done * EXPORT_SHARE),
+    );
+    const database = ProfileFile.open(path);
+    try {
+      const profile = await nsysSqlite.import(database, {
+        ...context,
+        onProgress: done => context.onProgress?.(EXPORT_SHARE + done * (1 - EXPORT_SHARE)),
+      });
+      return asCaptured(profile, file, version, nsysVersion);
+    } finally {
+      database.close();
+    }
+  },
+};
+
+/** The export names itself and its exporter; a user knows the report and the version that captured it. */
+function asCaptured(
+  profile: Profile,
+  file: ProfileFile,
+  version: ReportVersion,
+  nsysVersion: string,
+): Profile {
+  const { capture } = profile;
+  return {
+    ...profile,
+    capture: {
+      ...capture,
+      profilerVersion: version.kind === 'release' ? version.release.join('.') : capture.profilerVersion,
+      files: [file.name],
+      sizeBytes: file.sizeBytes,
+      settings: { ...capture.settings, EXPORTED_BY: `nsys ${nsysVersion}` },
+    },
+  };
+}
+
+/** The report as SQLite: from the cache, or by the newest nsys that can read it. */
+async function exported(
+  file: ProfileFile,
+  version: ReportVersion,
+  onProgress: (done: number) => void,
+): Promise<{ path: string; nsysVersion: string }> {
+  const cache = ExportCache.open();
+  const content = hashContent(file.path);
+  const found = await findNsys();
+  // Without an nsys, what an earlier one exported still serves.
+  const cached = found.length === 0 ? cache.find(content) : undefined;
+  if (cached) return cached;
+  let unpacked: string | undefined;
+  let failure: ExportOutcome | undefined;
+  try {
+    for (const nsys of found) {
+      const known = cache.find(content, nsys.version);
+      if (known) return known;
+      if (file.packed) unpacked ??= await unpack(file, cache);
+      const target = cache.unfinished('.sqlite-export');
+      try {
+        const outcome = await runExport(nsys, unpacked ?? file.path, target, onProgress);
+        if (outcome.kind === 'done') {
+          return { path: cache.keep(target, content, nsys.version), nsysVersion: nsys.version };
+        }
+        // An older nsys does not read what a newer one finds damaged, so the first real failure is the one to tell.
+        if (failure === undefined || failure.kind === 'refused') failure = outcome;
+      } finally {
+        cache.discard(target);
+      }
+    }
+  } finally {
+    if (unpacked) cache.discard(unpacked);
+  }
+  if (failure === undefined || failure.kind === 'refused') throw needsNsys(file.name, version, found);
+  throw exportFailed(file.name, failure, found[0], cache);
+}
+
+/** nsys does not read gzip, so it gets the report as it was. */
+async function unpack(file: ProfileFile, cache: ExportCache): Promise<string> {
+  const target = cache.unfinished('.nsys-rep');
+  const fd = fs.openSync(target, 'wx', 0o600);
+  try {
+    for await (const chunk of file.chunks()) fs.writeSync(fd, chunk);
+    return target;
+  } catch (error) {
+    cache.discard(target);
+    if ((error as NodeJS.ErrnoException).code === 'ENOSPC') throw noSpace(file.name, cache);
+    if (!(error instanceof CutOffError)) throw error;
+    throw new UserError(
+      'damaged',
+      `${file.name} is cut off or damaged: it does not unpack to its end.`,
+      'Copy it again.',
+    );
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+function needsNsys(name: string, version: ReportVersion, found: readonly Nsys[]): UserError {
+  const captured = `${name} was captured with ${describeVersion(version)}`;
+  const here = found.map(nsys => `nsys ${nsys.version} at ${nsys.path}`).join(', ');
+  const what =
+    found.length === 0
+      ? `${captured}; reading it takes nsys, and none was found here.`
+      : `${captured}, and cannot be read by what is here: ${here}.`;
+  return new UserError(
+    'needs-nsys',
+    what,
+    `Install ${describeReader(version)} or set NSYS=/path/to/nsys; or, where it was captured, run ` +
+      `nsys export --type sqlite ${name} and open the .sqlite.`,
+  );
+}
+
+function exportFailed(name: string, failure: ExportOutcome, nsys: Nsys, cache: ExportCache): UserError {
+  if (failure.kind === 'no-space') return noSpace(name, cache);
+  const message = failure.kind === 'done' ? '' : failure.message;
+  return new UserError(
+    'damaged',
+    `nsys ${nsys.version} could not export ${name}: ${message}`,
+    'The report may be cut off: compare its size with the original, or capture again.',
+  );
+}
+
+function noSpace(name: string, cache: ExportCache): UserError {
+  return new UserError(
+    'no-space',
+    `No room in ${cache.folder} to export ${name}.`,
+    'Free some, or point STEPSCOPE_CACHE at a larger disk.',
+  );
+}
+
+function rawStream(name: string, version: string): UserError {
+  const by = version === '' ? 'Nsight Systems' : `Nsight Systems ${version}`;
+  return new UserError(
+    'needs-nsys',
+    `${name} is a raw stream of ${by} (.qdstrm), which was never turned into a report.`,
+    `Run the QdstrmImporter of that version (in its host-linux-x64 folder): QdstrmImporter -i ${name}, then open the .nsys-rep.`,
+  );
+}
