@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
@@ -14,9 +15,12 @@ function step(title, command, args) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
+/** A tool's own file: packages do not export their commands. */
+const tool = (name, file) => path.join(path.dirname(require.resolve(`${name}/package.json`)), file);
+
 const node = process.execPath;
-step('format and lint', node, [require.resolve('@biomejs/biome/bin/biome'), 'check', '.']);
-step('build and type check', node, [require.resolve('typescript/bin/tsc'), '-p', '.']);
+step('format and lint', node, [tool('@biomejs/biome', 'bin/biome'), 'check', '.']);
+step('build and type check', node, [tool('typescript', 'bin/tsc'), '-p', '.']);
 const only = process.argv.slice(2);
 const files = readdirSync('dist/test', { recursive: true })
   .filter(name => name.endsWith('.test.js') && (only.length === 0 || only.some(part => name.includes(part))))

@@ -1,23 +1,9 @@
-/** Small nsys exports made by SQLite itself, to be damaged by tests; and where the real captures are. */
-import * as fs from 'node:fs';
-import * as path from 'node:path';
-import { fileURLToPath } from 'node:url';
+/** Small nsys exports made by SQLite itself, to be damaged by tests; and the real captures. */
 import initSqlJs, { type Database, type SqlValue } from 'sql.js';
-
-const root = path.join(path.dirname(fileURLToPath(import.meta.url)), '../..');
-
-/** The folder of real captures: in the project, or beside it while they are not part of it. */
-export const capturesFolder = [
-  path.join(root, 'examples/captures'),
-  path.join(root, '../shared/captures'),
-].find(folder => fs.existsSync(folder));
+import { captureNames, capturePath } from '../src/testing/captures.js';
 
 export function captures(): { name: string; file: string }[] {
-  if (!capturesFolder) return [];
-  return fs
-    .readdirSync(capturesFolder)
-    .map(name => ({ name, file: path.join(capturesFolder, name, 'profile.sqlite.gz') }))
-    .filter(({ file }) => fs.existsSync(file));
+  return captureNames.map(name => ({ name, file: capturePath(name) }));
 }
 
 export async function openDatabase(bytes?: Uint8Array): Promise<Database> {
