@@ -40,17 +40,14 @@ export function linkLaunches(profile: Profile): void {
 function indexCalls(correlation: Uint32Array, thread: Int32Array, processOfThread: Int32Array) {
   let lowest = 0xffffffff;
   let highest = 0;
-  let process = NONE;
-  let oneProcess = true;
   for (let row = 0; row < correlation.length; row++) {
     const id = correlation[row];
     if (id === 0) continue;
     if (id < lowest) lowest = id;
     if (id > highest) highest = id;
-    const owner = thread[row] === NONE ? NONE : processOfThread[thread[row]];
-    if (process === NONE) process = owner;
-    else if (process !== owner) oneProcess = false;
   }
+  const [process = NONE] = processOfThread;
+  const oneProcess = processOfThread.every(owner => owner === process);
   if (highest === 0) return () => NONE;
   const span = highest - lowest + 1;
   if (oneProcess && span <= correlation.length * 8 + 1024) {

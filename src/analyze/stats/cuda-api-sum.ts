@@ -1,6 +1,6 @@
 import { texts, timeSummaryColumns } from './columns.js';
 import { apiName, cells } from './gpu-operations.js';
-import { byTotal, groupByNumber } from './grouping.js';
+import { byTotal, groupSpans } from './grouping.js';
 import type { StatsReport } from './report.js';
 
 export const cudaApiSum: StatsReport = {
@@ -12,11 +12,7 @@ export const cudaApiSum: StatsReport = {
   needs: ['apiCalls'],
   compute(profile) {
     const calls = cells(profile, 'apiCalls')!;
-    const groups = groupByNumber(
-      calls.length,
-      row => calls.name[row],
-      row => calls.end[row] - calls.start[row],
-    ).sort(byTotal);
+    const groups = groupSpans(calls.name, calls.start, calls.end).sort(byTotal);
     return [
       ...timeSummaryColumns(
         groups.map(group => group.summary),

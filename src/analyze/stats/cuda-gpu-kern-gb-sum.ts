@@ -1,6 +1,6 @@
 import { column, texts, timeSummaryColumns } from './columns.js';
 import { cells, kernelNames } from './gpu-operations.js';
-import { groupByNumber, PairNumbers } from './grouping.js';
+import { groupSpans, PairNumbers } from './grouping.js';
 import { kernelNameOptions, launchShapeColumns, type StatsReport } from './report.js';
 
 export const cudaGpuKernGbSum: StatsReport = {
@@ -22,13 +22,14 @@ export const cudaGpuKernGbSum: StatsReport = {
       kernels.blockZ,
     ];
     const numbers = [new PairNumbers(), ...dimensions.map(() => new PairNumbers())];
-    const keyOf = (row: number) =>
+    const keys = Int32Array.from(names.keys, (name, row) =>
       dimensions.reduce(
         (key, cell, i) => numbers[i + 1].of(key, cell ? cell[row] : -1),
-        numbers[0].of(0, names.key(row)),
-      );
-    const groups = groupByNumber(kernels.length, keyOf, row => kernels.end[row] - kernels.start[row])
-      .map(group => ({ ...group, name: names.text(names.key(group.row)) }))
+        numbers[0].of(0, name),
+      ),
+    );
+    const groups = groupSpans(keys, kernels.start, kernels.end)
+      .map(group => ({ ...group, name: names.text(names.keys[group.row]) }))
       .sort(
         (a, b) =>
           b.summary.total - a.summary.total ||

@@ -1,6 +1,6 @@
 import { texts, timeSummaryColumns } from './columns.js';
 import { cells, kernelNames } from './gpu-operations.js';
-import { groupByNumber } from './grouping.js';
+import { groupSpans } from './grouping.js';
 import { kernelNameOptions, type StatsReport } from './report.js';
 
 export const cudaGpuKernSum: StatsReport = {
@@ -13,7 +13,7 @@ export const cudaGpuKernSum: StatsReport = {
   compute(profile, options) {
     const kernels = cells(profile, 'kernels')!;
     const names = kernelNames(profile, options);
-    const groups = groupByNumber(kernels.length, names.key, row => kernels.end[row] - kernels.start[row])
+    const groups = groupSpans(names.keys, kernels.start, kernels.end)
       .map(group => ({ ...group, name: names.text(group.key) }))
       .sort(
         (a, b) =>

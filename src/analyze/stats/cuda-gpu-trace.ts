@@ -79,7 +79,7 @@ export const cudaGpuTrace: StatsReport = {
       numeric('GreenCtx', 'id', (p, r) => present(stream(p, r)?.greenContextId)),
       numeric('Strm', 'id', (p, r) => present(stream(p, r)?.streamId)),
       textual('Name', (p, r) =>
-        p === 0 ? names!.text(names!.key(r)) : p === 1 ? copyName(copies!.kind[r]) : MEMSET_NAME,
+        p === 0 ? names!.text(names!.keys[r]) : p === 1 ? copyName(copies!.kind[r]) : MEMSET_NAME,
       ),
     ];
   },

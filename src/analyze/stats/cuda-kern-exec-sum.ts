@@ -1,7 +1,7 @@
 import { type Summary, summarize } from '../../base/stats.js';
 import { numbers, spreadColumns, texts } from './columns.js';
 import { apiName, apiNameKeys, cells, kernelNames } from './gpu-operations.js';
-import { groupByNumber, PairNumbers } from './grouping.js';
+import { groupValues, PairNumbers } from './grouping.js';
 import { kernelLaunches } from './kernel-launches.js';
 import { kernelNameOptions, type StatsReport } from './report.js';
 
@@ -25,16 +25,11 @@ export const cudaKernExecSum: StatsReport = {
     const keys = [new PairNumbers(), new PairNumbers(), new PairNumbers()];
     const keyOf = Int32Array.from({ length: launches.length }, (_, i) =>
       keys[2].of(
-        keys[1].of(keys[0].of(calls.thread[launches.call[i]], device(i)), apiKey(launches.call[i])),
-        names.key(launches.kernel[i]),
+        keys[1].of(keys[0].of(calls.thread[launches.call[i]], device(i)), apiKey[launches.call[i]]),
+        names.keys[launches.kernel[i]],
       ),
     );
-    const by = (values: Float64Array) =>
-      groupByNumber(
-        launches.length,
-        i => keyOf[i],
-        i => values[i],
-      );
+    const by = (values: Float64Array) => groupValues(keyOf, values);
     const total = by(launches.totalNs);
     const api = by(launches.apiNs);
     const kernel = by(launches.kernelNs);
@@ -61,7 +56,7 @@ export const cudaKernExecSum: StatsReport = {
       ...pick(r => r.queue, 'Q'),
       ...pick(r => r.kernel, 'K'),
       texts('API Name', rows, r => name(r.row)),
-      texts('Kernel Name', rows, r => names.text(names.key(launches.kernel[r.row]))),
+      texts('Kernel Name', rows, r => names.text(names.keys[launches.kernel[r.row]])),
     ];
   },
 };
@@ -70,12 +65,7 @@ const nothing = summarize(new Float64Array(0));
 
 /** Queue times only count where there is one. */
 function queueSummaries(keys: Int32Array, queueNs: Float64Array): Map<number, Summary> {
-  const rows: number[] = [];
-  for (let i = 0; i < keys.length; i++) if (!Number.isNaN(queueNs[i])) rows.push(i);
-  const groups = groupByNumber(
-    rows.length,
-    i => keys[rows[i]],
-    i => queueNs[rows[i]],
-  );
+  const queued = (_: number, i: number) => !Number.isNaN(queueNs[i]);
+  const groups = groupValues(keys.filter(queued), queueNs.filter(queued));
   return new Map(groups.map(group => [group.key, group.summary]));
 }

@@ -91,7 +91,7 @@ export const cudaKernExecTrace: StatsReport = {
       column(
         'Kernel Name',
         'text',
-        text(i => names.text(names.key(launches.kernel[i]))),
+        text(i => names.text(names.keys[launches.kernel[i]])),
       ),
     ];
   },

@@ -27,12 +27,11 @@ export const memoryKindName = (kind: number | undefined): string | null =>
 export const apiName = (name: string): string => (name.slice(-6, -4) === '_v' ? name.slice(0, -6) : name);
 
 /** API rows by printed name: ABI versions of one function get one number (the string id of the first seen). */
-export function apiNameKeys(profile: Profile): (row: number) => number {
+export function apiNameKeys(profile: Profile): Int32Array {
   const ids = cells(profile, 'apiCalls')!.name;
   const byText = new Map<string, number>();
   const known = new Map<number, number>();
-  return row => {
-    const id = ids[row];
+  return Int32Array.from(ids, id => {
     let key = known.get(id);
     if (key === undefined) {
       const name = apiName(profile.strings.text(id));
@@ -41,14 +40,16 @@ export function apiNameKeys(profile: Profile): (row: number) => number {
       known.set(id, key);
     }
     return key;
-  };
+  });
 }
 
-/** A number per kernel row such that equal numbers mean equal printed names, and the names. */
-export function kernelNames(
-  profile: Profile,
-  options: ReportOptions,
-): { key: (row: number) => number; text: (key: number) => string } {
+export interface KernelNames {
+  /** Per kernel row a number; equal numbers mean equal printed names. */
+  readonly keys: ArrayLike<number>;
+  readonly text: (key: number) => string;
+}
+
+export function kernelNames(profile: Profile, options: ReportOptions): KernelNames {
   const kernels = cells(profile, 'kernels')!;
   const full = kernels.name;
   const chosen =
@@ -57,32 +58,30 @@ export function kernelNames(
       : options.kernelName === 'mangled'
         ? kernels.mangledName
         : undefined;
-  const idOf = chosen
-    ? (row: number) => (chosen[row] === NONE ? full[row] : chosen[row])
-    : (row: number) => full[row];
-  if (!options.nvtxName) return { key: idOf, text: key => profile.strings.text(key) };
+  const ids = chosen
+    ? Int32Array.from(chosen, (id, row) => (id === NONE ? full[row] : id))
+    : (full as ArrayLike<number>);
+  if (!options.nvtxName) return { keys: ids, text: key => profile.strings.text(key) };
 
   const innermost = launchContext(profile).innermostRangeOfCall();
   const ranges = cells(profile, 'ranges');
   const names: string[] = [];
   const numbers = new Map<string, number>();
-  return {
-    key: row => {
-      const call = kernels.launch[row];
-      const range = call === NONE ? NONE : innermost[call];
-      const kernel = profile.strings.text(idOf(row));
-      const named =
-        range === NONE || !ranges || ranges.name[range] === NONE
-          ? kernel
-          : `${profile.strings.text(ranges.name[range])}/${kernel}`;
-      let number = numbers.get(named);
-      if (number === undefined) {
-        number = names.length;
-        numbers.set(named, number);
-        names.push(named);
-      }
-      return number;
-    },
-    text: key => names[key],
-  };
+  const keys = Int32Array.from(ids, (id, row) => {
+    const call = kernels.launch[row];
+    const range = call === NONE ? NONE : innermost[call];
+    const kernel = profile.strings.text(id);
+    const named =
+      range === NONE || !ranges || ranges.name[range] === NONE
+        ? kernel
+        : `${profile.strings.text(ranges.name[range])}/${kernel}`;
+    let number = numbers.get(named);
+    if (number === undefined) {
+      number = names.length;
+      numbers.set(named, number);
+      names.push(named);
+    }
+    return number;
+  });
+  return { keys, text: key => names[key] };
 }

@@ -2,7 +2,7 @@
 import type { Profile } from '../../model/profile.js';
 import { texts, timeSummaryColumns } from './columns.js';
 import { apiName, apiNameKeys, cells, copyName, kernelNames, MEMSET_NAME } from './gpu-operations.js';
-import { byTotal, type Group, groupByNumber } from './grouping.js';
+import { byTotal, type Group, groupSpans, groupValues } from './grouping.js';
 import type { ReportOptions } from './report.js';
 
 export type Pool = 'apiCalls' | 'kernels' | 'copies' | 'memsets';
@@ -23,32 +23,25 @@ export function groupPools(
   return pools.flatMap((pool): NamedGroup[] => {
     const table = cells(profile, pool);
     if (!table) return [];
-    const bytes = 'bytes' in table ? (table.bytes as ArrayLike<number>) : undefined;
-    const numberOf =
-      measure === 'bytes' && bytes
-        ? (row: number) => bytes[row]
-        : (row: number) => table.end[row] - table.start[row];
-    const group = (key: (row: number) => number, name: (key: number) => string, category: Category) =>
-      groupByNumber(table.length, key, numberOf).map(found => ({
+    const bytes = measure === 'bytes' && 'bytes' in table ? (table.bytes as ArrayLike<number>) : undefined;
+    const group = (keys: ArrayLike<number>, name: (key: number) => string, category: Category) =>
+      (bytes ? groupValues(keys, bytes) : groupSpans(keys, table.start, table.end)).map(found => ({
         ...found,
         name: name(found.key),
         category,
       }));
-    if (pool === 'kernels') {
-      const names = kernelNames(profile, options);
-      return group(names.key, names.text, 'CUDA_KERNEL');
+    switch (pool) {
+      case 'kernels': {
+        const names = kernelNames(profile, options);
+        return group(names.keys, names.text, 'CUDA_KERNEL');
+      }
+      case 'copies':
+        return group(cells(profile, 'copies')!.kind, copyName, 'MEMORY_OPER');
+      case 'memsets':
+        return group(new Int32Array(table.length), () => MEMSET_NAME, 'MEMORY_OPER');
+      case 'apiCalls':
+        return group(apiNameKeys(profile), id => apiName(profile.strings.text(id)), 'CUDA_API');
     }
-    if (pool === 'copies') {
-      const kinds = cells(profile, 'copies')!.kind;
-      return group(row => kinds[row], copyName, 'MEMORY_OPER');
-    }
-    if (pool === 'memsets')
-      return group(
-        () => 0,
-        () => MEMSET_NAME,
-        'MEMORY_OPER',
-      );
-    return group(apiNameKeys(profile), id => apiName(profile.strings.text(id)), 'CUDA_API');
   });
 }
 

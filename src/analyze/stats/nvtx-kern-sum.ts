@@ -3,7 +3,7 @@ import { callTwins } from '../../model/link.js';
 import type { Profile } from '../../model/profile.js';
 import { numbers, spreadColumns, texts } from './columns.js';
 import { cells, kernelNames } from './gpu-operations.js';
-import { groupByNumber, PairNumbers } from './grouping.js';
+import { groupValues, PairNumbers } from './grouping.js';
 import { launchContext, rangeLabels, styleOf } from './range-tree.js';
 import { rangeColumns, type StatsReport } from './report.js';
 
@@ -38,14 +38,11 @@ export const nvtxKernSum: StatsReport = {
     const key = Int32Array.from({ length: pairs.length }, (_, i) =>
       byKernel.of(
         byThread.of(labelKey(pairs.range[i]), threadOf(pairs.kernel[i])),
-        names.key(pairs.kernel[i]),
+        names.keys[pairs.kernel[i]],
       ),
     );
-    const groups = groupByNumber(
-      pairs.length,
-      i => key[i],
-      i => kernels.end[pairs.kernel[i]] - kernels.start[pairs.kernel[i]],
-    );
+    const durations = Float64Array.from(pairs.kernel, kernel => kernels.end[kernel] - kernels.start[kernel]);
+    const groups = groupValues(key, durations);
     const distinctRanges = countDistinct(key, pairs.range);
     const distinctKernels = countDistinct(key, pairs.kernel);
     const rows = groups.map(group => {
@@ -59,7 +56,7 @@ export const nvtxKernSum: StatsReport = {
         tid: thread === NONE ? Number.NaN : profile.threads[thread].tid,
         ranges: distinctRanges.get(group.key) ?? 0,
         kernels: distinctKernels.get(group.key) ?? 0,
-        kernel: names.text(names.key(pairs.kernel[group.row])),
+        kernel: names.text(names.keys[pairs.kernel[group.row]]),
       };
     });
     const text = (a: string | null, b: string | null) =>

@@ -2,7 +2,7 @@
 import type { Profile } from '../../model/profile.js';
 import { texts, timeSummaryColumns } from './columns.js';
 import { cells } from './gpu-operations.js';
-import { byTotal, groupByNumber } from './grouping.js';
+import { byTotal, groupValues } from './grouping.js';
 import { collectRanges, rangeLabels, styleOf } from './range-tree.js';
 
 export function nvtxSummary(profile: Profile, kinds: readonly number[], withStyle: boolean) {
@@ -10,8 +10,7 @@ export function nvtxSummary(profile: Profile, kinds: readonly number[], withStyl
   const { rows, end } = collectRanges(profile, kinds, false);
   const label = rangeLabels(profile);
   const numbersByText = new Map<string, number>();
-  const keyOf = (i: number) => {
-    const row = rows[i];
+  const keys = rows.map(row => {
     const text = `${withStyle ? ranges.kind[row] : ''}${label(row)}`;
     let number = numbersByText.get(text);
     if (number === undefined) {
@@ -19,8 +18,9 @@ export function nvtxSummary(profile: Profile, kinds: readonly number[], withStyl
       numbersByText.set(text, number);
     }
     return number;
-  };
-  const groups = groupByNumber(rows.length, keyOf, i => end[rows[i]] - ranges.start[rows[i]]).sort(byTotal);
+  });
+  const durations = Float64Array.from(rows, row => end[row] - ranges.start[row]);
+  const groups = groupValues(keys, durations).sort(byTotal);
   const columns = timeSummaryColumns(
     groups.map(group => group.summary),
     'Instances',

@@ -1,6 +1,6 @@
 import { texts, timeSummaryColumns } from './columns.js';
 import { cells } from './gpu-operations.js';
-import { byTotal, groupByNumber } from './grouping.js';
+import { byTotal, groupValues } from './grouping.js';
 import type { StatsReport } from './report.js';
 
 /** nsys event class of plain library calls; the others are its own bookkeeping. */
@@ -19,11 +19,9 @@ export const osrtSum: StatsReport = {
     for (let row = 0; row < calls.length; row++) {
       if (!calls.class || calls.class[row] === OS_RUNTIME_CALL) rows.push(row);
     }
-    const groups = groupByNumber(
-      rows.length,
-      i => calls.name[rows[i]],
-      i => calls.end[rows[i]] - calls.start[rows[i]],
-    ).sort(byTotal);
+    const names = Int32Array.from(rows, row => calls.name[row]);
+    const durations = Float64Array.from(rows, row => calls.end[row] - calls.start[row]);
+    const groups = groupValues(names, durations).sort(byTotal);
     return [
       ...timeSummaryColumns(
         groups.map(group => group.summary),

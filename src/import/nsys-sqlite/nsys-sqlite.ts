@@ -82,9 +82,11 @@ async function importExport(file: ProfileFile, context: ImportContext): Promise<
     context.workers,
     progress,
   );
-  readers.forEach((reader, i) => {
+  // Each reader is let go once finished: its working arrays are as large as the table's own columns.
+  for (let i = 0; readers.length > 0; i++) {
+    const reader = readers.shift()!;
     reader.finish(losses[i].badRows, strings, owners);
-  });
+  }
 
   const metadata = new Metadata(database, strings, builder);
   metadata.addIdleGpus();

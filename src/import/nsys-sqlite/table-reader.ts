@@ -139,7 +139,12 @@ export function noteImpossible(builder: ProfileBuilder, table: string, count: nu
 export function dropRows(columns: RawTable, unwanted: readonly number[], rows: number): number {
   const drop = new Uint8Array(rows);
   for (const row of unwanted) drop[row] = 1;
-  for (const [name, cells] of Object.entries(columns))
-    columns[name] = cells.filter((_, row) => drop[row] === 0);
-  return drop.reduce((kept, dropped) => kept + 1 - dropped, 0);
+  const kept: number[] = [];
+  for (let row = 0; row < rows; row++) if (drop[row] === 0) kept.push(row);
+  for (const [name, cells] of Object.entries(columns)) {
+    const left = new (cells.constructor as new (length: number) => AnyArray)(kept.length);
+    for (let i = 0; i < kept.length; i++) left[i] = cells[kept[i]];
+    columns[name] = left;
+  }
+  return kept.length;
 }
