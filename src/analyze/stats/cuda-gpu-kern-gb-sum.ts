@@ -1,6 +1,6 @@
 import { column, texts, timeSummaryColumns } from './columns.js';
 import { cells, kernelNames } from './gpu-operations.js';
-import { groupSpans, PairNumbers } from './grouping.js';
+import { byTotalThenName, groupSpans, PairNumbers } from './grouping.js';
 import { kernelNameOptions, launchShapeColumns, type StatsReport } from './report.js';
 
 export const cudaGpuKernGbSum: StatsReport = {
@@ -30,12 +30,7 @@ export const cudaGpuKernGbSum: StatsReport = {
     );
     const groups = groupSpans(keys, kernels.start, kernels.end)
       .map(group => ({ ...group, name: names.text(names.keys[group.row]) }))
-      .sort(
-        (a, b) =>
-          b.summary.total - a.summary.total ||
-          a.summary.count - b.summary.count ||
-          (a.name < b.name ? -1 : a.name > b.name ? 1 : 0),
-      );
+      .sort(byTotalThenName);
     return [
       ...timeSummaryColumns(
         groups.map(group => group.summary),

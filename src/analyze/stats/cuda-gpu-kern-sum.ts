@@ -1,6 +1,6 @@
 import { texts, timeSummaryColumns } from './columns.js';
 import { cells, kernelNames } from './gpu-operations.js';
-import { groupSpans } from './grouping.js';
+import { byTotalThenName, groupSpans } from './grouping.js';
 import { kernelNameOptions, type StatsReport } from './report.js';
 
 export const cudaGpuKernSum: StatsReport = {
@@ -15,12 +15,7 @@ export const cudaGpuKernSum: StatsReport = {
     const names = kernelNames(profile, options);
     const groups = groupSpans(names.keys, kernels.start, kernels.end)
       .map(group => ({ ...group, name: names.text(group.key) }))
-      .sort(
-        (a, b) =>
-          b.summary.total - a.summary.total ||
-          a.summary.count - b.summary.count ||
-          (a.name < b.name ? -1 : a.name > b.name ? 1 : 0),
-      );
+      .sort(byTotalThenName);
     return [
       ...timeSummaryColumns(
         groups.map(group => group.summary),

@@ -97,3 +97,13 @@ export class PairNumbers {
 
 export const byTotal = (a: { summary: Summary }, b: { summary: Summary }) =>
   b.summary.total - a.summary.total;
+
+/** The order of the kernel summaries: by total, then fewer instances first, then by name. */
+export function byTotalThenName(
+  a: { summary: Summary; name: string },
+  b: { summary: Summary; name: string },
+): number {
+  return (
+    byTotal(a, b) || a.summary.count - b.summary.count || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)
+  );
+}

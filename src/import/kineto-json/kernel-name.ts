@@ -3,13 +3,17 @@
  *
  *   void at::native::elementwise_kernel<128, (anonymous namespace)::F>(int, T3)   →   elementwise_kernel
  *
- * Names without parameters or template arguments (Triton, cuBLAS, mangled ones) stay as they are.
+ * Names without parameters or template arguments (Triton, cuBLAS) stay as they are. Symbols too long for PyTorch's
+ * demangler arrive mangled (https://itanium-cxx-abi.github.io/cxx-abi/abi.html#mangling):
+ *
+ *   _ZN7cutlass13device_kernelIN2at4cuda…   →   device_kernel
  */
 const ANONYMOUS = '(anonymous namespace)';
 const OPERATOR =
   /^operator *(\(\)|\[\]|<=>|->\*?|<<=?|>>=?|[-+*/%^&|~!=<>]=?|&&|\|\||\+\+|--|,|[a-zA-Z_][\w ]*)/;
 
 export function shortKernelName(name: string): string {
+  if (name.startsWith('_Z')) return lastSourceName(name) ?? name;
   if (!name.includes('(') && !name.endsWith('>')) return name;
   let start = 0;
   let nameEnd = -1;
@@ -56,4 +60,20 @@ function closing(text: string, open: number): number {
 
 function isWord(character: string): boolean {
   return /\w/.test(character);
+}
+
+/** The last `<length><identifier>` of a mangled name's own path, before its template arguments or parameters. */
+function lastSourceName(symbol: string): string | undefined {
+  let at = symbol.startsWith('_ZN') ? 3 : 2;
+  let last: string | undefined;
+  while (at < symbol.length) {
+    const length = /^\d{1,5}/.exec(symbol.slice(at, at + 5))?.[0];
+    if (length === undefined) break;
+    const start = at + length.length;
+    const end = start + Number(length);
+    if (end > symbol.length) return undefined;
+    last = symbol.slice(start, end);
+    at = end;
+  }
+  return last;
 }
