@@ -85,7 +85,8 @@ export class ProfileBuilder {
 
   /**
    * Hands over a finished table. Columns missing from `columns` that the schema requires are filled as missing.
-   * References to other tables count rows as those tables were handed over; sorting moves them along.
+   * References to other tables count rows as those tables were handed over; sorting moves them along. A table that
+   * comes in parts (from several tables of a file) may be handed over part by part, if nothing refers to it.
    */
   addTable(name: TableName, columns: RawTable, length: number): void {
     if (length === 0) return;
@@ -100,6 +101,11 @@ export class ProfileBuilder {
       } else if (!columns[column]) {
         columns[column] = allocate(spec.storage, length).fill(missingValue(spec.storage));
       }
+    }
+    const earlier = this.tables.get(name);
+    if (earlier) {
+      columns = concatenate(name, [earlier, { length, columns }]);
+      length += earlier.length;
     }
     const start = columns.start as Float64Array;
     if (isSorted(start)) {
@@ -151,6 +157,21 @@ export class ProfileBuilder {
     linkLaunches(profile);
     return { ...profile, notes: this.notes.list() };
   }
+}
+
+function concatenate(name: TableName, parts: { length: number; columns: RawTable }[]): RawTable {
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  const columns: RawTable = {};
+  for (const [column, spec] of columnsOf(name)) {
+    if (!parts.some(part => part.columns[column])) continue;
+    columns[column] = allocate(spec.storage, length).fill(missingValue(spec.storage));
+    let at = 0;
+    for (const part of parts) {
+      if (part.columns[column]) columns[column].set(part.columns[column], at);
+      at += part.length;
+    }
+  }
+  return columns;
 }
 
 function allMissing(cells: AnyArray, missing: number, storage: string): boolean {

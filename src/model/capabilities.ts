@@ -28,6 +28,11 @@ const what: Record<TableName, { label: string; nsys: string; kineto: string }> =
     nsys: '--cuda-graph-trace=node',
     kineto: 'not available from the PyTorch profiler',
   },
+  graphEvents: {
+    label: 'CUDA graph creation',
+    nsys: '-t cuda (2024 and newer)',
+    kineto: 'not available from the PyTorch profiler',
+  },
   apiCalls: { label: 'CUDA API calls', nsys: '-t cuda', kineto: 'activities=[ProfilerActivity.CUDA]' },
   syncs: { label: 'synchronisations', nsys: '-t cuda', kineto: 'enable_cuda_sync_events=True' },
   ranges: {

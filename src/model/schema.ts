@@ -105,6 +105,16 @@ export const schema = {
     originalNode: amount,
     graph: amount,
   },
+  /** Life of whole graphs: captured, cloned, instantiated. Says which graph an executable one was made from. */
+  graphEvents: {
+    start: nanoseconds,
+    end: nanoseconds,
+    thread: ref('threads'),
+    name: text,
+    graph: amount,
+    originalGraph: amount,
+    graphExec: amount,
+  },
   /** CUDA runtime and driver calls (and HIP's). */
   apiCalls: {
     start: nanoseconds,

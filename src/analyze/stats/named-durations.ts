@@ -20,29 +20,39 @@ export function groupPools(
   options: ReportOptions,
   measure: 'duration' | 'bytes' = 'duration',
 ): NamedGroup[] {
-  return pools.flatMap((pool): NamedGroup[] => {
+  return pools.flatMap(pool => {
     const table = cells(profile, pool);
     if (!table) return [];
+    const { keys, name, category } = namesOf(profile, pool, options);
     const bytes = measure === 'bytes' && 'bytes' in table ? (table.bytes as ArrayLike<number>) : undefined;
-    const group = (keys: ArrayLike<number>, name: (key: number) => string, category: Category) =>
-      (bytes ? groupValues(keys, bytes) : groupSpans(keys, table.start, table.end)).map(found => ({
-        ...found,
-        name: name(found.key),
-        category,
-      }));
-    switch (pool) {
-      case 'kernels': {
-        const names = kernelNames(profile, options);
-        return group(names.keys, names.text, 'CUDA_KERNEL');
-      }
-      case 'copies':
-        return group(cells(profile, 'copies')!.kind, copyName, 'MEMORY_OPER');
-      case 'memsets':
-        return group(new Int32Array(table.length), () => MEMSET_NAME, 'MEMORY_OPER');
-      case 'apiCalls':
-        return group(apiNameKeys(profile), id => apiName(profile.strings.text(id)), 'CUDA_API');
-    }
+    const groups = bytes ? groupValues(keys, bytes) : groupSpans(keys, table.start, table.end);
+    return groups.map(group => ({ ...group, name: name(group.key), category }));
   });
+}
+
+interface PoolNames {
+  readonly keys: ArrayLike<number>;
+  readonly name: (key: number) => string;
+  readonly category: Category;
+}
+
+function namesOf(profile: Profile, pool: Pool, options: ReportOptions): PoolNames {
+  switch (pool) {
+    case 'kernels': {
+      const { keys, text } = kernelNames(profile, options);
+      return { keys, name: text, category: 'CUDA_KERNEL' };
+    }
+    case 'copies':
+      return { keys: cells(profile, 'copies')!.kind, name: copyName, category: 'MEMORY_OPER' };
+    case 'memsets': {
+      const keys = new Int32Array(cells(profile, 'memsets')!.length);
+      return { keys, name: () => MEMSET_NAME, category: 'MEMORY_OPER' };
+    }
+    case 'apiCalls': {
+      const name = (id: number) => apiName(profile.strings.text(id));
+      return { keys: apiNameKeys(profile), name, category: 'CUDA_API' };
+    }
+  }
 }
 
 export function pooledSummary(profile: Profile, pools: readonly Pool[], options: ReportOptions) {

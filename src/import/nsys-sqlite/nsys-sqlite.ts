@@ -121,13 +121,18 @@ function makeReaders(
 ): TableImport[] {
   const readers: TableImport[] = [];
   for (const name of tableNames) {
-    const plain = plainSources[name];
+    const plain = [plainSources[name] ?? []].flat().filter(source => database.tables.has(source.table));
     const special = specialReaders[name];
-    const fileTable = plain?.table ?? special?.table;
-    if (!fileTable || !database.tables.has(fileTable)) continue;
-    if (context.tables && !context.tables.has(name)) builder.skipped.push(name);
-    else if (plain) readers.push(new TableReader(database, name, plain, builder, context.tables?.get(name)));
-    else if (special) readers.push(new special.Reader(database, builder));
+    const hasSpecial = special !== undefined && database.tables.has(special.table);
+    if (plain.length === 0 && !hasSpecial) continue;
+    if (context.tables && !context.tables.has(name)) {
+      builder.skipped.push(name);
+      continue;
+    }
+    for (const source of plain) {
+      readers.push(new TableReader(database, name, source, builder, context.tables?.get(name)));
+    }
+    if (hasSpecial) readers.push(new special.Reader(database, builder));
   }
   return readers;
 }

@@ -23,7 +23,7 @@ const gpuWork = { ...span, correlation: 'correlationId' };
 const graphMember = { graphNode: 'graphNodeId', graph: 'graphId' };
 
 /** Tables read as they stand. NVTX, memory usage and metrics need a hand of their own (see their files). */
-export const plainSources: Partial<Record<TableName, TableSource>> = {
+export const plainSources: Partial<Record<TableName, TableSource | readonly TableSource[]>> = {
   kernels: {
     table: 'CUPTI_ACTIVITY_KIND_KERNEL',
     owner: 'stream',
@@ -76,6 +76,12 @@ export const plainSources: Partial<Record<TableName, TableSource>> = {
     owner: 'thread',
     numbers: { ...span, node: 'graphNodeId', originalNode: 'originalGraphNodeId', graph: 'graphId' },
   },
+  graphEvents: {
+    table: 'CUDA_GRAPH_EVENTS',
+    owner: 'thread',
+    numbers: { ...span, graph: 'graphId', originalGraph: 'originalGraphId', graphExec: 'graphExecId' },
+    names: { name: 'nameId' },
+  },
   apiCalls: {
     table: 'CUPTI_ACTIVITY_KIND_RUNTIME',
     owner: 'thread',
@@ -93,12 +99,11 @@ export const plainSources: Partial<Record<TableName, TableSource>> = {
     numbers: { ...span, result: 'returnValue', class: 'eventClass' },
     names: { name: 'nameId' },
   },
-  overheads: {
-    table: 'PROFILER_OVERHEAD',
-    owner: 'thread',
-    numbers: span,
-    names: { name: 'nameId' },
-  },
+  overheads: [
+    { table: 'PROFILER_OVERHEAD', owner: 'thread', numbers: span, names: { name: 'nameId' } },
+    // CUPTI's own share (buffer flushes, lazy loading …), which newer releases write apart.
+    { table: 'CUPTI_ACTIVITY_KIND_OVERHEAD', owner: 'thread', numbers: span, names: { name: 'nameId' } },
+  ],
   diagnostics: {
     table: 'DIAGNOSTIC_EVENT',
     owner: 'none',
