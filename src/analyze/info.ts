@@ -4,7 +4,7 @@ import { formatBytes, formatCount, formatDuration, plural } from '../base/units.
 import { matchMarker } from '../catalog/engine-markers.js';
 import { capabilities, graphMode } from '../model/capabilities.js';
 import type { Gpu, GraphMode, Profile } from '../model/profile.js';
-import { RangeKind, type TableName, tableNames } from '../model/schema.js';
+import { RangeKind, type TableName } from '../model/schema.js';
 import type { Block, Fact } from './block.js';
 
 export interface MarkerInfo {
@@ -92,12 +92,24 @@ function worthMentioning(table: TableName, profile: Profile): boolean {
   return table === 'ops' && profile.capture.profiler === 'kineto';
 }
 
-/** From the first start to the last end of anything recorded. Metric samples run on outside the window, so not they. */
+/** What the span is made of. Counters, allocations and graph creation are recorded outside the captured window too. */
+const eventTables: readonly TableName[] = [
+  'kernels',
+  'copies',
+  'memsets',
+  'graphLaunches',
+  'apiCalls',
+  'syncs',
+  'ranges',
+  'ops',
+  'osCalls',
+];
+
+/** From the first start to the last end of any event. */
 export function spanOf(profile: Profile): { startNs: number; endNs: number; durationNs: number } {
   let startNs = Infinity;
   let endNs = -Infinity;
-  for (const name of tableNames) {
-    if (name === 'metricSamples' || name === 'diagnostics' || name === 'overheads') continue;
+  for (const name of eventTables) {
     const table = profile.tables[name] as unknown as
       | { length: number; start: Float64Array; end?: Float64Array }
       | undefined;

@@ -1,4 +1,4 @@
-/** What the importer of nsys exports promises beyond reading rows: privacy, chosen columns, schema drift. */
+/** What importers promise beyond reading rows: privacy, chosen columns, and what NVTX events carry. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -58,8 +58,9 @@ test('environments are counted and never kept', async () => {
 });
 
 test('reading only what a report names gives the same report', async () => {
-  for (const name of ['stress', 'gil', 'moe-learned', 'membound']) {
-    const everything = await openProfile([capturePath(name)]);
+  const captures = ['stress', 'gil', 'moe-learned', 'membound'].map(name => capturePath(name));
+  for (const file of [...captures, capturePath('graph', 'kineto.json.gz')]) {
+    const everything = await openProfile([file]);
     for (const report of statsReports) {
       for (const option of ['', ':base', ':mangled', ':nvtx-name']) {
         if (option !== '' && !report.options.includes(option.slice(1))) continue;
@@ -67,10 +68,10 @@ test('reading only what a report names gives the same report', async () => {
         const wanted = new Map(
           Object.entries(tablesRead(report, options)) as [TableName, readonly string[]][],
         );
-        const part = await openProfile([capturePath(name)], { tables: wanted });
+        const part = await openProfile([file], { tables: wanted });
         const render = (profile: typeof part) =>
           csv.render([runReport(report, profile, options)], { width: 0, color: false });
-        assert.equal(render(part), render(everything), `${name} ${report.id}${option}`);
+        assert.equal(render(part), render(everything), `${file} ${report.id}${option}`);
       }
     }
   }
