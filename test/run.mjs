@@ -22,8 +22,9 @@ const node = process.execPath;
 step('format and lint', node, [tool('@biomejs/biome', 'bin/biome'), 'check', '.']);
 step('build and type check', node, [tool('typescript', 'bin/tsc'), '-p', '.']);
 const only = process.argv.slice(2);
-const files = readdirSync('dist/test', { recursive: true })
-  .filter(name => name.endsWith('.test.js') && (only.length === 0 || only.some(part => name.includes(part))))
-  .map(name => `dist/test/${name}`)
+// By source, not by what an earlier build may have left in dist.
+const files = readdirSync('test', { recursive: true })
+  .filter(name => name.endsWith('.test.ts') && (only.length === 0 || only.some(part => name.includes(part))))
+  .map(name => `dist/test/${name.replace(/ts$/, 'js')}`)
   .sort();
 step(`tests (${files.length} files)`, node, ['--test', '--test-reporter=spec', ...files]);
