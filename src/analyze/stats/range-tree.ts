@@ -34,7 +34,9 @@ export function collectRanges(profile: Profile, kinds: readonly number[], sameTh
     const elsewhere = sameThread && ranges.endThread !== undefined && ranges.endThread[row] !== NONE;
     if (kinds.includes(ranges.kind[row]) && !elsewhere && ranges.thread[row] !== NONE) rows.push(row);
   }
-  rows.sort((a, b) => ranges.start[a] - ranges.start[b] || end[b] - end[a] || a - b);
+  // The table is in order of start already; only ranges that start together may need to change places.
+  const order = (a: number, b: number) => ranges.start[a] - ranges.start[b] || end[b] - end[a] || a - b;
+  if (rows.some((row, i) => i > 0 && order(rows[i - 1], row) > 0)) rows.sort(order);
   return { rows: Int32Array.from(rows), end };
 }
 

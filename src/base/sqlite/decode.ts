@@ -318,17 +318,21 @@ class RowDecoder {
       if (type !== 0) this.misfits++;
       return;
     }
-    // Sign-extended like any SQLite integer: a short value is a small one.
-    const size = SIZE[type];
-    let high = 0;
-    let low = type === 9 ? 1 : 0;
-    if (size > 0 && bytes[body] >= 0x80) {
-      high = -1;
-      low = -1;
-    }
-    for (let i = 0; i < size; i++) {
-      high = (high << 8) | (low >>> 24);
-      low = (low << 8) | bytes[body + i];
+    let high: number;
+    let low: number;
+    if (type === 6) {
+      high = readU32(bytes, body) | 0;
+      low = readU32(bytes, body + 4) | 0;
+    } else if (type === 5) {
+      high = ((bytes[body] << 24) >> 16) | bytes[body + 1];
+      low = readU32(bytes, body + 2) | 0;
+    } else {
+      // Sign-extended like any SQLite integer: a short value is a small one.
+      const size = SIZE[type];
+      low = type === 9 ? 1 : 0;
+      if (size > 0 && bytes[body] >= 0x80) low = -1;
+      for (let i = 0; i < size; i++) low = (low << 8) | bytes[body + i];
+      high = low < 0 ? -1 : 0;
     }
     sink.machine[row] = high >>> 16;
     sink.pid[row] = ((high & 0xffff) << 8) | (low >>> 24);
