@@ -99,7 +99,7 @@ test('capabilities follow from what is there, with the flag for what is not', as
   const of = (table: string) => eager.find(ability => ability.table === table)!;
   assert.equal(of('kernels').rows, 5080);
   assert.equal(of('metricSamples').recorded, false);
-  assert.equal(of('metricSamples').hint, '--gpu-metrics-devices=0');
+  assert.equal(of('metricSamples').hint, 'capture with --gpu-metrics-devices=0');
   const modes = await Promise.all(
     ['eager', 'graph', 'graphmode'].map(async name => graphMode(await openProfile([capturePath(name)]))),
   );

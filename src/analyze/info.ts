@@ -75,7 +75,7 @@ export function summarizeCapture(profile: Profile): CaptureSummary {
     markers: findMarkers(profile),
     recorded: abilities.filter(a => a.recorded).map(({ table, label, rows }) => ({ table, label, rows })),
     notRecorded: missing.map(({ table, label, hint }) => ({ table, label, hint })),
-    gpuHint: `capture with ${abilities.find(ability => ability.table === 'kernels')?.hint ?? ''}`,
+    gpuHint: abilities.find(ability => ability.table === 'kernels')?.hint ?? '',
     sourceCounts: capture.sourceCounts,
     settings: capture.settings,
     versions: capture.versions,
@@ -273,8 +273,7 @@ function recordedBlock(summary: CaptureSummary): Block {
     });
   }
   for (const { label, hint, table } of summary.notRecorded) {
-    if (table !== 'kernels')
-      facts.push({ label: '–', text: `${label}: not recorded`, tone: 'quiet', hint: `capture with ${hint}` });
+    if (table !== 'kernels') facts.push({ label: '–', text: `${label}: not recorded`, tone: 'quiet', hint });
   }
   return { kind: 'facts', id: 'recorded', title: 'Recorded', facts };
 }

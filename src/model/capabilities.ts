@@ -10,59 +10,63 @@ export interface Capability {
   readonly label: string;
   readonly rows: number;
   readonly recorded: boolean;
-  /** How to record it next time, for the profiler this file came from. */
+  /** How to record it next time, for the profiler this file came from: a phrase to follow "not recorded:". */
   readonly hint: string;
 }
 
+const cudaActivity = 'capture with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]';
+const byItself = 'recorded by itself';
+const notByTorch = (instead: string) => `the PyTorch profiler cannot; use nsys ${instead}`;
+
 const what: Record<TableName, { label: string; nsys: string; kineto: string }> = {
-  kernels: { label: 'GPU kernels', nsys: '-t cuda', kineto: 'activities=[ProfilerActivity.CUDA]' },
-  copies: { label: 'memory copies', nsys: '-t cuda', kineto: 'activities=[ProfilerActivity.CUDA]' },
-  memsets: { label: 'memory sets', nsys: '-t cuda', kineto: 'activities=[ProfilerActivity.CUDA]' },
+  kernels: { label: 'GPU kernels', nsys: 'capture with -t cuda', kineto: cudaActivity },
+  copies: { label: 'memory copies', nsys: 'capture with -t cuda', kineto: cudaActivity },
+  memsets: { label: 'memory sets', nsys: 'capture with -t cuda', kineto: cudaActivity },
   graphLaunches: {
     label: 'CUDA graph replays as blocks',
-    nsys: '--cuda-graph-trace=graph',
-    kineto: 'not available from the PyTorch profiler',
+    nsys: 'capture with --cuda-graph-trace=graph',
+    kineto: notByTorch('--cuda-graph-trace=graph'),
   },
   graphNodes: {
     label: 'CUDA graph node creation',
-    nsys: '--cuda-graph-trace=node',
-    kineto: 'not available from the PyTorch profiler',
+    nsys: 'capture with --cuda-graph-trace=node',
+    kineto: notByTorch('--cuda-graph-trace=node'),
   },
   graphEvents: {
     label: 'CUDA graph creation',
-    nsys: '-t cuda (2024 and newer)',
-    kineto: 'not available from the PyTorch profiler',
+    nsys: 'capture with -t cuda (2024 and newer)',
+    kineto: notByTorch('-t cuda'),
   },
-  apiCalls: { label: 'CUDA API calls', nsys: '-t cuda', kineto: 'activities=[ProfilerActivity.CUDA]' },
-  syncs: { label: 'synchronisations', nsys: '-t cuda', kineto: 'enable_cuda_sync_events=True' },
+  apiCalls: { label: 'CUDA API calls', nsys: 'capture with -t cuda', kineto: cudaActivity },
+  syncs: {
+    label: 'synchronisations',
+    nsys: 'capture with -t cuda',
+    kineto: 'capture with experimental_config=_ExperimentalConfig(enable_cuda_sync_events=True)',
+  },
   ranges: {
     label: 'NVTX ranges and annotations',
-    nsys: '-t nvtx',
-    kineto: 'torch.profiler.record_function("…")',
+    nsys: 'capture with -t nvtx',
+    kineto: 'mark steps with torch.profiler.record_function',
   },
   ops: {
     label: 'framework ops',
-    nsys: '--pytorch=functions-trace,autograd-nvtx (2024.5 and newer), or a PyTorch profiler trace',
-    kineto: 'activities=[ProfilerActivity.CPU]',
+    nsys: 'capture with --pytorch=functions-trace (2024.5 and newer), or take a PyTorch trace',
+    kineto: 'capture with activities=[ProfilerActivity.CPU]',
   },
-  osCalls: { label: 'OS runtime calls', nsys: '-t osrt', kineto: 'not available from the PyTorch profiler' },
+  osCalls: { label: 'OS runtime calls', nsys: 'capture with -t osrt', kineto: notByTorch('-t osrt') },
   memoryEvents: {
     label: 'GPU memory usage',
-    nsys: '--cuda-memory-usage=true',
-    kineto: 'profile_memory=True',
+    nsys: 'capture with --cuda-memory-usage=true',
+    kineto: 'capture with profile_memory=True',
   },
   metricSamples: {
     label: 'GPU metrics (SM, tensor, DRAM …)',
-    nsys: '--gpu-metrics-devices=0',
-    kineto: 'not available from the PyTorch profiler; use nsys --gpu-metrics-devices=0',
+    nsys: 'capture with --gpu-metrics-devices=0',
+    kineto: notByTorch('--gpu-metrics-devices=0'),
   },
-  overheads: { label: 'profiler overhead', nsys: 'recorded by itself', kineto: 'recorded by itself' },
-  diagnostics: { label: 'profiler diagnostics', nsys: 'recorded by itself', kineto: 'not available' },
-  flows: {
-    label: 'flows between events',
-    nsys: 'not needed: launches are linked by id',
-    kineto: 'recorded by itself',
-  },
+  overheads: { label: 'profiler overhead', nsys: byItself, kineto: byItself },
+  diagnostics: { label: 'profiler diagnostics', nsys: byItself, kineto: 'the PyTorch profiler writes none' },
+  flows: { label: 'flows between events', nsys: 'not needed: launches are linked by id', kineto: byItself },
 };
 
 export function capabilities(profile: Profile): Capability[] {

@@ -1,5 +1,6 @@
+import { cells } from './cells.js';
 import { texts, timeSummaryColumns } from './columns.js';
-import { apiName, cells } from './gpu-operations.js';
+import { apiName } from './gpu-operations.js';
 import { byTotal, groupSpans } from './grouping.js';
 import type { StatsReport } from './report.js';
 

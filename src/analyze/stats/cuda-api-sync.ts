@@ -1,5 +1,5 @@
+import { cells } from './cells.js';
 import { numbers, texts } from './columns.js';
-import { cells } from './gpu-operations.js';
 import type { StatsReport } from './report.js';
 import { limitRows } from './rule-rows.js';
 

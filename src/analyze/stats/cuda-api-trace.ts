@@ -1,6 +1,7 @@
 import { NONE } from '../../base/column.js';
+import { cells } from './cells.js';
 import { column } from './columns.js';
-import { apiName, cells } from './gpu-operations.js';
+import { apiName } from './gpu-operations.js';
 import type { StatsReport } from './report.js';
 
 export const cudaApiTrace: StatsReport = {

@@ -1,5 +1,6 @@
+import { cells } from './cells.js';
 import { column, texts, timeSummaryColumns } from './columns.js';
-import { cells, kernelNames } from './gpu-operations.js';
+import { kernelNames } from './gpu-operations.js';
 import { byTotalThenName, groupSpans, PairNumbers } from './grouping.js';
 import { kernelNameOptions, launchShapeColumns, type StatsReport } from './report.js';
 

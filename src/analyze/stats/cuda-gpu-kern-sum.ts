@@ -1,5 +1,6 @@
+import { cells } from './cells.js';
 import { texts, timeSummaryColumns } from './columns.js';
-import { cells, kernelNames } from './gpu-operations.js';
+import { kernelNames } from './gpu-operations.js';
 import { byTotalThenName, groupSpans } from './grouping.js';
 import { kernelNameOptions, type StatsReport } from './report.js';
 

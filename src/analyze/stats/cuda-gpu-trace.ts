@@ -2,8 +2,9 @@ import { NONE } from '../../base/column.js';
 import { orderBy } from '../../base/order.js';
 import type { Profile } from '../../model/profile.js';
 import type { TableColumn } from '../block.js';
+import { cells } from './cells.js';
 import { column } from './columns.js';
-import { cells, copyName, kernelNames, MEMSET_NAME, memoryKindName } from './gpu-operations.js';
+import { copyName, kernelNames, MEMSET_NAME, memoryKindName } from './gpu-operations.js';
 import { kernelNameOptions, launchShapeColumns, type StatsReport } from './report.js';
 
 const pools = ['kernels', 'copies', 'memsets'] as const;
@@ -22,12 +23,9 @@ export const cudaGpuTrace: StatsReport = {
   compute(profile, options): TableColumn[] {
     const { pool, row } = mergedOrder(profile);
     const tables = pools.map(name => cells(profile, name));
-    const { kernels, copies, memsets } = {
-      kernels: tables[0],
-      copies: cells(profile, 'copies'),
-      memsets: cells(profile, 'memsets'),
-    };
-    const launchShape = cells(profile, 'kernels');
+    const kernels = cells(profile, 'kernels');
+    const copies = cells(profile, 'copies');
+    const memsets = cells(profile, 'memsets');
     const names = kernels ? kernelNames(profile, options) : undefined;
     const length = pool.length;
     const numeric = (
@@ -55,15 +53,15 @@ export const cudaGpuTrace: StatsReport = {
       numeric('Start (ns)', 'timestamp', (p, r) => tables[p]!.start[r]),
       numeric('Duration (ns)', 'ns', duration),
       numeric('CorrId', 'id', (p, r) => tables[p]!.correlation[r]),
-      numeric('GrdX', 'id', ofKernel(launchShape?.gridX)),
-      numeric('GrdY', 'id', ofKernel(launchShape?.gridY)),
-      numeric('GrdZ', 'id', ofKernel(launchShape?.gridZ)),
-      numeric('BlkX', 'id', ofKernel(launchShape?.blockX)),
-      numeric('BlkY', 'id', ofKernel(launchShape?.blockY)),
-      numeric('BlkZ', 'id', ofKernel(launchShape?.blockZ)),
-      numeric('Reg/Trd', 'id', ofKernel(launchShape?.registersPerThread)),
-      numeric('StcSMem (MB)', 'bytes', ofKernel(launchShape?.staticSharedBytes)),
-      numeric('DymSMem (MB)', 'bytes', ofKernel(launchShape?.dynamicSharedBytes)),
+      numeric('GrdX', 'id', ofKernel(kernels?.gridX)),
+      numeric('GrdY', 'id', ofKernel(kernels?.gridY)),
+      numeric('GrdZ', 'id', ofKernel(kernels?.gridZ)),
+      numeric('BlkX', 'id', ofKernel(kernels?.blockX)),
+      numeric('BlkY', 'id', ofKernel(kernels?.blockY)),
+      numeric('BlkZ', 'id', ofKernel(kernels?.blockZ)),
+      numeric('Reg/Trd', 'id', ofKernel(kernels?.registersPerThread)),
+      numeric('StcSMem (MB)', 'bytes', ofKernel(kernels?.staticSharedBytes)),
+      numeric('DymSMem (MB)', 'bytes', ofKernel(kernels?.dynamicSharedBytes)),
       numeric('Bytes (MB)', 'bytes', bytes),
       numeric('Throughput (MB/s)', 'bytes-per-second', (p, r) => throughput(bytes(p, r), duration(p, r))),
       textual('SrcMemKd', (p, r) =>

@@ -1,6 +1,7 @@
 import { type Summary, summarize } from '../../base/stats.js';
+import { cells } from './cells.js';
 import { numbers, spreadColumns, texts } from './columns.js';
-import { apiName, apiNameKeys, cells, kernelNames } from './gpu-operations.js';
+import { apiName, apiNameKeys, kernelNames } from './gpu-operations.js';
 import { groupValues, PairNumbers } from './grouping.js';
 import { kernelLaunches } from './kernel-launches.js';
 import { kernelNameOptions, type StatsReport } from './report.js';

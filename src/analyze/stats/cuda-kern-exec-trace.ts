@@ -1,7 +1,8 @@
 import { orderBy } from '../../base/order.js';
+import { cells } from './cells.js';
 import { column } from './columns.js';
 import { dimensionText } from './cuda-gpu-kern-gb-sum.js';
-import { apiName, cells, kernelNames } from './gpu-operations.js';
+import { apiName, kernelNames } from './gpu-operations.js';
 import { kernelLaunches } from './kernel-launches.js';
 import { kernelNameOptions, launchShapeColumns, type StatsReport } from './report.js';
 

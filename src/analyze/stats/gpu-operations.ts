@@ -1,22 +1,10 @@
 /** Names of GPU work as the reports print them. */
 import { NONE } from '../../base/column.js';
 import { copyKindLabels, memoryKindLabels } from '../../catalog/cuda-enums.js';
-import type { Profile, Table } from '../../model/profile.js';
+import type { Profile } from '../../model/profile.js';
+import { cells } from './cells.js';
 import { launchContext } from './range-tree.js';
 import type { ReportOptions } from './report.js';
-
-/** Raw arrays of a table: reports loop over millions of rows and index by plain numbers. */
-export type Cells<
-  Name extends 'kernels' | 'copies' | 'memsets' | 'apiCalls' | 'osCalls' | 'ranges' | 'overheads',
-> = {
-  readonly length: number;
-} & { readonly [C in keyof Omit<Table<Name>, 'length'>]: ArrayLike<number> };
-
-export function cells<
-  Name extends 'kernels' | 'copies' | 'memsets' | 'apiCalls' | 'osCalls' | 'ranges' | 'overheads',
->(profile: Profile, name: Name): Cells<Name> | undefined {
-  return profile.tables[name] as unknown as Cells<Name> | undefined;
-}
 
 export const copyName = (kind: number) => `[CUDA memcpy ${copyKindLabels[kind] ?? 'Unknown'}]`;
 export const MEMSET_NAME = '[CUDA memset]';

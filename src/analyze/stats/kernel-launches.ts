@@ -10,7 +10,7 @@
 import { GrowingColumn, NONE } from '../../base/column.js';
 import { callTwins } from '../../model/link.js';
 import type { Profile } from '../../model/profile.js';
-import { cells } from './gpu-operations.js';
+import { cells } from './cells.js';
 
 export interface KernelLaunches {
   readonly length: number;

@@ -1,6 +1,6 @@
 import { type Summary, summarize } from '../../base/stats.js';
+import { cells } from './cells.js';
 import { numbers, texts } from './columns.js';
-import { cells } from './gpu-operations.js';
 import { type Projection, projectRanges } from './gpu-projection.js';
 import { rangeLabels, styleOf } from './range-tree.js';
 import { rangeColumns, type StatsReport } from './report.js';

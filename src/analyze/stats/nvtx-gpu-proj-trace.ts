@@ -1,6 +1,6 @@
 import { NONE } from '../../base/column.js';
+import { cells } from './cells.js';
 import { numbers, texts } from './columns.js';
-import { cells } from './gpu-operations.js';
 import { projectRanges } from './gpu-projection.js';
 import { rangeLabels, styleOf } from './range-tree.js';
 import { rangeColumns, type StatsReport } from './report.js';

@@ -1,8 +1,9 @@
 import { GrowingColumn, NONE } from '../../base/column.js';
 import { callTwins } from '../../model/link.js';
 import type { Profile } from '../../model/profile.js';
+import { cells } from './cells.js';
 import { numbers, spreadColumns, texts } from './columns.js';
-import { cells, kernelNames } from './gpu-operations.js';
+import { kernelNames } from './gpu-operations.js';
 import { groupValues, PairNumbers } from './grouping.js';
 import { launchContext, rangeLabels, styleOf } from './range-tree.js';
 import { rangeColumns, type StatsReport } from './report.js';

@@ -1,5 +1,5 @@
+import { cells } from './cells.js';
 import { texts, timeSummaryColumns } from './columns.js';
-import { cells } from './gpu-operations.js';
 import { byTotal, groupValues } from './grouping.js';
 import type { StatsReport } from './report.js';
 

@@ -11,7 +11,7 @@
 import { GrowingColumn, NONE } from '../../base/column.js';
 import type { Profile } from '../../model/profile.js';
 import { RangeKind } from '../../model/schema.js';
-import { type Cells, cells } from './gpu-operations.js';
+import { type Cells, cells } from './cells.js';
 
 export interface Ranges {
   /** Rows of the ranges table, in order of start, longer ones first. */

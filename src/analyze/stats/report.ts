@@ -2,6 +2,7 @@
  * The contract of a summary report. Names, columns, order and rounding are those of `nsys stats` and `nsys analyze`
  * 2025.3.1, so that numbers can be checked against NVIDIA's line by line.
  */
+import { capabilities } from '../../model/capabilities.js';
 import type { Profile } from '../../model/profile.js';
 import type { TableName } from '../../model/schema.js';
 import type { Block, NotRecordedBlock, TableBlock, TableColumn } from '../block.js';
@@ -52,11 +53,6 @@ export const kernelNameOptions = ['nvtx-name', 'base', 'mangled'] as const;
 
 export const defaultOptions: ReportOptions = { kernelName: 'full', nvtxName: false, numbers: {} };
 
-const hints: Partial<Record<TableName, { nsys: string; kineto: string }>> = {
-  ranges: { nsys: 'capture with -t nvtx', kineto: 'annotate with torch.profiler.record_function' },
-  osCalls: { nsys: 'capture with -t osrt', kineto: 'the PyTorch profiler cannot; use nsys -t osrt' },
-};
-
 export function runReport(report: StatsReport, profile: Profile, options: ReportOptions): Block {
   const missing = report.needs.filter(table => !profile.tables[table]);
   if (missing.length === report.needs.length) return notRecorded(report, profile, missing[0]);
@@ -73,22 +69,13 @@ export function runReport(report: StatsReport, profile: Profile, options: Report
 }
 
 function notRecorded(report: StatsReport, profile: Profile, table: TableName): NotRecordedBlock {
-  const hint = hints[table]?.[profile.capture.profiler] ?? gpuHint(profile);
-  return { kind: 'not-recorded', id: report.id, title: report.title, what: nameOf(table), hint };
-}
-
-function gpuHint(profile: Profile): string {
-  return profile.capture.profiler === 'nsys'
-    ? 'capture with -t cuda, around the process that runs the model (not its client)'
-    : 'capture with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]';
-}
-
-function nameOf(table: TableName): string {
-  return table === 'ranges'
-    ? 'NVTX ranges'
-    : table === 'osCalls'
-      ? 'OS runtime calls'
-      : table === 'apiCalls'
-        ? 'CUDA API calls'
-        : 'GPU work';
+  const ability = capabilities(profile).find(known => known.table === table);
+  const isGpuWork = report.needs.includes('kernels') || table === 'kernels';
+  return {
+    kind: 'not-recorded',
+    id: report.id,
+    title: report.title,
+    what: isGpuWork ? 'GPU work' : (ability?.label ?? table),
+    hint: `${ability?.hint}${isGpuWork ? ', around the process that runs the model (not its client)' : ''}`,
+  };
 }
