@@ -1,13 +1,14 @@
 /** What every importer owes: one suite, a line per sample. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { UserError } from '../src/base/user-error.js';
 import { importers } from '../src/import/index.js';
-import { openProfile } from '../src/import/open.js';
+import { openProfile, rankInName } from '../src/import/open.js';
+import { mergeProfiles } from '../src/model/merge.js';
 import type { Profile } from '../src/model/profile.js';
 import { serializeProfile } from '../src/model/serialize.js';
 import { validateProfile } from '../src/model/validate.js';
@@ -73,6 +74,33 @@ for (const [id, file] of samples) {
     }
   });
 }
+
+test('ranks come from file names where the files do not say them, if the names are clear', async () => {
+  const names = ['llama_rank0.sqlite', 'llama_rank10.sqlite', 'llama_rank2.sqlite'];
+  const ranks = mkdtempSync(path.join(folder, 'ranks-'));
+  for (const name of names) copyFileSync(capturePath('graphmode'), path.join(ranks, name));
+  const merged = await openProfile([ranks]);
+  assert.deepEqual(merged.capture.files, ['llama_rank0.sqlite', 'llama_rank2.sqlite', 'llama_rank10.sqlite']);
+  assert.deepEqual(merged.capture.ranks, [0, 2, 10]);
+  assert.deepEqual(
+    merged.processes.map(process => process.rank),
+    [0, 2, 10],
+  );
+  assert.equal(rankInName('trace-TP-3-DECODE.json.gz'), 3);
+  assert.equal(rankInName('worker7.sqlite'), undefined);
+  assert.equal(rankInName('report.r4.nsys-rep'), 4);
+});
+
+test('one rank traced twice stays two processes: their launch ids may be the same', async () => {
+  const file = capturePath('graph', 'kineto.json.gz');
+  const single = await openProfile([file]);
+  const ranked = { ...single, capture: { ...single.capture, ranks: [0] } };
+  const merged = mergeProfiles([ranked, ranked]);
+  assert.deepEqual(merged.capture.ranks, [0]);
+  assert.equal(merged.processes.length, 2 * single.processes.length);
+  assert.equal(merged.gpus.length, 1);
+  assert.deepEqual(validateProfile(merged), []);
+});
 
 test('several files become one profile with all their rows', async () => {
   const files = [capturePath('eager'), capturePath('graph')];

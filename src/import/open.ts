@@ -20,7 +20,21 @@ export async function openProfile(paths: readonly string[], context: OpenContext
   const files = paths.flatMap(expand);
   const profiles: Profile[] = [];
   for (const file of files) profiles.push(await openFile(file, context));
-  return profiles.length === 1 ? profiles[0] : mergeProfiles(profiles);
+  return profiles.length === 1 ? profiles[0] : mergeProfiles(withRanksFromNames(profiles));
+}
+
+/** Nsight Systems files do not say their rank; their names do (`report_rank3.nsys-rep`), if all of them differ. */
+function withRanksFromNames(profiles: readonly Profile[]): readonly Profile[] {
+  if (profiles.some(profile => profile.capture.ranks.length > 0)) return profiles;
+  const ranks = profiles.map(({ capture }) => rankInName(capture.files[0]));
+  const distinct = new Set(ranks);
+  if (distinct.has(undefined) || distinct.size < ranks.length) return profiles;
+  return profiles.map((profile, i) => ({ ...profile, capture: { ...profile.capture, ranks: [ranks[i]!] } }));
+}
+
+export function rankInName(name: string): number | undefined {
+  const match = /(?:^|[^a-z])(?:rank|tp|r)[-_.=]?(\d{1,5})(?![0-9a-z])/i.exec(name);
+  return match ? Number(match[1]) : undefined;
 }
 
 async function openFile(filePath: string, context: OpenContext): Promise<Profile> {

@@ -23,7 +23,8 @@ export function mergeProfiles(inputs: readonly Profile[]): Profile {
   builder.originNs = aligned
     ? inputs.reduce((least, input) => (input.originNs < least ? input.originNs : least), inputs[0].originNs)
     : 0n;
-  const translations = inputs.map((input, index) => translate(builder, input, index, aligned));
+  const places = placesOf(inputs);
+  const translations = inputs.map((input, index) => translate(builder, input, places[index], aligned));
   for (const name of tableNames) mergeTable(builder, name, inputs, translations);
   for (const input of inputs) {
     for (const note of input.notes) {
@@ -43,7 +44,20 @@ export function mergeProfiles(inputs: readonly Profile[]): Profile {
   return builder.build(mergeCapture(inputs));
 }
 
-function translate(builder: ProfileBuilder, input: Profile, index: number, aligned: boolean): Translation {
+/**
+ * Where each file's processes ran, as far as they must be told apart. Processes of different files are different
+ * processes, even when containers give them the same number or one rank was traced twice.
+ */
+function placesOf(inputs: readonly Profile[]): string[] {
+  const ranks = inputs.map(input => input.capture.ranks[0]);
+  return ranks.map((rank, index) => {
+    if (rank === undefined) return `file ${index + 1}`;
+    const tracedAgain = ranks.filter(other => other === rank).length > 1;
+    return tracedAgain ? `rank ${rank}, file ${index + 1}` : `rank ${rank}`;
+  });
+}
+
+function translate(builder: ProfileBuilder, input: Profile, place: string, aligned: boolean): Translation {
   const moved = new Map<number, number>();
   const strings = (id: number) => {
     if (id === NONE) return NONE;
@@ -55,9 +69,7 @@ function translate(builder: ProfileBuilder, input: Profile, index: number, align
     }
     return known;
   };
-  // Processes of different files are different processes, even when containers give them the same number.
-  const rank = input.capture.distributed?.rank;
-  const place = rank === undefined ? `file ${index + 1}` : `rank ${rank}`;
+  const [rank] = input.capture.ranks;
   const hostOf = (host: string) => (host === '' ? place : `${host}, ${place}`);
   // Every rank lists every GPU of its machine; only those it worked on are its own.
   const used = new Set<number>(input.streams.map(stream => stream.gpu));
@@ -66,8 +78,10 @@ function translate(builder: ProfileBuilder, input: Profile, index: number, align
   }
   const gpus = Int32Array.from(input.gpus, (gpu, old) => {
     if (!used.has(old)) return NONE;
-    const row = builder.gpu(hostOf(gpu.host), gpu.deviceId);
-    Object.assign(builder.gpus[row], gpu, { host: hostOf(gpu.host) });
+    // A rank traced twice used the same GPU twice.
+    const host = rank === undefined ? hostOf(gpu.host) : `rank ${rank}`;
+    const row = builder.gpu(host, gpu.deviceId);
+    Object.assign(builder.gpus[row], gpu, { host });
     return row;
   });
   const processes = Int32Array.from(input.processes, process => {
@@ -152,7 +166,7 @@ function mergeCapture(inputs: readonly Profile[]): CaptureInfo {
     ...shared,
     files: inputs.flatMap(input => input.capture.files),
     sizeBytes: sum(capture => capture.sizeBytes),
-    ranks: inputs.flatMap(input => input.capture.ranks),
+    ranks: [...new Set(inputs.flatMap(input => input.capture.ranks))].sort((a, b) => a - b),
     environment: {
       variables: sum(capture => capture.environment.variables),
       looksSecret: sum(capture => capture.environment.looksSecret),
