@@ -9,8 +9,9 @@ import { describeCapture, summarizeCapture } from '../src/analyze/info.js';
 import { chooseReport, statsReports } from '../src/analyze/stats/index.js';
 import { runReport, tablesRead } from '../src/analyze/stats/report.js';
 import { openProfile } from '../src/import/open.js';
-import type { TableName } from '../src/model/schema.js';
+import { RangeKind, type TableName } from '../src/model/schema.js';
 import { serializeProfile } from '../src/model/serialize.js';
+import { validateProfile } from '../src/model/validate.js';
 import { csv } from '../src/report/csv.js';
 import { text } from '../src/report/text.js';
 import { capturePath } from '../src/testing/captures.js';
@@ -92,6 +93,37 @@ test('GIL, garbage collection and cuBLAS arrive as ranges with their domains', a
     domains.set(name, (domains.get(name) ?? 0) + 1);
   }
   assert.ok((domains.get('GIL Trace') ?? 0) > 3000, [...domains].join(' '));
+});
+
+test('calls of cuBLAS and cuDNN are ranges of their own kind, beside NVTX', async () => {
+  const bytes = await makeDatabase(4096, database => {
+    fillExport(database, 10);
+    insert(database, 'StringIds', [[800, 'cublasGemmEx']]);
+    database.run(`CREATE TABLE CUBLAS_EVENTS (start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER NOT NULL,
+      globalTid INTEGER, nameId INTEGER NOT NULL)`);
+    const thread = 77 * 2 ** 24 + 78;
+    insert(database, 'CUBLAS_EVENTS', [
+      [1_000_000_100, 1_000_000_300, 60, thread, 800],
+      [1_000_005_100, 1_000_005_400, 60, thread, 800],
+    ]);
+  });
+  const profile = await openProfile([await save('cublas.sqlite', bytes)]);
+  assert.deepEqual(validateProfile(profile), []);
+  const ranges = profile.tables.ranges as unknown as Record<string, Float64Array>;
+  const calls = Array.from(ranges.start.keys()).filter(row => ranges.kind[row] === RangeKind.libraryCall);
+  assert.equal(ranges.length, 12);
+  assert.deepEqual(
+    calls.map(row => [profile.strings.text(ranges.domain[row]), profile.strings.text(ranges.name[row])]),
+    [
+      ['cuBLAS', 'cublasGemmEx'],
+      ['cuBLAS', 'cublasGemmEx'],
+    ],
+  );
+  // NVIDIA's NVTX reports do not know them.
+  const { report, options } = chooseReport('nvtx_sum');
+  assert.ok(
+    !csv.render([runReport(report, profile, options)], { width: 0, color: false }).includes('cublas'),
+  );
 });
 
 test('payloads, colours, categories and threads of NVTX events', async () => {

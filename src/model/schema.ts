@@ -146,7 +146,7 @@ export const schema = {
     /** NONE for annotations that live on a GPU stream. */
     thread: ref('threads'),
     name: text,
-    /** 0 push/pop, 1 start/end, 2 mark, 3 annotation drawn on the GPU by the profiler. See RangeKind. */
+    /** 0 push/pop, 1 start/end, 2 mark, 3 annotation drawn on the GPU by the profiler, 4 call of a library. See RangeKind. */
     kind: { storage: 'u8' },
     /** Name of the NVTX domain; NONE for the default domain. */
     domain: text,
@@ -237,7 +237,7 @@ export type Schema = typeof schema;
 export type TableName = keyof Schema;
 export const tableNames = Object.keys(schema) as TableName[];
 
-export const RangeKind = { pushPop: 0, startEnd: 1, mark: 2, gpuAnnotation: 3 } as const;
+export const RangeKind = { pushPop: 0, startEnd: 1, mark: 2, gpuAnnotation: 3, libraryCall: 4 } as const;
 export const OpKind = { framework: 0, python: 1, other: 2 } as const;
 
 export function columnsOf(table: TableName): [name: string, spec: ColumnSpec][] {

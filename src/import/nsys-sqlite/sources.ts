@@ -2,7 +2,7 @@
  * Which SQLite table and column each part of the model comes from. Tables and columns come and go between schema
  * versions (none, 2.9, 3.0 … 3.25); whatever is missing is simply not recorded.
  */
-import type { TableName } from '../../model/schema.js';
+import { RangeKind, type TableName } from '../../model/schema.js';
 
 /** Whose row it is: GPU work belongs to a stream, host events to a thread, allocations to a process. */
 export type Owner = 'stream' | 'thread' | 'process' | 'none';
@@ -16,11 +16,19 @@ export interface TableSource {
   readonly names?: Readonly<Record<string, string>>;
   /** Model column from file column that holds text itself. */
   readonly texts?: Readonly<Record<string, string>>;
+  /** Model columns that are the same for all rows: a number, or a text for text columns. */
+  readonly constants?: Readonly<Record<string, number | string>>;
 }
 
 const span = { start: 'start', end: 'end' };
 const gpuWork = { ...span, correlation: 'correlationId' };
 const graphMember = { graphNode: 'graphNodeId', graph: 'graphId' };
+
+/** Calls of NVIDIA's libraries: ranges beside those of NVTX, told apart by their kind. */
+function libraryCalls(table: string, domain: string): TableSource {
+  const constants = { kind: RangeKind.libraryCall, domain };
+  return { table, owner: 'thread', numbers: span, names: { name: 'nameId' }, constants };
+}
 
 /** Tables read as they stand. NVTX, memory usage and metrics need a hand of their own (see their files). */
 export const plainSources: Partial<Record<TableName, TableSource | readonly TableSource[]>> = {
@@ -93,6 +101,7 @@ export const plainSources: Partial<Record<TableName, TableSource | readonly Tabl
     owner: 'stream',
     numbers: { ...gpuWork, kind: 'syncType', event: 'eventId' },
   },
+  ranges: [libraryCalls('CUBLAS_EVENTS', 'cuBLAS'), libraryCalls('CUDNN_EVENTS', 'cuDNN')],
   osCalls: {
     table: 'OSRT_API',
     owner: 'thread',

@@ -111,6 +111,11 @@ export class TableReader implements TableImport {
     if (source.owner === 'thread') columns.thread = owners.threads(global);
     if (source.owner === 'process') columns.process = owners.processes(global);
     if (source.owner === 'stream') columns.stream = owners.streams(global, this.ids, rows);
+    for (const [column, value] of Object.entries(source.constants ?? {})) {
+      const { storage } = columnsOf(this.model).find(([name]) => name === column)![1];
+      const filling = typeof value === 'string' ? this.builder.strings.intern(value) : value;
+      columns[column] = allocate(storage, rows).fill(filling);
+    }
     if (badRows.length > 0) rows = dropRows(columns, badRows, rows);
     rows = this.dropImpossible(rows);
     this.builder.addTable(this.model, columns, rows);
