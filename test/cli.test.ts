@@ -170,7 +170,7 @@ test('errors are two lines with an exit status of their own', async () => {
     [['info', path.join(folder, 'nowhere.sqlite')], 3, /does not exist/],
     [['info', text], 4, /no profile that Stepscope knows/],
     [['info', empty], 4, /is empty/],
-    [['info', folder], 4, /is empty/],
+    [['info', folder], 3, /holds no profile/],
     [['info'], 2, /No profile was given/],
     [['frobnicate'], 2, /no command "frobnicate"/],
     [['stats', capturePath('graph'), '-r', 'kern_sum'], 2, /Did you mean .*cuda_gpu_kern_sum/],

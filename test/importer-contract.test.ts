@@ -91,6 +91,19 @@ test('ranks come from file names where the files do not say them, if the names a
   assert.equal(rankInName('report.r4.nsys-rep'), 4);
 });
 
+test('a folder of results: profiles are taken, the rest is passed over and counted', async () => {
+  const results = mkdtempSync(path.join(folder, 'results-'));
+  copyFileSync(capturePath('graphmode'), path.join(results, 'profile.sqlite.gz'));
+  writeFileSync(path.join(results, 'config.json'), '{"model": "llama"}');
+  writeFileSync(path.join(results, 'notes.txt'), 'not looked at');
+  const profile = await openProfile([results]);
+  assert.equal(profile.tables.kernels!.length, 9);
+  const note = profile.notes.find(({ code }) => code === 'passed-over');
+  assert.deepEqual([note?.count, note?.example], [1, 'config.json']);
+  rmSync(path.join(results, 'profile.sqlite.gz'));
+  await assert.rejects(openProfile([results]), { code: 'not-found' });
+});
+
 test('one rank traced twice stays two processes: their launch ids may be the same', async () => {
   const file = capturePath('graph', 'kineto.json.gz');
   const single = await openProfile([file]);

@@ -4,6 +4,7 @@
  */
 import * as fs from 'node:fs';
 import * as path from 'node:path';
+import type { Note } from '../base/notes.js';
 import { UserError } from '../base/user-error.js';
 import { mergeProfiles } from '../model/merge.js';
 import type { Profile } from '../model/profile.js';
@@ -17,10 +18,42 @@ export interface OpenContext extends Omit<ImportContext, 'onProgress'> {
 }
 
 export async function openProfile(paths: readonly string[], context: OpenContext = {}): Promise<Profile> {
-  const files = paths.flatMap(expand);
   const profiles: Profile[] = [];
-  for (const file of files) profiles.push(await openFile(file, context));
-  return profiles.length === 1 ? profiles[0] : mergeProfiles(withRanksFromNames(profiles));
+  const passedOver: string[] = [];
+  for (const given of paths) {
+    const files = expand(given);
+    const isFolder = files[0] !== given;
+    const opened = profiles.length;
+    for (const file of files) {
+      try {
+        profiles.push(await openFile(file, context));
+      } catch (error) {
+        // A folder of results holds more than profiles; what was named one by one must be one.
+        if (!isFolder || !(error instanceof UserError) || error.code !== 'not-a-profile') throw error;
+        passedOver.push(path.basename(file));
+      }
+    }
+    if (profiles.length === opened) throw noProfileIn(given);
+  }
+  const profile = profiles.length === 1 ? profiles[0] : mergeProfiles(withRanksFromNames(profiles));
+  if (passedOver.length === 0) return profile;
+  const text = 'files in the folder are no profiles and were passed over';
+  const note: Note = {
+    code: 'passed-over',
+    severity: 'warning',
+    text,
+    count: passedOver.length,
+    example: passedOver[0],
+  };
+  return { ...profile, notes: [...profile.notes, note] };
+}
+
+function noProfileIn(folder: string): UserError {
+  return new UserError(
+    'not-found',
+    `${folder} holds no profile.`,
+    'A folder stands for all the ranks in it: files ending in .sqlite, .nsys-rep or .json, gzipped or not.',
+  );
 }
 
 /** Nsight Systems files do not say their rank; their names do (`report_rank3.nsys-rep`), if all of them differ. */
@@ -70,13 +103,7 @@ function expand(given: string): string[] {
   const chosen = names.filter(
     name => !(/\.nsys-rep$/i.test(name) && stems.has(name.replace(/\.nsys-rep$/i, ''))),
   );
-  if (chosen.length === 0) {
-    throw new UserError(
-      'not-found',
-      `${given} holds no profile.`,
-      'A folder stands for all the ranks in it: files ending in .sqlite, .nsys-rep or .json, gzipped or not.',
-    );
-  }
+  if (chosen.length === 0) throw noProfileIn(given);
   return chosen.sort(byNumbersInName).map(name => path.join(given, name));
 }
 
