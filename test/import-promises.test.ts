@@ -126,6 +126,15 @@ test('calls of cuBLAS and cuDNN are ranges of their own kind, beside NVTX', asyn
   );
 });
 
+test('a domain created by several threads is one domain', async () => {
+  const profile = await openProfile([capturePath('unified')]);
+  const { report, options } = chooseReport('nvtx_sum');
+  const rows = csv.render([runReport(report, profile, options)], { width: 0, color: false }).split('\n');
+  // Four threads, twenty rounds each, two threads to a domain.
+  const instances = (name: string) => rows.find(row => row.endsWith(name))?.split(',')[2];
+  assert.deepEqual(['even threads:work', 'odd threads:work', ':outer'].map(instances), ['40', '40', '80']);
+});
+
 test('payloads, colours, categories and threads of NVTX events', async () => {
   const { tables, strings, threads } = await openProfile([capturePath('stress')]);
   const ranges = tables.ranges as unknown as Record<string, Float64Array>;
