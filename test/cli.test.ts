@@ -161,6 +161,20 @@ test('what was not recorded is said, not shown as zero', async () => {
   assert.match(csv.err, /osrt_sum: not recorded: OS runtime calls; capture with -t osrt/);
 });
 
+test('kernels hidden in graph blocks are spoken of with every report', async () => {
+  const { err, out } = await stepscope([
+    'stats',
+    capturePath('graphmode'),
+    '-r',
+    'cuda_gpu_kern_sum',
+    '-f',
+    'csv',
+  ]);
+  assert.match(err, /9 CUDA graph replays were recorded as blocks.*--cuda-graph-trace=node/);
+  assert.equal(parseCsv(out).length, 2);
+  assert.equal((await stepscope(['stats', capturePath('graph'), '-f', 'csv'])).err, '');
+});
+
 test('errors are two lines with an exit status of their own', async () => {
   const text = path.join(folder, 'notes.txt');
   writeFileSync(text, 'not a profile at all\n');

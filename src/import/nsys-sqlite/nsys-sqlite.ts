@@ -94,6 +94,7 @@ async function importExport(file: ProfileFile, context: ImportContext): Promise<
   metadata.setClock();
   const capture = metadata.capture(file, context.tables ? {} : countRows(database));
   noteDiagnostics(builder, database);
+  noteHiddenKernels(builder, database);
   // Last, when every table has been looked at.
   noteDamage(builder, file, database, strings, losses);
   return builder.build(capture);
@@ -176,6 +177,16 @@ function noteDamage(
       'values are of another kind than their column (text for a number, say) and count as not recorded';
     builder.notes.add('not-numbers', 'loss', text, '', misfits);
   }
+}
+
+/** Said whatever was asked for: numbers over kernels are not what they seem when replays are blocks. */
+function noteHiddenKernels(builder: ProfileBuilder, database: SqliteDatabase): void {
+  const table = database.tables.get('CUPTI_ACTIVITY_KIND_GRAPH_TRACE');
+  const replays = table ? database.leaves(table).rows : 0;
+  if (replays === 0) return;
+  const text =
+    'CUDA graph replays were recorded as blocks: the kernels inside are in no number here (capture with --cuda-graph-trace=node)';
+  builder.notes.add('graph-blocks', 'loss', text, '', replays);
 }
 
 /** Warnings and errors the profiler wrote about its own run: dropped buffers, missing rights, late start. */
