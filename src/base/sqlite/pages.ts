@@ -9,7 +9,7 @@ export const SQLITE_MAGIC = 'SQLite format 3\0';
 
 const WINDOW_BYTES = 1 << 20;
 /** Read together after a jump. */
-const FIRST_PAGES = 4;
+const FIRST_PAGES = 16;
 const OVERFLOW_READS = 8;
 
 export class SqlitePages {

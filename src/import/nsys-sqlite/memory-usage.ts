@@ -62,9 +62,7 @@ export class MemoryUsageReader implements TableImport {
     const columns: RawTable = {
       start: of('start'),
       process: owners.processes(ids),
-      gpu: Int32Array.from(of('deviceId'), (device, row) =>
-        !Number.isNaN(device) ? builder.gpu(owners.host(ids.machine[row]), device) : NONE,
-      ),
+      gpu: owners.gpus(ids, of('deviceId')),
       bytes: of('bytes').map((bytes, row) => (operation[row] === DEALLOCATION ? -bytes : bytes)),
       address: of('address'),
       memory: Int32Array.from(of('memKind'), kind => (!Number.isNaN(kind) ? kind : NONE)),

@@ -68,9 +68,28 @@ export class Owners {
   }
 
   processes(ids: GlobalIds): Int32Array {
-    return Int32Array.from(ids.pid, (pid, row) =>
-      pid === NONE ? NONE : this.process(ids.machine[row], pid),
-    );
+    return this.eachRun(ids, ids.pid, (machine, pid) => this.process(machine, pid));
+  }
+
+  gpus(ids: GlobalIds, device: ArrayLike<number>): Int32Array {
+    return this.eachRun(ids, device, (machine, deviceId) => this.builder.gpu(this.host(machine), deviceId));
+  }
+
+  /** One lookup per run of equal ids: neighbours nearly always have the same owner. */
+  private eachRun(
+    { machine }: GlobalIds,
+    ids: ArrayLike<number>,
+    lookUp: (machine: number, id: number) => number,
+  ): Int32Array {
+    const rows = new Int32Array(ids.length);
+    let last = NONE;
+    for (let row = 0; row < rows.length; row++) {
+      const id = ids[row];
+      const isNext = row === 0 || id !== ids[row - 1] || machine[row] !== machine[row - 1];
+      if (isNext) last = id === NONE || Number.isNaN(id) ? NONE : lookUp(machine[row], id);
+      rows[row] = last;
+    }
+    return rows;
   }
 
   streams(ids: GlobalIds, { device, context, green, stream }: StreamIds, length: number): Int32Array {
