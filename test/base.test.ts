@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { lowerBound, upperBound } from '../src/base/bisect.js';
-import { GrowingColumn } from '../src/base/column.js';
+import { GrowingColumn } from '../src/base/growing-column.js';
 import { orderBy } from '../src/base/order.js';
 import { parseCreateTable } from '../src/base/sqlite/database.js';
 import { medianOf, summarize } from '../src/base/stats.js';
 import { StringTable } from '../src/base/string-table.js';
-import { formatBytes, formatCount, formatDuration, formatShare } from '../src/base/units.js';
+import { TupleIndex } from '../src/base/tuple-index.js';
+import { formatBytes, formatCount, formatDuration } from '../src/base/units.js';
 import { readTimeWindow } from '../src/cli/arguments.js';
 
 /** Small, seeded, good enough for tests. */
@@ -67,11 +68,30 @@ test('strings are interned once, as bytes or as text, and survive growing', () =
 });
 
 test('growing columns hand over exactly what was pushed', () => {
-  const column = new GrowingColumn('i32', 2);
-  for (let i = 0; i < 1000; i++) column.push(i - 500);
-  const cells = column.finish();
-  assert.equal(cells.length, 1000);
-  assert.equal(cells[999], 499);
+  const column = new GrowingColumn('i32');
+  for (let i = 0; i < 200_000; i++) column.push(i - 500);
+  const cells = column.finishAll();
+  assert.equal(cells.length, 200_000);
+  assert.ok(cells.every((value, row) => value === row - 500));
+  const late = new GrowingColumn('i32');
+  for (const value of [-1, -1, 7]) late.push(value);
+  assert.deepEqual(Array.from(late.finish()!), [-1, -1, 7]);
+  const missing = new GrowingColumn('i32');
+  missing.push(-1);
+  assert.deepEqual(Array.from(missing.finishAll()), [-1]);
+  assert.equal(missing.finish(), undefined);
+});
+
+test('tuples are numbered as they come, however many', () => {
+  const index = new TupleIndex();
+  const seen = new Map<string, number>();
+  const next = random(3);
+  for (let i = 0; i < 20_000; i++) {
+    const tuple = [0, 0, 0, 0].map(() => Math.floor(next() * 9) - 1) as [number, number, number, number];
+    const key = tuple.join();
+    if (!seen.has(key)) seen.set(key, seen.size);
+    assert.equal(index.intern(...tuple), seen.get(key));
+  }
 });
 
 test('bounds', () => {
@@ -100,7 +120,6 @@ test('numbers for people', () => {
     '150 GB',
   ]);
   assert.equal(formatCount(1234567.5), '1,234,567.5');
-  assert.equal(formatShare(1, 3), '33.3%');
 });
 
 test('time windows', () => {

@@ -30,10 +30,6 @@ export function formatCount(count: number): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
-export function formatShare(part: number, whole: number): string {
-  return whole === 0 ? '–' : `${((part / whole) * 100).toFixed(1)}%`;
-}
-
 /** Three significant digits, without turning 100.4 into 100. */
 function digits(value: number): string {
   const size = Math.abs(value);

@@ -8,10 +8,6 @@ import type { StringId, StringTable } from '../base/string-table.js';
 import type { ColumnSpec, EntityName, Schema, TableName } from './schema.js';
 
 export type Row<Name extends TableName | EntityName> = Brand<number, Name>;
-export type KernelRow = Row<'kernels'>;
-export type CopyRow = Row<'copies'>;
-export type ApiRow = Row<'apiCalls'>;
-export type RangeRow = Row<'ranges'>;
 export type ThreadRow = Row<'threads'>;
 export type StreamRow = Row<'streams'>;
 export type ProcessRow = Row<'processes'>;

@@ -34,16 +34,26 @@ export function cellFormatter(column: TableColumn): (row: number) => string {
   return row => (!Number.isNaN(numbers[row]) ? format(numbers[row]) : '');
 }
 
-function numberFormatter(kind: TableColumn['kind']): (value: number) => string {
+/** The digits NVIDIA prints for a number of this kind. */
+export function numberFormatter(kind: TableColumn['kind']): (value: number) => string {
   switch (kind) {
     case 'percent':
     case 'ns-mean':
     case 'mean':
+      // SQLite rounds these, exact ties up; toFixed does the same.
       return value => value.toFixed(1);
     case 'bytes':
     case 'bytes-per-second':
-      return value => (value / 1e6).toFixed(3);
+      return value => thousandths(value / 1e6);
     default:
       return value => String(value);
   }
+}
+
+/** C's printf rounds these, exact ties to even. Only odd sixteenths are ties in binary: 0.0625 is 0.062. */
+function thousandths(value: number): string {
+  const sixteenths = value * 16;
+  if (!Number.isInteger(sixteenths) || sixteenths % 2 === 0) return value.toFixed(3);
+  const below = Math.floor(value * 1000);
+  return ((below % 2 === 0 ? below : below + 1) / 1000).toFixed(3);
 }

@@ -1,5 +1,6 @@
 /** Tables as JSON rows, keyed by column header like NVIDIA's: one array for one table, an object for several. */
 import type { Block, TableBlock } from '../analyze/block.js';
+import { numberFormatter } from './csv.js';
 import type { Renderer } from './renderer.js';
 
 export const json: Renderer = {
@@ -21,19 +22,19 @@ export function blockRows(block: Block): unknown {
   return tableRows(block);
 }
 
-export function tableRows(block: TableBlock): Record<string, string | number | null>[] {
+function tableRows(block: TableBlock): Record<string, string | number | null>[] {
+  const formats = block.columns.map(column => numberFormatter(column.kind));
   return Array.from({ length: block.rows }, (_, row) => {
     const record: Record<string, string | number | null> = {};
-    for (const { header, kind, values } of block.columns) record[header] = cell(kind, values[row]);
+    block.columns.forEach((column, c) => {
+      record[column.header] = cell(column.values[row], formats[c]);
+    });
     return record;
   });
 }
 
 /** The same digits as in CSV, as numbers. */
-function cell(kind: string, value: string | number | null): string | number | null {
+function cell(value: string | number | null, format: (value: number) => string): string | number | null {
   if (typeof value !== 'number') return value;
-  if (Number.isNaN(value)) return null;
-  if (kind === 'percent' || kind === 'ns-mean' || kind === 'mean') return Number(value.toFixed(1));
-  if (kind === 'bytes' || kind === 'bytes-per-second') return Number((value / 1e6).toFixed(3));
-  return value;
+  return Number.isNaN(value) ? null : Number(format(value));
 }

@@ -6,7 +6,7 @@ import { limitRows } from './rule-rows.js';
 export const cudaApiSync: StatsReport = {
   id: 'cuda_api_sync',
   title: 'CUDA Synchronization APIs',
-  aliases: ['cuda-api-sync'],
+  aliases: ['cuda-sync-api'],
   options: ['rows'],
   reads: { apiCalls: [] },
   needs: ['apiCalls'],

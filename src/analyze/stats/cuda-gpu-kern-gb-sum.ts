@@ -1,7 +1,9 @@
+import { NONE } from '../../base/column.js';
+import { TupleIndex } from '../../base/tuple-index.js';
 import { cells } from './cells.js';
 import { column, texts, timeSummaryColumns } from './columns.js';
 import { kernelNames } from './gpu-operations.js';
-import { byTotalThenName, groupSpans, PairNumbers } from './grouping.js';
+import { byTotalThenName, groupSpans } from './grouping.js';
 import { kernelNameOptions, launchShapeColumns, type StatsReport } from './report.js';
 
 export const cudaGpuKernGbSum: StatsReport = {
@@ -14,19 +16,15 @@ export const cudaGpuKernGbSum: StatsReport = {
   compute(profile, options) {
     const kernels = cells(profile, 'kernels')!;
     const names = kernelNames(profile, options);
-    const dimensions = [
-      kernels.gridX,
-      kernels.gridY,
-      kernels.gridZ,
-      kernels.blockX,
-      kernels.blockY,
-      kernels.blockZ,
-    ];
-    const numbers = [new PairNumbers(), ...dimensions.map(() => new PairNumbers())];
+    const { gridX, gridY, gridZ, blockX, blockY, blockZ } = kernels;
+    const [grids, shapes] = [new TupleIndex(), new TupleIndex()];
+    const at = (cells: ArrayLike<number> | undefined, row: number) => (cells ? cells[row] : NONE);
     const keys = Int32Array.from(names.keys, (name, row) =>
-      dimensions.reduce(
-        (key, cell, i) => numbers[i + 1].of(key, cell ? cell[row] : -1),
-        numbers[0].of(0, name),
+      shapes.intern(
+        grids.intern(name, at(gridX, row), at(gridY, row), at(gridZ, row)),
+        at(blockX, row),
+        at(blockY, row),
+        at(blockZ, row),
       ),
     );
     const groups = groupSpans(keys, kernels.start, kernels.end)

@@ -6,7 +6,7 @@ import type { StatsReport } from './report.js';
 export const cudaGpuMemSizeSum: StatsReport = {
   id: 'cuda_gpu_mem_size_sum',
   title: 'CUDA GPU MemOps Summary (by Size)',
-  aliases: ['gpumemsizesum', 'cuda_mem_size_sum'],
+  aliases: ['gpumemsizesum'],
   options: [],
   reads: { copies: [], memsets: [] },
   needs: ['copies', 'memsets'],

@@ -6,7 +6,7 @@ import type { StatsReport } from './report.js';
 export const cudaGpuMemTimeSum: StatsReport = {
   id: 'cuda_gpu_mem_time_sum',
   title: 'CUDA GPU MemOps Summary (by Time)',
-  aliases: ['gpumemtimesum', 'cuda_mem_time_sum'],
+  aliases: ['gpumemtimesum'],
   options: [],
   reads: { copies: [], memsets: [] },
   needs: ['copies', 'memsets'],

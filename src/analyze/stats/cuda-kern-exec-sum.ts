@@ -1,8 +1,9 @@
 import { type Summary, summarize } from '../../base/stats.js';
+import { TupleIndex } from '../../base/tuple-index.js';
 import { cells } from './cells.js';
 import { numbers, spreadColumns, texts } from './columns.js';
 import { apiName, apiNameKeys, kernelNames } from './gpu-operations.js';
-import { groupValues, PairNumbers } from './grouping.js';
+import { groupValues } from './grouping.js';
 import { kernelLaunches } from './kernel-launches.js';
 import { kernelNameOptions, type StatsReport } from './report.js';
 
@@ -23,10 +24,12 @@ export const cudaKernExecSum: StatsReport = {
       profile.gpus[profile.streams[kernels.stream[launches.kernel[i]]].gpu].deviceId;
     const thread = (i: number) => profile.threads[calls.thread[launches.call[i]]];
     const apiKey = apiNameKeys(profile);
-    const keys = [new PairNumbers(), new PairNumbers(), new PairNumbers()];
+    const keys = new TupleIndex();
     const keyOf = Int32Array.from({ length: launches.length }, (_, i) =>
-      keys[2].of(
-        keys[1].of(keys[0].of(calls.thread[launches.call[i]], device(i)), apiKey[launches.call[i]]),
+      keys.intern(
+        calls.thread[launches.call[i]],
+        device(i),
+        apiKey[launches.call[i]],
         names.keys[launches.kernel[i]],
       ),
     );

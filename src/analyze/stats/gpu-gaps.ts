@@ -6,7 +6,7 @@ import { limitRows } from './rule-rows.js';
 export const gpuGaps: StatsReport = {
   id: 'gpu_gaps',
   title: 'GPU Gaps',
-  aliases: ['gpu-gaps'],
+  aliases: ['gpu-starv'],
   options: ['gap', 'rows'],
   reads: { kernels: [], copies: [], memsets: [], overheads: [] },
   needs: ['kernels', 'copies', 'memsets'],

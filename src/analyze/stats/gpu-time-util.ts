@@ -15,7 +15,7 @@ interface Region {
 export const gpuTimeUtil: StatsReport = {
   id: 'gpu_time_util',
   title: 'GPU Time Utilization',
-  aliases: ['gpu-low-utilization', 'gpu-time-util'],
+  aliases: ['gpu-low-util'],
   options: ['threshold', 'chunks', 'rows'],
   reads: { kernels: [], copies: [], memsets: [], overheads: [] },
   needs: ['kernels', 'copies', 'memsets'],

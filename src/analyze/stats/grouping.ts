@@ -79,22 +79,6 @@ function summarizeGroups({ keys, firstRows, from }: Groups, values: Float64Array
   }));
 }
 
-/** Gives a small number to each distinct pair, so that keys of several columns become one. */
-export class PairNumbers {
-  private readonly numbers = new Map<number, number>();
-
-  /** `left` must be below 2^21, `right` any 32-bit whole number. */
-  of(left: number, right: number): number {
-    const key = (left + 1) * 2 ** 32 + (right >>> 0);
-    let number = this.numbers.get(key);
-    if (number === undefined) {
-      number = this.numbers.size;
-      this.numbers.set(key, number);
-    }
-    return number;
-  }
-}
-
 export const byTotal = (a: { summary: Summary }, b: { summary: Summary }) =>
   b.summary.total - a.summary.total;
 

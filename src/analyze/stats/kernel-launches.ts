@@ -7,7 +7,8 @@
  *
  * Work that starts before the call returns has no queue time. A launch recorded twice is two rows, as in NVIDIA's report.
  */
-import { GrowingColumn, NONE } from '../../base/column.js';
+import { NONE } from '../../base/column.js';
+import { GrowingColumn } from '../../base/growing-column.js';
 import { callTwins } from '../../model/link.js';
 import type { Profile } from '../../model/profile.js';
 import { cells } from './cells.js';
@@ -35,8 +36,8 @@ export function kernelLaunches(profile: Profile): KernelLaunches {
       callRows.push(at);
     }
   }
-  const kernel = kernelRows.finish() as Int32Array;
-  const call = callRows.finish() as Int32Array;
+  const kernel = kernelRows.finishAll() as Int32Array;
+  const call = callRows.finishAll() as Int32Array;
   const each = (value: (k: number, c: number) => number) =>
     Float64Array.from(kernel, (k, i) => value(k, call[i]));
   return {

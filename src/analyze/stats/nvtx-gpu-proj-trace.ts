@@ -8,7 +8,7 @@ import { rangeColumns, type StatsReport } from './report.js';
 export const nvtxGpuProjTrace: StatsReport = {
   id: 'nvtx_gpu_proj_trace',
   title: 'NVTX GPU Projection Trace',
-  aliases: ['nvtxgpuproj', 'nvtx_gpu_proj'],
+  aliases: ['nvtxgpuproj'],
   options: [],
   reads: { ranges: rangeColumns, apiCalls: [], kernels: [], copies: [], memsets: [] },
   needs: ['ranges'],

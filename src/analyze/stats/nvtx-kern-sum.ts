@@ -1,10 +1,12 @@
-import { GrowingColumn, NONE } from '../../base/column.js';
+import { NONE } from '../../base/column.js';
+import { GrowingColumn } from '../../base/growing-column.js';
+import { TupleIndex } from '../../base/tuple-index.js';
 import { callTwins } from '../../model/link.js';
 import type { Profile } from '../../model/profile.js';
 import { cells } from './cells.js';
 import { numbers, spreadColumns, texts } from './columns.js';
 import { kernelNames } from './gpu-operations.js';
-import { groupValues, PairNumbers } from './grouping.js';
+import { groupValues } from './grouping.js';
 import { launchContext, rangeLabels, styleOf } from './range-tree.js';
 import { rangeColumns, type StatsReport } from './report.js';
 
@@ -35,12 +37,9 @@ export const nvtxKernSum: StatsReport = {
     };
     const threadOf = (kernel: number) =>
       kernels.launch[kernel] === NONE ? NONE : calls.thread[kernels.launch[kernel]];
-    const [byThread, byKernel] = [new PairNumbers(), new PairNumbers()];
+    const keys = new TupleIndex();
     const key = Int32Array.from({ length: pairs.length }, (_, i) =>
-      byKernel.of(
-        byThread.of(labelKey(pairs.range[i]), threadOf(pairs.kernel[i])),
-        names.keys[pairs.kernel[i]],
-      ),
+      keys.intern(labelKey(pairs.range[i]), threadOf(pairs.kernel[i]), names.keys[pairs.kernel[i]]),
     );
     const durations = Float64Array.from(pairs.kernel, kernel => kernels.end[kernel] - kernels.start[kernel]);
     const groups = groupValues(key, durations);
@@ -126,7 +125,7 @@ function pairKernelsWithRanges(profile: Profile): Pairs {
     kernel.push(row);
   }
   const length = range.length;
-  return { length, range: range.finish() as Int32Array, kernel: kernel.finish() as Int32Array };
+  return { length, range: range.finishAll() as Int32Array, kernel: kernel.finishAll() as Int32Array };
 }
 
 /** For each call the first call with its correlation id; itself where it has no twin. */

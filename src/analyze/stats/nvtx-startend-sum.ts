@@ -5,7 +5,7 @@ import { rangeColumns, type StatsReport } from './report.js';
 export const nvtxStartendSum: StatsReport = {
   id: 'nvtx_startend_sum',
   title: 'NVTX Start/End Range Summary',
-  aliases: ['nvtxsesum'],
+  aliases: ['nvtxsesum', 'nvtxsssum'],
   options: [],
   reads: { ranges: rangeColumns },
   needs: ['ranges'],

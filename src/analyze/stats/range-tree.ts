@@ -8,7 +8,8 @@
  *
  * Ranges that begin on one thread and end on another enclose nothing.
  */
-import { GrowingColumn, NONE } from '../../base/column.js';
+import { NONE } from '../../base/column.js';
+import { GrowingColumn } from '../../base/growing-column.js';
 import type { Profile } from '../../model/profile.js';
 import { RangeKind } from '../../model/schema.js';
 import { type Cells, cells } from './cells.js';
@@ -150,7 +151,7 @@ function launchingCalls(profile: Profile, twins?: Int32Array): Int32Array {
     // Twins come later in the table, so marking them here is enough.
     if (twins && twins[row] !== NONE) launched[twins[row]] = 1;
   }
-  return calls.finish() as Int32Array;
+  return calls.finishAll() as Int32Array;
 }
 
 /** `domain:name`, as the reports print ranges; the default domain has no name. */

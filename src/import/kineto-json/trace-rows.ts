@@ -1,12 +1,12 @@
 /** The rows of the Profile's tables while a trace is read, before threads and streams are known by row. */
 
-import { ChunkedColumn } from '../../base/chunked-column.js';
 import type { AnyArray } from '../../base/column.js';
+import { GrowingColumn } from '../../base/growing-column.js';
 import { isSorted, orderBy } from '../../base/order.js';
 import type { RawTable } from '../../model/builder.js';
 import { columnsOf, type Schema, type TableName } from '../../model/schema.js';
 
-export type Rows<Name extends TableName> = { readonly [Column in keyof Schema[Name]]: ChunkedColumn };
+export type Rows<Name extends TableName> = { readonly [Column in keyof Schema[Name]]: GrowingColumn };
 
 /** What Kineto can fill. */
 export const kinetoTables = [
@@ -38,12 +38,12 @@ export class TraceRows {
    * Which op the profiler says an event belongs to, as its external id; beside the tables, because the schema has
    * the op's row instead.
    */
-  readonly kernelExternalIds = new ChunkedColumn('f64');
-  readonly callExternalIds = new ChunkedColumn('f64');
+  readonly kernelExternalIds = new GrowingColumn('f64');
+  readonly callExternalIds = new GrowingColumn('f64');
 
   /** Takes a table out, sorted by start. `beside` columns are put in the same order. */
-  take(name: KinetoTable, beside: Record<string, ChunkedColumn> = {}): { length: number; columns: RawTable } {
-    const rows = this[name] as Record<string, ChunkedColumn>;
+  take(name: KinetoTable, beside: Record<string, GrowingColumn> = {}): { length: number; columns: RawTable } {
+    const rows = this[name] as Record<string, GrowingColumn>;
     const length = rows.start.length;
     const columns: RawTable = {};
     if (length === 0) return { length, columns };
@@ -60,7 +60,7 @@ export class TraceRows {
 }
 
 function rowsOf<Name extends TableName>(name: Name): Rows<Name> {
-  const rows: Record<string, ChunkedColumn> = {};
-  for (const [column, spec] of columnsOf(name)) rows[column] = new ChunkedColumn(spec.storage);
+  const rows: Record<string, GrowingColumn> = {};
+  for (const [column, spec] of columnsOf(name)) rows[column] = new GrowingColumn(spec.storage);
   return rows as Rows<Name>;
 }

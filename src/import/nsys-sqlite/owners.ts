@@ -1,5 +1,6 @@
 /** Turns the ids in rows (machine, process, thread, device, context, stream) into rows of the model's lists. */
 import { NONE } from '../../base/column.js';
+import { TupleIndex } from '../../base/tuple-index.js';
 import type { ProfileBuilder } from '../../model/builder.js';
 import type { ProcessRow } from '../../model/profile.js';
 
@@ -15,9 +16,6 @@ export interface StreamIds {
   readonly green?: Int32Array;
   readonly stream?: Int32Array;
 }
-
-/** Rows come in long stretches of few owners, so a small cache beside the builder's map takes nearly all lookups. */
-const CACHE = 256;
 
 export class Owners {
   private readonly hosts = new Map<number, string>();
@@ -39,92 +37,72 @@ export class Owners {
     return host;
   }
 
-  threads(ids: GlobalIds): Int32Array {
-    const { machine, pid, tid } = ids;
-    const rows = new Int32Array(pid.length);
-    const cached = new Int32Array(CACHE).fill(NONE);
-    const sample = new Int32Array(CACHE);
-    for (let row = 0; row < rows.length; row++) {
-      if (pid[row] === NONE) {
-        rows[row] = NONE;
-        continue;
-      }
-      const slot = (tid[row] ^ (pid[row] * 31)) & (CACHE - 1);
-      const seen = sample[slot];
-      if (
-        cached[slot] !== NONE &&
-        tid[seen] === tid[row] &&
-        pid[seen] === pid[row] &&
-        machine[seen] === machine[row]
-      ) {
-        rows[row] = cached[slot];
-        continue;
-      }
-      cached[slot] = this.builder.thread(this.process(machine[row], pid[row]), tid[row]);
-      sample[slot] = row;
-      rows[row] = cached[slot];
-    }
-    return rows;
+  threads({ machine, pid, tid }: GlobalIds): Int32Array {
+    const places = new TupleIndex();
+    return rowsOf(
+      pid.length,
+      row => (pid[row] === NONE ? NONE : places.intern(machine[row], pid[row], tid[row])),
+      row => this.builder.thread(this.process(machine[row], pid[row]), tid[row]),
+    );
   }
 
-  processes(ids: GlobalIds): Int32Array {
-    return this.eachRun(ids, ids.pid, (machine, pid) => this.process(machine, pid));
+  processes({ machine, pid }: GlobalIds): Int32Array {
+    const places = new TupleIndex();
+    return rowsOf(
+      pid.length,
+      row => (pid[row] === NONE ? NONE : places.intern(machine[row], pid[row])),
+      row => this.process(machine[row], pid[row]),
+    );
   }
 
-  gpus(ids: GlobalIds, device: ArrayLike<number>): Int32Array {
-    return this.eachRun(ids, device, (machine, deviceId) => this.builder.gpu(this.host(machine), deviceId));
+  gpus({ machine }: GlobalIds, device: ArrayLike<number>): Int32Array {
+    const places = new TupleIndex();
+    return rowsOf(
+      device.length,
+      row => (Number.isNaN(device[row]) ? NONE : places.intern(machine[row], device[row])),
+      row => this.builder.gpu(this.host(machine[row]), device[row]),
+    );
   }
 
-  /** One lookup per run of equal ids: neighbours nearly always have the same owner. */
-  private eachRun(
-    { machine }: GlobalIds,
-    ids: ArrayLike<number>,
-    lookUp: (machine: number, id: number) => number,
+  streams(
+    { machine, pid }: GlobalIds,
+    { device, context, green, stream }: StreamIds,
+    length: number,
   ): Int32Array {
-    const rows = new Int32Array(ids.length);
-    let last = NONE;
-    for (let row = 0; row < rows.length; row++) {
-      const id = ids[row];
-      const isNext = row === 0 || id !== ids[row - 1] || machine[row] !== machine[row - 1];
-      if (isNext) last = id === NONE || Number.isNaN(id) ? NONE : lookUp(machine[row], id);
-      rows[row] = last;
-    }
-    return rows;
-  }
-
-  streams(ids: GlobalIds, { device, context, green, stream }: StreamIds, length: number): Int32Array {
-    const { machine, pid } = ids;
-    const rows = new Int32Array(length);
-    const cached = new Int32Array(CACHE).fill(NONE);
-    const sample = new Int32Array(CACHE);
+    const [places, streams] = [new TupleIndex(), new TupleIndex()];
     const at = (cells: Int32Array | undefined, row: number) => (cells ? cells[row] : NONE);
-    for (let row = 0; row < length; row++) {
-      const slot = (at(stream, row) ^ (at(device, row) * 31) ^ (pid[row] * 7)) & (CACHE - 1);
-      const seen = sample[slot];
-      if (
-        cached[slot] !== NONE &&
-        at(stream, seen) === at(stream, row) &&
-        at(device, seen) === at(device, row) &&
-        at(context, seen) === at(context, row) &&
-        at(green, seen) === at(green, row) &&
-        pid[seen] === pid[row] &&
-        machine[seen] === machine[row]
-      ) {
-        rows[row] = cached[slot];
-        continue;
-      }
-      const host = this.host(machine[row]);
-      const greenId = at(green, row);
-      cached[slot] = this.builder.stream(
-        this.builder.process(host, pid[row]),
-        this.builder.gpu(host, at(device, row)),
-        at(context, row),
-        at(stream, row),
-        greenId > 0 ? greenId : undefined,
-      );
-      sample[slot] = row;
-      rows[row] = cached[slot];
-    }
-    return rows;
+    return rowsOf(
+      length,
+      row =>
+        streams.intern(
+          places.intern(machine[row], pid[row], at(device, row)),
+          at(context, row),
+          at(green, row),
+          at(stream, row),
+        ),
+      row => {
+        const host = this.host(machine[row]);
+        const greenId = at(green, row);
+        return this.builder.stream(
+          this.builder.process(host, pid[row]),
+          this.builder.gpu(host, at(device, row)),
+          at(context, row),
+          at(stream, row),
+          greenId > 0 ? greenId : undefined,
+        );
+      },
+    );
   }
+}
+
+/** Asks for each distinct owner once: `place` numbers them 0, 1, 2 … as they appear, NONE for none. */
+function rowsOf(length: number, place: (row: number) => number, look: (row: number) => number): Int32Array {
+  const known: number[] = [];
+  const rows = new Int32Array(length);
+  for (let row = 0; row < length; row++) {
+    const index = place(row);
+    if (index === known.length) known.push(look(row));
+    rows[row] = index === NONE ? NONE : known[index];
+  }
+  return rows;
 }

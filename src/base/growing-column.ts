@@ -7,7 +7,7 @@ import { type AnyArray, allocate, missingValue, type Storage } from './column.js
 const FIRST_ROWS = 1 << 10;
 const MAX_ROWS = 1 << 16;
 
-export class ChunkedColumn {
+export class GrowingColumn {
   length = 0;
   private readonly full: AnyArray[] = [];
   private current: AnyArray;
@@ -38,7 +38,17 @@ export class ChunkedColumn {
   /** Everything in one array, in the given order of rows. Undefined when every value was missing. Ends the column. */
   finish(order?: Int32Array): AnyArray | undefined {
     if (this.current.length === 0) return undefined;
+    const cells = this.finishAll();
+    if (!order) return cells;
+    const ordered = allocate(this.storage, cells.length);
+    for (let i = 0; i < order.length; i++) ordered[i] = cells[order[i]];
+    return ordered;
+  }
+
+  /** Everything in one array, also when every value was missing. Ends the column. */
+  finishAll(): AnyArray {
     const cells = allocate(this.storage, this.length);
+    if (this.current.length === 0) return cells.fill(this.missing);
     let row = 0;
     for (const chunk of this.full) {
       cells.set(chunk, row);
@@ -47,9 +57,6 @@ export class ChunkedColumn {
     cells.set(this.current.subarray(0, this.used), row);
     this.full.length = 0;
     this.current = allocate(this.storage, 0);
-    if (!order) return cells;
-    const ordered = allocate(this.storage, this.length);
-    for (let i = 0; i < order.length; i++) ordered[i] = cells[order[i]];
-    return ordered;
+    return cells;
   }
 }
