@@ -4,7 +4,7 @@ import { tableNames } from '../src/model/schema.js';
 import { grown, say, type Verdict } from './inputs.js';
 
 const SIZES = [1, 10, 100];
-const TOLERANCE = 1.15;
+const TOLERANCE = 0.15;
 
 export async function benchGrowth(): Promise<Verdict[]> {
   const verdicts: Verdict[] = [];
@@ -28,13 +28,26 @@ export async function benchGrowth(): Promise<Verdict[]> {
       perEvent.push((runs[rounds >> 1] / events) * 1e6);
       say(`${file} × ${size}: ${events} events, ${perEvent.at(-1)!.toFixed(0)} ns per event`);
     }
-    const worst = Math.max(perEvent[1] / perEvent[0], perEvent[2] / perEvent[0], perEvent[2] / perEvent[1]);
+    const change = (from: number, to: number) => perEvent[to] / perEvent[from] - 1;
+    const steps = [change(0, 1), change(1, 2), change(0, 2)];
     verdicts.push({
-      what: `time per event from 1 to 100 times ${file}`,
-      wanted: 'growth of at most 15%',
-      measured: `${((worst - 1) * 100).toFixed(0)}% (${perEvent.map(ns => `${ns.toFixed(0)} ns`).join(', ')})`,
-      met: worst <= TOLERANCE,
+      what: `time per event from 1 to 10 to 100 times ${file}`,
+      wanted: 'flat within 15%',
+      measured: `${perEvent.map(ns => `${ns.toFixed(0)} ns`).join(', ')}${remark(steps)}`,
+      met: steps.every(step => Math.abs(step) <= TOLERANCE)
+        ? true
+        : steps.some(step => step > TOLERANCE)
+          ? false
+          : undefined,
     });
   }
   return verdicts;
+}
+
+/** Cheaper per event is not what the bar is for, but it is not flat either: said, not counted as met. */
+function remark(steps: readonly number[]): string {
+  const least = Math.min(...steps);
+  return least < -TOLERANCE
+    ? `: falls by ${(-least * 100).toFixed(0)}%, as the fixed cost of opening is shared by more`
+    : '';
 }

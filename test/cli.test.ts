@@ -198,6 +198,30 @@ test('what was not recorded is said, not shown as zero', async () => {
   assert.match(csv.err, /osrt_sum: not recorded: OS runtime calls; capture with -t osrt/);
 });
 
+test('a report that needs two things says which of them is missing', async () => {
+  const file = path.join(mkdtempSync(path.join(folder, 'kernels-')), 'trace.json');
+  const kernel = {
+    ph: 'X',
+    cat: 'kernel',
+    name: 'k',
+    pid: 0,
+    tid: 7,
+    ts: 1,
+    dur: 2,
+    args: { device: 0, stream: 7 },
+  };
+  writeFileSync(file, JSON.stringify({ schemaVersion: 1, traceEvents: [kernel] }));
+  const { out } = await stepscope([
+    'stats',
+    file,
+    '-r',
+    'cuda_kern_exec_sum,nvtx_kern_sum,cuda_gpu_kern_sum',
+  ]);
+  assert.match(out, /cuda_kern_exec_sum\)\n {2}not recorded: CUDA API calls/);
+  assert.match(out, /nvtx_kern_sum\)\n {2}not recorded: NVTX ranges/);
+  assert.match(out, /100\.0 .* k\n/);
+});
+
 test('kernels hidden in graph blocks are spoken of with every report', async () => {
   const { err, out } = await stepscope([
     'stats',

@@ -4,7 +4,7 @@ import { NONE } from '../src/base/column.js';
 import { openProfile } from '../src/import/open.js';
 import { capabilities, graphMode } from '../src/model/capabilities.js';
 import { mergeProfiles } from '../src/model/merge.js';
-import type { Profile } from '../src/model/profile.js';
+import type { Profile, Row } from '../src/model/profile.js';
 import { deserializeProfile, serializeProfile } from '../src/model/serialize.js';
 import { sliceProfile } from '../src/model/slice.js';
 import { validateProfile } from '../src/model/validate.js';
@@ -113,6 +113,14 @@ test('every capture is valid, and the same whether decoded by one thread or seve
     const again = await openProfile([capturePath(name)], { workers: 3 });
     assert.deepEqual(serializeProfile(again), serializeProfile(profile), name);
   }
+});
+
+test('a row of one table does not index another: the compiler refuses', () => {
+  const { kernels, ranges } = drawProfile(drawing).tables;
+  const kernel = 0 as Row<'kernels'>;
+  assert.equal(kernels!.start[kernel], 20);
+  // @ts-expect-error a kernel's row is no row of ranges
+  assert.equal(ranges!.start[kernel], 0);
 });
 
 test('validation finds what is wrong', () => {

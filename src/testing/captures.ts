@@ -7,7 +7,8 @@ import { gunzipSync } from 'node:zlib';
 /** Root of the project: this file is compiled to dist/src/testing. */
 export const projectRoot = fileURLToPath(new URL('../../../', import.meta.url));
 export const capturesFolder = path.join(projectRoot, 'test/fixtures/captures');
-export const externalFolder = path.join(projectRoot, '../shared/external');
+/** Named by STEPSCOPE_EXTERNAL; by default a folder beside the project. Tests over it are skipped where it is not. */
+export const externalFolder = process.env.STEPSCOPE_EXTERNAL ?? path.join(projectRoot, '../shared/external');
 
 export const captureNames: readonly string[] = readdirSync(capturesFolder)
   .filter(name => statSync(path.join(capturesFolder, name)).isDirectory())

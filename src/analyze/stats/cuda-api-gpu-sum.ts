@@ -7,7 +7,7 @@ export const cudaApiGpuSum: StatsReport = {
   aliases: ['apigpusum'],
   options: kernelNameOptions,
   reads: { apiCalls: [], kernels: [], copies: [], memsets: [] },
-  needs: ['apiCalls', 'kernels', 'copies', 'memsets'],
+  needs: [['apiCalls', 'kernels', 'copies', 'memsets']],
   compute: (profile, options) =>
     pooledSummary(profile, ['apiCalls', 'kernels', 'copies', 'memsets'], options),
 };

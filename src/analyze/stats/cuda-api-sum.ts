@@ -10,7 +10,7 @@ export const cudaApiSum: StatsReport = {
   aliases: ['cudaapisum'],
   options: [],
   reads: { apiCalls: [] },
-  needs: ['apiCalls'],
+  needs: [['apiCalls']],
   compute(profile) {
     const calls = cells(profile, 'apiCalls')!;
     const groups = groupSpans(calls.name, calls.start, calls.end).sort(byTotal);

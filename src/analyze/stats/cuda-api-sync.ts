@@ -9,7 +9,7 @@ export const cudaApiSync: StatsReport = {
   aliases: ['cuda-sync-api'],
   options: ['rows'],
   reads: { apiCalls: [] },
-  needs: ['apiCalls'],
+  needs: [['apiCalls']],
   advice:
     'These calls make the host wait for the GPU. Wait on events instead, and only where the value is needed.',
   compute(profile, options) {

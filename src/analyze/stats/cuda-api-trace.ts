@@ -10,7 +10,7 @@ export const cudaApiTrace: StatsReport = {
   aliases: ['cudaapitrace'],
   options: [],
   reads: { apiCalls: ['result'] },
-  needs: ['apiCalls'],
+  needs: [['apiCalls']],
   compute(profile) {
     const calls = cells(profile, 'apiCalls')!;
     const rows = Array.from({ length: calls.length }, (_, row) => row);

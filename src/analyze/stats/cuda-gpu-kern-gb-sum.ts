@@ -12,7 +12,7 @@ export const cudaGpuKernGbSum: StatsReport = {
   aliases: [],
   options: kernelNameOptions,
   reads: { kernels: launchShapeColumns },
-  needs: ['kernels'],
+  needs: [['kernels']],
   compute(profile, options) {
     const kernels = cells(profile, 'kernels')!;
     const names = kernelNames(profile, options);

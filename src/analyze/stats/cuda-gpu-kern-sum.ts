@@ -10,7 +10,7 @@ export const cudaGpuKernSum: StatsReport = {
   aliases: ['cuda_kern_sum', 'gpukernsum'],
   options: kernelNameOptions,
   reads: { kernels: [] },
-  needs: ['kernels'],
+  needs: [['kernels']],
   compute(profile, options) {
     const kernels = cells(profile, 'kernels')!;
     const names = kernelNames(profile, options);

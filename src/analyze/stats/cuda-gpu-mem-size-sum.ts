@@ -9,7 +9,7 @@ export const cudaGpuMemSizeSum: StatsReport = {
   aliases: ['gpumemsizesum'],
   options: [],
   reads: { copies: [], memsets: [] },
-  needs: ['copies', 'memsets'],
+  needs: [['copies', 'memsets']],
   compute(profile, options) {
     const groups = groupPools(profile, ['copies', 'memsets'], options, 'bytes').sort(byTotal);
     return [

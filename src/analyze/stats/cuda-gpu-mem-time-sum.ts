@@ -9,7 +9,7 @@ export const cudaGpuMemTimeSum: StatsReport = {
   aliases: ['gpumemtimesum'],
   options: [],
   reads: { copies: [], memsets: [] },
-  needs: ['copies', 'memsets'],
+  needs: [['copies', 'memsets']],
   compute(profile, options) {
     const groups = groupPools(profile, ['copies', 'memsets'], options).sort(byTotal);
     return [

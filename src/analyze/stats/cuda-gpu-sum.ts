@@ -7,6 +7,6 @@ export const cudaGpuSum: StatsReport = {
   aliases: ['gpusum'],
   options: kernelNameOptions,
   reads: { kernels: [], copies: [], memsets: [] },
-  needs: ['kernels', 'copies', 'memsets'],
+  needs: [['kernels', 'copies', 'memsets']],
   compute: (profile, options) => pooledSummary(profile, ['kernels', 'copies', 'memsets'], options),
 };

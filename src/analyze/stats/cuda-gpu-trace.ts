@@ -19,7 +19,7 @@ export const cudaGpuTrace: StatsReport = {
     copies: ['sourceMemory', 'targetMemory'],
     memsets: ['memory'],
   },
-  needs: ['kernels', 'copies', 'memsets'],
+  needs: [['kernels', 'copies', 'memsets']],
   compute(profile, options): TableColumn[] {
     const { pool, row } = mergedOrder(profile);
     const tables = pools.map(name => cells(profile, name));

@@ -13,11 +13,10 @@ export const cudaKernExecSum: StatsReport = {
   aliases: ['kernexecsum'],
   options: kernelNameOptions,
   reads: { kernels: [], apiCalls: [] },
-  needs: ['kernels'],
+  needs: [['kernels'], ['apiCalls']],
   compute(profile, options) {
     const kernels = cells(profile, 'kernels')!;
-    const calls = cells(profile, 'apiCalls');
-    if (!calls) return [];
+    const calls = cells(profile, 'apiCalls')!;
     const launches = kernelLaunches(profile);
     const names = kernelNames(profile, options);
     const device = (i: number) =>

@@ -12,11 +12,10 @@ export const cudaKernExecTrace: StatsReport = {
   aliases: ['kernexectrace'],
   options: kernelNameOptions,
   reads: { kernels: launchShapeColumns, apiCalls: [] },
-  needs: ['kernels'],
+  needs: [['kernels'], ['apiCalls']],
   compute(profile, options) {
     const kernels = cells(profile, 'kernels')!;
-    const calls = cells(profile, 'apiCalls');
-    if (!calls) return [];
+    const calls = cells(profile, 'apiCalls')!;
     const launches = kernelLaunches(profile);
     const names = kernelNames(profile, options);
     const order = orderBy(Float64Array.from(launches.call, call => calls.start[call]));

@@ -9,7 +9,7 @@ export const cudaMemcpyAsync: StatsReport = {
   aliases: ['cuda-async-memcpy'],
   options: ['rows'],
   reads: { copies: ['sourceMemory', 'targetMemory'], apiCalls: [] },
-  needs: ['copies'],
+  needs: [['copies'], ['apiCalls']],
   advice: 'Pageable host memory makes these asynchronous copies block. Use pinned memory (pin_memory=True).',
   compute(profile, options) {
     const copies = cells(profile, 'copies')!;

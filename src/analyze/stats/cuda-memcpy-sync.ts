@@ -13,7 +13,7 @@ export const cudaMemcpySync: StatsReport = {
   aliases: ['cuda-sync-memcpy'],
   options: ['rows'],
   reads: { copies: ['sourceMemory', 'targetMemory', 'sourceDevice', 'targetDevice'], apiCalls: [] },
-  needs: ['copies'],
+  needs: [['copies'], ['apiCalls']],
   advice: 'These copies block the host. Use cudaMemcpyAsync (non_blocking=True) on a stream.',
   compute(profile, options) {
     const copies = cells(profile, 'copies')!;

@@ -9,7 +9,7 @@ export const cudaMemsetSync: StatsReport = {
   aliases: ['cuda-sync-memset'],
   options: ['rows'],
   reads: { memsets: ['memory'], apiCalls: [] },
-  needs: ['memsets'],
+  needs: [['memsets'], ['apiCalls']],
   advice: 'Setting pinned or managed memory blocks the host. Use cudaMemsetAsync.',
   compute(profile, options) {
     const memory = cells(profile, 'memsets')!.memory;

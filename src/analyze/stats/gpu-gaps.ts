@@ -9,7 +9,7 @@ export const gpuGaps: StatsReport = {
   aliases: ['gpu-starv'],
   options: ['gap', 'rows'],
   reads: { kernels: [], copies: [], memsets: [], overheads: [] },
-  needs: ['kernels', 'copies', 'memsets'],
+  needs: [['kernels', 'copies', 'memsets']],
   advice: 'Times when a GPU ran nothing. Look at what the launching thread did before each gap.',
   compute(profile, options) {
     const threshold = (options.numbers.gap ?? 500) * 1e6;

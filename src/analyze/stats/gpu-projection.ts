@@ -30,12 +30,12 @@ export interface Projections {
 }
 
 export function projectRanges(profile: Profile): Projections {
-  const calls = cells(profile, 'apiCalls');
+  const calls = cells(profile, 'apiCalls')!;
   const ranges = cells(profile, 'ranges')!;
   const context = launchContext(profile);
   // First and last moment of the work behind each call, over all the kinds of work it launched.
-  const first = new Float64Array(calls?.length ?? 0).fill(Infinity);
-  const last = new Float64Array(calls?.length ?? 0).fill(-Infinity);
+  const first = new Float64Array(calls.length).fill(Infinity);
+  const last = new Float64Array(calls.length).fill(-Infinity);
   for (const name of ['kernels', 'copies', 'memsets'] as const) {
     const work = cells(profile, name);
     for (let row = 0; row < (work?.length ?? 0); row++) {

@@ -18,7 +18,7 @@ export const gpuTimeUtil: StatsReport = {
   aliases: ['gpu-low-util'],
   options: ['threshold', 'chunks', 'rows'],
   reads: { kernels: [], copies: [], memsets: [], overheads: [] },
-  needs: ['kernels', 'copies', 'memsets'],
+  needs: [['kernels', 'copies', 'memsets']],
   advice:
     'Parts of the run with little GPU time. Work on several streams adds up, so 100% may hide idle time.',
   compute(profile, options) {

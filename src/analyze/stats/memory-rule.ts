@@ -17,10 +17,10 @@ export function memoryRule(
   options: ReportOptions,
 ): TableColumn[] {
   const work = cells(profile, pool)!;
-  const calls = cells(profile, 'apiCalls');
+  const calls = cells(profile, 'apiCalls')!;
   const found: number[] = [];
   const nameOf = (row: number) =>
-    calls && work.launch[row] !== NONE ? profile.strings.text(calls.name[work.launch[row]]) : '';
+    work.launch[row] !== NONE ? profile.strings.text(calls.name[work.launch[row]]) : '';
   for (let row = 0; row < work.length; row++) if (isWanted(row) && callName(nameOf(row))) found.push(row);
   const duration = (row: number) => work.end[row] - work.start[row];
   found.sort((a, b) => duration(b) - duration(a));

@@ -19,7 +19,7 @@ export const nvtxGpuProjSum: StatsReport = {
   aliases: [],
   options: [],
   reads: { ranges: rangeColumns, apiCalls: [], kernels: [], copies: [], memsets: [] },
-  needs: ['ranges'],
+  needs: [['ranges'], ['apiCalls'], ['kernels', 'copies', 'memsets']],
   compute(profile) {
     const ranges = cells(profile, 'ranges')!;
     const { list, rangeEnd } = projectRanges(profile);

@@ -11,7 +11,7 @@ export const nvtxGpuProjTrace: StatsReport = {
   aliases: ['nvtxgpuproj'],
   options: [],
   reads: { ranges: rangeColumns, apiCalls: [], kernels: [], copies: [], memsets: [] },
-  needs: ['ranges'],
+  needs: [['ranges'], ['apiCalls'], ['kernels', 'copies', 'memsets']],
   compute(profile) {
     const ranges = cells(profile, 'ranges')!;
     const { list, rangeEnd, tree } = projectRanges(profile);

@@ -16,11 +16,10 @@ export const nvtxKernSum: StatsReport = {
   aliases: ['nvtxkernsum'],
   options: ['base', 'mangled'],
   reads: { ranges: rangeColumns, apiCalls: [], kernels: [], copies: [], memsets: [] },
-  needs: ['ranges'],
+  needs: [['ranges'], ['apiCalls'], ['kernels']],
   compute(profile, options) {
-    const kernels = cells(profile, 'kernels');
-    const calls = cells(profile, 'apiCalls');
-    if (!kernels || !calls) return [];
+    const kernels = cells(profile, 'kernels')!;
+    const calls = cells(profile, 'apiCalls')!;
     const ranges = cells(profile, 'ranges')!;
     const names = kernelNames(profile, { ...options, nvtxName: false });
     const label = rangeLabels(profile);

@@ -8,6 +8,6 @@ export const nvtxPushpopSum: StatsReport = {
   aliases: ['nvtxppsum'],
   options: [],
   reads: { ranges: rangeColumns },
-  needs: ['ranges'],
+  needs: [['ranges']],
   compute: profile => nvtxSummary(profile, [RangeKind.pushPop], false),
 };

@@ -12,7 +12,7 @@ export const nvtxPushpopTrace: StatsReport = {
   aliases: ['nvtxpptrace'],
   options: [],
   reads: { ranges: rangeColumns },
-  needs: ['ranges'],
+  needs: [['ranges']],
   compute(profile) {
     const ranges = cells(profile, 'ranges')!;
     const found = collectRanges(profile, [RangeKind.pushPop], false);

@@ -8,6 +8,6 @@ export const nvtxStartendSum: StatsReport = {
   aliases: ['nvtxsesum', 'nvtxsssum'],
   options: [],
   reads: { ranges: rangeColumns },
-  needs: ['ranges'],
+  needs: [['ranges']],
   compute: profile => nvtxSummary(profile, [RangeKind.startEnd], false),
 };

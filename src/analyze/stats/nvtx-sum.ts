@@ -8,6 +8,6 @@ export const nvtxSum: StatsReport = {
   aliases: ['nvtxsum'],
   options: [],
   reads: { ranges: rangeColumns },
-  needs: ['ranges'],
+  needs: [['ranges']],
   compute: profile => nvtxSummary(profile, [RangeKind.pushPop, RangeKind.startEnd], true),
 };

@@ -12,7 +12,7 @@ export const osrtSum: StatsReport = {
   aliases: ['osrtsum'],
   options: [],
   reads: { osCalls: ['class'] },
-  needs: ['osCalls'],
+  needs: [['osCalls']],
   compute(profile) {
     const calls = cells(profile, 'osCalls')!;
     const rows: number[] = [];

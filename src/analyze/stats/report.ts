@@ -25,8 +25,8 @@ export interface StatsReport {
   readonly options: readonly string[];
   /** Tables it reads, and which of their optional columns; the importer may leave out the rest. */
   readonly reads: WantedTables;
-  /** One of these must be there for the report to have an answer. */
-  readonly needs: readonly TableName[];
+  /** What it cannot do without: of each group at least one table must have been recorded. */
+  readonly needs: readonly (readonly TableName[])[];
   compute(profile: Profile, options: ReportOptions): readonly TableColumn[];
   readonly advice?: string;
 }
@@ -54,8 +54,8 @@ export const kernelNameOptions = ['nvtx-name', 'base', 'mangled'] as const;
 export const defaultOptions: ReportOptions = { kernelName: 'full', nvtxName: false, numbers: {} };
 
 export function runReport(report: StatsReport, profile: Profile, options: ReportOptions): Block {
-  const missing = report.needs.filter(table => !profile.tables[table]);
-  if (missing.length === report.needs.length) return notRecorded(report, profile, missing[0]);
+  const missing = report.needs.find(group => !group.some(table => profile.tables[table]));
+  if (missing) return notRecorded(report, profile, missing);
   const columns = report.compute(profile, options);
   const block: TableBlock = {
     kind: 'table',
@@ -68,14 +68,15 @@ export function runReport(report: StatsReport, profile: Profile, options: Report
   return block;
 }
 
-function notRecorded(report: StatsReport, profile: Profile, table: TableName): NotRecordedBlock {
-  const ability = capabilities(profile).find(known => known.table === table);
-  const isGpuWork = report.needs.includes('kernels') || table === 'kernels';
+function notRecorded(report: StatsReport, profile: Profile, missing: readonly TableName[]): NotRecordedBlock {
+  const ability = capabilities(profile).find(known => known.table === missing[0]);
+  const isGpuWork = missing.includes('kernels');
+  const advice = isGpuWork ? ', around the process that runs the model (not its client)' : '';
   return {
     kind: 'not-recorded',
     id: report.id,
     title: report.title,
-    what: isGpuWork ? 'GPU work' : (ability?.label ?? table),
-    hint: `${ability?.hint}${isGpuWork ? ', around the process that runs the model (not its client)' : ''}`,
+    what: isGpuWork ? 'GPU work' : (ability?.label ?? missing[0]),
+    hint: `${ability?.hint}${advice}`,
   };
 }
