@@ -1,4 +1,7 @@
-/** Kernel names from public sources and profiles, some cut short as profilers cut them, by family and variant. */
+/**
+ * Kernel names by family and variant. Those with full arguments are as profiles hold them, some cut short; of the
+ * others the function is as its project names it and the arguments are abbreviated.
+ */
 export const kernelNameCases: Readonly<Record<string, readonly string[]>> = {
   'activation/': [
     '_silu_and_mul_kernel',
@@ -18,6 +21,7 @@ export const kernelNameCases: Readonly<Record<string, readonly string[]>> = {
     '_silu_mul_fp8_quant_deep_gemm',
     'void moe::dev::activation::activationDeepSeekKernel',
     '_swiglu_forward_kernel',
+    'gelu_tanh_multiply_quantize_mxfp8_kernel',
   ],
   'attention/': [
     'attn_fwd',
@@ -48,6 +52,7 @@ export const kernelNameCases: Readonly<Record<string, readonly string[]>> = {
     '_fwd_kernel_stage2',
     '_fwd_kernel_flash_decode_stage2',
     'void kn_mla_reduce_v1<512, 16>',
+    'kn_mla_reduce_v1_ps<512, 32, 1>',
   ],
   'attention/decode': [
     'kernel_unified_attention_3d',
@@ -58,7 +63,7 @@ export const kernelNameCases: Readonly<Record<string, readonly string[]>> = {
     'void flashinfer::BatchDecodeWithPagedKVCacheKernel<(flashinfer::PosEncodingMode)0, 2u, 8u>',
     'void vllm::paged_attention_v2_kernel<unsigned short, unsigned short, 128, 16, 128, (vllm::Fp8KVCacheDataType)0, false, 512>(float*)',
     '_fwd_grouped_kernel_stage1',
-    '_ZN5aiter28pa_bf16_pertokenFp8_gqa8_1tgE',
+    '_ZN5aiter40pa_bf16_pertokenFp8_gqa8_1tg_4w_mtp_msk1E',
     '_paged_attention_kernel',
   ],
   'attention/mla': [
@@ -86,8 +91,8 @@ export const kernelNameCases: Readonly<Record<string, readonly string[]>> = {
     'void tensorrt_llm::kernels::moe_comm::moeA2ADispatchKernel',
     'void mori::moe::EpDispatchIntraNodeKernel<hip_bfloat16>',
   ],
-  'communication/custom': ['void userbuffers_rmsnorm_kernel'],
   'communication/custom all-reduce': [
+    'userbuffers_fp16_sum_inplace_gpu_null',
     'void (anonymous namespace)::all_reduce_one_shot_push_kernel<__nv_bfloat16, 8u, true>((anonymous namespace)::AllReducePushData, device::distributed::PushController)',
     'void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<(flashinfer::trtllm_allreduce_fusion::AllReduceFusionPattern)1, __nv_bfloat16, 8, false, false>(flashinfer::trtllm_all',
     'void vllm::cross_device_reduce_1stage<__nv_bfloat16, 8>(vllm::RankData*)',
@@ -119,7 +124,7 @@ export const kernelNameCases: Readonly<Record<string, readonly string[]>> = {
     'ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)',
     'ncclKernel_Broadcast_RING_LL_Sum_int8_t(ncclDevComm*, unsigned long, ncclWork*)',
     'ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)',
-    'ncclSymkDevKernel_AllReduce_AGxLLMC_R(ncclSymkDevWorkArgs)',
+    'ncclSymkDevKernel_AllReduce_AGxLLMC_R_sum_bf16(ncclSymkDevWorkArgs)',
   ],
   'communication/nvshmem': ['nvshmemi_init_array_kernel'],
   'communication/rccl': ['ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>)'],
@@ -259,12 +264,11 @@ export const kernelNameCases: Readonly<Record<string, readonly string[]>> = {
     'fused_moe_kernel',
     'fused_moe_kernel_gptq_awq',
     'void marlin_moe_wna16::Marlin<1125899906909960l, 256, 4, 8, 8, false>',
-    '_ZN5aiter41fmoe_bf16_pertokenFp8_g1u1_vs_silu_1tg_32E',
+    '_ZN5aiter45fmoe_bf16_pertokenFp8_g1u1_vs_silu_1tg_32x192E',
     'void ck::kernel_moe_gemm<ck::GridwiseMoeGemm>',
     'batched_triton_kernel',
     '_p_matmul_ogs_NNT_bf16xbf16xmxfp4_128x256x128x1',
     'void deep_gemm::sm90_fp8_gemm_1d2d_impl<0u, 4096u, 7168u, 1u, 128u, 128u, 128u, (deep_gemm::GemmType)1>(float*)',
-    'void deep_gemm::sm90_m_grouped_fp8_gemm_masked_1d2d_impl<0u>(float*)',
     'bmm_E2m1_E2m1E2m1_Fp32_t128x8x512u2_s4_et64x8_m128x8x64_cga1x1x1_16dp256b_rM_TN_transOut_schedS_bN_ldgsts_tmaOpt_clmp_swiGlu_dynBatch_sm100a',
   ],
   'gemm/split-k-reduce': [
@@ -300,7 +304,7 @@ export const kernelNameCases: Readonly<Record<string, readonly string[]>> = {
     'write_req_to_token_pool_triton',
     'assign_draft_cache_locs_page_size_1',
     'create_flashinfer_kv_indices_triton',
-    '_compute_slot_mapping_kernel',
+    '_compute_slot_mappings_kernel',
     '_gather_block_tables_kernel',
     'create_flashmla_kv_indices_triton',
   ],
@@ -331,6 +335,8 @@ export const kernelNameCases: Readonly<Record<string, readonly string[]>> = {
     'void compute_expert_offsets<int>(int const*)',
     '_ZN7ck_tile6kentryILi1ENS_32MoeSortingMultiPhaseKernel_P0_v2I',
     'void shuffleInputRowsKernel',
+    'void aiter::opus_moe_sorting_entry<aiter::MoeSortingMultiPhaseKernel_P0_v2<aiter::MoeSorting',
+    'void tensorrt_llm::kernels::cutlass_kernels::globalExpertPrefixSumKernel<1024>',
     'moe_align_block_size_small_batch_expert_kernel',
   ],
   'moe-router/': [
@@ -349,7 +355,6 @@ export const kernelNameCases: Readonly<Record<string, readonly string[]>> = {
     'void tensorrt_llm::kernels::topk_with_k2_kernel<float>',
     'void tensorrt_llm::kernels::customMoeRoutingKernel<float, float, int, 128, 8, false>',
     'void moe::dev::routing::routingDeepSeek::routingMainKernel',
-    'fused_topk_deepseek_kernel',
     'biased_grouped_topk_kernel',
   ],
   'norm/': [
@@ -391,8 +396,8 @@ export const kernelNameCases: Readonly<Record<string, readonly string[]>> = {
     'void vllm::cvt_fp16_to_fp4<__nv_bfloat16, false>',
     'void tensorrt_llm::kernels::fp8_blockscale_gemm::scale_1x128_kernel',
     '_ZN5aiter37dynamic_per_group_scaled_quant_kernelIDF16bEEvPT_',
-    'void transformer_engine::detail::cast_transpose_fused_kernel',
-    'void deep_gemm::transpose_and_pack_fp32_into_ue8m0<512u>',
+    'void transformer_engine::detail::cast_transpose_fused_kernel_notaligned',
+    'void deep_gemm::transpose_and_pack_fp32_into_ue8m0<512u, 48u, 192u, 128u, 1u>',
     'void tensorrt_llm::kernels::perTokenQuantization<__nv_fp8_e4m3, __nv_bfloat16>',
     '_quantize_mxfp8_kernel',
   ],

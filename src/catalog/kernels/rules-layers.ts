@@ -18,7 +18,7 @@ export const layerRules: readonly KernelRule[] = [
     id: 'activation-and-mul',
     family: 'activation',
     pattern:
-      /act_and_mul|(?:silu|gelu|swiglu|relu2?)_?(?:and_)?(?:mul|quant)|do_?(?:gated_?)?activation|activation_?(?:DeepSeek|kernel)|(?:^|[_:])swiglu|geglu|moe::dev::activation/i,
+      /act_and_mul|(?:silu|gelu|swiglu|relu2?)_?(?:tanh_)?(?:and_)?(?:mul|quant)|do_?(?:gated_?)?activation|activation_?(?:DeepSeek|kernel)|(?:^|[_:])swiglu|geglu|moe::dev::activation/i,
     source:
       'vLLM activation_kernels.cu; SGLang and LightLLM silu_and_mul; TensorRT-LLM doActivationKernel; liger',
   },
