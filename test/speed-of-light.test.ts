@@ -4,7 +4,7 @@ import { causalPairs, kvBytesPerToken } from '../src/analyze/inference/attention
 import { leastTime } from '../src/analyze/inference/least-time.js';
 import { countParameters } from '../src/analyze/inference/model-parameters.js';
 import { type ModelShape, parseModelConfig } from '../src/analyze/inference/model-shape.js';
-import { expectedExperts, type StepWork, stepCost } from '../src/analyze/inference/step-cost.js';
+import { expectedExperts, type StepLoad, stepCost } from '../src/analyze/inference/step-cost.js';
 import { UserError } from '../src/base/user-error.js';
 import { findGpu, gpuPeaks, peakFromProfile } from '../src/catalog/gpus.js';
 import { findModel, modelPresets } from '../src/catalog/models.js';
@@ -20,7 +20,7 @@ function near(actual: number, expected: number, tolerance = 0.01): void {
   );
 }
 
-const oneDecode: StepWork = {
+const oneDecode: StepLoad = {
   contextTokens: 0,
   contextRequests: 0,
   generationRequests: 1,
@@ -28,7 +28,7 @@ const oneDecode: StepWork = {
   generationKvTokens: 0,
   tensorParallel: 1,
 };
-const onePrefill = (tokens: number): StepWork => ({
+const onePrefill = (tokens: number): StepLoad => ({
   ...oneDecode,
   contextTokens: tokens,
   contextRequests: 1,
@@ -229,7 +229,7 @@ test('what is not known is left out and said', () => {
 });
 
 test('formats of weights', () => {
-  const mlpBits = (quantization_config: unknown, step: Partial<StepWork> = {}) => {
+  const mlpBits = (quantization_config: unknown, step: Partial<StepLoad> = {}) => {
     const cost = stepCost(shapeOf('llama-3.1-8b', { quantization_config }), { ...oneDecode, ...step });
     return (part(cost, 'dense MLP').weightBytes * 8) / (32 * 3 * 4096 * 14336);
   };

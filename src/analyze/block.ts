@@ -12,6 +12,8 @@ export type ColumnKind =
   | 'id'
   /** Percent, one decimal. */
   | 'percent'
+  /** A part of a whole, 0 to 1; shown as percent. */
+  | 'share'
   /** A point in time: nanoseconds on the profile's clock. */
   | 'timestamp'
   /** A length of time: nanoseconds, whole. */
@@ -68,4 +70,36 @@ export interface Fact {
   readonly hint?: string;
 }
 
-export type Block = TableBlock | NotRecordedBlock | FactsBlock;
+/** Sentences: the answer, before any table. */
+export interface StatementBlock {
+  readonly kind: 'statement';
+  readonly id: string;
+  readonly title: string;
+  /** The first is the answer; the others say why. */
+  readonly lines: readonly string[];
+  /** Context rather than answer. */
+  readonly quiet?: true;
+}
+
+/** Parts of a whole in nanoseconds, drawn as bars. Deeper rows split the row above them. */
+export interface BarsBlock {
+  readonly kind: 'bars';
+  readonly id: string;
+  readonly title: string;
+  /** What the parts are parts of, for example "decode, mean of 5 steps". */
+  readonly caption: string;
+  readonly rows: readonly BarRow[];
+  /** What the reader must know to read the figures right. */
+  readonly remark?: string;
+}
+
+export interface BarRow {
+  readonly label: string;
+  readonly depth: 0 | 1;
+  readonly ns: number;
+  /** Of the whole, 0 to 1. */
+  readonly share: number;
+  readonly color?: string;
+}
+
+export type Block = TableBlock | NotRecordedBlock | FactsBlock | StatementBlock | BarsBlock;

@@ -140,8 +140,8 @@ function findMarkers(profile: Profile): MarkerInfo[] {
     const { engine } = match.grammar;
     const known = found.get(engine) ?? { engine, count: 0, example: text };
     known.count += count;
-    if (match.groups.iteration !== undefined) {
-      const iteration = Number(match.groups.iteration);
+    if (match.facts.iteration !== undefined) {
+      const { iteration } = match.facts;
       known.first = Math.min(known.first ?? iteration, iteration);
       known.last = Math.max(known.last ?? iteration, iteration);
     }

@@ -24,6 +24,10 @@ export function formatBytes(bytes: number): string {
   return `${digits(bytes / 1e12)} TB`;
 }
 
+/** `63.8%` of a part between 0 and 1. */
+export const formatShare = (share: number): string =>
+  Number.isNaN(share) ? '–' : `${(share * 100).toFixed(1)}%`;
+
 export function formatCount(count: number): string {
   const [whole, fraction] = String(count).split('.');
   const grouped = whole.replace(/\B(?=(\d{3})+(?!\d))/g, ',');

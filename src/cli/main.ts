@@ -2,11 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { UserError } from '../base/user-error.js';
 import { type Command, helpText, type Output } from './command.js';
+import { analyze } from './commands/analyze.js';
 import { info } from './commands/info.js';
 import { stats } from './commands/stats.js';
+import { steps } from './commands/steps.js';
 import { processOutput } from './output.js';
 
-export const commands: readonly Command[] = [info, stats];
+export const commands: readonly Command[] = [analyze, steps, info, stats];
 
 export async function run(args: readonly string[]): Promise<void> {
   // `stepscope … | head` is not an error.
@@ -52,7 +54,7 @@ export async function runCommand(args: readonly string[], output: Output): Promi
 function overview(): string {
   const width = Math.max(...commands.map(command => command.name.length));
   const list = commands.map(command => `  ${command.name.padEnd(width)}  ${command.summary}`);
-  return `stepscope ${version()}: where every microsecond of an LLM inference step goes\n\nusage: stepscope COMMAND FILE… [options]\n\ncommands:\n${list.join('\n')}\n\nexamples:\n  stepscope info profile.sqlite\n  stepscope stats profile.sqlite -r cuda_gpu_kern_sum --format csv\n\nstepscope COMMAND --help says more.\n`;
+  return `stepscope ${version()}: where every microsecond of an LLM inference step goes\n\nusage: stepscope COMMAND FILE… [options]\n\ncommands:\n${list.join('\n')}\n\nexamples:\n  stepscope analyze profile.sqlite\n  stepscope steps profile.sqlite --sequence\n  stepscope stats profile.sqlite -r cuda_gpu_kern_sum --format csv\n\nstepscope COMMAND --help says more.\n`;
 }
 
 function version(): string {

@@ -42,6 +42,8 @@ export function numberFormatter(kind: TableColumn['kind']): (value: number) => s
     case 'mean':
       // SQLite rounds these, exact ties up; toFixed does the same.
       return value => value.toFixed(1);
+    case 'share':
+      return value => (value * 100).toFixed(1);
     case 'bytes':
     case 'bytes-per-second':
       return value => thousandths(value / 1e6);

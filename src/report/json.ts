@@ -19,6 +19,8 @@ export const json: Renderer = {
 export function blockRows(block: Block): unknown {
   if (block.kind === 'not-recorded') return { notRecorded: block.what, hint: block.hint };
   if (block.kind === 'facts') return block.facts;
+  if (block.kind === 'statement') return block.lines;
+  if (block.kind === 'bars') return block.rows;
   return tableRows(block);
 }
 

@@ -1,5 +1,6 @@
 /** Tables for pull requests and issues. Names are escaped: a pipe or a tag in a kernel name must not break out. */
-import type { Block } from '../analyze/block.js';
+import type { BarsBlock, Block } from '../analyze/block.js';
+import { formatDuration, formatShare } from '../base/units.js';
 import { cellFormatter } from './csv.js';
 import type { Renderer } from './renderer.js';
 
@@ -16,12 +17,22 @@ function renderBlock(block: Block): string {
   if (block.kind === 'facts') {
     return `${head}${block.facts.map(fact => `- **${escapeCell(fact.label)}** ${escapeCell(fact.text)}`).join('\n')}\n`;
   }
+  if (block.kind === 'statement') return `${block.lines.map(escapeCell).join('\n\n')}\n`;
+  if (block.kind === 'bars') return `${head}${escapeCell(block.caption)}\n\n${barsTable(block)}`;
   if (block.rows === 0) return `${head}Nothing to report.\n`;
   const line = (cells: string[]) => `| ${cells.map(escapeCell).join(' | ')} |`;
   const cells = block.columns.map(cellFormatter);
   const rows = Array.from({ length: block.rows }, (_, row) => line(cells.map(cell => cell(row))));
   const rule = block.columns.map(column => (column.kind === 'text' ? '---' : '---:'));
   return `${head}${[line(block.columns.map(column => column.header)), `|${rule.join('|')}|`, ...rows].join('\n')}\n`;
+}
+
+function barsTable({ rows, remark }: BarsBlock): string {
+  const lines = rows.map(({ label, depth, ns, share }) => {
+    const name = `${'&nbsp;'.repeat(depth * 4)}${escapeCell(label)}`;
+    return `| ${name} | ${formatDuration(ns)} | ${formatShare(share)} |`;
+  });
+  return `| | time | share |\n|---|---:|---:|\n${lines.join('\n')}\n${remark ? `\n${escapeCell(remark)}\n` : ''}`;
 }
 
 function escapeCell(text: string): string {

@@ -3,6 +3,7 @@ import type { Block, FactsBlock, TableBlock, TableColumn } from '../analyze/bloc
 import { formatBytes, formatCount, formatDuration, plural } from '../base/units.js';
 import type { RenderContext, Renderer } from './renderer.js';
 import { painter, printable, truncate, widthOf, wrap } from './terminal.js';
+import { renderBars, renderStatement } from './text-bars.js';
 
 /** What to leave out first when a table is too wide; the reader is told. */
 const LEAST_NEEDED = [
@@ -45,6 +46,8 @@ function renderBlock(block: Block, context: RenderContext): string {
   const id = ` (${block.id})`;
   const title = paint.bold(name) + (widthOf(name + id) <= context.width ? paint.dim(id) : '');
   if (block.kind === 'facts') return `${paint.bold(block.title)}\n${renderFacts(block, context)}`;
+  if (block.kind === 'statement') return renderStatement(block, context);
+  if (block.kind === 'bars') return renderBars(block, context);
   if (block.kind === 'not-recorded') {
     const lines = wrap(`not recorded: ${block.what}; ${block.hint}`, context.width - 2);
     return `${title}\n${lines.map(line => `  ${paint.yellow(line)}`).join('\n')}\n`;
@@ -141,13 +144,15 @@ function formatter({ kind, values }: TableColumn): (row: number) => string {
           ? formatBytes
           : kind === 'bytes-per-second'
             ? value => `${formatBytes(value)}/s`
-            : kind === 'percent'
-              ? value => `${value.toFixed(1)}`
-              : kind === 'mean'
-                ? value => formatCount(Number(value.toFixed(1)))
-                : kind === 'count'
-                  ? formatCount
-                  : String;
+            : kind === 'share'
+              ? value => (value * 100).toFixed(1)
+              : kind === 'percent'
+                ? value => `${value.toFixed(1)}`
+                : kind === 'mean'
+                  ? value => formatCount(Number(value.toFixed(1)))
+                  : kind === 'count'
+                    ? formatCount
+                    : String;
   return row => (!Number.isNaN(numbers[row]) ? number(numbers[row]) : '');
 }
 

@@ -3,7 +3,7 @@
  * Only sums over requests are known, so requests are taken as equally long where their lengths matter.
  */
 import type { ModelShape } from './model-shape.js';
-import type { PartCost, StepWork } from './step-cost.js';
+import type { PartCost, StepLoad } from './step-cost.js';
 
 /** Bits of one cached element: as told, as the config fixes it, or as the weights. */
 export function kvElementBits(
@@ -40,7 +40,7 @@ export function causalPairs(fresh: number, cached: number, window: number): numb
 
 export function attentionParts(
   shape: ModelShape,
-  step: StepWork,
+  step: StepLoad,
   kvBits: number | undefined,
   kvWays: number,
   unknown: string[],

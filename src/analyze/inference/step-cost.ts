@@ -8,7 +8,7 @@ import { matrixSizes } from './model-parameters.js';
 import type { ModelShape } from './model-shape.js';
 import type { WeightGroup } from './weight-format.js';
 
-export interface StepWork {
+export interface StepLoad {
   /** Tokens of prompts computed in this step, and of how many requests. */
   readonly contextTokens: number;
   readonly contextRequests: number;
@@ -58,7 +58,7 @@ export function expectedExperts(experts: number, perToken: number, tokens: numbe
   return experts * (1 - (1 - perToken / experts) ** tokens);
 }
 
-export function stepCost(shape: ModelShape, step: StepWork): StepCost {
+export function stepCost(shape: ModelShape, step: StepLoad): StepCost {
   checkStep(step);
   const unknown: string[] = [];
   const assumptions: string[] = [];
@@ -155,7 +155,7 @@ function totalOf(parts: readonly PartCost[]): StepCost['total'] {
 }
 
 /** Callers read these numbers out of files; a contradiction must not pass as a time. */
-function checkStep(step: StepWork): void {
+function checkStep(step: StepLoad): void {
   for (const [name, value] of Object.entries(step))
     if (value !== undefined && !(Number.isFinite(value) && value >= 0))
       throw new RangeError(`${name} is ${value}`);

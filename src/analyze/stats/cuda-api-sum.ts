@@ -1,4 +1,4 @@
-import { cells } from './cells.js';
+import { cells } from '../cells.js';
 import { texts, timeSummaryColumns } from './columns.js';
 import { apiName } from './gpu-operations.js';
 import { byTotal, groupSpans } from './grouping.js';

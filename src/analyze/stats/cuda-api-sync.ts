@@ -1,4 +1,4 @@
-import { cells } from './cells.js';
+import { cells } from '../cells.js';
 import { numbers, texts } from './columns.js';
 import type { StatsReport } from './report.js';
 import { limitRows } from './rule-rows.js';

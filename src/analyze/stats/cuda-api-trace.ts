@@ -1,5 +1,5 @@
 import { NONE } from '../../base/column.js';
-import { cells } from './cells.js';
+import { cells } from '../cells.js';
 import { column } from './columns.js';
 import { apiName } from './gpu-operations.js';
 import type { StatsReport } from './report.js';

@@ -1,6 +1,6 @@
 import { NONE } from '../../base/column.js';
 import { TupleIndex } from '../../base/tuple-index.js';
-import { cells } from './cells.js';
+import { cells } from '../cells.js';
 import { column, texts, timeSummaryColumns } from './columns.js';
 import { kernelNames } from './gpu-operations.js';
 import { byTotalThenName, groupSpans } from './grouping.js';

@@ -1,4 +1,4 @@
-import { cells } from './cells.js';
+import { cells } from '../cells.js';
 import { texts, timeSummaryColumns } from './columns.js';
 import { kernelNames } from './gpu-operations.js';
 import { byTotalThenName, groupSpans } from './grouping.js';

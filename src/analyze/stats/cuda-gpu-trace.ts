@@ -2,7 +2,7 @@ import { NONE } from '../../base/column.js';
 import { orderBy } from '../../base/order.js';
 import type { Profile } from '../../model/profile.js';
 import type { TableColumn } from '../block.js';
-import { cells } from './cells.js';
+import { cells } from '../cells.js';
 import { column } from './columns.js';
 import { copyName, kernelNames, MEMSET_NAME, memoryKindName } from './gpu-operations.js';
 import { kernelNameOptions, launchShapeColumns, type StatsReport } from './report.js';

@@ -1,6 +1,6 @@
 import { type Summary, summarize } from '../../base/stats.js';
 import { TupleIndex } from '../../base/tuple-index.js';
-import { cells } from './cells.js';
+import { cells } from '../cells.js';
 import { numbers, spreadColumns, texts } from './columns.js';
 import { apiName, apiNameKeys, kernelNames } from './gpu-operations.js';
 import { groupValues } from './grouping.js';

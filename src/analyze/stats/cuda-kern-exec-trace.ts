@@ -1,5 +1,5 @@
 import { orderBy } from '../../base/order.js';
-import { cells } from './cells.js';
+import { cells } from '../cells.js';
 import { column } from './columns.js';
 import { dimensionText } from './cuda-gpu-kern-gb-sum.js';
 import { apiName, kernelNames } from './gpu-operations.js';

@@ -1,5 +1,5 @@
 import { MemoryKind } from '../../catalog/cuda-enums.js';
-import { cells } from './cells.js';
+import { cells } from '../cells.js';
 import { memoryRule } from './memory-rule.js';
 import type { StatsReport } from './report.js';
 

@@ -1,6 +1,6 @@
 import { NONE } from '../../base/column.js';
 import { CopyKind } from '../../catalog/cuda-enums.js';
-import { cells } from './cells.js';
+import { cells } from '../cells.js';
 import { memoryRule } from './memory-rule.js';
 import type { StatsReport } from './report.js';
 

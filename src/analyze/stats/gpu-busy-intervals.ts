@@ -4,7 +4,7 @@
  */
 import { NONE } from '../../base/column.js';
 import type { Profile } from '../../model/profile.js';
-import { cells } from './cells.js';
+import { cells } from '../cells.js';
 
 export interface Operation {
   readonly start: number;

@@ -2,7 +2,7 @@
 import { NONE } from '../../base/column.js';
 import { copyKindLabels, memoryKindLabels } from '../../catalog/cuda-enums.js';
 import type { Profile } from '../../model/profile.js';
-import { cells } from './cells.js';
+import { cells } from '../cells.js';
 import { launchContext } from './range-tree.js';
 import type { ReportOptions } from './report.js';
 

@@ -8,7 +8,7 @@
  */
 import { NONE } from '../../base/column.js';
 import type { Profile } from '../../model/profile.js';
-import { cells } from './cells.js';
+import { cells } from '../cells.js';
 import { describeTree } from './nvtx-pushpop-trace.js';
 import { findParents, launchContext } from './range-tree.js';
 

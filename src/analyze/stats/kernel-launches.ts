@@ -11,7 +11,7 @@ import { NONE } from '../../base/column.js';
 import { GrowingColumn } from '../../base/growing-column.js';
 import { callTwins } from '../../model/link.js';
 import type { Profile } from '../../model/profile.js';
-import { cells } from './cells.js';
+import { cells } from '../cells.js';
 
 export interface KernelLaunches {
   readonly length: number;

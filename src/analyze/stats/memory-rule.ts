@@ -2,7 +2,7 @@
 import { NONE } from '../../base/column.js';
 import type { Profile } from '../../model/profile.js';
 import type { TableColumn } from '../block.js';
-import { cells } from './cells.js';
+import { cells } from '../cells.js';
 import { numbers, texts } from './columns.js';
 import { memoryKindName } from './gpu-operations.js';
 import type { ReportOptions } from './report.js';

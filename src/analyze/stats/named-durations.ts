@@ -1,6 +1,6 @@
 /** GPU work and API calls pooled into one list of named durations, for reports that cover several kinds at once. */
 import type { Profile } from '../../model/profile.js';
-import { cells } from './cells.js';
+import { cells } from '../cells.js';
 import { texts, timeSummaryColumns } from './columns.js';
 import { apiName, apiNameKeys, copyName, kernelNames, MEMSET_NAME } from './gpu-operations.js';
 import { byTotal, type Group, groupSpans, groupValues } from './grouping.js';

@@ -1,5 +1,5 @@
 import { type Summary, summarize } from '../../base/stats.js';
-import { cells } from './cells.js';
+import { cells } from '../cells.js';
 import { numbers, texts } from './columns.js';
 import { type Projection, projectRanges } from './gpu-projection.js';
 import { rangeLabels, styleOf } from './range-tree.js';

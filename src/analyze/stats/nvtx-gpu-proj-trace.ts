@@ -1,5 +1,5 @@
 import { NONE } from '../../base/column.js';
-import { cells } from './cells.js';
+import { cells } from '../cells.js';
 import { numbers, texts } from './columns.js';
 import { projectRanges } from './gpu-projection.js';
 import { rangeLabels, styleOf } from './range-tree.js';

@@ -3,7 +3,7 @@ import { GrowingColumn } from '../../base/growing-column.js';
 import { TupleIndex } from '../../base/tuple-index.js';
 import { callTwins } from '../../model/link.js';
 import type { Profile } from '../../model/profile.js';
-import { cells } from './cells.js';
+import { cells } from '../cells.js';
 import { numbers, spreadColumns, texts } from './columns.js';
 import { kernelNames } from './gpu-operations.js';
 import { groupValues } from './grouping.js';

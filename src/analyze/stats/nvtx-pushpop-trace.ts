@@ -1,7 +1,7 @@
 import { NONE } from '../../base/column.js';
 import type { Profile } from '../../model/profile.js';
 import { RangeKind } from '../../model/schema.js';
-import { cells } from './cells.js';
+import { cells } from '../cells.js';
 import { column } from './columns.js';
 import { collectRanges, findParents, rangeLabels } from './range-tree.js';
 import { rangeColumns, type StatsReport } from './report.js';

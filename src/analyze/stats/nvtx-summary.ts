@@ -1,6 +1,6 @@
 /** The three NVTX summaries: the same table over different kinds of ranges. */
 import type { Profile } from '../../model/profile.js';
-import { cells } from './cells.js';
+import { cells } from '../cells.js';
 import { texts, timeSummaryColumns } from './columns.js';
 import { byTotal, groupValues } from './grouping.js';
 import { collectRanges, rangeLabels, styleOf } from './range-tree.js';

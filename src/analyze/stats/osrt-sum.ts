@@ -1,4 +1,4 @@
-import { cells } from './cells.js';
+import { cells } from '../cells.js';
 import { texts, timeSummaryColumns } from './columns.js';
 import { byTotal, groupValues } from './grouping.js';
 import type { StatsReport } from './report.js';

@@ -12,7 +12,7 @@ import { NONE } from '../../base/column.js';
 import { GrowingColumn } from '../../base/growing-column.js';
 import type { Profile } from '../../model/profile.js';
 import { RangeKind } from '../../model/schema.js';
-import { type Cells, cells } from './cells.js';
+import { type Cells, cells } from '../cells.js';
 
 export interface Ranges {
   /** Rows of the ranges table, in order of start, longer ones first. */

@@ -2,10 +2,11 @@
  * The contract of a summary report. Names, columns, order and rounding are those of `nsys stats` and `nsys analyze`
  * 2025.3.1, so that numbers can be checked against NVIDIA's line by line.
  */
-import { capabilities } from '../../model/capabilities.js';
 import type { Profile } from '../../model/profile.js';
 import type { TableName } from '../../model/schema.js';
-import type { Block, NotRecordedBlock, TableBlock, TableColumn } from '../block.js';
+import { notRecorded } from '../analysis.js';
+import type { Block, TableBlock, TableColumn } from '../block.js';
+import type { WantedTables } from '../wanted-tables.js';
 
 export interface ReportOptions {
   /** Which of a kernel's names to use: full (default), `base` or `mangled`. */
@@ -31,9 +32,6 @@ export interface StatsReport {
   readonly advice?: string;
 }
 
-/** Tables, and optional columns of theirs. */
-export type WantedTables = { readonly [Name in TableName]?: readonly string[] };
-
 export const launchShapeColumns = ['gridX', 'gridY', 'gridZ', 'blockX', 'blockY', 'blockZ'] as const;
 export const rangeColumns = ['endThread', 'sourceRow'] as const;
 
@@ -55,7 +53,10 @@ export const defaultOptions: ReportOptions = { kernelName: 'full', nvtxName: fal
 
 export function runReport(report: StatsReport, profile: Profile, options: ReportOptions): Block {
   const missing = report.needs.find(group => !group.some(table => profile.tables[table]));
-  if (missing) return notRecorded(report, profile, missing);
+  if (missing) {
+    const { what, hint } = notRecorded(profile, missing);
+    return { kind: 'not-recorded', id: report.id, title: report.title, what, hint };
+  }
   const columns = report.compute(profile, options);
   const block: TableBlock = {
     kind: 'table',
@@ -66,17 +67,4 @@ export function runReport(report: StatsReport, profile: Profile, options: Report
     ...(report.advice ? { advice: report.advice } : {}),
   };
   return block;
-}
-
-function notRecorded(report: StatsReport, profile: Profile, missing: readonly TableName[]): NotRecordedBlock {
-  const ability = capabilities(profile).find(known => known.table === missing[0]);
-  const isGpuWork = missing.includes('kernels');
-  const advice = isGpuWork ? ', around the process that runs the model (not its client)' : '';
-  return {
-    kind: 'not-recorded',
-    id: report.id,
-    title: report.title,
-    what: isGpuWork ? 'GPU work' : (ability?.label ?? missing[0]),
-    hint: `${ability?.hint}${advice}`,
-  };
 }

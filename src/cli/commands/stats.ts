@@ -1,4 +1,3 @@
-import * as fs from 'node:fs';
 import type { Block } from '../../analyze/block.js';
 import { type ChosenReport, chooseReport, defaultReports, statsReports } from '../../analyze/stats/index.js';
 import { runReport, tablesRead } from '../../analyze/stats/report.js';
@@ -12,6 +11,7 @@ import { blockRows } from '../../report/json.js';
 import type { Renderer } from '../../report/renderer.js';
 import { readArguments, readTimeWindow, requireFiles } from '../arguments.js';
 import type { Command, Output } from '../command.js';
+import { writeResult } from '../write-result.js';
 
 const READABLE_ROWS = 12;
 
@@ -84,7 +84,7 @@ export const stats: Command = {
     for (const { report, options, request } of chosen) {
       const block = { ...runReport(report, profile, options), id: report.id };
       if (toFiles)
-        writeReport(
+        writeResult(
           `${values.output}_${fileName(request)}.${renderer.extension}`,
           renderer.render([block], { width: Infinity, color: false }),
           values.force === true,
@@ -143,26 +143,6 @@ function document(profile: Profile, chosen: readonly ChosenReport[]): string {
 }
 
 const fileName = (request: string) => request.replace(/[^A-Za-z0-9_=-]+/g, '_');
-
-function writeReport(file: string, content: string, force: boolean, output: Output): void {
-  try {
-    fs.writeFileSync(file, content, { flag: force ? 'w' : 'wx' });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') {
-      throw new UserError(
-        'usage',
-        `${file} is there already.`,
-        'Choose another -o, or overwrite with --force.',
-      );
-    }
-    throw new UserError(
-      'usage',
-      `${file} cannot be written: ${(error as Error).message}`,
-      'Check the folder given with -o.',
-    );
-  }
-  output.err(`wrote ${file}\n`);
-}
 
 /** Losses are said with every report; formats for machines keep standard output clean. */
 function warn(profile: Profile, blocks: readonly Block[], renderer: Renderer, output: Output): void {

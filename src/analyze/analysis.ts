@@ -1,0 +1,193 @@
+/**
+ * The contract of an analysis: one question, answered from a Profile, as rows of plain numbers and as words. A new
+ * analysis is one file and one line in index.ts; command, JSON, CSV, schema and page follow from its `fields`.
+ */
+import { UserError } from '../base/user-error.js';
+import type { KernelRule } from '../catalog/kernels/rule.js';
+import type { Phase } from '../catalog/phases.js';
+import { capabilities } from '../model/capabilities.js';
+import type { Profile } from '../model/profile.js';
+import type { TableName } from '../model/schema.js';
+import type { Block, ColumnKind } from './block.js';
+import type { WantedTables } from './wanted-tables.js';
+
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
+
+/** What the user chose to look at and how. */
+export interface Settings {
+  /** The whole trace instead of the steady state. */
+  readonly whole?: boolean;
+  /** Only these iterations, first and last included. */
+  readonly iterations?: readonly { readonly first: number; readonly last: number }[];
+  readonly phase?: Phase;
+  /** The user's own step marker, with the named groups of the catalogue's grammars. */
+  readonly marker?: RegExp;
+  /** What TLLM_PROFILE_START_STOP was set to, for telling whether its end was included. */
+  readonly requested?: { readonly first: number; readonly last: number };
+  /** The user's own kernel rules, tried before the catalogue's. */
+  readonly kernelRules?: readonly KernelRule[];
+  /** A model's config.json, parsed as JSON. */
+  readonly model?: Json;
+  /** Ways the weights are split over GPUs; read from the ranks when not given. */
+  readonly tensorParallel?: number;
+}
+
+export interface AnalysisInput {
+  readonly profile: Profile;
+  readonly settings: Settings;
+  /** Another's result, computed once. It must be listed in `uses`. Throws NotRecorded when that could not answer. */
+  use<Result>(other: Derived<Result>): Result;
+  /** The same, but undefined when that could not answer. */
+  useIfRecorded<Result>(other: Derived<Result>): Result | undefined;
+}
+
+/** Something computed from a Profile that several analyses share. */
+export interface Derived<Result> {
+  readonly id: string;
+  /** Tables it reads itself, and which of their optional columns. */
+  readonly reads: WantedTables;
+  readonly uses: readonly Derived<unknown>[];
+  /** Of each group at least one table must have been recorded. */
+  readonly needs?: readonly (readonly TableName[])[];
+  compute(input: AnalysisInput): Result;
+}
+
+export interface AnalysisResult<Row> {
+  readonly rows: readonly Row[];
+  /** Figures about all rows together. */
+  readonly summary?: { readonly [name: string]: Json };
+}
+
+/** How a field of a row is read: for tables, CSV, the JSON schema and the documentation. */
+export interface Field {
+  readonly header: string;
+  /** `map-ns`: an object of nanoseconds by name. `list`: an array of objects, in JSON only. */
+  readonly kind: ColumnKind | 'flag' | 'map-ns' | 'list';
+  readonly about: string;
+  /** May be null: not known or not recorded. */
+  readonly optional?: true;
+  /** Not in the table for people; JSON and CSV have it. */
+  readonly quiet?: true;
+}
+
+export interface Analysis<Row extends { readonly key: string }, Result extends AnalysisResult<Row>>
+  extends Derived<Result> {
+  readonly title: string;
+  readonly question: string;
+  readonly fields: { readonly [Name in keyof Row]-?: Field };
+  /** Words and tables; without it the rows become one table. */
+  describe?(result: Result, profile: Profile): Block[];
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a registry holds analyses of all kinds of rows
+export type AnyAnalysis = Analysis<any, any>;
+
+/** The capture cannot answer. `what` follows "not recorded:", `hint` says what to capture. */
+export class NotRecorded extends Error {
+  constructor(
+    readonly what: string,
+    readonly hint: string,
+  ) {
+    super(`not recorded: ${what}`);
+  }
+}
+
+export type Outcome =
+  | { readonly status: 'ok'; readonly analysis: AnyAnalysis; readonly result: AnalysisResult<never> }
+  | {
+      readonly status: 'not-recorded';
+      readonly analysis: AnyAnalysis;
+      readonly what: string;
+      readonly hint: string;
+    }
+  | { readonly status: 'failed'; readonly analysis: AnyAnalysis; readonly message: string };
+
+/** Everything an analysis and what it uses will read. */
+export function tablesReadBy(analyses: readonly Derived<unknown>[]): Map<TableName, string[]> {
+  const tables = new Map<TableName, string[]>();
+  const seen = new Set<Derived<unknown>>();
+  const visit = (derived: Derived<unknown>) => {
+    if (seen.has(derived)) return;
+    seen.add(derived);
+    for (const [table, columns] of Object.entries(derived.reads) as [TableName, readonly string[]][])
+      tables.set(table, [...(tables.get(table) ?? []), ...columns]);
+    derived.uses.forEach(visit);
+  };
+  analyses.forEach(visit);
+  return tables;
+}
+
+/** Computes analyses over one profile, each shared result once. A failure stays with the analysis it happened in. */
+export class Analyzer {
+  private readonly done = new Map<Derived<unknown>, { value?: unknown; error?: unknown }>();
+
+  constructor(
+    readonly profile: Profile,
+    readonly settings: Settings = {},
+  ) {}
+
+  run(analysis: AnyAnalysis): Outcome {
+    try {
+      return { status: 'ok', analysis, result: this.get(analysis) };
+    } catch (error) {
+      if (error instanceof NotRecorded)
+        return { status: 'not-recorded', analysis, what: error.what, hint: error.hint };
+      // The user can mend this one: it is not the analysis that failed.
+      if (error instanceof UserError) throw error;
+      return { status: 'failed', analysis, message: (error as Error).message };
+    }
+  }
+
+  get<Result>(derived: Derived<Result>): Result {
+    let known = this.done.get(derived);
+    if (!known) {
+      known = {};
+      this.done.set(derived, known);
+      try {
+        this.requireTables(derived);
+        known.value = derived.compute(this.inputFor(derived));
+      } catch (error) {
+        known.error = error;
+      }
+    }
+    if (known.error !== undefined) throw known.error;
+    return known.value as Result;
+  }
+
+  private inputFor(user: Derived<unknown>): AnalysisInput {
+    const use = <Result>(other: Derived<Result>): Result => {
+      if (!user.uses.includes(other)) throw new Error(`${user.id} does not list ${other.id} in its uses`);
+      return this.get(other);
+    };
+    return {
+      profile: this.profile,
+      settings: this.settings,
+      use,
+      useIfRecorded: other => {
+        try {
+          return use(other);
+        } catch (error) {
+          if (error instanceof NotRecorded) return undefined;
+          throw error;
+        }
+      },
+    };
+  }
+
+  private requireTables({ needs = [] }: Derived<unknown>): void {
+    const missing = needs.find(group => !group.some(table => this.profile.tables[table]));
+    if (missing) throw notRecorded(this.profile, missing);
+  }
+}
+
+/** Says which table is missing and how to record it with the profiler the file came from. */
+export function notRecorded(profile: Profile, missing: readonly TableName[]): NotRecorded {
+  const ability = capabilities(profile).find(known => known.table === missing[0]);
+  if (missing.includes('kernels')) {
+    return new NotRecorded(
+      'GPU work',
+      `${ability?.hint}, around the process that runs the model (not its client)`,
+    );
+  }
+  return new NotRecorded(ability?.label ?? missing[0], ability?.hint ?? '');
+}

@@ -1,0 +1,69 @@
+/** GPU metrics as one table per device: a line per scope, a column per counter. */
+import { gpuMetrics } from '../../catalog/gpu-metrics.js';
+import type { AnalysisResult } from '../analysis.js';
+import type { Block, TableColumn } from '../block.js';
+import type { MetricRow } from './gpu-metrics.js';
+
+interface Line {
+  readonly label: string;
+  readonly of: readonly MetricRow[];
+  readonly pick: (row: MetricRow) => number | null;
+}
+
+export function describeGpuMetrics({ rows }: AnalysisResult<MetricRow>): Block[] {
+  const devices = [...new Set(rows.map(row => row.device))];
+  return devices.map((device): Block => {
+    const own = rows.filter(row => row.device === device);
+    const lines = linesOf(own);
+    const shown = gpuMetrics.filter(metric => own.some(row => row.metric === metric.label));
+    const columns: TableColumn[] = [
+      { header: 'Over', kind: 'text', values: lines.map(line => line.label) },
+      ...shown.map((metric): TableColumn => {
+        const isClock = metric.unit === 'Hz';
+        const values = lines.map(({ of, pick }) => {
+          const row = of.find(candidate => candidate.metric === metric.label);
+          const value = row ? (pick(row) ?? Number.NaN) : Number.NaN;
+          return isClock ? Math.round(value / 1e6) : value;
+        });
+        return {
+          header: isClock ? `${metric.label} (MHz)` : metric.label,
+          kind: isClock ? 'count' : 'mean',
+          values,
+        };
+      }),
+      {
+        header: '±',
+        kind: 'mean',
+        values: lines.map(({ of, label }) =>
+          label.startsWith('window')
+            ? Number.NaN
+            : (of.find(row => row.uncertainty !== null)?.uncertainty ?? Number.NaN),
+        ),
+      },
+    ];
+    return {
+      kind: 'table',
+      id: 'gpu-metrics',
+      title: devices.length > 1 ? `GPU metrics, device ${device}` : 'GPU metrics',
+      rows: lines.length,
+      columns,
+      advice:
+        'Percent of peak. Over busy time unless said otherwise; ± is what the rounding of samples to whole percents may add or take.',
+    };
+  });
+}
+
+function linesOf(rows: readonly MetricRow[]): Line[] {
+  const all = rows.filter(row => row.phase === null && row.family === null);
+  const busy = (row: MetricRow) => row.overBusy;
+  const phases = [...new Set(rows.flatMap(row => row.phase ?? []))];
+  const families = [...new Set(rows.flatMap(row => row.family ?? []))];
+  return [
+    { label: 'window (all time)', of: all, pick: row => row.overWindow },
+    { label: 'busy time', of: all, pick: busy },
+    ...(phases.length > 1
+      ? phases.map(phase => ({ label: phase, of: rows.filter(row => row.phase === phase), pick: busy }))
+      : []),
+    ...families.map(family => ({ label: family, of: rows.filter(row => row.family === family), pick: busy })),
+  ];
+}

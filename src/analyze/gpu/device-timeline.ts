@@ -1,0 +1,80 @@
+/**
+ * What each device was doing at every moment, as unions of intervals. A moment counts once: compute hides
+ * communication, both hide copies.
+ *
+ *   compute        ███..........███
+ *   communication  .█████..........      exposed  ...███
+ *   copies         ....████........      exposed  ......██
+ *   idle           ........█████...
+ */
+
+import { GrowingColumn } from '../../base/growing-column.js';
+import { IntervalBuilder, type Intervals, subtract, unionOf } from '../../base/intervals.js';
+import type { Derived } from '../analysis.js';
+import { gpuWork, WorkKind } from './gpu-work.js';
+import { familyIndex, workFamilies } from './work-families.js';
+
+export interface DeviceTimeline {
+  readonly device: number;
+  readonly busy: Intervals;
+  /** Per busy interval, the piece of work that begins it. */
+  readonly opener: Int32Array;
+  readonly compute: Intervals;
+  readonly communication: Intervals;
+  readonly copies: Intervals;
+  readonly communicationExposed: Intervals;
+  readonly copiesExposed: Intervals;
+  /** Graph replays recorded as blocks: busy, but what runs inside is hidden. Part of `compute`. */
+  readonly blocks: Intervals;
+}
+
+export const deviceTimelines: Derived<readonly DeviceTimeline[]> = {
+  id: 'device-timelines',
+  reads: {},
+  uses: [gpuWork, workFamilies],
+  compute({ use }) {
+    const work = use(gpuWork);
+    const { family } = use(workFamilies);
+    const communicationFamily = familyIndex('communication');
+    const lanes = new Map<number, Lane>();
+    for (const device of work.devices) lanes.set(device, new Lane());
+    for (let i = 0; i < work.length; i++) {
+      const lane = lanes.get(work.device[i])!;
+      const start = work.start[i];
+      const end = work.end[i];
+      if (lane.busy.add(start, end)) lane.opener.push(i);
+      const kind = work.kind[i];
+      if (kind === WorkKind.copy || kind === WorkKind.memset) lane.copies.add(start, end);
+      else if (family[i] === communicationFamily) lane.communication.add(start, end);
+      else lane.compute.add(start, end);
+      if (kind === WorkKind.graphBlock) lane.blocks.add(start, end);
+    }
+    return work.devices.map(device => lanes.get(device)!.finish(device));
+  },
+};
+
+class Lane {
+  readonly busy = new IntervalBuilder();
+  readonly compute = new IntervalBuilder();
+  readonly communication = new IntervalBuilder();
+  readonly copies = new IntervalBuilder();
+  readonly blocks = new IntervalBuilder();
+  readonly opener = new GrowingColumn('i32');
+
+  finish(device: number): DeviceTimeline {
+    const compute = this.compute.finish();
+    const communication = this.communication.finish();
+    const copies = this.copies.finish();
+    return {
+      device,
+      busy: this.busy.finish(),
+      opener: this.opener.finishAll() as Int32Array,
+      compute,
+      communication,
+      copies,
+      communicationExposed: subtract(communication, compute),
+      copiesExposed: subtract(copies, unionOf(compute, communication)),
+      blocks: this.blocks.finish(),
+    };
+  }
+}

@@ -1,0 +1,231 @@
+/**
+ * Sampled hardware counters, averaged where they mean something: over the steps, over the busy time, per phase and
+ * per kernel family. A sample covers the time since the one before it. Counters that only work on the GPU can move
+ * are charged to the busy part of a sample, so gaps do not dilute them.
+ *
+ *   busy     ██..██..        sample: 40% over 8 µs, 4 µs of them busy
+ *   sample   |←  8  →|       over the window 40%, over busy time 80%
+ */
+import { IntervalBuilder, type Intervals, intersect, lengthWithin } from '../../base/intervals.js';
+import { findMetric, type GpuMetric } from '../../catalog/gpu-metrics.js';
+import { families } from '../../catalog/kernels/families.js';
+import { type Phase, phases } from '../../catalog/phases.js';
+import type { Analysis, AnalysisResult } from '../analysis.js';
+import { cells } from '../cells.js';
+import { selection } from '../inference/selection.js';
+import { stepsOf } from '../inference/steps.js';
+import { keyField } from '../key-field.js';
+import { describeGpuMetrics } from './describe-gpu-metrics.js';
+import { deviceTimelines } from './device-timeline.js';
+import { gpuWork } from './gpu-work.js';
+import { HIDDEN, workFamilies } from './work-families.js';
+
+export interface MetricRow {
+  readonly key: string;
+  readonly device: number;
+  readonly metric: string;
+  readonly unit: string;
+  readonly phase: Phase | null;
+  readonly family: string | null;
+  readonly overWindow: number | null;
+  readonly overBusy: number | null;
+  readonly uncertainty: number | null;
+  readonly bytesPerSecond: number | null;
+  readonly coveredNs: number;
+}
+
+/** Time a metric is averaged over: all selected windows, those of one phase, or the kernels of one family. */
+interface Scope {
+  readonly phase: Phase | null;
+  readonly family: string | null;
+  readonly window: Intervals;
+  readonly busy: Intervals;
+}
+
+/** A family seen for less than this is not worth an average. */
+const LEAST_FAMILY_NS = 20_000;
+
+export const gpuMetricsAnalysis: Analysis<MetricRow, AnalysisResult<MetricRow>> = {
+  id: 'gpu-metrics',
+  title: 'GPU metrics',
+  question: 'How hard do the SMs, tensor cores and memory work, per phase and kernel family?',
+  reads: { metricSamples: [] },
+  uses: [gpuWork, workFamilies, deviceTimelines, selection, stepsOf],
+  needs: [['metricSamples'], ['kernels', 'copies', 'memsets', 'graphLaunches']],
+  fields: {
+    key: keyField,
+    device: { header: 'Device', kind: 'id', about: 'CUDA device number' },
+    metric: { header: 'Metric', kind: 'text', about: 'see docs/metrics.md#gpu-metrics' },
+    unit: { header: 'Unit', kind: 'text', about: '% of peak, or Hz' },
+    phase: { header: 'Phase', kind: 'text', about: 'null: all selected steps', optional: true },
+    family: { header: 'Family', kind: 'text', about: 'null: all kernels', optional: true },
+    overWindow: {
+      header: 'Over window',
+      kind: 'mean',
+      about: 'mean over all time of the scope',
+      optional: true,
+    },
+    overBusy: {
+      header: 'Over busy',
+      kind: 'mean',
+      about: 'mean over the busy time of the scope',
+      optional: true,
+    },
+    uncertainty: {
+      header: '±',
+      kind: 'mean',
+      about: 'points by which overBusy may be off: samples are whole percents, spread over their busy part',
+      optional: true,
+    },
+    bytesPerSecond: {
+      header: 'While busy',
+      kind: 'bytes-per-second',
+      about: 'for DRAM: overBusy of the peak',
+      optional: true,
+    },
+    coveredNs: { header: 'Covered', kind: 'ns', about: 'busy time of the scope that samples cover' },
+  },
+  describe: describeGpuMetrics,
+  compute({ profile, use }) {
+    const samples = cells(profile, 'metricSamples')!;
+    const { windows } = use(selection);
+    const steps = use(stepsOf)?.steps ?? [];
+    const known = profile.metrics.map(findMetric);
+    const rows: MetricRow[] = [];
+    for (const { device, busy } of use(deviceTimelines)) {
+      const own = windows.filter(window => window.device === device);
+      const spans = (phase?: Phase) => {
+        const builder = new IntervalBuilder();
+        for (const { step, start, end } of own)
+          if (phase === undefined || (steps[step] && steps[step].facts.phase === phase))
+            builder.add(start, end);
+        return builder.finish();
+      };
+      const all = spans();
+      const scopes: Scope[] = [{ phase: null, family: null, window: all, busy: intersect(busy, all) }];
+      const found = phases.flatMap(({ id }) => {
+        const window = spans(id);
+        return window.length > 0 ? [{ phase: id, family: null, window, busy: intersect(busy, window) }] : [];
+      });
+      scopes.push(...found);
+      for (const [family, list] of familyTimes(device)) {
+        const inside = intersect(list, all);
+        if (lengthWithin(inside, -Infinity, Infinity) >= LEAST_FAMILY_NS)
+          scopes.push({ phase: null, family, window: inside, busy: inside });
+      }
+      const total = average(samples, device, known, scopes, scopes[0].busy);
+      const gpu = profile.gpus[device];
+      scopes.forEach((scope, s) => {
+        known.forEach((metric, m) => {
+          if (!metric) return;
+          const { overWindow, overBusy, uncertainty, coveredNs } = total(s, m);
+          if (coveredNs === 0 && overWindow === null) return;
+          const isDram = metric.id.startsWith('dram') && gpu.memoryBandwidthBytesPerSecond !== undefined;
+          rows.push({
+            key: `device:${device}/${metric.id}/${scope.phase ?? scope.family ?? 'all'}`,
+            device: gpu.deviceId,
+            metric: metric.label,
+            unit: metric.unit,
+            phase: scope.phase,
+            family: scope.family,
+            overWindow: scope.family === null ? overWindow : null,
+            overBusy,
+            uncertainty: metric.unit === '%' ? uncertainty : null,
+            bytesPerSecond:
+              isDram && overBusy !== null ? (overBusy / 100) * gpu.memoryBandwidthBytesPerSecond! : null,
+            coveredNs,
+          });
+        });
+      });
+    }
+    return { rows, summary: { samples: samples.length, metrics: profile.metrics.length } };
+
+    function familyTimes(device: number): [string, Intervals][] {
+      const work = use(gpuWork);
+      const { family } = use(workFamilies);
+      const builders = families.map(() => new IntervalBuilder());
+      for (let i = 0; i < work.length; i++)
+        if (work.device[i] === device && family[i] !== HIDDEN)
+          builders[family[i]].add(work.start[i], work.end[i]);
+      return families.flatMap(({ id }, i): [string, Intervals][] => {
+        const list = builders[i].finish();
+        return list.length > 0 ? [[id, list]] : [];
+      });
+    }
+  },
+};
+
+interface Mean {
+  readonly overWindow: number | null;
+  readonly overBusy: number | null;
+  readonly uncertainty: number | null;
+  readonly coveredNs: number;
+}
+
+/** Samples are rounded to whole percents. */
+const ROUNDING = 0.5;
+
+function average(
+  samples: NonNullable<ReturnType<typeof cells<'metricSamples'>>>,
+  device: number,
+  known: readonly (GpuMetric | undefined)[],
+  scopes: readonly Scope[],
+  anyBusy: Intervals,
+): (scope: number, metric: number) => Mean {
+  const cell = (scope: number, metric: number) => scope * known.length + metric;
+  const size = scopes.length * known.length;
+  const windowSum = new Float64Array(size);
+  const windowTime = new Float64Array(size);
+  const busySum = new Float64Array(size);
+  const busyTime = new Float64Array(size);
+  const errorSum = new Float64Array(size);
+  const previous = new Float64Array(known.length).fill(Number.NaN);
+  const inWindow = new Float64Array(scopes.length);
+  const inBusy = new Float64Array(scopes.length);
+  let from = Number.NaN;
+  let to = Number.NaN;
+  let active = 0;
+  for (let row = 0; row < samples.length; row++) {
+    const metric = samples.metric[row];
+    const kind = known[metric];
+    if (!kind || samples.gpu[row] !== device) continue;
+    const at = samples.start[row];
+    const since = previous[metric];
+    previous[metric] = at;
+    if (!(since < at)) continue;
+    if (since !== from || at !== to) {
+      // All counters of a sample share its stretch of time.
+      from = since;
+      to = at;
+      active = lengthWithin(anyBusy, from, to);
+      scopes.forEach((scope, s) => {
+        inWindow[s] = lengthWithin(scope.window, from, to);
+        inBusy[s] = scope.busy === scope.window ? inWindow[s] : lengthWithin(scope.busy, from, to);
+      });
+    }
+    const value = samples.value[row];
+    for (let s = 0; s < scopes.length; s++) {
+      if (inWindow[s] === 0) continue;
+      const c = cell(s, metric);
+      windowSum[c] += value * inWindow[s];
+      windowTime[c] += inWindow[s];
+      if (inBusy[s] === 0) continue;
+      // The sample's activity happened in its busy part: spread it over that, not over the gaps.
+      const whileBusy =
+        kind.onlyWhileBusy && active > 0 ? Math.min(100, (value * (to - from)) / active) : value;
+      const spread = kind.onlyWhileBusy && active > 0 ? (to - from) / active : 1;
+      errorSum[c] += ROUNDING * spread * inBusy[s];
+      busySum[c] += (kind.onlyWhileBusy ? whileBusy : value) * inBusy[s];
+      busyTime[c] += inBusy[s];
+    }
+  }
+  return (scope, metric) => {
+    const c = cell(scope, metric);
+    return {
+      overWindow: windowTime[c] > 0 ? windowSum[c] / windowTime[c] : null,
+      overBusy: busyTime[c] > 0 ? busySum[c] / busyTime[c] : null,
+      uncertainty: busyTime[c] > 0 ? errorSum[c] / busyTime[c] : null,
+      coveredNs: busyTime[c],
+    };
+  };
+}

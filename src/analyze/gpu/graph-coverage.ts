@@ -1,0 +1,118 @@
+/** How much of each phase runs from CUDA graphs, and whether the capture can see inside them. */
+import { NONE } from '../../base/column.js';
+import type { Phase } from '../../catalog/phases.js';
+import { phases } from '../../catalog/phases.js';
+import { graphMode } from '../../model/capabilities.js';
+import type { Analysis, AnalysisResult } from '../analysis.js';
+import { cells } from '../cells.js';
+import { selectedWork } from '../inference/selected-work.js';
+import { stepWork } from '../inference/step-work.js';
+import { keyField } from '../key-field.js';
+import { gpuWork, WorkKind } from './gpu-work.js';
+
+export interface GraphCoverageRow {
+  readonly key: string;
+  readonly phase: Phase | null;
+  readonly graphLaunches: number;
+  readonly kernels: number | null;
+  readonly kernelsInGraphs: number | null;
+  readonly kernelShare: number | null;
+  readonly gpuNs: number;
+  readonly gpuInGraphsNs: number;
+  readonly timeShare: number;
+}
+
+const GRAPH_LAUNCH = /GraphLaunch/;
+
+export const graphCoverage: Analysis<GraphCoverageRow, AnalysisResult<GraphCoverageRow>> = {
+  id: 'graph-coverage',
+  title: 'CUDA graph coverage',
+  question: 'How much of each phase runs from CUDA graphs, and can the capture see inside them?',
+  reads: { apiCalls: [], kernels: ['graphNode'] },
+  uses: [gpuWork, selectedWork, stepWork],
+  needs: [['kernels', 'graphLaunches']],
+  fields: {
+    key: keyField,
+    phase: { header: 'Phase', kind: 'text', about: 'null: outside all steps', optional: true },
+    graphLaunches: { header: 'Graph launches', kind: 'count', about: 'launch calls whose work was recorded' },
+    kernels: { header: 'Kernels', kind: 'count', about: 'null when blocks hide them', optional: true },
+    kernelsInGraphs: {
+      header: 'In graphs',
+      kind: 'count',
+      about: 'kernels of graph launches',
+      optional: true,
+    },
+    kernelShare: {
+      header: 'Kernels (%)',
+      kind: 'share',
+      about: 'kernels in graphs of kernels',
+      optional: true,
+    },
+    gpuNs: { header: 'GPU time', kind: 'ns', about: 'sum of durations of all work' },
+    gpuInGraphsNs: { header: 'In graphs', kind: 'ns', about: 'sum of durations of work of graph launches' },
+    timeShare: { header: 'Time (%)', kind: 'share', about: 'time in graphs of GPU time' },
+  },
+  compute({ profile, use }) {
+    const work = use(gpuWork);
+    const { selected, step } = use(selectedWork);
+    const steps = use(stepWork)?.steps.steps ?? [];
+    const calls = cells(profile, 'apiCalls');
+    const nodes = cells(profile, 'kernels')?.graphNode;
+    const isGraphName: (boolean | undefined)[] = [];
+    const tallies = new Map<Phase | null, Tally>();
+    for (let i = 0; i < work.length; i++) {
+      if (!selected[i]) continue;
+      const phase = step[i] === NONE ? null : steps[step[i]].facts.phase;
+      let tally = tallies.get(phase);
+      if (!tally)
+        tallies.set(
+          phase,
+          (tally = { calls: new Set(), kernels: 0, inGraphs: 0, ns: 0, graphNs: 0, blocks: 0 }),
+        );
+      const ns = work.end[i] - work.start[i];
+      const call = work.launch[i];
+      const name = call === NONE ? NONE : calls!.name[call];
+      const byCall = name !== NONE && (isGraphName[name] ??= GRAPH_LAUNCH.test(profile.strings.text(name)));
+      const isKernel = work.kind[i] === WorkKind.kernel;
+      const isBlock = work.kind[i] === WorkKind.graphBlock;
+      const byNode = isKernel && nodes !== undefined && nodes[work.row[i]] > 0;
+      const inGraph = byCall || byNode || isBlock;
+      tally.ns += ns;
+      if (isKernel) tally.kernels++;
+      if (isBlock) tally.blocks++;
+      if (!inGraph) continue;
+      tally.graphNs += ns;
+      if (isKernel) tally.inGraphs++;
+      if (call !== NONE) tally.calls.add(call);
+    }
+    const order = [...phases.map(({ id }) => id), null];
+    const rows = order.flatMap((phase): GraphCoverageRow[] => {
+      const tally = tallies.get(phase);
+      if (!tally) return [];
+      const hidden = tally.blocks > 0;
+      return [
+        {
+          key: `phase:${phase ?? 'outside'}`,
+          phase,
+          graphLaunches: tally.calls.size || tally.blocks,
+          kernels: hidden ? null : tally.kernels,
+          kernelsInGraphs: hidden ? null : tally.inGraphs,
+          kernelShare: hidden || tally.kernels === 0 ? null : tally.inGraphs / tally.kernels,
+          gpuNs: tally.ns,
+          gpuInGraphsNs: tally.graphNs,
+          timeShare: tally.ns > 0 ? tally.graphNs / tally.ns : 0,
+        },
+      ];
+    });
+    return { rows, summary: { mode: graphMode(profile) } };
+  },
+};
+
+interface Tally {
+  readonly calls: Set<number>;
+  kernels: number;
+  inGraphs: number;
+  ns: number;
+  graphNs: number;
+  blocks: number;
+}

@@ -1,0 +1,166 @@
+/** What the GPU time goes to, in families that travel across engines. */
+import { NONE } from '../../base/column.js';
+import { families } from '../../catalog/kernels/families.js';
+import type { Phase } from '../../catalog/phases.js';
+import type { Analysis, AnalysisResult } from '../analysis.js';
+import { NotRecorded } from '../analysis.js';
+import { cells } from '../cells.js';
+import { selectedWork } from '../inference/selected-work.js';
+import { stepsOf } from '../inference/steps.js';
+import { keyField } from '../key-field.js';
+import { gpuWork, WorkKind } from './gpu-work.js';
+import { HIDDEN, workFamilies } from './work-families.js';
+
+export interface FamilyRow {
+  readonly key: string;
+  readonly family: string;
+  readonly kernels: number;
+  readonly totalNs: number;
+  readonly share: number;
+  readonly kernelsPerStep: number;
+  readonly nsPerStep: number;
+  readonly distinct: number;
+  readonly phases: readonly FamilyPhase[];
+  readonly variants: readonly VariantRow[];
+}
+
+export interface FamilyPhase {
+  readonly phase: Phase | null;
+  readonly kernels: number;
+  readonly totalNs: number;
+  readonly kernelsPerStep: number;
+  readonly nsPerStep: number;
+}
+
+export interface VariantRow {
+  readonly variant: string;
+  readonly dtype: string;
+  readonly library: string;
+  readonly kernels: number;
+  readonly totalNs: number;
+}
+
+interface Amount {
+  kernels: number;
+  totalNs: number;
+}
+
+interface Tally extends Amount {
+  readonly phases: Map<Phase | null, Amount>;
+  readonly names: Map<number, Amount>;
+}
+
+const LISTED_UNKNOWN = 10;
+
+export const kernelFamilies: Analysis<FamilyRow, AnalysisResult<FamilyRow>> = {
+  id: 'kernel-families',
+  title: 'Kernel families',
+  question: 'What kind of work fills the GPU time?',
+  reads: {},
+  uses: [gpuWork, workFamilies, selectedWork, stepsOf],
+  needs: [['kernels', 'graphLaunches']],
+  fields: {
+    key: keyField,
+    family: { header: 'Family', kind: 'text', about: 'see docs/kernel-families.md' },
+    kernels: { header: 'Kernels', kind: 'count', about: 'launches; operations for copy and memset' },
+    totalNs: { header: 'Total', kind: 'ns', about: 'sum of durations' },
+    share: { header: 'Share (%)', kind: 'share', about: 'of the sum over all families' },
+    kernelsPerStep: { header: 'Per step', kind: 'mean', about: 'kernels divided by steps and devices' },
+    nsPerStep: { header: 'Time per step', kind: 'ns-mean', about: 'total divided by steps and devices' },
+    distinct: { header: 'Distinct', kind: 'count', about: 'different kernel names' },
+    phases: { header: 'Phases', kind: 'list', about: 'the same per phase; null: outside all steps' },
+    variants: { header: 'Variants', kind: 'list', about: 'by variant, data type and library' },
+  },
+  compute({ profile, use }) {
+    const work = use(gpuWork);
+    const { family, classOf } = use(workFamilies);
+    const { selected, step, runs, runsOfPhase } = use(selectedWork);
+    const steps = use(stepsOf)?.steps ?? [];
+    const names = cells(profile, 'kernels')?.name;
+    const tallies = families.map(
+      (): Tally => ({ kernels: 0, totalNs: 0, phases: new Map(), names: new Map() }),
+    );
+    let sum = 0;
+    for (let i = 0; i < work.length; i++) {
+      if (!selected[i]) continue;
+      if (family[i] === HIDDEN) throw hiddenByGraphs();
+      const ns = work.end[i] - work.start[i];
+      const tally = tallies[family[i]];
+      tally.kernels++;
+      tally.totalNs += ns;
+      sum += ns;
+      const name = work.kind[i] === WorkKind.kernel ? names![work.row[i]] : -1;
+      addTo(tally.names, name, ns);
+      addTo(tally.phases, step[i] === NONE ? null : steps[step[i]].facts.phase, ns);
+    }
+    const rows = families.flatMap(({ id }, index): FamilyRow[] => {
+      const { kernels, totalNs, phases, names: found } = tallies[index];
+      if (kernels === 0) return [];
+      const variants = new Map<string, VariantRow>();
+      for (const [name, amount] of found) {
+        const { variant = '', dtype = '', library = '' } = name < 0 ? {} : classOf(name);
+        const key = `${variant}/${dtype}/${library}`;
+        const known = variants.get(key) ?? { variant, dtype, library, kernels: 0, totalNs: 0 };
+        variants.set(key, {
+          ...known,
+          kernels: known.kernels + amount.kernels,
+          totalNs: known.totalNs + amount.totalNs,
+        });
+      }
+      return [
+        {
+          key: `family:${id}`,
+          family: id,
+          kernels,
+          totalNs,
+          share: sum > 0 ? totalNs / sum : 0,
+          kernelsPerStep: kernels / runs,
+          nsPerStep: totalNs / runs,
+          distinct: found.size,
+          phases: [...phases].map(([phase, amount]) => {
+            const count = phase === null ? 1 : runsOfPhase(phase);
+            return {
+              phase,
+              ...amount,
+              kernelsPerStep: amount.kernels / count,
+              nsPerStep: amount.totalNs / count,
+            };
+          }),
+          variants: [...variants.values()].sort((a, b) => b.totalNs - a.totalNs),
+        },
+      ];
+    });
+    rows.sort((a, b) => b.totalNs - a.totalNs);
+    const unknown = [...(tallies[families.findIndex(({ id }) => id === 'other')]?.names ?? [])]
+      .sort((a, b) => b[1].totalNs - a[1].totalNs)
+      .map(([name, { kernels, totalNs }]) => ({
+        name: name < 0 ? '' : profile.strings.text(name),
+        kernels,
+        totalNs,
+        share: sum > 0 ? totalNs / sum : 0,
+      }));
+    return {
+      rows,
+      summary: {
+        totalNs: sum,
+        unclassifiedShare: unknown.reduce((total, { share }) => total + share, 0),
+        unclassified: unknown.slice(0, LISTED_UNKNOWN),
+        unclassifiedNames: unknown.length,
+      },
+    };
+  },
+};
+
+function addTo<Key>(amounts: Map<Key, Amount>, key: Key, ns: number): void {
+  const known = amounts.get(key);
+  if (known) {
+    known.kernels++;
+    known.totalNs += ns;
+  } else amounts.set(key, { kernels: 1, totalNs: ns });
+}
+
+export const hiddenByGraphs = () =>
+  new NotRecorded(
+    'the kernels inside CUDA graph replays (recorded as blocks)',
+    'capture with --cuda-graph-trace=node',
+  );

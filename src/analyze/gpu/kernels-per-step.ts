@@ -1,0 +1,90 @@
+/** How many kernels one step runs, per phase: the number to watch when a build claims to fuse more. */
+import { NONE } from '../../base/column.js';
+import { summarize } from '../../base/stats.js';
+import type { Phase } from '../../catalog/phases.js';
+import { phases } from '../../catalog/phases.js';
+import type { Analysis, AnalysisResult } from '../analysis.js';
+import { cells } from '../cells.js';
+import { selectedWork } from '../inference/selected-work.js';
+import { selection } from '../inference/selection.js';
+import { stepWork } from '../inference/step-work.js';
+import { keyField } from '../key-field.js';
+import { gpuWork, WorkKind } from './gpu-work.js';
+import { hiddenByGraphs } from './kernel-families.js';
+
+export interface KernelsPerStepRow {
+  readonly key: string;
+  readonly phase: Phase;
+  readonly steps: number;
+  readonly kernels: number;
+  readonly fewest: number;
+  readonly most: number;
+  readonly distinct: number;
+  readonly kernelNs: number;
+  readonly meanKernelNs: number;
+  readonly graphLaunches: number;
+}
+
+export const kernelsPerStep: Analysis<KernelsPerStepRow, AnalysisResult<KernelsPerStepRow>> = {
+  id: 'kernels-per-step',
+  title: 'Kernels per step',
+  question: 'How many kernels does one step run?',
+  reads: {},
+  uses: [gpuWork, selectedWork, selection, stepWork],
+  needs: [['kernels', 'graphLaunches']],
+  fields: {
+    key: keyField,
+    phase: { header: 'Phase', kind: 'text', about: 'of the steps counted' },
+    steps: { header: 'Steps', kind: 'count', about: 'runs of steps on devices' },
+    kernels: { header: 'Kernels', kind: 'mean', about: 'median of a step on one device' },
+    fewest: { header: 'Fewest', kind: 'count', about: 'in one step' },
+    most: { header: 'Most', kind: 'count', about: 'in one step' },
+    distinct: { header: 'Distinct', kind: 'count', about: 'different kernel names in the phase' },
+    kernelNs: { header: 'Kernel time', kind: 'ns-mean', about: 'sum of kernel durations, mean of the steps' },
+    meanKernelNs: { header: 'Mean kernel', kind: 'ns-mean', about: 'kernelNs by kernels' },
+    graphLaunches: { header: 'Graph launches', kind: 'mean', about: 'mean of the steps' },
+  },
+  compute({ profile, use }) {
+    const found = use(stepWork);
+    const work = use(gpuWork);
+    const chosen = use(selection);
+    const { selected } = use(selectedWork);
+    if (!found) return { rows: [] };
+    const { steps, deviceRuns, runOfWork, graphLaunches } = found;
+    const names = cells(profile, 'kernels')?.name;
+    const kernelNs = new Float64Array(deviceRuns.length);
+    const distinct = new Map<Phase, Set<number>>(phases.map(({ id }) => [id, new Set()]));
+    for (let i = 0; i < work.length; i++) {
+      if (!selected[i] || runOfWork[i] === NONE) continue;
+      if (work.kind[i] === WorkKind.graphBlock) throw hiddenByGraphs();
+      if (work.kind[i] !== WorkKind.kernel) continue;
+      kernelNs[runOfWork[i]] += work.end[i] - work.start[i];
+      distinct.get(steps.steps[deviceRuns[runOfWork[i]].step].facts.phase)!.add(names![work.row[i]]);
+    }
+    const rows = phases.flatMap(({ id: phase }): KernelsPerStepRow[] => {
+      const runs = deviceRuns.flatMap((run, index) => {
+        const isOwn = chosen.steps[run.step] === 1 && steps.steps[run.step].facts.phase === phase;
+        return isOwn && run.kernels > 0 ? [index] : [];
+      });
+      if (runs.length === 0) return [];
+      const counts = summarize(Float64Array.from(runs, index => deviceRuns[index].kernels));
+      const time = summarize(Float64Array.from(runs, index => kernelNs[index]));
+      const graphs = runs.reduce((sum, index) => sum + graphLaunches[deviceRuns[index].step], 0);
+      return [
+        {
+          key: `phase:${phase}`,
+          phase,
+          steps: runs.length,
+          kernels: counts.median,
+          fewest: counts.min,
+          most: counts.max,
+          distinct: distinct.get(phase)!.size,
+          kernelNs: time.mean,
+          meanKernelNs: time.total / counts.total,
+          graphLaunches: graphs / runs.length,
+        },
+      ];
+    });
+    return { rows };
+  },
+};

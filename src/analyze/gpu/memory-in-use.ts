@@ -1,0 +1,114 @@
+/** GPU memory in use over time, as far as the capture recorded allocations. */
+import { NONE } from '../../base/column.js';
+import { GrowingColumn } from '../../base/growing-column.js';
+import { MemoryKind } from '../../catalog/cuda-enums.js';
+import type { Analysis, AnalysisResult } from '../analysis.js';
+import { cells } from '../cells.js';
+import { keyField } from '../key-field.js';
+
+export interface MemoryInUseRow {
+  readonly key: string;
+  readonly device: number;
+  readonly source: string;
+  readonly firstBytes: number;
+  readonly peakBytes: number;
+  readonly peakAtNs: number;
+  readonly lastBytes: number;
+  readonly events: number;
+  readonly ofMemory: number | null;
+  readonly series: readonly { readonly atNs: number; readonly bytes: number }[];
+}
+
+/** Points kept of each device's curve; of each stretch the highest, so peaks survive. */
+const POINTS = 240;
+const DEVICE_STATIC = 5;
+
+export const memoryInUse: Analysis<MemoryInUseRow, AnalysisResult<MemoryInUseRow>> = {
+  id: 'memory-in-use',
+  title: 'GPU memory in use',
+  question: 'How much GPU memory is in use, and how close to full does it get?',
+  reads: { memoryEvents: ['memory', 'totalAllocatedBytes', 'totalReservedBytes'] },
+  uses: [],
+  needs: [['memoryEvents']],
+  fields: {
+    key: keyField,
+    device: { header: 'Device', kind: 'id', about: 'CUDA device number' },
+    source: {
+      header: 'Source',
+      kind: 'text',
+      about: 'driver allocations, or the framework allocator’s total',
+    },
+    firstBytes: { header: 'At first', kind: 'bytes', about: 'after the first event' },
+    peakBytes: { header: 'Peak', kind: 'bytes', about: 'highest in the capture' },
+    peakAtNs: { header: 'Peak at', kind: 'timestamp', about: 'when' },
+    lastBytes: { header: 'At last', kind: 'bytes', about: 'after the last event' },
+    events: { header: 'Events', kind: 'count', about: 'allocations and frees' },
+    ofMemory: { header: 'Peak (%)', kind: 'share', about: 'of the GPU’s memory', optional: true },
+    series: {
+      header: 'Over time',
+      kind: 'list',
+      about: `at most ${POINTS} points, the highest of each stretch`,
+    },
+  },
+  compute({ profile }) {
+    const events = cells(profile, 'memoryEvents')!;
+    const curves = new Map<
+      number,
+      { at: GrowingColumn; bytes: GrowingColumn; total: number; told: boolean }
+    >();
+    for (let row = 0; row < events.length; row++) {
+      const gpu = events.gpu[row];
+      if (gpu === NONE) continue;
+      const memory = events.memory?.[row];
+      const onDevice =
+        memory === undefined ||
+        memory === NONE ||
+        memory === MemoryKind.device ||
+        memory === MemoryKind.managed ||
+        memory === DEVICE_STATIC;
+      if (!onDevice) continue;
+      let curve = curves.get(gpu);
+      if (!curve) {
+        curve = { at: new GrowingColumn('f64'), bytes: new GrowingColumn('f64'), total: 0, told: false };
+        curves.set(gpu, curve);
+      }
+      const told = events.totalAllocatedBytes?.[row];
+      curve.told = told !== undefined && !Number.isNaN(told);
+      curve.total = curve.told ? told! : curve.total + events.bytes[row];
+      curve.at.push(events.start[row]);
+      curve.bytes.push(curve.total);
+    }
+    const rows = [...curves]
+      .sort((a, b) => a[0] - b[0])
+      .map(([gpu, curve]): MemoryInUseRow => {
+        const at = curve.at.finishAll() as Float64Array;
+        const bytes = curve.bytes.finishAll() as Float64Array;
+        const peak = bytes.reduce((best, value, i) => (value > bytes[best] ? i : best), 0);
+        const { memoryBytes, deviceId } = profile.gpus[gpu];
+        return {
+          key: `device:${gpu}`,
+          device: deviceId,
+          source: curve.told ? 'framework allocator' : 'driver allocations',
+          firstBytes: bytes[0],
+          peakBytes: bytes[peak],
+          peakAtNs: at[peak],
+          lastBytes: bytes[bytes.length - 1],
+          events: bytes.length,
+          ofMemory: memoryBytes ? bytes[peak] / memoryBytes : null,
+          series: thin(at, bytes),
+        };
+      });
+    return { rows };
+  },
+};
+
+function thin(at: Float64Array, bytes: Float64Array): { atNs: number; bytes: number }[] {
+  const step = Math.max(1, Math.ceil(at.length / POINTS));
+  const points: { atNs: number; bytes: number }[] = [];
+  for (let from = 0; from < at.length; from += step) {
+    let highest = from;
+    for (let i = from; i < Math.min(from + step, at.length); i++) if (bytes[i] > bytes[highest]) highest = i;
+    points.push({ atNs: at[highest], bytes: bytes[highest] });
+  }
+  return points;
+}

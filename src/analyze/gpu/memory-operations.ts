@@ -1,0 +1,114 @@
+/** Copies and memsets by direction, memory and whether the host waits for them. */
+import { NONE } from '../../base/column.js';
+import { GrowingColumn } from '../../base/growing-column.js';
+import { summarize } from '../../base/stats.js';
+import { copyKindLabels, memoryKindLabels } from '../../catalog/cuda-enums.js';
+import type { Analysis, AnalysisResult } from '../analysis.js';
+import { cells } from '../cells.js';
+import { selectedWork } from '../inference/selected-work.js';
+import { keyField } from '../key-field.js';
+import { gpuWork, WorkKind } from './gpu-work.js';
+
+export interface MemoryOperationRow {
+  readonly key: string;
+  readonly operation: string;
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly call: string | null;
+  readonly hostWaits: boolean | null;
+  readonly count: number;
+  readonly countPerStep: number;
+  readonly bytes: number;
+  readonly medianBytes: number;
+  readonly smallestBytes: number;
+  readonly largestBytes: number;
+  readonly totalNs: number;
+  readonly bytesPerSecond: number | null;
+}
+
+interface Tally {
+  readonly row: Pick<MemoryOperationRow, 'operation' | 'from' | 'to' | 'call' | 'hostWaits'>;
+  readonly sizes: GrowingColumn;
+  totalNs: number;
+}
+
+export const memoryOperations: Analysis<MemoryOperationRow, AnalysisResult<MemoryOperationRow>> = {
+  id: 'memory-operations',
+  title: 'Memory operations',
+  question: 'What is copied or cleared, how fast, and does the host wait for it?',
+  reads: { copies: ['sourceMemory', 'targetMemory'], memsets: ['memory'], apiCalls: [] },
+  uses: [gpuWork, selectedWork],
+  needs: [['copies', 'memsets']],
+  fields: {
+    key: keyField,
+    operation: { header: 'Operation', kind: 'text', about: 'direction of the copy, or memset' },
+    from: { header: 'From', kind: 'text', about: 'kind of source memory', optional: true },
+    to: { header: 'To', kind: 'text', about: 'kind of target memory', optional: true },
+    call: { header: 'Call', kind: 'text', about: 'the API function', optional: true },
+    hostWaits: {
+      header: 'Host waits',
+      kind: 'flag',
+      about: 'the call returns when the copy is done: not Async, or to or from pageable memory',
+      optional: true,
+    },
+    count: { header: 'Count', kind: 'count', about: 'operations' },
+    countPerStep: { header: 'Per step', kind: 'mean', about: 'count by steps and devices' },
+    bytes: { header: 'Bytes', kind: 'bytes', about: 'in total' },
+    medianBytes: { header: 'Median size', kind: 'bytes', about: 'of one operation' },
+    smallestBytes: { header: 'Smallest', kind: 'bytes', about: 'of one operation', quiet: true },
+    largestBytes: { header: 'Largest', kind: 'bytes', about: 'of one operation', quiet: true },
+    totalNs: { header: 'Time', kind: 'ns', about: 'sum of durations on the GPU' },
+    bytesPerSecond: { header: 'Bandwidth', kind: 'bytes-per-second', about: 'bytes by time', optional: true },
+  },
+  compute({ profile, use }) {
+    const work = use(gpuWork);
+    const { selected, runs } = use(selectedWork);
+    const copies = cells(profile, 'copies');
+    const memsets = cells(profile, 'memsets');
+    const calls = cells(profile, 'apiCalls');
+    const memory = (kind: number | undefined) =>
+      kind === undefined || kind === NONE ? null : (memoryKindLabels[kind] ?? null);
+    const tallies = new Map<string, Tally>();
+    for (let i = 0; i < work.length; i++) {
+      const isCopy = work.kind[i] === WorkKind.copy;
+      if (!selected[i] || (!isCopy && work.kind[i] !== WorkKind.memset)) continue;
+      const source = work.row[i];
+      const launch = work.launch[i];
+      const call =
+        launch === NONE ? null : profile.strings.text(calls!.name[launch]).replace(/_v\d+$|_ptsz$/g, '');
+      const from = isCopy ? memory(copies!.sourceMemory?.[source]) : null;
+      const to = memory(isCopy ? copies!.targetMemory?.[source] : memsets!.memory?.[source]);
+      const operation = isCopy ? (copyKindLabels[copies!.kind[source]] ?? 'Unknown') : 'Memset';
+      const key = [operation, from, to, call].join('/');
+      let tally = tallies.get(key);
+      if (!tally) {
+        const pageable = from === 'Pageable' || to === 'Pageable';
+        const hostWaits = call === null ? null : isCopy && (pageable || !/Async|Graph/.test(call));
+        tally = {
+          row: { operation, from, to, call, hostWaits },
+          sizes: new GrowingColumn('f64'),
+          totalNs: 0,
+        };
+        tallies.set(key, tally);
+      }
+      tally.sizes.push((isCopy ? copies! : memsets!).bytes[source]);
+      tally.totalNs += work.end[i] - work.start[i];
+    }
+    const rows = [...tallies].map(([key, { row, sizes, totalNs }]): MemoryOperationRow => {
+      const size = summarize(sizes.finishAll() as Float64Array);
+      return {
+        key: `memory:${key}`,
+        ...row,
+        count: size.count,
+        countPerStep: size.count / runs,
+        bytes: size.total,
+        medianBytes: size.median,
+        smallestBytes: size.min,
+        largestBytes: size.max,
+        totalNs,
+        bytesPerSecond: totalNs > 0 ? size.total / (totalNs / 1e9) : null,
+      };
+    });
+    return { rows: rows.sort((a, b) => b.totalNs - a.totalNs) };
+  },
+};

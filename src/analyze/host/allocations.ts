@@ -1,0 +1,80 @@
+/** Allocations of GPU and pinned memory inside the selected steps: a steady state should have none. */
+import { NONE } from '../../base/column.js';
+import { ALLOCATION_CALL } from '../../catalog/host-activities.js';
+import type { Analysis, AnalysisResult } from '../analysis.js';
+import { cells } from '../cells.js';
+import { selectedMoments } from '../inference/selected-moments.js';
+import { keyField } from '../key-field.js';
+
+export interface AllocationRow {
+  readonly key: string;
+  readonly call: string;
+  readonly count: number;
+  readonly countPerStep: number;
+  readonly totalNs: number;
+  readonly longestNs: number;
+}
+
+export const allocations: Analysis<AllocationRow, AnalysisResult<AllocationRow>> = {
+  id: 'allocations',
+  title: 'Allocations',
+  question: 'Does the engine allocate memory while it serves?',
+  reads: { apiCalls: [], memoryEvents: [] },
+  uses: [selectedMoments],
+  needs: [['apiCalls']],
+  fields: {
+    key: keyField,
+    call: { header: 'Call', kind: 'text', about: 'the API function' },
+    count: { header: 'Count', kind: 'count', about: 'calls in the selected steps' },
+    countPerStep: { header: 'Per step', kind: 'mean', about: 'count by steps' },
+    totalNs: { header: 'Total', kind: 'ns', about: 'time inside the calls' },
+    longestNs: { header: 'Longest', kind: 'ns', about: 'one call' },
+  },
+  compute({ profile, use }) {
+    const moments = use(selectedMoments);
+    const calls = cells(profile, 'apiCalls')!;
+    const nameOf = new Map<number, string | undefined>();
+    const tallies = new Map<string, { count: number; totalNs: number; longestNs: number }>();
+    for (let row = 0; row < calls.length; row++) {
+      const id = calls.name[row];
+      if (!nameOf.has(id)) {
+        const text = profile.strings.text(id);
+        nameOf.set(id, ALLOCATION_CALL.test(text) ? text.replace(/_v\d+$|_ptsz$/g, '') : undefined);
+      }
+      const name = nameOf.get(id);
+      const thread = calls.thread[row];
+      if (name === undefined || thread === NONE) continue;
+      if (!moments.holds(profile.threads[thread].process, calls.start[row])) continue;
+      const ns = calls.end[row] - calls.start[row];
+      const known = tallies.get(name) ?? { count: 0, totalNs: 0, longestNs: 0 };
+      tallies.set(name, {
+        count: known.count + 1,
+        totalNs: known.totalNs + ns,
+        longestNs: Math.max(known.longestNs, ns),
+      });
+    }
+    const rows = [...tallies].map(
+      ([call, tally]): AllocationRow => ({
+        key: `call:${call}`,
+        call,
+        ...tally,
+        countPerStep: tally.count / moments.steps,
+      }),
+    );
+    rows.sort((a, b) => b.totalNs - a.totalNs);
+    return { rows, summary: { steps: moments.steps, ...allocatedBytes() } };
+
+    function allocatedBytes(): Record<string, number> {
+      const events = cells(profile, 'memoryEvents');
+      if (!events) return {};
+      let allocatedBytesInSteps = 0;
+      let freedBytesInSteps = 0;
+      for (let row = 0; row < events.length; row++) {
+        if (!moments.holds(events.process[row], events.start[row])) continue;
+        if (events.bytes[row] > 0) allocatedBytesInSteps += events.bytes[row];
+        else freedBytesInSteps -= events.bytes[row];
+      }
+      return { allocatedBytesInSteps, freedBytesInSteps };
+    }
+  },
+};

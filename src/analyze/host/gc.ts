@@ -1,0 +1,111 @@
+/** Python garbage collections in the selected steps, and the GPU idle time that falls into them. */
+import { NONE } from '../../base/column.js';
+import { IntervalBuilder, intersect, totalLength } from '../../base/intervals.js';
+import { activityOf } from '../../catalog/host-activities.js';
+import { RangeKind } from '../../model/schema.js';
+import type { Analysis, AnalysisResult } from '../analysis.js';
+import { NotRecorded } from '../analysis.js';
+import { cells } from '../cells.js';
+import { selectedMoments } from '../inference/selected-moments.js';
+import { keyField } from '../key-field.js';
+import { idleIntervals } from './idle-intervals.js';
+
+export interface GcRow {
+  readonly key: string;
+  readonly generation: number | null;
+  readonly count: number;
+  readonly countPerStep: number;
+  readonly totalNs: number;
+  readonly longestNs: number;
+  readonly nsPerStep: number;
+  readonly gpuIdleNs: number;
+}
+
+interface Tally {
+  count: number;
+  totalNs: number;
+  longestNs: number;
+  readonly byProcess: Map<number, IntervalBuilder>;
+}
+
+export const gc: Analysis<GcRow, AnalysisResult<GcRow>> = {
+  id: 'gc',
+  title: 'Python garbage collection',
+  question: 'How long does Python collect garbage, and does the GPU wait for it?',
+  reads: { ranges: [] },
+  uses: [selectedMoments, idleIntervals],
+  fields: {
+    key: keyField,
+    generation: { header: 'Generation', kind: 'id', about: 'null: the marker does not say', optional: true },
+    count: { header: 'Count', kind: 'count', about: 'collections begun in the selected steps' },
+    countPerStep: { header: 'Per step', kind: 'mean', about: 'count by steps' },
+    totalNs: { header: 'Total', kind: 'ns', about: 'sum of their durations' },
+    longestNs: { header: 'Longest', kind: 'ns', about: 'one collection' },
+    nsPerStep: { header: 'Time per step', kind: 'ns-mean', about: 'total by steps' },
+    gpuIdleNs: {
+      header: 'GPU idle in it',
+      kind: 'ns',
+      about: 'idle time of the process’s GPUs inside collections',
+    },
+  },
+  compute({ profile, use }) {
+    const ranges = cells(profile, 'ranges');
+    const moments = use(selectedMoments);
+    const idle = use(idleIntervals);
+    const generationOf = new Map<number, number | null | undefined>();
+    const tallies = new Map<number | null, Tally>();
+    let seen = 0;
+    for (let row = 0; row < (ranges?.length ?? 0); row++) {
+      const name = ranges!.name[row];
+      const thread = ranges!.thread[row];
+      if (name === NONE || thread === NONE || ranges!.kind[row] === RangeKind.gpuAnnotation) continue;
+      if (!generationOf.has(name)) {
+        const text = profile.strings.text(name);
+        const generation = /gen(?:eration)? ?(\d)/.exec(text)?.[1];
+        const isGc = activityOf(text) === 'garbage-collection';
+        generationOf.set(name, isGc ? (generation === undefined ? null : Number(generation)) : undefined);
+      }
+      const generation = generationOf.get(name);
+      if (generation === undefined) continue;
+      seen++;
+      const { process } = profile.threads[thread];
+      const start = ranges!.start[row];
+      const end = ranges!.end[row];
+      if (!moments.holds(process, start) || Number.isNaN(end)) continue;
+      let tally = tallies.get(generation);
+      if (!tally)
+        tallies.set(generation, (tally = { count: 0, totalNs: 0, longestNs: 0, byProcess: new Map() }));
+      tally.count++;
+      tally.totalNs += end - start;
+      tally.longestNs = Math.max(tally.longestNs, end - start);
+      let builder = tally.byProcess.get(process);
+      if (!builder) tally.byProcess.set(process, (builder = new IntervalBuilder()));
+      builder.add(start, end);
+    }
+    if (seen === 0) throw gcNotRecorded();
+    const rows = [...tallies]
+      .sort((a, b) => (b[0] ?? -1) - (a[0] ?? -1))
+      .map(([generation, { count, totalNs, longestNs, byProcess }]): GcRow => {
+        let gpuIdleNs = 0;
+        for (const [process, builder] of byProcess)
+          gpuIdleNs += totalLength(intersect(builder.finish(), idle(process)));
+        return {
+          key: `generation:${generation ?? 'unknown'}`,
+          generation,
+          count,
+          countPerStep: count / moments.steps,
+          totalNs,
+          longestNs,
+          nsPerStep: totalNs / moments.steps,
+          gpuIdleNs,
+        };
+      });
+    return { rows, summary: { collectionsInCapture: seen } };
+  },
+};
+
+const gcNotRecorded = () =>
+  new NotRecorded(
+    'Python garbage collections',
+    'capture with TLLM_PROFILE_RECORD_GC=1 (TensorRT-LLM), or mark them from gc.callbacks as "Python GC gen0" …',
+  );

@@ -1,0 +1,129 @@
+/** Who waits for Python's interpreter lock and who holds it, and the GPU idle time that falls into the waits. */
+import { NONE } from '../../base/column.js';
+import { IntervalBuilder, intersect, lengthWithin, totalLength } from '../../base/intervals.js';
+import { GIL_HOLD, GIL_WAIT } from '../../catalog/host-activities.js';
+import type { Analysis, AnalysisResult } from '../analysis.js';
+import { NotRecorded } from '../analysis.js';
+import { cells } from '../cells.js';
+import { selectedMoments } from '../inference/selected-moments.js';
+import { stepsOf } from '../inference/steps.js';
+import { keyField } from '../key-field.js';
+import { idleIntervals } from './idle-intervals.js';
+
+export interface GilRow {
+  readonly key: string;
+  readonly thread: string;
+  readonly tid: number;
+  readonly runsSteps: boolean;
+  readonly waits: number;
+  readonly waitNs: number;
+  readonly longestWaitNs: number;
+  readonly waitPerStepNs: number;
+  readonly holds: number;
+  readonly holdNs: number;
+  readonly gpuIdleNs: number;
+}
+
+interface Tally {
+  waits: number;
+  longestWaitNs: number;
+  holds: number;
+  readonly wait: IntervalBuilder;
+  readonly hold: IntervalBuilder;
+}
+
+export const gil: Analysis<GilRow, AnalysisResult<GilRow>> = {
+  id: 'gil',
+  title: 'Python GIL',
+  question: 'Which threads wait for the GIL, which hold it, and does the GPU wait with them?',
+  reads: { ranges: [] },
+  uses: [selectedMoments, idleIntervals, stepsOf],
+  fields: {
+    key: keyField,
+    thread: { header: 'Thread', kind: 'text', about: 'name, or tid' },
+    tid: { header: 'Tid', kind: 'id', about: 'thread id', quiet: true },
+    runsSteps: { header: 'Runs steps', kind: 'flag', about: 'the thread that carries the step markers' },
+    waits: { header: 'Waits', kind: 'count', about: 'in the selected steps' },
+    waitNs: { header: 'Waiting', kind: 'ns', about: 'union of waits' },
+    longestWaitNs: { header: 'Longest', kind: 'ns', about: 'one wait' },
+    waitPerStepNs: { header: 'Wait per step', kind: 'ns-mean', about: 'waiting by steps' },
+    holds: { header: 'Holds', kind: 'count', about: 'in the selected steps' },
+    holdNs: { header: 'Holding', kind: 'ns', about: 'union of holds' },
+    gpuIdleNs: {
+      header: 'GPU idle in waits',
+      kind: 'ns',
+      about: 'idle time of the process’s GPUs inside waits',
+    },
+  },
+  compute({ profile, use }) {
+    const ranges = cells(profile, 'ranges');
+    const waitName = profile.strings.find(GIL_WAIT) as number;
+    const holdName = profile.strings.find(GIL_HOLD) as number;
+    const moments = use(selectedMoments);
+    const idle = use(idleIntervals);
+    const lanes = use(stepsOf)?.lanes ?? [];
+    const tallies = new Map<number, Tally>();
+    let seen = 0;
+    for (let row = 0; row < (ranges?.length ?? 0); row++) {
+      const name = ranges!.name[row];
+      if (name === NONE || (name !== waitName && name !== holdName)) continue;
+      seen++;
+      const thread = ranges!.thread[row];
+      if (thread === NONE) continue;
+      const start = ranges!.start[row];
+      const end = ranges!.end[row];
+      const inSteps = insideSteps(profile.threads[thread].process, start, end);
+      if (inSteps === 0) continue;
+      let tally = tallies.get(thread);
+      if (!tally) {
+        tally = {
+          waits: 0,
+          longestWaitNs: 0,
+          holds: 0,
+          wait: new IntervalBuilder(),
+          hold: new IntervalBuilder(),
+        };
+        tallies.set(thread, tally);
+      }
+      if (name === waitName) {
+        tally.waits++;
+        tally.longestWaitNs = Math.max(tally.longestWaitNs, end - start);
+        tally.wait.add(start, end);
+      } else {
+        tally.holds++;
+        tally.hold.add(start, end);
+      }
+    }
+    if (seen === 0) {
+      throw new NotRecorded('the GIL', 'capture with -t python-gil (nsys); the PyTorch profiler cannot');
+    }
+    const rows = [...tallies].map(([thread, tally]): GilRow => {
+      const { name, tid, process } = profile.threads[thread];
+      const periods = moments.periods(process);
+      const clip = (list: ReturnType<IntervalBuilder['finish']>) =>
+        periods ? intersect(list, periods) : list;
+      const wait = clip(tally.wait.finish());
+      const waitNs = totalLength(wait);
+      return {
+        key: `thread:${profile.processes[process].pid}/${tid}`,
+        thread: name || String(tid),
+        tid,
+        runsSteps: lanes.some(lane => lane.thread === thread),
+        waits: tally.waits,
+        waitNs,
+        longestWaitNs: tally.longestWaitNs,
+        waitPerStepNs: waitNs / moments.steps,
+        holds: tally.holds,
+        holdNs: totalLength(clip(tally.hold.finish())),
+        gpuIdleNs: totalLength(intersect(wait, idle(process))),
+      };
+    });
+    return { rows: rows.sort((a, b) => b.waitNs - a.waitNs || b.holdNs - a.holdNs) };
+
+    function insideSteps(process: number, start: number, end: number): number {
+      if (!(end > start)) return 0;
+      const periods = moments.periods(process);
+      return periods ? lengthWithin(periods, start, end) : end - start;
+    }
+  },
+};

@@ -1,0 +1,222 @@
+/**
+ * What each host thread was doing, as one line of segments. Where several things are true at once the one that
+ * explains more wins, in the order of `PAINT`.
+ *
+ *   api        ▒▒ ▒▒ ▒▒▒▒▒▒▒▒(sync)  ▒▒        launch-bound, synchronisation
+ *   gil wait        ░░░                        wins over all but garbage collection
+ *   segments   ll lglgg ssssssssssss ll
+ */
+import { upperBound } from '../../base/bisect.js';
+import { NONE } from '../../base/column.js';
+import { GrowingColumn } from '../../base/growing-column.js';
+import {
+  IntervalBuilder,
+  type Intervals,
+  intersect,
+  NO_INTERVALS,
+  subtract,
+  unionOf,
+} from '../../base/intervals.js';
+import {
+  ALLOCATION_CALL,
+  activityOf,
+  functionOfFrame,
+  GIL_WAIT,
+  SYNC_CALL,
+} from '../../catalog/host-activities.js';
+import { causeIndex, type IdleCause, idleCauses } from '../../catalog/idle-causes.js';
+import type { Profile } from '../../model/profile.js';
+import { OpKind, RangeKind } from '../../model/schema.js';
+import type { Derived } from '../analysis.js';
+import { cells } from '../cells.js';
+import { pageableReads } from './pageable-reads.js';
+
+/** Host code between two CUDA calls that is shorter than this is the cost of launching, not other work. */
+export const BACK_TO_BACK_NS = 100_000;
+
+/** First wins. `call` is time inside a CUDA call; `launch-bound` at the end also covers the short gaps between calls. */
+const PAINT = [
+  'profiler-overhead',
+  'garbage-collection',
+  'gil',
+  'synchronisation',
+  'allocation',
+  'sampling',
+  'scheduling',
+  'request-handling',
+  'input-preparation',
+  'call',
+  'os-call',
+  'launch-bound',
+] as const;
+type Layer = (typeof PAINT)[number];
+
+export interface ThreadActivity {
+  /** Adds to `into` (one number per idle cause) what the thread did between the two moments. */
+  addTo(into: Float64Array, thread: number, from: number, to: number): void;
+}
+
+export const threadActivity: Derived<ThreadActivity> = {
+  id: 'thread-activity',
+  reads: { apiCalls: [], ranges: [], osCalls: [], overheads: [], ops: [], copies: ['targetMemory'] },
+  uses: [],
+  compute({ profile }) {
+    const layers = collectLayers(profile);
+    const lines = new Map<number, Line>();
+    const line = (thread: number) => {
+      let known = lines.get(thread);
+      if (!known) lines.set(thread, (known = paint(layers(thread))));
+      return known;
+    };
+    const hostCode = causeIndex('host-code');
+    return {
+      addTo(into, thread, from, to) {
+        const { start, end, cause, cursor } = line(thread);
+        let at = from;
+        // Gaps are asked for in order of time: the segment is almost always near the last one.
+        let i = cursor.at;
+        if (i > 0 && end[i - 1] > from) i = upperBound(end, from);
+        while (i < start.length && end[i] <= from) i++;
+        cursor.at = i;
+        for (; i < start.length && start[i] < to; i++) {
+          const segmentStart = Math.max(start[i], at);
+          const segmentEnd = Math.min(end[i], to);
+          into[hostCode] += segmentStart - at;
+          into[cause[i]] += segmentEnd - segmentStart;
+          at = segmentEnd;
+        }
+        into[hostCode] += to - at;
+      },
+    };
+  },
+};
+
+interface Line {
+  readonly start: Float64Array;
+  readonly end: Float64Array;
+  readonly cause: Uint8Array;
+  readonly cursor: { at: number };
+}
+
+function paint(layers: Readonly<Partial<Record<Layer, Intervals>>>): Line {
+  let covered = NO_INTERVALS;
+  const visible: { list: Intervals; cause: number; next: number }[] = [];
+  for (const layer of PAINT) {
+    const all = layers[layer];
+    if (!all || all.length === 0) continue;
+    const list = subtract(all, covered);
+    const id: IdleCause = layer === 'call' ? 'launch-bound' : layer;
+    visible.push({ list, cause: idleCauses.findIndex(cause => cause.id === id), next: 0 });
+    covered = unionOf(covered, all);
+  }
+  const start = new GrowingColumn('f64');
+  const end = new GrowingColumn('f64');
+  const cause = new GrowingColumn('u8');
+  for (;;) {
+    let first: (typeof visible)[number] | undefined;
+    for (const lane of visible) {
+      if (lane.next >= lane.list.length) continue;
+      if (!first || lane.list.start[lane.next] < first.list.start[first.next]) first = lane;
+    }
+    if (!first) break;
+    start.push(first.list.start[first.next]);
+    end.push(first.list.end[first.next++]);
+    cause.push(first.cause);
+  }
+  return {
+    start: start.finishAll() as Float64Array,
+    end: end.finishAll() as Float64Array,
+    cause: cause.finishAll() as Uint8Array,
+    cursor: { at: 0 },
+  };
+}
+
+type Collected = Partial<Record<Layer, IntervalBuilder>>;
+
+/** Everything known about threads, gathered in one pass per table; finished per thread on demand. */
+function collectLayers(profile: Profile): (thread: number) => Partial<Record<Layer, Intervals>> {
+  const byThread: Collected[] = profile.threads.map(() => ({}));
+  const add = (thread: number, layer: Layer, from: number, to: number) => {
+    const layers = byThread[thread];
+    layers[layer] ??= new IntervalBuilder(layer === 'launch-bound' ? BACK_TO_BACK_NS : 0);
+    layers[layer].add(from, to);
+  };
+  collectCalls(profile, add);
+  collectNamed(profile, add);
+  for (const [name, layer] of [
+    ['osCalls', 'os-call'],
+    ['overheads', 'profiler-overhead'],
+  ] as const) {
+    const table = cells(profile, name);
+    for (let row = 0; row < (table?.length ?? 0); row++)
+      if (table!.thread[row] !== NONE) add(table!.thread[row], layer, table!.start[row], table!.end[row]);
+  }
+  const finished = byThread.map(
+    layers =>
+      Object.fromEntries(
+        Object.entries(layers).map(([name, builder]) => [name, builder.finish()]),
+      ) as Partial<Record<Layer, Intervals>>,
+  );
+  return thread => {
+    const own = finished[thread];
+    // Collecting garbage holds the GIL: whoever waits for it meanwhile waits for the collection.
+    const { process } = profile.threads[thread];
+    const collecting = profile.threads.flatMap((other, row) => {
+      const gc = other.process === process ? finished[row]['garbage-collection'] : undefined;
+      return gc ? [gc] : [];
+    });
+    if (!own.gil || collecting.length === 0) return own;
+    const waited = intersect(own.gil, unionOf(...collecting));
+    return { ...own, 'garbage-collection': unionOf(own['garbage-collection'] ?? NO_INTERVALS, waited) };
+  };
+}
+
+type Add = (thread: number, layer: Layer, from: number, to: number) => void;
+
+function collectCalls(profile: Profile, add: Add): void {
+  const calls = cells(profile, 'apiCalls');
+  if (!calls) return;
+  const waiting = pageableReads(profile, calls.length);
+  const layerOfName: (Layer | undefined)[] = [];
+  for (let row = 0; row < calls.length; row++) {
+    const thread = calls.thread[row];
+    if (thread === NONE) continue;
+    const name = calls.name[row];
+    let layer = layerOfName[name];
+    if (layer === undefined) {
+      const text = profile.strings.text(name);
+      layer = SYNC_CALL.test(text) ? 'synchronisation' : ALLOCATION_CALL.test(text) ? 'allocation' : 'call';
+      layerOfName[name] = layer;
+    }
+    if (waiting?.[row]) layer = 'synchronisation';
+    add(thread, layer, calls.start[row], calls.end[row]);
+    add(thread, 'launch-bound', calls.start[row], calls.end[row]);
+  }
+}
+
+function collectNamed(profile: Profile, add: Add): void {
+  const ranges = cells(profile, 'ranges');
+  const known: (Layer | '' | undefined)[] = [];
+  const layerOf = (id: number) => {
+    let layer = known[id];
+    if (layer === undefined) {
+      const text = profile.strings.text(id);
+      layer = text === GIL_WAIT ? 'gil' : ((activityOf(functionOfFrame(text)) as Layer | undefined) ?? '');
+      known[id] = layer;
+    }
+    return layer;
+  };
+  for (let row = 0; row < (ranges?.length ?? 0); row++) {
+    const kind = ranges!.kind[row];
+    if (kind === RangeKind.mark || kind === RangeKind.gpuAnnotation || ranges!.thread[row] === NONE) continue;
+    const layer = ranges!.name[row] === NONE ? '' : layerOf(ranges!.name[row]);
+    if (layer) add(ranges!.thread[row], layer, ranges!.start[row], ranges!.end[row]);
+  }
+  // Frames come with with_stack=True; framework ops such as aten::… are launching work, not a cause of their own.
+  const ops = cells(profile, 'ops');
+  for (let row = 0; row < (ops?.length ?? 0); row++) {
+    if (ops!.kind[row] !== OpKind.python || ops!.thread[row] === NONE) continue;
+    const layer = layerOf(ops!.name[row]);
+    if (layer) add(ops!.thread[row], layer, ops!.start[row], ops!.end[row]);
+  }
+}

@@ -1,0 +1,63 @@
+/** The registry of analyses: one line each, in the order they are listed and run. */
+import { UserError } from '../base/user-error.js';
+import type { AnyAnalysis } from './analysis.js';
+import { gpuMetricsAnalysis } from './gpu/gpu-metrics.js';
+import { gpuUtilization } from './gpu/gpu-utilization.js';
+import { graphCoverage } from './gpu/graph-coverage.js';
+import { kernelFamilies } from './gpu/kernel-families.js';
+import { kernelsPerStep } from './gpu/kernels-per-step.js';
+import { memoryInUse } from './gpu/memory-in-use.js';
+import { memoryOperations } from './gpu/memory-operations.js';
+import { streamOverlap } from './gpu/stream-overlap.js';
+import { allocations } from './host/allocations.js';
+import { gc } from './host/gc.js';
+import { gil } from './host/gil.js';
+import { launchOverhead } from './host/launch-overhead.js';
+import { criticalPath } from './inference/critical-path.js';
+import { idleGaps } from './inference/idle-gaps.js';
+import { iterations } from './inference/iterations.js';
+import { layers } from './inference/layers.js';
+import { rankSkew } from './inference/rank-skew.js';
+import { speedOfLight } from './inference/speed-of-light.js';
+import { stepBudget } from './inference/step-budget.js';
+import { stepSequence } from './inference/step-sequence.js';
+import { tokenTime } from './inference/token-time.js';
+
+export const analyses: readonly AnyAnalysis[] = [
+  iterations,
+  stepBudget,
+  idleGaps,
+  kernelFamilies,
+  kernelsPerStep,
+  stepSequence,
+  layers,
+  tokenTime,
+  graphCoverage,
+  gpuUtilization,
+  gpuMetricsAnalysis,
+  launchOverhead,
+  streamOverlap,
+  memoryOperations,
+  allocations,
+  memoryInUse,
+  gc,
+  gil,
+  rankSkew,
+  criticalPath,
+  speedOfLight,
+];
+
+export function chooseAnalyses(ids: readonly string[]): AnyAnalysis[] {
+  return ids.map(id => {
+    const found = analyses.find(analysis => analysis.id === id);
+    if (found) return found;
+    const close = analyses.filter(known => known.id.includes(id) || id.includes(known.id));
+    throw new UserError(
+      'usage',
+      `There is no analysis ${JSON.stringify(id)}.`,
+      close.length > 0
+        ? `Did you mean ${close.map(known => known.id).join(' or ')}? stepscope analyze --list shows all.`
+        : 'See: stepscope analyze --list',
+    );
+  });
+}

@@ -1,0 +1,58 @@
+/** The step budget in words and bars, phase by phase. */
+import { formatDuration, plural } from '../../base/units.js';
+import { idleCauses } from '../../catalog/idle-causes.js';
+import type { AnalysisResult } from '../analysis.js';
+import type { BarRow, BarsBlock, Block } from '../block.js';
+import { type PhaseBudget, totalsByPhase } from './budget-totals.js';
+import type { BudgetRow } from './step-budget.js';
+
+/** Causes below this share of the step are added up in one line. */
+const SMALL = 0.002;
+
+export function describeBudget(result: AnalysisResult<BudgetRow>): Block[] {
+  const hidden = result.summary?.graphReplaysHidden === true;
+  return totalsByPhase(result.rows).map(total => budgetBars(total, hidden));
+}
+
+export function budgetBars(total: PhaseBudget, graphsHidden: boolean): BarsBlock {
+  const mean = (ns: number) => ns / total.windows;
+  const row = (label: string, ns: number, depth: 0 | 1 = 0, color?: string): BarRow => ({
+    label,
+    depth,
+    ns: mean(ns),
+    share: total.wallNs > 0 ? ns / total.wallNs : 0,
+    ...(color ? { color } : {}),
+  });
+  const rows = [row(graphsHidden ? 'compute and replays' : 'compute', total.computeNs)];
+  if (total.communicationExposedNs > 0) rows.push(row('comm exposed', total.communicationExposedNs));
+  rows.push(row('copies exposed', total.copyExposedNs));
+  rows.push(row(graphsHidden ? 'idle outside replays' : 'idle', total.idleNs));
+  let rest = 0;
+  for (const [id, ns] of Object.entries(total.idleByCause)) {
+    const cause = idleCauses.find(known => known.id === id)!;
+    if (ns < SMALL * total.wallNs) rest += ns;
+    else rows.push(row(cause.label, ns, 1, cause.color));
+  }
+  if (rest > 0) rows.push(row('other causes', rest, 1));
+  const devices = total.steps > 0 ? total.windows / total.steps : 1;
+  const across = devices > 1 ? `, ${plural(Math.round(devices), 'device')}` : '';
+  const caption =
+    total.phase === null
+      ? 'outside all steps'
+      : `${total.phase === 'unknown' ? 'steps' : total.phase}, mean of ${plural(total.steps, 'step')}${across}`;
+  const hiddenWork = [
+    total.communicationHiddenNs > 0 &&
+      `communication hidden under compute ${formatDuration(mean(total.communicationHiddenNs))}`,
+    total.copyHiddenNs > 0 && `copies hidden ${formatDuration(mean(total.copyHiddenNs))}`,
+    graphsHidden &&
+      'graph replays count as busy; idle inside them is not recorded: capture with --cuda-graph-trace=node',
+  ].filter(text => text !== false);
+  return {
+    kind: 'bars',
+    id: `step-budget${total.phase === null ? '-outside' : `-${total.phase}`}`,
+    title: 'Step budget',
+    caption,
+    rows,
+    ...(hiddenWork.length > 0 ? { remark: hiddenWork.join('; ') } : {}),
+  };
+}

@@ -1,0 +1,70 @@
+/**
+ * Why a device stood still: each gap is judged by what the thread that launched the next piece of work was doing
+ * before it launched it.
+ *
+ *   gpu     ▄▄▄▄..............▄▄▄▄
+ *   thread      ▒▒sync▒▒  ..  ▒launch▒
+ *               └synchr.┘└host┘└launch-bound: the call, and the time until the GPU starts
+ *
+ * Launched before the gap began: the device itself made it wait (another stream, the order inside a graph).
+ */
+import { NONE } from '../../base/column.js';
+import { causeIndex, idleCauses } from '../../catalog/idle-causes.js';
+import type { Derived } from '../analysis.js';
+import { cells } from '../cells.js';
+import { gpuWork } from '../gpu/gpu-work.js';
+import { threadActivity } from '../host/thread-activity.js';
+
+/** From the return of a launch call to the start of its work on an idle GPU: beyond this it waited on the device. */
+export const START_LATENCY_NS = 20_000;
+
+export interface GapJudge {
+  /**
+   * Adds the nanoseconds of the gap to `into`, one number per cause. `next` is the work that ends the gap, or NONE;
+   * `fallback` the thread to look at when that does not tell, or NONE.
+   */
+  judge(into: Float64Array, from: number, to: number, next: number, fallback: number): void;
+}
+
+export const gapJudge: Derived<GapJudge> = {
+  id: 'gap-judge',
+  reads: { apiCalls: [] },
+  uses: [gpuWork, threadActivity],
+  compute({ profile, use }) {
+    const work = use(gpuWork);
+    const activity = use(threadActivity);
+    const calls = cells(profile, 'apiCalls');
+    const launchBound = causeIndex('launch-bound');
+    const deviceWait = causeIndex('device-wait');
+    const unknown = causeIndex('unknown');
+    return {
+      judge(into, from, to, next, fallback) {
+        const call = next === NONE ? NONE : work.launch[next];
+        const thread = call === NONE ? fallback : calls!.thread[call];
+        if (thread === NONE) {
+          into[unknown] += to - from;
+          return;
+        }
+        if (call === NONE) {
+          // Nothing ran afterwards, so the end of the gap was no launch; with other work, it is not known which.
+          if (next === NONE) activity.addTo(into, thread, from, to);
+          else into[unknown] += to - from;
+          return;
+        }
+        const launched = Math.min(Math.max(calls!.start[call], from), to);
+        const started = Math.min(Math.max(calls!.end[call] + START_LATENCY_NS, launched), to);
+        if (launched > from) activity.addTo(into, thread, from, launched);
+        // A call that had returned before the gap began was in time, however soon the gap ends after it.
+        const inTime = calls!.end[call] <= from;
+        into[launchBound] += inTime ? 0 : started - launched;
+        into[deviceWait] += inTime ? to - launched : to - started;
+      },
+    };
+  },
+};
+
+/** Nanoseconds per cause as an object, largest first, without the zeros. */
+export function causesAsObject(perCause: Float64Array): Record<string, number> {
+  const entries = idleCauses.map(({ id }, i) => [id, perCause[i]] as const).filter(([, ns]) => ns > 0);
+  return Object.fromEntries(entries.sort((a, b) => b[1] - a[1]));
+}

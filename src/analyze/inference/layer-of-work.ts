@@ -1,0 +1,173 @@
+/**
+ * The model layer each piece of GPU work belongs to. In order of trust: the innermost layer range open when it was
+ * launched; for graph nodes, when the node was captured; else the repeating pattern of kernels inside a step.
+ */
+import { NONE } from '../../base/column.js';
+import { layerOf } from '../../catalog/layer-names.js';
+import type { Profile } from '../../model/profile.js';
+import { OpKind, RangeKind } from '../../model/schema.js';
+import type { Derived } from '../analysis.js';
+import { cells } from '../cells.js';
+import { type GpuWork, gpuWork, WorkKind } from '../gpu/gpu-work.js';
+import { patternLayers } from './pattern-layers.js';
+import { stepWork } from './step-work.js';
+
+export type LayerMethod = 'ranges' | 'graph-capture' | 'pattern';
+
+export interface LayersOfWork {
+  /** Per piece of work: layer number, or NONE. */
+  readonly layer: Int32Array;
+  /** Per piece of work: index into `parts`. */
+  readonly part: Int32Array;
+  readonly parts: readonly string[];
+  readonly methods: readonly LayerMethod[];
+}
+
+/** Where a layer begins and ends on a thread. */
+interface LayerRange {
+  readonly start: number;
+  readonly end: number;
+  readonly layer: number;
+  readonly part: number;
+}
+
+export const layerOfWork: Derived<LayersOfWork> = {
+  id: 'layer-of-work',
+  reads: { ranges: [], ops: [], apiCalls: [], kernels: ['graphNode'], graphNodes: ['originalNode'] },
+  uses: [gpuWork, stepWork],
+  compute({ profile, use }) {
+    const work = use(gpuWork);
+    const layer = new Int32Array(work.length).fill(NONE);
+    const part = new Int32Array(work.length);
+    const parts: string[] = [''];
+    const byThread = collectRanges(profile, parts);
+    const methods: LayerMethod[] = [];
+    const assign = (i: number, range: LayerRange | undefined): boolean => {
+      if (!range) return false;
+      layer[i] = range.layer;
+      part[i] = range.part;
+      return true;
+    };
+    if (byThread.size > 0) {
+      if (byLaunch(profile, work, byThread, assign)) methods.push('ranges');
+      if (byCapture(profile, work, byThread, layer, assign)) methods.push('graph-capture');
+    }
+    const found = use(stepWork);
+    if (methods.length === 0 && found && patternLayers(profile, work, found, layer)) methods.push('pattern');
+    return { layer, part, parts, methods };
+  },
+};
+
+function collectRanges(profile: Profile, parts: string[]): Map<number, LayerRange[]> {
+  const byThread = new Map<number, LayerRange[]>();
+  const known = new Map<number, { layer: number; part: number } | undefined>();
+  const add = (thread: number, name: number, start: number, end: number) => {
+    if (thread === NONE || name === NONE || !(end > start)) return;
+    if (!known.has(name)) {
+      const found = layerOf(profile.strings.text(name));
+      if (found && !parts.includes(found.part)) parts.push(found.part);
+      known.set(name, found && { layer: found.layer, part: parts.indexOf(found.part) });
+    }
+    const found = known.get(name);
+    if (!found) return;
+    const list = byThread.get(thread);
+    if (list) list.push({ start, end, ...found });
+    else byThread.set(thread, [{ start, end, ...found }]);
+  };
+  const ranges = cells(profile, 'ranges');
+  for (let row = 0; row < (ranges?.length ?? 0); row++)
+    if (ranges!.kind[row] === RangeKind.pushPop || ranges!.kind[row] === RangeKind.startEnd)
+      add(ranges!.thread[row], ranges!.name[row], ranges!.start[row], ranges!.end[row]);
+  const ops = cells(profile, 'ops');
+  for (let row = 0; row < (ops?.length ?? 0); row++)
+    if (ops!.kind[row] === OpKind.python)
+      add(ops!.thread[row], ops!.name[row], ops!.start[row], ops!.end[row]);
+  for (const list of byThread.values()) list.sort((a, b) => a.start - b.start || b.end - a.end);
+  return byThread;
+}
+
+/** The innermost range at a moment, for moments that mostly grow. */
+class Lookup {
+  private next = 0;
+  private last = -Infinity;
+  private open: LayerRange[] = [];
+  constructor(private readonly ranges: readonly LayerRange[]) {}
+
+  at(moment: number): LayerRange | undefined {
+    if (moment < this.last) {
+      this.next = 0;
+      this.open = [];
+    }
+    this.last = moment;
+    while (this.next < this.ranges.length && this.ranges[this.next].start <= moment) {
+      const range = this.ranges[this.next++];
+      while (this.open.length > 0 && this.open[this.open.length - 1].end <= range.start) this.open.pop();
+      this.open.push(range);
+    }
+    while (this.open.length > 0 && this.open[this.open.length - 1].end <= moment) this.open.pop();
+    return this.open[this.open.length - 1];
+  }
+}
+
+type Assign = (i: number, range: LayerRange | undefined) => boolean;
+
+function byLaunch(
+  profile: Profile,
+  work: GpuWork,
+  byThread: Map<number, LayerRange[]>,
+  assign: Assign,
+): boolean {
+  const calls = cells(profile, 'apiCalls');
+  if (!calls) return false;
+  const lookups = new Map([...byThread].map(([thread, ranges]) => [thread, new Lookup(ranges)]));
+  // Calls are asked in order of time; work of one thread on several streams may be out of order.
+  const layerOfCall = new Map<number, LayerRange | undefined>();
+  const launched = new Uint8Array(calls.length);
+  for (let i = 0; i < work.length; i++) if (work.launch[i] !== NONE) launched[work.launch[i]] = 1;
+  for (let call = 0; call < calls.length; call++) {
+    const lookup = launched[call] ? lookups.get(calls.thread[call]) : undefined;
+    const range = lookup?.at(calls.start[call]);
+    if (range) layerOfCall.set(call, range);
+  }
+  let any = false;
+  for (let i = 0; i < work.length; i++)
+    if (work.launch[i] !== NONE) any = assign(i, layerOfCall.get(work.launch[i])) || any;
+  return any;
+}
+
+/** A replayed node goes back to the node captured from the stream, whose time lies inside the layer's range. */
+function byCapture(
+  profile: Profile,
+  work: GpuWork,
+  byThread: Map<number, LayerRange[]>,
+  layer: Int32Array,
+  assign: Assign,
+): boolean {
+  const nodes = cells(profile, 'graphNodes');
+  const nodeOfKernel = cells(profile, 'kernels')?.graphNode;
+  if (!nodes || !nodeOfKernel) return false;
+  const rowOfNode = new Map<number, number>();
+  for (let row = nodes.length - 1; row >= 0; row--) rowOfNode.set(nodes.node[row], row);
+  const lookups = new Map([...byThread].map(([thread, ranges]) => [thread, new Lookup(ranges)]));
+  const known = new Map<number, LayerRange | undefined>();
+  const rangeOfNode = (node: number) => {
+    if (known.has(node)) return known.get(node);
+    let row = rowOfNode.get(node);
+    for (let hops = 0; row !== undefined && hops < 8; hops++) {
+      const original = nodes.originalNode?.[row];
+      const next = original === undefined || Number.isNaN(original) ? undefined : rowOfNode.get(original);
+      if (next === undefined || next === row) break;
+      row = next;
+    }
+    const range = row === undefined ? undefined : lookups.get(nodes.thread[row])?.at(nodes.start[row]);
+    known.set(node, range);
+    return range;
+  };
+  let any = false;
+  for (let i = 0; i < work.length; i++) {
+    if (work.kind[i] !== WorkKind.kernel || layer[i] !== NONE) continue;
+    const node = nodeOfKernel[work.row[i]];
+    if (node > 0) any = assign(i, rangeOfNode(node)) || any;
+  }
+  return any;
+}

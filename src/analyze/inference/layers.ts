@@ -1,0 +1,109 @@
+/** GPU time and kernels per model layer, and how a step is built from layers. */
+import { NONE } from '../../base/column.js';
+import { type Phase, phases } from '../../catalog/phases.js';
+import type { Analysis, AnalysisResult, Json } from '../analysis.js';
+import { NotRecorded } from '../analysis.js';
+import { cells } from '../cells.js';
+import { gpuWork, WorkKind } from '../gpu/gpu-work.js';
+import { keyField } from '../key-field.js';
+import { layerOfWork } from './layer-of-work.js';
+import { stepPattern } from './pattern-layers.js';
+import { selectedWork } from './selected-work.js';
+import { stepsOf } from './steps.js';
+import { typicalStep } from './typical-step.js';
+
+export interface LayerRow {
+  readonly key: string;
+  readonly phase: Phase;
+  readonly layer: number | null;
+  readonly part: string;
+  readonly kernelsPerStep: number;
+  readonly nsPerStep: number;
+  readonly share: number;
+}
+
+export const layers: Analysis<LayerRow, AnalysisResult<LayerRow>> = {
+  id: 'layers',
+  title: 'Layers',
+  question: 'Which layers take the time, and how many kernels does one layer run?',
+  reads: {},
+  uses: [gpuWork, selectedWork, layerOfWork, stepsOf, typicalStep],
+  needs: [['kernels']],
+  fields: {
+    key: keyField,
+    phase: { header: 'Phase', kind: 'text', about: 'of the steps' },
+    layer: { header: 'Layer', kind: 'id', about: 'null: outside layers', optional: true },
+    part: { header: 'Part', kind: 'text', about: 'of the layer, where the range names one' },
+    kernelsPerStep: { header: 'Kernels', kind: 'mean', about: 'per step and device' },
+    nsPerStep: { header: 'Time', kind: 'ns-mean', about: 'sum of durations, per step and device' },
+    share: { header: 'Share (%)', kind: 'share', about: 'of the phase’s GPU time' },
+  },
+  compute({ profile, use }) {
+    const work = use(gpuWork);
+    const { selected, step } = use(selectedWork);
+    const { layer, part, parts, methods } = use(layerOfWork);
+    const steps = use(stepsOf)?.steps ?? [];
+    const structure = structureOf();
+    if (methods.length === 0 && !structure)
+      throw new NotRecorded(
+        'layers',
+        'mark them with NVTX ranges such as "layers.3.mlp", or trace modules (with_modules=True)',
+      );
+    const tallies = new Map<
+      string,
+      { phase: Phase; layer: number; part: number; kernels: number; ns: number }
+    >();
+    const totals = new Map<Phase, number>();
+    const runs = new Map<Phase, Set<number>>();
+    for (let i = 0; i < work.length; i++) {
+      if (!selected[i] || step[i] === NONE || work.kind[i] !== WorkKind.kernel) continue;
+      const { phase } = steps[step[i]].facts;
+      const ns = work.end[i] - work.start[i];
+      totals.set(phase, (totals.get(phase) ?? 0) + ns);
+      let seen = runs.get(phase);
+      if (!seen) runs.set(phase, (seen = new Set()));
+      seen.add(step[i] * profile.gpus.length + work.device[i]);
+      const key = `${phase}/${layer[i]}/${layer[i] === NONE ? 0 : part[i]}`;
+      const known = tallies.get(key);
+      if (known) {
+        known.kernels++;
+        known.ns += ns;
+      } else
+        tallies.set(key, { phase, layer: layer[i], part: layer[i] === NONE ? 0 : part[i], kernels: 1, ns });
+    }
+    const order = phases.map(({ id }) => id);
+    const rows = [...tallies.values()]
+      .sort((a, b) => order.indexOf(a.phase) - order.indexOf(b.phase) || a.layer - b.layer || a.part - b.part)
+      .map((tally): LayerRow => {
+        const count = runs.get(tally.phase)!.size;
+        return {
+          key: `phase:${tally.phase}/layer:${tally.layer === NONE ? 'none' : tally.layer}/${parts[tally.part]}`,
+          phase: tally.phase,
+          layer: tally.layer === NONE ? null : tally.layer,
+          part: tally.layer === NONE ? 'outside layers' : parts[tally.part],
+          kernelsPerStep: tally.kernels / count,
+          nsPerStep: tally.ns / count,
+          share: tally.ns / totals.get(tally.phase)!,
+        };
+      });
+    const numbers = new Set(rows.flatMap(row => (row.layer === null ? [] : [row.layer])));
+    return { rows, summary: { methods: [...methods], layers: numbers.size, structure: structure ?? null } };
+
+    /** `22 layers × 46 + 4`: the repeating stretch of the typical step. */
+    function structureOf(): Json | undefined {
+      const typical = use(typicalStep);
+      const names = cells(profile, 'kernels')!.name;
+      const kernels = typical?.work.filter(i => work.kind[i] === WorkKind.kernel);
+      if (!typical || !kernels || kernels.length === 0) return undefined;
+      const pattern = stepPattern(Int32Array.from(kernels, i => names[work.row[i]]));
+      if (!pattern) return undefined;
+      return {
+        phase: typical.phase,
+        repeats: pattern.times,
+        kernelsPerRepeat: pattern.period,
+        otherKernels: kernels.length - pattern.times * pattern.period,
+        kernels: kernels.length,
+      };
+    }
+  },
+};

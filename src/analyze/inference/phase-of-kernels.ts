@@ -1,0 +1,39 @@
+/** The phase of a step no marker speaks of, told by its attention kernels, else by its being one graph replay. */
+import { NONE } from '../../base/column.js';
+import type { Phase } from '../../catalog/phases.js';
+import type { Profile } from '../../model/profile.js';
+import { cells } from '../cells.js';
+import { type GpuWork, WorkKind } from '../gpu/gpu-work.js';
+import type { WorkFamilies } from '../gpu/work-families.js';
+
+export function phaseOfKernels(
+  profile: Profile,
+  work: GpuWork,
+  families: WorkFamilies,
+  own: readonly number[],
+): Phase {
+  const names = cells(profile, 'kernels')?.name;
+  const calls = cells(profile, 'apiCalls');
+  const time = { prefill: 0, decode: 0 };
+  let attention = 0;
+  let inGraphs = 0;
+  for (const i of own) {
+    const call = work.launch[i];
+    const isGraph = call !== NONE && /GraphLaunch/.test(profile.strings.text(calls!.name[call]));
+    if (isGraph || work.kind[i] === WorkKind.graphBlock) inGraphs++;
+    if (work.kind[i] !== WorkKind.kernel) continue;
+    const { family, variant } = families.classOf(names![work.row[i]]);
+    if (family !== 'attention') continue;
+    attention++;
+    if (variant === 'prefill' || variant === 'decode') time[variant] += work.end[i] - work.start[i];
+  }
+  if (time.prefill > 0 && time.decode > 0) {
+    // Chunked prefill decodes along; a sliver of the other kind is a helper kernel.
+    const share = time.prefill / (time.prefill + time.decode);
+    return share > 0.95 ? 'prefill' : share < 0.05 ? 'decode' : 'mixed';
+  }
+  if (time.decode > 0) return 'decode';
+  if (time.prefill > 0) return 'prefill';
+  // Engines replay whole steps as graphs for decode; prefill lengths vary too much for that.
+  return attention > 0 && inGraphs > own.length / 2 ? 'decode' : 'unknown';
+}

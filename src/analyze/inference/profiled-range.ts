@@ -1,0 +1,26 @@
+/**
+ * TensorRT-LLM's TLLM_PROFILE_START_STOP=A-B covered B up to early 2026 and stops before it since. The captured
+ * steps say which; the report names what was observed, never what was asked for.
+ */
+import type { Json } from '../analysis.js';
+import type { Steps } from './steps.js';
+
+export function profiledRange(
+  found: Steps,
+  requested: { readonly first: number; readonly last: number } | undefined,
+): { readonly [name: string]: Json } {
+  if (!requested || !found.numbered || found.engine !== 'TensorRT-LLM') return {};
+  const numbers = found.steps.map(step => step.iteration);
+  const observed = { first: numbers[0], last: numbers[numbers.length - 1] };
+  const shift = observed.last - requested.last;
+  const rangeEnd = shift === 0 ? 'inclusive' : shift === -1 ? 'exclusive' : 'other';
+  return {
+    requested: { first: requested.first, last: requested.last },
+    rangeEnd,
+    rangeMeaning: {
+      inclusive: 'the end of the range was profiled too (TensorRT-LLM up to about 1.3rc)',
+      exclusive: 'the range stopped before its end (TensorRT-LLM from May 2026 on)',
+      other: 'the captured steps are not those asked for: loop passes and step numbers may count differently',
+    }[rangeEnd],
+  };
+}

@@ -1,0 +1,104 @@
+/** Which rank comes late to steps, and which ranks wait for it in collectives. */
+import { medianOf } from '../../base/stats.js';
+import type { Analysis, AnalysisResult } from '../analysis.js';
+import { NotRecorded } from '../analysis.js';
+import { keyField } from '../key-field.js';
+import { type IterationRow, iterations } from './iterations.js';
+import { windowBudgets } from './step-budget.js';
+import { stepsOf } from './steps.js';
+
+export interface RankRow {
+  readonly key: string;
+  readonly rank: number | null;
+  readonly device: number | null;
+  readonly steps: number;
+  readonly startLateNs: number;
+  readonly endLateNs: number | null;
+  readonly lastToStart: number;
+  readonly gpuBusyNs: number;
+  readonly communicationNs: number;
+  readonly idleNs: number;
+}
+
+export const rankSkew: Analysis<RankRow, AnalysisResult<RankRow>> = {
+  id: 'rank-skew',
+  title: 'Ranks',
+  question: 'Do the ranks run in step, and who is late?',
+  reads: {},
+  uses: [iterations, windowBudgets, stepsOf],
+  needs: [['kernels', 'graphLaunches']],
+  fields: {
+    key: keyField,
+    rank: { header: 'Rank', kind: 'id', about: 'of the process', optional: true },
+    device: { header: 'Device', kind: 'id', about: 'CUDA device number', optional: true },
+    steps: { header: 'Steps', kind: 'count', about: 'selected steps it ran' },
+    startLateNs: {
+      header: 'Starts late',
+      kind: 'ns-mean',
+      about: 'median of host start behind the first rank',
+    },
+    endLateNs: {
+      header: 'Ends late',
+      kind: 'ns-mean',
+      about: 'median of GPU end behind the first rank',
+      optional: true,
+    },
+    lastToStart: { header: 'Last to start', kind: 'count', about: 'steps it was the last to start' },
+    gpuBusyNs: { header: 'GPU busy', kind: 'ns-mean', about: 'median of its own work per step' },
+    communicationNs: {
+      header: 'Comm',
+      kind: 'ns-mean',
+      about: 'mean of communication per step, exposed and hidden',
+    },
+    idleNs: { header: 'Idle', kind: 'ns-mean', about: 'mean per step' },
+  },
+  compute({ profile, use }) {
+    const all = use(iterations).rows.filter(row => row.selected && row.ranks > 1);
+    if (all.length === 0)
+      throw new NotRecorded('several ranks', 'give the files of all ranks: stepscope analyze rank*.json.gz');
+    const lanes = use(stepsOf)!.lanes;
+    const budgets = use(windowBudgets);
+    const rows = lanes.map((lane, index): RankRow => {
+      const rank = profile.processes[lane.process].rank ?? null;
+      const own = all.flatMap(row => {
+        const run = row.runs.find(candidate => candidate.rank === rank);
+        return run ? [{ row, run }] : [];
+      });
+      const median = (values: readonly number[]) => medianOf(Float64Array.from(values));
+      const ends = own.flatMap(({ row, run }) => {
+        const first = least(row.runs.flatMap(other => other.gpuEndNs ?? []));
+        return run.gpuEndNs === null ? [] : [run.gpuEndNs - first];
+      });
+      const mine = budgets.filter(({ window }) => window.lane === index);
+      const mean = (of: (budget: (typeof mine)[number]['budget']) => number) =>
+        mine.reduce((sum, { budget }) => sum + of(budget), 0) / Math.max(1, mine.length);
+      return {
+        key: `rank:${rank ?? index}`,
+        rank,
+        device: own[0]?.run.device ?? null,
+        steps: own.length,
+        startLateNs: median(own.map(({ row, run }) => run.startNs - firstStart(row))),
+        endLateNs: ends.length > 0 ? median(ends) : null,
+        lastToStart: own.filter(({ row, run }) => row.runs.every(other => other.startNs <= run.startNs))
+          .length,
+        gpuBusyNs: median(own.map(({ run }) => run.gpuBusyNs)),
+        communicationNs: mean(budget => budget.communicationExposedNs + budget.communicationHiddenNs),
+        idleNs: mean(budget => budget.idleNs),
+      };
+    });
+    const skews = all.flatMap(row => row.startSkewNs ?? []);
+    const endSkews = all.flatMap(row => row.endSkewNs ?? []);
+    return {
+      rows,
+      summary: {
+        steps: all.length,
+        medianStartSkewNs: medianOf(Float64Array.from(skews)),
+        medianEndSkewNs: endSkews.length > 0 ? medianOf(Float64Array.from(endSkews)) : null,
+        clock: profile.clock,
+      },
+    };
+  },
+};
+
+const least = (values: readonly number[]) => values.reduce((a, b) => Math.min(a, b), Infinity);
+const firstStart = (row: IterationRow) => least(row.runs.map(run => run.startNs));

@@ -1,0 +1,46 @@
+/** Which GPU work the figures count: that of the selected steps, by who launched it, or all of it. */
+import { NONE } from '../../base/column.js';
+import type { Phase } from '../../catalog/phases.js';
+import type { Derived } from '../analysis.js';
+import { gpuWork } from '../gpu/gpu-work.js';
+import { selection } from './selection.js';
+import { stepWork } from './step-work.js';
+
+export interface SelectedWork {
+  /** Per piece of work: 1 when it counts. */
+  readonly selected: Uint8Array;
+  /** Per piece of work: its step, or NONE. */
+  readonly step: Int32Array;
+  /** Runs of selected steps on devices: what "per step" divides by. At least 1. */
+  readonly runs: number;
+  /** The same for the steps of one phase. */
+  runsOfPhase(phase: Phase): number;
+}
+
+export const selectedWork: Derived<SelectedWork> = {
+  id: 'selected-work',
+  reads: {},
+  uses: [gpuWork, selection, stepWork],
+  compute({ use }) {
+    const work = use(gpuWork);
+    const chosen = use(selection);
+    const found = use(stepWork);
+    const selected = new Uint8Array(work.length);
+    const step = new Int32Array(work.length).fill(NONE);
+    if (!found) return { selected: selected.fill(1), step, runs: 1, runsOfPhase: () => 1 };
+    for (let i = 0; i < work.length; i++) {
+      const run = found.runOfWork[i];
+      if (run !== NONE) step[i] = found.deviceRuns[run].step;
+      selected[i] = step[i] === NONE ? Number(chosen.whole) : chosen.steps[step[i]];
+    }
+    const perPhase = new Map<Phase, number>();
+    let runs = 0;
+    for (const run of found.deviceRuns) {
+      if (chosen.steps[run.step] !== 1) continue;
+      runs++;
+      const { phase } = found.steps.steps[run.step].facts;
+      perPhase.set(phase, (perPhase.get(phase) ?? 0) + 1);
+    }
+    return { selected, step, runs: Math.max(1, runs), runsOfPhase: phase => perPhase.get(phase) ?? 1 };
+  },
+};

@@ -1,0 +1,212 @@
+/** The least time a step could take on this GPU, beside the time it took, per phase and kernel family. */
+import { NONE } from '../../base/column.js';
+import type { StepFacts } from '../../catalog/engine-markers.js';
+import { type FlopsType, type Limits, peakFromProfile } from '../../catalog/gpus.js';
+import { modelPresets } from '../../catalog/models.js';
+import { type Phase, phases } from '../../catalog/phases.js';
+import type { Analysis, AnalysisResult } from '../analysis.js';
+import { NotRecorded } from '../analysis.js';
+import { cells } from '../cells.js';
+import { gpuWork, WorkKind } from '../gpu/gpu-work.js';
+import { workFamilies } from '../gpu/work-families.js';
+import { keyField } from '../key-field.js';
+import { type LeastTime, leastTime } from './least-time.js';
+import { type ModelShape, parseModelConfig } from './model-shape.js';
+import { selectedWork } from './selected-work.js';
+import { windowBudgets } from './step-budget.js';
+import { type PartCost, type StepLoad, stepCost } from './step-cost.js';
+import { stepsOf } from './steps.js';
+import type { WeightGroup } from './weight-format.js';
+
+export interface SpeedRow {
+  readonly key: string;
+  readonly phase: Phase;
+  readonly scope: string;
+  readonly steps: number;
+  readonly leastNs: number;
+  readonly overlappedNs: number | null;
+  readonly measuredNs: number | null;
+  readonly gpuBusyNs: number | null;
+  readonly ofLeast: number | null;
+  readonly bound: string | null;
+}
+
+export const speedOfLight: Analysis<SpeedRow, AnalysisResult<SpeedRow>> = {
+  id: 'speed-of-light',
+  title: 'Speed of light',
+  question: 'How far is a step from the least time this GPU could take for this model?',
+  reads: {},
+  uses: [gpuWork, workFamilies, selectedWork, windowBudgets, stepsOf],
+  needs: [['kernels', 'graphLaunches']],
+  fields: {
+    key: keyField,
+    phase: { header: 'Phase', kind: 'text', about: 'of the steps' },
+    scope: { header: 'What', kind: 'text', about: 'the whole step, or one kernel family' },
+    steps: { header: 'Steps', kind: 'count', about: 'averaged' },
+    leastNs: { header: 'Least', kind: 'ns-mean', about: 'parts one after the other, each at its limit' },
+    overlappedNs: {
+      header: 'Lower bound',
+      kind: 'ns-mean',
+      about: 'all bytes or all FLOPs, whichever is longer',
+      optional: true,
+    },
+    measuredNs: {
+      header: 'Measured',
+      kind: 'ns-mean',
+      about: 'wall time of the step; kernel time of the family',
+      optional: true,
+    },
+    gpuBusyNs: { header: 'GPU busy', kind: 'ns-mean', about: 'of the step', optional: true },
+    ofLeast: { header: 'Reached (%)', kind: 'share', about: 'least by measured', optional: true },
+    bound: { header: 'Limit', kind: 'text', about: 'memory or compute', optional: true },
+  },
+  compute({ profile, settings, use }) {
+    if (settings.model === undefined) {
+      const known = modelPresets.slice(0, 4).map(preset => preset.id);
+      throw new NotRecorded('the model', `give --model config.json, or a preset such as ${known.join(', ')}`);
+    }
+    const shape = parseModelConfig(settings.model);
+    const steps = use(stepsOf)?.steps ?? [];
+    const budgets = use(windowBudgets).filter(({ window }) => window.step !== NONE);
+    const device = budgets[0]?.window.device;
+    if (device === undefined)
+      throw new NotRecorded('engine steps', 'capture with the engine’s step markers, or give --marker REGEX');
+    const limits = peakFromProfile(profile.gpus[device]);
+    const ways =
+      settings.tensorParallel ??
+      profile.capture.distributed?.worldSize ??
+      Math.max(1, profile.capture.ranks.length);
+    const unknown = new Set<string>();
+    const measured = measureFamilies();
+    const rows = phases.flatMap(({ id: phase }): SpeedRow[] => {
+      const own = budgets.filter(({ window }) => steps[window.step].facts.phase === phase);
+      const loads = own.flatMap(({ window }) => loadOf(steps[window.step].facts, ways) ?? []);
+      if (own.length > 0 && loads.length < own.length)
+        unknown.add(`The tokens of ${phase} steps are not recorded.`);
+      if (loads.length === 0 || loads.length < own.length) return [];
+      const times = loads.map(load => {
+        const cost = stepCost(shape, load);
+        const time = leastTime(cost, limits, part => flopsType(shape, limits, part));
+        for (const text of [...time.unknown, ...cost.assumptions]) unknown.add(text);
+        return time;
+      });
+      const mean = (of: (time: LeastTime) => number) =>
+        times.reduce((sum, time) => sum + of(time), 0) / times.length;
+      const measuredNs = own.reduce((sum, { budget }) => sum + budget.wallNs, 0) / own.length;
+      const leastNs = mean(time => time.leastNs);
+      const whole: SpeedRow = {
+        key: `phase:${phase}/step`,
+        phase,
+        scope: 'whole step',
+        steps: own.length,
+        leastNs,
+        overlappedNs: mean(time => time.overlappedNs),
+        measuredNs,
+        gpuBusyNs: own.reduce((sum, { budget }) => sum + budget.wallNs - budget.idleNs, 0) / own.length,
+        ofLeast: measuredNs > 0 ? leastNs / measuredNs : null,
+        bound: times[0].bound ?? null,
+      };
+      return [whole, ...familyRows(phase, own.length, times)];
+    });
+    if (rows.length === 0)
+      throw new NotRecorded('tokens per step', 'capture with step markers that tell requests and tokens');
+    return {
+      rows,
+      summary: {
+        gpu: limits.peak?.name ?? profile.gpus[device].name,
+        bandwidthFrom: limits.memoryBandwidthBytesPerSecond?.from ?? null,
+        flopsFrom: limits.denseFlops?.from ?? null,
+        tensorParallel: ways,
+        notes: [...unknown],
+      },
+    };
+
+    function familyRows(phase: Phase, count: number, times: readonly LeastTime[]): SpeedRow[] {
+      const scopes = new Map<string, { leastNs: number; bound: string | null }>();
+      for (const time of times)
+        for (const part of time.perPart) {
+          const scope = scopeOf(part.family, part.variant);
+          const known = scopes.get(scope) ?? { leastNs: 0, bound: part.bound ?? null };
+          scopes.set(scope, { ...known, leastNs: known.leastNs + part.leastNs / times.length });
+        }
+      // Without the length of contexts next to nothing of attention is counted: no bound worth a row.
+      const known = [...scopes].filter(([scope]) => scope !== 'attention' || times.every(knowsContexts));
+      return known.map(([scope, { leastNs, bound }]): SpeedRow => {
+        const total = measured.get(`${phase}/${scope}`);
+        const measuredNs = total === undefined ? null : total / count;
+        return {
+          key: `phase:${phase}/${scope}`,
+          phase,
+          scope,
+          steps: count,
+          leastNs,
+          overlappedNs: null,
+          measuredNs,
+          gpuBusyNs: null,
+          ofLeast: measuredNs ? leastNs / measuredNs : null,
+          bound,
+        };
+      });
+    }
+
+    function measureFamilies(): Map<string, number> {
+      const work = use(gpuWork);
+      const { selected, step } = use(selectedWork);
+      const { classOf } = use(workFamilies);
+      const names = cells(profile, 'kernels')?.name;
+      const totals = new Map<string, number>();
+      for (let i = 0; i < work.length; i++) {
+        if (!selected[i] || step[i] === NONE || work.kind[i] !== WorkKind.kernel) continue;
+        const { family, variant } = classOf(names![work.row[i]]);
+        const key = `${steps[step[i]].facts.phase}/${scopeOf(family, variant)}`;
+        totals.set(key, (totals.get(key) ?? 0) + work.end[i] - work.start[i]);
+      }
+      return totals;
+    }
+  },
+};
+
+const knowsContexts = (time: LeastTime) => !time.unknown.some(text => /contexts/.test(text));
+
+/** Kernel names tell experts' GEMMs from others, but not a projection from another. */
+const scopeOf = (family: string, variant: string): string =>
+  family === 'gemm' && variant === 'grouped' ? 'gemm, grouped' : family;
+
+/** What the marker says of a step as load; undefined when it says too little. */
+function loadOf(facts: StepFacts, tensorParallel: number): StepLoad | undefined {
+  const { contextRequests = 0, generationRequests = 0, contextTokens, contextKvTokens } = facts;
+  if (contextRequests === 0 && generationRequests === 0) return undefined;
+  if (contextRequests > 0 && contextTokens === undefined) return undefined;
+  const generationTokens = Math.max(generationRequests, facts.generationTokens ?? 0);
+  return {
+    contextRequests,
+    contextTokens: Math.max(contextTokens ?? 0, contextRequests),
+    // Markers count a prompt's own tokens among those it attends to.
+    ...(contextKvTokens === undefined
+      ? {}
+      : { contextKvTokens: Math.max(0, contextKvTokens - (contextTokens ?? 0)) }),
+    generationRequests,
+    generationTokens,
+    ...(facts.generationKvTokens === undefined ? {} : { generationKvTokens: facts.generationKvTokens }),
+    tensorParallel,
+  };
+}
+
+const groupOfPart: Record<string, WeightGroup> = {
+  'qkv projection': 'attention',
+  'output projection': 'attention',
+  'dense MLP': 'mlp',
+  'MoE experts': 'experts',
+  'shared experts': 'sharedExperts',
+  lm_head: 'lmHead',
+};
+
+/** The fastest rate the GPU has for the format the weights are stored in: a bound must not assume a slower one. */
+function flopsType(shape: ModelShape, limits: Limits, part: PartCost): FlopsType {
+  const rates = limits.denseFlops?.value;
+  const group = groupOfPart[part.part];
+  const plain: FlopsType = rates?.bf16 === undefined ? 'fp16' : 'bf16';
+  if (group === undefined || !shape.weights.quantized.has(group)) return plain;
+  const wanted: FlopsType[] = shape.weights.quantizedBits === 4 ? ['fp4', 'fp8'] : ['fp8', 'int8'];
+  return wanted.find(type => rates?.[type] !== undefined) ?? plain;
+}

@@ -1,0 +1,91 @@
+/** The kernels of one typical step in the order they ran. */
+import { NONE } from '../../base/column.js';
+import { copyKindLabels } from '../../catalog/cuda-enums.js';
+import type { Analysis, AnalysisResult } from '../analysis.js';
+import { NotRecorded } from '../analysis.js';
+import { cells } from '../cells.js';
+import { gpuWork, WorkKind } from '../gpu/gpu-work.js';
+import { workFamilies } from '../gpu/work-families.js';
+import { keyField } from '../key-field.js';
+import { layerOfWork } from './layer-of-work.js';
+import { stepsOf } from './steps.js';
+import { typicalStep } from './typical-step.js';
+
+export interface SequenceRow {
+  readonly key: string;
+  readonly position: number;
+  readonly atNs: number;
+  readonly durationNs: number;
+  readonly gapNs: number;
+  readonly stream: number;
+  readonly family: string;
+  readonly layer: number | null;
+  readonly kernel: string;
+  readonly name: string;
+}
+
+export const stepSequence: Analysis<SequenceRow, AnalysisResult<SequenceRow>> = {
+  id: 'step-sequence',
+  title: 'Sequence of one step',
+  question: 'Which kernels does one typical step run, in which order?',
+  reads: {},
+  uses: [gpuWork, workFamilies, typicalStep, stepsOf, layerOfWork],
+  needs: [['kernels', 'graphLaunches']],
+  fields: {
+    key: keyField,
+    position: { header: '#', kind: 'id', about: 'order of start on the device' },
+    atNs: { header: 'At', kind: 'ns', about: 'start, from the begin of the step' },
+    durationNs: { header: 'Duration', kind: 'ns', about: 'on the GPU' },
+    gapNs: { header: 'Gap before', kind: 'ns', about: 'since the work before it ended; 0 when it overlaps' },
+    stream: { header: 'Stream', kind: 'id', about: 'CUDA stream number' },
+    family: { header: 'Family', kind: 'text', about: 'kernel family' },
+    layer: { header: 'Layer', kind: 'id', about: 'where known', optional: true },
+    kernel: { header: 'Kernel', kind: 'text', about: 'short name' },
+    name: { header: 'Full name', kind: 'text', about: 'as recorded', quiet: true },
+  },
+  compute({ profile, use, useIfRecorded }) {
+    const typical = use(typicalStep);
+    if (!typical) throw new NotRecorded('engine steps', 'mark them with NVTX, or give --marker REGEX');
+    const work = use(gpuWork);
+    const { classOf } = use(workFamilies);
+    const layer = useIfRecorded(layerOfWork)?.layer;
+    const names = cells(profile, 'kernels')?.name;
+    const copies = cells(profile, 'copies');
+    let busyUntil = typical.window.start;
+    const rows = Array.from(typical.work, (i, position): SequenceRow => {
+      const kind = work.kind[i];
+      const known = kind === WorkKind.kernel ? classOf(names![work.row[i]]) : undefined;
+      const plain =
+        kind === WorkKind.copy
+          ? `memcpy ${copyKindLabels[copies!.kind[work.row[i]]] ?? ''}`.trim()
+          : kind === WorkKind.memset
+            ? 'memset'
+            : 'CUDA graph replay (contents hidden)';
+      const gapNs = Math.max(0, work.start[i] - busyUntil);
+      busyUntil = Math.max(busyUntil, work.end[i]);
+      return {
+        key: `position:${position}`,
+        position,
+        atNs: work.start[i] - typical.window.start,
+        durationNs: work.end[i] - work.start[i],
+        gapNs,
+        stream: profile.streams[work.stream[i]].streamId,
+        family:
+          known?.family ?? (kind === WorkKind.copy ? 'copy' : kind === WorkKind.memset ? 'memset' : 'graph'),
+        layer: layer && layer[i] !== NONE ? layer[i] : null,
+        kernel: known?.shortName ?? plain,
+        name: known ? profile.strings.text(names![work.row[i]]) : plain,
+      };
+    });
+    const step = use(stepsOf)!.steps[typical.window.step];
+    return {
+      rows,
+      summary: {
+        iteration: step.iteration,
+        phase: typical.phase,
+        wallNs: typical.window.end - typical.window.start,
+        kernels: typical.work.reduce((sum, i) => sum + Number(work.kind[i] === WorkKind.kernel), 0),
+      },
+    };
+  },
+};

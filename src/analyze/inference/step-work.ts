@@ -1,0 +1,244 @@
+/**
+ * Which step each piece of GPU work belongs to: the one whose period holds the API call that launched it. A graph
+ * launch brings all its nodes along, and work that runs late still counts for the step that asked for it.
+ */
+import { upperBound } from '../../base/bisect.js';
+import { NONE } from '../../base/column.js';
+import type { Profile } from '../../model/profile.js';
+import type { Derived } from '../analysis.js';
+import { type Cells, cells } from '../cells.js';
+import { type GpuWork, gpuWork, WorkKind } from '../gpu/gpu-work.js';
+import type { Lane } from './lane.js';
+import { type Steps, stepsOf } from './steps.js';
+
+/** What one run of a step did on one device. */
+export interface DeviceRun {
+  readonly step: number;
+  readonly lane: number;
+  readonly run: number;
+  readonly device: number;
+  gpuStart: number;
+  gpuEnd: number;
+  kernels: number;
+  copies: number;
+  graphBlocks: number;
+  /** Union of its own work. */
+  busyNs: number;
+}
+
+export interface StepWork {
+  readonly steps: Steps;
+  /** Per piece of work: index into `deviceRuns`, or NONE when it was launched outside all steps. */
+  readonly runOfWork: Int32Array;
+  readonly deviceRuns: readonly DeviceRun[];
+  /** Device runs of each device in order of time. */
+  readonly byDevice: ReadonlyMap<number, readonly number[]>;
+  /** Per step, calls that launched a CUDA graph (of the reference run's lane). */
+  readonly graphLaunches: Int32Array;
+  /** Pieces of work without a known launch, placed by when they ran. */
+  readonly placedByTime: number;
+}
+
+export const stepWork: Derived<StepWork | undefined> = {
+  id: 'step-work',
+  reads: { apiCalls: [] },
+  uses: [gpuWork, stepsOf],
+  compute({ profile, use }) {
+    const steps = use(stepsOf);
+    if (!steps) return undefined;
+    const work = use(gpuWork);
+    const places = new LanePlaces(profile, steps.lanes);
+    const { runOfWork, deviceRuns, placedByTime } = attribute(profile, work, steps, places);
+    return {
+      steps,
+      runOfWork,
+      deviceRuns,
+      byDevice: groupByDevice(steps, deviceRuns),
+      graphLaunches: countGraphLaunches(profile, steps, places),
+      placedByTime,
+    };
+  },
+};
+
+/** Finds the run a moment on a thread belongs to. */
+class LanePlaces {
+  private readonly laneOfThread: Int32Array;
+  private readonly laneOfProcess: Int32Array;
+  private readonly starts: readonly Float64Array[];
+  private readonly ends: readonly Float64Array[];
+
+  constructor(
+    profile: Profile,
+    readonly lanes: readonly Lane[],
+  ) {
+    this.laneOfThread = new Int32Array(profile.threads.length).fill(NONE);
+    this.laneOfProcess = new Int32Array(profile.processes.length).fill(NONE);
+    for (let index = lanes.length - 1; index >= 0; index--) {
+      this.laneOfProcess[lanes[index].process] = index;
+    }
+    profile.threads.forEach((thread, row) => {
+      this.laneOfThread[row] = this.laneOfProcess[thread.process];
+    });
+    lanes.forEach((lane, index) => {
+      this.laneOfThread[lane.thread] = index;
+    });
+    this.starts = lanes.map(lane => Float64Array.from(lane.runs, run => run.start));
+    this.ends = lanes.map(lane => Float64Array.from(lane.runs, run => run.periodEnd));
+  }
+
+  ofThread = (thread: number): number => (thread === NONE ? NONE : this.laneOfThread[thread]);
+  ofProcess = (process: number): number => this.laneOfProcess[process];
+
+  /** The run whose period holds the moment, or NONE. */
+  runAt(lane: number, moment: number): number {
+    const run = upperBound(this.starts[lane], moment) - 1;
+    return run >= 0 && moment < this.ends[lane][run] ? run : NONE;
+  }
+}
+
+function attribute(profile: Profile, work: GpuWork, steps: Steps, places: LanePlaces) {
+  const calls = cells(profile, 'apiCalls');
+  const processOfStream = Int32Array.from(profile.streams, stream => stream.process);
+  const runOfWork = new Int32Array(work.length).fill(NONE);
+  const deviceRuns: DeviceRun[] = [];
+  // Device runs of lane and run, chained by device: almost always there is one.
+  const known = steps.lanes.map(lane => lane.runs.map((): number[] => []));
+  let placedByTime = 0;
+  let lastCall = NONE;
+  let lastRun = NONE;
+  for (let i = 0; i < work.length; i++) {
+    const call = work.launch[i];
+    if (call !== NONE && call === lastCall) {
+      // All nodes of a graph launch come with one call.
+      if (lastRun !== NONE && deviceRuns[lastRun].device === work.device[i]) {
+        runOfWork[i] = lastRun;
+        addWork(deviceRuns[lastRun], work, i);
+        continue;
+      }
+    }
+    const lane =
+      call === NONE
+        ? places.ofProcess(processOfStream[work.stream[i]])
+        : places.ofThread(calls!.thread[call]);
+    if (lane === NONE) continue;
+    const run = places.runAt(lane, call === NONE ? work.start[i] : calls!.start[call]);
+    if (call === NONE) placedByTime++;
+    lastCall = call;
+    lastRun = NONE;
+    if (run === NONE) continue;
+    const device = work.device[i];
+    let index = known[lane][run].find(candidate => deviceRuns[candidate].device === device);
+    if (index === undefined) {
+      index = deviceRuns.length;
+      known[lane][run].push(index);
+      deviceRuns.push(emptyRun(steps.stepOfRun[lane][run], lane, run, device));
+    }
+    lastRun = index;
+    runOfWork[i] = index;
+    addWork(deviceRuns[index], work, i);
+  }
+  addEmptyRuns(steps, deviceRuns, known);
+  return { runOfWork, deviceRuns, placedByTime };
+}
+
+const emptyRun = (step: number, lane: number, run: number, device: number): DeviceRun => ({
+  step,
+  lane,
+  run,
+  device,
+  gpuStart: Number.NaN,
+  gpuEnd: Number.NaN,
+  kernels: 0,
+  copies: 0,
+  graphBlocks: 0,
+  busyNs: 0,
+});
+
+/** Work comes in order of start, so the union grows at its end only. */
+function addWork(run: DeviceRun, work: GpuWork, i: number): void {
+  const start = work.start[i];
+  const end = work.end[i];
+  if (Number.isNaN(run.gpuStart)) {
+    run.gpuStart = start;
+    run.gpuEnd = start;
+  }
+  if (end > run.gpuEnd) {
+    run.busyNs += end - Math.max(start, run.gpuEnd);
+    run.gpuEnd = end;
+  }
+  const kind = work.kind[i];
+  if (kind === WorkKind.kernel) run.kernels++;
+  else if (kind === WorkKind.graphBlock) run.graphBlocks++;
+  else run.copies++;
+}
+
+/** A step without work still passed on the device its lane works on. */
+function addEmptyRuns(steps: Steps, deviceRuns: DeviceRun[], known: number[][][]): void {
+  const devicesOfLane = steps.lanes.map(() => new Set<number>());
+  for (const { lane, device } of deviceRuns) devicesOfLane[lane].add(device);
+  known.forEach((runs, lane) => {
+    runs.forEach((found, run) => {
+      for (const device of devicesOfLane[lane]) {
+        if (!found.some(index => deviceRuns[index].device === device))
+          deviceRuns.push(emptyRun(steps.stepOfRun[lane][run], lane, run, device));
+      }
+    });
+  });
+}
+
+/** Two processes may share a device; its steps are those of the lane that kept it busiest. */
+function groupByDevice(steps: Steps, deviceRuns: readonly DeviceRun[]): Map<number, number[]> {
+  const busy = new Map<number, Float64Array>();
+  for (const run of deviceRuns) {
+    let lanes = busy.get(run.device);
+    if (!lanes) busy.set(run.device, (lanes = new Float64Array(steps.lanes.length)));
+    lanes[run.lane] += run.busyNs;
+  }
+  const byDevice = new Map<number, number[]>();
+  for (const device of [...busy.keys()].sort((a, b) => a - b)) {
+    const lanes = busy.get(device)!;
+    const owner = lanes.indexOf(Math.max(...lanes));
+    const indexes = deviceRuns.flatMap((run, i) => (run.device === device && run.lane === owner ? [i] : []));
+    byDevice.set(
+      device,
+      indexes.sort((a, b) => deviceRuns[a].run - deviceRuns[b].run),
+    );
+  }
+  return byDevice;
+}
+
+const GRAPH_LAUNCH = /^(cuda|hip|cu)GraphLaunch/;
+
+function countGraphLaunches(profile: Profile, steps: Steps, places: LanePlaces): Int32Array {
+  const counts = new Int32Array(steps.steps.length);
+  const calls = cells(profile, 'apiCalls');
+  if (!calls) return counts;
+  const isLaunch = nameTest(profile, calls, GRAPH_LAUNCH);
+  const openUntil = new Float64Array(profile.threads.length).fill(-Infinity);
+  for (let row = 0; row < calls.length; row++) {
+    if (!isLaunch(calls.name[row]) || calls.thread[row] === NONE) continue;
+    // The driver's record of a launch lies inside the runtime's: one launch.
+    if (calls.start[row] < openUntil[calls.thread[row]]) continue;
+    openUntil[calls.thread[row]] = calls.end[row];
+    const lane = places.ofThread(calls.thread[row]);
+    const run = lane === NONE ? NONE : places.runAt(lane, calls.start[row]);
+    if (run === NONE) continue;
+    const step = steps.stepOfRun[lane][run];
+    if (steps.steps[step].runs[0].lane === lane) counts[step]++;
+  }
+  return counts;
+}
+
+/** Tests names once per distinct name. */
+export function nameTest(
+  profile: Profile,
+  _calls: Cells<'apiCalls'>,
+  pattern: RegExp,
+): (id: number) => boolean {
+  const known = new Map<number, boolean>();
+  return id => {
+    let answer = known.get(id);
+    if (answer === undefined) known.set(id, (answer = pattern.test(profile.strings.text(id))));
+    return answer;
+  };
+}

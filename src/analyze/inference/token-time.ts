@@ -1,0 +1,88 @@
+/** What one output token costs, split by where the time goes. */
+import type { Phase } from '../../catalog/phases.js';
+import { phases } from '../../catalog/phases.js';
+import type { Analysis, AnalysisResult } from '../analysis.js';
+import { NotRecorded } from '../analysis.js';
+import { keyField } from '../key-field.js';
+import { addBudgets } from './budget-totals.js';
+import { windowBudgets } from './step-budget.js';
+import { stepsOf } from './steps.js';
+
+export interface TokenTimeRow {
+  readonly key: string;
+  readonly phase: Phase;
+  readonly steps: number;
+  readonly tokensPerStep: number;
+  readonly interTokenNs: number;
+  readonly perTokenNs: number;
+  readonly kernelNs: number;
+  readonly communicationNs: number;
+  readonly copyNs: number;
+  readonly hostNs: number;
+  readonly idleNs: number;
+}
+
+/** Idle the host did not cause. */
+const NOT_HOST = ['device-wait', 'unknown'];
+
+export const tokenTime: Analysis<TokenTimeRow, AnalysisResult<TokenTimeRow>> = {
+  id: 'token-time',
+  title: 'Time per output token',
+  question: 'What does one output token cost, and where does that time go?',
+  reads: {},
+  uses: [windowBudgets, stepsOf],
+  needs: [['kernels', 'copies', 'memsets', 'graphLaunches']],
+  fields: {
+    key: keyField,
+    phase: { header: 'Phase', kind: 'text', about: 'steps that decode' },
+    steps: { header: 'Steps', kind: 'count', about: 'with a known number of requests' },
+    tokensPerStep: { header: 'Tokens', kind: 'mean', about: 'requests decoding: one token each' },
+    interTokenNs: {
+      header: 'Between tokens',
+      kind: 'ns-mean',
+      about: 'wall time of a step: what one user waits',
+    },
+    perTokenNs: { header: 'Per token', kind: 'ns-mean', about: 'wall time by tokens' },
+    kernelNs: { header: 'Kernels', kind: 'ns-mean', about: 'compute, per token' },
+    communicationNs: { header: 'Comm', kind: 'ns-mean', about: 'exposed communication, per token' },
+    copyNs: { header: 'Copies', kind: 'ns-mean', about: 'exposed copies, per token' },
+    hostNs: { header: 'Host', kind: 'ns-mean', about: 'idle caused by the host, per token' },
+    idleNs: { header: 'Other idle', kind: 'ns-mean', about: 'device-side wait and unknown, per token' },
+  },
+  compute({ use }) {
+    const steps = use(stepsOf)?.steps ?? [];
+    const budgets = use(windowBudgets);
+    const rows = phases.flatMap(({ id: phase }): TokenTimeRow[] => {
+      const own = budgets.filter(({ window: { step } }) => {
+        const facts = steps[step]?.facts;
+        return facts?.phase === phase && (facts.generationRequests ?? 0) > 0;
+      });
+      if (own.length === 0) return [];
+      // Windows of several devices are one step's: tokens are counted once per window, time once per window.
+      const tokens = own.reduce((sum, { window }) => sum + steps[window.step].facts.generationRequests!, 0);
+      const total = addBudgets(own.map(({ budget }) => budget));
+      const notHost = NOT_HOST.reduce((sum, cause) => sum + (total.idleByCause[cause] ?? 0), 0);
+      return [
+        {
+          key: `phase:${phase}`,
+          phase,
+          steps: new Set(own.map(({ window }) => window.step)).size,
+          tokensPerStep: tokens / own.length,
+          interTokenNs: total.wallNs / own.length,
+          perTokenNs: total.wallNs / tokens,
+          kernelNs: total.computeNs / tokens,
+          communicationNs: total.communicationExposedNs / tokens,
+          copyNs: total.copyExposedNs / tokens,
+          hostNs: (total.idleNs - notHost) / tokens,
+          idleNs: notHost / tokens,
+        },
+      ];
+    });
+    if (rows.length === 0)
+      throw new NotRecorded(
+        'requests per decode step',
+        'capture with the engine’s step markers (NVTX, or a PyTorch trace)',
+      );
+    return { rows };
+  },
+};

@@ -1,0 +1,182 @@
+/**
+ * Steps without markers. First by CUDA graph launches: engines replay the same graphs once per decode step. Then by
+ * kernels: something in every step runs exactly once (an embedding, an argmax), at regular distances.
+ */
+import { lowerBound } from '../../base/bisect.js';
+import { NONE } from '../../base/column.js';
+import { SYNC_CALL } from '../../catalog/host-activities.js';
+import type { Profile } from '../../model/profile.js';
+import { cells } from '../cells.js';
+import { type GpuWork, WorkKind } from '../gpu/gpu-work.js';
+import type { WorkFamilies } from '../gpu/work-families.js';
+import { type Lane, withPeriods } from './lane.js';
+import { phaseOfKernels } from './phase-of-kernels.js';
+import { findPeriod } from './repetition.js';
+import type { Confidence, Method } from './steps.js';
+
+export interface UnmarkedLanes {
+  readonly method: Method;
+  readonly confidence: Confidence;
+  readonly lanes: readonly Lane[];
+}
+
+/** Work of one process in order of launch, with the call that launched each piece. */
+interface LaunchedWork {
+  readonly process: number;
+  readonly thread: number;
+  readonly work: Int32Array;
+  readonly at: Float64Array;
+}
+
+export function findUnmarkedLanes(
+  profile: Profile,
+  work: GpuWork,
+  families: WorkFamilies,
+  recordedUntil: Float64Array,
+): UnmarkedLanes | undefined {
+  const launched = launchedByProcess(profile, work);
+  const attempts = [
+    { method: 'graph-launches', boundaries: graphBoundaries, confidence: 'likely' },
+    { method: 'kernel-sequence', boundaries: sequenceBoundaries, confidence: 'guess' },
+  ] as const;
+  for (const { method, boundaries, confidence } of attempts) {
+    const lanes = launched.flatMap(list => {
+      const starts = boundaries(profile, work, list);
+      if (!starts) return [];
+      return [laneFrom(profile, work, families, list, starts, recordedUntil[list.process])];
+    });
+    // Ranks run alike: a method that only works for some of them has found something else.
+    if (lanes.length > 0 && lanes.length * 2 > launched.length) return { method, confidence, lanes };
+  }
+  return undefined;
+}
+
+function launchedByProcess(profile: Profile, work: GpuWork): LaunchedWork[] {
+  const calls = cells(profile, 'apiCalls');
+  const byProcess = new Map<number, number[]>();
+  for (let i = 0; i < work.length; i++) {
+    const { process } = profile.streams[work.stream[i]];
+    const list = byProcess.get(process);
+    if (list) list.push(i);
+    else byProcess.set(process, [i]);
+  }
+  return [...byProcess].map(([process, indexes]) => {
+    const moment = (i: number) => (work.launch[i] === NONE ? work.start[i] : calls!.start[work.launch[i]]);
+    const ordered = Int32Array.from(indexes).sort((a, b) => moment(a) - moment(b) || a - b);
+    const perThread = new Map<number, number>();
+    for (const i of ordered) {
+      if (work.launch[i] === NONE) continue;
+      const thread = calls!.thread[work.launch[i]];
+      perThread.set(thread, (perThread.get(thread) ?? 0) + 1);
+    }
+    const [thread = NONE] = [...perThread].sort((a, b) => b[1] - a[1])[0] ?? [];
+    return { process, thread, work: ordered, at: Float64Array.from(ordered, moment) };
+  });
+}
+
+/** One step per round of graph launches; it begins after the last wait or the longest pause before the round. */
+function graphBoundaries(profile: Profile, work: GpuWork, list: LaunchedWork): number[] | undefined {
+  const calls = cells(profile, 'apiCalls');
+  if (!calls || list.thread === NONE) return undefined;
+  const launches: { call: number; kernels: number; name: number }[] = [];
+  const names = cells(profile, 'kernels')?.name;
+  for (let i = 0; i < list.work.length; i++) {
+    const index = list.work[i];
+    const call = work.launch[index];
+    if (call === NONE || !/GraphLaunch/.test(profile.strings.text(calls.name[call]))) continue;
+    const last = launches[launches.length - 1];
+    if (last?.call === call) last.kernels++;
+    else {
+      const name = work.kind[index] === WorkKind.kernel ? names![work.row[index]] : NONE;
+      launches.push({ call, kernels: 1, name });
+    }
+  }
+  if (launches.length === 0) return undefined;
+  // Several graphs per step (piecewise graphs, one per layer group) come in the same order each time.
+  const round = findPeriod(launches.map(({ kernels, name }) => kernels * 65537 + name))?.period ?? 1;
+  const starts: number[] = [];
+  for (let i = 0; i < launches.length; i += round) {
+    const call = launches[i].call;
+    const after = i === 0 ? list.at[0] : calls.end[launches[i - 1].call];
+    starts.push(i === 0 ? list.at[0] : beginAfter(profile, list.thread, after, calls.start[call]));
+  }
+  return starts;
+}
+
+/** Between two moments on a thread: the end of its last waiting call, else of its longest pause between calls. */
+function beginAfter(profile: Profile, thread: number, from: number, to: number): number {
+  const calls = cells(profile, 'apiCalls')!;
+  let lastWait = Number.NaN;
+  let previous = from;
+  let longest = 0;
+  let pauseEnd = to;
+  for (let row = lowerBound(calls.start, from); row < calls.length; row++) {
+    if (calls.start[row] >= to) break;
+    if (calls.thread[row] !== thread) continue;
+    if (SYNC_CALL.test(profile.strings.text(calls.name[row])) && calls.end[row] <= to)
+      lastWait = calls.end[row];
+    if (calls.start[row] - previous > longest) {
+      longest = calls.start[row] - previous;
+      pauseEnd = calls.start[row];
+    }
+    previous = Math.max(previous, calls.end[row]);
+  }
+  return Number.isNaN(lastWait) ? pauseEnd : lastWait;
+}
+
+/** The rarest kernel that comes at regular distances over most of the capture marks the steps. */
+function sequenceBoundaries(profile: Profile, work: GpuWork, list: LaunchedWork): number[] | undefined {
+  const names = cells(profile, 'kernels')?.name;
+  if (!names) return undefined;
+  const places = new Map<number, number[]>();
+  let position = 0;
+  const momentOf: number[] = [];
+  for (let i = 0; i < list.work.length; i++) {
+    if (work.kind[list.work[i]] !== WorkKind.kernel) continue;
+    const name = names[work.row[list.work[i]]];
+    const known = places.get(name);
+    if (known) known.push(position);
+    else places.set(name, [position]);
+    momentOf[position++] = list.at[i];
+  }
+  const candidates = [...places.values()]
+    .filter(found => found.length >= 3 && isRegular(found, position))
+    .sort((a, b) => a.length - b.length || a[0] - b[0]);
+  if (candidates.length === 0) return undefined;
+  // Steps begin where the first of the once-per-step kernels is launched.
+  return candidates[0].map(place => momentOf[place]);
+}
+
+/** Distances within a tenth of each other, covering at least four fifths of all kernels. */
+function isRegular(places: readonly number[], total: number): boolean {
+  const distances = places.slice(1).map((place, i) => place - places[i]);
+  const typical = [...distances].sort((a, b) => a - b)[distances.length >> 1];
+  if (typical < 5) return false;
+  const regular = distances.filter(distance => Math.abs(distance - typical) <= Math.max(1, typical / 10));
+  const covered = places[places.length - 1] - places[0] + typical;
+  return regular.length >= 0.9 * distances.length && covered >= 0.8 * total;
+}
+
+function laneFrom(
+  profile: Profile,
+  work: GpuWork,
+  families: WorkFamilies,
+  list: LaunchedWork,
+  starts: readonly number[],
+  recordedUntil: number,
+): Lane {
+  const last = Math.max(list.at[list.at.length - 1], recordedUntil);
+  let at = 0;
+  const runs = starts.map((start, i) => {
+    const end = starts[i + 1] ?? last;
+    const own: number[] = [];
+    while (at < list.work.length && list.at[at] < end) {
+      if (list.at[at] >= start) own.push(list.work[at]);
+      at++;
+    }
+    if (i === starts.length - 1) while (at < list.work.length) own.push(list.work[at++]);
+    const facts = { phase: phaseOfKernels(profile, work, families, own) };
+    return { start, end: Math.max(start, end), facts, label: '', open: false };
+  });
+  return { process: list.process, thread: list.thread, runs: withPeriods(runs, last) };
+}

@@ -1,0 +1,140 @@
+/** The page of `stepscope analyze`: the answer first, then the budget, the kernels, and a line for everything else. */
+import { plural } from '../base/units.js';
+import { capabilities, graphMode } from '../model/capabilities.js';
+import type { Profile } from '../model/profile.js';
+import type { Analysis, AnalysisResult, Analyzer } from './analysis.js';
+import { NotRecorded } from './analysis.js';
+import type { Block, StatementBlock } from './block.js';
+import { kernelFamilies } from './gpu/kernel-families.js';
+import { kernelsPerStep } from './gpu/kernels-per-step.js';
+import { type PhaseBudget, totalsByPhase } from './inference/budget-totals.js';
+import { budgetBars } from './inference/describe-budget.js';
+import { type IterationRow, iterationSpan, iterations } from './inference/iterations.js';
+import { stepBudget } from './inference/step-budget.js';
+import { familiesTable, moreFacts, stepsFacts } from './page-details.js';
+import { phaseVerdict } from './verdict.js';
+
+/** Budgets drawn in full; further phases get a sentence. */
+const MOST_BUDGETS = 2;
+
+/** What an analysis gave, or undefined where the capture cannot answer. */
+export type Ask = <Row extends { readonly key: string }>(
+  analysis: Analysis<Row, AnalysisResult<Row>>,
+) => AnalysisResult<Row> | undefined;
+
+export function describePage(analyzer: Analyzer): Block[] {
+  const { profile } = analyzer;
+  const ask: Ask = analysis => {
+    try {
+      return analyzer.get(analysis);
+    } catch (error) {
+      if (error instanceof NotRecorded) return undefined;
+      throw error;
+    }
+  };
+  const steps = ask(iterations);
+  const budget = ask(stepBudget);
+  const header = headerOf(profile, steps);
+  if (!budget || budget.rows.length === 0) return [header, noGpuWork(profile, steps)];
+  const hidden = budget.summary?.graphReplaysHidden === true;
+  const phases = totalsByPhase(budget.rows).sort((a, b) => b.wallNs - a.wallNs);
+  const inSteps = phases.filter(total => total.phase !== null);
+  const shown = (inSteps.length > 0 ? inSteps : phases).slice(0, MOST_BUDGETS);
+  const main = shown[0];
+  return [
+    header,
+    answerOf(ask, main, phases, hidden),
+    ...shown.map(total => budgetBars(total, hidden)),
+    ...familiesTable(ask, main.phase),
+    moreFacts(analyzer, ask, main.phase),
+    ...(steps && steps.rows.length > 0 ? [stepsFacts(steps.rows)] : []),
+  ];
+}
+
+function headerOf(profile: Profile, steps: AnalysisResult<IterationRow> | undefined): StatementBlock {
+  const { capture } = profile;
+  const used = new Set(profile.streams.map(stream => profile.gpus[stream.gpu].name));
+  const gpus = new Set(profile.streams.map(stream => stream.gpu as number)).size;
+  const mode = graphMode(profile);
+  const graphs = {
+    nodes: 'CUDA graphs: recorded by node',
+    blocks: 'CUDA graphs: recorded as blocks, kernels inside hidden',
+    none: 'CUDA graphs: none',
+  }[mode];
+  const parts = [
+    capture.files.length === 1 ? capture.files[0] : plural(capture.files.length, 'file'),
+    gpus > 0 ? `${gpus > 1 ? `${gpus} × ` : ''}${[...used].join(', ') || 'GPU'}` : 'no GPU work',
+    `${capture.profiler === 'nsys' ? 'nsys' : 'PyTorch profiler'} ${capture.profilerVersion}`.trim(),
+    graphs,
+    ...stepsParts(steps),
+  ];
+  return { kind: 'statement', id: 'capture', title: 'Capture', lines: [parts.join(' · ')], quiet: true };
+}
+
+/** `steps 12–16, all decode, batch 8 · steady state: 5 of 5` */
+function stepsParts(steps: AnalysisResult<IterationRow> | undefined): string[] {
+  const rows = steps?.rows ?? [];
+  const selected = rows.filter(row => row.selected);
+  if (selected.length === 0) return ['no engine steps found'];
+  const kinds = new Set(selected.map(row => row.phase));
+  const batches = new Set(
+    selected.map(row => row.generationRequests).filter(batch => batch !== null && batch > 0),
+  );
+  const phase =
+    kinds.size === 1
+      ? `all ${[...kinds][0] === 'unknown' ? 'of unknown phase' : [...kinds][0]}`
+      : [...kinds].join(', ');
+  const batch = batches.size === 1 ? `, batch ${[...batches][0]}` : '';
+  const leftOut = rows.filter(row => !row.selected);
+  const reasons = [...new Set(leftOut.map(row => row.state).filter(state => state !== 'steady'))];
+  const by =
+    rows[0].foundBy === 'marker'
+      ? ''
+      : ` (found by ${rows[0].foundBy.replace('-', ' ')}: ${rows[0].confidence})`;
+  return [
+    `steps ${iterationSpan(selected)}, ${phase}${batch}${by}`,
+    `${leftOut.some(row => row.state === 'steady') ? 'selected' : 'steady state'}: ${selected.length} of ${rows.length}${reasons.length > 0 ? ` (left out: ${reasons.join(', ')})` : ''}`,
+  ];
+}
+
+function answerOf(
+  ask: Ask,
+  main: PhaseBudget,
+  phases: readonly PhaseBudget[],
+  hidden: boolean,
+): StatementBlock {
+  const families = ask(kernelFamilies)?.rows ?? [];
+  const counts = ask(kernelsPerStep)?.rows ?? [];
+  const verdict = (total: PhaseBudget) =>
+    phaseVerdict(total, families, counts.find(row => row.phase === total.phase)?.kernels, hidden);
+  const [answer, detail] = verdict(main);
+  const others = phases
+    .filter(total => total !== main && total.phase !== null)
+    .map(total => verdict(total).join(' '));
+  const unfound =
+    main.phase === null
+      ? [
+          'No engine steps were found, so figures are over the whole trace: mark steps with NVTX, or give --marker REGEX.',
+        ]
+      : [];
+  return { kind: 'statement', id: 'answer', title: 'Answer', lines: [answer, detail, ...others, ...unfound] };
+}
+
+/** What a profile of the wrong process, or of the wrong moment, looks like. */
+function noGpuWork(profile: Profile, steps: AnalysisResult<IterationRow> | undefined): StatementBlock {
+  const hint = capabilities(profile).find(ability => ability.table === 'kernels')?.hint ?? '';
+  const marked = steps && steps.rows.length > 0;
+  const why = marked
+    ? 'The engine’s steps are there but nothing they ran on a GPU: CUDA was not traced, or the workers that launch are other processes.'
+    : 'Usually the client was profiled instead of the server, the window was never reached, or the processes that run the model were not followed.';
+  return {
+    kind: 'statement',
+    id: 'answer',
+    title: 'Answer',
+    lines: [
+      'No GPU work was recorded.',
+      why,
+      `→ Profile the process that runs the model: ${hint}; with worker processes add --trace-fork-before-exec=true; check that the window was reached.`,
+    ],
+  };
+}

@@ -1,0 +1,45 @@
+/** The rows of an analysis as a table for people: quiet fields are left out, maps and lists summed up in words. */
+import { formatDuration } from '../base/units.js';
+import type { AnyAnalysis, Field } from './analysis.js';
+import type { ColumnKind, TableBlock, TableColumn } from './block.js';
+
+type AnyRow = Readonly<Record<string, unknown>>;
+
+export function rowsTable(
+  analysis: AnyAnalysis,
+  rows: readonly AnyRow[],
+  options: { readonly title?: string; readonly advice?: string; readonly id?: string } = {},
+): TableBlock {
+  const fields = Object.entries(analysis.fields as Record<string, Field>).filter(
+    // A column nobody knows anything about only takes room.
+    ([name, field]) => !field.quiet && field.kind !== 'list' && rows.some(row => row[name] !== null),
+  );
+  return {
+    kind: 'table',
+    id: options.id ?? analysis.id,
+    title: options.title ?? analysis.title,
+    rows: rows.length,
+    columns: fields.map(([name, field]) => column(field, rows, name)),
+    ...(options.advice ? { advice: options.advice } : {}),
+  };
+}
+
+function column({ header, kind }: Field, rows: readonly AnyRow[], name: string): TableColumn {
+  if (kind === 'map-ns') return { header, kind: 'text', values: rows.map(row => largest(row[name])) };
+  if (kind === 'flag') return { header, kind: 'text', values: rows.map(row => (row[name] ? 'yes' : 'no')) };
+  if (kind === 'text') return { header, kind, values: rows.map(row => row[name] as string | null) };
+  return {
+    header,
+    kind: kind as ColumnKind,
+    values: rows.map(row => (typeof row[name] === 'number' ? row[name] : Number.NaN)),
+  };
+}
+
+/** `launch-bound 18.9 ms, host-code 1.8 ms` */
+function largest(map: unknown): string {
+  return Object.entries((map ?? {}) as Record<string, number>)
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, 2)
+    .map(([name, ns]) => `${name} ${formatDuration(ns)}`)
+    .join(', ');
+}

@@ -1,0 +1,91 @@
+/** The answer in two sentences: what holds this phase up, and how long a step takes. */
+import { formatCount, formatDuration } from '../base/units.js';
+import type { IdleCause } from '../catalog/idle-causes.js';
+import { idleCauses } from '../catalog/idle-causes.js';
+import { type FamilyId, familyOf } from '../catalog/kernels/families.js';
+import type { FamilyRow } from './gpu/kernel-families.js';
+import type { PhaseBudget } from './inference/budget-totals.js';
+
+/** From this share of the step on, a part is what holds it up. */
+const NOTABLE = 0.2;
+/** A cause with this share of the idle time is the cause. */
+const MAIN = 0.4;
+
+const names: Record<string, string> = {
+  prefill: 'Prefill',
+  mixed: 'Mixed prefill and decode',
+  decode: 'Decode',
+  speculative: 'Speculative decoding',
+  unknown: 'This workload',
+};
+
+const holdsUp: Partial<Record<IdleCause, string>> = {
+  'launch-bound': 'is launch-bound',
+  synchronisation: 'is held up by synchronisation',
+  'garbage-collection': 'stalls on Python garbage collection',
+  gil: 'waits for the Python GIL',
+  'os-call': 'is held up by blocking OS calls',
+  allocation: 'is held up by memory allocation',
+  'host-code': 'is held up by host code',
+  'device-wait': 'waits between kernels that were launched in time',
+  'profiler-overhead': 'is distorted by the profiler itself',
+};
+
+const percent = (share: number) => `${Math.round(share * 100)}%`;
+
+export function phaseVerdict(
+  total: PhaseBudget,
+  families: readonly FamilyRow[],
+  kernelsPerStep: number | undefined,
+  graphsHidden: boolean,
+): [answer: string, detail: string] {
+  const name = names[total.phase ?? 'unknown'];
+  const share = (ns: number) => (total.wallNs > 0 ? ns / total.wallNs : 0);
+  const idle = share(total.idleNs);
+  const every = total.phase === null ? 'of the time' : 'of every step';
+  const busyNs = (total.wallNs - total.idleNs) / total.windows;
+  const detail = [
+    `${formatDuration(total.wallNs / total.windows)} ${total.phase === null ? 'in all' : 'per step'}`,
+    `${formatDuration(busyNs)} of GPU work`,
+    kernelsPerStep !== undefined && `${formatCount(Math.round(kernelsPerStep))} kernels`,
+  ].filter(text => text !== false);
+  const sentence = `${detail.join(', ')}.`;
+  if (idle >= NOTABLE) {
+    const where = graphsHidden ? ' outside graph replays' : '';
+    return [`${name} ${idleWords(total)}: the GPU waits ${percent(idle)} ${every}${where}.`, sentence];
+  }
+  if (share(total.communicationExposedNs) >= NOTABLE) {
+    const exposed = percent(share(total.communicationExposedNs));
+    return [`${name} waits for communication: ${exposed} ${every} is communication nothing hides.`, sentence];
+  }
+  if (share(total.copyExposedNs) >= NOTABLE) {
+    return [
+      `${name} waits for copies: ${percent(share(total.copyExposedNs))} ${every} is copying nothing hides.`,
+      sentence,
+    ];
+  }
+  const busy = `${name} keeps the GPU busy ${percent(1 - idle)} ${every}`;
+  const largest = largestFamily(total, families);
+  return [largest ? `${busy}; most of it is ${largest}.` : `${busy}.`, sentence];
+}
+
+function idleWords({ idleByCause, idleNs }: PhaseBudget): string {
+  const [[first, firstNs] = ['unknown', 0], second] = Object.entries(idleByCause);
+  const label = (id: string) => idleCauses.find(cause => cause.id === id)?.label ?? id;
+  if (first === 'unknown') return 'leaves the GPU idle for reasons that were not recorded';
+  if (firstNs >= MAIN * idleNs)
+    return holdsUp[first as IdleCause] ?? `is held up by ${label(first)} on the host`;
+  return `is held up by ${label(first)}${second ? ` and ${label(second[0])}` : ''}`;
+}
+
+/** `GEMM (48% of GPU time)` */
+function largestFamily(total: PhaseBudget, families: readonly FamilyRow[]): string | undefined {
+  const own = families.map(row => ({
+    row,
+    ns: row.phases.find(part => part.phase === total.phase)?.totalNs ?? 0,
+  }));
+  const sum = own.reduce((all, { ns }) => all + ns, 0);
+  const [largest] = own.sort((a, b) => b.ns - a.ns);
+  if (!largest || sum === 0) return undefined;
+  return `${familyOf(largest.row.family as FamilyId).label} (${percent(largest.ns / sum)} of GPU time)`;
+}

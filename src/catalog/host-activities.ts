@@ -1,0 +1,61 @@
+/**
+ * What host ranges and Python functions of inference engines are for, and which API calls wait or allocate. Names
+ * are those engines use; each line says whose.
+ */
+import type { IdleCause } from './idle-causes.js';
+
+export interface HostActivity {
+  readonly cause: IdleCause;
+  readonly pattern: RegExp;
+  readonly source: string;
+}
+
+/** Tested on range names, and on the function part of Python frames (`scheduler.py(12): run_batch` → `run_batch`). */
+export const hostActivities: readonly HostActivity[] = [
+  {
+    cause: 'garbage-collection',
+    pattern: /^Python GC\b|^gc\.collect$|^<built-in function collect>$|^stepscope\.gc\b/,
+    source:
+      'TensorRT-LLM TLLM_PROFILE_RECORD_GC, both eras; PyTorch profiler frames of gc.collect; our agent',
+  },
+  {
+    cause: 'sampling',
+    pattern:
+      /^(_sample_async|_setup_sampler_step|_write_finish_reasons|fast_greedy_sample_kernel|_process_requests|sample|sampler|sampling|gpu_model_runner: sample|_sync_token_ids_across_tp)$/,
+    source: 'TensorRT-LLM PyExecutor and sampler; vLLM scopes; SGLang model runner',
+  },
+  {
+    cause: 'scheduling',
+    pattern:
+      /^(_schedule|schedule|_can_queue|prepare_resources|get_next_batch_to_run|get_new_batch_prefill|update_running_batch|tp_broadcast_schedule|cp_broadcast_schedule|recv_schedule_from_prev_pp|send_schedule_to_next_pp|_pad_attention_dp_dummy_request|Scheduler\.schedule)$/,
+    source: 'TensorRT-LLM PyExecutor; vLLM and SGLang schedulers',
+  },
+  {
+    cause: 'request-handling',
+    pattern:
+      /^(_fetch_new_requests|_broadcast_new_requests|broadcast_requests|_update_requests|_update_request_states|_handle_responses|_enqueue_responses|_handle_canceled_requests|_emit_first_token_responses|_handle_first_token_response|recv_requests|process_input_requests|process_batch_result|process_batch_result_(prefill|decode)|stream_output|gpu_model_runner: (postprocess|bookkeep)|await_response-\d+|handle_response|LLM\.generate_async|update_from_output)$/,
+    source: 'TensorRT-LLM PyExecutor; SGLang scheduler; vLLM scopes and engine core',
+  },
+  {
+    cause: 'input-preparation',
+    pattern:
+      /^(_prepare_inputs|_prepare_tp_inputs|prepare_inputs|gpu_model_runner: preprocess|prepare_for_(extend|decode)|init_new|replay_prepare|init_forward_metadata\w*|tokenize prompt|transformers input preprocess)$/,
+    source: 'TensorRT-LLM model engine; vLLM model runner; SGLang ForwardBatch and attention backends',
+  },
+];
+
+/** `python/sglang/…/scheduler.py(3197): process_batch_result` → `process_batch_result`. */
+export const functionOfFrame = (name: string): string => /^.*\.py\(\d+\): (.*)$/.exec(name)?.[1] ?? name;
+
+export function activityOf(name: string): IdleCause | undefined {
+  return hostActivities.find(({ pattern }) => pattern.test(name))?.cause;
+}
+
+export const SYNC_CALL =
+  /^(cuda|hip)(Stream|Device|Event|Thread)Synchronize|^cu(Stream|Ctx|Event)Synchronize|^(cuda|hip)Memcpy(?!.*Async)|^cuMemcpy(?!.*Async)/;
+export const ALLOCATION_CALL =
+  /^(cuda|hip)(Ext)?(Malloc|Free|Host(Alloc|Register|Unregister|Free|Malloc)|MemPool(Create|Destroy|Trim))|^cuMem(Alloc|Free|Create|Release|Map|Unmap|AddressReserve|AddressFree|SetAccess|Host(Alloc|Register))/;
+/** NVTX domain and ranges nsys writes with -t python-gil. */
+export const GIL_DOMAIN = 'GIL Trace';
+export const GIL_WAIT = 'Waiting for GIL';
+export const GIL_HOLD = 'Holding GIL';
