@@ -75,6 +75,13 @@ export interface Analysis<Row extends { readonly key: string }, Result extends A
   readonly title: string;
   readonly question: string;
   readonly fields: { readonly [Name in keyof Row]-?: Field };
+  /** One line on the page about the phase that takes most time (null: the whole trace). */
+  readonly headline?: {
+    readonly label: string;
+    text(result: Result, phase: Phase | null): string | undefined;
+  };
+  /** When it cannot answer, the page says what to capture. */
+  readonly worthCapturing?: true;
   /** Words and tables; without it the rows become one table. */
   describe?(result: Result, profile: Profile): Block[];
 }

@@ -2,7 +2,7 @@
 import { plural } from '../base/units.js';
 import { capabilities, graphMode } from '../model/capabilities.js';
 import type { Profile } from '../model/profile.js';
-import type { Analysis, AnalysisResult, Analyzer } from './analysis.js';
+import type { Analysis, AnalysisResult, Analyzer, AnyAnalysis } from './analysis.js';
 import { NotRecorded } from './analysis.js';
 import type { Block, StatementBlock } from './block.js';
 import { kernelFamilies } from './gpu/kernel-families.js';
@@ -22,7 +22,7 @@ export type Ask = <Row extends { readonly key: string }>(
   analysis: Analysis<Row, AnalysisResult<Row>>,
 ) => AnalysisResult<Row> | undefined;
 
-export function describePage(analyzer: Analyzer): Block[] {
+export function describePage(analyzer: Analyzer, analyses: readonly AnyAnalysis[]): Block[] {
   const { profile } = analyzer;
   const ask: Ask = analysis => {
     try {
@@ -46,7 +46,7 @@ export function describePage(analyzer: Analyzer): Block[] {
     answerOf(ask, main, phases, hidden),
     ...shown.map(total => budgetBars(total, hidden)),
     ...familiesTable(ask, main.phase),
-    moreFacts(analyzer, ask, main.phase),
+    moreFacts(analyzer, analyses, main.phase),
     ...(steps && steps.rows.length > 0 ? [stepsFacts(steps.rows)] : []),
   ];
 }

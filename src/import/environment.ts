@@ -1,6 +1,6 @@
 /**
  * Counts the environment variables a file carries and how many look like secrets. Values are looked at here and
- * nowhere else, and never leave this file.
+ * nowhere else, and none leaves this file but the range of iterations that was asked for: digits and dashes.
  */
 const SECRET_NAME =
   /TOKEN|SECRET|PASSW|PASSPHRASE|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|CREDENTIAL|AUTH|COOKIE|SESSION_?KEY/i;
@@ -8,11 +8,15 @@ const HARMLESS_NAME = /TOKENIZERS?_|_TOKENS?_?(MAX|MIN|LIMIT|COUNT)|SSH_AUTH_SOC
 /** Shapes of well-known keys: Hugging Face, OpenAI-style, GitHub, AWS, Slack, Google, NGC, JSON web tokens. */
 const SECRET_VALUE =
   /\b(hf_[A-Za-z0-9]{20,}|sk-[A-Za-z0-9_-]{20,}|gh[pousr]_[A-Za-z0-9]{30,}|AKIA[0-9A-Z]{16}|xox[abprs]-[A-Za-z0-9-]{10,}|AIza[A-Za-z0-9_-]{30,}|nvapi-[A-Za-z0-9_-]{20,}|eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.)/;
+const RANGE_NAME = /^TLLM_(GPTM_)?PROFILE_START_STOP$/;
+const RANGE_VALUE = /^\d{1,9}-\d{1,9}$/;
 const SECRET_URL = /:\/\/[^/\s:@]+:[^/\s:@]{3,}@/;
 
 export class EnvironmentCounter {
   private readonly names = new Set<string>();
   private readonly secrets = new Set<string>();
+  /** Value of TLLM_PROFILE_START_STOP, or of its older name. */
+  requestedIterations: string | undefined;
 
   /** One `NAME=value`; anything else is ignored. */
   addAssignment(text: string): void {
@@ -22,6 +26,7 @@ export class EnvironmentCounter {
 
   add(name: string, value: string): void {
     this.names.add(name);
+    if (RANGE_NAME.test(name) && RANGE_VALUE.test(value)) this.requestedIterations = value;
     const filled = value.replace(/^["']|["']$/g, '').length > 0;
     const named = SECRET_NAME.test(name) && !HARMLESS_NAME.test(name);
     if (filled && (named || SECRET_VALUE.test(value) || SECRET_URL.test(value))) this.secrets.add(name);

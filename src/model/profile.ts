@@ -90,7 +90,7 @@ export interface CaptureInfo {
   readonly distributed?: { readonly rank: number; readonly worldSize: number; readonly backend: string };
   /** Ranks in a merged profile, in file order. */
   readonly ranks: readonly number[];
-  /** Environment variables the file carries. Only counted: their values are never read into a Profile. */
+  /** Environment variables the file carries. Only counted: no value is read into a Profile. */
   readonly environment: { readonly variables: number; readonly looksSecret: number };
   /** Start and end of recording where the file states them; otherwise the span of the events. */
   readonly startNs?: number;

@@ -67,3 +67,21 @@ function linesOf(rows: readonly MetricRow[]): Line[] {
     ...families.map(family => ({ label: family, of: rows.filter(row => row.family === family), pick: busy })),
   ];
 }
+
+const HEADLINE = ['sm-active', 'sm-issue', 'tensor-active', 'dram-read', 'dram-write'];
+/** From here on the rounding of samples is worth a warning. */
+const DOUBTFUL_POINTS = 2;
+
+export function gpuMetricsHeadline({ rows }: AnalysisResult<MetricRow>): string | undefined {
+  const all = rows.filter(row => row.phase === null && row.family === null);
+  const parts = HEADLINE.flatMap(id => {
+    const label = gpuMetrics.find(metric => metric.id === id)?.label;
+    const row = all.find(candidate => candidate.metric === label);
+    return row && row.overBusy !== null ? [`${label} ${row.overBusy.toFixed(0)}%`] : [];
+  });
+  if (parts.length === 0) return undefined;
+  const uncertainty = all.find(row => row.uncertainty !== null)?.uncertainty ?? 0;
+  const doubt =
+    uncertainty >= DOUBTFUL_POINTS ? ` (± ${uncertainty.toFixed(0)} points: samples are mostly idle)` : '';
+  return `while busy: ${parts.join(', ')}${doubt}`;
+}

@@ -15,7 +15,7 @@ import { cells } from '../cells.js';
 import { selection } from '../inference/selection.js';
 import { stepsOf } from '../inference/steps.js';
 import { keyField } from '../key-field.js';
-import { describeGpuMetrics } from './describe-gpu-metrics.js';
+import { describeGpuMetrics, gpuMetricsHeadline } from './describe-gpu-metrics.js';
 import { deviceTimelines } from './device-timeline.js';
 import { gpuWork } from './gpu-work.js';
 import { HIDDEN, workFamilies } from './work-families.js';
@@ -85,6 +85,8 @@ export const gpuMetricsAnalysis: Analysis<MetricRow, AnalysisResult<MetricRow>> 
     },
     coveredNs: { header: 'Covered', kind: 'ns', about: 'busy time of the scope that samples cover' },
   },
+  worthCapturing: true,
+  headline: { label: 'metrics', text: gpuMetricsHeadline },
   describe: describeGpuMetrics,
   compute({ profile, use }) {
     const samples = cells(profile, 'metricSamples')!;

@@ -1,5 +1,7 @@
 /** How much of each phase runs from CUDA graphs, and whether the capture can see inside them. */
+
 import { NONE } from '../../base/column.js';
+import { formatShare, plural } from '../../base/units.js';
 import type { Phase } from '../../catalog/phases.js';
 import { phases } from '../../catalog/phases.js';
 import { graphMode } from '../../model/capabilities.js';
@@ -51,6 +53,15 @@ export const graphCoverage: Analysis<GraphCoverageRow, AnalysisResult<GraphCover
     gpuNs: { header: 'GPU time', kind: 'ns', about: 'sum of durations of all work' },
     gpuInGraphsNs: { header: 'In graphs', kind: 'ns', about: 'sum of durations of work of graph launches' },
     timeShare: { header: 'Time (%)', kind: 'share', about: 'time in graphs of GPU time' },
+  },
+  headline: {
+    label: 'graphs',
+    text({ rows }, phase) {
+      const row = rows.find(candidate => candidate.phase === phase);
+      if (!row || row.graphLaunches === 0) return undefined;
+      const launches = plural(row.graphLaunches, 'graph launch', 'graph launches');
+      return `${formatShare(row.timeShare)} of GPU time runs from ${launches}`;
+    },
   },
   compute({ profile, use }) {
     const work = use(gpuWork);

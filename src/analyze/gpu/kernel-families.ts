@@ -1,5 +1,7 @@
 /** What the GPU time goes to, in families that travel across engines. */
+
 import { NONE } from '../../base/column.js';
+import { formatShare } from '../../base/units.js';
 import { families } from '../../catalog/kernels/families.js';
 import type { Phase } from '../../catalog/phases.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
@@ -51,6 +53,8 @@ interface Tally extends Amount {
 }
 
 const LISTED_UNKNOWN = 10;
+/** Kernels of no known family are worth a line from this share of GPU time on. */
+const WORTH_NAMING = 0.03;
 
 export const kernelFamilies: Analysis<FamilyRow, AnalysisResult<FamilyRow>> = {
   id: 'kernel-families',
@@ -70,6 +74,15 @@ export const kernelFamilies: Analysis<FamilyRow, AnalysisResult<FamilyRow>> = {
     distinct: { header: 'Distinct', kind: 'count', about: 'different kernel names' },
     phases: { header: 'Phases', kind: 'list', about: 'the same per phase; null: outside all steps' },
     variants: { header: 'Variants', kind: 'list', about: 'by variant, data type and library' },
+  },
+  worthCapturing: true,
+  headline: {
+    label: 'unknown',
+    text({ summary = {} }) {
+      const share = summary.unclassifiedShare as number;
+      if (share < WORTH_NAMING) return undefined;
+      return `${formatShare(share)} of GPU time is in kernels of no known family: analyze --why NAME, --rules FILE`;
+    },
   },
   compute({ profile, use }) {
     const work = use(gpuWork);

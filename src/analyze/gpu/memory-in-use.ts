@@ -1,6 +1,8 @@
 /** GPU memory in use over time, as far as the capture recorded allocations. */
+
 import { NONE } from '../../base/column.js';
 import { GrowingColumn } from '../../base/growing-column.js';
+import { formatBytes, formatShare } from '../../base/units.js';
 import { MemoryKind } from '../../catalog/cuda-enums.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { cells } from '../cells.js';
@@ -48,6 +50,19 @@ export const memoryInUse: Analysis<MemoryInUseRow, AnalysisResult<MemoryInUseRow
       header: 'Over time',
       kind: 'list',
       about: `at most ${POINTS} points, the highest of each stretch`,
+    },
+  },
+  worthCapturing: true,
+  headline: {
+    label: 'memory',
+    text({ rows }) {
+      const row = rows.reduce<MemoryInUseRow | undefined>(
+        (most, candidate) => (most && most.peakBytes >= candidate.peakBytes ? most : candidate),
+        undefined,
+      );
+      if (!row) return undefined;
+      const share = row.ofMemory === null ? '' : `, ${formatShare(row.ofMemory)} of the GPU`;
+      return `peak ${formatBytes(row.peakBytes)} by ${row.source}${share}`;
     },
   },
   compute({ profile }) {

@@ -1,12 +1,15 @@
 /** Copies and memsets by direction, memory and whether the host waits for them. */
+
 import { NONE } from '../../base/column.js';
 import { GrowingColumn } from '../../base/growing-column.js';
 import { summarize } from '../../base/stats.js';
+import { formatBytes, formatDuration } from '../../base/units.js';
 import { copyKindLabels, memoryKindLabels } from '../../catalog/cuda-enums.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { cells } from '../cells.js';
 import { selectedWork } from '../inference/selected-work.js';
 import { keyField } from '../key-field.js';
+import { formatMean, perStep, sumOf } from '../words.js';
 import { gpuWork, WorkKind } from './gpu-work.js';
 
 export interface MemoryOperationRow {
@@ -59,6 +62,19 @@ export const memoryOperations: Analysis<MemoryOperationRow, AnalysisResult<Memor
     largestBytes: { header: 'Largest', kind: 'bytes', about: 'of one operation', quiet: true },
     totalNs: { header: 'Time', kind: 'ns', about: 'sum of durations on the GPU' },
     bytesPerSecond: { header: 'Bandwidth', kind: 'bytes-per-second', about: 'bytes by time', optional: true },
+  },
+  headline: {
+    label: 'copies',
+    text({ rows }, phase) {
+      if (rows.length === 0) return undefined;
+      const count = sumOf(rows, row => row.countPerStep);
+      const steps = sumOf(rows, row => row.count) / count;
+      const waiting = sumOf(rows, row => (row.hostWaits ? row.countPerStep : 0));
+      const waits = waiting > 0 ? `; the host waits for ${formatMean(waiting)} of them` : '';
+      const bytes = formatBytes(Math.round(sumOf(rows, row => row.bytes) / steps));
+      const time = formatDuration(sumOf(rows, row => row.totalNs) / steps);
+      return `${formatMean(count)} copies and memsets ${perStep(phase)}, ${bytes}, ${time}${waits}`;
+    },
   },
   compute({ profile, use }) {
     const work = use(gpuWork);

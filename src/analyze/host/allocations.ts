@@ -1,10 +1,13 @@
 /** Allocations of GPU and pinned memory inside the selected steps: a steady state should have none. */
+
 import { NONE } from '../../base/column.js';
+import { formatDuration } from '../../base/units.js';
 import { ALLOCATION_CALL } from '../../catalog/host-activities.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { cells } from '../cells.js';
 import { selectedMoments } from '../inference/selected-moments.js';
 import { keyField } from '../key-field.js';
+import { formatMean, perStep, sumOf } from '../words.js';
 
 export interface AllocationRow {
   readonly key: string;
@@ -29,6 +32,15 @@ export const allocations: Analysis<AllocationRow, AnalysisResult<AllocationRow>>
     countPerStep: { header: 'Per step', kind: 'mean', about: 'count by steps' },
     totalNs: { header: 'Total', kind: 'ns', about: 'time inside the calls' },
     longestNs: { header: 'Longest', kind: 'ns', about: 'one call' },
+  },
+  headline: {
+    label: 'allocations',
+    text({ rows }, phase) {
+      if (rows.length === 0) return `none ${phase === null ? 'recorded' : 'in the steps'}`;
+      const count = formatMean(sumOf(rows, row => row.countPerStep));
+      const time = formatDuration(sumOf(rows, row => row.totalNs));
+      return `${count} ${perStep(phase)}, ${time} in all, most in ${rows[0].call}`;
+    },
   },
   compute({ profile, use }) {
     const moments = use(selectedMoments);

@@ -1,6 +1,8 @@
 /** Python garbage collections in the selected steps, and the GPU idle time that falls into them. */
+
 import { NONE } from '../../base/column.js';
 import { IntervalBuilder, intersect, totalLength } from '../../base/intervals.js';
+import { formatDuration, formatShare } from '../../base/units.js';
 import { activityOf } from '../../catalog/host-activities.js';
 import { RangeKind } from '../../model/schema.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
@@ -8,6 +10,7 @@ import { NotRecorded } from '../analysis.js';
 import { cells } from '../cells.js';
 import { selectedMoments } from '../inference/selected-moments.js';
 import { keyField } from '../key-field.js';
+import { perStep, sumOf } from '../words.js';
 import { idleIntervals } from './idle-intervals.js';
 
 export interface GcRow {
@@ -46,6 +49,16 @@ export const gc: Analysis<GcRow, AnalysisResult<GcRow>> = {
       header: 'GPU idle in it',
       kind: 'ns',
       about: 'idle time of the process’s GPUs inside collections',
+    },
+  },
+  worthCapturing: true,
+  headline: {
+    label: 'GC',
+    text({ rows }, phase) {
+      if (rows.length === 0) return 'no collection in the steps';
+      const total = sumOf(rows, row => row.totalNs);
+      const idle = total > 0 ? sumOf(rows, row => row.gpuIdleNs) / total : 0;
+      return `${formatDuration(sumOf(rows, row => row.nsPerStep))} ${perStep(phase)}; the GPU is idle in ${formatShare(idle)} of it`;
     },
   },
   compute({ profile, use }) {
@@ -107,5 +120,5 @@ export const gc: Analysis<GcRow, AnalysisResult<GcRow>> = {
 const gcNotRecorded = () =>
   new NotRecorded(
     'Python garbage collections',
-    'capture with TLLM_PROFILE_RECORD_GC=1 (TensorRT-LLM), or mark them from gc.callbacks as "Python GC gen0" …',
+    'set TLLM_PROFILE_RECORD_GC=1 (TensorRT-LLM), or mark them as "Python GC" from gc.callbacks',
   );

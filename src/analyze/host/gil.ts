@@ -1,6 +1,8 @@
 /** Who waits for Python's interpreter lock and who holds it, and the GPU idle time that falls into the waits. */
+
 import { NONE } from '../../base/column.js';
 import { IntervalBuilder, intersect, lengthWithin, totalLength } from '../../base/intervals.js';
+import { formatDuration, formatShare, plural } from '../../base/units.js';
 import { GIL_HOLD, GIL_WAIT } from '../../catalog/host-activities.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { NotRecorded } from '../analysis.js';
@@ -8,6 +10,7 @@ import { cells } from '../cells.js';
 import { selectedMoments } from '../inference/selected-moments.js';
 import { stepsOf } from '../inference/steps.js';
 import { keyField } from '../key-field.js';
+import { perStep } from '../words.js';
 import { idleIntervals } from './idle-intervals.js';
 
 export interface GilRow {
@@ -55,6 +58,17 @@ export const gil: Analysis<GilRow, AnalysisResult<GilRow>> = {
       about: 'idle time of the process’s GPUs inside waits',
     },
   },
+  worthCapturing: true,
+  headline: {
+    label: 'GIL',
+    text({ rows }, phase) {
+      const row = rows.find(candidate => candidate.runsSteps);
+      if (!row) return undefined;
+      if (row.waits === 0) return 'the step thread never waits for it';
+      const waits = `${formatDuration(row.waitPerStepNs)} ${perStep(phase)} (${plural(row.waits, 'wait')})`;
+      return `the step thread waits ${waits}; the GPU is idle in ${formatShare(row.gpuIdleNs / row.waitNs)} of it`;
+    },
+  },
   compute({ profile, use }) {
     const ranges = cells(profile, 'ranges');
     const waitName = profile.strings.find(GIL_WAIT) as number;
@@ -95,7 +109,7 @@ export const gil: Analysis<GilRow, AnalysisResult<GilRow>> = {
       }
     }
     if (seen === 0) {
-      throw new NotRecorded('the GIL', 'capture with -t python-gil (nsys); the PyTorch profiler cannot');
+      throw new NotRecorded('the GIL', 'capture with nsys -t python-gil');
     }
     const rows = [...tallies].map(([thread, tally]): GilRow => {
       const { name, tid, process } = profile.threads[thread];

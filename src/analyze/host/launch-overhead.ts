@@ -1,12 +1,15 @@
 /** What launching costs: time inside launch calls, and how long work then waits in the queue. */
+
 import { NONE } from '../../base/column.js';
 import { GrowingColumn } from '../../base/growing-column.js';
 import { summarize } from '../../base/stats.js';
+import { formatDuration } from '../../base/units.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { cells } from '../cells.js';
 import { gpuWork } from '../gpu/gpu-work.js';
 import { selectedWork } from '../inference/selected-work.js';
 import { keyField } from '../key-field.js';
+import { formatMean, perStep } from '../words.js';
 
 export interface LaunchRow {
   readonly key: string;
@@ -54,6 +57,16 @@ export const launchOverhead: Analysis<LaunchRow, AnalysisResult<LaunchRow>> = {
     },
     queueMedianNs: { header: 'Queue median', kind: 'ns-mean', about: 'the same' },
     queueMaxNs: { header: 'Queue max', kind: 'ns', about: 'the same' },
+  },
+  headline: {
+    label: 'launches',
+    text({ rows }, phase) {
+      const row = rows.find(candidate => /Launch/.test(candidate.call));
+      if (!row) return undefined;
+      const count = `${formatMean(row.callsPerStep)} ${perStep(phase)}`;
+      const queue = `then ${formatDuration(row.queueMedianNs)} in the queue`;
+      return `${row.call} ${formatDuration(row.medianNs)} median, ${count}, ${queue}; its work takes ${formatDuration(row.operationMeanNs)}`;
+    },
   },
   compute({ profile, use }) {
     const work = use(gpuWork);

@@ -6,7 +6,9 @@
  *   gpu              ▄▄ a ▄▄      ▄▄▄▄ b ▄▄▄▄
  *   path   ─────────────────────▶ launch b ─▶ b ─▶ sync ─▶ sample
  */
+
 import { NONE } from '../../base/column.js';
+import { formatShare } from '../../base/units.js';
 import { SYNC_CALL } from '../../catalog/host-activities.js';
 import { idleCauses } from '../../catalog/idle-causes.js';
 import { families } from '../../catalog/kernels/families.js';
@@ -53,6 +55,15 @@ export const criticalPath: Analysis<PathRow, AnalysisResult<PathRow>> = {
     segments: { header: 'Segments', kind: 'count', about: 'stretches of the path' },
     ns: { header: 'Time', kind: 'ns', about: 'on the path; all rows sum to the step' },
     share: { header: 'Share (%)', kind: 'share', about: 'of the step' },
+  },
+  headline: {
+    label: 'path',
+    text({ rows }) {
+      const parts = rows.slice(0, 3).map(({ share, what, where }) => {
+        return `${formatShare(share)} ${what}${where === 'gpu' ? '' : ` (${where})`}`;
+      });
+      return parts.length > 0 ? parts.join(', ') : undefined;
+    },
   },
   compute({ profile, use }) {
     const typical = use(typicalStep);

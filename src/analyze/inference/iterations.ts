@@ -3,7 +3,7 @@ import { formatCount } from '../../base/units.js';
 import type { Phase } from '../../catalog/phases.js';
 import type { Analysis, AnalysisResult, Json } from '../analysis.js';
 import { keyField } from '../key-field.js';
-import { profiledRange } from './profiled-range.js';
+import { profiledRange, requestedIn } from './profiled-range.js';
 import { selection } from './selection.js';
 import { type StepState, steadyState } from './steady-state.js';
 import { stepWindows } from './step-windows.js';
@@ -180,7 +180,7 @@ export const iterations: Analysis<IterationRow, AnalysisResult<IterationRow>> = 
         foundBy: found.method,
         confidence: found.confidence,
         leftOut,
-        ...(profiledRange(found, settings.requested) as { [name: string]: Json }),
+        ...(profiledRange(found, settings.requested ?? requestedIn(profile)) as { [name: string]: Json }),
       },
     };
   },

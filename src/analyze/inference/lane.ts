@@ -48,7 +48,7 @@ export function withPeriods(
   const pause = Math.max(PAUSE_NS, PAUSE_PERIODS * medianOf(Float64Array.from(periods)));
   const continues = runs.map((run, i) => follows(i) && runs[i + 1].start - run.end <= pause);
   const between = runs.flatMap((run, i) => (continues[i] ? [runs[i + 1].start - run.end] : []));
-  const tail = between.length > 0 ? medianOf(Float64Array.from(between)) : 0;
+  const tail = between.length > 0 ? Math.round(medianOf(Float64Array.from(between))) : 0;
   return runs.map((run, i) => {
     const limit = Math.min(runs[i + 1]?.start ?? Infinity, Math.max(run.end, recordedUntil));
     const periodEnd = continues[i] ? runs[i + 1].start : Math.min(run.end + tail, limit);

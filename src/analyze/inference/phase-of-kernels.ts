@@ -10,7 +10,7 @@ export function phaseOfKernels(
   profile: Profile,
   work: GpuWork,
   families: WorkFamilies,
-  own: readonly number[],
+  own: Int32Array,
 ): Phase {
   const names = cells(profile, 'kernels')?.name;
   const calls = cells(profile, 'apiCalls');

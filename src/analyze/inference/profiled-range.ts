@@ -2,8 +2,15 @@
  * TensorRT-LLM's TLLM_PROFILE_START_STOP=A-B covered B up to early 2026 and stops before it since. The captured
  * steps say which; the report names what was observed, never what was asked for.
  */
+import type { Profile } from '../../model/profile.js';
 import type { Json } from '../analysis.js';
 import type { Steps } from './steps.js';
+
+/** The range the capture's own environment asked for, where the file carries it. */
+export function requestedIn(profile: Profile): { first: number; last: number } | undefined {
+  const match = /^(\d+)-(\d+)$/.exec(profile.capture.settings.REQUESTED_ITERATIONS ?? '');
+  return match ? { first: Number(match[1]), last: Number(match[2]) } : undefined;
+}
 
 export function profiledRange(
   found: Steps,

@@ -1,5 +1,7 @@
 /** Which rank comes late to steps, and which ranks wait for it in collectives. */
+
 import { medianOf } from '../../base/stats.js';
+import { formatDuration, plural } from '../../base/units.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { NotRecorded } from '../analysis.js';
 import { keyField } from '../key-field.js';
@@ -51,6 +53,14 @@ export const rankSkew: Analysis<RankRow, AnalysisResult<RankRow>> = {
       about: 'mean of communication per step, exposed and hidden',
     },
     idleNs: { header: 'Idle', kind: 'ns-mean', about: 'mean per step' },
+  },
+  headline: {
+    label: 'ranks',
+    text({ rows, summary = {} }) {
+      const spread = (ns: unknown) => formatDuration(typeof ns === 'number' ? ns : Number.NaN);
+      const starts = `host starts spread ${spread(summary.medianStartSkewNs)}`;
+      return `${plural(rows.length, 'rank')}; ${starts}, GPU ends ${spread(summary.medianEndSkewNs)} (medians)`;
+    },
   },
   compute({ profile, use }) {
     const all = use(iterations).rows.filter(row => row.selected && row.ranks > 1);

@@ -1,5 +1,7 @@
 /** The least time a step could take on this GPU, beside the time it took, per phase and kernel family. */
+
 import { NONE } from '../../base/column.js';
+import { formatDuration, formatShare } from '../../base/units.js';
 import type { StepFacts } from '../../catalog/engine-markers.js';
 import { type FlopsType, type Limits, peakFromProfile } from '../../catalog/gpus.js';
 import { modelPresets } from '../../catalog/models.js';
@@ -60,10 +62,22 @@ export const speedOfLight: Analysis<SpeedRow, AnalysisResult<SpeedRow>> = {
     ofLeast: { header: 'Reached (%)', kind: 'share', about: 'least by measured', optional: true },
     bound: { header: 'Limit', kind: 'text', about: 'memory or compute', optional: true },
   },
+  worthCapturing: true,
+  headline: {
+    label: 'least time',
+    text({ rows }, phase) {
+      const row = rows.find(candidate => candidate.phase === phase);
+      if (!row || row.ofLeast === null) return undefined;
+      return `${formatDuration(row.leastNs)} for this model and GPU (${row.bound}-bound): the step reaches ${formatShare(row.ofLeast)} of the speed of light`;
+    },
+  },
   compute({ profile, settings, use }) {
     if (settings.model === undefined) {
-      const known = modelPresets.slice(0, 4).map(preset => preset.id);
-      throw new NotRecorded('the model', `give --model config.json, or a preset such as ${known.join(', ')}`);
+      const known = modelPresets.slice(1, 3).map(preset => preset.id);
+      throw new NotRecorded(
+        'distance to the speed of light',
+        `give --model config.json, or a preset (${known.join(', ')} …)`,
+      );
     }
     const shape = parseModelConfig(settings.model);
     const steps = use(stepsOf)?.steps ?? [];

@@ -12,7 +12,7 @@ import { gpuWork } from '../gpu/gpu-work.js';
 import { workFamilies } from '../gpu/work-families.js';
 import type { Lane } from './lane.js';
 import { findMarkedLanes } from './step-markers.js';
-import { findUnmarkedLanes } from './unmarked-steps.js';
+import { findUnmarkedLanes, tellPhases } from './unmarked-steps.js';
 
 export type Method = 'marker' | 'graph-launches' | 'kernel-sequence';
 export type Confidence = 'certain' | 'likely' | 'guess';
@@ -52,12 +52,14 @@ export const stepsOf: Derived<Steps | undefined> = {
   compute({ profile, settings, useIfRecorded }) {
     const until = recordedUntil(profile);
     const marked = findMarkedLanes(profile, process => until[process], settings.marker);
-    if (marked) {
-      return mergeLanes(profile, marked.lanes, { ...marked, method: 'marker', confidence: 'certain' });
-    }
     const work = useIfRecorded(gpuWork);
-    if (!work) return undefined;
-    const found = findUnmarkedLanes(profile, work, useIfRecorded(workFamilies)!, until);
+    const families = useIfRecorded(workFamilies);
+    if (marked) {
+      const lanes = work && families ? tellPhases(profile, work, families, marked.lanes) : marked.lanes;
+      return mergeLanes(profile, lanes, { ...marked, method: 'marker', confidence: 'certain' });
+    }
+    if (!work || !families) return undefined;
+    const found = findUnmarkedLanes(profile, work, families, until);
     return found && mergeLanes(profile, found.lanes, { ...found, engine: '' });
   },
 };

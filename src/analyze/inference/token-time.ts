@@ -1,4 +1,5 @@
 /** What one output token costs, split by where the time goes. */
+import { formatDuration } from '../../base/units.js';
 import type { Phase } from '../../catalog/phases.js';
 import { phases } from '../../catalog/phases.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
@@ -48,6 +49,22 @@ export const tokenTime: Analysis<TokenTimeRow, AnalysisResult<TokenTimeRow>> = {
     copyNs: { header: 'Copies', kind: 'ns-mean', about: 'exposed copies, per token' },
     hostNs: { header: 'Host', kind: 'ns-mean', about: 'idle caused by the host, per token' },
     idleNs: { header: 'Other idle', kind: 'ns-mean', about: 'device-side wait and unknown, per token' },
+  },
+  headline: {
+    label: 'per token',
+    text({ rows }, phase) {
+      const row = rows.find(candidate => candidate.phase === phase);
+      if (!row) return undefined;
+      const parts = [
+        ['kernels', row.kernelNs],
+        ['communication', row.communicationNs],
+        ['copies', row.copyNs],
+        ['host', row.hostNs],
+        ['other idle', row.idleNs],
+      ] as const;
+      const shown = parts.filter(([, ns]) => ns > 0).map(([name, ns]) => `${name} ${formatDuration(ns)}`);
+      return `${formatDuration(row.perTokenNs)} = ${shown.join(' + ')}`;
+    },
   },
   compute({ use }) {
     const steps = use(stepsOf)?.steps ?? [];

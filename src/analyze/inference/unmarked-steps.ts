@@ -20,6 +20,27 @@ export interface UnmarkedLanes {
   readonly lanes: readonly Lane[];
 }
 
+/** Markers that only count steps: their phase is told by what they ran. */
+export function tellPhases(
+  profile: Profile,
+  work: GpuWork,
+  families: WorkFamilies,
+  lanes: readonly Lane[],
+): readonly Lane[] {
+  if (lanes.every(lane => lane.runs.every(run => run.facts.phase !== 'unknown'))) return lanes;
+  const launched = launchedByProcess(profile, work);
+  return lanes.map(lane => {
+    const list = launched.find(candidate => candidate.process === lane.process);
+    if (!list) return lane;
+    const runs = lane.runs.map(run => {
+      if (run.facts.phase !== 'unknown') return run;
+      const own = list.work.subarray(lowerBound(list.at, run.start), lowerBound(list.at, run.periodEnd));
+      return { ...run, facts: { ...run.facts, phase: phaseOfKernels(profile, work, families, own) } };
+    });
+    return { ...lane, runs };
+  });
+}
+
 /** Work of one process in order of launch, with the call that launched each piece. */
 interface LaunchedWork {
   readonly process: number;
@@ -166,15 +187,10 @@ function laneFrom(
   recordedUntil: number,
 ): Lane {
   const last = Math.max(list.at[list.at.length - 1], recordedUntil);
-  let at = 0;
   const runs = starts.map((start, i) => {
     const end = starts[i + 1] ?? last;
-    const own: number[] = [];
-    while (at < list.work.length && list.at[at] < end) {
-      if (list.at[at] >= start) own.push(list.work[at]);
-      at++;
-    }
-    if (i === starts.length - 1) while (at < list.work.length) own.push(list.work[at++]);
+    const until = i + 1 < starts.length ? lowerBound(list.at, end) : list.work.length;
+    const own = list.work.subarray(lowerBound(list.at, start), until);
     const facts = { phase: phaseOfKernels(profile, work, families, own) };
     return { start, end: Math.max(start, end), facts, label: '', open: false };
   });

@@ -101,7 +101,7 @@ export const analyze: Command = {
     } else {
       const blocks = only
         ? runAll(analyzer, chosen, output).flatMap(outcome => blocksOf(outcome, profile))
-        : describePage(analyzer);
+        : describePage(analyzer, analyses);
       output.clearProgress();
       const rowLimit = values.rows ? Number(values.rows) : READABLE_ROWS;
       output.out(

@@ -109,6 +109,7 @@ export class Metadata {
     if (traced.length > 0) settings.TRACED = traced.join(',');
     for (const block of this.strings.blocks())
       for (const part of block.split('\0')) environment.addAssignment(part);
+    if (environment.requestedIterations) settings.REQUESTED_ITERATIONS = environment.requestedIterations;
     const versions: Record<string, string> = {};
     const take = (label: string, value: string | undefined) => {
       if (value) versions[label] = value;

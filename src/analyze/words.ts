@@ -1,0 +1,12 @@
+/** Small words of headlines. */
+import { formatCount } from '../base/units.js';
+import type { Phase } from '../catalog/phases.js';
+
+/** What figures divided by the number of steps are per. */
+export const perStep = (phase: Phase | null): string => (phase === null ? 'in all' : 'per step');
+
+/** A mean count without needless digits: 3, 7.4, 2,041. */
+export const formatMean = (count: number): string => formatCount(Number(count.toFixed(count < 10 ? 1 : 0)));
+
+export const sumOf = <T>(items: readonly T[], of: (item: T) => number): number =>
+  items.reduce((sum, item) => sum + of(item), 0);
