@@ -5,10 +5,9 @@ import type { FactsBlock } from './block.js';
 
 export function explainKernel(name: string, explanation: Explanation): FactsBlock {
   const { class: found, winner, alsoMatching, attributes } = explanation;
-  const told = Object.entries(attributes).map(([attribute, from]) => ({
-    label: attribute,
-    text: `${from.value}, from ${JSON.stringify(from.because)}`,
-  }));
+  const told = Object.entries(attributes).flatMap(([label, from]) =>
+    from ? [{ label, text: `${from.value}, from ${JSON.stringify(from.because)}` }] : [],
+  );
   return {
     kind: 'facts',
     id: 'why',

@@ -52,12 +52,12 @@ function renderBlock(block: Block, context: RenderContext): string {
     const lines = wrap(`not recorded: ${block.what}; ${block.hint}`, context.width - 2);
     return `${title}\n${lines.map(line => `  ${paint.yellow(line)}`).join('\n')}\n`;
   }
-  if (block.rows === 0) return `${title}\n  ${paint.dim('nothing to report')}\n`;
   const advice = block.advice
     ? `${wrap(block.advice, context.width - 2)
         .map(line => `  ${paint.dim(line)}`)
         .join('\n')}\n`
     : '';
+  if (block.rows === 0) return `${title}\n${advice || `  ${paint.dim('nothing to report')}\n`}`;
   return `${title}\n${advice}${renderTable(block, context)}`;
 }
 

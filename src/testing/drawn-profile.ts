@@ -6,7 +6,8 @@
  *   nvtx  RRRRR.....
  *
  * Rows: `cpu`, `cpu2` … are threads with API calls, `gpu`, `gpu2` … streams with kernels, `copy` memory copies,
- * `nvtx`, `nvtx2` … push/pop ranges on the thread of the same number.
+ * `nvtx`, `nvtx2` … push/pop ranges on the thread of the same number, `os` and `prof` calls of the operating system
+ * and overhead of the profiler. A line such as `s = cudaStreamSynchronize` names what a letter stands for.
  */
 import { NONE } from '../base/column.js';
 import { ProfileBuilder } from '../model/builder.js';
@@ -15,6 +16,8 @@ import { RangeKind } from '../model/schema.js';
 
 export const COLUMN_NS = 10;
 
+type Lane = 'cpu' | 'gpu' | 'copy' | 'nvtx' | 'os' | 'prof';
+
 interface Span {
   readonly letter: string;
   readonly start: number;
@@ -22,27 +25,31 @@ interface Span {
   readonly lane: number;
 }
 
-export function drawProfile(drawing: string): Profile {
+export function drawProfile(drawing: string, columnNs = COLUMN_NS): Profile {
   const builder = new ProfileBuilder();
   const process = builder.process('', 100);
   const gpu = builder.gpu('', 0);
   builder.gpus[gpu].name = 'Drawn GPU';
-  const spans: Record<'cpu' | 'gpu' | 'copy' | 'nvtx', Span[]> = { cpu: [], gpu: [], copy: [], nvtx: [] };
+  const spans: Record<Lane, Span[]> = { cpu: [], gpu: [], copy: [], nvtx: [], os: [], prof: [] };
+  const names = new Map<string, string>();
   for (const line of drawing.split('\n')) {
-    const match = /^\s*(cpu|gpu|copy|nvtx)(\d*)\s+(\S+)\s*$/.exec(line);
+    const named = /^\s*(\w) = (.+?)\s*$/.exec(line);
+    if (named) names.set(named[1], named[2]);
+    const match = /^\s*(cpu|gpu|copy|nvtx|os|prof)(\d*)\s+(\S+)\s*$/.exec(line);
     if (!match) continue;
     const lane = Number(match[2] || 1);
     for (const run of match[3].matchAll(/([A-Za-z0-9])\1*/g)) {
-      const start = run.index * COLUMN_NS;
+      const start = run.index * columnNs;
       const kind = match[1] as keyof typeof spans;
-      spans[kind].push({ letter: run[1], start, end: start + run[0].length * COLUMN_NS, lane });
+      spans[kind].push({ letter: run[1], start, end: start + run[0].length * columnNs, lane });
     }
   }
   const thread = (lane: number) => builder.thread(process, lane);
   const stream = (lane: number) => builder.stream(process, gpu, 1, lane);
   const f64 = (list: Span[], value: (span: Span) => number) => Float64Array.from(list, value);
   const i32 = (list: Span[], value: (span: Span) => number) => Int32Array.from(list, value);
-  const id = (span: Span) => builder.strings.intern(span.letter);
+  const id = (span: Span) => builder.strings.intern(names.get(span.letter) ?? span.letter);
+  const call = (span: Span) => builder.strings.intern(names.get(span.letter) ?? 'cudaLaunchKernel_v7000');
   const common = (list: Span[]) => ({ start: f64(list, s => s.start), end: f64(list, s => s.end) });
   const work = (list: Span[]) => ({
     ...common(list),
@@ -56,7 +63,7 @@ export function drawProfile(drawing: string): Profile {
       ...common(spans.cpu),
       thread: i32(spans.cpu, s => thread(s.lane)),
       correlation: Uint32Array.from(spans.cpu, s => s.letter.charCodeAt(0)),
-      name: i32(spans.cpu, () => builder.strings.intern('cudaLaunchKernel_v7000')),
+      name: i32(spans.cpu, call),
     },
     spans.cpu.length,
   );
@@ -77,6 +84,14 @@ export function drawProfile(drawing: string): Profile {
     },
     spans.nvtx.length,
   );
+  for (const [lane, table] of [
+    ['os', 'osCalls'],
+    ['prof', 'overheads'],
+  ] as const) {
+    const list = spans[lane];
+    const columns = { ...common(list), thread: i32(list, s => thread(s.lane)), name: i32(list, id) };
+    builder.addTable(table, columns, list.length);
+  }
   return builder.build({
     profiler: 'nsys',
     profilerVersion: '',

@@ -5,14 +5,15 @@ import * as path from 'node:path';
 import { projectRoot } from './captures.js';
 
 export function assertGolden(name: string, actual: string): void {
-  const file = path.join(projectRoot, 'test/golden', name);
+  assertSameText(path.join(projectRoot, 'test/golden', name), actual);
+}
+
+/** The same for a file kept elsewhere in the project. */
+export function assertSameText(file: string, actual: string): void {
   if (process.env.UPDATE_GOLDEN) {
     mkdirSync(path.dirname(file), { recursive: true });
     writeFileSync(file, actual);
   }
-  assert.equal(
-    actual,
-    readFileSync(file, 'utf8'),
-    `${name} differs from test/golden (UPDATE_GOLDEN=1 rewrites it)`,
-  );
+  const name = path.relative(projectRoot, file);
+  assert.equal(actual, readFileSync(file, 'utf8'), `${name} differs (UPDATE_GOLDEN=1 rewrites it)`);
 }

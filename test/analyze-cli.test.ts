@@ -1,0 +1,238 @@
+/** `stepscope analyze` and `stepscope steps` as a user meets them: pages, JSON by its schema, CSV, choices, mistakes. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
+import { test } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { AnyAnalysis, Json } from '../src/analyze/analysis.js';
+import { analyses } from '../src/analyze/index.js';
+import { runCommand } from '../src/cli/main.js';
+import { analysisSchema } from '../src/report/analysis-json.js';
+import { captureNames, capturePath, projectRoot } from '../src/testing/captures.js';
+import { assertGolden, assertSameText } from '../src/testing/golden.js';
+import { parseCsv } from '../src/testing/parse-csv.js';
+
+async function stepscope(...args: string[]): Promise<{ status: number; out: string; err: string }> {
+  let out = '';
+  let err = '';
+  const status = await runCommand(args, {
+    out: text => {
+      out += text;
+    },
+    err: text => {
+      err += text;
+    },
+    width: 110,
+    color: false,
+    progress: () => {},
+    clearProgress: () => {},
+  });
+  return { status, out, err };
+}
+
+interface Document {
+  readonly schema: string;
+  readonly analyses: Record<
+    string,
+    { status: string; rows?: Record<string, Json>[]; summary?: Record<string, Json> }
+  >;
+}
+
+for (const name of ['eager', 'graph', 'graphmode', 'gc', 'client', 'membound', 'moe-learned']) {
+  test(`the page of ${name} reads as it should, and fits`, async () => {
+    const { status, out } = await stepscope('analyze', capturePath(name));
+    assert.equal(status, 0);
+    assertGolden(`analyze-${name}.txt`, out);
+    const lines = out.split('\n');
+    assert.ok(lines.length <= 64, `${lines.length} lines`);
+    for (const line of lines) assert.ok([...line].length <= 110, line);
+  });
+}
+
+test('the answer comes first', async () => {
+  const first = async (name: string) =>
+    (await stepscope('analyze', capturePath(name))).out.split('\n').slice(0, 5).join(' ');
+  assert.match(await first('eager'), /Decode is launch-bound: the GPU waits 90% of every step/);
+  assert.match(await first('gc'), /stalls on Python garbage collection/);
+  assert.match(await first('gil'), /waits for the Python GIL/);
+  assert.match(await first('client'), /No GPU work was recorded/);
+});
+
+test('published schemas are those of the code', () => {
+  for (const analysis of analyses) {
+    const file = path.join(projectRoot, `docs/schemas/${analysis.id}.schema.json`);
+    assertSameText(file, `${JSON.stringify(analysisSchema(analysis), null, 2)}\n`);
+  }
+});
+
+const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true });
+const validators = new Map(
+  analyses.map((analysis: AnyAnalysis) => [analysis.id, ajv.compile(analysisSchema(analysis) as object)]),
+);
+
+for (const name of captureNames) {
+  test(`JSON of ${name} follows the schemas, with names scripts rely on`, async () => {
+    const { out } = await stepscope('analyze', capturePath(name), '--json', '--model', 'tinyllama-1.1b');
+    const document = JSON.parse(out) as Document;
+    assert.equal(document.schema, 'stepscope-analyze/1');
+    assert.deepEqual(
+      Object.keys(document.analyses),
+      analyses.map(analysis => analysis.id),
+    );
+    for (const [id, result] of Object.entries(document.analyses)) {
+      assert.notEqual(result.status, 'failed', `${id}: ${JSON.stringify(result)}`);
+      const validate = validators.get(id)!;
+      assert.ok(validate(result), `${id}: ${JSON.stringify(validate.errors?.slice(0, 3))}`);
+      const keys = (result.rows ?? []).map(row => row.key);
+      assert.equal(new Set(keys).size, keys.length, `${id}: rows have names of their own`);
+    }
+  });
+}
+
+test('the fixed field names are there', async () => {
+  const { out } = await stepscope('analyze', capturePath('eager'), '--json');
+  const rows = (id: string) => (JSON.parse(out) as Document).analyses[id].rows!;
+  const fixed: Record<string, string[]> = {
+    iterations:
+      'iteration phase contextRequests generationRequests startNs endNs gpuStartNs gpuEndNs kernels graphLaunches gpuBusyNs'.split(
+        ' ',
+      ),
+    'step-budget':
+      'iteration device wallNs computeNs communicationExposedNs copyExposedNs idleNs idleByCause'.split(' '),
+    'kernel-families': ['family', 'kernels', 'totalNs', 'share'],
+    'gpu-utilization': ['device', 'windowNs', 'busyNs', 'idleNs', 'busyShare'],
+  };
+  for (const [id, names] of Object.entries(fixed))
+    for (const name of names) assert.ok(name in rows(id)[0], `${id}.${name}`);
+  for (const id of [
+    'gpu-metrics',
+    'gc',
+    'gil',
+    'memory-operations',
+    'launch-overhead',
+    'graph-coverage',
+    'speed-of-light',
+  ])
+    assert.ok((JSON.parse(out) as Document).analyses[id], id);
+});
+
+test('CSV has the same rows as JSON', async () => {
+  const csv = parseCsv((await stepscope('analyze', capturePath('gc'), '--only', 'step-budget', '--csv')).out);
+  const { out } = await stepscope('analyze', capturePath('gc'), '--only', 'step-budget', '--json');
+  const rows = (JSON.parse(out) as Document).analyses['step-budget'].rows!;
+  const [header, ...lines] = csv;
+  assert.equal(lines.length, rows.length);
+  const column = (name: string) => lines.map(line => Number(line[header.indexOf(name)]));
+  assert.deepEqual(
+    column('wallNs'),
+    rows.map(row => row.wallNs),
+  );
+  assert.deepEqual(
+    column('idleByCause.garbage-collection'),
+    rows.map(row => (row.idleByCause as Record<string, number>)['garbage-collection']),
+  );
+  const several = await stepscope('analyze', capturePath('gc'), '--csv');
+  assert.equal(several.status, 2);
+  assert.match(several.err, /--only/);
+  const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-csv-'));
+  try {
+    const written = await stepscope('analyze', capturePath('gc'), '--csv', '-o', path.join(folder, 'gc'));
+    assert.equal(written.status, 0);
+    assert.match(readFileSync(path.join(folder, 'gc_kernel-families.csv'), 'utf8'), /^key,family,kernels,/);
+    assert.match(written.err, /gpu-metrics: not recorded/);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('steps lists every step, and the kernels of one on request', async () => {
+  const table = await stepscope('steps', capturePath('graph'));
+  assert.match(table.out, /9 steps found by marker of TensorRT-LLM \(certain\); steady state: all/);
+  assert.equal(table.out.match(/decode/g)!.length, 9);
+  const chosen = await stepscope('steps', capturePath('graph'), '--iterations', '13-14,20', '--csv');
+  assert.deepEqual(
+    parseCsv(chosen.out)
+      .slice(1)
+      .map(row => row[1]),
+    ['13', '14', '20'],
+  );
+  const sequence = await stepscope('steps', capturePath('eager'), '--sequence', '--rows', '30');
+  assertGolden('steps-sequence-eager.txt', sequence.out);
+  const empty = await stepscope('steps', capturePath('client'));
+  assert.match(empty.out, /No engine steps were found/);
+  const hidden = await stepscope('steps', capturePath('client'), '--sequence');
+  assert.equal(hidden.status, 8);
+  assert.equal(hidden.err.trim().split('\n').length, 2);
+});
+
+test('why a kernel is in its family, with the user’s own rules first', async () => {
+  const name =
+    'void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3>>(int, float)';
+  const why = await stepscope('analyze', '--why', name);
+  assert.match(why.out, /family\s+elementwise/);
+  assert.match(why.out, /rule\s+\S+: \//);
+  const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-rules-'));
+  try {
+    const rules = path.join(folder, 'rules.json');
+    writeFileSync(rules, JSON.stringify({ rules: [{ family: 'norm', match: 'elementwise' }] }));
+    const own = await stepscope('analyze', '--why', name, '--rules', rules, '--json');
+    assert.equal(JSON.parse(own.out).class.family, 'norm');
+    const page = await stepscope(
+      'analyze',
+      capturePath('eager'),
+      '--only',
+      'kernel-families',
+      '--rules',
+      rules,
+      '--json',
+    );
+    const rows = (JSON.parse(page.out) as Document).analyses['kernel-families'].rows!;
+    assert.equal(rows[0].family, 'norm');
+    writeFileSync(rules, '{"rules": [{"family": "nonsense", "match": "x"}]}');
+    const wrong = await stepscope('analyze', '--why', name, '--rules', rules);
+    assert.equal(wrong.status, 2);
+    assert.equal(wrong.err.trim().split('\n').length, 2);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('mistakes get two lines and a status', async () => {
+  const file = capturePath('graph');
+  const cases: [args: string[], text: RegExp][] = [
+    [['analyze'], /No profile was given/],
+    [['analyze', file, '--only', 'budget'], /no analysis "budget"[\s\S]*step-budget/],
+    [['analyze', file, '--phase', 'decoding'], /not a phase[\s\S]*prefill/],
+    [['analyze', file, '--phase', 'prefill'], /No prefill step/],
+    [['analyze', file, '--iterations', '9-3'], /no list of iterations/],
+    [['analyze', file, '--marker', '('], /no regular expression/],
+    [['analyze', file, '--model', 'nothing-7b'], /no model preset[\s\S]*llama/],
+    [['analyze', file, '--rules', '/nowhere.json'], /cannot be read/],
+    [['analyze', file, '--tp', '0'], /no count/],
+    [['steps', file, '--nonsense'], /--nonsense/],
+  ];
+  for (const [args, text] of cases) {
+    const { status, err } = await stepscope(...args);
+    assert.notEqual(status, 0, args.join(' '));
+    assert.match(err, text, args.join(' '));
+    assert.equal(err.trim().split('\n').length, 2, err);
+  }
+});
+
+test('lists, help and Markdown', async () => {
+  const list = await stepscope('analyze', '--list');
+  for (const { id } of analyses) assert.match(list.out, new RegExp(`^${id} `, 'm'));
+  assert.equal(
+    JSON.parse((await stepscope('analyze', '--list', '--json')).out).analyses.length,
+    analyses.length,
+  );
+  assert.match((await stepscope('analyze', '--help')).out, /examples:/);
+  assert.match((await stepscope('steps', '--help')).out, /--sequence/);
+  assert.equal(
+    JSON.parse((await stepscope('analyze', '--schema', 'gc')).out).title,
+    'Python garbage collection',
+  );
+  const markdown = await stepscope('analyze', capturePath('eager'), '--markdown');
+  assert.match(markdown.out, /\| compute \| 2\.42 ms \| 10\.2% \|/);
+});
