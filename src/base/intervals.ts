@@ -5,7 +5,6 @@
  *   b         .███..██       subtract(a, b)   █...█....
  */
 import { lowerBound, upperBound } from './bisect.js';
-import { GrowingColumn } from './growing-column.js';
 import { orderBy } from './order.js';
 
 export interface Intervals {
@@ -22,8 +21,9 @@ export const NO_INTERVALS: Intervals = {
 
 /** Collects stretches and joins those that touch or overlap. They should come in order of start; others cost a sort. */
 export class IntervalBuilder {
-  private readonly starts = new GrowingColumn('f64');
-  private readonly ends = new GrowingColumn('f64');
+  private starts = new Float64Array(FIRST_ROOM);
+  private ends = new Float64Array(FIRST_ROOM);
+  private length = 0;
   private from = Number.NaN;
   private to = Number.NaN;
   private inOrder = true;
@@ -46,19 +46,32 @@ export class IntervalBuilder {
 
   private flush(): void {
     if (Number.isNaN(this.from)) return;
-    this.starts.push(this.from);
-    this.ends.push(this.to);
+    if (this.length === this.starts.length) {
+      this.starts = twiceTheRoom(this.starts);
+      this.ends = twiceTheRoom(this.ends);
+    }
+    this.starts[this.length] = this.from;
+    this.ends[this.length++] = this.to;
   }
 
   finish(): Intervals {
     this.flush();
-    const start = this.starts.finishAll() as Float64Array;
-    const end = this.ends.finishAll() as Float64Array;
+    const start = this.starts.subarray(0, this.length);
+    const end = this.ends.subarray(0, this.length);
     if (this.inOrder) return { length: start.length, start, end };
     const sorted = new IntervalBuilder(this.reach);
     for (const row of orderBy(start)) sorted.add(start[row], end[row]);
     return sorted.finish();
   }
+}
+
+/** Most builders stay small; the large ones hold an interval per kernel. */
+const FIRST_ROOM = 16;
+
+function twiceTheRoom(column: Float64Array): Float64Array<ArrayBuffer> {
+  const larger = new Float64Array(column.length * 2);
+  larger.set(column);
+  return larger;
 }
 
 /** What lies in at least one of the lists. */

@@ -1,6 +1,5 @@
 /** Everything that ran on GPUs (kernels, copies, memsets, graph replays recorded as blocks) in one list by start. */
 import { NONE } from '../../base/column.js';
-import { isSorted, orderBy } from '../../base/order.js';
 import type { Derived } from '../analysis.js';
 import { cells } from '../cells.js';
 
@@ -41,25 +40,36 @@ export const gpuWork: Derived<GpuWork> = {
       return table ? [{ table, kind }] : [];
     });
     const most = tables.reduce((sum, { table }) => sum + table.length, 0);
-    const unordered = columns(most);
-    let length = 0;
+    const merged = columns(most);
     const deviceOfStream = Int32Array.from(profile.streams, stream => stream.gpu);
-    for (const { table, kind } of tables) {
-      for (let row = 0; row < table.length; row++) {
-        // Work without a stream has no place on a device's timeline.
-        if (table.stream[row] === NONE || !(table.end[row] >= table.start[row])) continue;
-        unordered.start[length] = table.start[row];
-        unordered.end[length] = table.end[row];
-        unordered.stream[length] = table.stream[row];
-        unordered.device[length] = deviceOfStream[table.stream[row]];
-        unordered.launch[length] = table.launch[row];
-        unordered.kind[length] = kind;
-        unordered.row[length++] = row;
+    const next = tables.map(() => 0);
+    let length = 0;
+    // Every table is in order of start already: take the earliest each time.
+    for (let taken = 0; taken < most; taken++) {
+      let first = 0;
+      let earliest = Infinity;
+      for (let t = 0; t < tables.length; t++) {
+        const { table } = tables[t];
+        if (next[t] < table.length && !(table.start[next[t]] >= earliest)) {
+          first = t;
+          earliest = table.start[next[t]];
+        }
       }
+      const { table, kind } = tables[first];
+      const row = next[first]++;
+      // Work without a stream has no place on a device's timeline.
+      if (table.stream[row] === NONE || !(table.end[row] >= table.start[row])) continue;
+      merged.start[length] = table.start[row];
+      merged.end[length] = table.end[row];
+      merged.stream[length] = table.stream[row];
+      merged.device[length] = deviceOfStream[table.stream[row]];
+      merged.launch[length] = table.launch[row];
+      merged.kind[length] = kind;
+      merged.row[length++] = row;
     }
-    const ordered = inOrder(unordered, length);
-    const used = new Set<number>(ordered.device);
-    return { length, ...ordered, devices: [...used].sort((a, b) => a - b) };
+    const cut = Object.entries(merged).map(([name, column]) => [name, column.subarray(0, length)]);
+    const work = Object.fromEntries(cut) as typeof merged;
+    return { length, ...work, devices: [...new Set(work.device)].sort((a, b) => a - b) };
   },
 };
 
@@ -73,20 +83,4 @@ function columns(length: number) {
     kind: new Uint8Array(length),
     row: new Int32Array(length),
   };
-}
-
-function inOrder(unordered: ReturnType<typeof columns>, length: number): ReturnType<typeof columns> {
-  const start = unordered.start.subarray(0, length);
-  if (isSorted(start)) {
-    const cut = Object.entries(unordered).map(([name, column]) => [name, column.subarray(0, length)]);
-    return Object.fromEntries(cut) as ReturnType<typeof columns>;
-  }
-  const order = orderBy(start);
-  const ordered = columns(length);
-  for (const name of Object.keys(ordered) as (keyof typeof ordered)[]) {
-    const from = unordered[name];
-    const into = ordered[name];
-    for (let i = 0; i < length; i++) into[i] = from[order[i]];
-  }
-  return ordered;
 }

@@ -24,7 +24,7 @@ import {
   GIL_WAIT,
   SYNC_CALL,
 } from '../../catalog/host-activities.js';
-import { causeIndex, type IdleCause, idleCauses } from '../../catalog/idle-causes.js';
+import { causeIndex, type IdleCause } from '../../catalog/idle-causes.js';
 import type { Profile } from '../../model/profile.js';
 import { OpKind, RangeKind } from '../../model/schema.js';
 import type { Derived } from '../analysis.js';
@@ -34,7 +34,7 @@ import { pageableReads } from './pageable-reads.js';
 /** Host code between two CUDA calls that is shorter than this is the cost of launching, not other work. */
 export const BACK_TO_BACK_NS = 100_000;
 
-/** First wins. `call` is time inside a CUDA call; `launch-bound` at the end also covers the short gaps between calls. */
+/** First wins. `launch-bound` is time inside CUDA calls and in the short gaps between them. */
 const PAINT = [
   'profiler-overhead',
   'garbage-collection',
@@ -45,11 +45,10 @@ const PAINT = [
   'scheduling',
   'request-handling',
   'input-preparation',
-  'call',
   'os-call',
   'launch-bound',
 ] as const;
-type Layer = (typeof PAINT)[number];
+type Layer = IdleCause & (typeof PAINT)[number];
 
 export interface ThreadActivity {
   /** Adds to `into` (one number per idle cause) what the thread did between the two moments. */
@@ -62,22 +61,18 @@ export const threadActivity: Derived<ThreadActivity> = {
   uses: [],
   compute({ profile }) {
     const layers = collectLayers(profile);
-    const lines = new Map<number, Line>();
-    const line = (thread: number) => {
-      let known = lines.get(thread);
-      if (!known) lines.set(thread, (known = paint(layers(thread))));
-      return known;
-    };
+    const lines: Line[] = [];
     const hostCode = causeIndex('host-code');
     return {
       addTo(into, thread, from, to) {
-        const { start, end, cause, cursor } = line(thread);
+        const line = (lines[thread] ??= paint(layers(thread)));
+        const { start, end, cause } = line;
         let at = from;
         // Gaps are asked for in order of time: the segment is almost always near the last one.
-        let i = cursor.at;
+        let i = line.at;
         if (i > 0 && end[i - 1] > from) i = upperBound(end, from);
         while (i < start.length && end[i] <= from) i++;
-        cursor.at = i;
+        line.at = i;
         for (; i < start.length && start[i] < to; i++) {
           const segmentStart = Math.max(start[i], at);
           const segmentEnd = Math.min(end[i], to);
@@ -95,7 +90,8 @@ interface Line {
   readonly start: Float64Array;
   readonly end: Float64Array;
   readonly cause: Uint8Array;
-  readonly cursor: { at: number };
+  /** The segment asked for last. */
+  at: number;
 }
 
 function paint(layers: Readonly<Partial<Record<Layer, Intervals>>>): Line {
@@ -105,8 +101,7 @@ function paint(layers: Readonly<Partial<Record<Layer, Intervals>>>): Line {
     const all = layers[layer];
     if (!all || all.length === 0) continue;
     const list = subtract(all, covered);
-    const id: IdleCause = layer === 'call' ? 'launch-bound' : layer;
-    visible.push({ list, cause: idleCauses.findIndex(cause => cause.id === id), next: 0 });
+    visible.push({ list, cause: causeIndex(layer), next: 0 });
     covered = unionOf(covered, all);
   }
   const start = new GrowingColumn('f64');
@@ -127,7 +122,7 @@ function paint(layers: Readonly<Partial<Record<Layer, Intervals>>>): Line {
     start: start.finishAll() as Float64Array,
     end: end.finishAll() as Float64Array,
     cause: cause.finishAll() as Uint8Array,
-    cursor: { at: 0 },
+    at: 0,
   };
 }
 
@@ -141,7 +136,9 @@ function collectLayers(profile: Profile): (thread: number) => Partial<Record<Lay
     layers[layer] ??= new IntervalBuilder(layer === 'launch-bound' ? BACK_TO_BACK_NS : 0);
     layers[layer].add(from, to);
   };
-  collectCalls(profile, add);
+  // Inside a CUDA call, calls of the system are the driver's own business.
+  const callsOf = profile.tables.osCalls && profile.threads.map(() => new IntervalBuilder());
+  collectCalls(profile, add, callsOf);
   collectNamed(profile, add);
   for (const [name, layer] of [
     ['osCalls', 'os-call'],
@@ -151,12 +148,12 @@ function collectLayers(profile: Profile): (thread: number) => Partial<Record<Lay
     for (let row = 0; row < (table?.length ?? 0); row++)
       if (table!.thread[row] !== NONE) add(table!.thread[row], layer, table!.start[row], table!.end[row]);
   }
-  const finished = byThread.map(
-    layers =>
-      Object.fromEntries(
-        Object.entries(layers).map(([name, builder]) => [name, builder.finish()]),
-      ) as Partial<Record<Layer, Intervals>>,
-  );
+  const finished = byThread.map((layers, thread) => {
+    const lists = Object.entries(layers).map(([name, builder]) => [name, builder.finish()]);
+    const own = Object.fromEntries(lists) as Partial<Record<Layer, Intervals>>;
+    if (!own['os-call'] || !callsOf) return own;
+    return { ...own, 'os-call': subtract(own['os-call'], callsOf[thread].finish()) };
+  });
   return thread => {
     const own = finished[thread];
     // Collecting garbage holds the GIL: whoever waits for it meanwhile waits for the collection.
@@ -173,7 +170,7 @@ function collectLayers(profile: Profile): (thread: number) => Partial<Record<Lay
 
 type Add = (thread: number, layer: Layer, from: number, to: number) => void;
 
-function collectCalls(profile: Profile, add: Add): void {
+function collectCalls(profile: Profile, add: Add, callsOf: IntervalBuilder[] | undefined): void {
   const calls = cells(profile, 'apiCalls');
   if (!calls) return;
   const waiting = pageableReads(profile, calls.length);
@@ -185,12 +182,17 @@ function collectCalls(profile: Profile, add: Add): void {
     let layer = layerOfName[name];
     if (layer === undefined) {
       const text = profile.strings.text(name);
-      layer = SYNC_CALL.test(text) ? 'synchronisation' : ALLOCATION_CALL.test(text) ? 'allocation' : 'call';
+      layer = SYNC_CALL.test(text)
+        ? 'synchronisation'
+        : ALLOCATION_CALL.test(text)
+          ? 'allocation'
+          : 'launch-bound';
       layerOfName[name] = layer;
     }
     if (waiting?.[row]) layer = 'synchronisation';
-    add(thread, layer, calls.start[row], calls.end[row]);
+    if (layer !== 'launch-bound') add(thread, layer, calls.start[row], calls.end[row]);
     add(thread, 'launch-bound', calls.start[row], calls.end[row]);
+    callsOf?.[thread].add(calls.start[row], calls.end[row]);
   }
 }
 

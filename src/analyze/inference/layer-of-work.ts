@@ -86,26 +86,26 @@ function collectRanges(profile: Profile, parts: string[]): Map<number, LayerRang
   return byThread;
 }
 
-/** The innermost range at a moment, for moments that mostly grow. */
+/** The innermost range at a moment, for moments that mostly grow. Answers with its place in the list, or NONE. */
 class Lookup {
   private next = 0;
   private last = -Infinity;
-  private open: LayerRange[] = [];
+  private open: number[] = [];
   constructor(private readonly ranges: readonly LayerRange[]) {}
 
-  at(moment: number): LayerRange | undefined {
+  at(moment: number): number {
+    const { ranges, open } = this;
     if (moment < this.last) {
       this.next = 0;
-      this.open = [];
+      open.length = 0;
     }
     this.last = moment;
-    while (this.next < this.ranges.length && this.ranges[this.next].start <= moment) {
-      const range = this.ranges[this.next++];
-      while (this.open.length > 0 && this.open[this.open.length - 1].end <= range.start) this.open.pop();
-      this.open.push(range);
+    while (this.next < ranges.length && ranges[this.next].start <= moment) {
+      while (open.length > 0 && ranges[open[open.length - 1]].end <= ranges[this.next].start) open.pop();
+      open.push(this.next++);
     }
-    while (this.open.length > 0 && this.open[this.open.length - 1].end <= moment) this.open.pop();
-    return this.open[this.open.length - 1];
+    while (open.length > 0 && ranges[open[open.length - 1]].end <= moment) open.pop();
+    return open.length > 0 ? open[open.length - 1] : NONE;
   }
 }
 
@@ -119,19 +119,23 @@ function byLaunch(
 ): boolean {
   const calls = cells(profile, 'apiCalls');
   if (!calls) return false;
-  const lookups = new Map([...byThread].map(([thread, ranges]) => [thread, new Lookup(ranges)]));
-  // Calls are asked in order of time; work of one thread on several streams may be out of order.
-  const layerOfCall = new Map<number, LayerRange | undefined>();
-  const launched = new Uint8Array(calls.length);
-  for (let i = 0; i < work.length; i++) if (work.launch[i] !== NONE) launched[work.launch[i]] = 1;
+  const lookups = profile.threads.map((_, thread) => {
+    const ranges = byThread.get(thread);
+    return ranges && new Lookup(ranges);
+  });
+  // Calls are in order of time, and graph launches repeat: each call is looked up once.
+  const rangeOfCall = new Int32Array(calls.length).fill(NONE);
   for (let call = 0; call < calls.length; call++) {
-    const lookup = launched[call] ? lookups.get(calls.thread[call]) : undefined;
-    const range = lookup?.at(calls.start[call]);
-    if (range) layerOfCall.set(call, range);
+    const thread = calls.thread[call];
+    const lookup = thread === NONE ? undefined : lookups[thread];
+    if (lookup) rangeOfCall[call] = lookup.at(calls.start[call]);
   }
   let any = false;
-  for (let i = 0; i < work.length; i++)
-    if (work.launch[i] !== NONE) any = assign(i, layerOfCall.get(work.launch[i])) || any;
+  for (let i = 0; i < work.length; i++) {
+    const call = work.launch[i];
+    if (call === NONE || rangeOfCall[call] === NONE) continue;
+    any = assign(i, byThread.get(calls.thread[call])![rangeOfCall[call]]) || any;
+  }
   return any;
 }
 
@@ -159,7 +163,9 @@ function byCapture(
       if (next === undefined || next === row) break;
       row = next;
     }
-    const range = row === undefined ? undefined : lookups.get(nodes.thread[row])?.at(nodes.start[row]);
+    const thread = row === undefined ? NONE : nodes.thread[row];
+    const found = row === undefined ? NONE : (lookups.get(thread)?.at(nodes.start[row]) ?? NONE);
+    const range = found === NONE ? undefined : byThread.get(thread)![found];
     known.set(node, range);
     return range;
   };

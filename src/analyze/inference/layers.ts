@@ -22,6 +22,14 @@ export interface LayerRow {
   readonly share: number;
 }
 
+interface Tally {
+  readonly phase: Phase;
+  readonly layer: number;
+  readonly part: number;
+  kernels: number;
+  ns: number;
+}
+
 export const layers: Analysis<LayerRow, AnalysisResult<LayerRow>> = {
   id: 'layers',
   title: 'Layers',
@@ -40,7 +48,7 @@ export const layers: Analysis<LayerRow, AnalysisResult<LayerRow>> = {
   },
   compute({ profile, use }) {
     const work = use(gpuWork);
-    const { selected, step } = use(selectedWork);
+    const { selected, step, runsOfPhase } = use(selectedWork);
     const { layer, part, parts, methods } = use(layerOfWork);
     const steps = use(stepsOf)?.steps ?? [];
     const structure = structureOf();
@@ -49,33 +57,30 @@ export const layers: Analysis<LayerRow, AnalysisResult<LayerRow>> = {
         'layers',
         'mark them with NVTX ranges such as "layers.3.mlp", or trace modules (with_modules=True)',
       );
-    const tallies = new Map<
-      string,
-      { phase: Phase; layer: number; part: number; kernels: number; ns: number }
-    >();
-    const totals = new Map<Phase, number>();
-    const runs = new Map<Phase, Set<number>>();
+    // One number per phase, layer and part, so that millions of kernels need no text.
+    const order = phases.map(({ id }) => id);
+    const phaseOfStep = steps.map(({ facts }) => order.indexOf(facts.phase));
+    const tallies = new Map<number, Tally>();
     for (let i = 0; i < work.length; i++) {
       if (!selected[i] || step[i] === NONE || work.kind[i] !== WorkKind.kernel) continue;
-      const { phase } = steps[step[i]].facts;
       const ns = work.end[i] - work.start[i];
-      totals.set(phase, (totals.get(phase) ?? 0) + ns);
-      let seen = runs.get(phase);
-      if (!seen) runs.set(phase, (seen = new Set()));
-      seen.add(step[i] * profile.gpus.length + work.device[i]);
-      const key = `${phase}/${layer[i]}/${layer[i] === NONE ? 0 : part[i]}`;
+      const ownPart = layer[i] === NONE ? 0 : part[i];
+      const key = ((layer[i] + 1) * parts.length + ownPart) * order.length + phaseOfStep[step[i]];
       const known = tallies.get(key);
       if (known) {
         known.kernels++;
         known.ns += ns;
-      } else
-        tallies.set(key, { phase, layer: layer[i], part: layer[i] === NONE ? 0 : part[i], kernels: 1, ns });
+      } else {
+        const { phase } = steps[step[i]].facts;
+        tallies.set(key, { phase, layer: layer[i], part: ownPart, kernels: 1, ns });
+      }
     }
-    const order = phases.map(({ id }) => id);
+    const totals = new Map<Phase, number>();
+    for (const { phase, ns } of tallies.values()) totals.set(phase, (totals.get(phase) ?? 0) + ns);
     const rows = [...tallies.values()]
       .sort((a, b) => order.indexOf(a.phase) - order.indexOf(b.phase) || a.layer - b.layer || a.part - b.part)
       .map((tally): LayerRow => {
-        const count = runs.get(tally.phase)!.size;
+        const count = runsOfPhase(tally.phase);
         return {
           key: `phase:${tally.phase}/layer:${tally.layer === NONE ? 'none' : tally.layer}/${parts[tally.part]}`,
           phase: tally.phase,
