@@ -66,6 +66,12 @@ test('published schemas are those of the code', () => {
   }
 });
 
+test('every analysis is defined in docs/metrics.md', () => {
+  const text = readFileSync(path.join(projectRoot, 'docs/metrics.md'), 'utf8');
+  const headings = [...text.matchAll(/^### (.+)$/gm)].flatMap(match => match[1].split(', '));
+  for (const { id } of analyses) assert.ok(headings.includes(id), id);
+});
+
 const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true });
 const validators = new Map(
   analyses.map((analysis: AnyAnalysis) => [analysis.id, ajv.compile(analysisSchema(analysis) as object)]),
