@@ -184,6 +184,40 @@ test('layers come from ranges in eager captures and from what repeats inside rep
   );
 });
 
+test('nodes of a replayed graph belong to the layer whose range was open when they were captured', async () => {
+  const { rows, summary } = (await open('run-ahead')).get(layers);
+  assert.deepEqual(summary!.methods, ['ranges', 'graph-capture']);
+  const decode = rows.filter(row => row.phase === 'decode' && row.layer !== null);
+  assert.deepEqual(
+    decode.map(row => [row.layer, row.part, row.kernelsPerStep]),
+    [0, 1, 2, 3, 4, 5].flatMap(layer => [
+      [layer, 'self_attn', 12],
+      [layer, 'mlp', 7],
+    ]),
+  );
+});
+
+test('where the host runs ahead, windows follow the GPU; loading and compiling is warm-up', async () => {
+  const analyzer = await open('run-ahead');
+  const { rows } = analyzer.get(iterations);
+  assert.deepEqual(
+    rows.map(row => row.phase),
+    [0, 1, 2].flatMap(() => ['prefill', ...Array.from({ length: 6 }, () => 'decode' as const)]),
+  );
+  assert.deepEqual(
+    rows.flatMap(row => (row.state === 'warm-up' ? [row.iteration] : [])),
+    [0, 1],
+  );
+  assert.deepEqual([rows[7].contextRequests, rows[7].contextTokens], [8, 768]);
+  // The host needs 0.2 ms per decode step, the GPU 0.4 ms: the last steps are launched long before they run.
+  const late = rows.filter(row => row.phase === 'decode' && row.gpuStartNs! > row.endNs);
+  assert.ok(late.length >= 8, `${late.length} steps run after the host has left them`);
+  for (const row of rows.slice(2, 6))
+    assert.ok(row.wallNs >= row.gpuBusyNs && row.wallNs < 1.3 * row.gpuBusyNs);
+  const budget = analyzer.get(stepBudget).rows.filter(row => row.phase === 'decode');
+  assert.ok(budget.every(row => row.computeNs > 0.5 * row.wallNs));
+});
+
 test('GPU metrics of the memory-bound capture: DRAM read 64% over the window, about 75% while busy, tensor 3%', async () => {
   const { rows } = (await open('membound')).get(gpuMetricsAnalysis);
   const of = (metric: string, family: string | null = null) =>

@@ -2,7 +2,7 @@
 import { summarize } from '../base/stats.js';
 import { formatCount, formatDuration } from '../base/units.js';
 import { type FamilyId, familyOf } from '../catalog/kernels/families.js';
-import type { Phase } from '../catalog/phases.js';
+import { type Phase, phases } from '../catalog/phases.js';
 import type { Analyzer, AnyAnalysis } from './analysis.js';
 import type { Block, Fact, FactsBlock, TableBlock } from './block.js';
 import { type FamilyRow, kernelFamilies } from './gpu/kernel-families.js';
@@ -102,25 +102,29 @@ export function moreFacts(
   return { kind: 'facts', id: 'details', title: 'Details', facts: [...said, ...unmeasured] };
 }
 
+/** Times of the selected steps, a line per phase. */
 export function stepsFacts(rows: readonly IterationRow[]): FactsBlock {
   const selected = rows.filter(row => row.selected);
-  const walls = selected.map(row => row.wallNs);
-  const summary = summarize(Float64Array.from(walls));
-  const sorted = [...walls].sort((a, b) => a - b);
-  const p99 = sorted[Math.min(sorted.length - 1, Math.ceil(0.99 * sorted.length) - 1)];
-  const slowest = selected.find(row => row.wallNs === summary.max)!;
-  const unit = summary.median >= 1e6 ? { ns: 1e6, label: 'ms' } : { ns: 1e3, label: 'µs' };
-  const listed = walls.slice(0, MOST_STEPS).map(ns => (ns / unit.ns).toPrecision(3));
+  const kinds = phases.filter(({ id }) => selected.some(row => row.phase === id));
+  const facts = kinds.map(({ id, label }): Fact => {
+    const own = selected.filter(row => row.phase === id);
+    const unit = own[0].wallNs >= 1e6 ? { ns: 1e6, label: 'ms' } : { ns: 1e3, label: 'µs' };
+    return {
+      label: kinds.length > 1 ? `${label}, ${unit.label}` : unit.label,
+      text: timesText(own, unit.ns),
+    };
+  });
+  return { kind: 'facts', id: 'steps', title: 'Steps', facts };
+}
+
+function timesText(rows: readonly IterationRow[], unitNs: number): string {
+  const walls = rows.map(row => row.wallNs);
+  const sorted = Float64Array.from(walls).sort();
+  const { median, max } = summarize(Float64Array.from(walls));
+  const p99 = sorted[Math.ceil(0.99 * sorted.length) - 1];
+  const slowest = rows.find(row => row.wallNs === max)!;
+  const listed = walls.slice(0, MOST_STEPS).map(ns => (ns / unitNs).toPrecision(3));
   const more = walls.length > MOST_STEPS ? ` … ${walls.length - MOST_STEPS} more` : '';
-  return {
-    kind: 'facts',
-    id: 'steps',
-    title: 'Steps',
-    facts: [
-      {
-        label: unit.label,
-        text: `${listed.join('  ')}${more}   p50 ${formatDuration(summary.median)}  p99 ${formatDuration(p99)}   slowest ${slowest.iteration}`,
-      },
-    ],
-  };
+  if (walls.length === 1) return `${listed[0]}   iteration ${slowest.iteration}`;
+  return `${listed.join('  ')}${more}   p50 ${formatDuration(median)}  p99 ${formatDuration(p99)}   slowest ${slowest.iteration}`;
 }

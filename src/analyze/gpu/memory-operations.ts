@@ -4,16 +4,20 @@ import { NONE } from '../../base/column.js';
 import { GrowingColumn } from '../../base/growing-column.js';
 import { summarize } from '../../base/stats.js';
 import { formatBytes, formatDuration } from '../../base/units.js';
+import { apiFunction } from '../../catalog/api-function.js';
 import { copyKindLabels, memoryKindLabels } from '../../catalog/cuda-enums.js';
+import type { Phase } from '../../catalog/phases.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { cells } from '../cells.js';
 import { selectedWork } from '../inference/selected-work.js';
+import { stepsOf } from '../inference/steps.js';
 import { keyField } from '../key-field.js';
 import { formatMean, perStep, sumOf } from '../words.js';
 import { gpuWork, WorkKind } from './gpu-work.js';
 
 export interface MemoryOperationRow {
   readonly key: string;
+  readonly phase: Phase | null;
   readonly operation: string;
   readonly from: string | null;
   readonly to: string | null;
@@ -30,7 +34,7 @@ export interface MemoryOperationRow {
 }
 
 interface Tally {
-  readonly row: Pick<MemoryOperationRow, 'operation' | 'from' | 'to' | 'call' | 'hostWaits'>;
+  readonly row: Pick<MemoryOperationRow, 'phase' | 'operation' | 'from' | 'to' | 'call' | 'hostWaits'>;
   readonly sizes: GrowingColumn;
   totalNs: number;
 }
@@ -40,10 +44,11 @@ export const memoryOperations: Analysis<MemoryOperationRow, AnalysisResult<Memor
   title: 'Memory operations',
   question: 'What is copied or cleared, how fast, and does the host wait for it?',
   reads: { copies: ['sourceMemory', 'targetMemory'], memsets: ['memory'], apiCalls: [] },
-  uses: [gpuWork, selectedWork],
+  uses: [gpuWork, selectedWork, stepsOf],
   needs: [['copies', 'memsets']],
   fields: {
     key: keyField,
+    phase: { header: 'Phase', kind: 'text', about: 'null: outside all steps', optional: true },
     operation: { header: 'Operation', kind: 'text', about: 'direction of the copy, or memset' },
     from: { header: 'From', kind: 'text', about: 'kind of source memory', optional: true },
     to: { header: 'To', kind: 'text', about: 'kind of target memory', optional: true },
@@ -65,7 +70,8 @@ export const memoryOperations: Analysis<MemoryOperationRow, AnalysisResult<Memor
   },
   headline: {
     label: 'copies',
-    text({ rows }, phase) {
+    text({ rows: all }, phase) {
+      const rows = all.filter(row => row.phase === phase);
       if (rows.length === 0) return undefined;
       const count = sumOf(rows, row => row.countPerStep);
       const steps = sumOf(rows, row => row.count) / count;
@@ -73,12 +79,14 @@ export const memoryOperations: Analysis<MemoryOperationRow, AnalysisResult<Memor
       const waits = waiting > 0 ? `; the host waits for ${formatMean(waiting)} of them` : '';
       const bytes = formatBytes(Math.round(sumOf(rows, row => row.bytes) / steps));
       const time = formatDuration(sumOf(rows, row => row.totalNs) / steps);
-      return `${formatMean(count)} copies and memsets ${perStep(phase)}, ${bytes}, ${time}${waits}`;
+      const what = count === 1 ? 'copy or memset' : 'copies and memsets';
+      return `${formatMean(count)} ${what} ${perStep(phase)}, ${bytes}, ${time}${waits}`;
     },
   },
   compute({ profile, use }) {
     const work = use(gpuWork);
-    const { selected, runs } = use(selectedWork);
+    const { selected, step, runsOfPhase } = use(selectedWork);
+    const steps = use(stepsOf)?.steps ?? [];
     const copies = cells(profile, 'copies');
     const memsets = cells(profile, 'memsets');
     const calls = cells(profile, 'apiCalls');
@@ -90,18 +98,18 @@ export const memoryOperations: Analysis<MemoryOperationRow, AnalysisResult<Memor
       if (!selected[i] || (!isCopy && work.kind[i] !== WorkKind.memset)) continue;
       const source = work.row[i];
       const launch = work.launch[i];
-      const call =
-        launch === NONE ? null : profile.strings.text(calls!.name[launch]).replace(/_v\d+$|_ptsz$/g, '');
+      const call = launch === NONE ? null : apiFunction(profile.strings.text(calls!.name[launch]));
       const from = isCopy ? memory(copies!.sourceMemory?.[source]) : null;
       const to = memory(isCopy ? copies!.targetMemory?.[source] : memsets!.memory?.[source]);
       const operation = isCopy ? (copyKindLabels[copies!.kind[source]] ?? 'Unknown') : 'Memset';
-      const key = [operation, from, to, call].join('/');
+      const phase = step[i] === NONE ? null : steps[step[i]].facts.phase;
+      const key = [phase ?? 'outside', operation, from, to, call].join('/');
       let tally = tallies.get(key);
       if (!tally) {
         const pageable = from === 'Pageable' || to === 'Pageable';
         const hostWaits = call === null ? null : isCopy && (pageable || !/Async|Graph/.test(call));
         tally = {
-          row: { operation, from, to, call, hostWaits },
+          row: { phase, operation, from, to, call, hostWaits },
           sizes: new GrowingColumn('f64'),
           totalNs: 0,
         };
@@ -116,7 +124,7 @@ export const memoryOperations: Analysis<MemoryOperationRow, AnalysisResult<Memor
         key: `memory:${key}`,
         ...row,
         count: size.count,
-        countPerStep: size.count / runs,
+        countPerStep: size.count / (row.phase === null ? 1 : runsOfPhase(row.phase)),
         bytes: size.total,
         medianBytes: size.median,
         smallestBytes: size.min,

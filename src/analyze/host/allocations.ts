@@ -2,6 +2,7 @@
 
 import { NONE } from '../../base/column.js';
 import { formatDuration } from '../../base/units.js';
+import { apiFunction } from '../../catalog/api-function.js';
 import { ALLOCATION_CALL } from '../../catalog/host-activities.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { cells } from '../cells.js';
@@ -51,7 +52,7 @@ export const allocations: Analysis<AllocationRow, AnalysisResult<AllocationRow>>
       const id = calls.name[row];
       if (!nameOf.has(id)) {
         const text = profile.strings.text(id);
-        nameOf.set(id, ALLOCATION_CALL.test(text) ? text.replace(/_v\d+$|_ptsz$/g, '') : undefined);
+        nameOf.set(id, ALLOCATION_CALL.test(text) ? apiFunction(text) : undefined);
       }
       const name = nameOf.get(id);
       const thread = calls.thread[row];

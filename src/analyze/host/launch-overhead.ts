@@ -4,15 +4,19 @@ import { NONE } from '../../base/column.js';
 import { GrowingColumn } from '../../base/growing-column.js';
 import { summarize } from '../../base/stats.js';
 import { formatDuration } from '../../base/units.js';
+import { apiFunction } from '../../catalog/api-function.js';
+import type { Phase } from '../../catalog/phases.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { cells } from '../cells.js';
 import { gpuWork } from '../gpu/gpu-work.js';
 import { selectedWork } from '../inference/selected-work.js';
+import { stepsOf } from '../inference/steps.js';
 import { keyField } from '../key-field.js';
 import { formatMean, perStep } from '../words.js';
 
 export interface LaunchRow {
   readonly key: string;
+  readonly phase: Phase | null;
   readonly call: string;
   readonly calls: number;
   readonly callsPerStep: number;
@@ -27,6 +31,8 @@ export interface LaunchRow {
 }
 
 interface Tally {
+  readonly phase: Phase | null;
+  readonly call: string;
   readonly durations: GrowingColumn;
   readonly delays: GrowingColumn;
   operations: number;
@@ -38,10 +44,11 @@ export const launchOverhead: Analysis<LaunchRow, AnalysisResult<LaunchRow>> = {
   title: 'Launch overhead',
   question: 'What does launching cost, and how long does work wait in the queue?',
   reads: { apiCalls: [] },
-  uses: [gpuWork, selectedWork],
+  uses: [gpuWork, selectedWork, stepsOf],
   needs: [['kernels', 'copies', 'memsets', 'graphLaunches'], ['apiCalls']],
   fields: {
     key: keyField,
+    phase: { header: 'Phase', kind: 'text', about: 'null: outside all steps', optional: true },
     call: { header: 'Call', kind: 'text', about: 'the API function, without its ABI version' },
     calls: { header: 'Calls', kind: 'count', about: 'that launched recorded work' },
     callsPerStep: { header: 'Per step', kind: 'mean', about: 'calls by steps and devices' },
@@ -61,7 +68,7 @@ export const launchOverhead: Analysis<LaunchRow, AnalysisResult<LaunchRow>> = {
   headline: {
     label: 'launches',
     text({ rows }, phase) {
-      const row = rows.find(candidate => /Launch/.test(candidate.call));
+      const row = rows.find(candidate => candidate.phase === phase && /Launch/.test(candidate.call));
       if (!row) return undefined;
       const count = `${formatMean(row.callsPerStep)} ${perStep(phase)}`;
       const queue = `then ${formatDuration(row.queueMedianNs)} in the queue`;
@@ -70,53 +77,62 @@ export const launchOverhead: Analysis<LaunchRow, AnalysisResult<LaunchRow>> = {
   },
   compute({ profile, use }) {
     const work = use(gpuWork);
-    const { selected, runs } = use(selectedWork);
+    const { selected, step, runsOfPhase } = use(selectedWork);
+    const steps = use(stepsOf)?.steps ?? [];
     const calls = cells(profile, 'apiCalls')!;
     const nameOf = new Map<number, string>();
-    const tallies = new Map<string, Tally>();
+    const tallies = new Map<Phase | null, Map<string, Tally>>();
     const seen = new Uint8Array(calls.length);
     for (let i = 0; i < work.length; i++) {
-      const call = work.launch[i];
-      if (!selected[i] || call === NONE) continue;
-      const id = calls.name[call];
-      let name = nameOf.get(id);
-      if (name === undefined) nameOf.set(id, (name = profile.strings.text(id).replace(/_v\d+$|_ptsz$/g, '')));
-      let tally = tallies.get(name);
-      if (!tally) {
-        tally = {
-          durations: new GrowingColumn('f64'),
-          delays: new GrowingColumn('f64'),
-          operations: 0,
-          operationNs: 0,
-        };
-        tallies.set(name, tally);
-      }
+      const launch = work.launch[i];
+      if (!selected[i] || launch === NONE) continue;
+      const id = calls.name[launch];
+      let call = nameOf.get(id);
+      if (call === undefined) nameOf.set(id, (call = apiFunction(profile.strings.text(id))));
+      const phase = step[i] === NONE ? null : steps[step[i]].facts.phase;
+      let ofPhase = tallies.get(phase);
+      if (!ofPhase) tallies.set(phase, (ofPhase = new Map()));
+      let tally = ofPhase.get(call);
+      if (!tally) ofPhase.set(call, (tally = emptyTally(phase, call)));
       tally.operations++;
       tally.operationNs += work.end[i] - work.start[i];
-      if (seen[call]) continue;
-      seen[call] = 1;
-      tally.durations.push(calls.end[call] - calls.start[call]);
-      tally.delays.push(Math.max(0, work.start[i] - calls.end[call]));
+      if (seen[launch]) continue;
+      seen[launch] = 1;
+      tally.durations.push(calls.end[launch] - calls.start[launch]);
+      tally.delays.push(Math.max(0, work.start[i] - calls.end[launch]));
     }
-    const rows = [...tallies].map(([call, tally]): LaunchRow => {
-      const inside = summarize(tally.durations.finishAll() as Float64Array);
-      const queue = summarize(tally.delays.finishAll() as Float64Array);
-      return {
-        key: `call:${call}`,
-        call,
-        calls: inside.count,
-        callsPerStep: inside.count / runs,
-        totalNs: inside.total,
-        meanNs: inside.mean,
-        medianNs: inside.median,
-        operations: tally.operations,
-        operationMeanNs: tally.operationNs / tally.operations,
-        queueMeanNs: queue.mean,
-        queueMedianNs: queue.median,
-        queueMaxNs: queue.max,
-      };
-    });
+    const rows = [...tallies.values()].flatMap(ofPhase =>
+      [...ofPhase.values()].map((tally): LaunchRow => {
+        const { phase, call } = tally;
+        const inside = summarize(tally.durations.finishAll() as Float64Array);
+        const queue = summarize(tally.delays.finishAll() as Float64Array);
+        return {
+          key: `phase:${phase ?? 'outside'}/call:${call}`,
+          phase,
+          call,
+          calls: inside.count,
+          callsPerStep: inside.count / (phase === null ? 1 : runsOfPhase(phase)),
+          totalNs: inside.total,
+          meanNs: inside.mean,
+          medianNs: inside.median,
+          operations: tally.operations,
+          operationMeanNs: tally.operationNs / tally.operations,
+          queueMeanNs: queue.mean,
+          queueMedianNs: queue.median,
+          queueMaxNs: queue.max,
+        };
+      }),
+    );
     rows.sort((a, b) => b.totalNs - a.totalNs);
     return { rows, summary: { totalNs: rows.reduce((sum, row) => sum + row.totalNs, 0) } };
   },
 };
+
+const emptyTally = (phase: Phase | null, call: string): Tally => ({
+  phase,
+  call,
+  durations: new GrowingColumn('f64'),
+  delays: new GrowingColumn('f64'),
+  operations: 0,
+  operationNs: 0,
+});

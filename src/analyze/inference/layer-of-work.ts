@@ -1,6 +1,6 @@
 /**
  * The model layer each piece of GPU work belongs to. In order of trust: the innermost layer range open when it was
- * launched; for graph nodes, when the node was captured; else the repeating pattern of kernels inside a step.
+ * launched; for graph nodes, when the node was captured; for steps without either, the repeating pattern of kernels.
  */
 import { NONE } from '../../base/column.js';
 import { layerOf } from '../../catalog/layer-names.js';
@@ -53,7 +53,7 @@ export const layerOfWork: Derived<LayersOfWork> = {
       if (byCapture(profile, work, byThread, layer, assign)) methods.push('graph-capture');
     }
     const found = use(stepWork);
-    if (methods.length === 0 && found && patternLayers(profile, work, found, layer)) methods.push('pattern');
+    if (found && patternLayers(profile, work, found, layer)) methods.push('pattern');
     return { layer, part, parts, methods };
   },
 };
@@ -139,6 +139,9 @@ function byLaunch(
   return any;
 }
 
+/** A graph is captured, then cloned, perhaps more than once; a damaged file may go in circles. */
+const MOST_CLONES = 8;
+
 /** A replayed node goes back to the node captured from the stream, whose time lies inside the layer's range. */
 function byCapture(
   profile: Profile,
@@ -150,19 +153,21 @@ function byCapture(
   const nodes = cells(profile, 'graphNodes');
   const nodeOfKernel = cells(profile, 'kernels')?.graphNode;
   if (!nodes || !nodeOfKernel) return false;
+  // A node is written down several times (captured, cloned, instantiated); one of these names where it came from.
   const rowOfNode = new Map<number, number>();
-  for (let row = nodes.length - 1; row >= 0; row--) rowOfNode.set(nodes.node[row], row);
+  const originalOf = new Map<number, number>();
+  for (let row = nodes.length - 1; row >= 0; row--) {
+    rowOfNode.set(nodes.node[row], row);
+    const original = nodes.originalNode?.[row];
+    if (original !== undefined && original > 0) originalOf.set(nodes.node[row], original);
+  }
   const lookups = new Map([...byThread].map(([thread, ranges]) => [thread, new Lookup(ranges)]));
   const known = new Map<number, LayerRange | undefined>();
   const rangeOfNode = (node: number) => {
     if (known.has(node)) return known.get(node);
-    let row = rowOfNode.get(node);
-    for (let hops = 0; row !== undefined && hops < 8; hops++) {
-      const original = nodes.originalNode?.[row];
-      const next = original === undefined || Number.isNaN(original) ? undefined : rowOfNode.get(original);
-      if (next === undefined || next === row) break;
-      row = next;
-    }
+    let first = node;
+    for (let hops = 0; originalOf.has(first) && hops < MOST_CLONES; hops++) first = originalOf.get(first)!;
+    const row = rowOfNode.get(first);
     const thread = row === undefined ? NONE : nodes.thread[row];
     const found = row === undefined ? NONE : (lookups.get(thread)?.at(nodes.start[row]) ?? NONE);
     const range = found === NONE ? undefined : byThread.get(thread)![found];

@@ -18,7 +18,7 @@ export function stepPattern(names: ArrayLike<number>): Repetition | undefined {
   return found.times * found.period >= LEAST_SHARE * names.length ? found : undefined;
 }
 
-/** Fills `layer` for the kernels of every step. Steps with the same kernels share one search. */
+/** Fills `layer` for the kernels of every step of which none is known. Steps with the same kernels share one search. */
 export function patternLayers(profile: Profile, work: GpuWork, found: StepWork, layer: Int32Array): boolean {
   const names = cells(profile, 'kernels')?.name;
   if (!names) return false;
@@ -28,7 +28,7 @@ export function patternLayers(profile: Profile, work: GpuWork, found: StepWork, 
   const known = new Map<string, Repetition | undefined>();
   let any = false;
   for (const own of byRun) {
-    if (own.length === 0) continue;
+    if (own.length === 0 || own.some(i => layer[i] !== NONE)) continue;
     const sequence = Int32Array.from(own, i => names[work.row[i]]);
     const signature = `${sequence.length}/${sequence.reduce((hash, name) => (Math.imul(hash, 31) + name) | 0, 7)}`;
     if (!known.has(signature)) known.set(signature, stepPattern(sequence));
