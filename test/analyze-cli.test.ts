@@ -5,13 +5,16 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { AnyAnalysis, Json } from '../src/analyze/analysis.js';
+import { Analyzer, type AnyAnalysis, type Json } from '../src/analyze/analysis.js';
 import { analyses } from '../src/analyze/index.js';
+import { describePage } from '../src/analyze/page.js';
 import { runCommand } from '../src/cli/main.js';
-import { analysisSchema } from '../src/report/analysis-json.js';
+import { analysisSchema, outcomeAsJson } from '../src/report/analysis-json.js';
+import { text } from '../src/report/text.js';
 import { captureNames, capturePath, projectRoot } from '../src/testing/captures.js';
 import { assertGolden, assertSameText } from '../src/testing/golden.js';
 import { parseCsv } from '../src/testing/parse-csv.js';
+import { randomProfile } from '../src/testing/random-profile.js';
 
 async function stepscope(...args: string[]): Promise<{ status: number; out: string; err: string }> {
   let out = '';
@@ -96,6 +99,26 @@ for (const name of captureNames) {
   });
 }
 
+test('on random profiles every analysis answers by its schema or says what is missing', () => {
+  let answered = 0;
+  for (let seed = 1; seed <= 300; seed++) {
+    const analyzer = new Analyzer(randomProfile(seed), { whole: seed % 2 === 0 });
+    for (const analysis of analyses) {
+      const outcome = analyzer.run(analysis);
+      assert.notEqual(outcome.status, 'failed', `seed ${seed}, ${analysis.id}: ${JSON.stringify(outcome)}`);
+      if (outcome.status === 'ok') answered++;
+      const validate = validators.get(analysis.id)!;
+      const json = JSON.parse(JSON.stringify(outcomeAsJson(outcome)));
+      assert.ok(
+        validate(json),
+        `seed ${seed}, ${analysis.id}: ${JSON.stringify(validate.errors?.slice(0, 3))}`,
+      );
+    }
+    assert.ok(text.render(describePage(analyzer, analyses), { width: 80, color: false }).length > 0);
+  }
+  assert.ok(answered > 2000, `${answered}`);
+});
+
 test('the fixed field names are there', async () => {
   const { out } = await stepscope('analyze', capturePath('eager'), '--json');
   const rows = (id: string) => (JSON.parse(out) as Document).analyses[id].rows!;
@@ -165,6 +188,8 @@ test('steps lists every step, and the kernels of one on request', async () => {
   );
   const sequence = await stepscope('steps', capturePath('eager'), '--sequence', '--rows', '30');
   assertGolden('steps-sequence-eager.txt', sequence.out);
+  const full = await stepscope('steps', capturePath('eager'), '--sequence', '--full-names');
+  assert.match(full.out, /void at::native::/);
   const empty = await stepscope('steps', capturePath('client'));
   assert.match(empty.out, /No engine steps were found/);
   const hidden = await stepscope('steps', capturePath('client'), '--sequence');

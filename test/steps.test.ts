@@ -12,6 +12,7 @@ import { layerOf } from '../src/catalog/layer-names.js';
 import { ProfileBuilder } from '../src/model/builder.js';
 import type { Profile } from '../src/model/profile.js';
 import { RangeKind } from '../src/model/schema.js';
+import { drawnCapture } from '../src/testing/drawn-capture.js';
 
 test('every marker shape gives its engine, phase and counts', () => {
   const cases: [text: string, engine: string, facts: Record<string, unknown>][] = [
@@ -218,18 +219,7 @@ function profileOf({ marks, work, ranks = [], call = 'cudaLaunchKernel' }: Drawn
   ranks.forEach((rank, process) => {
     builder.processes[builder.process('', 100 + process)].rank = rank;
   });
-  return builder.build({
-    profiler: 'nsys',
-    profilerVersion: '',
-    formatVersion: '',
-    files: ['drawn'],
-    sizeBytes: 0,
-    settings: {},
-    versions: {},
-    ranks: [...ranks],
-    environment: { variables: 0, looksSecret: 0 },
-    sourceCounts: {},
-  });
+  return builder.build(drawnCapture('drawn', ranks));
 }
 
 const rowsOf = (drawn: Drawn, settings: Settings = {}) =>

@@ -13,6 +13,7 @@ import { NONE } from '../base/column.js';
 import { ProfileBuilder } from '../model/builder.js';
 import type { Profile } from '../model/profile.js';
 import { RangeKind } from '../model/schema.js';
+import { drawnCapture } from './drawn-capture.js';
 
 export const COLUMN_NS = 10;
 
@@ -92,16 +93,5 @@ export function drawProfile(drawing: string, columnNs = COLUMN_NS): Profile {
     const columns = { ...common(list), thread: i32(list, s => thread(s.lane)), name: i32(list, id) };
     builder.addTable(table, columns, list.length);
   }
-  return builder.build({
-    profiler: 'nsys',
-    profilerVersion: '',
-    formatVersion: '',
-    files: ['drawn'],
-    sizeBytes: 0,
-    settings: {},
-    versions: {},
-    ranks: [],
-    environment: { variables: 0, looksSecret: 0 },
-    sourceCounts: {},
-  });
+  return builder.build(drawnCapture('drawn'));
 }

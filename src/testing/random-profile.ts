@@ -7,6 +7,7 @@ import { NONE } from '../base/column.js';
 import { ProfileBuilder } from '../model/builder.js';
 import type { Profile } from '../model/profile.js';
 import { RangeKind } from '../model/schema.js';
+import { drawnCapture } from './drawn-capture.js';
 
 /** A small generator of random numbers (mulberry32): good enough, and the same everywhere. */
 export function randomNumbers(seed: number): (below: number) => number {
@@ -134,18 +135,7 @@ export function randomProfile(seed: number, span = 400): Profile {
   builder.addTable('overheads', onThread(overheads), overheads.length);
   const osCalls = Array.from({ length: random(4) }, () => event(pick(threads), 'poll', 0));
   builder.addTable('osCalls', onThread(osCalls), osCalls.length);
-  return builder.build({
-    profiler: 'nsys',
-    profilerVersion: '',
-    formatVersion: '',
-    files: [`random-${seed}`],
-    sizeBytes: 0,
-    settings: {},
-    versions: {},
-    ranks: [],
-    environment: { variables: 0, looksSecret: 0 },
-    sourceCounts: {},
-  });
+  return builder.build(drawnCapture(`random-${seed}`));
 
   /** Steps of one thread follow each other; some seeds have none, some have several lanes. */
   function addMarkers(): void {

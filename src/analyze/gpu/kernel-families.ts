@@ -10,6 +10,7 @@ import { cells } from '../cells.js';
 import { selectedWork } from '../inference/selected-work.js';
 import { stepsOf } from '../inference/steps.js';
 import { keyField } from '../key-field.js';
+import { describeFamilies } from './describe-families.js';
 import { gpuWork, WorkKind } from './gpu-work.js';
 import { HIDDEN, workFamilies } from './work-families.js';
 
@@ -75,6 +76,7 @@ export const kernelFamilies: Analysis<FamilyRow, AnalysisResult<FamilyRow>> = {
     phases: { header: 'Phases', kind: 'list', about: 'the same per phase; null: outside all steps' },
     variants: { header: 'Variants', kind: 'list', about: 'by variant, data type and library' },
   },
+  describe: result => describeFamilies(result),
   worthCapturing: true,
   headline: {
     label: 'unknown',

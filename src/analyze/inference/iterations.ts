@@ -118,6 +118,8 @@ export const iterations: Analysis<IterationRow, AnalysisResult<IterationRow>> = 
     const steady = use(steadyState)!;
     const work = useIfRecorded(stepWork);
     const chosen = use(selection);
+    // Files whose clock starts with their own session say nothing about each other's times.
+    const comparable = profile.clock === 'utc' || profile.capture.files.length === 1;
     const runsOfStep: DeviceRun[][] = found.steps.map(() => []);
     for (const run of work?.deviceRuns ?? []) runsOfStep[run.step].push(run);
 
@@ -161,8 +163,10 @@ export const iterations: Analysis<IterationRow, AnalysisResult<IterationRow>> = 
         foundBy: found.method,
         confidence: found.confidence,
         ranks: runs.length,
-        startSkewNs: spread(runs.map(run => run.startNs)),
-        endSkewNs: spread(runs.flatMap(run => (run.gpuEndNs === null ? [] : [run.gpuEndNs]))),
+        startSkewNs: comparable ? spread(runs.map(run => run.startNs)) : null,
+        endSkewNs: comparable
+          ? spread(runs.flatMap(run => (run.gpuEndNs === null ? [] : [run.gpuEndNs])))
+          : null,
         runs,
       };
     });

@@ -58,6 +58,8 @@ export const rankSkew: Analysis<RankRow, AnalysisResult<RankRow>> = {
     label: 'ranks',
     text({ rows, summary = {} }) {
       const spread = (ns: unknown) => formatDuration(typeof ns === 'number' ? ns : Number.NaN);
+      if (summary.medianStartSkewNs === null)
+        return `${plural(rows.length, 'rank')}; the clocks of their files cannot be compared`;
       const starts = `host starts spread ${spread(summary.medianStartSkewNs)}`;
       return `${plural(rows.length, 'rank')}; ${starts}, GPU ends ${spread(summary.medianEndSkewNs)} (medians)`;
     },
@@ -102,7 +104,7 @@ export const rankSkew: Analysis<RankRow, AnalysisResult<RankRow>> = {
       rows,
       summary: {
         steps: all.length,
-        medianStartSkewNs: medianOf(Float64Array.from(skews)),
+        medianStartSkewNs: skews.length > 0 ? medianOf(Float64Array.from(skews)) : null,
         medianEndSkewNs: endSkews.length > 0 ? medianOf(Float64Array.from(endSkews)) : null,
         clock: profile.clock,
       },

@@ -90,7 +90,6 @@ export const analyze: Command = {
       tables: tablesReadBy(chosen),
       onProgress: (file, done) => output.progress(`reading ${file}`, done),
     });
-    output.progress('analyzing', 0);
     const analyzer = new Analyzer(profile, settings);
     if (values.json) {
       const outcomes = runAll(analyzer, chosen, output);
@@ -99,10 +98,11 @@ export const analyze: Command = {
       for (const outcome of runAll(analyzer, chosen, output))
         writeCsv(outcome, values.output, values.force === true, output);
     } else {
+      // Computed with progress first; the page then only words what is there.
+      const outcomes = runAll(analyzer, chosen, output);
       const blocks = only
-        ? runAll(analyzer, chosen, output).flatMap(outcome => blocksOf(outcome, profile))
+        ? outcomes.flatMap(outcome => blocksOf(outcome, profile))
         : describePage(analyzer, analyses);
-      output.clearProgress();
       const rowLimit = values.rows ? Number(values.rows) : READABLE_ROWS;
       output.out(
         (values.markdown ? markdown : text).render(blocks, {

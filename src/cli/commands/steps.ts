@@ -17,6 +17,7 @@ export const steps: Command = {
   usage: 'stepscope steps FILE… [--sequence] [--json | --csv] [options]',
   options: [
     { flags: '--sequence', meaning: 'the kernels of one typical step, in order' },
+    { flags: '--full-names', meaning: 'with --sequence: names as recorded instead of short ones' },
     ...settingHelp,
     { flags: '--rows N', meaning: 'rows to show (default all)' },
     { flags: '--json', meaning: 'as JSON, in the form of stepscope analyze' },
@@ -32,6 +33,7 @@ export const steps: Command = {
     const { values, positionals } = readArguments('steps', args, {
       ...settingOptions,
       sequence: { type: 'boolean' },
+      'full-names': { type: 'boolean' },
       rows: { type: 'string' },
       json: { type: 'boolean' },
       csv: { type: 'boolean' },
@@ -64,7 +66,8 @@ export const steps: Command = {
     };
     // Steps asked for by number or phase; without a choice all are listed, whatever their state.
     const narrowed = settings.iterations !== undefined || settings.phase !== undefined;
-    const shown = values.sequence || !narrowed ? rows : rows.filter(row => row.selected);
+    const chosen = values.sequence || !narrowed ? rows : rows.filter(row => row.selected);
+    const shown = values['full-names'] ? chosen.map(row => ({ ...row, kernel: row.name ?? null })) : chosen;
     if (values.csv) {
       output.out(rowsAsCsv(analysis, shown));
       return 0;
