@@ -2,8 +2,9 @@
 
 usage: grow.py IN.sqlite[.gz] | IN.json[.gz]  OUT  COPIES
 
-Copy k of every event is moved k spans later and, in SQLite, gets correlation ids of its own, so that launches still
-match their kernels and nothing overlaps.
+Copy k of every event is moved k spans later and gets correlation ids of its own, so that launches still match their
+kernels, and only theirs, and nothing overlaps. A tool that joins launches with kernels would otherwise pay for every
+pair of copies.
 """
 import gzip
 import os
@@ -56,16 +57,18 @@ def grow_kineto(source, target, copies):
     begin = text.index(opening) + len(opening)
     end = text.rindex(b"]")
     head, events, tail = text[:begin], text[begin:end].rstrip().rstrip(b","), text[end:]
-    stamp = re.compile(rb'"ts": (\d+)')
-    stamps = [int(match) for match in stamp.findall(events)]
+    moved = re.compile(rb'"(ts|correlation|External id|id)": (\d+)')
+    found = [(match[1], int(match[2])) for match in moved.finditer(events)]
+    stamps = [number for key, number in found if key == b"ts"]
     span = max(stamps) - min(stamps) + GAP_NS // 1000
+    ids = max(number for key, number in found if key != b"ts") + 1
     with open(target, "wb") as out:
         out.write(head)
         for copy in range(copies):
             if copy:
                 out.write(b",")
-            later = lambda match: b'"ts": %d' % (int(match[1]) + copy * span)
-            out.write(stamp.sub(later, events) if copy else events)
+            later = lambda match: b'"%s": %d' % (match[1], int(match[2]) + copy * (span if match[1] == b"ts" else ids))
+            out.write(moved.sub(later, events) if copy else events)
         out.write(b"\n" + tail)
 
 

@@ -12,13 +12,17 @@ export interface Verdict {
   readonly met: boolean | undefined;
 }
 
-const work = path.join(projectRoot, '.bench');
+/** Where what the benchmarks make is kept. */
+export function benchFolder(): string {
+  const folder = path.join(projectRoot, '.bench');
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
 
 /** A capture repeated `copies` times, made once and kept. */
 export function grown(capture: string, file: 'profile.sqlite.gz' | 'kineto.json.gz', copies: number): string {
-  mkdirSync(work, { recursive: true });
   const kind = file.startsWith('kineto') ? 'json' : 'sqlite';
-  const target = path.join(work, `${capture}-x${copies}.${kind}`);
+  const target = path.join(benchFolder(), `${capture}-x${copies}.${kind}`);
   if (!existsSync(target)) {
     say(`making ${path.basename(target)} …`);
     execFileSync('python3', [

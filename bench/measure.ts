@@ -23,22 +23,29 @@ export function measureOurs(args: readonly string[]): Measured {
   return { seconds, peakBytes: JSON.parse(String(result.output[3])).peakBytes };
 }
 
+/** Another program, with the most memory any of its processes held. */
 export function measurePeer(command: string, args: readonly string[], limitSeconds: number): Measured {
-  const begun = performance.now();
-  const result = spawnSync(command, args, {
-    stdio: ['ignore', 'ignore', 'ignore'],
-    timeout: limitSeconds * 1000,
+  const wrapper = path.join(projectRoot, 'bench/peer.py');
+  const result = spawnSync('python3', [wrapper, String(limitSeconds), command, ...args], {
+    stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
   });
-  const seconds = (performance.now() - begun) / 1000;
-  const stopped = (result.error as NodeJS.ErrnoException | undefined)?.code === 'ETIMEDOUT';
-  if (!stopped && result.status !== 0) throw new Error(`${command} ${args.join(' ')} failed`);
-  return { seconds, peakBytes: 0, ...(stopped ? { stopped } : {}) };
+  if (result.status !== 0) throw new Error(`${command} ${args.join(' ')} failed`);
+  const { seconds, peakBytes, stopped } = JSON.parse(String(result.output[3]));
+  return { seconds, peakBytes, ...(stopped ? { stopped } : {}) };
 }
 
 export function medianRun(times: number, run: () => Measured): Measured {
-  const runs = Array.from({ length: times }, run);
-  const sorted = runs.map(measured => measured.seconds).sort((a, b) => a - b);
-  return { seconds: sorted[times >> 1], peakBytes: Math.max(...runs.map(measured => measured.peakBytes)) };
+  return medianRuns(times, [run])[0];
+}
+
+/** Several things in turns, so that a machine that is slow for a while is slow for all of them. */
+export function medianRuns(times: number, runs: readonly (() => Measured)[]): Measured[] {
+  const rounds = Array.from({ length: times }, () => runs.map(run => run()));
+  return runs.map((_, i) => {
+    const own = rounds.map(round => round[i]);
+    const sorted = own.map(measured => measured.seconds).sort((a, b) => a - b);
+    return { seconds: sorted[times >> 1], peakBytes: Math.max(...own.map(measured => measured.peakBytes)) };
+  });
 }
 
 export const seconds = (value: number) => `${value.toFixed(2)} s`;

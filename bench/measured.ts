@@ -3,10 +3,13 @@
  *
  *   node measured.js cli ARGUMENTS…     the command itself
  *   node measured.js open FILE          opens every table of the file and sums its kernels
+ *   node measured.js import FILE        opens what the analyses read, and no more
  *
  * Writes { wallMs, peakBytes } to descriptor 3.
  */
 import { writeSync } from 'node:fs';
+import { tablesReadBy } from '../src/analyze/analysis.js';
+import { analyses } from '../src/analyze/index.js';
 import { chooseReport } from '../src/analyze/stats/index.js';
 import { runReport } from '../src/analyze/stats/report.js';
 import { run } from '../src/cli/main.js';
@@ -14,6 +17,7 @@ import { openProfile } from '../src/import/open.js';
 
 const [mode, ...args] = process.argv.slice(2);
 if (mode === 'cli') await run(args);
+else if (mode === 'import') await openProfile(args, { tables: tablesReadBy(analyses) });
 else {
   const profile = await openProfile(args);
   const { report, options } = chooseReport('cuda_gpu_kern_sum');

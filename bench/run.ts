@@ -2,8 +2,9 @@
  * `npm run bench`: how we compare with the peers, in one run on this machine. Ratios only mean something against a
  * peer measured beside them, so every line measures both. Medians, because machines are noisy.
  *
- *   npm run bench -- stats kineto growth     only those parts
+ *   npm run bench -- stats kineto analyze growth     only those parts
  */
+import { benchAnalyze } from './analyze.js';
 import { benchGrowth } from './growth.js';
 import { say, type Verdict } from './inputs.js';
 import { benchKineto } from './kineto.js';
@@ -12,6 +13,7 @@ import { benchStats } from './stats.js';
 const parts: Record<string, () => Promise<Verdict[]> | Verdict[]> = {
   stats: benchStats,
   kineto: benchKineto,
+  analyze: benchAnalyze,
   growth: benchGrowth,
 };
 

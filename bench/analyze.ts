@@ -1,0 +1,99 @@
+/** All analyses of an export against reading it, and ours of a PyTorch trace against Holistic Trace Analysis. */
+import { statSync } from 'node:fs';
+import { formatBytes } from '../src/base/units.js';
+import { findHta } from './hta-peer.js';
+import { grown, say, type Verdict } from './inputs.js';
+import { type Measured, measureOurs, medianRuns, seconds, times } from './measure.js';
+
+const ROUNDS = 3;
+const IMPORTS = 3;
+const HTA_TIMES = 20;
+const HTA_MEMORY = 1 / 4;
+/** The analyses that answer what Holistic Trace Analysis is asked here. */
+const SAME_QUESTIONS = 'step-budget,kernel-families,gpu-utilization,idle-gaps';
+
+export function benchAnalyze(): Verdict[] {
+  return [...againstImport(), ...againstHta()];
+}
+
+/** The reader is the part that must see every byte, so it is the measure of what thinking about them may cost. */
+function againstImport(): Verdict[] {
+  const file = grown('eager', 'profile.sqlite.gz', 300);
+  const size = formatBytes(statSync(file).size);
+  const commands = [[], ['--json']];
+  const [alone, ...results] = medianRuns(ROUNDS, [
+    () => measureOurs(['import', file]),
+    ...commands.map(options => () => measureOurs(['cli', 'analyze', file, ...options])),
+  ]);
+  say(`stepscope, import of ${size} alone: ${spent(alone)}`);
+  return commands.map((options, i): Verdict => {
+    const command = ['analyze', 'FILE', ...options].join(' ');
+    const ratio = results[i].seconds / alone.seconds;
+    say(`stepscope ${command}: ${spent(results[i])}`);
+    return {
+      what: `${command} of ${size} against the import alone`,
+      wanted: `at most ${IMPORTS} times`,
+      measured: `${times(ratio)} (${spent(results[i])}; import ${spent(alone)})`,
+      met: ratio <= IMPORTS,
+    };
+  });
+}
+
+function againstHta(): Verdict[] {
+  const file = grown('eager', 'kineto.json.gz', 10);
+  const size = formatBytes(statSync(file).size);
+  const hta = findHta();
+  if (typeof hta === 'string') {
+    say(`no Holistic Trace Analysis: ${hta}`);
+    const what = `${size} trace against Holistic Trace Analysis`;
+    return [{ what, wanted: `${HTA_TIMES} times faster`, measured: `not measured: ${hta}`, met: undefined }];
+  }
+  const ours = [
+    { what: 'same questions', options: ['--only', SAME_QUESTIONS, '--whole', '--json'] },
+    { what: 'all our analyses', options: [] },
+  ];
+  const theirs = [
+    { what: 'HTA at its fastest', options: ['--fast'] },
+    { what: 'HTA as installed', options: [] },
+  ];
+  say(`peer: ${hta.version}`);
+  const results = medianRuns(ROUNDS, [
+    ...ours.map(
+      ({ options }) =>
+        () =>
+          measureOurs(['cli', 'analyze', file, ...options]),
+    ),
+    ...theirs.map(
+      ({ options }) =>
+        () =>
+          hta.measure(file, ...options),
+    ),
+  ]);
+  [...ours, ...theirs].forEach(({ what }, i) => void say(`${what} of ${size}: ${spent(results[i])}`));
+  return theirs.flatMap((their, t) =>
+    ours.flatMap((our, o) =>
+      compare(`${our.what} of ${size} against ${their.what}`, results[o], results[ours.length + t]),
+    ),
+  );
+}
+
+function compare(what: string, mine: Measured, peer: Measured): Verdict[] {
+  const faster = peer.seconds / mine.seconds;
+  const share = mine.peakBytes / peer.peakBytes;
+  return [
+    {
+      what,
+      wanted: `at least ${HTA_TIMES} times faster`,
+      measured: `${times(faster)} faster (${seconds(peer.seconds)} to ${seconds(mine.seconds)})`,
+      met: faster >= HTA_TIMES,
+    },
+    {
+      what: 'peak memory of that',
+      wanted: 'at most a quarter',
+      measured: `${(share * 100).toFixed(0)}% (${formatBytes(mine.peakBytes)} of ${formatBytes(peer.peakBytes)})`,
+      met: share <= HTA_MEMORY,
+    },
+  ];
+}
+
+const spent = (measured: Measured) => `${seconds(measured.seconds)}, peak ${formatBytes(measured.peakBytes)}`;
