@@ -31,6 +31,11 @@ const eventKeys = new KeyTable([
   ['args', ARGS],
 ]);
 
+const opCategories = new KeyTable([
+  ['cpu_op', 0],
+  ['python_function', 0],
+]);
+
 /** A stretch of bytes inside the event. `to` is 0 when the event does not have it. */
 export class TextMark {
   from = 0;
@@ -63,7 +68,11 @@ export class EventReader {
   readonly stack = new TextMark();
   private hasArguments = false;
 
-  constructor(private readonly names: Labels) {}
+  /** `opArguments` false: nobody will ask what ops and Python frames carry, which is most of the bytes of a trace. */
+  constructor(
+    private readonly names: Labels,
+    private readonly opArguments = true,
+  ) {}
 
   /** Reads the event whose opening brace the cursor has passed. The cursor's trouble says whether that worked. */
   read(cursor: JsonCursor): void {
@@ -101,7 +110,8 @@ export class EventReader {
           this.id = cursor.readNumber();
           break;
         case ARGS:
-          if (cursor.enterObject()) this.readArguments(cursor);
+          if (!this.opArguments && isOp(cursor.bytes, this.category)) cursor.skipValue();
+          else if (cursor.enterObject()) this.readArguments(cursor);
           break;
         default:
           cursor.skipValue();
@@ -203,6 +213,11 @@ export class EventReader {
     this.types.to = 0;
     this.stack.to = 0;
   }
+}
+
+/** `cpu_op` and `python_function`. Known only where the category comes before the arguments, as all writers have it. */
+function isOp(bytes: Uint8Array, { from, to }: TextMark): boolean {
+  return to !== 0 && opCategories.find(bytes, from, to) >= 0;
 }
 
 function markText(cursor: JsonCursor, mark: TextMark): void {

@@ -3,6 +3,7 @@ import { plural } from '../../base/units.js';
 import { UserError } from '../../base/user-error.js';
 import { ProfileBuilder } from '../../model/builder.js';
 import type { Profile } from '../../model/profile.js';
+import type { TableName } from '../../model/schema.js';
 import type { ImportContext } from '../importer.js';
 import { CutOffError, type ProfileFile } from '../profile-file.js';
 import { buildProfile } from './build-profile.js';
@@ -15,7 +16,7 @@ import { TraceStream } from './trace-stream.js';
 export async function importKineto(file: ProfileFile, context: ImportContext): Promise<Profile> {
   const builder = new ProfileBuilder();
   const labels = new Labels();
-  const event = new EventReader(labels);
+  const event = new EventReader(labels, wantsOpArguments(context));
   const store = new EventStore(builder, event, labels, context.tables);
   const metadata = new TraceMetadata(builder.notes);
   const stream = new TraceStream(event, store, metadata, builder.notes);
@@ -39,6 +40,19 @@ export async function importKineto(file: ProfileFile, context: ImportContext): P
   }
   noteTimes(stream, builder);
   return buildProfile(file, builder, store, metadata);
+}
+
+/** Whether a column was asked for that comes from the arguments of ops, or from linking others to ops by them. */
+function wantsOpArguments({ tables }: ImportContext): boolean {
+  if (!tables) return true;
+  const fromArguments: [TableName, readonly string[]][] = [
+    ['ops', ['shapes', 'types', 'stack', 'externalId', 'pythonId', 'pythonParentId']],
+    ['kernels', ['op']],
+    ['apiCalls', ['op']],
+  ];
+  return fromArguments.some(([table, columns]) =>
+    tables.get(table)?.some(column => columns.includes(column)),
+  );
 }
 
 function noteCut(file: ProfileFile, store: EventStore, builder: ProfileBuilder): void {
