@@ -129,8 +129,17 @@ test('counts, totals and bounds of every real trace equal an independent parse',
       ['copies', /^(gpu_)?memcpy$/i],
       ['memsets', /^(gpu_)?memset$/i],
       ['apiCalls', /^(cuda_)?(runtime|driver)$/i],
-      ['ops', /^(cpu_op|operator|python_function)$/i],
+      ['frames', /^python_function$/i],
     ];
+    const isOp = (event: { ph: string; cat?: string; name: string }) =>
+      event.ph === 'X' &&
+      /^(cpu_op|operator)$/i.test(event.cat ?? '') &&
+      !event.name.startsWith('ProfilerStep#');
+    assert.equal(
+      table(profile, 'ops')?.length ?? 0,
+      parsed.traceEvents.filter(isOp).length,
+      `ops of ${trace}`,
+    );
     for (const [name, pattern] of categories) {
       const events = parsed.traceEvents.filter(
         (event: { ph: string; cat?: string }) => event.ph === 'X' && pattern.test(event.cat ?? ''),
@@ -799,10 +808,9 @@ test('waits, Python frames, graph nodes, overheads, marks', async () => {
     ],
   );
   assert.deepEqual(Array.from(syncs.stream), [0, 0, 0, -1]);
-  const ops = table(profile, 'ops');
-  assert.deepEqual(Array.from(ops.kind), [OpKind.python, OpKind.python]);
+  const frames = table(profile, 'frames');
   assert.deepEqual(
-    [Array.from(ops.pythonId), Array.from(ops.pythonParentId)],
+    [Array.from(frames.pythonId), Array.from(frames.pythonParentId)],
     [
       [1, 2],
       [Number.NaN, 1],

@@ -102,6 +102,7 @@ const eventTables: readonly TableName[] = [
   'syncs',
   'ranges',
   'ops',
+  'frames',
   'osCalls',
 ];
 

@@ -53,6 +53,11 @@ const what: Record<TableName, { label: string; nsys: string; kineto: string }> =
     nsys: 'capture with --pytorch=functions-trace (2024.5 and newer), or take a PyTorch trace',
     kineto: 'capture with activities=[ProfilerActivity.CPU]',
   },
+  frames: {
+    label: 'Python frames',
+    nsys: 'take a PyTorch trace with with_stack=True',
+    kineto: 'capture with with_stack=True',
+  },
   osCalls: { label: 'OS runtime calls', nsys: 'capture with -t osrt', kineto: notByTorch('-t osrt') },
   memoryEvents: {
     label: 'GPU memory usage',

@@ -162,7 +162,7 @@ export const schema = {
     /** The row's id in the file it came from, so that reports can be checked against other tools. */
     sourceRow: amount,
   },
-  /** Framework ops and Python frames (Kineto cpu_op, python_function …). */
+  /** Framework ops (Kineto cpu_op and what it does not name). */
   ops: {
     start: nanoseconds,
     end: nanoseconds,
@@ -175,6 +175,13 @@ export const schema = {
     types: maybeText,
     stack: maybeText,
     externalId: amount,
+  },
+  /** Python functions and modules on the stack (Kineto python_function). */
+  frames: {
+    start: nanoseconds,
+    end: nanoseconds,
+    thread: ref('threads'),
+    name: text,
     pythonId: amount,
     pythonParentId: amount,
   },
@@ -238,7 +245,7 @@ export type TableName = keyof Schema;
 export const tableNames = Object.keys(schema) as TableName[];
 
 export const RangeKind = { pushPop: 0, startEnd: 1, mark: 2, gpuAnnotation: 3, libraryCall: 4 } as const;
-export const OpKind = { framework: 0, python: 1, other: 2 } as const;
+export const OpKind = { framework: 0, other: 1 } as const;
 
 export function columnsOf(table: TableName): [name: string, spec: ColumnSpec][] {
   return Object.entries(schema[table] as Record<string, ColumnSpec>);

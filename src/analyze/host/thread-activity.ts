@@ -26,7 +26,7 @@ import {
 } from '../../catalog/host-activities.js';
 import { causeIndex, type IdleCause } from '../../catalog/idle-causes.js';
 import type { Profile } from '../../model/profile.js';
-import { OpKind, RangeKind } from '../../model/schema.js';
+import { RangeKind } from '../../model/schema.js';
 import type { Derived } from '../analysis.js';
 import { cells } from '../cells.js';
 import { pageableReads } from './pageable-reads.js';
@@ -57,7 +57,7 @@ export interface ThreadActivity {
 
 export const threadActivity: Derived<ThreadActivity> = {
   id: 'thread-activity',
-  reads: { apiCalls: [], ranges: [], osCalls: [], overheads: [], ops: [], copies: ['targetMemory'] },
+  reads: { apiCalls: [], ranges: [], osCalls: [], overheads: [], frames: [], copies: ['targetMemory'] },
   uses: [],
   compute({ profile }) {
     const layers = collectLayers(profile);
@@ -215,10 +215,10 @@ function collectNamed(profile: Profile, add: Add): void {
     if (layer) add(ranges!.thread[row], layer, ranges!.start[row], ranges!.end[row]);
   }
   // Frames come with with_stack=True; framework ops such as aten::… are launching work, not a cause of their own.
-  const ops = cells(profile, 'ops');
-  for (let row = 0; row < (ops?.length ?? 0); row++) {
-    if (ops!.kind[row] !== OpKind.python || ops!.thread[row] === NONE) continue;
-    const layer = layerOf(ops!.name[row]);
-    if (layer) add(ops!.thread[row], layer, ops!.start[row], ops!.end[row]);
+  const frames = cells(profile, 'frames');
+  for (let row = 0; row < (frames?.length ?? 0); row++) {
+    if (frames!.thread[row] === NONE) continue;
+    const layer = layerOf(frames!.name[row]);
+    if (layer) add(frames!.thread[row], layer, frames!.start[row], frames!.end[row]);
   }
 }

@@ -5,7 +5,7 @@
 import { NONE } from '../../base/column.js';
 import { layerOf } from '../../catalog/layer-names.js';
 import type { Profile } from '../../model/profile.js';
-import { OpKind, RangeKind } from '../../model/schema.js';
+import { RangeKind } from '../../model/schema.js';
 import type { Derived } from '../analysis.js';
 import { cells } from '../cells.js';
 import { type GpuWork, gpuWork, WorkKind } from '../gpu/gpu-work.js';
@@ -33,7 +33,7 @@ interface LayerRange {
 
 export const layerOfWork: Derived<LayersOfWork> = {
   id: 'layer-of-work',
-  reads: { ranges: [], ops: [], apiCalls: [], kernels: ['graphNode'], graphNodes: ['originalNode'] },
+  reads: { ranges: [], frames: [], apiCalls: [], kernels: ['graphNode'], graphNodes: ['originalNode'] },
   uses: [gpuWork, stepWork],
   compute({ profile, use }) {
     const work = use(gpuWork);
@@ -78,10 +78,9 @@ function collectRanges(profile: Profile, parts: string[]): Map<number, LayerRang
   for (let row = 0; row < (ranges?.length ?? 0); row++)
     if (ranges!.kind[row] === RangeKind.pushPop || ranges!.kind[row] === RangeKind.startEnd)
       add(ranges!.thread[row], ranges!.name[row], ranges!.start[row], ranges!.end[row]);
-  const ops = cells(profile, 'ops');
-  for (let row = 0; row < (ops?.length ?? 0); row++)
-    if (ops!.kind[row] === OpKind.python)
-      add(ops!.thread[row], ops!.name[row], ops!.start[row], ops!.end[row]);
+  const frames = cells(profile, 'frames');
+  for (let row = 0; row < (frames?.length ?? 0); row++)
+    add(frames!.thread[row], frames!.name[row], frames!.start[row], frames!.end[row]);
   for (const list of byThread.values()) list.sort((a, b) => a.start - b.start || b.end - a.end);
   return byThread;
 }

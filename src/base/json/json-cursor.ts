@@ -246,7 +246,8 @@ export class JsonCursor {
     return word === 'null' ? '' : word;
   }
 
-  private fail(trouble: number, at: number): false {
+  /** Nothing more can be read here. Always false. */
+  fail(trouble: number, at: number): false {
     this.trouble = trouble;
     this.pos = at;
     return false;

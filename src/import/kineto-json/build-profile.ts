@@ -26,6 +26,9 @@ export function buildProfile(
   places.resolveThreads(ops.columns.thread);
   const links = new OpLinks(builder, ops.columns, ops.length);
   builder.addTable('ops', ops.columns, ops.length);
+  const frames = rows.take('frames');
+  places.resolveThreads(frames.columns.thread);
+  builder.addTable('frames', frames.columns, frames.length);
 
   places.resolveThreads(calls.columns.thread);
   links.fill(calls.columns, calls.length, row => places.processOfThread(calls.columns.thread[row]));

@@ -26,8 +26,17 @@ export class CpuEvents {
     ops.types.push(this.texts.value(types));
     ops.stack.push(this.texts.detail(stack));
     ops.externalId.push(numbers[Arg.externalId]);
-    ops.pythonId.push(numbers[Arg.pythonId]);
-    ops.pythonParentId.push(numbers[Arg.pythonParentId]);
+  }
+
+  addFrame(start: number, end: number, lane: number): void {
+    const { numbers, name } = this.event;
+    const { frames } = this.rows;
+    frames.start.push(start);
+    frames.end.push(end);
+    frames.thread.push(lane);
+    frames.name.push(this.texts.name(name));
+    frames.pythonId.push(numbers[Arg.pythonId]);
+    frames.pythonParentId.push(numbers[Arg.pythonParentId]);
   }
 
   /** `apiClass` as nsys numbers them: 0 runtime, 1 driver. */

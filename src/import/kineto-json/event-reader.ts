@@ -6,6 +6,7 @@ import type { JsonCursor } from '../../base/json/json-cursor.js';
 import { KeyTable } from '../../base/json/key-table.js';
 import { ARG_COUNT, Arg, argumentKeys, TextArg } from './event-keys.js';
 import type { Labels } from './labels.js';
+import { WrittenEvents } from './written-events.js';
 
 // The hot switch uses these, so they are constants of this file (see json-cursor.ts).
 const PH = 0;
@@ -31,10 +32,29 @@ const eventKeys = new KeyTable([
   ['args', ARGS],
 ]);
 
-const opCategories = new KeyTable([
-  ['cpu_op', 0],
-  ['python_function', 0],
+const OP = 0;
+const FRAME = 1;
+const skippable = new KeyTable([
+  ['cpu_op', OP],
+  ['python_function', FRAME],
 ]);
+
+/** What nobody will ask for. Times of the first event are read all the same: all others are counted from it. */
+export interface Unwanted {
+  readonly ops: boolean;
+  readonly frames: boolean;
+  readonly flows: boolean;
+  readonly opArguments: boolean;
+  readonly frameArguments: boolean;
+}
+
+const nothing: Unwanted = {
+  ops: false,
+  frames: false,
+  flows: false,
+  opArguments: false,
+  frameArguments: false,
+};
 
 /** A stretch of bytes inside the event. `to` is 0 when the event does not have it. */
 export class TextMark {
@@ -66,25 +86,33 @@ export class EventReader {
   readonly shapes = new TextMark();
   readonly types = new TextMark();
   readonly stack = new TextMark();
+  /** Nobody wants this event: nothing of it was read. */
+  passedOver = false;
   private hasArguments = false;
+  private sawTime = false;
+  private readonly events = new WrittenEvents();
 
-  /** `opArguments` false: nobody will ask what ops and Python frames carry, which is most of the bytes of a trace. */
   constructor(
     private readonly names: Labels,
-    private readonly opArguments = true,
+    private readonly unwanted: Unwanted = nothing,
   ) {}
 
   /** Reads the event whose opening brace the cursor has passed. The cursor's trouble says whether that worked. */
   read(cursor: JsonCursor): void {
     this.clear();
+    const opened = cursor.pos;
+    let category = -1;
     while (cursor.nextKey()) {
       switch (eventKeys.find(cursor.bytes, cursor.textFrom, cursor.textTo)) {
         case PH:
           if (cursor.readText() && cursor.textTo === cursor.textFrom + 1)
             this.phase = cursor.bytes[cursor.textFrom];
+          if (this.unwanted.flows && this.sawTime && isFlow(this.phase)) this.passOver(cursor, opened);
           break;
         case CAT:
           markText(cursor, this.category);
+          category = skippable.find(cursor.bytes, this.category.from, this.category.to);
+          if (category >= 0 && this.sawTime && this.isUnwanted(category)) this.passOver(cursor, opened);
           break;
         case NAME:
           markText(cursor, this.name);
@@ -110,13 +138,29 @@ export class EventReader {
           this.id = cursor.readNumber();
           break;
         case ARGS:
-          if (!this.opArguments && isOp(cursor.bytes, this.category)) cursor.skipValue();
+          if (category >= 0 && this.needsNoArguments(category)) cursor.skipValue();
           else if (cursor.enterObject()) this.readArguments(cursor);
           break;
         default:
           cursor.skipValue();
       }
+      if (this.passedOver) return;
     }
+    if (this.hasTime) this.sawTime = true;
+  }
+
+  private isUnwanted(category: number): boolean {
+    return category === OP ? this.unwanted.ops : this.unwanted.frames;
+  }
+
+  /** Known only where the category comes before the arguments, as all writers have it. */
+  private needsNoArguments(category: number): boolean {
+    return category === OP ? this.unwanted.opArguments : this.unwanted.frameArguments;
+  }
+
+  private passOver(cursor: JsonCursor, opened: number): void {
+    this.passedOver = true;
+    if (!this.events.skip(cursor, opened)) while (cursor.nextKey()) cursor.skipValue();
   }
 
   /**
@@ -194,6 +238,7 @@ export class EventReader {
   }
 
   private clear(): void {
+    this.passedOver = false;
     this.phase = 0;
     this.category.to = 0;
     this.name.to = 0;
@@ -215,10 +260,8 @@ export class EventReader {
   }
 }
 
-/** `cpu_op` and `python_function`. Known only where the category comes before the arguments, as all writers have it. */
-function isOp(bytes: Uint8Array, { from, to }: TextMark): boolean {
-  return to !== 0 && opCategories.find(bytes, from, to) >= 0;
-}
+/** Arrows: s, t, f. */
+const isFlow = (phase: number): boolean => phase === 0x73 || phase === 0x74 || phase === 0x66;
 
 function markText(cursor: JsonCursor, mark: TextMark): void {
   if (!cursor.readText()) return;

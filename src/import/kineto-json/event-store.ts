@@ -23,6 +23,8 @@ const FLOW_START = 0x73; // s
 const FLOW_STEP = 0x74; // t
 const FLOW_FINISH = 0x66; // f
 
+const STEP = new TextEncoder().encode('ProfilerStep#');
+
 export class EventStore {
   readonly categories = new Categories();
   readonly lanes = new Lanes();
@@ -63,6 +65,7 @@ export class EventStore {
     const phase = event.phase;
     this.texts.bytes = bytes;
     this.events++;
+    if (event.passedOver) return;
     const category = this.categories.count(bytes, event.category, phase);
     if (phase === METADATA) {
       this.names.add(bytes, event);
@@ -145,13 +148,19 @@ export class EventStore {
     if (kind === Kind.runtimeCall || kind === Kind.driverCall) {
       this.lanes.apiCalls[lane]++;
       if (wanted.apiCalls) this.cpu.addCall(start, end, lane, kind === Kind.runtimeCall ? 0 : 1);
-    } else if (kind === Kind.annotation) {
+    } else if (kind === Kind.annotation || (kind === Kind.op && this.isOldStep())) {
       if (wanted.ranges) this.cpu.addRange(start, end, lane, this.texts.name(event.name));
-    } else if (wanted.ops) {
-      const opKind =
-        kind === Kind.op ? OpKind.framework : kind === Kind.python ? OpKind.python : OpKind.other;
-      this.cpu.addOp(start, end, lane, opKind);
-    }
+    } else if (kind === Kind.python) {
+      if (wanted.frames) this.cpu.addFrame(start, end, lane);
+    } else if (wanted.ops)
+      this.cpu.addOp(start, end, lane, kind === Kind.op ? OpKind.framework : OpKind.other);
+  }
+
+  /** Traces from before 2022 have the profiler's steps among the operators. */
+  private isOldStep(): boolean {
+    const { from, to } = this.event.name;
+    const { bytes } = this.texts;
+    return to - from > STEP.length && STEP.every((byte, i) => bytes[from + i] === byte);
   }
 
   private storeFlow(start: number, phase: number): void {

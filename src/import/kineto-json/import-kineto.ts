@@ -7,7 +7,7 @@ import type { TableName } from '../../model/schema.js';
 import type { ImportContext } from '../importer.js';
 import { CutOffError, type ProfileFile } from '../profile-file.js';
 import { buildProfile } from './build-profile.js';
-import { EventReader } from './event-reader.js';
+import { EventReader, type Unwanted } from './event-reader.js';
 import { EventStore } from './event-store.js';
 import { Labels } from './labels.js';
 import { TraceMetadata } from './metadata.js';
@@ -16,7 +16,7 @@ import { TraceStream } from './trace-stream.js';
 export async function importKineto(file: ProfileFile, context: ImportContext): Promise<Profile> {
   const builder = new ProfileBuilder();
   const labels = new Labels();
-  const event = new EventReader(labels, wantsOpArguments(context));
+  const event = new EventReader(labels, unwanted(context));
   const store = new EventStore(builder, event, labels, context.tables);
   const metadata = new TraceMetadata(builder.notes);
   const stream = new TraceStream(event, store, metadata, builder.notes);
@@ -42,17 +42,18 @@ export async function importKineto(file: ProfileFile, context: ImportContext): P
   return buildProfile(file, builder, store, metadata);
 }
 
-/** Whether a column was asked for that comes from the arguments of ops, or from linking others to ops by them. */
-function wantsOpArguments({ tables }: ImportContext): boolean {
-  if (!tables) return true;
-  const fromArguments: [TableName, readonly string[]][] = [
-    ['ops', ['shapes', 'types', 'stack', 'externalId', 'pythonId', 'pythonParentId']],
-    ['kernels', ['op']],
-    ['apiCalls', ['op']],
-  ];
-  return fromArguments.some(([table, columns]) =>
-    tables.get(table)?.some(column => columns.includes(column)),
-  );
+/** What need not be read: most bytes of a trace are ops, their arguments and arrows, and few questions need those. */
+function unwanted({ tables }: ImportContext): Unwanted {
+  const asksFor = (table: TableName, columns: readonly string[]) =>
+    !tables || tables.get(table)?.some(column => columns.includes(column)) === true;
+  const links = asksFor('kernels', ['op']) || asksFor('apiCalls', ['op']);
+  return {
+    ops: tables !== undefined && !tables.has('ops') && !links,
+    frames: tables !== undefined && !tables.has('frames'),
+    flows: tables !== undefined && !tables.has('flows'),
+    opArguments: !links && !asksFor('ops', ['shapes', 'types', 'stack', 'externalId']),
+    frameArguments: !asksFor('frames', ['pythonId', 'pythonParentId']),
+  };
 }
 
 function noteCut(file: ProfileFile, store: EventStore, builder: ProfileBuilder): void {

@@ -17,6 +17,7 @@ export const kinetoTables = [
   'syncs',
   'ranges',
   'ops',
+  'frames',
   'memoryEvents',
   'overheads',
   'flows',
@@ -31,6 +32,7 @@ export class TraceRows {
   readonly syncs = rowsOf('syncs');
   readonly ranges = rowsOf('ranges');
   readonly ops = rowsOf('ops');
+  readonly frames = rowsOf('frames');
   readonly memoryEvents = rowsOf('memoryEvents');
   readonly overheads = rowsOf('overheads');
   readonly flows = rowsOf('flows');
