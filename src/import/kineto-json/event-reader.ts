@@ -6,7 +6,7 @@ import type { JsonCursor } from '../../base/json/json-cursor.js';
 import { KeyTable } from '../../base/json/key-table.js';
 import { ARG_COUNT, Arg, argumentKeys, TextArg } from './event-keys.js';
 import type { Labels } from './labels.js';
-import { WrittenEvents } from './written-events.js';
+import { beginnings, WrittenEvents } from './written-events.js';
 
 // The hot switch uses these, so they are constants of this file (see json-cursor.ts).
 const PH = 0;
@@ -90,12 +90,15 @@ export class EventReader {
   passedOver = false;
   private hasArguments = false;
   private sawTime = false;
-  private readonly events = new WrittenEvents();
+  private readonly events: WrittenEvents;
 
   constructor(
     private readonly names: Labels,
     private readonly unwanted: Unwanted = nothing,
-  ) {}
+  ) {
+    const kinds = (['ops', 'frames', 'flows'] as const).filter(kind => unwanted[kind]);
+    this.events = new WrittenEvents(kinds.flatMap(kind => beginnings[kind]));
+  }
 
   /** Reads the event whose opening brace the cursor has passed. The cursor's trouble says whether that worked. */
   read(cursor: JsonCursor): void {
@@ -147,6 +150,11 @@ export class EventReader {
       if (this.passedOver) return;
     }
     if (this.hasTime) this.sawTime = true;
+  }
+
+  /** Steps over events nobody wants, from the brace the cursor stands at. Says how many. */
+  passRun(cursor: JsonCursor): number {
+    return this.sawTime ? this.events.skipRun(cursor) : 0;
   }
 
   private isUnwanted(category: number): boolean {

@@ -107,6 +107,11 @@ export class TraceStream {
       window.start = cursor.pos = i;
       if (i >= end) return false;
       if (bytes[i] === OPEN_BRACE) {
+        const passed = event.passRun(cursor);
+        if (passed > 0) {
+          store.events += passed;
+          continue;
+        }
         cursor.pos++;
         event.read(cursor);
         if (cursor.trouble === Trouble.none) store.store(bytes);
