@@ -7,8 +7,12 @@
  *   host  [step 1    ][step 2    ]        host  [1][2][3]
  *   gpu      ▄▄▄▄        ▄▄▄▄             gpu     ▄▄▄▄▄▄▄▅▅▅▅▅▅▅▄▄▄▄
  *         |← 1      →|← 2      →|               |← 1   →|← 2  →|← 3
+ *
+ * The first window begins when the device has done what it was busy with before the capture (see earlier-work.ts).
  */
 import type { Derived } from '../analysis.js';
+import { gpuWork } from '../gpu/gpu-work.js';
+import { unrecordedUntil } from './earlier-work.js';
 import { type DeviceRun, stepWork } from './step-work.js';
 
 export interface StepWindow {
@@ -23,15 +27,17 @@ export interface StepWindow {
 
 export const stepWindows: Derived<readonly StepWindow[] | undefined> = {
   id: 'step-windows',
-  reads: {},
-  uses: [stepWork],
-  compute({ use }) {
+  reads: { apiCalls: [] },
+  uses: [stepWork, gpuWork],
+  compute({ profile, use }) {
     const found = use(stepWork);
     if (!found) return undefined;
     const { steps, deviceRuns, byDevice } = found;
     const windows: StepWindow[] = [];
     for (const [device, indexes] of byDevice) {
-      let at = -Infinity;
+      const [first] = indexes.map(index => deviceRuns[index]);
+      const begun = steps.lanes[first.lane].runs[first.run].start;
+      let at = unrecordedUntil(profile, use(gpuWork), device, begun, first.busyNs);
       indexes.forEach((index, i) => {
         const own = deviceRuns[index];
         const run = steps.lanes[own.lane].runs[own.run];

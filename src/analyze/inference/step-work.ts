@@ -191,8 +191,8 @@ function groupByDevice(steps: Steps, deviceRuns: readonly DeviceRun[]): Map<numb
   const busy = new Map<number, Float64Array>();
   for (const run of deviceRuns) {
     let lanes = busy.get(run.device);
-    if (!lanes) busy.set(run.device, (lanes = new Float64Array(steps.lanes.length)));
-    lanes[run.lane] += run.busyNs;
+    if (!lanes) busy.set(run.device, (lanes = new Float64Array(steps.lanes.length).fill(-1)));
+    lanes[run.lane] = Math.max(0, lanes[run.lane]) + run.busyNs;
   }
   const byDevice = new Map<number, number[]>();
   for (const device of [...busy.keys()].sort((a, b) => a - b)) {
