@@ -3,6 +3,8 @@
  * Numbers stay in base units until a renderer formats them; a column says what its numbers are.
  */
 
+import type { Finding, Unmeasured } from './findings/finding.js';
+
 /** How a column's numbers are to be read. Renderers own the formatting, analyses only pick the kind. */
 export type ColumnKind =
   | 'text'
@@ -102,4 +104,15 @@ export interface BarRow {
   readonly color?: string;
 }
 
-export type Block = TableBlock | NotRecordedBlock | FactsBlock | StatementBlock | BarsBlock;
+/** What is wrong and what to do, in order of gain. */
+export interface FindingsBlock {
+  readonly kind: 'findings';
+  readonly id: string;
+  readonly title: string;
+  readonly findings: readonly Finding[];
+  /** Findings beyond those shown. */
+  readonly more: number;
+  readonly unmeasured: readonly Unmeasured[];
+}
+
+export type Block = TableBlock | NotRecordedBlock | FactsBlock | StatementBlock | BarsBlock | FindingsBlock;

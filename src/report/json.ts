@@ -21,6 +21,7 @@ export function blockRows(block: Block): unknown {
   if (block.kind === 'facts') return block.facts;
   if (block.kind === 'statement') return block.lines;
   if (block.kind === 'bars') return block.rows;
+  if (block.kind === 'findings') return block.findings;
   return tableRows(block);
 }
 

@@ -1,5 +1,5 @@
 /** Tables for pull requests and issues. Names are escaped: a pipe or a tag in a kernel name must not break out. */
-import type { BarsBlock, Block } from '../analyze/block.js';
+import type { BarsBlock, Block, FindingsBlock } from '../analyze/block.js';
 import { formatDuration, formatShare } from '../base/units.js';
 import { cellFormatter } from './csv.js';
 import type { Renderer } from './renderer.js';
@@ -19,12 +19,30 @@ function renderBlock(block: Block): string {
   }
   if (block.kind === 'statement') return `${block.lines.map(escapeCell).join('\n\n')}\n`;
   if (block.kind === 'bars') return `${head}${escapeCell(block.caption)}\n\n${barsTable(block)}`;
+  if (block.kind === 'findings') return `${head}${findingsList(block)}`;
   if (block.rows === 0) return `${head}Nothing to report.\n`;
   const line = (cells: string[]) => `| ${cells.map(escapeCell).join(' | ')} |`;
   const cells = block.columns.map(cellFormatter);
   const rows = Array.from({ length: block.rows }, (_, row) => line(cells.map(cell => cell(row))));
   const rule = block.columns.map(column => (column.kind === 'text' ? '---' : '---:'));
   return `${head}${[line(block.columns.map(column => column.header)), `|${rule.join('|')}|`, ...rows].join('\n')}\n`;
+}
+
+function findingsList({ findings, unmeasured }: FindingsBlock): string {
+  const items = findings.map(({ claim, costShare, gain, confidence, evidence, advice, confirm }, i) => {
+    const cost = costShare === null ? '' : ` Costs ${formatShare(costShare)} of a step.`;
+    const win = gain ? ` Gain: ${formatDuration(gain.nsPerStep)} per step.` : '';
+    const proof = evidence.map(({ text }) => `   - ${escapeCell(text)}\n`).join('');
+    const todo = advice.map(
+      ({ engine, text }) =>
+        `   - → ${engine === 'any' ? '' : `${escapeCell(engine)}: `}${escapeCell(text)}\n`,
+    );
+    return `${i + 1}. **${escapeCell(claim)}**${cost}${win} (${confidence})\n${proof}${todo.join('')}   - confirm: ${escapeCell(confirm)}\n`;
+  });
+  const missing = unmeasured.map(
+    ({ what, hint }) => `- not measured: ${escapeCell(what)} → ${escapeCell(hint)}\n`,
+  );
+  return `${items.length > 0 ? items.join('') : 'Nothing found.\n'}\n${missing.join('')}`;
 }
 
 function barsTable({ rows, remark }: BarsBlock): string {

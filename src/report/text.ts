@@ -4,6 +4,7 @@ import { formatBytes, formatCount, formatDuration, plural } from '../base/units.
 import type { RenderContext, Renderer } from './renderer.js';
 import { painter, printable, truncate, widthOf, wrap } from './terminal.js';
 import { renderBars, renderStatement } from './text-bars.js';
+import { renderFindings } from './text-findings.js';
 
 /** What to leave out first when a table is too wide; the reader is told. */
 const LEAST_NEEDED = [
@@ -48,6 +49,7 @@ function renderBlock(block: Block, context: RenderContext): string {
   if (block.kind === 'facts') return `${paint.bold(block.title)}\n${renderFacts(block, context)}`;
   if (block.kind === 'statement') return renderStatement(block, context);
   if (block.kind === 'bars') return renderBars(block, context);
+  if (block.kind === 'findings') return renderFindings(block, context);
   if (block.kind === 'not-recorded') {
     const lines = wrap(`not recorded: ${block.what}; ${block.hint}`, context.width - 2);
     return `${title}\n${lines.map(line => `  ${paint.yellow(line)}`).join('\n')}\n`;

@@ -1,0 +1,60 @@
+/** Findings for a terminal: one line each with cost and gain, what it rests on, and what to do. */
+import type { FindingsBlock } from '../analyze/block.js';
+import type { Finding } from '../analyze/findings/finding.js';
+import { formatDuration, formatShare } from '../base/units.js';
+import type { RenderContext } from './renderer.js';
+import { painter, printable, truncate, widthOf, wrap } from './terminal.js';
+
+const FIGURES = [10, 8, 9, 10];
+const SUM = FIGURES.reduce((sum, width) => sum + width, 0);
+const LEAST_CLAIM = 30;
+const MOST_CLAIM = 72;
+
+export function renderFindings(block: FindingsBlock, context: RenderContext): string {
+  const paint = painter(context.color);
+  const claims = Math.max(LEAST_CLAIM, Math.min(MOST_CLAIM, context.width - SUM - 5));
+  const figures = (texts: readonly string[]) => texts.map((text, i) => text.padStart(FIGURES[i])).join('');
+  const head = `${paint.bold(block.title.padEnd(claims + 5))}${paint.dim(figures(['per step', 'share', 'gain', 'sure']))}`;
+  const lines = block.findings.flatMap((finding, i) => {
+    const [first, ...rest] = wrap(printable(finding.claim), claims);
+    const space = ' '.repeat(Math.max(0, claims - widthOf(first)));
+    const body = [...evidenceLines(finding, context), ...adviceLines(finding, context)];
+    return [
+      `  ${i + 1}  ${paint.bold(first)}${space}${figures(figuresOf(finding))}`,
+      ...rest.map(line => `     ${paint.bold(line)}`),
+      ...body.map(line => `     ${paint.dim(line)}`),
+    ];
+  });
+  if (block.findings.length === 0) lines.push(`  ${paint.dim('nothing found that costs time')}`);
+  if (block.more > 0) lines.push(`     ${paint.dim(`… ${block.more} more: analyze --only findings`)}`);
+  for (const { what, hint } of block.unmeasured)
+    lines.push(
+      ...wrap(`not measured: ${what} → ${hint}`, context.width - 2).map(line => `  ${paint.dim(line)}`),
+    );
+  return `${[head.trimEnd(), ...lines].join('\n')}\n`;
+}
+
+function figuresOf({ costNs, costShare, gain, confidence }: Finding): string[] {
+  return [
+    costNs === null ? '' : formatDuration(costNs),
+    costShare === null ? '' : formatShare(costShare),
+    gain === null ? '' : formatThroughput(gain.throughput),
+    confidence,
+  ];
+}
+
+/** `+12%`, or `×7.3` where it more than doubles. */
+export function formatThroughput(gain: number): string {
+  return gain >= 1 ? `×${(1 + gain).toFixed(1)}` : `+${(gain * 100).toFixed(gain < 0.01 ? 1 : 0)}%`;
+}
+
+function evidenceLines({ evidence }: Finding, context: RenderContext): string[] {
+  return evidence.slice(0, 2).map(({ text }) => truncate(printable(text), context.width - 5));
+}
+
+function adviceLines({ advice }: Finding, context: RenderContext): string[] {
+  return advice.slice(0, 1).flatMap(({ engine, text }) => {
+    const whose = engine === 'any' ? '' : `${engine}: `;
+    return wrap(`→ ${whose}${printable(text)}`, context.width - 5);
+  });
+}
