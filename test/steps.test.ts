@@ -126,7 +126,13 @@ test('every marker shape gives its engine, phase and counts', () => {
     [
       'decode[bs=117/128 tok=117]',
       'ATOM',
-      { phase: 'decode', contextRequests: 0, generationRequests: 117, generationTokens: 117 },
+      {
+        phase: 'decode',
+        contextRequests: 0,
+        generationRequests: 117,
+        generationTokens: 117,
+        paddedRequests: 128,
+      },
     ],
     [
       'stepscope.step 5 ctx=0/0 gen=8/8 kv=4096',

@@ -5,6 +5,7 @@
 import { UserError } from '../base/user-error.js';
 import type { KernelRule } from '../catalog/kernels/rule.js';
 import type { Phase } from '../catalog/phases.js';
+import type { Policy } from '../catalog/policy.js';
 import { capabilities } from '../model/capabilities.js';
 import type { Profile } from '../model/profile.js';
 import type { TableName } from '../model/schema.js';
@@ -28,6 +29,10 @@ export interface Settings {
   readonly kernelRules?: readonly KernelRule[];
   /** A model's config.json, parsed as JSON. */
   readonly model?: Json;
+  /** Thresholds of the findings. */
+  readonly policy?: Policy;
+  /** The results are being written down (stepscope report). */
+  readonly documented?: true;
   /** Ways the weights are split over GPUs; read from the ranks when not given. */
   readonly tensorParallel?: number;
 }
@@ -80,8 +85,6 @@ export interface Analysis<Row extends { readonly key: string }, Result extends A
     readonly label: string;
     text(result: Result, phase: Phase | null): string | undefined;
   };
-  /** When it cannot answer, the page says what to capture. */
-  readonly worthCapturing?: true;
   /** Words and tables; without it the rows become one table. */
   describe?(result: Result, profile: Profile): Block[];
 }

@@ -1,6 +1,8 @@
 /** The registry of analyses: one line each, in the order they are listed and run. */
 import { UserError } from '../base/user-error.js';
 import type { AnyAnalysis } from './analysis.js';
+import { checklist } from './findings/checklist.js';
+import { findings } from './findings/findings.js';
 import { gpuMetricsAnalysis } from './gpu/gpu-metrics.js';
 import { gpuUtilization } from './gpu/gpu-utilization.js';
 import { graphCoverage } from './gpu/graph-coverage.js';
@@ -24,6 +26,7 @@ import { stepSequence } from './inference/step-sequence.js';
 import { tokenTime } from './inference/token-time.js';
 
 export const analyses: readonly AnyAnalysis[] = [
+  findings,
   iterations,
   stepBudget,
   idleGaps,
@@ -45,6 +48,7 @@ export const analyses: readonly AnyAnalysis[] = [
   rankSkew,
   criticalPath,
   speedOfLight,
+  checklist,
 ];
 
 export function chooseAnalyses(ids: readonly string[]): AnyAnalysis[] {

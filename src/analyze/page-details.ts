@@ -79,27 +79,24 @@ function structureText(ask: Ask, phase: Phase | null): string {
   return `  ${formatCount(kernels)} = ${repeats} ${isLayer ? 'layers ' : ''}× ${kernelsPerRepeat}${rest}`;
 }
 
-/** A line of every analysis that has one to say, and what to capture for those that cannot answer. */
+/** A line of every analysis that has one to say. */
 export function moreFacts(
   analyzer: Analyzer,
   analyses: readonly AnyAnalysis[],
   phase: Phase | null,
 ): FactsBlock {
   const said: Fact[] = [];
-  const unmeasured: Fact[] = [];
   for (const analysis of analyses) {
-    if (!analysis.headline && !analysis.worthCapturing) continue;
+    if (!analysis.headline) continue;
     const outcome = analyzer.run(analysis);
     if (outcome.status === 'ok') {
       const text = analysis.headline?.text(outcome.result, phase);
       if (text) said.push({ label: analysis.headline!.label, text });
     } else if (outcome.status === 'failed') {
       said.push({ label: analysis.id, text: `failed: ${outcome.message}`, tone: 'bad' });
-    } else if (analysis.worthCapturing) {
-      unmeasured.push({ label: 'not measured', text: outcome.what, hint: outcome.hint, tone: 'quiet' });
     }
   }
-  return { kind: 'facts', id: 'details', title: 'Details', facts: [...said, ...unmeasured] };
+  return { kind: 'facts', id: 'details', title: 'Details', facts: said };
 }
 
 /** Times of the selected steps, a line per phase. */

@@ -5,6 +5,8 @@ import type { Profile } from '../model/profile.js';
 import type { Analysis, AnalysisResult, Analyzer, AnyAnalysis } from './analysis.js';
 import { NotRecorded } from './analysis.js';
 import type { Block, StatementBlock } from './block.js';
+import { findings, findingsBlock } from './findings/findings.js';
+import { graphCoverage } from './gpu/graph-coverage.js';
 import { kernelFamilies } from './gpu/kernel-families.js';
 import { kernelsPerStep } from './gpu/kernels-per-step.js';
 import { type PhaseBudget, totalsByPhase } from './inference/budget-totals.js';
@@ -14,6 +16,7 @@ import { stepBudget } from './inference/step-budget.js';
 import { familiesTable, moreFacts, stepsFacts } from './page-details.js';
 import { phaseVerdict } from './verdict.js';
 
+const MOST_FINDINGS = 5;
 /** Budgets drawn in full; further phases get a sentence. */
 const MOST_BUDGETS = 2;
 
@@ -35,7 +38,8 @@ export function describePage(analyzer: Analyzer, analyses: readonly AnyAnalysis[
   const steps = ask(iterations);
   const budget = ask(stepBudget);
   const header = headerOf(profile, steps);
-  if (!budget || budget.rows.length === 0) return [header, noGpuWork(profile, steps)];
+  if (!budget || budget.rows.length === 0)
+    return [header, noGpuWork(profile, steps), findingsBlock(analyzer.get(findings), MOST_FINDINGS)];
   const hidden = budget.summary?.graphReplaysHidden === true;
   const phases = totalsByPhase(budget.rows).sort((a, b) => b.wallNs - a.wallNs);
   const inSteps = phases.filter(total => total.phase !== null);
@@ -44,6 +48,7 @@ export function describePage(analyzer: Analyzer, analyses: readonly AnyAnalysis[
   return [
     header,
     answerOf(ask, main, phases, hidden),
+    findingsBlock(analyzer.get(findings), MOST_FINDINGS),
     ...shown.map(total => budgetBars(total, hidden)),
     ...familiesTable(ask, main.phase),
     moreFacts(analyzer, analyses, main.phase),
@@ -105,8 +110,15 @@ function answerOf(
 ): StatementBlock {
   const families = ask(kernelFamilies)?.rows ?? [];
   const counts = ask(kernelsPerStep)?.rows ?? [];
+  const graphs = ask(graphCoverage)?.rows ?? [];
   const verdict = (total: PhaseBudget) =>
-    phaseVerdict(total, families, counts.find(row => row.phase === total.phase)?.kernels, hidden);
+    phaseVerdict(
+      total,
+      families,
+      counts.find(row => row.phase === total.phase)?.kernels,
+      hidden,
+      (graphs.find(row => row.phase === total.phase)?.timeShare ?? 0) >= 0.5,
+    );
   const [answer, detail] = verdict(main);
   const others = phases
     .filter(total => total !== main && total.phase !== null)

@@ -38,6 +38,7 @@ export function phaseVerdict(
   families: readonly FamilyRow[],
   kernelsPerStep: number | undefined,
   graphsHidden: boolean,
+  inGraphs: boolean,
 ): [answer: string, detail: string] {
   const name = names[total.phase ?? 'unknown'];
   const share = (ns: number) => (total.wallNs > 0 ? ns / total.wallNs : 0);
@@ -52,7 +53,10 @@ export function phaseVerdict(
   const sentence = `${detail.join(', ')}.`;
   if (idle >= NOTABLE) {
     const where = graphsHidden ? ' outside graph replays' : '';
-    return [`${name} ${idleWords(total)}: the GPU waits ${percent(idle)} ${every}${where}.`, sentence];
+    return [
+      `${name} ${idleWords(total, inGraphs)}: the GPU waits ${percent(idle)} ${every}${where}.`,
+      sentence,
+    ];
   }
   if (share(total.communicationExposedNs) >= NOTABLE) {
     const exposed = percent(share(total.communicationExposedNs));
@@ -69,10 +73,12 @@ export function phaseVerdict(
   return [largest ? `${busy}; most of it is ${largest}.` : `${busy}.`, sentence];
 }
 
-function idleWords({ idleByCause, idleNs }: PhaseBudget): string {
+function idleWords({ idleByCause, idleNs }: PhaseBudget, inGraphs: boolean): string {
   const [[first, firstNs] = ['unknown', 0], second] = Object.entries(idleByCause);
   const label = (id: string) => idleCauses.find(cause => cause.id === id)?.label ?? id;
   if (first === 'unknown') return 'leaves the GPU idle for reasons that were not recorded';
+  // One launch per step is no launch overhead: the host simply comes too late with the next replay.
+  if (first === 'launch-bound' && inGraphs) return 'waits for the next graph launch';
   if (firstNs >= MAIN * idleNs)
     return holdsUp[first as IdleCause] ?? `is held up by ${label(first)} on the host`;
   return `is held up by ${label(first)}${second ? ` and ${label(second[0])}` : ''}`;

@@ -14,6 +14,8 @@ export interface StepFacts {
   readonly contextKvTokens?: number;
   readonly generationRequests?: number;
   readonly generationTokens?: number;
+  /** Slots of the graph that is replayed, where the batch is padded to it. */
+  readonly paddedRequests?: number;
   /** Sum of the lengths decode attends to. */
   readonly generationKvTokens?: number;
 }
@@ -65,7 +67,7 @@ export const markerGrammars: readonly MarkerGrammar[] = [
   },
   {
     engine: 'ATOM',
-    pattern: /^(?<phase>prefill|decode)\[bs=(?<batch>\d+)(?:\/\d+)? tok=(?<tokens>\d+)[^\]]*/,
+    pattern: /^(?<phase>prefill|decode)\[bs=(?<batch>\d+)(?:\/(?<padded>\d+))? tok=(?<tokens>\d+)[^\]]*/,
     source: 'AMD ATOM model runner; a second number after bs= is the padded batch of the graph',
   },
   {
@@ -157,6 +159,7 @@ export function factsOf(groups: Groups): StepFacts {
     generationRequests: generation,
     generationTokens,
     generationKvTokens: number('generationKv'),
+    paddedRequests: number('padded'),
   };
   return Object.fromEntries(Object.entries(facts).filter(([, v]) => v !== undefined)) as unknown as StepFacts;
 }

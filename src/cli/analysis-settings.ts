@@ -5,6 +5,7 @@ import { UserError } from '../base/user-error.js';
 import { parseUserRules } from '../catalog/kernels/user-rules.js';
 import { findModel, modelPresets } from '../catalog/models.js';
 import { isPhase, phases } from '../catalog/phases.js';
+import { parsePolicy } from '../catalog/policy.js';
 import type { OptionHelp } from './command.js';
 
 export const settingOptions = {
@@ -14,6 +15,7 @@ export const settingOptions = {
   marker: { type: 'string' },
   rules: { type: 'string' },
   requested: { type: 'string' },
+  policy: { type: 'string' },
 } as const;
 
 export const settingHelp: readonly OptionHelp[] = [
@@ -25,6 +27,7 @@ export const settingHelp: readonly OptionHelp[] = [
     meaning: 'your own step marker; groups iteration, phase, context, generation, tokens are read',
   },
   { flags: '--rules FILE', meaning: 'your own kernel families (JSON, see docs/kernel-families.md)' },
+  { flags: '--policy FILE', meaning: 'your own thresholds for findings (JSON, see docs/findings.md)' },
   { flags: '--requested A-B', meaning: 'what TLLM_PROFILE_START_STOP was, to tell if its end was included' },
 ];
 
@@ -35,12 +38,13 @@ interface Values {
   readonly marker?: string;
   readonly rules?: string;
   readonly requested?: string;
+  readonly policy?: string;
   readonly model?: string;
   readonly tp?: string;
 }
 
 export function readSettings(values: Values): Settings {
-  const { whole, iterations, phase, marker, rules, requested, model, tp } = values;
+  const { whole, iterations, phase, marker, rules, requested, model, tp, policy } = values;
   if (phase !== undefined && !isPhase(phase)) {
     throw new UserError(
       'usage',
@@ -55,6 +59,7 @@ export function readSettings(values: Values): Settings {
     ...(marker === undefined ? {} : { marker: readPattern(marker) }),
     ...(rules === undefined ? {} : { kernelRules: parseUserRules(readJson('--rules', rules)) }),
     ...(requested === undefined ? {} : { requested: readSpans('--requested', requested)[0] }),
+    ...(policy === undefined ? {} : { policy: parsePolicy(readJson('--policy', policy)) }),
     ...(model === undefined ? {} : { model: readModel(model) }),
     ...(tp === undefined ? {} : { tensorParallel: readCount('--tp', tp) }),
   };

@@ -27,10 +27,10 @@ export function renderFindings(block: FindingsBlock, context: RenderContext): st
   });
   if (block.findings.length === 0) lines.push(`  ${paint.dim('nothing found that costs time')}`);
   if (block.more > 0) lines.push(`     ${paint.dim(`… ${block.more} more: analyze --only findings`)}`);
-  for (const { what, hint } of block.unmeasured)
-    lines.push(
-      ...wrap(`not measured: ${what} → ${hint}`, context.width - 2).map(line => `  ${paint.dim(line)}`),
-    );
+  if (block.unmeasured.length > 0) {
+    const missing = block.unmeasured.map(({ what, hint }) => `${what} (${hint})`).join('; ');
+    lines.push(...wrap(`not measured: ${missing}`, context.width - 2).map(line => `  ${paint.dim(line)}`));
+  }
   return `${[head.trimEnd(), ...lines].join('\n')}\n`;
 }
 
@@ -49,7 +49,7 @@ export function formatThroughput(gain: number): string {
 }
 
 function evidenceLines({ evidence }: Finding, context: RenderContext): string[] {
-  return evidence.slice(0, 2).map(({ text }) => truncate(printable(text), context.width - 5));
+  return evidence.slice(0, 1).map(({ text }) => truncate(printable(text), context.width - 5));
 }
 
 function adviceLines({ advice }: Finding, context: RenderContext): string[] {

@@ -85,7 +85,6 @@ export const gpuMetricsAnalysis: Analysis<MetricRow, AnalysisResult<MetricRow>> 
     },
     coveredNs: { header: 'Covered', kind: 'ns', about: 'busy time of the scope that samples cover' },
   },
-  worthCapturing: true,
   headline: { label: 'metrics', text: gpuMetricsHeadline },
   describe: describeGpuMetrics,
   compute({ profile, use }) {

@@ -77,7 +77,6 @@ export const kernelFamilies: Analysis<FamilyRow, AnalysisResult<FamilyRow>> = {
     variants: { header: 'Variants', kind: 'list', about: 'by variant, data type and library' },
   },
   describe: result => describeFamilies(result),
-  worthCapturing: true,
   headline: {
     label: 'unknown',
     text({ summary = {} }) {

@@ -52,7 +52,6 @@ export const memoryInUse: Analysis<MemoryInUseRow, AnalysisResult<MemoryInUseRow
       about: `at most ${POINTS} points, the highest of each stretch`,
     },
   },
-  worthCapturing: true,
   headline: {
     label: 'memory',
     text({ rows }) {

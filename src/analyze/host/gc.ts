@@ -51,7 +51,6 @@ export const gc: Analysis<GcRow, AnalysisResult<GcRow>> = {
       about: 'idle time of the process’s GPUs inside collections',
     },
   },
-  worthCapturing: true,
   headline: {
     label: 'GC',
     text({ rows }, phase) {
@@ -120,5 +119,5 @@ export const gc: Analysis<GcRow, AnalysisResult<GcRow>> = {
 const gcNotRecorded = () =>
   new NotRecorded(
     'Python garbage collections',
-    'set TLLM_PROFILE_RECORD_GC=1 (TensorRT-LLM), or mark them as "Python GC" from gc.callbacks',
+    'TLLM_PROFILE_RECORD_GC=1, or mark them as "Python GC" from gc.callbacks',
   );

@@ -58,7 +58,6 @@ export const gil: Analysis<GilRow, AnalysisResult<GilRow>> = {
       about: 'idle time of the process’s GPUs inside waits',
     },
   },
-  worthCapturing: true,
   headline: {
     label: 'GIL',
     text({ rows }, phase) {

@@ -62,7 +62,6 @@ export const speedOfLight: Analysis<SpeedRow, AnalysisResult<SpeedRow>> = {
     ofLeast: { header: 'Reached (%)', kind: 'share', about: 'least by measured', optional: true },
     bound: { header: 'Limit', kind: 'text', about: 'memory or compute', optional: true },
   },
-  worthCapturing: true,
   headline: {
     label: 'least time',
     text({ rows }, phase) {
@@ -76,7 +75,7 @@ export const speedOfLight: Analysis<SpeedRow, AnalysisResult<SpeedRow>> = {
       const known = modelPresets.slice(1, 3).map(preset => preset.id);
       throw new NotRecorded(
         'distance to the speed of light',
-        `give --model config.json, or a preset (${known.join(', ')} …)`,
+        `--model config.json, or a preset: ${known.join(', ')} …`,
       );
     }
     const shape = parseModelConfig(settings.model);

@@ -24,6 +24,7 @@ export const analyze: Command = {
   usage: 'stepscope analyze FILE… [--only ID[,ID…]] [--json | --csv | --markdown] [options]',
   options: [
     ...settingHelp,
+    { flags: '--checklist', meaning: 'what a sound analysis needs, done or not' },
     { flags: '--only LIST', meaning: 'these analyses alone, each with all its rows' },
     {
       flags: '--model FILE',
@@ -52,6 +53,7 @@ export const analyze: Command = {
     const { values, positionals } = readArguments('analyze', args, {
       ...settingOptions,
       only: { type: 'string', multiple: true },
+      checklist: { type: 'boolean' },
       model: { type: 'string' },
       tp: { type: 'string' },
       why: { type: 'string' },
@@ -76,7 +78,8 @@ export const analyze: Command = {
       else output.out(text.render([explainKernel(values.why, explanation)], output));
       return 0;
     }
-    const only = values.only?.flatMap(part => part.split(',')).filter(part => part !== '');
+    const asked = values.only?.flatMap(part => part.split(',')).filter(part => part !== '');
+    const only = values.checklist ? [...(asked ?? []), 'checklist'] : asked;
     const chosen = only ? chooseAnalyses(only) : analyses;
     requireFiles('analyze', positionals);
     if (values.csv && chosen.length > 1 && values.output === undefined) {

@@ -1,0 +1,194 @@
+/** All rules asked, their findings in order of what mending them would bring, and what could not be looked at. */
+import { defaultPolicy } from '../../catalog/policy.js';
+import type { Analysis, AnalysisResult, Json } from '../analysis.js';
+import { NotRecorded } from '../analysis.js';
+import type { FindingsBlock } from '../block.js';
+import { type PhaseBudget, totalsByPhase } from '../inference/budget-totals.js';
+import { iterations } from '../inference/iterations.js';
+import { stepBudget } from '../inference/step-budget.js';
+import { keyField } from '../key-field.js';
+import type { Finding, Unmeasured } from './finding.js';
+import type { Rule, RuleInput } from './rule.js';
+import { captureRules } from './rules-capture.js';
+import { gpuRules } from './rules-gpu.js';
+import { hostRules } from './rules-host.js';
+import { stepRules } from './rules-steps.js';
+
+export const rules: readonly Rule[] = [...captureRules, ...hostRules, ...gpuRules, ...stepRules];
+
+export interface FindingRow {
+  readonly key: string;
+  readonly rule: string;
+  readonly claim: string;
+  readonly phase: string | null;
+  readonly severity: string;
+  readonly costNs: number | null;
+  readonly costShare: number | null;
+  readonly gainNs: number | null;
+  readonly gainThroughput: number | null;
+  readonly gainHow: string | null;
+  readonly confidence: string;
+  readonly evidence: readonly Json[];
+  readonly advice: readonly Json[];
+  readonly confirm: string;
+}
+
+export interface FindingsResult extends AnalysisResult<FindingRow> {
+  readonly findings: readonly Finding[];
+  readonly unmeasured: readonly Unmeasured[];
+}
+
+export const findings: Analysis<FindingRow, FindingsResult> = {
+  id: 'findings',
+  title: 'Findings',
+  question: 'What is wrong, what does it cost, and what should be done next?',
+  reads: {},
+  uses: [stepBudget, iterations, ...new Set(rules.flatMap(rule => rule.uses))],
+  fields: {
+    key: keyField,
+    rule: { header: 'Rule', kind: 'text', about: 'the rule that found it' },
+    claim: { header: 'Finding', kind: 'text', about: 'one sentence' },
+    phase: { header: 'Phase', kind: 'text', about: 'null: the whole capture', optional: true },
+    severity: {
+      header: 'Severity',
+      kind: 'text',
+      about: 'high from 20% of the step, medium from 5%, low, or note',
+    },
+    costNs: { header: 'Per step', kind: 'ns-mean', about: 'what it costs per step', optional: true },
+    costShare: { header: 'Share (%)', kind: 'share', about: 'of the step', optional: true },
+    gainNs: { header: 'Gain', kind: 'ns-mean', about: 'what a step would lose', optional: true },
+    gainThroughput: {
+      header: 'Throughput (%)',
+      kind: 'share',
+      about: 'steps per second would grow by this part',
+      optional: true,
+    },
+    gainHow: {
+      header: 'Estimated',
+      kind: 'text',
+      about: 'how the gain was estimated',
+      optional: true,
+      quiet: true,
+    },
+    confidence: { header: 'Sure', kind: 'text', about: 'certain, likely or possible' },
+    evidence: { header: 'Evidence', kind: 'list', about: 'figures with part and whole, rows, windows' },
+    advice: { header: 'Advice', kind: 'list', about: 'what to do, by engine' },
+    confirm: { header: 'Confirm', kind: 'text', about: 'a command that would confirm it', quiet: true },
+  },
+  compute({ profile, settings, use, useIfRecorded }) {
+    const totals = totalsByPhase(useIfRecorded(stepBudget)?.rows ?? []).sort((a, b) => b.wallNs - a.wallNs);
+    const inSteps = totals.filter(total => total.phase !== null);
+    const phases = inSteps.length > 0 ? inSteps : totals;
+    const engine = (useIfRecorded(iterations)?.summary?.engine ?? '') as string;
+    const input: RuleInput = {
+      profile,
+      policy: settings.policy ?? defaultPolicy,
+      engine,
+      phases,
+      use,
+      useIfRecorded,
+    };
+    const found: Finding[] = [];
+    const unmeasured: Unmeasured[] = [];
+    for (const rule of rules) {
+      try {
+        found.push(...rule.look(input));
+      } catch (error) {
+        if (!(error instanceof NotRecorded)) throw error;
+        unmeasured.push({ rule: rule.id, what: error.what, hint: error.hint });
+      }
+    }
+    const worth = found.filter(
+      ({ costShare }) => costShare === null || costShare >= input.policy.smallestShare,
+    );
+    const ordered = inOrder(withoutRepeats(worth, phases), phases);
+    return {
+      findings: ordered,
+      unmeasured:
+        phases.length === 0 ? [] : worthSaying(unmeasured, profile.capture.distributed?.worldSize ?? 1),
+      rows: ordered.map(asRow),
+      summary: {
+        engine: engine || null,
+        rules: rules.length,
+        unmeasured: unmeasured.map(({ rule, what, hint }) => ({ rule, what, hint })),
+      },
+    };
+  },
+  describe: result => [findingsBlock(result)],
+};
+
+/** The first few, for the page; all when no number is given. */
+export function findingsBlock(result: FindingsResult, most = Infinity): FindingsBlock {
+  return {
+    kind: 'findings',
+    id: 'findings',
+    title: 'Findings',
+    findings: result.findings.slice(0, most),
+    more: Math.max(0, result.findings.length - most),
+    unmeasured: result.unmeasured,
+  };
+}
+
+/** A finding that says what a more specific one says already is left out. */
+function withoutRepeats(all: readonly Finding[], phases: readonly PhaseBudget[]): Finding[] {
+  const has = (id: string, phase: Finding['phase']) =>
+    all.some(other => other.id === id && other.phase === phase);
+  return all.filter(finding => {
+    if (finding.id === 'fp8-available')
+      return !has('memory-bandwidth', finding.phase) && !has('compute-bound', finding.phase);
+    if (finding.id === 'pageable-copies') return !has('tiny-copies', finding.phase);
+    if (finding.id !== 'low-utilisation') return true;
+    const idleNs = phases[0].idleNs / phases[0].windows;
+    const explained = all.reduce((sum, { phase, costNs, id }) => {
+      return (
+        sum +
+        (phase === phases[0].phase && id !== 'low-utilisation' && id !== 'memory-bandwidth'
+          ? (costNs ?? 0)
+          : 0)
+      );
+    }, 0);
+    return explained < idleNs / 2;
+  });
+}
+
+/** What makes all other figures doubtful first, then by the time mending would save in the capture, then remarks. */
+function inOrder(all: readonly Finding[], phases: readonly PhaseBudget[]): Finding[] {
+  const windows = (phase: Finding['phase']) =>
+    phases.find(total => total.phase === phase)?.windows ?? phases[0]?.windows ?? 1;
+  const rank = (finding: Finding) =>
+    finding.severity === 'high' && finding.costNs === null ? 0 : finding.severity === 'note' ? 2 : 1;
+  const saved = (finding: Finding) => (finding.gain?.nsPerStep ?? 0) * windows(finding.phase);
+  const cost = (finding: Finding) => (finding.costNs ?? 0) * windows(finding.phase);
+  return [...all].sort((a, b) => rank(a) - rank(b) || saved(b) - saved(a) || cost(b) - cost(a));
+}
+
+/** What other lines say already, or what one GPU cannot have, need not be said. */
+function worthSaying(all: readonly Unmeasured[], worldSize: number): Unmeasured[] {
+  const seen = new Set<string>();
+  return all.filter(({ rule, what }) => {
+    if (seen.has(what) || (rule === 'rank-skew' && worldSize < 2)) return false;
+    if (/^GPU work$|graph replays|^engine steps/.test(what)) return false;
+    seen.add(what);
+    return true;
+  });
+}
+
+function asRow(finding: Finding): FindingRow {
+  const { id, gain, evidence, advice, ...rest } = finding;
+  return {
+    key: `finding:${id}/${finding.phase ?? 'capture'}`,
+    rule: id,
+    claim: rest.claim,
+    phase: rest.phase,
+    severity: rest.severity,
+    costNs: rest.costNs,
+    costShare: rest.costShare,
+    gainNs: gain?.nsPerStep ?? null,
+    gainThroughput: gain?.throughput ?? null,
+    gainHow: gain?.how ?? null,
+    confidence: rest.confidence,
+    evidence: evidence as unknown as readonly Json[],
+    advice: advice as unknown as readonly Json[],
+    confirm: rest.confirm,
+  };
+}

@@ -1,0 +1,57 @@
+/** The contract of a rule: looks at results, gives findings; throws NotRecorded when it cannot look. */
+import { type AdviceText, adviceFor } from '../../catalog/advice.js';
+import type { Phase } from '../../catalog/phases.js';
+import type { Policy } from '../../catalog/policy.js';
+import type { Profile } from '../../model/profile.js';
+import type { Derived } from '../analysis.js';
+import type { PhaseBudget } from '../inference/budget-totals.js';
+import type { Finding, Severity } from './finding.js';
+
+export interface RuleInput {
+  readonly profile: Profile;
+  readonly policy: Policy;
+  /** As the step markers name it; empty when not known. */
+  readonly engine: string;
+  /** Budgets of the selected steps by phase, the phase with most time first; without steps the whole trace. */
+  readonly phases: readonly PhaseBudget[];
+  use<Result>(other: Derived<Result>): Result;
+  useIfRecorded<Result>(other: Derived<Result>): Result | undefined;
+}
+
+export interface Rule {
+  readonly id: string;
+  /** What it looks for, for the list. */
+  readonly about: string;
+  readonly uses: readonly Derived<unknown>[];
+  look(input: RuleInput): Finding[];
+}
+
+/** What a rule says; severity and advice follow. */
+export type Claim = Omit<Finding, 'id' | 'severity' | 'advice'> & { readonly severity?: Severity };
+
+const HIGH = 0.2;
+const MEDIUM = 0.05;
+
+export function finding(id: string, { engine }: Pick<RuleInput, 'engine'>, claim: Claim): Finding {
+  const share = claim.costShare ?? 0;
+  const severity = claim.severity ?? (share >= HIGH ? 'high' : share >= MEDIUM ? 'medium' : 'low');
+  return { id, ...claim, severity, advice: adviceOf(id, engine) };
+}
+
+/** The engine's own settings first; those of other engines only where the engine is not known. */
+function adviceOf(id: string, engine: string): AdviceText[] {
+  const all = adviceFor[id] ?? [];
+  const own = all.filter(advice => advice.engine === engine);
+  const general = all.filter(advice => advice.engine === 'any');
+  const others = all.filter(advice => advice.engine !== 'any' && advice.engine !== engine);
+  return own.length > 0 ? [...own, ...general] : engine === '' ? [...general, ...others] : [...general];
+}
+
+/** What is left of a step when `savedNs` go: more steps per second by this part. */
+export const throughputGain = (wallNs: number, savedNs: number): number =>
+  savedNs >= wallNs ? 0 : wallNs / (wallNs - savedNs) - 1;
+
+export const perWindow = (total: PhaseBudget, ns: number): number => ns / total.windows;
+
+export const phaseName = (phase: Phase | null): string =>
+  phase === null || phase === 'unknown' ? 'the step' : phase;

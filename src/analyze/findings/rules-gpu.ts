@@ -1,0 +1,267 @@
+/** What the GPU itself is busy with: which resource limits it, and work that could be less. */
+import { formatBytes, formatCount, formatDuration, formatShare } from '../../base/units.js';
+import { findGpu } from '../../catalog/gpus.js';
+import { gpuMetricsAnalysis, type MetricRow } from '../gpu/gpu-metrics.js';
+import { kernelFamilies } from '../gpu/kernel-families.js';
+import type { PhaseBudget } from '../inference/budget-totals.js';
+import { speedOfLight } from '../inference/speed-of-light.js';
+import { stepSequence } from '../inference/step-sequence.js';
+import type { Finding } from './finding.js';
+import { finding, perWindow, phaseName, type Rule, type RuleInput, throughputGain } from './rule.js';
+
+/** Time of a family in a phase, per step. */
+function familyNs({ useIfRecorded }: RuleInput, phase: PhaseBudget['phase'], family: string): number {
+  const row = useIfRecorded(kernelFamilies)?.rows.find(candidate => candidate.family === family);
+  return row?.phases.find(part => part.phase === phase)?.nsPerStep ?? 0;
+}
+
+/** 16-bit GEMM time per step of a phase, where the GPU could multiply in 8 bits. */
+function halvableGemmNs(input: RuleInput, total: PhaseBudget): number {
+  const gpu = input.profile.gpus.find(candidate => findGpu(candidate.name)?.denseFlops.fp8 !== undefined);
+  const gemm = input.useIfRecorded(kernelFamilies)?.rows.find(row => row.family === 'gemm');
+  if (!gpu || !gemm) return 0;
+  const wide = gemm.variants.filter(({ dtype }) => dtype === 'bf16' || dtype === 'fp16');
+  const share = wide.reduce((sum, variant) => sum + variant.totalNs, 0) / gemm.totalNs;
+  return familyNs(input, total.phase, 'gemm') * share;
+}
+
+export const limiter: Rule = {
+  id: 'limiter',
+  about: 'which resource of the GPU limits the busy time, and how close to its peak it is',
+  uses: [gpuMetricsAnalysis, kernelFamilies],
+  look(input) {
+    const { policy } = input;
+    const { rows } = input.use(gpuMetricsAnalysis);
+    return input.phases.flatMap((total): Finding[] => {
+      const of = (metric: string): MetricRow | undefined =>
+        rows.find(row => row.metric === metric && row.family === null && row.phase === total.phase) ??
+        rows.find(row => row.metric === metric && row.family === null && row.phase === null);
+      const value = (metric: string) => of(metric)?.overBusy ?? 0;
+      const memory = value('DRAM read') + value('DRAM write');
+      const compute = Math.max(value('SM issue'), value('tensor active'));
+      const uncertainty = of('DRAM read')?.uncertainty ?? 0;
+      // Samples that are mostly idle cannot tell one resource from another.
+      if (uncertainty * 2 > policy.limiterLead || Math.abs(memory - compute) < policy.limiterLead) return [];
+      const isMemory = memory > compute;
+      const level = isMemory ? memory : compute;
+      const peak = isMemory ? policy.saturatedBandwidth : policy.saturatedSm;
+      const busyNs = perWindow(total, total.wallNs - total.idleNs);
+      const savedNs = halvableGemmNs(input, total) / 2;
+      const speed = of('DRAM read')?.bytesPerSecond;
+      return [
+        finding(isMemory ? 'memory-bandwidth' : 'compute-bound', input, {
+          claim: isMemory
+            ? `${capital(phaseName(total.phase))} is bound by memory bandwidth: DRAM at ${memory.toFixed(0)}% of peak while busy`
+            : `${capital(phaseName(total.phase))} is bound by compute: SMs at ${compute.toFixed(0)}% of peak while busy`,
+          phase: total.phase,
+          costNs: busyNs,
+          costShare: busyNs / perWindow(total, total.wallNs),
+          gain:
+            savedNs > 0
+              ? {
+                  nsPerStep: savedNs,
+                  throughput: throughputGain(perWindow(total, total.wallNs), savedNs),
+                  how: 'weights in 8 bits instead of 16: half the bytes (and operations) of the GEMMs',
+                }
+              : null,
+          confidence: level >= peak ? 'certain' : 'likely',
+          evidence: [
+            {
+              text: `DRAM ${memory.toFixed(0)}%${speed ? ` (reads ${formatBytes(speed)}/s)` : ''}, SM issue ${value('SM issue').toFixed(0)}%, tensor ${value('tensor active').toFixed(0)}%, ± ${uncertainty.toFixed(1)} points; ${level >= peak ? 'saturated' : `saturated from ${peak}% on`}`,
+              numerator: level,
+              denominator: 100,
+              unit: '%',
+              analysis: 'gpu-metrics',
+            },
+          ],
+          confirm: 'stepscope analyze FILE --only gpu-metrics',
+        }),
+      ];
+    });
+  },
+};
+
+export const fp8Available: Rule = {
+  id: 'fp8-available',
+  about: '16-bit GEMMs on a GPU that multiplies 8 bits',
+  uses: [kernelFamilies],
+  look(input) {
+    return input.phases.slice(0, 1).flatMap((total): Finding[] => {
+      const wideNs = halvableGemmNs(input, total);
+      const wallNs = perWindow(total, total.wallNs);
+      const busyNs = perWindow(total, total.wallNs - total.idleNs);
+      if (wideNs < input.policy.familyShare * busyNs || wideNs / 2 < input.policy.hostShareOfWall * wallNs)
+        return [];
+      return [
+        finding('fp8-available', input, {
+          claim: `GEMMs run in 16 bits although this GPU multiplies FP8`,
+          phase: total.phase,
+          costNs: wideNs,
+          costShare: wideNs / wallNs,
+          gain: {
+            nsPerStep: wideNs / 2,
+            throughput: throughputGain(wallNs, wideNs / 2),
+            how: 'half the bytes and twice the rate of these GEMMs; accuracy has to be checked',
+          },
+          confidence: 'possible',
+          evidence: [
+            {
+              text: `${formatDuration(wideNs)} of ${formatDuration(busyNs)} GPU work per step is 16-bit GEMMs`,
+              numerator: wideNs,
+              denominator: busyNs,
+              unit: 'ns',
+              analysis: 'kernel-families',
+              rows: ['family:gemm'],
+            },
+          ],
+          confirm: 'stepscope analyze FILE --only kernel-families',
+        }),
+      ];
+    });
+  },
+};
+
+/** Between two kernels of a chain data goes to memory and back; fused, only the longest of them is left. */
+export const unfusedElementwise: Rule = {
+  id: 'unfused-elementwise',
+  about: 'chains of elementwise kernels that could be one',
+  uses: [stepSequence],
+  look(input) {
+    const { rows, summary } = input.use(stepSequence);
+    const total = input.phases.find(candidate => candidate.phase === summary?.phase);
+    if (!total) return [];
+    let chains = 0;
+    let kernels = 0;
+    let savedNs = 0;
+    let chain: number[] = [];
+    const close = () => {
+      if (chain.length >= 2) {
+        chains++;
+        kernels += chain.length;
+        savedNs += chain.reduce((sum, ns) => sum + ns, 0) - Math.max(...chain);
+      }
+      chain = [];
+    };
+    for (const row of rows) {
+      if (row.family === 'elementwise' || row.family === 'activation') chain.push(row.durationNs);
+      else close();
+    }
+    close();
+    const busyNs = perWindow(total, total.wallNs - total.idleNs);
+    if (savedNs < input.policy.elementwiseShare * busyNs) return [];
+    const wallNs = perWindow(total, total.wallNs);
+    return [
+      finding('unfused-elementwise', input, {
+        claim: `${formatCount(kernels)} elementwise kernels in ${formatCount(chains)} chains could be ${formatCount(chains)}`,
+        phase: total.phase,
+        costNs: savedNs,
+        costShare: savedNs / wallNs,
+        gain: {
+          nsPerStep: savedNs,
+          throughput: throughputGain(wallNs, savedNs),
+          how: 'each chain as one kernel as long as its longest; launches saved are counted elsewhere',
+        },
+        confidence: 'likely',
+        evidence: [
+          {
+            text: `${formatDuration(savedNs)} of ${formatDuration(busyNs)} GPU work in iteration ${summary!.iteration} goes to reading and writing between them`,
+            numerator: savedNs,
+            denominator: busyNs,
+            unit: 'ns',
+            analysis: 'step-sequence',
+          },
+        ],
+        confirm: 'stepscope steps FILE --sequence',
+      }),
+    ];
+  },
+};
+
+export const farFromLight: Rule = {
+  id: 'far-from-light',
+  about: 'attention or GEMM far from the least time the GPU could take',
+  uses: [speedOfLight],
+  look(input) {
+    const { rows } = input.use(speedOfLight);
+    return rows.flatMap((row): Finding[] => {
+      const total = input.phases.find(candidate => candidate.phase === row.phase);
+      if (!total || row.scope === 'whole step' || row.measuredNs === null || row.ofLeast === null) return [];
+      const busyNs = perWindow(total, total.wallNs - total.idleNs);
+      const isLarge = row.measuredNs >= input.policy.familyShare * busyNs;
+      if (!isLarge || row.ofLeast >= input.policy.farFromLight) return [];
+      const wallNs = perWindow(total, total.wallNs);
+      const savedNs = row.measuredNs - row.leastNs / input.policy.farFromLight;
+      return [
+        finding('far-from-light', input, {
+          claim: `${row.scope} in ${phaseName(row.phase)} reaches ${formatShare(row.ofLeast)} of the speed of light`,
+          phase: row.phase,
+          costNs: row.measuredNs - row.leastNs,
+          costShare: (row.measuredNs - row.leastNs) / wallNs,
+          gain: {
+            nsPerStep: savedNs,
+            throughput: throughputGain(wallNs, savedNs),
+            how: `${formatShare(input.policy.farFromLight)} of the speed of light would be reached`,
+          },
+          confidence: 'possible',
+          evidence: [
+            {
+              text: `measured ${formatDuration(row.measuredNs)}, least ${formatDuration(row.leastNs)} (${row.bound}-bound)`,
+              numerator: row.leastNs,
+              denominator: row.measuredNs,
+              unit: 'ns',
+              analysis: 'speed-of-light',
+              rows: [row.key],
+            },
+          ],
+          confirm: 'stepscope analyze FILE --only speed-of-light --model config.json',
+        }),
+      ];
+    });
+  },
+};
+
+export const clockDrop: Rule = {
+  id: 'clock-drop',
+  about: 'the GPU runs below its clock while busy',
+  uses: [gpuMetricsAnalysis],
+  look(input) {
+    const { rows } = input.use(gpuMetricsAnalysis);
+    return rows.flatMap((row): Finding[] => {
+      if (row.metric !== 'GPU clock' || row.phase !== null || row.family !== null || row.overBusy === null)
+        return [];
+      const gpu = input.profile.gpus.find(candidate => candidate.deviceId === row.device);
+      const [total] = input.phases;
+      if (!gpu?.clockHz || !total || row.overBusy >= input.policy.clockDrop * gpu.clockHz) return [];
+      const busyNs = perWindow(total, total.wallNs - total.idleNs);
+      const savedNs = busyNs * (1 - row.overBusy / gpu.clockHz);
+      return [
+        finding('clock-drop', input, {
+          claim: `GPU ${row.device} runs at ${(row.overBusy / 1e6).toFixed(0)} of ${(gpu.clockHz / 1e6).toFixed(0)} MHz while busy`,
+          phase: null,
+          costNs: savedNs,
+          costShare: savedNs / perWindow(total, total.wallNs),
+          gain: {
+            nsPerStep: savedNs,
+            throughput: throughputGain(perWindow(total, total.wallNs), savedNs),
+            how: 'if all GPU work scaled with the clock; memory-bound work does not',
+          },
+          confidence: 'possible',
+          evidence: [
+            {
+              text: 'mean of the sampled clock over busy time',
+              numerator: row.overBusy,
+              denominator: gpu.clockHz,
+              analysis: 'gpu-metrics',
+              rows: [row.key],
+            },
+          ],
+          confirm: 'nvidia-smi -q -d CLOCK,PERFORMANCE while it runs',
+        }),
+      ];
+    });
+  },
+};
+
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
+export const gpuRules: readonly Rule[] = [limiter, fp8Available, unfusedElementwise, farFromLight, clockDrop];

@@ -1,0 +1,303 @@
+/** What only shows across steps and ranks: graphs that miss some, prefill in the way, slow steps, waiting for others. */
+
+import { summarize } from '../../base/stats.js';
+import { formatDuration, formatShare, plural } from '../../base/units.js';
+import { idleCauses } from '../../catalog/idle-causes.js';
+import { graphCoverage } from '../gpu/graph-coverage.js';
+import { iterations } from '../inference/iterations.js';
+import { rankSkew } from '../inference/rank-skew.js';
+import { stepBudget } from '../inference/step-budget.js';
+import { stepsOf } from '../inference/steps.js';
+import type { Finding } from './finding.js';
+import { finding, perWindow, phaseName, type Rule, throughputGain } from './rule.js';
+
+export const partialGraphs: Rule = {
+  id: 'partial-graphs',
+  about: 'CUDA graphs cover only a part of decode',
+  uses: [graphCoverage],
+  look(input) {
+    const { rows } = input.use(graphCoverage);
+    return rows.flatMap((row): Finding[] => {
+      const total = input.phases.find(candidate => candidate.phase === row.phase);
+      if (
+        !total ||
+        row.phase !== 'decode' ||
+        row.timeShare < 0.05 ||
+        row.timeShare >= input.policy.graphCovered
+      )
+        return [];
+      const boundNs = total.idleByCause['launch-bound'] ?? 0;
+      const costNs = perWindow(total, boundNs) * (1 - row.timeShare);
+      return [
+        finding('partial-graphs', input, {
+          claim: `CUDA graphs cover ${formatShare(row.timeShare)} of decode`,
+          phase: row.phase,
+          costNs,
+          costShare: costNs / perWindow(total, total.wallNs),
+          gain: {
+            nsPerStep: costNs,
+            throughput: throughputGain(perWindow(total, total.wallNs), costNs),
+            how: 'launch-bound idle, in proportion to what runs outside graphs',
+          },
+          confidence: 'likely',
+          evidence: [
+            {
+              text: `${formatDuration(row.gpuInGraphsNs)} of ${formatDuration(row.gpuNs)} GPU time in ${plural(row.graphLaunches, 'launch', 'launches')}`,
+              numerator: row.gpuInGraphsNs,
+              denominator: row.gpuNs,
+              unit: 'ns',
+              analysis: 'graph-coverage',
+              rows: [row.key],
+            },
+          ],
+          confirm: 'stepscope steps FILE --sequence',
+        }),
+      ];
+    });
+  },
+};
+
+export const exposedCommunication: Rule = {
+  id: 'exposed-communication',
+  about: 'communication that no compute hides',
+  uses: [],
+  look(input) {
+    return input.phases.flatMap((total): Finding[] => {
+      const ns = total.communicationExposedNs;
+      if (ns < input.policy.exposedCommunication * total.wallNs) return [];
+      const all = ns + total.communicationHiddenNs;
+      const costNs = perWindow(total, ns);
+      return [
+        finding('exposed-communication', input, {
+          claim: `${capital(phaseName(total.phase))} waits for communication: ${formatDuration(costNs)} per step is not hidden`,
+          phase: total.phase,
+          costNs,
+          costShare: ns / total.wallNs,
+          gain: {
+            nsPerStep: costNs,
+            throughput: throughputGain(perWindow(total, total.wallNs), costNs),
+            how: 'all of it hidden under compute: an upper bound; part of it may be waiting for a late rank',
+          },
+          confidence: 'possible',
+          evidence: [
+            {
+              text: `${formatDuration(costNs)} exposed of ${formatDuration(perWindow(total, all))} communication per step`,
+              numerator: ns,
+              denominator: all,
+              unit: 'ns',
+              analysis: 'step-budget',
+            },
+          ],
+          confirm: 'stepscope analyze rank*.json.gz --only rank-skew,stream-overlap',
+        }),
+      ];
+    });
+  },
+};
+
+export const rankSkewRule: Rule = {
+  id: 'rank-skew',
+  about: 'a rank that comes late and makes the others wait',
+  uses: [rankSkew],
+  look(input) {
+    const { rows, summary } = input.use(rankSkew);
+    const [total] = input.phases;
+    const skewNs = summary?.medianStartSkewNs as number | null;
+    if (!total || skewNs === null) return [];
+    const wallNs = perWindow(total, total.wallNs);
+    if (skewNs < input.policy.rankSkew * wallNs) return [];
+    const latest = [...rows].sort((a, b) => b.lastToStart - a.lastToStart)[0];
+    return [
+      finding('rank-skew', input, {
+        claim: `Ranks start a step ${formatDuration(skewNs)} apart; rank ${latest.rank ?? '?'} is last in ${latest.lastToStart} of ${latest.steps}`,
+        phase: total.phase,
+        costNs: skewNs,
+        costShare: skewNs / wallNs,
+        gain: {
+          nsPerStep: skewNs,
+          throughput: throughputGain(wallNs, skewNs),
+          how: 'the first rank would not wait for the last: an upper bound',
+        },
+        confidence: 'possible',
+        evidence: [
+          {
+            text: 'median over steps of the last start minus the first',
+            numerator: skewNs,
+            denominator: wallNs,
+            unit: 'ns',
+            analysis: 'rank-skew',
+            rows: [latest.key],
+          },
+        ],
+        confirm: 'stepscope analyze rank*.json.gz --only rank-skew',
+      }),
+    ];
+  },
+};
+
+export const prefillBlocksDecode: Rule = {
+  id: 'prefill-blocks-decode',
+  about: 'prefill steps that make decoding requests wait',
+  uses: [iterations],
+  look(input) {
+    const rows = input.use(iterations).rows.filter(row => row.selected);
+    const walls = (phases: readonly string[]) =>
+      rows.filter(row => phases.includes(row.phase)).map(row => row.wallNs);
+    const decode = walls(['decode', 'speculative']);
+    const prefill = rows.filter(row => row.phase === 'prefill' || row.phase === 'mixed');
+    if (decode.length === 0 || prefill.length === 0) return [];
+    const typical = summarize(Float64Array.from(decode)).median;
+    // Only prefill that comes between decode steps keeps anyone waiting.
+    const first = rows.findIndex(row => row.phase === 'decode' || row.phase === 'speculative');
+    const last = rows.findLastIndex(row => row.phase === 'decode' || row.phase === 'speculative');
+    const between = prefill.filter(row => rows.indexOf(row) > first && rows.indexOf(row) < last);
+    const blocking = between.filter(row => row.wallNs >= input.policy.prefillBlocks * typical);
+    if (blocking.length === 0) return [];
+    const longest = blocking.reduce((most, row) => Math.max(most, row.wallNs), 0);
+    const extra = blocking.reduce((sum, row) => sum + row.wallNs - typical, 0);
+    const wallNs = rows.reduce((sum, row) => sum + row.wallNs, 0);
+    return [
+      finding('prefill-blocks-decode', input, {
+        claim: `Decoding requests wait up to ${formatDuration(longest)} behind prefill, ${(longest / typical).toFixed(1)} times a decode step`,
+        phase: 'prefill',
+        costNs: extra / rows.length,
+        costShare: extra / wallNs,
+        gain: null,
+        confidence: 'likely',
+        evidence: [
+          {
+            text: `${plural(blocking.length, 'prefill step')} between decode steps of ${formatDuration(typical)}`,
+            numerator: extra,
+            denominator: wallNs,
+            unit: 'ns',
+            analysis: 'iterations',
+            rows: blocking.slice(0, 10).map(row => row.key),
+          },
+        ],
+        confirm: 'stepscope steps FILE',
+      }),
+    ];
+  },
+};
+
+export const stepJitter: Rule = {
+  id: 'step-jitter',
+  about: 'steps much slower than the others, with their cause',
+  uses: [iterations, stepBudget],
+  look(input) {
+    const rows = input.use(iterations).rows.filter(row => row.selected);
+    const budgets = input.use(stepBudget).rows;
+    return input.phases.flatMap((total): Finding[] => {
+      const own = rows.filter(row => row.phase === total.phase);
+      if (own.length < 8) return [];
+      const sorted = own.map(row => row.wallNs).sort((a, b) => a - b);
+      const median = sorted[sorted.length >> 1];
+      const slow = own.filter(row => row.wallNs > input.policy.jitter * median);
+      if (slow.length === 0 || slow.length > own.length / 4) return [];
+      const lostNs = slow.reduce((sum, row) => sum + row.wallNs - median, 0);
+      const cause = slowCause(slow.map(row => row.key));
+      return [
+        finding('step-jitter', input, {
+          claim: `${plural(slow.length, 'step')} of ${own.length} ${slow.length === 1 ? 'takes' : 'take'} over ${input.policy.jitter} times the usual ${formatDuration(median)}${cause ? `: ${cause}` : ''}`,
+          phase: total.phase,
+          costNs: lostNs / own.length,
+          costShare: lostNs / own.reduce((sum, row) => sum + row.wallNs, 0),
+          gain: {
+            nsPerStep: lostNs / own.length,
+            throughput: throughputGain(perWindow(total, total.wallNs), lostNs / own.length),
+            how: 'these steps would take as long as the median one',
+          },
+          confidence: 'likely',
+          evidence: [
+            {
+              text: `iterations ${slow
+                .slice(0, 6)
+                .map(row => row.iteration)
+                .join(', ')}${slow.length > 6 ? ' …' : ''}`,
+              numerator: slow.length,
+              denominator: own.length,
+              unit: 'steps',
+              analysis: 'iterations',
+              rows: slow.slice(0, 20).map(row => row.key),
+            },
+          ],
+          confirm: `stepscope analyze FILE --iterations ${slow[0].iteration} --only step-budget,idle-gaps`,
+        }),
+      ];
+    });
+
+    /** The part of the budget that grew most against the other steps. */
+    function slowCause(keys: readonly string[]): string | undefined {
+      const isSlow = (key: string) => keys.includes(key.split('/')[0]);
+      const mean = (slow: boolean, of: (row: (typeof budgets)[number]) => number) => {
+        const list = budgets.filter(row => isSlow(row.key) === slow);
+        return list.length === 0 ? 0 : list.reduce((sum, row) => sum + of(row), 0) / list.length;
+      };
+      const parts: [string, (row: (typeof budgets)[number]) => number][] = [
+        ['more compute', row => row.computeNs],
+        ['more exposed communication', row => row.communicationExposedNs],
+        ['more copies', row => row.copyExposedNs],
+        ...idleCauses.map(({ id, label }): [string, (row: (typeof budgets)[number]) => number] => [
+          label,
+          row => row.idleByCause[id] ?? 0,
+        ]),
+      ];
+      const grown = parts.map(([label, of]) => ({ label, ns: mean(true, of) - mean(false, of) }));
+      grown.sort((a, b) => b.ns - a.ns);
+      return grown[0].ns > 0 ? grown[0].label : undefined;
+    }
+  },
+};
+
+export const graphPadding: Rule = {
+  id: 'graph-padding',
+  about: 'batches padded to the size of a captured graph',
+  uses: [stepsOf, iterations],
+  look(input) {
+    const steps = input.use(stepsOf)?.steps ?? [];
+    const padded = steps.flatMap(({ facts }) =>
+      facts.paddedRequests !== undefined && facts.generationRequests !== undefined ? [facts] : [],
+    );
+    const [total] = input.phases;
+    if (padded.length === 0 || !total) return [];
+    const slots = padded.reduce((sum, facts) => sum + facts.paddedRequests!, 0);
+    const waste =
+      padded.reduce((sum, facts) => sum + facts.paddedRequests! - facts.generationRequests!, 0) / slots;
+    if (waste < 0.1) return [];
+    const busyNs = perWindow(total, total.computeNs) * waste;
+    return [
+      finding('graph-padding', input, {
+        claim: `${formatShare(waste)} of the slots of replayed graphs are padding`,
+        phase: total.phase,
+        costNs: busyNs,
+        costShare: busyNs / perWindow(total, total.wallNs),
+        gain: {
+          nsPerStep: busyNs,
+          throughput: throughputGain(perWindow(total, total.wallNs), busyNs),
+          how: 'if work grew with the batch: an upper bound, small batches are bound by weights',
+        },
+        confidence: 'possible',
+        evidence: [
+          {
+            text: `${plural(padded.length, 'step')} with ${slots} slots`,
+            numerator: waste * slots,
+            denominator: slots,
+            analysis: 'iterations',
+          },
+        ],
+        confirm: 'stepscope steps FILE',
+      }),
+    ];
+  },
+};
+
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
+export const stepRules: readonly Rule[] = [
+  partialGraphs,
+  exposedCommunication,
+  rankSkewRule,
+  prefillBlocksDecode,
+  stepJitter,
+  graphPadding,
+];

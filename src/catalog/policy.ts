@@ -1,0 +1,100 @@
+/**
+ * Thresholds of the findings, in one place, each with where it comes from. A user's file may override any of them:
+ * `{"launchShare": 0.2}`.
+ */
+import { UserError } from '../base/user-error.js';
+
+interface Threshold {
+  readonly value: number;
+  readonly about: string;
+}
+
+const guide = 'profiling guides of NVIDIA and TensorRT-LLM';
+const skill = "TensorRT-LLM's host-performance analysis";
+const ours = 'our captures';
+
+export const thresholds = {
+  lowUtilisation: { value: 0.5, about: `GPU busy share below which utilisation is low (${guide})` },
+  saturatedBandwidth: { value: 90, about: `% of DRAM peak that counts as saturated (${guide})` },
+  saturatedSm: { value: 90, about: `% of SM issue or tensor peak that counts as saturated (${guide})` },
+  bandwidthTarget: { value: 70, about: `% of DRAM peak a memory-bound step should reach (${guide})` },
+  limiterLead: {
+    value: 20,
+    about: 'points by which the busiest resource must lead the others to be the limiter (ours)',
+  },
+  launchShare: {
+    value: 0.1,
+    about: `share of a step in launch-bound idle that is a finding (${skill}: launch share above 10%)`,
+  },
+  hostShareOfWall: {
+    value: 0.05,
+    about: `share of a step in exposed host work that is a finding (${skill})`,
+  },
+  hostShareOfIdle: { value: 0.5, about: `and of the idle time (${skill})` },
+  graphCovered: { value: 0.9, about: 'share of decode GPU time in graphs that counts as covered (ours)' },
+  graphNodeGapNs: { value: 430, about: `time between nodes of a replayed graph (${ours}: graph)` },
+  graphLaunchPerNodeNs: {
+    value: 760,
+    about: `cost of launching a graph per node, profiler attached (${ours}: graph)`,
+  },
+  syncShare: { value: 0.01, about: 'share of a step idle in synchronisation that is a finding (ours)' },
+  gcShare: { value: 0.005, about: 'share of a step idle in garbage collection that is a finding (ours)' },
+  gilShare: { value: 0.02, about: 'share of a step idle in waiting for the GIL that is a finding (ours)' },
+  allocationShare: { value: 0.002, about: 'share of a step in allocation calls that is a finding (ours)' },
+  tinyCopyBytes: {
+    value: 65_536,
+    about: 'copies from the host below this are tiny: latency, not bandwidth (CUDA: the 64 kB limit)',
+  },
+  tinyCopiesPerStep: { value: 8, about: 'tiny copies per step worth joining (ours)' },
+  exposedCommunication: {
+    value: 0.1,
+    about: `share of a step in exposed communication that is a finding (${skill}: 20% is a caveat)`,
+  },
+  rankSkew: { value: 0.05, about: 'spread of ranks as a share of the step that is a finding (ours)' },
+  prefillBlocks: {
+    value: 3,
+    about: 'prefill steps this many times longer than decode steps make users wait (ours)',
+  },
+  jitter: { value: 1.5, about: 'p99 by p50 of step times that is jitter (ours)' },
+  clockDrop: {
+    value: 0.9,
+    about: 'clock while busy, of the GPU’s highest, below which it is throttled (ours)',
+  },
+  elementwiseShare: {
+    value: 0.15,
+    about: 'share of GPU time in chains of elementwise kernels that is a finding (ours)',
+  },
+  farFromLight: {
+    value: 0.5,
+    about: 'share of the speed of light below which a family is far from it (ours)',
+  },
+  familyShare: { value: 0.2, about: 'share of GPU time from which a family is worth a finding (ours)' },
+  profilerShare: { value: 0.02, about: 'share of a step idle in profiler overhead that distorts it (ours)' },
+  smallestShare: { value: 0.002, about: 'share of a step below which nothing is a finding (ours)' },
+  fewSteps: { value: 10, about: 'steps below which means and percentiles are shaky (ours)' },
+  stepsOfSpan: {
+    value: 0.5,
+    about: 'share of the captured time in steps below which too much was captured (ours)',
+  },
+} as const satisfies Record<string, Threshold>;
+
+export type Policy = { readonly [Name in keyof typeof thresholds]: number };
+
+export const defaultPolicy: Policy = Object.fromEntries(
+  Object.entries(thresholds).map(([name, { value }]) => [name, value]),
+) as Policy;
+
+/** The defaults with what a user's file changes. */
+export function parsePolicy(json: unknown): Policy {
+  if (typeof json !== 'object' || json === null || Array.isArray(json))
+    throw wrong('A policy is an object of numbers.');
+  for (const [name, value] of Object.entries(json)) {
+    if (!Object.hasOwn(thresholds, name)) throw wrong(`A policy has no ${JSON.stringify(name)}.`);
+    if (typeof value !== 'number' || !Number.isFinite(value) || value < 0)
+      throw wrong(`${name} must be a number that is not negative.`);
+  }
+  return { ...defaultPolicy, ...(json as Partial<Policy>) };
+}
+
+const wrong = (what: string) =>
+  new UserError('usage', what, `It may set: ${Object.keys(thresholds).join(', ')}`);
