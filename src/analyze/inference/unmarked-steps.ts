@@ -4,6 +4,7 @@
  */
 import { lowerBound } from '../../base/bisect.js';
 import { NONE } from '../../base/column.js';
+import { medianOf } from '../../base/stats.js';
 import { SYNC_CALL } from '../../catalog/host-activities.js';
 import type { Profile } from '../../model/profile.js';
 import { cells } from '../cells.js';
@@ -186,7 +187,7 @@ function laneFrom(
   starts: readonly number[],
   recordedUntil: number,
 ): Lane {
-  const last = Math.max(list.at[list.at.length - 1], recordedUntil);
+  const last = endOfLast(starts, list.at[list.at.length - 1], recordedUntil);
   const runs = starts.map((start, i) => {
     const end = starts[i + 1] ?? last;
     const until = i + 1 < starts.length ? lowerBound(list.at, end) : list.work.length;
@@ -195,4 +196,12 @@ function laneFrom(
     return { start, end: Math.max(start, end), facts, label: '', open: false };
   });
   return { process: list.process, thread: list.thread, runs: withPeriods(runs, last) };
+}
+
+/** The last step ends like the others did, or with its last launch: what the process did afterwards is not its own. */
+function endOfLast(starts: readonly number[], lastLaunch: number, recordedUntil: number): number {
+  if (starts.length < 2) return Math.max(lastLaunch, recordedUntil);
+  const periods = Float64Array.from(starts.slice(1), (start, i) => start - starts[i]);
+  const usual = starts[starts.length - 1] + Math.round(medianOf(periods));
+  return Math.max(lastLaunch, Math.min(usual, recordedUntil));
 }
