@@ -51,6 +51,7 @@ export function activityOf(name: string): IdleCause | undefined {
   return hostActivities.find(({ pattern }) => pattern.test(name))?.cause;
 }
 
+export const GRAPH_LAUNCH = /^(cuda|hip|cu)GraphLaunch/;
 export const SYNC_CALL =
   /^(cuda|hip)(Stream|Device|Event|Thread)Synchronize|^cu(Stream|Ctx|Event)Synchronize|^(cuda|hip)Memcpy(?!.*Async)|^cuMemcpy(?!.*Async)/;
 export const ALLOCATION_CALL =

@@ -2,6 +2,7 @@
 
 import { NONE } from '../../base/column.js';
 import { formatShare, plural } from '../../base/units.js';
+import { GRAPH_LAUNCH } from '../../catalog/host-activities.js';
 import type { Phase } from '../../catalog/phases.js';
 import { phases } from '../../catalog/phases.js';
 import { graphMode } from '../../model/capabilities.js';
@@ -10,6 +11,7 @@ import { cells } from '../cells.js';
 import { selectedWork } from '../inference/selected-work.js';
 import { stepWork } from '../inference/step-work.js';
 import { keyField } from '../key-field.js';
+import { nameTest } from '../name-test.js';
 import { gpuWork, WorkKind } from './gpu-work.js';
 
 export interface GraphCoverageRow {
@@ -23,8 +25,6 @@ export interface GraphCoverageRow {
   readonly gpuInGraphsNs: number;
   readonly timeShare: number;
 }
-
-const GRAPH_LAUNCH = /GraphLaunch/;
 
 export const graphCoverage: Analysis<GraphCoverageRow, AnalysisResult<GraphCoverageRow>> = {
   id: 'graph-coverage',
@@ -69,7 +69,7 @@ export const graphCoverage: Analysis<GraphCoverageRow, AnalysisResult<GraphCover
     const steps = use(stepWork)?.steps.steps ?? [];
     const calls = cells(profile, 'apiCalls');
     const nodes = cells(profile, 'kernels')?.graphNode;
-    const isGraphName: (boolean | undefined)[] = [];
+    const isGraphLaunch = nameTest(profile, GRAPH_LAUNCH);
     const tallies = new Map<Phase | null, Tally>();
     for (let i = 0; i < work.length; i++) {
       if (!selected[i]) continue;
@@ -83,7 +83,7 @@ export const graphCoverage: Analysis<GraphCoverageRow, AnalysisResult<GraphCover
       const ns = work.end[i] - work.start[i];
       const call = work.launch[i];
       const name = call === NONE ? NONE : calls!.name[call];
-      const byCall = name !== NONE && (isGraphName[name] ??= GRAPH_LAUNCH.test(profile.strings.text(name)));
+      const byCall = name !== NONE && isGraphLaunch(name);
       const isKernel = work.kind[i] === WorkKind.kernel;
       const isBlock = work.kind[i] === WorkKind.graphBlock;
       const byNode = isKernel && nodes !== undefined && nodes[work.row[i]] > 0;

@@ -20,6 +20,7 @@ import { HIDDEN, workFamilies } from '../gpu/work-families.js';
 import { pageableReads } from '../host/pageable-reads.js';
 import { threadActivity } from '../host/thread-activity.js';
 import { keyField } from '../key-field.js';
+import { nameTest } from '../name-test.js';
 import { stepsOf } from './steps.js';
 import { typicalStep } from './typical-step.js';
 
@@ -186,14 +187,12 @@ export const criticalPath: Analysis<PathRow, AnalysisResult<PathRow>> = {
     }
 
     function syncCalls(calls: NonNullable<ReturnType<typeof cells<'apiCalls'>>>): number[] {
-      const isSync = new Map<number, boolean>();
+      const isSync = nameTest(profile, SYNC_CALL);
       const reads = pageableReads(profile, calls.length);
       const found: number[] = [];
       for (let row = 0; row < calls.length; row++) {
         if (calls.end[row] <= window.start || calls.start[row] >= window.end) continue;
-        const name = calls.name[row];
-        if (!isSync.has(name)) isSync.set(name, SYNC_CALL.test(profile.strings.text(name)));
-        if (isSync.get(name) || reads?.[row]) found.push(row);
+        if (isSync(calls.name[row]) || reads?.[row]) found.push(row);
       }
       return found;
     }

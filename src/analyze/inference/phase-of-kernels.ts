@@ -1,10 +1,12 @@
 /** The phase of a step no marker speaks of, told by its attention kernels, else by its being one graph replay. */
 import { NONE } from '../../base/column.js';
+import { GRAPH_LAUNCH } from '../../catalog/host-activities.js';
 import type { Phase } from '../../catalog/phases.js';
 import type { Profile } from '../../model/profile.js';
 import { cells } from '../cells.js';
 import { type GpuWork, WorkKind } from '../gpu/gpu-work.js';
 import type { WorkFamilies } from '../gpu/work-families.js';
+import { nameTest } from '../name-test.js';
 
 export function phaseOfKernels(
   profile: Profile,
@@ -14,12 +16,13 @@ export function phaseOfKernels(
 ): Phase {
   const names = cells(profile, 'kernels')?.name;
   const calls = cells(profile, 'apiCalls');
+  const isGraphLaunch = nameTest(profile, GRAPH_LAUNCH);
   const time = { prefill: 0, decode: 0 };
   let attention = 0;
   let inGraphs = 0;
   for (const i of own) {
     const call = work.launch[i];
-    const isGraph = call !== NONE && /GraphLaunch/.test(profile.strings.text(calls!.name[call]));
+    const isGraph = call !== NONE && isGraphLaunch(calls!.name[call]);
     if (isGraph || work.kind[i] === WorkKind.graphBlock) inGraphs++;
     if (work.kind[i] !== WorkKind.kernel) continue;
     const { family, variant } = families.classOf(names![work.row[i]]);

@@ -7,6 +7,7 @@ import { medianOf } from '../../base/stats.js';
 import type { Phase } from '../../catalog/phases.js';
 import type { Derived } from '../analysis.js';
 import { cells } from '../cells.js';
+import { nameTest } from '../name-test.js';
 import { stepWindows } from './step-windows.js';
 import { type Step, stepsOf } from './steps.js';
 
@@ -68,12 +69,9 @@ export const steadyState: Derived<SteadyState | undefined> = {
     function loadingMoments(): (index: number) => boolean {
       const calls = cells(profile, 'apiCalls');
       const moments: { lane: number; at: number }[] = [];
-      const known = new Map<number, boolean>();
+      const loads = nameTest(profile, LOADING_CALL);
       for (let row = 0; row < (calls?.length ?? 0); row++) {
-        const name = calls!.name[row];
-        let answer = known.get(name);
-        if (answer === undefined) known.set(name, (answer = LOADING_CALL.test(profile.strings.text(name))));
-        if (!answer || calls!.thread[row] === NONE) continue;
+        if (!loads(calls!.name[row]) || calls!.thread[row] === NONE) continue;
         const { process } = profile.threads[calls!.thread[row]];
         const lane = lanes.findIndex(candidate => candidate.process === process);
         if (lane >= 0) moments.push({ lane, at: calls!.start[row] });

@@ -4,10 +4,12 @@
  */
 import { upperBound } from '../../base/bisect.js';
 import { NONE } from '../../base/column.js';
+import { GRAPH_LAUNCH } from '../../catalog/host-activities.js';
 import type { Profile } from '../../model/profile.js';
 import type { Derived } from '../analysis.js';
-import { type Cells, cells } from '../cells.js';
+import { cells } from '../cells.js';
 import { type GpuWork, gpuWork, WorkKind } from '../gpu/gpu-work.js';
+import { nameTest } from '../name-test.js';
 import type { Lane } from './lane.js';
 import { type Steps, stepsOf } from './steps.js';
 
@@ -207,13 +209,11 @@ function groupByDevice(steps: Steps, deviceRuns: readonly DeviceRun[]): Map<numb
   return byDevice;
 }
 
-const GRAPH_LAUNCH = /^(cuda|hip|cu)GraphLaunch/;
-
 function countGraphLaunches(profile: Profile, steps: Steps, places: LanePlaces): Int32Array {
   const counts = new Int32Array(steps.steps.length);
   const calls = cells(profile, 'apiCalls');
   if (!calls) return counts;
-  const isLaunch = nameTest(profile, calls, GRAPH_LAUNCH);
+  const isLaunch = nameTest(profile, GRAPH_LAUNCH);
   const openUntil = new Float64Array(profile.threads.length).fill(-Infinity);
   for (let row = 0; row < calls.length; row++) {
     if (!isLaunch(calls.name[row]) || calls.thread[row] === NONE) continue;
@@ -227,18 +227,4 @@ function countGraphLaunches(profile: Profile, steps: Steps, places: LanePlaces):
     if (steps.steps[step].runs[0].lane === lane) counts[step]++;
   }
   return counts;
-}
-
-/** Tests names once per distinct name. */
-export function nameTest(
-  profile: Profile,
-  _calls: Cells<'apiCalls'>,
-  pattern: RegExp,
-): (id: number) => boolean {
-  const known = new Map<number, boolean>();
-  return id => {
-    let answer = known.get(id);
-    if (answer === undefined) known.set(id, (answer = pattern.test(profile.strings.text(id))));
-    return answer;
-  };
 }

@@ -5,11 +5,12 @@
 import { lowerBound } from '../../base/bisect.js';
 import { NONE } from '../../base/column.js';
 import { medianOf } from '../../base/stats.js';
-import { SYNC_CALL } from '../../catalog/host-activities.js';
+import { GRAPH_LAUNCH, SYNC_CALL } from '../../catalog/host-activities.js';
 import type { Profile } from '../../model/profile.js';
 import { cells } from '../cells.js';
 import { type GpuWork, WorkKind } from '../gpu/gpu-work.js';
 import type { WorkFamilies } from '../gpu/work-families.js';
+import { nameTest } from '../name-test.js';
 import { type Lane, withPeriods } from './lane.js';
 import { phaseOfKernels } from './phase-of-kernels.js';
 import { findPeriod } from './repetition.js';
@@ -100,12 +101,13 @@ function launchedByProcess(profile: Profile, work: GpuWork): LaunchedWork[] {
 function graphBoundaries(profile: Profile, work: GpuWork, list: LaunchedWork): number[] | undefined {
   const calls = cells(profile, 'apiCalls');
   if (!calls || list.thread === NONE) return undefined;
+  const isGraphLaunch = nameTest(profile, GRAPH_LAUNCH);
   const launches: { call: number; kernels: number; name: number }[] = [];
   const names = cells(profile, 'kernels')?.name;
   for (let i = 0; i < list.work.length; i++) {
     const index = list.work[i];
     const call = work.launch[index];
-    if (call === NONE || !/GraphLaunch/.test(profile.strings.text(calls.name[call]))) continue;
+    if (call === NONE || !isGraphLaunch(calls.name[call])) continue;
     const last = launches[launches.length - 1];
     if (last?.call === call) last.kernels++;
     else {
