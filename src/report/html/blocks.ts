@@ -9,7 +9,7 @@ import { tableToHtml } from './table.js';
 export function blockToHtml(block: Block, under = ''): string {
   switch (block.kind) {
     case 'table':
-      return tableToHtml(block);
+      return tableToHtml(block, under);
     case 'not-recorded':
       return `${heading(block, under)}<p class="muted">Not recorded: ${escapeHtml(block.what)}; ${escapeHtml(block.hint)}.</p>`;
     case 'facts':
@@ -46,7 +46,7 @@ function statementToHtml({ lines, quiet }: StatementBlock): string {
 /** Bars are drawn with attributes: the page's policy allows no style in markup. */
 function barsToHtml({ title, caption, rows, remark }: BarsBlock): string {
   const lines = rows.map(({ label, depth, ns, share, color }) => {
-    const width = Math.max(share > 0 ? 0.4 : 0, Math.min(1, share) * 100).toFixed(2);
+    const width = Math.max(share > 0 ? 1 : 0, Math.min(1, share) * 100).toFixed(2);
     const fill = color ? ` fill="${escapeHtml(color)}"` : ' class="idle"';
     return `<tr${depth > 0 ? ' class="deeper"' : ''}><th scope="row">${escapeHtml(label)}</th><td class="bar"><svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true"><rect width="${width}" height="10"${fill}/></svg></td><td class="n">${formatDuration(ns)}</td><td class="n">${formatShare(share)}</td></tr>`;
   });

@@ -38,7 +38,7 @@ export const chartClient = `'use strict';
   }
 
   function axis(options, format, index) {
-    const ticks = { maxRotation: 0, autoSkipPadding: 14 };
+    const ticks = Object.assign({ maxRotation: 0, autoSkipPadding: 14 }, options.ticks);
     if (format !== 'plain') ticks.callback = value => formats[format](value);
     return Object.assign({}, options, {
       ticks: ticks,
@@ -76,6 +76,10 @@ export const chartClient = `'use strict';
     const text = ink('--muted');
     const line = ink('--line');
     for (const chart of drawn) {
+      for (const set of chart.data.datasets.filter(one => one.outline)) {
+        set.borderColor = text;
+        set.borderWidth = 0.5;
+      }
       for (const scale of [chart.options.scales.x, chart.options.scales.y]) {
         scale.ticks.color = text;
         scale.title.color = text;

@@ -23,6 +23,8 @@ export interface ChartSpec {
   /** Per bar: a title and lines. Without them the values are shown. */
   readonly tips?: readonly (readonly string[])[];
   readonly tall?: true;
+  /** Names its colours even where there is one. */
+  readonly legend?: true;
 }
 
 export interface Dataset {
@@ -30,6 +32,8 @@ export interface Dataset {
   readonly data: readonly (number | null | { readonly x: number; readonly y: number })[];
   readonly backgroundColor: string | readonly string[];
   readonly hidden?: boolean;
+  /** A thin line around bars, where a colour may be close to the paper's. */
+  readonly outline?: boolean;
   /** Where the bars of one series differ in shade. */
   readonly legendColor?: string;
   readonly [option: string]: unknown;
@@ -42,7 +46,8 @@ export function chartData({ id, type, data, options, x, y, tips }: ChartSpec): u
 
 export function chartToHtml(spec: ChartSpec, figures: readonly Block[]): string {
   const { datasets } = spec.data;
-  const legend = datasets.length > 1 ? `<ul class="legend">${datasets.map(entry).join('')}</ul>` : '';
+  const legend =
+    datasets.length > 1 || spec.legend ? `<ul class="legend">${datasets.map(entry).join('')}</ul>` : '';
   const table =
     figures.length > 0
       ? `<details><summary>The figures as a table</summary>${figures.map(block => blockToHtml(block)).join('')}</details>`

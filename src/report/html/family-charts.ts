@@ -45,12 +45,13 @@ function phaseChart(rows: readonly FamilyRow[], phase: string | null): ChartSpec
           data: shown.map(part => Math.round(part.nsPerStep)),
           backgroundColor: shown.map(part => part.color),
           maxBarThickness: 22,
+          outline: true,
         },
       ],
     },
     options: {
       indexAxis: 'y',
-      scales: { x: { beginAtZero: true }, y: { grid: { display: false } } },
+      scales: { x: { beginAtZero: true }, y: { grid: { display: false }, ticks: { autoSkip: false } } },
     },
     x: 'duration',
     y: 'plain',
@@ -59,5 +60,6 @@ function phaseChart(rows: readonly FamilyRow[], phase: string | null): ChartSpec
       `${formatDuration(part.nsPerStep)} (${formatShare(sum > 0 ? part.nsPerStep / sum : 0)} of GPU time)`,
       `${formatCount(Number(part.kernelsPerStep.toFixed(1)))} kernels${phase === null ? '' : ' per step'}`,
     ]),
+    tall: true,
   };
 }

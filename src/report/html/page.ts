@@ -47,7 +47,7 @@ export function renderReport(
   );
 }
 
-function pageOf(report: Report, cutter: Cutter, assets: Assets, cappedAt: number | undefined): string {
+export function pageOf(report: Report, cutter: Cutter, assets: Assets, cappedAt?: number): string {
   const sections = report.sections.map(section => sectionToHtml(section, cutter)).join('\n');
   const charts = report.sections.flatMap(({ pieces }) =>
     pieces.flatMap(piece => (piece.kind === 'chart' ? [chartData(piece.chart)] : [])),
@@ -133,8 +133,7 @@ function sectionToHtml({ id, title, pieces }: Section, cutter: Cutter): string {
   pieces.forEach((piece, i) => {
     const markup = pieceToHtml(piece, title, cutter);
     // Small charts of one kind stand side by side where there is room.
-    const isSmall = (other: Piece | undefined) =>
-      other?.kind === 'chart' && !other.chart.tall && id === 'kernels';
+    const isSmall = (other: Piece | undefined) => other?.kind === 'chart' && id === 'kernels';
     const opens = isSmall(piece) && !isSmall(pieces[i - 1]) && isSmall(pieces[i + 1]);
     const closes = isSmall(piece) && isSmall(pieces[i - 1]) && !isSmall(pieces[i + 1]);
     parts.push(`${opens ? '<div class="columns">' : ''}${markup}${closes ? '</div>' : ''}`);

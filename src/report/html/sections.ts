@@ -8,7 +8,7 @@ import { kernelFamilies } from '../../analyze/gpu/kernel-families.js';
 import { memoryInUse } from '../../analyze/gpu/memory-in-use.js';
 import { metricSeries } from '../../analyze/gpu/metric-series.js';
 import { type TopKernelRow, topKernels } from '../../analyze/gpu/top-kernels.js';
-import { idleGaps } from '../../analyze/inference/idle-gaps.js';
+import { type IdleGapRow, idleGaps } from '../../analyze/inference/idle-gaps.js';
 import { iterations } from '../../analyze/inference/iterations.js';
 import { layers } from '../../analyze/inference/layers.js';
 import { stepBudget } from '../../analyze/inference/step-budget.js';
@@ -112,13 +112,13 @@ export function composeReport(analyzer: Analyzer, analyses: readonly AnyAnalysis
     const distinct = outcome.status === 'ok' ? Number(outcome.result.summary?.distinct) : 0;
     kernels.push({ kind: 'kernels', rows: kernelRows, distinct });
   }
-  const rest = take(() => true);
+  const rest = take(() => true).flatMap(withoutMissing);
   const metricSpecs = metricCharts(rowsOf(metricSeries), cutter);
   const metrics = [
     ...metricSpecs.flatMap((spec, i) => chart(spec, i === 0 ? whole(metricSeries) : [])),
     ...blocks('gpu-metrics').map(shown),
   ];
-  const gaps = rowsOf<{ cause: string }>(idleGaps).slice(0, LISTED_GAPS);
+  const gaps = rowsOf<IdleGapRow>(idleGaps).slice(0, LISTED_GAPS);
   const memory = memoryChart(rowsOf(memoryInUse), cutter);
   const memoryRows = rowsOf(memoryInUse);
   const layerRows = rowsOf(layers);
@@ -159,14 +159,27 @@ export function composeReport(analyzer: Analyzer, analyses: readonly AnyAnalysis
   return { header, answer, sections: sections.filter(({ pieces }) => pieces.length > 0) };
 }
 
-function gapsTable(rows: readonly { readonly cause: string }[]): Block {
+/** What was not measured has a section of its own, with everything it would have answered. */
+function withoutMissing(piece: Piece): Piece[] {
+  if (piece.kind !== 'block' || piece.block.kind !== 'facts') return [piece];
+  const facts = piece.block.facts.filter(fact => fact.label !== 'not measured');
+  return facts.length > 0 ? [{ ...piece, block: { ...piece.block, facts } }] : [];
+}
+
+function gapsTable(rows: readonly IdleGapRow[]): Block {
   const { causes, ...fields } = idleGaps.fields;
   // The terminal has no room for the causes; a page has.
   const { quiet: _, ...shown } = causes;
   const analysis = { ...idleGaps, fields: { ...fields, causes: shown } } as AnyAnalysis;
   return rowsTable(
     analysis,
-    rows.map(row => ({ ...row, cause: causeLook(row.cause).label })),
+    rows.map(row => ({
+      ...row,
+      cause: causeLook(row.cause).label,
+      causes: Object.fromEntries(
+        Object.entries(row.causes).map(([cause, ns]) => [causeLook(cause).label, ns]),
+      ),
+    })),
     { title: `The ${rows.length} longest idle gaps` },
   );
 }

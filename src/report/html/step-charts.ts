@@ -47,7 +47,8 @@ export function stepStrip(all: readonly IterationRow[], cutter: Cutter): ChartSp
   const chosen = all.filter(row => row.selected);
   const most = slowest(all);
   const mostChosen = slowest(chosen);
-  const capped = mostChosen > 0 && most > FLATTENS * mostChosen ? ROOM_ABOVE * mostChosen : undefined;
+  const capped =
+    mostChosen > 0 && most > FLATTENS * mostChosen ? roundUp(ROOM_ABOVE * mostChosen) : undefined;
   const about = [
     stride > 1
       ? `Each bar is the slowest of ${stride} steps in a row.`
@@ -66,7 +67,14 @@ export function stepStrip(all: readonly IterationRow[], cutter: Cutter): ChartSp
     x: 'plain',
     y: 'duration',
     tips: rows.map(stepTip),
+    legend: true,
   };
+}
+
+/** To two digits, so that the axis ends on a number people read. */
+function roundUp(value: number): number {
+  const unit = 10 ** (Math.floor(Math.log10(value)) - 1);
+  return Math.ceil(value / unit) * unit;
 }
 
 function stepTip(row: IterationRow): string[] {

@@ -43,7 +43,7 @@ nav { border-bottom: 1px solid var(--line); font-size: 0.9rem; }
 nav ul { list-style: none; padding: 0.55rem 0; display: flex; flex-wrap: wrap; gap: 0.15rem 1.1rem; }
 nav a { text-decoration: none; display: inline-block; padding: 0.1rem 0; }
 nav a:hover { text-decoration: underline; }
-main { padding-bottom: 3rem; }
+main.wide { padding-bottom: 3rem; }
 section { padding-top: 2.1rem; }
 section > * + *, details > * + * { margin-top: 1.1rem; }
 section > h2 + * { margin-top: 0; }
@@ -71,6 +71,7 @@ td.n:last-child, th.n:last-child { padding-right: 0.2rem; }
 .facts div { display: grid; grid-template-columns: minmax(7rem, 11rem) 1fr; gap: 0.1rem 1rem; }
 dt { color: var(--muted); }
 dd { margin: 0; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
+.facts dd { white-space: pre-wrap; }
 .bad dd { color: var(--bad); } .bad .hint { color: inherit; } .good dd { color: var(--good); }
 .lead { font-size: 1.1rem; font-weight: 600; }
 .plain { list-style: none; padding: 0; }
@@ -82,14 +83,15 @@ dd { margin: 0; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
 .high .tag { color: var(--bad); } .medium .tag { color: var(--warn); }
 .figures { display: flex; flex-wrap: wrap; gap: 0.15rem 1.6rem; margin-top: 0.4rem; font-size: 0.9375rem; }
 .figures div { display: flex; gap: 0.45rem; }
-.command { display: flex; gap: 0.6rem; align-items: flex-start; justify-content: space-between; border: 1px solid var(--line); border-radius: 6px; padding: 0.35rem 0.6rem; background: var(--page); }
+.command { display: flex; gap: 0.6rem; align-items: center; justify-content: space-between; border: 1px solid var(--line); border-radius: 6px; padding: 0.35rem 0.6rem; background: var(--page); }
 .command button { flex: none; font-size: 0.8125rem; }
 .legend { list-style: none; padding: 0; margin-top: 0.5rem; display: flex; flex-wrap: wrap; gap: 0.3rem; }
 .legend button { display: flex; align-items: center; gap: 0.4rem; font-size: 0.8125rem; border-color: transparent; padding: 0.1rem 0.4rem; }
 .legend button:hover { border-color: var(--line); }
 .legend button[aria-pressed=false] { color: var(--muted); text-decoration: line-through; }
 .legend button[aria-pressed=false] svg { opacity: 0.35; }
-.legend svg, .swatch { width: 0.75rem; height: 0.75rem; flex: none; }
+.legend svg, .swatch { width: 0.75rem; height: 0.75rem; flex: none; overflow: visible; }
+.legend rect, .swatch rect, .spread rect { stroke: var(--muted); stroke-width: 0.5; }
 .family { display: inline-flex; gap: 0.4rem; align-items: center; white-space: nowrap; }
 .plot { position: relative; height: 250px; margin-top: 0.6rem; }
 .plot.tall { height: 320px; }

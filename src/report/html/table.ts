@@ -10,10 +10,10 @@ export interface HtmlColumn {
   cell(row: number): string;
 }
 
-export function tableToHtml(block: TableBlock): string {
+export function tableToHtml(block: TableBlock, under = ''): string {
   const advice = block.advice ? `<p class="muted">${escapeHtml(block.advice)}</p>` : '';
   if (block.rows === 0)
-    return `<h3>${escapeHtml(block.title)}</h3>${advice || '<p class="muted">Nothing to report.</p>'}`;
+    return `${block.title === under ? '' : `<h3>${escapeHtml(block.title)}</h3>`}${advice || '<p class="muted">Nothing to report.</p>'}`;
   const columns = block.columns.map((column): HtmlColumn => {
     const cell = readableCell(column);
     return {
@@ -22,10 +22,16 @@ export function tableToHtml(block: TableBlock): string {
       cell: row => escapeHtml(cell(row)),
     };
   });
-  return `${tableMarkup(block.title, columns, block.rows)}${advice}`;
+  return `${tableMarkup(block.title, columns, block.rows, block.title === under)}${advice}`;
 }
 
-export function tableMarkup(title: string, columns: readonly HtmlColumn[], rows: number): string {
+/** `isSaid`: the heading above says the title already; the caption is there for those who listen. */
+export function tableMarkup(
+  title: string,
+  columns: readonly HtmlColumn[],
+  rows: number,
+  isSaid = false,
+): string {
   const head = columns.map(
     ({ header, numeric }) => `<th scope="col"${numeric ? ' class="n"' : ''}>${escapeHtml(header)}</th>`,
   );
@@ -40,5 +46,5 @@ export function tableMarkup(title: string, columns: readonly HtmlColumn[], rows:
     return `<tr>${cells.join('')}</tr>`;
   });
   const label = escapeHtml(title);
-  return `<div class="scroll" role="region" tabindex="0" aria-label="${label}"><table><caption>${label}</caption><thead><tr>${head.join('')}</tr></thead><tbody>${lines.join('\n')}</tbody></table></div>`;
+  return `<div class="scroll" role="region" tabindex="0" aria-label="${label}"><table><caption${isSaid ? ' class="unseen"' : ''}>${label}</caption><thead><tr>${head.join('')}</tr></thead><tbody>${lines.join('\n')}</tbody></table></div>`;
 }

@@ -43,6 +43,8 @@ const line = <Kept extends Point>(
     backgroundColor: inks[index % inks.length],
     borderColor: inks[index % inks.length],
     borderWidth: 1.5,
+    // Counters that move together lie on top of each other: the one behind shows through the dashes.
+    ...(index % 2 === 1 ? { borderDash: [5, 3] } : {}),
     pointRadius: 0,
     pointHitRadius: 8,
     ...more,
