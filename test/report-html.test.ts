@@ -87,9 +87,8 @@ async function open(file: string, width = 1280, colorScheme: 'light' | 'dark' = 
     if (!request.url().startsWith('file:')) trouble.push(`request for ${request.url()}`);
   });
   await page.goto(pathToFileURL(file).href);
-  await page.waitForFunction('document.documentElement.dataset.ready === "yes"', undefined, {
-    timeout: 15000,
-  });
+  // Not by waitForFunction: the page's policy lets nobody evaluate text.
+  await page.locator('html[data-ready=yes]').waitFor({ state: 'attached' });
   return { page, trouble };
 }
 
@@ -308,9 +307,7 @@ test('findings are cards with a command to copy', { skip }, async () => {
     assert.equal(await opened.page.locator('.card').count(), 3);
     if (process.env.REPORT_FOLDER) await opened.page.screenshot({ path: inFolder(`findings-${width}.png`) });
     await opened.page.click('[data-copy] >> nth=0');
-    await opened.page.waitForFunction(
-      `/Copied|Selected/.test(document.querySelector('[data-copy]').textContent)`,
-    );
+    await opened.page.getByText(/^(Copied|Selected)$/).waitFor();
     await opened.page.close();
   }
 });
@@ -318,6 +315,8 @@ test('findings are cards with a command to copy', { skip }, async () => {
 test('names from strangers stay names', { skip }, async () => {
   const script = '</script><script>window.hacked=1</script>';
   const image = '<img src=x onerror=window.hacked=1>';
+  // A marker of vLLM whose numbers are not numbers: the page quotes it.
+  const marker = `execute_context_0(${image}<!--<script>)_generation_8(${script})`;
   const long = `void ${'x'.repeat(5_000_000)}<!--`;
   const drawing = `
     cpu   abcdeabcdeabcde
@@ -328,10 +327,10 @@ test('names from strangers stay names', { skip }, async () => {
     c = "'\`\${window.hacked=1}&lt;\u202egnp.exe\u200f\u0007
     d = ${long}
     e = שלום <svg onload=window.hacked=1>
-    R = ${image}
-    S = ${script}
-    T = <!--<script>`;
-  const analyzer = new Analyzer(drawProfile(drawing), {});
+    R = ${marker}
+    S = ${marker}
+    T = ${marker}`;
+  const analyzer = new Analyzer(drawProfile(drawing), { whole: true });
   const page = renderReport(analyzer, analyses, assets);
   assert.ok(page.length < 5e6, `${page.length}`);
   const file = inFolder('hostile.html');
@@ -340,7 +339,8 @@ test('names from strangers stay names', { skip }, async () => {
   const found = await holds(opened, 'hostile names');
   assert.equal(found.hacked, 'undefined');
   const text = String(await opened.page.evaluate('document.body.textContent'));
-  for (const name of [image, script, 'characters left out', 'שלום']) assert.ok(text.includes(name), name);
+  for (const name of [image, script, marker, 'characters left out', 'שלום'])
+    assert.ok(text.includes(name), name);
   for (const mark of ['\u202e', '\u200f', '\u0007']) assert.ok(!text.includes(mark));
   await opened.page.close();
 });

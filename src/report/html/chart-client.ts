@@ -107,10 +107,7 @@ export const chartClient = `'use strict';
     retheme();
   });
   dark.addEventListener('change', retheme);
-  media('print').addEventListener('change', () => {
-    for (const chart of drawn) chart.resize();
-    paint();
-  });
+  media('print').addEventListener('change', paint);
 
   for (const button of all('[data-copy]')) {
     button.hidden = false;

@@ -60,6 +60,6 @@ function phaseChart(rows: readonly FamilyRow[], phase: string | null): ChartSpec
       `${formatDuration(part.nsPerStep)} (${formatShare(sum > 0 ? part.nsPerStep / sum : 0)} of GPU time)`,
       `${formatCount(Number(part.kernelsPerStep.toFixed(1)))} kernels${phase === null ? '' : ' per step'}`,
     ]),
-    tall: true,
+    ...(shown.length > 6 ? { tall: true } : {}),
   };
 }

@@ -116,7 +116,11 @@ export function budgetStack(all: readonly BudgetRow[], cutter: Cutter): ChartSpe
   const mean = (pick: (total: (typeof bars)[number]['total']) => number) =>
     bars.map(({ rows, total }) => Math.round(pick(total) / rows.length));
   const parts = [
-    { ...busyParts.compute, data: mean(total => total.computeNs) },
+    {
+      ...busyParts.compute,
+      label: all.some(row => row.graphReplayNs > 0) ? 'compute and replays' : busyParts.compute.label,
+      data: mean(total => total.computeNs),
+    },
     { ...busyParts.communication, data: mean(total => total.communicationExposedNs) },
     { ...busyParts.copies, data: mean(total => total.copyExposedNs) },
     ...causeOrder.map(id => ({

@@ -47,6 +47,7 @@ main.wide { padding-bottom: 3rem; }
 section { padding-top: 2.1rem; }
 section > * + *, details > * + * { margin-top: 1.1rem; }
 section > h2 + * { margin-top: 0; }
+section > h3 + * { margin-top: 0.4rem; }
 section > .muted, figcaption .muted { margin-top: 0.2rem; }
 .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); gap: 1.6rem; }
 .scroll { overflow-x: auto; max-width: 100%; position: relative; }
@@ -112,7 +113,7 @@ footer { border-top: 1px solid var(--line); padding: 1rem 0 2rem; color: var(--m
 @media print {
   body { font-size: 11pt; } nav, .skip, button[data-theme-toggle], [data-copy], figure details, .folded { display: none !important; }
   section { padding-top: 1.2rem; } figure, .card, tr { break-inside: avoid; } h2, h3, caption { break-after: avoid; }
-  .scroll { overflow: visible; } canvas { max-width: 100%; } a { color: inherit; }
+  .scroll { overflow: visible; } canvas { max-width: 100%; height: auto !important; } .plot, .plot.tall { height: auto; } a { color: inherit; }
   #more { display: none; }
 }
 `;
