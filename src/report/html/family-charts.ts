@@ -7,13 +7,14 @@ import type { ChartSpec } from './chart.js';
 const MOST_PHASES = 4;
 const MOST_FAMILIES = 12;
 
-export function familyBars(rows: readonly FamilyRow[]): ChartSpec[] {
+/** `order`: the phases as the page has them, those with most time first. */
+export function familyBars(rows: readonly FamilyRow[], order: readonly (string | null)[]): ChartSpec[] {
   const totals = new Map<string | null, number>();
   for (const row of rows)
     for (const { phase, totalNs } of row.phases) totals.set(phase, (totals.get(phase) ?? 0) + totalNs);
   return [...totals]
     .filter(([phase]) => phase !== null || totals.size === 1)
-    .sort((a, b) => b[1] - a[1])
+    .sort((a, b) => order.indexOf(a[0]) - order.indexOf(b[0]) || b[1] - a[1])
     .slice(0, MOST_PHASES)
     .map(([phase]) => phaseChart(rows, phase));
 }

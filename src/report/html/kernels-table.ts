@@ -35,10 +35,11 @@ export function kernelsToHtml(all: readonly TopKernelRow[], distinct: number, cu
     time('p95', row => row.p95Ns),
     time('Min', row => row.minNs),
     time('Max', row => row.maxNs),
-    text('Spread, shortest to longest', row => histogramSvg(row.histogram, familyLook(row.family).color)),
+    text('Spread', row => histogramSvg(row.histogram, familyLook(row.family).color)),
   ];
   const left = distinct - rows.length;
-  const note = left > 0 ? `<p class="muted">${plural(left, 'more kernel name')} left out.</p>` : '';
+  const more = left > 0 ? ` ${plural(left, 'more kernel name')} left out.` : '';
+  const note = `<p class="muted">Spread: how often which duration, from the shortest to the longest.${more}</p>`;
   return tableMarkup('Top kernels', columns, rows.length) + note;
 }
 
@@ -46,7 +47,7 @@ export function kernelsToHtml(all: readonly TopKernelRow[], distinct: number, cu
 function kernelCell({ kernel, name }: TopKernelRow, cutter: Cutter): string {
   const short = escapeHtml(cutter.text(kernel));
   if (kernel === name) return short;
-  return `<details><summary>${short}</summary><code>${escapeHtml(cutter.text(name))}</code></details>`;
+  return `<details class="name"><summary>${short}</summary><code>${escapeHtml(cutter.text(name))}</code></details>`;
 }
 
 function familyCell(family: string): string {

@@ -8,6 +8,7 @@ import { kernelFamilies } from '../../analyze/gpu/kernel-families.js';
 import { memoryInUse } from '../../analyze/gpu/memory-in-use.js';
 import { metricSeries } from '../../analyze/gpu/metric-series.js';
 import { type TopKernelRow, topKernels } from '../../analyze/gpu/top-kernels.js';
+import { totalsByPhase } from '../../analyze/inference/budget-totals.js';
 import { type IdleGapRow, idleGaps } from '../../analyze/inference/idle-gaps.js';
 import { iterations } from '../../analyze/inference/iterations.js';
 import { layers } from '../../analyze/inference/layers.js';
@@ -100,10 +101,13 @@ export function composeReport(analyzer: Analyzer, analyses: readonly AnyAnalysis
     ...take(({ kind }) => kind === 'bars'),
     ...chart(budgetStack(rowsOf(stepBudget), cutter), whole(stepBudget)),
   ];
+  const phaseOrder = totalsByPhase(rowsOf(stepBudget))
+    .sort((a, b) => b.wallNs - a.wallNs)
+    .map(total => total.phase);
   const kernelRows = rowsOf<TopKernelRow>(topKernels);
   const kernels: Piece[] = [
     ...take(({ id }) => id === 'kernel-families'),
-    ...familyBars(rowsOf(kernelFamilies)).flatMap((spec, i) =>
+    ...familyBars(rowsOf(kernelFamilies), phaseOrder).flatMap((spec, i) =>
       chart(spec, i === 0 ? blocks('kernel-families') : []),
     ),
   ];

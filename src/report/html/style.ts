@@ -51,6 +51,8 @@ section > h3 + * { margin-top: 0.4rem; }
 section > .muted, figcaption .muted { margin-top: 0.2rem; }
 .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); gap: 1.6rem; }
 .scroll { overflow-x: auto; max-width: 100%; position: relative; }
+@media screen { .long { max-height: 32rem; overflow-y: auto; border-bottom: 1px solid var(--line); }
+  .long thead th { position: sticky; top: 0; background: var(--page); } }
 table { border-collapse: collapse; font-size: 0.875rem; font-variant-numeric: tabular-nums; }
 caption { text-align: left; padding-bottom: 0.35rem; }
 th, td { padding: 0.28rem 0.9rem 0.28rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); unicode-bidi: isolate; }
@@ -99,6 +101,7 @@ dd { margin: 0; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
 .spread { display: block; width: 84px; height: 20px; } .spread path { stroke: var(--muted); stroke-width: 1; }
 details > summary { cursor: pointer; }
 figure details { margin-top: 0.5rem; } figure details > summary { color: var(--muted); font-size: 0.875rem; }
+.name summary { word-break: break-all; }
 td details code, th details code { display: block; margin-top: 0.3rem; color: var(--muted); }
 .folded { border-top: 1px solid var(--line); padding: 0.55rem 0; } .folded + .folded { margin-top: 0; }
 .folded:last-child { border-bottom: 1px solid var(--line); }

@@ -3,6 +3,9 @@ import type { TableBlock } from '../../analyze/block.js';
 import { readableCell, shortHeader } from '../readable-cell.js';
 import { escapeHtml } from './escape.js';
 
+/** Tables with more rows scroll in a box, so that the sections after them stay in reach. */
+const LONG = 30;
+
 export interface HtmlColumn {
   readonly header: string;
   readonly numeric: boolean;
@@ -46,5 +49,6 @@ export function tableMarkup(
     return `<tr>${cells.join('')}</tr>`;
   });
   const label = escapeHtml(title);
-  return `<div class="scroll" role="region" tabindex="0" aria-label="${label}"><table><caption${isSaid ? ' class="unseen"' : ''}>${label}</caption><thead><tr>${head.join('')}</tr></thead><tbody>${lines.join('\n')}</tbody></table></div>`;
+  const look = rows > LONG ? 'scroll long' : 'scroll';
+  return `<div class="${look}" role="region" tabindex="0" aria-label="${label}"><table><caption${isSaid ? ' class="unseen"' : ''}>${label}</caption><thead><tr>${head.join('')}</tr></thead><tbody>${lines.join('\n')}</tbody></table></div>`;
 }

@@ -99,7 +99,9 @@ export function metricCharts(rows: readonly MetricSeriesRow[], cutter: Cutter): 
 
 export function memoryChart(rows: readonly MemoryInUseRow[], cutter: Cutter): ChartSpec | undefined {
   const shown = rows.filter(row => row.series.length > 1);
-  if (shown.length === 0) return undefined;
+  // What was allocated before the capture is recorded as one moment: no course of time to draw.
+  const isMoment = shown.every(({ series }) => series[series.length - 1].atNs === series[0].atNs);
+  if (isMoment) return undefined;
   const from = shown.reduce((first, row) => Math.min(first, row.series[0].atNs), Infinity);
   return {
     id: 'memory',
