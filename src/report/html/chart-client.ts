@@ -98,7 +98,7 @@ export const chartClient = `'use strict';
   const dark = media('(prefers-color-scheme: dark)');
   const toggle = document.querySelector('[data-theme-toggle]');
   const isDark = () => root.dataset.theme ? root.dataset.theme === 'dark' : dark.matches;
-  const name = () => { toggle.textContent = isDark() ? 'Light' : 'Dark'; };
+  const name = () => { toggle.textContent = isDark() ? 'Light theme' : 'Dark theme'; };
   const retheme = () => { name(); paint(); };
   toggle.hidden = false;
   name();

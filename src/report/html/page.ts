@@ -105,7 +105,7 @@ function headerToHtml({ header, answer }: Report, note: string): string {
     .map(part => `<li>${escapeHtml(part)}</li>`)
     .join('');
   return `<header><div class="wide">
-<div class="top"><span><b>Stepscope</b> report</span><button type="button" data-theme-toggle hidden aria-label="Change between light and dark">Dark</button></div>
+<div class="top"><span><b>Stepscope</b> report</span><button type="button" data-theme-toggle hidden>Dark theme</button></div>
 <ul class="facts-line muted">${facts}</ul>
 ${answerToHtml(answer)}${note}
 </div></header>`;
@@ -124,7 +124,7 @@ function cutNote({ rows, points, texts, limits }: Cutter, cappedAt: number | und
     points > 0 && `charts to ${limits.points} points`,
     texts > 0 && `names to ${limits.text} characters`,
   ].filter(Boolean);
-  return `<p class="cut">Cut to stay under ${(cappedAt / 1e6).toFixed(1)} MB: ${what.join(', ')}. stepscope analyze --json has everything.</p>`;
+  return `<p class="cut">Cut to stay under ${Number((cappedAt / 1e6).toFixed(2))} MB: ${what.join(', ')}. stepscope analyze --json has everything.</p>`;
 }
 
 function sectionToHtml({ id, title, pieces }: Section, cutter: Cutter): string {
