@@ -10,7 +10,9 @@ import { kernelFamilies } from './gpu/kernel-families.js';
 import { kernelsPerStep } from './gpu/kernels-per-step.js';
 import { memoryInUse } from './gpu/memory-in-use.js';
 import { memoryOperations } from './gpu/memory-operations.js';
+import { metricSeries } from './gpu/metric-series.js';
 import { streamOverlap } from './gpu/stream-overlap.js';
+import { topKernels } from './gpu/top-kernels.js';
 import { allocations } from './host/allocations.js';
 import { gc } from './host/gc.js';
 import { gil } from './host/gil.js';
@@ -31,6 +33,7 @@ export const analyses: readonly AnyAnalysis[] = [
   stepBudget,
   idleGaps,
   kernelFamilies,
+  topKernels,
   kernelsPerStep,
   stepSequence,
   layers,
@@ -38,6 +41,7 @@ export const analyses: readonly AnyAnalysis[] = [
   graphCoverage,
   gpuUtilization,
   gpuMetricsAnalysis,
+  metricSeries,
   launchOverhead,
   streamOverlap,
   memoryOperations,

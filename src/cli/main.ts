@@ -1,12 +1,13 @@
 /** The `stepscope` command: finds the verb, prints errors in two lines, sets the exit status. */
-import { readFileSync } from 'node:fs';
 import { UserError } from '../base/user-error.js';
 import { type Command, helpText, type Output } from './command.js';
 import { processOutput } from './output.js';
+import { version } from './version.js';
 
 /** The verbs. Each is loaded when it is asked for: what the others bring along costs a tenth of a second. */
 export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   analyze: async () => (await import('./commands/analyze.js')).analyze,
+  report: async () => (await import('./commands/report.js')).report,
   steps: async () => (await import('./commands/steps.js')).steps,
   info: async () => (await import('./commands/info.js')).info,
   stats: async () => (await import('./commands/stats.js')).stats,
@@ -59,9 +60,4 @@ async function overview(): Promise<string> {
   const width = Math.max(...loaded.map(command => command.name.length));
   const list = loaded.map(command => `  ${command.name.padEnd(width)}  ${command.summary}`);
   return `stepscope ${version()}: where every microsecond of an LLM inference step goes\n\nusage: stepscope COMMAND FILE… [options]\n\ncommands:\n${list.join('\n')}\n\nexamples:\n  stepscope analyze profile.sqlite\n  stepscope steps profile.sqlite --sequence\n  stepscope stats profile.sqlite -r cuda_gpu_kern_sum --format csv\n\nstepscope COMMAND --help says more.\n`;
-}
-
-function version(): string {
-  const file = new URL('../../../package.json', import.meta.url);
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }

@@ -1,6 +1,7 @@
 /** Blocks for a terminal: tables that fit its width, durations and sizes in units people read, colour if wanted. */
 import type { Block, FactsBlock, TableBlock, TableColumn } from '../analyze/block.js';
-import { formatBytes, formatCount, formatDuration, plural } from '../base/units.js';
+import { plural } from '../base/units.js';
+import { readableCell, shortHeader } from './readable-cell.js';
 import type { RenderContext, Renderer } from './renderer.js';
 import { painter, printable, truncate, widthOf, wrap } from './terminal.js';
 import { renderBars, renderStatement } from './text-bars.js';
@@ -123,39 +124,12 @@ function renderTable(block: TableBlock, context: RenderContext): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Cells carry their unit, so the header need not. */
-const shortHeader = (header: string) => header.replace(/ \((ns|MB|MB\/s)\)$/, '');
-
 function prepare(column: TableColumn, rows: number): Prepared {
   const header = shortHeader(column.header);
-  const format = formatter(column);
+  const format = readableCell(column);
   const cells = Array.from({ length: rows }, (_, row) => format(row));
   const width = cells.reduce((most, cell) => Math.max(most, widthOf(cell)), widthOf(header));
   return { column, header, cells, width };
-}
-
-function formatter({ kind, values }: TableColumn): (row: number) => string {
-  if (kind === 'text') return row => printable((values[row] as string | null) ?? '');
-  const numbers = values as ArrayLike<number>;
-  const number: (value: number) => string =
-    kind === 'ns' || kind === 'ns-mean'
-      ? formatDuration
-      : kind === 'timestamp'
-        ? value => `${(value / 1e9).toFixed(6)} s`
-        : kind === 'bytes'
-          ? formatBytes
-          : kind === 'bytes-per-second'
-            ? value => `${formatBytes(value)}/s`
-            : kind === 'share'
-              ? value => (value * 100).toFixed(1)
-              : kind === 'percent'
-                ? value => `${value.toFixed(1)}`
-                : kind === 'mean'
-                  ? value => formatCount(Number(value.toFixed(1)))
-                  : kind === 'count'
-                    ? formatCount
-                    : String;
-  return row => (!Number.isNaN(numbers[row]) ? number(numbers[row]) : '');
 }
 
 const isText = (column: Prepared) => column.column.kind === 'text';

@@ -3,6 +3,7 @@ import { formatDuration, plural } from '../../base/units.js';
 import { idleCauses } from '../../catalog/idle-causes.js';
 import type { AnalysisResult } from '../analysis.js';
 import type { BarRow, BarsBlock, Block } from '../block.js';
+import { busyParts } from '../names-and-colors.js';
 import { type PhaseBudget, totalsByPhase } from './budget-totals.js';
 import type { BudgetRow } from './step-budget.js';
 
@@ -23,9 +24,11 @@ export function budgetBars(total: PhaseBudget, graphsHidden: boolean): BarsBlock
     share: total.wallNs > 0 ? ns / total.wallNs : 0,
     ...(color ? { color } : {}),
   });
-  const rows = [row(graphsHidden ? 'compute and replays' : 'compute', total.computeNs)];
-  if (total.communicationExposedNs > 0) rows.push(row('comm exposed', total.communicationExposedNs));
-  rows.push(row('copies exposed', total.copyExposedNs));
+  const { compute, communication, copies } = busyParts;
+  const rows = [row(graphsHidden ? 'compute and replays' : 'compute', total.computeNs, 0, compute.color)];
+  if (total.communicationExposedNs > 0)
+    rows.push(row(communication.label, total.communicationExposedNs, 0, communication.color));
+  rows.push(row(copies.label, total.copyExposedNs, 0, copies.color));
   rows.push(row(graphsHidden ? 'idle outside replays' : 'idle', total.idleNs));
   let rest = 0;
   for (const [id, ns] of Object.entries(total.idleByCause)) {

@@ -1,19 +1,19 @@
-import { Analyzer, type AnyAnalysis, type Outcome, tablesReadBy } from '../../analyze/analysis.js';
-import type { Block } from '../../analyze/block.js';
+import { Analyzer, type Outcome, tablesReadBy } from '../../analyze/analysis.js';
 import { explainKernel } from '../../analyze/explain-kernel.js';
 import { analyses, chooseAnalyses } from '../../analyze/index.js';
+import { blocksOf } from '../../analyze/outcome-blocks.js';
 import { describePage } from '../../analyze/page.js';
-import { rowsTable } from '../../analyze/rows-table.js';
 import { UserError } from '../../base/user-error.js';
 import { createClassifier } from '../../catalog/kernels/classify.js';
 import { openProfile } from '../../import/open.js';
 import type { Profile } from '../../model/profile.js';
-import { ANALYZE_SCHEMA, analysisSchema, outcomeAsJson, rowsAsCsv } from '../../report/analysis-json.js';
+import { analysisSchema, rowsAsCsv } from '../../report/analysis-json.js';
 import { markdown } from '../../report/markdown.js';
 import { text } from '../../report/text.js';
 import { readSettings, settingHelp, settingOptions } from '../analysis-settings.js';
 import { readArguments, requireFiles } from '../arguments.js';
 import type { Command, Output } from '../command.js';
+import { analyzeDocument, runAll } from '../run-analyses.js';
 import { writeResult } from '../write-result.js';
 
 const READABLE_ROWS = 40;
@@ -96,7 +96,7 @@ export const analyze: Command = {
     const analyzer = new Analyzer(profile, settings);
     if (values.json) {
       const outcomes = runAll(analyzer, chosen, output);
-      output.out(`${JSON.stringify(document(profile, outcomes), null, 1)}\n`);
+      output.out(`${JSON.stringify(analyzeDocument(profile, outcomes), null, 1)}\n`);
     } else if (values.csv) {
       for (const outcome of runAll(analyzer, chosen, output))
         writeCsv(outcome, values.output, values.force === true, output);
@@ -122,43 +122,6 @@ export const analyze: Command = {
     return 0;
   },
 };
-
-function runAll(analyzer: Analyzer, chosen: readonly AnyAnalysis[], output: Output): Outcome[] {
-  const outcomes = chosen.map((analysis, i) => {
-    output.progress('analyzing', i / chosen.length);
-    return analyzer.run(analysis);
-  });
-  output.clearProgress();
-  return outcomes;
-}
-
-function document(profile: Profile, outcomes: readonly Outcome[]): unknown {
-  return {
-    schema: ANALYZE_SCHEMA,
-    files: profile.capture.files,
-    clock: { kind: profile.clock, originNs: String(profile.originNs) },
-    analyses: Object.fromEntries(outcomes.map(outcome => [outcome.analysis.id, outcomeAsJson(outcome)])),
-    notes: profile.notes,
-  };
-}
-
-function blocksOf(outcome: Outcome, profile: Profile): Block[] {
-  const { analysis } = outcome;
-  if (outcome.status === 'not-recorded') {
-    const { what, hint } = outcome;
-    return [{ kind: 'not-recorded', id: analysis.id, title: analysis.title, what, hint }];
-  }
-  if (outcome.status === 'failed') {
-    const fact = {
-      label: 'failed',
-      text: outcome.message,
-      tone: 'bad' as const,
-      hint: 'please report this, with --json of stepscope info',
-    };
-    return [{ kind: 'facts', id: analysis.id, title: analysis.title, facts: [fact] }];
-  }
-  return analysis.describe?.(outcome.result, profile) ?? [rowsTable(analysis, outcome.result.rows)];
-}
 
 function writeCsv(outcome: Outcome, prefix: string | undefined, force: boolean, output: Output): void {
   if (outcome.status === 'not-recorded') {

@@ -1,0 +1,133 @@
+/** The kernels that take most time, each with how its durations are spread. */
+import type { Analysis, AnalysisResult } from '../analysis.js';
+import { cells } from '../cells.js';
+import { selectedWork } from '../inference/selected-work.js';
+import { keyField } from '../key-field.js';
+import { gpuWork, WorkKind } from './gpu-work.js';
+import { hiddenByGraphs } from './kernel-families.js';
+import { workFamilies } from './work-families.js';
+
+export interface TopKernelRow {
+  readonly key: string;
+  readonly kernel: string;
+  readonly family: string;
+  readonly count: number;
+  readonly totalNs: number;
+  readonly share: number;
+  readonly meanNs: number;
+  readonly medianNs: number;
+  readonly p95Ns: number;
+  readonly minNs: number;
+  readonly maxNs: number;
+  readonly histogram: readonly HistogramBin[];
+  readonly name: string;
+}
+
+export interface HistogramBin {
+  readonly fromNs: number;
+  readonly toNs: number;
+  readonly count: number;
+}
+
+/** Beyond these a kernel is not what anybody would look into first. */
+const LISTED = 100;
+const BINS = 12;
+
+export const topKernels: Analysis<TopKernelRow, AnalysisResult<TopKernelRow>> = {
+  id: 'top-kernels',
+  title: 'Top kernels',
+  question: 'Which kernels take most time, and how are their durations spread?',
+  reads: {},
+  uses: [gpuWork, workFamilies, selectedWork],
+  needs: [['kernels', 'graphLaunches']],
+  fields: {
+    key: keyField,
+    kernel: { header: 'Kernel', kind: 'text', about: 'short name' },
+    family: { header: 'Family', kind: 'text', about: 'see docs/kernel-families.md' },
+    count: { header: 'Count', kind: 'count', about: 'launches' },
+    totalNs: { header: 'Total', kind: 'ns', about: 'sum of durations' },
+    share: { header: 'Share (%)', kind: 'share', about: 'of the sum over all kernels' },
+    meanNs: { header: 'Mean', kind: 'ns-mean', about: 'of the durations' },
+    medianNs: { header: 'Median', kind: 'ns-mean', about: 'of the durations' },
+    p95Ns: { header: 'p95', kind: 'ns', about: '95 of 100 launches take no longer (nearest rank)' },
+    minNs: { header: 'Min', kind: 'ns', about: 'shortest' },
+    maxNs: { header: 'Max', kind: 'ns', about: 'longest' },
+    histogram: {
+      header: 'Spread',
+      kind: 'list',
+      about: `at most ${BINS} bins from shortest to longest, each as many times wider as the one before`,
+    },
+    name: { header: 'Name', kind: 'text', about: 'as recorded', quiet: true },
+  },
+  compute({ profile, use }) {
+    const work = use(gpuWork);
+    const { selected } = use(selectedWork);
+    const { classOf } = use(workFamilies);
+    const names = cells(profile, 'kernels')?.name;
+    const counts = new Map<number, number>();
+    for (let i = 0; i < work.length; i++) {
+      if (!selected[i]) continue;
+      if (work.kind[i] === WorkKind.graphBlock) throw hiddenByGraphs();
+      if (work.kind[i] !== WorkKind.kernel) continue;
+      const name = names![work.row[i]];
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
+    const durations = new Map([...counts].map(([name, count]) => [name, new Float64Array(count)]));
+    const filled = new Map<number, number>();
+    let sum = 0;
+    for (let i = 0; i < work.length; i++) {
+      if (!selected[i] || work.kind[i] !== WorkKind.kernel) continue;
+      const name = names![work.row[i]];
+      const at = filled.get(name) ?? 0;
+      const ns = work.end[i] - work.start[i];
+      durations.get(name)![at] = ns;
+      filled.set(name, at + 1);
+      sum += ns;
+    }
+    const largest = [...durations]
+      .map(([name, values]) => ({ name, values, totalNs: values.reduce((a, b) => a + b, 0) }))
+      .sort((a, b) => b.totalNs - a.totalNs)
+      .slice(0, LISTED);
+    const rows = largest.map(({ name, values, totalNs }): TopKernelRow => {
+      const { shortName, family } = classOf(name);
+      const sorted = values.sort();
+      const middle = sorted.length >> 1;
+      return {
+        key: `kernel:${profile.strings.text(name)}`,
+        kernel: shortName,
+        family,
+        count: sorted.length,
+        totalNs,
+        share: sum > 0 ? totalNs / sum : 0,
+        meanNs: totalNs / sorted.length,
+        medianNs: sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2,
+        p95Ns: sorted[Math.ceil(0.95 * sorted.length) - 1],
+        minNs: sorted[0],
+        maxNs: sorted[sorted.length - 1],
+        histogram: histogramOf(sorted),
+        name: profile.strings.text(name),
+      };
+    });
+    const listedNs = rows.reduce((total, row) => total + row.totalNs, 0);
+    return {
+      rows,
+      summary: { distinct: counts.size, listed: rows.length, totalNs: sum, listedNs },
+    };
+  },
+};
+
+/** Durations of one kernel differ by factors rather than by amounts, so the bins grow by a factor. */
+function histogramOf(sorted: Float64Array): HistogramBin[] {
+  const least = Math.max(1, sorted[0]);
+  const most = sorted[sorted.length - 1];
+  if (most <= least) return [{ fromNs: sorted[0], toNs: most, count: sorted.length }];
+  const bins = Math.max(1, Math.min(BINS, sorted.length));
+  const edge = (bin: number) => (bin === bins ? most : Math.round(least * (most / least) ** (bin / bins)));
+  let at = 0;
+  return Array.from({ length: bins }, (_, bin) => {
+    const begin = at;
+    const toNs = edge(bin + 1);
+    while (at < sorted.length && (bin === bins - 1 || sorted[at] < toNs)) at++;
+    return { fromNs: bin === 0 ? sorted[0] : edge(bin), toNs, count: at - begin };
+  });
+}

@@ -1,0 +1,55 @@
+/** Every kind of block as HTML. */
+import type { BarsBlock, Block, FactsBlock, StatementBlock } from '../../analyze/block.js';
+import { formatDuration, formatShare } from '../../base/units.js';
+import { escapeHtml } from './escape.js';
+import { findingsToHtml } from './findings.js';
+import { tableToHtml } from './table.js';
+
+/** `under`: the heading the block stands under; a block of the same title does not repeat it. */
+export function blockToHtml(block: Block, under = ''): string {
+  switch (block.kind) {
+    case 'table':
+      return tableToHtml(block, under);
+    case 'not-recorded':
+      return `${heading(block, under)}<p class="muted">Not recorded: ${escapeHtml(block.what)}; ${escapeHtml(block.hint)}.</p>`;
+    case 'facts':
+      return `${heading(block, under)}${factsToHtml(block)}`;
+    case 'statement':
+      return statementToHtml(block);
+    case 'bars':
+      return barsToHtml(block);
+    case 'findings':
+      return `${heading(block, under)}${findingsToHtml(block)}`;
+  }
+}
+
+const heading = ({ title }: Block, under: string) => (title === under ? '' : `<h3>${escapeHtml(title)}</h3>`);
+
+function factsToHtml({ facts }: FactsBlock): string {
+  const items = facts.map(({ label, text, tone, hint }) => {
+    const more = hint ? ` <span class="hint">→ ${escapeHtml(hint)}</span>` : '';
+    const look = tone ? ` class="${tone}"` : '';
+    return `<div${look}><dt>${escapeHtml(label)}</dt><dd>${escapeHtml(text)}${more}</dd></div>`;
+  });
+  return `<dl class="facts">${items.join('')}</dl>`;
+}
+
+function statementToHtml({ lines, quiet }: StatementBlock): string {
+  return lines
+    .map((line, i) => {
+      const look = quiet ? 'muted' : i === 0 ? 'lead' : '';
+      return `<p${look ? ` class="${look}"` : ''}>${escapeHtml(line)}</p>`;
+    })
+    .join('');
+}
+
+/** Bars are drawn with attributes: the page's policy allows no style in markup. */
+function barsToHtml({ title, caption, rows, remark }: BarsBlock): string {
+  const lines = rows.map(({ label, depth, ns, share, color }) => {
+    const width = Math.max(share > 0 ? 1 : 0, Math.min(1, share) * 100).toFixed(2);
+    const fill = color ? ` fill="${escapeHtml(color)}"` : ' class="idle"';
+    return `<tr${depth > 0 ? ' class="deeper"' : ''}><th scope="row">${escapeHtml(label)}</th><td class="bar"><svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true"><rect width="${width}" height="10"${fill}/></svg></td><td class="n">${formatDuration(ns)}</td><td class="n">${formatShare(share)}</td></tr>`;
+  });
+  const name = `${escapeHtml(title)}: ${escapeHtml(caption)}`;
+  return `<div class="scroll" role="region" tabindex="0" aria-label="${name}"><table class="bars"><caption>${name}</caption><thead class="unseen"><tr><th scope="col">Part</th><th scope="col">Bar</th><th scope="col">Time</th><th scope="col">Share</th></tr></thead><tbody>${lines.join('')}</tbody></table></div>${remark ? `<p class="muted">${escapeHtml(remark)}</p>` : ''}`;
+}

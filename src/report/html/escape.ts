@@ -1,0 +1,28 @@
+/** The one place where text becomes HTML. Kernel and range names come from strangers: nothing goes around this. */
+import { printable } from '../terminal.js';
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Safe between tags and inside quoted attributes. Marks that turn the reading direction become visible dots. */
+export function escapeHtml(text: string): string {
+  return printable(text)
+    .replace(/[\u061c\u200b-\u200f\ufeff]/g, '·')
+    .replace(/[&<>"']/g, char => entities[char]);
+}
+
+/** JSON that cannot end its script element or open a comment in it. */
+export function jsonForScript(value: unknown): string {
+  return JSON.stringify(value)
+    .replaceAll('<', '\\u003c')
+    .replaceAll('\u2028', '\\u2028')
+    .replaceAll('\u2029', '\\u2029');
+}
+
+/** A name an element can carry. */
+export const elementId = (text: string): string => text.replace(/[^a-z0-9-]+/gi, '-');

@@ -1,0 +1,77 @@
+/** Findings as cards: what is wrong, what it costs, what it rests on, what to do, and how to make sure. */
+import type { FindingsBlock } from '../../analyze/block.js';
+import type { Evidence, Finding, Gain, Severity } from '../../analyze/findings/finding.js';
+import { formatBytes, formatCount, formatDuration, formatShare } from '../../base/units.js';
+import { formatThroughput } from '../text-findings.js';
+import { escapeHtml } from './escape.js';
+
+const severities: Readonly<Record<Severity, string>> = {
+  high: 'high',
+  medium: 'medium',
+  low: 'low',
+  note: 'note',
+};
+
+export function findingsToHtml({ findings, more, unmeasured }: FindingsBlock): string {
+  const cards = findings.map(card).join('\n');
+  const none =
+    findings.length === 0 ? '<p>Nothing was found that costs time beyond what is shown below.</p>' : '';
+  const rest =
+    more > 0 ? `<p class="muted">${formatCount(more)} more: stepscope analyze --only findings</p>` : '';
+  const missing = unmeasured.map(
+    ({ what, hint }) => `<li>${escapeHtml(what)} <span class="muted">→ ${escapeHtml(hint)}</span></li>`,
+  );
+  const unseen =
+    missing.length > 0 ? `<h3>Could not be looked at</h3><ul class="plain">${missing.join('')}</ul>` : '';
+  return `<ol class="cards">${cards}</ol>${none}${rest}${unseen}`;
+}
+
+function card(finding: Finding): string {
+  const { claim, severity, evidence, advice, confirm, phase, confidence, gain } = finding;
+  const facts = [
+    ['costs', costText(finding)],
+    ['gain', gain ? gainText(gain) : ''],
+    ['sure', confidence],
+    ['phase', phase ?? ''],
+  ].filter(([, text]) => text !== '');
+  const list = facts.map(([label, text]) => `<div><dt>${label}</dt><dd>${escapeHtml(text)}</dd></div>`);
+  const proof = evidence.map(item => `<li>${escapeHtml(evidenceText(item))}</li>`).join('');
+  const todo = advice
+    .map(({ engine, text }) => {
+      const whose = engine === 'any' ? '' : `<b>${escapeHtml(engine)}</b> `;
+      return `<li>${whose}${escapeHtml(text)}</li>`;
+    })
+    .join('');
+  return `<li class="card ${severities[severity]}"><h3><span class="tag">${severities[severity]}</span> ${escapeHtml(claim)}</h3>
+<dl class="figures">${list.join('')}</dl>
+${proof && `<h4>Evidence</h4><ul>${proof}</ul>`}${todo && `<h4>What to do</h4><ul>${todo}</ul>`}${confirm === '' ? '' : commandMarkup(confirm)}</li>`;
+}
+
+function commandMarkup(command: string): string {
+  const text = escapeHtml(command);
+  return `<h4>Confirm</h4><div class="command"><code>${text}</code><button type="button" data-copy hidden>Copy</button></div>`;
+}
+
+function costText({ costNs, costShare }: Finding): string {
+  const parts = [
+    costNs === null ? '' : `${formatDuration(costNs)} per step`,
+    costShare === null ? '' : `${formatShare(costShare)} of a step`,
+  ];
+  return parts.filter(Boolean).join(', ');
+}
+
+function gainText({ nsPerStep, throughput, how }: Gain): string {
+  return `${formatDuration(nsPerStep)} per step, ${formatThroughput(throughput)} throughput (${how})`;
+}
+
+/** The sentence, and the part and whole it was taken from. */
+function evidenceText({ text, numerator, denominator, unit }: Evidence): string {
+  if (numerator === undefined || denominator === undefined) return text;
+  const amount = (value: number) =>
+    unit === 'ns'
+      ? formatDuration(value)
+      : unit === 'bytes'
+        ? formatBytes(value)
+        : `${formatCount(Number(value.toFixed(1)))}${unit ? ` ${unit}` : ''}`;
+  return `${text} (${amount(numerator)} of ${amount(denominator)})`;
+}

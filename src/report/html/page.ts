@@ -1,0 +1,155 @@
+/** One file that opens anywhere: markup, style, script and data, and a policy that lets nothing else in. */
+import type { Analyzer, AnyAnalysis } from '../../analyze/analysis.js';
+import type { StatementBlock } from '../../analyze/block.js';
+import { UserError } from '../../base/user-error.js';
+import { blockToHtml } from './blocks.js';
+import { chartData, chartToHtml } from './chart.js';
+import { chartClient } from './chart-client.js';
+import { elementId, escapeHtml, jsonForScript } from './escape.js';
+import { kernelsToHtml } from './kernels-table.js';
+import { Cutter, levels } from './limits.js';
+import { composeReport, type Piece, type Report, type Section } from './sections.js';
+import { style } from './style.js';
+
+/** What the page is made with and this folder cannot have: files and hashes. */
+export interface Assets {
+  /** The text of Chart.js, as one script. */
+  readonly chartJs: string;
+  /** SHA-256 in base64, for the page's policy. */
+  sha256(text: string): string;
+  /** The tool and its version. */
+  readonly madeBy: string;
+}
+
+export const DEFAULT_MAX_BYTES = 5e6;
+
+/** The report with as much as fits into the size given. */
+export function renderReport(
+  analyzer: Analyzer,
+  analyses: readonly AnyAnalysis[],
+  assets: Assets,
+  maxBytes = DEFAULT_MAX_BYTES,
+): string {
+  let smallest = Infinity;
+  for (const [level, limits] of levels.entries()) {
+    const cutter = new Cutter(limits);
+    const report = composeReport(analyzer, analyses, cutter);
+    const page = pageOf(report, cutter, assets, level > 0 ? maxBytes : undefined);
+    const size = new TextEncoder().encode(page).length;
+    if (size <= maxBytes) return page;
+    smallest = Math.min(smallest, size);
+  }
+  const needed = (Math.ceil(smallest / 1e4) / 100).toFixed(2);
+  throw new UserError(
+    'usage',
+    `The report cannot be made that small: its least is ${needed} MB.`,
+    `Give --max-size ${needed} or more.`,
+  );
+}
+
+export function pageOf(report: Report, cutter: Cutter, assets: Assets, cappedAt?: number): string {
+  const sections = report.sections.map(section => sectionToHtml(section, cutter)).join('\n');
+  const charts = report.sections.flatMap(({ pieces }) =>
+    pieces.flatMap(piece => (piece.kind === 'chart' ? [chartData(piece.chart)] : [])),
+  );
+  const library = scriptText(assets.chartJs);
+  const client = scriptText(chartClient);
+  const policy = [
+    "default-src 'none'",
+    `script-src ${[library, client].map(text => `'sha256-${assets.sha256(text)}'`).join(' ')}`,
+    `style-src 'sha256-${assets.sha256(style)}'`,
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+  const title = [report.answer?.lines[0], report.header?.lines[0]?.split(' · ')[0]]
+    .filter(Boolean)
+    .join(' · ');
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>${escapeHtml(title || 'Stepscope report')}</title>
+<style>${style}</style>
+</head>
+<body>
+<a class="skip" href="#main">Skip to the report</a>
+${headerToHtml(report, cutNote(cutter, cappedAt))}
+<nav aria-label="Sections"><div class="wide"><ul>${report.sections.map(({ id, title }) => `<li><a href="#${elementId(id)}">${escapeHtml(title)}</a></li>`).join('')}</ul></div></nav>
+<main id="main" class="wide">
+${sections}
+</main>
+<footer><div class="wide">Made by ${escapeHtml(assets.madeBy)} from the profile named above. This file loads nothing from elsewhere.</div></footer>
+<script type="application/json" id="report-data">${jsonForScript({ charts })}</script>
+<script>${library}</script>
+<script>${client}</script>
+</body>
+</html>
+`;
+}
+
+/** What may stand inside a script element: no end tag, no map to fetch, and line ends the parser will not change. */
+function scriptText(text: string): string {
+  return text
+    .replaceAll('\r', '')
+    .replace(/^\/\/# sourceMappingURL=.*$/gm, '')
+    .replace(/<(?=\/script|!--)/gi, '\\x3c');
+}
+
+function headerToHtml({ header, answer }: Report, note: string): string {
+  const facts = (header?.lines ?? [])
+    .flatMap(line => line.split(' · '))
+    .map(part => `<li>${escapeHtml(part)}</li>`)
+    .join('');
+  return `<header><div class="wide">
+<div class="top"><span><b>Stepscope</b> report</span><button type="button" data-theme-toggle hidden>Dark theme</button></div>
+<ul class="facts-line muted">${facts}</ul>
+${answerToHtml(answer)}${note}
+</div></header>`;
+}
+
+function answerToHtml(answer: StatementBlock | undefined): string {
+  const [first = 'Report', ...why] = answer?.lines ?? [];
+  const lines = why.map(line => `<p>${escapeHtml(line)}</p>`).join('');
+  return `<h1>${escapeHtml(first)}</h1><div class="why">${lines}</div>`;
+}
+
+function cutNote({ rows, points, texts, limits }: Cutter, cappedAt: number | undefined): string {
+  if (cappedAt === undefined) return '';
+  const what = [
+    rows > 0 && `tables to ${limits.rows} rows`,
+    points > 0 && `charts to ${limits.points} points`,
+    texts > 0 && `names to ${limits.text} characters`,
+  ].filter(Boolean);
+  return `<p class="cut">Cut to stay under ${Number((cappedAt / 1e6).toFixed(2))} MB: ${what.join(', ')}. stepscope analyze --json has everything.</p>`;
+}
+
+function sectionToHtml({ id, title, pieces }: Section, cutter: Cutter): string {
+  const name = elementId(id);
+  const parts: string[] = [];
+  pieces.forEach((piece, i) => {
+    const markup = pieceToHtml(piece, title, cutter);
+    // Small charts of one kind stand side by side where there is room.
+    const isSmall = (other: Piece | undefined) => other?.kind === 'chart' && id === 'kernels';
+    const opens = isSmall(piece) && !isSmall(pieces[i - 1]) && isSmall(pieces[i + 1]);
+    const closes = isSmall(piece) && isSmall(pieces[i - 1]) && !isSmall(pieces[i + 1]);
+    parts.push(`${opens ? '<div class="columns">' : ''}${markup}${closes ? '</div>' : ''}`);
+  });
+  return `<section id="${name}" aria-labelledby="${name}-title"><h2 id="${name}-title">${escapeHtml(title)}</h2>${parts.join('\n')}</section>`;
+}
+
+function pieceToHtml(piece: Piece, under: string, cutter: Cutter): string {
+  switch (piece.kind) {
+    case 'block':
+      return blockToHtml(piece.block, under);
+    case 'chart':
+      return chartToHtml(piece.chart, piece.figures);
+    case 'kernels':
+      return kernelsToHtml(piece.rows, piece.distinct, cutter);
+    case 'folded':
+      return `<details class="folded"><summary><h3>${escapeHtml(piece.title)}</h3> <span class="muted">${escapeHtml(piece.about)}</span></summary>${piece.blocks.map(block => blockToHtml(block, piece.title)).join('')}</details>`;
+  }
+}

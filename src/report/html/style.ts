@@ -1,0 +1,122 @@
+/** How the report looks: quiet, figures in columns, colour only where it means something. */
+
+const light = `
+  --page: #ffffff; --card: #f6f8fa; --text: #1b1f24; --muted: #57606a; --line: #d5dbe1;
+  --accent: #0a5cad; --bad: #a8321f; --warn: #7d5000; --good: #1a6b3c; --idle: #a5adb6;`;
+const dark = `
+  --page: #14171b; --card: #1c2127; --text: #e6e8eb; --muted: #a3adb8; --line: #353c45;
+  --accent: #79b8ff; --bad: #ff9d8f; --warn: #e9bd62; --good: #7bd39a; --idle: #6c7681;`;
+
+export const style = `
+:root { color-scheme: light;${light} }
+@media (prefers-color-scheme: dark) { :root:not([data-theme=light]) { color-scheme: dark;${dark} } }
+:root[data-theme=dark] { color-scheme: dark;${dark} }
+@media print { :root, :root[data-theme=dark], :root:not([data-theme=light]) { color-scheme: light;${light} } }
+*, ::before, ::after { box-sizing: border-box; }
+html { -webkit-text-size-adjust: 100%; scroll-behavior: smooth; scroll-padding-top: 1rem; }
+body { margin: 0; background: var(--page); color: var(--text); overflow-wrap: break-word;
+  font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
+.wide { max-width: 1180px; margin: 0 auto; padding: 0 clamp(14px, 3vw, 32px); }
+code { font: 0.875em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; overflow-wrap: anywhere; }
+h1, h2, h3, h4, p, ul, ol, dl, figure { margin: 0; }
+h1 { font-size: clamp(1.45rem, 1rem + 1.9vw, 2.1rem); line-height: 1.2; font-weight: 650; letter-spacing: -0.01em; text-wrap: balance; }
+h2 { font-size: 1.25rem; line-height: 1.3; font-weight: 650; margin-bottom: 0.9rem; }
+h3, caption { font-size: 1rem; line-height: 1.4; font-weight: 600; }
+h4 { font-size: 0.8125rem; font-weight: 600; color: var(--muted); margin: 0.8rem 0 0.15rem; }
+a { color: var(--accent); }
+.muted, .quiet dd, .hint { color: var(--muted); }
+.muted { font-size: 0.9rem; }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 3px; }
+.skip { position: absolute; left: -99rem; }
+.skip:focus { left: 1rem; top: 0.5rem; background: var(--page); padding: 0.4rem 0.8rem; z-index: 2; }
+button { font: inherit; color: inherit; background: none; border: 1px solid var(--line); border-radius: 6px; cursor: pointer; padding: 0.15rem 0.65rem; }
+button:hover { border-color: var(--muted); }
+header { padding: 1.4rem 0 1.8rem; border-bottom: 1px solid var(--line); }
+.top { display: flex; justify-content: space-between; align-items: center; gap: 1rem; margin-bottom: 1.3rem; font-size: 0.9rem; }
+.top b { font-weight: 650; }
+.facts-line { list-style: none; padding: 0; display: flex; flex-wrap: wrap; gap: 0.1rem 0; margin-bottom: 0.7rem; }
+.facts-line li:not(:last-child)::after { content: "·"; padding: 0 0.5em; }
+.why { margin-top: 0.7rem; max-width: 75ch; font-size: 1.0625rem; }
+.why p + p { margin-top: 0.35rem; }
+.cut { margin-top: 1rem; padding: 0.6rem 0.9rem; border: 1px solid var(--line); border-radius: 8px; background: var(--card); font-size: 0.9rem; }
+nav { border-bottom: 1px solid var(--line); font-size: 0.9rem; }
+nav ul { list-style: none; padding: 0.55rem 0; display: flex; flex-wrap: wrap; gap: 0.15rem 1.1rem; }
+nav a { text-decoration: none; display: inline-block; padding: 0.1rem 0; }
+nav a:hover { text-decoration: underline; }
+main.wide { padding-bottom: 3rem; }
+section { padding-top: 2.1rem; }
+section > * + *, details > * + * { margin-top: 1.1rem; }
+section > h2 + * { margin-top: 0; }
+section > h3 + * { margin-top: 0.4rem; }
+section > .muted, figcaption .muted { margin-top: 0.2rem; }
+.columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); gap: 1.6rem; }
+.scroll { overflow-x: auto; max-width: 100%; position: relative; }
+@media screen { .long { max-height: 32rem; overflow-y: auto; border-bottom: 1px solid var(--line); }
+  .long thead th { position: sticky; top: 0; background: var(--page); } }
+table { border-collapse: collapse; font-size: 0.875rem; font-variant-numeric: tabular-nums; }
+caption { text-align: left; padding-bottom: 0.35rem; }
+th, td { padding: 0.28rem 0.9rem 0.28rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); unicode-bidi: isolate; }
+thead th { color: var(--muted); font-weight: 500; vertical-align: bottom; white-space: nowrap; border-bottom-color: var(--muted); }
+tbody th { font-weight: 400; min-width: min(12rem, 40vw); max-width: 30rem; overflow-wrap: anywhere; }
+td { max-width: 30rem; overflow-wrap: anywhere; }
+.n { text-align: right; white-space: nowrap; }
+td.n:last-child, th.n:last-child { padding-right: 0.2rem; }
+.bars { width: 100%; max-width: 56rem; }
+.bars th, .bars td { border-bottom: 0; padding-top: 0.16rem; padding-bottom: 0.16rem; vertical-align: middle; }
+.bars tbody th { white-space: nowrap; min-width: 0; width: 1%; }
+.bars .deeper th { padding-left: 1.3rem; color: var(--muted); }
+.bar { width: 100%; min-width: 6rem; }
+.bar svg { display: block; width: 100%; height: 0.8rem; border-radius: 3px; background: var(--card); }
+.deeper .bar svg { height: 0.55rem; }
+.idle { fill: var(--idle); }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+.facts { display: grid; gap: 0.3rem; }
+.facts div { display: grid; grid-template-columns: minmax(7rem, 11rem) 1fr; gap: 0.1rem 1rem; }
+dt { color: var(--muted); }
+dd { margin: 0; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
+.facts dd { white-space: pre-wrap; }
+.bad dd { color: var(--bad); } .bad .hint { color: inherit; } .good dd { color: var(--good); }
+.lead { font-size: 1.1rem; font-weight: 600; }
+.plain { list-style: none; padding: 0; }
+.cards { list-style: none; padding: 0; display: grid; gap: 0.9rem; }
+.card { border: 1px solid var(--line); border-left: 4px solid var(--muted); border-radius: 8px; padding: 0.9rem 1.1rem; background: var(--card); }
+.card.high { border-left-color: var(--bad); } .card.medium { border-left-color: var(--warn); }
+.card ul { padding-left: 1.15rem; }
+.tag { display: inline-block; font-size: 0.75rem; font-weight: 600; border: 1px solid currentColor; border-radius: 99px; padding: 0 0.55rem; margin-right: 0.3rem; color: var(--muted); }
+.high .tag { color: var(--bad); } .medium .tag { color: var(--warn); }
+.figures { display: flex; flex-wrap: wrap; gap: 0.15rem 1.6rem; margin-top: 0.4rem; font-size: 0.9375rem; }
+.figures div { display: flex; gap: 0.45rem; }
+.command { display: flex; gap: 0.6rem; align-items: center; justify-content: space-between; border: 1px solid var(--line); border-radius: 6px; padding: 0.35rem 0.6rem; background: var(--page); }
+.command button { flex: none; font-size: 0.8125rem; }
+.legend { list-style: none; padding: 0; margin-top: 0.5rem; display: flex; flex-wrap: wrap; gap: 0.3rem; }
+.legend button { display: flex; align-items: center; gap: 0.4rem; font-size: 0.8125rem; border-color: transparent; padding: 0.1rem 0.4rem; }
+.legend button:hover { border-color: var(--line); }
+.legend button[aria-pressed=false] { color: var(--muted); text-decoration: line-through; }
+.legend button[aria-pressed=false] svg { opacity: 0.35; }
+.legend svg, .swatch { width: 0.75rem; height: 0.75rem; flex: none; overflow: visible; }
+.legend rect, .swatch rect, .spread rect { stroke: var(--muted); stroke-width: 0.5; }
+.family { display: inline-flex; gap: 0.4rem; align-items: center; white-space: nowrap; }
+.plot { position: relative; height: 250px; margin-top: 0.6rem; }
+.plot.tall { height: 320px; }
+.spread { display: block; width: 84px; height: 20px; } .spread path { stroke: var(--muted); stroke-width: 1; }
+details > summary { cursor: pointer; }
+figure details { margin-top: 0.5rem; } figure details > summary { color: var(--muted); font-size: 0.875rem; }
+.name summary { word-break: break-all; }
+td details code, th details code { display: block; margin-top: 0.3rem; color: var(--muted); }
+.folded { border-top: 1px solid var(--line); padding: 0.55rem 0; } .folded + .folded { margin-top: 0; }
+.folded:last-child { border-bottom: 1px solid var(--line); }
+.folded > summary .muted { margin-left: 0.35rem; }
+.folded > summary h3 { display: inline; }
+footer { border-top: 1px solid var(--line); padding: 1rem 0 2rem; color: var(--muted); font-size: 0.875rem; }
+@media (max-width: 640px) {
+  .facts div { grid-template-columns: 1fr; } .facts { gap: 0.55rem; }
+  .plot { height: 220px; } .plot.tall { height: 280px; }
+}
+@media (prefers-reduced-motion: reduce) { html { scroll-behavior: auto; } }
+@media print {
+  body { font-size: 11pt; } nav, .skip, button[data-theme-toggle], [data-copy], figure details, .folded { display: none !important; }
+  section { padding-top: 1.2rem; } figure, .card, tr { break-inside: avoid; } h2, h3, caption { break-after: avoid; }
+  .scroll { overflow: visible; } canvas { max-width: 100%; height: auto !important; } .plot, .plot.tall { height: auto; } a { color: inherit; }
+  #more { display: none; }
+}
+`;
