@@ -62,7 +62,7 @@ export const report: Command = {
       markdown: { type: 'boolean' },
       json: { type: 'boolean' },
     });
-    const settings = readSettings(values);
+    const settings = { ...readSettings(values), documented: true as const };
     const maxBytes = readSize(values['max-size']);
     requireFiles('report', positionals);
     const file = values.output ?? (values.markdown ? 'report.md' : 'report.html');
