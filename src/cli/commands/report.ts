@@ -62,7 +62,8 @@ export const report: Command = {
       markdown: { type: 'boolean' },
       json: { type: 'boolean' },
     });
-    const settings = { ...readSettings(values), documented: true as const };
+    // Printed JSON is what analyze prints; a page is findings written down.
+    const settings = { ...readSettings(values), ...(values.json ? {} : { documented: true as const }) };
     const maxBytes = readSize(values['max-size']);
     requireFiles('report', positionals);
     const file = values.output ?? (values.markdown ? 'report.md' : 'report.html');
