@@ -150,5 +150,5 @@ function list(output: Output, asJson: boolean): number {
 
 function footer(profile: Profile): string {
   const notes = profile.notes.reduce((sum, note) => sum + note.count, 0);
-  return `  notes  ${notes === 0 ? 'none' : `${notes} (stepscope info shows them)`}    more: stepscope steps · analyze --list · stats`;
+  return `  notes  ${notes === 0 ? 'none' : `${notes} (stepscope info shows them)`}    more: stepscope steps · report · stats · analyze --list`;
 }
