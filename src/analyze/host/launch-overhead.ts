@@ -5,7 +5,7 @@ import { GrowingColumn } from '../../base/growing-column.js';
 import { summarize } from '../../base/stats.js';
 import { formatDuration } from '../../base/units.js';
 import { apiFunction } from '../../catalog/api-function.js';
-import type { Phase } from '../../catalog/phases.js';
+import { type Phase, phases } from '../../catalog/phases.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { cells } from '../cells.js';
 import { gpuWork } from '../gpu/gpu-work.js';
@@ -38,6 +38,8 @@ interface Tally {
   operations: number;
   operationNs: number;
 }
+
+const phaseIds: readonly Phase[] = phases.map(({ id }) => id);
 
 export const launchOverhead: Analysis<LaunchRow, AnalysisResult<LaunchRow>> = {
   id: 'launch-overhead',
@@ -80,20 +82,17 @@ export const launchOverhead: Analysis<LaunchRow, AnalysisResult<LaunchRow>> = {
     const { selected, step, runsOfPhase } = use(selectedWork);
     const steps = use(stepsOf)?.steps ?? [];
     const calls = cells(profile, 'apiCalls')!;
-    const nameOf = new Map<number, string>();
-    const tallies = new Map<Phase | null, Map<string, Tally>>();
+    const tallies = new Map<string, Tally>();
+    // By call name id and phase: asked for every piece of work, so without a map on the way.
+    const known: (Tally | undefined)[] = [];
+    const phaseOfStep = steps.map(({ facts }) => phaseIds.indexOf(facts.phase));
     const seen = new Uint8Array(calls.length);
     for (let i = 0; i < work.length; i++) {
       const launch = work.launch[i];
       if (!selected[i] || launch === NONE) continue;
       const id = calls.name[launch];
-      let call = nameOf.get(id);
-      if (call === undefined) nameOf.set(id, (call = apiFunction(profile.strings.text(id))));
-      const phase = step[i] === NONE ? null : steps[step[i]].facts.phase;
-      let ofPhase = tallies.get(phase);
-      if (!ofPhase) tallies.set(phase, (ofPhase = new Map()));
-      let tally = ofPhase.get(call);
-      if (!tally) ofPhase.set(call, (tally = emptyTally(phase, call)));
+      const phaseIndex = step[i] === NONE ? phaseIds.length : phaseOfStep[step[i]];
+      const tally = (known[id * (phaseIds.length + 1) + phaseIndex] ??= tallyOf(id, phaseIndex));
       tally.operations++;
       tally.operationNs += work.end[i] - work.start[i];
       if (seen[launch]) continue;
@@ -101,30 +100,38 @@ export const launchOverhead: Analysis<LaunchRow, AnalysisResult<LaunchRow>> = {
       tally.durations.push(calls.end[launch] - calls.start[launch]);
       tally.delays.push(Math.max(0, work.start[i] - calls.end[launch]));
     }
-    const rows = [...tallies.values()].flatMap(ofPhase =>
-      [...ofPhase.values()].map((tally): LaunchRow => {
-        const { phase, call } = tally;
-        const inside = summarize(tally.durations.finishAll() as Float64Array);
-        const queue = summarize(tally.delays.finishAll() as Float64Array);
-        return {
-          key: `phase:${phase ?? 'outside'}/call:${call}`,
-          phase,
-          call,
-          calls: inside.count,
-          callsPerStep: inside.count / (phase === null ? 1 : runsOfPhase(phase)),
-          totalNs: inside.total,
-          meanNs: inside.mean,
-          medianNs: inside.median,
-          operations: tally.operations,
-          operationMeanNs: tally.operationNs / tally.operations,
-          queueMeanNs: queue.mean,
-          queueMedianNs: queue.median,
-          queueMaxNs: queue.max,
-        };
-      }),
-    );
+    const rows = [...tallies.values()].map((tally): LaunchRow => {
+      const { phase, call } = tally;
+      const inside = summarize(tally.durations.finishAll() as Float64Array);
+      const queue = summarize(tally.delays.finishAll() as Float64Array);
+      return {
+        key: `phase:${phase ?? 'outside'}/call:${call}`,
+        phase,
+        call,
+        calls: inside.count,
+        callsPerStep: inside.count / (phase === null ? 1 : runsOfPhase(phase)),
+        totalNs: inside.total,
+        meanNs: inside.mean,
+        medianNs: inside.median,
+        operations: tally.operations,
+        operationMeanNs: tally.operationNs / tally.operations,
+        queueMeanNs: queue.mean,
+        queueMedianNs: queue.median,
+        queueMaxNs: queue.max,
+      };
+    });
     rows.sort((a, b) => b.totalNs - a.totalNs);
     return { rows, summary: { totalNs: rows.reduce((sum, row) => sum + row.totalNs, 0) } };
+
+    /** Versions of one function share a tally. */
+    function tallyOf(nameId: number, phaseIndex: number): Tally {
+      const phase = phaseIds[phaseIndex] ?? null;
+      const call = apiFunction(profile.strings.text(nameId));
+      const key = `${phase}/${call}`;
+      let tally = tallies.get(key);
+      if (!tally) tallies.set(key, (tally = emptyTally(phase, call)));
+      return tally;
+    }
   },
 };
 
