@@ -875,6 +875,27 @@ test('times too far from the first to be exact are said to be', async () => {
   assert.equal(note(profile, 'time-far')?.count, 1);
 });
 
+test('a time that is rounded counts once, also where the end of a chunk cuts its event', async () => {
+  const args = { padding: 'x'.repeat(400) };
+  const events = Array.from({ length: 15_000 }, (_, i) => X('cpu_op', 'op', i + 0.12345, 1, { args }));
+  const profile = await importBytes(wrap(events), { workers: 0 });
+  assert.equal(note(profile, 'time-rounded')?.count, events.length);
+});
+
+test('a copy whose name does not tell its kind has that of its own argument', async () => {
+  const copy = (ts: number, name: string, kind?: string) =>
+    X('gpu_memcpy', name, ts, 1, { pid: 0, tid: 7, args: { device: 0, stream: 7, kind } });
+  const profile = await importBytes(
+    wrap([
+      copy(1, 'CopyBuffer', 'HostToDevice'),
+      copy(2, 'CopyBuffer', 'DeviceToHost'),
+      copy(3, 'CopyBuffer'),
+      copy(4, 'Memcpy DtoD (Device -> Device)', 'HostToDevice'),
+    ]),
+  );
+  assert.deepEqual(Array.from(table(profile, 'copies').kind), [1, 2, 0, 8]);
+});
+
 test('an external id that only repeats the correlation links to no op', async () => {
   const profile = await importBytes(
     wrap([

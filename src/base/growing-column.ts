@@ -35,6 +35,30 @@ export class GrowingColumn {
     this.used = 1;
   }
 
+  /** The rows so far, as the arrays they lie in; none when every value was missing. Ends the column. */
+  give(): AnyArray[] {
+    const chunks = this.current.length === 0 ? [] : [...this.full, this.current.subarray(0, this.used)];
+    this.full.length = 0;
+    this.current = allocate(this.storage, 0);
+    return chunks;
+  }
+
+  /** Adds rows another column gave, without copying them. */
+  adopt(rows: AnyArray): void {
+    if (rows.length === 0) return;
+    if (this.current.length > 0) this.full.push(this.current.subarray(0, this.used));
+    else if (this.length > 0) this.full.push(allocate(this.storage, this.length).fill(this.missing));
+    this.current = rows;
+    this.used = rows.length;
+    this.length += rows.length;
+  }
+
+  /** Adds rows of a column that gave nothing, because all its values were missing. */
+  adoptMissing(count: number): void {
+    if (this.current.length > 0) this.adopt(allocate(this.storage, count).fill(this.missing));
+    else this.length += count;
+  }
+
   /** Everything in one array, in the given order of rows. Undefined when every value was missing. Ends the column. */
   finish(order?: Int32Array): AnyArray | undefined {
     if (this.current.length === 0) return undefined;

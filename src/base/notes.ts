@@ -23,6 +23,15 @@ export class NoteCounter {
     else this.byCode.set(code, { code, severity, text, count, example: example.slice(0, 200) });
   }
 
+  /** How many different notes there are. */
+  get size(): number {
+    return this.byCode.size;
+  }
+
+  has(code: string): boolean {
+    return this.byCode.has(code);
+  }
+
   list(): Note[] {
     return [...this.byCode.values()].map(note => ({ ...note }));
   }

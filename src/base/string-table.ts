@@ -8,6 +8,11 @@ import type { Brand } from './column.js';
 
 export type StringId = Brand<number, 'string'>;
 
+export interface PackedStrings {
+  readonly bytes: Uint8Array;
+  readonly ends: Float64Array;
+}
+
 const decoder = new TextDecoder('utf-8');
 const encoder = new TextEncoder();
 
@@ -131,7 +136,7 @@ export class StringTable {
   }
 
   /** All texts as one block of bytes and where each ends, for serializing. */
-  pack(): { bytes: Uint8Array; ends: Float64Array } {
+  pack(): PackedStrings {
     return { bytes: this.arena.slice(0, this.arenaUsed), ends: this.ends.slice(0, this.count) };
   }
 

@@ -28,6 +28,7 @@ export class ProfileFile {
   /** Why unpacking stopped before its end, or found a wrong checksum there. */
   unpackingFailed?: string;
   private readonly fd: number;
+  private closed = false;
   private temporary?: { fd: number; path: string };
 
   private constructor(readonly path: string) {
@@ -193,11 +194,9 @@ export class ProfileFile {
   }
 
   close(): void {
-    try {
-      fs.closeSync(this.fd);
-    } catch {
-      // Closed before.
-    }
+    // Not a second time: the number may by then belong to another file, or to a thread that is starting.
+    if (!this.closed) fs.closeSync(this.fd);
+    this.closed = true;
     if (this.temporary) {
       fs.closeSync(this.temporary.fd);
       fs.rmSync(this.temporary.path, { recursive: true, force: true });

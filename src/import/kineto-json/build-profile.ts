@@ -2,11 +2,11 @@
 import type { ProfileBuilder } from '../../model/builder.js';
 import type { CaptureInfo, Profile } from '../../model/profile.js';
 import type { ProfileFile } from '../profile-file.js';
-import type { EventStore } from './event-store.js';
 import { graphTracing } from './graph-tracing.js';
 import type { TraceMetadata } from './metadata.js';
 import { OpLinks } from './op-links.js';
 import { Places } from './places.js';
+import type { ReadTrace } from './read-trace.js';
 
 /** Microseconds since 1970 passed this in 2001; no session clock comes near. */
 const EPOCH_MICROS = 1e15;
@@ -14,14 +14,14 @@ const EPOCH_MICROS = 1e15;
 export function buildProfile(
   file: ProfileFile,
   builder: ProfileBuilder,
-  store: EventStore,
+  trace: ReadTrace,
   metadata: TraceMetadata,
 ): Profile {
-  const { rows } = store;
-  setClock(builder, store, metadata);
+  const { rows } = trace;
+  setClock(builder, trace, metadata);
 
   const calls = rows.take('apiCalls', { externalId: rows.callExternalIds });
-  const places = new Places(builder, store, metadata, calls.columns);
+  const places = new Places(builder, trace, metadata, calls.columns);
   const ops = rows.take('ops');
   places.resolveThreads(ops.columns.thread);
   const links = new OpLinks(builder, ops.columns, ops.length);
@@ -61,18 +61,18 @@ export function buildProfile(
   places.describeGpus();
   // The string table holds on to the last buffer it saw; let that not be the window on the file.
   builder.strings.intern('');
-  return builder.build({ ...captureInfo(file, store, metadata), graphTracing: graphs });
+  return builder.build({ ...captureInfo(file, trace, metadata), graphTracing: graphs });
 }
 
-function setClock(builder: ProfileBuilder, store: EventStore, metadata: TraceMetadata): void {
-  const micros = Number.isNaN(store.originMicros) ? 0 : store.originMicros;
+function setClock(builder: ProfileBuilder, trace: ReadTrace, metadata: TraceMetadata): void {
+  const micros = Number.isNaN(trace.originMicros) ? 0 : trace.originMicros;
   builder.originNs = (metadata.baseTimeNs ?? 0n) + BigInt(micros) * 1000n;
   builder.clock = metadata.baseTimeNs !== undefined || micros > EPOCH_MICROS ? 'utc' : 'session';
 }
 
-function captureInfo(file: ProfileFile, store: EventStore, metadata: TraceMetadata): CaptureInfo {
+function captureInfo(file: ProfileFile, trace: ReadTrace, metadata: TraceMetadata): CaptureInfo {
   const { rank, worldSize, backend, environment } = metadata;
-  const recorded = !Number.isNaN(store.recordingStart);
+  const recorded = !Number.isNaN(trace.recordingStart);
   return {
     profiler: 'kineto',
     profilerVersion: metadata.versions.torch ?? '',
@@ -84,7 +84,7 @@ function captureInfo(file: ProfileFile, store: EventStore, metadata: TraceMetada
     ...(rank !== undefined && worldSize !== undefined ? { distributed: { rank, worldSize, backend } } : {}),
     ranks: rank === undefined ? [] : [rank],
     environment: environment.counts,
-    ...(recorded ? { startNs: store.recordingStart, endNs: store.recordingEnd } : {}),
-    sourceCounts: store.categories.sourceCounts(),
+    ...(recorded ? { startNs: trace.recordingStart, endNs: trace.recordingEnd } : {}),
+    sourceCounts: trace.categories.sourceCounts(),
   };
 }

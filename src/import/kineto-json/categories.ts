@@ -2,7 +2,7 @@
  * What an event's category says it is. Kineto renamed them in 2022 (Kernel became kernel, Operator cpu_op); other
  * backends put their own name in front of _runtime and _driver.
  */
-import { StringTable } from '../../base/string-table.js';
+import { type PackedStrings, StringTable } from '../../base/string-table.js';
 import type { TextMark } from './event-reader.js';
 
 export const Kind = {
@@ -44,6 +44,12 @@ const kinds: Record<string, number> = {
 const MAX_CATEGORIES = 1000;
 const PHASES = 128;
 
+export interface GivenCategories {
+  readonly names: PackedStrings;
+  /** By category and phase. */
+  readonly counts: Float64Array;
+}
+
 export class Categories {
   private readonly names = new StringTable();
   private readonly kinds: number[] = [];
@@ -54,11 +60,7 @@ export class Categories {
   count(bytes: Uint8Array, mark: TextMark, phase: number): number {
     const id = mark.to === 0 ? this.none : this.idOf(bytes, mark.from, mark.to);
     const cell = id * PHASES + (phase & (PHASES - 1));
-    if (cell >= this.counts.length) {
-      const larger = new Float64Array(this.counts.length * 2);
-      larger.set(this.counts);
-      this.counts = larger;
-    }
+    if (cell >= this.counts.length) this.growTo(id);
     this.counts[cell]++;
     return id;
   }
@@ -83,6 +85,38 @@ export class Categories {
       }
     }
     return result;
+  }
+
+  get size(): number {
+    return this.names.size;
+  }
+
+  /** More categories than are told apart. */
+  get full(): boolean {
+    return this.names.size > MAX_CATEGORIES;
+  }
+
+  give(): GivenCategories {
+    return { names: this.names.pack(), counts: this.counts };
+  }
+
+  /** Makes room for a category another reader found, and adds up its counts when that reader is done. */
+  add(bytes: Uint8Array, from: number, to: number): number {
+    return this.idOf(bytes, from, to);
+  }
+
+  addCounts(id: number, from: GivenCategories, theirs: number): void {
+    this.growTo(id);
+    for (let phase = 0; phase < PHASES; phase++)
+      this.counts[id * PHASES + phase] += from.counts[theirs * PHASES + phase] ?? 0;
+  }
+
+  private growTo(id: number): void {
+    while ((id + 1) * PHASES > this.counts.length) {
+      const larger = new Float64Array(this.counts.length * 2);
+      larger.set(this.counts);
+      this.counts = larger;
+    }
   }
 
   private idOf(bytes: Uint8Array, from: number, to: number): number {

@@ -88,8 +88,9 @@ export class EventReader {
   readonly stack = new TextMark();
   /** Nobody wants this event: nothing of it was read. */
   passedOver = false;
+  /** The first time of the file is known, so events may be passed over. */
+  sawTime = false;
   private hasArguments = false;
-  private sawTime = false;
   private readonly events: WrittenEvents;
 
   constructor(

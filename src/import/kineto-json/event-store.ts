@@ -1,5 +1,6 @@
 /** Decides what an event is, where it belongs, and whether its times can be trusted. */
-import type { ProfileBuilder } from '../../model/builder.js';
+import type { NoteCounter } from '../../base/notes.js';
+import type { StringTable } from '../../base/string-table.js';
 import { OpKind, RangeKind, type TableName } from '../../model/schema.js';
 import { Categories, Kind } from './categories.js';
 import { CpuEvents } from './cpu-events.js';
@@ -9,6 +10,7 @@ import { GpuEvents } from './gpu-events.js';
 import type { Labels } from './labels.js';
 import { Lanes } from './lanes.js';
 import { OpenEvents } from './open-events.js';
+import type { ReadTrace } from './read-trace.js';
 import { TextStore } from './text-store.js';
 import { TraceNames } from './trace-names.js';
 import { type KinetoTable, kinetoTables, TraceRows } from './trace-rows.js';
@@ -25,7 +27,10 @@ const FLOW_FINISH = 0x66; // f
 
 const STEP = new TextEncoder().encode('ProfilerStep#');
 
-export class EventStore {
+/** The name of allocations, which every reader of a trace numbers first. */
+export const MEMORY_NAME = '[memory]';
+
+export class EventStore implements ReadTrace {
   readonly categories = new Categories();
   readonly lanes = new Lanes();
   readonly rows = new TraceRows();
@@ -44,7 +49,7 @@ export class EventStore {
   private readonly memoryName: number;
 
   constructor(
-    private readonly builder: ProfileBuilder,
+    private readonly builder: { readonly strings: StringTable; readonly notes: NoteCounter },
     private readonly event: EventReader,
     private readonly labels: Labels,
     tables?: { has(table: TableName): boolean },
@@ -53,10 +58,18 @@ export class EventStore {
     this.cpu = new CpuEvents(event, this.texts, this.rows);
     this.gpu = new GpuEvents(event, this.texts, this.rows, this.lanes, builder.strings);
     this.names = new TraceNames(labels);
-    this.memoryName = builder.strings.intern('[memory]');
+    this.memoryName = builder.strings.intern(MEMORY_NAME);
     const wanted = kinetoTables.map(name => [name, !tables || tables.has(name)]);
     this.wanted = Object.fromEntries(wanted) as Record<KinetoTable, boolean>;
-    builder.skipped = kinetoTables.filter(name => !this.wanted[name]);
+  }
+
+  /** How many events have begun (ph B) and not ended. */
+  get openEvents(): number {
+    return this.open.count;
+  }
+
+  get detailBytes(): number {
+    return this.texts.detailBytes;
   }
 
   /** Stores what the reader has just read; `bytes` is what its marks point into. */

@@ -127,16 +127,14 @@ export class GpuEvents {
   private copyName(): CopyName {
     const name = this.texts.name(this.event.name);
     let parsed = this.copyNames.get(name);
-    // A name that does not tell the kind leaves it to each event's argument.
-    if (!parsed || parsed.kind === 0) {
-      const { kind } = this.event;
-      parsed = parseCopyName(
-        this.strings.text(name),
-        kind.to === 0 ? '' : this.strings.text(this.texts.name(kind)),
-      );
+    if (!parsed) {
+      parsed = parseCopyName(this.strings.text(name), '');
       this.copyNames.set(name, parsed);
     }
-    return parsed;
+    const { kind } = this.event;
+    if (parsed.kind !== 0 || kind.to === 0) return parsed;
+    // A name that does not tell the kind leaves it to each event's argument.
+    return parseCopyName(this.strings.text(name), this.strings.text(this.texts.name(kind)));
   }
 
   private nameText(): string {

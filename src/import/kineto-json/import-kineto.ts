@@ -1,49 +1,45 @@
-/** Reads a whole trace: bytes through the stream into rows, rows into a Profile. */
-import { plural } from '../../base/units.js';
-import { UserError } from '../../base/user-error.js';
-import { ProfileBuilder } from '../../model/builder.js';
+/** Reads a whole trace, with the help of other threads where it is large. */
 import type { Profile } from '../../model/profile.js';
 import type { TableName } from '../../model/schema.js';
 import type { ImportContext } from '../importer.js';
-import { CutOffError, type ProfileFile } from '../profile-file.js';
-import { buildProfile } from './build-profile.js';
-import { EventReader, type Unwanted } from './event-reader.js';
-import { EventStore } from './event-store.js';
-import { Labels } from './labels.js';
-import { TraceMetadata } from './metadata.js';
-import { TraceStream } from './trace-stream.js';
+import type { ProfileFile } from '../profile-file.js';
+import type { Unwanted } from './event-reader.js';
+import { type Sharing, startHelpers, usualSharing } from './part-helpers.js';
+import type { Wanted } from './part-reader.js';
 
-export async function importKineto(file: ProfileFile, context: ImportContext): Promise<Profile> {
-  const builder = new ProfileBuilder();
-  const labels = new Labels();
-  const event = new EventReader(labels, unwanted(context));
-  const store = new EventStore(builder, event, labels, context.tables);
-  const metadata = new TraceMetadata(builder.notes);
-  const stream = new TraceStream(event, store, metadata, builder.notes);
+export async function importKineto(
+  file: ProfileFile,
+  context: ImportContext,
+  sharing: Sharing = usualSharing,
+): Promise<Profile> {
+  const wanted: Wanted = { unwanted: unwanted(context), tables: context.tables };
+  const onProgress = rising(context.onProgress);
+  const helpers = await startHelpers(file, context, wanted, sharing);
   try {
-    for await (const chunk of file.borrowedChunks()) {
-      stream.append(chunk);
-      context.onProgress?.(Math.min(1, (chunk.readBytes ?? 0) / file.sizeBytes));
-    }
-  } catch (error) {
-    if (!(error instanceof CutOffError)) throw error;
+    // Loaded while the helpers start.
+    const { finishImport } = await import('./finish-import.js');
+    const together = helpers && (await import('./read-together.js')).readTogether;
+    const alone = (await import('./read-alone.js')).readAlone;
+    const read =
+      (together && (await together(helpers, wanted, onProgress))) ?? (await alone(file, wanted, onProgress));
+    onProgress(1);
+    return finishImport(file, read, wanted);
+  } finally {
+    helpers?.counter.stop();
   }
-  stream.finish();
-  store.finish();
-  if (!stream.complete) noteCut(file, store, builder);
-  else if (!stream.sawEvents) {
-    throw new UserError(
-      'not-a-profile',
-      `${file.name} is JSON without a list of trace events.`,
-      'Give the file written by torch.profiler (export_chrome_trace, tensorboard_trace_handler).',
-    );
-  }
-  noteTimes(stream, builder);
-  return buildProfile(file, builder, store, metadata);
+}
+
+/** Reading a second time, with one thread, must not look like going back. */
+function rising(onProgress: ImportContext['onProgress']): (done: number) => void {
+  let most = 0;
+  return done => {
+    most = Math.max(most, done);
+    onProgress?.(most);
+  };
 }
 
 /** What need not be read: most bytes of a trace are ops, their arguments and arrows, and few questions need those. */
-function unwanted({ tables }: ImportContext): Unwanted {
+export function unwanted({ tables }: ImportContext): Unwanted {
   const asksFor = (table: TableName, columns: readonly string[]) =>
     !tables || tables.get(table)?.some(column => columns.includes(column)) === true;
   const links = asksFor('kernels', ['op']) || asksFor('apiCalls', ['op']);
@@ -54,31 +50,4 @@ function unwanted({ tables }: ImportContext): Unwanted {
     opArguments: !links && !asksFor('ops', ['shapes', 'types', 'stack', 'externalId']),
     frameArguments: !asksFor('frames', ['pythonId', 'pythonParentId']),
   };
-}
-
-function noteCut(file: ProfileFile, store: EventStore, builder: ProfileBuilder): void {
-  if (store.events === 0) {
-    throw new UserError(
-      'damaged',
-      `${file.name} ends before its first event.`,
-      'The copy is incomplete, or the profiler was stopped while writing; copy or capture it again.',
-    );
-  }
-  builder.notes.add(
-    'cut-off',
-    'loss',
-    `The file ends in the middle; ${plural(store.events, 'event')} before the cut were kept`,
-    file.name,
-  );
-}
-
-function noteTimes({ cursor }: TraceStream, builder: ProfileBuilder): void {
-  if (cursor.roundedDecimals > 0) {
-    const text = 'Times with fractions of a nanosecond were rounded to the nearest one';
-    builder.notes.add('time-rounded', 'info', text, '', cursor.roundedDecimals);
-  }
-  if (cursor.exponentDecimals > 0) {
-    const text = 'Times written with an exponent: the writer may have rounded them already';
-    builder.notes.add('time-exponent', 'warning', text, '', cursor.exponentDecimals);
-  }
 }

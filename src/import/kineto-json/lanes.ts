@@ -5,6 +5,17 @@
 import { NONE } from '../../base/column.js';
 import { TupleIndex } from '../../base/tuple-index.js';
 
+export type StreamParts = readonly [pid: number, device: number, context: number, stream: number];
+
+export interface GivenLanes {
+  readonly places: readonly (readonly [pid: number, tid: number])[];
+  readonly streams: readonly StreamParts[];
+  readonly cpuEvents: readonly number[];
+  readonly apiCalls: readonly number[];
+  readonly streamAt: readonly number[];
+  readonly streamSince: readonly number[];
+}
+
 export class Lanes {
   /** (pid, tid) as the events have them; a GPU event's pid is its device and its tid the stream. */
   private readonly places = new TupleIndex();
@@ -14,6 +25,10 @@ export class Lanes {
   readonly apiCalls: number[] = [];
   /** The stream lane that work at this place used; NONE for CPU threads. */
   readonly streamAt: number[] = [];
+  /** In which piece of the file that was seen: the first in the file counts, whoever read it. */
+  private readonly streamSince: number[] = [];
+  /** The piece of the file being read. */
+  piece = 0;
 
   get count(): number {
     return this.places.length;
@@ -30,6 +45,7 @@ export class Lanes {
       this.cpuEvents.push(0);
       this.apiCalls.push(0);
       this.streamAt.push(NONE);
+      this.streamSince.push(0);
     }
     return lane;
   }
@@ -51,8 +67,34 @@ export class Lanes {
       Number.isNaN(context) ? 0 : context,
       Number.isNaN(stream) ? this.tid(place) : stream,
     );
-    if (this.streamAt[place] === NONE) this.streamAt[place] = lane;
+    if (this.streamAt[place] === NONE) {
+      this.streamAt[place] = lane;
+      this.streamSince[place] = this.piece;
+    }
     return lane;
+  }
+
+  give(): GivenLanes {
+    const places = Array.from({ length: this.count }, (_, lane) => [this.pid(lane), this.tid(lane)] as const);
+    const streams = Array.from({ length: this.streamCount }, (_, lane) => streamParts(this.streams, lane));
+    const { cpuEvents, apiCalls, streamAt, streamSince } = this;
+    return { places, streams, cpuEvents, apiCalls, streamAt, streamSince };
+  }
+
+  /** A stream lane another reader found. */
+  addStream([pid, device, context, stream]: StreamParts): number {
+    return this.streams.intern(pid, device, context, stream);
+  }
+
+  /** What another reader saw at one of its places, which is `place` here; `streams` are its stream lanes here. */
+  addPlace(place: number, from: GivenLanes, theirs: number, streams: ArrayLike<number>): void {
+    this.cpuEvents[place] += from.cpuEvents[theirs];
+    this.apiCalls[place] += from.apiCalls[theirs];
+    const lane = from.streamAt[theirs];
+    if (lane === NONE) return;
+    if (this.streamAt[place] !== NONE && this.streamSince[place] < from.streamSince[theirs]) return;
+    this.streamAt[place] = streams[lane];
+    this.streamSince[place] = from.streamSince[theirs];
   }
 
   deviceOf(stream: number): number {
@@ -66,4 +108,8 @@ export class Lanes {
   streamIdOf(stream: number): number {
     return this.streams.part(stream, 3);
   }
+}
+
+function streamParts(streams: TupleIndex, lane: number): StreamParts {
+  return [streams.part(lane, 0), streams.part(lane, 1), streams.part(lane, 2), streams.part(lane, 3)];
 }

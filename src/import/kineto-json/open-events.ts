@@ -9,15 +9,20 @@ export interface BegunEvent {
 
 export class OpenEvents {
   private readonly stacks = new Map<number, BegunEvent[]>();
+  /** How many have begun and not ended. */
+  count = 0;
 
   begin(lane: number, begun: BegunEvent): void {
+    this.count++;
     const stack = this.stacks.get(lane);
     if (stack) stack.push(begun);
     else this.stacks.set(lane, [begun]);
   }
 
   end(lane: number): BegunEvent | undefined {
-    return this.stacks.get(lane)?.pop();
+    const begun = this.stacks.get(lane)?.pop();
+    if (begun) this.count--;
+    return begun;
   }
 
   *remaining(): Iterable<{ lane: number; begun: BegunEvent }> {

@@ -8,9 +8,9 @@ import { type AnyArray, NONE } from '../../base/column.js';
 import type { ProfileBuilder, RawTable } from '../../model/builder.js';
 import type { ProcessRow, ThreadRow } from '../../model/profile.js';
 import { CallOwners } from './call-owners.js';
-import type { EventStore } from './event-store.js';
 import type { Lanes } from './lanes.js';
 import type { TraceMetadata } from './metadata.js';
+import type { ReadTrace } from './read-trace.js';
 
 export class Places {
   private readonly lanes: Lanes;
@@ -23,17 +23,17 @@ export class Places {
 
   constructor(
     private readonly builder: ProfileBuilder,
-    store: EventStore,
+    trace: ReadTrace,
     private readonly metadata: TraceMetadata,
     calls: RawTable,
   ) {
-    this.lanes = store.lanes;
+    this.lanes = trace.lanes;
     this.threadOf = new Int32Array(this.lanes.count).fill(NONE);
     this.streamOf = new Int32Array(this.lanes.streamCount).fill(NONE);
     const events = new Map<ProcessRow, { calls: number; all: number }>();
     for (let lane = 0; lane < this.lanes.count; lane++) {
       if (this.lanes.cpuEvents[lane] === 0) continue;
-      const process = this.addThread(lane, store);
+      const process = this.addThread(lane, trace);
       const counted = events.get(process) ?? { calls: 0, all: 0 };
       counted.calls += this.lanes.apiCalls[lane];
       counted.all += this.lanes.cpuEvents[lane];
@@ -48,13 +48,13 @@ export class Places {
     }
   }
 
-  private addThread(lane: number, store: EventStore): ProcessRow {
+  private addThread(lane: number, trace: ReadTrace): ProcessRow {
     const pid = this.lanes.pid(lane);
     const tid = this.lanes.tid(lane);
     const process = this.builder.process(this.metadata.host, pid);
     const thread = this.builder.thread(process, tid);
-    this.builder.processes[process].name = store.names.processName(pid);
-    this.builder.threads[thread].name = store.names.threadName(pid, tid);
+    this.builder.processes[process].name = trace.names.processName(pid);
+    this.builder.threads[thread].name = trace.names.threadName(pid, tid);
     this.threadOf[lane] = thread;
     return process;
   }

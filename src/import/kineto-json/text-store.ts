@@ -7,7 +7,7 @@ import type { TextMark } from './event-reader.js';
 
 export const MAX_NAME_BYTES = 64 * 1024;
 /** Distinct shapes, types and stacks together. They repeat, so real files stay far below. */
-const MAX_DETAIL_BYTES = 256 * 1024 * 1024;
+export const MAX_DETAIL_BYTES = 256 * 1024 * 1024;
 
 export class TextStore {
   /** What the marks point into. */
@@ -16,7 +16,8 @@ export class TextStore {
   /** Values as written, so that a repeated one is recognized without being compacted again. */
   private readonly written = new StringTable();
   private readonly compacted: number[] = [];
-  private detailBytes = 0;
+  /** How much room distinct details have taken. */
+  detailBytes = 0;
   private detailsFull = false;
 
   constructor(

@@ -24,6 +24,12 @@ export const kinetoTables = [
 ] as const satisfies readonly TableName[];
 export type KinetoTable = (typeof kinetoTables)[number];
 
+/** By table and column. */
+export type GivenRows = Record<KinetoTable, Record<string, AnyArray[]>>;
+
+/** What the columns beside kernels and calls are called. */
+const EXTERNAL_ID = 'externalId';
+
 export class TraceRows {
   readonly kernels = rowsOf('kernels');
   readonly copies = rowsOf('copies');
@@ -42,6 +48,21 @@ export class TraceRows {
    */
   readonly kernelExternalIds = new GrowingColumn('f64');
   readonly callExternalIds = new GrowingColumn('f64');
+
+  /** Every column with the table it goes with. */
+  *columns(): Iterable<readonly [table: KinetoTable, name: string, column: GrowingColumn]> {
+    for (const table of kinetoTables)
+      for (const [name, column] of Object.entries(this[table])) yield [table, name, column];
+    yield ['kernels', EXTERNAL_ID, this.kernelExternalIds];
+    yield ['apiCalls', EXTERNAL_ID, this.callExternalIds];
+  }
+
+  /** All rows as the arrays they lie in. Ends the tables. */
+  give(): GivenRows {
+    const given = Object.fromEntries(kinetoTables.map(table => [table, {}])) as GivenRows;
+    for (const [table, name, column] of this.columns()) given[table][name] = column.give();
+    return given;
+  }
 
   /** Takes a table out, sorted by start. `beside` columns are put in the same order. */
   take(name: KinetoTable, beside: Record<string, GrowingColumn> = {}): { length: number; columns: RawTable } {

@@ -6,18 +6,17 @@
  * Each complete event and each metadata value is handed on once; a damaged stretch costs what is in it, not the rest.
  */
 import { ByteWindow } from '../../base/json/byte-window.js';
-import { JsonCursor, Trouble } from '../../base/json/json-cursor.js';
+import { type JsonCursor, Trouble } from '../../base/json/json-cursor.js';
 import { ValueSkipper } from '../../base/json/value-skipper.js';
 import type { NoteCounter } from '../../base/notes.js';
+import { EventList } from './event-list.js';
 import type { EventReader } from './event-reader.js';
 import type { EventStore } from './event-store.js';
 import type { TraceMetadata } from './metadata.js';
 
 const OPEN_BRACE = 0x7b;
 const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
 const SPACE = 0x20;
-const COMMA = 0x2c;
 
 /** Larger than any event of a real trace; what is larger is stepped over, so memory stays bounded. */
 const MAX_VALUE_BYTES = 64 * 1024 * 1024;
@@ -27,7 +26,8 @@ const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 const State = { opening: 0, metadata: 1, events: 2, done: 3, skipping: 4 } as const;
 
 export class TraceStream {
-  readonly cursor = new JsonCursor();
+  readonly cursor: JsonCursor;
+  private readonly list: EventList;
   private readonly window = new ByteWindow(WINDOW_BYTES);
   private state: number = State.opening;
   private bareArray = false;
@@ -38,15 +38,23 @@ export class TraceStream {
   sawEvents = false;
 
   constructor(
-    private readonly event: EventReader,
-    private readonly store: EventStore,
+    event: EventReader,
+    store: EventStore,
     private readonly metadata: TraceMetadata,
     private readonly notes: NoteCounter,
-  ) {}
+  ) {
+    this.list = new EventList(event, store, at => this.noteDamage(at));
+    this.cursor = this.list.cursor;
+  }
 
   /** True when the file's closing bracket has come. */
   get complete(): boolean {
     return this.state === State.done;
+  }
+
+  /** True when everything so far was used up and the next byte belongs to the list of events. */
+  get betweenEvents(): boolean {
+    return this.state === State.events && this.window.length === 0;
   }
 
   append(chunk: Uint8Array): void {
@@ -97,48 +105,20 @@ export class TraceStream {
     return true;
   }
 
-  /** As many events as there are. The busy loop of the whole importer. */
   private stepEvents(): boolean {
-    const { cursor, event, store, window } = this;
-    const { bytes, end } = cursor;
-    while (true) {
-      let i = cursor.pos;
-      while (bytes[i] <= SPACE || bytes[i] === COMMA) i++;
-      window.start = cursor.pos = i;
-      if (i >= end) return false;
-      if (bytes[i] === OPEN_BRACE) {
-        const passed = event.passRun(cursor);
-        if (passed > 0) {
-          store.events += passed;
-          continue;
-        }
-        cursor.pos++;
-        event.read(cursor);
-        if (cursor.trouble === Trouble.none) store.store(bytes);
-        else if (cursor.trouble === Trouble.ranOut) {
-          cursor.pos = i;
-          return false;
-        } else this.resynchronize(cursor.pos);
-      } else if (bytes[i] === CLOSE_BRACKET) {
-        cursor.pos++;
-        this.state = this.bareArray ? State.done : State.metadata;
-        return true;
-      } else this.resynchronize(i);
-    }
+    const closed = this.list.read();
+    this.window.start = this.cursor.pos;
+    if (closed) this.state = this.bareArray ? State.done : State.metadata;
+    return closed;
   }
 
-  /** Goes on at the next brace or bracket behind the damage. Never looks back, so damage cannot cost more than once. */
-  private resynchronize(at: number): void {
-    const { bytes, end } = this.cursor;
-    let i = at;
-    while (i < end && bytes[i] !== OPEN_BRACE && bytes[i] !== CLOSE_BRACKET) i++;
+  private noteDamage(at: number): void {
     this.notes.add(
       'damaged-event',
       'loss',
       'Stretches between events that are not valid JSON were left out',
       `at byte ${this.window.offsetOf(at)}`,
     );
-    this.cursor.reset(bytes, Math.max(i, at), end);
   }
 
   private stepMetadata(): boolean {
