@@ -19,6 +19,8 @@ const DUR = 6;
 const ID = 7;
 const ARGS = 8;
 const NUMBERS = ARG_COUNT;
+const CORRELATION = Arg.correlation;
+const GRAPH = new TextEncoder().encode('"graph ');
 
 const eventKeys = new KeyTable([
   ['ph', PH],
@@ -34,9 +36,11 @@ const eventKeys = new KeyTable([
 
 const OP = 0;
 const FRAME = 1;
-const skippable = new KeyTable([
+const KERNEL = 2;
+const shortened = new KeyTable([
   ['cpu_op', OP],
   ['python_function', FRAME],
+  ['kernel', KERNEL],
 ]);
 
 /** What nobody will ask for. Times of the first event are read all the same: all others are counted from it. */
@@ -46,6 +50,10 @@ export interface Unwanted {
   readonly flows: boolean;
   readonly opArguments: boolean;
   readonly frameArguments: boolean;
+  /** Of kernels: grid, block, registers and the like. */
+  readonly kernelDetails: boolean;
+  /** Of kernels: their place in a CUDA graph. */
+  readonly kernelGraphs: boolean;
 }
 
 const nothing: Unwanted = {
@@ -54,6 +62,8 @@ const nothing: Unwanted = {
   flows: false,
   opArguments: false,
   frameArguments: false,
+  kernelDetails: false,
+  kernelGraphs: false,
 };
 
 /** A stretch of bytes inside the event. `to` is 0 when the event does not have it. */
@@ -91,6 +101,8 @@ export class EventReader {
   /** The first time of the file is known, so events may be passed over. */
   sawTime = false;
   private hasArguments = false;
+  /** The rest of the event was stepped over. */
+  private ended = false;
   private readonly events: WrittenEvents;
 
   constructor(
@@ -115,7 +127,7 @@ export class EventReader {
           break;
         case CAT:
           markText(cursor, this.category);
-          category = skippable.find(cursor.bytes, this.category.from, this.category.to);
+          category = shortened.find(cursor.bytes, this.category.from, this.category.to);
           if (category >= 0 && this.sawTime && this.isUnwanted(category)) this.passOver(cursor, opened);
           break;
         case NAME:
@@ -143,12 +155,13 @@ export class EventReader {
           break;
         case ARGS:
           if (category >= 0 && this.needsNoArguments(category)) cursor.skipValue();
-          else if (cursor.enterObject()) this.readArguments(cursor);
+          else if (cursor.enterObject()) this.readArguments(cursor, category === KERNEL ? opened : -1);
           break;
         default:
           cursor.skipValue();
       }
       if (this.passedOver) return;
+      if (this.ended) break;
     }
     if (this.hasTime) this.sawTime = true;
   }
@@ -159,12 +172,12 @@ export class EventReader {
   }
 
   private isUnwanted(category: number): boolean {
-    return category === OP ? this.unwanted.ops : this.unwanted.frames;
+    return category === OP ? this.unwanted.ops : category === FRAME && this.unwanted.frames;
   }
 
   /** Known only where the category comes before the arguments, as all writers have it. */
   private needsNoArguments(category: number): boolean {
-    return category === OP ? this.unwanted.opArguments : this.unwanted.frameArguments;
+    return category === OP ? this.unwanted.opArguments : category === FRAME && this.unwanted.frameArguments;
   }
 
   private passOver(cursor: JsonCursor, opened: number): void {
@@ -191,14 +204,27 @@ export class EventReader {
     this.durationNs = durationNs;
   }
 
-  private readArguments(cursor: JsonCursor): void {
+  /** `kernel`: where the kernel this belongs to was opened; -1 for other events. */
+  private readArguments(cursor: JsonCursor, kernel: number): void {
     this.hasArguments = true;
+    const brief = kernel >= 0 && this.unwanted.kernelDetails;
     while (cursor.nextKey()) {
       const key = argumentKeys.find(cursor.bytes, cursor.textFrom, cursor.textTo);
       if (key < 0) cursor.skipValue();
-      else if (key < NUMBERS) this.numbers[key] = cursor.readNumber();
-      else this.readTextArgument(cursor, key);
+      else if (key < NUMBERS) {
+        this.numbers[key] = cursor.readNumber();
+        if (brief && key === CORRELATION && this.endKernel(cursor, kernel)) return;
+      } else this.readTextArgument(cursor, key);
     }
+  }
+
+  /** Kineto writes what places a kernel first, its correlation last of that: the rest is details. */
+  private endKernel(cursor: JsonCursor, opened: number): boolean {
+    const { numbers } = this;
+    if (cursor.trouble !== 0 || Number.isNaN(numbers[Arg.stream]) || !this.hasDuration) return false;
+    const needle = this.unwanted.kernelGraphs ? undefined : GRAPH;
+    this.ended = this.events.skipRest(cursor, opened, needle);
+    return this.ended;
   }
 
   private readTextArgument(cursor: JsonCursor, key: number): void {
@@ -248,6 +274,7 @@ export class EventReader {
 
   private clear(): void {
     this.passedOver = false;
+    this.ended = false;
     this.phase = 0;
     this.category.to = 0;
     this.name.to = 0;

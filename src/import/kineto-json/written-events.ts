@@ -75,6 +75,21 @@ export class WrittenEvents {
     return this.view;
   }
 
+  /**
+   * Steps behind an event of which enough was read, unless what is left of it holds the given text. False, and
+   * nothing done, where it is written differently or its end has not come.
+   */
+  skipRest(cursor: JsonCursor, opened: number, unless: Uint8Array | undefined): boolean {
+    const { bytes, end, pos } = cursor;
+    if (!isIndented(bytes, opened)) return false;
+    const view = this.viewOf(bytes);
+    const at = view.indexOf(END, pos);
+    if (at < 0 || at + END.length > end) return false;
+    if (unless && view.subarray(pos, at).indexOf(unless) >= 0) return false;
+    cursor.pos = at + END.length;
+    return true;
+  }
+
   /** Steps behind the event whose brace is before `opened`. False when it is not written like that. */
   skip(cursor: JsonCursor, opened: number): boolean {
     const { bytes, end } = cursor;
