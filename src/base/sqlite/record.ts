@@ -11,6 +11,7 @@ export class RecordEditor {
   private types = new Float64Array(64);
   private offsets = new Float64Array(64);
   private count = 0;
+  private at = 0;
   private readonly replaced = new Map<number, Uint8Array>();
   private out = new Uint8Array(4096);
   /** Where the values end; what a record holds behind them is nobody's. */
@@ -23,24 +24,14 @@ export class RecordEditor {
     this.count = 0;
     this.hasText = false;
     if (this.replaced.size > 0) this.replaced.clear();
-    let h = from;
-    const varint = (limit: number) => {
-      let value = 0;
-      for (let n = 0; n < 5; n++) {
-        if (h >= limit) throw damage();
-        const b = bytes[h++];
-        value = value * 128 + (b & 0x7f);
-        if (b < 0x80) return value;
-      }
-      throw damage();
-    };
-    const headerEnd = from + varint(to);
-    if (headerEnd > to || headerEnd < h) throw damage();
+    this.at = from;
+    const headerEnd = from + this.varint(to);
+    if (headerEnd > to || headerEnd < this.at) throw damage();
     let body = headerEnd;
-    while (h < headerEnd) {
-      let type = bytes[h];
-      if (type < 0x80) h++;
-      else type = varint(headerEnd);
+    while (this.at < headerEnd) {
+      let type = bytes[this.at];
+      if (type < 0x80) this.at++;
+      else type = this.varint(headerEnd);
       if (type === 10 || type === 11) throw damage();
       if (this.count === this.types.length) this.grow();
       this.types[this.count] = type;
@@ -52,6 +43,17 @@ export class RecordEditor {
     }
     if (body > to) throw damage();
     this.end = body;
+  }
+
+  private varint(limit: number): number {
+    let value = 0;
+    for (let n = 0; n < 5; n++) {
+      if (this.at >= limit) throw damage();
+      const b = this.bytes[this.at++];
+      value = value * 128 + (b & 0x7f);
+      if (b < 0x80) return value;
+    }
+    throw damage();
   }
 
   get columns(): number {

@@ -1,0 +1,149 @@
+/**
+ * What must be known of an export before its texts can be judged: which strings of the pool are named by what, which
+ * processes recorded something, and what hosts and users are called.
+ */
+import { findLeaves, singleLeaf } from '../base/sqlite/btree.js';
+import type { SqliteDatabase, SqliteTable } from '../base/sqlite/database.js';
+import { decodeLeaves, type Sink } from '../base/sqlite/decode.js';
+import { damage } from '../base/sqlite/walk-rows.js';
+import { Identities } from './identities.js';
+
+/** What a string is for; where it is for several things, the lowest number decides. */
+export const Role = { code: 0, range: 1, text: 2, path: 3, output: 4, none: 5 } as const;
+
+/** Columns that hold ids of strings, over all schema versions. */
+const REFERENCE =
+  /(name|text|symbol|module|file|description|instruction|title|label|message|string|comment|content)(Id)?$/i;
+const KERNEL_NAME = /^(demangledName|shortName|mangledName|kernelName)$/;
+/** NVTX events that are no ranges or marks: names of categories, threads and domains. */
+const NAMING_EVENTS = new Set([33, 39, 75]);
+
+export interface NsysFacts {
+  /** Role of each string by its id. */
+  readonly roles: ReadonlyMap<number, number>;
+  /** Processes that events mention, as `machine/pid`. */
+  readonly processes: ReadonlySet<string>;
+  readonly identities: Identities;
+}
+
+export function gatherFacts(database: SqliteDatabase): NsysFacts {
+  const roles = new Map<number, number>();
+  const processes = new Set<string>();
+  // Owners last: whether a thread's name is wanted depends on whether its process did anything.
+  const later = ['ThreadNames', 'PROCESSES', 'ProcessStreams', 'TARGET_INFO_PROCESS', 'DIAGNOSTIC_EVENT'];
+  const claimed = new Uint8Array(database.pages.pageCount + 1);
+  const tables = [...database.tables.values()].filter(
+    table => !/^(ENUM_|sqlite_|StringIds$)/.test(table.name),
+  );
+  for (const table of tables)
+    if (!later.includes(table.name)) gather(database, table, claimed, roles, processes, false);
+  for (const table of tables)
+    if (later.includes(table.name)) gather(database, table, claimed, roles, processes, true);
+  return { roles, processes, identities: findIdentities(database) };
+}
+
+function gather(
+  database: SqliteDatabase,
+  table: SqliteTable,
+  claimed: Uint8Array,
+  roles: Map<number, number>,
+  processes: Set<string>,
+  isOwner: boolean,
+): void {
+  const { pages } = database;
+  const leaves = findLeaves(pages, table.rootPage, claimed);
+  if (leaves.damagedPages > 0) throw damage();
+  const most = Math.floor(pages.usableSize / 6);
+  const references: { into: Float64Array; role: number; isNvtxText: boolean }[] = [];
+  const machine = new Int32Array(most);
+  const pid = new Int32Array(most);
+  const tid = new Int32Array(most);
+  const eventType = new Float64Array(most);
+  let hasOwner = false;
+  const sinks = table.columns.map((column): Sink | undefined => {
+    if (/^global[PT]id$/i.test(column) && !hasOwner) {
+      hasOwner = true;
+      return { kind: 'global-id', machine, pid, tid };
+    }
+    if (table.name === 'NVTX_EVENTS' && column === 'eventType')
+      return { kind: 'number', into: eventType, missing: -1 };
+    if (!REFERENCE.test(column)) return undefined;
+    const into = new Float64Array(most);
+    const role = roleOf(table.name, column);
+    references.push({ into, role, isNvtxText: table.name === 'NVTX_EVENTS' && role === Role.range });
+    return { kind: 'number', into, missing: -1 };
+  });
+  if (references.length === 0 && !hasOwner) return;
+  let known = '';
+  for (let leaf = 0; leaf < leaves.pages.length; leaf++) {
+    const one = singleLeaf(leaves, leaf);
+    const { badRows } = decodeLeaves(pages, one, { sinks, rowIdColumn: table.rowIdColumn });
+    if (badRows.length > 0) throw damage();
+    for (let row = 0; row < one.rows; row++) {
+      if (hasOwner) {
+        const owner = `${machine[row]}/${pid[row]}`;
+        if (isOwner) {
+          const wanted = processes.has(owner) || table.name === 'DIAGNOSTIC_EVENT';
+          if (table.name === 'ThreadNames' && !wanted) continue;
+        } else if (owner !== known) {
+          known = owner;
+          processes.add(owner);
+        }
+      }
+      for (const { into, role, isNvtxText } of references) {
+        const id = into[row];
+        if (!(id >= 0)) continue;
+        const fits = isNvtxText && NAMING_EVENTS.has(eventType[row]) ? Role.text : role;
+        const before = roles.get(id);
+        if (before === undefined || fits < before) roles.set(id, fits);
+      }
+    }
+  }
+}
+
+function roleOf(table: string, column: string): number {
+  if (/content/i.test(column)) return Role.output;
+  if (/module|file/i.test(column)) return Role.path;
+  if (KERNEL_NAME.test(column)) return Role.code;
+  if (table === 'TARGET_INFO_PROCESS') return Role.path;
+  if (table === 'ThreadNames' || /symbol|instruction/i.test(column)) return Role.text;
+  if (/text/i.test(column)) return Role.range;
+  // Functions of APIs and of the operating system.
+  return /^(end)?nameId$/i.test(column) || /funcName$/i.test(column) ? Role.code : Role.text;
+}
+
+/** Environment blocks in the string pool: several `NAME=value`, a NUL behind each. */
+export const isBlock = (text: string): boolean => text.includes('\0');
+
+function findIdentities(database: SqliteDatabase): Identities {
+  const identities = new Identities();
+  const assignment = (text: string) => {
+    const equals = text.indexOf('=');
+    if (equals > 0) identities.addVariable(text.slice(0, equals), text.slice(equals + 1));
+  };
+  const rows = (name: string) => {
+    const table = database.tables.get(name);
+    return table ? database.smallRows(table, Number.POSITIVE_INFINITY) : [];
+  };
+  for (const table of ['META_DATA_CAPTURE', 'META_DATA_EXPORT', 'EXPORT_META_DATA', 'TARGET_INFO_SYSTEM_ENV'])
+    for (const row of rows(table)) {
+      const name = String(row.name ?? '');
+      const value = String(row.value ?? '');
+      if (/ENVIRONMENT/i.test(name)) for (const part of value.split(/[\0\n]/)) assignment(part);
+      else if (/USER_?NAME$|EXPORT_USER$/i.test(name)) identities.addUser(value);
+      else if (/HOST_?NAME$|EXPORT_HOST$|DEVICE_DISPLAY_NAME$/i.test(name)) identities.addHost(value);
+      identities.learnFrom(value);
+    }
+  for (const [name, column] of [
+    ['PROCESSES', 'name'],
+    ['ANALYSIS_FILE', 'filename'],
+    ['DIAGNOSTIC_EVENT', 'text'],
+    ['StringIds', 'value'],
+  ])
+    for (const row of rows(name)) {
+      const value = String(row[column] ?? '');
+      if (isBlock(value)) for (const part of value.split('\0')) assignment(part);
+      else identities.learnFrom(value);
+    }
+  return identities;
+}
