@@ -85,7 +85,11 @@ function namesSecret(name: string, value: string): boolean {
   return value !== 'removed' && SECRET_NAME.test(name) && !COUNTED.test(name) && !/^[\d.]+$/.test(value);
 }
 
+/** The kernel's own files are the same on every machine; diagnostics send people to them. */
+const SYSTEM_PATH = /^\/(?:proc\/)?sys\//;
+
 function shortened(path: string, note: Note): string {
+  if (SYSTEM_PATH.test(path)) return path;
   const last = lastPart(path);
   if (last !== path) note('path');
   return last;
