@@ -9,7 +9,7 @@ import { damage } from '../base/sqlite/walk-rows.js';
 import { Identities } from './identities.js';
 
 /** What a string is for; where it is for several things, the lowest number decides. */
-export const Role = { code: 0, range: 1, text: 2, path: 3, output: 4, none: 5 } as const;
+export const Role = { kernel: 0, function: 1, range: 2, text: 3, path: 4, output: 5, none: 6 } as const;
 
 /** Columns that hold ids of strings, over all schema versions. */
 const REFERENCE =
@@ -104,12 +104,12 @@ function gather(
 function roleOf(table: string, column: string): number {
   if (/content/i.test(column)) return Role.output;
   if (/module|file/i.test(column)) return Role.path;
-  if (KERNEL_NAME.test(column)) return Role.code;
+  if (KERNEL_NAME.test(column)) return Role.kernel;
   if (table === 'TARGET_INFO_PROCESS') return Role.path;
   if (table === 'ThreadNames' || /symbol|instruction/i.test(column)) return Role.text;
   if (/text/i.test(column)) return Role.range;
   // Functions of APIs and of the operating system.
-  return /^(end)?nameId$/i.test(column) || /funcName$/i.test(column) ? Role.code : Role.text;
+  return /^(end)?nameId$/i.test(column) || /funcName$/i.test(column) ? Role.function : Role.text;
 }
 
 /** Environment blocks in the string pool: several `NAME=value`, a NUL behind each. */

@@ -13,7 +13,9 @@ export type RowRule = (row: RecordEditor, rowId: number) => void;
 type TextRule = (text: string, note: Note, row: RecordEditor, rowId: number) => string;
 
 const KEY_VALUE = /^(META_DATA_CAPTURE|META_DATA_EXPORT|EXPORT_META_DATA|TARGET_INFO_SYSTEM_ENV)$/;
-const PLAIN_VALUE = /^(true|false|-?\d+(\.\d+){0,3})?$/;
+const PLAIN_VALUE = /^(true|false|-?\d+(\.\d+){0,2})?$/;
+/** Four numbers with dots are a version here and an address elsewhere. */
+const VERSION = /^[\w.+ -]*$/;
 /** Metadata that says how was recorded and on what kind of machine. */
 const KEPT_NAME =
   /^(CAPTURE_EVENT_TYPE|OS_RUNTIME_OPTIONS:.*|CUDA_.*|DEVICE_TYPE|HOW_TO_ATTACH|.*(MODE|SCOPE|TRIGGER|TRIGGER_TYPE)|EXPORT_(ARCH|PLATFORM|PRODUCT_.*|SCHEMA_.*|TIME.*|PARAM_EXPORT_TYPE)|Cpu.*|Cuda.*|GpuInfo|GpuMetrics.*|LinuxPerfInfo|OsDescription|.*Version|.*Platform|Supported.*)$/;
@@ -89,10 +91,12 @@ export class NsysRules {
   private pooled(text: string, id: number, note: Note): string {
     const { identities, roles } = this.facts;
     switch (roles.get(id) ?? Role.none) {
-      case Role.code:
+      case Role.kernel:
         return text;
       case Role.range:
         return redactRange(text, identities, this.hashRanges, note);
+      // `dlopen(/home/…)` is a function's name, too.
+      case Role.function:
       case Role.text:
         return scrubName(text, identities, note);
       case Role.path:
@@ -114,6 +118,7 @@ export class NsysRules {
     if (/UUID|UID$|SERIAL|SESSION_ID/i.test(name)) return removed('machine')(value, note);
     if (PLAIN_VALUE.test(value)) return value;
     if (/DIR$|PATH|FILE$/i.test(name)) return scrubPath(value, identities, note);
+    if (/version/i.test(name) && VERSION.test(value)) return value;
     if (KEPT_NAME.test(name)) return scrubText(value, identities, note);
     return removed('setting')(value, note);
   }
