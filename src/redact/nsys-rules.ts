@@ -78,8 +78,7 @@ export class NsysRules {
       const id = columns.indexOf('globalPid');
       return (text, note, row) => this.processName(text, row.number(id), note);
     }
-    if (/^(content|binaryData)$/i.test(column))
-      return removed(table === 'NVTX_EVENTS' ? 'binary' : 'output');
+    if (/^(content|binaryData)$/i.test(column)) return removed(table === 'NVTX_EVENTS' ? 'binary' : 'output');
     if (/uuid|serial|guid$/i.test(column)) return removed('machine');
     if (/command_?line|cmdline/i.test(column)) return removed('command-line');
     if (/^host_?(name)?$/i.test(column)) return removed('host');
@@ -111,7 +110,8 @@ export class NsysRules {
   private setting(fullName: string, value: string, note: Note): string {
     const { identities } = this.facts;
     const name = fullName.replace(/^PROCESS_\d+:/, '');
-    if (/ENVIRONMENT/i.test(name)) return isRequestedRange(value) ? value : removed('environment')(value, note);
+    if (/ENVIRONMENT/i.test(name))
+      return isRequestedRange(value) ? value : removed('environment')(value, note);
     if (COMMAND_NAME.test(name)) return removed('command-line')(value, note);
     if (/USER/i.test(name)) return removed('user')(value, note);
     if (/HOST|DEVICE_DISPLAY_NAME/i.test(name)) return removed('host')(value, note);

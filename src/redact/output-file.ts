@@ -192,7 +192,11 @@ function writeAll(output: OutputFile, fd: number, bytes: Uint8Array, position: n
 }
 
 function exists(target: string): UserError {
-  return new UserError('usage', `${target} is there already.`, 'Choose another -o, or overwrite with --force.');
+  return new UserError(
+    'usage',
+    `${target} is there already.`,
+    'Choose another -o, or overwrite with --force.',
+  );
 }
 
 function unwritable(target: string, error: Error): UserError {

@@ -171,14 +171,18 @@ export class TraceRewriter {
     for (let t = 0; t < count; t++) {
       const { keys } = found[t];
       if (keys.length !== 1 || found[t].isKey) continue;
-      if (keys[0] === 'cat') category = latin1(bytes, found[t].from, Math.min(found[t].to, found[t].from + 200));
-      else if (keys[0] === 'ph') phase = latin1(bytes, found[t].from, Math.min(found[t].to, found[t].from + 8));
+      if (keys[0] === 'cat')
+        category = latin1(bytes, found[t].from, Math.min(found[t].to, found[t].from + 200));
+      else if (keys[0] === 'ph')
+        phase = latin1(bytes, found[t].from, Math.min(found[t].to, found[t].from + 8));
     }
     for (let t = 0; t < count; t++) {
       const token = found[t];
       const { keys } = token;
       const rule =
-        keys[0] === 'args' && keys.length > 1 ? rules.argument(keys) : rules.ownText(keys[0] ?? '', category, phase);
+        keys[0] === 'args' && keys.length > 1
+          ? rules.argument(keys)
+          : rules.ownText(keys[0] ?? '', category, phase);
       if (!rule) continue;
       this.rewrite(token, rule, () => `${category || phase || 'event'} ${keys.join('.').slice(0, 60)}`);
     }

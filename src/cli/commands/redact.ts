@@ -8,7 +8,8 @@ import type { Command } from '../command.js';
 
 export const redact: Command = {
   name: 'redact',
-  summary: 'Write a copy of a profile that is fit to share: no environments, paths, names of people or machines.',
+  summary:
+    'Write a copy of a profile that is fit to share: no environments, paths, names of people or machines.',
   usage: 'stepscope redact FILE -o OUT [--hash-ranges] [--force] [--json]',
   options: [
     { flags: '-o, --output OUT', meaning: 'the copy; packed when its name ends in .gz' },
@@ -72,7 +73,8 @@ function listText(removed: readonly Removal[], file: string, sizeBytes: number):
     const places = removed.filter(removal => removal.kind === kind);
     const total = places.reduce((sum, { count }) => sum + count, 0);
     lines.push('', `${removalKinds[kind]}: ${total.toLocaleString('en')}`);
-    for (const { where, count } of places) lines.push(`  ${count.toLocaleString('en').padStart(9)}  ${where}`);
+    for (const { where, count } of places)
+      lines.push(`  ${count.toLocaleString('en').padStart(9)}  ${where}`);
   }
   if (removed.length > 0)
     lines.push('', `${plural(kinds.length, 'kind')}; what to check by hand is in docs/redact.md.`);
