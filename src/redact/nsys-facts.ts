@@ -26,19 +26,19 @@ export interface NsysFacts {
   readonly identities: Identities;
 }
 
-export function gatherFacts(database: SqliteDatabase): NsysFacts {
+/** Tables that speak of processes which may have done nothing; read last, when it is known which did. */
+const ABOUT_PROCESSES = /^(ThreadNames|PROCESSES|ProcessStreams|TARGET_INFO_PROCESS|DIAGNOSTIC_EVENT)$/;
+
+export function gatherFacts(database: SqliteDatabase, onProgress: (done: number) => void): NsysFacts {
   const roles = new Map<number, number>();
   const processes = new Set<string>();
-  // Owners last: whether a thread's name is wanted depends on whether its process did anything.
-  const later = ['ThreadNames', 'PROCESSES', 'ProcessStreams', 'TARGET_INFO_PROCESS', 'DIAGNOSTIC_EVENT'];
   const claimed = new Uint8Array(database.pages.pageCount + 1);
-  const tables = [...database.tables.values()].filter(
-    table => !/^(ENUM_|sqlite_|StringIds$)/.test(table.name),
-  );
-  for (const table of tables)
-    if (!later.includes(table.name)) gather(database, table, claimed, roles, processes, false);
-  for (const table of tables)
-    if (later.includes(table.name)) gather(database, table, claimed, roles, processes, true);
+  let pagesDone = 0;
+  const onLeaf = () => onProgress(Math.min(1, ++pagesDone / database.pages.pageCount));
+  const tables = [...database.tables.values()]
+    .filter(table => !/^(ENUM_|sqlite_|StringIds$)/.test(table.name))
+    .sort((a, b) => Number(ABOUT_PROCESSES.test(a.name)) - Number(ABOUT_PROCESSES.test(b.name)));
+  for (const table of tables) gather(database, table, claimed, roles, processes, onLeaf);
   return { roles, processes, identities: findIdentities(database) };
 }
 
@@ -48,7 +48,7 @@ function gather(
   claimed: Uint8Array,
   roles: Map<number, number>,
   processes: Set<string>,
-  isOwner: boolean,
+  onLeaf: () => void,
 ): void {
   const { pages } = database;
   const leaves = findLeaves(pages, table.rootPage, claimed);
@@ -80,15 +80,11 @@ function gather(
     const { badRows } = decodeLeaves(pages, one, { sinks, rowIdColumn: table.rowIdColumn });
     if (badRows.length > 0) throw damage();
     for (let row = 0; row < one.rows; row++) {
-      if (hasOwner) {
-        const owner = `${machine[row]}/${pid[row]}`;
-        if (isOwner) {
-          const wanted = processes.has(owner) || table.name === 'DIAGNOSTIC_EVENT';
-          if (table.name === 'ThreadNames' && !wanted) continue;
-        } else if (owner !== known) {
-          known = owner;
-          processes.add(owner);
-        }
+      const owner = hasOwner ? `${machine[row]}/${pid[row]}` : '';
+      if (table.name === 'ThreadNames' && !processes.has(owner)) continue;
+      if (hasOwner && owner !== known && !ABOUT_PROCESSES.test(table.name)) {
+        known = owner;
+        processes.add(owner);
       }
       for (const { into, role, isNvtxText } of references) {
         const id = into[row];
@@ -98,6 +94,7 @@ function gather(
         if (before === undefined || fits < before) roles.set(id, fits);
       }
     }
+    onLeaf();
   }
 }
 

@@ -102,16 +102,25 @@ export class PageFile {
     this.filled = 0;
   }
 
-  async finish(): Promise<void> {
+  async finish(onProgress: (done: number) => void): Promise<void> {
     this.close();
     if (!this.output.packed) {
       this.output.commit(this.file.path);
       return;
     }
     const packed = this.output.begin();
+    const size = this.position;
+    let read = 0;
     try {
       await pipeline(
         fs.createReadStream(this.file.path, { highWaterMark: BUFFER_BYTES }),
+        async function* (chunks: AsyncIterable<Uint8Array>) {
+          for await (const chunk of chunks) {
+            yield chunk;
+            read += chunk.length;
+            onProgress(read / size);
+          }
+        },
         createGzip(),
         fs.createWriteStream(packed.path, { fd: packed.fd }),
       );

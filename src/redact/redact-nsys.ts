@@ -31,8 +31,11 @@ interface SchemaRow {
 }
 
 export async function redactNsys(file: ProfileFile, out: PageFile, settings: RedactSettings): Promise<void> {
-  const half = file.packed ? 0.3 : 0;
-  const source = await file.randomAccess(done => settings.onProgress(done * half));
+  // Unpacking, looking, copying: what each takes of the time, roughly.
+  const look = file.packed ? 0.3 : 0;
+  const copying = look + (1 - look) * 0.3;
+  settings.onProgress(0);
+  const source = await file.randomAccess(done => settings.onProgress(done * look));
   if (file.unpackingFailed) throw damage();
   const database = new SqliteDatabase(source);
   const { pages } = database;
@@ -44,10 +47,10 @@ export async function redactNsys(file: ProfileFile, out: PageFile, settings: Red
       'Make one with: nsys export --type sqlite REPORT.nsys-rep',
     );
   }
-  const facts = gatherFacts(database);
+  const facts = gatherFacts(database, done => settings.onProgress(look + done * (copying - look)));
   if (database.damagedPages > 0 || database.damagedRows > 0) throw damage();
   const rules = new NsysRules(facts, settings.removals, settings.hashRanges);
-  const copy = new DatabaseCopy(pages, out, settings, half + 0.2);
+  const copy = new DatabaseCopy(pages, out, settings, copying);
   for (const row of copy.schema) copy.add(row, rules);
   copy.finish(source);
 }

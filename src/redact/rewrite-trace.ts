@@ -119,7 +119,7 @@ export class TraceRewriter {
       return true;
     }
     const key = latin1(bytes, cursor.textFrom, cursor.textTo);
-    const from = cursor.pos;
+    const { textFrom, textTo, pos: from } = cursor;
     if (key === 'traceEvents' && bytes[from] === OPEN_BRACKET) {
       this.state = State.events;
       this.sawEvents = true;
@@ -130,6 +130,8 @@ export class TraceRewriter {
     if (cursor.trouble !== Trouble.none) return this.again(begin);
     if (rules.keepsMetadata(key)) this.rewriteStrings(from, cursor.pos, () => `metadata ${key}`);
     else {
+      const fresh = rules.metadataKey(key);
+      if (fresh !== undefined) this.replace(textFrom, textTo, fresh);
       const other = rules.otherMetadata(key, new TextDecoder().decode(bytes.subarray(from, cursor.pos)));
       if (other !== undefined) this.replace(from, cursor.pos, other);
     }

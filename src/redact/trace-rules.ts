@@ -72,6 +72,11 @@ export class TraceRules {
     return KEPT_METADATA.test(key);
   }
 
+  /** Another key for metadata that is not kept. */
+  metadataKey(raw: string): string | undefined {
+    return this.apply(this.anyText, raw, () => 'metadata keys');
+  }
+
   /** Another value for metadata that is not kept, as JSON; undefined for plain numbers, which stay. */
   otherMetadata(key: string, json: string): string | undefined {
     if (/^-?[\d.eE+-]+$|^(true|false|null)$/.test(json)) return undefined;
