@@ -4,6 +4,7 @@
  */
 import { ByteWindow } from '../base/json/byte-window.js';
 import { JsonCursor, Trouble } from '../base/json/json-cursor.js';
+import { StringTable } from '../base/string-table.js';
 import { UserError } from '../base/user-error.js';
 import { StringTokens } from './string-tokens.js';
 import type { TraceRules } from './trace-rules.js';
@@ -17,6 +18,8 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 const MAX_VALUE_BYTES = 64 * 1024 * 1024;
+/** Real traces have about a hundred. */
+const MAX_KEYS = 10_000;
 const WINDOW_BYTES = 6 * 1024 * 1024;
 
 const State = { opening: 0, metadata: 1, events: 2, done: 3 } as const;
@@ -132,7 +135,10 @@ export class TraceRewriter {
     else {
       const fresh = rules.metadataKey(key);
       if (fresh !== undefined) this.replace(textFrom, textTo, fresh);
-      const other = rules.otherMetadata(key, new TextDecoder().decode(bytes.subarray(from, cursor.pos)));
+      const other = rules.otherMetadata(
+        fresh ?? key,
+        new TextDecoder().decode(bytes.subarray(from, cursor.pos)),
+      );
       if (other !== undefined) this.replace(from, cursor.pos, other);
     }
     return true;
@@ -145,6 +151,7 @@ export class TraceRewriter {
   }
 
   private readonly found: Token[] = [];
+  private readonly keyNames = new KeyNames();
 
   private collect(from: number, to: number): number {
     const { tokens, found, cursor } = this;
@@ -158,7 +165,7 @@ export class TraceRewriter {
       token.isKey = isKey;
       token.keys.length = tokens.depth;
       for (let d = 0; d < tokens.depth; d++)
-        token.keys[d] = latin1(cursor.bytes, tokens.keys[d].from, tokens.keys[d].to);
+        token.keys[d] = this.keyNames.get(cursor.bytes, tokens.keys[d].from, tokens.keys[d].to);
       count++;
     });
     return count;
@@ -174,9 +181,9 @@ export class TraceRewriter {
       const { keys } = found[t];
       if (keys.length !== 1 || found[t].isKey) continue;
       if (keys[0] === 'cat')
-        category = latin1(bytes, found[t].from, Math.min(found[t].to, found[t].from + 200));
+        category = this.keyNames.get(bytes, found[t].from, Math.min(found[t].to, found[t].from + 200));
       else if (keys[0] === 'ph')
-        phase = latin1(bytes, found[t].from, Math.min(found[t].to, found[t].from + 8));
+        phase = this.keyNames.get(bytes, found[t].from, Math.min(found[t].to, found[t].from + 8));
     }
     for (let t = 0; t < count; t++) {
       const token = found[t];
@@ -213,6 +220,24 @@ export class TraceRewriter {
   private copyUpTo(end: number): void {
     if (end > this.copied) this.emit(this.window.bytes.subarray(this.copied, end));
     this.copied = Math.max(end, this.copied);
+  }
+}
+
+/** Keys repeat with every event: each is turned into text once. */
+class KeyNames {
+  private table = new StringTable();
+  private texts: string[] = [];
+
+  get(bytes: Uint8Array, from: number, to: number): string {
+    const id = this.table.internBytes(bytes, from, to);
+    if (id < this.texts.length) return this.texts[id];
+    const text = latin1(bytes, from, to);
+    if (id < MAX_KEYS) this.texts.push(text);
+    else {
+      this.table = new StringTable();
+      this.texts = [];
+    }
+    return text;
   }
 }
 
