@@ -5,7 +5,8 @@
 import { findLeaves, singleLeaf } from '../base/sqlite/btree.js';
 import type { SqliteDatabase, SqliteTable } from '../base/sqlite/database.js';
 import { decodeLeaves, type Sink } from '../base/sqlite/decode.js';
-import { damage } from '../base/sqlite/walk-rows.js';
+import { RecordEditor } from '../base/sqlite/record.js';
+import { damage, walkTable } from '../base/sqlite/walk-rows.js';
 import { Identities } from './identities.js';
 
 /** What a string is for; where it is for several things, the lowest number decides. */
@@ -112,35 +113,37 @@ function roleOf(table: string, column: string): number {
 /** Environment blocks in the string pool: several `NAME=value`, a NUL behind each. */
 export const isBlock = (text: string): boolean => text.includes('\0');
 
+const KEY_VALUE = ['META_DATA_CAPTURE', 'META_DATA_EXPORT', 'EXPORT_META_DATA', 'TARGET_INFO_SYSTEM_ENV'];
+const MENTIONS = ['PROCESSES', 'ANALYSIS_FILE', 'DIAGNOSTIC_EVENT', 'StringIds'];
+
+/** Row by row: the string pool of a large export is not to be held as text. */
 function findIdentities(database: SqliteDatabase): Identities {
   const identities = new Identities();
+  const editor = new RecordEditor();
+  const claimed = new Uint8Array(database.pages.pageCount + 1);
   const assignment = (text: string) => {
     const equals = text.indexOf('=');
     if (equals > 0) identities.addVariable(text.slice(0, equals), text.slice(equals + 1));
   };
-  const rows = (name: string) => {
-    const table = database.tables.get(name);
-    return table ? database.smallRows(table, Number.POSITIVE_INFINITY) : [];
-  };
-  for (const table of ['META_DATA_CAPTURE', 'META_DATA_EXPORT', 'EXPORT_META_DATA', 'TARGET_INFO_SYSTEM_ENV'])
-    for (const row of rows(table)) {
-      const name = String(row.name ?? '');
-      const value = String(row.value ?? '');
-      if (/ENVIRONMENT/i.test(name)) for (const part of value.split(/[\0\n]/)) assignment(part);
-      else if (/USER_?NAME$|EXPORT_USER$/i.test(name)) identities.addUser(value);
-      else if (/HOST_?NAME$|EXPORT_HOST$|DEVICE_DISPLAY_NAME$/i.test(name)) identities.addHost(value);
-      identities.learnFrom(value);
-    }
-  for (const [name, column] of [
-    ['PROCESSES', 'name'],
-    ['ANALYSIS_FILE', 'filename'],
-    ['DIAGNOSTIC_EVENT', 'text'],
-    ['StringIds', 'value'],
-  ])
-    for (const row of rows(name)) {
-      const value = String(row[column] ?? '');
-      if (isBlock(value)) for (const part of value.split('\0')) assignment(part);
-      else identities.learnFrom(value);
-    }
+  for (const tableName of [...KEY_VALUE, ...MENTIONS]) {
+    const table = database.tables.get(tableName);
+    if (!table) continue;
+    const [name, value] = KEY_VALUE.includes(tableName)
+      ? [table.columns.indexOf('name'), table.columns.indexOf('value')]
+      : [-1, -1];
+    walkTable(database.pages, table.rootPage, claimed, row => {
+      editor.read(row.bytes, row.from, row.to);
+      for (let c = 0; c < editor.columns; c++) {
+        if (!editor.isText(c)) continue;
+        const text = editor.text(c);
+        const key = c === value ? editor.text(name) : '';
+        if (/ENVIRONMENT/i.test(key) || isBlock(text))
+          for (const part of text.split(/[\0\n]/)) assignment(part);
+        else if (/USER_?NAME$|EXPORT_USER$/i.test(key)) identities.addUser(text);
+        else if (/HOST_?NAME$|EXPORT_HOST$|DEVICE_DISPLAY_NAME$/i.test(key)) identities.addHost(text);
+        identities.learnFrom(text);
+      }
+    });
+  }
   return identities;
 }

@@ -45,6 +45,13 @@ export async function redactProfile(options: RedactOptions): Promise<readonly Re
     }
     return settings.removals.list();
   } catch (error) {
+    if (error instanceof RangeError || (error as NodeJS.ErrnoException).code === 'ERR_STRING_TOO_LONG') {
+      throw new UserError(
+        'too-large',
+        `${file.name} holds a text too long to be looked through (${(error as Error).message}).`,
+        'If the file is small, it is damaged: export or capture it again.',
+      );
+    }
     if (!(error instanceof CutOffError)) throw error;
     throw new UserError(
       'damaged',

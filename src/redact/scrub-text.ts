@@ -12,7 +12,8 @@ export type Note = (kind: RemovalKind) => void;
 /** `/home/a/model.py(12): forward`, `C:\a\model.py(12): forward`: the folder may hold spaces. */
 const FRAME = /^((?:[A-Za-z]:)?(?:~|\.{1,2})?[\\/][^()\n]*[\\/])(?=[^\\/()\n]+\(\d+\): )/;
 const URL_TEXT = /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s"'<>]+/gi;
-const MAIL = /[\w.+-]+@(?:[\w-]+\.)+[a-z]{2,}\b/g;
+/** Begins where a word does: a long run of letters must not be tried from each of them. */
+const MAIL = /(?<![\w.+-])[\w.+-]+@(?:[\w-]+\.)+[a-z]{2,}\b/g;
 /** Two parts or more, or anything under `~`; not the slash in `I/O`, `0/1`, `</b>` or a comment. */
 const POSIX_PATH =
   /(?:(?<![\w.)\]}\\/~*<-])|(?<=(?:^|\s)-[A-Za-z]))(?:(?:~[\w.-]*|\.{1,2})\/|\/(?=[^\s/*"'`<>|;,:()[\]{}=\\]+\/))(?:[^\s/"'`<>|;,:()[\]{}=\\]*\/)*[^\s/"'`<>|;,:()[\]{}=\\]*/g;

@@ -154,14 +154,19 @@ export function schemaRecord(
   for (const text of texts.slice(0, 3)) pushVarint(header, 13 + text!.length * 2);
   header.push(4);
   pushVarint(header, texts[3] ? 13 + texts[3].length * 2 : 0);
-  const number = [root >>> 24, (root >>> 16) & 255, (root >>> 8) & 255, root & 255];
-  return Uint8Array.from([
-    header.length + 1,
-    ...header,
-    ...texts.slice(0, 3).flatMap(text => [...text!]),
-    ...number,
-    ...(texts[3] ?? []),
-  ]);
+  const parts = [
+    Uint8Array.of(header.length + 1, ...header),
+    ...texts.slice(0, 3),
+    Uint8Array.of(root >>> 24, (root >>> 16) & 255, (root >>> 8) & 255, root & 255),
+    texts[3],
+  ];
+  const record = new Uint8Array(parts.reduce((sum, part) => sum + (part?.length ?? 0), 0));
+  let at = 0;
+  for (const part of parts) {
+    if (part) record.set(part, at);
+    at += part?.length ?? 0;
+  }
+  return record;
 }
 
 /** Numbers below 2^35: lengths and types. */
