@@ -105,7 +105,8 @@ function roleOf(table: string, column: string): number {
   if (KERNEL_NAME.test(column)) return Role.kernel;
   if (table === 'TARGET_INFO_PROCESS') return Role.path;
   if (table === 'ThreadNames' || /symbol|instruction/i.test(column)) return Role.text;
-  if (/text/i.test(column)) return Role.range;
+  // Communication libraries keep the names of their functions there.
+  if (/text/i.test(column)) return /^(MPI|UCX|OPENSHMEM|NCCL)_/i.test(table) ? Role.function : Role.range;
   // Functions of APIs and of the operating system.
   return /^(end)?nameId$/i.test(column) || /funcName$/i.test(column) ? Role.function : Role.text;
 }

@@ -64,7 +64,7 @@ export class NsysRules {
       const name = columns.indexOf('name');
       if (column === 'value') return (text, note, row) => this.setting(row.text(name), text, note);
     }
-    if (table === 'NVTX_EVENTS' && column === 'text') {
+    if (table === 'NVTX_EVENTS' && /^(text|jsonText)$/.test(column)) {
       const type = columns.indexOf('eventType');
       const remembered = this.remembering((text, note) =>
         redactRange(text, identities, this.hashRanges, note),
@@ -82,6 +82,9 @@ export class NsysRules {
     if (/uuid|serial|guid$/i.test(column)) return removed('machine');
     if (/command_?line|cmdline/i.test(column)) return removed('command-line');
     if (/^host_?(name)?$/i.test(column)) return removed('host');
+    // How the machine was reached: `Local (CLI)`, or an account on another one.
+    if (/stateName$/i.test(column))
+      return (text, note) => (/^Local\b/.test(text) ? text : removed('host')(text, note));
     if (/^user_?(name)?$/i.test(column)) return removed('user');
     if (/file|path|module/i.test(column)) return (text, note) => scrubPath(text, identities, note);
     return this.remembering((text, note) => scrubText(text, identities, note));

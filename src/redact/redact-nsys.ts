@@ -7,7 +7,9 @@ import { parseCreateTable, SqliteDatabase } from '../base/sqlite/database.js';
 import type { SqlitePages } from '../base/sqlite/pages.js';
 import { RecordEditor, schemaRecord } from '../base/sqlite/record.js';
 import { damage, walkIndex, walkTable } from '../base/sqlite/walk-rows.js';
-import { FILE_HEADER, IndexWriter, PageWriter, putU32, TableWriter } from '../base/sqlite/write-tree.js';
+import { IndexWriter } from '../base/sqlite/write-index.js';
+import { FILE_HEADER, PageWriter, putU32 } from '../base/sqlite/write-page.js';
+import { TableWriter } from '../base/sqlite/write-table.js';
 import { UserError } from '../base/user-error.js';
 import { signatureTables } from '../import/nsys-sqlite/sources.js';
 import type { ProfileFile } from '../import/profile-file.js';
@@ -106,7 +108,8 @@ class DatabaseCopy {
   }
 
   private copyTable({ name, sql, root }: SchemaRow, rules: NsysRules): number {
-    const { editor, removals } = { editor: this.editor, removals: this.settings.removals };
+    const { editor } = this;
+    const { removals } = this.settings;
     const rule = rules.ruleFor(name, parseCreateTable(sql!).columns);
     const table = new TableWriter(this.writer);
     walkTable(
