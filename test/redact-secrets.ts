@@ -31,6 +31,8 @@ export const exportSecrets = [
   'someone@planted.example',
   'planted-url-password',
   'planted_dir',
+  'planted-remote',
+  'planted-in-a-number',
 ];
 
 const PROCESS = 77 * 2 ** 24;
@@ -97,7 +99,7 @@ function plant(database: Database): void {
   insert(database, 'TARGET_INFO_SYSTEM_ENV', [
     [0, 'Local', 'Hostname', 'node-q17.planted.example'],
     [0, 'Local', 'DeviceEnvironment', block],
-    [0, 'Local', 'OsDescription', 'Ubuntu 24.04.3 LTS'],
+    [0, 'someone@planted-remote', 'OsDescription', 'Ubuntu 24.04.3 LTS'],
     [0, 'Local', 'NvDriverVersion', '580.105.08'],
   ]);
   insert(database, 'PROCESSES', [
@@ -130,6 +132,7 @@ function plant(database: Database): void {
     [2, new TextEncoder().encode('planted-binary'.repeat(2000)), null],
   ]);
   database.run(`
+    INSERT INTO ThreadNames VALUES (1006, 'see /opt/planted-in-a-number/x', ${PROCESS + 78});
     INSERT INTO NVTX_EVENTS VALUES (1000000000, 1000000900, 59, NULL, ${PROCESS + 78}, 1007, 0, 1, NULL);
     INSERT INTO NVTX_EVENTS VALUES (1000000000, 1000000900, 59, 'open /home/alicia_q/private/model/x.bin',
       ${PROCESS + 78}, NULL, 0, 1, NULL);

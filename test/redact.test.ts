@@ -326,6 +326,22 @@ test('hashed ranges: the same every time and everywhere, but for names that anal
   }
 });
 
+test('a copy of a copy is the same, and nothing more is removed', async () => {
+  for (const file of [
+    put('again.sqlite', await plantedExport(1024)),
+    put('again.json', plantedTrace()),
+    capturePath('eager'),
+    capturePath('eager', 'kineto.json.gz'),
+  ]) {
+    for (const options of [[], ['--hash-ranges']]) {
+      const once = await redacted(file, ...options);
+      const twice = await redacted(once.file, ...options);
+      assert.ok(content(twice.file).equals(content(once.file)), file);
+      assert.deepEqual((JSON.parse(twice.list) as { removed: unknown[] }).removed, [], file);
+    }
+  }
+});
+
 /** Two lines, no copy, nothing half-written. */
 async function refuses(file: string, pattern: RegExp, target = 'refused/out.sqlite', ...options: string[]) {
   const out = place(target);

@@ -141,8 +141,9 @@ export class NsysRules {
   private environment(block: string, where: string): string {
     const parts = block.split('\0').filter(part => part !== '');
     const kept = parts.filter(isRequestedRange);
-    this.removals.add('environment', where, Math.max(1, parts.length - kept.length));
-    return kept.map(part => `${part}\0`).join('');
+    const left = kept.map(part => `${part}\0`).join('');
+    if (left !== block) this.removals.add('environment', where, Math.max(1, parts.length - kept.length));
+    return left;
   }
 
   /** Each distinct text is judged once. */

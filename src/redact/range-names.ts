@@ -34,7 +34,8 @@ export function hashedName(name: string): string {
 }
 
 export function redactRange(name: string, identities: Identities, hash: boolean, note: Note): string {
-  if (!hash || name === '' || meaningOf(name) !== '') return scrubName(name, identities, note);
+  const isOurs = /^range-[0-9a-f]{8}$/.test(name);
+  if (!hash || name === '' || isOurs || meaningOf(name) !== '') return scrubName(name, identities, note);
   note('range');
   return hashedName(name);
 }

@@ -53,6 +53,7 @@ function scrubShapes(text: string, note: Note): string {
     .map(line => line.replace(FRAME, to('path', '')))
     .join('')
     .replace(URL_TEXT, url => {
+      if (url.endsWith('://removed')) return url;
       note(SECRET_URL.test(url) ? 'secret' : 'address');
       return `${url.slice(0, url.indexOf('://'))}://removed`;
     })

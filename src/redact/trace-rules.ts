@@ -80,6 +80,8 @@ export class TraceRules {
   /** Another value for metadata that is not kept, as JSON; undefined for plain numbers, which stay. */
   otherMetadata(key: string, json: string): string | undefined {
     if (/^-?[\d.eE+-]+$|^(true|false|null)$/.test(json)) return undefined;
+    // Ours, from an earlier time.
+    if (/^"(removed|host-[0-9a-f]{8})?"$/.test(json)) return undefined;
     const where = `metadata ${key.slice(0, 60)}`;
     if (/^host_?name$/i.test(key)) {
       this.removals.add('host', where);
@@ -121,8 +123,9 @@ export class TraceRules {
     let rule = this.gone.get(kind);
     if (!rule) {
       rule = (text, note) => {
-        if (text !== '') note(kind);
-        return text === '' ? '' : 'removed';
+        if (text === '' || text === 'removed') return text;
+        note(kind);
+        return 'removed';
       };
       this.gone.set(kind, rule);
     }
