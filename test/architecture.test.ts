@@ -13,7 +13,8 @@ const allowed: Record<string, readonly string[]> = {
   analyze: ['base', 'model', 'catalog'],
   report: ['base', 'analyze'],
   testing: ['base', 'model', 'catalog', 'import'],
-  cli: ['base', 'model', 'catalog', 'import', 'analyze', 'report'],
+  redact: ['base', 'model', 'catalog', 'import'],
+  cli: ['base', 'model', 'catalog', 'import', 'analyze', 'report', 'redact'],
 };
 /** These run anywhere: in the command, a worker, a browser. No files, processes or DOM. */
 const pure = ['base', 'model', 'catalog', 'analyze', 'report'];

@@ -385,7 +385,7 @@ class RowDecoder {
 }
 
 /** How much of a long payload stays on its own page (the format's rule, so that the rest fills whole pages). */
-function localBytes(length: number, usable: number): number {
+export function localBytes(length: number, usable: number): number {
   const least = Math.floor(((usable - 12) * 32) / 255) - 23;
   const surplus = least + ((length - least) % (usable - 4));
   return surplus <= usable - 35 ? surplus : least;

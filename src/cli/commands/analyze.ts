@@ -1,4 +1,4 @@
-import { Analyzer, type Outcome, tablesReadBy } from '../../analyze/analysis.js';
+import { Analyzer, type AnyAnalysis, type Outcome, tablesReadBy } from '../../analyze/analysis.js';
 import { explainKernel } from '../../analyze/explain-kernel.js';
 import { analyses, chooseAnalyses } from '../../analyze/index.js';
 import { blocksOf } from '../../analyze/outcome-blocks.js';
@@ -102,7 +102,7 @@ export const analyze: Command = {
         writeCsv(outcome, values.output, values.force === true, output);
     } else {
       // Computed with progress first; the page then only words what is there.
-      const outcomes = runAll(analyzer, chosen, output);
+      const outcomes = runAll(analyzer, only ? chosen : analyses.filter(isOnPage), output);
       const blocks = only
         ? outcomes.flatMap(outcome => blocksOf(outcome, profile))
         : describePage(analyzer, analyses);
@@ -122,6 +122,9 @@ export const analyze: Command = {
     return 0;
   },
 };
+
+/** The page draws on findings, which draw on most others, and has a line of each analysis with a headline. */
+const isOnPage = ({ id, headline }: AnyAnalysis): boolean => id === 'findings' || headline !== undefined;
 
 function writeCsv(outcome: Outcome, prefix: string | undefined, force: boolean, output: Output): void {
   if (outcome.status === 'not-recorded') {

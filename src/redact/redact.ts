@@ -1,0 +1,66 @@
+/** A copy of a profile that is fit to share: which format it is, where the copy goes, and the list of what is gone. */
+import { UserError } from '../base/user-error.js';
+import { importerFor } from '../import/index.js';
+import { CutOffError, ProfileFile } from '../import/profile-file.js';
+import { OutputFile, PageFile, StreamFile } from './output-file.js';
+import { redactKineto } from './redact-kineto.js';
+import { redactNsys } from './redact-nsys.js';
+import { type Removal, Removals } from './removals.js';
+
+export interface RedactOptions {
+  readonly input: string;
+  readonly output: string;
+  readonly hashRanges: boolean;
+  readonly force: boolean;
+  readonly onProgress: (done: number) => void;
+}
+
+export async function redactProfile(options: RedactOptions): Promise<readonly Removal[]> {
+  const output = new OutputFile(options.output, options.force);
+  const file = ProfileFile.open(options.input);
+  let opened: PageFile | StreamFile | undefined;
+  try {
+    const importer = importerFor(await file.head(), file.name);
+    if (importer.id !== 'nsys-sqlite' && importer.id !== 'kineto-json') {
+      throw new UserError(
+        'usage',
+        `${file.name} is a report, whose format only NVIDIA's own tools can write.`,
+        'Export it (nsys export --type sqlite REPORT.nsys-rep) and redact the export.',
+      );
+    }
+    output.check(options.input);
+    const settings = { ...options, removals: new Removals() };
+    if (importer.id === 'nsys-sqlite') {
+      const pages = new PageFile(output);
+      opened = pages;
+      // A database is packed only when it is whole, which then takes most of the time.
+      const share = output.packed ? 0.4 : 1;
+      await redactNsys(file, pages, { ...settings, onProgress: done => options.onProgress(done * share) });
+      await pages.finish(done => options.onProgress(share + done * (1 - share)));
+    } else {
+      const stream = new StreamFile(output);
+      opened = stream;
+      await redactKineto(file, stream, settings);
+      await stream.finish();
+    }
+    return settings.removals.list();
+  } catch (error) {
+    if (error instanceof RangeError || (error as NodeJS.ErrnoException).code === 'ERR_STRING_TOO_LONG') {
+      throw new UserError(
+        'too-large',
+        `${file.name} holds a text too long to be looked through (${(error as Error).message}).`,
+        'If the file is small, it is damaged: export or capture it again.',
+      );
+    }
+    if (!(error instanceof CutOffError)) throw error;
+    throw new UserError(
+      'damaged',
+      `${file.name} is packed, and the archive is cut off or damaged.`,
+      'Copy it again, and compare its size with the original.',
+    );
+  } finally {
+    opened?.close();
+    output.discard();
+    file.close();
+  }
+}

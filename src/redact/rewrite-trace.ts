@@ -1,0 +1,258 @@
+/**
+ * Passes a trace through, in whatever pieces its bytes come. Bytes that need no change are copied as they are; a text
+ * that does is written anew between them. What is held at a time is one event, or one value of the metadata.
+ */
+import { ByteWindow } from '../base/json/byte-window.js';
+import { JsonCursor, Trouble } from '../base/json/json-cursor.js';
+import { StringTable } from '../base/string-table.js';
+import { UserError } from '../base/user-error.js';
+import { StringTokens } from './string-tokens.js';
+import type { TraceRules } from './trace-rules.js';
+
+const SPACE = 0x20;
+const SLASH = 0x2f;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
+const MAX_VALUE_BYTES = 64 * 1024 * 1024;
+/** Real traces have about a hundred. */
+const MAX_KEYS = 10_000;
+const WINDOW_BYTES = 6 * 1024 * 1024;
+
+const State = { opening: 0, metadata: 1, events: 2, done: 3 } as const;
+
+interface Token {
+  from: number;
+  to: number;
+  isKey: boolean;
+  keys: string[];
+}
+
+export class TraceRewriter {
+  private readonly window = new ByteWindow(WINDOW_BYTES);
+  private readonly cursor = new JsonCursor();
+  private readonly tokens = new StringTokens();
+  private state: number = State.opening;
+  private bareArray = false;
+  private enough = 0;
+  /** Everything of the window in front of this has been passed on. */
+  private copied = 0;
+  sawEvents = false;
+
+  /** `emit` must use up the bytes before it returns. */
+  constructor(
+    private readonly rules: TraceRules,
+    private readonly emit: (bytes: Uint8Array) => void,
+  ) {}
+
+  append(chunk: Uint8Array): void {
+    // Behind the closing bracket nothing belongs to the trace.
+    if (this.state === State.done) return;
+    this.window.append(chunk);
+    if (this.window.length >= this.enough) this.advance();
+  }
+
+  finish(): void {
+    if (this.enough > 0) this.advance();
+    if (this.state !== State.done) throw damagedTrace();
+  }
+
+  private advance(): void {
+    const { window, cursor } = this;
+    cursor.reset(window.bytes, window.start, window.end);
+    this.copied = window.start;
+    this.enough = 0;
+    while (this.state !== State.done && this.step()) window.start = cursor.pos;
+    this.copyUpTo(window.start);
+    if (this.state === State.done) return;
+    if (cursor.trouble === Trouble.malformed) throw damagedTrace();
+    if (window.length > MAX_VALUE_BYTES) {
+      throw new UserError(
+        'too-large',
+        `The trace holds a value of more than ${MAX_VALUE_BYTES / 1024 / 1024} MiB, which no profiler writes.`,
+        'Capture again, or cut that value out by hand.',
+      );
+    }
+    if (window.length > WINDOW_BYTES / 2) this.enough = Math.min(window.length * 2, MAX_VALUE_BYTES + 1);
+  }
+
+  /** One event, one metadata value or one piece of punctuation. False when more bytes are needed. */
+  private step(): boolean {
+    const { cursor } = this;
+    const { bytes, end } = cursor;
+    if (this.state === State.metadata) return this.stepMetadata();
+    let i = cursor.pos;
+    while (i < end && (bytes[i] <= SPACE || (bytes[i] === COMMA && this.state === State.events))) i++;
+    cursor.pos = i;
+    if (i >= end) return false;
+    if (this.state === State.opening) return this.open(bytes[i]);
+    if (bytes[i] === CLOSE_BRACKET) {
+      cursor.pos++;
+      this.state = this.bareArray ? State.done : State.metadata;
+      return true;
+    }
+    if (bytes[i] !== OPEN_BRACE) throw damagedTrace();
+    cursor.skipValue();
+    if (cursor.trouble !== Trouble.none) return this.again(i);
+    this.rewriteEvent(i, cursor.pos);
+    return true;
+  }
+
+  private open(byte: number): boolean {
+    if (byte === OPEN_BRACE) this.state = State.metadata;
+    else if (byte === OPEN_BRACKET) {
+      this.state = State.events;
+      this.bareArray = true;
+      this.sawEvents = true;
+    } else if (!BYTE_ORDER_MARK.includes(byte)) throw damagedTrace();
+    this.cursor.pos++;
+    return true;
+  }
+
+  private stepMetadata(): boolean {
+    const { cursor, rules } = this;
+    const { bytes } = cursor;
+    const begin = cursor.pos;
+    if (!cursor.nextKey()) {
+      if (cursor.trouble !== Trouble.none) return this.again(begin);
+      this.state = State.done;
+      return true;
+    }
+    const key = latin1(bytes, cursor.textFrom, cursor.textTo);
+    const { textFrom, textTo, pos: from } = cursor;
+    if (key === 'traceEvents' && bytes[from] === OPEN_BRACKET) {
+      this.state = State.events;
+      this.sawEvents = true;
+      cursor.pos++;
+      return true;
+    }
+    cursor.skipValue();
+    if (cursor.trouble !== Trouble.none) return this.again(begin);
+    if (rules.keepsMetadata(key)) this.rewriteStrings(from, cursor.pos, () => `metadata ${key}`);
+    else {
+      const fresh = rules.metadataKey(key);
+      if (fresh !== undefined) this.replace(textFrom, textTo, fresh);
+      const other = rules.otherMetadata(
+        fresh ?? key,
+        new TextDecoder().decode(bytes.subarray(from, cursor.pos)),
+      );
+      if (other !== undefined) this.replace(from, cursor.pos, other);
+    }
+    return true;
+  }
+
+  private again(from: number): false {
+    if (this.cursor.trouble === Trouble.malformed) throw damagedTrace();
+    this.cursor.pos = from;
+    return false;
+  }
+
+  private readonly found: Token[] = [];
+  private readonly keyNames = new KeyNames();
+
+  private collect(from: number, to: number): number {
+    const { tokens, found, cursor } = this;
+    let count = 0;
+    tokens.scan(cursor.bytes, from, to, (textFrom, textTo, isKey) => {
+      // Keys are looked at only where they could hold a path.
+      if (isKey && !(tokens.depth > 1 && hasSlash(cursor.bytes, textFrom, textTo))) return;
+      const token = (found[count] ??= { from: 0, to: 0, isKey: false, keys: [] });
+      token.from = textFrom;
+      token.to = textTo;
+      token.isKey = isKey;
+      token.keys.length = tokens.depth;
+      for (let d = 0; d < tokens.depth; d++)
+        token.keys[d] = this.keyNames.get(cursor.bytes, tokens.keys[d].from, tokens.keys[d].to);
+      count++;
+    });
+    return count;
+  }
+
+  private rewriteEvent(from: number, to: number): void {
+    const { rules, found } = this;
+    const { bytes } = this.cursor;
+    const count = this.collect(from, to);
+    let category = '';
+    let phase = '';
+    for (let t = 0; t < count; t++) {
+      const { keys } = found[t];
+      if (keys.length !== 1 || found[t].isKey) continue;
+      if (keys[0] === 'cat')
+        category = this.keyNames.get(bytes, found[t].from, Math.min(found[t].to, found[t].from + 200));
+      else if (keys[0] === 'ph')
+        phase = this.keyNames.get(bytes, found[t].from, Math.min(found[t].to, found[t].from + 8));
+    }
+    for (let t = 0; t < count; t++) {
+      const token = found[t];
+      const { keys } = token;
+      const rule =
+        keys[0] === 'args' && keys.length > 1
+          ? rules.argument(keys)
+          : rules.ownText(keys[0] ?? '', category, phase);
+      if (!rule) continue;
+      this.rewrite(token, rule, () => `${category || phase || 'event'} ${keys.join('.').slice(0, 60)}`);
+    }
+  }
+
+  private rewriteStrings(from: number, to: number, where: () => string): void {
+    const count = this.collect(from, to);
+    for (let t = 0; t < count; t++) {
+      const rule = this.rules.argument(this.found[t].keys);
+      if (rule) this.rewrite(this.found[t], rule, where);
+    }
+  }
+
+  private rewrite(token: Token, rule: Parameters<TraceRules['apply']>[0], where: () => string): void {
+    const raw = latin1(this.cursor.bytes, token.from, token.to);
+    const fresh = this.rules.apply(rule, raw, where);
+    if (fresh !== undefined) this.replace(token.from, token.to, fresh);
+  }
+
+  private replace(from: number, to: number, text: string): void {
+    this.copyUpTo(from);
+    this.emit(new TextEncoder().encode(text));
+    this.copied = to;
+  }
+
+  private copyUpTo(end: number): void {
+    if (end > this.copied) this.emit(this.window.bytes.subarray(this.copied, end));
+    this.copied = Math.max(end, this.copied);
+  }
+}
+
+/** Keys repeat with every event: each is turned into text once. */
+class KeyNames {
+  private table = new StringTable();
+  private texts: string[] = [];
+
+  get(bytes: Uint8Array, from: number, to: number): string {
+    const id = this.table.internBytes(bytes, from, to);
+    if (id < this.texts.length) return this.texts[id];
+    const text = latin1(bytes, from, to);
+    if (id < MAX_KEYS) this.texts.push(text);
+    else {
+      this.table = new StringTable();
+      this.texts = [];
+    }
+    return text;
+  }
+}
+
+const latin1 = (bytes: Uint8Array, from: number, to: number): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString('latin1');
+
+function hasSlash(bytes: Uint8Array, from: number, to: number): boolean {
+  for (let i = from; i < to; i++) if (bytes[i] === SLASH || bytes[i] === BACKSLASH) return true;
+  return false;
+}
+
+function damagedTrace(): UserError {
+  return new UserError(
+    'damaged',
+    'The trace is damaged or cut off, and a copy of it could not be complete.',
+    'Copy or capture it again; a trace is whole when its last bracket is there.',
+  );
+}
