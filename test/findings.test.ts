@@ -289,6 +289,21 @@ const cases: [rule: string, sick: Case, healthy: Case, id?: string][] = [
     'compute-bound',
   ],
   [
+    'tensor-cores-idle',
+    {
+      results: {
+        'gpu-metrics': { rows: [metric('tensor active', 0.1, { family: 'gemm', uncertainty: 0.5 })] },
+        'kernel-families': gemm,
+      },
+    },
+    {
+      results: {
+        'gpu-metrics': { rows: [metric('tensor active', 35, { family: 'gemm' })] },
+        'kernel-families': gemm,
+      },
+    },
+  ],
+  [
     'fp8-available',
     { results: { 'kernel-families': gemm }, profile: h200 },
     {

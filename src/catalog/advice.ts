@@ -106,6 +106,11 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
     any('read fewer bytes per token: quantised weights and KV cache, larger batches, speculative decoding'),
   ],
   'compute-bound': [any('use lower precision (FP8, NVFP4), or more GPUs: the arithmetic units are full')],
+  'tensor-cores-idle': [
+    any(
+      'check the type of weights and inputs (bf16, fp16 or fp8, not fp32; allow TF32), and that sizes are multiples of 8',
+    ),
+  ],
   'clock-drop': [
     any(
       'check power and thermal limits (nvidia-smi -q -d PERFORMANCE), lock clocks while measuring (nvidia-smi -lgc)',

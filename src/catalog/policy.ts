@@ -18,6 +18,11 @@ export const thresholds = {
   saturatedBandwidth: { value: 90, about: `% of DRAM peak that counts as saturated (${guide})` },
   saturatedSm: { value: 90, about: `% of SM issue or tensor peak that counts as saturated (${guide})` },
   bandwidthTarget: { value: 70, about: `% of DRAM peak a memory-bound step should reach (${guide})` },
+  smTarget: { value: 80, about: `% of SM issue or tensor peak a compute-bound step should reach (${guide})` },
+  tensorInUse: {
+    value: 1,
+    about: `% of tensor peak during GEMMs below which tensor cores are not in use (${guide})`,
+  },
   limiterLead: {
     value: 20,
     about: 'points by which the busiest resource must lead the others to be the limiter (ours)',

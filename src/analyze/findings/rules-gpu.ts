@@ -6,7 +6,7 @@ import { kernelFamilies } from '../gpu/kernel-families.js';
 import type { PhaseBudget } from '../inference/budget-totals.js';
 import { speedOfLight } from '../inference/speed-of-light.js';
 import { stepSequence } from '../inference/step-sequence.js';
-import type { Finding } from './finding.js';
+import type { Evidence, Finding } from './finding.js';
 import { finding, perWindow, phaseName, type Rule, type RuleInput, throughputGain } from './rule.js';
 
 /** Time of a family in a phase, per step. */
@@ -48,6 +48,13 @@ export const limiter: Rule = {
       const busyNs = perWindow(total, total.wallNs - total.idleNs);
       const savedNs = halvableGemmNs(input, total) / 2;
       const speed = of('DRAM read')?.bytesPerSecond;
+      const target = isMemory ? policy.bandwidthTarget : policy.smTarget;
+      const reached =
+        level >= peak
+          ? 'saturated'
+          : level >= target
+            ? `above the target of ${target}%`
+            : `below the target of ${target}%`;
       return [
         finding(isMemory ? 'memory-bandwidth' : 'compute-bound', input, {
           claim: isMemory
@@ -67,14 +74,82 @@ export const limiter: Rule = {
           confidence: level >= peak ? 'certain' : 'likely',
           evidence: [
             {
-              text: `DRAM ${memory.toFixed(0)}%${speed ? ` (reads ${formatBytes(speed)}/s)` : ''}, SM issue ${value('SM issue').toFixed(0)}%, tensor ${value('tensor active').toFixed(0)}%, ± ${uncertainty.toFixed(1)} points; ${level >= peak ? 'saturated' : `saturated from ${peak}% on`}`,
+              text: `DRAM ${memory.toFixed(0)}%${speed ? ` (reads ${formatBytes(speed)}/s)` : ''}, SM issue ${value('SM issue').toFixed(0)}%, tensor ${value('tensor active').toFixed(0)}%, ± ${uncertainty.toFixed(1)} points; ${reached}`,
               numerator: level,
               denominator: 100,
               unit: '%',
               analysis: 'gpu-metrics',
             },
+            ...familyEvidence(input, rows, total.phase),
           ],
           confirm: 'stepscope analyze FILE --only gpu-metrics',
+        }),
+      ];
+    });
+  },
+};
+
+/** The same for the family with most of the phase's time: kernels differ more than their mean tells. */
+function familyEvidence(
+  input: RuleInput,
+  rows: readonly MetricRow[],
+  phase: PhaseBudget['phase'],
+): Evidence[] {
+  const families = input.useIfRecorded(kernelFamilies)?.rows ?? [];
+  const timeIn = (row: (typeof families)[number]) =>
+    row.phases.find(part => part.phase === phase)?.nsPerStep ?? 0;
+  const dominant = [...families].sort((a, b) => timeIn(b) - timeIn(a))[0];
+  const value = (metric: string) =>
+    rows.find(row => row.family === dominant?.family && row.metric === metric)?.overBusy;
+  const read = value('DRAM read');
+  if (!dominant || read === undefined || read === null) return [];
+  const sm = value('SM issue') ?? 0;
+  const tensor = value('tensor active') ?? 0;
+  return [
+    {
+      text: `${dominant.family} alone: DRAM read ${read.toFixed(0)}%, SM issue ${sm.toFixed(0)}%, tensor ${tensor.toFixed(0)}%`,
+      numerator: read,
+      denominator: 100,
+      unit: '%',
+      analysis: 'gpu-metrics',
+    },
+  ];
+}
+
+/** Matrix products belong on the tensor cores, whatever limits them. */
+export const tensorCoresIdle: Rule = {
+  id: 'tensor-cores-idle',
+  about: 'GEMMs that do not use the tensor cores',
+  uses: [gpuMetricsAnalysis, kernelFamilies],
+  look(input) {
+    const { rows } = input.use(gpuMetricsAnalysis);
+    return input.phases.slice(0, 1).flatMap((total): Finding[] => {
+      const tensor = rows.find(row => row.family === 'gemm' && row.metric === 'tensor active');
+      const gemmNs = familyNs(input, total.phase, 'gemm');
+      const busyNs = perWindow(total, total.wallNs - total.idleNs);
+      const level = tensor?.overBusy;
+      if (level === null || level === undefined || gemmNs < input.policy.familyShare * busyNs) return [];
+      // Samples are whole percents: what may be above the limit is not called idle.
+      if (level + (tensor!.uncertainty ?? 0) >= input.policy.tensorInUse) return [];
+      return [
+        finding('tensor-cores-idle', input, {
+          claim: `GEMMs take ${formatDuration(gemmNs)} per step and do not use the tensor cores`,
+          phase: total.phase,
+          costNs: gemmNs,
+          costShare: gemmNs / perWindow(total, total.wallNs),
+          gain: null,
+          confidence: 'likely',
+          evidence: [
+            {
+              text: `tensor active ${level.toFixed(1)}% of peak during GEMMs`,
+              numerator: level,
+              denominator: 100,
+              unit: '%',
+              analysis: 'gpu-metrics',
+              rows: [tensor!.key],
+            },
+          ],
+          confirm: 'stepscope analyze FILE --only kernel-families,gpu-metrics',
         }),
       ];
     });
@@ -264,4 +339,11 @@ export const clockDrop: Rule = {
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
-export const gpuRules: readonly Rule[] = [limiter, fp8Available, unfusedElementwise, farFromLight, clockDrop];
+export const gpuRules: readonly Rule[] = [
+  limiter,
+  tensorCoresIdle,
+  fp8Available,
+  unfusedElementwise,
+  farFromLight,
+  clockDrop,
+];
