@@ -21,6 +21,8 @@ import { captures, fillExport, insert, makeDatabase, openDatabase, rootPage } fr
 
 const PAGE = 1024;
 const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-bad-'));
+// A test looks for what unpacking leaves behind: other test files unpack at the same time, elsewhere.
+process.env.TMPDIR = scratch;
 after(() => fs.rmSync(scratch, { recursive: true, force: true }));
 
 type Outcome = { profile: Profile; error?: undefined } | { error: UserError; profile?: undefined };
