@@ -55,3 +55,7 @@ export const perWindow = (total: PhaseBudget, ns: number): number => ns / total.
 
 export const phaseName = (phase: Phase | null): string =>
   phase === null || phase === 'unknown' ? 'the step' : phase;
+
+/** `decode step`, or `step` where the phase is not known. */
+export const stepWord = (phase: Phase | null): string =>
+  phase === null || phase === 'unknown' ? 'step' : `${phase} step`;

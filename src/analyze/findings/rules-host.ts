@@ -10,7 +10,15 @@ import { gil } from '../host/gil.js';
 import { launchOverhead } from '../host/launch-overhead.js';
 import type { PhaseBudget } from '../inference/budget-totals.js';
 import type { Finding } from './finding.js';
-import { finding, perWindow, phaseName, type Rule, type RuleInput, throughputGain } from './rule.js';
+import {
+  finding,
+  perWindow,
+  phaseName,
+  type Rule,
+  type RuleInput,
+  stepWord,
+  throughputGain,
+} from './rule.js';
 
 /** Share of a phase's GPU time that runs from graphs; 0 where it cannot be told. */
 function coverage({ useIfRecorded }: RuleInput, { phase }: PhaseBudget): number {
@@ -146,7 +154,7 @@ export const exposedHostWork: Rule = {
           input,
           total,
           hostNs,
-          `The GPU waits ${formatDuration(perWindow(total, hostNs))} per step for host work${inGraphs ? ' between graph replays' : ''}`,
+          `The GPU waits ${formatDuration(perWindow(total, hostNs))} per ${stepWord(total.phase)} for host work${inGraphs ? ' between graph replays' : ''}`,
           [budgetEvidence(total, hostNs, split.join(', '))],
         ),
       ];
