@@ -49,7 +49,7 @@ export function describePage(analyzer: Analyzer, analyses: readonly AnyAnalysis[
     header,
     answerOf(ask, main, phases, hidden),
     findingsBlock(analyzer.get(findings), MOST_FINDINGS),
-    ...shown.map(total => budgetBars(total, hidden)),
+    ...shown.map(total => budgetBars(total, hidden, phases.length === 1)),
     ...familiesTable(ask, main.phase),
     moreFacts(analyzer, analyses, main.phase),
     ...(steps && steps.rows.length > 0 ? [stepsFacts(steps.rows)] : []),

@@ -12,10 +12,12 @@ const SMALL = 0.002;
 
 export function describeBudget(result: AnalysisResult<BudgetRow>): Block[] {
   const hidden = result.summary?.graphReplaysHidden === true;
-  return totalsByPhase(result.rows).map(total => budgetBars(total, hidden));
+  const totals = totalsByPhase(result.rows);
+  return totals.map(total => budgetBars(total, hidden, totals.length === 1));
 }
 
-export function budgetBars(total: PhaseBudget, graphsHidden: boolean): BarsBlock {
+/** `alone`: there is nothing but this; without steps it is the whole trace. */
+export function budgetBars(total: PhaseBudget, graphsHidden: boolean, alone: boolean): BarsBlock {
   const mean = (ns: number) => ns / total.windows;
   const row = (label: string, ns: number, depth: 0 | 1 = 0, color?: string): BarRow => ({
     label,
@@ -41,7 +43,9 @@ export function budgetBars(total: PhaseBudget, graphsHidden: boolean): BarsBlock
   const across = devices > 1 ? `, ${plural(Math.round(devices), 'device')}` : '';
   const caption =
     total.phase === null
-      ? 'outside all steps'
+      ? alone
+        ? 'the whole trace'
+        : 'outside all steps'
       : `${total.phase === 'unknown' ? 'steps' : total.phase}, mean of ${plural(total.steps, 'step')}${across}`;
   const hiddenWork = [
     total.communicationHiddenNs > 0 &&
