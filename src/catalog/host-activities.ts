@@ -11,7 +11,7 @@ export interface HostActivity {
 }
 
 /** Tested on range names, and on the function part of Python frames (`scheduler.py(12): run_batch` → `run_batch`). */
-export const hostActivities: readonly HostActivity[] = [
+const hostActivities: readonly HostActivity[] = [
   {
     cause: 'garbage-collection',
     pattern: /^Python GC\b|^gc\.collect$|^<built-in function collect>$|^stepscope\.gc\b/,
@@ -56,7 +56,6 @@ export const SYNC_CALL =
   /^(cuda|hip)(Stream|Device|Event|Thread)Synchronize|^cu(Stream|Ctx|Event)Synchronize|^(cuda|hip)Memcpy(?!.*Async)|^cuMemcpy(?!.*Async)/;
 export const ALLOCATION_CALL =
   /^(cuda|hip)(Ext)?(Malloc|Free|Host(Alloc|Register|Unregister|Free|Malloc)|MemPool(Create|Destroy|Trim))|^cuMem(Alloc|Free|Create|Release|Map|Unmap|AddressReserve|AddressFree|SetAccess|Host(Alloc|Register))/;
-/** NVTX domain and ranges nsys writes with -t python-gil. */
-export const GIL_DOMAIN = 'GIL Trace';
+/** Ranges nsys writes with -t python-gil. */
 export const GIL_WAIT = 'Waiting for GIL';
 export const GIL_HOLD = 'Holding GIL';

@@ -48,8 +48,24 @@ function adviceOf(id: string, engine: string): AdviceText[] {
 }
 
 /** What is left of a step when `savedNs` go: more steps per second by this part. */
-export const throughputGain = (wallNs: number, savedNs: number): number =>
+const throughputGain = (wallNs: number, savedNs: number): number =>
   savedNs >= wallNs ? 0 : wallNs / (wallNs - savedNs) - 1;
+
+/** What a part of a phase's steps costs, and what a step gains when `savedNs` of it go (all, unless said). */
+export function costing(
+  total: PhaseBudget,
+  costNs: number,
+  how: string,
+  savedNs = costNs,
+): Pick<Finding, 'phase' | 'costNs' | 'costShare' | 'gain'> {
+  const wallNs = perWindow(total, total.wallNs);
+  return {
+    phase: total.phase,
+    costNs,
+    costShare: costNs / wallNs,
+    gain: { nsPerStep: savedNs, throughput: throughputGain(wallNs, savedNs), how },
+  };
+}
 
 export const perWindow = (total: PhaseBudget, ns: number): number => ns / total.windows;
 
@@ -59,3 +75,5 @@ export const phaseName = (phase: Phase | null): string =>
 /** `decode step`, or `step` where the phase is not known. */
 export const stepWord = (phase: Phase | null): string =>
   phase === null || phase === 'unknown' ? 'step' : `${phase} step`;
+
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -5,7 +5,7 @@ import { gpuUtilization } from '../gpu/gpu-utilization.js';
 import { iterations } from '../inference/iterations.js';
 import { spanOf } from '../info.js';
 import type { Finding } from './finding.js';
-import { type Claim, finding, perWindow, phaseName, type Rule, throughputGain } from './rule.js';
+import { type Claim, costing, finding, perWindow, phaseName, type Rule } from './rule.js';
 
 /** A problem of the capture: no cost and no gain of its own. */
 const problem = (
@@ -28,7 +28,7 @@ const problem = (
 const hasGpuWork = ({ tables }: Parameters<typeof graphMode>[0]) =>
   Boolean(tables.kernels ?? tables.graphLaunches ?? tables.copies ?? tables.memsets);
 
-export const clientProfiled: Rule = {
+const clientProfiled: Rule = {
   id: 'client-profiled',
   about: 'no GPU work in the capture: the wrong process, or the wrong moment',
   uses: [],
@@ -55,7 +55,7 @@ export const clientProfiled: Rule = {
   },
 };
 
-export const graphKernelsHidden: Rule = {
+const graphKernelsHidden: Rule = {
   id: 'graph-kernels-hidden',
   about: 'CUDA graphs recorded as blocks',
   uses: [gpuUtilization],
@@ -86,7 +86,7 @@ export const graphKernelsHidden: Rule = {
   },
 };
 
-export const droppedData: Rule = {
+const droppedData: Rule = {
   id: 'dropped-data',
   about: 'data the profiler or the reader lost',
   uses: [],
@@ -107,7 +107,7 @@ export const droppedData: Rule = {
   },
 };
 
-export const stepsCaptured: Rule = {
+const stepsCaptured: Rule = {
   id: 'steps-captured',
   about: 'too few steps, warm-up inside, no steps, or far more than steps captured',
   uses: [iterations],
@@ -196,7 +196,7 @@ export const stepsCaptured: Rule = {
   },
 };
 
-export const oneRank: Rule = {
+const oneRank: Rule = {
   id: 'one-rank',
   about: 'one rank of several',
   uses: [],
@@ -223,7 +223,7 @@ export const oneRank: Rule = {
   },
 };
 
-export const profilerOverhead: Rule = {
+const profilerOverhead: Rule = {
   id: 'profiler-overhead',
   about: 'the profiler itself slows the steps',
   uses: [],
@@ -235,14 +235,7 @@ export const profilerOverhead: Rule = {
       return [
         finding('profiler-overhead', input, {
           claim: `The profiler distorts ${phaseName(total.phase)}: the GPU waits ${formatDuration(costNs)} per step for it`,
-          phase: total.phase,
-          costNs,
-          costShare: ns / total.wallNs,
-          gain: {
-            nsPerStep: costNs,
-            throughput: throughputGain(perWindow(total, total.wallNs), costNs),
-            how: 'not there without the profiler: no gain in production',
-          },
+          ...costing(total, costNs, 'not there without the profiler: no gain in production'),
           confidence: 'certain',
           evidence: [
             {
@@ -260,7 +253,7 @@ export const profilerOverhead: Rule = {
   },
 };
 
-export const lowUtilisation: Rule = {
+const lowUtilisation: Rule = {
   id: 'low-utilisation',
   about: 'the GPU is busy less than half of the time, whatever the reason',
   uses: [gpuUtilization],

@@ -7,7 +7,7 @@ import type { PhaseBudget } from '../inference/budget-totals.js';
 import { speedOfLight } from '../inference/speed-of-light.js';
 import { stepSequence } from '../inference/step-sequence.js';
 import type { Evidence, Finding } from './finding.js';
-import { finding, perWindow, phaseName, type Rule, type RuleInput, throughputGain } from './rule.js';
+import { capital, costing, finding, perWindow, phaseName, type Rule, type RuleInput } from './rule.js';
 
 /** Time of a family in a phase, per step. */
 function familyNs({ useIfRecorded }: RuleInput, phase: PhaseBudget['phase'], family: string): number {
@@ -25,7 +25,7 @@ function halvableGemmNs(input: RuleInput, total: PhaseBudget): number {
   return familyNs(input, total.phase, 'gemm') * share;
 }
 
-export const limiter: Rule = {
+const limiter: Rule = {
   id: 'limiter',
   about: 'which resource of the GPU limits the busy time, and how close to its peak it is',
   uses: [gpuMetricsAnalysis, kernelFamilies],
@@ -60,17 +60,13 @@ export const limiter: Rule = {
           claim: isMemory
             ? `${capital(phaseName(total.phase))} is bound by memory bandwidth: DRAM at ${memory.toFixed(0)}% of peak while busy`
             : `${capital(phaseName(total.phase))} is bound by compute: SMs at ${compute.toFixed(0)}% of peak while busy`,
-          phase: total.phase,
-          costNs: busyNs,
-          costShare: busyNs / perWindow(total, total.wallNs),
-          gain:
-            savedNs > 0
-              ? {
-                  nsPerStep: savedNs,
-                  throughput: throughputGain(perWindow(total, total.wallNs), savedNs),
-                  how: 'weights in 8 bits instead of 16: half the bytes (and operations) of the GEMMs',
-                }
-              : null,
+          ...costing(
+            total,
+            busyNs,
+            'weights in 8 bits instead of 16: half the bytes (and operations) of the GEMMs',
+            savedNs,
+          ),
+          ...(savedNs > 0 ? {} : { gain: null }),
           confidence: level >= peak ? 'certain' : 'likely',
           evidence: [
             {
@@ -117,7 +113,7 @@ function familyEvidence(
 }
 
 /** Matrix products belong on the tensor cores, whatever limits them. */
-export const tensorCoresIdle: Rule = {
+const tensorCoresIdle: Rule = {
   id: 'tensor-cores-idle',
   about: 'GEMMs that do not use the tensor cores',
   uses: [gpuMetricsAnalysis, kernelFamilies],
@@ -156,7 +152,7 @@ export const tensorCoresIdle: Rule = {
   },
 };
 
-export const fp8Available: Rule = {
+const fp8Available: Rule = {
   id: 'fp8-available',
   about: '16-bit GEMMs on a GPU that multiplies 8 bits',
   uses: [kernelFamilies],
@@ -170,14 +166,12 @@ export const fp8Available: Rule = {
       return [
         finding('fp8-available', input, {
           claim: `GEMMs run in 16 bits although this GPU multiplies FP8`,
-          phase: total.phase,
-          costNs: wideNs,
-          costShare: wideNs / wallNs,
-          gain: {
-            nsPerStep: wideNs / 2,
-            throughput: throughputGain(wallNs, wideNs / 2),
-            how: 'half the bytes and twice the rate of these GEMMs; accuracy has to be checked',
-          },
+          ...costing(
+            total,
+            wideNs,
+            'half the bytes and twice the rate of these GEMMs; accuracy has to be checked',
+            wideNs / 2,
+          ),
           confidence: 'possible',
           evidence: [
             {
@@ -197,7 +191,7 @@ export const fp8Available: Rule = {
 };
 
 /** Between two kernels of a chain data goes to memory and back; fused, only the longest of them is left. */
-export const unfusedElementwise: Rule = {
+const unfusedElementwise: Rule = {
   id: 'unfused-elementwise',
   about: 'chains of elementwise kernels that could be one',
   uses: [stepSequence],
@@ -224,18 +218,14 @@ export const unfusedElementwise: Rule = {
     close();
     const busyNs = perWindow(total, total.wallNs - total.idleNs);
     if (savedNs < input.policy.elementwiseShare * busyNs) return [];
-    const wallNs = perWindow(total, total.wallNs);
     return [
       finding('unfused-elementwise', input, {
         claim: `${formatCount(kernels)} elementwise kernels in ${formatCount(chains)} chains could be ${formatCount(chains)}`,
-        phase: total.phase,
-        costNs: savedNs,
-        costShare: savedNs / wallNs,
-        gain: {
-          nsPerStep: savedNs,
-          throughput: throughputGain(wallNs, savedNs),
-          how: 'each chain as one kernel as long as its longest; launches saved are counted elsewhere',
-        },
+        ...costing(
+          total,
+          savedNs,
+          'each chain as one kernel as long as its longest; launches saved are counted elsewhere',
+        ),
         confidence: 'likely',
         evidence: [
           {
@@ -252,7 +242,7 @@ export const unfusedElementwise: Rule = {
   },
 };
 
-export const farFromLight: Rule = {
+const farFromLight: Rule = {
   id: 'far-from-light',
   about: 'attention or GEMM far from the least time the GPU could take',
   uses: [speedOfLight],
@@ -264,19 +254,16 @@ export const farFromLight: Rule = {
       const busyNs = perWindow(total, total.wallNs - total.idleNs);
       const isLarge = row.measuredNs >= input.policy.familyShare * busyNs;
       if (!isLarge || row.ofLeast >= input.policy.farFromLight) return [];
-      const wallNs = perWindow(total, total.wallNs);
       const savedNs = row.measuredNs - row.leastNs / input.policy.farFromLight;
       return [
         finding('far-from-light', input, {
           claim: `${row.scope} in ${phaseName(row.phase)} reaches ${formatShare(row.ofLeast)} of the speed of light`,
-          phase: row.phase,
-          costNs: row.measuredNs - row.leastNs,
-          costShare: (row.measuredNs - row.leastNs) / wallNs,
-          gain: {
-            nsPerStep: savedNs,
-            throughput: throughputGain(wallNs, savedNs),
-            how: `${formatShare(input.policy.farFromLight)} of the speed of light would be reached`,
-          },
+          ...costing(
+            total,
+            row.measuredNs - row.leastNs,
+            `${formatShare(input.policy.farFromLight)} of the speed of light would be reached`,
+            savedNs,
+          ),
           confidence: 'possible',
           evidence: [
             {
@@ -295,7 +282,7 @@ export const farFromLight: Rule = {
   },
 };
 
-export const clockDrop: Rule = {
+const clockDrop: Rule = {
   id: 'clock-drop',
   about: 'the GPU runs below its clock while busy',
   uses: [gpuMetricsAnalysis],
@@ -312,14 +299,8 @@ export const clockDrop: Rule = {
       return [
         finding('clock-drop', input, {
           claim: `GPU ${row.device} runs at ${(row.overBusy / 1e6).toFixed(0)} of ${(gpu.clockHz / 1e6).toFixed(0)} MHz while busy`,
+          ...costing(total, savedNs, 'if all GPU work scaled with the clock; memory-bound work does not'),
           phase: null,
-          costNs: savedNs,
-          costShare: savedNs / perWindow(total, total.wallNs),
-          gain: {
-            nsPerStep: savedNs,
-            throughput: throughputGain(perWindow(total, total.wallNs), savedNs),
-            how: 'if all GPU work scaled with the clock; memory-bound work does not',
-          },
           confidence: 'possible',
           evidence: [
             {
@@ -336,8 +317,6 @@ export const clockDrop: Rule = {
     });
   },
 };
-
-const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 export const gpuRules: readonly Rule[] = [
   limiter,

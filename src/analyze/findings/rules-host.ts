@@ -10,15 +10,7 @@ import { gil } from '../host/gil.js';
 import { launchOverhead } from '../host/launch-overhead.js';
 import type { PhaseBudget } from '../inference/budget-totals.js';
 import type { Finding } from './finding.js';
-import {
-  finding,
-  perWindow,
-  phaseName,
-  type Rule,
-  type RuleInput,
-  stepWord,
-  throughputGain,
-} from './rule.js';
+import { costing, finding, perWindow, phaseName, type Rule, type RuleInput, stepWord } from './rule.js';
 
 /** Share of a phase's GPU time that runs from graphs; 0 where it cannot be told. */
 function coverage({ useIfRecorded }: RuleInput, { phase }: PhaseBudget): number {
@@ -35,18 +27,10 @@ function idleFinding(
   evidence: Finding['evidence'],
   confidence: Finding['confidence'] = 'likely',
 ): Finding {
-  const wallNs = perWindow(total, total.wallNs);
   const costNs = perWindow(total, causeNs);
   return finding(id, input, {
     claim,
-    phase: total.phase,
-    costNs,
-    costShare: causeNs / total.wallNs,
-    gain: {
-      nsPerStep: costNs,
-      throughput: throughputGain(wallNs, costNs),
-      how: 'the idle time of this cause would go, everything else stays',
-    },
+    ...costing(total, costNs, 'the idle time of this cause would go, everything else stays'),
     confidence,
     evidence,
     confirm: `stepscope analyze FILE --only idle-gaps${total.phase ? ` --phase ${total.phase}` : ''}`,
@@ -61,7 +45,7 @@ const budgetEvidence = (total: PhaseBudget, causeNs: number, what: string): Find
   analysis: 'step-budget',
 });
 
-export const launchOverheadRule: Rule = {
+const launchOverheadRule: Rule = {
   id: 'launch-overhead',
   about: 'many short kernels launched one by one while the GPU waits, without CUDA graphs',
   uses: [graphCoverage, kernelsPerStep, launchOverhead],
@@ -87,14 +71,12 @@ export const launchOverheadRule: Rule = {
       return [
         finding(isDecode ? 'launch-overhead' : 'prefill-launches', input, {
           claim: `${formatCount(Math.round(kernels))} kernels launched one by one${isDecode && covered < 0.05 ? ', no CUDA graphs' : ''} in ${phaseName(total.phase)}`,
-          phase: total.phase,
-          costNs: perWindow(total, boundNs),
-          costShare: boundNs / total.wallNs,
-          gain: {
-            nsPerStep: savedNs,
-            throughput: throughputGain(wallNs, savedNs),
-            how: `step as one graph: GPU work ${formatDuration(busyNs)}, other idle ${formatDuration(otherIdleNs)}, ${policy.graphNodeGapNs + policy.graphLaunchPerNodeNs} ns per node`,
-          },
+          ...costing(
+            total,
+            perWindow(total, boundNs),
+            `step as one graph: GPU work ${formatDuration(busyNs)}, other idle ${formatDuration(otherIdleNs)}, ${policy.graphNodeGapNs + policy.graphLaunchPerNodeNs} ns per node`,
+            savedNs,
+          ),
           confidence: isDecode ? 'certain' : 'possible',
           evidence: [
             ...(calls
@@ -127,7 +109,7 @@ const HOST_CAUSES = [
   'os-call',
 ];
 
-export const exposedHostWork: Rule = {
+const exposedHostWork: Rule = {
   id: 'exposed-host-work',
   about: 'host work between steps that the GPU waits for',
   uses: [graphCoverage],
@@ -162,7 +144,7 @@ export const exposedHostWork: Rule = {
   },
 };
 
-export const syncInDecode: Rule = {
+const syncInDecode: Rule = {
   id: 'sync-in-decode',
   about: 'calls in the loop that wait for the GPU',
   uses: [],
@@ -180,7 +162,7 @@ export const syncInDecode: Rule = {
   },
 };
 
-export const garbageCollection: Rule = {
+const garbageCollection: Rule = {
   id: 'garbage-collection',
   about: 'Python garbage collections that the GPU waits for',
   uses: [gc],
@@ -213,7 +195,7 @@ export const garbageCollection: Rule = {
   },
 };
 
-export const gilContention: Rule = {
+const gilContention: Rule = {
   id: 'gil-contention',
   about: 'the launching thread waits for the Python GIL',
   uses: [gil],
@@ -245,7 +227,7 @@ export const gilContention: Rule = {
   },
 };
 
-export const steadyAllocations: Rule = {
+const steadyAllocations: Rule = {
   id: 'steady-allocations',
   about: 'memory is allocated or freed while serving',
   uses: [allocations],
@@ -280,7 +262,7 @@ export const steadyAllocations: Rule = {
   },
 };
 
-export const hostCopies: Rule = {
+const hostCopies: Rule = {
   id: 'pageable-copies',
   about: 'copies through pageable memory, and many tiny copies from the host',
   uses: [memoryOperations],
@@ -297,14 +279,11 @@ export const hostCopies: Rule = {
       const claim = (id: string, text: string, list: typeof own) =>
         finding(id, input, {
           claim: text,
-          phase: total.phase,
-          costNs: perWindow(total, cost(list)),
-          costShare: cost(list) / total.wallNs,
-          gain: {
-            nsPerStep: perWindow(total, cost(list)),
-            throughput: throughputGain(perWindow(total, total.wallNs), perWindow(total, cost(list))),
-            how: 'the time of these copies on the GPU would be hidden; what the host waits for them is counted elsewhere',
-          },
+          ...costing(
+            total,
+            perWindow(total, cost(list)),
+            'the time of these copies on the GPU would be hidden; what the host waits for them is counted elsewhere',
+          ),
           confidence: 'possible',
           evidence: list.map(row => ({
             text: `${formatCount(Number(row.countPerStep.toFixed(1)))} per step from ${row.from ?? 'host'} memory, ${formatBytes(row.medianBytes)} each`,

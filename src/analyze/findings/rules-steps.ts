@@ -9,9 +9,9 @@ import { rankSkew } from '../inference/rank-skew.js';
 import { stepBudget } from '../inference/step-budget.js';
 import { stepsOf } from '../inference/steps.js';
 import type { Finding } from './finding.js';
-import { finding, perWindow, phaseName, type Rule, throughputGain } from './rule.js';
+import { capital, costing, finding, perWindow, phaseName, type Rule } from './rule.js';
 
-export const partialGraphs: Rule = {
+const partialGraphs: Rule = {
   id: 'partial-graphs',
   about: 'CUDA graphs cover only a part of decode',
   uses: [graphCoverage],
@@ -31,14 +31,7 @@ export const partialGraphs: Rule = {
       return [
         finding('partial-graphs', input, {
           claim: `CUDA graphs cover ${formatShare(row.timeShare)} of decode`,
-          phase: row.phase,
-          costNs,
-          costShare: costNs / perWindow(total, total.wallNs),
-          gain: {
-            nsPerStep: costNs,
-            throughput: throughputGain(perWindow(total, total.wallNs), costNs),
-            how: 'launch-bound idle, in proportion to what runs outside graphs',
-          },
+          ...costing(total, costNs, 'launch-bound idle, in proportion to what runs outside graphs'),
           confidence: 'likely',
           evidence: [
             {
@@ -57,7 +50,7 @@ export const partialGraphs: Rule = {
   },
 };
 
-export const exposedCommunication: Rule = {
+const exposedCommunication: Rule = {
   id: 'exposed-communication',
   about: 'communication that no compute hides',
   uses: [],
@@ -70,14 +63,11 @@ export const exposedCommunication: Rule = {
       return [
         finding('exposed-communication', input, {
           claim: `${capital(phaseName(total.phase))} waits for communication: ${formatDuration(costNs)} per step is not hidden`,
-          phase: total.phase,
-          costNs,
-          costShare: ns / total.wallNs,
-          gain: {
-            nsPerStep: costNs,
-            throughput: throughputGain(perWindow(total, total.wallNs), costNs),
-            how: 'all of it hidden under compute: an upper bound; part of it may be waiting for a late rank',
-          },
+          ...costing(
+            total,
+            costNs,
+            'all of it hidden under compute: an upper bound; part of it may be waiting for a late rank',
+          ),
           confidence: 'possible',
           evidence: [
             {
@@ -95,7 +85,7 @@ export const exposedCommunication: Rule = {
   },
 };
 
-export const rankSkewRule: Rule = {
+const rankSkewRule: Rule = {
   id: 'rank-skew',
   about: 'a rank that comes late and makes the others wait',
   uses: [rankSkew],
@@ -110,14 +100,7 @@ export const rankSkewRule: Rule = {
     return [
       finding('rank-skew', input, {
         claim: `Ranks start a step ${formatDuration(skewNs)} apart; rank ${latest.rank ?? '?'} is last in ${latest.lastToStart} of ${latest.steps}`,
-        phase: total.phase,
-        costNs: skewNs,
-        costShare: skewNs / wallNs,
-        gain: {
-          nsPerStep: skewNs,
-          throughput: throughputGain(wallNs, skewNs),
-          how: 'the first rank would not wait for the last: an upper bound',
-        },
+        ...costing(total, skewNs, 'the first rank would not wait for the last: an upper bound'),
         confidence: 'possible',
         evidence: [
           {
@@ -135,7 +118,7 @@ export const rankSkewRule: Rule = {
   },
 };
 
-export const prefillBlocksDecode: Rule = {
+const prefillBlocksDecode: Rule = {
   id: 'prefill-blocks-decode',
   about: 'prefill steps that make decoding requests wait',
   uses: [iterations],
@@ -180,7 +163,7 @@ export const prefillBlocksDecode: Rule = {
   },
 };
 
-export const stepJitter: Rule = {
+const stepJitter: Rule = {
   id: 'step-jitter',
   about: 'steps much slower than the others, with their cause',
   uses: [iterations, stepBudget],
@@ -199,14 +182,7 @@ export const stepJitter: Rule = {
       return [
         finding('step-jitter', input, {
           claim: `${plural(slow.length, 'step')} of ${own.length} ${slow.length === 1 ? 'takes' : 'take'} over ${input.policy.jitter} times the usual ${formatDuration(median)}${cause ? `: ${cause}` : ''}`,
-          phase: total.phase,
-          costNs: lostNs / own.length,
-          costShare: lostNs / own.reduce((sum, row) => sum + row.wallNs, 0),
-          gain: {
-            nsPerStep: lostNs / own.length,
-            throughput: throughputGain(perWindow(total, total.wallNs), lostNs / own.length),
-            how: 'these steps would take as long as the median one',
-          },
+          ...costing(total, lostNs / own.length, 'these steps would take as long as the median one'),
           confidence: 'likely',
           evidence: [
             {
@@ -249,7 +225,7 @@ export const stepJitter: Rule = {
   },
 };
 
-export const graphPadding: Rule = {
+const graphPadding: Rule = {
   id: 'graph-padding',
   about: 'batches padded to the size of a captured graph',
   uses: [stepsOf, iterations],
@@ -268,14 +244,11 @@ export const graphPadding: Rule = {
     return [
       finding('graph-padding', input, {
         claim: `${formatShare(waste)} of the slots of replayed graphs are padding`,
-        phase: total.phase,
-        costNs: busyNs,
-        costShare: busyNs / perWindow(total, total.wallNs),
-        gain: {
-          nsPerStep: busyNs,
-          throughput: throughputGain(perWindow(total, total.wallNs), busyNs),
-          how: 'if work grew with the batch: an upper bound, small batches are bound by weights',
-        },
+        ...costing(
+          total,
+          busyNs,
+          'if work grew with the batch: an upper bound, small batches are bound by weights',
+        ),
         confidence: 'possible',
         evidence: [
           {
@@ -290,8 +263,6 @@ export const graphPadding: Rule = {
     ];
   },
 };
-
-const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 export const stepRules: readonly Rule[] = [
   partialGraphs,

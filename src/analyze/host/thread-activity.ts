@@ -32,7 +32,7 @@ import { cells } from '../cells.js';
 import { pageableReads } from './pageable-reads.js';
 
 /** Host code between two CUDA calls that is shorter than this is the cost of launching, not other work. */
-export const BACK_TO_BACK_NS = 100_000;
+const BACK_TO_BACK_NS = 100_000;
 
 /** First wins. `launch-bound` is time inside CUDA calls and in the short gaps between them. */
 const PAINT = [

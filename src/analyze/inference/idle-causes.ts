@@ -16,7 +16,7 @@ import { gpuWork } from '../gpu/gpu-work.js';
 import { threadActivity } from '../host/thread-activity.js';
 
 /** From the return of a launch call to the start of its work on an idle GPU: beyond this it waited on the device. */
-export const START_LATENCY_NS = 20_000;
+const START_LATENCY_NS = 20_000;
 
 export interface GapJudge {
   /**

@@ -1,0 +1,267 @@
+/**
+ * A small engine drawn as a profile: decode steps of 10 ms, each one graph launch whose kernels keep the GPU busy.
+ * It is healthy as it is; each option makes it sick in one way, so that what a finding is about can be switched on.
+ */
+import { NONE } from '../base/column.js';
+import { CopyKind, MemoryKind } from '../catalog/cuda-enums.js';
+import { ProfileBuilder } from '../model/builder.js';
+import type { Profile } from '../model/profile.js';
+import { RangeKind } from '../model/schema.js';
+import { drawnCapture } from './drawn-capture.js';
+
+const STEP_NS = 10e6;
+const LAUNCH_NS = 20e3;
+const START_NS = 5e3;
+
+export interface EngineOptions {
+  readonly steps?: number;
+  readonly gpu?: string;
+  readonly clockHz?: number;
+  /** The marker of a step; empty for none. */
+  readonly marker?: (step: number) => string;
+  readonly stepNs?: (step: number) => number;
+  /** Names of the kernels of a step, in turn. */
+  readonly kernels?: readonly string[];
+  /** Kernels are launched one by one, this many per step, instead of by a graph. */
+  readonly eager?: number;
+  /** Share of the kernels that are launched beside the graph, ahead of time. */
+  readonly besideGraph?: number;
+  /** Before the launch the host spends this long in a range or call of this name, or in neither. */
+  readonly before?: {
+    readonly ns: number;
+    readonly range?: string;
+    readonly call?: string;
+    readonly overhead?: true;
+    readonly only?: number;
+  };
+  readonly copies?: { readonly count: number; readonly bytes: number; readonly pageable?: true };
+  /** Sampled counters, by their nsys names. */
+  readonly metrics?: Readonly<Record<string, number>>;
+  /** A second rank whose host starts this much later. */
+  readonly secondRankLateNs?: number;
+  readonly worldSize?: number;
+  /** What was not recorded, or only as a block. */
+  readonly without?: 'gpu' | 'launches' | 'graph-nodes';
+  readonly note?: string;
+  /** A range around far more than the steps. */
+  readonly recordedNs?: number;
+}
+
+interface Event {
+  start: number;
+  end: number;
+  owner: number;
+  name: string;
+  id: number;
+}
+
+export function drawEngine(options: EngineOptions = {}): Profile {
+  const builder = new ProfileBuilder();
+  const lists = {
+    calls: [] as Event[],
+    kernels: [] as Event[],
+    blocks: [] as Event[],
+    copies: [] as Event[],
+    ranges: [] as Event[],
+    overheads: [] as Event[],
+  };
+  let id = 1;
+  const ranks = options.secondRankLateNs === undefined ? [0] : [0, 1];
+  for (const rank of ranks) {
+    const process = builder.process('', 100 + rank);
+    if (ranks.length > 1) builder.processes[process].rank = rank;
+    const gpu = builder.gpu('', rank);
+    builder.gpus[gpu].name = options.gpu ?? 'NVIDIA A100-SXM4-80GB';
+    if (options.clockHz) builder.gpus[gpu].clockHz = options.clockHz;
+    const place = { thread: builder.thread(process, 1), stream: builder.stream(process, gpu, 1, 7) };
+    let at = 1e6 + rank * (options.secondRankLateNs ?? 0);
+    for (let step = 0; step < (options.steps ?? 20); step++) {
+      const length = options.stepNs?.(step) ?? STEP_NS;
+      drawStep(step, at, length, place);
+      at += length;
+    }
+    if (options.recordedNs)
+      lists.ranges.push({ start: 0, end: options.recordedNs, owner: place.thread, name: 'loading', id: 0 });
+  }
+  builder.clock = 'utc';
+  addTables();
+  if (options.note) builder.notes.add('lost', 'loss', options.note);
+  const capture = drawnCapture('engine', ranks.length > 1 ? ranks : []);
+  const distributed = options.worldSize && { rank: 0, worldSize: options.worldSize, backend: 'nccl' };
+  return builder.build({ ...capture, ...(distributed ? { distributed } : {}) });
+
+  function drawStep(
+    step: number,
+    start: number,
+    length: number,
+    { thread, stream }: { thread: number; stream: number },
+  ): void {
+    const label = (options.marker ?? (n => `[Executor] _forward_step ${n}: 0 ctx reqs, 8 gen reqs`))(step);
+    if (label) lists.ranges.push({ start, end: start + length - 10e3, owner: thread, name: label, id: 0 });
+    const { before } = options;
+    const delay = before && (before.only === undefined || before.only === step) ? before.ns : 0;
+    let host = start + 1e3;
+    if (delay > 0) {
+      const event = { start: host, end: host + delay, owner: thread, name: '', id: 0 };
+      if (before!.range) lists.ranges.push({ ...event, name: before!.range });
+      if (before!.call) lists.calls.push({ ...event, name: before!.call });
+      if (before!.overhead) lists.overheads.push({ ...event, name: 'overhead' });
+      host += delay;
+    }
+    const names = options.kernels ?? ['nvjet_sm80_tst_64x8'];
+    if (options.eager) {
+      const every = (length - delay - 20e3) / options.eager;
+      for (let k = 0; k < options.eager; k++)
+        launch(host + k * every, 'cudaLaunchKernel', 1, every / 10, names, thread, stream);
+      return;
+    }
+    for (let k = 0; k < (options.copies?.count ?? 0); k++) {
+      const copy = {
+        start: host + k * 40e3 + START_NS + 3e3,
+        end: host + k * 40e3 + START_NS + 33e3,
+        owner: stream,
+        name: '',
+        id: id++,
+      };
+      lists.calls.push({
+        start: host + k * 40e3,
+        end: host + k * 40e3 + 3e3,
+        owner: thread,
+        name: 'cudaMemcpyAsync',
+        id: copy.id,
+      });
+      lists.copies.push(copy);
+    }
+    host += (options.copies?.count ?? 0) * 40e3;
+    const busy = start + length - 60e3 - host;
+    const beside = options.besideGraph ?? 0;
+    launch(
+      host,
+      'cudaGraphLaunch',
+      Math.round(40 * (1 - beside)),
+      (busy * (1 - beside)) / Math.round(40 * (1 - beside)),
+      names,
+      thread,
+      stream,
+    );
+    for (let k = 0; k < Math.round(40 * beside); k++)
+      launch(
+        host + busy * (1 - beside) + k * (busy / 40),
+        'cudaLaunchKernel',
+        1,
+        busy / 60,
+        names,
+        thread,
+        stream,
+      );
+  }
+
+  function launch(
+    at: number,
+    name: string,
+    count: number,
+    ns: number,
+    names: readonly string[],
+    thread: number,
+    stream: number,
+  ): void {
+    const call = {
+      start: Math.round(at),
+      end: Math.round(at) + Math.min(LAUNCH_NS, Math.round(ns)),
+      owner: thread,
+      name,
+      id: id++,
+    };
+    lists.calls.push(call);
+    const first = call.end + START_NS;
+    if (name === 'cudaGraphLaunch' && options.without === 'graph-nodes') {
+      lists.blocks.push({
+        start: first,
+        end: Math.round(first + count * ns - LAUNCH_NS),
+        owner: stream,
+        name: '',
+        id: call.id,
+      });
+      return;
+    }
+    for (let k = 0; k < count; k++)
+      lists.kernels.push({
+        start: Math.round(first + k * ns),
+        end: Math.round(first + (k + 1) * ns) - 300,
+        owner: stream,
+        name: names[k % names.length],
+        id: call.id,
+      });
+  }
+
+  function addTables(): void {
+    const { calls, kernels, blocks, copies, ranges, overheads } = lists;
+    const i32 = (list: Event[], of: (event: Event) => number) => Int32Array.from(list, of);
+    const times = (list: Event[]) => ({
+      start: Float64Array.from(list, e => e.start),
+      end: Float64Array.from(list, e => e.end),
+    });
+    const names = (list: Event[]) => i32(list, event => builder.strings.intern(event.name));
+    const ids = (list: Event[]) => Uint32Array.from(list, event => event.id);
+    const work = (list: Event[]) => ({
+      ...times(list),
+      stream: i32(list, e => e.owner),
+      correlation: ids(list),
+      launch: i32(list, () => NONE),
+    });
+    const onThread = (list: Event[]) => ({
+      ...times(list),
+      thread: i32(list, e => e.owner),
+      name: names(list),
+    });
+    if (options.without !== 'launches' && options.without !== 'gpu')
+      builder.addTable('apiCalls', { ...onThread(calls), correlation: ids(calls) }, calls.length);
+    if (options.without !== 'gpu') {
+      builder.addTable('kernels', { ...work(kernels), name: names(kernels) }, kernels.length);
+      builder.addTable('graphLaunches', work(blocks), blocks.length);
+      const source = options.copies?.pageable ? MemoryKind.pageable : MemoryKind.pinned;
+      builder.addTable(
+        'copies',
+        {
+          ...work(copies),
+          bytes: Float64Array.from(copies, () => options.copies!.bytes),
+          kind: i32(copies, () => CopyKind.hostToDevice),
+          sourceMemory: i32(copies, () => source),
+          targetMemory: i32(copies, () => MemoryKind.device),
+        },
+        copies.length,
+      );
+    }
+    builder.addTable('overheads', onThread(overheads), overheads.length);
+    builder.addTable(
+      'ranges',
+      {
+        ...onThread(ranges),
+        kind: Uint8Array.from(ranges, () => RangeKind.pushPop),
+        domain: i32(ranges, () => NONE),
+      },
+      ranges.length,
+    );
+    addMetrics();
+  }
+
+  /** A sample of every counter each 100 µs over the steps. */
+  function addMetrics(): void {
+    const entries = Object.entries(options.metrics ?? {});
+    if (entries.length === 0) return;
+    builder.metrics.push(...entries.map(([name]) => name));
+    const samples = Array.from({ length: 2200 }, (_, i) => i * 100e3).flatMap(at =>
+      entries.map(([, value], metric) => ({ at, metric, value })),
+    );
+    builder.addTable(
+      'metricSamples',
+      {
+        start: Float64Array.from(samples, sample => sample.at),
+        gpu: Int32Array.from(samples, () => 0),
+        metric: Int32Array.from(samples, sample => sample.metric),
+        value: Float64Array.from(samples, sample => sample.value),
+      },
+      samples.length,
+    );
+  }
+}
