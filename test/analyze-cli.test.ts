@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { Analyzer, type AnyAnalysis, type Json } from '../src/analyze/analysis.js';
 import { analyses } from '../src/analyze/index.js';
@@ -60,6 +61,24 @@ test('the answer comes first', async () => {
   assert.match(await first('gc'), /stalls on Python garbage collection/);
   assert.match(await first('gil'), /waits for the Python GIL/);
   assert.match(await first('client'), /No GPU work was recorded/);
+});
+
+test('of a cut-off file that is said first, and the client is not blamed', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-cut-'));
+  try {
+    const file = path.join(folder, 'cut.json');
+    const whole = gunzipSync(readFileSync(capturePath('eager', 'kineto.json.gz')));
+    for (const share of [0.2, 0.99]) {
+      writeFileSync(file, whole.subarray(0, Math.floor(whole.length * share)));
+      const { out } = await stepscope('analyze', file);
+      const answer = out.split('\n\n')[1];
+      assert.match(answer, /^ {2}This file is cut off or damaged/, answer);
+      assert.match(out, /1 {2}The file is broken: the file ends in the middle/);
+      assert.doesNotMatch(out, /client/);
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test('published schemas are those of the code', () => {

@@ -5,6 +5,7 @@ import type { Profile } from '../model/profile.js';
 import type { Analysis, AnalysisResult, Analyzer, AnyAnalysis } from './analysis.js';
 import { NotRecorded } from './analysis.js';
 import type { Block, StatementBlock } from './block.js';
+import { brokenFile } from './broken-file.js';
 import { findings, findingsBlock } from './findings/findings.js';
 import { graphCoverage } from './gpu/graph-coverage.js';
 import { kernelFamilies } from './gpu/kernel-families.js';
@@ -47,7 +48,7 @@ export function describePage(analyzer: Analyzer, analyses: readonly AnyAnalysis[
   const main = shown[0];
   return [
     header,
-    answerOf(ask, main, phases, hidden),
+    answerOf(ask, profile, main, phases, hidden),
     findingsBlock(analyzer.get(findings), MOST_FINDINGS),
     ...shown.map(total => budgetBars(total, hidden, phases.length === 1)),
     ...familiesTable(ask, main.phase),
@@ -104,6 +105,7 @@ function stepsParts(steps: AnalysisResult<IterationRow> | undefined): string[] {
 
 function answerOf(
   ask: Ask,
+  profile: Profile,
   main: PhaseBudget,
   phases: readonly PhaseBudget[],
   hidden: boolean,
@@ -129,12 +131,29 @@ function answerOf(
           'No engine steps were found, so figures are over the whole trace: mark steps with NVTX, or give --marker REGEX.',
         ]
       : [];
-  return { kind: 'statement', id: 'answer', title: 'Answer', lines: [answer, detail, ...others, ...unfound] };
+  return {
+    kind: 'statement',
+    id: 'answer',
+    title: 'Answer',
+    lines: [...incomplete(profile), answer, detail, ...others, ...unfound],
+  };
+}
+
+/** Said before any figure: what is not in a broken file may have been there once. */
+function incomplete(profile: Profile): string[] {
+  return brokenFile(profile)
+    ? ['This file is cut off or damaged: all figures are of what is left of it.']
+    : [];
 }
 
 /** What a profile of the wrong process, or of the wrong moment, looks like. */
 function noGpuWork(profile: Profile, steps: AnalysisResult<IterationRow> | undefined): StatementBlock {
   const hint = capabilities(profile).find(ability => ability.table === 'kernels')?.hint ?? '';
+  const broken = incomplete(profile);
+  if (broken.length > 0) {
+    const lines = [...broken, 'No GPU work is left in it.', '→ Copy or export it again, and check its size.'];
+    return { kind: 'statement', id: 'answer', title: 'Answer', lines };
+  }
   const marked = steps && steps.rows.length > 0;
   const why = marked
     ? 'The engine’s steps are there but nothing they ran on a GPU: CUDA was not traced, or the workers that launch are other processes.'

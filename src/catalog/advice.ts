@@ -139,6 +139,11 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
     any('wrap the process that runs the model, and follow its children (--trace-fork-before-exec=true)'),
   ],
   'graph-kernels-hidden': [any('capture again with --cuda-graph-trace=node')],
+  'broken-file': [
+    any(
+      'copy the file again, or export the report again; a capture stopped while writing has to be taken again',
+    ),
+  ],
   'dropped-data': [any('shorten the window or record fewer things; raise --cuda-flush-interval')],
   'one-rank': [any('give the files of all ranks: skew and waiting cannot be told from one')],
   'too-few-steps': [any('capture 20 steps or more: --iterations A-B, TLLM_PROFILE_START_STOP=A-B')],

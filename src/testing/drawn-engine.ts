@@ -42,7 +42,8 @@ export interface EngineOptions {
   readonly worldSize?: number;
   /** What was not recorded, or only as a block. */
   readonly without?: 'gpu' | 'launches' | 'graph-nodes';
-  readonly note?: string;
+  /** Code of a loss that the reader noted. */
+  readonly loss?: string;
   /** A range around far more than the steps. */
   readonly recordedNs?: number;
 }
@@ -85,7 +86,7 @@ export function drawEngine(options: EngineOptions = {}): Profile {
   }
   builder.clock = 'utc';
   addTables();
-  if (options.note) builder.notes.add('lost', 'loss', options.note);
+  if (options.loss) builder.notes.add(options.loss, 'loss', 'Something is missing');
   const capture = drawnCapture('engine', ranks.length > 1 ? ranks : []);
   const distributed = options.worldSize && { rank: 0, worldSize: options.worldSize, backend: 'nccl' };
   return builder.build({ ...capture, ...(distributed ? { distributed } : {}) });

@@ -1,6 +1,7 @@
 /** Captures that cannot answer, or mislead. */
 import { formatDuration, formatShare, plural } from '../../base/units.js';
 import { graphMode } from '../../model/capabilities.js';
+import { brokenFile } from '../broken-file.js';
 import { gpuUtilization } from '../gpu/gpu-utilization.js';
 import { iterations } from '../inference/iterations.js';
 import { spanOf } from '../info.js';
@@ -33,7 +34,8 @@ const clientProfiled: Rule = {
   about: 'no GPU work in the capture: the wrong process, or the wrong moment',
   uses: [],
   look(input) {
-    if (hasGpuWork(input.profile)) return [];
+    // Of a file that is not whole nobody can say what was never in it.
+    if (hasGpuWork(input.profile) || brokenFile(input.profile)) return [];
     const { processes, threads } = input.profile;
     return [
       finding(
@@ -93,19 +95,18 @@ const droppedData: Rule = {
   look(input) {
     const lost = input.profile.notes.filter(note => note.severity === 'loss' && note.code !== 'graph-blocks');
     if (lost.length === 0) return [];
-    return [
-      finding(
-        'dropped-data',
-        input,
-        problem(
-          `The capture is incomplete: ${lost[0].text.charAt(0).toLowerCase()}${lost[0].text.slice(1)}`,
-          'medium',
-          lost.map(note => ({ text: `${note.count} × ${note.text}` })),
-        ),
-      ),
-    ];
+    const broken = brokenFile(input.profile);
+    const evidence = lost.map(note => ({ text: `${note.count} × ${note.text}` }));
+    if (broken) {
+      const claim = `The file is broken: ${lowerFirst(broken.text)}`;
+      return [finding('broken-file', input, problem(claim, 'high', evidence))];
+    }
+    const claim = `The capture is incomplete: ${lowerFirst(lost[0].text)}`;
+    return [finding('dropped-data', input, problem(claim, 'medium', evidence))];
   },
 };
+
+const lowerFirst = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);
 
 const stepsCaptured: Rule = {
   id: 'steps-captured',
@@ -291,9 +292,9 @@ const lowUtilisation: Rule = {
 };
 
 export const captureRules: readonly Rule[] = [
+  droppedData,
   clientProfiled,
   graphKernelsHidden,
-  droppedData,
   stepsCaptured,
   oneRank,
   profilerOverhead,
