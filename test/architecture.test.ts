@@ -11,16 +11,21 @@ const allowed: Record<string, readonly string[]> = {
   catalog: ['base', 'model'],
   import: ['base', 'model', 'catalog'],
   analyze: ['base', 'model', 'catalog'],
+  compare: ['base', 'model', 'catalog', 'analyze'],
   report: ['base', 'analyze'],
+  timeline: ['base', 'model', 'catalog', 'analyze'],
+  /** The browser: types of blocks, and what page and server have in common. */
+  web: ['base', 'analyze', 'timeline'],
+  server: ['base', 'model', 'analyze', 'compare', 'import', 'report', 'timeline'],
   testing: ['base', 'model', 'catalog', 'import'],
   redact: ['base', 'model', 'catalog', 'import'],
-  cli: ['base', 'model', 'catalog', 'import', 'analyze', 'report', 'redact'],
+  cli: ['base', 'model', 'catalog', 'import', 'analyze', 'report', 'redact', 'server'],
 };
 /** These run anywhere: in the command, a worker, a browser. No files, processes or DOM. */
-const pure = ['base', 'model', 'catalog', 'analyze', 'report'];
+const pure = ['base', 'model', 'catalog', 'analyze', 'compare', 'report', 'timeline', 'web'];
 
 const source = path.join(projectRoot, 'src');
-const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.ts'));
+const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(name => /\.tsx?$/.test(name));
 
 function importsOf(file: string): string[] {
   const text = readFileSync(path.join(source, file), 'utf8');
@@ -69,7 +74,7 @@ test('importers do not see each other', () => {
 test('files stay one idea long, named in kebab case, without default exports', () => {
   for (const file of files) {
     const text = readFileSync(path.join(source, file), 'utf8');
-    assert.match(path.basename(file), /^[a-z0-9-]+\.ts$/, file);
+    assert.match(path.basename(file), /^[a-z0-9-]+\.tsx?$/, file);
     assert.doesNotMatch(text, /^export default/m, file);
     assert.ok(text.split('\n').length <= 420, `${file} has grown to ${text.split('\n').length} lines`);
   }

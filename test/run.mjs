@@ -21,6 +21,8 @@ const tool = (name, file) => path.join(path.dirname(require.resolve(`${name}/pac
 const node = process.execPath;
 step('format and lint', node, [tool('@biomejs/biome', 'bin/biome'), 'check', '.']);
 step('build and type check', node, [tool('typescript', 'bin/tsc'), '-p', '.']);
+step('build the page', node, [tool('typescript', 'bin/tsc'), '-p', 'src/web']);
+step('', node, [tool('vite', 'bin/vite.js'), 'build']);
 const only = process.argv.slice(2);
 // By source, not by what an earlier build may have left in dist.
 const files = readdirSync('test', { recursive: true })

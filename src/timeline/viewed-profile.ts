@@ -1,0 +1,37 @@
+/** One opened profile as the page sees it. The server calls this and knows nothing of tracks or analyses. */
+import type {
+  AnswerDocument,
+  EventDocument,
+  MatchDocument,
+  PanelDocument,
+  SearchDocument,
+  TimelineDocument,
+} from './wire.js';
+
+export interface StepSpan {
+  readonly first: number;
+  readonly last: number;
+}
+
+export interface Bytes {
+  readonly length: number;
+  /** The bytes from `from` up to, not including, `to`. */
+  read(from: number, to: number): Uint8Array;
+}
+
+/** UserError is thrown for what the asker can mend: an unknown lane, a query that cannot be read. */
+export interface ViewedProfile {
+  readonly name: string;
+  timeline(): TimelineDocument;
+  columns(): Bytes;
+  labels(page: number): readonly string[];
+  event(lane: number, index: number): EventDocument;
+  search(query: string): SearchDocument;
+  searchColumns(query: string): Bytes;
+  match(query: string, at: { readonly n: number } | { readonly near: number }): MatchDocument;
+  answer(steps?: StepSpan): AnswerDocument;
+  panel(analysis: string, steps?: StepSpan): PanelDocument;
+  /** Pieces of a Chrome trace of the window; joined they are one JSON document. */
+  trace(fromNs: number, toNs: number): Iterable<string>;
+  csv(fromNs: number, toNs: number): Iterable<string>;
+}
