@@ -31,12 +31,16 @@ export class ProfileFile {
   private closed = false;
   private temporary?: { fd: number; path: string };
 
-  private constructor(readonly path: string) {
-    this.name = path.split(/[\\/]/).pop() ?? path;
+  private constructor(
+    readonly path: string,
+    name?: string,
+  ) {
+    this.name = name ?? path.split(/[\\/]/).pop() ?? path;
+    const called = name ?? path;
     try {
       this.fd = fs.openSync(path, 'r');
     } catch (error) {
-      throw openError(path, error as NodeJS.ErrnoException);
+      throw openError(called, error as NodeJS.ErrnoException);
     }
     const stat = fs.fstatSync(this.fd);
     this.sizeBytes = stat.size;
@@ -47,7 +51,7 @@ export class ProfileFile {
       this.close();
       throw new UserError(
         'not-found',
-        `${path} is not a file.`,
+        `${called} is not a file.`,
         'Give a profile file, or a folder that holds some.',
       );
     }
@@ -55,14 +59,15 @@ export class ProfileFile {
       this.close();
       throw new UserError(
         'not-a-profile',
-        `${path} is empty.`,
+        `${called} is empty.`,
         'The profiler was probably stopped before it wrote its output; capture again.',
       );
     }
   }
 
-  static open(path: string): ProfileFile {
-    return new ProfileFile(path);
+  /** `name` is what messages call it, where the path means nothing to the user. */
+  static open(path: string, name?: string): ProfileFile {
+    return new ProfileFile(path, name);
   }
 
   /** The most bytes that will be unpacked from this file. */
