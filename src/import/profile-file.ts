@@ -12,6 +12,7 @@ import { createGunzip } from 'node:zlib';
 import type { ByteSource } from '../base/byte-source.js';
 import { formatBytes } from '../base/units.js';
 import { UserError } from '../base/user-error.js';
+import { makeTemporaryFolder, removeTemporaryFolder } from './temporary-folder.js';
 
 /** Real profiles pack 5 to 30 times, grown ones up to about 60; beyond this ratio a large file is a bomb. */
 const MAX_RATIO = 250;
@@ -173,7 +174,7 @@ export class ProfileFile {
   async randomAccess(onProgress?: (done: number) => void): Promise<ByteSource & { fd: number }> {
     if (!this.packed) return new DescriptorSource(this.fd);
     if (!this.temporary) {
-      const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-'));
+      const folder = makeTemporaryFolder('stepscope-');
       const file = path.join(folder, 'unpacked');
       this.temporary = { fd: fs.openSync(file, 'wx+', 0o600), path: folder };
       try {
@@ -204,7 +205,7 @@ export class ProfileFile {
     this.closed = true;
     if (this.temporary) {
       fs.closeSync(this.temporary.fd);
-      fs.rmSync(this.temporary.path, { recursive: true, force: true });
+      removeTemporaryFolder(this.temporary.path);
       this.temporary = undefined;
     }
   }

@@ -28,10 +28,12 @@ export class OpenProfiles {
       return id;
     } catch (error) {
       if (error instanceof SenderGone) this.entries.delete(id);
-      entry.status = 'failed';
-      const { message, hint } = asRefusal(error);
-      entry.error = { message, hint };
-      this.forgetOldFailures();
+      else {
+        entry.status = 'failed';
+        const { message, hint } = asRefusal(error);
+        entry.error = { message, hint };
+        this.forgetOldFailures();
+      }
       throw error;
     }
   }

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Bytes, ViewedProfile } from '../timeline/viewed-profile.js';
 import type { StateDocument } from '../timeline/wire.js';
 import { sendJson, sendPieces } from './answers.js';
+import { type DroppedFiles, displayName } from './dropped-file.js';
 import type { OpenProfiles } from './open-profiles.js';
 import { sendBytes } from './ranges.js';
 import { Refusal } from './refusal.js';
@@ -14,6 +15,8 @@ export interface Services {
   readonly profiles: OpenProfiles;
   /** Ids of the two profiles to open side by side. */
   readonly compare: readonly [number, number] | null;
+  readonly dropped: DroppedFiles;
+  openDropped(file: string, name: string, onProgress: (done: number) => void): Promise<ViewedProfile>;
 }
 
 interface Call {
@@ -65,6 +68,27 @@ const download = (
   },
 });
 
+/** Of the progress of a dropped file: until it has arrived. */
+const ARRIVAL_SHARE = 0.3;
+
+const dropProfile: Route = {
+  method: 'PUT',
+  pattern: pattern('profiles'),
+  async answer({ request, response, query, services: { profiles, dropped, openDropped } }) {
+    dropped.check(request);
+    if (request.headers.expect !== undefined) response.writeContinue();
+    const name = displayName(query.get('name'));
+    const id = await profiles.open(name, onProgress =>
+      dropped.keepWhile(
+        request,
+        done => onProgress(done * ARRIVAL_SHARE),
+        file => openDropped(file, name, done => onProgress(ARRIVAL_SHARE + done * (1 - ARRIVAL_SHARE))),
+      ),
+    );
+    sendJson(response, { id });
+  },
+};
+
 /** A name any disk takes, that says nothing to a header. */
 const fileName = (name: string): string =>
   name
@@ -82,6 +106,7 @@ const routes: readonly Route[] = [
       compare,
     }),
   ),
+  dropProfile,
   document('profiles/:/timeline', ({ view }) => view.timeline()),
   bytes('profiles/:/columns', ({ view }) => view.columns()),
   document('profiles/:/labels/:', ({ view, at }) => view.labels(readIndex('page', at[1]))),

@@ -5,7 +5,7 @@ import { UserError } from '../base/user-error.js';
 import { AccessToken } from './access-token.js';
 import { sendRefusal, setSecurityHeaders } from './answers.js';
 import { Guard, inUrl, isLoopback, reachableName } from './guard.js';
-import { asRefusal } from './refusal.js';
+import { asRefusal, SenderGone } from './refusal.js';
 import { readTarget } from './request-target.js';
 import { answerApi, type Services } from './routes.js';
 import { type StaticFiles, sendStaticFile } from './static-files.js';
@@ -45,6 +45,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     },
     (request, response) => handle(request, response),
   );
+  // Whether a body is welcome is for the route to say.
+  server.on('checkContinue', (request, response) => handle(request, response));
   server.maxConnections = MOST_CONNECTIONS;
   await listen(server, host, options.port ?? 0);
   const { port } = server.address() as AddressInfo;
@@ -59,6 +61,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       new Promise(resolve => {
         server.close(() => resolve());
         server.closeAllConnections();
+        options.dropped.removeAll();
       }),
   };
 }
@@ -80,6 +83,7 @@ async function answer(
     if (target.path.startsWith('/api/')) await answerApi(request, response, target, options);
     else sendStaticFile(response, options.page, target.path);
   } catch (error) {
+    if (error instanceof SenderGone) return;
     sendRefusal(request, response, asRefusal(error));
   }
 }
