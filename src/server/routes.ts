@@ -147,6 +147,10 @@ export async function answerApi(
     });
   }
   const at = route.pattern.exec(path)!.slice(1).map(decodeSegment);
+  // Answers are computed one after the other. Who hung up while waiting for another's is noticed only in between:
+  // Node reads the question in one turn and the hanging up in the next.
+  for (let turn = 0; turn < 2; turn++) await new Promise(setImmediate);
+  if (!request.socket.writable) return;
   await route.answer({
     request,
     response,
