@@ -36,7 +36,8 @@ export function sendBody(
   response.statusCode = status;
   response.setHeader('Content-Type', mediaType);
   response.setHeader('Content-Length', Buffer.byteLength(body));
-  response.end(response.req.method === 'HEAD' ? undefined : body);
+  if (response.req.method !== 'HEAD') response.write(body);
+  endAfterBody(response);
 }
 
 export function sendJson(response: ServerResponse, document: unknown, status = 200): void {
@@ -59,18 +60,22 @@ export function sendRefusal(request: IncomingMessage, response: ServerResponse, 
     const document: ErrorDocument = { error: { message, hint } };
     sendJson(response, document, status);
   } else sendBody(response, status, 'text/plain; charset=utf-8', `${message}\n${hint}\n`);
-  discardBody(request);
 }
 
 /** How long the rest of a refused upload is read and thrown away. */
 const LINGER_MS = 10_000;
 
 /** Hanging up on someone who is still sending would lose the answer on its way; listening for ever would be silly. */
-function discardBody(request: IncomingMessage): void {
-  if (request.complete) return;
-  request.resume();
+function endAfterBody(response: ServerResponse): void {
+  const request = response.req;
+  if (request.complete) {
+    response.end();
+    return;
+  }
   const timer = setTimeout(() => request.socket.destroy(), LINGER_MS).unref();
   request.once('close', () => clearTimeout(timer));
+  request.once('end', () => response.end());
+  request.resume();
 }
 
 /** Strings shorter than this are sent together. */
