@@ -5,7 +5,9 @@
  *   overview: one coarse level of every lane, fetched first and in one piece · then every level of every lane in tiles
  */
 import { upperBound } from '../base/bisect.js';
-import { type AreaTile, areaTileBytes, type SliceTile, sliceTileBytes, writeTile } from './tiles.js';
+import type { AreaLevel } from './area-pyramid.js';
+import type { SliceLevel } from './slice-pyramid.js';
+import { areaTileBytes, sliceTileBytes, writeArea, writeSlices } from './tiles.js';
 import type { Lane } from './track.js';
 import type { Bytes } from './viewed-profile.js';
 import { type LaneDocument, type LevelDocument, TILE_ENTRIES } from './wire.js';
@@ -16,7 +18,7 @@ const OVERVIEW_ENTRIES = 2048;
 interface Piece {
   readonly offset: number;
   readonly bytes: number;
-  readonly level: SliceTile | AreaTile;
+  readonly level: SliceLevel | AreaLevel;
   readonly from: number;
   readonly to: number;
 }
@@ -31,7 +33,7 @@ export interface ColumnsFile {
 export function columnsFile(lanes: readonly { readonly id: number; readonly lane: Lane }[]): ColumnsFile {
   const pieces: Piece[] = [];
   let size = 0;
-  const put = (level: SliceTile | AreaTile, from: number, to: number): number => {
+  const put = (level: SliceLevel | AreaLevel, from: number, to: number): number => {
     const bytes = 'tone' in level ? sliceTileBytes(to - from) : areaTileBytes(to - from);
     const offset = size;
     pieces.push({ offset, bytes, level, from, to });
@@ -72,7 +74,8 @@ function bytesOf(pieces: readonly Piece[], length: number): Bytes {
       ) {
         const { offset, bytes, level, from: first, to: last } = pieces[i];
         const made = new Uint8Array(bytes);
-        writeTile(level, first, last, made.buffer, 0);
+        if ('tone' in level) writeSlices(level, first, last, made.buffer, 0);
+        else writeArea(level, first, last, made.buffer, 0);
         const begin = Math.max(0, from - offset);
         const end = Math.min(bytes, to - offset);
         if (end > begin) answer.set(made.subarray(begin, end), offset + begin - from);

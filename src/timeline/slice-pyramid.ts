@@ -20,8 +20,10 @@ const WORTH_KEEPING = 0.75;
 /** Levels end where a whole lane costs nothing to draw. */
 const SMALL_ENOUGH = 512;
 
-export interface SliceLevel extends SliceTile {
+/** As a tile; level 0 has no `event`, `count` and `fill`: each entry is one event. */
+export interface SliceLevel extends LaneEvents {
   readonly bucketNs: number;
+  readonly merged?: Pick<SliceTile, 'event' | 'count' | 'fill'>;
 }
 
 /** The events of a lane, sorted by start, none overlapping. */
@@ -33,104 +35,87 @@ export interface LaneEvents {
   readonly tone: Uint8Array;
 }
 
-export function slicePyramid(events: LaneEvents): SliceLevel[] {
-  const levels: SliceLevel[] = [everyEvent(events)];
-  const span = events.length > 0 ? events.end[events.length - 1] - events.start[0] : 0;
+export function slicePyramid({ length, start, end, label, tone }: LaneEvents): SliceLevel[] {
+  const levels: SliceLevel[] = [{ bucketNs: 0, length, start, end, label, tone }];
+  const span = length > 0 ? end[length - 1] - start[0] : 0;
   for (let bucketNs = FIRST_BUCKET_NS; bucketNs < span; bucketNs *= WIDER) {
     const below = levels[levels.length - 1];
     if (below.length <= SMALL_ENOUGH) break;
-    const merged = mergeInto(below, bucketNs);
-    if (merged.length < WORTH_KEEPING * below.length) levels.push(merged);
+    const count = entriesAfterMerging(below, bucketNs);
+    if (count < WORTH_KEEPING * below.length) levels.push(mergeInto(below, bucketNs, count));
   }
   return levels;
 }
 
-function everyEvent({ length, start, end, label, tone }: LaneEvents): SliceLevel {
-  const event = new Uint32Array(length);
-  for (let i = 0; i < length; i++) event[i] = i;
-  return {
-    bucketNs: 0,
-    length,
-    start,
-    end,
-    label,
-    event,
-    count: new Uint32Array(length).fill(1),
-    fill: new Float32Array(length).fill(1),
-    tone,
-  };
+/** Counted first, so that no column grows and no level is made only to be thrown away. */
+function entriesAfterMerging({ length, start, end }: LaneEvents, bucketNs: number): number {
+  let entries = 0;
+  let openUntil = -Infinity;
+  for (let i = 0; i < length; i++) {
+    if (end[i] - start[i] >= bucketNs) {
+      entries++;
+      openUntil = -Infinity;
+    } else if (start[i] >= openUntil) {
+      entries++;
+      openUntil = bucketEnd(start[i], bucketNs);
+    }
+  }
+  return entries;
 }
 
-function mergeInto(below: SliceLevel, bucketNs: number): SliceLevel {
-  // Two passes: the first only counts, so that no column grows or is copied.
-  let length = 0;
-  let open = Number.NaN;
-  for (let i = 0; i < below.length; i++) {
-    if (below.end[i] - below.start[i] >= bucketNs) {
-      length++;
-      open = Number.NaN;
-      continue;
-    }
-    const bucket = Math.floor(below.start[i] / bucketNs);
-    if (bucket === open) continue;
-    open = bucket;
-    length++;
-  }
-  const level = {
-    bucketNs,
-    length,
-    start: new Float64Array(length),
-    end: new Float64Array(length),
-    label: new Int32Array(length),
-    event: new Uint32Array(length),
-    count: new Uint32Array(length),
-    fill: new Float32Array(length),
-    tone: new Uint8Array(length),
-  };
+const bucketEnd = (start: number, bucketNs: number) => (Math.floor(start / bucketNs) + 1) * bucketNs;
+
+function mergeInto(below: SliceLevel, bucketNs: number, length: number): SliceLevel {
+  const start = new Float64Array(length);
+  const end = new Float64Array(length);
+  const label = new Int32Array(length);
+  const event = new Uint32Array(length);
+  const count = new Uint32Array(length);
+  const fill = new Float32Array(length);
+  const tone = new Uint8Array(length);
+  const { start: starts, end: ends, label: labels, tone: tones, merged } = below;
+  // Nanoseconds each tone covers in the open entry; a tone's number is void when it was last written for another.
   const covered = new Float64Array(256);
-  let at = -1;
+  const writtenFor = new Int32Array(256).fill(NONE);
+  let at = NONE;
+  let openUntil = -Infinity;
   let busy = 0;
   let most = 0;
-  open = Number.NaN;
-  const close = () => {
-    if (Number.isNaN(open)) return;
-    const span = level.end[at] - level.start[at];
-    if (level.count[at] > 1) level.fill[at] = span > 0 ? busy / span : 1;
-    open = Number.NaN;
-  };
   for (let i = 0; i < below.length; i++) {
-    const span = below.end[i] - below.start[i];
-    const isLong = span >= bucketNs;
-    const bucket = isLong ? Number.NaN : Math.floor(below.start[i] / bucketNs);
-    const ownBusy = span * below.fill[i];
-    const tone = below.tone[i];
-    if (bucket !== open || isLong) {
-      close();
-      at++;
-      level.start[at] = below.start[i];
-      level.end[at] = below.end[i];
-      level.label[at] = below.label[i];
-      level.event[at] = below.event[i];
-      level.count[at] = below.count[i];
-      level.fill[at] = below.fill[i];
-      level.tone[at] = tone;
-      if (isLong) continue;
-      open = bucket;
-      busy = ownBusy;
-      covered.fill(0);
-      covered[tone] = ownBusy;
-      most = ownBusy;
+    const from = starts[i];
+    const span = ends[i] - from;
+    const own = tones[i];
+    const ownBusy = merged ? span * merged.fill[i] : span;
+    const ownCount = merged ? merged.count[i] : 1;
+    if (from < openUntil && span < bucketNs) {
+      end[at] = ends[i];
+      label[at] = NONE;
+      count[at] += ownCount;
+      busy += ownBusy;
+      const length = end[at] - start[at];
+      fill[at] = length > 0 ? busy / length : 1;
+      const total = (writtenFor[own] === at ? covered[own] : 0) + ownBusy;
+      covered[own] = total;
+      writtenFor[own] = at;
+      if (total > most) {
+        most = total;
+        tone[at] = own;
+      }
       continue;
     }
-    level.end[at] = below.end[i];
-    level.label[at] = NONE;
-    level.count[at] += below.count[i];
-    busy += ownBusy;
-    if ((covered[tone] += ownBusy) > most) {
-      most = covered[tone];
-      level.tone[at] = tone;
-    }
+    at++;
+    start[at] = from;
+    end[at] = ends[i];
+    label[at] = labels[i];
+    event[at] = merged ? merged.event[i] : i;
+    count[at] = ownCount;
+    fill[at] = merged ? merged.fill[i] : 1;
+    tone[at] = own;
+    busy = ownBusy;
+    most = ownBusy;
+    covered[own] = ownBusy;
+    writtenFor[own] = at;
+    openUntil = span < bucketNs ? bucketEnd(from, bucketNs) : -Infinity;
   }
-  close();
-  return level;
+  return { bucketNs, length, start, end, label, tone, merged: { event, count, fill } };
 }

@@ -8,6 +8,8 @@
  * Little-endian, like every machine this runs on.
  */
 
+import type { SliceLevel } from './slice-pyramid.js';
+
 /** What is drawn of a lane: single events, or several that are too short to tell apart. Sorted, never overlapping. */
 export interface SliceTile {
   readonly length: number;
@@ -64,18 +66,37 @@ export function wrapArea(buffer: ArrayBufferLike, offset: number, length: number
   };
 }
 
-type Columns = Readonly<Record<string, Float64Array | Float32Array | Int32Array | Uint32Array | Uint8Array>>;
-
-/** Copies rows [from, to) of a level into a tile's place. */
-export function writeTile(
-  level: SliceTile | AreaTile,
+export function writeSlices(
+  { start, end, label, tone, merged }: SliceLevel,
   from: number,
   to: number,
   buffer: ArrayBufferLike,
   offset: number,
 ): void {
-  const tile = 'tone' in level ? wrapSlices(buffer, offset, to - from) : wrapArea(buffer, offset, to - from);
-  const target = tile as unknown as Columns;
-  for (const [name, cells] of Object.entries(level as unknown as Columns))
-    if (name !== 'length') target[name].set(cells.subarray(from, to));
+  const tile = wrapSlices(buffer, offset, to - from);
+  tile.start.set(start.subarray(from, to));
+  tile.end.set(end.subarray(from, to));
+  tile.label.set(label.subarray(from, to));
+  tile.tone.set(tone.subarray(from, to));
+  if (merged) {
+    tile.event.set(merged.event.subarray(from, to));
+    tile.count.set(merged.count.subarray(from, to));
+    tile.fill.set(merged.fill.subarray(from, to));
+  } else {
+    for (let i = from; i < to; i++) tile.event[i - from] = i;
+    tile.count.fill(1);
+    tile.fill.fill(1);
+  }
+}
+
+export function writeArea(
+  level: AreaTile,
+  from: number,
+  to: number,
+  buffer: ArrayBufferLike,
+  offset: number,
+): void {
+  const tile = wrapArea(buffer, offset, to - from);
+  for (const name of ['start', 'mean', 'least', 'most'] as const)
+    tile[name].set(level[name].subarray(from, to));
 }

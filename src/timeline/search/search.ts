@@ -7,7 +7,7 @@ import { type ColumnsFile, columnsFile } from '../columns-file.js';
 import { laneOf, makeLane } from '../make-lanes.js';
 import { palettes } from '../palettes.js';
 import type { TimelineData } from '../timeline-data.js';
-import type { LaneData, Track } from '../track.js';
+import type { LaneData, LaneSource, Track } from '../track.js';
 import type { MatchDocument, SearchDocument, StepsDocument } from '../wire.js';
 import { type Condition, parseQuery } from './query.js';
 
@@ -24,8 +24,11 @@ type Test = (index: number) => boolean;
 
 export function search(data: TimelineData, query: string): SearchResult {
   const conditions = parseQuery(query);
+  // Steps, idle time and replays are made from events: they match where the query speaks of tracks or causes.
+  const named = conditions.some(({ kind }) => kind === 'track' || kind === 'cause');
   const found = data.lanes.flatMap(({ track, lane }, id) => {
     if (lane.kind !== 'slices' || conditions.length === 0) return [];
+    if (!named && derived.has(lane.data.source)) return [];
     const test = testFor(conditions, data, track, lane.data);
     if (!test) return [];
     const rows = matchesIn(lane.data, test);
@@ -66,6 +69,7 @@ export function search(data: TimelineData, query: string): SearchResult {
   };
 }
 
+const derived = new Set<LaneSource>(['steps', 'idle', 'replays']);
 const isRepeated = (track: Track) => /\/(copies|communication)$/.test(track.id);
 
 function matchesIn(events: LaneData, test: Test): Int32Array {
