@@ -1,9 +1,10 @@
 /** Findings for a terminal: one line each with cost and gain, what it rests on, and what to do. */
 import type { FindingsBlock } from '../analyze/block.js';
 import type { Finding } from '../analyze/findings/finding.js';
-import { formatDuration, formatShare } from '../base/units.js';
+import { printable } from '../base/printable.js';
+import { formatDuration, formatShare, formatThroughput } from '../base/units.js';
 import type { RenderContext } from './renderer.js';
-import { painter, printable, truncate, widthOf, wrap } from './terminal.js';
+import { painter, truncate, widthOf, wrap } from './terminal.js';
 
 const FIGURES = [10, 8, 9, 10];
 const SUM = FIGURES.reduce((sum, width) => sum + width, 0);
@@ -41,11 +42,6 @@ function figuresOf({ costNs, costShare, gain, confidence }: Finding): string[] {
     gain === null ? '' : formatThroughput(gain.throughput),
     confidence,
   ];
-}
-
-/** `+12%`, or `×7.3` where it more than doubles. */
-export function formatThroughput(gain: number): string {
-  return gain >= 1 ? `×${(1 + gain).toFixed(1)}` : `+${(gain * 100).toFixed(gain < 0.01 ? 1 : 0)}%`;
 }
 
 function evidenceLines({ evidence }: Finding, context: RenderContext): string[] {
