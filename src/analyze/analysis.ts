@@ -18,6 +18,8 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 export interface Settings {
   /** The whole trace instead of the steady state. */
   readonly whole?: boolean;
+  /** Only these steps by their position in the capture, first and last included; goes before `iterations`. */
+  readonly steps?: { readonly first: number; readonly last: number };
   /** Only these iterations, first and last included. */
   readonly iterations?: readonly { readonly first: number; readonly last: number }[];
   readonly phase?: Phase;
@@ -52,6 +54,8 @@ export interface Derived<Result> {
   /** Tables it reads itself, and which of their optional columns. */
   readonly reads: WantedTables;
   readonly uses: readonly Derived<unknown>[];
+  /** The result is another one when the user looks at other steps. */
+  readonly followsSelection?: true;
   /** Of each group at least one table must have been recorded. */
   readonly needs?: readonly (readonly TableName[])[];
   compute(input: AnalysisInput): Result;
@@ -136,7 +140,13 @@ export class Analyzer {
   constructor(
     readonly profile: Profile,
     readonly settings: Settings = {},
+    private readonly wider?: Analyzer,
   ) {}
+
+  /** The same profile, other steps. What does not depend on which steps are looked at is computed once for both. */
+  lookingAt({ steps, iterations, phase, whole }: Settings): Analyzer {
+    return new Analyzer(this.profile, { ...this.settings, steps, iterations, phase, whole }, this);
+  }
 
   run(analysis: AnyAnalysis): Outcome {
     try {
@@ -151,6 +161,7 @@ export class Analyzer {
   }
 
   get<Result>(derived: Derived<Result>): Result {
+    if (this.wider && !followsSelection(derived)) return this.wider.get(derived);
     let known = this.done.get(derived);
     if (!known) {
       known = {};
@@ -190,6 +201,18 @@ export class Analyzer {
     const missing = needs.find(group => !group.some(table => this.profile.tables[table]));
     if (missing) throw notRecorded(this.profile, missing);
   }
+}
+
+const following = new Map<Derived<unknown>, boolean>();
+
+/** Whether a result, or anything it uses, is about the selected steps alone. */
+function followsSelection(derived: Derived<unknown>): boolean {
+  let answer = following.get(derived);
+  if (answer === undefined) {
+    answer = derived.followsSelection === true || derived.uses.some(followsSelection);
+    following.set(derived, answer);
+  }
+  return answer;
 }
 
 /** Says which table is missing and how to record it with the profiler the file came from. */

@@ -27,8 +27,26 @@ export type Ask = <Row extends { readonly key: string }>(
 ) => AnalysisResult<Row> | undefined;
 
 export function describePage(analyzer: Analyzer, analyses: readonly AnyAnalysis[]): Block[] {
-  const { profile } = analyzer;
-  const ask: Ask = analysis => {
+  const ask = askOf(analyzer);
+  const steps = ask(iterations);
+  const { header, answer, phases, hidden } = describeAnswer(analyzer);
+  const opening: Block[] = [header, answer, findingsBlock(analyzer.get(findings), MOST_FINDINGS)];
+  if (phases.length === 0) return opening;
+  const inSteps = phases.filter(total => total.phase !== null);
+  const shown = (inSteps.length > 0 ? inSteps : phases).slice(0, MOST_BUDGETS);
+  const main = shown[0];
+  return [
+    ...opening,
+    ...shown.map(total => budgetBars(total, hidden, phases.length === 1)),
+    ...familiesTable(ask, main.phase),
+    moreFacts(analyzer, analyses, main.phase),
+    ...(steps && steps.rows.length > 0 ? [stepsFacts(steps.rows)] : []),
+  ];
+}
+
+const askOf =
+  (analyzer: Analyzer): Ask =>
+  analysis => {
     try {
       return analyzer.get(analysis);
     } catch (error) {
@@ -36,25 +54,27 @@ export function describePage(analyzer: Analyzer, analyses: readonly AnyAnalysis[
       throw error;
     }
   };
+
+/** What was captured and what holds it up, without the rest of the page. */
+export function describeAnswer(analyzer: Analyzer): {
+  readonly header: StatementBlock;
+  readonly answer: StatementBlock;
+  /** Budgets by phase, the one that takes most time first; none where no GPU work was recorded. */
+  readonly phases: readonly PhaseBudget[];
+  /** Graph replays hide their kernels. */
+  readonly hidden: boolean;
+} {
+  const { profile } = analyzer;
+  const ask = askOf(analyzer);
   const steps = ask(iterations);
   const budget = ask(stepBudget);
   const header = headerOf(profile, steps);
   if (!budget || budget.rows.length === 0)
-    return [header, noGpuWork(profile, steps), findingsBlock(analyzer.get(findings), MOST_FINDINGS)];
+    return { header, answer: noGpuWork(profile, steps), phases: [], hidden: false };
   const hidden = budget.summary?.graphReplaysHidden === true;
   const phases = totalsByPhase(budget.rows).sort((a, b) => b.wallNs - a.wallNs);
-  const inSteps = phases.filter(total => total.phase !== null);
-  const shown = (inSteps.length > 0 ? inSteps : phases).slice(0, MOST_BUDGETS);
-  const main = shown[0];
-  return [
-    header,
-    answerOf(ask, profile, main, phases, hidden),
-    findingsBlock(analyzer.get(findings), MOST_FINDINGS),
-    ...shown.map(total => budgetBars(total, hidden, phases.length === 1)),
-    ...familiesTable(ask, main.phase),
-    moreFacts(analyzer, analyses, main.phase),
-    ...(steps && steps.rows.length > 0 ? [stepsFacts(steps.rows)] : []),
-  ];
+  const main = phases.find(total => total.phase !== null) ?? phases[0];
+  return { header, answer: answerOf(ask, profile, main, phases, hidden), phases, hidden };
 }
 
 function headerOf(profile: Profile, steps: AnalysisResult<IterationRow> | undefined): StatementBlock {

@@ -17,8 +17,12 @@ export function placeOfRow({ key, startNs, endNs, durationNs, kernel, name }: An
   return null;
 }
 
-/** The search for events of exactly this name. The grammar has no escape: a quote in a name ends what is asked for. */
-export const nameQuery = (name: string): string => `name:"${name.split('"')[0]}"`;
+/** Searches have a longest length; so much of a name tells it from all others but its closest kin. */
+const LONGEST_NAME = 400;
+
+/** The search for events of this name. */
+export const nameQuery = (name: string): string =>
+  `name:"${name.slice(0, LONGEST_NAME).replace(/["\\]/g, '\\$&')}"`;
 
 /** Of long series the highest of each stretch, so that peaks stay. */
 export function spreadOf(header: string, rows: readonly AnyRow[], list: string, member: string): Spread {

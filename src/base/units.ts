@@ -28,11 +28,6 @@ export function formatBytes(bytes: number): string {
 export const formatShare = (share: number): string =>
   Number.isNaN(share) ? '–' : `${(share * 100).toFixed(1)}%`;
 
-/** What throughput grows by: `+12%`, or `×7.3` where it more than doubles. */
-export function formatThroughput(gain: number): string {
-  return gain >= 1 ? `×${(1 + gain).toFixed(1)}` : `+${(gain * 100).toFixed(gain < 0.01 ? 1 : 0)}%`;
-}
-
 export function formatCount(count: number): string {
   const [whole, fraction] = String(count).split('.');
   const grouped = whole.replace(/\B(?=(\d{3})+(?!\d))/g, ',');

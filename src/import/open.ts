@@ -15,6 +15,8 @@ import { ProfileFile } from './profile-file.js';
 export interface OpenContext extends Omit<ImportContext, 'onProgress'> {
   /** Told which file is being read and how far it is. */
   readonly onProgress?: (file: string, done: number) => void;
+  /** What messages call the file, where its path means nothing to the user. */
+  readonly name?: string;
 }
 
 export async function openProfile(paths: readonly string[], context: OpenContext = {}): Promise<Profile> {
@@ -71,7 +73,7 @@ export function rankInName(name: string): number | undefined {
 }
 
 async function openFile(filePath: string, context: OpenContext): Promise<Profile> {
-  const file = ProfileFile.open(filePath);
+  const file = ProfileFile.open(filePath, context.name);
   try {
     const importer = importerFor(await file.head(), file.name);
     return await importer.import(file, {

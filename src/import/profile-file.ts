@@ -12,6 +12,7 @@ import { createGunzip } from 'node:zlib';
 import type { ByteSource } from '../base/byte-source.js';
 import { formatBytes } from '../base/units.js';
 import { UserError } from '../base/user-error.js';
+import { makeTemporaryFolder, removeTemporaryFolder } from './temporary-folder.js';
 
 /** Real profiles pack 5 to 30 times, grown ones up to about 60; beyond this ratio a large file is a bomb. */
 const MAX_RATIO = 250;
@@ -31,12 +32,16 @@ export class ProfileFile {
   private closed = false;
   private temporary?: { fd: number; path: string };
 
-  private constructor(readonly path: string) {
-    this.name = path.split(/[\\/]/).pop() ?? path;
+  private constructor(
+    readonly path: string,
+    name?: string,
+  ) {
+    this.name = name ?? path.split(/[\\/]/).pop() ?? path;
+    const called = name ?? path;
     try {
       this.fd = fs.openSync(path, 'r');
     } catch (error) {
-      throw openError(path, error as NodeJS.ErrnoException);
+      throw openError(called, error as NodeJS.ErrnoException);
     }
     const stat = fs.fstatSync(this.fd);
     this.sizeBytes = stat.size;
@@ -47,7 +52,7 @@ export class ProfileFile {
       this.close();
       throw new UserError(
         'not-found',
-        `${path} is not a file.`,
+        `${called} is not a file.`,
         'Give a profile file, or a folder that holds some.',
       );
     }
@@ -55,14 +60,15 @@ export class ProfileFile {
       this.close();
       throw new UserError(
         'not-a-profile',
-        `${path} is empty.`,
+        `${called} is empty.`,
         'The profiler was probably stopped before it wrote its output; capture again.',
       );
     }
   }
 
-  static open(path: string): ProfileFile {
-    return new ProfileFile(path);
+  /** `name` is what messages call it, where the path means nothing to the user. */
+  static open(path: string, name?: string): ProfileFile {
+    return new ProfileFile(path, name);
   }
 
   /** The most bytes that will be unpacked from this file. */
@@ -168,7 +174,7 @@ export class ProfileFile {
   async randomAccess(onProgress?: (done: number) => void): Promise<ByteSource & { fd: number }> {
     if (!this.packed) return new DescriptorSource(this.fd);
     if (!this.temporary) {
-      const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-'));
+      const folder = makeTemporaryFolder('stepscope-');
       const file = path.join(folder, 'unpacked');
       this.temporary = { fd: fs.openSync(file, 'wx+', 0o600), path: folder };
       try {
@@ -199,7 +205,7 @@ export class ProfileFile {
     this.closed = true;
     if (this.temporary) {
       fs.closeSync(this.temporary.fd);
-      fs.rmSync(this.temporary.path, { recursive: true, force: true });
+      removeTemporaryFolder(this.temporary.path);
       this.temporary = undefined;
     }
   }

@@ -1,6 +1,6 @@
 /** Results of analyses for machines: one versioned JSON document, CSV of rows, and the JSON Schema of both. */
 import type { AnyAnalysis, Field, Json, Outcome } from '../analyze/analysis.js';
-import { quote } from './csv.js';
+import { csvCell } from '../base/csv-cell.js';
 
 export const ANALYZE_SCHEMA = 'stepscope-analyze/1';
 
@@ -28,8 +28,8 @@ export function rowsAsCsv(analysis: AnyAnalysis, rows: readonly Readonly<Record<
       of: (row: Readonly<Record<string, unknown>>) => (row[name] as Record<string, number>)[key] ?? 0,
     }));
   });
-  const lines = rows.map(row => columns.map(({ of }) => quote(String(of(row) ?? ''))).join(','));
-  return `${[columns.map(({ header }) => quote(header)).join(','), ...lines].join('\n')}\n`;
+  const lines = rows.map(row => columns.map(({ of }) => csvCell(String(of(row) ?? ''))).join(','));
+  return `${[columns.map(({ header }) => csvCell(header)).join(','), ...lines].join('\n')}\n`;
 }
 
 /** JSON Schema (2020-12) of one analysis in the document. */

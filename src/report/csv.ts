@@ -1,5 +1,6 @@
 /** Tables as CSV: numbers as NVIDIA prints them (no thousands separators), text quoted where RFC 4180 asks for it. */
 import type { TableBlock, TableColumn } from '../analyze/block.js';
+import { csvCell } from '../base/csv-cell.js';
 import type { Renderer } from './renderer.js';
 
 export const csv: Renderer = {
@@ -15,14 +16,10 @@ export const csv: Renderer = {
 
 export function renderCsv(block: TableBlock): string {
   if (block.rows === 0) return '';
-  const lines: string[] = [block.columns.map(column => quote(column.header)).join(',')];
+  const lines: string[] = [block.columns.map(column => csvCell(column.header)).join(',')];
   const cells = block.columns.map(cellFormatter);
-  for (let row = 0; row < block.rows; row++) lines.push(cells.map(cell => quote(cell(row))).join(','));
+  for (let row = 0; row < block.rows; row++) lines.push(cells.map(cell => csvCell(cell(row))).join(','));
   return `${lines.join('\n')}\n`;
-}
-
-export function quote(text: string): string {
-  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /** Plain text of one cell; empty where there is no value. */

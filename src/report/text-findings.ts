@@ -1,8 +1,9 @@
 /** Findings for a terminal: one line each with cost and gain, what it rests on, and what to do. */
 import type { FindingsBlock } from '../analyze/block.js';
 import type { Finding } from '../analyze/findings/finding.js';
+import { formatThroughput } from '../analyze/words.js';
 import { printable } from '../base/printable.js';
-import { formatDuration, formatShare, formatThroughput } from '../base/units.js';
+import { formatDuration, formatShare } from '../base/units.js';
 import type { RenderContext } from './renderer.js';
 import { painter, truncate, widthOf, wrap } from './terminal.js';
 

@@ -4,7 +4,7 @@ import { NONE } from '../../base/column.js';
 import { GrowingColumn } from '../../base/growing-column.js';
 import { formatBytes, formatShare } from '../../base/units.js';
 import { MemoryKind } from '../../catalog/cuda-enums.js';
-import type { Analysis, AnalysisResult } from '../analysis.js';
+import type { Analysis, AnalysisResult, Derived } from '../analysis.js';
 import { cells } from '../cells.js';
 import { keyField } from '../key-field.js';
 
@@ -25,12 +25,65 @@ export interface MemoryInUseRow {
 const POINTS = 240;
 const DEVICE_STATIC = 5;
 
+/** Bytes in use on each GPU after every allocation and free. */
+export interface MemoryCurve {
+  readonly gpu: number;
+  readonly at: Float64Array;
+  readonly bytes: Float64Array;
+  /** The framework's allocator said the total itself. */
+  readonly told: boolean;
+}
+
+export const memoryCurves: Derived<readonly MemoryCurve[]> = {
+  id: 'memory-curves',
+  reads: { memoryEvents: ['memory', 'totalAllocatedBytes', 'totalReservedBytes'] },
+  uses: [],
+  needs: [['memoryEvents']],
+  compute({ profile }) {
+    const events = cells(profile, 'memoryEvents')!;
+    const curves = new Map<
+      number,
+      { at: GrowingColumn; bytes: GrowingColumn; total: number; told: boolean }
+    >();
+    for (let row = 0; row < events.length; row++) {
+      const gpu = events.gpu[row];
+      if (gpu === NONE) continue;
+      const memory = events.memory?.[row];
+      const onDevice =
+        memory === undefined ||
+        memory === NONE ||
+        memory === MemoryKind.device ||
+        memory === MemoryKind.managed ||
+        memory === DEVICE_STATIC;
+      if (!onDevice) continue;
+      let curve = curves.get(gpu);
+      if (!curve) {
+        curve = { at: new GrowingColumn('f64'), bytes: new GrowingColumn('f64'), total: 0, told: false };
+        curves.set(gpu, curve);
+      }
+      const told = events.totalAllocatedBytes?.[row];
+      curve.told = told !== undefined && !Number.isNaN(told);
+      curve.total = curve.told ? told! : curve.total + events.bytes[row];
+      curve.at.push(events.start[row]);
+      curve.bytes.push(curve.total);
+    }
+    return [...curves]
+      .sort((a, b) => a[0] - b[0])
+      .map(([gpu, curve]) => ({
+        gpu,
+        at: curve.at.finishAll() as Float64Array,
+        bytes: curve.bytes.finishAll() as Float64Array,
+        told: curve.told,
+      }));
+  },
+};
+
 export const memoryInUse: Analysis<MemoryInUseRow, AnalysisResult<MemoryInUseRow>> = {
   id: 'memory-in-use',
   title: 'GPU memory in use',
   question: 'How much GPU memory is in use, and how close to full does it get?',
-  reads: { memoryEvents: ['memory', 'totalAllocatedBytes', 'totalReservedBytes'] },
-  uses: [],
+  reads: {},
+  uses: [memoryCurves],
   needs: [['memoryEvents']],
   fields: {
     key: keyField,
@@ -65,54 +118,23 @@ export const memoryInUse: Analysis<MemoryInUseRow, AnalysisResult<MemoryInUseRow
       return `peak ${formatBytes(row.peakBytes)} by ${row.source}${share}`;
     },
   },
-  compute({ profile }) {
-    const events = cells(profile, 'memoryEvents')!;
-    const curves = new Map<
-      number,
-      { at: GrowingColumn; bytes: GrowingColumn; total: number; told: boolean }
-    >();
-    for (let row = 0; row < events.length; row++) {
-      const gpu = events.gpu[row];
-      if (gpu === NONE) continue;
-      const memory = events.memory?.[row];
-      const onDevice =
-        memory === undefined ||
-        memory === NONE ||
-        memory === MemoryKind.device ||
-        memory === MemoryKind.managed ||
-        memory === DEVICE_STATIC;
-      if (!onDevice) continue;
-      let curve = curves.get(gpu);
-      if (!curve) {
-        curve = { at: new GrowingColumn('f64'), bytes: new GrowingColumn('f64'), total: 0, told: false };
-        curves.set(gpu, curve);
-      }
-      const told = events.totalAllocatedBytes?.[row];
-      curve.told = told !== undefined && !Number.isNaN(told);
-      curve.total = curve.told ? told! : curve.total + events.bytes[row];
-      curve.at.push(events.start[row]);
-      curve.bytes.push(curve.total);
-    }
-    const rows = [...curves]
-      .sort((a, b) => a[0] - b[0])
-      .map(([gpu, curve]): MemoryInUseRow => {
-        const at = curve.at.finishAll() as Float64Array;
-        const bytes = curve.bytes.finishAll() as Float64Array;
-        const peak = bytes.reduce((best, value, i) => (value > bytes[best] ? i : best), 0);
-        const { memoryBytes, deviceId } = profile.gpus[gpu];
-        return {
-          key: `device:${gpu}`,
-          device: deviceId,
-          source: curve.told ? 'framework allocator' : 'driver allocations',
-          firstBytes: bytes[0],
-          peakBytes: bytes[peak],
-          peakAtNs: at[peak],
-          lastBytes: bytes[bytes.length - 1],
-          events: bytes.length,
-          ofMemory: memoryBytes ? bytes[peak] / memoryBytes : null,
-          series: thin(at, bytes),
-        };
-      });
+  compute({ profile, use }) {
+    const rows = use(memoryCurves).map(({ gpu, at, bytes, told }): MemoryInUseRow => {
+      const peak = bytes.reduce((best, value, i) => (value > bytes[best] ? i : best), 0);
+      const { memoryBytes, deviceId } = profile.gpus[gpu];
+      return {
+        key: `device:${gpu}`,
+        device: deviceId,
+        source: told ? 'framework allocator' : 'driver allocations',
+        firstBytes: bytes[0],
+        peakBytes: bytes[peak],
+        peakAtNs: at[peak],
+        lastBytes: bytes[bytes.length - 1],
+        events: bytes.length,
+        ofMemory: memoryBytes ? bytes[peak] / memoryBytes : null,
+        series: thin(at, bytes),
+      };
+    });
     return { rows };
   },
 };

@@ -50,9 +50,12 @@ const PAINT = [
 ] as const;
 type Layer = IdleCause & (typeof PAINT)[number];
 
+/** A stretch of time and the index of its idle cause. */
+export type VisitCause = (cause: number, from: number, to: number) => void;
+
 export interface ThreadActivity {
-  /** Adds to `into` (one number per idle cause) what the thread did between the two moments. */
-  addTo(into: Float64Array, thread: number, from: number, to: number): void;
+  /** What the thread did between the two moments, piece by piece in order of time. */
+  forEach(thread: number, from: number, to: number, visit: VisitCause): void;
 }
 
 export const threadActivity: Derived<ThreadActivity> = {
@@ -64,7 +67,7 @@ export const threadActivity: Derived<ThreadActivity> = {
     const lines: Line[] = [];
     const hostCode = causeIndex('host-code');
     return {
-      addTo(into, thread, from, to) {
+      forEach(thread, from, to, visit) {
         const line = (lines[thread] ??= paint(layers(thread)));
         const { start, end, cause } = line;
         let at = from;
@@ -76,11 +79,11 @@ export const threadActivity: Derived<ThreadActivity> = {
         for (; i < start.length && start[i] < to; i++) {
           const segmentStart = Math.max(start[i], at);
           const segmentEnd = Math.min(end[i], to);
-          into[hostCode] += segmentStart - at;
-          into[cause[i]] += segmentEnd - segmentStart;
+          if (segmentStart > at) visit(hostCode, at, segmentStart);
+          visit(cause[i], segmentStart, segmentEnd);
           at = segmentEnd;
         }
-        into[hostCode] += to - at;
+        if (to > at) visit(hostCode, at, to);
       },
     };
   },

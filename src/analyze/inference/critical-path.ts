@@ -85,7 +85,9 @@ export const criticalPath: Analysis<PathRow, AnalysisResult<PathRow>> = {
       if (where !== 'host') add(where, what, to - from, 1);
       else {
         const causes = new Float64Array(idleCauses.length);
-        activity.addTo(causes, id, from, to);
+        activity.forEach(id, from, to, (cause, begin, end) => {
+          causes[cause] += end - begin;
+        });
         const largest = causes.indexOf(Math.max(...causes));
         causes.forEach((ns, i) => {
           if (ns > 0) add('host', idleCauses[i].label, ns, Number(i === largest));

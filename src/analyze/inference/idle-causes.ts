@@ -13,16 +13,18 @@ import { causeIndex, idleCauses } from '../../catalog/idle-causes.js';
 import type { Derived } from '../analysis.js';
 import { cells } from '../cells.js';
 import { gpuWork } from '../gpu/gpu-work.js';
-import { threadActivity } from '../host/thread-activity.js';
+import { threadActivity, type VisitCause } from '../host/thread-activity.js';
 
 /** From the return of a launch call to the start of its work on an idle GPU: beyond this it waited on the device. */
 const START_LATENCY_NS = 20_000;
 
 export interface GapJudge {
   /**
-   * Adds the nanoseconds of the gap to `into`, one number per cause. `next` is the work that ends the gap, or NONE;
+   * Visits the gap piece by piece in order of time, each with its cause. `next` is the work that ends the gap, or NONE;
    * `fallback` the thread to look at when that does not tell, or NONE.
    */
+  explain(from: number, to: number, next: number, fallback: number, visit: VisitCause): void;
+  /** Adds the nanoseconds of the gap to `into`, one number per cause. */
   judge(into: Float64Array, from: number, to: number, next: number, fallback: number): void;
 }
 
@@ -37,27 +39,40 @@ export const gapJudge: Derived<GapJudge> = {
     const launchBound = causeIndex('launch-bound');
     const deviceWait = causeIndex('device-wait');
     const unknown = causeIndex('unknown');
+    const explain: GapJudge['explain'] = (from, to, next, fallback, visit) => {
+      const call = next === NONE ? NONE : work.launch[next];
+      const thread = call === NONE ? fallback : calls!.thread[call];
+      if (thread === NONE) {
+        visit(unknown, from, to);
+        return;
+      }
+      if (call === NONE) {
+        // Nothing ran afterwards, so the end of the gap was no launch; with other work, it is not known which.
+        if (next === NONE) activity.forEach(thread, from, to, visit);
+        else visit(unknown, from, to);
+        return;
+      }
+      // A call that had returned before the gap began was in time, however soon the gap ends after it.
+      if (calls!.end[call] <= from) {
+        visit(deviceWait, from, to);
+        return;
+      }
+      const launched = Math.min(Math.max(calls!.start[call], from), to);
+      const started = Math.min(Math.max(calls!.end[call] + START_LATENCY_NS, launched), to);
+      if (launched > from) activity.forEach(thread, from, launched, visit);
+      if (started > launched) visit(launchBound, launched, started);
+      if (to > started) visit(deviceWait, started, to);
+    };
+    // One visitor for all gaps: there may be millions of them.
+    let sums = new Float64Array(0);
+    const add: VisitCause = (cause, from, to) => {
+      sums[cause] += to - from;
+    };
     return {
+      explain,
       judge(into, from, to, next, fallback) {
-        const call = next === NONE ? NONE : work.launch[next];
-        const thread = call === NONE ? fallback : calls!.thread[call];
-        if (thread === NONE) {
-          into[unknown] += to - from;
-          return;
-        }
-        if (call === NONE) {
-          // Nothing ran afterwards, so the end of the gap was no launch; with other work, it is not known which.
-          if (next === NONE) activity.addTo(into, thread, from, to);
-          else into[unknown] += to - from;
-          return;
-        }
-        const launched = Math.min(Math.max(calls!.start[call], from), to);
-        const started = Math.min(Math.max(calls!.end[call] + START_LATENCY_NS, launched), to);
-        if (launched > from) activity.addTo(into, thread, from, launched);
-        // A call that had returned before the gap began was in time, however soon the gap ends after it.
-        const inTime = calls!.end[call] <= from;
-        into[launchBound] += inTime ? 0 : started - launched;
-        into[deviceWait] += inTime ? to - launched : to - started;
+        sums = into as Float64Array<ArrayBuffer>;
+        explain(from, to, next, fallback, add);
       },
     };
   },

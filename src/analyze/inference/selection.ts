@@ -31,6 +31,7 @@ export interface Selection {
 
 export const selection: Derived<Selection> = {
   id: 'selection',
+  followsSelection: true,
   reads: {},
   uses: [stepsOf, steadyState, stepWindows, deviceTimelines],
   compute({ settings, use, useIfRecorded }) {
@@ -81,12 +82,14 @@ function chooseSteps(
   const chosen = new Uint8Array(steps.length);
   const { iterations, phase, whole } = settings;
   steps.forEach((step, i) => {
-    const wanted = iterations?.some(({ first, last }) => step.iteration >= first && step.iteration <= last);
+    const wanted = settings.steps
+      ? i >= settings.steps.first && i <= settings.steps.last
+      : iterations?.some(({ first, last }) => step.iteration >= first && step.iteration <= last);
     // Naming iterations is choosing them, steady or not.
-    const inState = iterations ? wanted : whole || steady!.state[i] === 'steady';
+    const inState = wanted ?? (whole || steady!.state[i] === 'steady');
     if (inState && (!phase || step.facts.phase === phase)) chosen[i] = 1;
   });
-  if ((iterations || phase) && !chosen.includes(1)) throw nothingChosen(steps, phase);
+  if ((settings.steps || iterations || phase) && !chosen.includes(1)) throw nothingChosen(steps, phase);
   // A capture of nothing but warm-up is still better shown than hidden.
   return chosen.includes(1) ? chosen : chosen.fill(1);
 }

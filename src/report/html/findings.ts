@@ -1,7 +1,8 @@
 /** Findings as cards: what is wrong, what it costs, what it rests on, what to do, and how to make sure. */
 import type { FindingsBlock } from '../../analyze/block.js';
 import type { Evidence, Finding, Gain, Severity } from '../../analyze/findings/finding.js';
-import { formatBytes, formatCount, formatDuration, formatShare, formatThroughput } from '../../base/units.js';
+import { formatThroughput } from '../../analyze/words.js';
+import { formatBytes, formatCount, formatDuration, formatShare } from '../../base/units.js';
 import { escapeHtml } from './escape.js';
 
 const severities: Readonly<Record<Severity, string>> = {

@@ -2,12 +2,12 @@
 import { useState } from 'preact/hooks';
 import type { FindingsBlock } from '../../analyze/block.js';
 import type { Evidence, Finding } from '../../analyze/findings/finding.js';
+import { formatThroughput } from '../../analyze/words.js';
 import {
   formatBytes,
   formatCount,
   formatDuration,
   formatShare,
-  formatThroughput,
   plural,
 } from '../../base/units.js';
 import { highlightEvidence } from '../evidence.js';

@@ -1,6 +1,176 @@
 /** The timeline of one pane: ruler, track names and canvas. */
-import type { Pane } from '../state.js';
+import { forwardRef } from 'preact/compat';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { formatDuration, formatShare, plural } from '../../base/units.js';
+import type { TimelineDocument } from '../../timeline/wire.js';
+import { type Pane, pinned, toggle, toggled, trackFilter } from '../state.js';
+import { attachGestures } from './gestures.js';
+import { layOutTracks, type Row } from './layout.js';
+import { Legend } from './legend.js';
+import { rememberCanvas } from './png.js';
+import type { Tick } from './ruler.js';
+import { type Hit, TimelineCanvas } from './timeline-canvas.js';
 
-export function TimelineView({ pane }: { readonly pane: Pane }) {
-  return <section aria-label={`Timeline of ${pane.name}`} />;
+interface Props {
+  readonly pane: Pane;
+  readonly onTrouble?: (error: unknown) => void;
+}
+
+export function TimelineView({ pane, onTrouble = () => {} }: Props) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const scroller = useRef<HTMLDivElement>(null);
+  const ruler = useRef<HTMLDivElement>(null);
+  const [timeline, setTimeline] = useState<TimelineCanvas | null>(null);
+  const [ready, setReady] = useState(false);
+  const [hover, setHover] = useState<{ hit: Hit; x: number; y: number } | null>(null);
+
+  useEffect(() => {
+    const made = new TimelineCanvas(pane, canvas.current!, scroller.current!, onTrouble);
+    setTimeline(made);
+    made.load().then(() => {
+      made.draw();
+      setReady(true);
+    }, onTrouble);
+    const stops = [
+      attachGestures(made, ruler.current!, {
+        onHover: (hit, x, y) => setHover(hit ? { hit, x, y } : null),
+      }),
+      rememberCanvas(pane, made),
+      () => made.dispose(),
+    ];
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }, [pane]);
+
+  const layout = layOutTracks(pane.document, {
+    pinned: pinned.value,
+    toggled: toggled.value,
+    filter: trackFilter.value,
+  });
+  return (
+    <section class="timeline" aria-label={`Timeline of ${pane.name}`} data-ready={ready ? 'yes' : 'no'}>
+      <div class="timeline-top">
+        <input
+          class="track-filter"
+          type="search"
+          placeholder="filter tracks"
+          aria-label="Show only tracks whose name contains"
+          value={trackFilter.value}
+          onInput={event => {
+            trackFilter.value = event.currentTarget.value;
+          }}
+        />
+        <Ruler timeline={timeline} ref={ruler} />
+      </div>
+      <div class="timeline-scroll" ref={scroller} onScroll={() => timeline?.schedule()} tabIndex={-1}>
+        <div class="timeline-content" style={{ height: `${layout.height}px` }}>
+          <ul class="track-names" aria-label="Tracks">
+            {layout.rows.map(row => (
+              <TrackName key={row.kind === 'group' ? row.id : row.track.id} row={row} />
+            ))}
+          </ul>
+          <div class="timeline-canvas">
+            <canvas ref={canvas} role="img" aria-label={canvasWords(pane.document)} />
+          </div>
+        </div>
+        {layout.rows.length === 0 && <p class="timeline-empty">No track has that in its name.</p>}
+      </div>
+      {hover && <HoverCard document={pane.document} {...hover} />}
+      {timeline && ready && <Legend timeline={timeline} />}
+    </section>
+  );
+}
+
+function canvasWords({ tracks }: TimelineDocument): string {
+  const events = tracks.reduce((sum, track) => sum + track.events, 0);
+  return `${plural(tracks.length, 'track')} with ${plural(events, 'event')}. The panels hold the same as text.`;
+}
+
+const Ruler = forwardRef<HTMLDivElement, { readonly timeline: TimelineCanvas | null }>(
+  ({ timeline }, ref) => {
+    const [ticks, setTicks] = useState<readonly { readonly x: number; readonly label: string }[]>([]);
+    useEffect(() => {
+      if (!timeline) return;
+      timeline.onFrame = (all: readonly Tick[]) => {
+        const { fromNs, nsPerPixel } = timeline.frame();
+        setTicks(all.map(({ ns, label }) => ({ x: (ns - fromNs) / nsPerPixel, label })));
+      };
+      timeline.schedule();
+    }, [timeline]);
+    return (
+      <div class="ruler" ref={ref} aria-hidden="true">
+        {ticks.map(({ x, label }) => (
+          <span key={label} style={{ transform: `translateX(${x}px)` }}>
+            {label}
+          </span>
+        ))}
+      </div>
+    );
+  },
+);
+
+function TrackName({ row }: { readonly row: Row }) {
+  const place = { top: `${row.y}px`, height: `${row.height}px` };
+  if (row.kind === 'group')
+    return (
+      <li class="group-name" style={place}>
+        {row.label}
+      </li>
+    );
+  const { track, folded } = row;
+  return (
+    <li class={folded ? 'track-name folded' : 'track-name'} style={place}>
+      <button
+        type="button"
+        class="fold"
+        aria-expanded={!folded}
+        title={`${plural(track.events, 'event')}; ${folded ? 'open' : 'fold'}`}
+        onClick={() => toggle(toggled, track.id)}
+      >
+        <span aria-hidden="true">{folded ? '▸' : '▾'}</span> {track.label}
+      </button>
+      <button
+        type="button"
+        class="pin"
+        aria-pressed={row.pinned}
+        aria-label={`${row.pinned ? 'Unpin' : 'Pin'} ${track.label}`}
+        title={row.pinned ? 'unpin' : 'pin to the top'}
+        onClick={() => toggle(pinned, track.id)}
+      >
+        <svg viewBox="0 0 16 16" aria-hidden="true">
+          <path d="M10 1 15 6 11.5 7 9 9.5 8.5 13 6 10.500 2 14.500 1.500 14 5.500 10 3 7.500 6.500 7 9 4.500Z" />
+        </svg>
+      </button>
+    </li>
+  );
+}
+
+interface HoverProps {
+  readonly document: TimelineDocument;
+  readonly hit: Hit;
+  readonly x: number;
+  readonly y: number;
+}
+
+/** What is under the mouse, in two lines. */
+function HoverCard({ document, hit, x, y }: HoverProps) {
+  const look = document.palettes[hit.row.track.palette][hit.tone];
+  const span = formatDuration(hit.endNs - hit.startNs);
+  const flip = x > globalThis.innerWidth - 340;
+  return (
+    <div
+      class="hover-card"
+      style={{
+        transform: `translate(${flip ? x - 330 : x + 14}px, ${Math.min(y + 14, globalThis.innerHeight - 90)}px)`,
+      }}
+    >
+      <b>{hit.count > 1 ? `${plural(hit.count, 'event')}, too short to draw apart` : (hit.name ?? '…')}</b>
+      <span>
+        {look && <i style={{ background: look.color }} />}
+        {look?.label} · {span}
+        {hit.count > 1 && ` · ${formatShare(hit.fill)} covered · click to zoom in`}
+      </span>
+    </div>
+  );
 }

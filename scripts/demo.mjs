@@ -1,0 +1,61 @@
+// npm run demo: what Stepscope says about real captures of an H200, then one of them in the browser.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+process.chdir(fileURLToPath(new URL('..', import.meta.url)));
+const stepscope = 'bin/stepscope';
+const capture = name => `test/fixtures/captures/${name}/profile.sqlite.gz`;
+
+function run(...args) {
+  process.stdout.write(`$ stepscope ${args.join(' ')}\n`);
+  const { status, error } = spawnSync(process.execPath, [stepscope, ...args], { stdio: 'inherit' });
+  if (error) throw error;
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+run('analyze', capture('eager'));
+run('steps', capture('graph'));
+if (process.stdin.isTTY && process.stdout.isTTY) {
+  // Ctrl-C is for the command; we end with it.
+  process.on('SIGINT', () => {});
+  run('view', capture('eager'));
+} else await showThatItAnswers();
+
+/** Nobody is looking: the page and the timeline are fetched once, and the server is stopped again. */
+async function showThatItAnswers() {
+  const args = ['view', capture('eager'), '--no-open', '--json'];
+  process.stdout.write(`$ stepscope ${args.join(' ')}\n`);
+  const server = spawn(process.execPath, [stepscope, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = once(server, 'exit');
+  try {
+    const line = await firstLine(server, ended);
+    process.stdout.write(line);
+    const { url, profiles } = JSON.parse(line);
+    const page = await answer(url);
+    const timeline = await answer(`${url}api/profiles/${profiles[0].id}/timeline`);
+    const { steps, tracks } = JSON.parse(timeline);
+    process.stdout.write(
+      `  the page: ${page.length} bytes; the timeline: ${tracks.length} tracks, ${steps.length} steps\n` +
+        `  see it yourself: node ${stepscope} view ${capture('eager')}\n`,
+    );
+  } finally {
+    server.kill();
+  }
+  const [status] = await ended;
+  if (status !== 0) throw new Error(`view ended with ${status}`);
+}
+
+async function firstLine(server, ended) {
+  const [chunk] = await Promise.race([
+    once(server.stdout, 'data'),
+    ended.then(([status]) => process.exit(status ?? 1)),
+  ]);
+  return String(chunk);
+}
+
+async function answer(url) {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${url} answers ${response.status}`);
+  return response.text();
+}

@@ -1,0 +1,26 @@
+/** From files to what the page draws. */
+import * as path from 'node:path';
+import type { Settings } from '../analyze/analysis.js';
+import { openProfile } from '../import/open.js';
+import { viewProfile } from '../timeline/view-profile.js';
+import type { ViewedProfile } from '../timeline/viewed-profile.js';
+
+interface Naming {
+  /** What to call it, where it is not the file's own name. */
+  readonly name?: string;
+  readonly onProgress?: (file: string, done: number) => void;
+}
+
+export async function openViewed(
+  files: readonly string[],
+  settings: Settings,
+  { name, onProgress }: Naming = {},
+): Promise<ViewedProfile> {
+  // Everything that was recorded: the timeline draws what no analysis reads.
+  const profile = await openProfile(files, { name, onProgress });
+  return viewProfile(profile, settings, name ?? nameOf(files));
+}
+
+/** Base name of the file, or how many there are. */
+export const nameOf = (files: readonly string[]): string =>
+  files.length === 1 ? path.basename(path.resolve(files[0])) : `${files.length} files`;

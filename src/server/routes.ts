@@ -1,0 +1,164 @@
+/** The addresses of wire.ts under /api: one line each. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Bytes, ViewedProfile } from '../timeline/viewed-profile.js';
+import type { StateDocument } from '../timeline/wire.js';
+import { sendJson, sendPieces } from './answers.js';
+import { type DroppedFiles, displayName } from './dropped-file.js';
+import type { OpenProfiles } from './open-profiles.js';
+import { sendBytes } from './ranges.js';
+import { Refusal } from './refusal.js';
+import { decodeSegment, readIndex, readNs, readSteps, type Target } from './request-target.js';
+
+/** What the server has to answer with. */
+export interface Services {
+  readonly version: string;
+  readonly profiles: OpenProfiles;
+  /** Ids of the two profiles to open side by side. */
+  readonly compare: readonly [number, number] | null;
+  readonly dropped: DroppedFiles;
+  openDropped(file: string, name: string, onProgress: (done: number) => void): Promise<ViewedProfile>;
+}
+
+interface Call {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly services: Services;
+  readonly query: URLSearchParams;
+  /** What stands in the address where the route has a colon, from left to right. */
+  readonly at: readonly string[];
+  /** The profile whose number stands first. */
+  readonly view: ViewedProfile;
+}
+
+interface Route {
+  readonly method: 'GET' | 'PUT';
+  readonly pattern: RegExp;
+  answer(call: Call): void | Promise<void>;
+}
+
+const pattern = (address: string): RegExp =>
+  new RegExp(`^/api/${address.replaceAll('.', '\\.').replaceAll(':', '([^/]+)')}$`);
+
+const document = (address: string, make: (call: Call) => unknown): Route => ({
+  method: 'GET',
+  pattern: pattern(address),
+  answer: call => sendJson(call.response, make(call)),
+});
+
+const bytes = (address: string, make: (call: Call) => Bytes): Route => ({
+  method: 'GET',
+  pattern: pattern(address),
+  answer: call => sendBytes(call.request, call.response, make(call)),
+});
+
+const download = (
+  address: string,
+  mediaType: string,
+  make: (view: ViewedProfile, fromNs: number, toNs: number) => Iterable<string>,
+): Route => ({
+  method: 'GET',
+  pattern: pattern(address),
+  async answer({ request, response, query, view }) {
+    const pieces = make(view, readNs(query.get('from'), -Infinity), readNs(query.get('to'), Infinity));
+    response.setHeader('Content-Type', mediaType);
+    const [ending] = /[^/:]+$/.exec(address)!;
+    response.setHeader('Content-Disposition', `attachment; filename="${fileName(view.name)}.${ending}"`);
+    if (request.method === 'HEAD') response.end();
+    else await sendPieces(response, pieces);
+  },
+});
+
+/** Of the progress of a dropped file: until it has arrived. */
+const ARRIVAL_SHARE = 0.3;
+
+const dropProfile: Route = {
+  method: 'PUT',
+  pattern: pattern('profiles'),
+  async answer({ request, response, query, services: { profiles, dropped, openDropped } }) {
+    dropped.check(request);
+    if (request.headers.expect !== undefined) response.writeContinue();
+    const name = displayName(query.get('name'));
+    const id = await profiles.open(name, onProgress =>
+      dropped.keepWhile(
+        request,
+        done => onProgress(done * ARRIVAL_SHARE),
+        file => openDropped(file, name, done => onProgress(ARRIVAL_SHARE + done * (1 - ARRIVAL_SHARE))),
+      ),
+    );
+    sendJson(response, { id });
+  },
+};
+
+/** A name any disk takes, that says nothing to a header. */
+const fileName = (name: string): string =>
+  name
+    .replace(/(\.(sqlite|json|nsys-rep|gz))+$/i, '')
+    .replace(/[^\w.-]+/g, '-')
+    .replace(/^[.-]+/, '')
+    .slice(0, 80) || 'profile';
+
+const routes: readonly Route[] = [
+  document(
+    'state',
+    ({ services: { version, profiles, compare } }): StateDocument => ({
+      version,
+      profiles: profiles.states(),
+      compare,
+    }),
+  ),
+  dropProfile,
+  document('profiles/:/timeline', ({ view }) => view.timeline()),
+  bytes('profiles/:/columns', ({ view }) => view.columns()),
+  document('profiles/:/labels/:', ({ view, at }) => view.labels(readIndex('page', at[1]))),
+  document('profiles/:/events/:/:', ({ view, at }) =>
+    view.event(readIndex('lane', at[1]), readIndex('event', at[2])),
+  ),
+  document('profiles/:/search', ({ view, query }) => view.search(query.get('q') ?? '')),
+  bytes('profiles/:/search/columns', ({ view, query }) => view.searchColumns(query.get('q') ?? '')),
+  document('profiles/:/search/match', ({ view, query }) =>
+    view.match(query.get('q') ?? '', readMatchPlace(query)),
+  ),
+  document('profiles/:/answer', ({ view, query }) => view.answer(readSteps(query.get('steps')))),
+  document('profiles/:/panels/:', ({ view, at, query }) => view.panel(at[1], readSteps(query.get('steps')))),
+  download('profiles/:/trace.json', 'application/json; charset=utf-8', (view, from, to) =>
+    view.trace(from, to),
+  ),
+  download('profiles/:/events.csv', 'text/csv; charset=utf-8', (view, from, to) => view.csv(from, to)),
+];
+
+function readMatchPlace(query: URLSearchParams): { n: number } | { near: number } {
+  const near = query.get('near');
+  return near === null ? { n: readIndex('match', query.get('n')) } : { near: readNs(near, 0) };
+}
+
+export async function answerApi(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { path, query }: Target,
+  services: Services,
+): Promise<void> {
+  const method = request.method === 'HEAD' ? 'GET' : request.method;
+  const known = routes.filter(({ pattern }) => pattern.test(path));
+  const route = known.find(candidate => candidate.method === method);
+  if (!route) {
+    if (known.length === 0) throw new Refusal(404, 'There is nothing at this address.', 'Reload the page.');
+    throw new Refusal(405, `${request.method} is not for this address.`, 'Reload the page.', {
+      Allow: known[0].method === 'GET' ? 'GET, HEAD' : known[0].method,
+    });
+  }
+  const at = route.pattern.exec(path)!.slice(1).map(decodeSegment);
+  // Answers are computed one after the other. Who hung up while waiting for another's is noticed only in between:
+  // Node reads the question in one turn and the hanging up in the next.
+  for (let turn = 0; turn < 2; turn++) await new Promise(setImmediate);
+  if (!request.socket.writable) return;
+  await route.answer({
+    request,
+    response,
+    services,
+    query,
+    at,
+    get view() {
+      return services.profiles.get(readIndex('profile', at[0]));
+    },
+  });
+}

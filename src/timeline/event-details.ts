@@ -1,0 +1,168 @@
+/** Everything a profile knows about one event, as labelled texts. */
+import type { Analyzer } from '../analyze/analysis.js';
+import { cells } from '../analyze/cells.js';
+import { gpuWork, WorkKind } from '../analyze/gpu/gpu-work.js';
+import { workFamilies } from '../analyze/gpu/work-families.js';
+import { layerOfWork } from '../analyze/inference/layer-of-work.js';
+import { stepWork } from '../analyze/inference/step-work.js';
+import { stepsOf } from '../analyze/inference/steps.js';
+import type { AnyArray } from '../base/column.js';
+import { NONE } from '../base/column.js';
+import { formatBytes, formatCount, formatDuration } from '../base/units.js';
+import { idleCauses } from '../catalog/idle-causes.js';
+import { familyOf } from '../catalog/kernels/families.js';
+import type { Profile } from '../model/profile.js';
+import { columnsOf, type TableName } from '../model/schema.js';
+import { stepLabel } from './step-label.js';
+import type { LaneData } from './track.js';
+
+export interface Fact {
+  readonly label: string;
+  readonly text: string;
+}
+
+const tableOfKind: Record<number, TableName> = {
+  [WorkKind.kernel]: 'kernels',
+  [WorkKind.copy]: 'copies',
+  [WorkKind.memset]: 'memsets',
+  [WorkKind.graphBlock]: 'graphLaunches',
+};
+
+/** The table and row an event was recorded in; undefined for what was made from several. */
+export function recordOf(
+  analyzer: Analyzer,
+  { source }: LaneData,
+  row: number,
+): { table: TableName; row: number } | undefined {
+  if (source === 'steps' || source === 'idle') return undefined;
+  if (source !== 'work' && source !== 'replays') return { table: source, row };
+  const work = analyzer.get(gpuWork);
+  return { table: tableOfKind[work.kind[row]], row: work.row[row] };
+}
+
+export function eventFacts(analyzer: Analyzer, data: LaneData, index: number): Fact[] {
+  const row = data.row[index];
+  const start = data.start[index];
+  const times = [
+    { label: 'duration', text: formatDuration(data.end[index] - start) },
+    { label: 'start', text: `${(start / 1e6).toFixed(6)} ms` },
+  ];
+  switch (data.source) {
+    case 'steps':
+      return [...times, ...stepFacts(analyzer, row)];
+    case 'idle': {
+      const { label, about } = idleCauses[data.tone[index]];
+      return [{ label: 'why', text: `${label}: ${about}` }, ...times, ...nextFacts(analyzer, row)];
+    }
+    case 'replays':
+      return [
+        ...times,
+        ...workFacts(analyzer, row),
+        ...recordFacts(analyzer.profile, 'apiCalls', launchOf(analyzer, row)),
+      ];
+    case 'work': {
+      const record = recordOf(analyzer, data, row)!;
+      return [
+        ...times,
+        ...workFacts(analyzer, row),
+        ...recordFacts(analyzer.profile, record.table, record.row),
+      ];
+    }
+    default:
+      return [...times, ...recordFacts(analyzer.profile, data.source, row)];
+  }
+}
+
+const launchOf = (analyzer: Analyzer, work: number) => analyzer.get(gpuWork).launch[work];
+
+function stepFacts(analyzer: Analyzer, step: number): Fact[] {
+  const found = analyzer.get(stepsOf)!;
+  const { iteration, facts } = found.steps[step];
+  return [
+    { label: 'step', text: stepLabel(iteration, facts) },
+    { label: 'found by', text: `${found.method} (${found.confidence})` },
+  ];
+}
+
+/** What ended a gap. */
+function nextFacts(analyzer: Analyzer, next: number): Fact[] {
+  if (next === NONE) return [];
+  const work = analyzer.get(gpuWork);
+  const names = cells(analyzer.profile, 'kernels')?.name;
+  const name =
+    work.kind[next] === WorkKind.kernel
+      ? analyzer.get(workFamilies).classOf(names![work.row[next]]).shortName
+      : tableOfKind[work.kind[next]];
+  return [{ label: 'until', text: name }, ...workFacts(analyzer, next)];
+}
+
+/** Step, family and layer of a piece of GPU work. */
+function workFacts(analyzer: Analyzer, i: number): Fact[] {
+  const { profile } = analyzer;
+  const work = analyzer.get(gpuWork);
+  const facts: Fact[] = [];
+  const steps = analyzer.get(stepWork);
+  const run = steps?.runOfWork[i] ?? NONE;
+  if (steps && run !== NONE) {
+    const { iteration, facts: step } = steps.steps.steps[steps.deviceRuns[run].step];
+    facts.push({ label: 'step', text: stepLabel(iteration, step) });
+  }
+  if (work.kind[i] === WorkKind.kernel) {
+    const { family, variant, dtype, library, tile } = analyzer
+      .get(workFamilies)
+      .classOf(cells(profile, 'kernels')!.name[work.row[i]]);
+    const more = [variant, dtype, library, tile].filter(Boolean).join(', ');
+    facts.push({ label: 'family', text: `${familyOf(family).label}${more ? ` (${more})` : ''}` });
+  }
+  const { layer, part, parts } = analyzer.get(layerOfWork);
+  if (layer[i] !== NONE) {
+    const name = parts[part[i]];
+    facts.push({ label: 'layer', text: `${layer[i]}${name ? ` · ${name}` : ''}` });
+  }
+  return facts;
+}
+
+/** Columns that say nothing to a person, or that are said elsewhere. */
+const unsaid = new Set([
+  'start',
+  'end',
+  'name',
+  'launch',
+  'op',
+  'sourceRow',
+  'endThread',
+  'pythonId',
+  'pythonParentId',
+]);
+
+function recordFacts(profile: Profile, table: TableName, row: number): Fact[] {
+  const columns = profile.tables[table] as unknown as Record<string, AnyArray> | undefined;
+  if (!columns || row === NONE) return [];
+  return columnsOf(table).flatMap(([column, spec]): Fact[] => {
+    const value = columns[column]?.[row];
+    if (value === undefined || unsaid.has(column) || Number.isNaN(value)) return [];
+    if ((spec.ref || spec.text) && value === NONE) return [];
+    if (spec.storage === 'i32' && value === NONE) return [];
+    return [{ label: words(column), text: valueText(profile, column, spec, value) }];
+  });
+}
+
+function valueText(
+  profile: Profile,
+  column: string,
+  spec: { readonly ref?: string; readonly text?: true },
+  value: number,
+): string {
+  if (spec.text) return profile.strings.text(value);
+  if (spec.ref === 'streams') return String(profile.streams[value].streamId);
+  if (spec.ref === 'threads') {
+    const { name, tid } = profile.threads[value];
+    return `${name || 'thread'} (${tid})`;
+  }
+  if (/bytes/i.test(column)) return formatBytes(value);
+  if (/percent/i.test(column)) return `${value}%`;
+  return Number.isInteger(value) && Math.abs(value) < 1e7 ? formatCount(value) : String(value);
+}
+
+/** `registersPerThread` → `registers per thread` */
+const words = (column: string) => column.replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`);

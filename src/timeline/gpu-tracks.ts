@@ -1,0 +1,200 @@
+/** What a GPU did: steps, idle time by cause, every stream with its graph replays, communication, copies. */
+
+import type { Analyzer } from '../analyze/analysis.js';
+import { cells } from '../analyze/cells.js';
+import { type DeviceTimeline, deviceTimelines } from '../analyze/gpu/device-timeline.js';
+import { type GpuWork, gpuWork, WorkKind } from '../analyze/gpu/gpu-work.js';
+import { familyIndex, HIDDEN, workFamilies } from '../analyze/gpu/work-families.js';
+import { gapJudge } from '../analyze/inference/idle-causes.js';
+import { stepWindows } from '../analyze/inference/step-windows.js';
+import { stepsOf } from '../analyze/inference/steps.js';
+import { nameTest } from '../analyze/name-test.js';
+import { NONE } from '../base/column.js';
+import { forEachGap } from '../base/intervals.js';
+import { formatBytes, plural } from '../base/units.js';
+import { GRAPH_LAUNCH } from '../catalog/host-activities.js';
+import { idleCauses } from '../catalog/idle-causes.js';
+import { type Labels, LaneBuilder } from './labels.js';
+import { type EventSource, makeLane, makeLanes, rowsByOwner } from './make-lanes.js';
+import { toneOf } from './palettes.js';
+import { stepLabel } from './step-label.js';
+import type { SliceLane, Track } from './track.js';
+
+/** Streams beyond these, least busy last, are folded away. */
+const OPEN_STREAMS = 6;
+
+export function gpuTracks(analyzer: Analyzer, labels: Labels): { tracks: Track[]; tooDeep: number } {
+  const work = analyzer.get(gpuWork);
+  const { profile } = analyzer;
+  const source = workSource(analyzer, work, labels);
+  const byStream = rowsByOwner(work.stream, profile.streams.length);
+  const replays = graphReplays(analyzer, work, byStream, labels);
+  const communication = familyIndex('communication');
+  const { family } = analyzer.get(workFamilies);
+  let tooDeep = 0;
+  const lanesOf = (rows: Int32Array): SliceLane[] => {
+    const made = makeLanes(rows, source);
+    tooDeep += made.tooDeep;
+    return made.lanes;
+  };
+  const tracks = work.devices.flatMap((device): Track[] => {
+    const group = `gpu:${device}`;
+    const streams = profile.streams.flatMap((stream, row) =>
+      stream.gpu === device && byStream[row].length > 0 ? [row] : [],
+    );
+    const byBusy = [...streams].sort((a, b) => byStream[b].length - byStream[a].length);
+    const chosen = (wanted: (i: number) => boolean) => {
+      const rows: number[] = [];
+      for (let i = 0; i < work.length; i++) if (work.device[i] === device && wanted(i)) rows.push(i);
+      return Int32Array.from(rows);
+    };
+    const copies = chosen(i => work.kind[i] === WorkKind.copy || work.kind[i] === WorkKind.memset);
+    const exchanged = chosen(i => family[i] === communication);
+    const several = (name: string, rows: Int32Array, id: string): Track[] =>
+      rows.length === 0
+        ? []
+        : [{ id: `${group}/${id}`, group, label: name, palette: 'family', lanes: lanesOf(rows) }];
+    return [
+      ...stepsTrack(analyzer, device, group, labels),
+      ...idleTrack(analyzer, device, group, labels),
+      ...byBusy.map(
+        (row, place): Track => ({
+          id: `${group}/stream:${row}`,
+          group,
+          label: `stream ${profile.streams[row].streamId}`,
+          palette: 'family',
+          lanes: [...(replays[row] ? [replays[row]] : []), ...lanesOf(byStream[row])],
+          ...(place >= OPEN_STREAMS ? { collapsed: true } : {}),
+        }),
+      ),
+      ...several('communication', exchanged, 'communication'),
+      ...several('copies', copies, 'copies'),
+    ];
+  });
+  return { tracks, tooDeep };
+}
+
+function workSource(analyzer: Analyzer, work: GpuWork, labels: Labels): EventSource {
+  const { profile } = analyzer;
+  const { family, classOf } = analyzer.get(workFamilies);
+  const kernels = cells(profile, 'kernels');
+  const copies = cells(profile, 'copies');
+  const memsets = cells(profile, 'memsets');
+  const known: number[] = [];
+  const kernelLabel = (id: number) =>
+    (known[id] ??= labels.of(classOf(id).shortName, profile.strings.text(id)));
+  const direction: Record<number, string> = { 1: 'H→D', 2: 'D→H', 8: 'D→D', 10: 'P→P' };
+  const block = labels.of('graph replay (kernels not recorded)');
+  const hidden = toneOf('family', 'graph-block');
+  return {
+    source: 'work',
+    start: work.start,
+    end: row => work.end[row],
+    label(i) {
+      const row = work.row[i];
+      switch (work.kind[i]) {
+        case WorkKind.kernel:
+          return kernelLabel(kernels!.name[row]);
+        case WorkKind.copy:
+          return labels.of(`copy ${direction[copies!.kind[row]] ?? ''} ${formatBytes(copies!.bytes[row])}`);
+        case WorkKind.memset:
+          return labels.of(`memset ${formatBytes(memsets!.bytes[row])}`);
+        default:
+          return block;
+      }
+    },
+    tone: i => (family[i] === HIDDEN ? hidden : family[i]),
+  };
+}
+
+/** Per stream, one event for each replay of a graph whose nodes were recorded: from its first node to its last. */
+function graphReplays(
+  { profile }: Analyzer,
+  work: GpuWork,
+  byStream: readonly Int32Array[],
+  labels: Labels,
+): (SliceLane | undefined)[] {
+  const calls = cells(profile, 'apiCalls');
+  if (!calls) return [];
+  const launches = nameTest(profile, GRAPH_LAUNCH);
+  const tone = toneOf('family', 'graph-replay');
+  return byStream.map(rows => {
+    const replays = new LaneBuilder();
+    let call = NONE;
+    let first = NONE;
+    let end = 0;
+    let nodes = 0;
+    const close = () => {
+      if (nodes > 0)
+        replays.add(work.start[first], end, labels.of(`graph · ${plural(nodes, 'node')}`), tone, first);
+      nodes = 0;
+    };
+    for (const i of rows) {
+      const own = work.kind[i] === WorkKind.graphBlock ? NONE : work.launch[i];
+      if (own === NONE || own !== call || nodes === 0) {
+        close();
+        call = own;
+        if (own === NONE || !launches(calls.name[own])) continue;
+        first = i;
+        end = work.end[i];
+      }
+      nodes++;
+      if (work.end[i] > end) end = work.end[i];
+    }
+    close();
+    return replays.length > 0 ? makeLane({ source: 'replays', ...replays.finish() }) : undefined;
+  });
+}
+
+function stepsTrack(analyzer: Analyzer, device: number, group: string, labels: Labels): Track[] {
+  const found = analyzer.get(stepsOf);
+  const windows = (analyzer.get(stepWindows) ?? []).filter(window => window.device === device);
+  if (!found || windows.length === 0) return [];
+  const lane = new LaneBuilder();
+  for (const { step, start, end } of windows) {
+    const { iteration, facts } = found.steps[step];
+    lane.add(start, end, labels.of(stepLabel(iteration, facts)), toneOf('phase', facts.phase), step);
+  }
+  const lanes = [makeLane({ source: 'steps', ...lane.finish() })];
+  return [{ id: `${group}/steps`, group, label: 'steps', palette: 'phase', lanes }];
+}
+
+/** Every gap of the device from its first step or work to its last, in pieces of one cause. */
+function idleTrack(analyzer: Analyzer, device: number, group: string, labels: Labels): Track[] {
+  const timeline = analyzer.get(deviceTimelines).find(known => known.device === device) as DeviceTimeline;
+  const windows = (analyzer.get(stepWindows) ?? []).filter(window => window.device === device);
+  const lanes = analyzer.get(stepsOf)?.lanes ?? [];
+  const { busy, opener } = timeline;
+  const { explain } = analyzer.get(gapJudge);
+  const from = Math.min(busy.start[0], windows[0]?.start ?? Infinity);
+  const to = Math.max(busy.end[busy.length - 1], windows[windows.length - 1]?.end ?? -Infinity);
+  const fallback = windows[0] ? lanes[windows[0].lane].thread : NONE;
+  const causeLabels = idleCauses.map(({ label, about }) => labels.of(label, `${label}: ${about}`));
+  const lane = new LaneBuilder();
+  let openFrom = Number.NaN;
+  let openTo = Number.NaN;
+  let openCause = NONE;
+  let next = NONE;
+  const close = () => {
+    if (openCause !== NONE && openTo > openFrom)
+      lane.add(openFrom, openTo, causeLabels[openCause], openCause, next);
+    openCause = NONE;
+  };
+  const visit = (cause: number, start: number, end: number) => {
+    if (cause === openCause && start === openTo) openTo = end;
+    else {
+      close();
+      openCause = cause;
+      openFrom = start;
+      openTo = end;
+    }
+  };
+  forEachGap(busy, from, to, (start, end, interval) => {
+    next = interval < busy.length ? opener[interval] : NONE;
+    explain(start, end, next, fallback, visit);
+    close();
+  });
+  if (lane.length === 0) return [];
+  const made = [makeLane({ source: 'idle', ...lane.finish() })];
+  return [{ id: `${group}/idle`, group, label: 'idle, by cause', palette: 'cause', lanes: made }];
+}

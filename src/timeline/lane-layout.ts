@@ -1,0 +1,50 @@
+/**
+ * Puts events that contain or overlap each other into lanes, so that within a lane none overlap: a parent above its
+ * children, and what overlaps without containing on the next free lane.
+ *
+ *   a [────────────]          lane 0  [a──────────][c──]
+ *   b   [────]                lane 1    [b───]
+ *   c               [──]
+ */
+import { GrowingColumn } from '../base/growing-column.js';
+
+/** Beyond this depth nobody can read anything; what lies deeper is counted. */
+const MOST_LANES = 64;
+
+export interface LaneRows {
+  /** Rows of the source table in each lane, in order of time. */
+  readonly lanes: readonly Int32Array[];
+  /** Events that found no lane. */
+  readonly tooDeep: number;
+}
+
+/** `rows` in order of start; `end` of an event that never ended is past everything. */
+export function layOut(rows: Int32Array, start: ArrayLike<number>, end: (row: number) => number): LaneRows {
+  const lanes: GrowingColumn[] = [];
+  const busyUntil: number[] = [];
+  let tooDeep = 0;
+  const place = (row: number) => {
+    const from = start[row];
+    let lane = 0;
+    while (lane < busyUntil.length && busyUntil[lane] > from) lane++;
+    if (lane >= MOST_LANES) {
+      tooDeep++;
+      return;
+    }
+    if (lane === lanes.length) lanes.push(new GrowingColumn('i32'));
+    lanes[lane].push(row);
+    busyUntil[lane] = end(row);
+  };
+  for (let i = 0; i < rows.length; i++) {
+    // Of several that start together the longest is the parent.
+    let last = i;
+    while (last + 1 < rows.length && start[rows[last + 1]] === start[rows[i]]) last++;
+    if (last === i) place(rows[i]);
+    else {
+      const together = Array.from(rows.subarray(i, last + 1)).sort((a, b) => end(b) - end(a) || a - b);
+      together.forEach(place);
+      i = last;
+    }
+  }
+  return { lanes: lanes.map(lane => lane.finishAll() as Int32Array), tooDeep };
+}

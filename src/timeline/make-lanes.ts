@@ -1,0 +1,50 @@
+/** From rows of a table to lanes that can be drawn at any zoom. */
+import { layOut } from './lane-layout.js';
+import { slicePyramid } from './slice-pyramid.js';
+import type { LaneData, LaneSource, SliceLane } from './track.js';
+
+export interface EventSource {
+  readonly source: LaneSource;
+  readonly start: ArrayLike<number>;
+  end(row: number): number;
+  label(row: number): number;
+  tone(row: number): number;
+}
+
+export function makeLane(data: LaneData): SliceLane {
+  return { kind: 'slices', data, levels: slicePyramid(data) };
+}
+
+/** Rows in order of start. */
+export function makeLanes(rows: Int32Array, from: EventSource): { lanes: SliceLane[]; tooDeep: number } {
+  const { lanes, tooDeep } = layOut(rows, from.start, from.end);
+  return { lanes: lanes.map(own => makeLane(laneOf(own, from))), tooDeep };
+}
+
+export function laneOf(row: Int32Array, from: EventSource): LaneData {
+  const { length } = row;
+  const start = new Float64Array(length);
+  const end = new Float64Array(length);
+  const label = new Int32Array(length);
+  const tone = new Uint8Array(length);
+  for (let i = 0; i < length; i++) {
+    start[i] = from.start[row[i]];
+    end[i] = from.end(row[i]);
+    label[i] = from.label(row[i]);
+    tone[i] = from.tone(row[i]);
+  }
+  return { source: from.source, length, start, end, label, tone, row };
+}
+
+/** Row numbers split by the owner of each row, in order; owners below zero are left out. */
+export function rowsByOwner(owners: ArrayLike<number>, count: number): Int32Array[] {
+  const sizes = new Int32Array(count);
+  for (let row = 0; row < owners.length; row++) if (owners[row] >= 0) sizes[owners[row]]++;
+  const lists = Array.from(sizes, size => new Int32Array(size));
+  sizes.fill(0);
+  for (let row = 0; row < owners.length; row++) {
+    const owner = owners[row];
+    if (owner >= 0) lists[owner][sizes[owner]++] = row;
+  }
+  return lists;
+}

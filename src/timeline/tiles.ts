@@ -1,0 +1,102 @@
+/**
+ * Tiles: stretches of a lane's level as bytes, written by the server and wrapped by the page without copying. Columns
+ * lie one after the other, widest first, so each is aligned by itself; a tile is padded to 8 bytes.
+ *
+ *   slices   start f64 · end f64 · label i32 · event u32 · count u32 · fill f32 · tone u8
+ *   area     start f64 · mean f32 · least f32 · most f32
+ *
+ * Little-endian, like every machine this runs on.
+ */
+
+import type { SliceLevel } from './slice-pyramid.js';
+
+/** What is drawn of a lane: single events, or several that are too short to tell apart. Sorted, never overlapping. */
+export interface SliceTile {
+  readonly length: number;
+  readonly start: Float64Array;
+  readonly end: Float64Array;
+  /** Id of the event's label; NONE where several events were merged. */
+  readonly label: Int32Array;
+  /** Number of the first event in the lane. */
+  readonly event: Uint32Array;
+  /** How many events it stands for. */
+  readonly count: Uint32Array;
+  /** Part of its length that events cover. */
+  readonly fill: Float32Array;
+  /** Index into the track's palette: of the event, or of what covers most. */
+  readonly tone: Uint8Array;
+}
+
+/** A sampled value over time: each entry holds until the next begins. */
+export interface AreaTile {
+  readonly length: number;
+  readonly start: Float64Array;
+  readonly mean: Float32Array;
+  readonly least: Float32Array;
+  readonly most: Float32Array;
+}
+
+const SLICE_BYTES = 33;
+const AREA_BYTES = 20;
+
+const padded = (bytes: number) => Math.ceil(bytes / 8) * 8;
+export const sliceTileBytes = (length: number) => padded(length * SLICE_BYTES);
+export const areaTileBytes = (length: number) => padded(length * AREA_BYTES);
+
+export function wrapSlices(buffer: ArrayBufferLike, offset: number, length: number): SliceTile {
+  return {
+    length,
+    start: new Float64Array(buffer, offset, length),
+    end: new Float64Array(buffer, offset + length * 8, length),
+    label: new Int32Array(buffer, offset + length * 16, length),
+    event: new Uint32Array(buffer, offset + length * 20, length),
+    count: new Uint32Array(buffer, offset + length * 24, length),
+    fill: new Float32Array(buffer, offset + length * 28, length),
+    tone: new Uint8Array(buffer, offset + length * 32, length),
+  };
+}
+
+export function wrapArea(buffer: ArrayBufferLike, offset: number, length: number): AreaTile {
+  return {
+    length,
+    start: new Float64Array(buffer, offset, length),
+    mean: new Float32Array(buffer, offset + length * 8, length),
+    least: new Float32Array(buffer, offset + length * 12, length),
+    most: new Float32Array(buffer, offset + length * 16, length),
+  };
+}
+
+export function writeSlices(
+  { start, end, label, tone, merged }: SliceLevel,
+  from: number,
+  to: number,
+  buffer: ArrayBufferLike,
+  offset: number,
+): void {
+  const tile = wrapSlices(buffer, offset, to - from);
+  tile.start.set(start.subarray(from, to));
+  tile.end.set(end.subarray(from, to));
+  tile.label.set(label.subarray(from, to));
+  tile.tone.set(tone.subarray(from, to));
+  if (merged) {
+    tile.event.set(merged.event.subarray(from, to));
+    tile.count.set(merged.count.subarray(from, to));
+    tile.fill.set(merged.fill.subarray(from, to));
+  } else {
+    for (let i = from; i < to; i++) tile.event[i - from] = i;
+    tile.count.fill(1);
+    tile.fill.fill(1);
+  }
+}
+
+export function writeArea(
+  level: AreaTile,
+  from: number,
+  to: number,
+  buffer: ArrayBufferLike,
+  offset: number,
+): void {
+  const tile = wrapArea(buffer, offset, to - from);
+  for (const name of ['start', 'mean', 'least', 'most'] as const)
+    tile[name].set(level[name].subarray(from, to));
+}

@@ -1,0 +1,97 @@
+/** The whole timeline of a profile: tracks with their lanes numbered, as a document and as bytes. */
+import type { Analyzer } from '../analyze/analysis.js';
+import { analyses } from '../analyze/index.js';
+import { describeAnswer } from '../analyze/page.js';
+import type { Profile } from '../model/profile.js';
+import { memoryTracks, metricTracks } from './area-tracks.js';
+import { type ColumnsFile, columnsFile } from './columns-file.js';
+import { gpuTracks } from './gpu-tracks.js';
+import { hostTracks, spanOf } from './host-tracks.js';
+import { Labels } from './labels.js';
+import { palettes } from './palettes.js';
+import { stepsDocument } from './steps-document.js';
+import type { Lane, SliceLane, Track } from './track.js';
+import type { GroupDocument, TimelineDocument, TrackDocument } from './wire.js';
+
+export interface TimelineData {
+  readonly document: TimelineDocument;
+  readonly columns: ColumnsFile;
+  readonly labels: Labels;
+  readonly tracks: readonly Track[];
+  /** All lanes by number, and the track each is in. */
+  readonly lanes: readonly { readonly track: Track; readonly lane: Lane }[];
+}
+
+export function timelineData(analyzer: Analyzer): TimelineData {
+  const { profile } = analyzer;
+  const labels = new Labels(profile);
+  const span = spanOf(profile);
+  const { kernels, copies, memsets, graphLaunches } = profile.tables;
+  const onGpu =
+    kernels || copies || memsets || graphLaunches ? gpuTracks(analyzer, labels) : { tracks: [], tooDeep: 0 };
+  const onHost = hostTracks(analyzer, labels, span.endNs);
+  const byGroup = new Map<string, Track[]>();
+  for (const track of [
+    ...onGpu.tracks,
+    ...metricTracks(analyzer),
+    ...memoryTracks(analyzer),
+    ...onHost.tracks,
+  ])
+    byGroup.set(track.group, [...(byGroup.get(track.group) ?? []), track]);
+  const tracks = [...byGroup.values()].flat();
+  const lanes = tracks.flatMap(track => track.lanes.map(lane => ({ track, lane })));
+  const columns = columnsFile(lanes.map(({ lane }, id) => ({ id, lane })));
+  const tooDeep = onGpu.tooDeep + onHost.tooDeep;
+  const document: TimelineDocument = {
+    ...span,
+    facts: describeAnswer(analyzer).header.lines[0].split(' · '),
+    steps: stepsDocument(analyzer),
+    groups: groupsOf(profile, [...byGroup.keys()]),
+    tracks: trackDocuments(tracks, columns),
+    palettes,
+    labels: labels.length,
+    overviewBytes: columns.overviewBytes,
+    panels: analyses.map(({ id, title, question }) => ({ id, title, question })),
+    notes: [
+      ...profile.notes.map(({ text, severity, count }) => ({ text, severity, count })),
+      ...(tooDeep > 0
+        ? [{ text: 'events are nested too deep to be drawn', severity: 'warning', count: tooDeep }]
+        : []),
+    ],
+  };
+  return { document, columns, labels, tracks, lanes };
+}
+
+function trackDocuments(tracks: readonly Track[], columns: ColumnsFile): TrackDocument[] {
+  let next = 0;
+  return tracks.map(track => {
+    const lanes = columns.lanes.slice(next, (next += track.lanes.length));
+    return {
+      id: track.id,
+      group: track.group,
+      label: track.label,
+      kind: track.lanes[0].kind,
+      palette: track.palette,
+      lanes,
+      collapsed: track.collapsed === true,
+      ...(track.highest === undefined ? {} : { highest: track.highest, unit: track.unit }),
+      events: track.lanes.reduce((sum, lane) => sum + lane.levels[0].length, 0),
+    };
+  });
+}
+
+/** GPUs first, then processes, each as a person would name it. */
+function groupsOf(profile: Profile, ids: readonly string[]): GroupDocument[] {
+  const severalHosts = new Set(profile.gpus.map(gpu => gpu.host)).size > 1;
+  return ids.map(id => {
+    const [kind, number] = id.split(':');
+    if (kind === 'gpu') {
+      const { deviceId, name, host } = profile.gpus[Number(number)];
+      return { id, label: `GPU ${deviceId} · ${name}${severalHosts ? ` · ${host}` : ''}` };
+    }
+    const { pid, name, rank } = profile.processes[Number(number)];
+    return { id, label: `${name || 'process'} ${pid}${rank === undefined ? '' : ` · rank ${rank}`}` };
+  });
+}
+
+export const isSlices = (lane: Lane | undefined): lane is SliceLane => lane?.kind === 'slices';

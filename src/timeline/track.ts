@@ -1,0 +1,48 @@
+/** Tracks as the server holds them: what is drawn, and which row of which table each drawn event is. */
+import type { TableName } from '../model/schema.js';
+import type { AreaLevel } from './area-pyramid.js';
+import type { LaneEvents, SliceLevel } from './slice-pyramid.js';
+import type { GroupDocument, PaletteName } from './wire.js';
+
+/**
+ * Where an event's row is found: `work` is the list of everything that ran on GPUs, `replays` holds the first piece of
+ * work of each graph replay, `steps` and `idle` are made from other results and have positions for rows.
+ */
+export type LaneSource = 'work' | 'replays' | 'steps' | 'idle' | Extract<TableName, HostTable>;
+export type HostTable = 'apiCalls' | 'ranges' | 'ops' | 'frames' | 'osCalls' | 'overheads' | 'syncs';
+
+export interface LaneData extends LaneEvents {
+  readonly source: LaneSource;
+  readonly row: Int32Array;
+}
+
+export interface SliceLane {
+  readonly kind: 'slices';
+  readonly data: LaneData;
+  readonly levels: readonly SliceLevel[];
+}
+
+export interface AreaLane {
+  readonly kind: 'area';
+  readonly levels: readonly AreaLevel[];
+}
+
+export type Lane = SliceLane | AreaLane;
+
+export interface Track {
+  readonly id: string;
+  readonly group: string;
+  readonly label: string;
+  readonly palette: PaletteName;
+  readonly lanes: readonly Lane[];
+  readonly collapsed?: boolean;
+  readonly highest?: number;
+  readonly unit?: '%' | 'bytes' | 'Hz';
+}
+
+export interface Tracks {
+  readonly groups: readonly GroupDocument[];
+  readonly tracks: readonly Track[];
+  /** Events that lie too deep to be drawn. */
+  readonly tooDeep: number;
+}

@@ -1,0 +1,103 @@
+/** A profile as the page sees it: the timeline, the answer and every analysis, each made when first asked for. */
+import { Analyzer, type Settings } from '../analyze/analysis.js';
+import { findings } from '../analyze/findings/findings.js';
+import { chooseAnalyses } from '../analyze/index.js';
+import { blocksOf } from '../analyze/outcome-blocks.js';
+import { describeAnswer } from '../analyze/page.js';
+import { formatThroughput } from '../analyze/words.js';
+import { UserError } from '../base/user-error.js';
+import type { Profile } from '../model/profile.js';
+import { eventFacts } from './event-details.js';
+import { EventLinks } from './event-links.js';
+import { csvOf } from './export-csv.js';
+import { traceOf } from './export-trace.js';
+import { type SearchResult, search } from './search/search.js';
+import { type TimelineData, timelineData } from './timeline-data.js';
+import type { LaneData } from './track.js';
+import type { StepSpan, ViewedProfile } from './viewed-profile.js';
+import { LABELS_PER_PAGE } from './wire.js';
+
+/** Selections and searches that are kept: people go back and forth between a few. */
+const KEPT = 8;
+
+export function viewProfile(profile: Profile, settings: Settings, name: string): ViewedProfile {
+  const analyzer = new Analyzer(profile, settings);
+  let data: TimelineData | undefined;
+  let links: EventLinks | undefined;
+  const timeline = () => (data ??= timelineData(analyzer));
+  const searches = new Recent<SearchResult>(KEPT);
+  const analyzers = new Recent<Analyzer>(KEPT);
+  const searched = (query: string) => searches.get(query, () => search(timeline(), query));
+  const lookingAt = (steps: StepSpan | undefined) => {
+    if (!steps) return analyzer;
+    const count = timeline().document.steps.length;
+    if (!(steps.first >= 0 && steps.last >= steps.first && steps.last < count))
+      throw new UserError('usage', 'There are no such steps.', `Steps are 0 to ${count - 1}.`);
+    return analyzers.get(`${steps.first}-${steps.last}`, () => analyzer.lookingAt({ steps }));
+  };
+  const laneAt = (lane: number, index: number): LaneData => {
+    const found = timeline().lanes[lane]?.lane;
+    if (found?.kind === 'slices' && index >= 0 && index < found.data.length) return found.data;
+    throw new UserError('not-found', 'There is no such event.', 'The link may be of another profile.');
+  };
+  return {
+    name,
+    timeline: () => timeline().document,
+    columns: () => timeline().columns.bytes,
+    labels(page) {
+      const { labels } = timeline();
+      const from = page * LABELS_PER_PAGE;
+      const count = Math.max(0, Math.min(LABELS_PER_PAGE, labels.length - from));
+      return Array.from({ length: count }, (_, i) => labels.text(from + i));
+    },
+    event(lane, index) {
+      const events = laneAt(lane, index);
+      const { labels } = timeline();
+      links ??= new EventLinks(analyzer, timeline());
+      return {
+        lane,
+        index,
+        startNs: events.start[index],
+        endNs: events.end[index],
+        title: labels.text(events.label[index]),
+        name: labels.name(events.label[index]),
+        facts: eventFacts(analyzer, events, index),
+        ...links.of(events.source, events.row[index]),
+      };
+    },
+    search: query => searched(query).document,
+    searchColumns: query => searched(query).columns.bytes,
+    match: (query, at) => ('n' in at ? searched(query).match(at.n) : searched(query).near(at.near)),
+    answer(steps) {
+      const chosen = lookingAt(steps);
+      const [first] = chosen.get(findings).findings.filter(({ gain }) => gain !== null);
+      return {
+        lines: describeAnswer(chosen).answer.lines,
+        gain: first?.gain
+          ? { amount: `${formatThroughput(first.gain.throughput)} steps/s`, how: first.claim }
+          : null,
+      };
+    },
+    panel(id, steps) {
+      const chosen = lookingAt(steps);
+      const [analysis] = chooseAnalyses([id]);
+      return { blocks: blocksOf(chosen.run(analysis), profile) };
+    },
+    trace: (fromNs, toNs) => traceOf(profile, { fromNs, toNs }),
+    csv: (fromNs, toNs) => csvOf(timeline(), { fromNs, toNs }),
+  };
+}
+
+/** The last few things made, by key. */
+class Recent<Thing> {
+  private readonly kept = new Map<string, Thing>();
+  constructor(private readonly most: number) {}
+
+  get(key: string, make: () => Thing): Thing {
+    const thing = this.kept.get(key) ?? make();
+    this.kept.delete(key);
+    this.kept.set(key, thing);
+    if (this.kept.size > this.most) this.kept.delete(this.kept.keys().next().value!);
+    return thing;
+  }
+}

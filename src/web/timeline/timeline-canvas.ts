@@ -1,0 +1,246 @@
+/** Keeps a canvas showing its pane: redraws once per frame when something it shows has changed. */
+import { effect } from '@preact/signals';
+import { lowerBound, upperBound } from '../../base/bisect.js';
+import type { SliceTile } from '../../timeline/tiles.js';
+import type { SearchDocument } from '../../timeline/wire.js';
+import { litTones, type Pane, pinned, type TimeWindow, toggled, trackFilter } from '../state.js';
+import { LabelStore } from './label-store.js';
+import { type LanePlace, type Layout, layOutTracks, placeAt, type Row } from './layout.js';
+import { type CanvasLook, canvasLook } from './look.js';
+import { type Overlay, paintOverlay } from './overlay.js';
+import { type Frame, Painter } from './painter.js';
+import { type Tick, ticksOf } from './ruler.js';
+import { TileStore } from './tile-store.js';
+
+/** What is under the mouse. */
+export interface Hit {
+  readonly row: Row & { readonly kind: 'track' };
+  readonly place: LanePlace;
+  readonly startNs: number;
+  readonly endNs: number;
+  /** Number of the event in its lane; the first of several where count is above 1. */
+  readonly index: number;
+  readonly count: number;
+  readonly fill: number;
+  readonly tone: number;
+  /** Undefined where several events are merged. */
+  readonly name: string | undefined;
+}
+
+/** How far from an event the mouse may be, in pixels. */
+const REACH = 3;
+
+export class TimelineCanvas {
+  readonly tiles: TileStore;
+  readonly labels: LabelStore;
+  layout: Layout;
+  /** Set while a stretch of the ruler is dragged over. */
+  brush: TimeWindow | null = null;
+  /** Told after each frame what the ruler shows. */
+  onFrame: (ticks: readonly Tick[]) => void = () => {};
+  private readonly painter: Painter;
+  private readonly context: CanvasRenderingContext2D;
+  private matches: TileStore | null = null;
+  private look: CanvasLook | undefined;
+  private width = 0;
+  private height = 0;
+  private scheduled = 0;
+  private readonly stop: (() => void)[] = [];
+
+  constructor(
+    readonly pane: Pane,
+    readonly canvas: HTMLCanvasElement,
+    private readonly scroller: HTMLElement,
+    private readonly onTrouble: (error: unknown) => void,
+  ) {
+    const redraw = () => this.schedule();
+    const base = `./api/profiles/${pane.id}`;
+    const areas = new Set(
+      pane.document.tracks.flatMap(({ kind, lanes }) => (kind === 'area' ? lanes.map(({ id }) => id) : [])),
+    );
+    const lanes = pane.document.tracks.flatMap(track => track.lanes);
+    this.tiles = new TileStore(`${base}/columns`, lanes, id => areas.has(id), redraw, onTrouble);
+    this.labels = new LabelStore(`${base}/labels`, redraw);
+    this.context = canvas.getContext('2d', { alpha: false })!;
+    this.painter = new Painter(this.context, this.tiles, this.labels);
+    this.layout = this.currentLayout();
+    this.watch();
+  }
+
+  /** Resolves when the first picture can be drawn. */
+  async load(): Promise<void> {
+    await this.tiles.load(this.pane.document.overviewBytes);
+  }
+
+  private currentLayout = (): Layout =>
+    layOutTracks(this.pane.document, {
+      pinned: pinned.value,
+      toggled: toggled.value,
+      filter: trackFilter.value,
+    });
+
+  private watch(): void {
+    const { pane } = this;
+    this.stop.push(
+      effect(() => {
+        this.layout = this.currentLayout();
+        this.schedule();
+      }),
+      effect(() => {
+        void litTones.value;
+        this.look = undefined;
+        this.schedule();
+      }),
+      effect(() => {
+        for (const seen of [pane.window, pane.steps, pane.highlights, pane.details, pane.measure])
+          void seen.value;
+        this.schedule();
+      }),
+      effect(() => this.showMatches(pane.search.value)),
+    );
+    const size = new ResizeObserver(() => this.schedule());
+    size.observe(this.canvas.parentElement!);
+    this.stop.push(() => size.disconnect());
+    const themes = new MutationObserver(() => this.changeLook());
+    themes.observe(document.documentElement, { attributes: true });
+    this.stop.push(() => themes.disconnect());
+    const dark = matchMedia('(prefers-color-scheme: dark)');
+    const onTheme = () => this.changeLook();
+    dark.addEventListener('change', onTheme);
+    this.stop.push(() => dark.removeEventListener('change', onTheme));
+  }
+
+  private changeLook(): void {
+    this.look = undefined;
+    this.schedule();
+  }
+
+  private showMatches(found: SearchDocument | null): void {
+    if (!found || found.query === '') {
+      this.matches = null;
+      this.schedule();
+      return;
+    }
+    const path = `./api/profiles/${this.pane.id}/search/columns?q=${encodeURIComponent(found.query)}`;
+    const store = new TileStore(
+      path,
+      found.lanes,
+      () => false,
+      () => this.schedule(),
+      this.onTrouble,
+    );
+    this.matches = store;
+    store.load(found.overviewBytes).then(
+      () => this.schedule(),
+      error => this.onTrouble(error),
+    );
+    this.schedule();
+  }
+
+  schedule(): void {
+    this.scheduled ||= requestAnimationFrame(() => {
+      this.scheduled = 0;
+      this.draw();
+    });
+  }
+
+  frame(): Frame {
+    const { fromNs, toNs } = this.pane.window.value;
+    this.look ??= canvasLook(this.pane.document, this.canvas, litTones.value);
+    return {
+      fromNs,
+      nsPerPixel: (toNs - fromNs) / Math.max(1, this.width),
+      width: this.width,
+      height: this.height,
+      scrollTop: this.scroller.scrollTop,
+      ratio: globalThis.devicePixelRatio || 1,
+      layout: this.layout,
+      look: this.look,
+      matches: this.matches,
+    };
+  }
+
+  private fit(): void {
+    const box = this.canvas.parentElement!.getBoundingClientRect();
+    this.width = Math.max(1, Math.floor(box.width));
+    this.height = Math.max(1, this.scroller.clientHeight);
+    const ratio = globalThis.devicePixelRatio || 1;
+    const width = Math.round(this.width * ratio);
+    const height = Math.round(this.height * ratio);
+    if (this.canvas.width === width && this.canvas.height === height) return;
+    this.canvas.width = width;
+    this.canvas.height = height;
+    this.canvas.style.width = `${this.width}px`;
+    this.canvas.style.height = `${this.height}px`;
+  }
+
+  /** Draws now. Also used by what measures frames and by what saves pictures. */
+  draw(): void {
+    this.fit();
+    const frame = this.frame();
+    this.painter.paint(frame);
+    const overlay = this.overlay(frame);
+    paintOverlay(this.context, frame, overlay);
+    this.onFrame(overlay.ticks);
+  }
+
+  private overlay(frame: Frame): Overlay {
+    const { pane } = this;
+    const { startNs, endNs } = pane.document.steps;
+    const span = pane.steps.value;
+    const zero = span ? startNs[span.first] : pane.document.startNs;
+    return {
+      ticks: ticksOf(frame.fromNs, frame.fromNs + frame.width * frame.nsPerPixel, frame.width, zero),
+      selection: span ? { fromNs: startNs[span.first], toNs: endNs[span.last] } : null,
+      highlights: pane.highlights.value,
+      measure: pane.measure.value,
+      event: pane.event.value ? pane.details.value : null,
+      brush: this.brush,
+    };
+  }
+
+  /** Nanoseconds at a distance from the canvas's left side. */
+  timeAt(x: number): number {
+    const { fromNs, nsPerPixel } = this.frame();
+    return fromNs + x * nsPerPixel;
+  }
+
+  /** The event at a point of the canvas, or the nearest within reach. */
+  hit(x: number, y: number): Hit | undefined {
+    const frame = this.frame();
+    const found = placeAt(this.layout, y + frame.scrollTop);
+    if (!found || found.row.track.kind === 'area') return undefined;
+    const { row, lane: place } = found;
+    const { nsPerPixel, fromNs, ratio } = frame;
+    const at = fromNs + x * nsPerPixel;
+    const reach = REACH * nsPerPixel;
+    const toNs = fromNs + frame.width * nsPerPixel;
+    const source = frame.matches ?? this.tiles;
+    let nearest: { tile: SliceTile; i: number; distance: number } | undefined;
+    for (const tile of source.entries(place.id, fromNs, toNs, nsPerPixel / ratio) as readonly SliceTile[]) {
+      const last = lowerBound(tile.start, at + reach);
+      for (let i = Math.max(0, upperBound(tile.end, at - reach) - 1); i < last; i++) {
+        const distance = Math.max(tile.start[i] - at, at - tile.end[i], 0);
+        if (distance <= reach && (!nearest || distance < nearest.distance)) nearest = { tile, i, distance };
+      }
+    }
+    if (!nearest) return undefined;
+    const { tile, i } = nearest;
+    return {
+      row,
+      place,
+      startNs: tile.start[i],
+      endNs: tile.end[i],
+      index: tile.event[i],
+      count: tile.count[i],
+      fill: tile.fill[i],
+      tone: tile.tone[i],
+      name: tile.label[i] < 0 ? undefined : (this.labels.text(tile.label[i]) ?? ''),
+    };
+  }
+
+  dispose(): void {
+    for (const stop of this.stop) stop();
+    cancelAnimationFrame(this.scheduled);
+  }
+}
