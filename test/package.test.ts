@@ -22,7 +22,14 @@ test('npm pack gives a package that runs from its tarball', () => {
     npm(['pack', '--json', '--ignore-scripts', '--pack-destination', folder], projectRoot),
   );
   const names = packed.files.map((file: { path: string }) => file.path) as string[];
-  for (const needed of ['bin/stepscope', 'dist/src/cli/main.js', 'docs/metrics.md', 'LICENSE', 'README.md']) {
+  for (const needed of [
+    'bin/stepscope',
+    'dist/src/cli/main.js',
+    'dist/web/index.html',
+    'docs/metrics.md',
+    'LICENSE',
+    'README.md',
+  ]) {
     assert.ok(names.includes(needed), `${needed} is missing from the package`);
   }
   assert.ok(!names.some(name => /^(dist\/)?(src\/)?test(ing)?\//.test(name)), 'tests are in the package');

@@ -14,6 +14,8 @@ import { Refusal, SenderGone } from './refusal.js';
 /** nsys insists on this ending for its reports; nothing else looks at it. */
 const FILE_NAME = 'dropped.nsys-rep';
 const LONGEST_NAME = 200;
+/** Written at a time: pieces as they arrive are small, and each write costs a turn. */
+const WRITE_BYTES = 1 << 20;
 /** More at a time than anyone drops by hand. */
 const MOST_AT_ONCE = 16;
 /** A sender that sends nothing for so long is gone. */
@@ -76,12 +78,19 @@ export class DroppedFiles {
     try {
       handle = await fs.promises.open(file, 'wx', 0o600);
       // The connection stays, so that a refusal can still be told.
+      let waiting: Uint8Array[] = [];
+      let written = 0;
       for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
         received += chunk.length;
         if (received > this.largestBytes) throw this.tooLarge();
-        await handle.writeFile(chunk);
+        waiting.push(chunk);
+        if (received - written < WRITE_BYTES) continue;
+        await handle.writeFile(Buffer.concat(waiting));
+        waiting = [];
+        written = received;
         if (expected > 0) onProgress(received / expected);
       }
+      await handle.writeFile(Buffer.concat(waiting));
     } catch (error) {
       if (request.destroyed && !request.complete) throw new SenderGone();
       throw unwritable(error);

@@ -18,7 +18,10 @@ export async function openViewed(
 ): Promise<ViewedProfile> {
   // Everything that was recorded: the timeline draws what no analysis reads.
   const profile = await openProfile(files, { name, onProgress });
-  return viewProfile(profile, settings, name ?? nameOf(files));
+  const view = viewProfile(profile, settings, name ?? nameOf(files));
+  // Made now, while everyone is waiting anyway: ready should mean that the first question is answered at once.
+  view.timeline();
+  return view;
 }
 
 /** Base name of the file, or how many there are. */
