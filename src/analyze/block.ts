@@ -36,12 +36,25 @@ export interface TableColumn {
   readonly values: ArrayLike<number> | readonly (string | null)[];
 }
 
+/** Where a row is to be found on a timeline: a stretch of it, or a search. */
+export type Place = { readonly startNs: number; readonly endNs: number } | { readonly query: string };
+
+/** Per row the heights of small bars: how durations are spread, how a counter moves. */
+export interface Spread {
+  readonly header: string;
+  readonly bars: readonly (readonly number[])[];
+}
+
 export interface TableBlock {
   readonly kind: 'table';
   readonly id: string;
   readonly title: string;
   readonly rows: number;
   readonly columns: readonly TableColumn[];
+  /** Per row; for those who can go there. Text has no use for it. */
+  readonly places?: readonly (Place | null)[];
+  /** Drawn after the columns by those who can draw. */
+  readonly spreads?: readonly Spread[];
   /** How to read it, or what to do about it; a sentence or two. */
   readonly advice?: string;
 }

@@ -2,6 +2,7 @@
 import { formatDuration } from '../base/units.js';
 import type { AnyAnalysis, Field } from './analysis.js';
 import type { ColumnKind, TableBlock, TableColumn } from './block.js';
+import { placeOfRow, spreadOf } from './row-places.js';
 
 type AnyRow = Readonly<Record<string, unknown>>;
 
@@ -14,12 +15,18 @@ export function rowsTable(
     // A column nobody knows anything about only takes room.
     ([name, field]) => !field.quiet && field.kind !== 'list' && rows.some(row => row[name] !== null),
   );
+  const places = rows.map(placeOfRow);
+  const spreads = Object.entries(analysis.fields as Record<string, Field>).flatMap(([name, field]) =>
+    field.drawn ? [spreadOf(field.header, rows, name, field.drawn)] : [],
+  );
   return {
     kind: 'table',
     id: options.id ?? analysis.id,
     title: options.title ?? analysis.title,
     rows: rows.length,
     columns: fields.map(([name, field]) => column(field, rows, name)),
+    ...(places.some(place => place !== null) ? { places } : {}),
+    ...(spreads.length > 0 ? { spreads } : {}),
     ...(options.advice ? { advice: options.advice } : {}),
   };
 }

@@ -1,4 +1,4 @@
-/** What a terminal needs: colour on request, widths in characters, names made harmless. */
+/** What a terminal needs: colour on request, widths in characters. */
 
 export function painter(color: boolean) {
   const style = (open: number, close: number) => (text: string) =>
@@ -10,12 +10,6 @@ export function painter(color: boolean) {
     red: style(31, 39),
     green: style(32, 39),
   };
-}
-
-/** Names come from strangers' files: control characters could move the cursor or rewrite the screen. */
-export function printable(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: removing exactly those
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, '·');
 }
 
 /** Close enough for names and numbers: one column per code point, two for CJK and emoji. */

@@ -1,8 +1,9 @@
 /** Bars and sentences for a terminal. */
 import type { BarsBlock, StatementBlock } from '../analyze/block.js';
+import { printable } from '../base/printable.js';
 import { formatDuration, formatShare } from '../base/units.js';
 import type { RenderContext } from './renderer.js';
-import { painter, printable, truncate, widthOf, wrap } from './terminal.js';
+import { painter, truncate, widthOf, wrap } from './terminal.js';
 
 const LONGEST_BAR = 32;
 const FIGURES_WIDTH = 20;

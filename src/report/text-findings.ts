@@ -2,9 +2,10 @@
 import type { FindingsBlock } from '../analyze/block.js';
 import type { Finding } from '../analyze/findings/finding.js';
 import { formatThroughput } from '../analyze/words.js';
+import { printable } from '../base/printable.js';
 import { formatDuration, formatShare } from '../base/units.js';
 import type { RenderContext } from './renderer.js';
-import { painter, printable, truncate, widthOf, wrap } from './terminal.js';
+import { painter, truncate, widthOf, wrap } from './terminal.js';
 
 const FIGURES = [10, 8, 9, 10];
 const SUM = FIGURES.reduce((sum, width) => sum + width, 0);

@@ -1,9 +1,10 @@
 /** Blocks for a terminal: tables that fit its width, durations and sizes in units people read, colour if wanted. */
 import type { Block, FactsBlock, TableBlock, TableColumn } from '../analyze/block.js';
+import { readableCell, shortHeader } from '../analyze/readable-cell.js';
+import { printable } from '../base/printable.js';
 import { plural } from '../base/units.js';
-import { readableCell, shortHeader } from './readable-cell.js';
 import type { RenderContext, Renderer } from './renderer.js';
-import { painter, printable, truncate, widthOf, wrap } from './terminal.js';
+import { painter, truncate, widthOf, wrap } from './terminal.js';
 import { renderBars, renderStatement } from './text-bars.js';
 import { renderFindings } from './text-findings.js';
 

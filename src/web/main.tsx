@@ -1,5 +1,14 @@
 /** The page of `stepscope view`. */
 import { render } from 'preact';
+import { start } from './address-sync.js';
 import { App } from './app.js';
+import { followEvents } from './event-details.js';
+import { listenForKeys } from './page-keys.js';
+import { followQuery } from './search/search.js';
+import { fail } from './session.js';
 
 render(<App />, document.getElementById('app')!);
+listenForKeys();
+followEvents();
+followQuery();
+start().catch(error => fail('', error));

@@ -102,6 +102,7 @@ export const memoryInUse: Analysis<MemoryInUseRow, AnalysisResult<MemoryInUseRow
     series: {
       header: 'Over time',
       kind: 'list',
+      drawn: 'bytes',
       about: `at most ${POINTS} points, the highest of each stretch`,
     },
   },

@@ -41,6 +41,7 @@ export const metricSeries: Analysis<MetricSeriesRow, AnalysisResult<MetricSeries
     series: {
       header: 'Over time',
       kind: 'list',
+      drawn: 'value',
       about: `at most ${POINTS} points, each the mean of a stretch`,
     },
   },

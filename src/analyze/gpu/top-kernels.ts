@@ -55,6 +55,7 @@ export const topKernels: Analysis<TopKernelRow, AnalysisResult<TopKernelRow>> = 
     histogram: {
       header: 'Spread',
       kind: 'list',
+      drawn: 'count',
       about: `at most ${BINS} bins from shortest to longest, each as many times wider as the one before`,
     },
     name: { header: 'Name', kind: 'text', about: 'as recorded', quiet: true },

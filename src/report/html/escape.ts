@@ -1,5 +1,5 @@
 /** The one place where text becomes HTML. Kernel and range names come from strangers: nothing goes around this. */
-import { printable } from '../terminal.js';
+import { printable } from '../../base/printable.js';
 
 const entities: Readonly<Record<string, string>> = {
   '&': '&amp;',

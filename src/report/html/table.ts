@@ -1,6 +1,6 @@
 /** Tables as HTML: captioned, headed, scrolling inside their own box where they are wider than the page. */
 import type { TableBlock } from '../../analyze/block.js';
-import { readableCell, shortHeader } from '../readable-cell.js';
+import { readableCell, shortHeader } from '../../analyze/readable-cell.js';
 import { escapeHtml } from './escape.js';
 
 /** Tables with more rows scroll in a box, so that the sections after them stay in reach. */

@@ -1,7 +1,7 @@
 /** A cell of a table for people: durations and sizes with the unit they read best in. */
-import type { TableColumn } from '../analyze/block.js';
+import { printable } from '../base/printable.js';
 import { formatBytes, formatCount, formatDuration } from '../base/units.js';
-import { printable } from './terminal.js';
+import type { TableColumn } from './block.js';
 
 /** Cells carry their unit, so the header need not. */
 export const shortHeader = (header: string) => header.replace(/ \((ns|MB|MB\/s)\)$/, '');

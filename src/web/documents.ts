@@ -1,0 +1,79 @@
+/**
+ * Documents of the server as components want them: what is known now, and whether more is on its way. Results for other
+ * steps stay on screen, dimmed, until the new ones are there; what was asked before is not asked again.
+ */
+import { useEffect, useState } from 'preact/hooks';
+import type { StepSpan } from '../timeline/viewed-profile.js';
+import { askJson, Problem } from './api.js';
+import type { Pane } from './state.js';
+
+export interface Asked<Document> {
+  readonly document?: Document;
+  readonly problem?: Problem;
+  /** The document shown is of an earlier question, or none is there yet. */
+  readonly isLoading: boolean;
+}
+
+const KEPT = 120;
+/** Steps fly by while a key is held; only where they come to rest is worth asking about. */
+const REST_MS = 90;
+const answers = new Map<string, unknown>();
+
+function keep(path: string, document: unknown): void {
+  answers.set(path, document);
+  if (answers.size > KEPT) answers.delete(answers.keys().next().value!);
+}
+
+export const asProblem = (error: unknown): Problem =>
+  error instanceof Problem
+    ? error
+    : new Problem('This could not be shown.', `Reload the page. (${(error as Error)?.message ?? error})`);
+
+/** `path` null: nothing to ask. */
+export function useDocument<Document>(path: string | null): Asked<Document> {
+  const [asked, setAsked] = useState<Asked<Document> & { readonly path: string | null }>({
+    path: null,
+    isLoading: path !== null,
+  });
+  useEffect(() => {
+    if (path === null) return setAsked({ path, isLoading: false });
+    if (answers.has(path))
+      return setAsked({ path, document: answers.get(path) as Document, isLoading: false });
+    setAsked(before => ({ ...before, path, problem: undefined, isLoading: true }));
+    const stop = new AbortController();
+    const timer = window.setTimeout(() => {
+      askJson<Document>(path, { signal: stop.signal }).then(
+        document => {
+          keep(path, document);
+          setAsked({ path, document, isLoading: false });
+        },
+        error => {
+          if ((error as Error).name !== 'AbortError')
+            setAsked({ path, problem: asProblem(error), isLoading: false });
+        },
+      );
+    }, REST_MS);
+    return () => {
+      window.clearTimeout(timer);
+      stop.abort();
+    };
+  }, [path]);
+  // Until the effect has run, the state is about the question before.
+  if (asked.path !== path && path !== null && answers.has(path))
+    return { document: answers.get(path) as Document, isLoading: false };
+  return asked.path === path ? asked : { ...asked, problem: undefined, isLoading: path !== null };
+}
+
+const stepsPart = (steps: StepSpan | null) => (steps ? `?steps=${steps.first}-${steps.last}` : '');
+
+export const answerPath = (pane: Pane) => `/api/profiles/${pane.id}/answer${stepsPart(pane.steps.value)}`;
+export const panelPath = (pane: Pane, analysis: string) =>
+  `/api/profiles/${pane.id}/panels/${encodeURIComponent(analysis)}${stepsPart(pane.steps.value)}`;
+
+/** null until both have a step to compare. */
+export function comparePath(a: Pane | undefined, b: Pane | undefined): string | null {
+  if (!a || !b) return null;
+  const steps =
+    a.steps.value && b.steps.value ? `&stepA=${a.steps.value.first}&stepB=${b.steps.value.first}` : '';
+  return `/api/compare?a=${a.id}&b=${b.id}${steps}`;
+}

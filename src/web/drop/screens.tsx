@@ -1,0 +1,87 @@
+/** The page while there is nothing to show: at the start, without a profile, while one is opened, when that failed. */
+import { formatShare } from '../../base/units.js';
+import { Command } from '../panels/command.js';
+import { goBack, type Screen, screen } from '../session.js';
+import { panes } from '../state.js';
+import { chooseFile } from './choose-file.js';
+
+export function OtherScreen() {
+  const now = screen.value;
+  switch (now.kind) {
+    case 'starting':
+      return <main class="screen" aria-busy="true" />;
+    case 'empty':
+      return <Empty />;
+    case 'opening':
+      return <Opening now={now} />;
+    case 'failed':
+      return <Failed now={now} />;
+    case 'ready':
+      return null;
+  }
+}
+
+function Empty() {
+  return (
+    <main class="screen">
+      <div class="drop-area">
+        <svg viewBox="0 0 64 40" aria-hidden="true">
+          <path d="M2 38h60" />
+          <rect x="5" y="28" width="8" height="10" />
+          <rect x="16" y="26" width="8" height="12" />
+          <rect class="tall" x="27" y="6" width="8" height="32" />
+          <rect x="38" y="27" width="8" height="11" />
+          <rect x="49" y="28" width="8" height="10" />
+        </svg>
+        <h1>Drop a profile here</h1>
+        <p>
+          An Nsight Systems export (.sqlite), a report (.nsys-rep) or a PyTorch profiler trace (.json),
+          gzipped or not. Drop two to compare them. It stays on this machine.
+        </p>
+        <button type="button" class="strong" onClick={() => chooseFile('instead')}>
+          Choose a file…
+        </button>
+        <p class="muted">or start with one:</p>
+        <Command text="stepscope view profile.sqlite" />
+      </div>
+    </main>
+  );
+}
+
+type Of<Kind extends Screen['kind']> = Extract<Screen, { kind: Kind }>;
+
+function Opening({ now: { name, doing, done } }: { readonly now: Of<'opening'> }) {
+  const words = doing === 'sending' ? 'Sending' : 'Reading';
+  return (
+    <main class="screen">
+      <div class="screen-box">
+        <h1>
+          {words} {name}
+        </h1>
+        <progress max={1} value={done} aria-label={`${words} ${name}`} />
+        <p class="muted figure">{formatShare(done)}</p>
+      </div>
+    </main>
+  );
+}
+
+function Failed({ now: { name, error } }: { readonly now: Of<'failed'> }) {
+  const [pane] = panes.value;
+  return (
+    <main class="screen">
+      <div class="screen-box failed" role="alert">
+        <p class="muted">{name || 'The profile'} could not be opened</p>
+        <h1>{error.message}</h1>
+        <p>{error.hint}</p>
+        <div class="screen-buttons">
+          <button type="button" class="strong" onClick={() => chooseFile('instead')}>
+            Choose another file…
+          </button>
+          <button type="button" onClick={goBack}>
+            {pane ? `Back to ${pane.name}` : 'Back'}
+          </button>
+        </div>
+      </div>
+    </main>
+  );
+}

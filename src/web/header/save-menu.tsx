@@ -1,0 +1,85 @@
+/** What is selected, or else what is in the window, as a file. */
+import { formatDuration } from '../../base/units.js';
+import { activePane } from '../active-pane.js';
+import { notify } from '../announce.js';
+import { asProblem } from '../documents.js';
+import type { Pane, TimeWindow } from '../state.js';
+import { timelinePng } from '../timeline/png.js';
+import { Menu } from './menu.js';
+
+interface Selection extends TimeWindow {
+  readonly words: string;
+  readonly fileName: string;
+}
+
+function selectionOf({ steps, window, document, name }: Pane): Selection {
+  const span = steps.value;
+  const base = name.replace(/(\.(sqlite|json|nsys-rep|gz))+$/, '').replace(/[^\w.-]+/g, '-') || 'profile';
+  if (!span) {
+    const { fromNs, toNs } = window.value;
+    return {
+      fromNs,
+      toNs,
+      words: `the window, ${formatDuration(toNs - fromNs)}`,
+      fileName: `${base}-window`,
+    };
+  }
+  const { iteration, startNs, endNs } = document.steps;
+  const [first, last] = [iteration[span.first], iteration[span.last]];
+  const numbers = first === last ? `${first}` : `${first}-${last}`;
+  return {
+    fromNs: startNs[span.first],
+    toNs: endNs[span.last],
+    words: `${first === last ? 'step' : 'steps'} ${numbers.replace('-', '–')}`,
+    fileName: `${base}-step-${numbers}`,
+  };
+}
+
+export function SaveMenu() {
+  const pane = activePane.value;
+  if (!pane) return null;
+  return <Menu label="Save">{close => <Entries pane={pane} close={close} />}</Menu>;
+}
+
+function Entries({ pane, close }: { readonly pane: Pane; readonly close: () => void }) {
+  const { words, fileName, fromNs, toNs } = selectionOf(pane);
+  const href = (file: string) =>
+    `/api/profiles/${pane.id}/${file}?from=${Math.floor(fromNs)}&to=${Math.ceil(toNs)}`;
+  return (
+    <>
+      <p class="menu-title">Save {words}</p>
+      <a href={href('trace.json')} download={`${fileName}.trace.json`} onClick={close}>
+        <b>Trace</b>
+        <span class="muted">JSON for Perfetto and chrome://tracing</span>
+      </a>
+      <a href={href('events.csv')} download={`${fileName}.csv`} onClick={close}>
+        <b>Events</b>
+        <span class="muted">CSV, one row per event</span>
+      </a>
+      <button
+        type="button"
+        onClick={() => {
+          close();
+          savePicture(pane, `${fileName}.png`);
+        }}
+      >
+        <b>Picture</b>
+        <span class="muted">PNG of the timeline as it is on screen</span>
+      </button>
+    </>
+  );
+}
+
+async function savePicture(pane: Pane, fileName: string): Promise<void> {
+  try {
+    const url = URL.createObjectURL(await timelinePng(pane));
+    const link = document.createElement('a');
+    link.href = url;
+    link.download = fileName;
+    link.click();
+    window.setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  } catch (error) {
+    const { message, hint } = asProblem(error);
+    notify(`${message} ${hint}`, true);
+  }
+}

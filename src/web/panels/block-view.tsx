@@ -1,0 +1,31 @@
+/** Draws any block, so that an analysis has a panel without a line of code here. */
+import type { Block } from '../../analyze/block.js';
+import type { Pane } from '../state.js';
+import { BarsView } from './bars-view.js';
+import { FactsView } from './facts-view.js';
+import { FindingsView } from './findings-view.js';
+import { NotRecordedView } from './not-recorded-view.js';
+import { StatementView } from './statement-view.js';
+import { TableView } from './table-view.js';
+
+export function BlockView({ block, pane }: { readonly block: Block; readonly pane: Pane }) {
+  switch (block.kind) {
+    case 'table':
+      return <TableView block={block} pane={pane} />;
+    case 'not-recorded':
+      return <NotRecordedView block={block} />;
+    case 'facts':
+      return <FactsView block={block} />;
+    case 'statement':
+      return <StatementView block={block} />;
+    case 'bars':
+      return <BarsView block={block} />;
+    case 'findings':
+      return <FindingsView block={block} pane={pane} />;
+    default: {
+      // A new kind of block does not compile until it is drawn.
+      const unknown: never = block;
+      return unknown;
+    }
+  }
+}

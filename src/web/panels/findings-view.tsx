@@ -1,0 +1,136 @@
+/** Findings as cards: the claim with cost and gain; opened, what it rests on, what to do, and how to make sure. */
+import { useState } from 'preact/hooks';
+import type { FindingsBlock } from '../../analyze/block.js';
+import type { Evidence, Finding } from '../../analyze/findings/finding.js';
+import { formatThroughput } from '../../analyze/words.js';
+import {
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatShare,
+  plural,
+} from '../../base/units.js';
+import { highlightEvidence } from '../evidence.js';
+import type { Pane } from '../state.js';
+import { Command } from './command.js';
+
+export function FindingsView({ block, pane }: { readonly block: FindingsBlock; readonly pane: Pane }) {
+  const { findings, more, unmeasured } = block;
+  return (
+    <section class="block">
+      <h3 class="unseen">{block.title}</h3>
+      {findings.length === 0 && (
+        <p class="nothing">
+          <b>Nothing was found that costs time.</b>
+          <span class="muted">The budget and the kernels say where the rest of it goes.</span>
+        </p>
+      )}
+      <ol class="cards">
+        {findings.map(finding => (
+          <Card key={`${finding.id}/${finding.phase}`} finding={finding} pane={pane} />
+        ))}
+      </ol>
+      {more > 0 && <p class="muted">{plural(more, 'more finding')}.</p>}
+      {unmeasured.length > 0 && (
+        <details class="unmeasured">
+          <summary>{plural(unmeasured.length, 'thing')} could not be looked at</summary>
+          <ul class="plain">
+            {unmeasured.map(({ rule, what, hint }) => (
+              <li key={rule}>
+                {what} <span class="hint">→ {hint}</span>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </section>
+  );
+}
+
+function Card({ finding, pane }: { readonly finding: Finding; readonly pane: Pane }) {
+  const [isOpen, setOpen] = useState(false);
+  const { claim, severity, phase, costNs, costShare, confidence, gain } = finding;
+  const figures = [
+    phase,
+    costNs !== null && `${formatDuration(costNs)} per step`,
+    costShare !== null && `${formatShare(costShare)} of a step`,
+    confidence,
+  ].filter(Boolean);
+  return (
+    <li class={`card ${severity}`}>
+      <button
+        type="button"
+        class="card-head"
+        aria-expanded={isOpen}
+        onClick={() => {
+          if (!isOpen) highlightEvidence(pane, finding);
+          setOpen(!isOpen);
+        }}
+      >
+        <span class="claim">{claim}</span>
+        {gain && (
+          <span class="gain" title={gain.how}>
+            {formatThroughput(gain.throughput)}
+          </span>
+        )}
+        <span class="figures">
+          <span class="unseen">{severity}: </span>
+          {figures.join(' · ')}
+        </span>
+      </button>
+      {isOpen && <Opened finding={finding} pane={pane} />}
+    </li>
+  );
+}
+
+function Opened({ finding, pane }: { readonly finding: Finding; readonly pane: Pane }) {
+  const { evidence, advice, confirm, gain } = finding;
+  return (
+    <div class="card-body">
+      {gain && (
+        <p class="muted">
+          A step would lose {formatDuration(gain.nsPerStep)}: {gain.how}.
+        </p>
+      )}
+      <h4>Evidence</h4>
+      <ul>
+        {evidence.map(item => (
+          <li key={item.text}>{evidenceText(item)}</li>
+        ))}
+      </ul>
+      {advice.length > 0 && <h4>What to do</h4>}
+      <ul>
+        {advice.map(({ engine, text }) => (
+          <li key={`${engine}/${text}`}>
+            {engine !== 'any' && <b>{engine} </b>}
+            {text}
+          </li>
+        ))}
+      </ul>
+      {confirm !== '' && (
+        <>
+          <h4>Confirm</h4>
+          <Command text={confirm.replace(/\bFILE\b/, () => shellWord(pane.name))} />
+        </>
+      )}
+      <button type="button" class="small" onClick={() => highlightEvidence(pane, finding)}>
+        Show in the timeline
+      </button>
+    </div>
+  );
+}
+
+/** A file name that can be pasted into a shell as it is. */
+const shellWord = (name: string) => (/^[\w./-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`);
+
+/** The sentence, and the part and whole it was taken from. */
+function evidenceText({ text, numerator, denominator, unit }: Evidence): string {
+  if (typeof numerator !== 'number' || typeof denominator !== 'number') return text;
+  const amount = (value: number) =>
+    unit === 'ns'
+      ? formatDuration(value)
+      : unit === 'bytes'
+        ? formatBytes(value)
+        : `${formatCount(Number(value.toFixed(1)))}${unit ? ` ${unit}` : ''}`;
+  return `${text} (${amount(numerator)} of ${amount(denominator)})`;
+}

@@ -1,0 +1,123 @@
+/** The search box: what is looked for, how much of it there is, and the way from one match to the next. */
+import { useRef } from 'preact/hooks';
+import { formatCount, formatDuration } from '../../base/units.js';
+import { letterOf } from '../active-pane.js';
+import { Menu } from '../header/menu.js';
+import { panes, query } from '../state.js';
+import { isSearching, matchNumber, searchProblem, walkMatches } from './search.js';
+
+export const SEARCH_ID = 'search';
+
+const syntax: readonly (readonly [string, string])[] = [
+  ['gemm', 'names that contain it'],
+  ['name:"layer 3"', 'the same, with spaces'],
+  ['dur>50us', 'longer than; also < and ns, us, ms, s'],
+  ['family:attention', 'kernels of a family'],
+  ['track:stream', 'on tracks of that name'],
+  ['step:12', 'in iteration 12; step:12-15 a range'],
+  ['phase:decode', 'in steps of a phase'],
+];
+
+export function SearchBox() {
+  const input = useRef<HTMLInputElement>(null);
+  const problem = searchProblem.value;
+  return (
+    <search class="search">
+      <div class={problem ? 'search-field bad' : 'search-field'}>
+        <input
+          id={SEARCH_ID}
+          ref={input}
+          type="search"
+          aria-label="Search events"
+          aria-invalid={problem !== null}
+          aria-describedby="search-answer"
+          placeholder="dur>50us family:attention"
+          spellcheck={false}
+          autocomplete="off"
+          value={query.value}
+          onInput={event => {
+            query.value = event.currentTarget.value;
+          }}
+          onKeyDown={event => {
+            if (event.key === 'Enter') {
+              event.preventDefault();
+              walkMatches(event.shiftKey ? -1 : 1);
+            } else if (event.key === 'Escape') {
+              event.preventDefault();
+              if (query.value === '') input.current?.blur();
+              query.value = '';
+            }
+          }}
+        />
+        {query.value === '' && <kbd>/</kbd>}
+        <Menu label="syntax" name="How to search" look="text">
+          {close => (
+            <>
+              <p class="menu-title">All parts must hold</p>
+              <dl class="syntax">
+                {syntax.map(([example, meaning]) => (
+                  <div key={example}>
+                    <dt>
+                      <button
+                        type="button"
+                        class="text"
+                        onClick={() => {
+                          query.value = `${query.value} ${example}`.trim();
+                          close();
+                          input.current?.focus();
+                        }}
+                      >
+                        <code>{example}</code>
+                      </button>
+                    </dt>
+                    <dd>{meaning}</dd>
+                  </div>
+                ))}
+              </dl>
+            </>
+          )}
+        </Menu>
+      </div>
+      <Answer />
+    </search>
+  );
+}
+
+function Answer() {
+  if (query.value.trim() === '') return <span id="search-answer" class="unseen" />;
+  const problem = searchProblem.value;
+  if (problem)
+    return (
+      <div id="search-answer" class="search-answer bad" role="alert">
+        <b>{problem.message}</b> {problem.hint}
+      </div>
+    );
+  const all = panes.value;
+  const total = all.reduce((sum, pane) => sum + (pane.search.value?.count ?? 0), 0);
+  return (
+    <div id="search-answer" class={isSearching.value ? 'search-answer stale' : 'search-answer'}>
+      {all.map(pane => (
+        <span key={pane.id} class="figure">
+          {all.length > 1 && <b>{letterOf(pane)} </b>}
+          {pane.search.value ? foundText(pane.search.value) : 'searching …'}
+        </span>
+      ))}
+      {total > 0 && (
+        <span class="search-walk">
+          {matchNumber.value >= 0 && <span class="figure">{formatCount(matchNumber.value + 1)}</span>}
+          <button type="button" class="icon small" aria-label="Match before" onClick={() => walkMatches(-1)}>
+            ↑
+          </button>
+          <button type="button" class="icon small" aria-label="Next match" onClick={() => walkMatches(1)}>
+            ↓
+          </button>
+        </span>
+      )}
+    </div>
+  );
+}
+
+function foundText({ count, totalNs }: { readonly count: number; readonly totalNs: number }): string {
+  if (count === 0) return 'no matches';
+  return `${formatCount(count)} ${count === 1 ? 'match' : 'matches'}, ${formatDuration(totalNs)} in all`;
+}

@@ -1,0 +1,84 @@
+/** Which profiles are open, being opened, or could not be: from the first question to the server on. */
+import { batch, signal } from '@preact/signals';
+import type { ErrorDocument, ProfileState, StateDocument, TimelineDocument } from '../timeline/wire.js';
+import { activeIndex } from './active-pane.js';
+import { askJson, Problem } from './api.js';
+import { asProblem } from './documents.js';
+import { createPane, type Pane, panes } from './state.js';
+
+export type Screen =
+  | { readonly kind: 'starting' }
+  /** No profile: a place to drop one. */
+  | { readonly kind: 'empty' }
+  | {
+      readonly kind: 'opening';
+      readonly name: string;
+      readonly doing: 'sending' | 'reading';
+      readonly done: number;
+    }
+  | { readonly kind: 'failed'; readonly name: string; readonly error: ErrorDocument['error'] }
+  | { readonly kind: 'ready' };
+
+export const screen = signal<Screen>({ kind: 'starting' });
+/** All the server knows, for choosing another. */
+export const profiles = signal<readonly ProfileState[]>([]);
+
+const POLL_MS = 250;
+const wait = (ms: number) => new Promise(done => window.setTimeout(done, ms));
+
+export async function refreshState(): Promise<StateDocument> {
+  const state = await askJson<StateDocument>('/api/state');
+  profiles.value = state.profiles;
+  return state;
+}
+
+/** Waits until the profile can be shown, telling how far it is. Throws a Problem where it cannot. */
+async function ready(id: number): Promise<ProfileState> {
+  for (;;) {
+    const state = (await refreshState()).profiles.find(profile => profile.id === id);
+    if (!state) throw asProblem(new Error(`no profile ${id}`));
+    if (state.status === 'ready') return state;
+    if (state.status === 'failed')
+      throw new Problem(state.error?.message ?? 'The file could not be opened.', state.error?.hint ?? '');
+    screen.value = { kind: 'opening', name: state.name, doing: 'reading', done: state.done };
+    await wait(POLL_MS);
+  }
+}
+
+async function loadPane(id: number): Promise<Pane> {
+  const known = panes.value.find(pane => pane.id === id);
+  if (known) return known;
+  const { name } = await ready(id);
+  return createPane(id, name, await askJson<TimelineDocument>(`/api/profiles/${id}/timeline`));
+}
+
+/** Shows one profile, or two side by side. What was on screen stays reachable if that fails. */
+export async function openProfiles(ids: readonly number[]): Promise<boolean> {
+  let name = '';
+  try {
+    const opened: Pane[] = [];
+    for (const id of ids.slice(0, 2)) {
+      name = profiles.value.find(profile => profile.id === id)?.name ?? '';
+      opened.push(await loadPane(id));
+    }
+    batch(() => {
+      panes.value = opened;
+      activeIndex.value = 0;
+      screen.value = { kind: 'ready' };
+    });
+    return true;
+  } catch (error) {
+    fail(name, error);
+    return false;
+  }
+}
+
+export function fail(name: string, error: unknown): void {
+  const { message, hint } = asProblem(error);
+  screen.value = { kind: 'failed', name, error: { message, hint } };
+}
+
+/** From a failed opening back to what was there. */
+export function goBack(): void {
+  screen.value = panes.value.length > 0 ? { kind: 'ready' } : { kind: 'empty' };
+}

@@ -1,0 +1,41 @@
+/** A step, or several, in words: for tooltips, for the line above the strip, and for those who listen. */
+import { formatDuration, formatShare, plural } from '../../base/units.js';
+import type { StepSpan } from '../../timeline/viewed-profile.js';
+import type { TimelineDocument } from '../../timeline/wire.js';
+import { wallOf } from './strip-layout.js';
+
+type WithSteps = Pick<TimelineDocument, 'steps' | 'palettes'>;
+
+const phaseLabel = ({ steps, palettes }: WithSteps, step: number) =>
+  palettes.phase[steps.phase[step]]?.label ?? 'unknown phase';
+
+/** `iteration 12, prefill, 14.6 ms, step 4 of 16` */
+export function spokenStep(document: WithSteps, step: number): string {
+  const { steps } = document;
+  return `iteration ${steps.iteration[step]}, ${phaseLabel(document, step)}, ${formatDuration(wallOf(steps, step))}, step ${step + 1} of ${steps.length}`;
+}
+
+export function spokenSpan(document: WithSteps, { first, last }: StepSpan): string {
+  if (first === last) return spokenStep(document, first);
+  const { steps } = document;
+  const wall = steps.endNs[last] - steps.startNs[first];
+  return `iterations ${steps.iteration[first]} to ${steps.iteration[last]}, ${plural(last - first + 1, 'step')}, ${formatDuration(wall)}`;
+}
+
+/** Label and value, for a tooltip or a panel. */
+export function stepFacts(document: WithSteps, step: number): [label: string, text: string][] {
+  const { steps } = document;
+  const wall = wallOf(steps, step);
+  const facts: [string, string][] = [
+    ['phase', phaseLabel(document, step)],
+    ['batch', steps.batch[step]],
+    ['time', formatDuration(wall)],
+    [
+      'GPU busy',
+      `${formatDuration(steps.busyNs[step])}${wall > 0 ? ` (${formatShare(steps.busyNs[step] / wall)})` : ''}`,
+    ],
+    ['kernels', steps.kernels[step] < 0 ? '' : steps.kernels[step].toLocaleString('en')],
+    ['left out', steps.state[step] === 'steady' ? '' : steps.state[step]],
+  ];
+  return facts.filter(([, text]) => text !== '');
+}

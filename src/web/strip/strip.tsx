@@ -1,0 +1,99 @@
+/** The iteration strip of one profile: every step as a bar, and the place where steps are chosen. */
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { makeActive } from '../active-pane.js';
+import { type Pane, panes } from '../state.js';
+import { theme } from '../theme.js';
+import { drawStrip, type Inks } from './draw-strip.js';
+import { spokenSpan, stepFacts } from './step-words.js';
+import { stripLayout, stripScale } from './strip-layout.js';
+import { useStripInput } from './use-strip-input.js';
+
+const TOOLTIP_WIDTH = 210;
+
+export function Strip({ pane }: { readonly pane: Pane }) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [width, setWidth] = useState(0);
+  const { steps } = pane.document;
+  const layout = useMemo(() => stripLayout(steps, Math.max(1, width)), [steps, width]);
+  const { topNs } = useMemo(() => stripScale(panes.value.map(one => one.document.steps)), [panes.value]);
+  const { hover, handlers } = useStripInput(pane, layout);
+  const selected = pane.steps.value;
+
+  useLayoutEffect(() => {
+    const watch = new ResizeObserver(() => setWidth(canvas.current?.clientWidth ?? 0));
+    watch.observe(canvas.current!);
+    setWidth(canvas.current!.clientWidth);
+    return () => watch.disconnect();
+  }, []);
+  const drawn = theme.value;
+  useLayoutEffect(() => {
+    if (!canvas.current || width === 0) return;
+    drawStrip(canvas.current, {
+      document: pane.document,
+      layout,
+      topNs,
+      selected,
+      hovered: hover?.bar ?? -1,
+      inks: inksOf(canvas.current),
+    });
+  }, [pane, layout, topNs, selected, hover?.bar, width, drawn]);
+
+  return (
+    <div
+      class="strip-bars"
+      role="slider"
+      tabIndex={0}
+      aria-label={`Steps of ${pane.name}`}
+      aria-valuemin={1}
+      aria-valuemax={steps.length}
+      aria-valuenow={(selected?.first ?? 0) + 1}
+      aria-valuetext={selected ? spokenSpan(pane.document, selected) : 'no step selected'}
+      onFocus={() => makeActive(pane)}
+      {...handlers}
+    >
+      <canvas ref={canvas} />
+      {hover && layout.slowest[hover.bar] !== undefined && (
+        <Tooltip pane={pane} bar={hover.bar} x={hover.x} width={width} layout={layout} />
+      )}
+    </div>
+  );
+}
+
+function Tooltip(props: {
+  readonly pane: Pane;
+  readonly bar: number;
+  readonly x: number;
+  readonly width: number;
+  readonly layout: ReturnType<typeof stripLayout>;
+}) {
+  const { pane, bar, x, width, layout } = props;
+  const step = layout.slowest[bar];
+  const left = Math.min(Math.max(0, x - TOOLTIP_WIDTH / 2), Math.max(0, width - TOOLTIP_WIDTH));
+  return (
+    <div class="tooltip" aria-hidden="true" style={{ left: `${left}px`, width: `${TOOLTIP_WIDTH}px` }}>
+      <b>iteration {pane.document.steps.iteration[step]}</b>
+      {layout.perBar > 1 && <span class="muted"> · slowest of {layout.perBar}</span>}
+      <dl>
+        {stepFacts(pane.document, step).map(([label, text]) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
+}
+
+function inksOf(element: HTMLElement): Inks {
+  const style = getComputedStyle(element);
+  const ink = (name: string) => style.getPropertyValue(name).trim();
+  return {
+    text: ink('--text'),
+    muted: ink('--muted'),
+    band: ink('--band'),
+    line: ink('--line'),
+    page: ink('--strip'),
+    font: `500 11px ${style.fontFamily}`,
+  };
+}
