@@ -3,13 +3,7 @@ import { useState } from 'preact/hooks';
 import type { FindingsBlock } from '../../analyze/block.js';
 import type { Evidence, Finding } from '../../analyze/findings/finding.js';
 import { formatThroughput } from '../../analyze/words.js';
-import {
-  formatBytes,
-  formatCount,
-  formatDuration,
-  formatShare,
-  plural,
-} from '../../base/units.js';
+import { formatBytes, formatCount, formatDuration, formatShare, plural } from '../../base/units.js';
 import { highlightEvidence } from '../evidence.js';
 import type { Pane } from '../state.js';
 import { Command } from './command.js';
