@@ -4,8 +4,9 @@ import type { ProfileState } from '../timeline/wire.js';
 import { activeIndex } from './active-pane.js';
 import { type Address, formatAddress, type ProfileAddress, parseAddress } from './address.js';
 import { notify } from './announce.js';
+import { homeWindow } from './home-window.js';
 import { openProfiles, profiles, refreshState, screen } from './session.js';
-import { moveWindow, panel, panes, pinned, query, selectSteps, wholeOf } from './state.js';
+import { moveWindow, panel, panes, pinned, query, selectSteps } from './state.js';
 
 const WRITE_MS = 200;
 const KNOWN_START = 'findings';
@@ -64,17 +65,17 @@ export function currentAddress(): Address {
   const [pane, beside] = panes.value;
   if (!pane) return {};
   const window = pane.window.value;
-  const whole = wholeOf(pane.document);
-  const isWhole =
-    Math.round(window.fromNs) === Math.round(whole.fromNs) &&
-    Math.round(window.toNs) === Math.round(whole.toNs);
+  const home = homeWindow(pane.document);
+  const isHome =
+    Math.round(window.fromNs) === Math.round(home.fromNs) &&
+    Math.round(window.toNs) === Math.round(home.toNs);
   const owner = panes.value.findIndex(candidate => candidate.event.value !== null);
   const event = panes.value[owner]?.event.value;
   return {
     file: { id: pane.id, name: pane.name },
     ...(beside ? { compare: { id: beside.id, name: beside.name } } : {}),
     ...(pane.steps.value ? { steps: pane.steps.value } : {}),
-    ...(isWhole ? {} : { window }),
+    ...(isHome ? {} : { window }),
     ...(panel.value === KNOWN_START && !event ? {} : { panel: panel.value }),
     ...(query.value === '' ? {} : { query: query.value }),
     ...(event ? { event: { pane: owner, ...event } } : {}),

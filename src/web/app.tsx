@@ -1,6 +1,7 @@
 /** The page: verdict first, then the steps, then the timeline with the panels beside it. */
 import { letterOf, makeActive } from './active-pane.js';
-import { Announcements } from './announce.js';
+import { Announcements, notify } from './announce.js';
+import { asProblem } from './documents.js';
 import { DropTarget } from './drop/drop-target.js';
 import { OtherScreen } from './drop/screens.js';
 import { Header } from './header/header.js';
@@ -44,6 +45,11 @@ function Ready() {
   );
 }
 
+function tell(error: unknown): void {
+  const { message, hint } = asProblem(error);
+  notify(`${message} ${hint}`, true);
+}
+
 function PaneArea({ pane, isNamed }: { readonly pane: Pane; readonly isNamed: boolean }) {
   const touch = () => makeActive(pane);
   return (
@@ -53,7 +59,7 @@ function PaneArea({ pane, isNamed }: { readonly pane: Pane; readonly isNamed: bo
           <b class="letter">{letterOf(pane)}</b> {pane.name}
         </h2>
       )}
-      <TimelineView pane={pane} />
+      <TimelineView pane={pane} onTrouble={tell} />
     </div>
   );
 }

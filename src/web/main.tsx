@@ -6,9 +6,11 @@ import { followEvents } from './event-details.js';
 import { listenForKeys } from './page-keys.js';
 import { followQuery } from './search/search.js';
 import { fail } from './session.js';
+import { attachTravelKeys } from './timeline/travel-keys.js';
 
 render(<App />, document.getElementById('app')!);
 listenForKeys();
+attachTravelKeys();
 followEvents();
 followQuery();
 start().catch(error => fail('', error));

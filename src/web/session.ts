@@ -4,7 +4,8 @@ import type { ErrorDocument, ProfileState, StateDocument, TimelineDocument } fro
 import { activeIndex } from './active-pane.js';
 import { askJson, Problem } from './api.js';
 import { asProblem } from './documents.js';
-import { createPane, type Pane, panes } from './state.js';
+import { homeWindow } from './home-window.js';
+import { createPane, moveWindow, type Pane, panes } from './state.js';
 
 export type Screen =
   | { readonly kind: 'starting' }
@@ -65,6 +66,7 @@ export async function openProfiles(ids: readonly number[]): Promise<boolean> {
       panes.value = opened;
       activeIndex.value = 0;
       screen.value = { kind: 'ready' };
+      moveWindow(opened[0], homeWindow(opened[0].document));
     });
     return true;
   } catch (error) {

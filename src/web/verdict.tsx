@@ -32,9 +32,8 @@ export function Verdict() {
     >
       <div>
         <h1>{lines ? lines[0] : <span class="skeleton-line">Reading the steps …</span>}</h1>
-        {(lines?.slice(1) ?? ['']).map(line => (
-          <p key={line}>{line || ' '}</p>
-        ))}
+        {/* One paragraph: the steps below must not jump when another selection has more to say. */}
+        <p>{lines?.slice(1).join(' ') || '\u00a0'}</p>
         {second && !difference && <p class="muted">of {letterOf(pane)}</p>}
       </div>
       {gain && (

@@ -65,7 +65,7 @@ function Legend({ panes: all }: { readonly panes: readonly Pane[] }) {
   }, [all]);
   if (looks.length === 0) return null;
   return (
-    <ul class="legend">
+    <ul class="strip-legend">
       {looks.map(([id, { label, color }]) => (
         <li key={id}>
           <span class="swatch" style={{ background: color }} />
