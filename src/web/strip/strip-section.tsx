@@ -32,7 +32,7 @@ export function StripSection() {
             {scale.cut > 0 && `, ${plural(scale.cut, 'step')} longer`}
           </span>
         )}
-        <Selected pane={active} />
+        {active.document.steps.length > 0 && <Selected pane={active} />}
         {active.document.steps.length > 0 && (
           <div class="strip-buttons">
             {shortcuts.map(({ action, label, key }) => (
