@@ -35,6 +35,9 @@ export function smallProfile(name = 'small.sqlite.gz', changes: Partial<ViewedPr
       if (analysis === 'bug') throw new TypeError('/home/user/secret.js is undefined');
       return asked('panel', analysis, steps ?? null);
     },
+    lookingAt() {
+      throw new UserError('usage', 'This profile has no steps.', 'Ask another.');
+    },
     *trace(fromNs, toNs) {
       yield '{"traceEvents":[';
       yield JSON.stringify([String(fromNs), String(toNs)]);

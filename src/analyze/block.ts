@@ -128,4 +128,32 @@ export interface FindingsBlock {
   readonly unmeasured: readonly Unmeasured[];
 }
 
-export type Block = TableBlock | NotRecordedBlock | FactsBlock | StatementBlock | BarsBlock | FindingsBlock;
+/** One amount of time becoming another, term by term: from + all changes = to. */
+export interface WaterfallBlock {
+  readonly kind: 'waterfall';
+  readonly id: string;
+  readonly title: string;
+  readonly from: { readonly label: string; readonly ns: number };
+  readonly to: { readonly label: string; readonly ns: number };
+  readonly terms: readonly WaterfallTerm[];
+}
+
+export interface WaterfallTerm {
+  readonly label: string;
+  readonly color: string;
+  readonly fromNs: number;
+  readonly toNs: number;
+  readonly changeNs: number;
+  /** Kernels per step on both sides; null where there is nothing to count. */
+  readonly fromCount: number | null;
+  readonly toCount: number | null;
+}
+
+export type Block =
+  | TableBlock
+  | NotRecordedBlock
+  | FactsBlock
+  | StatementBlock
+  | BarsBlock
+  | FindingsBlock
+  | WaterfallBlock;

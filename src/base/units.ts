@@ -14,6 +14,12 @@ export function formatDuration(ns: number): string {
     : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
+/** `+1.24 ms`, `−310 µs`, `0` */
+export function formatChange(ns: number): string {
+  if (ns === 0) return '0';
+  return `${ns > 0 ? '+' : '−'}${formatDuration(Math.abs(ns))}`;
+}
+
 export function formatBytes(bytes: number): string {
   const size = Math.abs(bytes);
   if (Number.isNaN(bytes)) return '–';

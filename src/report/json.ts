@@ -22,6 +22,7 @@ export function blockRows(block: Block): unknown {
   if (block.kind === 'statement') return block.lines;
   if (block.kind === 'bars') return block.rows;
   if (block.kind === 'findings') return block.findings;
+  if (block.kind === 'waterfall') return { from: block.from, to: block.to, terms: block.terms };
   return tableRows(block);
 }
 

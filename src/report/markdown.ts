@@ -1,6 +1,6 @@
 /** Tables for pull requests and issues. Names are escaped: a pipe or a tag in a kernel name must not break out. */
-import type { BarsBlock, Block, FindingsBlock } from '../analyze/block.js';
-import { formatDuration, formatShare } from '../base/units.js';
+import type { BarsBlock, Block, FindingsBlock, WaterfallBlock } from '../analyze/block.js';
+import { formatChange, formatDuration, formatShare } from '../base/units.js';
 import { cellFormatter } from './csv.js';
 import type { Renderer } from './renderer.js';
 
@@ -20,6 +20,7 @@ function renderBlock(block: Block): string {
   if (block.kind === 'statement') return `${block.lines.map(escapeCell).join('\n\n')}\n`;
   if (block.kind === 'bars') return `${head}${escapeCell(block.caption)}\n\n${barsTable(block)}`;
   if (block.kind === 'findings') return `${head}${findingsList(block)}`;
+  if (block.kind === 'waterfall') return `${head}${waterfallTable(block)}`;
   if (block.rows === 0) return `${head}Nothing to report.\n`;
   const line = (cells: string[]) => `| ${cells.map(escapeCell).join(' | ')} |`;
   const cells = block.columns.map(cellFormatter);
@@ -51,6 +52,15 @@ function barsTable({ rows, remark }: BarsBlock): string {
     return `| ${name} | ${formatDuration(ns)} | ${formatShare(share)} |`;
   });
   return `| | time | share |\n|---|---:|---:|\n${lines.join('\n')}\n${remark ? `\n${escapeCell(remark)}\n` : ''}`;
+}
+
+function waterfallTable({ from, to, terms }: WaterfallBlock): string {
+  const line = (cells: readonly string[]) => `| ${cells.map(escapeCell).join(' | ')} |`;
+  const rows = terms.map(({ label, fromNs, toNs, changeNs }) =>
+    line([label, formatDuration(fromNs), formatDuration(toNs), formatChange(changeNs)]),
+  );
+  const sum = line(['step', formatDuration(from.ns), formatDuration(to.ns), formatChange(to.ns - from.ns)]);
+  return `${line(['', from.label, to.label, 'change'])}\n|---|---:|---:|---:|\n${[...rows, sum].join('\n')}\n`;
 }
 
 function escapeCell(text: string): string {

@@ -1,5 +1,6 @@
 /** The addresses of wire.ts under /api: one line each. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { compareSteps } from '../compare/step-difference.js';
 import type { Bytes, ViewedProfile } from '../timeline/viewed-profile.js';
 import type { StateDocument } from '../timeline/wire.js';
 import { sendJson, sendPieces } from './answers.js';
@@ -120,6 +121,16 @@ const routes: readonly Route[] = [
   ),
   document('profiles/:/answer', ({ view, query }) => view.answer(readSteps(query.get('steps')))),
   document('profiles/:/panels/:', ({ view, at, query }) => view.panel(at[1], readSteps(query.get('steps')))),
+  document('compare', ({ services, query }) => {
+    const side = (id: string, step: string) => {
+      const view = services.profiles.get(readIndex('profile', query.get(id)));
+      const text = query.get(step);
+      const at = text === null ? undefined : readIndex('step', text);
+      const steps = at === undefined ? undefined : { first: at, last: at };
+      return { name: view.name, analyzer: view.lookingAt(steps) };
+    };
+    return { blocks: compareSteps(side('a', 'stepA'), side('b', 'stepB')) };
+  }),
   download('profiles/:/trace.json', 'application/json; charset=utf-8', (view, from, to) =>
     view.trace(from, to),
   ),

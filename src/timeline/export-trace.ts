@@ -54,6 +54,7 @@ const micro = (ns: number) => Math.round(ns) / 1000;
 
 function* eventsOf(profile: Profile, window: TimeWindow): Iterable<Event> {
   yield* namesOf(profile);
+  const onHost = withLaunches(profile, window);
   const text = (id: number) => (id === NONE ? '' : profile.strings.text(id));
   const ofThread = (thread: number) => {
     const { process, tid } = profile.threads[thread];
@@ -91,7 +92,7 @@ function* eventsOf(profile: Profile, window: TimeWindow): Iterable<Event> {
     yield { ...span('gpu_memset', 'Memset (Device)', table, row), ...onStream(table, row) };
   for (const [table, row] of rowsIn(profile, 'graphLaunches', window))
     yield { ...span('graph_replay', 'graph replay', table, row), ...onStream(table, row) };
-  for (const [table, row] of rowsIn(profile, 'apiCalls', window)) {
+  for (const [table, row] of rowsIn(profile, 'apiCalls', onHost)) {
     const args = { correlation: table.correlation[row] };
     yield {
       ...span('cuda_runtime', text(table.name[row]), table, row),
@@ -99,15 +100,15 @@ function* eventsOf(profile: Profile, window: TimeWindow): Iterable<Event> {
       args,
     };
   }
-  for (const [table, row] of rowsIn(profile, 'ranges', window)) {
+  for (const [table, row] of rowsIn(profile, 'ranges', onHost)) {
     if (table.kind[row] === RangeKind.gpuAnnotation || table.thread[row] === NONE) continue;
     yield {
-      ...span('user_annotation', text(table.name[row]), table, row, window.toNs),
+      ...span('user_annotation', text(table.name[row]), table, row, onHost.toNs),
       ...ofThread(table.thread[row]),
     };
   }
   for (const [source, category] of hostTables)
-    for (const [table, row] of rowsIn(profile, source, window))
+    for (const [table, row] of rowsIn(profile, source, onHost))
       if (table.thread[row] !== NONE)
         yield { ...span(category, text(table.name[row]), table, row), ...ofThread(table.thread[row]) };
   for (const [table, row] of rowsIn(profile, 'metricSamples', window)) {
@@ -116,6 +117,20 @@ function* eventsOf(profile: Profile, window: TimeWindow): Iterable<Event> {
     const place = { pid: profile.gpus[table.gpu[row]].deviceId, ts: micro(table.start[row]) };
     yield { ph: 'C', name: metric.label, ...place, args: { [metric.unit]: table.value[row] } };
   }
+}
+
+/** Where the host runs ahead, the calls that launched the window's work lie before it. */
+function withLaunches(profile: Profile, window: TimeWindow): TimeWindow {
+  const calls = profile.tables.apiCalls as unknown as Columns | undefined;
+  let { fromNs, toNs } = window;
+  for (const name of ['kernels', 'copies', 'memsets', 'graphLaunches'] as const)
+    for (const [table, row] of rowsIn(profile, name, window)) {
+      const call = table.launch[row];
+      if (call === NONE || !calls) continue;
+      fromNs = Math.min(fromNs, calls.start[call]);
+      toNs = Math.max(toNs, calls.end[call]);
+    }
+  return { fromNs, toNs };
 }
 
 const hostTables = [

@@ -83,6 +83,7 @@ export function viewProfile(profile: Profile, settings: Settings, name: string):
       const [analysis] = chooseAnalyses([id]);
       return { blocks: blocksOf(chosen.run(analysis), profile) };
     },
+    lookingAt,
     trace: (fromNs, toNs) => traceOf(profile, { fromNs, toNs }),
     csv: (fromNs, toNs) => csvOf(timeline(), { fromNs, toNs }),
   };

@@ -1,6 +1,6 @@
 /** Every kind of block as HTML. */
-import type { BarsBlock, Block, FactsBlock, StatementBlock } from '../../analyze/block.js';
-import { formatDuration, formatShare } from '../../base/units.js';
+import type { BarsBlock, Block, FactsBlock, StatementBlock, WaterfallBlock } from '../../analyze/block.js';
+import { formatChange, formatDuration, formatShare } from '../../base/units.js';
 import { escapeHtml } from './escape.js';
 import { findingsToHtml } from './findings.js';
 import { tableToHtml } from './table.js';
@@ -20,6 +20,8 @@ export function blockToHtml(block: Block, under = ''): string {
       return barsToHtml(block);
     case 'findings':
       return `${heading(block, under)}${findingsToHtml(block)}`;
+    case 'waterfall':
+      return waterfallToHtml(block);
   }
 }
 
@@ -52,4 +54,32 @@ function barsToHtml({ title, caption, rows, remark }: BarsBlock): string {
   });
   const name = `${escapeHtml(title)}: ${escapeHtml(caption)}`;
   return `<div class="scroll" role="region" tabindex="0" aria-label="${name}"><table class="bars"><caption>${name}</caption><thead class="unseen"><tr><th scope="col">Part</th><th scope="col">Bar</th><th scope="col">Time</th><th scope="col">Share</th></tr></thead><tbody>${lines.join('')}</tbody></table></div>${remark ? `<p class="muted">${escapeHtml(remark)}</p>` : ''}`;
+}
+
+/** Each term begins where the one before ended; the first and last bars are the two steps. */
+function waterfallToHtml({ title, from, to, terms }: WaterfallBlock): string {
+  const most = Math.max(from.ns, to.ns, 1);
+  const bar = (start: number, end: number, color: string) => {
+    const left = (Math.min(start, end) / most) * 100;
+    const width = Math.max((Math.abs(end - start) / most) * 100, 0.3);
+    return `<td class="bar"><svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true"><rect x="${left.toFixed(2)}" width="${width.toFixed(2)}" height="10" fill="${escapeHtml(color)}"/></svg></td>`;
+  };
+  const row = (label: string, cells: string, figures: readonly string[]) =>
+    `<tr><th scope="row">${escapeHtml(label)}</th>${cells}${figures.map(figure => `<td class="n">${figure}</td>`).join('')}</tr>`;
+  let at = from.ns;
+  const lines = terms.map(({ label, color, fromNs, toNs, changeNs }) => {
+    const begin = at;
+    at += changeNs;
+    return row(label, bar(begin, at, color), [
+      formatDuration(fromNs),
+      formatDuration(toNs),
+      formatChange(changeNs),
+    ]);
+  });
+  const name = escapeHtml(title);
+  const ends = [
+    row(from.label, bar(0, from.ns, '#7f8a93'), [formatDuration(from.ns), '', '']),
+    row(to.label, bar(0, to.ns, '#7f8a93'), ['', formatDuration(to.ns), formatChange(to.ns - from.ns)]),
+  ];
+  return `<div class="scroll" role="region" tabindex="0" aria-label="${name}"><table class="bars"><caption>${name}</caption><thead class="unseen"><tr><th scope="col">Part</th><th scope="col">Bar</th><th scope="col">Before</th><th scope="col">After</th><th scope="col">Change</th></tr></thead><tbody>${[ends[0], ...lines, ends[1]].join('')}</tbody></table></div>`;
 }

@@ -7,6 +7,7 @@ import { FindingsView } from './findings-view.js';
 import { NotRecordedView } from './not-recorded-view.js';
 import { StatementView } from './statement-view.js';
 import { TableView } from './table-view.js';
+import { WaterfallView } from './waterfall-view.js';
 
 export function BlockView({ block, pane }: { readonly block: Block; readonly pane: Pane }) {
   switch (block.kind) {
@@ -22,6 +23,8 @@ export function BlockView({ block, pane }: { readonly block: Block; readonly pan
       return <BarsView block={block} />;
     case 'findings':
       return <FindingsView block={block} pane={pane} />;
+    case 'waterfall':
+      return <WaterfallView block={block} />;
     default: {
       // A new kind of block does not compile until it is drawn.
       const unknown: never = block;

@@ -1,0 +1,41 @@
+/** A waterfall for a terminal: from one time to the other, each term with a bar to the side it moves. */
+import type { WaterfallBlock } from '../analyze/block.js';
+import { printable } from '../base/printable.js';
+import { formatChange, formatDuration } from '../base/units.js';
+import type { RenderContext } from './renderer.js';
+import { painter, truncate, widthOf } from './terminal.js';
+
+const HALF_BAR = 12;
+const FIGURES = 36;
+
+export function renderWaterfall({ title, from, to, terms }: WaterfallBlock, context: RenderContext): string {
+  const paint = painter(context.color);
+  const labels = [from.label, to.label, ...terms.map(term => term.label)].map(printable);
+  const room = Math.max(16, context.width - FIGURES - 2 * HALF_BAR - 6);
+  const width = Math.min(room, Math.max(...labels.map(widthOf)));
+  const most = Math.max(...terms.map(({ changeNs }) => Math.abs(changeNs)), 1);
+  const line = (label: string, bar: string, figures: readonly string[]) => {
+    const name = truncate(printable(label), width);
+    const cells = figures.map(figure => figure.padStart(11)).join(' ');
+    return `  ${name}${' '.repeat(width - widthOf(name))}  ${bar}  ${cells}`.trimEnd();
+  };
+  const empty = ' '.repeat(2 * HALF_BAR);
+  const shown = terms.filter(({ fromNs, toNs }) => fromNs > 0 || toNs > 0);
+  const lines = shown.map(({ label, fromNs, toNs, changeNs }) => {
+    const length = Math.round((Math.abs(changeNs) / most) * HALF_BAR);
+    const drawn = '█'.repeat(length);
+    const bar =
+      changeNs < 0
+        ? drawn.padStart(HALF_BAR) + ' '.repeat(HALF_BAR)
+        : ' '.repeat(HALF_BAR) + drawn.padEnd(HALF_BAR);
+    return line(label, bar, [formatDuration(fromNs), formatDuration(toNs), formatChange(changeNs)]);
+  });
+  const head = line('', empty, ['before', 'after', 'change']);
+  return `${[
+    paint.bold(title),
+    paint.dim(head),
+    line(from.label, empty, [formatDuration(from.ns)]),
+    ...lines,
+    line(to.label, empty, ['', formatDuration(to.ns), formatChange(to.ns - from.ns)]),
+  ].join('\n')}\n`;
+}
