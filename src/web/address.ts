@@ -89,7 +89,7 @@ function windowOf(text: string): Address['window'] {
 }
 
 function eventOf(text: string): Address['event'] {
-  const [pane, lane, index, ...rest] = text.split('.').map(count);
+  const [pane, lane = Number.NaN, index = Number.NaN, ...rest] = text.split('.').map(count);
   if (rest.length > 0 || Number.isNaN(lane) || Number.isNaN(index)) return undefined;
   return pane === 0 || pane === 1 ? { pane, lane, index } : undefined;
 }

@@ -49,7 +49,7 @@ export function Help() {
                 <h3>{title}</h3>
                 <dl>
                   {bindings.map(({ shown, does }) => (
-                    <div key={does}>
+                    <div key={shown.join() + does}>
                       <dt>
                         {shown.map(cap => (
                           <kbd key={cap}>{cap}</kbd>

@@ -5,7 +5,7 @@ import { activeIndex } from './active-pane.js';
 import { askJson, Problem } from './api.js';
 import { asProblem } from './documents.js';
 import { homeWindow } from './home-window.js';
-import { createPane, moveWindow, type Pane, panes } from './state.js';
+import { createPane, moveWindow, type Pane, panes, selectSteps } from './state.js';
 
 export type Screen =
   | { readonly kind: 'starting' }
@@ -66,7 +66,9 @@ export async function openProfiles(ids: readonly number[]): Promise<boolean> {
       panes.value = opened;
       activeIndex.value = 0;
       screen.value = { kind: 'ready' };
-      moveWindow(opened[0], homeWindow(opened[0].document));
+      // A pane that was there keeps its steps, and the one beside it follows.
+      if (opened[0].steps.value) selectSteps(opened[0], opened[0].steps.value);
+      else moveWindow(opened[0], homeWindow(opened[0].document));
     });
     return true;
   } catch (error) {

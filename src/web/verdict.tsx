@@ -31,10 +31,12 @@ export function Verdict() {
       aria-busy={isLoading}
     >
       <div>
-        <h1>{lines ? lines[0] : <span class="skeleton-line">Reading the steps …</span>}</h1>
+        <h1>
+          {second && !difference && <b class="letter">{letterOf(pane)}</b>}
+          {lines ? lines[0] : <span class="skeleton-line">Reading the steps …</span>}
+        </h1>
         {/* One paragraph: the steps below must not jump when another selection has more to say. */}
         <p>{lines?.slice(1).join(' ') || '\u00a0'}</p>
-        {second && !difference && <p class="muted">of {letterOf(pane)}</p>}
       </div>
       {gain && (
         <div class="verdict-gain">

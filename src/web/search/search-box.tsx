@@ -16,6 +16,8 @@ const syntax: readonly (readonly [string, string])[] = [
   ['track:stream', 'on tracks of that name'],
   ['step:12', 'in iteration 12; step:12-15 a range'],
   ['phase:decode', 'in steps of a phase'],
+  ['cause:launch-bound', 'idle time of a cause'],
+  ['-family:gemm', 'a minus turns a part around'],
 ];
 
 export function SearchBox() {
@@ -30,7 +32,7 @@ export function SearchBox() {
           type="search"
           aria-label="Search events"
           aria-invalid={problem !== null}
-          aria-describedby="search-answer"
+          aria-describedby={query.value === '' ? undefined : 'search-answer'}
           placeholder="dur>50us family:attention"
           spellcheck={false}
           autocomplete="off"
@@ -49,71 +51,86 @@ export function SearchBox() {
             }
           }}
         />
-        {query.value === '' && <kbd>/</kbd>}
-        <Menu label="syntax" name="How to search" look="text">
-          {close => (
-            <>
-              <p class="menu-title">All parts must hold</p>
-              <dl class="syntax">
-                {syntax.map(([example, meaning]) => (
-                  <div key={example}>
-                    <dt>
-                      <button
-                        type="button"
-                        class="text"
-                        onClick={() => {
-                          query.value = `${query.value} ${example}`.trim();
-                          close();
-                          input.current?.focus();
-                        }}
-                      >
-                        <code>{example}</code>
-                      </button>
-                    </dt>
-                    <dd>{meaning}</dd>
-                  </div>
-                ))}
-              </dl>
-            </>
-          )}
-        </Menu>
+        {query.value === '' ? <kbd>/</kbd> : <Answer />}
+        {(query.value === '' || problem) && <Syntax input={input} />}
       </div>
-      <Answer />
+      {problem && (
+        <div class="search-problem" role="alert">
+          <b>{problem.message}</b> {problem.hint}
+        </div>
+      )}
     </search>
   );
 }
 
-function Answer() {
-  if (query.value.trim() === '') return <span id="search-answer" class="unseen" />;
-  const problem = searchProblem.value;
-  if (problem)
-    return (
-      <div id="search-answer" class="search-answer bad" role="alert">
-        <b>{problem.message}</b> {problem.hint}
-      </div>
-    );
-  const all = panes.value;
-  const total = all.reduce((sum, pane) => sum + (pane.search.value?.count ?? 0), 0);
+function Syntax({ input }: { readonly input: { current: HTMLInputElement | null } }) {
   return (
-    <div id="search-answer" class={isSearching.value ? 'search-answer stale' : 'search-answer'}>
-      {all.map(pane => (
-        <span key={pane.id} class="figure">
-          {all.length > 1 && <b>{letterOf(pane)} </b>}
-          {pane.search.value ? foundText(pane.search.value) : 'searching …'}
-        </span>
-      ))}
+    <Menu label="syntax" name="How to search" look="text">
+      {close => (
+        <>
+          <p class="menu-title">All parts must hold</p>
+          <dl class="syntax">
+            {syntax.map(([example, meaning]) => (
+              <div key={example}>
+                <dt>
+                  <button
+                    type="button"
+                    class="text"
+                    onClick={() => {
+                      query.value = `${query.value} ${example}`.trim();
+                      close();
+                      input.current?.focus();
+                    }}
+                  >
+                    <code>{example}</code>
+                  </button>
+                </dt>
+                <dd>{meaning}</dd>
+              </div>
+            ))}
+          </dl>
+        </>
+      )}
+    </Menu>
+  );
+}
+
+/** Short, because it stands inside the box; in full for those who point or listen. */
+function Answer() {
+  const all = panes.value;
+  const found = all.flatMap(pane => (pane.search.value ? [{ pane, ...pane.search.value }] : []));
+  if (searchProblem.value || found.length === 0) return null;
+  const total = found.reduce((sum, { count }) => sum + count, 0);
+  const at = matchNumber.value;
+  const full = found
+    .map(one => `${all.length > 1 ? `${letterOf(one.pane)}: ` : ''}${foundText(one)}`)
+    .join('; ');
+  return (
+    <span class={isSearching.value ? 'search-answer stale' : 'search-answer'}>
+      <span class="figure" title={full} aria-hidden="true">
+        {at >= 0 && `${formatCount(at + 1)} of `}
+        {found.map(({ pane, count, totalNs }) => (
+          <span key={pane.id}>
+            {all.length > 1 && <b>{letterOf(pane)} </b>}
+            {count === 0 ? 'none' : formatCount(count)}
+            {all.length === 1 && count > 0 && ` · ${formatDuration(totalNs)}`}{' '}
+          </span>
+        ))}
+      </span>
+      <span class="unseen" id="search-answer" role="status">
+        {full}
+      </span>
       {total > 0 && (
-        <span class="search-walk">
-          {matchNumber.value >= 0 && <span class="figure">{formatCount(matchNumber.value + 1)}</span>}
+        <>
           <button type="button" class="icon small" aria-label="Match before" onClick={() => walkMatches(-1)}>
             ↑
           </button>
           <button type="button" class="icon small" aria-label="Next match" onClick={() => walkMatches(1)}>
             ↓
           </button>
-        </span>
+        </>
       )}
-    </div>
+    </span>
   );
 }
 

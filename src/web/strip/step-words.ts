@@ -1,5 +1,5 @@
 /** A step, or several, in words: for tooltips, for the line above the strip, and for those who listen. */
-import { formatDuration, formatShare, plural } from '../../base/units.js';
+import { formatCount, formatDuration, formatShare, plural } from '../../base/units.js';
 import type { StepSpan } from '../../timeline/viewed-profile.js';
 import type { TimelineDocument } from '../../timeline/wire.js';
 import { wallOf } from './strip-layout.js';
@@ -12,7 +12,7 @@ const phaseLabel = ({ steps, palettes }: WithSteps, step: number) =>
 /** `iteration 12, prefill, 14.6 ms, step 4 of 16` */
 export function spokenStep(document: WithSteps, step: number): string {
   const { steps } = document;
-  return `iteration ${steps.iteration[step]}, ${phaseLabel(document, step)}, ${formatDuration(wallOf(steps, step))}, step ${step + 1} of ${steps.length}`;
+  return `iteration ${steps.iteration[step]}, ${phaseLabel(document, step)}, ${formatDuration(wallOf(steps, step))}, step ${formatCount(step + 1)} of ${formatCount(steps.length)}`;
 }
 
 export function spokenSpan(document: WithSteps, { first, last }: StepSpan): string {
@@ -34,7 +34,7 @@ export function stepFacts(document: WithSteps, step: number): [label: string, te
       'GPU busy',
       `${formatDuration(steps.busyNs[step])}${wall > 0 ? ` (${formatShare(steps.busyNs[step] / wall)})` : ''}`,
     ],
-    ['kernels', steps.kernels[step] < 0 ? '' : steps.kernels[step].toLocaleString('en')],
+    ['kernels', steps.kernels[step] < 0 ? '' : formatCount(steps.kernels[step])],
     ['left out', steps.state[step] === 'steady' ? '' : steps.state[step]],
   ];
   return facts.filter(([, text]) => text !== '');

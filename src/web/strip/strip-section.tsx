@@ -1,12 +1,12 @@
 /** The band of steps under the verdict: legend, what is selected, shortcuts as buttons, and a strip per profile. */
 import { useMemo } from 'preact/hooks';
-import { formatDuration, plural } from '../../base/units.js';
+import { formatCount, formatDuration, plural } from '../../base/units.js';
 import { activePane, letterOf } from '../active-pane.js';
 import type { Action } from '../keys.js';
 import { type Pane, panes, selectSteps } from '../state.js';
 import { stepAction } from './step-actions.js';
 import { spokenSpan } from './step-words.js';
-import { Strip } from './strip.js';
+import { Strip, stepsPerBar } from './strip.js';
 import { stripScale } from './strip-layout.js';
 
 const shortcuts: readonly { readonly action: Action; readonly label: string; readonly key: string }[] = [
@@ -20,6 +20,7 @@ export function StripSection() {
   const active = activePane.value;
   const scale = useMemo(() => stripScale(all.map(pane => pane.document.steps)), [all]);
   if (!active) return null;
+  const perBar = stepsPerBar.value.get(active.id) ?? 1;
   const isComparing = all.length > 1;
   return (
     <section class="strip" aria-label="Steps">
@@ -32,7 +33,8 @@ export function StripSection() {
             {scale.cut > 0 && `, ${plural(scale.cut, 'step')} longer`}
           </span>
         )}
-        <Selected pane={active} />
+        {perBar > 1 && <span class="muted figure">each bar: the slowest of {formatCount(perBar)} steps</span>}
+        {active.document.steps.length > 0 && <Selected pane={active} />}
         {active.document.steps.length > 0 && (
           <div class="strip-buttons">
             {shortcuts.map(({ action, label, key }) => (

@@ -1,4 +1,5 @@
 /** The iteration strip of one profile: every step as a bar, and the place where steps are chosen. */
+import { signal } from '@preact/signals';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { makeActive } from '../active-pane.js';
 import { type Pane, panes } from '../state.js';
@@ -9,6 +10,8 @@ import { stripLayout, stripScale } from './strip-layout.js';
 import { useStripInput } from './use-strip-input.js';
 
 const TOOLTIP_WIDTH = 210;
+/** Steps behind one bar, by profile; said above the strip. */
+export const stepsPerBar = signal<ReadonlyMap<number, number>>(new Map());
 
 export function Strip({ pane }: { readonly pane: Pane }) {
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -25,6 +28,9 @@ export function Strip({ pane }: { readonly pane: Pane }) {
     setWidth(canvas.current!.clientWidth);
     return () => watch.disconnect();
   }, []);
+  useLayoutEffect(() => {
+    stepsPerBar.value = new Map(stepsPerBar.value).set(pane.id, layout.perBar);
+  }, [pane.id, layout.perBar]);
   const drawn = theme.value;
   useLayoutEffect(() => {
     if (!canvas.current || width === 0) return;
