@@ -96,7 +96,7 @@ test('several files are one profile, the files of --compare another', async t =>
   const [first, second] = [capturePath('eager'), capturePath('graph')];
   const { line, end } = await view(t, first, second, '--json', '--compare', second, '--compare', first);
   const names = JSON.parse(line).profiles.map((profile: { name: string }) => profile.name);
-  assert.deepEqual(names, ['2 files', '2 files']);
+  assert.deepEqual(names, ['eager/2 files', 'graph/2 files']);
   await end('SIGTERM');
 });
 

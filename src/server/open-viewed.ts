@@ -27,3 +27,7 @@ export async function openViewed(
 /** Base name of the file, or how many there are. */
 export const nameOf = (files: readonly string[]): string =>
   files.length === 1 ? path.basename(path.resolve(files[0])) : `${files.length} files`;
+
+/** The same with the folder it lies in: captures side by side are often called alike. */
+export const longNameOf = (files: readonly string[]): string =>
+  `${path.basename(path.dirname(path.resolve(files[0])))}/${nameOf(files)}`;

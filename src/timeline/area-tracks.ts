@@ -44,7 +44,8 @@ export function metricTracks({ profile }: Analyzer): Track[] {
   return tracks.sort((a, b) => a.place - b.place).map(({ track }) => track);
 }
 
-export function memoryTracks(analyzer: Analyzer): Track[] {
+/** What is allocated stays so until something else is recorded, or the profile ends. */
+export function memoryTracks(analyzer: Analyzer, endNs: number): Track[] {
   if (!analyzer.profile.tables.memoryEvents) return [];
   return analyzer.get(memoryCurves).map(({ gpu, at, bytes }): Track => {
     return {
@@ -52,9 +53,24 @@ export function memoryTracks(analyzer: Analyzer): Track[] {
       group: `gpu:${gpu}`,
       label: 'memory in use',
       palette: 'host',
-      lanes: [{ kind: 'area', levels: areaPyramid({ start: at, value: bytes }) }],
+      lanes: [
+        {
+          kind: 'area',
+          levels: areaPyramid({
+            start: withLast(at, endNs),
+            value: withLast(bytes, bytes[bytes.length - 1]),
+          }),
+        },
+      ],
       highest: bytes.reduce((most, one) => Math.max(most, one), 1),
       unit: 'bytes',
     };
   });
+}
+
+function withLast(column: Float64Array, value: number): Float64Array {
+  const longer = new Float64Array(column.length + 1);
+  longer.set(column);
+  longer[column.length] = value;
+  return longer;
 }

@@ -122,6 +122,11 @@ function workFacts(analyzer: Analyzer, i: number): Fact[] {
   return facts;
 }
 
+/** Three numbers that are one thing to a person: `grid 4 × 8 × 1`. */
+const triples = ['grid', 'block', 'cluster'];
+/** Numbers that name something are not counted in thousands. */
+const NAMES_SOMETHING = /^(correlation|graph|graphNode|graphExec|externalId|class|kind|category)$/;
+
 /** Columns that say nothing to a person, or that are said elsewhere. */
 const unsaid = new Set([
   'start',
@@ -138,9 +143,16 @@ const unsaid = new Set([
 function recordFacts(profile: Profile, table: TableName, row: number): Fact[] {
   const columns = profile.tables[table] as unknown as Record<string, AnyArray> | undefined;
   if (!columns || row === NONE) return [];
+  const full = columns.name ? profile.strings.text(columns.name[row]) : '';
   return columnsOf(table).flatMap(([column, spec]): Fact[] => {
     const value = columns[column]?.[row];
     if (value === undefined || unsaid.has(column) || Number.isNaN(value)) return [];
+    const triple = triples.find(name => column.startsWith(name) && /[XYZ]$/.test(column));
+    if (triple) {
+      const sizes = ['X', 'Y', 'Z'].map(axis => columns[`${triple}${axis}`]?.[row]);
+      return column.endsWith('X') && value > 0 ? [{ label: triple, text: sizes.join(' × ') }] : [];
+    }
+    if (spec.text && profile.strings.text(value) === full) return [];
     if ((spec.ref || spec.text) && value === NONE) return [];
     if (spec.storage === 'i32' && value === NONE) return [];
     return [{ label: words(column), text: valueText(profile, column, spec, value) }];
@@ -161,7 +173,7 @@ function valueText(
   }
   if (/bytes/i.test(column)) return formatBytes(value);
   if (/percent/i.test(column)) return `${value}%`;
-  return Number.isInteger(value) && Math.abs(value) < 1e7 ? formatCount(value) : String(value);
+  return Number.isInteger(value) && !NAMES_SOMETHING.test(column) ? formatCount(value) : String(value);
 }
 
 /** `registersPerThread` → `registers per thread` */

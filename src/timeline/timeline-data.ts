@@ -34,7 +34,7 @@ export function timelineData(analyzer: Analyzer): TimelineData {
   for (const track of [
     ...onGpu.tracks,
     ...metricTracks(analyzer),
-    ...memoryTracks(analyzer),
+    ...memoryTracks(analyzer, span.endNs),
     ...onHost.tracks,
   ])
     byGroup.set(track.group, [...(byGroup.get(track.group) ?? []), track]);

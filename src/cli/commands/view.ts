@@ -4,7 +4,7 @@ import { UserError } from '../../base/user-error.js';
 import { DEFAULT_LARGEST_DROP_BYTES, DroppedFiles } from '../../server/dropped-file.js';
 import { isLoopback } from '../../server/guard.js';
 import { OpenProfiles } from '../../server/open-profiles.js';
-import { nameOf, openViewed } from '../../server/open-viewed.js';
+import { longNameOf, nameOf, openViewed } from '../../server/open-viewed.js';
 import { startServer } from '../../server/server.js';
 import { readStaticFiles } from '../../server/static-files.js';
 import { readSettings, settingHelp, settingOptions } from '../analysis-settings.js';
@@ -75,9 +75,11 @@ export const view: Command = {
       );
     }
     const profiles = new OpenProfiles();
-    const first = positionals.length > 0 ? await open(profiles, positionals, settings, output) : 0;
-    const compare =
-      second.length > 0 ? ([first, await open(profiles, second, settings, output)] as const) : null;
+    const alike = second.length > 0 && nameOf(positionals) === nameOf(second);
+    const opened = (files: readonly string[]) =>
+      open(profiles, files, alike ? longNameOf(files) : nameOf(files), settings, output);
+    const first = positionals.length > 0 ? await opened(positionals) : 0;
+    const compare = second.length > 0 ? ([first, await opened(second)] as const) : null;
     output.clearProgress();
     const ended = endOfProcess();
     const server = await startServer({
@@ -100,12 +102,16 @@ export const view: Command = {
 function open(
   profiles: OpenProfiles,
   files: readonly string[],
+  name: string,
   settings: Settings,
   output: Output,
 ): Promise<number> {
-  return profiles.open(nameOf(files), () =>
-    openViewed(files, settings, { onProgress: (file, done) => output.progress(`reading ${file}`, done) }),
-  );
+  const onProgress = (file: string, done: number) => output.progress(`reading ${file}`, done);
+  return profiles.open(name, async () => {
+    // Files keep their own names in what is said of them; only the profile as a whole has another.
+    const view = await openViewed(files, settings, { onProgress });
+    return { ...view, name };
+  });
 }
 
 /** Asked to end. The second time is not caught: then it ends at once. */
