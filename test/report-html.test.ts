@@ -1,7 +1,7 @@
 /** `stepscope report`: the page is one safe file, and in a browser it looks as it should. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, before, test } from 'node:test';
@@ -21,6 +21,7 @@ import { Cutter, levels } from '../src/report/html/limits.js';
 import { type Assets, pageOf, renderReport } from '../src/report/html/page.js';
 import { composeReport } from '../src/report/html/sections.js';
 import { budgetStack, stepStrip } from '../src/report/html/step-charts.js';
+import { findBrowser, NO_BROWSER } from '../src/testing/browser.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
 import { drawProfile } from '../src/testing/drawn-profile.js';
 
@@ -46,13 +47,8 @@ const assets: Assets = {
   madeBy: 'a test',
 };
 
-const executable = [
-  process.env.CHROMIUM ?? '',
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-].find(file => file !== '' && existsSync(file));
-const skip = executable ? false : 'no browser: apt-get install chromium, or name one in CHROMIUM';
+const executable = findBrowser();
+const skip = executable ? false : NO_BROWSER;
 
 let browser: Browser;
 before(async () => {

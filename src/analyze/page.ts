@@ -55,6 +55,10 @@ const askOf =
     }
   };
 
+/** What was captured, in short. */
+export const describeHeader = (analyzer: Analyzer): StatementBlock =>
+  headerOf(analyzer.profile, askOf(analyzer)(iterations));
+
 /** What was captured and what holds it up, without the rest of the page. */
 export function describeAnswer(analyzer: Analyzer): {
   readonly header: StatementBlock;

@@ -38,7 +38,8 @@ export function metricTracks({ profile }: Analyzer): Track[] {
       unit: metric.unit,
       ...(OPEN.has(metric.id) ? {} : { collapsed: true }),
     };
-    return [{ place: gpuMetrics.indexOf(metric), track }];
+    const place = gpuMetrics.indexOf(metric) + (OPEN.has(metric.id) ? 0 : gpuMetrics.length);
+    return [{ place, track }];
   });
   return tracks.sort((a, b) => a.place - b.place).map(({ track }) => track);
 }

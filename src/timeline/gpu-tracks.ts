@@ -20,8 +20,9 @@ import { toneOf } from './palettes.js';
 import { stepLabel } from './step-label.js';
 import type { SliceLane, Track } from './track.js';
 
-/** Streams beyond these, least busy last, are folded away. */
+/** Streams beyond these, least busy last, are folded away, and those with less than this part of the busiest's work. */
 const OPEN_STREAMS = 6;
+const WORTH_OPENING = 0.01;
 
 export function gpuTracks(analyzer: Analyzer, labels: Labels): { tracks: Track[]; tooDeep: number } {
   const work = analyzer.get(gpuWork);
@@ -31,6 +32,13 @@ export function gpuTracks(analyzer: Analyzer, labels: Labels): { tracks: Track[]
   const replays = graphReplays(analyzer, work, byStream, labels);
   const communication = familyIndex('communication');
   const { family } = analyzer.get(workFamilies);
+  const onDevices = (wanted: (i: number) => boolean) =>
+    rowsByOwner(
+      work.device.map((device, i) => (wanted(i) ? device : NONE)),
+      profile.gpus.length,
+    );
+  const copies = onDevices(i => work.kind[i] === WorkKind.copy || work.kind[i] === WorkKind.memset);
+  const exchanged = onDevices(i => family[i] === communication);
   let tooDeep = 0;
   const lanesOf = (rows: Int32Array): SliceLane[] => {
     const made = makeLanes(rows, source);
@@ -43,13 +51,6 @@ export function gpuTracks(analyzer: Analyzer, labels: Labels): { tracks: Track[]
       stream.gpu === device && byStream[row].length > 0 ? [row] : [],
     );
     const byBusy = [...streams].sort((a, b) => byStream[b].length - byStream[a].length);
-    const chosen = (wanted: (i: number) => boolean) => {
-      const rows: number[] = [];
-      for (let i = 0; i < work.length; i++) if (work.device[i] === device && wanted(i)) rows.push(i);
-      return Int32Array.from(rows);
-    };
-    const copies = chosen(i => work.kind[i] === WorkKind.copy || work.kind[i] === WorkKind.memset);
-    const exchanged = chosen(i => family[i] === communication);
     const several = (name: string, rows: Int32Array, id: string): Track[] =>
       rows.length === 0
         ? []
@@ -64,11 +65,13 @@ export function gpuTracks(analyzer: Analyzer, labels: Labels): { tracks: Track[]
           label: `stream ${profile.streams[row].streamId}`,
           palette: 'family',
           lanes: [...(replays[row] ? [replays[row]] : []), ...lanesOf(byStream[row])],
-          ...(place >= OPEN_STREAMS ? { collapsed: true } : {}),
+          ...(place >= OPEN_STREAMS || byStream[row].length < WORTH_OPENING * byStream[byBusy[0]].length
+            ? { collapsed: true }
+            : {}),
         }),
       ),
-      ...several('communication', exchanged, 'communication'),
-      ...several('copies', copies, 'copies'),
+      ...several('communication', exchanged[device], 'communication'),
+      ...several('copies', copies[device], 'copies'),
     ];
   });
   return { tracks, tooDeep };

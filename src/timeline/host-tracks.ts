@@ -67,6 +67,7 @@ export function hostTracks(
     kinds.map(kind => [kind.id, rowsByOwner(ownersOf(profile, kind), profile.threads.length)]),
   );
   const order = threadsInOrder(analyzer, rowsOf);
+  const repeated = repeatedNames(profile);
   let tooDeep = 0;
   const tracks = order.flatMap((thread, place) =>
     kinds.flatMap((kind): Track[] => {
@@ -80,7 +81,7 @@ export function hostTracks(
         {
           id: `thread:${thread}/${kind.id}`,
           group: `process:${process}`,
-          label: `${name || `thread ${tid}`} · ${kind.label}`,
+          label: `${name && !repeated.has(`${process}/${name}`) ? name : `${name || 'thread'} ${tid}`} · ${kind.label}`,
           palette: 'host',
           lanes: made.lanes,
           ...(collapsed ? { collapsed } : {}),
@@ -89,6 +90,18 @@ export function hostTracks(
     }),
   );
   return { tracks, tooDeep };
+}
+
+/** Names that several threads of a process have: there the number tells them apart. */
+function repeatedNames({ threads }: Profile): Set<string> {
+  const seen = new Set<string>();
+  const repeated = new Set<string>();
+  for (const { process, name } of threads) {
+    const key = `${process}/${name}`;
+    if (seen.has(key)) repeated.add(key);
+    seen.add(key);
+  }
+  return repeated;
 }
 
 /** The thread of each row this kind of track shows, NONE for the others. */

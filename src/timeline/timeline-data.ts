@@ -1,7 +1,7 @@
 /** The whole timeline of a profile: tracks with their lanes numbered, as a document and as bytes. */
 import type { Analyzer } from '../analyze/analysis.js';
 import { analyses } from '../analyze/index.js';
-import { describeAnswer } from '../analyze/page.js';
+import { describeHeader } from '../analyze/page.js';
 import type { Profile } from '../model/profile.js';
 import { memoryTracks, metricTracks } from './area-tracks.js';
 import { type ColumnsFile, columnsFile } from './columns-file.js';
@@ -44,7 +44,7 @@ export function timelineData(analyzer: Analyzer): TimelineData {
   const tooDeep = onGpu.tooDeep + onHost.tooDeep;
   const document: TimelineDocument = {
     ...span,
-    facts: describeAnswer(analyzer).header.lines[0].split(' · '),
+    facts: describeHeader(analyzer).lines[0].split(' · '),
     steps: stepsDocument(analyzer),
     groups: groupsOf(profile, [...byGroup.keys()]),
     tracks: trackDocuments(tracks, columns),

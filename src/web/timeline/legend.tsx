@@ -54,10 +54,14 @@ function tonesInUse({ pane, tiles }: TimelineCanvas): Map<PaletteName, Look[]> {
     for (const { id } of lanes)
       for (const tone of (tiles.overviewOf(id) as SliceTile | undefined)?.tone ?? []) own.add(tone);
   }
+  const causes = new Set(pane.document.palettes.cause.map(({ id }) => id));
   return new Map(
     [...seen].map(([name, tones]) => [
       name,
-      pane.document.palettes[name].filter((_, tone) => tones.has(tone)),
+      pane.document.palettes[name].filter(
+        // Host events that explain idle time have its colours, which are said already.
+        ({ id }, tone) => tones.has(tone) && !(name === 'host' && causes.has(id)),
+      ),
     ]),
   );
 }

@@ -42,7 +42,9 @@ export function paintOverlay(context: CanvasRenderingContext2D, frame: Frame, ov
     context.strokeStyle = look.accent;
     context.setLineDash([3, 3]);
     context.beginPath();
-    for (const at of [from, to]) {
+    for (const ns of [overlay.selection.fromNs, overlay.selection.toNs]) {
+      const at = x(ns);
+      if (at < 0 || at > width) continue;
       context.moveTo(Math.round(at) + 0.5, 0);
       context.lineTo(Math.round(at) + 0.5, height);
     }

@@ -1,0 +1,160 @@
+/**
+ * The page in a real browser: how soon a profile of two million events is on screen, how long a frame takes while moving
+ * through all of it, what the page holds in memory; and the same for a profile ten times smaller, to show that frames
+ * cost what is on the screen.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import * as path from 'node:path';
+import { chromium, type Page } from 'playwright-core';
+import { openProfile } from '../src/import/open.js';
+import { tableNames } from '../src/model/schema.js';
+import { findBrowser, NO_BROWSER } from '../src/testing/browser.js';
+import { projectRoot } from '../src/testing/captures.js';
+import { viewProfile } from '../src/timeline/view-profile.js';
+import { grown, say, type Verdict } from './inputs.js';
+
+const SIZES = [12, 125] as const;
+const ROUNDS = 3;
+const FRAMES = 400;
+
+interface Seen {
+  readonly paintMs: number;
+  readonly medianMs: number;
+  readonly p95Ms: number;
+  readonly memoryBytes: number;
+}
+
+export async function benchView(): Promise<Verdict[]> {
+  const executablePath = findBrowser();
+  if (!executablePath) {
+    say(NO_BROWSER);
+    return [{ what: 'the page', wanted: 'measured', measured: NO_BROWSER, met: undefined }];
+  }
+  const seen: (Seen & { readonly events: number })[] = [];
+  for (const size of SIZES) {
+    const file = grown('eager', 'profile.sqlite.gz', size);
+    const { events, timelineMs } = await timelineOf(file);
+    const runs: Seen[] = [];
+    for (let round = 0; round < ROUNDS; round++) runs.push(await look(file, executablePath));
+    const middle = (of: (run: Seen) => number) => runs.map(of).sort((a, b) => a - b)[ROUNDS >> 1];
+    const result = {
+      events,
+      paintMs: middle(run => run.paintMs),
+      medianMs: middle(run => run.medianMs),
+      p95Ms: middle(run => run.p95Ms),
+      memoryBytes: Math.max(...runs.map(run => run.memoryBytes)),
+    };
+    say(`${events} events: timeline made in ${timelineMs.toFixed(0)} ms while opening`);
+    say(
+      `  on screen ${result.paintMs.toFixed(0)} ms after that, frames ${result.medianMs.toFixed(1)} ms (median), ${result.p95Ms.toFixed(1)} ms (95 of 100), page ${(result.memoryBytes / 1e6).toFixed(0)} MB`,
+    );
+    seen.push(result);
+  }
+  const [small, large] = seen;
+  const verdict = (what: string, value: number, limit: number, unit: string): Verdict => ({
+    what: `${what}, ${(large.events / 1e6).toFixed(1)} million events`,
+    wanted: `under ${limit} ${unit}`,
+    measured: `${value.toFixed(unit === 'ms' && value < 100 ? 1 : 0)} ${unit}`,
+    met: value < limit,
+  });
+  return [
+    verdict('first useful paint after the server has it open', large.paintMs, 1500, 'ms'),
+    verdict('median frame while panning and zooming', large.medianMs, 25, 'ms'),
+    verdict('95 of 100 frames', large.p95Ms, 50, 'ms'),
+    verdict('memory of the page', large.memoryBytes / 1e6, 600, 'MB'),
+    {
+      what: 'frames of ten times as many events (median and 95 of 100)',
+      wanted: 'no longer than 1.25 times those of the smaller profile',
+      measured: `${(large.medianMs / small.medianMs).toFixed(2)} and ${(large.p95Ms / small.p95Ms).toFixed(2)} times`,
+      met: large.medianMs <= 1.25 * small.medianMs && large.p95Ms <= 1.25 * small.p95Ms,
+    },
+  ];
+}
+
+/** One profile, one fresh browser; the clock starts when the server says that it has the profile open. */
+async function look(file: string, executablePath: string): Promise<Seen> {
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  const page = await browser.newPage({ viewport: { width: 1580, height: 840 } });
+  const server = spawn(
+    process.execPath,
+    [path.join(projectRoot, 'bin/stepscope'), 'view', file, '--no-open', '--json'],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  try {
+    const [line] = (await once(server.stdout, 'data')) as [Buffer];
+    const { url } = JSON.parse(String(line)) as { url: string };
+    const begun = performance.now();
+    await page.goto(url);
+    await page.locator('.timeline[data-ready=yes]').waitFor();
+    const paintMs = performance.now() - begun;
+    // What loads behind the first picture is no part of moving about in it.
+    await page.waitForLoadState('networkidle');
+    const frames = await moveThrough(page);
+    const sorted = [...frames].sort((a, b) => a - b);
+    return {
+      paintMs,
+      medianMs: sorted[sorted.length >> 1],
+      p95Ms: sorted[Math.floor(sorted.length * 0.95)],
+      memoryBytes: largestRenderer(),
+    };
+  } finally {
+    await browser.close();
+    server.kill();
+  }
+}
+
+/** Events of a file, and how long making the timeline takes once it is read: a part of opening it. */
+async function timelineOf(file: string): Promise<{ events: number; timelineMs: number }> {
+  const profile = await openProfile([file]);
+  const begun = performance.now();
+  viewProfile(profile, {}, '').timeline();
+  const timelineMs = performance.now() - begun;
+  return {
+    events: tableNames.reduce((sum, name) => sum + (profile.tables[name]?.length ?? 0), 0),
+    timelineMs,
+  };
+}
+
+/** Wheel events as a hand would give them, one per frame: from the whole profile down to single kernels and back, across all of it. */
+function moveThrough(page: Page): Promise<number[]> {
+  return page.evaluate(`new Promise(resolve => {
+    const canvas = document.querySelector('.timeline-canvas canvas');
+    const box = canvas.getBoundingClientRect();
+    const times = [];
+    let frame = 0;
+    let last = performance.now();
+    const turn = (init, x) => canvas.dispatchEvent(new WheelEvent('wheel', {
+      bubbles: true, cancelable: true, clientX: box.left + box.width * x, clientY: box.top + 80, ...init }));
+    const tick = now => {
+      if (frame > 5) times.push(now - last);
+      last = now;
+      if (frame++ >= ${FRAMES}) return resolve(times);
+      const part = frame / ${FRAMES};
+      // Four dives, each somewhere else; at the bottom of each it moves sideways.
+      const dive = (part * 4) % 1;
+      const x = 0.15 + 0.2 * Math.floor(part * 4);
+      if (dive < 0.4) turn({ ctrlKey: true, deltaY: -90 }, x);
+      else if (dive < 0.6) turn({ deltaX: 60 }, x);
+      else turn({ ctrlKey: true, deltaY: 90 }, x);
+      requestAnimationFrame(tick);
+    };
+    requestAnimationFrame(tick);
+  })`);
+}
+
+/** Resident memory of the largest process that draws pages. */
+function largestRenderer(): number {
+  let most = 0;
+  for (const pid of readdirSync('/proc').filter(name => /^\d+$/.test(name))) {
+    try {
+      if (!readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('--type=renderer')) continue;
+      const resident = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+      most = Math.max(most, Number(resident?.[1] ?? 0) * 1024);
+    } catch {
+      // It ended meanwhile.
+    }
+  }
+  return most;
+}
