@@ -9,7 +9,6 @@ import { openProfiles, profiles, refreshState, screen } from './session.js';
 import { moveWindow, panel, panes, pinned, query, selectSteps } from './state.js';
 
 const WRITE_MS = 200;
-const KNOWN_START = 'findings';
 
 /** The profile of that number, if it still has that name; after a restart numbers may have changed, names rarely. */
 function find(wanted: ProfileAddress | undefined): ProfileState | undefined {
@@ -31,6 +30,7 @@ export async function start(): Promise<void> {
     return;
   }
   if (!(await openProfiles(ids))) return;
+  if (ids.length > 1) panel.value = 'compare';
   // Steps and times of another file would point anywhere.
   if (asked || !address.file) applyAddress(address);
   else notify(`The address is of ${address.file.name}, which is not open here.`, true);
@@ -76,7 +76,7 @@ export function currentAddress(): Address {
     ...(beside ? { compare: { id: beside.id, name: beside.name } } : {}),
     ...(pane.steps.value ? { steps: pane.steps.value } : {}),
     ...(isHome ? {} : { window }),
-    ...(panel.value === KNOWN_START && !event ? {} : { panel: panel.value }),
+    ...(panel.value === (beside ? 'compare' : 'findings') && !event ? {} : { panel: panel.value }),
     ...(query.value === '' ? {} : { query: query.value }),
     ...(event ? { event: { pane: owner, ...event } } : {}),
     ...(pinned.value.size > 0 ? { pinned: [...pinned.value] } : {}),

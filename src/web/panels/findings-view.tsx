@@ -115,7 +115,8 @@ function Opened({ finding, pane }: { readonly finding: Finding; readonly pane: P
 }
 
 /** A file name that can be pasted into a shell as it is. */
-const shellWord = (name: string) => (/^[\w./-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`);
+const shellWord = (name: string) =>
+  /^[\w./][\w./-]*$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;
 
 /** The sentence, and the part and whole it was taken from. */
 function evidenceText({ text, numerator, denominator, unit }: Evidence): string {

@@ -12,7 +12,7 @@ export function MorePanel({ pane, hidden }: { readonly pane: Pane; readonly hidd
   return (
     <section class="block">
       <h3 class="unseen">All other panels</h3>
-      <ul class="more">
+      <ul class="more-list">
         {entries.map(entry => (
           <li key={entry.id}>
             <button

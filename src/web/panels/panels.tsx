@@ -22,7 +22,8 @@ export function Panels() {
   return (
     <section class="panels" aria-label="Panels">
       <TabBar bar={bar} shown={shown} current={current} />
-      <div class="panel" role="tabpanel" id="panel" aria-labelledby={`tab-${current.id}`} tabIndex={-1}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+      <div class="panel" role="tabpanel" id="panel" aria-labelledby={`tab-${current.id}`} tabIndex={0}>
         <h2 class="unseen">{current.label}</h2>
         {isComparing && current.id !== 'compare' && <WhichPane active={pane} />}
         <Content key={`${current.id}/${pane.id}`} tab={current} pane={pane} hidden={hidden} />
