@@ -49,7 +49,12 @@ export function TimelineView({ pane, onTrouble = () => {} }: Props) {
     filter: trackFilter.value,
   });
   return (
-    <section class="timeline" aria-label={`Timeline of ${pane.name}`} data-ready={ready ? 'yes' : 'no'}>
+    <section
+      class="timeline"
+      aria-label={`Timeline of ${pane.name}`}
+      data-ready={ready ? 'yes' : 'no'}
+      data-highlights={pane.highlights.value.length}
+    >
       <div class="timeline-top">
         <input
           class="track-filter"

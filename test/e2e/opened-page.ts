@@ -1,0 +1,119 @@
+/** A real server, a real browser and the page between them, for tests that use it as a person would. */
+import { existsSync, mkdirSync } from 'node:fs';
+import * as path from 'node:path';
+import type { TestContext } from 'node:test';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { DroppedFiles } from '../../src/server/dropped-file.js';
+import { OpenProfiles } from '../../src/server/open-profiles.js';
+import { openViewed } from '../../src/server/open-viewed.js';
+import { startServer } from '../../src/server/server.js';
+import { readStaticFiles } from '../../src/server/static-files.js';
+import { findBrowser, NO_BROWSER } from '../../src/testing/browser.js';
+import { projectRoot } from '../../src/testing/captures.js';
+
+const executablePath = findBrowser();
+export const skip = executablePath ? false : NO_BROWSER;
+/** Screenshots are kept where VIEW_FOLDER says. */
+const folder = process.env.VIEW_FOLDER;
+
+let browser: Promise<Browser> | undefined;
+export async function closeBrowser(): Promise<void> {
+  await (await browser)?.close();
+}
+
+export interface Served {
+  readonly url: string;
+}
+
+/** Each list of files is one profile; two are compared. */
+export async function serve(t: TestContext, ...runs: { name: string; files: string[] }[]): Promise<Served> {
+  const profiles = new OpenProfiles();
+  const ids: number[] = [];
+  for (const { name, files } of runs)
+    ids.push(await profiles.open(name, async () => ({ ...(await openViewed(files, {})), name })));
+  const server = await startServer({
+    version: 'test',
+    profiles,
+    compare: ids.length === 2 ? [ids[0], ids[1]] : null,
+    dropped: new DroppedFiles(),
+    page: readStaticFiles(path.join(projectRoot, 'dist/web/')),
+    host: '127.0.0.1',
+    port: 0,
+    openDropped: (file, name) => openViewed([file], {}, { name }),
+  });
+  t.after(() => server.stop());
+  return { url: server.url };
+}
+
+export interface Opened {
+  readonly page: Page;
+  /** Everything that went wrong or left the page. */
+  readonly trouble: string[];
+}
+
+export async function openPage(
+  t: TestContext,
+  url: string,
+  options: BrowserContextOptions & { readonly empty?: boolean } = {},
+): Promise<Opened> {
+  browser ??= chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  const { empty, ...context } = options;
+  const page = await (await browser).newPage({ viewport: { width: 1580, height: 840 }, ...context });
+  t.after(() => page.close());
+  const trouble: string[] = [];
+  page.on('console', message => {
+    if (message.type() === 'error' || message.type() === 'warning') trouble.push(message.text());
+  });
+  page.on('pageerror', error => trouble.push(error.message));
+  page.on('dialog', dialog => {
+    trouble.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on('request', request => {
+    if (!request.url().startsWith(new URL(url).origin) && !/^(data|blob):/.test(request.url()))
+      trouble.push(`request for ${request.url()}`);
+  });
+  await page.goto(url);
+  if (!empty) await ready(page);
+  return { page, trouble };
+}
+
+/** The timeline is drawn and the verdict is there. */
+export async function ready(page: Page): Promise<void> {
+  await page.locator('.timeline[data-ready=yes]').first().waitFor();
+  await page.locator('.verdict h1:not(:has(.skeleton-line))').waitFor();
+}
+
+export async function shoot(page: Page, name: string): Promise<void> {
+  if (!folder) return;
+  if (!existsSync(folder)) mkdirSync(folder, { recursive: true });
+  await page.screenshot({ path: path.join(folder, `${name}.png`) });
+}
+
+/** What the address says, once it has settled. */
+export async function address(page: Page): Promise<URLSearchParams> {
+  await page.waitForTimeout(350);
+  return new URLSearchParams(new URL(page.url()).hash.slice(1));
+}
+
+export async function windowOf(page: Page): Promise<{ from: number; to: number }> {
+  const [from, to] = ((await address(page)).get('window') ?? '').split('~').map(Number);
+  return { from, to };
+}
+
+/** How many different colours the timeline shows, how much of it is not paper, and a sum that tells pictures apart. */
+export function inkOf(page: Page): Promise<{ colors: number; ink: number; sum: number }> {
+  return page.evaluate(`(() => {
+    const canvas = document.querySelector('.timeline-canvas canvas');
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    const pixels = new Uint32Array(data.buffer);
+    const counts = new Map();
+    let sum = 0;
+    for (const pixel of pixels) {
+      counts.set(pixel, (counts.get(pixel) ?? 0) + 1);
+      sum = (Math.imul(sum, 31) + pixel) | 0;
+    }
+    const paper = Math.max(...counts.values());
+    return { colors: counts.size, ink: 1 - paper / pixels.length, sum };
+  })()`);
+}
