@@ -70,9 +70,12 @@ export function viewProfile(profile: Profile, settings: Settings, name: string):
     match: (query, at) => ('n' in at ? searched(query).match(at.n) : searched(query).near(at.near)),
     answer(steps) {
       const chosen = lookingAt(steps);
-      const [first] = chosen.get(findings).findings.filter(({ gain }) => gain !== null);
+      const { answer, phases } = describeAnswer(chosen);
+      // The gain stands beside the verdict: it must be of the same phase.
+      const main = phases.find(({ phase }) => phase !== null)?.phase ?? null;
+      const first = chosen.get(findings).findings.find(({ gain, phase }) => gain && phase === main);
       return {
-        lines: describeAnswer(chosen).answer.lines,
+        lines: answer.lines,
         gain: first?.gain
           ? { amount: `${formatThroughput(first.gain.throughput)} steps/s`, how: first.claim }
           : null,

@@ -62,6 +62,8 @@ export async function openPage(
   t.after(() => page.close());
   const trouble: string[] = [];
   page.on('console', message => {
+    // Reading pixels back is what the tests do, not the page.
+    if (/getImageData/.test(message.text())) return;
     if (message.type() === 'error' || message.type() === 'warning') trouble.push(message.text());
   });
   page.on('pageerror', error => trouble.push(error.message));
@@ -76,6 +78,14 @@ export async function openPage(
   await page.goto(url);
   if (!empty) await ready(page);
   return { page, trouble };
+}
+
+/** Waits until an expression holds. Not by waitForFunction: the page's policy lets nobody evaluate text. */
+export async function until(page: Page, expression: string): Promise<void> {
+  for (const end = Date.now() + 10_000; ; await page.waitForTimeout(50)) {
+    if (await page.evaluate(expression)) return;
+    if (Date.now() > end) throw new Error(`never came true: ${expression}`);
+  }
 }
 
 /** The timeline is drawn and the verdict is there. */

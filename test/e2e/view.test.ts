@@ -19,6 +19,7 @@ import {
   serve,
   shoot,
   skip,
+  until,
   windowOf,
 } from './opened-page.js';
 
@@ -46,7 +47,10 @@ test('a PyTorch trace opens like an export, with its framework ops', { skip }, a
   const { url } = await serve(t, capture('eager', 'kineto.json.gz'));
   const { page, trouble } = await openPage(t, url);
   assert.match(await verdict(page), /launch-bound/);
-  await page.getByRole('button', { name: /framework ops/ }).waitFor();
+  await page
+    .getByRole('button', { name: /framework ops/ })
+    .first()
+    .waitFor();
   assert.deepEqual(trouble, []);
 });
 
@@ -55,7 +59,7 @@ test('the strip is walked with the keyboard, and everything follows', { skip }, 
   const { page, trouble } = await openPage(t, url);
   assert.match(await verdict(page), /^Decode/);
   await page.keyboard.press('x');
-  await page.waitForFunction(`/^Prefill/.test(document.querySelector('.verdict h1').innerText)`);
+  await until(page, `/^Prefill/.test(document.querySelector('.verdict h1').innerText)`);
   const slowest = (await address(page)).get('steps');
   assert.equal(slowest, '7-7', 'warm-up steps are not the slowest');
   const selected = page.locator('.strip-selected');
@@ -150,12 +154,11 @@ test('searching counts, dims the rest and walks from match to match', { skip }, 
   await page.keyboard.press('/');
   await page.keyboard.type('family:attention');
   const count = page.locator('.search .figure').first();
-  await page.waitForFunction(`/110/.test(document.querySelector('.search .figure')?.innerText ?? '')`);
+  await until(page, `/110/.test(document.querySelector('.search .figure')?.innerText ?? '')`);
   assert.match(await count.innerText(), /809 µs/);
   await page.keyboard.press('Enter');
   await page.locator('.panel').getByText('attention (cuDNN', { exact: false }).first().waitFor();
   const first = (await address(page)).get('event');
-  await page.keyboard.press('Escape');
   await page.locator('.strip-bars').focus();
   await page.keyboard.press('n');
   const second = (await address(page)).get('event');
@@ -203,7 +206,7 @@ test('a finding shows its evidence in the timeline', { skip }, async t => {
   assert.equal(await timeline.getAttribute('data-highlights'), '0');
   const before = await inkOf(page);
   await page.locator('.card-head', { hasText: 'warm-up' }).click();
-  await page.waitForFunction(`document.querySelector('.timeline').dataset.highlights !== '0'`);
+  await until(page, `document.querySelector('.timeline').dataset.highlights !== '0'`);
   assert.equal(await timeline.getAttribute('data-highlights'), '2', 'both warm-up steps are outlined');
   const { from, to } = await windowOf(page);
   assert.ok(to - from > 50e6, 'the first of them, of 106 ms, is in view');
@@ -226,7 +229,7 @@ test('an address brings back the same view', { skip }, async t => {
   const shared = page.url();
   const said = await verdict(page);
   const { page: again, trouble } = await openPage(t, shared);
-  await again.waitForFunction(`/^Prefill/.test(document.querySelector('.verdict h1').innerText)`);
+  await until(again, `/^Prefill/.test(document.querySelector('.verdict h1').innerText)`);
   assert.equal(await verdict(again), said);
   await again.waitForTimeout(400);
   assert.equal(again.url(), shared);
@@ -293,7 +296,7 @@ test('a dropped file opens, on an empty page and in place of another', { skip },
   await ready(page);
   assert.match(await verdict(page), /garbage collection/);
   await drop(page, 'other.json.gz', readFileSync(capturePath('eager', 'kineto.json.gz')));
-  await page.waitForFunction(`/launch-bound/.test(document.querySelector('.verdict h1')?.innerText ?? '')`);
+  await until(page, `/launch-bound/.test(document.querySelector('.verdict h1')?.innerText ?? '')`);
   assert.deepEqual(trouble, []);
 });
 
@@ -315,9 +318,7 @@ test('a broken file shows what is wrong and what to do, and the way back', { ski
   );
   const cut = readFileSync(capturePath('eager', 'kineto.json.gz'));
   await drop(page, 'cut.json.gz', cut.subarray(0, cut.length >> 1));
-  await page.waitForFunction(
-    `/cut off or damaged/.test(document.querySelector('.verdict h1')?.innerText ?? '')`,
-  );
+  await until(page, `/cut off or damaged/.test(document.querySelector('.verdict h1')?.innerText ?? '')`);
 });
 
 test('hostile names stay text', { skip }, async t => {

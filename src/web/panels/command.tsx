@@ -25,7 +25,7 @@ export function CopyButton(props: {
     <button
       type="button"
       class="small"
-      aria-label={said === '' ? `Copy ${what}` : said}
+      aria-label={said === '' ? `${label} ${what}` : said}
       onClick={async () => {
         const answer = (await copyText(text())) ? 'Copied' : 'Not allowed';
         setSaid(answer);

@@ -51,7 +51,7 @@ export function TableView({ block, pane }: { readonly block: TableBlock; readonl
             Full names
           </button>
         )}
-        <CopyButton text={() => tableCsv(columns, rows)} what={`${block.title} as CSV`} label="Copy CSV" />
+        <CopyButton text={() => tableCsv(columns, rows)} what={`of ${block.title}`} label="Copy CSV" />
       </div>
       {block.rows > FILTERED && (
         <div class="filter">

@@ -65,7 +65,7 @@ export function SearchBox() {
 
 function Syntax({ input }: { readonly input: { current: HTMLInputElement | null } }) {
   return (
-    <Menu label="syntax" name="How to search" look="text">
+    <Menu label="syntax" name="syntax of searches" look="text">
       {close => (
         <>
           <p class="menu-title">All parts must hold</p>

@@ -4,7 +4,7 @@ import type { TimelineDocument, TrackDocument } from '../../timeline/wire.js';
 export const LANE_HEIGHT = 18;
 const LANE_GAP = 2;
 const AREA_HEIGHT = 38;
-const FOLDED_HEIGHT = 18;
+const FOLDED_HEIGHT = 24;
 const TRACK_PADDING = 5;
 const GROUP_HEIGHT = 24;
 
@@ -93,7 +93,7 @@ function openLanes(track: TrackDocument, top: number): LanePlace[] {
 
 /** A folded track shows its first lane as a thin line: that there is something is worth knowing. */
 function foldedLanes(track: TrackDocument, y: number): LanePlace[] {
-  return [{ id: track.lanes[0].id, y: y + 6, height: FOLDED_HEIGHT - 12 }];
+  return [{ id: track.lanes[0].id, y: y + 9, height: FOLDED_HEIGHT - 18 }];
 }
 
 /** The track row and lane at a height, if any. */

@@ -1,5 +1,6 @@
 /** W and S zoom, A and D pan, smoothly while held. */
-import { moveWindow, type Pane, panes } from '../state.js';
+import { activePane } from '../active-pane.js';
+import { moveWindow, type Pane } from '../state.js';
 import { zoomAt } from './gestures.js';
 
 /** Part of the view travelled, and zoomed, per second. */
@@ -16,7 +17,7 @@ export function attachTravelKeys(): () => void {
   let ticking = 0;
   const tick = (now: number) => {
     ticking = 0;
-    const pane = panes.value[0];
+    const pane = activePane.value;
     if (held.size === 0 || !pane) return;
     travel(pane, held, Math.min(now - last, 50) / 1000);
     last = now;
@@ -25,7 +26,7 @@ export function attachTravelKeys(): () => void {
   const down = (event: KeyboardEvent) => {
     if (isTyping(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
     const key = event.key.toLowerCase();
-    const pane = panes.value[0];
+    const pane = activePane.value;
     if (!pane) return;
     if (!'wasd'.includes(key) || event.shiftKey) return;
     if (!held.has(key)) {
