@@ -129,6 +129,8 @@ const NAMES_SOMETHING = /^(correlation|graph|graphNode|graphExec|externalId|clas
 
 /** Columns that say nothing to a person, or that are said elsewhere. */
 const unsaid = new Set([
+  'class',
+  'launchType',
   'start',
   'end',
   'name',
@@ -155,6 +157,8 @@ function recordFacts(profile: Profile, table: TableName, row: number): Fact[] {
     if (spec.text && profile.strings.text(value) === full) return [];
     if ((spec.ref || spec.text) && value === NONE) return [];
     if (spec.storage === 'i32' && value === NONE) return [];
+    // A call that succeeded and memory that was not used need no words.
+    if (value === 0 && spec.optional && /result|bytes/i.test(column)) return [];
     return [{ label: words(column), text: valueText(profile, column, spec, value) }];
   });
 }

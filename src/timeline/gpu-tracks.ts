@@ -14,6 +14,7 @@ import { forEachGap } from '../base/intervals.js';
 import { formatBytes, plural } from '../base/units.js';
 import { GRAPH_LAUNCH } from '../catalog/host-activities.js';
 import { idleCauses } from '../catalog/idle-causes.js';
+import type { Profile } from '../model/profile.js';
 import { type Labels, LaneBuilder } from './labels.js';
 import { type EventSource, makeLane, makeLanes, rowsByOwner } from './make-lanes.js';
 import { toneOf } from './palettes.js';
@@ -62,7 +63,7 @@ export function gpuTracks(analyzer: Analyzer, labels: Labels): { tracks: Track[]
         (row, place): Track => ({
           id: `${group}/stream:${row}`,
           group,
-          label: `stream ${profile.streams[row].streamId}`,
+          label: streamLabel(profile, row, streams),
           palette: 'family',
           lanes: [...(replays[row] ? [replays[row]] : []), ...lanesOf(byStream[row])],
           ...(place >= OPEN_STREAMS || byStream[row].length < WORTH_OPENING * byStream[byBusy[0]].length
@@ -75,6 +76,16 @@ export function gpuTracks(analyzer: Analyzer, labels: Labels): { tracks: Track[]
     ];
   });
   return { tracks, tooDeep };
+}
+
+/** Processes and contexts number their streams alike: where numbers repeat, the process is said too. */
+function streamLabel({ streams, processes }: Profile, row: number, onDevice: readonly number[]): string {
+  const { streamId, process, contextId } = streams[row];
+  const alike = onDevice.filter(other => streams[other].streamId === streamId);
+  if (alike.length === 1) return `stream ${streamId}`;
+  const severalProcesses = new Set(alike.map(other => streams[other].process)).size > 1;
+  const whose = severalProcesses ? `process ${processes[process].pid}` : `context ${contextId}`;
+  return `stream ${streamId} · ${whose}`;
 }
 
 function workSource(analyzer: Analyzer, work: GpuWork, labels: Labels): EventSource {

@@ -139,7 +139,11 @@ function hostSource(profile: Profile, { table, id }: Kind, labels: Labels, endNs
     source: table,
     start: rows.start,
     // A range still open at the end of the capture reaches to it.
-    end: row => (Number.isNaN(rows.end[row]) ? Math.max(endNs, rows.start[row]) : rows.end[row]),
+    end(row) {
+      if (!Number.isNaN(rows.end[row])) return rows.end[row];
+      const isMoment = isRange && rows.kind[row] === RangeKind.mark;
+      return isMoment ? rows.start[row] : Math.max(endNs, rows.start[row]);
+    },
     label: row => label(rows.name[row]),
     tone(row) {
       if (isRange && rows.kind[row] === RangeKind.mark) return host('mark');

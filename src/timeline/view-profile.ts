@@ -19,6 +19,8 @@ import { LABELS_PER_PAGE } from './wire.js';
 
 /** Selections and searches that are kept: people go back and forth between a few. */
 const KEPT = 8;
+/** A gain below one part in a hundred is no headline. */
+const WORTH_SAYING = 0.01;
 
 export function viewProfile(profile: Profile, settings: Settings, name: string): ViewedProfile {
   const analyzer = new Analyzer(profile, settings);
@@ -73,7 +75,9 @@ export function viewProfile(profile: Profile, settings: Settings, name: string):
       const { answer, phases } = describeAnswer(chosen);
       // The gain stands beside the verdict: it must be of the same phase.
       const main = phases.find(({ phase }) => phase !== null)?.phase ?? null;
-      const first = chosen.get(findings).findings.find(({ gain, phase }) => gain && phase === main);
+      const first = chosen
+        .get(findings)
+        .findings.find(({ gain, phase }) => phase === main && (gain?.throughput ?? 0) >= WORTH_SAYING);
       return {
         lines: answer.lines,
         gain: first?.gain

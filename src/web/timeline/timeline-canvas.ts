@@ -188,7 +188,8 @@ export class TimelineCanvas {
     const { pane } = this;
     const { startNs, endNs } = pane.document.steps;
     const span = pane.steps.value;
-    const zero = span ? startNs[span.first] : pane.document.startNs;
+    // Without selected steps, times are those every report of the profile gives.
+    const zero = span ? startNs[span.first] : 0;
     return {
       ticks: ticksOf(frame.fromNs, frame.fromNs + frame.width * frame.nsPerPixel, frame.width, zero),
       selection: span ? { fromNs: startNs[span.first], toNs: endNs[span.last] } : null,

@@ -130,7 +130,7 @@ function TrackName({ row }: { readonly row: Row }) {
         type="button"
         class="fold"
         aria-expanded={!folded}
-        title={`${plural(track.events, 'event')}; ${folded ? 'open' : 'fold'}`}
+        title={`${track.label}: ${plural(track.events, 'event')}; ${folded ? 'open' : 'fold'}`}
         onClick={() => toggle(toggled, track.id)}
       >
         <span aria-hidden="true">{folded ? '▸' : '▾'}</span> {track.label}
