@@ -1,0 +1,114 @@
+/**
+ * Reads the text reports of one stream of lines. A report begins with the block of the engine, or, where somebody kept
+ * only a piece, with its first line. A line that comes twice with different figures cannot be told apart from another
+ * rank's report printed into this one, so neither figure is taken.
+ */
+import { figureOf, labelFinder } from './labelled-figure.js';
+import type { LogLine } from './log-lines.js';
+import { MS, type NumberName, RunDraft } from './run-draft.js';
+import {
+  blockTitle,
+  breakdownLatency,
+  breakdownLine,
+  breakdownStat,
+  engineTexts,
+  isEngineBlock,
+  REPORT_DECIMALS,
+  reportFigures,
+} from './trtllm-labels.js';
+
+const findFigure = labelFinder(Object.keys(reportFigures));
+const findText = labelFinder(Object.keys(engineTexts));
+const findDataset = labelFinder(['Dataset Path']);
+/** A heading names what follows it closely. */
+const HEADING_REACH = 6;
+
+export class TrtllmReportReader {
+  readonly drafts: RunDraft[] = [];
+  private draft = new RunDraft('trtllm-bench');
+  private block = '';
+  private blocksSinceResult = new Set<string>();
+  private spoiled = new Set<NumberName>();
+  private heading?: { readonly text: string; readonly line: number };
+
+  /** `onResult`: the first figure of a new report was read into this draft. */
+  constructor(private readonly onResult: (draft: RunDraft) => void) {}
+
+  read(line: LogLine): void {
+    const { text } = line;
+    const heading = /^#{1,6} {1,3}(\S.{0,80})$/.exec(text);
+    if (heading) {
+      this.heading = { text: heading[1].trim().replace(/^["'`]+|["'`:]+$/g, ''), line: line.number };
+      return;
+    }
+    const title = blockTitle.exec(text)?.[1];
+    if (title) return this.begin(title, line);
+    const row = breakdownLine.exec(text);
+    if (row) return this.breakdown(row, line);
+    const found = findFigure(text);
+    if (found) {
+      const { name, power, begins } = reportFigures[found.label];
+      return this.figure(name, found.value, line, power, begins);
+    }
+    this.words(text, line);
+  }
+
+  finish(): void {
+    if (this.draft.hasResult) this.drafts.push(this.draft);
+    this.draft = new RunDraft('trtllm-bench');
+    this.blocksSinceResult = new Set();
+    this.spoiled = new Set();
+  }
+
+  private begin(title: string, line: LogLine): void {
+    this.block = title;
+    // The lengths of the dataset are printed before the run and again after its report.
+    if (this.draft.hasResult && this.blocksSinceResult.has(title)) this.finish();
+    if (isEngineBlock(title) && this.draft.hasResult) this.finish();
+    if (!(title === 'DATASET DETAILS' && !this.draft.hasResult)) this.blocksSinceResult.add(title);
+    this.draft.line ??= line.number;
+  }
+
+  private breakdown([, which, stat, value]: RegExpExecArray, line: LogLine): void {
+    const latency = breakdownLatency[which as keyof typeof breakdownLatency];
+    const field = breakdownStat[stat] ?? (stat.toLowerCase() as `p${number}`);
+    this.figure(`latency.${latency}.${field}`, value.trim(), line, MS);
+  }
+
+  private figure(name: NumberName, value: string, line: LogLine, power = 0, begins?: true): void {
+    const number = figureOf(value, line, this.draft.notes, REPORT_DECIMALS);
+    if (number === undefined) return;
+    const before = this.draft.get(name);
+    const fresh = new RunDraft('').number(name, number, power).get(name);
+    if (before !== undefined && before !== fresh && begins && this.draft.hasResult) this.finish();
+    else if (before !== undefined && before !== fresh) return this.spoil(name, line);
+    if (this.spoiled.has(name)) return;
+    const isFirst = !this.draft.hasResult;
+    if (this.heading && line.number - this.heading.line <= HEADING_REACH)
+      this.draft.text('label', this.heading.text);
+    this.heading = undefined;
+    this.draft.line ??= line.number;
+    this.draft.text('framework', 'TensorRT-LLM').number(name, number, power);
+    if (isFirst && this.draft.hasResult) this.onResult(this.draft);
+  }
+
+  private spoil(name: NumberName, line: LogLine): void {
+    // Means are printed twice too, above and in the breakdown; those agree to the digit.
+    this.spoiled.add(name);
+    this.draft.drop(name);
+    const meaning = 'figures that a report prints twice, differently (reports of several ranks mixed?), were left out';
+    this.draft.notes.add('mixed-reports', 'warning', meaning, line.text.trim());
+  }
+
+  private words(text: string, line: LogLine): void {
+    if (isEngineBlock(this.block)) {
+      const found = findText(text);
+      if (found && !line.cut) this.draft.text(engineTexts[found.label], found.value);
+    } else if (this.block === 'DATASET DETAILS') {
+      const found = findDataset(text);
+      if (found && !line.cut) this.draft.text('load.dataset', found.value);
+    } else if (this.block === 'MACHINE DETAILS' && !line.cut) {
+      this.draft.text('gpu', /^(\S.{0,80}?), memory /.exec(text)?.[1]);
+    }
+  }
+}
