@@ -44,6 +44,7 @@ export class RunDraft {
   readonly requests: BenchRequest[] = [];
   requestRate?: number | 'unlimited';
   line?: number;
+  private readonly spoiled = new Set<NumberName>();
   private readonly numbers = new Map<NumberName, number>();
   private readonly texts = new Map<TextName, string>();
 
@@ -58,6 +59,22 @@ export class RunDraft {
     }
     this.numbers.set(name, power === 0 ? value : shiftDecimal(value, power));
     return this;
+  }
+
+  /**
+   * Sets a figure a text may print once only. A second, different one may be another rank's report printed into this
+   * one, and nobody can tell which is whose: neither is kept.
+   */
+  once(name: NumberName, value: number, power: number, line: string): void {
+    const before = this.numbers.get(name);
+    if (this.spoiled.has(name)) return;
+    this.number(name, value, power);
+    if (before === undefined || before === this.numbers.get(name)) return;
+    this.spoiled.add(name);
+    this.numbers.delete(name);
+    const meaning =
+      'figures printed twice, differently (reports of several ranks mixed?), were left out';
+    this.notes.add('mixed-reports', 'warning', meaning, line.trim());
   }
 
   text(name: TextName, value: unknown): this {
@@ -76,11 +93,6 @@ export class RunDraft {
 
   get(name: NumberName | TextName): number | string | undefined {
     return this.numbers.get(name as NumberName) ?? this.texts.get(name as TextName);
-  }
-
-  drop(name: NumberName | TextName): void {
-    this.numbers.delete(name as NumberName);
-    this.texts.delete(name as TextName);
   }
 
   /** Holds at least one figure that is a result, or rows. */

@@ -3,6 +3,7 @@
  * only a piece, with its first line. A line that comes twice with different figures cannot be told apart from another
  * rank's report printed into this one, so neither figure is taken.
  */
+import { shiftDecimal } from '../../base/decimal-shift.js';
 import { figureOf, labelFinder } from './labelled-figure.js';
 import type { LogLine } from './log-lines.js';
 import { MS, type NumberName, RunDraft } from './run-draft.js';
@@ -28,7 +29,6 @@ export class TrtllmReportReader {
   private draft = new RunDraft('trtllm-bench');
   private block = '';
   private blocksSinceResult = new Set<string>();
-  private spoiled = new Set<NumberName>();
   private heading?: { readonly text: string; readonly line: number };
 
   /** `onResult`: the first figure of a new report was read into this draft. */
@@ -57,7 +57,6 @@ export class TrtllmReportReader {
     if (this.draft.hasResult) this.drafts.push(this.draft);
     this.draft = new RunDraft('trtllm-bench');
     this.blocksSinceResult = new Set();
-    this.spoiled = new Set();
   }
 
   private begin(title: string, line: LogLine): void {
@@ -79,25 +78,15 @@ export class TrtllmReportReader {
     const number = figureOf(value, line, this.draft.notes, REPORT_DECIMALS);
     if (number === undefined) return;
     const before = this.draft.get(name);
-    const fresh = new RunDraft('').number(name, number, power).get(name);
-    if (before !== undefined && before !== fresh && begins && this.draft.hasResult) this.finish();
-    else if (before !== undefined && before !== fresh) return this.spoil(name, line);
-    if (this.spoiled.has(name)) return;
+    const isOther = before !== undefined && before !== shiftDecimal(number, power);
+    if (begins && isOther && this.draft.hasResult) this.finish();
     const isFirst = !this.draft.hasResult;
     if (this.heading && line.number - this.heading.line <= HEADING_REACH)
       this.draft.text('label', this.heading.text);
     this.heading = undefined;
     this.draft.line ??= line.number;
-    this.draft.text('framework', 'TensorRT-LLM').number(name, number, power);
+    this.draft.text('framework', 'TensorRT-LLM').once(name, number, power, line.text);
     if (isFirst && this.draft.hasResult) this.onResult(this.draft);
-  }
-
-  private spoil(name: NumberName, line: LogLine): void {
-    // Means are printed twice too, above and in the breakdown; those agree to the digit.
-    this.spoiled.add(name);
-    this.draft.drop(name);
-    const meaning = 'figures that a report prints twice, differently (reports of several ranks mixed?), were left out';
-    this.draft.notes.add('mixed-reports', 'warning', meaning, line.text.trim());
   }
 
   private words(text: string, line: LogLine): void {
