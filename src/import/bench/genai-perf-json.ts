@@ -15,7 +15,9 @@ import { type LatencyStat, RunDraft } from './run-draft.js';
 
 const isExport = (value: JsonObject) =>
   ['request_throughput', 'request_latency', 'output_token_throughput'].some(
-    name => isObject(at(value, name)) && (has(value, 'input_config') || typeof at(value, name, 'unit') === 'string'),
+    name =>
+      isObject(at(value, name)) &&
+      (has(value, 'input_config') || typeof at(value, name, 'unit') === 'string'),
   );
 
 /** Power of ten to nanoseconds. */
@@ -70,10 +72,32 @@ function settings(draft: RunDraft, config: unknown): void {
   const [item] = listAt(config, 'models', 'items');
   const number = (value: unknown) => (typeof value === 'number' && value > 0 ? value : undefined);
   draft
-    .text('model', one(first(at(config, 'endpoint', 'model_names'), at(config, 'model'), at(config, 'model_names'), at(item, 'name'))))
+    .text(
+      'model',
+      one(
+        first(
+          at(config, 'endpoint', 'model_names'),
+          at(config, 'model'),
+          at(config, 'model_names'),
+          at(item, 'name'),
+        ),
+      ),
+    )
     .text('framework', at(config, 'backend') === 'tensorrtllm' ? 'TensorRT-LLM' : undefined)
-    .number('load.maxConcurrency', number(first(at(config, 'loadgen', 'concurrency'), at(config, 'perf_analyzer', 'stimulus', 'concurrency'), at(config, 'concurrency'))))
-    .number('load.requests', number(first(at(config, 'loadgen', 'request_count'), at(config, 'request_count'))))
+    .number(
+      'load.maxConcurrency',
+      number(
+        first(
+          at(config, 'loadgen', 'concurrency'),
+          at(config, 'perf_analyzer', 'stimulus', 'concurrency'),
+          at(config, 'concurrency'),
+        ),
+      ),
+    )
+    .number(
+      'load.requests',
+      number(first(at(config, 'loadgen', 'request_count'), at(config, 'request_count'))),
+    )
     .rate(first(at(config, 'loadgen', 'request_rate'), at(config, 'request_rate')));
 }
 

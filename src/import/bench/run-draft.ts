@@ -50,11 +50,19 @@ export class RunDraft {
 
   constructor(public tool: string) {}
 
-  /** Takes anything; only finite numbers that can be true are kept. Negative or non-finite ones are counted. */
+  /**
+   * Takes anything; only finite numbers that can be true are kept. Negative or non-finite ones are counted. A power
+   * of NaN stands for a unit nobody knows.
+   */
   number(name: NumberName, value: unknown, power = 0): this {
-    if (value === undefined || value === null || typeof value !== 'number') return this;
+    if (typeof value !== 'number' || Number.isNaN(power)) return this;
     if (!Number.isFinite(value) || value < 0) {
-      this.notes.add('impossible-figure', 'warning', 'figures that cannot be true (not finite, or negative) were left out', name);
+      this.notes.add(
+        'impossible-figure',
+        'warning',
+        'figures that cannot be true (not finite, or negative) were left out',
+        name,
+      );
       return this;
     }
     this.numbers.set(name, power === 0 ? value : shiftDecimal(value, power));
@@ -72,8 +80,7 @@ export class RunDraft {
     if (before === undefined || before === this.numbers.get(name)) return;
     this.spoiled.add(name);
     this.numbers.delete(name);
-    const meaning =
-      'figures printed twice, differently (reports of several ranks mixed?), were left out';
+    const meaning = 'figures printed twice, differently (reports of several ranks mixed?), were left out';
     this.notes.add('mixed-reports', 'warning', meaning, line.trim());
   }
 

@@ -122,7 +122,9 @@ class ServingReader {
   }
 
   private rate(value: string): void {
-    this.draft.rate(value === 'inf' ? value : /^\d{1,9}(?:\.\d{1,9})?$/.test(value) ? Number(value) : undefined);
+    this.draft.rate(
+      value === 'inf' ? value : /^\d{1,9}(?:\.\d{1,9})?$/.test(value) ? Number(value) : undefined,
+    );
   }
 
   /** The client prints its arguments as Python does. */

@@ -14,7 +14,9 @@ export const sglangOneBatchJson: BenchImporter = {
   id: 'sglang-one-batch-json',
   label: 'JSON lines of sglang.bench_one_batch',
   recognizes: content =>
-    content.objects.some(({ value }) => has(value, 'batch_size', 'input_len', 'output_len', 'overall_throughput')),
+    content.objects.some(({ value }) =>
+      has(value, 'batch_size', 'input_len', 'output_len', 'overall_throughput'),
+    ),
   read: content =>
     content.objects
       .filter(({ value }) => has(value, 'batch_size', 'overall_throughput'))
@@ -44,7 +46,9 @@ export const sglangThroughputJson: BenchImporter = {
   id: 'sglang-throughput-json',
   label: 'JSON lines of sglang.bench_offline_throughput',
   recognizes: content =>
-    content.objects.some(({ value }) => has(value, 'successful_requests', 'total_latency', 'request_throughput')),
+    content.objects.some(({ value }) =>
+      has(value, 'successful_requests', 'total_latency', 'request_throughput'),
+    ),
   read: content =>
     content.objects
       .filter(({ value }) => has(value, 'successful_requests', 'total_latency'))

@@ -10,7 +10,8 @@ import { textMarks } from './text-marks.js';
 const PREFILL = /(?<![A-Za-z])Prefill\. latency: {1,4}(\d{1,9}\.\d{1,9}) s,/;
 const PASS = /(?<![A-Za-z])Decode \d{1,9}\. Batch size: (\d{1,9}), latency:/;
 const DECODE = /(?<![A-Za-z])Decode\. {1,4}median latency: {1,4}(\d{1,9}\.\d{1,9}) s,/;
-const TOTAL = /(?<![A-Za-z])Total\. latency: {1,6}(\d{1,9}\.\d{1,9}) s, throughput: {1,10}(\d{1,12}\.\d{1,9}) token\/s/;
+const TOTAL =
+  /(?<![A-Za-z])Total\. latency: {1,6}(\d{1,9}\.\d{1,9}) s, throughput: {1,10}(\d{1,12}\.\d{1,9}) token\/s/;
 
 export const sglangOneBatchText: BenchImporter = {
   id: 'sglang-one-batch-text',

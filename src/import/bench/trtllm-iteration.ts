@@ -18,7 +18,8 @@ export function iterationOf(text: string): BenchIteration | undefined {
   if (!line || !states) return undefined;
   const fields = new Map<string, string>();
   const middle = line[4].slice(0, states.index);
-  for (const match of middle.matchAll(/(\w{1,60})(?: = |: )([^,]{1,60})/g)) fields.set(match[1], match[2].trim());
+  for (const match of middle.matchAll(/(\w{1,60})(?: = |: )([^,]{1,60})/g))
+    fields.set(match[1], match[2].trim());
   const state = new Map<string, string>();
   for (const match of states[1].matchAll(/'(\w{1,60})': ([^,]{1,40})/g)) state.set(match[1], match[2].trim());
   return withoutAbsent({

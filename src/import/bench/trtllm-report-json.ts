@@ -9,7 +9,15 @@ import type { BenchImporter } from './bench-importer.js';
 import { at, has } from './json-fields.js';
 import { MS, RunDraft } from './run-draft.js';
 
-const stats = { p50: 'p50', p90: 'p90', p95: 'p95', p99: 'p99', minimum: 'min', maximum: 'max', average: 'mean' } as const;
+const stats = {
+  p50: 'p50',
+  p90: 'p90',
+  p95: 'p95',
+  p99: 'p99',
+  minimum: 'min',
+  maximum: 'max',
+  average: 'mean',
+} as const;
 
 export const trtllmReportJson: BenchImporter = {
   id: 'trtllm-report-json',
@@ -62,5 +70,6 @@ export const trtllmReportJson: BenchImporter = {
 };
 
 function distribution(draft: RunDraft, name: LatencyName, value: unknown): void {
-  for (const [key, stat] of Object.entries(stats)) draft.number(`latency.${name}.${stat}`, at(value, key), MS);
+  for (const [key, stat] of Object.entries(stats))
+    draft.number(`latency.${name}.${stat}`, at(value, key), MS);
 }

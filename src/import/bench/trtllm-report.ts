@@ -64,7 +64,8 @@ export class TrtllmReportReader {
     // The lengths of the dataset are printed before the run and again after its report.
     if (this.draft.hasResult && this.blocksSinceResult.has(title)) this.finish();
     if (isEngineBlock(title) && this.draft.hasResult) this.finish();
-    if (!(title === 'DATASET DETAILS' && !this.draft.hasResult)) this.blocksSinceResult.add(title);
+    if (title === 'DATASET DETAILS' && !this.draft.hasResult) return;
+    this.blocksSinceResult.add(title);
     this.draft.line ??= line.number;
   }
 

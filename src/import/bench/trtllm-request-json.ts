@@ -76,8 +76,16 @@ function summarize(draft: RunDraft): void {
     draft.number('throughput.outputTokens', output / seconds);
     if (input !== undefined) draft.number('throughput.totalTokens', (input + output) / seconds);
   }
-  for (const [name, field] of [['e2e', 'e2eNs'], ['ttft', 'ttftNs'], ['tpot', 'tpotNs']] as const)
-    distribution(draft, name, requests.map(row => row[field]));
+  for (const [name, field] of [
+    ['e2e', 'e2eNs'],
+    ['ttft', 'ttftNs'],
+    ['tpot', 'tpotNs'],
+  ] as const)
+    distribution(
+      draft,
+      name,
+      requests.map(row => row[field]),
+    );
 }
 
 /** Undefined where a row does not say. */

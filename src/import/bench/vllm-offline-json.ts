@@ -11,7 +11,9 @@ export const vllmThroughputJson: BenchImporter = {
   id: 'vllm-throughput-json',
   label: 'JSON of vllm bench throughput',
   recognizes: content =>
-    content.objects.some(({ value }) => has(value, 'elapsed_time', 'requests_per_second', 'tokens_per_second')),
+    content.objects.some(({ value }) =>
+      has(value, 'elapsed_time', 'requests_per_second', 'tokens_per_second'),
+    ),
   read: content =>
     content.objects
       .filter(({ value }) => has(value, 'requests_per_second'))
@@ -47,7 +49,13 @@ export const vllmLatencyJson: BenchImporter = {
             draft.number(`latency.e2e.p${Number(percent)}`, at(percentiles, percent), SECONDS);
         }
         const batches = listAt(value, 'latencies').length;
-        draft.notes.add('batches', 'info', 'batches were timed; each latency is of a whole batch', '', batches);
+        draft.notes.add(
+          'batches',
+          'info',
+          'batches were timed; each latency is of a whole batch',
+          '',
+          batches,
+        );
         return draft.build(content.file, vllmLatencyJson.id);
       }),
 };
