@@ -34,11 +34,11 @@ export function formatCount(count: number): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
-/** `18,086`, `141.3`, `0.04124`: four significant digits, whole numbers in full. */
+/** `18,086`, `141.3`, `9.000`, `0.04124`: four digits that count, large numbers whole. */
 export function formatRate(perSecond: number): string {
   if (Number.isNaN(perSecond)) return '–';
   if (Math.abs(perSecond) >= 1000) return formatCount(Math.round(perSecond));
-  return String(Number(perSecond.toPrecision(4)));
+  return perSecond === 0 ? '0' : perSecond.toPrecision(4);
 }
 
 /** `+1.7%` of a change of 0.017. */

@@ -86,7 +86,7 @@ export const benchMetrics: readonly BenchMetric[] = [
   ),
   {
     id: 'durationNs',
-    header: 'Duration',
+    header: 'Run time',
     about: 'first request sent to last one answered',
     kind: 'ns',
     better: 'lower',

@@ -170,8 +170,8 @@ function warningsOf(
   const warnings: BenchWarning[] = [];
   const prevents = settings.filter(({ effect }) => effect === 'prevents');
   if (prevents.length > 0) {
-    const list = prevents.map(({ label, before: a, after: b }) => `${label} (${a ?? '?'}, ${b ?? '?'})`);
-    warnings.push({ code: 'not-comparable', text: `Not the same question: ${list.join(', ')} differ.` });
+    const list = prevents.map(({ label, before: a, after: b }) => `${label} ${a ?? '?'} → ${b ?? '?'}`);
+    warnings.push({ code: 'not-comparable', text: `Not the same question: ${list.join(', ')}.` });
   }
   if (settings.some(({ id }) => id === 'tool'))
     warnings.push({

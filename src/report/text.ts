@@ -9,6 +9,9 @@ import { renderFindings } from './text-findings.js';
 
 /** What to leave out first when a table is too wide; the reader is told. */
 const LEAST_NEEDED = [
+  /^(E2E|TTFT|TPOT|ITL) p50$/,
+  /^(Run time|In flight|Gen tok)/,
+  /^(E2E|TTFT|TPOT|ITL) p99$/,
   /StdDev/,
   /Min/,
   /Max/,

@@ -95,25 +95,28 @@ class ServingReader {
   }
 
   private row(line: LogLine): void {
-    const latency = this.inBlock && LATENCY.exec(line.text);
+    const latency = this.inBlock ? LATENCY.exec(line.text) : null;
+    const found = latency ? undefined : findFigure(line.text);
     if (latency) {
       const name = latencyOf[latency[2]];
       const stat = statOf[latency[1]] ?? (latency[1].toLowerCase() as `p${number}`);
-      return this.figure(`latency.${name}.${stat}`, latency[3].trim(), line, MS);
-    }
-    const found = findFigure(line.text);
-    if (found) {
+      this.figure(`latency.${name}.${stat}`, latency[3].trim(), line, MS);
+    } else if (found) {
       const [name, power = 0] = figures[found.label];
       if (!this.inBlock && name !== 'load.maxConcurrency') return;
       if (/^User|^Total requests/.test(found.label)) this.draft.tool = 'benchmark_serving (TensorRT-LLM)';
-      return this.figure(name, found.value, line, power);
-    }
-    const word = line.cut ? undefined : findText(line.text);
-    if (!word) return;
-    if (word.label === 'Backend' && this.inBlock) {
+      this.figure(name, found.value, line, power);
+    } else if (!line.cut) this.words(line.text);
+  }
+
+  private words(text: string): void {
+    const found = findText(text);
+    if (!found) return;
+    if (found.label !== 'Backend') this.rate(found.value);
+    else if (this.inBlock) {
       if (this.draft.tool === 'vllm bench serve') this.draft.tool = 'sglang.bench_serving';
-      this.draft.text('framework', engineNamed(word.value));
-    } else if (word.label !== 'Backend') this.rate(word.value);
+      this.draft.text('framework', engineNamed(found.value));
+    }
   }
 
   private figure(name: NumberName, value: string, line: LogLine, power: number): void {

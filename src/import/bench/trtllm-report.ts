@@ -42,15 +42,14 @@ export class TrtllmReportReader {
       return;
     }
     const title = blockTitle.exec(text)?.[1];
-    if (title) return this.begin(title, line);
-    const row = breakdownLine.exec(text);
-    if (row) return this.breakdown(row, line);
-    const found = findFigure(text);
-    if (found) {
+    const row = title === undefined ? breakdownLine.exec(text) : null;
+    const found = title === undefined && !row ? findFigure(text) : undefined;
+    if (title) this.begin(title, line);
+    else if (row) this.breakdown(row, line);
+    else if (found) {
       const { name, power, begins } = reportFigures[found.label];
-      return this.figure(name, found.value, line, power, begins);
-    }
-    this.words(text, line);
+      this.figure(name, found.value, line, power, begins);
+    } else this.words(text, line);
   }
 
   finish(): void {
