@@ -52,7 +52,7 @@ const identity: readonly TextColumn[] = [
   },
   { header: 'Model', of: run => run.model && modelName(run.model) },
   { header: 'Precision', of: run => run.quantization ?? run.dtype },
-  { header: 'GPU', of: run => run.gpu },
+  { header: 'GPU name', of: run => run.gpu },
   { header: 'Parallel', of: parallel },
   { header: 'Shape', of: shape },
   { header: 'Batch', of: run => count(run.load.batchSize) },
@@ -143,8 +143,16 @@ function figures(runs: readonly BenchRun[], beside: readonly BenchDifference[]):
 }
 
 /** Of the first figure both have: request throughput, else tokens, else latency. */
-function changeText({ comparable, metrics }: BenchDifference): string | null {
+function changeText({ comparable, settings, metrics }: BenchDifference): string | null {
   if (!comparable) return 'other load';
+  // One side tells what it ran and the other does not: equal would be a guess.
+  const isGuess = settings.some(
+    ({ id, effect, before, after }) =>
+      effect === 'unstated' &&
+      /^(model|inputTokens|outputTokens)$/.test(id) &&
+      (before !== undefined || after !== undefined),
+  );
+  if (isGuess) return 'unknown load';
   const [first] = metrics;
   if (!first) return null;
   return first.id === 'requestsPerSecond'
@@ -163,46 +171,60 @@ export function medianStep({ iterations = [] }: BenchRun): number | undefined {
   return steps.length > 0 ? steps[Math.floor((steps.length - 1) / 2)] : undefined;
 }
 
+/** Same words about several runs are said once. Labels are short: what they name goes into the sentence. */
+class Remarks {
+  readonly facts: Fact[] = [];
+  private readonly about = new Map<string, { label: string; tone: Fact['tone']; runs: string[] }>();
+
+  add(label: string, run: string, words: string, tone: Fact['tone']): void {
+    const known = this.about.get(words);
+    if (known) known.runs.push(run);
+    else this.about.set(words, { label, tone, runs: [run] });
+  }
+
+  list(): Fact[] {
+    const grouped = [...this.about].map(([words, { label, tone, runs }]) => ({
+      label,
+      text: `${runs.join(', ')}: ${words}`,
+      tone,
+    }));
+    return [...this.facts, ...grouped];
+  }
+}
+
 function remarks(
   runs: readonly BenchRun[],
   names: readonly string[],
   beside: readonly BenchDifference[],
 ): Fact[] {
-  const facts: Fact[] = [];
+  const result = new Remarks();
   const single = beside.flatMap(({ warnings }) => warnings).find(({ code }) => code === 'single-runs');
-  if (single) facts.push({ label: 'one run each', text: single.text, tone: 'bad' });
+  if (single) result.facts.push({ label: 'one run each', text: single.text, tone: 'bad' });
+  const unstated = new Set<string>();
   beside.forEach(({ settings, warnings }, i) => {
-    for (const { text } of warnings.filter(
-      ({ code }) => code === 'not-comparable' || code === 'several-tools',
-    ))
-      facts.push({ label: names[i + 1], text, tone: 'bad' });
-    const others = settings.filter(({ id, effect }) => effect === 'explains' && id !== 'tool');
-    if (others.length > 0) {
-      const list = others.map(({ label, before, after }) => `${label} ${before ?? '?'} → ${after ?? '?'}`);
-      facts.push({ label: names[i + 1], text: `also differs: ${list.join(', ')}`, tone: 'quiet' });
+    const name = names[i + 1];
+    for (const { code, text } of warnings) {
+      if (code === 'not-comparable') result.add('other load', name, text, 'bad');
+      if (code === 'several-tools') result.add('other tool', name, text, 'bad');
     }
+    const others = settings.filter(({ id, effect }) => effect === 'explains' && id !== 'tool');
+    const list = others.map(({ label, before, after }) => `${label} ${before ?? '?'} → ${after ?? '?'}`);
+    if (list.length > 0) result.add('also differs', name, list.join(', '), 'quiet');
+    for (const { effect, label } of settings) if (effect === 'unstated') unstated.add(label);
   });
-  const unstated = new Set(
-    beside.flatMap(({ settings }) =>
-      settings.filter(({ effect }) => effect === 'unstated').map(({ label }) => label),
-    ),
-  );
+  // Only tools that run one batch have this setting.
   unstated.delete('batch size');
-  if (unstated.size > 0)
-    facts.push({
-      label: 'not stated',
-      text: `${[...unstated].join(', ')}: not known to be equal`,
-      tone: 'quiet',
-    });
+  if (unstated.size > 0) {
+    const text = `${[...unstated].join(', ')}: not known to be equal`;
+    result.facts.push({ label: 'not stated', text, tone: 'quiet' });
+  }
   runs.forEach((run, i) => {
-    for (const note of run.notes)
-      facts.push({
-        label: names[i],
-        text: note.count > 1 ? `${formatCount(note.count)} ${note.text}` : note.text,
-        tone: note.severity === 'info' ? 'quiet' : 'bad',
-      });
+    for (const { count: times, text, severity } of run.notes) {
+      const words = times > 1 ? `${formatCount(times)} ${text}` : text;
+      result.add('note', names[i], words, severity === 'info' ? 'quiet' : 'bad');
+    }
     if (run.counts.errors)
-      facts.push({ label: names[i], text: `${plural(run.counts.errors, 'request')} failed`, tone: 'bad' });
+      result.add('errors', names[i], `${plural(run.counts.errors, 'request')} failed`, 'bad');
   });
-  return facts;
+  return result.list();
 }

@@ -11,7 +11,9 @@ import { renderFindings } from './text-findings.js';
 const LEAST_NEEDED = [
   /^(E2E|TTFT|TPOT|ITL) p50$/,
   /^(Run time|In flight|Gen tok)/,
+  /^(Precision|GPU name|Parallel|Rate|Benchmark)$/,
   /^(E2E|TTFT|TPOT|ITL) p99$/,
+  /^(Model|Framework)$/,
   /StdDev/,
   /Min/,
   /Max/,

@@ -1,4 +1,4 @@
-import type { TableBlock } from '../../analyze/block.js';
+import type { Block, TableBlock } from '../../analyze/block.js';
 import { UserError } from '../../base/user-error.js';
 import { benchMetrics, benchSettings } from '../../catalog/bench-metrics.js';
 import {
@@ -60,7 +60,7 @@ export const bench: Command = {
       output.out(
         format === 'markdown'
           ? markdown.render(
-              blocks.map(block => (block.kind === 'table' ? readable(block) : block)),
+              blocks.flatMap(block => (block.kind === 'table' ? readable(block) : [block])),
               context,
             )
           : text.render(blocks, context),
@@ -117,12 +117,14 @@ function asCsv(runs: readonly BenchRun[], { names, beside }: BenchComparison): s
   return `${[columns.map(([name]) => name).join(','), ...lines].join('\n')}\n`;
 }
 
-/** Cells with their units, as on the terminal. */
-function readable(block: TableBlock): TableBlock {
+/** Cells with their units, as on the terminal; what all runs share is a line above. */
+function readable(block: TableBlock): Block[] {
   const columns = block.columns.map(column => {
     const cell = readableCell(column);
     const values = Array.from({ length: block.rows }, (_, row) => cell(row));
     return { header: shortHeader(column.header), kind: 'text' as const, values };
   });
-  return { ...block, columns };
+  const table: TableBlock = { ...block, columns };
+  if (block.advice === undefined) return [table];
+  return [{ kind: 'statement', id: 'bench-shared', title: '', lines: [block.advice] }, table];
 }

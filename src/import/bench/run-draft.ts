@@ -44,7 +44,8 @@ export class RunDraft {
   readonly requests: BenchRequest[] = [];
   requestRate?: number | 'unlimited';
   line?: number;
-  private readonly spoiled = new Set<NumberName>();
+  private readonly printed = new Set<NumberName>();
+  private isMixed = false;
   private readonly numbers = new Map<NumberName, number>();
   private readonly texts = new Map<TextName, string>();
 
@@ -70,18 +71,27 @@ export class RunDraft {
   }
 
   /**
-   * Sets a figure a text may print once only. A second, different one may be another rank's report printed into this
-   * one, and nobody can tell which is whose: neither is kept.
+   * Sets a figure a text may print once only; undefined: it was printed, but cannot be read. A second, different one
+   * may be another rank's report printed into this one, or a piece of another report, and nobody can tell which is
+   * whose: neither is kept, and nothing that follows.
    */
-  once(name: NumberName, value: number, power: number, line: string): void {
+  once(name: NumberName, value: number | undefined, power: number, line: string): void {
+    const isNew = !this.printed.has(name);
     const before = this.numbers.get(name);
-    if (this.spoiled.has(name)) return;
-    this.number(name, value, power);
-    if (before === undefined || before === this.numbers.get(name)) return;
-    this.spoiled.add(name);
+    this.printed.add(name);
+    if (isNew && !this.isMixed) {
+      this.number(name, value, power);
+      return;
+    }
+    if (!isNew && value !== undefined && before === shiftDecimal(value, power)) return;
+    this.isMixed = true;
     this.numbers.delete(name);
-    const meaning = 'figures printed twice, differently (reports of several ranks mixed?), were left out';
+    const meaning = 'figures that may be of another report printed into this one were left out';
     this.notes.add('mixed-reports', 'warning', meaning, line.trim());
+  }
+
+  wasPrinted(name: NumberName): boolean {
+    return this.printed.has(name);
   }
 
   text(name: TextName, value: unknown): this {

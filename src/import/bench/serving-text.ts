@@ -120,8 +120,10 @@ class ServingReader {
   }
 
   private figure(name: NumberName, value: string, line: LogLine, power: number): void {
+    const known = this.draft.notes.size;
     const number = figureOf(value, line, this.draft.notes, DECIMALS);
-    if (number !== undefined) this.draft.once(name, number, power, line.text);
+    const isUnreadable = this.draft.notes.size > known;
+    if (number !== undefined || isUnreadable) this.draft.once(name, number, power, line.text);
   }
 
   private rate(value: string): void {

@@ -1,9 +1,9 @@
 /**
  * Reads the text reports of one stream of lines. A report begins with the block of the engine, or, where somebody kept
- * only a piece, with its first line. A line that comes twice with different figures cannot be told apart from another
- * rank's report printed into this one, so neither figure is taken.
+ * only a piece, with its first line or under a heading. Figures that may be of another report are left out.
  */
 import { shiftDecimal } from '../../base/decimal-shift.js';
+import { NoteCounter } from '../../base/notes.js';
 import { figureOf, labelFinder } from './labelled-figure.js';
 import type { LogLine } from './log-lines.js';
 import { MS, type NumberName, RunDraft } from './run-draft.js';
@@ -75,16 +75,20 @@ export class TrtllmReportReader {
   }
 
   private figure(name: NumberName, value: string, line: LogLine, power = 0, begins?: true): void {
-    const number = figureOf(value, line, this.draft.notes, REPORT_DECIMALS);
-    if (number === undefined) return;
-    const before = this.draft.get(name);
-    const isOther = before !== undefined && before !== shiftDecimal(number, power);
-    if (begins && isOther && this.draft.hasResult) this.finish();
+    // Before there was a fixed number of decimals, all digits were printed.
+    const decimals = this.block === 'STATISTICS' ? undefined : REPORT_DECIMALS;
+    const unreadable = new NoteCounter();
+    const number = figureOf(value, line, unreadable, decimals);
+    if (number === undefined && unreadable.size === 0) return;
+    const isSame = number !== undefined && this.draft.get(name) === shiftDecimal(number, power);
+    const isNextReport = begins && this.draft.wasPrinted(name) && !isSame;
+    if (this.draft.hasResult && (isNextReport || this.heading)) this.finish();
     const isFirst = !this.draft.hasResult;
     if (this.heading && line.number - this.heading.line <= HEADING_REACH)
       this.draft.text('label', this.heading.text);
     this.heading = undefined;
     this.draft.line ??= line.number;
+    this.draft.notes.addAll(unreadable);
     this.draft.text('framework', 'TensorRT-LLM').once(name, number, power, line.text);
     if (isFirst && this.draft.hasResult) this.onResult(this.draft);
   }
