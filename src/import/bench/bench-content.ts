@@ -14,7 +14,11 @@ export interface BenchDocument {
 }
 
 export class BenchContent {
-  readonly kind: 'documents' | 'text';
+  /**
+   * `damaged`: begins like JSON or a dict, but cannot be read as such. It is no text either: an answer inside it may
+   * quote any report.
+   */
+  readonly kind: 'documents' | 'text' | 'damaged';
   readonly documents: readonly BenchDocument[];
   /** Lines among the documents that are none: cut off, or of something else. */
   readonly unreadableLines: number;
@@ -32,8 +36,10 @@ export class BenchContent {
     }
     const { documents, others } = lineDocuments(text);
     // A log may print a dict or two; a file of documents has at most a broken one among them.
-    this.kind = documents.length > 0 && documents.length >= others ? 'documents' : 'text';
-    this.documents = this.kind === 'documents' ? documents : [];
+    const isDocuments = documents.length > 0 && documents.length >= others;
+    const isBroken = beginsLikeDocument(text) && documents[0]?.line !== 1;
+    this.kind = isDocuments ? 'documents' : isBroken ? 'damaged' : 'text';
+    this.documents = isDocuments ? documents : [];
     this.unreadableLines = others;
   }
 
@@ -44,11 +50,6 @@ export class BenchContent {
     );
   }
 
-  /** Begins like JSON or a dict, though it cannot be read as such. */
-  get looksCut(): boolean {
-    return this.kind === 'text' && /^\s*[{[]\s*(?:["'{}\]]|$)/.test(this.text.slice(0, 1000));
-  }
-
   lines(): Iterable<LogLine> {
     return logLines(this.text);
   }
@@ -56,6 +57,9 @@ export class BenchContent {
 
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const beginsLikeDocument = (text: string) =>
+  /^\s*(?:\{\s*(?:["'}]|$)|\[\s*(?:\{|$))/.test(text.slice(0, 1000));
 
 function wholeDocument(text: string): unknown {
   const first = /\S/.exec(text.slice(0, 10_000))?.[0];

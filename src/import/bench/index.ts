@@ -43,7 +43,7 @@ export function benchImporterFor(content: BenchContent): BenchImporter {
       'Give the results of each format in a file of their own.',
     );
   }
-  if (content.looksCut) throw damaged(content.file);
+  if (content.kind === 'damaged') throw damaged(content.file);
   throw new UserError(
     'not-a-profile',
     `${content.file} holds no benchmark result that Stepscope knows.`,

@@ -112,6 +112,23 @@ export class RunDraft {
     return this.numbers.get(name as NumberName) ?? this.texts.get(name as TextName);
   }
 
+  get figureCount(): number {
+    return this.numbers.size;
+  }
+
+  /** Prints the same figures, as far as both go. */
+  agreesWith(other: RunDraft): boolean {
+    const shared = [...this.numbers].filter(([name]) => other.numbers.has(name));
+    return shared.length > 0 && shared.every(([name, value]) => other.numbers.get(name) === value);
+  }
+
+  /** Takes over the iterations of a draft of the same run. */
+  withRows(other: RunDraft): this {
+    for (const row of other.iterations) this.iterations.push(row);
+    this.notes.addAll(other.notes);
+    return this;
+  }
+
   /** Holds at least one figure that is a result, or rows. */
   get hasResult(): boolean {
     if (this.iterations.length > 0 || this.requests.length > 0) return true;

@@ -74,20 +74,17 @@ class TrtllmLogReader {
   }
 }
 
-/** In file order; a report that every rank printed is one. */
+/** In file order; a report that every rank printed is one, the fullest where the file was cut between their lines. */
 function distinct(streams: readonly (readonly RunDraft[])[]): RunDraft[] {
-  const seen = new Set<string>();
-  const result: RunDraft[] = [];
+  let result: RunDraft[] = [];
   for (const drafts of streams) {
-    const ofStream = new Set<string>();
+    const others = [...result];
     for (const draft of drafts) {
-      const { source: _source, notes: _notes, iterations: _rows, ...figures } = draft.build('', '');
-      const key = JSON.stringify(figures);
-      if (seen.has(key)) continue;
-      ofStream.add(key);
-      result.push(draft);
+      const twin = others.find(other => other.agreesWith(draft));
+      if (!twin) result.push(draft);
+      else if (twin.figureCount < draft.figureCount)
+        result = result.map(other => (other === twin ? draft.withRows(twin) : other));
     }
-    for (const key of ofStream) seen.add(key);
   }
   return result.sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
 }
