@@ -373,6 +373,29 @@ test('not finite is not a figure', () => {
   assert.equal(second.throughput.requests, 102.5);
 });
 
+test('what stands in front of lines does not matter', () => {
+  const texts = names.filter(name => /trtllm-log|text$/.test(formats[name]) && name !== 'trtllm-pieces.md');
+  assert.ok(texts.length >= 12);
+  for (const prefix of [
+    '# ',
+    '> ',
+    '2025-11-02T10:00:00.123Z ',
+    '[1,0]<stdout>:',
+    '  3: ',
+    '\x1b[36m',
+    '│ ',
+  ]) {
+    for (const name of texts.filter(name => !name.includes('srun'))) {
+      const text = textOf(name).replace(/^/gm, prefix);
+      assert.deepEqual(
+        readBenchText(name, text).map(figuresOf),
+        read(name).map(figuresOf),
+        `${name}: ${prefix}`,
+      );
+    }
+  }
+});
+
 test('cut anywhere: a UserError, or figures of the whole file', () => {
   for (const name of names.filter(name => !['trtllm-output.json', 'trtllm-mixed-ranks.log'].includes(name))) {
     const whole = textOf(name);

@@ -78,7 +78,7 @@ class ServingReader {
       this.draft.line = line.number;
       this.draft.tool = title === 'Serving' ? 'vllm bench serve' : 'sglang.bench_offline_throughput';
       if (title !== 'Serving') this.draft.text('framework', 'SGLang');
-    } else if (this.inBlock && /^[^A-Za-z0-9]*={50}\s*$/.test(text)) this.next();
+    } else if (this.inBlock && /(?:^|\s)={50}\s*$/.test(text)) this.next();
     else if (text.includes('Namespace(')) this.namespace(text);
     else this.row(line);
   }

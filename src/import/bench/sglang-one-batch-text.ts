@@ -22,8 +22,8 @@ export const sglangOneBatchText: BenchImporter = {
     let draft: RunDraft | undefined;
     let warmingUp = false;
     for (const { text, number } of content.lines()) {
-      if (/^\W{0,3}Warmup \.\.\./.test(text)) warmingUp = true;
-      else if (/^\W{0,3}Benchmark \.\.\./.test(text)) warmingUp = false;
+      if (/(?:^|\s)Warmup \.\.\.\s{0,9}$/.test(text)) warmingUp = true;
+      else if (/(?:^|\s)Benchmark \.\.\.\s{0,9}$/.test(text)) warmingUp = false;
       else if (warmingUp) continue;
       const prefill = PREFILL.exec(text);
       if (prefill) {

@@ -21,6 +21,8 @@ import {
 const findFigure = labelFinder(Object.keys(reportFigures));
 const findText = labelFinder(Object.keys(engineTexts));
 const findDataset = labelFinder(['Dataset Path']);
+/** Of notes in Markdown. A report kept as a comment has `# ` in front as well, but labels with colons or rules. */
+const HEADING = /^#{1,6} {1,3}(["'`*A-Za-z0-9](?:[^:\t]|:(?=$|\S)){0,80})$/;
 /** A heading names what follows it closely. */
 const HEADING_REACH = 6;
 
@@ -36,19 +38,17 @@ export class TrtllmReportReader {
 
   read(line: LogLine): void {
     const { text } = line;
-    const heading = /^#{1,6} {1,3}(\S.{0,80})$/.exec(text);
-    if (heading) {
-      this.heading = { text: heading[1].trim().replace(/^["'`]+|["'`:]+$/g, ''), line: line.number };
-      return;
-    }
     const title = blockTitle.exec(text)?.[1];
     const row = title === undefined ? breakdownLine.exec(text) : null;
     const found = title === undefined && !row ? findFigure(text) : undefined;
+    const heading = HEADING.exec(text)?.[1];
     if (title) this.begin(title, line);
     else if (row) this.breakdown(row, line);
     else if (found) {
       const { name, power, begins } = reportFigures[found.label];
       this.figure(name, found.value, line, power, begins);
+    } else if (heading) {
+      this.heading = { text: heading.trim().replace(/^["'`*]+|["'`*:]+$/g, ''), line: line.number };
     } else this.words(text, line);
   }
 
