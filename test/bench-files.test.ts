@@ -508,6 +508,8 @@ test('hostile text does not take long', () => {
     `Request Throughput (req/sec): 1.0000\n${many('\x1b[', 500_000)}\n${many('\r', 500_000)}`,
     many(`{'a': '${'\\'.repeat(1000)}`, 1000),
     `Prefill. latency: ${many(' ', 1_000_000)}`,
+    `${many('a line: like any other\n', 400_000)}Request Throughput (req/sec): 1.0000\n`,
+    many(`{'iter': 1, 'iterLatencyMS': 2.5}\n`, 200_000),
   ];
   for (const text of hostile) {
     const begun = performance.now();

@@ -27,13 +27,14 @@ export function* logLines(text: string): Generator<LogLine> {
     const newline = text.indexOf('\n', from);
     const to = newline === -1 ? text.length : newline;
     number++;
-    let start = from;
-    // A progress bar rewrites its line: each state is a line of its own.
-    while (start <= to) {
-      const back = text.indexOf('\r', start);
-      const end = back === -1 || back > to ? to : back;
-      const piece = text.slice(start, Math.min(end, start + MOST_CHARACTERS));
-      if (piece !== '') yield lineOf(piece, number, newline === -1 && end === to);
+    // A progress bar rewrites its line: each state is a line of its own. Searched in the line, not in all that follows.
+    const line = text.slice(from, to);
+    let start = 0;
+    while (start <= line.length) {
+      const back = line.indexOf('\r', start);
+      const end = back === -1 ? line.length : back;
+      const piece = line.slice(start, Math.min(end, start + MOST_CHARACTERS));
+      if (piece !== '') yield lineOf(piece, number, newline === -1 && end === line.length);
       start = end + 1;
     }
     from = to + 1;
