@@ -24,6 +24,8 @@ export type ColumnKind =
   | 'ns-mean'
   /** A mean of counts, one decimal. */
   | 'mean'
+  /** Things per second: all digits for machines, four that count for people. */
+  | 'rate'
   /** Bytes, shown as megabytes (10^6) with three decimals. */
   | 'bytes'
   /** Bytes per second, shown as MB/s with three decimals. */

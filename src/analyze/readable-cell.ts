@@ -1,6 +1,6 @@
 /** A cell of a table for people: durations and sizes with the unit they read best in. */
 import { printable } from '../base/printable.js';
-import { formatBytes, formatCount, formatDuration } from '../base/units.js';
+import { formatBytes, formatCount, formatDuration, formatRate } from '../base/units.js';
 import type { TableColumn } from './block.js';
 
 /** Cells carry their unit, so the header need not. */
@@ -24,8 +24,10 @@ export function readableCell({ kind, values }: TableColumn): (row: number) => st
                 ? value => `${value.toFixed(1)}`
                 : kind === 'mean'
                   ? value => formatCount(Number(value.toFixed(1)))
-                  : kind === 'count'
-                    ? formatCount
-                    : String;
+                  : kind === 'rate'
+                    ? formatRate
+                    : kind === 'count'
+                      ? formatCount
+                      : String;
   return row => (!Number.isNaN(numbers[row]) ? number(numbers[row]) : '');
 }

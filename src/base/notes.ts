@@ -23,6 +23,11 @@ export class NoteCounter {
     else this.byCode.set(code, { code, severity, text, count, example: example.slice(0, 200) });
   }
 
+  addAll(others: NoteCounter): void {
+    for (const { code, severity, text, example, count } of others.byCode.values())
+      this.add(code, severity, text, example, count);
+  }
+
   /** How many different notes there are. */
   get size(): number {
     return this.byCode.size;

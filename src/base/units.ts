@@ -40,6 +40,17 @@ export function formatCount(count: number): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
+/** `18,086`, `141.3`, `9.000`, `0.04124`: four digits that count, large numbers whole. */
+export function formatRate(perSecond: number): string {
+  if (Number.isNaN(perSecond)) return '–';
+  if (Math.abs(perSecond) >= 1000) return formatCount(Math.round(perSecond));
+  return perSecond === 0 ? '0' : perSecond.toPrecision(4);
+}
+
+/** `+1.7%` of a change of 0.017. */
+export const formatRelativeChange = (change: number): string =>
+  `${change < 0 ? '−' : '+'}${Math.abs(change * 100).toFixed(1)}%`;
+
 /** Three significant digits, without turning 100.4 into 100. */
 function digits(value: number): string {
   const size = Math.abs(value);

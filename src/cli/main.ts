@@ -12,6 +12,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   steps: async () => (await import('./commands/steps.js')).steps,
   info: async () => (await import('./commands/info.js')).info,
   stats: async () => (await import('./commands/stats.js')).stats,
+  bench: async () => (await import('./commands/bench.js')).bench,
   redact: async () => (await import('./commands/redact.js')).redact,
 };
 

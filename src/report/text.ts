@@ -11,6 +11,11 @@ import { renderWaterfall } from './text-waterfall.js';
 
 /** What to leave out first when a table is too wide; the reader is told. */
 const LEAST_NEEDED = [
+  /^(E2E|TTFT|TPOT|ITL) p50$/,
+  /^(Run time|In flight|Gen tok)/,
+  /^(Precision|GPU name|Parallel|Rate|Benchmark)$/,
+  /^(E2E|TTFT|TPOT|ITL) p99$/,
+  /^(Model|Framework)$/,
   /StdDev/,
   /Min/,
   /Max/,

@@ -1,0 +1,150 @@
+/**
+ * The figures of a benchmark that are compared, and the settings that must be equal for that. Definitions are in
+ * docs/metrics.md#benchmarks; where tools define a figure differently, docs/bench-formats.md says how.
+ */
+import type { BenchRun, LatencyName } from '../model/bench-run.js';
+
+export interface BenchMetric {
+  readonly id: string;
+  readonly header: string;
+  readonly about: string;
+  /** `rate`: per second; `ns`: nanoseconds. */
+  readonly kind: 'rate' | 'ns';
+  readonly better: 'higher' | 'lower';
+  of(run: BenchRun): number | undefined;
+}
+
+const rate = (id: string, header: string, about: string, of: BenchMetric['of']): BenchMetric => ({
+  id,
+  header,
+  about,
+  kind: 'rate',
+  better: 'higher',
+  of,
+});
+
+const latencyWords: Readonly<Record<LatencyName, readonly [header: string, about: string]>> = {
+  e2e: ['E2E', 'request sent to answer complete'],
+  ttft: ['TTFT', 'request sent to first token'],
+  tpot: ['TPOT', 'per request, time per token after the first'],
+  itl: ['ITL', 'gap between two pieces of an answer'],
+};
+
+const latency = (name: LatencyName): BenchMetric[] => {
+  const [header, about] = latencyWords[name];
+  const metric = (stat: string, of: BenchMetric['of']): BenchMetric => ({
+    id: `${name}${stat[0].toUpperCase()}${stat.slice(1)}Ns`,
+    header: `${header} ${stat}`,
+    about: `${about}: ${stat === 'mean' ? 'mean' : `percentile ${stat.slice(1)}`}`,
+    kind: 'ns',
+    better: 'lower',
+    of,
+  });
+  return [
+    metric('mean', run => run.latency[name]?.meanNs),
+    metric('p50', run => run.latency[name]?.percentilesNs['50']),
+    metric('p99', run => run.latency[name]?.percentilesNs['99']),
+  ];
+};
+
+/** In the order of the table; the first one a run has stands for its speed. */
+export const benchMetrics: readonly BenchMetric[] = [
+  rate('requestsPerSecond', 'Req/s', 'requests answered per second', run => run.throughput.requests),
+  rate(
+    'outputTokensPerSecond',
+    'Output tok/s',
+    'answer tokens per second',
+    run => run.throughput.outputTokens,
+  ),
+  rate(
+    'totalTokensPerSecond',
+    'Total tok/s',
+    'prompt and answer tokens per second',
+    run => run.throughput.totalTokens,
+  ),
+  ...latency('e2e'),
+  ...latency('ttft'),
+  ...latency('tpot'),
+  ...latency('itl'),
+  rate(
+    'outputTokensPerSecondPerUser',
+    'tok/s/user',
+    'mean over requests of answer tokens over end-to-end time',
+    run => run.throughput.outputTokensPerUser,
+  ),
+  rate(
+    'generationTokensPerSecondPerUser',
+    'Gen tok/s/user',
+    'mean over requests of answer tokens over the time after the first',
+    run => run.throughput.generationSpeedPerUser,
+  ),
+  rate(
+    'outputTokensPerSecondPerGpu',
+    'tok/s/GPU',
+    'answer tokens per second and GPU',
+    run => run.throughput.outputTokensPerGpu,
+  ),
+  {
+    id: 'durationNs',
+    header: 'Run time',
+    about: 'first request sent to last one answered',
+    kind: 'ns',
+    better: 'lower',
+    of: run => run.durationNs,
+  },
+];
+
+export interface BenchSetting {
+  readonly id: string;
+  readonly label: string;
+  /** `prevents`: runs that differ here answer different questions. `explains`: it may be what is being compared. */
+  readonly difference: 'prevents' | 'explains';
+  /** Relative difference that still counts as equal: lengths are drawn at random. */
+  readonly tolerance?: number;
+  of(run: BenchRun): string | number | undefined;
+}
+
+const setting = (
+  id: string,
+  label: string,
+  difference: BenchSetting['difference'],
+  of: BenchSetting['of'],
+  tolerance?: number,
+): BenchSetting => ({ id, label, difference, of, ...(tolerance === undefined ? {} : { tolerance }) });
+
+export const benchSettings: readonly BenchSetting[] = [
+  setting('model', 'model', 'prevents', run => run.model && modelName(run.model)),
+  setting('inputTokens', 'input length', 'prevents', run => run.load.inputTokens, 0.01),
+  setting('outputTokens', 'output length', 'prevents', run => run.load.outputTokens, 0.01),
+  setting('maxConcurrency', 'concurrency', 'prevents', run => run.load.maxConcurrency),
+  setting('requestRate', 'request rate', 'prevents', run => run.load.requestRate),
+  setting('requests', 'number of requests', 'prevents', run => run.load.requests),
+  setting('batchSize', 'batch size', 'prevents', run => run.load.batchSize),
+  setting('tool', 'benchmark', 'explains', run => run.tool),
+  setting('framework', 'framework', 'explains', run => run.framework),
+  setting('frameworkVersion', 'version', 'explains', run => run.frameworkVersion),
+  setting('dataset', 'dataset', 'explains', run => run.load.dataset),
+  setting('dtype', 'dtype', 'explains', run => run.dtype),
+  setting('kvCacheDtype', 'KV cache dtype', 'explains', run => run.kvCacheDtype),
+  setting('quantization', 'quantization', 'explains', run => run.quantization),
+  setting('gpu', 'GPU', 'explains', run => run.gpu),
+  setting('gpus', 'GPUs', 'explains', run => run.load.gpus),
+  setting('tensorParallel', 'tensor parallel', 'explains', run => run.load.tensorParallel),
+  setting('pipelineParallel', 'pipeline parallel', 'explains', run => run.load.pipelineParallel),
+  setting('expertParallel', 'expert parallel', 'explains', run => run.load.expertParallel),
+  setting('dataParallel', 'data parallel', 'explains', run => run.load.dataParallel),
+  setting('maxBatchSize', 'max batch size', 'explains', run => run.load.maxBatchSize),
+  setting('maxBatchTokens', 'max batch tokens', 'explains', run => run.load.maxBatchTokens),
+];
+
+/** The name of a model given as a hub name, a path, or a path into the hub's cache. */
+export function modelName(model: string): string {
+  const cached = /models--([^/\\]{1,100})--([^/\\]{1,200})/.exec(model);
+  if (cached) return cached[2];
+  return (
+    model
+      .replace(/[/\\]+$/, '')
+      .split(/[/\\]/)
+      .pop() || model
+  );
+}

@@ -1,0 +1,59 @@
+/** The registry of benchmark formats: one line per format. */
+import { UserError } from '../../base/user-error.js';
+import type { BenchContent } from './bench-content.js';
+import type { BenchImporter } from './bench-importer.js';
+import { genaiPerfJson } from './genai-perf-json.js';
+import { sglangServingJson, trtllmServingJson, vllmServingJson } from './serving-json.js';
+import { servingText } from './serving-text.js';
+import { sglangOneBatchJson, sglangThroughputJson } from './sglang-offline-json.js';
+import { sglangOneBatchText } from './sglang-one-batch-text.js';
+import { trtllmIterationLog } from './trtllm-iteration-log.js';
+import { trtllmLog } from './trtllm-log.js';
+import { trtllmOutputJson } from './trtllm-output-json.js';
+import { trtllmReportJson } from './trtllm-report-json.js';
+import { trtllmRequestJson } from './trtllm-request-json.js';
+import { vllmLatencyJson, vllmThroughputJson } from './vllm-offline-json.js';
+
+export const benchImporters: readonly BenchImporter[] = [
+  trtllmLog,
+  trtllmReportJson,
+  trtllmIterationLog,
+  trtllmRequestJson,
+  trtllmOutputJson,
+  trtllmServingJson,
+  vllmServingJson,
+  vllmThroughputJson,
+  vllmLatencyJson,
+  sglangServingJson,
+  sglangOneBatchJson,
+  sglangThroughputJson,
+  sglangOneBatchText,
+  servingText,
+  genaiPerfJson,
+];
+
+/** The one importer that knows this content. */
+export function benchImporterFor(content: BenchContent): BenchImporter {
+  const known = benchImporters.filter(importer => importer.recognizes(content));
+  if (known.length === 1) return known[0];
+  if (known.length > 1) {
+    throw new UserError(
+      'not-a-profile',
+      `${content.file} mixes results of several formats: ${known.map(({ label }) => label).join('; ')}.`,
+      'Give the results of each format in a file of their own.',
+    );
+  }
+  if (content.kind === 'damaged') throw damaged(content.file);
+  throw new UserError(
+    'not-a-profile',
+    `${content.file} holds no benchmark result that Stepscope knows.`,
+    `It reads: ${benchImporters.map(({ label }) => label).join('; ')}.`,
+  );
+}
+
+export const damaged = (file: string) =>
+  new UserError(
+    'damaged',
+    `${file} begins like a benchmark result, but is cut off or damaged.`,
+    'Check that the benchmark ran to its end, and copy the file again.',
+  );
