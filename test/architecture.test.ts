@@ -12,6 +12,7 @@ const allowed: Record<string, readonly string[]> = {
   import: ['base', 'model', 'catalog'],
   analyze: ['base', 'model', 'catalog'],
   compare: ['base', 'model', 'catalog', 'analyze'],
+  moe: ['base', 'model', 'catalog', 'analyze'],
   report: ['base', 'analyze'],
   timeline: ['base', 'model', 'catalog', 'analyze'],
   /** The browser: types of blocks, and what page and server have in common. */
@@ -19,7 +20,7 @@ const allowed: Record<string, readonly string[]> = {
   server: ['base', 'model', 'analyze', 'compare', 'import', 'report', 'timeline'],
   testing: ['base', 'model', 'catalog', 'import'],
   redact: ['base', 'model', 'catalog', 'import'],
-  cli: ['base', 'model', 'catalog', 'import', 'analyze', 'compare', 'report', 'redact', 'server'],
+  cli: ['base', 'model', 'catalog', 'import', 'analyze', 'compare', 'moe', 'report', 'redact', 'server'],
 };
 /** These run anywhere: in the command, a worker, a browser. No files, processes or DOM. */
 const pure = ['base', 'model', 'catalog', 'analyze', 'compare', 'report', 'timeline', 'web'];
