@@ -12,6 +12,8 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   steps: async () => (await import('./commands/steps.js')).steps,
   info: async () => (await import('./commands/info.js')).info,
   stats: async () => (await import('./commands/stats.js')).stats,
+  check: async () => (await import('./commands/check.js')).check,
+  baseline: async () => (await import('./commands/baseline.js')).baseline,
   redact: async () => (await import('./commands/redact.js')).redact,
 };
 

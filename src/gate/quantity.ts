@@ -82,8 +82,9 @@ export function formatValue(value: number, unit: Unit): string {
 
 /** A difference of two values: shares in points, since percent would be read as a part of the baseline. */
 export function formatDifference(change: number, unit: Unit): string {
-  const sign = change > 0 ? '+' : change < 0 ? '−' : '±';
+  const sign = change > 0 ? '+' : change < 0 ? '−' : '';
   const size = Math.abs(change);
+  if (unit === 'share' && size === 0) return '0 pp';
   if (unit === 'share') return `${sign}${(size * 100).toFixed(size < 0.001 ? 2 : 1)} pp`;
   return `${sign}${formatValue(size, unit)}`;
 }
@@ -91,7 +92,8 @@ export function formatDifference(change: number, unit: Unit): string {
 /** `+4.2%` */
 export function formatRelative(change: number): string {
   if (!Number.isFinite(change)) return 'from 0';
-  const sign = change > 0 ? '+' : change < 0 ? '−' : '±';
+  if (change === 0) return '0%';
+  const sign = change > 0 ? '+' : '−';
   const percent = Math.abs(change) * 100;
   return `${sign}${percent.toFixed(percent < 0.1 ? 2 : 1)}%`;
 }
