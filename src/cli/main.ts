@@ -14,6 +14,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   stats: async () => (await import('./commands/stats.js')).stats,
   check: async () => (await import('./commands/check.js')).check,
   baseline: async () => (await import('./commands/baseline.js')).baseline,
+  trend: async () => (await import('./commands/trend.js')).trend,
   redact: async () => (await import('./commands/redact.js')).redact,
 };
 
