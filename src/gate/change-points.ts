@@ -15,9 +15,10 @@ import { medianOf } from '../base/stats.js';
 export interface ChangePoint {
   /** Between this run and the next. */
   readonly after: number;
-  readonly before: number;
-  readonly then: number;
-  /** (then − before) by before. */
+  /** Level on both sides: the median of the runs up to the next change. */
+  readonly from: number;
+  readonly to: number;
+  /** (to − from) by from. */
   readonly changeShare: number;
   readonly p: number;
 }
@@ -51,14 +52,8 @@ export function findChangePoints(values: readonly number[]): ChangePoint[] {
   const edges = [0, ...splits.map(({ after }) => after + 1), values.length];
   const levels = edges.slice(1).map((end, i) => medianOf(Float64Array.from(values.slice(edges[i], end))));
   return splits.map(({ after, p }, i) => {
-    const [before, then] = [levels[i], levels[i + 1]];
-    return {
-      after,
-      before,
-      then,
-      changeShare: before === 0 ? Infinity : (then - before) / Math.abs(before),
-      p,
-    };
+    const [from, to] = [levels[i], levels[i + 1]];
+    return { after, from, to, changeShare: from === 0 ? Infinity : (to - from) / Math.abs(from), p };
   });
 }
 

@@ -25,10 +25,10 @@ export function seriesSentences(series: Series): string[] {
 /** `between run 12 (a1b2) and 13 (c3d4): +4.2% (p = 0.003)` */
 export function changeSentence(series: Series, change: ChangePoint): string {
   const { points, metric } = series;
-  const { after, before, then, changeShare, p } = change;
+  const { after, from, to, changeShare, p } = change;
   const next = levelStart(series, change);
-  const word = then > before === (metric.better === 'lower') ? 'worse' : 'better';
-  const levels = `${formatValue(before, metric.unit)} → ${formatValue(then, metric.unit)}`;
+  const word = to > from === (metric.better === 'lower') ? 'worse' : 'better';
+  const levels = `${formatValue(from, metric.unit)} → ${formatValue(to, metric.unit)}`;
   return `between run ${after + 1} (${points[after].label}) and ${next + 1} (${points[next].label}): ${formatRelative(changeShare)}, ${word} (${levels}, p = ${formatP(p)})`;
 }
 

@@ -1,4 +1,5 @@
 /** A file of baselines as it is read: someone may have edited it, merged it badly, or written it with another version. */
+import { printable } from '../base/printable.js';
 import { UserError } from '../base/user-error.js';
 import { isPhase } from '../catalog/phases.js';
 import { BASELINES_SCHEMA, type Baseline, type Baselines, MOST_BASELINES, MOST_RUNS } from './baselines.js';
@@ -13,7 +14,7 @@ export function parseBaselines(text: string, file: string): Baselines {
   try {
     json = JSON.parse(text);
   } catch (error) {
-    throw wrong((error as Error).message.slice(0, 200));
+    throw wrong(printable((error as Error).message).slice(0, 200));
   }
   if (!isObject(json)) throw wrong('it is no object');
   if (json.schema !== BASELINES_SCHEMA) {

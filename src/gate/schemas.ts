@@ -210,8 +210,8 @@ export const gateSchemas: { readonly [file: string]: Json } = {
             object({
               after: described(text, 'label of the last run before the change'),
               position: described(number, 'its place, from 1'),
-              before: number,
-              then: number,
+              from: number,
+              to: number,
               changeShare: orNull('number'),
               p: number,
             }),

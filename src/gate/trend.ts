@@ -113,11 +113,11 @@ export function trendDocument({ series, differences }: Trend, tool: string) {
         error: orNull(error),
         changeShare: orNull(changeShare),
       })),
-      changes: changes.map(({ after, before, then, changeShare, p }) => ({
+      changes: changes.map(({ after, from, to, changeShare, p }) => ({
         after: points[after].label,
         position: after + 1,
-        before,
-        then,
+        from,
+        to,
         changeShare: orNull(changeShare),
         p,
       })),
