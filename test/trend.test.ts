@@ -20,7 +20,10 @@ import { normal, runOf, stepscope, writeRun } from './gate-runs.js';
 const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-trend-'));
 after(() => rmSync(folder, { recursive: true }));
 
-const validate = new Ajv2020({ allowUnionTypes: true }).compile(gateSchemas.trend as object);
+const validator = new Ajv2020({ allowUnionTypes: true }).compile(gateSchemas.trend as object);
+function assertFollows(document: unknown): void {
+  assert.ok(validator(document), JSON.stringify(validator.errors?.[0]));
+}
 const step = findMetric('step.p50')!;
 
 /** Runs whose figures scatter by 1% around a level of their own. */
@@ -60,12 +63,16 @@ test('chance is taken for a change no more often than the level says', () => {
 });
 
 test('several changes, none in a row of equal figures, and one odd run is none', () => {
-  const three = findChangePoints(series(levels([12, 100], [12, 110], [12, 100]), 3));
-  assert.deepEqual(
-    three.map(({ after: at }) => at),
-    [11, 23],
-  );
-  assert.ok(three[0].changeShare > 0 && three[1].changeShare < 0);
+  let exact = 0;
+  for (let seed = 1; seed <= 100; seed++) {
+    const found = findChangePoints(series(levels([12, 100], [12, 110], [12, 100]), seed));
+    const places = found.map(({ after: at }) => at);
+    assert.ok(places.includes(11) && places.includes(23), `seed ${seed}: ${places}`);
+    if (found.length > 2) continue;
+    exact++;
+    assert.ok(found[0].changeShare > 0.08 && found[1].changeShare < -0.07);
+  }
+  assert.ok(exact >= 90, `${exact} of 100 without a third`);
   assert.deepEqual(findChangePoints(levels([20, 100])), []);
   const odd = levels([20, 100]);
   odd[12] = 150;
@@ -108,10 +115,7 @@ test('a slower engine shows between the runs where it became slower', () => {
     /^decode step\.p50: between run 6 \(r6\) and 7 \(r7\): \+[45]\.\d%, worse \(.* ms → .* ms, p = 0\.0\d+\)\.$/,
   );
   assert.match(seriesSentences(kernels)[0], /no change over 12 runs/);
-  assert.ok(
-    validate(JSON.parse(JSON.stringify(trendDocument(trend, 't')))),
-    JSON.stringify(validate.errors?.[0]),
-  );
+  assertFollows(JSON.parse(JSON.stringify(trendDocument(trend, 't'))));
   assert.equal(describeTrend(trend).length, 3);
 });
 
@@ -156,7 +160,7 @@ test('the command: files, labels, baselines, every form', async () => {
     '--json',
   ]);
   const document = JSON.parse(labelled.out);
-  assert.ok(validate(document), JSON.stringify(validate.errors?.[0]));
+  assertFollows(document);
   assert.deepEqual(
     document.series[0].runs.map((run: { label: string }) => run.label),
     ['a1b2', 'c3d4'],
