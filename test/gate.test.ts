@@ -165,6 +165,13 @@ test('repeats give the noise floor: a prediction band with Student’s quantile'
     source: 'unknown',
     runs: 2,
   });
+  // Steps of two kinds scatter by half in every run, and alike: what runs show is what counts.
+  const mixed = (seed: number) =>
+    runOf({ seed, scatter: 0.001, steps: 12, stepNs: step => (step % 2 === 0 ? 10e6 : 15e6) + 1e3 * seed });
+  const byRuns = noiseOf([mixed(4)], [mixed(1), mixed(2), mixed(3)], 'decode', findMetric('step.mean')!);
+  const bySteps = noiseOf([mixed(4)], [mixed(1)], 'decode', findMetric('step.mean')!);
+  assert.equal(bySteps.source, 'steps');
+  assert.ok(byRuns.floor < 1e4 && bySteps.floor > 1e6, `${byRuns.floor} ${bySteps.floor}`);
   const policy = limit('memory.peak', 'max_increase: 1%');
   const verdict = (peak: number) =>
     checkRuns([withPeak(peak)], policy, baselineOf(...[98, 100, 102].map(withPeak))).limits[0].verdict;

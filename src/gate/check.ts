@@ -156,16 +156,16 @@ function remarks(
     ({ limit: { amount }, noise, baseline: before }) =>
       noise!.floor > (amount.kind === 'relative' ? amount.value * Math.abs(before!) : amount.value),
   );
-  for (const { limit, noise, baseline: before } of tight) {
-    const { unit } = limit.metric;
-    const floor =
-      unit === 'share' || before === 0
-        ? formatDifference(noise!.floor, unit)
-        : formatRelative(noise!.floor / Math.abs(before!));
-    found.push(
-      `${limit.metric.id} ${limit.kind} ${limit.written} is tighter than the noise: changes below ${floor.replace('+', '')} cannot be told`,
-    );
-  }
+  const floors = tight.map(({ limit, noise, baseline: before }) => {
+    const { id, unit } = limit.metric;
+    const isPlain = unit === 'share' || before === 0;
+    const floor = isPlain
+      ? formatDifference(noise!.floor, unit)
+      : formatRelative(noise!.floor / Math.abs(before!));
+    return `${id} (${floor.replace('+', '')})`;
+  });
+  if (floors.length > 0)
+    found.push(`tighter than the noise, so that smaller changes cannot be told: ${floors.join(', ')}`);
   const few = new Set(
     limits.flatMap(({ limit, scope }) => {
       const steps = facts.phases[scope as Phase]?.steps ?? 0;

@@ -46,7 +46,7 @@ export function describeCheck(result: CheckResult): Block[] {
     kind: 'facts',
     id: 'remarks',
     title: 'To read this right',
-    facts: remarks.map(text => ({ label: '·', text, tone: 'quiet' })),
+    facts: remarks.map(text => ({ label: 'note', text, tone: 'quiet' })),
   };
   return [
     verdictOf(result),

@@ -37,16 +37,18 @@ export function noiseOf(
   const ours = valuesOf(candidate, scope, metric);
   const theirs = valuesOf(baseline, scope, metric);
   const runs = ours.length + theirs.length;
-  const stepsFloor = floorFromSteps(candidate, baseline, scope, metric, confidence);
   const degrees = runs - 2;
-  // One run against one: nothing repeats.
-  if (degrees < 1)
-    return { floor: stepsFloor ?? 0, source: stepsFloor === undefined ? 'unknown' : 'steps', runs };
+  if (degrees < 1) {
+    // One run against one: nothing repeats.
+    const floor = floorFromSteps(candidate, baseline, scope, metric, confidence);
+    return { floor: floor ?? 0, source: floor === undefined ? 'unknown' : 'steps', runs };
+  }
+  // Steps are left out here on purpose: a slow first step or two kinds of steps scatter widely within every run, and
+  // alike in each, so that runs agree far better than their steps.
   const deviation = Math.sqrt((squares(ours) + squares(theirs)) / degrees);
-  const band =
+  const floor =
     studentQuantile(confidence, degrees) * deviation * Math.sqrt(1 / ours.length + 1 / theirs.length);
-  // Repeats that happen to agree do not make the steps less scattered.
-  return { floor: Math.max(band, stepsFloor ?? 0), source: 'repeats', runs };
+  return { floor, source: 'repeats', runs };
 }
 
 function squares(values: readonly number[]): number {
