@@ -2,20 +2,17 @@ import * as path from 'node:path';
 import type { TableBlock } from '../../analyze/block.js';
 import { plural } from '../../base/units.js';
 import { UserError } from '../../base/user-error.js';
-import { phases } from '../../catalog/phases.js';
 import {
   type Baseline,
   type Baselines,
   DEFAULT_BASELINES,
   findBaseline,
   MOST_BASELINES,
-  MOST_RUNS,
   requireName,
   withBaseline,
 } from '../../gate/baselines.js';
-import { differencesOf } from '../../gate/comparable.js';
 import { describeBaseline, stepsText } from '../../gate/describe-baseline.js';
-import type { RunMetrics } from '../../gate/run-metrics.js';
+import { requireRepeats } from '../../gate/repeats.js';
 import { text } from '../../report/text.js';
 import { readArguments, requireFiles } from '../arguments.js';
 import { readBaselines, readBaselinesIfThere, writeBaselines } from '../baselines-file.js';
@@ -94,7 +91,7 @@ export const baseline: Command = {
     // Read again: measuring takes long enough for another job to have saved its own.
     const known = readBaselinesIfThere(file);
     const all = [...(existing(known, name, file, values)?.runs ?? []), ...runs];
-    requireSame(all);
+    requireRepeats(all);
     writeBaselines(file, withBaseline(known, { name, tool: `stepscope ${version()}`, runs: all }));
     const told = all.length > 1 ? '' : '; save repeats to tell noise from change (--repeat, --add)';
     output.err(`saved ${name} to ${file}: ${plural(all.length, 'run')}${told}\n`);
@@ -124,27 +121,6 @@ function existing(
       'Remove some, or use another --file.',
     );
   return undefined;
-}
-
-/** Repeats tell the noise only where nothing but chance differs. */
-function requireSame(runs: readonly RunMetrics[]): void {
-  if (runs.length > MOST_RUNS)
-    throw new UserError(
-      'too-large',
-      `A baseline holds at most ${MOST_RUNS} runs.`,
-      'Save it anew with --force.',
-    );
-  const [first, ...others] = runs;
-  for (const run of others) {
-    const all = phases.map(({ id }) => id);
-    const differences = differencesOf(run.facts, first.facts, all);
-    if (differences.length === 0) continue;
-    throw new UserError(
-      'usage',
-      `${run.files.join(', ')} is no repeat of ${first.files.join(', ')}: ${differences.map(({ text: reason }) => reason.replace(', the baseline ', ', there ')).join('; ')}.`,
-      'Save it under another name.',
-    );
-  }
 }
 
 function list({ baselines }: Baselines, asJson: boolean, output: Output): number {

@@ -9,6 +9,7 @@ import { describeCheck } from '../../gate/describe-check.js';
 import { initialPolicy } from '../../gate/init-policy.js';
 import { metrics } from '../../gate/metrics.js';
 import { type GatePolicy, isRelative, parseGatePolicy } from '../../gate/policy.js';
+import { requireRepeats } from '../../gate/repeats.js';
 import type { RunMetrics } from '../../gate/run-metrics.js';
 import { MOST_POLICY_BYTES } from '../../gate/yaml-nodes.js';
 import { renderAnnotations } from '../../report/github.js';
@@ -140,6 +141,7 @@ async function measureAll(
 ): Promise<RunMetrics[]> {
   const runs = [await measureFiles(files, values, output)];
   for (const file of repeats) runs.push(await measureFiles([file], values, output));
+  requireRepeats(runs);
   return runs;
 }
 
@@ -166,8 +168,9 @@ function formOf(values: {
 
 function render(result: CheckResult, form: Form, tool: string, policyName: string): string {
   if (form === 'json') return `${JSON.stringify(checkDocument(result, tool, policyName), null, 1)}\n`;
-  // The mark lets a job find its own comment and replace it.
-  return `<!-- stepscope-check -->\n${markdown.render(describeCheck(result), { width: Infinity, color: false })}`;
+  const comment = markdown.render(describeCheck(result), { width: Infinity, color: false });
+  // The mark lets a job find its own comment; the empty one keeps names with an @ from calling anybody.
+  return `<!-- stepscope-check -->\n${comment.replaceAll('@', '@<!-- -->')}`;
 }
 
 function chooseBaseline(
