@@ -629,7 +629,7 @@ test('GitHub reads one annotation per line, whatever the names are', () => {
 
 test('names in a profile cannot speak to GitHub, to a terminal or to Markdown', async () => {
   const file = at('hostile.json');
-  const gpu = 'H @someone \u001b[31m\n::error title=x::owned <img src=x> | `a` [l](u)';
+  const gpu = 'H @someone ::add-mask::x \u001b[31m\n::error title=x::owned <img src=x> | `a` [l](u)';
   await stepscope(['baseline', 'save', 'main', writeRun(at('plain.json'), { seed: 1 }), '--file', file]);
   const policy = write('hostile.yaml', 'baseline: main\nlimits:\n  - {metric: step.p50, max_increase: 3%}\n');
   const args = [
@@ -644,7 +644,8 @@ test('names in a profile cannot speak to GitHub, to a terminal or to Markdown', 
   ];
   const { status, out } = await stepscope([...args, '--github'], 60);
   assert.equal(status, 2);
-  assert.ok(!out.includes('\u001b'));
+  // A wrapped line may begin with any word of a name.
+  assert.ok(!out.includes('\u001b') && !out.includes('::add-mask'));
   for (const line of out.split('\n').map(part => part.trimStart()))
     assert.doesNotMatch(line, /^::(?!error title=Not comparable::)/, line);
   parseXml(readFileSync(at('hostile.xml'), 'utf8'));
