@@ -13,6 +13,9 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   info: async () => (await import('./commands/info.js')).info,
   stats: async () => (await import('./commands/stats.js')).stats,
   bench: async () => (await import('./commands/bench.js')).bench,
+  check: async () => (await import('./commands/check.js')).check,
+  baseline: async () => (await import('./commands/baseline.js')).baseline,
+  trend: async () => (await import('./commands/trend.js')).trend,
   redact: async () => (await import('./commands/redact.js')).redact,
 };
 
