@@ -11,6 +11,7 @@ import { Analyzer, tablesReadBy } from '../src/analyze/analysis.js';
 import { seededRandom } from '../src/base/random.js';
 import { percentile, ratioError } from '../src/base/resample.js';
 import { studentQuantile } from '../src/base/student.js';
+import { withBench } from '../src/gate/bench-figures.js';
 import { checkRuns } from '../src/gate/check.js';
 import { differencesOf } from '../src/gate/comparable.js';
 import { findMetric, metrics } from '../src/gate/metrics.js';
@@ -18,6 +19,7 @@ import { noiseOf } from '../src/gate/noise.js';
 import { parseGatePolicy } from '../src/gate/policy.js';
 import { figureOf, measureRun, metricSources, type RunMetrics } from '../src/gate/run-metrics.js';
 import { gateSchemas } from '../src/gate/schemas.js';
+import { openBenchRuns } from '../src/import/bench/open-bench.js';
 import { openProfile } from '../src/import/open.js';
 import { renderAnnotations } from '../src/report/github.js';
 import { renderJunit } from '../src/report/junit.js';
@@ -292,10 +294,35 @@ test('the metrics are those of the analyses', async () => {
   );
   assert.ok(Math.abs(value('token.rate') * value('token.time') - 1e9) < 100);
   assert.equal(run.steps.decode!.length, 9);
-  const bench = measureRun(new Analyzer(await openProfile([capturePath('graph')])), { 'ttft.p99': 3e8 });
-  assert.deepEqual(bench.figures.run!['ttft.p99'], { value: 3e8 });
+  const [bench] = await openBenchRuns([path.join(projectRoot, 'test/fixtures/bench/vllm-serve.json')]);
+  const both = withBench(run, bench);
+  assert.equal(both.figures.run!['ttft.p99'].value, bench.latency.ttft!.percentilesNs['99']);
+  assert.deepEqual(both.figures.decode, run.figures.decode);
   const long = runOf({ seed: 1, steps: 2000 });
   assert.ok(long.steps.decode!.length <= 512 && long.steps.decode!.length >= 400);
+});
+
+test('a benchmark is gated without a profile, and only against the same load', () => {
+  const result = path.join(projectRoot, 'test/fixtures/bench/vllm-serve.json');
+  const file = at('bench-baselines.json');
+  const policy = at('bench-policy.yaml');
+  writeFileSync(
+    policy,
+    'limits:\n  - metric: ttft.p99\n    max_increase: 5%\n  - metric: throughput.output\n    max_decrease: 5%\n',
+  );
+  assert.equal(child('baseline', 'save', 'served', '--bench', result, '--file', file).status, 0);
+  const check = (bench: string) =>
+    child('check', '--bench', bench, '--policy', policy, '--baseline', 'served', '--baselines', file);
+  assert.equal(check(result).status, 0);
+  const slower = JSON.parse(readFileSync(result, 'utf8'));
+  for (const name of Object.keys(slower))
+    if (/ttft/.test(name) && typeof slower[name] === 'number') slower[name] *= 2;
+  writeFileSync(at('slower.json'), JSON.stringify(slower));
+  const answer = check(at('slower.json'));
+  assert.match(answer.stdout, /ttft\.p99/);
+  assert.notEqual(answer.status, 3);
+  writeFileSync(at('other-load.json'), JSON.stringify({ ...slower, max_concurrency: 7 }));
+  assert.equal(check(at('other-load.json')).status, 2, 'another concurrency answers another question');
 });
 
 test('runs about something else are not comparable, each for its reason', () => {

@@ -3,6 +3,7 @@
  * better or worse, it is about something else.
  */
 import { formatCount } from '../base/units.js';
+import { benchSettings } from '../catalog/bench-metrics.js';
 import type { Phase } from '../catalog/phases.js';
 import type { PhaseFacts, RunFacts } from './run-facts.js';
 
@@ -16,6 +17,7 @@ export const differenceKinds = [
   { id: 'phases', about: 'a phase that a limit is about is missing on one side' },
   { id: 'batch', about: 'requests decoding, or tokens prefilled, per step' },
   { id: 'model', about: 'layers of the model' },
+  { id: 'load', about: 'model, lengths, concurrency, rate or number of requests of the benchmark' },
 ] as const;
 
 export type DifferenceKind = (typeof differenceKinds)[number]['id'];
@@ -66,6 +68,15 @@ export function differencesOf(
         ours ? `has ${phase} steps` : `has no ${phase} steps`,
         theirs ? 'has' : 'has not',
       );
+  }
+  for (const { id, label, tolerance = 0 } of benchSettings) {
+    const [ours, theirs] = [run.load?.[id], baseline.load?.[id]];
+    if (ours === undefined || theirs === undefined || ours === theirs) continue;
+    const isNear =
+      typeof ours === 'number' &&
+      typeof theirs === 'number' &&
+      Math.abs(ours - theirs) <= tolerance * Math.max(ours, theirs);
+    if (!isNear) add('load', label, String(ours), String(theirs));
   }
   if (run.model && baseline.model && run.model.layers !== baseline.model.layers) {
     const words = ({ layers, kernelsPerLayer }: NonNullable<RunFacts['model']>) =>

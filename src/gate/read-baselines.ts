@@ -75,6 +75,12 @@ function factsProblem(facts: Fields): string | undefined {
   const { model, phases } = facts;
   if (model !== null && !(isObject(model) && isNumber(model.layers) && isNumber(model.kernelsPerLayer)))
     return '"model" must have layers and kernelsPerLayer, or be null';
+  const { load } = facts;
+  if (
+    load !== undefined &&
+    !(isObject(load) && Object.values(load).every(value => isNumber(value) || isTextOrNull(value)))
+  )
+    return '"load" must hold texts and numbers';
   if (!isObject(phases)) return '"phases" is missing';
   for (const [name, phase] of Object.entries(phases)) {
     const isSound = isObject(phase) && isNumber(phase.steps) && isNumber(phase.timeShare);

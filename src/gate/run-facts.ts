@@ -26,9 +26,14 @@ export interface RunFacts {
   readonly graphs: GraphMode;
   /** What repeats in a typical step. */
   readonly model: ModelFacts | null;
+  /** What the benchmark asked of the engine, where there is one. */
+  readonly load?: LoadFacts;
   /** The phases of the steps that were counted. */
   readonly phases: { readonly [Name in Phase]?: PhaseFacts };
 }
+
+/** By setting: `inputTokens`, `maxConcurrency` …; what the tool did not print is absent. */
+export type LoadFacts = { readonly [setting: string]: string | number };
 
 export interface ModelFacts {
   readonly layers: number;

@@ -1,4 +1,4 @@
-/** The metrics of one run, from its profile and, where there is one, from a benchmark. Absent where not recorded. */
+/** The metrics of one run, from its profile. Absent where not recorded. */
 import type { Analysis, AnalysisResult, Analyzer, Derived } from '../analyze/analysis.js';
 import { NotRecorded } from '../analyze/analysis.js';
 import { graphCoverage } from '../analyze/gpu/graph-coverage.js';
@@ -15,7 +15,7 @@ import { LEAST_SAMPLES, percentile, ratioError } from '../base/resample.js';
 import { type IdleCause, idleCauses } from '../catalog/idle-causes.js';
 import { families } from '../catalog/kernels/families.js';
 import type { Phase } from '../catalog/phases.js';
-import { findMetric, metrics } from './metrics.js';
+import { metrics } from './metrics.js';
 import { cleanText, type RunFacts, runFacts } from './run-facts.js';
 import { partOf, type StepSamples, sampleSources, stepSamples } from './step-samples.js';
 
@@ -66,24 +66,21 @@ const ALWAYS_TOLD: readonly IdleCause[] = [
   'device-wait',
 ];
 
-/** `bench`: figures of a benchmark by the ids of metrics, times in nanoseconds. */
-export function measureRun(
-  analyzer: Analyzer,
-  bench: { readonly [metric: string]: number } = {},
-): RunMetrics {
+/** The run as its profile shows it; `withBench` adds what a benchmark of it said. */
+export function measureRun(analyzer: Analyzer): RunMetrics {
   const facts = runFacts(analyzer);
   const samples = ask(() => stepSamples(analyzer)) ?? new Map<Phase, StepSamples>();
   const walls = wallTimes(analyzer);
   const figures: { [Name in Scope]?: Figures } = {};
   for (const phase of Object.keys(facts.phases) as Phase[]) {
     const own = samples.get(phase);
-    figures[phase] = inOrder([
+    figures[phase] = figuresInOrder([
       ...stepFigures(walls.get(phase) ?? []),
       ...(own ? budgetFigures(analyzer, own, samples) : []),
       ...workFigures(analyzer, phase, own),
     ]);
   }
-  const ofRun = inOrder([...runFigures(analyzer), ...benchFigures(bench)]);
+  const ofRun = figuresInOrder(runFigures(analyzer));
   if (Object.keys(ofRun).length > 0) figures.run = ofRun;
   return {
     files: analyzer.profile.capture.files.map(cleanText),
@@ -98,7 +95,7 @@ export function measureRun(
 type Entry = readonly [id: string, value: number, error?: number];
 
 /** In the order of the registry, so that files are the same whatever the order they were computed in. */
-function inOrder(entries: readonly Entry[]): Figures {
+export function figuresInOrder(entries: readonly Entry[]): Figures {
   const known = new Map(entries.map(([id, value, error]) => [id, { value, error }]));
   return Object.fromEntries(
     metrics.flatMap(({ id }): [string, Figure][] => {
@@ -212,13 +209,6 @@ function workFigures(analyzer: Analyzer, phase: Phase, own: StepSamples | undefi
 function runFigures(analyzer: Analyzer): Entry[] {
   const peaks = rowsOf(analyzer, memoryInUse).map(row => row.peakBytes);
   return peaks.length === 0 ? [] : [['memory.peak', peaks.reduce((a, b) => Math.max(a, b))]];
-}
-
-function benchFigures(bench: { readonly [metric: string]: number }): Entry[] {
-  return Object.entries(bench).map(([id, value]): Entry => {
-    if (findMetric(id)?.scope !== 'run') throw new Error(`${id} is no metric of a benchmark`);
-    return [id, value];
-  });
 }
 
 /** A family without kernels took no time, where kernels were recorded at all. */

@@ -27,29 +27,36 @@ const flag: Json = { type: 'boolean' };
 const orNull = (type: string): Json => ({ type: [type, 'null'] });
 const described = (schema: Json, description: string): Json => ({ ...(schema as object), description });
 
-const facts = object({
-  gpu: orNull('string'),
-  gpus: number,
-  engine: orNull('string'),
-  stepsFoundBy: orNull('string'),
-  profiler: text,
-  profilerVersion: orNull('string'),
-  driver: orNull('string'),
-  graphs: oneOf(['nodes', 'blocks', 'none']),
-  model: {
-    oneOf: [object({ layers: number, kernelsPerLayer: number, otherKernels: number }), { type: 'null' }],
+const facts = object(
+  {
+    gpu: orNull('string'),
+    gpus: number,
+    engine: orNull('string'),
+    stepsFoundBy: orNull('string'),
+    profiler: text,
+    profilerVersion: orNull('string'),
+    driver: orNull('string'),
+    graphs: oneOf(['nodes', 'blocks', 'none']),
+    model: {
+      oneOf: [object({ layers: number, kernelsPerLayer: number, otherKernels: number }), { type: 'null' }],
+    },
+    load: described(
+      { type: 'object', additionalProperties: { type: ['string', 'number'] } },
+      'what the benchmark asked of the engine, where there is one',
+    ),
+    phases: {
+      type: 'object',
+      propertyNames: oneOf(phaseIds),
+      additionalProperties: object({
+        steps: number,
+        timeShare: number,
+        batch: orNull('number'),
+        contextTokens: orNull('number'),
+      }),
+    },
   },
-  phases: {
-    type: 'object',
-    propertyNames: oneOf(phaseIds),
-    additionalProperties: object({
-      steps: number,
-      timeShare: number,
-      batch: orNull('number'),
-      contextTokens: orNull('number'),
-    }),
-  },
-});
+  ['load'],
+);
 
 const document = (id: string, title: string, schema: Json): Json => ({
   $schema: 'https://json-schema.org/draft/2020-12/schema',

@@ -17,7 +17,7 @@ import { text } from '../../report/text.js';
 import { readArguments, requireFiles } from '../arguments.js';
 import { readBaselines, readBaselinesIfThere, writeBaselines } from '../baselines-file.js';
 import type { Command, Output } from '../command.js';
-import { measureFiles, measureHelp, measureOptions } from '../measure-files.js';
+import { benchHelp, benchOptions, measureFiles, measureHelp, measureOptions } from '../measure-files.js';
 import { version } from '../version.js';
 
 export const baseline: Command = {
@@ -37,6 +37,7 @@ export const baseline: Command = {
     { flags: '--add', meaning: 'with save: a further run of a baseline that is there' },
     { flags: '--force', meaning: 'with save: replace a baseline that is there' },
     { flags: '--json', meaning: 'with list and show: as JSON' },
+    benchHelp,
     ...measureHelp,
     { flags: '-h, --help', meaning: 'this text' },
   ],
@@ -52,6 +53,7 @@ export const baseline: Command = {
   async run(args, output) {
     const { values, positionals } = readArguments('baseline', args, {
       ...measureOptions,
+      ...benchOptions,
       file: { type: 'string' },
       repeat: { type: 'string', multiple: true },
       add: { type: 'boolean' },
@@ -83,11 +85,17 @@ export const baseline: Command = {
         'Use: stepscope baseline save NAME FILE… | list | show NAME | remove NAME',
       );
     requireName(name);
-    requireFiles('baseline save main', files);
+    if (values.bench === undefined) requireFiles('baseline save main', files);
     // Said before a large profile is read.
     existing(readBaselinesIfThere(file), name, file, values);
     const runs = [await measureFiles(files, values, output)];
-    for (const repeat of values.repeat ?? []) runs.push(await measureFiles([repeat], values, output));
+    const { bench, ...others } = values;
+    for (const repeat of values.repeat ?? [])
+      runs.push(
+        files.length === 0
+          ? await measureFiles([], { bench: repeat }, output)
+          : await measureFiles([repeat], others, output),
+      );
     // Read again: measuring takes long enough for another job to have saved its own.
     const known = readBaselinesIfThere(file);
     const all = [...(existing(known, name, file, values)?.runs ?? []), ...runs];

@@ -19,7 +19,14 @@ import { text } from '../../report/text.js';
 import { readArguments, requireFiles } from '../arguments.js';
 import { readBaselines, readBounded } from '../baselines-file.js';
 import type { Command, Output } from '../command.js';
-import { type MeasureValues, measureFiles, measureHelp, measureOptions } from '../measure-files.js';
+import {
+  benchHelp,
+  benchOptions,
+  type MeasureValues,
+  measureFiles,
+  measureHelp,
+  measureOptions,
+} from '../measure-files.js';
 import { version } from '../version.js';
 import { writeResult } from '../write-result.js';
 
@@ -49,6 +56,7 @@ export const check: Command = {
     { flags: '--github', meaning: 'also print annotations for GitHub Actions' },
     { flags: '--init', meaning: 'print a policy made from the figures of FILE' },
     { flags: '--metrics', meaning: 'list the metrics; needs no file' },
+    benchHelp,
     ...measureHelp,
     { flags: '-h, --help', meaning: 'this text' },
     { flags: 'exit code', meaning: '0 pass · 1 regression · 2 not comparable · 3 bad input' },
@@ -56,6 +64,10 @@ export const check: Command = {
   examples: [
     ['stepscope check profile.sqlite --init > policy.yaml', 'limits to begin with'],
     ['stepscope check profile.sqlite --policy policy.yaml', 'absolute limits'],
+    [
+      'stepscope check --bench result.json --policy policy.yaml --baseline main',
+      'a benchmark, without a profile',
+    ],
     [
       'stepscope check profile.sqlite --policy policy.yaml --baseline main',
       'and against a baseline saved before',
@@ -83,6 +95,7 @@ export const check: Command = {
 async function runCheck(args: readonly string[], output: Output): Promise<number> {
   const { values, positionals } = readArguments('check', args, {
     ...measureOptions,
+    ...benchOptions,
     policy: { type: 'string' },
     baseline: { type: 'string' },
     baselines: { type: 'string' },
@@ -97,7 +110,7 @@ async function runCheck(args: readonly string[], output: Output): Promise<number
     metrics: { type: 'boolean' },
   });
   if (values.metrics) return listMetrics(output, values.json === true);
-  requireFiles('check', positionals);
+  if (values.bench === undefined) requireFiles('check', positionals);
   const tool = `stepscope ${version()}`;
   if (values.init) {
     output.out(initialPolicy(await measureFiles(positionals, values, output), tool));
@@ -140,7 +153,14 @@ async function measureAll(
   output: Output,
 ): Promise<RunMetrics[]> {
   const runs = [await measureFiles(files, values, output)];
-  for (const file of repeats) runs.push(await measureFiles([file], values, output));
+  const { bench, ...others } = values;
+  // A repeat is of the kind the first run is: benchmarks of a benchmark, profiles of a profile.
+  for (const file of repeats)
+    runs.push(
+      files.length === 0
+        ? await measureFiles([], { bench: file }, output)
+        : await measureFiles([file], others, output),
+    );
   requireRepeats(runs);
   return runs;
 }
