@@ -19,7 +19,7 @@ const allowed: Record<string, readonly string[]> = {
   server: ['base', 'model', 'analyze', 'compare', 'import', 'report', 'timeline'],
   testing: ['base', 'model', 'catalog', 'import'],
   redact: ['base', 'model', 'catalog', 'import'],
-  cli: ['base', 'model', 'catalog', 'import', 'analyze', 'report', 'redact', 'server'],
+  cli: ['base', 'model', 'catalog', 'import', 'analyze', 'compare', 'report', 'redact', 'server'],
 };
 /** These run anywhere: in the command, a worker, a browser. No files, processes or DOM. */
 const pure = ['base', 'model', 'catalog', 'analyze', 'compare', 'report', 'timeline', 'web'];

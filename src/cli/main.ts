@@ -8,6 +8,7 @@ import { version } from './version.js';
 export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   analyze: async () => (await import('./commands/analyze.js')).analyze,
   report: async () => (await import('./commands/report.js')).report,
+  compare: async () => (await import('./commands/compare.js')).compare,
   view: async () => (await import('./commands/view.js')).view,
   steps: async () => (await import('./commands/steps.js')).steps,
   info: async () => (await import('./commands/info.js')).info,

@@ -1,0 +1,1 @@
+export const comparisonPage = (_: unknown): string => '';

@@ -1,0 +1,235 @@
+/** A comparison as blocks: the answer, the waterfall, the kernels that changed most, then everything beside it. */
+import type { Block, StatementBlock, TableBlock, WaterfallBlock, WaterfallTerm } from '../analyze/block.js';
+import { phaseLook } from '../analyze/names-and-colors.js';
+import { formatShare, plural } from '../base/units.js';
+import type { Comparison, PhaseComparison } from './compare-configurations.js';
+import { describeAnswer } from './describe-answer.js';
+import {
+  checksFacts,
+  familiesTable,
+  figuresTable,
+  layersTable,
+  mixFacts,
+  notesFacts,
+} from './describe-details.js';
+import type { SideName } from './side-means.js';
+import type { Term, TermRow } from './terms.js';
+
+export interface ComparisonSection {
+  readonly id: string;
+  readonly title: string;
+  readonly blocks: readonly Block[];
+}
+
+export interface DescribedComparison {
+  readonly header: StatementBlock;
+  readonly answer: StatementBlock;
+  readonly sections: readonly ComparisonSection[];
+}
+
+/** Terms below this share of the step are added up in one line. */
+const SMALL = 0.003;
+const MOST_TERMS = 14;
+const LISTED_KERNELS = 12;
+
+export function describeComparison(comparison: Comparison): DescribedComparison {
+  const several = comparison.phases.length > 1;
+  const per = comparison.phases.flatMap((phase): ComparisonSection[] => {
+    const id = phase.phase ?? 'all';
+    const under = several ? ` in ${phaseLook(phase.phase).label}` : '';
+    return [
+      { id: `waterfall-${id}`, title: `What changed${under}`, blocks: [waterfallOf(comparison, phase)] },
+      { id: `kernels-${id}`, title: `Kernels that changed most${under}`, blocks: changedKernels(phase) },
+      { id: `families-${id}`, title: `Kernels by family${under}`, blocks: familiesTable(phase) },
+      { id: `figures-${id}`, title: `Side by side${under}`, blocks: figuresTable(phase) },
+      { id: `layers-${id}`, title: `Layers${under}`, blocks: layersTable(phase) },
+    ];
+  });
+  const sections = [
+    ...per,
+    {
+      id: 'comparability',
+      title: 'Comparability',
+      blocks: [checksFacts(comparison), ...mixFacts(comparison)],
+    },
+    { id: 'notes', title: 'Notes', blocks: notesFacts(comparison) },
+  ];
+  return {
+    header: headerOf(comparison),
+    answer: describeAnswer(comparison),
+    sections: sections.filter(({ blocks }) => blocks.length > 0),
+  };
+}
+
+/** For a terminal: one list. */
+export function comparisonBlocks(comparison: Comparison): Block[] {
+  const { header, answer, sections } = describeComparison(comparison);
+  return [header, answer, ...sections.flatMap(({ blocks }) => blocks)];
+}
+
+function headerOf({ from, to, phases: [main] }: Comparison): StatementBlock {
+  const { gpus } = from.runs[0].traits;
+  const mixes = main.mixes.map(({ mix }) => mix).filter(mix => mix !== '');
+  const phase = main.phase === null ? 'whole trace' : phaseLook(main.phase).label;
+  const line = [
+    `${from.name} → ${to.name}`,
+    [...new Set(gpus.filter(name => name !== ''))].join(', '),
+    `${phase}${mixes.length > 0 ? `, ${mixes.length === 1 ? mixes[0] : `${mixes.length} batch mixes`}` : ''}`,
+    main.phase === null ? '' : `${plural(main.from.steps, 'step')} against ${plural(main.to.steps, 'step')}`,
+  ];
+  return {
+    kind: 'statement',
+    id: 'header',
+    title: 'Runs',
+    lines: [line.filter(text => text !== '').join(' · ')],
+    quiet: true,
+  };
+}
+
+export function sideLabel(name: string, phase: PhaseComparison, side: SideName): string {
+  if (phase.phase === null) return `${name}, the whole trace`;
+  return `${name}, mean of ${plural(phase[side].steps, `${phaseLook(phase.phase).label} step`)}`;
+}
+
+export function waterfallOf({ from, to }: Comparison, phase: PhaseComparison): WaterfallBlock {
+  return {
+    kind: 'waterfall',
+    id: `difference-${phase.phase ?? 'all'}`,
+    title: `What changed${phase.phase === null ? '' : ` in ${phaseLook(phase.phase).label}`}`,
+    from: { label: sideLabel(from.name, phase, 'from'), ns: phase.from.wallNs },
+    to: { label: sideLabel(to.name, phase, 'to'), ns: phase.to.wallNs },
+    terms: shownTerms(phase),
+  };
+}
+
+/** The terms worth a line; all others in one, so that the sum stays what it is. */
+export function shownTerms({ terms, from, to }: PhaseComparison): WaterfallTerm[] {
+  const least = SMALL * Math.max(from.wallNs, to.wallNs);
+  const byChange = [...terms].sort((a, b) => Math.abs(b.changeNs) - Math.abs(a.changeNs));
+  const worth = new Set(
+    byChange
+      .filter(term => Math.abs(term.changeNs) >= least || term.fromNs >= 10 * least)
+      .slice(0, MOST_TERMS),
+  );
+  const shown = terms.filter(term => worth.has(term));
+  const rest = terms.filter(term => !worth.has(term));
+  if (rest.length === 0) return shown.map(asWaterfallTerm);
+  if (rest.length === 1) return terms.map(asWaterfallTerm);
+  const sum = (of: (term: Term) => number | null) => rest.reduce((total, term) => total + (of(term) ?? 0), 0);
+  return [
+    ...shown.map(asWaterfallTerm),
+    {
+      label: `${plural(rest.length, 'smaller term')}`,
+      color: '#9e9e9e',
+      fromNs: sum(term => term.fromNs),
+      toNs: sum(term => term.toNs),
+      changeNs: sum(term => term.changeNs),
+      fromCount: sum(term => term.fromCount),
+      toCount: sum(term => term.toCount),
+    },
+  ];
+}
+
+const asWaterfallTerm = ({
+  label,
+  color,
+  fromNs,
+  toNs,
+  changeNs,
+  fromCount,
+  toCount,
+}: Term): WaterfallTerm => ({
+  ...{ label, color, fromNs, toNs, changeNs, fromCount, toCount },
+});
+
+interface ChangedKernel {
+  readonly name: string;
+  readonly what: string;
+  readonly fromCount: number;
+  readonly toCount: number;
+  readonly fromNs: number;
+  readonly toNs: number;
+}
+
+const whatWords: Partial<Record<Term['kind'], string>> = {
+  same: 'same',
+  replaced: 'replaced',
+  removed: 'removed',
+  added: 'added',
+  communication: 'exposed',
+};
+
+/** Kernels matched with each other, by how much they moved. A fusion is one line. */
+export function changedKernels({ terms }: PhaseComparison): TableBlock[] {
+  const rows = terms
+    .flatMap((term): ChangedKernel[] => {
+      if (term.kind === 'regrouped') return [regrouped(term)];
+      const what = whatWords[term.kind];
+      return what ? term.rows.map(row => changedRow(row, what)) : [];
+    })
+    .filter(row => row.fromNs !== row.toNs)
+    .sort((a, b) => Math.abs(b.toNs - b.fromNs) - Math.abs(a.toNs - a.fromNs));
+  if (rows.length === 0) return [];
+  const shown = rows.slice(0, LISTED_KERNELS);
+  const left = rows.length - shown.length;
+  return [
+    {
+      kind: 'table',
+      id: 'changed-kernels',
+      title: 'Kernels that changed most',
+      rows: shown.length,
+      columns: [
+        { header: 'Name', kind: 'text', values: shown.map(row => row.name) },
+        { header: 'What', kind: 'text', values: shown.map(row => row.what) },
+        { header: 'n before', kind: 'mean', values: shown.map(row => row.fromCount) },
+        { header: 'n after', kind: 'mean', values: shown.map(row => row.toCount) },
+        { header: 'Before', kind: 'ns', values: shown.map(row => row.fromNs) },
+        { header: 'After', kind: 'ns', values: shown.map(row => row.toNs) },
+        { header: 'Change', kind: 'ns-change', values: shown.map(row => row.toNs - row.fromNs) },
+      ],
+      ...(left > 0 ? { advice: `${plural(left, 'kernel')} that changed less: --json` } : {}),
+    },
+  ];
+}
+
+function changedRow({ from, to }: TermRow, what: string): ChangedKernel {
+  const name =
+    from && to && from.kernel !== to.kernel ? `${from.kernel} → ${to.kernel}` : (from ?? to)!.kernel;
+  return {
+    name,
+    what,
+    fromCount: from?.count ?? 0,
+    toCount: to?.count ?? 0,
+    fromNs: from?.ns ?? 0,
+    toNs: to?.ns ?? 0,
+  };
+}
+
+function regrouped({ rows, label, fromNs, toNs, fromCount, toCount }: Term): ChangedKernel {
+  const names = (side: SideName) => rows.flatMap(row => (row[side] ? [row[side]!.kernel] : [])).join(' + ');
+  return {
+    name: `${names('from')} → ${names('to')}`,
+    what: label.replace(/^[^:]+: /, '').replace(/, \d+ times$/, ''),
+    ...{ fromCount: fromCount ?? 0, toCount: toCount ?? 0, fromNs, toNs },
+  };
+}
+
+/** More than two runs: one line each, before the details. */
+export function summaryTable(comparisons: readonly Comparison[]): TableBlock {
+  const rows = comparisons.flatMap(comparison => comparison.phases.map(phase => ({ comparison, phase })));
+  return {
+    kind: 'table',
+    id: 'summary',
+    title: `Against ${comparisons[0].from.name}`,
+    rows: rows.length,
+    columns: [
+      { header: 'Name', kind: 'text', values: rows.map(({ comparison }) => comparison.to.name) },
+      { header: 'Phase', kind: 'text', values: rows.map(({ phase }) => phaseLook(phase.phase).label) },
+      { header: 'Before', kind: 'ns', values: rows.map(({ phase }) => phase.from.wallNs) },
+      { header: 'After', kind: 'ns', values: rows.map(({ phase }) => phase.to.wallNs) },
+      { header: 'Change', kind: 'ns-change', values: rows.map(({ phase }) => phase.changeNs) },
+      { header: 'Part', kind: 'text', values: rows.map(({ phase }) => formatShare(phase.changeShare)) },
+      { header: 'Verdict', kind: 'text', values: rows.map(({ phase }) => phase.verdict.replace('-', ' ')) },
+    ],
+  };
+}
