@@ -55,7 +55,7 @@ export function distinctNames(
     again = false;
     const names = given.map((_, i) => nameOf(i));
     names.forEach((name, i) => {
-      const isTaken = names.some((other, k) => k !== i && other === name);
+      const isTaken = names.some((other, k) => other === name && parts[k].join('/') !== parts[i].join('/'));
       if (!isTaken || given[i].name !== undefined || depth[i] >= parts[i].length) return;
       depth[i]++;
       again = true;

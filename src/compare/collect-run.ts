@@ -9,13 +9,15 @@ import { memoryInUse } from '../analyze/gpu/memory-in-use.js';
 import { launchOverhead } from '../analyze/host/launch-overhead.js';
 import { selection } from '../analyze/inference/selection.js';
 import { stepsOf } from '../analyze/inference/steps.js';
+import { NONE } from '../base/column.js';
+import { TRACED_OPS_PER_CALL } from '../catalog/tracing-cost.js';
 import { graphMode } from '../model/capabilities.js';
 import { cellSources, collectCells } from './collect-cells.js';
 import type { CellFacts, KernelFacts, RunFacts, RunFigure, RunTraits } from './run-facts.js';
 
 export const runFacts: Derived<RunFacts> = {
   id: 'run-facts',
-  reads: { kernels: ['graphNode'], apiCalls: [] },
+  reads: { kernels: ['graphNode'], apiCalls: [], ranges: [], frames: [], osCalls: [] },
   uses: [
     ...cellSources,
     gpuWork,
@@ -86,25 +88,27 @@ function collectFigures({ useIfRecorded }: AnalysisInput): RunFigure[] {
   return figures;
 }
 
-/** What a profiler writes down on the host: source tables and event categories of both. */
-const HOST_EVENTS =
-  /^(CUPTI_ACTIVITY_KIND_RUNTIME|NVTX_EVENTS|OSRT_API|cuda_runtime|cuda_driver|cpu_op|user_annotation|python_function)$/;
+/** Calls, ranges, frames and OS calls; the ops of a PyTorch trace are too many to be read for their number alone. */
+function hostEvents({ profile }: AnalysisInput): number {
+  const rows = (['apiCalls', 'frames', 'osCalls'] as const).map(name => profile.tables[name]?.length ?? 0);
+  const ranges = tableCells(profile, 'ranges');
+  let onThreads = 0;
+  for (let row = 0; row < (ranges?.length ?? 0); row++) if (ranges!.thread[row] !== NONE) onThreads++;
+  const ops = profile.capture.profiler === 'kineto' ? TRACED_OPS_PER_CALL * rows[0] : 0;
+  return rows.reduce((sum, count) => sum + count, 0) + onThreads + ops;
+}
 
 function traitsOf(
-  { profile, use, useIfRecorded }: AnalysisInput,
+  input: AnalysisInput,
   cells: readonly CellFacts[],
   kernels: ReadonlyMap<string, KernelFacts>,
   figures: readonly RunFigure[],
 ): RunTraits {
+  const { profile, use, useIfRecorded } = input;
   const { capture } = profile;
   const work = useIfRecorded(gpuWork);
   const found = use(stepsOf);
   const runs = found?.steps.reduce((sum, step) => sum + step.runs.length, 0) ?? 0;
-  const counted = Object.entries(capture.sourceCounts).filter(([name]) => HOST_EVENTS.test(name));
-  const events =
-    counted.length > 0
-      ? counted.reduce((sum, [, rows]) => sum + rows, 0)
-      : (tableCells(profile, 'apiCalls')?.length ?? 0);
   const layers = new Set(
     cells
       .flatMap(cell => [...cell.layers.keys()].map(key => key.split('/')[0]))
@@ -126,7 +130,7 @@ function traitsOf(
     selectedSteps: found ? use(selection).steps.reduce((sum, chosen) => sum + chosen, 0) : 0,
     layers: layers.size > 0 ? layers.size : undefined,
     gemmTypes: gemmTypes(cells, kernels),
-    hostEventsPerStep: events / Math.max(1, runs),
+    hostEventsPerStep: hostEvents(input) / Math.max(1, runs),
     hasGpuWork: cells.length > 0,
     broken: brokenFile(profile)?.text,
   };

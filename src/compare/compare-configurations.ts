@@ -98,7 +98,8 @@ function comparePhase(
 ): PhaseComparison {
   const ours = sideMeans(pair, 'from', from.runs);
   const theirs = sideMeans(pair, 'to', to.runs);
-  const profilers = new Set([...from.runs, ...to.runs].map(({ traits }) => traits.profiler));
+  const profilers = ({ runs }: Configuration) =>
+    [...new Set(runs.map(run => run.traits.profiler))].sort().join();
   const spellings = new Set(
     [...from.runs, ...to.runs].map(({ traits }) => `${traits.profiler} ${traits.profilerVersion}`),
   );
@@ -106,7 +107,8 @@ function comparePhase(
   const changeShare = ours.wallNs > 0 ? changeNs / ours.wallNs : 0;
   const { interval, noiseFloorNs } = judge(pair.mixes);
   const events = [...from.runs, ...to.runs].map(({ traits }) => traits.hostEventsPerStep);
-  const tracingFloorNs = profilers.size > 1 ? Math.round(Math.max(...events) * TRACED_EVENT_NS) : undefined;
+  const tracingFloorNs =
+    profilers(from) !== profilers(to) ? Math.round(Math.max(...events) * TRACED_EVENT_NS) : undefined;
   const terms = termsOf(ours, theirs, spellings.size > 1);
   const isZero = changeNs === 0 && terms.every(term => term.changeNs === 0);
   const inNoise =

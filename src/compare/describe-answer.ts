@@ -79,9 +79,24 @@ function reasons(phase: PhaseComparison): string[] {
     .slice(0, MOST_REASONS);
   const parts = largest.map(term => reason(term));
   const same = sameKernels(phase);
-  if (verdict === 'not-measurable' || verdict === 'below-threshold') return same ? [`${same}.`] : [];
+  if (verdict === 'not-measurable' || verdict === 'below-threshold') return same ? [`${capital(same)}.`] : [];
   if (same) parts.push(same);
-  return parts.length > 0 ? [`${capital(parts.join('; '))}.`] : [];
+  return [...(parts.length > 0 ? [`${capital(parts.join('; '))}.`] : []), ...onTheGpu(phase)];
+}
+
+/** Where waiting decides, what the change did to the work itself would go unseen. */
+function onTheGpu({ terms, changeNs, figures }: PhaseComparison): string[] {
+  const idle = terms.reduce((sum, { kind, changeNs: ns }) => sum + (kind === 'idle' ? ns : 0), 0);
+  if (Math.abs(idle) < Math.abs(changeNs) / 2) return [];
+  const { from, to } = figures.find(({ id }) => id === 'gpu-busy') as { from: number; to: number };
+  if (from === 0 || from === to) return [];
+  const [most] = terms
+    .filter(({ kind }) => kind !== 'idle')
+    .sort((a, b) => Math.abs(b.changeNs) - Math.abs(a.changeNs));
+  const what = most.changeNs === 0 ? '' : `; most of it ${most.label} ${formatChange(most.changeNs)}`;
+  return [
+    `The GPU’s own work: ${formatDuration(from)} → ${formatDuration(to)} (${signedShare((to - from) / from)}${what}).`,
+  ];
 }
 
 function reason({ kind, label, fromNs, toNs, changeNs }: Term): string {
@@ -117,17 +132,17 @@ function doubts({ from, to, phases, runsMeasured, checks }: Comparison, main: Ph
   const lines: string[] = [];
   if (main.verdict === 'identical') return lines;
   if (main.tracingFloorNs !== undefined) {
-    const busy = main.figures.find(({ id }) => id === 'gpu-busy')!;
-    const share = ((busy.to ?? 0) - (busy.from ?? 0)) / Math.max(1, busy.from ?? 0);
-    lines.push(
-      `Two profilers cost the host different times, up to ${formatDuration(main.tracingFloorNs)} per step here; on the GPU alone it is ${formatDuration(busy.from ?? 0)} → ${formatDuration(busy.to ?? 0)} (${signedShare(share)}).`,
-    );
+    const cost = `Two profilers cost the host different times, up to ${formatDuration(main.tracingFloorNs)} per step here`;
+    const busy = main.figures.find(({ id }) => id === 'gpu-busy') as { from: number; to: number };
+    const share = (busy.to - busy.from) / Math.max(1, busy.from);
+    const onGpu = `on the GPU alone it is ${formatDuration(busy.from)} → ${formatDuration(busy.to)} (${signedShare(share)})`;
+    lines.push(main.verdict === 'not-measurable' ? `${cost}; ${onGpu}.` : `${cost}.`);
   } else lines.push(...tracingCost(main));
   const noise = phases.find(phase => phase.noiseFloorNs !== undefined)?.noiseFloorNs;
   lines.push(
     runsMeasured && noise !== undefined
       ? `Run-to-run noise is in the interval: ±${formatDuration(noise)} by ${plural(from.runs.length, 'run')} and ${plural(to.runs.length, 'run')}.`
-      : 'Run-to-run noise was not measured: one run each (NAME=FILE,FILE gives repeats).',
+      : 'Run-to-run noise was not measured: one run each, and host time varies between runs (NAME=FILE,FILE gives repeats).',
   );
   const reservations = checks.filter(({ effect }) => effect === 'downgrade');
   if (reservations.length > 0)

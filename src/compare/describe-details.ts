@@ -47,17 +47,24 @@ function figureText(value: number | null, unit: FigureChange['unit']): string {
   }
 }
 
+/** Calls with what one of them takes in one line; how long work then waits is in JSON. */
 export function figuresTable({ figures, phase }: PhaseComparison): TableBlock[] {
+  const shown = figures.filter(({ id }) => !/^(call-time|queue)\//.test(id));
+  const cell = ({ id, unit, ...row }: FigureChange, side: 'from' | 'to') => {
+    const time = figures.find(other => other.id === id.replace('calls/', 'call-time/'));
+    const isCall = id.startsWith('calls/') && time !== undefined && row[side] !== null;
+    return `${figureText(row[side], unit)}${isCall ? ` × ${figureText(time[side], 'ns')}` : ''}`;
+  };
   return [
     {
       kind: 'table',
       id: `figures-${phase ?? 'all'}`,
       title: 'Side by side',
-      rows: figures.length,
+      rows: shown.length,
       columns: [
-        { header: 'Name', kind: 'text', values: figures.map(row => row.label) },
-        { header: 'Before', kind: 'text', values: figures.map(row => figureText(row.from, row.unit)) },
-        { header: 'After', kind: 'text', values: figures.map(row => figureText(row.to, row.unit)) },
+        { header: 'Name', kind: 'text', values: shown.map(row => row.label) },
+        { header: 'Before', kind: 'text', values: shown.map(row => cell(row, 'from')) },
+        { header: 'After', kind: 'text', values: shown.map(row => cell(row, 'to')) },
       ],
     },
   ];

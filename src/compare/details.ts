@@ -64,12 +64,29 @@ export function familyChanges(from: SideMeans, to: SideMeans): FamilyChange[] {
 const copyFamily = (part: string): 'copy' | 'memset' | undefined =>
   part === 'copy:memset' ? 'memset' : part.startsWith('copy:') ? 'copy' : undefined;
 
+const partOf = (place: string) => place.slice(place.indexOf('/') + 1);
+
+function wholeLayers(side: SideMeans): SideMeans {
+  const layers = new Map<string, { kernels: number; spentNs: number }>();
+  for (const [place, { kernels, spentNs }] of side.layers) {
+    const whole = `${place.slice(0, place.indexOf('/'))}/`;
+    const known = layers.get(whole) ?? { kernels: 0, spentNs: 0 };
+    layers.set(whole, { kernels: known.kernels + kernels, spentNs: known.spentNs + spentNs });
+  }
+  return { ...side, layers };
+}
+
 /** Only where both sides know their layers. */
 export function layerChanges(from: SideMeans, to: SideMeans): LayerChange[] {
   const hasLayers = ({ layers }: SideMeans) => [...layers.keys()].some(place => place !== 'outside/');
   if (!hasLayers(from) || !hasLayers(to)) return [];
+  const partsIn = ({ layers }: SideMeans) =>
+    new Set([...layers.keys()].filter(place => place !== 'outside/').map(partOf));
+  const [ours, theirs] = [partsIn(from), partsIn(to)];
+  // Where one side names the parts of a layer and the other does not, whole layers are all they share.
+  if (![...ours].some(part => theirs.has(part)) && (ours.size > 1 || theirs.size > 1 || !ours.has('')))
+    return layerChanges(wholeLayers(from), wholeLayers(to));
   const number = (place: string) => (place === 'outside/' ? Infinity : Number(place.split('/')[0]));
-  const partOf = (place: string) => place.slice(place.indexOf('/') + 1);
   return [...new Set([...from.layers.keys(), ...to.layers.keys()])]
     .sort((a, b) => number(a) - number(b) || (partOf(a) < partOf(b) ? -1 : 1))
     .map(place => ({
@@ -128,7 +145,7 @@ export function figureChanges(
     runs.reduce((total, run) => total + run.traits.hostEventsPerStep, 0) / runs.length;
   rows.push({
     id: 'host-events',
-    label: 'host events traced per step',
+    label: 'host events traced per step, about',
     unit: 'count',
     from: events(from),
     to: events(to),

@@ -88,7 +88,7 @@ export interface RunTraits {
   readonly layers: number | undefined;
   /** Time share per number type of GEMM kernels. */
   readonly gemmTypes: Readonly<Record<string, number>>;
-  /** Calls, ranges and framework ops the profiler wrote down, per step and process. */
+  /** What the profiler wrote down on the host, per step and process, about. */
   readonly hostEventsPerStep: number;
   readonly hasGpuWork: boolean;
   readonly broken: string | undefined;
