@@ -2,7 +2,7 @@
 import type { StatementBlock } from '../analyze/block.js';
 import { phaseLook } from '../analyze/names-and-colors.js';
 import type { Comparison, PhaseComparison } from '../compare/compare-configurations.js';
-import { describeComparison, summaryTable } from '../compare/describe-comparison.js';
+import { describeComparison, summaryTable, termRowsTable } from '../compare/describe-comparison.js';
 import type { SideName } from '../compare/side-means.js';
 import { sideParts } from '../compare/side-parts.js';
 import type { Cutter } from '../report/html/limits.js';
@@ -36,6 +36,7 @@ function composePage(comparisons: readonly Comparison[], cutter: Cutter): Report
         pieces: [
           ...blocks.map((block): Piece => ({ kind: 'block', block: cutter.block(block) })),
           ...charts(comparison, id, index, cutter),
+          ...everyTerm(comparison, id, cutter),
         ],
       })),
     ];
@@ -76,6 +77,15 @@ function charts(comparison: Comparison, section: string, index: number, cutter: 
     stepLines(`steps-${section}-${index}`, where, sides, cutter),
   ];
   return specs.flatMap((spec): Piece[] => (spec ? [{ kind: 'chart', chart: spec, figures: [] }] : []));
+}
+
+/** Below the kernels that changed most: the whole equation, put away until asked for. */
+function everyTerm(comparison: Comparison, section: string, cutter: Cutter): Piece[] {
+  const phase = comparison.phases.find(one => section === `kernels-${one.phase ?? 'all'}`);
+  if (!phase) return [];
+  const about = 'kernels, launches per step and time per step on both sides';
+  const blocks = [cutter.block(termRowsTable(phase))];
+  return [{ kind: 'folded', title: 'Every term and its rows', about, blocks }];
 }
 
 const sideOf = (name: string, phase: PhaseComparison, side: SideName): ChartSide => ({

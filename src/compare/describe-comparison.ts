@@ -214,6 +214,40 @@ function regrouped({ rows, label, fromNs, toNs, fromCount, toCount }: Term): Cha
   };
 }
 
+/** Every term with the rows it is made of: long, for those who want to check the sum. */
+export function termRowsTable({ terms }: PhaseComparison): TableBlock {
+  const rows = terms.flatMap(term =>
+    term.rows.length > 0
+      ? term.rows.map(row => ({ term, ...row }))
+      : [{ term, from: null, to: null, changeNs: term.changeNs }],
+  );
+  const count = (value: number | undefined) => value ?? Number.NaN;
+  return {
+    kind: 'table',
+    id: 'term-rows',
+    title: 'Every term and its rows',
+    rows: rows.length,
+    columns: [
+      { header: 'Name', kind: 'text', values: rows.map(({ term }) => term.label) },
+      { header: 'Before', kind: 'text', values: rows.map(({ from }) => from?.kernel ?? '') },
+      { header: 'After', kind: 'text', values: rows.map(({ to }) => to?.kernel ?? '') },
+      { header: 'n before', kind: 'mean', values: rows.map(({ from }) => count(from?.count)) },
+      { header: 'n after', kind: 'mean', values: rows.map(({ to }) => count(to?.count)) },
+      {
+        header: 'Time before',
+        kind: 'ns',
+        values: rows.map(({ term, from, to }) => ((from ?? to) ? (from?.ns ?? 0) : term.fromNs)),
+      },
+      {
+        header: 'Time after',
+        kind: 'ns',
+        values: rows.map(({ term, from, to }) => ((from ?? to) ? (to?.ns ?? 0) : term.toNs)),
+      },
+      { header: 'Change', kind: 'ns-change', values: rows.map(({ changeNs }) => changeNs) },
+    ],
+  };
+}
+
 /** More than two runs: one line each, before the details. */
 export function summaryTable(comparisons: readonly Comparison[]): TableBlock {
   const rows = comparisons.flatMap(comparison => comparison.phases.map(phase => ({ comparison, phase })));

@@ -5,6 +5,8 @@
  *   a   norm | mul mul add cast mul | gemm        5 kernels became 1
  *   b   norm | fused                | gemm
  */
+import { parseFunctionName } from '../catalog/kernels/function-name.js';
+import { isMangled } from '../catalog/kernels/mangled-name.js';
 import { alignSequences, type Pair, type Token } from './align-sequences.js';
 import type { KernelFacts, SequenceItem } from './run-facts.js';
 import type { SideMeans } from './side-means.js';
@@ -36,7 +38,13 @@ export function matchKernels(from: SideMeans, to: SideMeans, spellingsDiffer: bo
   // Communication is counted where it is exposed, by itself.
   const a = from.sequence.filter(isCompute);
   const b = to.sequence.filter(isCompute);
-  const [tokensA, tokensB] = [tokens(a, from.kernels), tokens(b, to.kernels)];
+  const nameOf = matchingNames(from.kernels, to.kernels, spellingsDiffer);
+  const tokens = (sequence: readonly SequenceItem[], { kernels }: SideMeans): Token[] =>
+    sequence.map(({ part, place }) => {
+      const kernel = kernels.get(part)!;
+      return { part, shortName: nameOf(kernel), family: kernel.family, variant: kernel.variant, place };
+    });
+  const [tokensA, tokensB] = [tokens(a, from), tokens(b, to)];
   const pairs = alignSequences(tokensA, tokensB);
   const links = new LinkBook(a, b);
   const isAnchor = ([i, j]: Pair) =>
@@ -57,7 +65,7 @@ export function matchKernels(from: SideMeans, to: SideMeans, spellingsDiffer: bo
     if (!ends)
       links.add(isSame(tokensA[pair[0]], tokensB[pair[1]]) ? 'same' : 'replaced', [pair[0]], [pair[1]]);
   }
-  return links.finish(from, to, spellingsDiffer);
+  return links.finish(from, to, spellingsDiffer ? nameOf : undefined);
 
   /** What lies between two anchors. */
   function settle(
@@ -96,11 +104,29 @@ const isCompute = ({ part }: { readonly part: string }) => part.startsWith('kern
 const indexes = (from: number, to: number) =>
   Array.from({ length: Math.max(0, to - from) }, (_, k) => from + k);
 
-function tokens(sequence: readonly SequenceItem[], kernels: ReadonlyMap<string, KernelFacts>): Token[] {
-  return sequence.map(({ part, place }) => {
-    const { shortName, family, variant } = kernels.get(part)!;
-    return { part, shortName, family, variant, place };
-  });
+/**
+ * The name to match a kernel by where its full name does not do: the short one. A symbol that one profiler could not
+ * demangle has only the function and the number type in common with what the other made of it.
+ */
+function matchingNames(
+  from: ReadonlyMap<string, KernelFacts>,
+  to: ReadonlyMap<string, KernelFacts>,
+  spellingsDiffer: boolean,
+): (kernel: KernelFacts) => string {
+  if (!spellingsDiffer) return ({ shortName }) => shortName;
+  const functionOf = ({ name }: KernelFacts) => parseFunctionName(name).qualified;
+  const mangled = [...from.values(), ...to.values()].filter(({ name }) => isMangled(name)).map(functionOf);
+  const known = new Set(mangled);
+  const names = new Map<KernelFacts, string>();
+  return kernel => {
+    let name = names.get(kernel);
+    if (name === undefined) {
+      const own = functionOf(kernel);
+      name = known.has(own) ? `${own} ${kernel.dtype}` : kernel.shortName;
+      names.set(kernel, name);
+    }
+    return name;
+  };
 }
 
 /** Equal links of all layers are one. */
@@ -119,7 +145,7 @@ class LinkBook {
   }
 
   /** What the alignment left over on both sides under one name ran at another place; so did rare kernels. */
-  finish(from: SideMeans, to: SideMeans, spellingsDiffer: boolean): Link[] {
+  finish(from: SideMeans, to: SideMeans, nameOf: ((kernel: KernelFacts) => string) | undefined): Link[] {
     this.addUnseen('removed', from);
     this.addUnseen('added', to);
     const left = (kind: LinkKind, name: (link: Link) => string) => {
@@ -130,11 +156,11 @@ class LinkBook {
     };
     const side = (link: Link) => link.from[0] ?? link.to[0];
     const byPart = (link: Link) => side(link).part;
-    const byShortName = (link: Link) => {
-      const { shortName, family } = (link.from.length > 0 ? from : to).kernels.get(side(link).part)!;
-      return `${family}|${shortName}`;
+    const byName = (link: Link) => {
+      const kernel = (link.from.length > 0 ? from : to).kernels.get(side(link).part)!;
+      return `${kernel.family}|${nameOf!(kernel)}`;
     };
-    for (const name of spellingsDiffer ? [byPart, byShortName] : [byPart]) {
+    for (const name of nameOf ? [byPart, byName] : [byPart]) {
       const added = left('added', name);
       for (const [key, gone] of left('removed', name)) {
         const came = added.get(key) ?? [];

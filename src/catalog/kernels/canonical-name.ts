@@ -23,11 +23,15 @@ export function canonicalKernelName(name: string): string {
     .replace(/\(bool\)0\b/g, 'false')
     .replace(/\((?:unsigned |signed )?(?:int|long|short|char|long long|unsigned)\)(?=-?\d)/g, '')
     .replace(/\b(\d+)(?:ul|u|l|ull|ll)\b/gi, '$1');
-  return withoutGroups(marked)
-    .replace(/\[lambda ?instance (\d+)\]/g, '{lambda#$1}')
-    .replace(/\b(?:void|const|static)\b(?=[ :&*>,<]|$)/g, ' ')
-    .replace(/\s+/g, '')
-    .replaceAll('operator·', 'operator()');
+  return (
+    withoutGroups(marked)
+      .replace(/\[lambda ?instance (\d+)\]/g, '{lambda#$1}')
+      .replace(/\b(?:const|static)\b(?=[ :&*>,<]|$)/g, ' ')
+      // What a function returns stands before it in one spelling only.
+      .replace(/\b(?:void|bool|int|float|double|auto) +(?=[A-Za-z_])/g, ' ')
+      .replace(/\s+/g, '')
+      .replaceAll('operator·', 'operator()')
+  );
 }
 
 /** Without parameter lists, but with what `(instance 2)` and `(cutlass::Enum)3` say. */

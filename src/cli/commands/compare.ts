@@ -7,6 +7,7 @@ import {
   compareConfigurations,
   DEFAULT_THRESHOLD,
 } from '../../compare/compare-configurations.js';
+import { compareSchema } from '../../compare/compare-schema.js';
 import { comparisonDocument, csvFields, termsTable } from '../../compare/comparison-json.js';
 import { comparisonBlocks, summaryTable } from '../../compare/describe-comparison.js';
 import type { Configuration } from '../../compare/pair-phases.js';
@@ -43,6 +44,7 @@ export const compare: Command = {
     { flags: '--json', meaning: 'everything as one JSON document' },
     { flags: '--csv', meaning: 'one row per term' },
     { flags: '--markdown', meaning: 'the page as Markdown' },
+    { flags: '--schema', meaning: 'print the JSON Schema of --json' },
     { flags: '-h, --help', meaning: 'this text' },
   ],
   examples: [
@@ -70,7 +72,12 @@ export const compare: Command = {
       json: { type: 'boolean' },
       csv: { type: 'boolean' },
       markdown: { type: 'boolean' },
+      schema: { type: 'boolean' },
     });
+    if (values.schema) {
+      output.out(`${JSON.stringify(compareSchema, null, 2)}\n`);
+      return 0;
+    }
     const settings = readSettings(values);
     const threshold = readThreshold(values.threshold, DEFAULT_THRESHOLD);
     const asked = readConfigurations(positionals);
