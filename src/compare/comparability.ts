@@ -2,7 +2,7 @@
  * What must be alike for a comparison to mean something: each point same, different or unknown, and what follows.
  * `note`: worth knowing, often the very change under test. `downgrade`: figures are shown with a reservation.
  */
-import { formatCount, formatShare, plural } from '../base/units.js';
+import { formatCount, formatShare } from '../base/units.js';
 import type { Configuration, PhasePair } from './pair-phases.js';
 import type { RunTraits } from './run-facts.js';
 
@@ -58,14 +58,14 @@ export function checkComparability(
   const far = (a: number | undefined, b: number | undefined, reach: number) =>
     a !== undefined && b !== undefined && Math.abs(a - b) > reach * Math.max(a, b);
 
-  const broken = (side: Configuration) => side.runs.find(run => run.traits.broken)?.traits.broken ?? 'whole';
+  const broken = (side: Configuration) => (isBroken(side) ? 'cut off or damaged' : 'whole');
   const files = [broken(from), broken(to)] as const;
   check(
     'files',
     'files',
     files,
     'downgrade',
-    'a file is cut off or damaged: its figures are of what is left',
+    'its figures are of what is left of it',
     files.every(text => text === 'whole'),
   );
   check(
@@ -159,6 +159,9 @@ export function checkComparability(
   return checks;
 }
 
+export const isBroken = ({ runs }: Configuration): boolean =>
+  runs.some(run => run.traits.broken !== undefined);
+
 /** Steps one by one, or why they cannot be. */
 function mixCheck(pairs: readonly PhasePair[]): Check {
   const differ = pairs.filter(({ mixesDiffer }) => mixesDiffer);
@@ -249,5 +252,3 @@ function sameTypes(a: Readonly<Record<string, number>>, b: Readonly<Record<strin
     type => Math.abs((a[type] ?? 0) - (b[type] ?? 0)) <= SAME_SHARE,
   );
 }
-
-export const stepsText = (steps: number): string => plural(steps, 'step');

@@ -3,6 +3,7 @@ import type { StatementBlock } from '../analyze/block.js';
 import { phaseLook } from '../analyze/names-and-colors.js';
 import { formatChange, formatCount, formatDuration, formatShare, plural } from '../base/units.js';
 import { TRACED_EVENT_NS } from '../catalog/tracing-cost.js';
+import { isBroken } from './comparability.js';
 import type { Comparison, PhaseComparison } from './compare-configurations.js';
 import type { Term } from './terms.js';
 
@@ -25,6 +26,7 @@ export function describeAnswer(comparison: Comparison): StatementBlock {
     id: 'answer',
     title: 'Answer',
     lines: [
+      ...broken(comparison),
       outcome(comparison, main),
       ...reasons(main),
       ...others.map(phase => [outcome(comparison, phase), ...reasons(phase)].join(' ')),
@@ -32,6 +34,12 @@ export function describeAnswer(comparison: Comparison): StatementBlock {
     ],
   };
 }
+
+/** Said before any figure. */
+const broken = ({ from, to }: Comparison): string[] =>
+  [from, to]
+    .filter(isBroken)
+    .map(({ name }) => `${name} is cut off or damaged: its figures are of what is left of it.`);
 
 const phaseWords = ({ phase }: PhaseComparison): string =>
   phase === null ? 'over the whole trace' : phase === 'unknown' ? 'per step' : `in ${phaseLook(phase).label}`;
@@ -144,7 +152,7 @@ function doubts({ from, to, phases, runsMeasured, checks }: Comparison, main: Ph
       ? `Run-to-run noise is in the interval: ±${formatDuration(noise)} by ${plural(from.runs.length, 'run')} and ${plural(to.runs.length, 'run')}.`
       : 'Run-to-run noise was not measured: one run each, and host time varies between runs (NAME=FILE,FILE gives repeats).',
   );
-  const reservations = checks.filter(({ effect }) => effect === 'downgrade');
+  const reservations = checks.filter(({ id, effect }) => effect === 'downgrade' && id !== 'files');
   if (reservations.length > 0)
     lines.push(
       `With reservations: ${reservations.map(({ label, from: a, to: b, why }) => `${label} ${a} against ${b} (${why})`).join('; ')}.`,
