@@ -173,6 +173,14 @@ test('repeats under a name measure noise between runs, and folders are ranks', a
   assert.equal(ranks.comparisons[0].phases[0].changeNs, 0);
 });
 
+test('with --model both sides stand beside the speed of light', async () => {
+  const { out } = await stepscope('compare', eager, graph, '--model', 'tinyllama-1.1b');
+  assert.match(out, /least time of a step for this model +430 µs +430 µs/);
+  assert.match(out, /least time, of the time it took +1\.8% +11\.3%/);
+  const { out: without } = await stepscope('compare', eager, graph);
+  assert.doesNotMatch(without, /least time/);
+});
+
 test('names are short and distinct', () => {
   const names = (...files: string[]) => distinctNames(files.map(file => ({ name: undefined, file })));
   assert.deepEqual(names('/x/a.sqlite', '/x/b.json.gz'), ['a', 'b']);
@@ -240,7 +248,7 @@ test('mistakes get two lines', async () => {
   await wrong(2, /no phase in common/, eager, capturePath('unified'));
   await wrong(2, /not comparable: CUDA graphs/, graph, capturePath('graphmode'), '--only-comparable');
   await wrong(2, /no percentage/, eager, graph, '--threshold', 'much');
-  await wrong(2, /No prefill step/, eager, graph, '--phase', 'prefill');
+  await wrong(2, /eager\/profile\.sqlite\.gz: No prefill step/, eager, graph, '--phase', 'prefill');
   await wrong(3, /does not exist/, eager, 'base=nowhere.sqlite');
   await wrong(2, /names no file/, eager, 'base=,');
 });

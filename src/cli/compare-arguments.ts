@@ -36,7 +36,7 @@ const noFiles = (text: string) =>
     'Write NAME=FILE,FILE for repeats of one configuration.',
   );
 
-const ENDINGS = /(\.(sqlite|json|nsys-rep|gz))+$/i;
+const ENDINGS = /(\.(sqlite|json|nsys-rep|gz|trace|pt))+$/i;
 
 /** The file's own name; with as many folders before it as it takes to tell them apart. */
 export function distinctNames(

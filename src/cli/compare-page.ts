@@ -2,7 +2,8 @@
 import type { StatementBlock } from '../analyze/block.js';
 import { phaseLook } from '../analyze/names-and-colors.js';
 import type { Comparison, PhaseComparison } from '../compare/compare-configurations.js';
-import { describeComparison, summaryTable, termRowsTable } from '../compare/describe-comparison.js';
+import { describeComparison, summaryTable } from '../compare/describe-comparison.js';
+import { termRowsTable } from '../compare/describe-kernels.js';
 import type { SideName } from '../compare/side-means.js';
 import { sideParts } from '../compare/side-parts.js';
 import type { Cutter } from '../report/html/limits.js';

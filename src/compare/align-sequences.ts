@@ -20,8 +20,18 @@ export type Pair = readonly [from: number, to: number];
 
 const SAME_NAME = 100;
 const SAME_SHORT_NAME = 60;
-const SAME_KIND_AND_PLACE = 16;
 const SAME_FAMILY = 8;
+/** On top of the family's own likeness. */
+const SAME_KIND_AND_PLACE = 8;
+/** What every layer has once or a few times holds a step together, whatever its kernels are called. */
+const FAMILY_LIKENESS: Readonly<Record<string, number>> = {
+  attention: 80,
+  'moe-router': 40,
+  'moe-dispatch': 40,
+  'moe-combine': 40,
+  gemm: 24,
+  convolution: 24,
+};
 /** What follows a match directly is likelier to be one. */
 const CONTINUES = 1;
 /** Pairs of kernels looked at, in all. */
@@ -56,6 +66,8 @@ interface Numbered {
   readonly short: Int32Array;
   readonly kind: Int32Array;
   readonly family: Int32Array;
+  /** What it counts that two kernels are of this family. */
+  readonly likeness: Int32Array;
 }
 
 function numbered(from: readonly Token[], to: readonly Token[]): [Numbered, Numbered] {
@@ -70,6 +82,7 @@ function numbered(from: readonly Token[], to: readonly Token[]): [Numbered, Numb
     short: Int32Array.from(tokens, token => number(`s${token.shortName}`)),
     kind: Int32Array.from(tokens, token => number(`k${token.family}|${token.variant}|${token.place}`)),
     family: Int32Array.from(tokens, token => number(`f${token.family}`)),
+    likeness: Int32Array.from(tokens, token => FAMILY_LIKENESS[token.family] ?? SAME_FAMILY),
   });
   return [read(from), read(to)];
 }
@@ -106,11 +119,10 @@ function best(
           ? SAME_NAME
           : a.family[x] !== b.family[y]
             ? 0
-            : a.short[x] === b.short[y]
-              ? SAME_SHORT_NAME
-              : a.kind[x] === b.kind[y]
-                ? SAME_KIND_AND_PLACE
-                : SAME_FAMILY;
+            : Math.max(
+                a.short[x] === b.short[y] ? SAME_SHORT_NAME : 0,
+                a.likeness[x] + (a.kind[x] === b.kind[y] ? SAME_KIND_AND_PLACE : 0),
+              );
       if (likeness > 0) {
         const follows = step[(i - 1) * width + j - 1] === MATCH ? CONTINUES : 0;
         const matched = before[j - 1] + likeness + follows;

@@ -8,6 +8,7 @@ import { graphCoverage } from '../analyze/gpu/graph-coverage.js';
 import { memoryInUse } from '../analyze/gpu/memory-in-use.js';
 import { launchOverhead } from '../analyze/host/launch-overhead.js';
 import { selection } from '../analyze/inference/selection.js';
+import { speedOfLight } from '../analyze/inference/speed-of-light.js';
 import { stepsOf } from '../analyze/inference/steps.js';
 import { NONE } from '../base/column.js';
 import { TRACED_OPS_PER_CALL } from '../catalog/tracing-cost.js';
@@ -27,6 +28,7 @@ export const runFacts: Derived<RunFacts> = {
     graphCoverage,
     gpuMetricsAnalysis,
     memoryInUse,
+    speedOfLight,
   ],
   compute(input) {
     const { profile, useIfRecorded } = input;
@@ -75,6 +77,11 @@ function collectFigures({ useIfRecorded }: AnalysisInput): RunFigure[] {
     if (row.phase === null || row.device !== Math.min(...devices)) continue;
     const unit = row.unit === 'Hz' ? 'hertz' : 'percent';
     add(`metric/${row.metric}`, `${row.metric}, while busy`, row.phase, unit, row.overBusy);
+  }
+  // Without --model there is none.
+  for (const row of useIfRecorded(speedOfLight)?.rows.filter(({ key }) => key.endsWith('/step')) ?? []) {
+    add('least-time', 'least time of a step for this model', row.phase, 'ns', row.leastNs);
+    add('of-least', 'least time, of the time it took', row.phase, 'share', row.ofLeast);
   }
   const memory = useIfRecorded(memoryInUse)?.rows ?? [];
   if (memory.length > 0)

@@ -33,6 +33,7 @@ export interface PhaseComparison {
   readonly mixes: readonly { readonly mix: string; readonly weight: number }[];
   readonly onlyFrom: readonly string[];
   readonly onlyTo: readonly string[];
+  readonly mixesDiffer: boolean;
   readonly from: SideMeans;
   readonly to: SideMeans;
   readonly changeNs: number;
@@ -134,6 +135,7 @@ function comparePhase(
     mixes: pair.mixes.map(({ mix, weight }) => ({ mix, weight })),
     onlyFrom: pair.onlyFrom,
     onlyTo: pair.onlyTo,
+    mixesDiffer: pair.mixesDiffer,
     from: ours,
     to: theirs,
     changeNs,

@@ -110,6 +110,8 @@ function onTheGpu({ terms, changeNs, figures }: PhaseComparison): string[] {
 function reason({ kind, label, fromNs, toNs, changeNs }: Term): string {
   const name = kind === 'idle' ? `${label.slice('idle: '.length)} idle` : label;
   const figures = `${formatDuration(fromNs)} → ${formatDuration(toNs)}`;
+  const isWaiting = kind === 'idle' || kind === 'communication' || kind === 'copies';
+  if (!isWaiting) return `${name} ${formatChange(changeNs)} (${figures})`;
   if (fromNs > 0 && toNs === 0) return `${name} disappeared (${formatDuration(fromNs)})`;
   if (fromNs > 0 && toNs < GONE * fromNs) return `${name} all but disappeared: ${figures}`;
   if (fromNs === 0) return `${name} is new (${formatDuration(toNs)})`;
@@ -160,16 +162,18 @@ function doubts({ from, to, phases, runsMeasured, checks }: Comparison, main: Ph
   return lines;
 }
 
-/** Where one side has far more to write down, part of the difference is the writing. */
-function tracingCost({ figures, changeNs }: PhaseComparison): string[] {
+/** Where one side has far more to write down, part of what the GPU waits longer is the writing. */
+function tracingCost({ figures, terms, changeNs }: PhaseComparison): string[] {
   const events = figures.find(({ id }) => id === 'host-events');
   if (!events || events.from === null || events.to === null) return [];
-  const more = Math.round(Math.abs(events.from - events.to) * TRACED_EVENT_NS);
-  if (Math.abs(changeNs) === 0 || more < TELLING_COST * Math.abs(changeNs)) return [];
-  // It cannot explain a change in the other direction.
-  if (Math.sign(events.to - events.from) !== Math.sign(changeNs)) return [];
+  const idleNs = terms.reduce((sum, { kind, changeNs: ns }) => sum + (kind === 'idle' ? ns : 0), 0);
+  const costNs = (events.to - events.from) * TRACED_EVENT_NS;
+  // It shows as waiting, and cannot explain a change in the other direction.
+  if (Math.sign(costNs) !== Math.sign(changeNs) || Math.sign(costNs) !== Math.sign(idleNs)) return [];
+  const mostNs = Math.min(...[costNs, idleNs, changeNs].map(Math.abs));
+  if (mostNs < TELLING_COST * Math.abs(changeNs)) return [];
   const count = (value: number) => formatCount(Math.round(value));
   return [
-    `Up to about ${formatDuration(Math.min(more, Math.abs(changeNs)))} of it may be the profiler’s own cost: it wrote down ${count(events.from)} host events per step, then ${count(events.to)}.`,
+    `Up to about ${formatDuration(mostNs)} of it may be the profiler’s own cost: it wrote down ${count(events.from)} host events per step, then ${count(events.to)}.`,
   ];
 }

@@ -143,10 +143,13 @@ export function mixFacts({ from, to, phases, onlyFrom, onlyTo }: Comparison): Bl
   };
   const words = (list: Comparison['onlyFrom']) =>
     list.map(phase => (phase === null ? 'time outside steps' : `${phaseLook(phase).label} steps`));
+  // Where hardly a mix is shared all steps are compared, so that none is left out.
   const mixes = (side: 'onlyFrom' | 'onlyTo') =>
-    phases.flatMap(phase =>
-      phase[side].map(mix => `${phaseLook(phase.phase).label} with ${mix || 'no batch recorded'}`),
-    );
+    phases
+      .filter(phase => !phase.mixesDiffer)
+      .flatMap(phase =>
+        phase[side].map(mix => `${phaseLook(phase.phase).label}: ${mix || 'no batch recorded'}`),
+      );
   add(from.name, [...words(onlyFrom), ...mixes('onlyFrom')]);
   add(to.name, [...words(onlyTo), ...mixes('onlyTo')]);
   return facts.length > 0 ? [{ kind: 'facts', id: 'only-one-side', title: 'On one side only', facts }] : [];

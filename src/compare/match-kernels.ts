@@ -48,7 +48,9 @@ export function matchKernels(from: SideMeans, to: SideMeans, spellingsDiffer: bo
   const pairs = alignSequences(tokensA, tokensB);
   const links = new LinkBook(a, b);
   const isAnchor = ([i, j]: Pair) =>
-    tokensA[i].part === tokensB[j].part || tokensA[i].shortName === tokensB[j].shortName;
+    tokensA[i].part === tokensB[j].part ||
+    tokensA[i].shortName === tokensB[j].shortName ||
+    tokensA[i].family === 'attention';
   const isSame = (x: Token, y: Token) =>
     x.part === y.part || (spellingsDiffer && x.shortName === y.shortName && x.family === y.family);
   let [i, j] = [0, 0];

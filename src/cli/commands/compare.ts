@@ -1,6 +1,7 @@
 import { Analyzer, type Settings, tablesReadBy } from '../../analyze/analysis.js';
 import type { Block } from '../../analyze/block.js';
 import { csvCell } from '../../base/csv-cell.js';
+import { UserError } from '../../base/user-error.js';
 import { runFacts } from '../../compare/collect-run.js';
 import {
   type Comparison,
@@ -32,7 +33,10 @@ export const compare: Command = {
       meaning: 'a file, a folder of ranks, or NAME=FILE,FILE for repeats of one configuration',
     },
     ...settingHelp.filter(({ flags }) => !/--(requested|policy)/.test(flags)),
-    { flags: '--model FILE', meaning: 'config.json of the model, or a preset' },
+    {
+      flags: '--model FILE',
+      meaning: 'config.json of the model, or a preset: both sides beside the speed of light',
+    },
     { flags: '--tp N', meaning: 'ways the weights are split over GPUs (default: the ranks)' },
     {
       flags: '--threshold PERCENT',
@@ -125,5 +129,11 @@ async function readRun(run: string, settings: Settings, output: Output): Promise
     tables: tablesReadBy([runFacts]),
     onProgress: (file, done) => output.progress(`reading ${file}`, done),
   });
-  return new Analyzer(profile, settings).get(runFacts);
+  try {
+    return new Analyzer(profile, settings).get(runFacts);
+  } catch (error) {
+    // Of several files it must be said which one has no such step.
+    if (!(error instanceof UserError)) throw error;
+    throw new UserError(error.code, `${run}: ${error.message}`, error.hint);
+  }
 }
