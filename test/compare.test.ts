@@ -17,16 +17,18 @@ import {
   compareConfigurations,
   type PhaseComparison,
 } from '../src/compare/compare-configurations.js';
-import { comparisonBlocks, shownTerms } from '../src/compare/describe-comparison.js';
+import { comparisonBlocks } from '../src/compare/describe-comparison.js';
 import { changedKernels } from '../src/compare/describe-kernels.js';
 import type { Configuration } from '../src/compare/pair-phases.js';
 import type { KernelFacts, RunFacts } from '../src/compare/run-facts.js';
 import { compareSteps } from '../src/compare/step-difference.js';
+import { shownTerms } from '../src/compare/waterfall-terms.js';
 import { openProfile } from '../src/import/open.js';
 import type { Profile } from '../src/model/profile.js';
 import { text } from '../src/report/text.js';
 import { captureNames, capturePath } from '../src/testing/captures.js';
 import { drawEngine } from '../src/testing/drawn-engine.js';
+import { drawProfile } from '../src/testing/drawn-profile.js';
 import { randomNumbers, randomProfile } from '../src/testing/random-profile.js';
 
 const options = { threshold: 0.01 };
@@ -296,6 +298,39 @@ test('sequences align in order, in both directions, however long they are', () =
   assert.ok(performance.now() - begun < 5000, 'cost is bounded');
   for (let i = 1; i < found.length; i++)
     assert.ok(found[i][0] > found[i - 1][0] && found[i][1] > found[i - 1][1]);
+});
+
+test('where kernels overlap, the one that started first keeps the moment; the rest is exposed once', () => {
+  const profile = drawProfile(`
+    cpu   abcd............
+    gpu   ..aaaa..........
+    gpu2  ....bbbb........
+    gpu3  ......cccc......
+    copy  .......dddd.....
+    nvtx  SSSSSSSSSSSSSSSS
+    a = ${gemm}
+    b = ${attention}
+    c = ncclDevKernel_AllReduce_Sum_bf16_RING_LL
+    S = [Executor] _forward_step 1: 0 ctx reqs, 8 gen reqs
+  `);
+  const [{ terms }] = compareFacts(factsOf(profile), factsOf(profile)).phases;
+  const busy = terms.filter(({ kind }) => kind !== 'idle').map(({ key, fromNs }) => [key, fromNs]);
+  assert.deepEqual(busy, [
+    ['compute/attention/same', 20],
+    ['compute/gemm/same', 40],
+    ['communication', 20],
+    ['copies', 10],
+  ]);
+});
+
+test('the mean is over steps and devices, and ranks of one step count as one for noise', () => {
+  const facts = factsOf(drawEngine({ secondRankLateNs: 200e3, steps: 12 }));
+  const [cell] = facts.cells;
+  assert.equal(cell.windows, 24);
+  assert.equal(cell.stepNs.length, 12);
+  const [phase] = compareFacts(facts, factsOf(drawEngine({ steps: 12 }))).phases;
+  assertSums(phase, 'ranks');
+  assert.equal(phase.from.steps, 12);
 });
 
 const gemm = 'nvjet_sm90_tst_64x8_64x16_4x1_v_bz_NNT';

@@ -14,7 +14,8 @@ import { type Configuration, type Pairing, type PhasePair, pairPhases } from './
 import type { CellFacts } from './run-facts.js';
 import { type SideMeans, sideMeans } from './side-means.js';
 import { type Interval, judge } from './significance.js';
-import { type Term, termsOf } from './terms.js';
+import type { Term } from './term-rows.js';
+import { termsOf } from './terms.js';
 
 export interface CompareOptions {
   /** Changes below this part of the base's step are none that matters. */
@@ -56,6 +57,7 @@ export interface Comparison {
   readonly to: Configuration;
   readonly comparable: 'yes' | 'with-reservations';
   readonly runsMeasured: boolean;
+  readonly threshold: number;
   readonly checks: readonly Check[];
   readonly phases: readonly PhaseComparison[];
   readonly onlyFrom: Pairing['onlyFrom'];
@@ -84,6 +86,7 @@ export function compareConfigurations(
     to,
     comparable: doubts.length > 0 ? 'with-reservations' : 'yes',
     runsMeasured: from.runs.length > 1 || to.runs.length > 1,
+    threshold: options.threshold,
     checks,
     phases,
     onlyFrom: pairing.onlyFrom,

@@ -2,7 +2,7 @@
 import type { Json } from '../analyze/analysis.js';
 import type { Comparison, PhaseComparison } from './compare-configurations.js';
 import type { Configuration } from './pair-phases.js';
-import type { RowSide, Term } from './terms.js';
+import type { RowSide, Term } from './term-rows.js';
 
 export const COMPARE_SCHEMA = 'stepscope-compare/1';
 

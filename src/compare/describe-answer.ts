@@ -5,7 +5,7 @@ import { formatChange, formatCount, formatDuration, formatShare, plural } from '
 import { TRACED_EVENT_NS } from '../catalog/tracing-cost.js';
 import { isBroken } from './comparability.js';
 import type { Comparison, PhaseComparison } from './compare-configurations.js';
-import type { Term } from './terms.js';
+import type { Term } from './term-rows.js';
 
 /** A term is part of the reason from this share of the change on. */
 const MATTERS = 0.1;
@@ -44,7 +44,7 @@ const broken = ({ from, to }: Comparison): string[] =>
 const phaseWords = ({ phase }: PhaseComparison): string =>
   phase === null ? 'over the whole trace' : phase === 'unknown' ? 'per step' : `in ${phaseLook(phase).label}`;
 
-function outcome({ to }: Comparison, phase: PhaseComparison): string {
+function outcome({ to, threshold }: Comparison, phase: PhaseComparison): string {
   const { from: ours, to: theirs, changeNs, changeShare, interval, verdict } = phase;
   const where = phaseWords(phase);
   const per = phase.phase === null ? 'in all' : 'per step';
@@ -59,9 +59,12 @@ function outcome({ to }: Comparison, phase: PhaseComparison): string {
     case 'not-measurable':
       return `No difference measurable ${where}: ${times} (${change}).`;
     case 'below-threshold':
-      return `No difference that matters ${where}: ${times} (${change}).`;
-    case 'unknown':
-      return `${to.name} takes ${formatChange(changeNs)} ${where}, but with one step on a side noise cannot be judged: ${times} (${signedShare(changeShare)}).`;
+      return `No difference that matters ${where}, by a threshold of ${Number((threshold * 100).toFixed(2))}%: ${times} (${change}).`;
+    case 'unknown': {
+      const much = `${formatDuration(Math.abs(changeNs))} ${changeNs > 0 ? 'longer' : 'less'}`;
+      const why = phase.phase === null ? 'from one trace on a side' : 'from one step on a side';
+      return `${to.name} takes ${much} ${where}, but ${why} noise cannot be judged: ${times} (${signedShare(changeShare)}).`;
+    }
     default:
       return `${to.name} is ${speed(ours.wallNs, theirs.wallNs)} ${where}: ${times} (${change}).`;
   }

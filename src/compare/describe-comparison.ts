@@ -1,5 +1,5 @@
 /** A comparison as blocks: the answer, the waterfall, the kernels that changed most, then everything beside it. */
-import type { Block, StatementBlock, TableBlock, WaterfallBlock, WaterfallTerm } from '../analyze/block.js';
+import type { Block, StatementBlock, TableBlock, WaterfallBlock } from '../analyze/block.js';
 import { phaseLook } from '../analyze/names-and-colors.js';
 import { formatShare, plural } from '../base/units.js';
 import type { Comparison, PhaseComparison } from './compare-configurations.js';
@@ -14,7 +14,7 @@ import {
 } from './describe-details.js';
 import { changedKernels } from './describe-kernels.js';
 import type { SideName } from './side-means.js';
-import type { Term } from './terms.js';
+import { shownTerms } from './waterfall-terms.js';
 
 export interface ComparisonSection {
   readonly id: string;
@@ -27,10 +27,6 @@ export interface DescribedComparison {
   readonly answer: StatementBlock;
   readonly sections: readonly ComparisonSection[];
 }
-
-/** Terms below this share of the step are added up in one line. */
-const SMALL = 0.003;
-const MOST_TERMS = 14;
 
 export function describeComparison(comparison: Comparison): DescribedComparison {
   const several = comparison.phases.length > 1;
@@ -101,46 +97,6 @@ export function waterfallOf({ from, to }: Comparison, phase: PhaseComparison): W
     terms: shownTerms(phase),
   };
 }
-
-/** The terms worth a line; all others in one, so that the sum stays what it is. */
-export function shownTerms({ terms, from, to }: PhaseComparison): WaterfallTerm[] {
-  const least = SMALL * Math.max(from.wallNs, to.wallNs);
-  const byChange = [...terms].sort((a, b) => Math.abs(b.changeNs) - Math.abs(a.changeNs));
-  const worth = new Set(
-    byChange
-      .filter(term => Math.abs(term.changeNs) >= least || term.fromNs >= 10 * least)
-      .slice(0, MOST_TERMS),
-  );
-  const shown = terms.filter(term => worth.has(term));
-  const rest = terms.filter(term => !worth.has(term));
-  if (rest.length === 0) return shown.map(asWaterfallTerm);
-  if (rest.length === 1) return terms.map(asWaterfallTerm);
-  const sum = (of: (term: Term) => number | null) => rest.reduce((total, term) => total + (of(term) ?? 0), 0);
-  return [
-    ...shown.map(asWaterfallTerm),
-    {
-      label: `${plural(rest.length, 'smaller term')}`,
-      color: '#9e9e9e',
-      fromNs: sum(term => term.fromNs),
-      toNs: sum(term => term.toNs),
-      changeNs: sum(term => term.changeNs),
-      fromCount: sum(term => term.fromCount),
-      toCount: sum(term => term.toCount),
-    },
-  ];
-}
-
-const asWaterfallTerm = ({
-  label,
-  color,
-  fromNs,
-  toNs,
-  changeNs,
-  fromCount,
-  toCount,
-}: Term): WaterfallTerm => ({
-  ...{ label, color, fromNs, toNs, changeNs, fromCount, toCount },
-});
 
 /** More than two runs: one line each, before the details. */
 export function summaryTable(comparisons: readonly Comparison[]): TableBlock {

@@ -3,7 +3,7 @@ import type { TableBlock } from '../analyze/block.js';
 import { plural } from '../base/units.js';
 import type { PhaseComparison } from './compare-configurations.js';
 import type { SideName } from './side-means.js';
-import type { Term, TermRow } from './terms.js';
+import type { Term, TermRow } from './term-rows.js';
 
 const LISTED_KERNELS = 12;
 

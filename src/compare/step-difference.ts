@@ -7,7 +7,9 @@ import { formatDuration, formatShare, plural } from '../base/units.js';
 import { cellSources, collectCells } from './collect-cells.js';
 import type { CellFacts, KernelFacts } from './run-facts.js';
 import { type SideMeans, sideMeans } from './side-means.js';
-import { type Term, termsOf } from './terms.js';
+import type { Term } from './term-rows.js';
+import { termsOf } from './terms.js';
+import { shownTerms } from './waterfall-terms.js';
 
 export interface Side {
   readonly name: string;
@@ -49,9 +51,7 @@ export function compareSteps(from: Side, to: Side): Block[] {
       title: `What changed${first === null ? '' : ` in ${phaseLook(first).label}`}`,
       from: { label: stepName(from, first, before), ns: before.wallNs },
       to: { label: stepName(to, second, after), ns: after.wallNs },
-      terms: terms.map(({ label, color, fromNs, toNs, changeNs, fromCount, toCount }) => ({
-        ...{ label, color, fromNs, toNs, changeNs, fromCount, toCount },
-      })),
+      terms: shownTerms({ terms, from: before, to: after }),
     };
     return [sentence(from, before, to, after, terms, [first, second]), fall];
   });
