@@ -445,6 +445,11 @@ test('graph replays as blocks on one side are no new kernels, and a reservation'
   assert.ok(phases[0].terms.some(({ kind }) => kind === 'hidden'));
   assert.ok(!phases[0].terms.some(({ kind }) => kind === 'removed' || kind === 'added'));
   assert.equal(checks.find(({ id }) => id === 'graphs')?.effect, 'downgrade');
+  // Nothing is said about kernels that one side did not see.
+  assert.deepEqual([phases[0].families, phases[0].layers], [[], []]);
+  assert.equal(phases[0].figures.find(({ id }) => id === 'kernels')!.to, null);
+  const both = compareFacts(await capture('graphmode'), await capture('stressblock'));
+  assert.doesNotMatch(text.render(comparisonBlocks(both), { width: 100, color: false }), /kernels? ran/);
 });
 
 test('batches: like with like, weights are shared, and what one side lacks is said', () => {
@@ -496,4 +501,13 @@ test('what cannot be compared is refused in two lines with status 2', async () =
   refused(await capture('graph'), await capture('graphmode'), /CUDA graphs/, true);
   const prefill = drawEngine({ marker: step => `[Executor] _forward_step ${step}: 4 ctx reqs, 0 gen reqs` });
   refused(factsOf(prefill), factsOf(drawEngine()), /prefill against decode/);
+  const speculative = factsOf(drawEngine({ marker: () => 'step[TARGET_VERIFY bs=8]' }));
+  assert.deepEqual(
+    speculative.cells.map(({ phase }) => phase),
+    ['speculative'],
+  );
+  assert.throws(
+    () => compareFacts(factsOf(drawEngine()), speculative),
+    (error: unknown) => error instanceof UserError && /time per token/.test(error.hint),
+  );
 });

@@ -169,10 +169,15 @@ const phaseWords = (phases: Pairing['onlyFrom']) =>
   phases.map(phase => phase ?? 'no steps').join(', ') || 'nothing';
 
 function nothingInCommon(from: Configuration, to: Configuration, { onlyFrom, onlyTo }: Pairing): UserError {
+  const speculates = (phases: Pairing['onlyFrom']) => phases.includes('speculative');
+  const hint =
+    speculates(onlyFrom) !== speculates(onlyTo)
+      ? 'A speculative step makes several tokens: compare time per token (analyze --only token-time), not per step.'
+      : 'Capture the same phase on both sides, or say how steps are marked with --marker REGEX.';
   return new UserError(
     'usage',
     `${from.name} and ${to.name} have no phase in common: ${phaseWords(onlyFrom)} against ${phaseWords(onlyTo)}.`,
-    'Capture the same phase on both sides, or say how steps are marked with --marker REGEX.',
+    hint,
   );
 }
 

@@ -5,6 +5,7 @@ import { formatChange, formatCount, formatDuration, formatShare, plural } from '
 import { TRACED_EVENT_NS } from '../catalog/tracing-cost.js';
 import { isBroken } from './comparability.js';
 import type { Comparison, PhaseComparison } from './compare-configurations.js';
+import { REPLAY } from './run-facts.js';
 import type { Term } from './term-rows.js';
 
 /** A term is part of the reason from this share of the change on. */
@@ -134,10 +135,12 @@ function sameKernels({ terms, from, to }: PhaseComparison): string | undefined {
     0,
   );
   const most = Math.max(ours, theirs);
+  // Kernels inside replays recorded as blocks were not seen.
+  if (from.parts.has(REPLAY) || to.parts.has(REPLAY)) return undefined;
   if (most === 0 || same < ALL_THE_SAME * most) return undefined;
   const shown = (value: number) => formatCount(Math.round(value));
   return Math.round(ours) === Math.round(theirs)
-    ? `the same ${shown(same)} kernels ran`
+    ? `the same ${plural(Math.round(same), 'kernel')} ran`
     : `the same kernels ran (${shown(ours)} and ${shown(theirs)} per step)`;
 }
 

@@ -2,7 +2,7 @@
 import { familyLook } from '../analyze/names-and-colors.js';
 import { families } from '../catalog/kernels/families.js';
 import type { Configuration } from './pair-phases.js';
-import type { CellFacts, RunFigure } from './run-facts.js';
+import { type CellFacts, REPLAY, type RunFigure } from './run-facts.js';
 import type { SideMeans } from './side-means.js';
 
 export interface FamilyChange {
@@ -35,7 +35,11 @@ export interface FigureChange {
   readonly to: number | null;
 }
 
+/** Replays recorded as blocks hide their kernels: what is left says nothing about families, layers or counts. */
+const hidesKernels = ({ parts }: SideMeans): boolean => parts.has(REPLAY);
+
 export function familyChanges(from: SideMeans, to: SideMeans): FamilyChange[] {
+  if (hidesKernels(from) || hidesKernels(to)) return [];
   const tally = (side: SideMeans) => {
     const sums = new Map<string, { count: number; ns: number }>();
     for (const [part, { count, spentNs }] of side.parts) {
@@ -79,7 +83,7 @@ function wholeLayers(side: SideMeans): SideMeans {
 /** Only where both sides know their layers. */
 export function layerChanges(from: SideMeans, to: SideMeans): LayerChange[] {
   const hasLayers = ({ layers }: SideMeans) => [...layers.keys()].some(place => place !== 'outside/');
-  if (!hasLayers(from) || !hasLayers(to)) return [];
+  if (hidesKernels(from) || hidesKernels(to) || !hasLayers(from) || !hasLayers(to)) return [];
   const partsIn = ({ layers }: SideMeans) =>
     new Set([...layers.keys()].filter(place => place !== 'outside/').map(partOf));
   const [ours, theirs] = [partsIn(from), partsIn(to)];
@@ -116,7 +120,11 @@ export function figureChanges(
     ...{ id, label, unit, from: of(ours), to: of(theirs) },
   });
   const rows: FigureChange[] = [
-    own('kernels', 'kernels per step', 'count', kernels),
+    {
+      ...own('kernels', 'kernels per step', 'count', kernels),
+      ...(hidesKernels(ours) ? { from: null } : {}),
+      ...(hidesKernels(theirs) ? { to: null } : {}),
+    },
     own('gpu-busy', 'GPU busy per step', 'ns', side => side.wallNs - sum(side, 'idle:', 'ns')),
     own('idle', 'GPU idle per step', 'ns', side => sum(side, 'idle:', 'ns')),
     own('graph-launches', 'graph launches per step', 'count', side => side.graphLaunches),
