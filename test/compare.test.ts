@@ -477,12 +477,51 @@ test('batches: like with like, weights are shared, and what one side lacks is sa
   );
   assert.deepEqual(some.phases[0].onlyTo, ['15 decoding']);
   assert.equal(some.checks.find(({ id }) => id === 'batch')?.effect, 'note');
+  const page = text.render(comparisonBlocks(some), { width: 100, color: false });
+  assert.match(page, /On one side only\n +only b +decode: 15 decoding/);
   const other = compareFacts(
     engine(() => 16, time),
     engine(() => 8, time),
   );
   assert.equal(other.checks.find(({ id }) => id === 'batch')?.effect, 'downgrade');
   assert.equal(other.comparable, 'with-reservations');
+});
+
+test('what differs between captures is found, with what follows from it', () => {
+  const base = drawEngine({ steps: 12 });
+  const effects = (profile: Profile, others: Profile[] = []) => {
+    const to = configuration('b', factsOf(profile), ...others.map(one => factsOf(one)));
+    const { checks } = compareConfigurations(configuration('a', factsOf(base)), to, options);
+    return Object.fromEntries(
+      checks.filter(({ effect }) => effect !== 'none').map(({ id, effect }) => [id, effect]),
+    );
+  };
+  const captured = (capture: Partial<Profile['capture']>): Profile => ({
+    ...base,
+    capture: { ...base.capture, ...capture },
+  });
+  assert.deepEqual(effects(base), {});
+  assert.deepEqual(effects(drawEngine({ steps: 12, gpu: 'NVIDIA H100' })), { gpu: 'downgrade' });
+  // One repeat on another machine is enough.
+  assert.deepEqual(effects(base, [drawEngine({ steps: 12, gpu: 'NVIDIA H100' })]), { gpu: 'downgrade' });
+  assert.deepEqual(effects(drawEngine({ steps: 5 })), { steps: 'note' });
+  assert.deepEqual(effects(captured({ profiler: 'kineto' })), { profiler: 'note' });
+  assert.deepEqual(effects(drawEngine({ steps: 12, loss: 'cut-off' })), { files: 'downgrade' });
+  const fp8 = 'sm90_xmma_gemm_e4m3bf16_e4m3f32_f32_tn_n_tilesize64x64x64_cublas';
+  const bf16 = 'sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize64x64x64_cublas';
+  const [wide, narrow] = [bf16, fp8].map(name => factsOf(drawEngine({ steps: 12, kernels: [name] })));
+  const precision = compareFacts(wide, narrow).checks.find(({ id }) => id === 'precision')!;
+  assert.deepEqual([precision.status, precision.effect], ['differs', 'note'], JSON.stringify(precision));
+  const clocked = (hertz: number) =>
+    factsOf(drawEngine({ steps: 12, metrics: { 'GPC Clock Frequency [MHz]': hertz } }));
+  const clock = (a: number, b: number) =>
+    compareFacts(clocked(a), clocked(b)).checks.find(({ id }) => id === 'clock')!.effect;
+  assert.deepEqual([clock(1.98e9, 1.97e9), clock(1.98e9, 1.4e9)], ['none', 'downgrade']);
+  const versions = (a: string, b: string) => {
+    const facts = [a, b].map(driver => factsOf(captured({ versions: { 'CUDA driver': driver } })));
+    return compareFacts(facts[0], facts[1]).checks.find(({ id }) => id === 'cuda')!.status;
+  };
+  assert.deepEqual([versions('13000', '13.0'), versions('12080', '13000')], ['same', 'differs']);
 });
 
 test('what cannot be compared is refused in two lines with status 2', async () => {

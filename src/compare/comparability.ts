@@ -52,9 +52,14 @@ export function checkComparability(
       why: differs ? why : '',
     });
   };
-  /** A text of a side, undefined where it is empty. */
-  const of = (read: (traits: RunTraits) => string | undefined) =>
-    [read(ours) || undefined, read(theirs) || undefined] as const;
+  /** A text of each side, of all its runs where they differ; undefined where a run does not tell. */
+  const of = (read: (traits: RunTraits) => string | undefined) => {
+    const side = ({ runs }: Configuration) => {
+      const texts = runs.map(run => read(run.traits) || undefined);
+      return texts.includes(undefined) ? undefined : [...new Set(texts)].sort().join(' and ');
+    };
+    return [side(from), side(to)] as const;
+  };
   const far = (a: number | undefined, b: number | undefined, reach: number) =>
     a !== undefined && b !== undefined && Math.abs(a - b) > reach * Math.max(a, b);
 
