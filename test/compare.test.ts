@@ -397,6 +397,20 @@ test('five kernels that became one are said to have', () => {
   assertMirrored(there, back, 'fusion');
 });
 
+test('attention holds layers together where no kernel has kept its name', () => {
+  const others = ['void layernorm_fwd<half>(half*)', otherGemm, 'fmha_v2_flash_attention_bf16', fused];
+  const { phases } = compareFacts(drawn([norm, gemm, attention, ...muls.slice(0, 3)], 12), drawn(others, 12));
+  const rows = (kind: string, of: string) =>
+    phases[0].terms.filter(term => term.kind === kind && term.of === of).flatMap(term => term.rows);
+  assert.deepEqual(
+    rows('replaced', 'attention').map(row => [row.from!.name, row.to!.name, row.from!.count]),
+    [[attention, others[2], 12]],
+  );
+  assert.equal(rows('replaced', 'gemm').length, 1);
+  // Three elementwise kernels and the norm after them became one and another.
+  assert.ok(phases[0].terms.some(({ label }) => /4 kernels became 2, 11 times/.test(label)));
+});
+
 test('kernels that only one side has were removed or added', () => {
   const { phases } = compareFacts(drawn([norm, gemm, muls[0]], 8), drawn([norm, gemm], 8));
   const removed = phases[0].terms.filter(({ kind }) => kind === 'removed');
