@@ -35,3 +35,8 @@ function below(t: number, degrees: number): number {
 export const normalQuantile = (probability: number): number => studentQuantile(probability, MANY);
 /** Even, and far enough: the two agree to four digits from here on. */
 const MANY = 2000;
+
+/** Half the width of a two-sided 95% interval, in standard errors; broken degrees are rounded down, to the safe side. */
+export const studentWidth95 = (degrees: number): number =>
+  studentQuantile(0.975, Math.min(MANY, Math.max(1, Math.floor(degrees))));
+export const normalWidth95 = normalQuantile(0.975);

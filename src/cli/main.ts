@@ -8,6 +8,7 @@ import { version } from './version.js';
 export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   analyze: async () => (await import('./commands/analyze.js')).analyze,
   report: async () => (await import('./commands/report.js')).report,
+  compare: async () => (await import('./commands/compare.js')).compare,
   view: async () => (await import('./commands/view.js')).view,
   steps: async () => (await import('./commands/steps.js')).steps,
   info: async () => (await import('./commands/info.js')).info,
@@ -65,5 +66,5 @@ async function overview(): Promise<string> {
   const loaded = await Promise.all(Object.values(commands).map(load => load()));
   const width = Math.max(...loaded.map(command => command.name.length));
   const list = loaded.map(command => `  ${command.name.padEnd(width)}  ${command.summary}`);
-  return `stepscope ${version()}: where every microsecond of an LLM inference step goes\n\nusage: stepscope COMMAND FILE… [options]\n\ncommands:\n${list.join('\n')}\n\nexamples:\n  stepscope analyze profile.sqlite\n  stepscope steps profile.sqlite --sequence\n  stepscope stats profile.sqlite -r cuda_gpu_kern_sum --format csv\n\nstepscope COMMAND --help says more.\n`;
+  return `stepscope ${version()}: where every microsecond of an LLM inference step goes\n\nusage: stepscope COMMAND FILE… [options]\n\ncommands:\n${list.join('\n')}\n\nexamples:\n  stepscope analyze profile.sqlite\n  stepscope compare before.sqlite after.sqlite\n  stepscope steps profile.sqlite --sequence\n  stepscope stats profile.sqlite -r cuda_gpu_kern_sum --format csv\n\nstepscope COMMAND --help says more.\n`;
 }

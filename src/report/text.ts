@@ -36,7 +36,7 @@ const LEAST_NEEDED = [
 ];
 /** What a table is about stays, however narrow it gets. */
 const ESSENTIAL =
-  /^(Name|Range|Operation|Kernel Name|API Name|NVTX Range|Time \(%\)|Duration|Total Time|Start|Metric|Verdict)$/;
+  /^(Name|Range|Operation|Kernel Name|API Name|NVTX Range|Time \(%\)|Duration|Total Time|Start|Metric|Verdict|Change)$/;
 const LEAST_NAME_WIDTH = 32;
 const GAP = 2;
 /** A screenful of screens: beyond this a table is for a file, not a terminal. */
