@@ -7,6 +7,7 @@ import type { RenderContext, Renderer } from './renderer.js';
 import { painter, truncate, widthOf, wrap } from './terminal.js';
 import { renderBars, renderStatement } from './text-bars.js';
 import { renderFindings } from './text-findings.js';
+import { renderScatter } from './text-scatter.js';
 import { renderWaterfall } from './text-waterfall.js';
 
 /** What to leave out first when a table is too wide; the reader is told. */
@@ -58,6 +59,7 @@ function renderBlock(block: Block, context: RenderContext): string {
   if (block.kind === 'statement') return renderStatement(block, context);
   if (block.kind === 'bars') return renderBars(block, context);
   if (block.kind === 'findings') return renderFindings(block, context);
+  if (block.kind === 'scatter') return renderScatter(block, context);
   if (block.kind === 'waterfall') return renderWaterfall(block, context);
   if (block.kind === 'not-recorded') {
     const lines = wrap(`not recorded: ${block.what}; ${block.hint}`, context.width - 2);
@@ -113,7 +115,7 @@ function renderTable(block: TableBlock, context: RenderContext): string {
       .map((column, i) => {
         const cell = truncate(cells[i], widths[i]);
         const space = ' '.repeat(Math.max(0, widths[i] - widthOf(cell)));
-        return column.column.kind === 'text' ? cell + space : space + cell;
+        return isText(column) && column.column.align !== 'right' ? cell + space : space + cell;
       })
       .join(' '.repeat(GAP))
       .trimEnd()}`;
