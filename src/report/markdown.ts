@@ -27,7 +27,9 @@ function renderBlock(block: Block): string {
   const line = (cells: string[]) => `| ${cells.map(escapeCell).join(' | ')} |`;
   const cells = block.columns.map(cellFormatter);
   const rows = Array.from({ length: block.rows }, (_, row) => line(cells.map(cell => cell(row))));
-  const rule = block.columns.map(column => (column.kind === 'text' && column.align !== 'right' ? '---' : '---:'));
+  const rule = block.columns.map(column =>
+    column.kind === 'text' && column.align !== 'right' ? '---' : '---:',
+  );
   return `${head}${[line(block.columns.map(column => column.header)), `|${rule.join('|')}|`, ...rows].join('\n')}\n`;
 }
 

@@ -66,7 +66,8 @@ export function renderScatter(block: ScatterBlock, context: RenderContext): stri
 
 const mark = (index: number) => LETTERS[index] ?? '+';
 
-const format = ({ kind }: ScatterAxis, value: number) => readableCell({ header: '', kind, values: [value] })(0);
+const format = ({ kind }: ScatterAxis, value: number) =>
+  readableCell({ header: '', kind, values: [value] })(0);
 
 const range = (values: readonly number[]): [number, number] => [Math.min(...values), Math.max(...values)];
 

@@ -1,4 +1,5 @@
 /** Several frameworks beside each other: everything the page, JSON and CSV show, as plain figures. */
+import { benchMetrics } from '../../catalog/bench-metrics.js';
 import { type Phase, phases } from '../../catalog/phases.js';
 import { chooseRuns } from './common-load.js';
 import { type Correlation, correlate } from './correlation.js';
@@ -68,7 +69,8 @@ function correlation(
   phase: Phase | null,
   { speed }: Verdict,
 ): ThroughputCorrelation {
-  const points = frameworks.flatMap(framework => {
+  const isRate = benchMetrics.find(({ id }) => id === speed?.measure)?.kind === 'rate';
+  const points = (isRate ? frameworks : []).flatMap(framework => {
     const budget = budgetOf(framework, phase);
     const measured = speed?.ranked.find(({ name }) => name === framework.name);
     if (!budget || !measured) return [];

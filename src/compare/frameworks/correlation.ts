@@ -39,9 +39,10 @@ function tooFew(points: number): string {
 
 function warningFor(points: number, spearman: number | null, chance: number | null): string {
   if (spearman === null) return `${points} points: one of the figures does not vary.`;
-  const often =
-    chance === null ? '' : ` Chance alone orders them at least this well ${frequency(chance)}.`;
-  return points < ENOUGH_POINTS ? `${points} points: a tendency, no proof.${often}` : `${points} points.${often}`;
+  const often = chance === null ? '' : ` Chance alone orders them at least this well ${frequency(chance)}.`;
+  return points < ENOUGH_POINTS
+    ? `${points} points: a tendency, no proof.${often}`
+    : `${points} points.${often}`;
 }
 
 function frequency(chance: number): string {

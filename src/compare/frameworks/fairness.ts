@@ -53,7 +53,13 @@ export function checkFairness(all: readonly Framework[], phase: Phase | null): F
       'another model was profiled, or layers were found in another way',
       ({ capture }) => capture?.layers,
     ),
-    check('precision', 'precision', 'unfair', 'lower precision reads fewer bytes and is faster by itself', precision),
+    check(
+      'precision',
+      'precision',
+      'unfair',
+      'lower precision reads fewer bytes and is faster by itself',
+      precision,
+    ),
     check(
       'kvCacheDtype',
       'KV cache type',
@@ -69,14 +75,47 @@ export function checkFairness(all: readonly Framework[], phase: Phase | null): F
       framework => phaseOf(framework, phase)?.batch,
       SAME_LOAD,
     ),
-    check('maxConcurrency', 'concurrency', 'unfair', 'throughput follows concurrency', concurrency, SAME_LOAD),
+    check(
+      'maxConcurrency',
+      'concurrency',
+      'unfair',
+      'throughput follows concurrency',
+      concurrency,
+      SAME_LOAD,
+    ),
     check('requestRate', 'request rate', 'unfair', 'throughput follows the rate', setting('requestRate')),
-    check('inputTokens', 'input length', 'unfair', 'longer prompts cost more', setting('inputTokens'), SAME_LOAD),
-    check('outputTokens', 'output length', 'unfair', 'longer answers cost more', setting('outputTokens'), SAME_LOAD),
+    check(
+      'inputTokens',
+      'input length',
+      'unfair',
+      'longer prompts cost more',
+      setting('inputTokens'),
+      SAME_LOAD,
+    ),
+    check(
+      'outputTokens',
+      'output length',
+      'unfair',
+      'longer answers cost more',
+      setting('outputTokens'),
+      SAME_LOAD,
+    ),
     check('tool', 'benchmark tool', 'weakens', 'tools define some figures differently', setting('tool')),
-    check('gpu', 'GPU', 'unfair', 'the hardware differs', ({ bench, capture }) => capture?.gpu ?? bench?.runs[0].gpu),
+    check(
+      'gpu',
+      'GPU',
+      'unfair',
+      'the hardware differs',
+      ({ bench, capture }) => capture?.gpu ?? bench?.runs[0].gpu,
+    ),
     check('gpus', 'GPUs', 'unfair', 'compare per GPU, and mind the communication', ({ gpus }) => gpus),
-    check('driver', 'driver', 'weakens', 'drivers launch at different speeds', ({ capture }) => capture?.driver),
+    check(
+      'driver',
+      'driver',
+      'weakens',
+      'drivers launch at different speeds',
+      ({ capture }) => capture?.driver,
+    ),
     check(
       'graphs',
       'CUDA graphs in the capture',
@@ -108,7 +147,10 @@ const precision = ({ bench, capture }: Framework): Value =>
 /** `bfloat16` and `BF16` are one. */
 function sameSpelling(dtype: string | null | undefined): Value {
   const lower = dtype?.toLowerCase();
-  return lower?.replace(/^bfloat16$/, 'bf16').replace(/^(float16|half)$/, 'fp16').replace(/^float32$/, 'fp32');
+  return lower
+    ?.replace(/^bfloat16$/, 'bf16')
+    .replace(/^(float16|half)$/, 'fp16')
+    .replace(/^float32$/, 'fp32');
 }
 
 const concurrency = ({ bench }: Framework): Value =>
@@ -199,7 +241,11 @@ function sameLoad(all: readonly Framework[], phase: Phase | null): FairnessCheck
   ];
 }
 
-function pair(profile: number | null | undefined, bench: number | null | undefined, format: (n: number) => string) {
+function pair(
+  profile: number | null | undefined,
+  bench: number | null | undefined,
+  format: (n: number) => string,
+) {
   if (profile === null || profile === undefined || bench === null || bench === undefined) return null;
   const agrees = Math.abs(profile - bench) <= SAME_RUN * Math.max(profile, bench);
   return { agrees, text: `${format(profile)} profiled, ${format(bench)} benchmarked` };
@@ -210,7 +256,11 @@ function errors(all: readonly Framework[]): FairnessCheck {
   return {
     id: 'errors',
     label: 'failed requests',
-    status: counts.some(count => (count ?? 0) > 0) ? 'differs' : counts.includes(undefined) ? 'unknown' : 'ok',
+    status: counts.some(count => (count ?? 0) > 0)
+      ? 'differs'
+      : counts.includes(undefined)
+        ? 'unknown'
+        : 'ok',
     effect: 'weakens',
     values: counts.map(count => (count === undefined ? null : formatCount(count))),
     meaning: 'failed requests are left out of throughput and latency',

@@ -5,11 +5,20 @@ import { kernelFamilies } from '../../analyze/gpu/kernel-families.js';
 import { totalsByPhase } from '../../analyze/inference/budget-totals.js';
 import { iterations } from '../../analyze/inference/iterations.js';
 import { stepBudget } from '../../analyze/inference/step-budget.js';
+import { UserError } from '../../base/user-error.js';
 import { benchMetrics } from '../../catalog/bench-metrics.js';
 import type { BenchRun } from '../../model/bench-run.js';
 import { graphMode } from '../../model/capabilities.js';
 import type { ChosenRuns } from './common-load.js';
-import { type Figure, isMissingResult, type Missing, measured, missing, orMissing, resultOf } from './figure.js';
+import {
+  type Figure,
+  isMissingResult,
+  type Missing,
+  measured,
+  missing,
+  orMissing,
+  resultOf,
+} from './figure.js';
 import type { CaptureFacts, Framework, FrameworkInput, PhaseFigures } from './framework.js';
 import { layerCount, measurePhase } from './measure-phase.js';
 import { benchRows } from './measures.js';
@@ -21,6 +30,20 @@ const noSteps = missing(
 );
 
 export function measureFramework(input: FrameworkInput, chosen: ChosenRuns): Framework {
+  try {
+    return measure(input, chosen);
+  } catch (error) {
+    // Steps that were asked for and are not there: say whose, and where to ask for others.
+    if (!(error instanceof UserError)) throw error;
+    throw new UserError(
+      error.code,
+      `${input.name}: ${error.message}`,
+      'Choose others with phase: and iterations: in CONFIG, or leave both out.',
+    );
+  }
+}
+
+function measure(input: FrameworkInput, chosen: ChosenRuns): Framework {
   const { name, notes, analyzer } = input;
   const phases = analyzer ? phasesOf(analyzer) : noProfile;
   const capture = analyzer ? captureFacts(analyzer) : null;

@@ -93,7 +93,8 @@ function kernelFigures(analyzer: Analyzer, phase: Phase): KernelFigures {
     : (speed.rows.find(own => own.phase === phase && own.ofLeast !== null) ??
       missing('the load of the steps', 'capture with markers that name requests and tokens'));
   return {
-    kernelsPerLayer: kernelsPerLayer(analyzer, phase),
+    // Kernels that were not recorded have no layers either, and their absence says better why.
+    kernelsPerLayer: row && 'value' in row ? row : kernelsPerLayer(analyzer, phase),
     kernelsPerStep: count('kernels'),
     meanKernelNs: count('meanKernelNs'),
     graphCoverage:

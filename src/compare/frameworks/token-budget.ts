@@ -49,7 +49,10 @@ export const tokenWords: Readonly<Partial<Record<Phase, string>>> = {
 };
 
 export function tokenBudget(analyzer: Analyzer, phase: Phase): TokenBudget | Missing {
-  const read = orMissing(() => ({ steps: analyzer.get(stepsOf)?.steps, windows: analyzer.get(windowBudgets) }));
+  const read = orMissing(() => ({
+    steps: analyzer.get(stepsOf)?.steps,
+    windows: analyzer.get(windowBudgets),
+  }));
   if ('value' in read) return read;
   const steps = read.steps ?? [];
   const own = read.windows.filter(({ window }) => steps[window.step]?.facts.phase === phase);

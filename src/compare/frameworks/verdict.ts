@@ -75,7 +75,9 @@ export function judge(
   const verdict = { fairness, speed, profiled, kernels, why } as const;
   const lines = [
     ...(fairness === 'unfair'
-      ? [`Not a fair comparison: ${list(unfair)} ${unfair.length > 1 ? 'differ' : 'differs'}. No framework is declared faster.`]
+      ? [
+          `Not a fair comparison: ${list(unfair)} ${unfair.length > 1 ? 'differ' : 'differs'}. No framework is declared faster.`,
+        ]
       : []),
     ...speedLine(verdict, all),
     ...profileLines(verdict, phase),
@@ -152,7 +154,10 @@ function whyOf(all: readonly Framework[], phase: Phase | null, profiled: readonl
 
 const isRate = (measure: string) => benchMetrics.find(({ id }) => id === measure)?.kind === 'rate';
 
-function speedLine({ speed, fairness }: Pick<Verdict, 'speed' | 'fairness'>, all: readonly Framework[]): string[] {
+function speedLine(
+  { speed, fairness }: Pick<Verdict, 'speed' | 'fairness'>,
+  all: readonly Framework[],
+): string[] {
   if (!speed) return ['No benchmark was given: measured throughput and latency are unknown.'];
   const { ranked, label, lead, measure } = speed;
   const format = isRate(measure) ? formatRate : formatDuration;
@@ -162,20 +167,23 @@ function speedLine({ speed, fairness }: Pick<Verdict, 'speed' | 'fairness'>, all
   const others = absent > 0 ? ` (${absent} without a benchmark)` : '';
   if (!second) return [`Only ${first.name} was benchmarked: ${format(first.value)} ${label}${others}.`];
   const asMeasured = fairness === 'unfair' ? 'As measured, ' : '';
-  const all_ = `${ranked.slice(1).map(said).join(', ')}`;
+  const rest = (from: number) => (ranked.length > from ? `; ${ranked.slice(from).map(said).join(', ')}` : '');
   if (lead === 'within-noise')
     return [
-      `${asMeasured}${first.name} and ${second.name} are equally fast: ${format(first.value)} and ${format(second.value)} ${label}, within what repeats differ by${others}.`,
+      `${asMeasured}${first.name} and ${second.name} are equally fast: ${format(first.value)} and ${format(second.value)} ${label}, within what repeats differ by${rest(2)}${others}.`,
     ];
   const ratio = isRate(measure) ? first.value / second.value : second.value / first.value;
   const chance = lead === 'unproven' ? ' One run each: it may be chance.' : '';
   const has = fairness === 'unfair' ? 'has the most' : 'is fastest measured';
   return [
-    `${asMeasured}${first.name} ${has}: ${format(first.value)} ${label}, ×${ratio.toFixed(2)} ${second.name}; ${all_}${others}.${chance}`,
+    `${asMeasured}${first.name} ${has}: ${format(first.value)} ${label}, ×${ratio.toFixed(2)} ${second.name}${rest(1)}${others}.${chance}`,
   ];
 }
 
-function profileLines({ speed, profiled, kernels, why, fairness }: Omit<Verdict, 'lines'>, phase: Phase | null): string[] {
+function profileLines(
+  { speed, profiled, kernels, why, fairness }: Omit<Verdict, 'lines'>,
+  phase: Phase | null,
+): string[] {
   if (profiled.length === 0) return ['No profile tells tokens and time of the same steps: why is unknown.'];
   const lines = [
     `Per ${phase} token in the profiles: ${profiled.map(({ name, value }) => `${name} ${formatDuration(value)}`).join(', ')}.`,
@@ -184,15 +192,19 @@ function profileLines({ speed, profiled, kernels, why, fairness }: Omit<Verdict,
   const terms = why.terms
     .filter(({ changeNs }) => Math.abs(changeNs) >= WORTH_SAYING * Math.abs(why.changeNs))
     .map(({ part, changeNs }) => `${partWords[part]} ${formatChange(changeNs)}`);
-  lines.push(`Why: ${why.to} takes ${formatDuration(why.changeNs)} more per token than ${why.from}: ${terms.join(', ')}.`);
+  lines.push(
+    `Why: ${why.to} takes ${formatDuration(why.changeNs)} more per token than ${why.from}: ${terms.join(', ')}.`,
+  );
   const [fastest] = profiled;
   const [least] = kernels;
   if (least.name !== fastest.name)
     lines.push(
       `${least.name} has the least kernel time per token (${formatDuration(least.value)}): what its GPU computes is not what makes it slower.`,
     );
-  const isBenched = speed?.ranked.some(({ name }) => name === fastest.name);
-  if (speed && speed.ranked.length > 1 && isBenched && speed.ranked[0].name !== fastest.name && fairness !== 'unfair')
+  const place = speed?.ranked.findIndex(({ name }) => name === fastest.name) ?? -1;
+  // A tie for the first place is no contradiction.
+  const disagree = place > (speed?.lead === 'within-noise' ? 1 : 0);
+  if (speed && disagree && fairness !== 'unfair')
     lines.push(
       `Benchmark and profile disagree: measured, ${speed.ranked[0].name} is fastest; per token in the profile, ${fastest.name}. The profiles are of another load, or time is lost outside these steps (prefill, queues, the server).`,
     );
