@@ -66,7 +66,7 @@ function renderBlock(block: Block, context: RenderContext): string {
     return `${title}\n${lines.map(line => `  ${paint.yellow(line)}`).join('\n')}\n`;
   }
   const advice = block.advice
-    ? `${wrap(block.advice, context.width - 2)
+    ? `${wrap(printable(block.advice), context.width - 2)
         .map(line => `  ${paint.dim(line)}`)
         .join('\n')}\n`
     : '';
@@ -122,7 +122,7 @@ function renderTable(block: TableBlock, context: RenderContext): string {
   const lines = [paint.dim(line(columns.map(column => column.header)))];
   for (let row = 0; row < rows; row++) lines.push(line(columns.map(column => column.cells[row])));
   const remark = (text: string) =>
-    lines.push(...wrap(text, context.width - 2).map(part => paint.dim(`  ${part}`)));
+    lines.push(...wrap(printable(text), context.width - 2).map(part => paint.dim(`  ${part}`)));
   if (block.rows > rows)
     remark(`… ${plural(block.rows - rows, 'more row')} (--rows N shows more, --format csv all)`);
   if (hidden.length > 0) {
@@ -135,7 +135,7 @@ function renderTable(block: TableBlock, context: RenderContext): string {
 }
 
 function prepare(column: TableColumn, rows: number): Prepared {
-  const header = shortHeader(column.header);
+  const header = printable(shortHeader(column.header));
   const format = readableCell(column);
   const cells = Array.from({ length: rows }, (_, row) => format(row));
   const width = cells.reduce((most, cell) => Math.max(most, widthOf(cell)), widthOf(header));

@@ -316,7 +316,12 @@ function missingBlock({ frameworks, phase }: FrameworkComparison): Block[] {
   }
   if (lacking.size === 0) return [];
   const facts = [...lacking.values()].map(
-    ({ names, what, hint }): Fact => ({ label: [...names].join(', '), text: what, tone: 'quiet', hint }),
+    ({ names, what, hint }): Fact => ({
+      label: 'missing',
+      text: `${[...names].join(', ')}: ${what}`,
+      tone: 'quiet',
+      hint,
+    }),
   );
   return [{ kind: 'facts', id: 'frameworks-missing', title: 'Not recorded', facts }];
 }

@@ -48,7 +48,7 @@ export function checkFairness(all: readonly Framework[], phase: Phase | null): F
     check('model', 'model', 'unfair', 'another model was benchmarked', setting('model')),
     check(
       'layers',
-      'layers in the profile',
+      'layers',
       'unfair',
       'another model was profiled, or layers were found in another way',
       ({ capture }) => capture?.layers,
@@ -118,7 +118,7 @@ export function checkFairness(all: readonly Framework[], phase: Phase | null): F
     ),
     check(
       'graphs',
-      'CUDA graphs in the capture',
+      'CUDA graphs',
       all.some(({ capture }) => capture?.graphMode === 'blocks') ? 'weakens' : 'explains',
       'where replays are blocks, kernels inside are hidden and waits inside count as kernel time; where only some replay graphs, that may be the difference you look for',
       ({ capture }) => capture && graphWords[capture.graphMode],
@@ -228,13 +228,13 @@ function sameLoad(all: readonly Framework[], phase: Phase | null): FairnessCheck
   return [
     check(
       'profiledLoad',
-      'profile at the benchmark’s load',
+      'profiled load',
       batch,
       'the batch in the profile is not the concurrency of the benchmark: the profile explains another run',
     ),
     check(
       'profiledSpeed',
-      'step time beside TPOT',
+      'profiled speed',
       time,
       'the step in the profile does not take the time of a token in the benchmark: the profiler’s cost, or another load',
     ),

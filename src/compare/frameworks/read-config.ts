@@ -52,12 +52,6 @@ export function readFrameworksConfig(file: string, text: string): FrameworksConf
     );
   const shared = readOptions(yaml, top);
   const items = yaml.list(list.value, list.key, '"frameworks"', MOST_FRAMEWORKS);
-  if (items.length < 2)
-    throw yaml.error(
-      items[0] ?? list.key,
-      items.length === 0 ? '"frameworks" is empty' : 'one framework cannot be compared with itself',
-      'List at least two.',
-    );
   const seen = new Map<string, Node>();
   const frameworks = items.map(item => {
     const entries = yaml.entries(item, 'a framework', entryKeys);
@@ -71,6 +65,12 @@ export function readFrameworksConfig(file: string, text: string): FrameworksConf
     seen.set(framework.name, item);
     return framework;
   });
+  if (items.length < 2)
+    throw yaml.error(
+      items[0] ?? list.key,
+      items.length === 0 ? '"frameworks" is empty' : 'one framework cannot be compared with itself',
+      'List at least two.',
+    );
   const title = top.get('title');
   return { title: title ? yaml.word(title.value, title.key, '"title"') : null, frameworks };
 }
