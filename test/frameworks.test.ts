@@ -389,7 +389,7 @@ const mistakes: readonly (readonly [yaml: string, what: RegExp, todo: RegExp])[]
   [`model:\nframeworks:\n${entry}`, /:1:7: "model" must be one value/, /Line 1 reads/],
   [`a: &x 1\nframeworks: *x\n`, /:1:1: the comparison has no key "a"/, /It may have/],
   [`title: &x t\nframeworks:\n  - {name: *x, profiles: [x]}\n`, /:3:|one framework/, /./],
-  [`title: !!binary aGk=\nframeworks:\n${entry}`, /:1:8: tags such as/, /bare value/],
+  [`title: !!binary aGk=\nframeworks:\n${entry}`, /:1:17: tags such as/, /bare value/],
   ['frameworks:\n  - name: a\n  name: b\n', /^c\.yaml:\d+:\d+: this is no YAML/, /Line \d reads/],
   ['frameworks:\n  - name: "a\n', /^c\.yaml:\d+:\d+: this is no YAML/, /./],
   ['frameworks: 1\nframeworks: 2\n', /:2:1: this is no YAML: map keys must be unique/, /Line 2/],

@@ -72,6 +72,8 @@ export interface RouterVerdict {
 export const ROUTER_THRESHOLD = 0.1;
 /** Closer than this is similar, whatever the repeats say. */
 export const SIMILAR = 0.03;
+/** 110 by 100 is a gain of 10% and not a bit more, whatever the last digit of the quotient says. */
+const EXACT = 1e-9;
 const ENOUGH_RUNS = 3;
 const ENOUGH_STEPS = 4;
 const DRAWS = 2000;
@@ -103,7 +105,7 @@ function conclude({ gain, interval }: RouterEvidence, threshold: number): Router
   const [low, high] = interval ?? [gain, gain];
   // The interval leaves both open: nothing gained, and more than the threshold.
   if (low <= 0 && high > threshold) return 'inconclusive';
-  if (gain > threshold) return 'bottleneck';
+  if (gain > threshold + EXACT) return 'bottleneck';
   if (gain < -SIMILAR && high < 0) return 'slower';
   return gain > SIMILAR && low > 0 ? 'small-gain' : 'similar';
 }
