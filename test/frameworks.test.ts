@@ -10,6 +10,7 @@ import { type Browser, chromium } from 'playwright-core';
 import { Analyzer } from '../src/analyze/analysis.js';
 import { tokenTime } from '../src/analyze/inference/token-time.js';
 import { UserError } from '../src/base/user-error.js';
+import { frameworksPage } from '../src/cli/frameworks-page.js';
 import { runCommand } from '../src/cli/main.js';
 import { compareFrameworks } from '../src/compare/frameworks/compare-frameworks.js';
 import { correlate, pearson, ranks } from '../src/compare/frameworks/correlation.js';
@@ -496,17 +497,19 @@ test('errors of the command are two lines and say where', async () => {
   assert.match(noPhase.err, /a: No prefill step .*\n.*phase: and iterations: in CONFIG/);
 });
 
-test('the page is one file that asks for nothing, with its charts drawn', {
-  skip: executable ? false : NO_BROWSER,
-}, async () => {
-  const file = path.join(folder, 'frameworks.html');
-  const { status, err } = await stepscope([bundled, '--html', file, '--force']);
+const html = path.join(folder, 'frameworks.html');
+
+test('the page is one file that asks for nothing', async () => {
+  const { status, err } = await stepscope([bundled, '--html', html, '--force']);
   assert.equal(status, 0);
   assert.match(err, /wrote .*frameworks\.html \(\d+ kB\)/);
-  assert.equal((await stepscope([bundled, '--html', file])).status, 2);
-  const markup = readFileSync(file, 'utf8').replace(/<script[^>]*>[\s\S]*?<\/script>/g, '');
+  assert.equal((await stepscope([bundled, '--html', html])).status, 2);
+  const markup = readFileSync(html, 'utf8').replace(/<script[^>]*>[\s\S]*?<\/script>/g, '');
   assert.doesNotMatch(markup, /\b(?:src|href|action|data|poster)\s*=\s*["']?(?!#)[^"'>\s]*[:/]/i);
   assert.match(markup, /Content-Security-Policy" content="default-src 'none'/);
+});
+
+test('the page draws its charts, wide and narrow', { skip: executable ? false : NO_BROWSER }, async () => {
   for (const [width, colorScheme] of [
     [1280, 'light'],
     [390, 'dark'],
@@ -516,7 +519,7 @@ test('the page is one file that asks for nothing, with its charts drawn', {
     page.on('console', message => message.type() === 'error' && trouble.push(message.text()));
     page.on('pageerror', error => trouble.push(error.message));
     page.on('request', request => !request.url().startsWith('file:') && trouble.push(request.url()));
-    await page.goto(pathToFileURL(file).href);
+    await page.goto(pathToFileURL(html).href);
     await page.locator('html[data-ready=yes]').waitFor({ state: 'attached' });
     const found = (await page.evaluate(`(() => {
       const blank = canvas => {
@@ -543,4 +546,7 @@ test('names from strangers cannot break the page', () => {
   ]);
   const page = text.render(describeFrameworks(comparison), { width: 100, color: false });
   assert.ok(!page.includes('\u001b'));
+  const written = frameworksPage(comparison);
+  assert.equal(written.match(/<script/g)?.length, 3);
+  assert.equal(written.match(/<\/title>/g)?.length, 1);
 });

@@ -146,11 +146,12 @@ const precision = ({ bench, capture }: Framework): Value =>
 
 /** `bfloat16` and `BF16` are one. */
 function sameSpelling(dtype: string | null | undefined): Value {
-  const lower = dtype?.toLowerCase();
-  return lower
-    ?.replace(/^bfloat16$/, 'bf16')
+  return dtype
+    ?.toLowerCase()
+    .replace(/^bfloat16$/, 'bf16')
     .replace(/^(float16|half)$/, 'fp16')
-    .replace(/^float32$/, 'fp32');
+    .replace(/^float32$/, 'fp32')
+    .replace(/^(float8|fp8)?_?(e4m3|e5m2)(fn)?$/, 'fp8');
 }
 
 const concurrency = ({ bench }: Framework): Value =>

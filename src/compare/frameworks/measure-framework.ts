@@ -38,7 +38,9 @@ export function measureFramework(input: FrameworkInput, chosen: ChosenRuns): Fra
     throw new UserError(
       error.code,
       `${input.name}: ${error.message}`,
-      'Choose others with phase: and iterations: in CONFIG, or leave both out.',
+      error.hint.includes('--iterations')
+        ? 'Choose others with phase: and iterations: in CONFIG, or leave both out.'
+        : error.hint,
     );
   }
 }
