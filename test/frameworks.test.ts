@@ -7,15 +7,17 @@ import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type Browser, chromium } from 'playwright-core';
-import { Analyzer } from '../src/analyze/analysis.js';
+import { Analyzer, type Settings } from '../src/analyze/analysis.js';
 import { tokenTime } from '../src/analyze/inference/token-time.js';
 import { UserError } from '../src/base/user-error.js';
+import { findModel } from '../src/catalog/models.js';
 import { frameworksPage } from '../src/cli/frameworks-page.js';
 import { runCommand } from '../src/cli/main.js';
 import { compareFrameworks } from '../src/compare/frameworks/compare-frameworks.js';
 import { correlate, pearson, ranks } from '../src/compare/frameworks/correlation.js';
 import { describeFrameworks } from '../src/compare/frameworks/describe-frameworks.js';
 import { printedSum, unitFor } from '../src/compare/frameworks/equation.js';
+import { checkFairness } from '../src/compare/frameworks/fairness.js';
 import type { FrameworkInput } from '../src/compare/frameworks/framework.js';
 import { frameworksCsv, frameworksDocument } from '../src/compare/frameworks/frameworks-document.js';
 import { initConfig } from '../src/compare/frameworks/init-config.js';
@@ -549,4 +551,21 @@ test('names from strangers cannot break the page', () => {
   const written = frameworksPage(comparison);
   assert.equal(written.match(/<script/g)?.length, 3);
   assert.equal(written.match(/<\/title>/g)?.length, 1);
+});
+
+test('with a model, kernels per layer are by its layers, and a pattern that differs by one proves no other model', async () => {
+  const model = findModel('llama-3.1-8b')!.config as Settings['model'];
+  const profile = await openProfile([capturePath('eager')]);
+  const told = compareFrameworks([{ name: 'a', analyzer: new Analyzer(profile, { model }), runs: [] }]);
+  assert.equal(told.frameworks[0].phases[0].figures.kernelsPerLayer.value, 1016 / 32);
+  const status = (a: number, b: number, layersGuessed: boolean) => {
+    const [one] = told.frameworks;
+    const with_ = (layers: number) => ({ ...one, capture: { ...one.capture!, layers, layersGuessed } });
+    return checkFairness([with_(a), with_(b)], 'decode').find(({ id }) => id === 'layers')!.status;
+  };
+  assert.equal(status(22, 22, true), 'ok');
+  assert.equal(status(18, 17, true), 'unknown');
+  assert.equal(status(36, 17, true), 'unknown');
+  assert.equal(status(22, 12, true), 'differs');
+  assert.equal(status(18, 17, false), 'differs');
 });
