@@ -12,6 +12,8 @@ const allowed: Record<string, readonly string[]> = {
   import: ['base', 'model', 'catalog'],
   analyze: ['base', 'model', 'catalog'],
   compare: ['base', 'model', 'catalog', 'analyze'],
+  moe: ['base', 'model', 'catalog', 'analyze'],
+  gate: ['base', 'model', 'catalog', 'analyze', 'compare'],
   report: ['base', 'analyze'],
   timeline: ['base', 'model', 'catalog', 'analyze'],
   /** The browser: types of blocks, and what page and server have in common. */
@@ -19,10 +21,23 @@ const allowed: Record<string, readonly string[]> = {
   server: ['base', 'model', 'analyze', 'compare', 'import', 'report', 'timeline'],
   testing: ['base', 'model', 'catalog', 'import'],
   redact: ['base', 'model', 'catalog', 'import'],
-  cli: ['base', 'model', 'catalog', 'import', 'analyze', 'compare', 'report', 'redact', 'server'],
+  /** Commands put everything together. */
+  cli: [
+    'base',
+    'model',
+    'catalog',
+    'import',
+    'analyze',
+    'compare',
+    'gate',
+    'moe',
+    'report',
+    'redact',
+    'server',
+  ],
 };
 /** These run anywhere: in the command, a worker, a browser. No files, processes or DOM. */
-const pure = ['base', 'model', 'catalog', 'analyze', 'compare', 'report', 'timeline', 'web'];
+const pure = ['base', 'model', 'catalog', 'analyze', 'compare', 'gate', 'moe', 'report', 'timeline', 'web'];
 
 const source = path.join(projectRoot, 'src');
 const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(name => /\.tsx?$/.test(name));

@@ -14,6 +14,9 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   stats: async () => (await import('./commands/stats.js')).stats,
   bench: async () => (await import('./commands/bench.js')).bench,
   frameworks: async () => (await import('./commands/frameworks.js')).frameworks,
+  check: async () => (await import('./commands/check.js')).check,
+  baseline: async () => (await import('./commands/baseline.js')).baseline,
+  trend: async () => (await import('./commands/trend.js')).trend,
   redact: async () => (await import('./commands/redact.js')).redact,
 };
 

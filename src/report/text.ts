@@ -37,7 +37,7 @@ const LEAST_NEEDED = [
 ];
 /** What a table is about stays, however narrow it gets. */
 const ESSENTIAL =
-  /^(Name|Range|Operation|Kernel Name|API Name|NVTX Range|Time \(%\)|Duration|Total Time|Start)$/;
+  /^(Name|Range|Operation|Kernel Name|API Name|NVTX Range|Time \(%\)|Duration|Total Time|Start|Metric|Verdict)$/;
 const LEAST_NAME_WIDTH = 32;
 const GAP = 2;
 /** A screenful of screens: beyond this a table is for a file, not a terminal. */

@@ -1,8 +1,9 @@
 /** Findings as cards: what is wrong, what it costs, what it rests on, what to do, and how to make sure. */
 import type { FindingsBlock } from '../../analyze/block.js';
-import type { Evidence, Finding, Gain, Severity } from '../../analyze/findings/finding.js';
+import { evidenceText } from '../../analyze/findings/evidence-text.js';
+import type { Finding, Gain, Severity } from '../../analyze/findings/finding.js';
 import { formatThroughput } from '../../analyze/words.js';
-import { formatBytes, formatCount, formatDuration, formatShare } from '../../base/units.js';
+import { formatCount, formatDuration, formatShare } from '../../base/units.js';
 import { escapeHtml } from './escape.js';
 
 const severities: Readonly<Record<Severity, string>> = {
@@ -62,16 +63,4 @@ function costText({ costNs, costShare }: Finding): string {
 
 function gainText({ nsPerStep, throughput, how }: Gain): string {
   return `${formatDuration(nsPerStep)} per step, ${formatThroughput(throughput)} throughput (${how})`;
-}
-
-/** The sentence, and the part and whole it was taken from. */
-function evidenceText({ text, numerator, denominator, unit }: Evidence): string {
-  if (numerator === undefined || denominator === undefined) return text;
-  const amount = (value: number) =>
-    unit === 'ns'
-      ? formatDuration(value)
-      : unit === 'bytes'
-        ? formatBytes(value)
-        : `${formatCount(Number(value.toFixed(1)))}${unit ? ` ${unit}` : ''}`;
-  return `${text} (${amount(numerator)} of ${amount(denominator)})`;
 }

@@ -1,9 +1,10 @@
 /** Findings as cards: the claim with cost and gain; opened, what it rests on, what to do, and how to make sure. */
 import { useState } from 'preact/hooks';
 import type { FindingsBlock } from '../../analyze/block.js';
-import type { Evidence, Finding } from '../../analyze/findings/finding.js';
+import { evidenceText } from '../../analyze/findings/evidence-text.js';
+import type { Finding } from '../../analyze/findings/finding.js';
 import { formatThroughput } from '../../analyze/words.js';
-import { formatBytes, formatCount, formatDuration, formatShare, plural } from '../../base/units.js';
+import { formatDuration, formatShare, plural } from '../../base/units.js';
 import { highlightEvidence } from '../evidence.js';
 import type { Pane } from '../state.js';
 import { Command } from './command.js';
@@ -117,15 +118,3 @@ function Opened({ finding, pane }: { readonly finding: Finding; readonly pane: P
 /** A file name that can be pasted into a shell as it is. */
 const shellWord = (name: string) =>
   /^[\w./][\w./-]*$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;
-
-/** The sentence, and the part and whole it was taken from. */
-function evidenceText({ text, numerator, denominator, unit }: Evidence): string {
-  if (typeof numerator !== 'number' || typeof denominator !== 'number') return text;
-  const amount = (value: number) =>
-    unit === 'ns'
-      ? formatDuration(value)
-      : unit === 'bytes'
-        ? formatBytes(value)
-        : `${formatCount(Number(value.toFixed(1)))}${unit ? ` ${unit}` : ''}`;
-  return `${text} (${amount(numerator)} of ${amount(denominator)})`;
-}

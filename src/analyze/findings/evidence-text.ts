@@ -1,0 +1,15 @@
+/** Evidence in words. */
+import { formatBytes, formatCount, formatDuration } from '../../base/units.js';
+import type { Evidence } from './finding.js';
+
+/** The sentence, and the part and whole it was taken from. */
+export function evidenceText({ text, numerator, denominator, unit }: Evidence): string {
+  if (typeof numerator !== 'number' || typeof denominator !== 'number') return text;
+  const amount = (value: number) =>
+    unit === 'ns'
+      ? formatDuration(value)
+      : unit === 'bytes'
+        ? formatBytes(value)
+        : `${formatCount(Number(value.toFixed(1)))}${unit ? ` ${unit}` : ''}`;
+  return `${text} (${amount(numerator)} of ${amount(denominator)})`;
+}
