@@ -13,6 +13,7 @@ import { UserError } from '../src/base/user-error.js';
 import { findModel } from '../src/catalog/models.js';
 import { frameworksPage } from '../src/cli/frameworks-page.js';
 import { runCommand } from '../src/cli/main.js';
+import { chooseRuns } from '../src/compare/frameworks/common-load.js';
 import { compareFrameworks } from '../src/compare/frameworks/compare-frameworks.js';
 import { correlate, pearson, ranks } from '../src/compare/frameworks/correlation.js';
 import { describeFrameworks } from '../src/compare/frameworks/describe-frameworks.js';
@@ -327,6 +328,12 @@ test('of a sweep the load that all have is compared', () => {
     frameworks.map(({ bench: own }) => own?.loads),
     [3, 2],
   );
+  const taken = (...all: (readonly BenchRun[])[]) =>
+    chooseRuns(all).map(({ runs }) => runs[0].load.maxConcurrency);
+  // Most repeats on both sides, then the heaviest; each its own first where none is shared.
+  assert.deepEqual(taken([at(64, 1), at(16, 1), at(16, 2)], [at(64, 1), at(16, 1), at(16, 2)]), [16, 16]);
+  assert.deepEqual(taken([at(64, 1), at(16, 1), at(16, 2)], [at(16, 1), at(64, 1)]), [64, 64]);
+  assert.deepEqual(taken([at(64, 1)], [at(16, 1), at(32, 1)]), [64, 16]);
 });
 
 test('coefficients equal known ones, and few points are said to prove little', () => {
