@@ -13,6 +13,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   info: async () => (await import('./commands/info.js')).info,
   stats: async () => (await import('./commands/stats.js')).stats,
   bench: async () => (await import('./commands/bench.js')).bench,
+  load: async () => (await import('./commands/load.js')).load,
   redact: async () => (await import('./commands/redact.js')).redact,
 };
 

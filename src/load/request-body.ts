@@ -25,7 +25,7 @@ export interface BodySettings {
 
 export function requestBody({ api, model, stream, extensions, extra }: BodySettings, prompt: Prompt): string {
   const { content, outputTokens } = prompt;
-  return JSON.stringify({
+  const fields: Record<string, unknown> = {
     model,
     ...(api === 'chat' ? { messages: [{ role: 'user', content }] } : { prompt: content }),
     max_tokens: outputTokens,
@@ -33,7 +33,10 @@ export function requestBody({ api, model, stream, extensions, extra }: BodySetti
     stream,
     ...(stream && extensions.usage ? { stream_options: { include_usage: true } } : {}),
     ...extra,
-  });
+  };
+  // `"max_tokens": null` takes a field out that some service does not know.
+  for (const name of Object.keys(extra)) if (extra[name] === null) delete fields[name];
+  return JSON.stringify(fields);
 }
 
 /** Settings of sampling change the work of a server and are no secrets; of other fields only the names are written. */

@@ -1,6 +1,7 @@
 /** A whole run: look at the server, then one level after the other. Leaves no connection and no timer behind. */
 import { setMaxListeners } from 'node:events';
 import { NoteCounter } from '../base/notes.js';
+import { UserError } from '../base/user-error.js';
 import type { ArrivalKind } from './arrivals.js';
 import { Connection } from './connection.js';
 import { DatasetPrompts } from './dataset-prompts.js';
@@ -153,5 +154,10 @@ function refuseNothing(levels: readonly LevelResult[], signal: AbortSignal): voi
   if (levels.some(({ counts }) => counts.completed > 0)) return;
   const [worst] = levels.flatMap(({ errors }) => errors).sort((a, b) => b.count - a.count);
   if (worst) throw noAnswer(worst.kind, worst.example);
-  if (signal.aborted) throw noAnswer('interrupted', '');
+  if (!signal.aborted) return;
+  throw new UserError(
+    'no-answer',
+    'Ended before any request was answered.',
+    'Fewer tokens are answered sooner: --output-tokens 16',
+  );
 }
