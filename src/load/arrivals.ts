@@ -25,6 +25,8 @@ export function* arrivalTimes(
   for (let i = 0; ; i++) {
     if (kind === 'poisson') area += exponential(random);
     else area = i;
-    yield area < rampArea ? Math.sqrt((2 * area * rampNs) / perNs) : rampNs + (area - rampArea) / perNs;
+    yield Math.round(
+      area < rampArea ? Math.sqrt((2 * area * rampNs) / perNs) : rampNs + (area - rampArea) / perNs,
+    );
   }
 }

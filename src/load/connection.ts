@@ -12,11 +12,17 @@ export interface ConnectionSettings {
   readonly target: Target;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutNs: number;
+  /** Use connections again. */
+  readonly keepAlive: boolean;
   /** Take any certificate. */
   readonly insecure: boolean;
 }
 
-/** A server that closes what it had agreed to keep: more than these in one request is another trouble. */
+/** Servers close connections that were idle for some seconds; one that was used just now was not closed for that. */
+const LEAST_IDLE_NS = NS_PER_SECOND;
+/** And the answer that it is closed comes at once. */
+const MOST_NOTICE_NS = NS_PER_SECOND;
+/** Of kept connections; the next one is new or works. */
 const MOST_RETRIES = 5;
 const MOST_DOCUMENT_BYTES = 4 * 1024 * 1024;
 
@@ -28,7 +34,7 @@ export class Connection {
 
   constructor(private readonly settings: ConnectionSettings) {
     const options: http.AgentOptions = {
-      keepAlive: true,
+      keepAlive: settings.keepAlive,
       maxSockets: Infinity,
       maxFreeSockets: Infinity,
       noDelay: true,
@@ -51,9 +57,7 @@ export class Connection {
     for (let retry = 0; ; retry++) {
       const left = timeoutNs - (nowNs() - beginNs);
       const result = await exchange(open, body, { stream, timeoutNs: left, active: this.active });
-      // The server closed an idle connection while the request was on its way: no failure of this request.
-      const wasStale = result.failure?.kind === 'reset' && result.reused && result.firstByteNs === undefined;
-      if (!wasStale || retry === MOST_RETRIES) return { ...result, sentNs: beginNs };
+      if (!wasStale(result) || retry === MOST_RETRIES) return { ...result, sentNs: beginNs };
       this.retries++;
     }
   }
@@ -103,6 +107,13 @@ export class Connection {
     return target.secure ? https.request(options) : http.request(options);
   }
 }
+
+/** The server closed an idle connection while the request was on its way: no failure of this request. */
+const wasStale = ({ failure, idleNs = 0, firstByteNs, sentNs }: Exchange) =>
+  failure?.kind === 'reset' &&
+  firstByteNs === undefined &&
+  idleNs >= LEAST_IDLE_NS &&
+  nowNs() - sentNs < MOST_NOTICE_NS;
 
 function parsed(text: string): unknown {
   try {

@@ -21,8 +21,8 @@ export interface Exchange {
   readonly failure?: Failure;
   /** Ended by us. */
   readonly interrupted?: true;
-  /** The connection had been used before. */
-  readonly reused: boolean;
+  /** How long the connection had been idle before; absent for a new one. */
+  readonly idleNs?: number;
 }
 
 export interface ExchangeSettings {
@@ -53,6 +53,11 @@ function arrivalOf(socket: Socket): { ns: number } {
   return arrival;
 }
 
+/** What is found out on the way. */
+type Seen = {
+  -readonly [K in 'dnsNs' | 'connectNs' | 'firstByteNs' | 'status' | 'idleNs']?: Exchange[K];
+};
+
 export function exchange(
   open: () => ClientRequest,
   body: string,
@@ -62,7 +67,7 @@ export function exchange(
     const sentNs = nowNs();
     let request: ClientRequest | undefined;
     let arrival = { ns: sentNs };
-    const seen: { -readonly [K in 'dnsNs' | 'connectNs' | 'firstByteNs' | 'status']?: Exchange[K] } = {};
+    const seen: Seen = {};
     let streamed = false;
     let reader: AnswerReader | undefined;
     /** The status says it failed; its text is being read. */
@@ -77,7 +82,7 @@ export function exchange(
       clearTimeout(grace);
       active.delete(cancel);
       if (!keep) request?.destroy();
-      resolve({ sentNs, ...seen, streamed, reused: request?.reusedSocket ?? false, ...result });
+      resolve({ sentNs, ...seen, streamed, ...result });
     };
     const fail = (error: unknown) =>
       settle({ failure: refusal ?? failureOf(error, seen.firstByteNs !== undefined) });
@@ -139,6 +144,7 @@ export function exchange(
     request.on('error', fail);
     request.on('socket', socket => {
       arrival = arrivalOf(socket);
+      if (request!.reusedSocket) seen.idleNs = nowNs() - arrival.ns;
       if (!socket.connecting) return;
       const secure = 'encrypted' in socket;
       socket.once('lookup', () => {
@@ -150,7 +156,14 @@ export function exchange(
     });
     request.on('response', respond);
     // A connection that ends without an error or an answer must not leave us waiting.
-    request.on('close', () => (reader?.isDone ? complete(false) : fail(new Failure('reset', 'closed'))));
+    // It is told before the end of an answer is, so the answer gets a turn.
+    request.on('close', () => {
+      const ended = () => {
+        if (reader?.isDone) complete(false);
+        else fail(new Failure(seen.firstByteNs === undefined ? 'reset' : 'cut-off', 'the connection ended'));
+      };
+      if (!isSettled) setImmediate(ended);
+    });
     request.end(body);
   });
 }

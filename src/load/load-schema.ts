@@ -76,12 +76,15 @@ const settings = object(
 
 const load = object({
   dataset: text('synthetic, or the file name of the dataset'),
+  requestRate: {
+    oneOf: [{ type: 'number' }, { const: 'unlimited' }],
+    description: 'requests per second of an open loop; unlimited in a closed one',
+  },
   ...numbers({
     inputTokens: 'mean prompt length (tokens)',
     outputTokens: 'mean answer length (tokens)',
     maxConcurrency: 'users of a closed loop',
     meanConcurrency: 'requests in flight on average, as measured',
-    requestRate: 'requests per second of an open loop',
     requests: 'counted requests asked for',
   }),
 });

@@ -28,6 +28,7 @@ export interface LoadPlan {
   readonly headers: Readonly<Record<string, string>>;
   /** Further texts that must not be shown: the bare key. */
   readonly secrets: readonly string[];
+  readonly keepAlive: boolean;
   readonly insecure: boolean;
   readonly timeoutNs: number;
   readonly levels: readonly Level[];

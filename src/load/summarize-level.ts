@@ -37,7 +37,7 @@ export function summarizeLevel(run: LevelRun, context: LevelContext): LevelResul
       outputTokens: mean(outputTokens),
       maxConcurrency: level.kind === 'concurrent' ? level.users : undefined,
       meanConcurrency: durationNs && e2eTotal !== undefined ? e2eTotal / durationNs : undefined,
-      requestRate: level.kind === 'sustained' ? level.perSecond : undefined,
+      requestRate: level.kind === 'sustained' ? level.perSecond : ('unlimited' as const),
       requests: Number.isFinite(settings.requests) ? settings.requests : undefined,
     }),
     counts: present({

@@ -31,7 +31,7 @@ const words =
     ' ',
   );
 
-/** As many different beginnings as 24 numbers from 0 to 300 have: no two requests meet. */
+/** More than a block of any prefix cache would share by chance. */
 const UNIQUE_WORDS = 24;
 const POOL_WORDS = 1 << 16;
 
@@ -51,7 +51,7 @@ export class SyntheticPrompts implements PromptSource {
     const outputTokens = drawLength(output, lengths);
     const shared = prefix.kind === 'shared' ? Math.min(prefix.tokens, inputTokens) : 0;
     const unique = Math.min(UNIQUE_WORDS, inputTokens - shared);
-    const random = randomStream(seed, 'begin', prefix.kind === 'seeded' ? 0 : nonce, part, number);
+    const random = longStream(seed, prefix.kind === 'seeded' ? 0 : nonce, part, number);
     const pieces = [
       shared > 0 ? this.pool.words(0, shared) : '',
       unique > 0 ? drawWords(unique, random) : '',
@@ -59,6 +59,13 @@ export class SyntheticPrompts implements PromptSource {
     ];
     return { content: pieces.filter(piece => piece !== '').join(' '), inputTokens, outputTokens };
   }
+}
+
+/** A stream has 2^32 begins, and among some thousand requests two would meet; two streams together have enough. */
+function longStream(...purpose: readonly [number, number, string, number]): Random {
+  const first = randomStream(purpose[0], 'begin', ...purpose);
+  const second = randomStream(purpose[0], 'begin again', ...purpose);
+  return () => (first() + second()) % 1;
 }
 
 const drawWord = (random: Random) => words[Math.floor(random() * words.length)];

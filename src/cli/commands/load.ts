@@ -48,6 +48,7 @@ export const load: Command = {
     { flags: '--body JSON', meaning: 'fields added to every request; null takes one out' },
     { flags: '--header NAME:VALUE', meaning: 'added to every request; repeat it for more' },
     { flags: '--api-key-env NAME', meaning: 'the environment variable that holds the key' },
+    { flags: '--no-keep-alive', meaning: 'a new connection for every request' },
     { flags: '--insecure', meaning: 'take any certificate' },
     { flags: '-o, --output FILE', meaning: 'write the benchmark file, for stepscope bench' },
     { flags: '--force', meaning: 'overwrite it' },
@@ -107,4 +108,4 @@ const asJson = (document: LoadDocument) =>
   `${JSON.stringify({ ...document, levels: document.levels.map(({ requests, ...level }) => level) }, null, 1)}\n`;
 
 const asText = (document: LoadDocument, output: Output) =>
-  text.render(describeLoad(document), { width: output.width, color: output.color });
+  text.render(describeLoad(document), { width: output.width, color: output.color, allColumns: '--json' });

@@ -47,13 +47,14 @@ const numbers: readonly NumberName[] = [
 ];
 
 function readLevel(content: BenchContent, document: JsonObject, level: JsonObject): BenchRun {
+  const rate = at(level, 'load', 'requestRate');
   const draft = new RunDraft('stepscope load')
     .text('label', at(level, 'level'))
     .text('framework', at(document, 'target', 'framework'))
     .text('frameworkVersion', at(document, 'target', 'frameworkVersion'))
     .text('model', at(document, 'target', 'model'))
     .text('load.dataset', at(level, 'load', 'dataset'))
-    .rate(at(level, 'load', 'requestRate'));
+    .rate(rate === 'unlimited' ? Infinity : rate);
   for (const name of numbers) draft.number(name, at(level, ...name.split('.')));
   for (const name of latencyNames) {
     const distribution = at(level, 'latency', name);
