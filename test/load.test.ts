@@ -1,8 +1,10 @@
 /** Load on a server of known behaviour: times are the server's, failures are counted and never fatal, nothing leaks. */
 import assert from 'node:assert/strict';
-import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, before, test } from 'node:test';
@@ -324,7 +326,7 @@ test('what a seed fixes is the same again: lengths, arrivals and, if asked, ever
   assert.deepEqual(shape(unique.level), shape(first.level));
   assert.notDeepEqual(shape(other.level), shape(first.level));
   // No prompt begins like another, in this run or the last: a prefix cache finds nothing.
-  const begins = [...first.truths, ...unique.truths].map(({ body }) =>
+  const begins = [...first.truths.slice(1), ...unique.truths.slice(1)].map(({ body }) =>
     String(body.prompt).split(' ').slice(0, 8).join(' '),
   );
   assert.equal(new Set(begins).size, begins.length);
@@ -335,7 +337,8 @@ test('a shared prefix is shared, and no more', async () => {
     'timed',
     ...['--requests', '6', '--input-tokens', '100', '--prefix', 'shared:40', '--output-tokens', '2'],
   );
-  const words = truths.map(({ body }) => String(body.prompt).split(' '));
+  // The trial comes first and is not one of them.
+  const words = truths.slice(1).map(({ body }) => String(body.prompt).split(' '));
   assert.ok(words.every(list => list.length === 100));
   assert.equal(new Set(words.map(list => list.slice(0, 40).join(' '))).size, 1);
   assert.equal(new Set(words.map(list => list.slice(40, 48).join(' '))).size, words.length);
@@ -353,15 +356,15 @@ test('a dataset is asked in its order, again from the begin, and its texts are n
     'timed',
     ...['--dataset', dataset, '--requests', '5', '--warmup', '0', '--output-tokens', '7'],
   );
-  // The trial took the first.
+  // The trial is none of them.
   assert.deepEqual(
     truths.slice(1).map(({ body }) => [body.prompt, body.max_tokens]),
     [
+      [rows[0].prompt, 3],
       [[1, 2, 3, 4], 5],
       ['first turn', 7],
       [rows[0].prompt, 3],
       [[1, 2, 3, 4], 5],
-      ['first turn', 7],
     ],
   );
   assert.deepEqual(
@@ -534,6 +537,55 @@ test('the key is in no output and no file, even when the server repeats it', asy
   assert.ok(!readFileSync(query.file, 'utf8').includes('secret-in-query'));
 });
 
+const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
+test('a certificate nobody signed is a failure of its kind, and can be taken', {
+  skip: !hasOpenssl,
+}, async () => {
+  const [key, certificate] = ['key.pem', 'certificate.pem'].map(name => path.join(folder, name));
+  spawnSync('openssl', [
+    ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=localhost'],
+    ...['-keyout', key, '-out', certificate],
+  ]);
+  const secure = createServer(
+    { key: readFileSync(key), cert: readFileSync(certificate) },
+    (request, response) => {
+      request.resume();
+      request.on('end', () => {
+        const piece = JSON.stringify({ choices: [{ text: 'a', finish_reason: 'stop' }] });
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        setTimeout(() => response.end(`data: ${piece}\n\ndata: [DONE]\n\n`), 50);
+      });
+    },
+  );
+  await once(secure.listen(0, '127.0.0.1'), 'listening');
+  const { port } = secure.address() as AddressInfo;
+  const args = [
+    'load',
+    `https://127.0.0.1:${port}`,
+    '--model',
+    'm',
+    '--requests',
+    '3',
+    '--warmup',
+    '0',
+    '--json',
+  ];
+  const refused = await stepscope(args);
+  assert.equal(refused.status, 11);
+  assert.match(refused.err, /no secure connection .*\n.*--insecure/);
+  const taken = await stepscope([...args, '--insecure', '--no-keep-alive']);
+  secure.close();
+  const [level] = (JSON.parse(taken.out) as LoadDocument).levels;
+  assert.equal(level.counts.completed, 3);
+  assert.equal(level.timing.newConnections, 3);
+  assertNear(
+    p(level, 'ttft', 50) - level.timing.connect!.percentilesNs[50] / 1e6,
+    50,
+    0.3,
+    'TTFT less connecting',
+  );
+});
+
 test('no connection and no timer is left behind', async () => {
   const counted = () =>
     process.getActiveResourcesInfo().filter(name => /TCPSocket|TCPConnect|Timeout|Immediate/.test(name))
@@ -602,6 +654,7 @@ test('mistakes are said before anything is sent', async () => {
     [[address, '--dataset', 'x', '--input-tokens', '5'], /its own prompts/],
     [[address, '--api-key-env', 'NOT_SET_ANYWHERE'], /no such variable/],
     [[address, '-o', taken], /is there already/],
+    [[address, '-o', path.join(folder, 'no/such/folder.json')], /cannot be written/],
     [[address, '--what'], /Unknown option/],
   ] as const) {
     const { status, err } = await stepscope(['load', ...args]);

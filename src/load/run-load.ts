@@ -8,7 +8,7 @@ import { DatasetPrompts } from './dataset-prompts.js';
 import { defaultRequests, type Level } from './level.js';
 import { type LevelResult, LOAD_SCHEMA, type LoadDocument } from './load-document.js';
 import { askServer, noAnswer, tryRequest } from './probe.js';
-import type { PromptSource } from './prompt.js';
+import type { Prompt, PromptSource } from './prompt.js';
 import { type BodySettings, requestBody, shownFields } from './request-body.js';
 import { recordOf } from './request-record.js';
 import { type OnProgress, runLevel, type Send } from './run-level.js';
@@ -48,8 +48,8 @@ export interface LoadPlan {
   };
 }
 
-/** Of the trial request: long enough to stream, short enough not to wait for. */
-const TRIAL_TOKENS = 4;
+/** Long enough to stream, short enough not to wait for; not of the dataset, whose prompts are to be new to caches. */
+const trial: Prompt = { content: 'One, two, three,', outputTokens: 4 };
 
 export async function runLoad(
   plan: LoadPlan,
@@ -79,7 +79,6 @@ async function measured(
   const secrets = [...plan.secrets, ...Object.values(plan.headers)];
   const server = await askServer(connection, target, plan.model);
   const plain = { api: target.api, model: server.model, stream, extra: plan.extra };
-  const trial = { ...prompts.prompt('trial', 0), outputTokens: TRIAL_TOKENS };
   const { extensions, dropped } = await tryRequest(connection, plain, trial, plan.exactLength, signal, text =>
     scrub(text, secrets, trial),
   );
@@ -117,6 +116,8 @@ async function measured(
     };
     const before = connection.retries;
     const run = await runLevel(settings, send, signal, (...progress) => onProgress(level, ...progress));
+    // Ended while it was warming up: there is nothing to tell of this level.
+    if (signal.aborted && run.records.length === 0) break;
     const result = summarizeLevel(
       { ...run, retries: connection.retries - before },
       {

@@ -4,7 +4,7 @@ import { text } from '../../report/text.js';
 import type { Command, Output } from '../command.js';
 import { readLoadArguments } from '../load-arguments.js';
 import { describeLoad } from '../load-blocks.js';
-import { refuseExisting, writeResult } from '../write-result.js';
+import { refuseExisting, refuseUnwritable, writeResult } from '../write-result.js';
 
 /** As shells count a program ended by Ctrl-C. */
 const INTERRUPTED = 130;
@@ -76,28 +76,32 @@ export const load: Command = {
   ],
   async run(args, output) {
     const { plan, values } = readLoadArguments(args, process.env);
-    if (values.output !== undefined && !values.force) refuseExisting(values.output);
-    const document = await interruptible(signal =>
+    if (values.output !== undefined) {
+      if (!values.force) refuseExisting(values.output);
+      refuseUnwritable(values.output);
+    }
+    const { document, interrupted } = await interruptible(signal =>
       runLoad(plan, signal, (level, done, answered, failed) =>
         output.progress(level.name, done, `${answered} answered${failed > 0 ? `, ${failed} failed` : ''}`),
       ),
     );
     output.clearProgress();
+    // First what was measured, in case the disk is full.
+    output.out(values.json ? asJson(document) : asText(document, output));
     if (values.output !== undefined)
       writeResult(values.output, `${JSON.stringify(document)}\n`, values.force ?? false, output);
-    output.out(values.json ? asJson(document) : asText(document, output));
-    return document.levels.some(({ interrupted }) => interrupted) ? INTERRUPTED : 0;
+    return interrupted ? INTERRUPTED : 0;
   },
 };
 
 /** The first Ctrl-C ends the level and what there is gets reported; the second ends the program. */
-async function interruptible<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+async function interruptible(work: (signal: AbortSignal) => Promise<LoadDocument>) {
   const controller = new AbortController();
   const stop = () => controller.abort();
   process.once('SIGINT', stop);
   process.once('SIGTERM', stop);
   try {
-    return await work(controller.signal);
+    return { document: await work(controller.signal), interrupted: controller.signal.aborted };
   } finally {
     process.removeListener('SIGINT', stop);
     process.removeListener('SIGTERM', stop);
