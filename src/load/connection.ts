@@ -44,14 +44,14 @@ export class Connection {
       : new http.Agent(options);
   }
 
-  async post(body: string, stream: boolean, timeoutNs = this.settings.timeoutNs): Promise<Exchange> {
-    const { target, headers } = this.settings;
+  async post(body: Buffer, stream: boolean): Promise<Exchange> {
+    const { target, headers, timeoutNs } = this.settings;
     const open = () =>
       this.request(target.path, 'POST', {
         'content-type': 'application/json',
         accept: stream ? 'text/event-stream' : 'application/json',
         ...headers,
-        'content-length': String(Buffer.byteLength(body)),
+        'content-length': String(body.length),
       });
     const beginNs = nowNs();
     for (let retry = 0; ; retry++) {

@@ -60,7 +60,7 @@ type Seen = {
 
 export function exchange(
   open: () => ClientRequest,
-  body: string,
+  body: Buffer,
   { stream, timeoutNs, active }: ExchangeSettings,
 ): Promise<Exchange> {
   return new Promise(resolve => {

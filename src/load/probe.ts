@@ -77,7 +77,10 @@ export async function tryRequest(
   let unreached = 0;
   for (let i = 0; i < steps.length && !signal.aborted; ) {
     const extensions = steps[i];
-    const { failure } = await connection.post(requestBody({ ...body, extensions }, prompt), body.stream);
+    const { failure } = await connection.post(
+      Buffer.from(requestBody({ ...body, extensions }, prompt)),
+      body.stream,
+    );
     if (failure && isUnreachable(failure.kind) && ++unreached < UNREACHED_TRIES) {
       await pause(UNREACHED_PAUSE_NS, signal);
       continue;

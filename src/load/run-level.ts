@@ -8,7 +8,7 @@ import { NS_PER_MS, nowNs } from './clock.js';
 import type { Level } from './level.js';
 import { randomStream } from './random.js';
 import type { RequestRecord } from './request-record.js';
-import { pause, until } from './waiting.js';
+import { nextTurn, pause, until } from './waiting.js';
 
 export interface LevelSettings {
   readonly level: Level;
@@ -25,7 +25,8 @@ export interface LevelSettings {
   readonly mostInFlight: number;
 }
 
-export type Send = (part: string, number: number, dueNs: number) => Promise<RequestRecord>;
+/** Makes a request ready, so that when it is sent no time goes to making its body. Without a time it is due then. */
+export type Prepare = (part: string, number: number) => (dueNs?: number) => Promise<RequestRecord>;
 
 export interface LevelRun {
   readonly settings: LevelSettings;
@@ -48,16 +49,15 @@ const WARMUP_USERS = 16;
 
 export async function runLevel(
   settings: LevelSettings,
-  send: Send,
+  prepare: Prepare,
   signal: AbortSignal,
   onProgress: OnProgress,
 ): Promise<Omit<LevelRun, 'retries'>> {
   const { level, part, warmup } = settings;
   if (warmup > 0) {
     const users = Math.min(warmup, level.kind === 'concurrent' ? level.users : WARMUP_USERS);
-    await closedLoop(users, { requests: warmup, durationNs: Infinity, rampNs: 0 }, signal, (number, dueNs) =>
-      send(`${part}/warm-up`, number, dueNs),
-    );
+    const limits = { requests: warmup, durationNs: Infinity, rampNs: 0 };
+    await closedLoop(users, limits, signal, number => prepare(`${part}/warm-up`, number));
   }
   const records: RequestRecord[] = [];
   let failed = 0;
@@ -66,14 +66,17 @@ export async function runLevel(
     const byTime = (nowNs() - beginNs) / (settings.rampNs + settings.durationNs);
     onProgress(Math.max(byTime, records.length / settings.requests), records.length - failed, failed);
   };
-  const counted: Counted = async (number, dueNs, isCounted) => {
-    const record = await send(part, number, dueNs);
-    if (isCounted) {
-      records.push(record);
-      if (record.failure) failed++;
-    }
-    report();
-    return record;
+  const counted: Ready = (number, isCounted) => {
+    const send = prepare(part, number);
+    return async dueNs => {
+      const record = await send(dueNs);
+      if (isCounted) {
+        records.push(record);
+        if (record.failure) failed++;
+      }
+      report();
+      return record;
+    };
   };
   const lag = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
   lag.enable();
@@ -89,14 +92,14 @@ export async function runLevel(
   return { settings, records, interrupted: signal.aborted, clientLagNs };
 }
 
-type Counted = (number: number, dueNs: number, isCounted: boolean) => Promise<RequestRecord>;
+type Ready = (number: number, isCounted: boolean) => ReturnType<Prepare>;
 type Limits = Pick<LevelSettings, 'requests' | 'durationNs' | 'rampNs'>;
 
 async function closedLoop(
   users: number,
   { requests, durationNs, rampNs }: Limits,
   signal: AbortSignal,
-  send: Counted,
+  ready: Ready,
 ): Promise<void> {
   const countFromNs = nowNs() + rampNs;
   let number = 0;
@@ -104,22 +107,28 @@ async function closedLoop(
   const user = async (index: number) => {
     if (rampNs > 0) await pause((rampNs * index) / users, signal);
     while (!signal.aborted) {
-      const dueNs = nowNs();
-      const isCounted = dueNs >= countFromNs;
-      if (dueNs >= countFromNs + durationNs || (isCounted && counted >= requests)) return;
+      const beginNs = nowNs();
+      const isCounted = beginNs >= countFromNs;
+      if (beginNs >= countFromNs + durationNs || (isCounted && counted >= requests)) return;
       if (isCounted) counted++;
-      const { failure } = await send(number++, dueNs, isCounted);
-      if (failure) await pause(FAILED_PAUSE_NS - (nowNs() - dueNs), signal);
+      const { failure } = await ready(number++, isCounted)();
+      if (failure) await pause(FAILED_PAUSE_NS - (nowNs() - beginNs), signal);
     }
   };
-  await Promise.all(Array.from({ length: users }, (_, index) => user(index)));
+  const all: Promise<void>[] = [];
+  for (let index = 0; index < users; index++) {
+    all.push(user(index));
+    // Sockets are written to when this turn ends: begun in one turn, the first would wait for the last.
+    await nextTurn();
+  }
+  await Promise.all(all);
 }
 
 async function openLoop(
   perSecond: number,
   { requests, durationNs, rampNs, arrivals, seed, part, mostInFlight }: LevelSettings,
   signal: AbortSignal,
-  send: Counted,
+  ready: Ready,
 ): Promise<void> {
   const beginNs = nowNs();
   let number = 0;
@@ -130,13 +139,14 @@ async function openLoop(
   for (const atNs of arrivalTimes(perSecond, arrivals, randomStream(seed, 'arrivals', part), rampNs)) {
     const isCounted = atNs >= rampNs;
     if (atNs >= rampNs + durationNs || (isCounted && counted >= requests)) break;
+    const send = ready(number++, isCounted);
     await until(beginNs + atNs, signal);
     while (inFlight >= mostInFlight && !signal.aborted) await new Promise<void>(free => (onFree = free));
     if (signal.aborted) break;
     if (isCounted) counted++;
     inFlight++;
     underWay.push(
-      send(number++, beginNs + atNs, isCounted).then(() => {
+      send(beginNs + atNs).then(() => {
         inFlight--;
         onFree();
       }),

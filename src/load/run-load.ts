@@ -11,7 +11,7 @@ import { askServer, noAnswer, tryRequest } from './probe.js';
 import type { Prompt, PromptSource } from './prompt.js';
 import { type BodySettings, requestBody, shownFields } from './request-body.js';
 import { recordOf } from './request-record.js';
-import { type OnProgress, runLevel, type Send } from './run-level.js';
+import { type OnProgress, type Prepare, runLevel } from './run-level.js';
 import { scrub } from './scrub.js';
 import { summarizeLevel } from './summarize-level.js';
 import type { Target } from './target.js';
@@ -93,19 +93,18 @@ async function measured(
     if (signal.aborted) break;
     // One example of a kind is shown; to clean every one of thousands would cost the time of other requests.
     const shown = new Set<string>();
-    const send: Send = async (part, number, dueNs) => {
+    const prepare: Prepare = (part, number) => {
       const prompt = prompts.prompt(part, number);
-      const record = recordOf(
-        number,
-        dueNs,
-        prompt,
-        await connection.post(requestBody(body, prompt), stream),
-      );
-      if (!record.failure) return record;
-      const { kind, detail } = record.failure;
-      const isFirst = !shown.has(kind);
-      shown.add(kind);
-      return { ...record, failure: { kind, detail: isFirst ? scrub(detail, secrets, prompt) : '' } };
+      const bytes = Buffer.from(requestBody(body, prompt));
+      return async dueNs => {
+        const result = await connection.post(bytes, stream);
+        const record = recordOf(number, dueNs ?? result.sentNs, prompt, result);
+        if (!record.failure) return record;
+        const { kind, detail } = record.failure;
+        const isFirst = !shown.has(kind);
+        shown.add(kind);
+        return { ...record, failure: { kind, detail: isFirst ? scrub(detail, secrets, prompt) : '' } };
+      };
     };
     const settings = {
       ...plan,
@@ -115,7 +114,7 @@ async function measured(
       durationNs: plan.durationNs ?? Infinity,
     };
     const before = connection.retries;
-    const run = await runLevel(settings, send, signal, (...progress) => onProgress(level, ...progress));
+    const run = await runLevel(settings, prepare, signal, (...progress) => onProgress(level, ...progress));
     // Ended while it was warming up: there is nothing to tell of this level.
     if (signal.aborted && run.records.length === 0) break;
     const result = summarizeLevel(

@@ -17,5 +17,8 @@ export async function pause(ns: number, signal: AbortSignal): Promise<void> {
  */
 export async function until(momentNs: number, signal: AbortSignal): Promise<void> {
   await pause(momentNs - nowNs() - TIMER_SLACK_NS, signal);
-  while (nowNs() < momentNs && !signal.aborted) await new Promise(resolve => setImmediate(resolve));
+  while (nowNs() < momentNs && !signal.aborted) await nextTurn();
 }
+
+/** Of the event loop. */
+export const nextTurn = (): Promise<void> => new Promise(resolve => setImmediate(resolve));
