@@ -193,12 +193,15 @@ const kinds: Readonly<Record<string, (ask: Ask) => Promise<void> | void>> = {
   'http-500': ({ socket }) => whole(socket, '500 Internal Server Error', '<html>oops</html>'),
   'http-401': ({ socket }) => whole(socket, '401 Unauthorized', '{"error":{"message":"no"}}'),
   /** Repeats what it was sent, as validators do. */
-  echo: ({ socket, headers, body }) =>
-    whole(
-      socket,
-      '503 Unavailable',
-      JSON.stringify({ detail: [{ msg: `bad: ${headers} and ${body.prompt}`, input: body.prompt }] }),
-    ),
+  echo: ({ socket, headers, body }) => {
+    const lines = headers.split('\r\n').filter(line => /^(authorization|x-tenant)/i.test(line));
+    const msg = `bad: ${body.prompt} with ${lines.join(' and ')}`;
+    whole(socket, '503 Unavailable', JSON.stringify({ detail: [{ msg, input: body.prompt }] }));
+  },
+  'http-400': ask => {
+    truths.push({ arrivedMs: ask.arrivedMs, pieceMs: [], body: ask.body });
+    whole(ask.socket, '400 Bad Request', '{"message":"The model `` does not exist."}');
+  },
   redirect: ({ socket }) =>
     whole(socket, '307 Temporary Redirect', '', 'Location: https://elsewhere.example/v1?key=hidden\r\n'),
   /** Takes only the fields of the original API. */

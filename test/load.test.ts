@@ -12,8 +12,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { runCommand } from '../src/cli/main.js';
 import { openBenchRuns } from '../src/import/bench/open-bench.js';
+import { drawLength, readLengths } from '../src/load/lengths.js';
 import type { LevelResult, LoadDocument } from '../src/load/load-document.js';
 import { loadSchema } from '../src/load/load-schema.js';
+import { randomStream } from '../src/load/random.js';
+import { scrub } from '../src/load/scrub.js';
+import { readTarget } from '../src/load/target.js';
 import { projectRoot } from '../src/testing/captures.js';
 import { assertSameText } from '../src/testing/golden.js';
 import type { Truth } from './load-server.js';
@@ -242,6 +246,12 @@ test('nothing worked at all: two lines and a status', async () => {
     assert.match(err, words);
     assert.equal(err.trimEnd().split('\n').length, 2);
   }
+  // Refused in every form: more of the same would not help.
+  await seen();
+  const wrong = await stepscope(['load', `${address}/http-400`, '--duration', '60s']);
+  assert.equal(wrong.status, 11);
+  assert.match(wrong.err, /HTTP 400 \(The model `` does not exist\.\)\.\n.*--model/);
+  assert.equal((await seen()).truths.length, 4);
   const refused = await stepscope(['load', 'http://127.0.0.1:1', '--requests', '2']);
   assert.equal(refused.status, 11);
   assert.match(refused.err, /connection refused/);
@@ -513,7 +523,7 @@ test('the key is in no output and no file, even when the server repeats it', asy
   const args = ['--requests', '4', '--warmup', '0', '--dataset', dataset, '--api-key-env', 'LOAD_TEST_KEY'];
   const headers = ['--header', 'x-tenant: hidden-tenant-name'];
   const { out, err, file, level, document } = await load('mix:echo,timed', ...args, ...headers);
-  assert.match(level.errors[0].example, /authorization: \*\*\*/, 'the server got it and repeated it');
+  assert.match(level.errors[0].example, /^bad: \(prompt\) with x-tenant: \*\*\* and authorization: \*\*\*$/);
   const json = await stepscope(['load', `${address}/mix:echo,timed`, ...args, ...headers, '--json']);
   const failed = await stepscope(['load', `${address}/echo`, ...args, ...headers]);
   assert.equal(failed.status, 11);
@@ -521,6 +531,8 @@ test('the key is in no output and no file, even when the server repeats it', asy
   for (const secret of [key, 'hidden-tenant-name', prompt, 'customer wrote to us'])
     assert.ok(!all.includes(secret), `${secret} is shown`);
   assert.deepEqual(document.settings.headers, ['x-tenant', 'authorization']);
+  const ids = { content: [11, 22, 33, 44, 55], outputTokens: 1 };
+  assert.equal(scrub('too long: [11, 22, 33, 44, 55]', [], ids), 'too long: (token ids)');
   // The key in the place of the variable's name, or in the address.
   for (const mistake of [
     ['--api-key-env', key],
@@ -632,6 +644,41 @@ test('connections are kept: as many as users, not as requests', async () => {
   );
   assert.equal(cold.level.timing.connect!.maxNs! > 0, true);
   assert.ok(cold.level.timing.newConnections >= 4);
+});
+
+test('an address may name the server, its API or the address itself', () => {
+  for (const [text, api, expected] of [
+    ['localhost:8000', undefined, 'completions http://localhost:8000/v1/completions'],
+    ['http://h/', undefined, 'completions http://h/v1/completions'],
+    ['https://h/v1', 'chat', 'chat https://h/v1/chat/completions'],
+    ['http://h:1/proxy/v1/', undefined, 'completions http://h:1/proxy/v1/completions'],
+    ['http://h/v1/chat/completions', undefined, 'chat http://h/v1/chat/completions'],
+    ['http://h/v1/chat/completions', 'completions', 'completions http://h/v1/completions'],
+    ['http://[::1]:8000/x', 'chat', 'chat http://[::1]:8000/x/v1/chat/completions'],
+  ] as const) {
+    const target = readTarget(text, api);
+    assert.equal(`${target.api} ${target.shown}`, expected);
+  }
+  assert.equal(readTarget('https://h').port, 443);
+  assert.equal(readTarget('http://[::1]:8000').host, '::1');
+});
+
+test('lengths follow their distribution', () => {
+  const drawn = (text: string) => {
+    const random = randomStream(1, text);
+    return Array.from({ length: 20_000 }, () => drawLength(readLengths('--x', text), random));
+  };
+  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const deviation = (values: readonly number[]) =>
+    Math.sqrt(mean(values.map(value => (value - mean(values)) ** 2)));
+  assert.deepEqual(new Set(drawn('512')), new Set([512]));
+  const normal = drawn('normal:512:64');
+  assertNear(mean(normal), 512, 0.005, 'mean');
+  assertNear(deviation(normal), 64, 0.03, 'deviation');
+  const uniform = drawn('uniform:3-6');
+  assert.deepEqual([...new Set(uniform)].sort(), [3, 4, 5, 6]);
+  assertNear(mean(uniform), 4.5, 0.01, 'mean');
+  assert.ok(Math.min(...drawn('normal:3:10')) === 1, 'no prompt is shorter than a token');
 });
 
 test('mistakes are said before anything is sent', async () => {

@@ -85,14 +85,13 @@ export async function tryRequest(
       await pause(UNREACHED_PAUSE_NS, signal);
       continue;
     }
-    if (failure?.kind === 'http-400' || failure?.kind === 'http-422') {
-      i++;
-      continue;
-    }
-    if (failure && isHopeless(failure.kind)) throw noAnswer(failure.kind, scrub(failure.detail));
+    const isRefused = failure?.kind === 'http-400' || failure?.kind === 'http-422';
+    if (isRefused && ++i < steps.length) continue;
+    if (failure && (isRefused || isHopeless(failure.kind)))
+      throw noAnswer(failure.kind, scrub(failure.detail));
     return { extensions, dropped: droppedWords(steps[0], extensions) };
   }
-  // Refused in every form: it is not about our fields, and the requests will say what it is.
+  // Ended by the user.
   return { extensions: steps[0], dropped: [] };
 }
 

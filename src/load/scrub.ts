@@ -8,6 +8,7 @@ import type { Prompt } from './prompt.js';
 const MOST_CHARACTERS = 200;
 /** Shorter pieces of a prompt are words like any others. */
 const LEAST_PIECE = 20;
+const TOKEN_IDS = /\[?\d+(?:,\s{0,4}\d+){3,}\]?/g;
 
 export function scrub(text: string, secrets: readonly string[], prompt?: Prompt): string {
   // First the secrets, then the cut: half a key would not be found.
@@ -16,6 +17,7 @@ export function scrub(text: string, secrets: readonly string[], prompt?: Prompt)
     if (secret !== '') clean = clean.replaceAll(secret, '***');
   clean = clean.slice(0, 4 * MOST_CHARACTERS);
   if (typeof prompt?.content === 'string') clean = withoutPieces(clean, prompt.content);
+  else if (prompt) clean = clean.replace(TOKEN_IDS, '(token ids)');
   clean = printable(clean);
   return clean.length > MOST_CHARACTERS ? `${clean.slice(0, MOST_CHARACTERS)}…` : clean;
 }
