@@ -67,6 +67,7 @@ const formats: Record<string, string> = {
   'sglang-one-batch.txt': 'sglang-one-batch-text',
   'sglang-serving.jsonl': 'sglang-serving-json',
   'sglang-serving.txt': 'serving-text',
+  'stepscope-load.json': 'stepscope-load-json',
   'trtllm-0.12.txt': 'trtllm-log',
   'trtllm-0.17.txt': 'trtllm-log',
   'trtllm-0.18.txt': 'trtllm-log',
@@ -111,6 +112,24 @@ test('a text inside a result does not make it another format', () => {
 
 /** Figures as printed, in base units. */
 const expected: Record<string, readonly Record<string, number>[]> = {
+  'stepscope-load.json': [
+    {
+      '.durationNs': 196736829,
+      '.throughput.requests': 20.33172955125753,
+      '.latency.ttft.percentilesNs.50': 31808274.5,
+      '.latency.itl.maxNs': 11640598,
+      '.counts.errors': 2,
+      '.load.outputTokens': 5,
+    },
+    {
+      '.durationNs': 436541710,
+      '.throughput.requests': 9.162927409616827,
+      '.latency.ttft.percentilesNs.50': 31824648.5,
+      '.latency.itl.maxNs': 11914546,
+      '.counts.errors': 2,
+      '.load.outputTokens': 5,
+    },
+  ],
   'trtllm-0.12.txt': [
     {
       '.throughput.outputTokens': Number('11234.567890123456'),

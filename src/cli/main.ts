@@ -18,6 +18,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   check: async () => (await import('./commands/check.js')).check,
   baseline: async () => (await import('./commands/baseline.js')).baseline,
   trend: async () => (await import('./commands/trend.js')).trend,
+  load: async () => (await import('./commands/load.js')).load,
   redact: async () => (await import('./commands/redact.js')).redact,
 };
 

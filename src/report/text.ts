@@ -129,7 +129,7 @@ function renderTable(block: TableBlock, context: RenderContext): string {
     const inOrder = block.columns
       .map(column => shortHeader(column.header))
       .filter(header => hidden.includes(header));
-    remark(`too narrow for: ${inOrder.join(', ')} (--format csv has all)`);
+    remark(`too narrow for: ${inOrder.join(', ')} (${context.allColumns ?? '--format csv'} has all)`);
   }
   return `${lines.join('\n')}\n`;
 }

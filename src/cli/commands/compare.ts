@@ -12,6 +12,7 @@ import { compareSchema } from '../../compare/compare-schema.js';
 import { comparisonDocument, csvFields, termsTable } from '../../compare/comparison-json.js';
 import { comparisonBlocks, summaryTable } from '../../compare/describe-comparison.js';
 import type { Configuration } from '../../compare/pair-phases.js';
+import { ROUTER_THRESHOLD } from '../../compare/perfect-router.js';
 import type { RunFacts } from '../../compare/run-facts.js';
 import { openProfile } from '../../import/open.js';
 import { markdown } from '../../report/markdown.js';
@@ -20,7 +21,9 @@ import { readSettings, settingHelp, settingOptions } from '../analysis-settings.
 import { readArguments } from '../arguments.js';
 import type { Command, Output } from '../command.js';
 import { type AskedConfiguration, readConfigurations, readThreshold } from '../compare-arguments.js';
+import { areBenchmarks, compareBenchmarks } from '../compare-benchmarks.js';
 import { comparisonPage } from '../compare-page.js';
+import { perfectRouterReport } from '../perfect-router-report.js';
 import { refuseExisting, writeResult } from '../write-result.js';
 
 export const compare: Command = {
@@ -30,7 +33,8 @@ export const compare: Command = {
   options: [
     {
       flags: 'BASE, OTHER',
-      meaning: 'a file, a folder of ranks, or NAME=FILE,FILE for repeats of one configuration',
+      meaning:
+        'a profile, a folder of ranks, or what a benchmark printed; NAME=FILE,FILE for repeats of one configuration',
     },
     ...settingHelp.filter(({ flags }) => !/--(requested|policy)/.test(flags)),
     {
@@ -43,6 +47,10 @@ export const compare: Command = {
       meaning: `changes below this are none that matters (default ${DEFAULT_THRESHOLD * 100})`,
     },
     { flags: '--only-comparable', meaning: 'refuse (status 2) where figures would need a reservation' },
+    {
+      flags: '--perfect-router',
+      meaning: 'BASE ran with the learned router, OTHER with the perfect one: is routing the bottleneck?',
+    },
     { flags: '--html FILE', meaning: 'write one self-contained page with charts' },
     { flags: '--force', meaning: 'overwrite a file that is there' },
     { flags: '--json', meaning: 'everything as one JSON document' },
@@ -59,6 +67,8 @@ export const compare: Command = {
       'repeats: noise from run to run is measured',
     ],
     ['stepscope compare base.sqlite b.sqlite c.sqlite --html compare.html', 'each against the first'],
+    ['stepscope compare old=a1.json,a2.json new=b1.json,b2.json', 'results of benchmarks'],
+    ['stepscope compare --perfect-router normal.json perfect.json', 'is routing imbalance the bottleneck?'],
     [
       "stepscope compare a.sqlite b.sqlite --json | jq '.comparisons[0].phases[0].terms'",
       'for scripts; terms sum to changeNs',
@@ -71,6 +81,7 @@ export const compare: Command = {
       tp: { type: 'string' },
       threshold: { type: 'string' },
       'only-comparable': { type: 'boolean' },
+      'perfect-router': { type: 'boolean' },
       html: { type: 'string' },
       force: { type: 'boolean' },
       json: { type: 'boolean' },
@@ -83,8 +94,15 @@ export const compare: Command = {
       return 0;
     }
     const settings = readSettings(values);
-    const threshold = readThreshold(values.threshold, DEFAULT_THRESHOLD);
     const asked = readConfigurations(positionals);
+    const format = values.json ? 'json' : values.markdown ? 'markdown' : 'table';
+    if (values['perfect-router']) {
+      const [normal, perfect] = asked.map(({ runs }) => runs);
+      const threshold = readThreshold(values.threshold, ROUTER_THRESHOLD);
+      return perfectRouterReport({ normal, perfect, format, threshold, settings }, output);
+    }
+    if (await areBenchmarks(asked)) return compareBenchmarks(asked, format, output);
+    const threshold = readThreshold(values.threshold, DEFAULT_THRESHOLD);
     const force = values.force === true;
     if (values.html !== undefined && !force) refuseExisting(values.html);
     const configurations: Configuration[] = [];
