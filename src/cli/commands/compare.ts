@@ -33,8 +33,7 @@ export const compare: Command = {
   options: [
     {
       flags: 'BASE, OTHER',
-      meaning:
-        'a profile, a folder of ranks, or what a benchmark printed; NAME=FILE,FILE for repeats of one configuration',
+      meaning: 'a profile, a folder of ranks or a benchmark result; NAME=FILE,FILE for repeats',
     },
     ...settingHelp.filter(({ flags }) => !/--(requested|policy)/.test(flags)),
     {
