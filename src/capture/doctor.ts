@@ -89,7 +89,7 @@ function driverCheck({ nsys, gpus }: DoctorFacts): DoctorCheck {
   if (driver === undefined || row === undefined || nsys.length === 0)
     return {
       id: 'driver',
-      state: 'warn',
+      state: 'missing',
       text: 'driver and nsys cannot be compared',
       fix: 'Run this on the machine with the GPU',
     };

@@ -58,7 +58,8 @@ export interface EstimateQuestion {
   readonly options: CaptureOptions;
   readonly program: Program;
   readonly ranks: number;
-  /** Reports each rank writes. */
+  /** How many nsys run at once. */
+  readonly reports: number;
   readonly graphTrace: 'node' | 'graph';
   readonly cpuSampling: boolean;
 }
@@ -67,6 +68,7 @@ export function estimateCapture({
   options,
   program,
   ranks,
+  reports,
   graphTrace,
   cpuSampling,
 }: EstimateQuestion): PlanEstimate {
@@ -99,7 +101,7 @@ export function estimateCapture({
     bytes: sqliteBytes + reportBytes,
     reportBytes,
     sqliteBytes,
-    temporaryBytes: round(ranks * RAW_STREAM_BYTES + reportBytes),
+    temporaryBytes: round(reports * RAW_STREAM_BYTES + reportBytes),
     overheadShare,
     how: [
       `${formatCount(kernels)} kernels a step: ${layers} layers (${from}) × ${perLayer}${options.kernelsPerLayer === undefined ? ` (${eager ? 'op by op' : 'fused, assumed'})` : ''}`,

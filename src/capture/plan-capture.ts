@@ -62,7 +62,7 @@ export function planCapture(options: CaptureOptions, facts: CaptureFacts = {}): 
   ]);
   const ranks = options.ranks ?? launch.ranks ?? (inside && /^\d+$/.test(inside) ? Number(inside) : 1);
   const reports = launch.kind === 'none' ? 1 : ranks;
-  const estimate = estimateCapture({ options, program, ranks, graphTrace, cpuSampling });
+  const estimate = estimateCapture({ options, program, ranks, reports, graphTrace, cpuSampling });
 
   const output = outputName(options.output ?? 'trace', launch.rankVariable);
   const nsys = nsysArguments({
@@ -144,7 +144,7 @@ function stepsOf(server: boolean, part: EnginePart, url: string): PlanStep[] {
     { do: 'wait-http', url: `${url}/health`, timeoutS: READY_TIMEOUT_S },
   ];
   if (part.steps.length > 0) steps.push(...part.steps);
-  else steps.push({ do: 'load', why: 'requests until the window has passed' });
+  else steps.push({ do: 'load', why: 'until the window has passed' });
   steps.push({ do: 'wait-reports', why: 'written when the window closes; do not stop the server before' });
   steps.push({
     do: 'stop',

@@ -32,12 +32,20 @@ export function planScript(plan: CapturePlan, { force }: ScriptOptions): string 
       '  echo "nsys was not found: install Nsight Systems, or put it into PATH." >&2',
       '  exit 127',
       'fi',
+      '# The reports that are there.',
+      'look() {',
+      '  local file',
+      '  reports=()',
+      `  for file in ${reports.join(' ')}; do`,
+      '    if [[ -e $file ]]; then reports+=("$file"); fi',
+      '  done',
+      '}',
     );
   if (nsys !== undefined && !force)
     lines.push(
-      `old=(${reports.join(' ')})`,
-      'if (( ${#old[@]} > 0 )); then',
-      '  echo "${old[0]} is there already: move it away, or plan with --force." >&2',
+      'look',
+      'if (( ${#reports[@]} > 0 )); then',
+      '  echo "${reports[0]} is there already: move it away, or plan with --force." >&2',
       '  exit 1',
       'fi',
     );
@@ -58,14 +66,14 @@ export function planScript(plan: CapturePlan, { force }: ScriptOptions): string 
       "trap ':' INT",
     );
   lines.push('status=0', '"${command[@]}" || status=$?');
-  lines.push(...(nsys === undefined ? [] : exportLines(reports, force)), 'exit "$status"');
+  lines.push(...(nsys === undefined ? [] : exportLines(force)), 'exit "$status"');
   return `${lines.join('\n')}\n`;
 }
 
-function exportLines(reports: readonly string[], force: boolean): string[] {
+function exportLines(force: boolean): string[] {
   return [
     '',
-    `reports=(${reports.join(' ')})`,
+    'look',
     'if (( ${#reports[@]} == 0 )); then',
     '  echo "No report was written: the capture range was never opened, or the program ended first." >&2',
     '  exit 1',

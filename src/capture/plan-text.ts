@@ -41,7 +41,7 @@ export function stepText(step: PlanStep, plan: CapturePlan): string {
       return `curl -X ${step.method} ${shellQuote(step.url)}${body}   # ${step.why}`;
     }
     case 'load':
-      return `requests: ${step.why}`;
+      return `send requests ${step.why}`;
     case 'wait-reports':
       return `wait for ${plan.outputs.map(({ pattern }) => pattern).join(' and ')}: ${step.why}`;
     case 'wait-exit':
