@@ -14,6 +14,8 @@ import { globOf, planScript } from '../src/capture/plan-script.js';
 import { commandText, planText } from '../src/capture/plan-text.js';
 import { shellCommand, shellQuote } from '../src/capture/shell-quote.js';
 import { parseVersion } from '../src/capture/versions.js';
+import type { Output } from '../src/cli/command.js';
+import { runCommand } from '../src/cli/main.js';
 import { projectRoot } from '../src/testing/captures.js';
 import { assertGolden } from '../src/testing/golden.js';
 import { captureCases } from './capture-cases.js';
@@ -294,6 +296,43 @@ test('an old nsys is given only what it knows', () => {
   assert.doesNotMatch(help('nsys-2021'), /capture-range-end|cuda-graph-trace/);
 });
 
+/** Options by the help texts of these versions. */
+const optionsOf: Readonly<Record<string, string>> = {
+  '2022.4.2':
+    '--backtrace --capture-range --capture-range-end --command-file --cpu-core-events --cpuctxsw --cuda-flush-interval --cuda-graph-trace --cuda-memory-usage --cuda-um-cpu-page-faults --cuda-um-gpu-page-faults --cudabacktrace --delay --duration --duration-frames --env-var --event-sample --event-sampling-frequency --export --force-overwrite --ftrace --ftrace-keep-user-config --gpu-metrics-device --gpu-metrics-frequency --gpu-metrics-set --gpuctxsw --help --hotkey-capture --inherit-environment --kill --mpi-impl --nic-metrics --nvtx-capture --nvtx-domain- --opengl-gpu-workload --os-events --osrt-backtrace-stack-size --osrt-backtrace-threshold --osrt-threshold --output --resolve-symbols --run-as --sample --samples-per-backtrace --sampling-period --session-new --show-output --start-frame-index --stats --stop-on-exit --trace --trace-fork-before-exec --vulkan-gpu-workload --wait -b -c -d -e -f -h -n -o -p -s -t -w -x -y',
+  '2025.3.1':
+    '--backtrace --capture-range --capture-range-end --command-file --cpu-core-events --cpuctxsw --cuda-event-trace --cuda-flush-interval --cuda-graph-trace --cuda-memory-usage --cuda-trace-all-apis --cuda-um-cpu-page-faults --cuda-um-gpu-page-faults --cudabacktrace --dask --debug-symbols --delay --duration --duration-frames --env-var --event-sample --event-sampling-interval --export --flush-on-cudaprofilerstop --force-overwrite --ftrace --ftrace-keep-user-config --gpu-metrics-devices --gpu-metrics-frequency --gpu-metrics-set --gpu-video-device --gpuctxsw --help --hotkey-capture --ib-net-info-devices --ib-net-info-files --ib-net-info-output --inherit-environment --kill --mpi-impl --nic-metrics --nvtx-capture --nvtx-domain- --opengl-gpu-workload --os-events --osrt-backtrace-stack-size --osrt-backtrace-threshold --osrt-threshold --output --python-backtrace --python-functions-trace --python-sampling --python-sampling-frequency --pytorch --resolve-symbols --run-as --sample --samples-per-backtrace --sampling-period --session-new --show-output --start-frame-index --start-later --stats --stop-on-exit --trace --trace-fork-before-exec --vulkan-gpu-workload --wait -Y -b -c -d -e -f -h -n -o -p -s -t -w -x -y',
+};
+const tracesOf: Readonly<Record<string, readonly string[]>> = {
+  '2022.4.2': ['cuda', 'nvtx', 'osrt', 'cublas', 'cudnn'],
+  '2025.3.1': ['cuda', 'nvtx', 'osrt', 'cublas', 'cudnn', 'python-gil'],
+};
+
+test('nsys knows every option it is given', () => {
+  const everything: Partial<CaptureOptions> = {
+    force: true,
+    gil: true,
+    osrt: true,
+    cublas: true,
+    cudaMemory: true,
+    backtrace: true,
+    gpuMetrics: true,
+    delayS: 1,
+    durationS: 2,
+  };
+  for (const [version, known] of Object.entries(optionsOf)) {
+    const facts = { nsysVersion: parseVersion(version) };
+    for (const options of [everything, { iterations: readIterations('10-20,30-40') }]) {
+      const plan = planCapture({ command: ['trtllm-bench', 'x'], ...options }, facts);
+      const words = plan.command.slice(plan.nsysAt + 2, plan.programAt);
+      for (const word of words.filter(word => word.startsWith('-')))
+        assert.ok(known.split(' ').includes(word.split('=')[0]), `nsys ${version} has no ${word}`);
+      for (const trace of words[words.indexOf('-t') + 1].split(','))
+        assert.ok(tracesOf[version].includes(trace), trace);
+    }
+  }
+});
+
 const hostile = [
   '',
   ' ',
@@ -488,4 +527,64 @@ test('layers come from the model the command names, and bytes grow with the wind
   assert.ok(plan('100-150', { graphTrace: 'graph' }).bytes < plan('100-150').bytes);
   assert.ok(plan('100-150', { graphTrace: 'graph' }).overheadShare < plan('100-150').overheadShare);
   assert.ok(plan('100-150', { gil: true, osrt: true }).overheadShare > plan('100-150').overheadShare);
+});
+
+function collect(): Output & { text: { out: string; err: string } } {
+  const text = { out: '', err: '' };
+  return {
+    text,
+    out: added => void (text.out += added),
+    err: added => void (text.err += added),
+    width: Infinity,
+    color: false,
+    progress() {},
+    clearProgress() {},
+  };
+}
+
+test('the command prints the plan, writes the script once, and gives JSON', async () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-capture-'));
+  const script = path.join(folder, 'capture.sh');
+  const versions = ['--nsys-version', '2025.3.1', '--engine-version', '1.2.0'];
+  const run = async (...args: string[]) => {
+    const output = collect();
+    return { status: await runCommand(['capture', ...args], output), ...output.text };
+  };
+  // What follows -- is the other program's, its --help and -o too.
+  const command = ['--', 'trtllm-bench', '--help', '-o', 'x'];
+  const printed = await run('--iterations', '100-150', ...versions, ...command);
+  assert.equal(printed.status, 0, printed.err);
+  assert.match(printed.out, /^TLLM_PROFILE_START_STOP=100-150 \\\nnsys profile \\\n {2}-o trace /);
+  assert.match(printed.out, /trtllm-bench --help -o x\n/);
+  assert.equal((await run(...versions, '--script', script, ...command)).status, 0);
+  assert.match(fs.readFileSync(script, 'utf8'), /^#!\/usr\/bin\/env bash\n/);
+  assert.equal((await run(...versions, '--script', script, ...command)).status, 2);
+  const json = JSON.parse((await run(...versions, '--json', ...command)).out) as { schema: string };
+  assert.equal(json.schema, 'stepscope-capture-plan/1');
+  assert.match((await run('--help')).out, /stepscope capture \[options\] -- COMMAND/);
+  fs.rmSync(folder, { recursive: true });
+});
+
+test('mistakes are two lines', async () => {
+  const wrong: string[][] = [
+    [],
+    ['trtllm-bench'],
+    ['--preset', 'nope', '--', 'x'],
+    ['--graph-trace', 'some', '--', 'x'],
+    ['--iterations', '9-3', '--', 'x'],
+    ['--duration', 'soon', '--', 'x'],
+    ['--ranks', '1.5', '--', 'x'],
+    ['--model', 'nope', '--', 'x'],
+    ['--engine-version', 'new', '--', 'x'],
+    ['--', 'mpirun', '-n', '8'],
+  ];
+  for (const args of wrong) {
+    const output = collect();
+    assert.equal(
+      await runCommand(['capture', '--nsys-version', '2025.3', ...args], output),
+      2,
+      args.join(' '),
+    );
+    assert.equal(output.text.err.split('\n').length, 3, output.text.err);
+  }
 });

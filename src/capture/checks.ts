@@ -78,7 +78,7 @@ function* theWindow({ options, part, program }: Checked): Iterable<PlanWarning> 
       'Both iterations and a duration were given: whichever ends first ends the capture.',
       'Give one of them.',
     );
-  if (!iterations && durationS === undefined && !part.opensRange)
+  if (durationS === undefined && !part.opensRange)
     yield warning(
       'whole-run',
       'The whole run would be recorded: loading, warm-up, all requests. Such reports are slow to open and hard to read.',
@@ -161,9 +161,9 @@ function* nsysTraps(checked: Checked): Iterable<PlanWarning> {
       'Leave out --no-trace-fork unless the program hangs under nsys.',
     );
   if (options.gpuMetrics && launch.kind !== 'none' && ranks > 1)
-    yield error(
+    yield warning(
       'several-metric-users',
-      'Each rank’s nsys would sample the same GPUs; only one may at a time, the others fail.',
+      'Each rank’s nsys samples every GPU the rank sees, and only one may at a time: where ranks see all GPUs, all but one fail.',
       'Leave each rank its own GPU (CUDA_VISIBLE_DEVICES), or sample from one nsys per machine: nsys profile --gpu-metrics-devices=all sleep 60.',
     );
   else if (options.gpuMetrics)

@@ -57,8 +57,8 @@ export function nsysArguments(question: NsysQuestion): { args: string[]; why: Pl
   );
   if (cpuSampling) add(['-s', 'process-tree'], 'samples the CPU; backtraces need it');
   else {
-    add(['-s', 'none'], 'no CPU samples: they slow the host and bring gigabytes of symbols');
-    add(['--cpuctxsw=none'], 'no thread switches: they need rights and bring much data');
+    add(['-s', 'none'], 'no CPU samples: they slow the host and swell the report');
+    add(['--cpuctxsw=none'], 'no thread switches: they swell the report, and no analysis needs them');
   }
   if (options.backtrace) {
     add(['--cudabacktrace=kernel:0'], 'who launched each kernel, short calls too');
