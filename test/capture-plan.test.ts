@@ -71,15 +71,15 @@ test('TensorRT-LLM’s own guide', () => {
   for (const option of guide) assert.ok(given.includes(option), option);
   // Written with an equals sign, as nsys documents long options.
   assert.ok(given.includes('--cuda-graph-trace=node'));
-  // In the environment instead of -e: nsys splits -e at commas, which a list of ranges holds.
+  // In the environment instead of -e: nsys splits -e at commas and refuses A=10-20,30-40 ("Illegal --env-var argument").
   assert.deepEqual(plan.env, {
     TLLM_PROFILE_START_STOP: '100-150',
     TLLM_PROFILE_RECORD_GC: '1',
     TLLM_LLMAPI_ENABLE_NVTX: '1',
     TLLM_TORCH_PROFILE_TRACE: 'trace.json',
   });
-  // Not in the guide: without the first, nsys ends the benchmark with the range and no result is printed; without the
-  // others it samples the CPU and threads, which nobody asked for.
+  // Not in the guide: without the first, nsys ends the benchmark with the range (exit status 143 on an H200) and no
+  // result is printed; without the others it samples the CPU and threads, and its raw stream grows from 2 MB to 2 GB.
   const added = ['--capture-range-end=stop', '-s none', '--cpuctxsw=none'];
   const rest = [...guide, '--cuda-graph-trace=node', ...added].reduce(
     (text, option) => text.replace(` ${option}`, ''),
@@ -256,9 +256,15 @@ test('traps of each option', () => {
   has('several-metric-users', 'mpirun -n 8 trtllm-llmapi-launch trtllm-serve m', { gpuMetrics: true });
   has('no-gpu-counters', bench, { gpuMetrics: true }, { adminOnlyCounters: true });
   has('no-cpu-sampling', bench, { sample: true }, { perfEventParanoid: 4 });
-  has('too-little-disk', bench, { iterations }, { freeBytes: 1e9 });
-  has('too-little-temporary', bench, { iterations }, { freeBytes: 1e12, temporaryFreeBytes: 1e9 });
+  has('too-little-disk', bench, { iterations }, { freeBytes: 1e6 });
+  has(
+    'too-little-temporary',
+    bench,
+    { iterations, sample: true },
+    { freeBytes: 1e12, temporaryFreeBytes: 1e9 },
+  );
   has('two-windows', bench, { iterations, durationS: 5 });
+  has('osrt-symbols', bench, { iterations, osrt: true });
   const asRoot = planCapture(
     { command: ['x'], gpuMetrics: true, sample: true },
     { root: true, adminOnlyCounters: true, perfEventParanoid: 4 },
@@ -508,6 +514,21 @@ test('without nsys, and without a report, the script says so', () => {
   fs.writeFileSync(script, planScript(planCapture({ command: ['x'] }, { nsys: 'true' }), { force: false }));
   const empty = spawnSync('bash', [script], { cwd: folder, encoding: 'utf8' });
   assert.deepEqual([empty.status, /No report was written/.test(empty.stderr)], [1, true]);
+  fs.rmSync(folder, { recursive: true });
+});
+
+test('a program that nsys ended after its duration has not failed', () => {
+  const { folder, run } = standIn();
+  const nsys = path.join(folder, 'bin/nsys');
+  fs.appendFileSync(nsys, 'if [[ $1 == profile ]]; then exit 143; fi\n');
+  const script = path.join(folder, 'capture.sh');
+  for (const [options, status] of [
+    [{ durationS: 5 }, 0],
+    [{}, 143],
+  ] as const) {
+    fs.writeFileSync(script, planScript(planCapture({ command: ['x'], ...options }), { force: true }));
+    assert.equal(run(script).status, status);
+  }
   fs.rmSync(folder, { recursive: true });
 });
 

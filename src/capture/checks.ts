@@ -178,6 +178,12 @@ function* nsysTraps(checked: Checked): Iterable<PlanWarning> {
       'Backtraces switch CPU sampling on and can double the time of launches.',
       'Use them to find who launches what, not to measure.',
     );
+  if (options.osrt)
+    yield note(
+      'osrt-symbols',
+      'With OS calls nsys takes the symbols of every library along: 2 GB and a minute more for a program that loads PyTorch.',
+      'Leave out --osrt unless locks and waits of the operating system are what you look for.',
+    );
   if (launch.exports !== undefined && !/\bALL\b/.test(launch.exports))
     yield error(
       'srun-export',

@@ -30,7 +30,7 @@ export interface DoctorCheck {
   readonly fix?: string;
 }
 
-/** Room for one capture of a program that loads PyTorch: nsys writes two gigabytes of raw stream first. */
+/** Room for one capture with CPU samples: nsys writes two gigabytes of symbols for a program that loads PyTorch. */
 const ENOUGH_BYTES = 5e9;
 
 /** Each driver branch brings a CUDA; an nsys older than the one shipped with that CUDA may record no kernels. */

@@ -109,6 +109,7 @@ export function planCapture(options: CaptureOptions, facts: CaptureFacts = {}): 
     nsysAt: part.torchInstead ? -1 : before.length,
     programAt: before.length + wrapped.length,
     env: part.env,
+    exitCodes: options.durationS !== undefined && !part.torchInstead ? [0, 143] : [0],
     outputs: [...outputs, ...part.outputs],
     steps: stepsOf(program.server, part, url, options.durationS !== undefined),
     why,
@@ -160,15 +161,18 @@ function stepsOf(server: boolean, part: EnginePart, url: string, timed: boolean)
     });
   const wait: PlanStep = {
     do: 'wait-reports',
-    why: bounded
-      ? 'written when the window closes; do not stop the server before'
-      : 'written after it has ended',
+    why:
+      bounded && !timed
+        ? 'written when the window closes; do not stop the server before'
+        : 'written after it has ended',
   };
   const stop: PlanStep = {
     do: 'stop',
     signal: 'SIGINT',
     why: bounded ? 'it is not needed any more' : 'that ends the capture; killed, it would lose the report',
   };
-  steps.push(...(bounded ? [wait, stop] : [stop, wait]));
+  // After a duration nsys ends the server itself.
+  if (timed && !part.opensRange && !part.torchInstead) steps.push({ do: 'wait-exit' }, wait);
+  else steps.push(...(bounded ? [wait, stop] : [stop, wait]));
   return steps;
 }

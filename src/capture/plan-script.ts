@@ -66,7 +66,7 @@ export function planScript(plan: CapturePlan, { force }: ScriptOptions): string 
       "trap ':' INT",
     );
   lines.push('status=0', '"${command[@]}" || status=$?');
-  lines.push(...(nsys === undefined ? [] : exportLines(force)), 'exit "$status"');
+  lines.push(...(nsys === undefined ? [] : exportLines(force)), ...exitLines(plan.exitCodes));
   return `${lines.join('\n')}\n`;
 }
 
@@ -75,7 +75,8 @@ function exportLines(force: boolean): string[] {
     '',
     'look',
     'if (( ${#reports[@]} == 0 )); then',
-    '  echo "No report was written: the capture range was never opened, or the program ended first." >&2',
+    '  # nsys says nothing about a range that never opened, and leaves a raw stream where it has no importer.',
+    '  echo "No report was written: the capture range was never opened, or nsys could not import its .qdstrm." >&2',
     '  exit 1',
     'fi',
     'for report in "${reports[@]}"; do',
@@ -83,6 +84,12 @@ function exportLines(force: boolean): string[] {
     '  echo "wrote $report and ${report%.nsys-rep}.sqlite" >&2',
     'done',
   ];
+}
+
+function exitLines(good: readonly number[]): string[] {
+  const others = good.filter(code => code !== 0);
+  const lines = others.map(code => `if (( status == ${code} )); then status=0; fi  # nsys ended the program`);
+  return [...lines, 'exit "$status"'];
 }
 
 /** What nsys fills in becomes a star; everything else stays as it is. */
