@@ -272,7 +272,25 @@ test('traps of each option', () => {
   assert.ok(!codes(asRoot).some(code => /^no-/.test(code)));
 });
 
-test('a range that engine never opens is never waited for', () => {
+test('every warning is in the documentation', () => {
+  const folder = path.join(projectRoot, 'src/capture');
+  const sources = fs.readdirSync(folder).map(file => fs.readFileSync(path.join(folder, file), 'utf8'));
+  const used = sources.flatMap(text =>
+    [
+      ...text.matchAll(
+        /\b(?:error|warning|note|part\.warn)\(\s*(?:[^,()']*'(?:error|warning|note)',\s*|[^,()]*\? 'warning' : 'note',\s*)?'([a-z-]+)'/g,
+      ),
+    ].map(m => m[1]),
+  );
+  const docs = fs.readFileSync(path.join(projectRoot, 'docs/capture.md'), 'utf8');
+  assert.ok(used.length > 40, String(used.length));
+  assert.deepEqual(
+    used.filter(code => !docs.includes(`\`${code}\``)),
+    [],
+  );
+});
+
+test('a range that an engine never opens is never waited for', () => {
   for (const command of ['text-generation-launcher', '/opt/nim/start_server.sh', 'vllm serve m']) {
     const plan = planCapture(
       { command: command.split(' '), iterations: readIterations('5-9') },
