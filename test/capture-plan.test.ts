@@ -532,6 +532,11 @@ test('without nsys, and without a report, the script says so', () => {
   fs.writeFileSync(script, planScript(planCapture({ command: ['x'] }, { nsys: 'true' }), { force: false }));
   const empty = spawnSync('bash', [script], { cwd: folder, encoding: 'utf8' });
   assert.deepEqual([empty.status, /No report was written/.test(empty.stderr)], [1, true]);
+  fs.writeFileSync(path.join(folder, 'trace.qdstrm'), '');
+  assert.match(
+    spawnSync('bash', [script], { cwd: folder, encoding: 'utf8' }).stderr,
+    /left trace.qdstrm as it is/,
+  );
   fs.rmSync(folder, { recursive: true });
 });
 

@@ -12,6 +12,7 @@ import { projectRoot } from '../src/testing/captures.js';
 
 const healthy: DoctorFacts = {
   nsys: [{ path: '/opt/nsys', version: '2025.3.1.90' }],
+  writesReports: true,
   ncuVersion: '2025.3.1.0',
   gpus: [{ name: 'NVIDIA H200', driver: '580.159.04', memory: '143771 MiB' }],
   nvidiaSmi: true,
@@ -73,6 +74,24 @@ test('an nsys older than the driver’s CUDA, or too old for the GIL', () => {
   assert.equal(stateOf({ nsys: [{ path: '/n', version: '2022.4.2.1' }] }, 'nsys').state, 'warn');
   const old = { gpus: [{ name: 'A100', driver: '535.104.05', memory: '81920 MiB' }] };
   assert.equal(stateOf({ ...old, nsys: [{ path: '/n', version: '2023.4.4.54' }] }, 'driver').state, 'ok');
+});
+
+test('an nsys that leaves only raw streams', () => {
+  assert.equal(stateOf({ writesReports: false }, 'nsys-report').state, 'warn');
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-doctor-'));
+  const nsys = path.join(folder, 'nsys');
+  const stateWith = (ending: string) => {
+    const script = `#!/bin/sh\n[ "$1" = --version ] && echo 'NVIDIA Nsight Systems version 2025.3.1.0-1'\nwhile [ $# -gt 0 ]; do [ "$1" = -o ] && : > "$2.${ending}"; shift; done\n`;
+    fs.writeFileSync(nsys, script, { mode: 0o755 });
+    const env = { PATH: '/usr/bin:/bin', NSYS: nsys };
+    const command = [path.join(projectRoot, 'bin/stepscope'), 'doctor', '--json'];
+    const { stdout } = spawnSync(process.execPath, command, { env, encoding: 'utf8', cwd: folder });
+    const { checks } = JSON.parse(stdout) as { checks: { id: string; state: string }[] };
+    return checks.find(({ id }) => id === 'nsys-report')!.state;
+  };
+  assert.equal(stateWith('qdstrm'), 'warn');
+  assert.equal(stateWith('nsys-rep'), 'ok');
+  fs.rmSync(folder, { recursive: true });
 });
 
 test('room and counts', () => {

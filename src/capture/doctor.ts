@@ -4,6 +4,8 @@ import { compareVersions } from './versions.js';
 
 export interface DoctorFacts {
   readonly nsys: readonly { readonly path: string; readonly version: string }[];
+  /** Did a capture of nothing give a report? Some packages lack the part that makes one. */
+  readonly writesReports?: boolean;
   readonly ncuVersion?: string;
   readonly gpus: readonly { readonly name: string; readonly driver: string; readonly memory: string }[];
   readonly nvidiaSmi: boolean;
@@ -48,7 +50,14 @@ const nsysForDriver: readonly (readonly [driver: number, cuda: string, nsys: rea
 ];
 
 export function diagnose(facts: DoctorFacts): DoctorCheck[] {
-  return [nsysCheck(facts), driverCheck(facts), ...rightsChecks(facts), gpuCheck(facts), ncuCheck(facts)]
+  return [
+    nsysCheck(facts),
+    reportCheck(facts),
+    driverCheck(facts),
+    ...rightsChecks(facts),
+    gpuCheck(facts),
+    ncuCheck(facts),
+  ]
     .concat(pythonChecks(facts))
     .concat([
       room('disk', facts.folder, facts.freeBytes, 'Capture into another folder: -o /large/disk/trace'),
@@ -79,6 +88,16 @@ function nsysCheck({ nsys }: DoctorFacts): DoctorCheck {
     state: old ? 'warn' : 'ok',
     text: `Nsight Systems ${version} at ${path}${others}`,
     ...(old ? { fix: 'Install 2023.4 or newer: the GIL cannot be traced with this one' } : {}),
+  };
+}
+
+function reportCheck({ nsys, writesReports }: DoctorFacts): DoctorCheck {
+  if (writesReports) return { id: 'nsys-report', state: 'ok', text: 'a trial capture gave a report' };
+  return {
+    id: 'nsys-report',
+    state: nsys.length === 0 ? 'missing' : 'warn',
+    text: nsys.length === 0 ? 'no trial capture without nsys' : 'a trial capture gave no report',
+    fix: 'Install the whole package (nsight-systems-cli from NVIDIA): without its importer nsys leaves only .qdstrm files',
   };
 }
 

@@ -16,6 +16,9 @@ export function planScript(plan: CapturePlan, { force }: ScriptOptions): string 
   const reports = plan.outputs
     .filter(({ kind }) => kind === 'nsys-report')
     .map(({ pattern }) => globOf(pattern));
+  const streams = plan.outputs
+    .filter(({ kind }) => kind === 'nsys-report')
+    .map(({ pattern }) => globOf(pattern.replace(/nsys-rep$/, 'qdstrm')));
   const lines = [
     '#!/usr/bin/env bash',
     `# A capture of ${plan.engine}, planned by stepscope capture.`,
@@ -66,17 +69,24 @@ export function planScript(plan: CapturePlan, { force }: ScriptOptions): string 
       "trap ':' INT",
     );
   lines.push('status=0', '"${command[@]}" || status=$?');
-  lines.push(...(nsys === undefined ? [] : exportLines(force)), ...exitLines(plan.exitCodes));
+  lines.push(...(nsys === undefined ? [] : exportLines(streams, force)), ...exitLines(plan.exitCodes));
   return `${lines.join('\n')}\n`;
 }
 
-function exportLines(force: boolean): string[] {
+function exportLines(streams: readonly string[], force: boolean): string[] {
   return [
     '',
     'look',
     'if (( ${#reports[@]} == 0 )); then',
-    '  # nsys says nothing about a range that never opened, and leaves a raw stream where it has no importer.',
-    '  echo "No report was written: the capture range was never opened, or nsys could not import its .qdstrm." >&2',
+    `  raw=(${streams.join(' ')})`,
+    '  for file in "${raw[@]}"; do',
+    '    if [[ -e $file ]]; then',
+    '      echo "nsys left $file as it is, without its importer: install the whole Nsight Systems and run QdstrmImporter on it." >&2',
+    '      exit 1',
+    '    fi',
+    '  done',
+    '  # nsys says nothing about a range that never opened.',
+    '  echo "No report was written: the capture range was never opened, or the program ended first." >&2',
     '  exit 1',
     'fi',
     'for report in "${reports[@]}"; do',
