@@ -5,12 +5,13 @@ release to release, so nothing is built by hand: the router runs as it is, with 
 result of its gate's linear layer is thrown away and planned logits stand in its place.
 """
 
+import contextlib
 import re
 import sys
 import threading
 from collections import OrderedDict
 from types import ModuleType
-from typing import Any, Dict, NamedTuple, Optional, Tuple
+from typing import Any, Dict, Iterator, NamedTuple, Optional, Tuple
 
 from .expert_load import ExpertLoad
 from .import_hooks import after_import_of_any
@@ -120,16 +121,17 @@ class Routers:
 
     def _around_router(self, method: str) -> Any:
         def around(original: Any, router: Any, *args: Any, **kwargs: Any) -> Any:
-            shape = self._shape_of(router, router, method)
-            if shape is None or _is_compiling():
+            shape = None if self._is_inside() or _is_compiling() else self._shape_of(router, router, method)
+            if shape is None:
                 return original(router, *args, **kwargs)
             planned = self._planned(shape)
-            if planned is None:
-                result = original(router, *args, **kwargs)
-            else:
-                self._neutralize(router)
-                with _mode_type()(self._cache, planned, None, None):
+            with self._inside():
+                if planned is None:
                     result = original(router, *args, **kwargs)
+                else:
+                    self._neutralize(router)
+                    with _mode_type()(self._cache, planned, None, None):
+                        result = original(router, *args, **kwargs)
             if self._experts is not None:
                 self._count(router, shape, result)
             return result
@@ -139,7 +141,7 @@ class Routers:
     def _around_block(self, method: str) -> Any:
         def around(original: Any, block: Any, *args: Any, **kwargs: Any) -> Any:
             gate = getattr(block, "gate", None)
-            if type(gate).__name__ != "Linear" or _is_compiling():
+            if type(gate).__name__ != "Linear" or self._is_inside() or _is_compiling():
                 return original(block, *args, **kwargs)
             shape = self._shape_of(block, gate, method)
             if shape is None:
@@ -153,13 +155,30 @@ class Routers:
 
             if planned is None and experts is None:
                 return original(block, *args, **kwargs)
-            with _mode_type()(self._cache, planned, gate.weight, (shape, count)):
+            if planned is not None:
+                self._neutralize(block)
+            with self._inside(), _mode_type()(self._cache, planned, gate.weight, (shape, count)):
                 return original(block, *args, **kwargs)
 
         return around
 
+    def _is_inside(self) -> bool:
+        return getattr(self._local, "depth", 0) > 0
+
+    @contextlib.contextmanager
+    def _inside(self) -> Iterator[None]:
+        """A class that calls the forward it inherits is one router, counted once."""
+        self._local.depth = 1
+        try:
+            yield
+        finally:
+            self._local.depth = 0
+
     def _count_routed(self, original: Any, block: Any, *args: Any, **kwargs: Any) -> Any:
-        result = original(block, *args, **kwargs)
+        if self._is_inside():
+            return original(block, *args, **kwargs)
+        with self._inside():
+            result = original(block, *args, **kwargs)
         try:
             gate = getattr(block, "gate", block)
             shape = self._shape_of(gate, gate, "deepseek-v3") or self._shape_of(block, gate, "deepseek-v3")

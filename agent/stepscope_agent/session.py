@@ -83,6 +83,10 @@ class Session:
     def source_rank(self) -> int:
         return self._source_rank
 
+    def claim(self, source_rank: int) -> None:
+        """From the start on only this source, or a better one, has steps; -1 gives them back to all."""
+        self._source_rank = source_rank
+
     def leave_windows_to_engine(self) -> None:
         """It reads the same variable and starts the profilers by itself."""
         with self._lock:

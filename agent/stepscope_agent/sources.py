@@ -256,12 +256,21 @@ class Sources:
             say_once("STEPSCOPE_STEP must be module:Class.method, not %r" % target)
             return
 
+        session = self._session
+        session.claim(NAMED)
+
         def patch(module: ModuleType) -> None:
+            try:
+                wrap(module)
+            except Exception:
+                session.claim(-1)
+                raise
+
+        def wrap(module: ModuleType) -> None:
             owner: Any = module
             *parents, method = path.split(".")
             for part in parents:
                 owner = getattr(owner, part)
-            session = self._session
             if not isinstance(owner, type):
                 raise TypeError("%s is no method of a class" % path)
 
