@@ -15,11 +15,14 @@ class Ranges:
     def __init__(self) -> None:
         self._nvtx: Optional[Tuple[Push, Pop]] = None
         self._torch: Any = None
+        self._is_profiled: Callable[[], bool] = bool
         self._local = threading.local()
         self.nvtx_library = "none"
 
     def use_torch(self, torch: Any) -> None:
         self._torch = torch
+        # Not part of torch's public face: where it is gone, only NVTX is left.
+        self._is_profiled = getattr(torch.autograd, "_profiler_enabled", bool)
         found = _torch_nvtx(torch) or _shared_library()
         if found:
             self.nvtx_library, push, pop = found
@@ -29,9 +32,8 @@ class Ranges:
         if self._nvtx:
             self._nvtx[0](name)
         recorded = None
-        torch = self._torch
-        if torch is not None and torch.autograd._profiler_enabled():
-            recorded = torch.profiler.record_function(name)
+        if self._is_profiled():
+            recorded = self._torch.profiler.record_function(name)
             recorded.__enter__()
         self._open().append((self._nvtx is not None, recorded))
 
