@@ -1,6 +1,7 @@
 """Python's garbage collections as ranges and pauses: each stops every thread that needs the interpreter."""
 
 import gc
+import threading
 import time
 from typing import Any, Callable, Dict, List
 
@@ -45,6 +46,7 @@ class GcWatch:
                 "startMonotonicNs": self._open_since,
                 "durationNs": time.monotonic_ns() - self._open_since,
                 "collected": info.get("collected", 0),
+                "thread": threading.get_native_id(),
             }
             self._open_since = 0
             if len(self.pauses) < MOST_PAUSES:

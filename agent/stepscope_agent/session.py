@@ -264,10 +264,9 @@ class Session:
             "expertLoad": expert_files,
             "nvtx": ranges.nvtx_library,
             "gcPausesLeftOut": self._gc.left_out,
-            "gcPauses": self._gc.pauses,
         }
         try:
-            self._sidecar.write(extra, traces[0] if traces else None)
+            self._sidecar.write(extra, self._gc.pauses, traces[0] if traces else None)
         except Exception as error:
             say_once("the sidecar was not written: %s" % reason(error))
 

@@ -6,7 +6,7 @@ import platform
 import sys
 import threading
 import time
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, NamedTuple, Optional
 
 from .facts import StepFacts
 from .patching import patched
@@ -17,6 +17,13 @@ FORMAT = 1
 MOST_ITERATIONS = 50_000
 
 _ENGINES = ("tensorrt_llm", "vllm", "sglang", "transformers")
+
+
+class Origin(NamedTuple):
+    """Times are written relative to these: nanoseconds since 1970 are too large for the numbers of many JSON readers."""
+
+    wall: int
+    monotonic: int
 
 
 class StepRow:
@@ -37,12 +44,12 @@ class StepRow:
         self.duration = time.monotonic_ns() - self.start_monotonic
         self.failed = failed
 
-    def as_json(self) -> Dict[str, Any]:
+    def as_json(self, origin: "Origin") -> Dict[str, Any]:
         facts = self.facts
         row: Dict[str, Any] = {
             "iteration": self.iteration,
-            "startNs": self.start,
-            "startMonotonicNs": self.start_monotonic,
+            "startNs": self.start - origin.wall,
+            "startMonotonicNs": self.start_monotonic - origin.monotonic,
             "durationNs": self.duration,
             "thread": self.thread,
             "phase": facts.phase,
@@ -62,6 +69,7 @@ class StepRow:
 class Sidecar:
     def __init__(self, path: Optional[str]) -> None:
         self.path = path
+        self.origin = Origin(time.time_ns(), time.monotonic_ns())
         self.rows: List[StepRow] = []
         self.left_out = 0
 
@@ -71,11 +79,13 @@ class Sidecar:
         else:
             self.left_out += 1
 
-    def write(self, extra: Dict[str, Any], trace: Optional[str]) -> str:
+    def write(self, extra: Dict[str, Any], pauses: List[Dict[str, int]], trace: Optional[str]) -> str:
         path = self.path or _beside(trace)
         rows = [row for row in self.rows if row.duration >= 0]
         document = {
             "stepscopeAgent": FORMAT,
+            "originNs": str(self.origin.wall),
+            "originMonotonicNs": str(self.origin.monotonic),
             "pid": os.getpid(),
             "rank": current_rank(),
             "worldSize": world_size(),
@@ -83,11 +93,16 @@ class Sidecar:
             "patched": patched,
             "stepsFrom": rows[-1].source if rows else None,
             **extra,
+            "gcPauses": [self._shifted(pause) for pause in pauses],
             "iterationsLeftOut": self.left_out,
-            "iterations": [row.as_json() for row in rows],
+            "iterations": [row.as_json(self.origin) for row in rows],
         }
         write_whole(path, json.dumps(document, separators=(",", ":")).encode("utf-8"))
         return path
+
+    def _shifted(self, pause: Dict[str, int]) -> Dict[str, int]:
+        wall, monotonic = pause["startNs"] - self.origin.wall, pause["startMonotonicNs"] - self.origin.monotonic
+        return {**pause, "startNs": wall, "startMonotonicNs": monotonic}
 
 
 def _beside(trace: Optional[str]) -> str:
