@@ -298,6 +298,43 @@ test('TensorRT-LLM acts on its own variable: the agent leaves the window to it',
   );
 });
 
+test('warm-up forwards of an engine are no iterations, and use up no window', { skip }, () => {
+  const ran = mustRun(scenario('warms_up', { STEPSCOPE_PROFILE_START_STOP: '1-2' }));
+  const { iterations: rows, stepsFrom } = json(ran, sidecarName(ran)!);
+  assert.equal(stepsFrom, 'GPUModelRunner.execute_model');
+  assert.deepEqual(
+    rows.map((row: { iteration: number; generationKvTokens: number }) => [
+      row.iteration,
+      row.generationKvTokens,
+    ]),
+    [
+      [1, 14],
+      [2, 15],
+    ],
+  );
+});
+
+test('CUDA graphs: capturing a forward is no step, each replay is one of the batch it was captured with', {
+  skip,
+}, () => {
+  const ran = mustRun(
+    scenario('replays', { STEPSCOPE_SIDECAR: 'seen.json', STEPSCOPE_MARKERS: 'step,layers' }, { path: '' }),
+  );
+  assert.equal(ran.said.iteration, 3);
+  assert.deepEqual(
+    json(ran, 'seen.json').iterations.map((row: Record<string, unknown>) => [
+      row.phase,
+      row.generationRequests,
+    ]),
+    [
+      ['prefill', 0],
+      ['decode', 4],
+      ['decode', 4],
+      ['decode', 4],
+    ],
+  );
+});
+
 test('a step named by the user', { skip }, () => {
   const seen = { STEPSCOPE_SIDECAR: 'seen.json', STEPSCOPE_STEP: 'models:Layer.forward' };
   const { stepsFrom, iterations: rows } = json(mustRun(scenario('named_only', seen)), 'seen.json');

@@ -49,7 +49,8 @@ class Session:
         self.last_begun = -1
         self._lock = threading.RLock()
         self._local = threading.local()
-        self._windows: List[Window] = list(settings.windows)
+        self._asked: List[Window] = list(settings.windows)
+        self._windows: List[Window] = list(self._asked)
         self._open_window: Optional[Window] = None
         self._windows_run: List[Window] = []
         self._live_requests = 0
@@ -84,12 +85,16 @@ class Session:
         return self._source_rank
 
     def claim(self, source_rank: int) -> None:
-        """From the start on only this source, or a better one, has steps; -1 gives them back to all."""
-        self._source_rank = source_rank
+        """Only this source, or a better one, will have steps: warm-up forwards of an engine are none."""
+        self._source_rank = max(self._source_rank, source_rank)
+
+    def disclaim(self) -> None:
+        self._source_rank = -1
 
     def leave_windows_to_engine(self) -> None:
         """It reads the same variable and starts the profilers by itself."""
         with self._lock:
+            self._asked = []
             self._windows = []
             self._set_quiet()
 
@@ -175,6 +180,10 @@ class Session:
             if source_rank > self._source_rank:
                 self._source_rank = source_rank
                 self._numbers = itertools.count()
+                # Windows that lesser steps have used up are still owed.
+                self._close_window()
+                self._windows = list(self._asked)
+                self._set_quiet()
 
     # --- windows -----------------------------------------------------------------------------------------------
 

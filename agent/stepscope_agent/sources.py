@@ -69,6 +69,7 @@ class Sources:
     ) -> None:
         """`after`: the method that ends the engine's pass (sampling), where the step itself does not."""
         session = self._session
+        session.claim(MODEL_RUNNER)
         has_after = after is not None and hasattr(owner, after)
         name = "%s.%s" % (owner.__qualname__, method)
 
@@ -263,7 +264,7 @@ class Sources:
             try:
                 wrap(module)
             except Exception:
-                session.claim(-1)
+                session.disclaim()
                 raise
 
         def wrap(module: ModuleType) -> None:
