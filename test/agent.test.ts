@@ -438,7 +438,7 @@ test('experts are counted per layer and iteration, small as JSON, else as number
   skip,
 }, () => {
   const counted = { STEPSCOPE_PROFILE_START_STOP: '0-2,5' };
-  for (const SCENARIO_MODEL of ['gpt-oss', 'llama4', 'deepseek-v3', 'qwen3-linear-gate']) {
+  for (const SCENARIO_MODEL of ['gpt-oss', 'llama4', 'deepseek-v3', 'glm4', 'qwen3-linear-gate']) {
     const ran = mustRun(
       scenario('plain', { ...counted, SCENARIO_MODEL, STEPSCOPE_EXPERT_LOAD: 'experts.json' }),
     );
@@ -480,7 +480,7 @@ for (const gpus of [1, 2, 4, 8]) {
   }, () => {
     const vectors = path.join(projectRoot, 'test/fixtures/routing/vectors.json');
     const { said, stderr } = mustRun(run([path.join(programs, 'balance.py'), vectors, String(gpus)]));
-    assert.equal(said.measured.length, 7);
+    assert.equal(said.measured.length, 8);
     for (const { kind, expert, gpu, duplicates } of said.measured) {
       assert.equal(duplicates, 0, kind);
       assert.ok(expert <= 1, `${kind}: experts differ by ${expert}`);
@@ -534,6 +534,21 @@ test('another sitecustomize on the path still runs, with the agent on or off', (
       path: `${agent}${path.delimiter}${other}`,
     });
     assert.equal(ran.stdout.trim(), path.join(other, 'sitecustomize.py'), ran.stderr);
+  }
+});
+
+test('every Python from 3.9 on that is here runs it, without torch too', () => {
+  const versions = ['3.9', '3.10', '3.11', '3.12', '3.13'].map(version => `python${version}`);
+  const found = versions.filter(name => spawnSync(name, ['-c', '']).status === 0);
+  for (const name of found) {
+    const folder = mkdtempSync(path.join(home, 'python-'));
+    const ran = spawnSync(name, [path.join(programs, 'scenarios.py'), 'vllm'], {
+      cwd: folder,
+      encoding: 'utf8',
+      env: { ...clean, PYTHONDONTWRITEBYTECODE: '1', PYTHONPATH: agent, STEPSCOPE_SIDECAR: 'seen.json' },
+    });
+    assert.equal(ran.status, 0, `${name}: ${ran.stderr}`);
+    assert.equal(JSON.parse(readFileSync(path.join(folder, 'seen.json'), 'utf8')).iterations.length, 5, name);
   }
 });
 

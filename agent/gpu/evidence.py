@@ -22,7 +22,7 @@ from typing import Any, Dict, List, Optional
 HERE = os.path.dirname(os.path.abspath(__file__))
 AGENT = os.path.dirname(HERE)
 MOST_BYTES = 12 * 1024 * 1024
-SMALL = dict(vocab_size=4096, max_position_embeddings=2048)
+SMALL = {"vocab_size": 4096}
 
 
 # --- the profiled program ----------------------------------------------------------------------------------------
@@ -162,7 +162,9 @@ def bare_step() -> Optional[float]:
     count = 200_000
     begun = time.perf_counter_ns()
     for _ in range(count):
-        session.end(session.begin("bare", 0 if session.source_rank < 0 else session.source_rank, lambda: None))
+        session.end(
+            session.begin("bare", 0 if session.source_rank < 0 else session.source_rank, lambda: None)
+        )
     return (time.perf_counter_ns() - begun) / count
 
 
@@ -176,7 +178,9 @@ class Driver:
         self.ends = time.monotonic() + budget_s
         self.results: Dict[str, Any] = {"runs": []}
 
-    def run(self, name: str, worker_args: List[str], variables: Dict[str, str], nsys: Optional[List[str]] = None) -> Dict[str, Any]:
+    def run(
+        self, name: str, worker_args: List[str], variables: Dict[str, str], nsys: Optional[List[str]] = None
+    ) -> Dict[str, Any]:
         row: Dict[str, Any] = {"name": name, "variables": variables}
         self.results["runs"].append(row)
         if time.monotonic() > self.ends:
@@ -196,7 +200,9 @@ class Driver:
                        *nsys, *command]  # fmt: skip
         begun = time.monotonic()
         try:
-            ran = subprocess.run(command, env=environ, cwd=self.out, capture_output=True, text=True, timeout=120)
+            ran = subprocess.run(
+                command, env=environ, cwd=self.out, capture_output=True, text=True, timeout=120
+            )
             row["status"] = ran.returncode
             lines = [line for line in ran.stdout.splitlines() if line.startswith("{")]
             row["result"] = json.loads(lines[-1]) if lines else None
@@ -266,7 +272,9 @@ def keep_small(path: str, row: Dict[str, Any]) -> None:
         shutil.copyfileobj(source, packed)
     os.unlink(path)
     if os.path.getsize(path + ".gz") > MOST_BYTES:
-        row.setdefault("leftOut", []).append("%s: %d bytes packed" % (os.path.basename(path), os.path.getsize(path + ".gz")))
+        row.setdefault("leftOut", []).append(
+            "%s: %d bytes packed" % (os.path.basename(path), os.path.getsize(path + ".gz"))
+        )
         os.unlink(path + ".gz")
 
 
@@ -276,7 +284,11 @@ def steps_in_trace(path: str) -> Optional[List[str]]:
     with gzip.open(path, "rt") as file:
         trace = json.load(file)
     events = trace["traceEvents"] if isinstance(trace, dict) else trace
-    found = [(e.get("ts", 0), e["name"]) for e in events if str(e.get("name", "")).startswith("stepscope.step ") and "gpu" not in str(e.get("cat"))]
+    found = [
+        (e.get("ts", 0), e["name"])
+        for e in events
+        if str(e.get("name", "")).startswith("stepscope.step ") and "gpu" not in str(e.get("cat"))
+    ]
     return [name for _, name in sorted(found)]
 
 
@@ -330,23 +342,37 @@ def everything(args: argparse.Namespace) -> None:
     for turn in range(args.turns):
         for way, variables in ways.items():
             extra = ["--bare"] if turn == 0 else []
-            driver.run("overhead-%s-%d" % (way, turn),
-                       ["--model", "llama", "--mode", modes, "--steps", "300", "--batch", "8", *extra], variables)  # fmt: skip
+            asked = ["--model", "llama", "--mode", modes, "--steps", "300", "--batch", "8", *extra]
+            driver.run("overhead-%s-%d" % (way, turn), asked, variables)
 
     # Balance: many tokens, so that experts matter; counted outside what is timed.
     for model in ("gpt-oss", "deepseek-v3"):
-        for mode, router in (("eager", "learned"), ("eager", "perfect"), ("graph", "learned"), ("graph", "perfect")):
+        for mode, router in (
+            ("eager", "learned"),
+            ("eager", "perfect"),
+            ("graph", "learned"),
+            ("graph", "perfect"),
+        ):
             name = "experts-%s-%s-%s" % (model, mode, router)
             variables = {"STEPSCOPE_PROFILE_START_STOP": "12-15", "STEPSCOPE_EXPERT_LOAD": name + ".json"}
             if router == "perfect":
                 variables["ENABLE_PERFECT_ROUTER"] = "1"
-            row = driver.run(name, ["--model", model, "--mode", mode, "--steps", "60", "--batch", "256"], variables)
+            row = driver.run(
+                name, ["--model", model, "--mode", mode, "--steps", "60", "--batch", "256"], variables
+            )
             row["experts"] = spread_of(os.path.join(out, name + "-rank-0.json"))
 
     # The same window as torch sees it.
-    for model, mode in (("gpt-oss", "eager"), ("gpt-oss", "graph"), ("deepseek-v3", "eager"), ("llama", "graph")):
+    for model, mode in (
+        ("gpt-oss", "eager"),
+        ("gpt-oss", "graph"),
+        ("deepseek-v3", "eager"),
+        ("llama", "graph"),
+    ):
         name = "torch-%s-%s" % (model, mode)
-        row = driver.run(name, ["--model", model, "--mode", mode, *short], {**window, "STEPSCOPE_TORCH_TRACE": name})
+        row = driver.run(
+            name, ["--model", model, "--mode", mode, *short], {**window, "STEPSCOPE_TORCH_TRACE": name}
+        )
         row["steps"] = steps_in_trace(os.path.join(out, name + "-rank-0.json.gz"))
 
     driver.results["overhead"] = overhead(driver.results["runs"])

@@ -129,14 +129,23 @@ class ExpertLoad:
             "iterations": self._iterations,
             "iterationsLeftOut": self._left_out,
             "layers": [
-                {"index": _number_in(name, slot), "module": name, "experts": self._experts[slot], "topK": self._top_k[slot]}
+                {
+                    "index": _number_in(name, slot),
+                    "module": name,
+                    "experts": self._experts[slot],
+                    "topK": self._top_k[slot],
+                }
                 for slot, name in enumerate(self._names)
             ],
             "experts": experts,
         }
         wanted_binary = self._path.endswith(".npy") or len(counts) * layers * experts > SMALL
         try:
-            path = self._write_binary(header, counts, layers, experts) if wanted_binary else self._write_json(header, counts, experts)
+            path = (
+                self._write_binary(header, counts, layers, experts)
+                if wanted_binary
+                else self._write_json(header, counts, experts)
+            )
         except OSError as error:
             say("expert counts were not written: %s" % reason(error))
             return None

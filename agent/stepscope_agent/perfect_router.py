@@ -18,7 +18,15 @@ from .routing import (
     softmax,
 )
 
-METHODS = ("default", "renormalize", "renormalize-naive", "deepseek-v3", "llama4", "minimax", "sigmoid-renorm")
+METHODS = (
+    "default",
+    "renormalize",
+    "renormalize-naive",
+    "deepseek-v3",
+    "llama4",
+    "minimax",
+    "sigmoid-renorm",
+)
 
 
 def logits(
@@ -36,7 +44,9 @@ def logits(
     check_method(method)
     if published is None:
         groups = (n_group, topk_group) if method == "deepseek-v3" else (1, 1)
-        return logits_rows(balanced_experts(tokens, plan_for(experts, top_k, ep_size, ep_rank, *groups)), experts)
+        return logits_rows(
+            balanced_experts(tokens, plan_for(experts, top_k, ep_size, ep_rank, *groups)), experts
+        )
     if experts % ep_size:
         raise ValueError("%d experts cannot be spread evenly over %d GPUs" % (experts, ep_size))
     if published == "2025":

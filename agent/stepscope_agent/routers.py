@@ -9,6 +9,7 @@ import contextlib
 import re
 import sys
 import threading
+import weakref
 from collections import OrderedDict
 from types import ModuleType
 from typing import Any, Dict, Iterator, NamedTuple, Optional, Tuple
@@ -94,7 +95,10 @@ class Routers:
         self._experts = experts
         self._cache = LogitsCache()
         self._plans: Dict[Tuple[RouterShape, int, int], Optional[Plan]] = {}
-        self._neutral: Dict[int, bool] = {}
+        """By router: what is asked at every call is found out at the first."""
+        self._shapes: "weakref.WeakKeyDictionary[Any, Tuple[Optional[RouterShape], Optional[Plan]]]"
+        self._shapes = weakref.WeakKeyDictionary()
+        self._neutral: "weakref.WeakSet[Any]" = weakref.WeakSet()
         self._local = threading.local()
 
     def install(self) -> None:
@@ -121,10 +125,11 @@ class Routers:
 
     def _around_router(self, method: str) -> Any:
         def around(original: Any, router: Any, *args: Any, **kwargs: Any) -> Any:
-            shape = None if self._is_inside() or _is_compiling() else self._shape_of(router, router, method)
+            if self._is_inside() or _is_compiling():
+                return original(router, *args, **kwargs)
+            shape, planned = self._known(router, router, method)
             if shape is None:
                 return original(router, *args, **kwargs)
-            planned = self._planned(shape)
             with self._inside():
                 if planned is None:
                     result = original(router, *args, **kwargs)
@@ -143,10 +148,9 @@ class Routers:
             gate = getattr(block, "gate", None)
             if type(gate).__name__ != "Linear" or self._is_inside() or _is_compiling():
                 return original(block, *args, **kwargs)
-            shape = self._shape_of(block, gate, method)
+            shape, planned = self._known(block, gate, method)
             if shape is None:
                 return original(block, *args, **kwargs)
-            planned = self._planned(shape)
             experts = self._experts
 
             def count(chosen: Any) -> None:
@@ -200,6 +204,13 @@ class Routers:
         except Exception as error:
             say_once("some experts are not counted: %s" % reason(error))
 
+    def _known(self, owner: Any, gate: Any, method: str) -> Tuple[Optional[RouterShape], Optional[Plan]]:
+        known = self._shapes.get(owner)
+        if known is None:
+            shape = self._shape_of(owner, gate, method)
+            known = self._shapes[owner] = (shape, None if shape is None else self._planned(shape))
+        return known
+
     def _shape_of(self, owner: Any, gate: Any, method: str) -> Optional[RouterShape]:
         try:
             weight = getattr(gate, "weight", None)
@@ -225,7 +236,9 @@ class Routers:
         key = (shape, size, rank)
         if key not in self._plans:
             try:
-                self._plans[key] = plan_for(shape.experts, shape.top_k, size, rank, shape.n_group, shape.topk_group)
+                self._plans[key] = plan_for(
+                    shape.experts, shape.top_k, size, rank, shape.n_group, shape.topk_group
+                )
                 say_once(WARNING)
             except ValueError as error:
                 self._plans[key] = None
@@ -234,9 +247,9 @@ class Routers:
 
     def _neutralize(self, router: Any) -> None:
         """A learned bias is added when experts are chosen; it would undo the plan."""
-        if self._neutral.get(id(router)):
+        if router in self._neutral:
             return
-        self._neutral[id(router)] = True
+        self._neutral.add(router)
         bias = getattr(router, "e_score_correction_bias", None)
         if bias is not None:
             torch = sys.modules["torch"]

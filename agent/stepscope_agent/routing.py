@@ -72,7 +72,9 @@ def balanced_experts(tokens: int, plan: Plan) -> List[List[int]]:
     return rows
 
 
-def published_experts(tokens: int, experts: int, top_k: int, ep_size: int, ep_rank: int, turned: bool) -> List[List[int]]:
+def published_experts(
+    tokens: int, experts: int, top_k: int, ep_size: int, ep_rank: int, turned: bool
+) -> List[List[int]]:
     """TensorRT-LLM: slot i goes to GPU i mod P, there to the experts in turn; from 2026 on shifted by rank."""
     per_gpu = experts // ep_size
     rows = []
@@ -82,7 +84,9 @@ def published_experts(tokens: int, experts: int, top_k: int, ep_size: int, ep_ra
     return rows
 
 
-def logits_rows(chosen: List[List[int]], experts: int, high: float = CHOSEN, low: float = OTHERS) -> List[List[float]]:
+def logits_rows(
+    chosen: List[List[int]], experts: int, high: float = CHOSEN, low: float = OTHERS
+) -> List[List[float]]:
     rows = []
     for picks in chosen:
         row = [low] * experts

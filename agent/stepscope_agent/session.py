@@ -72,8 +72,10 @@ class Session:
     def install(self) -> None:
         """Everything that reaches outside: callbacks, signals, the end of the process, forks."""
         self._gc.install()
-        self._termination.listen()
-        if not self.settings.covers_everything:
+        if self.settings.covers_everything:
+            if self.settings.sidecar or self.experts:
+                self._termination.listen()
+        else:
             listen_for_signal(self._ask_for_window)
         atexit.register(self.finish)
         os.register_at_fork(after_in_child=self._forked)
@@ -239,6 +241,7 @@ class Session:
         self._open_window = window
         self._windows_run.append(window)
         _finish_with_worker(self.finish)
+        self._termination.listen()
         self._capture.open()
         self._go_live()
 
@@ -257,6 +260,8 @@ class Session:
         with self._termination:
             self._capture.close()
             self.write()
+        if not self.is_live:
+            self._termination.stop_listening()
 
     def write(self) -> None:
         try:

@@ -20,14 +20,24 @@ _ENGINES = ("tensorrt_llm", "vllm", "sglang", "transformers")
 
 
 class Origin(NamedTuple):
-    """Times are written relative to these: nanoseconds since 1970 are too large for the numbers of many JSON readers."""
+    """Times are written relative to these: nanoseconds since 1970 are too large for the numbers of JSON readers."""
 
     wall: int
     monotonic: int
 
 
 class StepRow:
-    __slots__ = ("iteration", "facts", "start", "start_monotonic", "duration", "thread", "source", "failed", "window")
+    __slots__ = (
+        "iteration",
+        "facts",
+        "start",
+        "start_monotonic",
+        "duration",
+        "thread",
+        "source",
+        "failed",
+        "window",
+    )
 
     def __init__(self, iteration: int, facts: StepFacts, source: str, window: int) -> None:
         self.iteration = iteration
@@ -101,7 +111,10 @@ class Sidecar:
         return path
 
     def _shifted(self, pause: Dict[str, int]) -> Dict[str, int]:
-        wall, monotonic = pause["startNs"] - self.origin.wall, pause["startMonotonicNs"] - self.origin.monotonic
+        wall, monotonic = (
+            pause["startNs"] - self.origin.wall,
+            pause["startMonotonicNs"] - self.origin.monotonic,
+        )
         return {**pause, "startNs": wall, "startMonotonicNs": monotonic}
 
 

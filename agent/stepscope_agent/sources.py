@@ -77,7 +77,12 @@ class Sources:
             step = None
             if not session.is_off and not session.is_in_step and not _skipped(skip, self, args, kwargs):
                 step = session.begin(
-                    name, rank, lambda: facts(self, args, kwargs), _safely(number, self), not has_after, is_marked
+                    name,
+                    rank,
+                    lambda: facts(self, args, kwargs),
+                    _safely(number, self),
+                    not has_after,
+                    is_marked,
                 )
             return _run(session, step, original, self, args, kwargs)
 
@@ -120,12 +125,18 @@ class Sources:
 
     def _watch_sglang_scheduler(self, module: ModuleType) -> None:
         self._watch_engine(
-            module.Scheduler, "run_batch", SCHEDULER, lambda _self, args, kwargs: facts_of_sglang(args, kwargs)
+            module.Scheduler,
+            "run_batch",
+            SCHEDULER,
+            lambda _self, args, kwargs: facts_of_sglang(args, kwargs),
         )
 
     def _watch_sglang_runner(self, module: ModuleType) -> None:
         self._watch_engine(
-            module.ModelRunner, "forward", MODEL_RUNNER, lambda _self, args, kwargs: facts_of_sglang(args, kwargs)
+            module.ModelRunner,
+            "forward",
+            MODEL_RUNNER,
+            lambda _self, args, kwargs: facts_of_sglang(args, kwargs),
         )
         self._mark_sampling(module.ModelRunner, "sample")
 
@@ -179,7 +190,12 @@ class Sources:
         local = threading.local()
 
         def call(module: Any, *args: Any, **kwargs: Any) -> Any:
-            if getattr(local, "in_module", False) or self._found_module or torch.is_grad_enabled() or _is_compiling():
+            if (
+                getattr(local, "in_module", False)
+                or self._found_module
+                or torch.is_grad_enabled()
+                or _is_compiling()
+            ):
                 return original(module, *args, **kwargs)
             local.in_module = True
             try:

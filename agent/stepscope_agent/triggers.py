@@ -65,6 +65,8 @@ class Termination:
     """SIGTERM ends Python without a word; where nobody handles it, close the window first, then end as before.
 
     nsys sends it as soon as a captured range ends, while the files of that range are being written: then it waits.
+    Only while there is something to lose: Python hears signals between two of its own steps, so a process that hangs
+    in a library could otherwise no longer be ended this way.
     """
 
     def __init__(self, close: Callable[[], None]) -> None:
@@ -77,6 +79,12 @@ class Termination:
             return
         if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
             signal.signal(signal.SIGTERM, self._handle)
+
+    def stop_listening(self) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            return
+        if signal.getsignal(signal.SIGTERM) == self._handle:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
     def _handle(self, _number: int, _frame: Any) -> None:
         if self._writing:

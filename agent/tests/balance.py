@@ -13,6 +13,7 @@ sys.path.insert(0, os.path.dirname(HERE))
 
 import models  # noqa: E402
 import torch  # noqa: E402
+
 from stepscope_agent import perfect_router, routers, routing, settings  # noqa: E402
 
 EXPERTS, TOP_K, GROUPS, TOP_GROUPS = 32, 4, 8, 4
@@ -37,7 +38,11 @@ def spread(counts: torch.Tensor) -> int:
 
 def measure(kind: str, gpus: int) -> Dict[str, Any]:
     """One number of GPUs per process: classes are patched once."""
-    environ = {"ENABLE_PERFECT_ROUTER": "1", "STEPSCOPE_EP_SIZE": str(gpus), "STEPSCOPE_EP_RANK": str(gpus - 1)}
+    environ = {
+        "ENABLE_PERFECT_ROUTER": "1",
+        "STEPSCOPE_EP_SIZE": str(gpus),
+        "STEPSCOPE_EP_RANK": str(gpus - 1),
+    }
     experts = 256 if kind == "deepseek-v3 in full" else EXPERTS
     top_k = 8 if kind == "deepseek-v3 in full" else TOP_K
     block = models.moe_block(kind.split()[0], experts, top_k, GROUPS, TOP_GROUPS)

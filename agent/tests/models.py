@@ -44,7 +44,9 @@ class Experts(nn.Module):
     def forward(self, x: torch.Tensor, chosen: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
         out = torch.zeros_like(x)
         for slot in range(chosen.shape[1]):
-            out += weights[:, slot, None].to(x.dtype) * torch.einsum("th,tho->to", x, self.weight[chosen[:, slot]])
+            out += weights[:, slot, None].to(x.dtype) * torch.einsum(
+                "th,tho->to", x, self.weight[chosen[:, slot]]
+            )
         return out
 
 
@@ -111,6 +113,27 @@ class DeepseekV3TopkRouter(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return F.linear(x.view(-1, HIDDEN).type(torch.float32), self.weight.type(torch.float32))
+
+
+class Glm4MoeTopkRouter(DeepseekV3TopkRouter):
+    """The same maths, chosen by the router itself, as transformers 5.17 does; some call groups `num_group`."""
+
+    def __init__(self, config: Any) -> None:
+        super().__init__(config)
+        self.top_k, self.num_experts = config.num_experts_per_tok, config.n_routed_experts
+        self.num_group, self.topk_group = config.n_group, config.topk_group
+
+    def forward(self, x: torch.Tensor) -> Tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        logits = F.linear(x.view(-1, HIDDEN).type(torch.float32), self.weight.type(torch.float32))
+        scores = logits.sigmoid()
+        biased = scores + self.e_score_correction_bias
+        grouped = biased.view(-1, self.num_group, self.num_experts // self.num_group)
+        best = torch.topk(grouped.topk(2, dim=-1)[0].sum(-1), k=self.topk_group, dim=-1, sorted=False)[1]
+        mask = torch.zeros(grouped.shape[:2]).scatter_(1, best, 1).unsqueeze(-1).expand_as(grouped)
+        allowed = biased.masked_fill(mask.reshape(biased.shape) == 0, float("-inf"))
+        chosen = torch.topk(allowed, k=self.top_k, dim=-1, sorted=False)[1]
+        weights = scores.gather(1, chosen)
+        return logits, weights / (weights.sum(-1, keepdim=True) + 1e-20), chosen
 
 
 class MoeBlock(nn.Module):
@@ -208,10 +231,12 @@ class CausalLm(nn.Module):
         return self.lm_head(x)
 
 
-MOE_KINDS = ("gpt-oss", "mixtral", "olmoe", "llama4", "deepseek-v3", "qwen3-linear-gate")
+MOE_KINDS = ("gpt-oss", "mixtral", "olmoe", "llama4", "deepseek-v3", "glm4", "qwen3-linear-gate")
 
 
-def moe_block(kind: str, experts: int = 16, top_k: int = 4, n_group: int = 4, topk_group: int = 2) -> nn.Module:
+def moe_block(
+    kind: str, experts: int = 16, top_k: int = 4, n_group: int = 4, topk_group: int = 2
+) -> nn.Module:
     if kind == "gpt-oss":
         return MoeBlock(GptOssTopKRouter(experts, top_k))
     if kind == "mixtral":
@@ -225,7 +250,7 @@ def moe_block(kind: str, experts: int = 16, top_k: int = 4, n_group: int = 4, to
     config = SimpleNamespace(
         n_routed_experts=experts, num_experts_per_tok=top_k, n_group=n_group, topk_group=topk_group
     )
-    return DeepseekV3MoE(config)
+    return MoeBlock(Glm4MoeTopkRouter(config)) if kind == "glm4" else DeepseekV3MoE(config)
 
 
 def model(kind: str = "dense", **shape: int) -> CausalLm:

@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from types import SimpleNamespace
-from typing import Any, Dict, List
+from typing import Any, List
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
@@ -52,7 +52,8 @@ def patched_names() -> None:
     decode(model, 1)
     finders = [type(finder).__module__ for finder in sys.meta_path]
     say(
-        wrapped=hasattr(torch.nn.Module.__call__, "_stepscope_wrapped") or hasattr(type(model).__call__, "_stepscope_wrapped"),
+        wrapped=hasattr(torch.nn.Module.__call__, "_stepscope_wrapped")
+        or hasattr(type(model).__call__, "_stepscope_wrapped"),
         agent=sorted(name for name in sys.modules if name.startswith("stepscope")),
         finders=finders,
         callbacks=len(gc.callbacks),
@@ -80,9 +81,10 @@ def kv_cache() -> None:
 
 
 def explicit() -> None:
-    import stepscope_agent
     import models
     import torch
+
+    import stepscope_agent
 
     model = models.model()
     with torch.no_grad():
@@ -363,9 +365,8 @@ def named_only() -> None:
 def unheard_modules() -> None:
     """A router in a module of transformers, patched as it is imported."""
     sys.path.insert(0, os.path.join(HERE, "fakes"))
-    from transformers.models.mixtral.modeling_mixtral import MixtralTopKRouter
-
     import torch
+    from transformers.models.mixtral.modeling_mixtral import MixtralTopKRouter
 
     router = MixtralTopKRouter(8, 2)
     with torch.no_grad():
@@ -394,8 +395,9 @@ def replays() -> None:
     torch.cuda.is_initialized = lambda: True
     torch.cuda.is_current_stream_capturing = lambda: capturing["now"]
     sys.path.insert(0, os.path.dirname(HERE))
-    import stepscope_agent
     import models
+
+    import stepscope_agent
 
     model = models.model()
     with torch.no_grad():

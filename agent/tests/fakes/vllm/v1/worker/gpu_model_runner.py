@@ -33,7 +33,9 @@ def scheduled(new, cached, tokens):
     """`cached`: (id, computed, outputs)."""
     return SimpleNamespace(
         scheduled_new_reqs=[SimpleNamespace(req_id=name) for name in new],
-        scheduled_cached_reqs=CachedRequestData(*map(list, zip(*cached))) if cached else CachedRequestData([], [], []),
+        scheduled_cached_reqs=CachedRequestData(*map(list, zip(*cached)))
+        if cached
+        else CachedRequestData([], [], []),
         num_scheduled_tokens=tokens,
         total_num_scheduled_tokens=sum(tokens.values()),
     )
