@@ -20,7 +20,20 @@ const allowed: Record<string, readonly string[]> = {
   server: ['base', 'model', 'analyze', 'compare', 'import', 'report', 'timeline'],
   testing: ['base', 'model', 'catalog', 'import'],
   redact: ['base', 'model', 'catalog', 'import'],
-  cli: ['base', 'model', 'catalog', 'import', 'analyze', 'compare', 'moe', 'report', 'redact', 'server'],
+  capture: ['base', 'catalog'],
+  cli: [
+    'base',
+    'model',
+    'catalog',
+    'import',
+    'analyze',
+    'compare',
+    'moe',
+    'report',
+    'redact',
+    'server',
+    'capture',
+  ],
 };
 /** These run anywhere: in the command, a worker, a browser. No files, processes or DOM. */
 const pure = ['base', 'model', 'catalog', 'analyze', 'compare', 'report', 'timeline', 'web'];
