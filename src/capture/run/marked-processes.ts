@@ -48,6 +48,20 @@ function nameOf(pid: number, procFolder: string): string {
   }
 }
 
+/** Each rank of mpirun has its own nsys. Its agent goes by the same name but is not the one to ask. */
+export function nsysAmong(mark: string): number[] {
+  return markedProcesses(mark)
+    .filter(({ pid, name }) => {
+      if (name !== 'nsys') return false;
+      try {
+        return fs.readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0')[1] === 'profile';
+      } catch {
+        return false;
+      }
+    })
+    .map(({ pid }) => pid);
+}
+
 /** Looked at again right before the signal: a number may belong to someone else by now. */
 export function signalMarked(mark: string, signal: NodeJS.Signals): MarkedProcess[] {
   return markedProcesses(mark).filter(({ pid }) => {

@@ -24,7 +24,7 @@ import {
   sleep,
 } from './marked-processes.js';
 import { LastLines, OutputLines } from './output-lines.js';
-import { isUnderNsys, type Runnable } from './runnable.js';
+import type { Runnable } from './runnable.js';
 import { OutputWatch, reportsNamedIn, STREAM_ENDING, type WrittenFile } from './written-files.js';
 
 export interface RunOptions {
@@ -83,11 +83,11 @@ export const terminalInterrupts: StopRequests = {
 
 export async function runPlan(plan: Runnable, options: RunOptions = {}): Promise<RunResult> {
   const userEnv = options.env ?? process.env;
-  const folder = path.dirname(path.resolve(plan.outputs[0]?.path ?? '.'));
+  const folder = path.dirname(path.resolve(plan.outputs[0]?.pattern ?? '.'));
   const freeBytes = options.freeBytes ?? freeBytesOf;
   const watch = OutputWatch.begin(plan.outputs, options.force === true);
   const places = placesWritten(folder, userEnv);
-  refuseFullDisk(places, plan.estimateBytes ?? 0, freeBytes);
+  refuseFullDisk(places, (plan.estimate?.bytes ?? 0) + (plan.estimate?.temporaryBytes ?? 0), freeBytes);
 
   const mark = newMark();
   const startedUtc = new Date().toISOString();
@@ -128,7 +128,8 @@ export async function runPlan(plan: Runnable, options: RunOptions = {}): Promise
     options.onNotice?.(notice);
     // nsys alone: it stops collecting, writes the report and ends its program. A second signal to the program itself
     // would end it before its last ranges are written.
-    if (isUnderNsys(plan.command)) toProcess(child.pid, 'SIGINT');
+    const profilers = plan.nsysAt === 0 ? [child.pid] : plan.nsysAt > 0 ? nsysAmong(mark) : [];
+    if (profilers.length > 0) for (const pid of profilers) toProcess(pid, 'SIGINT');
     else toGroup(child.pid, 'SIGINT');
     graceTimer = setTimeout(() => {
       options.onNotice?.('no end to it: everything is being ended');
@@ -196,9 +197,9 @@ async function reportsOf(
   said: readonly string[],
 ): Promise<WrittenFile[]> {
   for (const { path: file, bytes } of watch.written())
-    if (file.endsWith(STREAM_ENDING) && bytes > 0) await importStream(file, plan.command[0]);
+    if (file.endsWith(STREAM_ENDING) && bytes > 0) await importStream(file, plan.command[plan.nsysAt]);
   const files = watch.written();
-  if (files.some(({ kind }) => kind === 'nsys-rep') || !isUnderNsys(plan.command)) return files;
+  if (files.some(({ kind }) => kind === 'nsys-report') || plan.nsysAt < 0) return files;
   const elsewhere = reportsNamedIn(said);
   if (elsewhere.length === 0) return files;
   throw new UserError(

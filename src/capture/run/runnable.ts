@@ -1,26 +1,20 @@
-/** What running needs of a plan; a plan has more. */
+/** What running needs of a plan; a `CapturePlan` is one. */
 
 export interface PlannedFile {
-  /** As the command will name it: `%q{VAR}`, `%p`, `%h` and `%n` of nsys may stand in it, and `{rank}`. */
-  readonly path: string;
-  readonly kind: 'nsys-rep' | 'torch-trace' | 'other';
+  readonly kind: 'nsys-report' | 'torch-trace';
+  /** A file, or a folder the engine fills; `%q{VAR}`, `%p`, `%h` and `%n` of nsys may stand in it. */
+  readonly pattern: string;
+  /** How many are expected; absent when that is not known beforehand. */
+  readonly count?: number;
 }
 
 export interface Runnable {
   /** Program and arguments, never a line for a shell. */
   readonly command: readonly string[];
+  /** Where in `command` nsys stands, after a launcher or first; -1 without. */
+  readonly nsysAt: number;
   /** Set by us in front of the user's own environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly outputs: readonly PlannedFile[];
-  /** The iterations asked for, where the engine counts them. */
-  readonly window?: { readonly first: number; readonly last: number };
-  /** Ranks that each write a file. */
-  readonly ranks?: number;
-  readonly estimateBytes?: number;
-}
-
-/** nsys takes an interrupt as "stop collecting and write the report"; anything else is asked with its whole group. */
-export function isUnderNsys(command: readonly string[]): boolean {
-  const name = command[0]?.split('/').at(-1) ?? '';
-  return name === 'nsys' || name === 'nsys.exe';
+  readonly estimate?: { readonly bytes: number; readonly temporaryBytes?: number };
 }

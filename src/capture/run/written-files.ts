@@ -32,7 +32,7 @@ export class OutputWatch {
   static begin(planned: readonly PlannedFile[], force: boolean): OutputWatch {
     const watch = new OutputWatch(planned);
     for (const output of planned) {
-      makeFolder(path.dirname(path.resolve(output.path)));
+      makeFolder(path.dirname(path.resolve(output.pattern)));
       for (const { file } of watch.there(output)) {
         if (!force) throw taken(file);
         watch.before.set(file, identity(file) ?? '');
@@ -58,7 +58,7 @@ export class OutputWatch {
   }
 
   private there(output: PlannedFile): { file: string }[] {
-    const folder = path.dirname(path.resolve(output.path));
+    const folder = path.dirname(path.resolve(output.pattern));
     const patterns = namesOf(output).map(asPattern);
     let names: string[] = [];
     try {
@@ -68,20 +68,32 @@ export class OutputWatch {
     }
     return names
       .filter(name => patterns.some(pattern => pattern.test(name)))
-      .map(name => ({ file: path.join(folder, name) }))
-      .filter(({ file }) => identity(file) !== undefined)
+      .flatMap(name => filesAt(path.join(folder, name)))
+      .map(file => ({ file }))
       .sort((a, b) => a.file.localeCompare(b.file, 'en', { numeric: true }));
   }
 }
 
+/** vLLM and SGLang are given a folder for their traces. */
+function filesAt(place: string): string[] {
+  if (identity(place) !== undefined) return [place];
+  try {
+    return fs
+      .readdirSync(place)
+      .map(name => path.join(place, name))
+      .filter(file => identity(file) !== undefined);
+  } catch {
+    return [];
+  }
+}
+
 /** nsys adds its ending; newer TensorRT-LLM puts the rank before the ending of a trace. */
-function namesOf({ path: given, kind }: PlannedFile): string[] {
-  const name = path.basename(given);
-  if (kind === 'nsys-rep') {
+function namesOf({ pattern, kind }: PlannedFile): string[] {
+  const name = path.basename(pattern);
+  if (kind === 'nsys-report') {
     const stem = name.replace(/\.(nsys-rep|qdstrm)$/, '');
     return [`${stem}.nsys-rep`, `${stem}${STREAM_ENDING}`];
   }
-  if (kind !== 'torch-trace') return [name];
   const { name: stem, ext } = path.parse(name);
   return [name, `${stem}-rank-{rank}${ext}`];
 }
