@@ -20,6 +20,7 @@ import {
   MARK_VARIABLE,
   type MarkedProcess,
   newMark,
+  nsysAmong,
   signalMarked,
   sleep,
 } from './marked-processes.js';
