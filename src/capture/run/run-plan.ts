@@ -15,6 +15,7 @@ import {
   refuseFullDisk,
 } from './free-space.js';
 import { importStream } from './import-stream.js';
+import { LogFile } from './log-file.js';
 import {
   endMarked,
   MARK_VARIABLE,
@@ -41,8 +42,10 @@ export interface RunOptions {
   readonly freeBytes?: FreeBytes;
   /** How long nsys may take to write its report after it was asked to stop. */
   readonly graceMs?: number;
-  /** Processes the command leaves are the user's wish (a server that lives on). */
-  readonly keepProcesses?: boolean;
+  /** Output goes here instead of a pipe: a server that lives on would end when nobody reads it any more. */
+  readonly logFile?: string;
+  /** When this comes first the command is let go: it runs on, and what it wrote so far counts. */
+  readonly released?: Promise<void>;
   readonly onStarted?: (started: { readonly pid: number; readonly mark: string }) => void;
 }
 
@@ -103,17 +106,19 @@ export async function runPlan(plan: Runnable, options: RunOptions = {}): Promise
     options.onIteration?.(found.iteration);
   };
 
+  const log = options.logFile === undefined ? undefined : LogFile.open(options.logFile);
   const [program, ...args] = plan.command;
   const child = spawn(program, args, {
     detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: log ? ['ignore', log.fd, log.fd] : ['ignore', 'pipe', 'pipe'],
     env: { ...userEnv, ...plan.env, [MARK_VARIABLE]: mark },
   });
   const both = [child.stdout, child.stderr].map(stream => {
     const reader = new OutputLines(take);
-    stream.setEncoding('utf8').on('data', text => reader.push(text));
+    stream?.setEncoding('utf8').on('data', text => reader.push(text));
     return reader;
   });
+  const unfollow = log?.follow(text => both[0].push(text));
   if (child.pid !== undefined) options.onStarted?.({ pid: child.pid, mark });
 
   const closed = new Promise<void>(resolve => void child.once('close', () => resolve()));
@@ -157,24 +162,32 @@ export async function runPlan(plan: Runnable, options: RunOptions = {}): Promise
     if (full) ask('disk', `the disk of ${full} is nearly full: stopping, what was recorded is kept`);
   }, DISK_CHECK_MS);
 
+  let letGo = false;
+  options.released?.then(() => {
+    letGo = true;
+  });
+  const kept = () => letGo && stoppedBy === undefined;
   let ended: readonly MarkedProcess[] = [];
   let end: { status: number | null; signal: NodeJS.Signals | null };
   try {
     end = await new Promise((resolve, reject) => {
       child.once('error', error => reject(notStarted(program, error)));
       child.once('exit', (status, signal) => resolve({ status, signal }));
+      options.released?.then(() => resolve({ status: null, signal: null }));
     });
-    if (!options.keepProcesses) ended = await endMarked(mark, 5000);
+    if (!kept()) ended = await endMarked(mark, 5000);
     // What it printed last may still be in the pipe; a process that was kept may hold it open.
-    await Promise.race([closed, sleep(1000)]);
+    if (!kept()) await Promise.race([closed, sleep(1000)]);
   } finally {
     clearTimeout(timeout);
     clearTimeout(graceTimer);
     clearInterval(diskTimer);
     unlisten();
-    if (!options.keepProcesses) killAll();
-    child.stdout.destroy();
-    child.stderr.destroy();
+    if (kept()) child.unref();
+    else killAll();
+    unfollow?.();
+    child.stdout?.destroy();
+    child.stderr?.destroy();
     for (const reader of both) reader.end();
   }
   const files = await reportsOf(watch, plan, lines.all());
