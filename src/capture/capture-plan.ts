@@ -62,6 +62,8 @@ export interface CaptureFacts {
   /** What to call nsys; `nsys` when it is in PATH. */
   readonly nsys?: string;
   readonly nsysVersion?: VersionNumbers;
+  /** Was looked for here and not found. */
+  readonly nsysMissing?: boolean;
   readonly engineVersion?: VersionNumbers;
   /** In the folder of the output. */
   readonly freeBytes?: number;
@@ -140,6 +142,8 @@ export interface CapturePlan {
   readonly command: readonly string[];
   /** Where in `command` nsys stands; -1 without. */
   readonly nsysAt: number;
+  /** Where in `command` the profiled program begins. */
+  readonly programAt: number;
   readonly env: Readonly<Record<string, string>>;
   readonly outputs: readonly PlanOutput[];
   readonly steps: readonly PlanStep[];

@@ -63,7 +63,9 @@ export function readProgram(command: readonly string[], asked?: PresetName): Pro
   const told = tellPreset(name, script ?? '', words);
   const preset = asked ?? told.preset;
   const client = clientName(name, script ?? '', words);
-  const model = textOf(words, ['--model', '-m', '--model-path', '--model-id', '--model_path']);
+  // `python -m` names a module, not a model.
+  const named = asModule ? words.slice(3) : words;
+  const model = textOf(named, ['--model', '-m', '--model-path', '--model-id', '--model_path']);
   const positional = /^(vllm|trtllm-serve|sglang)$/.test(name)
     ? words.slice(1).find(word => !['serve', 'bench', 'latency', 'throughput'].includes(word))
     : undefined;
@@ -77,7 +79,7 @@ export function readProgram(command: readonly string[], asked?: PresetName): Pro
       ? { container: name }
       : {}),
     ...optional('address', addressOf(words)),
-    ...optional('model', asModule && model === script ? undefined : (model ?? positional)),
+    ...optional('model', model ?? positional),
   };
 }
 

@@ -13,6 +13,9 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   info: async () => (await import('./commands/info.js')).info,
   stats: async () => (await import('./commands/stats.js')).stats,
   bench: async () => (await import('./commands/bench.js')).bench,
+  capture: async () => (await import('./commands/capture.js')).capture,
+  doctor: async () => (await import('./commands/doctor.js')).doctor,
+  dataset: async () => (await import('./commands/dataset.js')).dataset,
   redact: async () => (await import('./commands/redact.js')).redact,
 };
 
@@ -45,7 +48,9 @@ export async function runCommand(args: readonly string[], output: Output): Promi
       );
     }
     const command = await commands[verb]();
-    if (name === 'help' || rest.includes('--help') || rest.includes('-h')) {
+    // What follows -- is another program's: its --help is not ours.
+    const own = rest.includes('--') ? rest.slice(0, rest.indexOf('--')) : rest;
+    if (name === 'help' || own.includes('--help') || own.includes('-h')) {
       output.out(helpText(command));
       return 0;
     }

@@ -7,9 +7,9 @@ import { UserError } from '../../base/user-error.js';
 import type { PlanStep } from '../capture-plan.js';
 import { sleep } from './marked-processes.js';
 import { failureOf, type RunOptions, type RunResult, runPlan, terminalInterrupts } from './run-plan.js';
-import type { Runnable } from './runnable.js';
-import { callServer, type LoadLevels, waitForServer } from './server-calls.js';
-import { OutputWatch } from './written-files.js';
+import type { PlannedFile, Runnable } from './runnable.js';
+import { addressOf, callServer, type LoadLevels, waitForServer } from './server-calls.js';
+import { OutputWatch, type WrittenFile } from './written-files.js';
 
 export interface ServerOptions extends RunOptions {
   readonly url: string;
@@ -88,14 +88,37 @@ export async function runServer(
   }
 }
 
+/** vLLM, SGLang and newer TensorRT-LLM have these addresses; a folder is named where the engine takes one. */
+export function attachSteps(url: string, folder: string | undefined): PlanStep[] {
+  const body = folder === undefined ? undefined : { output_dir: folder };
+  const call = (place: string, why: string, what?: Readonly<Record<string, unknown>>): PlanStep => ({
+    do: 'http',
+    method: 'POST',
+    url: addressOf(url, place),
+    ...(what ? { body: what } : {}),
+    why,
+  });
+  return [
+    { do: 'wait-http', url, timeoutS: 30 },
+    call('/start_profile', 'profiling starts', body),
+    { do: 'load', why: 'requests to be profiled' },
+    call('/stop_profile', 'profiling stops; the engine writes its traces'),
+  ];
+}
+
 /** The engine's own start and stop addresses, of a server that runs already: nothing is started or ended here. */
 export async function attachServer(
   steps: readonly PlanStep[],
+  outputs: readonly PlannedFile[],
   options: Omit<ServerOptions, keyof RunOptions> & Pick<RunOptions, 'onNotice' | 'stop'>,
-): Promise<void> {
+): Promise<WrittenFile[]> {
   const aborted = new AbortController();
   const unlisten = (options.stop ?? terminalInterrupts).listen(() => aborted.abort());
-  const doing: Doing = { signal: aborted.signal, lastLine: () => '', watch: OutputWatch.begin([], false) };
+  const doing: Doing = {
+    signal: aborted.signal,
+    lastLine: () => '',
+    watch: OutputWatch.begin(outputs, true),
+  };
   const stopping = steps.findLastIndex(step => step.do === 'http');
   let begun = false;
   try {
@@ -111,6 +134,7 @@ export async function attachServer(
     const last = steps[stopping];
     if (begun && last?.do === 'http') await callServer(last.url, last.body, new AbortController().signal);
   }
+  return doing.watch.written();
 }
 
 async function follow(

@@ -101,7 +101,7 @@ function namesOf({ pattern, kind }: PlannedFile): string[] {
 /** `%q{VAR}` and the like stand for what only the running program knows. */
 function asPattern(name: string): RegExp {
   const parts = name
-    .split(/%q\{[^}]*\}|%[phni]|\{rank\}/)
+    .split(/%q\{[^}]*\}|%[phni]|\{rank\}|\*/)
     .map(text => text.replace(/[.\\+*?^${}()|[\]]/g, '\\$&'));
   return new RegExp(`^${parts.join('[^/]+?')}$`);
 }

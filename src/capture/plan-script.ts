@@ -1,0 +1,88 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: it is bash that expands them.
+/**
+ * A plan as a bash script that needs nothing but nsys: for machines without Stepscope. Words stand in arrays, each
+ * quoted by itself, so no argument is read twice.
+ */
+import type { CapturePlan } from './capture-plan.js';
+import { stepText } from './plan-text.js';
+import { shellAssignment, shellQuote } from './shell-quote.js';
+
+export interface ScriptOptions {
+  readonly force: boolean;
+}
+
+export function planScript(plan: CapturePlan, { force }: ScriptOptions): string {
+  const nsys = plan.nsysAt < 0 ? undefined : plan.command[plan.nsysAt];
+  const reports = plan.outputs
+    .filter(({ kind }) => kind === 'nsys-report')
+    .map(({ pattern }) => globOf(pattern));
+  const lines = [
+    '#!/usr/bin/env bash',
+    `# A capture of ${plan.engine}, planned by stepscope capture.`,
+    ...plan.why.map(({ what, why }) => `#   ${oneLine(what)}: ${why}`),
+    ...plan.warnings.map(({ severity, text, fix }) => `# ${severity}: ${oneLine(text)} ${oneLine(fix)}`),
+    'set -euo pipefail',
+    'shopt -s nullglob',
+    '',
+  ];
+  if (nsys !== undefined)
+    lines.push(
+      `nsys=${shellQuote(nsys)}`,
+      'if ! command -v "$nsys" >/dev/null; then',
+      '  echo "nsys was not found: install Nsight Systems, or put it into PATH." >&2',
+      '  exit 127',
+      'fi',
+    );
+  if (nsys !== undefined && !force)
+    lines.push(
+      `old=(${reports.join(' ')})`,
+      'if (( ${#old[@]} > 0 )); then',
+      '  echo "${old[0]} is there already: move it away, or plan with --force." >&2',
+      '  exit 1',
+      'fi',
+    );
+  lines.push(
+    '',
+    ...Object.entries(plan.env).map(([name, value]) => `export ${shellAssignment(name, value)}`),
+    'command=(',
+    ...plan.command.map(word => `  ${shellQuote(word)}`),
+    ')',
+    '',
+  );
+  if (plan.server)
+    lines.push(
+      "cat >&2 <<'STEPS'",
+      ...plan.steps.map((step, i) => `${i + 1}. ${oneLine(stepText(step, plan))}`),
+      'STEPS',
+      '# Ctrl-C is for the server; what follows still has to be done.',
+      "trap ':' INT",
+    );
+  lines.push('status=0', '"${command[@]}" || status=$?');
+  lines.push(...(nsys === undefined ? [] : exportLines(reports, force)), 'exit "$status"');
+  return `${lines.join('\n')}\n`;
+}
+
+function exportLines(reports: readonly string[], force: boolean): string[] {
+  return [
+    '',
+    `reports=(${reports.join(' ')})`,
+    'if (( ${#reports[@]} == 0 )); then',
+    '  echo "No report was written: the capture range was never opened, or the program ended first." >&2',
+    '  exit 1',
+    'fi',
+    'for report in "${reports[@]}"; do',
+    `  "$nsys" export --type sqlite${force ? ' --force-overwrite true' : ''} -o "\${report%.nsys-rep}.sqlite" "$report"`,
+    '  echo "wrote $report and ${report%.nsys-rep}.sqlite" >&2',
+    'done',
+  ];
+}
+
+/** What nsys fills in becomes a star; everything else stays as it is. */
+export function globOf(pattern: string): string {
+  return pattern
+    .split(/(%q\{[^}]*\}|%[hpn]|\*)/)
+    .map((piece, i) => (i % 2 ? '*' : piece === '' ? '' : shellQuote(piece.replaceAll('%%', '%'))))
+    .join('');
+}
+
+const oneLine = (text: string): string => text.replaceAll(/[\r\n]+/g, ' ');
