@@ -3,6 +3,8 @@
 export interface Correctable {
   readonly command: readonly string[];
   readonly nsysAt: number;
+  /** Where the profiled program stands, where that is known. */
+  readonly programAt?: number;
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -19,7 +21,10 @@ export function correct<Plan extends Correctable>(plan: Plan, corrections: reado
     if (option && plan.nsysAt >= 0) command = withOption(command, plan.nsysAt, option);
     if (variable) env = { ...env, [variable[0]]: variable[1] };
   }
-  return { ...plan, command, env };
+  const { programAt } = plan;
+  const moved =
+    programAt === undefined ? {} : { programAt: programAt + command.length - plan.command.length };
+  return { ...plan, command, env, ...moved };
 }
 
 /** Only among nsys's own words: what the profiled program is given may look alike. */

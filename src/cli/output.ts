@@ -27,11 +27,14 @@ export function processOutput(): Output {
       shown = now;
       stderr.write(`\r\x1b[K${label} … ${Math.min(99, Math.floor(done * 100))}%`);
     },
-    status(text) {
-      if (!stderr.isTTY) return;
-      shown = performance.now();
-      stderr.write(`\r\x1b[K${text.slice(0, Math.max(20, (stderr.columns || 80) - 1))}`);
-    },
+    ...(stderr.isTTY
+      ? {
+          status(text: string) {
+            shown = performance.now();
+            stderr.write(`\r\x1b[K${text.slice(0, Math.max(20, (stderr.columns || 80) - 1))}`);
+          },
+        }
+      : {}),
     clearProgress() {
       if (shown > 0) stderr.write('\r\x1b[K');
       shown = 0;
