@@ -19,10 +19,11 @@ export function captureLines(output: Output, window: Window): CaptureLines {
   let state = '';
   /** Said once each where there is no terminal to rewrite. */
   const said = new Set<string>();
-  const sayOnce = (text: string) => {
-    if (said.has(text)) return;
-    said.add(text);
-    output.err(`stepscope: ${text}\n`);
+  const sayOnce = (what: string) => {
+    if (said.has(what)) return;
+    said.add(what);
+    output.clearProgress();
+    output.err(`stepscope: ${what}: ${state}\n`);
   };
   return {
     onLine(line) {
@@ -36,8 +37,8 @@ export function captureLines(output: Output, window: Window): CaptureLines {
       state = iterationText(iteration, window);
       output.status?.(state);
       if (!window) return;
-      if (iteration >= window.first && iteration <= window.last) sayOnce(`the window has begun: ${state}`);
-      if (iteration > window.last) sayOnce(`the window is over: ${state}`);
+      if (iteration >= window.first && iteration <= window.last) sayOnce('the window has begun');
+      if (iteration > window.last) sayOnce('the window is over');
     },
     onNotice(text) {
       output.clearProgress();

@@ -124,12 +124,14 @@ export async function runPlan(plan: Runnable, options: RunOptions = {}): Promise
   const closed = new Promise<void>(resolve => void child.once('close', () => resolve()));
   let stoppedBy: StoppedBy | undefined;
   let graceTimer: NodeJS.Timeout | undefined;
+  /** Whoever asks to stop may come too late. */
+  let over = false;
   const killAll = () => {
     toGroup(child.pid, 'SIGKILL');
     signalMarked(mark, 'SIGKILL');
   };
   const ask = (why: StoppedBy, notice: string) => {
-    if (stoppedBy !== undefined) return;
+    if (over || stoppedBy !== undefined) return;
     stoppedBy = why;
     options.onNotice?.(notice);
     // nsys alone: it stops collecting, writes the report and ends its program. A second signal to the program itself
@@ -179,6 +181,7 @@ export async function runPlan(plan: Runnable, options: RunOptions = {}): Promise
     // What it printed last may still be in the pipe; a process that was kept may hold it open.
     if (!kept()) await Promise.race([closed, sleep(1000)]);
   } finally {
+    over = true;
     clearTimeout(timeout);
     clearTimeout(graceTimer);
     clearInterval(diskTimer);

@@ -9,6 +9,7 @@ import { UserError } from '../../base/user-error.js';
 import { iterationInLine } from '../../catalog/iteration-line.js';
 import { type CopyOptions, copyBack } from './copy-back.js';
 import { NO_SPACE } from './free-space.js';
+import { importStream } from './import-stream.js';
 import { MARK_VARIABLE, newMark, sleep } from './marked-processes.js';
 import { LastLines, OutputLines } from './output-lines.js';
 import {
@@ -22,7 +23,7 @@ import {
 import { type RunOptions, type RunResult, type StoppedBy, terminalInterrupts } from './run-plan.js';
 import type { Runnable } from './runnable.js';
 import { lastLine, script, type Transport } from './transport.js';
-import { OutputWatch, type WrittenFile } from './written-files.js';
+import { OutputWatch, STREAM_ENDING, type WrittenFile } from './written-files.js';
 
 export interface RemoteOptions
   extends Omit<RunOptions, 'env' | 'freeBytes' | 'onStarted' | 'logFile' | 'released'> {
@@ -236,10 +237,12 @@ async function fetchAll(
     const target = `${several ? path.join(path.dirname(stem), safeName(own)) : stem}${ending}`;
     options.onNotice?.(`copying ${printableName(name)} from ${transport.name}`);
     await copyBack(transport, `${folder}/out/${name}`, target, options.copy);
+    // A container without the importer leaves a stream; the one here may be of the same version.
+    const report = ending === STREAM_ENDING ? await importStream(target, 'nsys') : undefined;
     files.push({
-      path: target,
+      path: report ?? target,
       kind: ending.includes('json') ? 'torch-trace' : 'nsys-report',
-      bytes: fs.statSync(target).size,
+      bytes: fs.statSync(report ?? target).size,
     });
   }
   return files;
