@@ -5,7 +5,7 @@ import type { CaptureFacts, CaptureOptions, CapturePlan, PlanStep } from '../cap
 import { planCapture } from '../capture/plan-capture.js';
 import { commandText } from '../capture/plan-text.js';
 import { failureOf, type RunResult, runPlan } from '../capture/run/run-plan.js';
-import { runRemote } from '../capture/run/run-remote.js';
+import { fetchRemote, runRemote } from '../capture/run/run-remote.js';
 import { attachServer, attachSteps, runServer } from '../capture/run/run-server.js';
 import { warmUp } from '../capture/run/server-calls.js';
 import { kubectlTransport, sshTransport, type Transport } from '../capture/run/transport.js';
@@ -24,6 +24,7 @@ export interface RunValues {
   readonly namespace?: string;
   readonly container?: string;
   readonly ssh?: string;
+  readonly fetch?: string;
   readonly 'nsys-deb'?: string;
   readonly 'nsys-tree'?: string;
   readonly server?: string;
@@ -39,6 +40,7 @@ export const runOptions = {
   namespace: { type: 'string', short: 'n' },
   container: { type: 'string', short: 'c' },
   ssh: { type: 'string' },
+  fetch: { type: 'string' },
   'nsys-deb': { type: 'string' },
   'nsys-tree': { type: 'string' },
   server: { type: 'string' },
@@ -59,6 +61,7 @@ export const runHelp = [
     flags: '--pod NAME [-n NS] [-c NAME]',
     meaning: 'run it in a pod, through your kubectl, and copy the report back',
   },
+  { flags: '--fetch FOLDER', meaning: 'with --pod or --ssh: get the reports of a run whose copy broke off' },
   { flags: '--ssh HOST', meaning: 'run it there, through your ssh' },
   { flags: '--nsys-deb FILE, --nsys-tree DIR', meaning: 'the nsys to bring along where there is none' },
 ] as const;
@@ -179,6 +182,34 @@ function serverOptions(
     ...(keepServer ? { logFile: `${report.replace(/\.nsys-rep$/, '').replace(/[%*{}]/g, '_')}.log` } : {}),
     ...(healthTimeoutMs === undefined ? {} : { healthTimeoutMs }),
   };
+}
+
+/** What an earlier run in a pod or over ssh left there. */
+export async function runFetch(values: RunValues, asked: CaptureOptions, output: Output): Promise<number> {
+  const far = transportOf(values);
+  if (!far)
+    throw new UserError('usage', '--fetch needs to know from where.', 'Add --pod NAME or --ssh HOST.');
+  const local = path.resolve((asked.output ?? 'trace').replace(/\.nsys-rep$/, ''));
+  const lines = captureLines(output, undefined);
+  const files = await fetchRemote(far, values.fetch ?? '', {
+    output: `${local}.nsys-rep`,
+    force: asked.force,
+    onNotice: lines.onNotice,
+    copy: { onProgress: done => output.progress('copying', done) },
+  });
+  output.clearProgress();
+  if (files.length === 0)
+    throw new UserError(
+      'not-found',
+      `No report is in ${values.fetch} there.`,
+      'Check the folder the run named.',
+    );
+  for (const { path: file } of files) output.err(`wrote ${file}\n`);
+  return judgeAndShow(
+    files.map(({ path: file }) => file),
+    { command: [], nsysAt: -1, env: {}, window: windowOf(asked) },
+    output,
+  );
 }
 
 /** A server that runs already: its traces lie in the folder it was told of, or was started with. */

@@ -8,8 +8,11 @@ import { UserError } from '../../base/user-error.js';
 import { sleep } from './marked-processes.js';
 import { type ExecResult, lastLine, script, type Transport } from './transport.js';
 import { sha256Of } from './write-recipe.js';
+import { taken } from './written-files.js';
 
 export interface CopyOptions {
+  /** Another content under the name may be overwritten. */
+  readonly force?: boolean;
   readonly pieceBytes?: number;
   /** Tries of one piece before giving up. */
   readonly tries?: number;
@@ -30,6 +33,11 @@ export async function copyBack(
   options: CopyOptions = {},
 ): Promise<void> {
   const { bytes, sha256 } = await describe(transport, from, options);
+  if (fs.existsSync(to)) {
+    // It arrived in an earlier run.
+    if ((await sha256Of(to)) === sha256) return;
+    if (!options.force) throw taken(to);
+  }
   const partial = `${to}.${sha256.slice(0, 16)}.partial`;
   let have = Math.min(fs.statSync(partial, { throwIfNoEntry: false })?.size ?? 0, bytes);
   fs.mkdirSync(path.dirname(path.resolve(to)), { recursive: true });
@@ -95,5 +103,5 @@ const broken = (transport: Transport, result: ExecResult) =>
   new UserError(
     'unreachable',
     `The copy from ${transport.name} broke off: ${lastLine(result)}`,
-    'Run the same command with --resume: what has arrived is kept.',
+    'What has arrived is kept: the rest comes with --fetch and the folder named above.',
   );

@@ -44,9 +44,14 @@ export interface RemoteResult extends RunResult {
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell's own
 const MAKE_FOLDER = 'umask 077; mktemp -d "${TMPDIR:-/tmp}/stepscope-XXXXXXXX"';
-/** The status is written last: who sees it sees the whole log. */
-const START = `D=$1; shift; S=$(command -v setsid || true); mkdir -p "$D/out"
-$S sh -c 'D=$1; shift; "$@" >"$D/log" 2>&1 </dev/null & echo $! >"$D/pid"; wait $!; echo $? >"$D/status"' sh "$D" "$@" >/dev/null 2>&1 </dev/null &
+/**
+ * The status is written last: who sees it sees the whole log. What a shell starts with `&` ignores interrupts for good,
+ * so setsid does the going apart where it can.
+ */
+const START = `D=$1; shift; mkdir -p "$D/out"
+R='D=$1; shift; sh -c '"'"'echo $$ >"$0/pid"; exec "$@"'"'"' "$D" "$@" >"$D/log" 2>&1 </dev/null; echo $? >"$D/status"'
+if setsid -f true 2>/dev/null; then setsid -f sh -c "$R" sh "$D" "$@" >/dev/null 2>&1 </dev/null
+else $(command -v setsid || true) sh -c "$R" sh "$D" "$@" >/dev/null 2>&1 </dev/null & fi
 echo started`;
 /** Bytes are counted there: what arrives may be cut inside a character. */
 const LOOK = `s=; if [ -f "$1/status" ]; then s=$(cat "$1/status"); fi
@@ -62,6 +67,8 @@ const FILES = 'cd "$1/out" && ls -1';
 const OUR_FOLDER = /^\/[^\0\n]*\/stepscope-[A-Za-z0-9]{8}$/;
 /** Lost connections in a row before giving up. */
 const PATIENCE = 30;
+/** How long nsys may take to write its report after it was asked to stop. */
+const GRACE_MS = 180_000;
 
 export async function runRemote(transport: Transport, options: RemoteOptions): Promise<RemoteResult> {
   const watch = OutputWatch.begin([{ kind: 'nsys-report', pattern: options.output }], options.force === true);
@@ -100,8 +107,26 @@ export async function runRemote(transport: Transport, options: RemoteOptions): P
   } finally {
     await endFar(transport, mark).catch(() => []);
     if (!keepFolder) await removeFolder(transport, folder);
-    else options.onNotice?.(`the reports are still in ${folder}/out of ${transport.name}`);
+    else options.onNotice?.(`the reports are still in ${transport.name}; to get them: --fetch ${folder}`);
   }
+}
+
+/** Reports an earlier run could not bring back; what has arrived of them is not sent again. */
+export async function fetchRemote(
+  transport: Transport,
+  folder: string,
+  options: Pick<RemoteOptions, 'output' | 'copy' | 'onNotice' | 'force'>,
+): Promise<WrittenFile[]> {
+  // Only a folder of ours: it is removed afterwards.
+  if (!OUR_FOLDER.test(folder) || folder.includes('/../'))
+    throw new UserError(
+      'usage',
+      `${folder} is no folder of a capture.`,
+      'The run that broke named it: --fetch /tmp/stepscope-…',
+    );
+  const files = await fetchAll(transport, folder, options, new LastLines());
+  if (files.length > 0) await removeFolder(transport, folder);
+  return files;
 }
 
 async function watchRun(
@@ -123,19 +148,28 @@ async function watchRun(
   });
   let stoppedBy: StoppedBy | undefined;
   const pending: (() => Promise<unknown>)[] = [];
+  const timers: NodeJS.Timeout[] = [];
+  // The shell around it carries no mark and lives to write down how it ended.
+  const killAll = () => transport.exec(script(SIGNAL_ALL, mark, 'KILL'));
   const ask = (why: StoppedBy, notice: string) => {
     if (stoppedBy !== undefined) return;
     stoppedBy = why;
     options.onNotice?.(notice);
-    // A program started in the background of a shell ignores interrupts; nsys sets its own answer to them.
-    pending.push(() => transport.exec(script(SIGNAL_ONE, folder, mark, plan.nsysAt === 0 ? 'INT' : 'TERM')));
+    const signals = [plan.nsysAt === 0 ? 'INT' : 'TERM', 'TERM'];
+    const [first, second] = signals.map(
+      signal => () => transport.exec(script(SIGNAL_ONE, folder, mark, signal)),
+    );
+    const graceMs = options.graceMs ?? GRACE_MS;
+    pending.push(first);
+    timers.push(setTimeout(() => pending.push(second), Math.min(20_000, graceMs / 2)));
+    timers.push(setTimeout(() => pending.push(killAll), graceMs));
   };
   const unlisten = (options.stop ?? terminalInterrupts).listen(() => {
     if (stoppedBy === undefined)
       return ask('interrupt', 'stopping: what was recorded is kept (again to end it at once)');
     stoppedBy = 'kill';
     options.onNotice?.('ending everything');
-    pending.push(() => transport.exec(script(SIGNAL_ALL, mark, 'KILL')));
+    pending.push(killAll);
   });
   const timer =
     options.timeoutMs === undefined
@@ -174,6 +208,7 @@ async function watchRun(
     }
   } finally {
     clearTimeout(timer);
+    timers.forEach(clearTimeout);
     unlisten();
   }
 }
@@ -213,7 +248,7 @@ async function endFar(transport: Transport, mark: string): Promise<{ pid: number
 async function fetchAll(
   transport: Transport,
   folder: string,
-  options: RemoteOptions,
+  options: Pick<RemoteOptions, 'output' | 'copy' | 'onNotice' | 'force'>,
   lines: LastLines,
 ): Promise<WrittenFile[]> {
   const listed = await transport.exec(script(FILES, folder));
@@ -236,7 +271,7 @@ async function fetchAll(
     const several = wanted.filter(other => other.endsWith(ending)).length > 1;
     const target = `${several ? path.join(path.dirname(stem), safeName(own)) : stem}${ending}`;
     options.onNotice?.(`copying ${printableName(name)} from ${transport.name}`);
-    await copyBack(transport, `${folder}/out/${name}`, target, options.copy);
+    await copyBack(transport, `${folder}/out/${name}`, target, { force: options.force, ...options.copy });
     // A container without the importer leaves a stream; the one here may be of the same version.
     const report = ending === STREAM_ENDING ? await importStream(target, 'nsys') : undefined;
     files.push({

@@ -119,7 +119,7 @@ function makeFolder(folder: string): void {
   }
 }
 
-function taken(file: string): UserError {
+export function taken(file: string): UserError {
   return new UserError('usage', `${file} is there already.`, 'Choose another -o, or overwrite with --force.');
 }
 

@@ -21,7 +21,7 @@ import { findNsys } from '../../import/nsys-rep/find-nsys.js';
 import { readArguments } from '../arguments.js';
 import type { Command } from '../command.js';
 import { freeBytes, nsysCommand, readRights } from '../machine-facts.js';
-import { runAttached, runCapture, runHelp, runOptions } from '../run-capture.js';
+import { runAttached, runCapture, runFetch, runHelp, runOptions } from '../run-capture.js';
 import { writeResult } from '../write-result.js';
 
 const options = {
@@ -145,6 +145,7 @@ export const capture: Command = {
         'Options first, then --, then the command: stepscope capture --iterations 100-150 -- trtllm-bench …',
       );
     const asked = readOptions(values, command);
+    if (values.fetch !== undefined) return runFetch(values, asked, output);
     if (values.attach) return runAttached(values, values['torch-trace'], output);
     const facts = await gatherFacts(values, asked);
     const plan = planCapture(asked, facts);
