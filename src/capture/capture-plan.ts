@@ -145,6 +145,8 @@ export interface CapturePlan {
   /** Where in `command` the profiled program begins. */
   readonly programAt: number;
   readonly env: Readonly<Record<string, string>>;
+  /** How it ends when all went well: 143 where nsys ends the program after a duration. */
+  readonly exitCodes: readonly number[];
   readonly outputs: readonly PlanOutput[];
   readonly steps: readonly PlanStep[];
   readonly why: readonly PlanReason[];

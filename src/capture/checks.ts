@@ -78,7 +78,7 @@ function* theWindow({ options, part, program }: Checked): Iterable<PlanWarning> 
       'Both iterations and a duration were given: whichever ends first ends the capture.',
       'Give one of them.',
     );
-  if (!iterations && durationS === undefined && !part.opensRange)
+  if (durationS === undefined && !part.opensRange)
     yield warning(
       'whole-run',
       'The whole run would be recorded: loading, warm-up, all requests. Such reports are slow to open and hard to read.',
@@ -161,9 +161,9 @@ function* nsysTraps(checked: Checked): Iterable<PlanWarning> {
       'Leave out --no-trace-fork unless the program hangs under nsys.',
     );
   if (options.gpuMetrics && launch.kind !== 'none' && ranks > 1)
-    yield error(
+    yield warning(
       'several-metric-users',
-      'Each rank’s nsys would sample the same GPUs; only one may at a time, the others fail.',
+      'Each rank’s nsys samples every GPU the rank sees, and only one may at a time: where ranks see all GPUs, all but one fail.',
       'Leave each rank its own GPU (CUDA_VISIBLE_DEVICES), or sample from one nsys per machine: nsys profile --gpu-metrics-devices=all sleep 60.',
     );
   else if (options.gpuMetrics)
@@ -177,6 +177,12 @@ function* nsysTraps(checked: Checked): Iterable<PlanWarning> {
       'backtraces',
       'Backtraces switch CPU sampling on and can double the time of launches.',
       'Use them to find who launches what, not to measure.',
+    );
+  if (options.osrt)
+    yield note(
+      'osrt-symbols',
+      'With OS calls nsys takes the symbols of every library along: 2 GB and a minute more for a program that loads PyTorch.',
+      'Leave out --osrt unless locks and waits of the operating system are what you look for.',
     );
   if (launch.exports !== undefined && !/\bALL\b/.test(launch.exports))
     yield error(

@@ -4,6 +4,8 @@ import { compareVersions } from './versions.js';
 
 export interface DoctorFacts {
   readonly nsys: readonly { readonly path: string; readonly version: string }[];
+  /** Did a capture of nothing give a report? Some packages lack the part that makes one. */
+  readonly writesReports?: boolean;
   readonly ncuVersion?: string;
   readonly gpus: readonly { readonly name: string; readonly driver: string; readonly memory: string }[];
   readonly nvidiaSmi: boolean;
@@ -30,7 +32,7 @@ export interface DoctorCheck {
   readonly fix?: string;
 }
 
-/** Room for one capture of a program that loads PyTorch: nsys writes two gigabytes of raw stream first. */
+/** Room for one capture with CPU samples: nsys writes two gigabytes of symbols for a program that loads PyTorch. */
 const ENOUGH_BYTES = 5e9;
 
 /** Each driver branch brings a CUDA; an nsys older than the one shipped with that CUDA may record no kernels. */
@@ -48,7 +50,14 @@ const nsysForDriver: readonly (readonly [driver: number, cuda: string, nsys: rea
 ];
 
 export function diagnose(facts: DoctorFacts): DoctorCheck[] {
-  return [nsysCheck(facts), driverCheck(facts), ...rightsChecks(facts), gpuCheck(facts), ncuCheck(facts)]
+  return [
+    nsysCheck(facts),
+    reportCheck(facts),
+    driverCheck(facts),
+    ...rightsChecks(facts),
+    gpuCheck(facts),
+    ncuCheck(facts),
+  ]
     .concat(pythonChecks(facts))
     .concat([
       room('disk', facts.folder, facts.freeBytes, 'Capture into another folder: -o /large/disk/trace'),
@@ -82,6 +91,16 @@ function nsysCheck({ nsys }: DoctorFacts): DoctorCheck {
   };
 }
 
+function reportCheck({ nsys, writesReports }: DoctorFacts): DoctorCheck {
+  if (writesReports) return { id: 'nsys-report', state: 'ok', text: 'a trial capture gave a report' };
+  return {
+    id: 'nsys-report',
+    state: nsys.length === 0 ? 'missing' : 'warn',
+    text: nsys.length === 0 ? 'no trial capture without nsys' : 'a trial capture gave no report',
+    fix: 'Install the whole package (nsight-systems-cli from NVIDIA): without its importer nsys leaves only .qdstrm files',
+  };
+}
+
 function driverCheck({ nsys, gpus }: DoctorFacts): DoctorCheck {
   const driver = gpus[0]?.driver;
   const branch = Number(driver?.split('.')[0]);
@@ -89,7 +108,7 @@ function driverCheck({ nsys, gpus }: DoctorFacts): DoctorCheck {
   if (driver === undefined || row === undefined || nsys.length === 0)
     return {
       id: 'driver',
-      state: 'warn',
+      state: 'missing',
       text: 'driver and nsys cannot be compared',
       fix: 'Run this on the machine with the GPU',
     };

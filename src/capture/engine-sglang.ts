@@ -57,7 +57,7 @@ export function planSglang({ options, program, url }: EngineQuestion): EnginePar
     part.post(`${url}/start_profile`, 'asks for these steps before the load begins', body);
     part.steps.push({
       do: 'load',
-      why: 'requests until the last of the steps has passed; it stops by itself',
+      why: 'until the last of these steps has passed; the window closes by itself',
     });
     part.warn(
       'note',
@@ -73,9 +73,9 @@ export function planSglang({ options, program, url }: EngineQuestion): EnginePar
         'Give one range, or capture again for each.',
       );
   } else {
-    part.steps.push({ do: 'load', why: 'send requests until the batch is steady, and keep them coming' });
+    part.steps.push({ do: 'load', why: 'until the batch is steady, and keep them coming' });
     part.post(`${url}/start_profile`, 'opens the window', body);
-    part.steps.push({ do: 'load', why: 'a few seconds are enough' });
+    part.steps.push({ do: 'load', why: 'for a few seconds more' });
     part.post(`${url}/stop_profile`, 'closes the window');
   }
   return part.done();

@@ -124,8 +124,8 @@ function iterationTraps(part: PartBuilder, { options }: EngineQuestion, canLimit
 }
 
 function serverSteps(part: PartBuilder, url: string, counted: boolean): void {
-  part.steps.push({ do: 'load', why: 'send requests until the batch is steady, and keep them coming' });
+  part.steps.push({ do: 'load', why: 'until the batch is steady, and keep them coming' });
   part.post(`${url}/start_profile`, 'opens the window');
-  if (!counted) part.steps.push({ do: 'load', why: 'a few seconds are enough' });
+  part.steps.push({ do: 'load', why: counted ? 'until these steps have passed' : 'for a few seconds more' });
   part.post(`${url}/stop_profile`, counted ? 'closes it where the count did not' : 'closes the window');
 }

@@ -25,8 +25,12 @@ export const bytesPerRow = {
 /** An export without events: names, processes, the machine. */
 export const EMPTY_EXPORT_BYTES = 250e3;
 export const REPORT_SHARE = 66 / 230;
-/** Raw stream of a program that loads PyTorch: symbols of its libraries. Measured 2.03 GB with 60 kernels in it. */
-const RAW_STREAM_BYTES = 2.0e9;
+/**
+ * The raw stream nsys writes first, with 60 kernels in it: 1.75 MB; with CPU samples, thread switches or OS calls
+ * 2.03 GB, because the symbols of every library of PyTorch go along.
+ */
+const RAW_STREAM_BYTES = 1.75e6;
+const RAW_STREAM_WITH_SYMBOLS_BYTES = 2.03e9;
 
 /** PyTorch run op by op: `eager` has 22 layers × 46 kernels + 4. */
 const EAGER_KERNELS_PER_LAYER = 46;
@@ -58,7 +62,8 @@ export interface EstimateQuestion {
   readonly options: CaptureOptions;
   readonly program: Program;
   readonly ranks: number;
-  /** Reports each rank writes. */
+  /** How many nsys run at once. */
+  readonly reports: number;
   readonly graphTrace: 'node' | 'graph';
   readonly cpuSampling: boolean;
 }
@@ -67,6 +72,7 @@ export function estimateCapture({
   options,
   program,
   ranks,
+  reports,
   graphTrace,
   cpuSampling,
 }: EstimateQuestion): PlanEstimate {
@@ -94,12 +100,13 @@ export function estimateCapture({
     ranks * (EMPTY_EXPORT_BYTES + window.steps * perStep + window.seconds * perSecond),
   );
   const reportBytes = round(sqliteBytes * REPORT_SHARE);
+  const rawStream = cpuSampling || options.osrt ? RAW_STREAM_WITH_SYMBOLS_BYTES : RAW_STREAM_BYTES;
   const overheadShare = shareOf(options, eager, graphTrace, cpuSampling);
   return {
     bytes: sqliteBytes + reportBytes,
     reportBytes,
     sqliteBytes,
-    temporaryBytes: round(ranks * RAW_STREAM_BYTES + reportBytes),
+    temporaryBytes: round(reports * rawStream + sqliteBytes),
     overheadShare,
     how: [
       `${formatCount(kernels)} kernels a step: ${layers} layers (${from}) × ${perLayer}${options.kernelsPerLayer === undefined ? ` (${eager ? 'op by op' : 'fused, assumed'})` : ''}`,

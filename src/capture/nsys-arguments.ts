@@ -41,8 +41,8 @@ export function nsysArguments(question: NsysQuestion): { args: string[]; why: Pl
   if (options.delayS !== undefined)
     add(['-y', String(options.delayS)], 'seconds to let pass first: loading and warm-up');
   if (options.durationS !== undefined) {
-    add(['-d', String(options.durationS)], 'seconds to record');
-    add(['--kill=none'], 'the program runs on afterwards');
+    // With --kill=none nsys returns at once and leaves the program running behind, without its terminal.
+    add(['-d', String(options.durationS)], 'seconds to record; nsys then ends the program');
   }
   if (features.graphTrace)
     add(
@@ -57,8 +57,8 @@ export function nsysArguments(question: NsysQuestion): { args: string[]; why: Pl
   );
   if (cpuSampling) add(['-s', 'process-tree'], 'samples the CPU; backtraces need it');
   else {
-    add(['-s', 'none'], 'no CPU samples: they slow the host and bring gigabytes of symbols');
-    add(['--cpuctxsw=none'], 'no thread switches: they need rights and bring much data');
+    add(['-s', 'none'], 'no CPU samples: they slow the host and swell the report');
+    add(['--cpuctxsw=none'], 'no thread switches: they alone bring 2 GB of symbols along');
   }
   if (options.backtrace) {
     add(['--cudabacktrace=kernel:0'], 'who launched each kernel, short calls too');

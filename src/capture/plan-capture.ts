@@ -62,7 +62,15 @@ export function planCapture(options: CaptureOptions, facts: CaptureFacts = {}): 
   ]);
   const ranks = options.ranks ?? launch.ranks ?? (inside && /^\d+$/.test(inside) ? Number(inside) : 1);
   const reports = launch.kind === 'none' ? 1 : ranks;
-  const estimate = estimateCapture({ options, program, ranks, graphTrace, cpuSampling });
+  const estimate = estimateCapture({
+    // Iterations that nobody counts bound nothing.
+    options: part.opensRange || part.torchInstead ? options : { ...options, iterations: undefined },
+    program,
+    ranks,
+    reports,
+    graphTrace,
+    cpuSampling,
+  });
 
   const output = outputName(options.output ?? 'trace', launch.rankVariable);
   const nsys = nsysArguments({
@@ -101,8 +109,9 @@ export function planCapture(options: CaptureOptions, facts: CaptureFacts = {}): 
     nsysAt: part.torchInstead ? -1 : before.length,
     programAt: before.length + wrapped.length,
     env: part.env,
+    exitCodes: options.durationS !== undefined && !part.torchInstead ? [0, 143] : [0],
     outputs: [...outputs, ...part.outputs],
-    steps: stepsOf(program.server, part, url),
+    steps: stepsOf(program.server, part, url, options.durationS !== undefined),
     why,
     warnings: checkPlan({
       options,
@@ -137,19 +146,33 @@ function reportOutput(output: string, ranges: number, reports: number): PlanOutp
   };
 }
 
-function stepsOf(server: boolean, part: EnginePart, url: string): PlanStep[] {
+function stepsOf(server: boolean, part: EnginePart, url: string, timed: boolean): PlanStep[] {
   if (!server) return [{ do: 'start' }, { do: 'wait-exit' }];
   const steps: PlanStep[] = [
     { do: 'start' },
     { do: 'wait-http', url: `${url}/health`, timeoutS: READY_TIMEOUT_S },
   ];
+  const bounded = part.opensRange || part.torchInstead || timed;
   if (part.steps.length > 0) steps.push(...part.steps);
-  else steps.push({ do: 'load', why: 'requests until the window has passed' });
-  steps.push({ do: 'wait-reports', why: 'written when the window closes; do not stop the server before' });
-  steps.push({
+  else
+    steps.push({
+      do: 'load',
+      why: bounded ? 'until the window has passed' : 'as long as it shall be recorded',
+    });
+  const wait: PlanStep = {
+    do: 'wait-reports',
+    why:
+      bounded && !timed
+        ? 'written when the window closes; do not stop the server before'
+        : 'written after it has ended',
+  };
+  const stop: PlanStep = {
     do: 'stop',
     signal: 'SIGINT',
-    why: 'the server is not needed any more; a killed one may lose its report',
-  });
+    why: bounded ? 'it is not needed any more' : 'that ends the capture; killed, it would lose the report',
+  };
+  // After a duration nsys ends the server itself.
+  if (timed && !part.opensRange && !part.torchInstead) steps.push({ do: 'wait-exit' }, wait);
+  else steps.push(...(bounded ? [wait, stop] : [stop, wait]));
   return steps;
 }

@@ -16,6 +16,9 @@ export function planScript(plan: CapturePlan, { force }: ScriptOptions): string 
   const reports = plan.outputs
     .filter(({ kind }) => kind === 'nsys-report')
     .map(({ pattern }) => globOf(pattern));
+  const streams = plan.outputs
+    .filter(({ kind }) => kind === 'nsys-report')
+    .map(({ pattern }) => globOf(pattern.replace(/nsys-rep$/, 'qdstrm')));
   const lines = [
     '#!/usr/bin/env bash',
     `# A capture of ${plan.engine}, planned by stepscope capture.`,
@@ -32,12 +35,20 @@ export function planScript(plan: CapturePlan, { force }: ScriptOptions): string 
       '  echo "nsys was not found: install Nsight Systems, or put it into PATH." >&2',
       '  exit 127',
       'fi',
+      '# The reports that are there.',
+      'look() {',
+      '  local file',
+      '  reports=()',
+      `  for file in ${reports.join(' ')}; do`,
+      '    if [[ -e $file ]]; then reports+=("$file"); fi',
+      '  done',
+      '}',
     );
   if (nsys !== undefined && !force)
     lines.push(
-      `old=(${reports.join(' ')})`,
-      'if (( ${#old[@]} > 0 )); then',
-      '  echo "${old[0]} is there already: move it away, or plan with --force." >&2',
+      'look',
+      'if (( ${#reports[@]} > 0 )); then',
+      '  echo "${reports[0]} is there already: move it away, or plan with --force." >&2',
       '  exit 1',
       'fi',
     );
@@ -58,15 +69,23 @@ export function planScript(plan: CapturePlan, { force }: ScriptOptions): string 
       "trap ':' INT",
     );
   lines.push('status=0', '"${command[@]}" || status=$?');
-  lines.push(...(nsys === undefined ? [] : exportLines(reports, force)), 'exit "$status"');
+  lines.push(...(nsys === undefined ? [] : exportLines(streams, force)), ...exitLines(plan.exitCodes));
   return `${lines.join('\n')}\n`;
 }
 
-function exportLines(reports: readonly string[], force: boolean): string[] {
+function exportLines(streams: readonly string[], force: boolean): string[] {
   return [
     '',
-    `reports=(${reports.join(' ')})`,
+    'look',
     'if (( ${#reports[@]} == 0 )); then',
+    `  raw=(${streams.join(' ')})`,
+    '  for file in "${raw[@]}"; do',
+    '    if [[ -e $file ]]; then',
+    '      echo "nsys left $file as it is, without its importer: install the whole Nsight Systems and run QdstrmImporter on it." >&2',
+    '      exit 1',
+    '    fi',
+    '  done',
+    '  # nsys says nothing about a range that never opened.',
     '  echo "No report was written: the capture range was never opened, or the program ended first." >&2',
     '  exit 1',
     'fi',
@@ -75,6 +94,12 @@ function exportLines(reports: readonly string[], force: boolean): string[] {
     '  echo "wrote $report and ${report%.nsys-rep}.sqlite" >&2',
     'done',
   ];
+}
+
+function exitLines(good: readonly number[]): string[] {
+  const others = good.filter(code => code !== 0);
+  const lines = others.map(code => `if (( status == ${code} )); then status=0; fi  # nsys ended the program`);
+  return [...lines, 'exit "$status"'];
 }
 
 /** What nsys fills in becomes a star; everything else stays as it is. */

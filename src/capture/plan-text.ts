@@ -41,11 +41,11 @@ export function stepText(step: PlanStep, plan: CapturePlan): string {
       return `curl -X ${step.method} ${shellQuote(step.url)}${body}   # ${step.why}`;
     }
     case 'load':
-      return `requests: ${step.why}`;
+      return `send requests ${step.why}`;
     case 'wait-reports':
       return `wait for ${plan.outputs.map(({ pattern }) => pattern).join(' and ')}: ${step.why}`;
     case 'wait-exit':
-      return 'it ends by itself';
+      return plan.exitCodes.includes(143) ? 'nsys ends it (exit status 143)' : 'it ends by itself';
     case 'stop':
       return `stop it with Ctrl-C: ${step.why}`;
   }

@@ -44,8 +44,8 @@ function withoutWrappers(words: readonly string[]): readonly string[] {
     ) {
       rest = rest.slice(1);
       if (name === 'uv' && rest[0] === 'run') rest = rest.slice(1);
-      if (name === 'taskset') while (/^(-|0x|\d+[,\d-]*$)/.test(rest[0] ?? '')) rest = rest.slice(1);
-      else while (rest[0]?.startsWith('-')) rest = rest.slice(1);
+      // Their own options, and the lists of cores and nodes those take.
+      while (/^(-|0x|\d+[,\d-]*$|all$)/.test(rest[0] ?? '')) rest = rest.slice(1);
     } else return rest;
   }
 }

@@ -1,3 +1,4 @@
+import * as fs from 'node:fs';
 import * as os from 'node:os';
 import * as path from 'node:path';
 import { UserError } from '../../base/user-error.js';
@@ -55,6 +56,7 @@ async function lookAround(folder: string): Promise<DoctorFacts> {
   ]);
   return {
     nsys,
+    writesReports: nsys.length > 0 && (await tryNsys(nsys[0].path)),
     nvidiaSmi: smi.found,
     gpus: smi.ok ? readGpus(smi.stdout) : [],
     ncuVersion: /Version (\d[\w.]*)/.exec(ncu.stdout)?.[1],
@@ -68,6 +70,25 @@ async function lookAround(folder: string): Promise<DoctorFacts> {
     kubectl: kubectl.found,
     ssh: ssh.found,
   };
+}
+
+const TRIAL_TIMEOUT_MS = 30_000;
+
+/** Captures a program that does nothing, in a folder of its own. */
+async function tryNsys(nsys: string): Promise<boolean> {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-doctor-'));
+  try {
+    const options = ['-t', 'nvtx', '-s', 'none', '--cpuctxsw=none', '-o', path.join(folder, 'trial')];
+    await probeWith(process.env, TRIAL_TIMEOUT_MS)(nsys, [
+      'profile',
+      ...options,
+      process.execPath,
+      '--version',
+    ]);
+    return fs.existsSync(path.join(folder, 'trial.nsys-rep'));
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 function readGpus(csv: string): DoctorFacts['gpus'] {
