@@ -19,7 +19,7 @@ const allowed: Record<string, readonly string[]> = {
   /** The browser: types of blocks, and what page and server have in common. */
   web: ['base', 'analyze', 'timeline'],
   server: ['base', 'model', 'analyze', 'compare', 'import', 'report', 'timeline'],
-  /** Plans are pure; files named run-… are the only ones that start programs. */
+  /** Plans are pure; run/ and files named run-… are the only ones that start programs. */
   capture: ['base', 'catalog'],
   testing: ['base', 'model', 'catalog', 'import'],
   redact: ['base', 'model', 'catalog', 'import'],

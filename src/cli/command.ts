@@ -25,6 +25,8 @@ export interface Output {
   /** Shows how far a long step is, on a terminal only; `detail` may change from call to call. */
   progress(label: string, done: number, detail?: string): void;
   clearProgress(): void;
+  /** Rewrites one line at the bottom of a terminal; absent or silent elsewhere. */
+  status?(text: string): void;
 }
 
 export function helpText(command: Command): string {

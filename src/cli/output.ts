@@ -27,6 +27,14 @@ export function processOutput(): Output {
       shown = now;
       stderr.write(`\r\x1b[K${label} … ${Math.min(99, Math.floor(done * 100))}%${detail && `  ${detail}`}`);
     },
+    ...(stderr.isTTY
+      ? {
+          status(text: string) {
+            shown = performance.now();
+            stderr.write(`\r\x1b[K${text.slice(0, Math.max(20, (stderr.columns || 80) - 1))}`);
+          },
+        }
+      : {}),
     clearProgress() {
       if (shown > 0) stderr.write('\r\x1b[K');
       shown = 0;

@@ -21,6 +21,7 @@ import { findNsys } from '../../import/nsys-rep/find-nsys.js';
 import { readArguments } from '../arguments.js';
 import type { Command } from '../command.js';
 import { freeBytes, nsysCommand, readRights } from '../machine-facts.js';
+import { runAttached, runCapture, runFetch, runHelp, runOptions } from '../run-capture.js';
 import { writeResult } from '../write-result.js';
 
 const options = {
@@ -56,6 +57,7 @@ const options = {
   'engine-version': { type: 'string' },
   'nsys-version': { type: 'string' },
   url: { type: 'string' },
+  ...runOptions,
   'dry-run': { type: 'boolean' },
   script: { type: 'string' },
   json: { type: 'boolean' },
@@ -66,7 +68,7 @@ type Values = ReturnType<typeof readArguments<typeof options>>['values'];
 export const capture: Command = {
   name: 'capture',
   summary:
-    'Plan a capture: the right nsys command for an engine, its version and launcher, with reasons and warnings.',
+    'Profile an engine: the right nsys command for it, run here, in a pod or over ssh, its result judged and analyzed.',
   usage: 'stepscope capture [options] -- COMMAND…',
   options: [
     { flags: '--iterations A-B', meaning: 'only these steps, both included; several: 100-150,300-320' },
@@ -99,7 +101,8 @@ export const capture: Command = {
     { flags: '--model NAME, --layers N', meaning: 'for the estimate of size' },
     { flags: '--kernels-per-layer N', meaning: 'for the estimate of size' },
     { flags: '--url URL', meaning: 'where the server is reached' },
-    { flags: '--dry-run', meaning: 'print the plan (what happens anyway)' },
+    ...runHelp,
+    { flags: '--dry-run', meaning: 'only print the plan: command, reasons, warnings, size' },
     { flags: '--script FILE', meaning: 'write it as a bash script that needs nothing but nsys' },
     { flags: '--json', meaning: 'the plan by docs/schemas/capture-plan.schema.json' },
     { flags: '-h, --help', meaning: 'this text' },
@@ -122,6 +125,10 @@ export const capture: Command = {
       'a window in seconds',
     ],
     [
+      'stepscope capture --pod llama-0 -n serving --iterations 100-150 -o trace -- trtllm-bench …',
+      'in a pod: the report is copied back',
+    ],
+    [
       'stepscope capture --iterations 100-150 --script capture.sh -- trtllm-serve M',
       'for a machine without Stepscope',
     ],
@@ -138,7 +145,10 @@ export const capture: Command = {
         'Options first, then --, then the command: stepscope capture --iterations 100-150 -- trtllm-bench …',
       );
     const asked = readOptions(values, command);
-    const plan = planCapture(asked, await gatherFacts(values, asked));
+    if (values.fetch !== undefined) return runFetch(values, asked, output);
+    if (values.attach) return runAttached(values, values['torch-trace'], output);
+    const facts = await gatherFacts(values, asked);
+    const plan = planCapture(asked, facts);
     if (values.script !== undefined)
       writeResult(
         values.script,
@@ -147,8 +157,13 @@ export const capture: Command = {
         output,
       );
     if (values.json) output.out(`${JSON.stringify(planDocument(plan), null, 2)}\n`);
-    else if (values.script === undefined) output.out(planText(plan));
-    return 0;
+    else if (values.script === undefined && values['dry-run']) output.out(planText(plan));
+    if (values.json || values.script !== undefined || values['dry-run']) return 0;
+    const far = values.pod !== undefined || values.ssh !== undefined;
+    // What is wrong with this machine does not matter when another one runs it.
+    for (const warning of far ? [] : plan.warnings.filter(({ severity }) => severity !== 'note'))
+      output.err(`stepscope: ${warning.text}\n  → ${warning.fix}\n`);
+    return runCapture({ asked, plan, values, facts }, output);
   },
 };
 
@@ -191,7 +206,7 @@ function readOptions(values: Values, command: readonly string[]): CaptureOptions
     ranks: readNumber('--ranks', values.ranks, true),
     layers: readNumber('--layers', values.layers, true) ?? layersOf(values.model),
     kernelsPerLayer: readNumber('--kernels-per-layer', values['kernels-per-layer'], true),
-    serverUrl: values.url?.replace(/\/+$/, ''),
+    serverUrl: (values.url ?? values.server)?.replace(/\/+$/, ''),
   };
 }
 
