@@ -49,6 +49,8 @@ export interface CaptureOptions {
   readonly torchStack?: boolean;
   readonly torchMemory?: boolean;
   readonly perfectRouter?: boolean;
+  /** The folder of our agent on the machine that runs the program: it finds steps and opens the range. */
+  readonly agent?: string;
   readonly ranks?: number;
   /** Of the model; taken from the command where it names a known one. */
   readonly layers?: number;

@@ -42,7 +42,9 @@ export function planNim({ options }: EngineQuestion): EnginePart {
   return part.done();
 }
 
-export function planPython({ options }: EngineQuestion): EnginePart {
+export function planPython(question: EngineQuestion): EnginePart {
+  const { options } = question;
+  if (options.agent !== undefined) return planAgent(question, options.agent);
   const part = new PartBuilder();
   if (options.iterations) {
     part.variable(
@@ -56,7 +58,7 @@ export function planPython({ options }: EngineQuestion): EnginePart {
       'warning',
       'must-open-range',
       'Nothing is recorded unless the program calls cudaProfilerStart and cudaProfilerStop (TensorRT-LLM’s LLM API does).',
-      'Call torch.cuda.cudart().cudaProfilerStart() and …Stop() round the steps, or give --delay and --duration.',
+      'Add --agent, which finds the steps and calls them; or call them in the program; or give --delay and --duration.',
     );
   }
   if (options.gc)
@@ -72,5 +74,33 @@ export function planPython({ options }: EngineQuestion): EnginePart {
       'A PyTorch trace of your own program is taken in the program.',
       'Use torch.profiler.profile and export_chrome_trace there, without nsys.',
     );
+  return part.done();
+}
+
+/** Our agent inside the program: it finds the steps, marks them and opens the range round those asked for. */
+function planAgent({ options }: EngineQuestion, folder: string): EnginePart {
+  const part = new PartBuilder();
+  part.variable('PYTHONPATH', folder, 'loads the agent into the program');
+  const { iterations } = options;
+  if (iterations) {
+    const spans = iterations.map(({ first, last }) => `${first}-${last}`).join(',');
+    part.variable('STEPSCOPE_PROFILE_START_STOP', spans, 'the steps to record, both ends included');
+    part.opensRange = true;
+    part.ranges = iterations.length;
+  }
+  part.variable(
+    'STEPSCOPE_MARKERS',
+    ['step', ...(options.gc ? ['gc'] : []), ...(options.nvtxDebug ? ['layers', 'moe', 'sampling'] : [])].join(
+      ',',
+    ),
+    'ranges by which steps, phases and batches are told',
+  );
+  if (options.perfectRouter)
+    part.variable('ENABLE_PERFECT_ROUTER', '1', 'balanced experts; THE ANSWERS ARE WRONG');
+  if (options.torchTrace !== undefined) {
+    part.torchInstead = true;
+    part.variable('STEPSCOPE_TORCH_TRACE', options.torchTrace, 'a PyTorch trace of the same steps');
+    part.outputs.push({ kind: 'torch-trace', pattern: `${options.torchTrace}-rank-*.json.gz` });
+  }
   return part.done();
 }

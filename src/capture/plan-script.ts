@@ -54,7 +54,12 @@ export function planScript(plan: CapturePlan, { force }: ScriptOptions): string 
     );
   lines.push(
     '',
-    ...Object.entries(plan.env).map(([name, value]) => `export ${shellAssignment(name, value)}`),
+    ...Object.entries(plan.env).map(([name, value]) =>
+      // What is on the path already stays on it.
+      name === 'PYTHONPATH'
+        ? `export PYTHONPATH=${shellQuote(value)}"\${PYTHONPATH:+:$PYTHONPATH}"`
+        : `export ${shellAssignment(name, value)}`,
+    ),
     'command=(',
     ...plan.command.map(word => `  ${shellQuote(word)}`),
     ')',

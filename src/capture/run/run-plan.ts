@@ -111,7 +111,7 @@ export async function runPlan(plan: Runnable, options: RunOptions = {}): Promise
   const child = spawn(program, args, {
     detached: true,
     stdio: log ? ['ignore', log.fd, log.fd] : ['ignore', 'pipe', 'pipe'],
-    env: { ...userEnv, ...plan.env, [MARK_VARIABLE]: mark },
+    env: { ...userEnv, ...plan.env, ...pathOf(plan.env, userEnv), [MARK_VARIABLE]: mark },
   });
   const both = [child.stdout, child.stderr].map(stream => {
     const reader = new OutputLines(take);
@@ -280,3 +280,9 @@ function toProcess(pid: number | undefined, signal: NodeJS.Signals): void {
 const toGroup = (pid: number | undefined, signal: NodeJS.Signals) => {
   if (pid !== undefined) toProcess(-pid, signal);
 };
+
+/** What is on Python's path already stays on it, behind what the plan puts there. */
+function pathOf(planned: Readonly<Record<string, string>>, own: NodeJS.ProcessEnv): Record<string, string> {
+  if (planned.PYTHONPATH === undefined || !own.PYTHONPATH) return {};
+  return { PYTHONPATH: `${planned.PYTHONPATH}:${own.PYTHONPATH}` };
+}

@@ -1,5 +1,6 @@
 import * as os from 'node:os';
 import * as path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { UserError } from '../../base/user-error.js';
 import {
   type CaptureFacts,
@@ -36,6 +37,8 @@ const options = {
   'nvtx-debug': { type: 'boolean' },
   gc: { type: 'boolean' },
   gil: { type: 'boolean' },
+  agent: { type: 'boolean' },
+  'agent-folder': { type: 'string' },
   osrt: { type: 'boolean' },
   cublas: { type: 'boolean' },
   'cuda-memory': { type: 'boolean' },
@@ -78,6 +81,10 @@ export const capture: Command = {
     {
       flags: '--no-nvtx, --nvtx-debug',
       meaning: 'no ranges, or the engine’s further ones (--nvtx is the default)',
+    },
+    {
+      flags: '--agent, --agent-folder DIR',
+      meaning: 'for Python programs: find and mark steps from inside (DIR: where agent/ is over there)',
     },
     { flags: '--gc, --gil', meaning: 'garbage collections; who holds and who waits for the GIL' },
     { flags: '--gpu-metrics', meaning: 'SM, tensor core and DRAM counters' },
@@ -180,7 +187,10 @@ function readOptions(values: Values, command: readonly string[]): CaptureOptions
     throw new UserError('usage', `--graph-trace ${graphTrace} is not known.`, 'Use node or graph.');
   return {
     command,
-    preset: preset as PresetName | undefined,
+    // Whoever asks for the agent runs Python, whatever the command is called.
+    preset: (preset ?? (values.agent || values['agent-folder'] ? 'python' : undefined)) as
+      | PresetName
+      | undefined,
     output: values.output,
     force: values.force,
     iterations: values.iterations === undefined ? undefined : readIterations(values.iterations),
@@ -203,6 +213,7 @@ function readOptions(values: Values, command: readonly string[]): CaptureOptions
     torchStack: values['torch-stack'],
     torchMemory: values['torch-memory'],
     perfectRouter: values['perfect-router'],
+    agent: values['agent-folder'] ?? (values.agent ? agentFolder() : undefined),
     ranks: readNumber('--ranks', values.ranks, true),
     layers: readNumber('--layers', values.layers, true) ?? layersOf(values.model),
     kernelsPerLayer: readNumber('--kernels-per-layer', values['kernels-per-layer'], true),
@@ -220,6 +231,9 @@ function readNumber(option: string, text: string | undefined, whole = false): nu
     `For example: ${option} ${whole ? 8 : 30}`,
   );
 }
+
+/** The agent as it lies in this package. */
+const agentFolder = () => fileURLToPath(new URL('../../../../agent', import.meta.url));
 
 function layersOf(model: string | undefined): number | undefined {
   if (model === undefined) return undefined;
