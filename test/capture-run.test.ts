@@ -277,7 +277,7 @@ const serverOptions = (port: number) => ({
 test('a server is waited for, sent requests and stopped', async () => {
   const port = freePort();
   const result = await runServer(served(port), serverOptions(port));
-  assert.equal(result.files.length, 1);
+  assert.deepEqual([result.files.length, result.stoppedBy], [1, undefined]);
   assert.equal(callsOf().filter(call => call === 'POST /v1/completions').length, 3);
 });
 

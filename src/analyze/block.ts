@@ -22,6 +22,8 @@ export type ColumnKind =
   | 'ns'
   /** Nanoseconds with one decimal: means, medians, deviations. */
   | 'ns-mean'
+  /** A difference of lengths of time: nanoseconds, whole, shown with its sign. */
+  | 'ns-change'
   /** A mean of counts, one decimal. */
   | 'mean'
   /** Things per second: all digits for machines, four that count for people. */
@@ -34,6 +36,8 @@ export type ColumnKind =
 export interface TableColumn {
   readonly header: string;
   readonly kind: ColumnKind;
+  /** Text that is a figure stands to the right, under its like. */
+  readonly align?: 'right';
   /** NaN or null: nothing to show. */
   readonly values: ArrayLike<number> | readonly (string | null)[];
 }
@@ -151,6 +155,22 @@ export interface WaterfallTerm {
   readonly toCount: number | null;
 }
 
+/** Two figures of a few named things, one across and one up. Where it cannot be drawn it is a table. */
+export interface ScatterBlock {
+  readonly kind: 'scatter';
+  readonly id: string;
+  readonly title: string;
+  readonly x: ScatterAxis;
+  readonly y: ScatterAxis;
+  readonly points: readonly { readonly label: string; readonly x: number; readonly y: number }[];
+  readonly remark?: string;
+}
+
+export interface ScatterAxis {
+  readonly label: string;
+  readonly kind: ColumnKind;
+}
+
 export type Block =
   | TableBlock
   | NotRecordedBlock
@@ -158,4 +178,5 @@ export type Block =
   | StatementBlock
   | BarsBlock
   | FindingsBlock
-  | WaterfallBlock;
+  | WaterfallBlock
+  | ScatterBlock;

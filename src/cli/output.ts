@@ -16,7 +16,7 @@ export function processOutput(): Output {
     err: text => void stderr.write(text),
     width: columns,
     color: Boolean(stdout.isTTY) && env.NO_COLOR === undefined && env.TERM !== 'dumb',
-    progress(label, done) {
+    progress(label, done, detail = '') {
       if (!stderr.isTTY) return;
       const now = performance.now();
       if (label !== current) {
@@ -25,7 +25,7 @@ export function processOutput(): Output {
       }
       if (now - begun < QUIET_MS || now - shown < REFRESH_MS) return;
       shown = now;
-      stderr.write(`\r\x1b[K${label} … ${Math.min(99, Math.floor(done * 100))}%`);
+      stderr.write(`\r\x1b[K${label} … ${Math.min(99, Math.floor(done * 100))}%${detail && `  ${detail}`}`);
     },
     ...(stderr.isTTY
       ? {
