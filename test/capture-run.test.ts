@@ -154,22 +154,44 @@ test('whatever detaches itself is ended', async () => {
   assert.ok(result.ended.length >= 1, 'the detached one was not seen');
 });
 
+/** Interrupts once the program says it is ready, again after each wait: machines under load start slowly. */
+function interrupting(...waits: number[]): Pick<RunOptions, 'stop' | 'onLine'> {
+  let request = () => {};
+  let at = 0;
+  return {
+    stop: {
+      listen(onRequest) {
+        request = onRequest;
+        return () => {};
+      },
+    },
+    onLine(line) {
+      if (line === 'ready') for (const wait of [0, ...waits]) setTimeout(() => request(), (at += wait));
+    },
+  };
+}
+
 test('the first interrupt asks, the second ends everything', async () => {
   const file = path.join(work, 'trace.json');
-  const text = `import fs from 'node:fs'; process.on('SIGINT', () => { fs.writeFileSync(process.argv[2], '{}'); process.exit(0); }); setInterval(() => {}, 1000);`;
-  const asked = await run(plain([...node(text), file]), { stop: stopAfter(600) });
+  const text = `import fs from 'node:fs'; process.on('SIGINT', () => { fs.writeFileSync(process.argv[2], '{}'); process.exit(0); }); setInterval(() => {}, 1000); console.log('ready');`;
+  const asked = await run(plain([...node(text), file]), interrupting());
   assert.deepEqual([asked.stoppedBy, asked.files.length], ['interrupt', 1]);
   fs.rmSync(file);
-  const deaf = `process.on('SIGINT', () => {}); process.on('SIGTERM', () => {}); setInterval(() => {}, 1000);`;
-  const killed = await run(plain([...node(deaf), file]), { stop: stopAfter(600, 800) });
+  const deaf = `process.on('SIGINT', () => {}); process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); console.log('ready');`;
+  const killed = await run(plain([...node(deaf), file]), interrupting(300));
   assert.deepEqual([killed.stoppedBy, killed.signal], ['kill', 'SIGKILL']);
   assert.match(failureOf(killed)!.message, /Stopped before there was a report/);
 });
 
 test('time runs out: asked first, ended when it does not listen', async () => {
-  const deaf = `process.on('SIGINT', () => {}); setInterval(() => {}, 1000);`;
-  const result = await run(plain(node(deaf)), { timeoutMs: 400, graceMs: 400 });
+  const notices: string[] = [];
+  const deaf = plain(['sh', '-c', 'trap "" INT; while :; do sleep 1; done']);
+  const result = await run(deaf, { timeoutMs: 1500, graceMs: 400, onNotice: text => notices.push(text) });
   assert.deepEqual([result.stoppedBy, result.signal], ['timeout', 'SIGKILL']);
+  assert.deepEqual(
+    notices.map(text => text.split(':')[0]),
+    ['the time is up', 'no end to it'],
+  );
 });
 
 test('a full disk is refused before, and stops the capture while it runs', async () => {
@@ -255,7 +277,7 @@ const serverOptions = (port: number) => ({
 test('a server is waited for, sent requests and stopped', async () => {
   const port = freePort();
   const result = await runServer(served(port), serverOptions(port));
-  assert.equal(result.files.length, 1);
+  assert.deepEqual([result.files.length, result.stoppedBy], [1, undefined]);
   assert.equal(callsOf().filter(call => call === 'POST /v1/completions').length, 3);
 });
 

@@ -7,12 +7,12 @@ import { commandText } from '../capture/plan-text.js';
 import { failureOf, type RunResult, runPlan } from '../capture/run/run-plan.js';
 import { fetchRemote, runRemote } from '../capture/run/run-remote.js';
 import { attachServer, attachSteps, runServer } from '../capture/run/run-server.js';
-import { warmUp } from '../capture/run/server-calls.js';
 import { kubectlTransport, sshTransport, type Transport } from '../capture/run/transport.js';
 import { writeRecipe } from '../capture/run/write-recipe.js';
 import { parseVersion } from '../capture/versions.js';
 import { openProfile } from '../import/open.js';
 import { type CaptureLines, captureLines } from './capture-lines.js';
+import { loadFor } from './capture-load.js';
 import type { Output } from './command.js';
 import { analyze } from './commands/analyze.js';
 import { type Asked, judgeCapture } from './judge-capture.js';
@@ -32,6 +32,7 @@ export interface RunValues {
   readonly 'keep-server'?: boolean;
   readonly 'health-timeout'?: string;
   readonly requests?: string;
+  readonly levels?: string;
 }
 
 export const runOptions = {
@@ -48,6 +49,7 @@ export const runOptions = {
   'keep-server': { type: 'boolean' },
   'health-timeout': { type: 'string' },
   requests: { type: 'string' },
+  levels: { type: 'string' },
 } as const;
 
 export const runHelp = [
@@ -55,7 +57,11 @@ export const runHelp = [
   { flags: '--server URL', meaning: 'the command serves there: wait for it, send requests, stop it' },
   { flags: '--keep-server', meaning: 'let the server run on after its report is written' },
   { flags: '--attach', meaning: 'with --server: one that runs already, by its own start and stop addresses' },
-  { flags: '--requests N', meaning: 'how many to send (16)' },
+  {
+    flags: '--levels LEVEL,…',
+    meaning: 'press it as stepscope load does: single,concurrent:16,sustained:4/s',
+  },
+  { flags: '--requests N', meaning: 'how many to send (16), or per level' },
   { flags: '--health-timeout S', meaning: 'how long the server may take to come up' },
   {
     flags: '--pod NAME [-n NS] [-c NAME]',
@@ -68,7 +74,6 @@ export const runHelp = [
 
 /** Status for scripts: the capture is there but cannot answer. */
 const NOT_RECORDED = 8;
-const REQUESTS = 16;
 
 export interface CaptureJob {
   readonly asked: CaptureOptions;
@@ -80,7 +85,7 @@ export interface CaptureJob {
 export async function runCapture(job: CaptureJob, output: Output): Promise<number> {
   const window = windowOf(job.asked);
   const lines = captureLines(output, window);
-  const { result, plan, where, nsysVersion } = await runSomewhere(job, lines);
+  const { result, plan, where, nsysVersion } = await runSomewhere(job, lines, output);
   lines.end();
   const failure = failureOf(result);
   if (failure) throw failure;
@@ -107,7 +112,7 @@ interface Ran {
   readonly nsysVersion?: string;
 }
 
-async function runSomewhere(job: CaptureJob, lines: CaptureLines): Promise<Ran> {
+async function runSomewhere(job: CaptureJob, lines: CaptureLines, output: Output): Promise<Ran> {
   const { asked, plan, values, facts } = job;
   const far = transportOf(values);
   const common = {
@@ -121,7 +126,7 @@ async function runSomewhere(job: CaptureJob, lines: CaptureLines): Promise<Ran> 
   const serving = plan.server || values.server !== undefined;
   const steps = plan.server ? plan.steps : servingSteps(values.server ?? '');
   const result = serving
-    ? await runServer({ ...plan, steps }, { ...common, ...serverOptions(job, steps) })
+    ? await runServer({ ...plan, steps }, { ...common, ...serverOptions(job, steps, output) })
     : await runPlan(plan, common);
   const nsysVersion = facts.nsysVersion?.numbers.join('.');
   return { result, plan, where: 'here', ...(nsysVersion ? { nsysVersion } : {}) };
@@ -166,6 +171,7 @@ const servingSteps = (url: string): PlanStep[] => [
 function serverOptions(
   { values, asked, plan }: Pick<CaptureJob, 'values' | 'asked' | 'plan'>,
   steps: readonly PlanStep[],
+  output: Output,
 ) {
   const waiting = steps.find(step => step.do === 'wait-http');
   const url = values.server ?? asked.serverUrl ?? (waiting ? new URL(waiting.url).origin : '');
@@ -177,7 +183,7 @@ function serverOptions(
   const report = plan.outputs[0]?.pattern ?? 'server';
   return {
     url: addressed(url),
-    load: warmUp(values.requests === undefined ? REQUESTS : count('--requests', values.requests)),
+    load: loadOf(values, output),
     keepServer,
     ...(keepServer ? { logFile: `${report.replace(/\.nsys-rep$/, '').replace(/[%*{}]/g, '_')}.log` } : {}),
     ...(healthTimeoutMs === undefined ? {} : { healthTimeoutMs }),
@@ -229,7 +235,7 @@ export async function runAttached(
   const outputs = folder === undefined ? [] : [{ kind: 'torch-trace' as const, pattern: folder }];
   const written = await attachServer(attachSteps(url, folder), outputs, {
     url,
-    load: warmUp(values.requests === undefined ? REQUESTS : count('--requests', values.requests)),
+    load: loadOf(values, output),
     onNotice: lines.onNotice,
     ...(values['health-timeout'] === undefined
       ? {}
@@ -279,6 +285,9 @@ function seconds(option: string, text: string): number {
     `For example: ${option} 600`,
   );
 }
+
+const loadOf = ({ levels, requests }: RunValues, output: Output) =>
+  loadFor({ levels, requests: requests === undefined ? undefined : count('--requests', requests) }, output);
 
 function count(option: string, text: string): number {
   if (/^\d{1,6}$/.test(text)) return Number(text);

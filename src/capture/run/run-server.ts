@@ -63,11 +63,14 @@ export async function runServer(
   );
   const doing: Doing = { signal: aborted.signal, lastLine: () => lastLine, watch };
   let failure: unknown;
+  let asPlanned = false;
   try {
     for (const step of plan.steps) {
       if (aborted.signal.aborted) break;
-      if (step.do === 'stop' && !options.keepServer) request();
-      else if (step.do === 'wait-exit' && !options.keepServer) await ended;
+      if (step.do === 'stop' && !options.keepServer) {
+        asPlanned = true;
+        request();
+      } else if (step.do === 'wait-exit' && !options.keepServer) await ended;
       else await follow(step, options, doing);
     }
     if (options.keepServer && !aborted.signal.aborted) letGo();
@@ -82,7 +85,10 @@ export async function runServer(
     if (failure && result.files.length === 0 && result.status !== 0 && !result.stoppedBy)
       throw failureOf(result) ?? failure;
     if (failure) throw failure;
-    return result;
+    if (!asPlanned || result.stoppedBy !== 'interrupt') return result;
+    // The plan's own stop is no interrupt of the user's.
+    const { stoppedBy: _, ...rest } = result;
+    return rest;
   } finally {
     unlisten();
   }

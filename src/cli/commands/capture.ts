@@ -5,6 +5,7 @@ import { UserError } from '../../base/user-error.js';
 import {
   type CaptureFacts,
   type CaptureOptions,
+  type CapturePlan,
   type PresetName,
   presetNames,
 } from '../../capture/capture-plan.js';
@@ -20,7 +21,7 @@ import { parseVersion, type VersionNumbers } from '../../capture/versions.js';
 import { findModel, modelPresets } from '../../catalog/models.js';
 import { findNsys } from '../../import/nsys-rep/find-nsys.js';
 import { readArguments } from '../arguments.js';
-import type { Command } from '../command.js';
+import type { Command, Output } from '../command.js';
 import { freeBytes, nsysCommand, readRights } from '../machine-facts.js';
 import { runAttached, runCapture, runFetch, runHelp, runOptions } from '../run-capture.js';
 import { writeResult } from '../write-result.js';
@@ -61,6 +62,7 @@ const options = {
   'nsys-version': { type: 'string' },
   url: { type: 'string' },
   ...runOptions,
+  anyway: { type: 'boolean' },
   'dry-run': { type: 'boolean' },
   script: { type: 'string' },
   json: { type: 'boolean' },
@@ -109,6 +111,7 @@ export const capture: Command = {
     { flags: '--kernels-per-layer N', meaning: 'for the estimate of size' },
     { flags: '--url URL', meaning: 'where the server is reached' },
     ...runHelp,
+    { flags: '--anyway', meaning: 'run it although the plan says it will be empty or wrong' },
     { flags: '--dry-run', meaning: 'only print the plan: command, reasons, warnings, size' },
     { flags: '--script FILE', meaning: 'write it as a bash script that needs nothing but nsys' },
     { flags: '--json', meaning: 'the plan by docs/schemas/capture-plan.schema.json' },
@@ -168,11 +171,18 @@ export const capture: Command = {
     if (values.json || values.script !== undefined || values['dry-run']) return 0;
     const far = values.pod !== undefined || values.ssh !== undefined;
     // What is wrong with this machine does not matter when another one runs it.
-    for (const warning of far ? [] : plan.warnings.filter(({ severity }) => severity !== 'note'))
-      output.err(`stepscope: ${warning.text}\n  → ${warning.fix}\n`);
+    if (!far) warnBefore(plan, values.anyway === true, output);
     return runCapture({ asked, plan, values, facts }, output);
   },
 };
+
+/** What would be empty or wrong is not begun: it takes minutes to find out. */
+function warnBefore(plan: CapturePlan, anyway: boolean, output: Output): void {
+  const wrong = plan.warnings.find(({ severity }) => severity === 'error');
+  if (wrong && !anyway) throw new UserError('usage', wrong.text, `${wrong.fix} (--anyway runs it as it is.)`);
+  for (const { severity, text, fix } of plan.warnings)
+    if (severity !== 'note') output.err(`stepscope: ${text}\n  → ${fix}\n`);
+}
 
 function readOptions(values: Values, command: readonly string[]): CaptureOptions {
   const preset = values.preset;
