@@ -151,6 +151,22 @@ export interface WaterfallTerm {
   readonly toCount: number | null;
 }
 
+/** A matrix as shades: rows by columns, each number against 1. */
+export interface HeatBlock {
+  readonly kind: 'heat';
+  readonly id: string;
+  readonly title: string;
+  /** What a shade is, for example "tokens by the mean of the layer". */
+  readonly caption: string;
+  readonly rows: readonly string[];
+  readonly columns: number;
+  /** What the first and the last column are. */
+  readonly from: string;
+  readonly to: string;
+  /** Row after row; NaN: nothing there. */
+  readonly values: ArrayLike<number>;
+}
+
 export type Block =
   | TableBlock
   | NotRecordedBlock
@@ -158,4 +174,5 @@ export type Block =
   | StatementBlock
   | BarsBlock
   | FindingsBlock
-  | WaterfallBlock;
+  | WaterfallBlock
+  | HeatBlock;

@@ -3,6 +3,7 @@ import type { BarsBlock, Block, FindingsBlock, WaterfallBlock } from '../analyze
 import { formatChange, formatDuration, formatShare } from '../base/units.js';
 import { cellFormatter } from './csv.js';
 import type { Renderer } from './renderer.js';
+import { renderHeat } from './text-heat.js';
 
 export const markdown: Renderer = {
   id: 'markdown',
@@ -21,6 +22,9 @@ function renderBlock(block: Block): string {
   if (block.kind === 'bars') return `${head}${escapeCell(block.caption)}\n\n${barsTable(block)}`;
   if (block.kind === 'findings') return `${head}${findingsList(block)}`;
   if (block.kind === 'waterfall') return `${head}${waterfallTable(block)}`;
+  // Shades survive in a code block.
+  if (block.kind === 'heat')
+    return `${head}\`\`\`\n${renderHeat(block, { width: 100, color: false })}\`\`\`\n`;
   if (block.rows === 0) return `${head}Nothing to report.\n`;
   const line = (cells: string[]) => `| ${cells.map(escapeCell).join(' | ')} |`;
   const cells = block.columns.map(cellFormatter);

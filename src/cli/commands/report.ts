@@ -1,21 +1,17 @@
-import { createHash } from 'node:crypto';
-import * as fs from 'node:fs';
-import { createRequire } from 'node:module';
-import * as path from 'node:path';
 import { Analyzer, tablesReadBy } from '../../analyze/analysis.js';
 import { analyses } from '../../analyze/index.js';
 import { UserError } from '../../base/user-error.js';
 import { openProfile } from '../../import/open.js';
 import { tableNames } from '../../model/schema.js';
 import { Cutter, levels } from '../../report/html/limits.js';
-import { type Assets, DEFAULT_MAX_BYTES, renderReport } from '../../report/html/page.js';
+import { DEFAULT_MAX_BYTES, renderReport } from '../../report/html/page.js';
 import { composeReport, reportBlocks } from '../../report/html/sections.js';
 import { markdown } from '../../report/markdown.js';
 import { readSettings, settingHelp, settingOptions } from '../analysis-settings.js';
 import { readArguments, requireFiles } from '../arguments.js';
 import type { Command } from '../command.js';
+import { reportAssets } from '../report-assets.js';
 import { analyzeDocument, runAll } from '../run-analyses.js';
-import { version } from '../version.js';
 import { refuseExisting, writeResult } from '../write-result.js';
 
 export const report: Command = {
@@ -85,7 +81,7 @@ export const report: Command = {
     if (values.markdown) {
       const blocks = reportBlocks(composeReport(analyzer, analyses, new Cutter(levels[0])));
       writeResult(file, markdown.render(blocks, { width: Infinity, color: false }), force, output);
-    } else writeResult(file, renderReport(analyzer, analyses, assets(), maxBytes), force, output);
+    } else writeResult(file, renderReport(analyzer, analyses, reportAssets(), maxBytes), force, output);
     return 0;
   },
 };
@@ -95,14 +91,4 @@ function readSize(text: string | undefined): number {
   const megabytes = Number(text);
   if (megabytes > 0 && megabytes <= 1000) return megabytes * 1e6;
   throw new UserError('usage', `${JSON.stringify(text)} is no size in MB.`, 'For example: --max-size 2.5');
-}
-
-/** The chart library as installed beside this package. */
-function assets(): Assets {
-  const main = createRequire(import.meta.url).resolve('chart.js');
-  return {
-    chartJs: fs.readFileSync(path.join(path.dirname(main), 'chart.umd.js'), 'utf8'),
-    sha256: text => createHash('sha256').update(text).digest('base64'),
-    madeBy: `stepscope ${version()}`,
-  };
 }

@@ -99,6 +99,7 @@ export class LoadCollector {
     return {
       source,
       layers: kept.map(layer => shape.layers[layer]),
+      recordedLayers: shape.layers,
       experts: this.experts,
       ...(shape.topK === undefined ? {} : { topK: shape.topK }),
       ...(shape.ranks === undefined ? {} : { ranks: shape.ranks }),

@@ -6,6 +6,8 @@ export interface LoadSummary {
   readonly source: LoadSource;
   /** Layers that got tokens, by the engine's numbers; dense layers are left out. */
   readonly layers: readonly number[];
+  /** All layers of the file, dense ones among them: maps for engines need a row for each. */
+  readonly recordedLayers: readonly number[];
   readonly experts: number;
   readonly topK?: number;
   readonly ranks?: number;

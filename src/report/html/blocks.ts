@@ -3,6 +3,7 @@ import type { BarsBlock, Block, FactsBlock, StatementBlock, WaterfallBlock } fro
 import { formatChange, formatDuration, formatShare } from '../../base/units.js';
 import { escapeHtml } from './escape.js';
 import { findingsToHtml } from './findings.js';
+import { heatToHtml } from './heat.js';
 import { tableToHtml } from './table.js';
 
 /** `under`: the heading the block stands under; a block of the same title does not repeat it. */
@@ -22,6 +23,8 @@ export function blockToHtml(block: Block, under = ''): string {
       return `${heading(block, under)}${findingsToHtml(block)}`;
     case 'waterfall':
       return waterfallToHtml(block);
+    case 'heat':
+      return heatToHtml(block);
   }
 }
 
