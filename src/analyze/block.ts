@@ -34,6 +34,8 @@ export type ColumnKind =
 export interface TableColumn {
   readonly header: string;
   readonly kind: ColumnKind;
+  /** Text that is a figure stands to the right, under its like. */
+  readonly align?: 'right';
   /** NaN or null: nothing to show. */
   readonly values: ArrayLike<number> | readonly (string | null)[];
 }
@@ -167,6 +169,22 @@ export interface HeatBlock {
   readonly values: ArrayLike<number>;
 }
 
+/** Two figures of a few named things, one across and one up. Where it cannot be drawn it is a table. */
+export interface ScatterBlock {
+  readonly kind: 'scatter';
+  readonly id: string;
+  readonly title: string;
+  readonly x: ScatterAxis;
+  readonly y: ScatterAxis;
+  readonly points: readonly { readonly label: string; readonly x: number; readonly y: number }[];
+  readonly remark?: string;
+}
+
+export interface ScatterAxis {
+  readonly label: string;
+  readonly kind: ColumnKind;
+}
+
 export type Block =
   | TableBlock
   | NotRecordedBlock
@@ -175,4 +193,5 @@ export type Block =
   | BarsBlock
   | FindingsBlock
   | WaterfallBlock
-  | HeatBlock;
+  | HeatBlock
+  | ScatterBlock;

@@ -1,5 +1,6 @@
 /** Tables as JSON rows, keyed by column header like NVIDIA's: one array for one table, an object for several. */
 import type { Block, TableBlock } from '../analyze/block.js';
+import { scatterTable } from '../analyze/scatter-table.js';
 import { numberFormatter } from './csv.js';
 import type { Renderer } from './renderer.js';
 
@@ -22,6 +23,7 @@ export function blockRows(block: Block): unknown {
   if (block.kind === 'statement') return block.lines;
   if (block.kind === 'bars') return block.rows;
   if (block.kind === 'findings') return block.findings;
+  if (block.kind === 'scatter') return tableRows(scatterTable(block));
   if (block.kind === 'waterfall') return { from: block.from, to: block.to, terms: block.terms };
   if (block.kind === 'heat')
     return { rows: block.rows, columns: block.columns, values: Array.from(block.values) };

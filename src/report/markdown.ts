@@ -1,5 +1,6 @@
 /** Tables for pull requests and issues. Names are escaped: a pipe or a tag in a kernel name must not break out. */
 import type { BarsBlock, Block, FindingsBlock, WaterfallBlock } from '../analyze/block.js';
+import { scatterTable } from '../analyze/scatter-table.js';
 import { formatChange, formatDuration, formatShare } from '../base/units.js';
 import { cellFormatter } from './csv.js';
 import type { Renderer } from './renderer.js';
@@ -21,6 +22,7 @@ function renderBlock(block: Block): string {
   if (block.kind === 'statement') return `${block.lines.map(escapeCell).join('\n\n')}\n`;
   if (block.kind === 'bars') return `${head}${escapeCell(block.caption)}\n\n${barsTable(block)}`;
   if (block.kind === 'findings') return `${head}${findingsList(block)}`;
+  if (block.kind === 'scatter') return renderBlock(scatterTable(block));
   if (block.kind === 'waterfall') return `${head}${waterfallTable(block)}`;
   // Shades survive in a code block.
   if (block.kind === 'heat')
@@ -29,7 +31,9 @@ function renderBlock(block: Block): string {
   const line = (cells: string[]) => `| ${cells.map(escapeCell).join(' | ')} |`;
   const cells = block.columns.map(cellFormatter);
   const rows = Array.from({ length: block.rows }, (_, row) => line(cells.map(cell => cell(row))));
-  const rule = block.columns.map(column => (column.kind === 'text' ? '---' : '---:'));
+  const rule = block.columns.map(column =>
+    column.kind === 'text' && column.align !== 'right' ? '---' : '---:',
+  );
   return `${head}${[line(block.columns.map(column => column.header)), `|${rule.join('|')}|`, ...rows].join('\n')}\n`;
 }
 

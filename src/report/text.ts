@@ -8,6 +8,7 @@ import { painter, truncate, widthOf, wrap } from './terminal.js';
 import { renderBars, renderStatement } from './text-bars.js';
 import { renderFindings } from './text-findings.js';
 import { renderHeat } from './text-heat.js';
+import { renderScatter } from './text-scatter.js';
 import { renderWaterfall } from './text-waterfall.js';
 
 /** What to leave out first when a table is too wide; the reader is told. */
@@ -59,6 +60,7 @@ function renderBlock(block: Block, context: RenderContext): string {
   if (block.kind === 'statement') return renderStatement(block, context);
   if (block.kind === 'bars') return renderBars(block, context);
   if (block.kind === 'findings') return renderFindings(block, context);
+  if (block.kind === 'scatter') return renderScatter(block, context);
   if (block.kind === 'waterfall') return renderWaterfall(block, context);
   if (block.kind === 'heat') return renderHeat(block, context);
   if (block.kind === 'not-recorded') {
@@ -66,7 +68,7 @@ function renderBlock(block: Block, context: RenderContext): string {
     return `${title}\n${lines.map(line => `  ${paint.yellow(line)}`).join('\n')}\n`;
   }
   const advice = block.advice
-    ? `${wrap(block.advice, context.width - 2)
+    ? `${wrap(printable(block.advice), context.width - 2)
         .map(line => `  ${paint.dim(line)}`)
         .join('\n')}\n`
     : '';
@@ -115,14 +117,14 @@ function renderTable(block: TableBlock, context: RenderContext): string {
       .map((column, i) => {
         const cell = truncate(cells[i], widths[i]);
         const space = ' '.repeat(Math.max(0, widths[i] - widthOf(cell)));
-        return column.column.kind === 'text' ? cell + space : space + cell;
+        return isText(column) && column.column.align !== 'right' ? cell + space : space + cell;
       })
       .join(' '.repeat(GAP))
       .trimEnd()}`;
   const lines = [paint.dim(line(columns.map(column => column.header)))];
   for (let row = 0; row < rows; row++) lines.push(line(columns.map(column => column.cells[row])));
   const remark = (text: string) =>
-    lines.push(...wrap(text, context.width - 2).map(part => paint.dim(`  ${part}`)));
+    lines.push(...wrap(printable(text), context.width - 2).map(part => paint.dim(`  ${part}`)));
   if (block.rows > rows)
     remark(`… ${plural(block.rows - rows, 'more row')} (--rows N shows more, --format csv all)`);
   if (hidden.length > 0) {
@@ -135,7 +137,7 @@ function renderTable(block: TableBlock, context: RenderContext): string {
 }
 
 function prepare(column: TableColumn, rows: number): Prepared {
-  const header = shortHeader(column.header);
+  const header = printable(shortHeader(column.header));
   const format = readableCell(column);
   const cells = Array.from({ length: rows }, (_, row) => format(row));
   const width = cells.reduce((most, cell) => Math.max(most, widthOf(cell)), widthOf(header));

@@ -24,7 +24,7 @@ export interface TokenTimeRow {
 }
 
 /** Idle the host did not cause. */
-const NOT_HOST = ['device-wait', 'unknown'];
+export const NOT_HOST = ['device-wait', 'unknown'];
 
 export const tokenTime: Analysis<TokenTimeRow, AnalysisResult<TokenTimeRow>> = {
   id: 'token-time',

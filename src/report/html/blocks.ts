@@ -1,5 +1,6 @@
 /** Every kind of block as HTML. */
 import type { BarsBlock, Block, FactsBlock, StatementBlock, WaterfallBlock } from '../../analyze/block.js';
+import { scatterTable } from '../../analyze/scatter-table.js';
 import { formatChange, formatDuration, formatShare } from '../../base/units.js';
 import { escapeHtml } from './escape.js';
 import { findingsToHtml } from './findings.js';
@@ -21,6 +22,8 @@ export function blockToHtml(block: Block, under = ''): string {
       return barsToHtml(block);
     case 'findings':
       return `${heading(block, under)}${findingsToHtml(block)}`;
+    case 'scatter':
+      return tableToHtml(scatterTable(block), under);
     case 'waterfall':
       return waterfallToHtml(block);
     case 'heat':

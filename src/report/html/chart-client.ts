@@ -18,6 +18,7 @@ export const chartClient = `'use strict';
     duration: value => value === 0 ? '0' : scaled(value, [[1e3, 1, 'ns'], [1e6, 1e3, 'µs'], [1e9, 1e6, 'ms'], [Infinity, 1e9, 's']]),
     bytes: value => value === 0 ? '0' : scaled(value, [[1e3, 1, 'B'], [1e6, 1e3, 'kB'], [1e9, 1e6, 'MB'], [1e12, 1e9, 'GB'], [Infinity, 1e12, 'TB']]),
     hertz: value => value === 0 ? '0' : scaled(value, [[1e6, 1e3, 'kHz'], [1e9, 1e6, 'MHz'], [Infinity, 1e9, 'GHz']]),
+    rate: value => Number(value.toPrecision(4)).toLocaleString('en-US', { maximumSignificantDigits: 4 }),
     percent: value => Number(value.toFixed(1)) + '%',
     plain: value => String(value),
   };

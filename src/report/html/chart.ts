@@ -5,7 +5,7 @@ import { blockToHtml } from './blocks.js';
 import { escapeHtml } from './escape.js';
 
 /** How the script of the page writes a number on an axis or in a tooltip. */
-export type NumberFormat = 'duration' | 'percent' | 'bytes' | 'hertz' | 'plain';
+export type NumberFormat = 'duration' | 'percent' | 'bytes' | 'hertz' | 'rate' | 'plain';
 
 export interface ChartSpec {
   readonly id: string;
@@ -14,7 +14,7 @@ export interface ChartSpec {
   readonly about: string;
   /** The chart in one sentence, for those who do not see it. */
   readonly label: string;
-  readonly type: 'bar' | 'line';
+  readonly type: 'bar' | 'line' | 'scatter';
   readonly data: { readonly labels?: readonly string[]; readonly datasets: readonly Dataset[] };
   /** Options of Chart.js, without functions. */
   readonly options: { readonly [name: string]: Json };

@@ -21,7 +21,7 @@ export function tableToHtml(block: TableBlock, under = ''): string {
     const cell = readableCell(column);
     return {
       header: shortHeader(column.header),
-      numeric: column.kind !== 'text',
+      numeric: column.kind !== 'text' || column.align === 'right',
       cell: row => escapeHtml(cell(row)),
     };
   });

@@ -1,5 +1,6 @@
 /** Draws any block, so that an analysis has a panel without a line of code here. */
 import type { Block } from '../../analyze/block.js';
+import { scatterTable } from '../../analyze/scatter-table.js';
 import type { Pane } from '../state.js';
 import { BarsView } from './bars-view.js';
 import { FactsView } from './facts-view.js';
@@ -26,6 +27,8 @@ export function BlockView({ block, pane }: { readonly block: Block; readonly pan
       return <FindingsView block={block} pane={pane} />;
     case 'heat':
       return <HeatView block={block} />;
+    case 'scatter':
+      return <TableView block={scatterTable(block)} pane={pane} />;
     case 'waterfall':
       return <WaterfallView block={block} />;
     default: {

@@ -1,0 +1,130 @@
+/** Opens what a comparison names: profiles and benchmark results, by paths relative to the file that names them. */
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import { Analyzer, tablesReadBy } from '../analyze/analysis.js';
+import { graphCoverage } from '../analyze/gpu/graph-coverage.js';
+import { kernelFamilies } from '../analyze/gpu/kernel-families.js';
+import { kernelsPerStep } from '../analyze/gpu/kernels-per-step.js';
+import { memoryInUse } from '../analyze/gpu/memory-in-use.js';
+import { memoryOperations } from '../analyze/gpu/memory-operations.js';
+import { allocations } from '../analyze/host/allocations.js';
+import { iterations } from '../analyze/inference/iterations.js';
+import { layers } from '../analyze/inference/layers.js';
+import { speedOfLight } from '../analyze/inference/speed-of-light.js';
+import { stepBudget } from '../analyze/inference/step-budget.js';
+import { formatBytes } from '../base/units.js';
+import { UserError } from '../base/user-error.js';
+import { findModel } from '../catalog/models.js';
+import { MOST_CONFIG_BYTES } from '../compare/frameworks/config-text.js';
+import type { FrameworkInput } from '../compare/frameworks/framework.js';
+import {
+  type ConfiguredFramework,
+  type ConfiguredPath,
+  type FrameworksConfig,
+  readFrameworksConfig,
+} from '../compare/frameworks/read-config.js';
+import { openBenchRuns } from '../import/bench/open-bench.js';
+import { openProfile } from '../import/open.js';
+import type { BenchRun } from '../model/bench-run.js';
+import { readSettings } from './analysis-settings.js';
+import type { Output } from './command.js';
+
+/** What a comparison asks of a profile. */
+const asked = [
+  stepBudget,
+  iterations,
+  kernelFamilies,
+  kernelsPerStep,
+  layers,
+  graphCoverage,
+  memoryInUse,
+  memoryOperations,
+  allocations,
+  speedOfLight,
+];
+
+export function openConfig(file: string): FrameworksConfig {
+  let text: string;
+  try {
+    if (fs.statSync(file).size > MOST_CONFIG_BYTES)
+      throw new UserError(
+        'too-large',
+        `${file} is larger than ${formatBytes(MOST_CONFIG_BYTES)}, more than a list of frameworks should be.`,
+        'CONFIG is a small YAML file; stepscope frameworks --init prints one.',
+      );
+    text = fs.readFileSync(file, 'utf8');
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    throw new UserError(
+      'not-found',
+      `${file} cannot be read: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}.`,
+      'CONFIG is a small YAML file; stepscope frameworks --init prints one.',
+    );
+  }
+  return readFrameworksConfig(path.basename(file), text);
+}
+
+export async function openFrameworks(
+  file: string,
+  config: FrameworksConfig,
+  output: Output,
+): Promise<FrameworkInput[]> {
+  const folder = path.dirname(file);
+  // Reading takes a while: what is not there is told first, and where it is asked for.
+  for (const { profiles, benchmarks } of config.frameworks)
+    for (const given of [...profiles, ...benchmarks]) requireThere(folder, given);
+  const inputs: FrameworkInput[] = [];
+  for (const framework of config.frameworks) inputs.push(await openFramework(folder, framework, output));
+  output.clearProgress();
+  return inputs;
+}
+
+async function openFramework(
+  folder: string,
+  framework: ConfiguredFramework,
+  output: Output,
+): Promise<FrameworkInput> {
+  const { name, notes, profiles, benchmarks, gpus, phase, marker, model } = framework;
+  const runs: BenchRun[] = [];
+  for (const given of benchmarks)
+    runs.push(...(await naming(given, () => openBenchRuns([path.resolve(folder, given.path)]))));
+  const input = { name, runs, ...(notes ? { notes } : {}), ...(gpus ? { gpus } : {}) };
+  if (profiles.length === 0) return input;
+  const profile = await naming(profiles[0], () =>
+    openProfile(
+      profiles.map(given => path.resolve(folder, given.path)),
+      {
+        tables: tablesReadBy(asked),
+        onProgress: (part, done) => output.progress(`reading ${name}: ${part}`, done),
+      },
+    ),
+  );
+  const isPath = model !== undefined && !findModel(model);
+  const settings = await naming(profiles[0], async () =>
+    readSettings({
+      ...(framework.iterations ? { iterations: framework.iterations } : {}),
+      ...(phase ? { phase } : {}),
+      ...(model ? { model: isPath ? path.resolve(folder, model) : model } : {}),
+    }),
+  );
+  return { ...input, analyzer: new Analyzer(profile, { ...settings, ...(marker ? { marker } : {}) }) };
+}
+
+function requireThere(folder: string, { path: given, where }: ConfiguredPath): void {
+  if (fs.existsSync(path.resolve(folder, given))) return;
+  throw new UserError(
+    'not-found',
+    `${where}: ${given} does not exist.`,
+    `Paths are relative to the folder of CONFIG (${path.resolve(folder)}).`,
+  );
+}
+
+/** A file that cannot be read is told with the line that names it. */
+async function naming<Result>({ where }: ConfiguredPath, read: () => Promise<Result>): Promise<Result> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    throw new UserError(error.code, `${where}: ${error.message}`, error.hint);
+  }
+}

@@ -1,0 +1,212 @@
+/** The verdict on a pair with and without the perfect router, as blocks: what it means and what to do first. */
+import type { Block, Fact, TableColumn, WaterfallBlock } from '../analyze/block.js';
+import { busyParts, causeLook, phaseLook } from '../analyze/names-and-colors.js';
+import { formatDuration, formatRate, formatRelativeChange, formatShare, plural } from '../base/units.js';
+import type { RouterConclusion, RouterEvidence, RouterParts, RouterVerdict } from './perfect-router.js';
+import type { StepMeans } from './perfect-router-steps.js';
+
+export const WRONG_OUTPUTS =
+  'THE ANSWERS OF THE PERFECT RUN ARE WRONG: its router sends tokens anywhere. It is for measuring only; never serve with it.';
+
+export function describeRouter(verdict: RouterVerdict): Block[] {
+  return [
+    { kind: 'statement', id: 'router-answer', title: 'Perfect router', lines: answerLines(verdict) },
+    ...(verdict.evidence.length > 0 ? [evidenceTable(verdict)] : []),
+    ...verdict.parts.map(waterfall),
+    ...checksBlock(verdict),
+  ];
+}
+
+export function answerLines(verdict: RouterVerdict): string[] {
+  const { main, conclusion, confidence, threshold, contradiction } = verdict;
+  const limit = `${Number((threshold * 100).toFixed(1))}%`;
+  const gain = main ? amount(main) : '';
+  const first: Readonly<Record<RouterConclusion, string>> = {
+    similar: `Similar with the perfect router (${gain}): routing is not your bottleneck, look elsewhere.`,
+    'small-gain': `A small gain with the perfect router (${gain}, below ${limit}): routing costs something, but is not the bottleneck.`,
+    bottleneck: `Faster with the perfect router (${gain}, more than ${limit}): routing imbalance is the bottleneck.`,
+    slower: `Slower with the perfect router (${gain}): even routing cannot cost that, so something else changed between the runs.`,
+    inconclusive: `Open (${gain}): the runs differ by chance as much as from nothing to more than ${limit}.`,
+    contradictory: `The data contradict each other (${gain}): no verdict.`,
+    'not-comparable': main
+      ? 'Not comparable: more than the router changed between the two runs.'
+      : 'Nothing to compare: no figure that both sides have.',
+  };
+  return [
+    first[conclusion],
+    ...(contradiction ? [contradiction] : []),
+    ...onTheGpu(verdict),
+    ...meaning(verdict),
+    ...(main && conclusion !== 'not-comparable'
+      ? [`How sure: ${confidence}. ${sureness(main, conclusion)}`]
+      : []),
+    WRONG_OUTPUTS,
+  ];
+}
+
+const amount = ({ gain, interval }: RouterEvidence) =>
+  interval
+    ? `${formatRelativeChange(gain)} throughput, 95% between ${formatRelativeChange(interval[0])} and ${formatRelativeChange(interval[1])}`
+    : `${formatRelativeChange(gain)} throughput`;
+
+/** A step in which the GPU mostly waits for the host shows little of what routing costs. */
+const HOST_BOUND = 0.5;
+
+function onTheGpu({ parts, main, gpus }: RouterVerdict): string[] {
+  const own = parts.find(({ phase }) => phase === main?.phase) ?? parts[0];
+  const lines: string[] = [];
+  if (own && own.hostShare > HOST_BOUND)
+    lines.push(
+      `In ${formatShare(own.hostShare)} of a normal ${phaseLook(own.phase).label} step the GPU waits for the host, so routing can hardly show in its time. By kernels, communication and waiting devices alone: ${formatRelativeChange(own.routedGain)}. Take away the host’s part first (CUDA graphs), then measure again.`,
+    );
+  if (gpus === 1)
+    lines.push(
+      'One GPU: none waits for another here. Uneven routing between GPUs shows only with expert parallelism.',
+    );
+  return lines;
+}
+
+/** A switch that had no effect gives two equal runs too. */
+const tookEffect =
+  'Make sure that the switch took effect: TensorRT-LLM prints "Precomputing perfect router logits", and not all routing methods are supported.';
+
+function meaning({ conclusion, parts, main }: RouterVerdict): string[] {
+  const own = parts.find(({ phase }) => phase === main?.phase) ?? parts[0];
+  switch (conclusion) {
+    case 'similar':
+      return [
+        `What it means: spreading tokens evenly over experts gains nothing here. ${tookEffect}`,
+        'Next: the step budget of the normal run (stepscope analyze) shows what the time goes to.',
+      ];
+    case 'small-gain':
+      return [
+        'What it means: that is the most better balancing can bring. Larger things come first: stepscope analyze.',
+      ];
+    case 'bottleneck':
+      return [
+        'What it means: the gain is the ceiling of what balancing can bring; real routing reaches part of it.',
+        'Next: balance experts over GPUs (placement by load, redundant experts), or another expert-parallel size.',
+      ];
+    case 'slower':
+      return [
+        'Next: repeat both runs in turn (normal, perfect, normal, perfect) on an idle machine with fixed clocks.',
+      ];
+    case 'inconclusive':
+      return ['Next: three runs or more of each, in turn; longer runs differ less.'];
+    case 'contradictory':
+      return own && own.gpuGain < 0.5 * (main?.gain ?? 0)
+        ? [
+            `By kernels, communication and waiting devices alone the gain would be ${formatRelativeChange(own.gpuGain)}.`,
+          ]
+        : ['Next: take profile and benchmark of both runs at one load.'];
+    case 'not-comparable':
+      return [
+        'Next: run both with the same model, dataset, load and GPUs; only ENABLE_PERFECT_ROUTER=1 may differ.',
+      ];
+  }
+}
+
+function sureness({ source, samples, interval }: RouterEvidence, conclusion: RouterConclusion): string {
+  const [a, b] = samples;
+  if (source === 'benchmark') {
+    if (!interval) return 'One run each: it may be chance; run each at least 3 times.';
+    return Math.min(a, b) < 3
+      ? 'Fewer than 3 runs on a side: the noise is a rough guess.'
+      : `From ${a} and ${b} runs.`;
+  }
+  const steps = `From ${plural(a, 'step')} and ${b} in one capture each`;
+  if (!interval) return `${steps}: too few to say how far they vary.`;
+  const more = conclusion === 'inconclusive' ? '' : ' Benchmark both, three times each, to be certain.';
+  return `${steps}: how far two runs differ is not seen.${more}`;
+}
+
+function evidenceTable({ evidence }: RouterVerdict): Block {
+  const text = (header: string, of: (item: RouterEvidence) => string, align?: 'right'): TableColumn => ({
+    header,
+    kind: 'text',
+    ...(align ? { align } : {}),
+    values: evidence.map(of),
+  });
+  const value = (of: (item: RouterEvidence) => number) => (item: RouterEvidence) =>
+    item.kind === 'rate' ? formatRate(of(item)) : formatDuration(of(item));
+  return {
+    kind: 'table',
+    id: 'router-evidence',
+    title: 'Normal and perfect router',
+    rows: evidence.length,
+    columns: [
+      text('Name', ({ measure, phase }) => (phase ? `${phaseLook(phase).label} ${measure}` : measure)),
+      text(
+        'Normal',
+        value(item => item.normal),
+        'right',
+      ),
+      text(
+        'Perfect',
+        value(item => item.perfect),
+        'right',
+      ),
+      text('Gain', item => formatRelativeChange(item.gain), 'right'),
+      text(
+        '95% between',
+        ({ interval }) => (interval ? interval.map(formatRelativeChange).join(' and ') : 'not known'),
+        'right',
+      ),
+      text(
+        'From',
+        ({ source, samples }) => `${samples.join(' and ')} ${source === 'profile' ? 'steps' : 'runs'}`,
+      ),
+    ],
+    advice: 'Gain: throughput with the perfect router by throughput without, − 1.',
+  };
+}
+
+const partLooks: Readonly<Record<keyof StepMeans, { readonly label: string; readonly color: string }>> = {
+  compute: busyParts.compute,
+  communication: busyParts.communication,
+  copies: busyParts.copies,
+  deviceWait: { ...causeLook('device-wait'), label: 'idle: device waits' },
+  otherIdle: { label: 'idle: other causes', color: '#a5adb6' },
+};
+
+function waterfall({ phase, normalNs, perfectNs }: RouterParts): WaterfallBlock {
+  const total = (means: StepMeans) => Object.values(means).reduce((sum, ns) => sum + ns, 0);
+  const names = Object.keys(partLooks) as (keyof StepMeans)[];
+  return {
+    kind: 'waterfall',
+    id: `router-parts-${phase}`,
+    title: `Where a ${phaseLook(phase).label} step changed`,
+    from: { label: 'normal router', ns: total(normalNs) },
+    to: { label: 'perfect router', ns: total(perfectNs) },
+    terms: names
+      .filter(name => normalNs[name] > 0 || perfectNs[name] > 0)
+      .map(name => ({
+        ...partLooks[name],
+        fromNs: normalNs[name],
+        toNs: perfectNs[name],
+        changeNs: perfectNs[name] - normalNs[name],
+        fromCount: null,
+        toCount: null,
+      })),
+  };
+}
+
+function checksBlock({ checks }: RouterVerdict): Block[] {
+  if (checks.length === 0) return [];
+  const facts = checks.map(({ label, status, normal, perfect }): Fact => {
+    const both =
+      normal === perfect
+        ? (normal ?? 'neither side states it')
+        : `normal ${normal ?? 'not stated'}, perfect ${perfect ?? 'not stated'}`;
+    return {
+      label,
+      text: `${status}: ${both}`,
+      ...(status === 'differs'
+        ? { tone: 'bad' as const }
+        : status === 'ok'
+          ? { tone: 'quiet' as const }
+          : {}),
+    };
+  });
+  return [{ kind: 'facts', id: 'router-checks', title: 'Did only the router change?', facts }];
+}

@@ -1,0 +1,98 @@
+/** Several frameworks beside each other: everything the page, JSON and CSV show, as plain figures. */
+import { benchMetrics } from '../../catalog/bench-metrics.js';
+import { type Phase, phases } from '../../catalog/phases.js';
+import { chooseRuns } from './common-load.js';
+import { type Correlation, correlate } from './correlation.js';
+import { checkFairness, type FairnessCheck } from './fairness.js';
+import { budgetOf, type Framework, type FrameworkInput, phaseOf } from './framework.js';
+import { measureFramework } from './measure-framework.js';
+import { judge, type Verdict } from './verdict.js';
+
+export interface FrameworkComparison {
+  readonly title: string | null;
+  readonly frameworks: readonly Framework[];
+  /** The phase that is compared; null: no profile shows any. */
+  readonly phase: Phase | null;
+  readonly checks: readonly FairnessCheck[];
+  readonly throughput: ThroughputCorrelation;
+  readonly verdict: Verdict;
+}
+
+/** Frameworks that have both a per-token time and a measured throughput. */
+export interface ThroughputCorrelation {
+  /** As the verdict ranks them; null: nobody was benchmarked. */
+  readonly measure: string | null;
+  readonly label: string | null;
+  readonly points: readonly {
+    readonly name: string;
+    readonly kernelNsPerToken: number;
+    readonly wallNsPerToken: number;
+    readonly throughput: number;
+  }[];
+  readonly byKernels: Correlation;
+  readonly byWall: Correlation;
+}
+
+export function compareFrameworks(
+  inputs: readonly FrameworkInput[],
+  title: string | null = null,
+): FrameworkComparison {
+  const chosen = chooseRuns(inputs.map(({ runs }) => runs));
+  const frameworks = inputs.map((input, i) => measureFramework(input, chosen[i]));
+  const phase = sharedPhase(frameworks);
+  const checks = checkFairness(frameworks, phase);
+  const verdict = judge(frameworks, phase, checks);
+  return { title, frameworks, phase, checks, throughput: correlation(frameworks, phase, verdict), verdict };
+}
+
+/** Decode where most have it: it is what a user waits for, token by token. Else what most have, and most time goes to. */
+function sharedPhase(frameworks: readonly Framework[]): Phase | null {
+  const candidates = phases
+    .map(({ id }) => {
+      const own = frameworks.flatMap(framework => phaseOf(framework, id) ?? []);
+      const known = frameworks.filter(framework => budgetOf(framework, id)).length;
+      return { id, known, there: own.length, wallNs: own.reduce((sum, { wallNs }) => sum + wallNs, 0) };
+    })
+    .filter(({ there }) => there > 0)
+    .sort(
+      (a, b) =>
+        b.known - a.known ||
+        b.there - a.there ||
+        Number(b.id === 'decode') - Number(a.id === 'decode') ||
+        b.wallNs - a.wallNs,
+    );
+  return candidates[0]?.id ?? null;
+}
+
+function correlation(
+  frameworks: readonly Framework[],
+  phase: Phase | null,
+  { speed }: Verdict,
+): ThroughputCorrelation {
+  const isRate = benchMetrics.find(({ id }) => id === speed?.measure)?.kind === 'rate';
+  const points = (isRate ? frameworks : []).flatMap(framework => {
+    const budget = budgetOf(framework, phase);
+    const measured = speed?.ranked.find(({ name }) => name === framework.name);
+    if (!budget || !measured) return [];
+    return [
+      {
+        name: framework.name,
+        kernelNsPerToken: budget.partsNs.kernels / budget.tokens,
+        wallNsPerToken: budget.wallNs / budget.tokens,
+        throughput: measured.value,
+      },
+    ];
+  });
+  const against = (of: (point: (typeof points)[number]) => number) =>
+    correlate(
+      points.map(of),
+      points.map(point => point.throughput),
+    );
+  return {
+    measure: speed?.measure ?? null,
+    label: speed?.label ?? null,
+    points,
+    byKernels: against(point => point.kernelNsPerToken),
+    byWall: against(point => point.wallNsPerToken),
+  };
+}

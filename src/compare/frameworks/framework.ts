@@ -1,0 +1,80 @@
+/** What goes into a comparison of frameworks, and what is known of each of them once it is measured. */
+import type { Analyzer } from '../../analyze/analysis.js';
+import type { Phase } from '../../catalog/phases.js';
+import type { BenchRun } from '../../model/bench-run.js';
+import type { GraphMode } from '../../model/profile.js';
+import type { Figure, Missing } from './figure.js';
+import type { MeasureId } from './measures.js';
+import type { TokenBudget } from './token-budget.js';
+
+export interface FrameworkInput {
+  readonly name: string;
+  readonly notes?: string;
+  /** Looking at the steps to compare; absent: no profile was given. */
+  readonly analyzer?: Analyzer;
+  readonly runs: readonly BenchRun[];
+  /** GPUs the engine runs on, where the user says so. */
+  readonly gpus?: number;
+}
+
+export interface Framework {
+  readonly name: string;
+  readonly notes: string | null;
+  readonly capture: CaptureFacts | null;
+  readonly bench: BenchFacts | null;
+  /** Means over the repeats, by the names of the catalogue of benchmark figures. */
+  readonly measured: Readonly<Record<string, Figure>>;
+  readonly gpus: number | null;
+  /** In the order of the catalogue of phases. Empty: no profile, no GPU work or no steps in it; then `why` says which. */
+  readonly phases: readonly PhaseFigures[];
+  readonly why: Missing | null;
+}
+
+export interface CaptureFacts {
+  readonly files: readonly string[];
+  readonly profiler: string;
+  readonly gpu: string | null;
+  readonly gpusWithWork: number;
+  readonly driver: string | null;
+  readonly graphMode: GraphMode;
+  readonly engine: string | null;
+  readonly stepsFoundBy: string | null;
+  readonly steps: number;
+  readonly selectedSteps: number;
+  readonly steadySteps: number;
+  readonly layers: number | null;
+  readonly precision: string | null;
+}
+
+export interface BenchFacts {
+  /** Runs at the load that is compared. */
+  readonly runs: readonly BenchRun[];
+  /** Different loads in the files given. */
+  readonly loads: number;
+}
+
+export interface PhaseFigures {
+  readonly phase: Phase;
+  /** Part of the time of the selected steps. */
+  readonly wallNs: number;
+  /** Requests per step, or prompt tokens in prefill: the median. */
+  readonly batch: number | null;
+  readonly budget: TokenBudget | Missing;
+  readonly figures: Readonly<Record<MeasureId, Figure>>;
+  readonly families: readonly FamilyFigure[] | Missing;
+}
+
+export interface FamilyFigure {
+  readonly family: string;
+  readonly nsPerToken: number;
+  readonly kernelsPerStep: number;
+}
+
+export const phaseOf = (framework: Framework, phase: Phase | null): PhaseFigures | undefined =>
+  framework.phases.find(known => known.phase === phase);
+
+/** The per-token budget of a phase, where it is known. */
+export function budgetOf(framework: Framework, phase: Phase | null): TokenBudget | undefined {
+  const budget = phaseOf(framework, phase)?.budget;
+  return budget && 'tokens' in budget ? budget : undefined;
+}

@@ -1,0 +1,68 @@
+/** The comparison for machines: the JSON document, and CSV with one figure per line in base units. */
+import { csvCell } from '../../base/csv-cell.js';
+import { benchMetrics } from '../../catalog/bench-metrics.js';
+import type { BenchRun } from '../../model/bench-run.js';
+import type { FrameworkComparison } from './compare-frameworks.js';
+import type { Figure } from './figure.js';
+import { benchRows, measures } from './measures.js';
+
+export const FRAMEWORKS_SCHEMA = 'stepscope-frameworks/1';
+
+export function frameworksDocument(comparison: FrameworkComparison): unknown {
+  return {
+    schema: FRAMEWORKS_SCHEMA,
+    ...comparison,
+    frameworks: comparison.frameworks.map(({ bench, ...framework }) => ({
+      ...framework,
+      bench: bench && { loads: bench.loads, runs: bench.runs.map(runFacts) },
+    })),
+  };
+}
+
+/** What was run; `stepscope bench --json` has iterations and requests. */
+const runFacts = ({ source, label, tool, framework, frameworkVersion, model, load }: BenchRun) => ({
+  source,
+  label,
+  tool,
+  framework,
+  frameworkVersion,
+  model,
+  load,
+});
+
+const units: Readonly<Record<string, string>> = {
+  ns: 'ns',
+  'ns-mean': 'ns',
+  bytes: 'bytes',
+  share: 'share',
+  rate: 'per second',
+  mean: 'count',
+};
+
+/** A line per framework, phase and figure. An empty value was not recorded; the last two columns say what and how. */
+export function frameworksCsv({ frameworks }: FrameworkComparison): string {
+  const lines = [['framework', 'source', 'phase', 'figure', 'unit', 'value', 'notRecorded', 'howToRecord']];
+  const add = (name: string, source: string, phase: string, id: string, kind: string, figure: Figure) =>
+    lines.push([
+      name,
+      source,
+      phase,
+      id,
+      units[kind] ?? kind,
+      figure.value === null ? '' : String(figure.value),
+      figure.value === null ? figure.what : '',
+      figure.value === null ? figure.hint : '',
+    ]);
+  for (const { name, measured, phases, why } of frameworks) {
+    for (const id of benchRows)
+      add(name, 'benchmark', '', id, benchMetrics.find(metric => metric.id === id)!.kind, measured[id]);
+    if (why) for (const { id, kind } of measures) add(name, 'profile', '', id, kind, why);
+    for (const { phase, figures, families } of phases) {
+      for (const { id, kind } of measures) add(name, 'profile', phase, id, kind, figures[id]);
+      if ('value' in families) continue;
+      for (const { family, nsPerToken } of families)
+        add(name, 'profile', phase, `family.${family}.nsPerToken`, 'ns', { value: nsPerToken });
+    }
+  }
+  return `${lines.map(cells => cells.map(csvCell).join(',')).join('\n')}\n`;
+}

@@ -1,0 +1,189 @@
+/** Everything a profile tells about one phase of a framework, each figure measured or missing with a reason. */
+import type { Analyzer } from '../../analyze/analysis.js';
+import { graphCoverage } from '../../analyze/gpu/graph-coverage.js';
+import { kernelFamilies } from '../../analyze/gpu/kernel-families.js';
+import { kernelsPerStep } from '../../analyze/gpu/kernels-per-step.js';
+import { memoryInUse } from '../../analyze/gpu/memory-in-use.js';
+import { memoryOperations } from '../../analyze/gpu/memory-operations.js';
+import { allocations } from '../../analyze/host/allocations.js';
+import { iterations } from '../../analyze/inference/iterations.js';
+import { layers } from '../../analyze/inference/layers.js';
+import { speedOfLight } from '../../analyze/inference/speed-of-light.js';
+import { sumOf } from '../../analyze/words.js';
+import { medianOf } from '../../base/stats.js';
+import type { Phase } from '../../catalog/phases.js';
+import { type Figure, isMissingResult, measured, missing, resultOf } from './figure.js';
+import type { FamilyFigure, PhaseFigures } from './framework.js';
+import type { MeasureId } from './measures.js';
+import { type TokenBudget, type TokenPart, tokenBudget } from './token-budget.js';
+
+/** `analyzer` looks at the steps of this phase alone. */
+export function measurePhase(analyzer: Analyzer, phase: Phase, wallNs: number): PhaseFigures {
+  const budget = tokenBudget(analyzer, phase);
+  return {
+    phase,
+    wallNs,
+    batch: batchOf(analyzer, phase),
+    budget,
+    figures: {
+      ...tokenFigures(budget),
+      ...kernelFigures(analyzer, phase),
+      ...memoryFigures(analyzer, phase),
+    },
+    families: familyFigures(analyzer, phase, budget),
+  };
+}
+
+const hiddenInReplays = 'graph replays were recorded as blocks: what waits inside them counts as kernels';
+
+type TokenFigures = Pick<
+  Record<MeasureId, Figure>,
+  | 'stepNs'
+  | 'tokensPerStep'
+  | 'wallNsPerToken'
+  | 'kernelNsPerToken'
+  | 'communicationNsPerToken'
+  | 'copyNsPerToken'
+  | 'hostNsPerToken'
+  | 'otherIdleNsPerToken'
+>;
+
+function tokenFigures(budget: TokenBudget | Figure): TokenFigures {
+  const of = (read: (known: TokenBudget) => Figure): Figure => ('tokens' in budget ? read(budget) : budget);
+  const part = (name: TokenPart, note?: string) =>
+    of(({ partsNs, tokens, graphReplayNs }) =>
+      measured(partsNs[name] / tokens, graphReplayNs > 0 ? note : undefined),
+    );
+  return {
+    stepNs: of(({ wallNs, windows }) => measured(wallNs / windows)),
+    tokensPerStep: of(({ tokens, windows }) => measured(tokens / windows)),
+    wallNsPerToken: of(({ wallNs, tokens }) => measured(wallNs / tokens)),
+    kernelNsPerToken: part('kernels', hiddenInReplays),
+    communicationNsPerToken: of(({ partsNs, tokens, graphReplayNs }) =>
+      // Nothing seen outside the blocks says nothing about what is in them.
+      graphReplayNs > 0 && partsNs.communication === 0
+        ? missing(
+            'communication inside CUDA graph replays (recorded as blocks)',
+            'capture with --cuda-graph-trace=node',
+          )
+        : measured(partsNs.communication / tokens),
+    ),
+    copyNsPerToken: part('copies', hiddenInReplays),
+    hostNsPerToken: part('host', hiddenInReplays),
+    otherIdleNsPerToken: part('otherIdle', hiddenInReplays),
+  };
+}
+
+type KernelFigures = Pick<
+  Record<MeasureId, Figure>,
+  'kernelsPerLayer' | 'kernelsPerStep' | 'meanKernelNs' | 'graphCoverage' | 'ofLeastTime'
+>;
+
+function kernelFigures(analyzer: Analyzer, phase: Phase): KernelFigures {
+  const counts = resultOf(analyzer, kernelsPerStep);
+  const row = isMissingResult(counts) ? counts : counts.rows.find(own => own.phase === phase);
+  const none = missing(`kernels of ${phase} steps`, 'capture with -t cuda');
+  const count = (of: 'kernels' | 'meanKernelNs'): Figure =>
+    row === undefined ? none : 'value' in row ? row : measured(row[of]);
+  const covered = resultOf(analyzer, graphCoverage);
+  const coverage = isMissingResult(covered) ? covered : covered.rows.find(own => own.phase === phase);
+  const speed = resultOf(analyzer, speedOfLight);
+  const whole = isMissingResult(speed)
+    ? missing(speed.what, 'give model: with a preset or the model’s config.json')
+    : (speed.rows.find(own => own.phase === phase && own.ofLeast !== null) ??
+      missing('the load of the steps', 'capture with markers that name requests and tokens'));
+  return {
+    // Kernels that were not recorded have no layers either, and their absence says better why.
+    kernelsPerLayer: row && 'value' in row ? row : kernelsPerLayer(analyzer, phase),
+    kernelsPerStep: count('kernels'),
+    meanKernelNs: count('meanKernelNs'),
+    graphCoverage:
+      coverage === undefined ? none : 'value' in coverage ? coverage : measured(coverage.timeShare),
+    ofLeastTime: 'value' in whole ? whole : measured(whole.ofLeast!),
+  };
+}
+
+function kernelsPerLayer(analyzer: Analyzer, phase: Phase): Figure {
+  const found = resultOf(analyzer, layers);
+  if (isMissingResult(found)) return found;
+  const own = found.rows.filter(row => row.phase === phase && row.layer !== null);
+  const numbers = new Set(own.map(row => row.layer));
+  if (numbers.size > 0) return measured(sumOf(own, row => row.kernelsPerStep) / numbers.size);
+  const structure = found.summary?.structure as { phase: string; kernelsPerRepeat: number } | null;
+  if (structure?.phase === phase)
+    return measured(structure.kernelsPerRepeat, 'by the pattern that repeats; it may span two layers');
+  return missing(
+    'layers',
+    'mark them with NVTX ranges such as "layers.3.mlp", or trace modules (with_modules=True)',
+  );
+}
+
+/** How many layers the steps have, marked or by their repeating pattern. */
+export function layerCount(analyzer: Analyzer): number | null {
+  const found = resultOf(analyzer, layers);
+  if (isMissingResult(found)) return null;
+  const marked = found.summary?.layers as number;
+  const structure = found.summary?.structure as { repeats: number } | null;
+  return marked > 0 ? marked : (structure?.repeats ?? null);
+}
+
+type MemoryFigures = Pick<
+  Record<MeasureId, Figure>,
+  'peakBytes' | 'allocationsPerStep' | 'copiesPerStep' | 'copyBytesPerStep' | 'waitedCopiesPerStep'
+>;
+
+function memoryFigures(analyzer: Analyzer, phase: Phase): MemoryFigures {
+  const inUse = resultOf(analyzer, memoryInUse);
+  const allocated = resultOf(analyzer, allocations);
+  const moved = resultOf(analyzer, memoryOperations);
+  const copies = (of: (rows: readonly CopyRow[]) => number): Figure =>
+    isMissingResult(moved) ? moved : measured(of(moved.rows.filter(row => row.phase === phase)));
+  return {
+    peakBytes: isMissingResult(inUse)
+      ? inUse
+      : inUse.rows.length === 0
+        ? missing('GPU memory usage', 'capture with --cuda-memory-usage=true, or profile_memory=True')
+        : measured(Math.max(...inUse.rows.map(row => row.peakBytes))),
+    allocationsPerStep: isMissingResult(allocated)
+      ? allocated
+      : measured(sumOf(allocated.rows, row => row.countPerStep)),
+    copiesPerStep: copies(rows => sumOf(rows, row => row.countPerStep)),
+    copyBytesPerStep: copies(rows => sumOf(rows, row => (row.bytes / row.count) * row.countPerStep)),
+    waitedCopiesPerStep: copies(rows => sumOf(rows, row => (row.hostWaits ? row.countPerStep : 0))),
+  };
+}
+
+interface CopyRow {
+  readonly countPerStep: number;
+  readonly count: number;
+  readonly bytes: number;
+  readonly hostWaits: boolean | null;
+}
+
+function familyFigures(
+  analyzer: Analyzer,
+  phase: Phase,
+  budget: TokenBudget | Figure,
+): PhaseFigures['families'] {
+  if (!('tokens' in budget)) return budget as never;
+  const found = resultOf(analyzer, kernelFamilies);
+  if (isMissingResult(found)) return found;
+  const tokensPerStep = budget.tokens / budget.windows;
+  return found.rows
+    .flatMap(({ family, phases }): FamilyFigure[] => {
+      const own = phases.find(row => row.phase === phase);
+      if (!own) return [];
+      return [{ family, nsPerToken: own.nsPerStep / tokensPerStep, kernelsPerStep: own.kernelsPerStep }];
+    })
+    .sort((a, b) => b.nsPerToken - a.nsPerToken);
+}
+
+function batchOf(analyzer: Analyzer, phase: Phase): number | null {
+  const found = resultOf(analyzer, iterations);
+  if (isMissingResult(found)) return null;
+  const sizes = found.rows
+    .filter(row => row.selected && row.phase === phase)
+    .map(row => (phase === 'prefill' ? row.contextTokens : row.generationRequests))
+    .filter(size => size !== null);
+  return sizes.length > 0 ? medianOf(Float64Array.from(sizes)) : null;
+}

@@ -1,0 +1,212 @@
+/**
+ * Which framework is fastest, by which measure, and why: the difference of two per-token equations, term by term. Where
+ * the frameworks were not asked the same question, none is declared faster.
+ */
+import { formatChange, formatDuration, formatRate } from '../../base/units.js';
+import { benchMetrics } from '../../catalog/bench-metrics.js';
+import type { Phase } from '../../catalog/phases.js';
+import { compareBenchRuns } from '../bench-difference.js';
+import type { FairnessCheck } from './fairness.js';
+import { budgetOf, type Framework } from './framework.js';
+import { benchRows } from './measures.js';
+import { type TokenPart, tokenParts } from './token-budget.js';
+
+export interface Verdict {
+  /** `unfair`: another question was asked. `reservations`: the same one, measured less well, or not all is known. */
+  readonly fairness: 'fair' | 'reservations' | 'unfair';
+  readonly speed: SpeedRanking | null;
+  /** Wall time per token in the profiles, least first. */
+  readonly profiled: readonly Ranked[];
+  /** Kernel time per token, least first. */
+  readonly kernels: readonly Ranked[];
+  readonly why: Why | null;
+  /** The first is the answer. */
+  readonly lines: readonly string[];
+}
+
+export interface Ranked {
+  readonly name: string;
+  readonly value: number;
+}
+
+export interface SpeedRanking {
+  /** Of the catalogue of benchmark figures; per GPU where their number differs. */
+  readonly measure: string;
+  readonly perGpu: boolean;
+  readonly label: string;
+  /** Fastest first. */
+  readonly ranked: readonly Ranked[];
+  /** Of the first against the second: `proven` is beyond what repeats differ by, `unproven` has no repeats. */
+  readonly lead: 'proven' | 'within-noise' | 'unproven' | null;
+}
+
+/** From the fastest to the slowest profiled, per token: the terms sum to the change. */
+export interface Why {
+  readonly from: string;
+  readonly to: string;
+  readonly changeNs: number;
+  readonly terms: readonly { readonly part: TokenPart; readonly changeNs: number }[];
+}
+
+export const partWords: Readonly<Record<TokenPart, string>> = {
+  kernels: 'kernels',
+  communication: 'communication',
+  copies: 'copies',
+  host: 'host',
+  otherIdle: 'other idle',
+};
+
+/** A term below this part of the change is not worth a word. */
+const WORTH_SAYING = 0.02;
+
+export function judge(
+  all: readonly Framework[],
+  phase: Phase | null,
+  checks: readonly FairnessCheck[],
+): Verdict {
+  const unfair = checks.filter(({ status, effect }) => status === 'differs' && effect === 'unfair');
+  const weak = checks.filter(({ status, effect }) => status === 'differs' && effect === 'weakens');
+  const unknown = checks.filter(({ status, effect }) => status === 'unknown' && effect === 'unfair');
+  const fairness = unfair.length > 0 ? 'unfair' : weak.length + unknown.length > 0 ? 'reservations' : 'fair';
+  const speed = rankSpeed(all);
+  const profiled = rankTokens(all, phase, budget => budget.wallNs);
+  const kernels = rankTokens(all, phase, budget => budget.partsNs.kernels);
+  const why = whyOf(all, phase, profiled);
+  const verdict = { fairness, speed, profiled, kernels, why } as const;
+  const lines = [
+    ...(fairness === 'unfair'
+      ? [
+          `Not a fair comparison: ${list(unfair)} ${unfair.length > 1 ? 'differ' : 'differs'}. No framework is declared faster.`,
+        ]
+      : []),
+    ...speedLine(verdict, all),
+    ...profileLines(verdict, phase),
+    ...(fairness === 'reservations' ? [reservations(weak, unknown)] : []),
+  ];
+  return { ...verdict, lines };
+}
+
+const list = (checks: readonly FairnessCheck[]) => checks.map(({ label }) => label).join(', ');
+
+function reservations(weak: readonly FairnessCheck[], unknown: readonly FairnessCheck[]): string {
+  const parts = [
+    weak.length > 0 && `not equally well measured: ${list(weak)}`,
+    unknown.length > 0 && `not known to be equal: ${list(unknown)}`,
+  ];
+  return `With reservations: ${parts.filter(Boolean).join('; ')}.`;
+}
+
+/** The first figure all benchmarked frameworks have; per GPU where they ran on different numbers of them. */
+function rankSpeed(all: readonly Framework[]): SpeedRanking | null {
+  const known = all.filter(({ bench }) => bench !== null);
+  if (known.length === 0) return null;
+  const measure = benchRows.find(id => known.every(framework => framework.measured[id].value !== null));
+  const metric = benchMetrics.find(({ id }) => id === measure);
+  if (!metric) return null;
+  const counts = new Set(known.map(({ gpus }) => gpus));
+  const perGpu = metric.kind === 'rate' && counts.size > 1 && !counts.has(null);
+  const sign = metric.better === 'higher' ? -1 : 1;
+  const ranked = known
+    .map(framework => ({
+      framework,
+      value: framework.measured[metric.id].value! / (perGpu ? framework.gpus! : 1),
+    }))
+    .sort((a, b) => sign * (a.value - b.value));
+  return {
+    measure: metric.id,
+    perGpu,
+    label: `${metric.header.replace(/^./, first => first.toLowerCase())}${perGpu ? ' per GPU' : ''}`,
+    ranked: ranked.map(({ framework, value }) => ({ name: framework.name, value })),
+    lead: ranked.length > 1 ? leadOf(ranked[1].framework, ranked[0].framework, metric.id) : null,
+  };
+}
+
+function leadOf(second: Framework, first: Framework, metric: string): SpeedRanking['lead'] {
+  const { metrics } = compareBenchRuns(second.bench!.runs, first.bench!.runs);
+  const verdict = metrics.find(({ id }) => id === metric)?.verdict;
+  if (verdict === 'within-noise') return 'within-noise';
+  return verdict === undefined || verdict === 'unproven' ? 'unproven' : 'proven';
+}
+
+function rankTokens(
+  all: readonly Framework[],
+  phase: Phase | null,
+  of: (budget: NonNullable<ReturnType<typeof budgetOf>>) => number,
+): Ranked[] {
+  return all
+    .flatMap(framework => {
+      const budget = budgetOf(framework, phase);
+      return budget ? [{ name: framework.name, value: of(budget) / budget.tokens }] : [];
+    })
+    .sort((a, b) => a.value - b.value);
+}
+
+function whyOf(all: readonly Framework[], phase: Phase | null, profiled: readonly Ranked[]): Why | null {
+  if (profiled.length < 2) return null;
+  const [from, to] = [profiled[0], profiled[profiled.length - 1]];
+  const budget = (name: string) => budgetOf(all.find(framework => framework.name === name)!, phase)!;
+  const [a, b] = [budget(from.name), budget(to.name)];
+  const terms = tokenParts
+    .map(part => ({ part, changeNs: b.partsNs[part] / b.tokens - a.partsNs[part] / a.tokens }))
+    .sort((x, y) => Math.abs(y.changeNs) - Math.abs(x.changeNs));
+  return { from: from.name, to: to.name, changeNs: to.value - from.value, terms };
+}
+
+const isRate = (measure: string) => benchMetrics.find(({ id }) => id === measure)?.kind === 'rate';
+
+function speedLine(
+  { speed, fairness }: Pick<Verdict, 'speed' | 'fairness'>,
+  all: readonly Framework[],
+): string[] {
+  if (!speed) return ['No benchmark was given: measured throughput and latency are unknown.'];
+  const { ranked, label, lead, measure } = speed;
+  const format = isRate(measure) ? formatRate : formatDuration;
+  const said = ({ name, value }: Ranked) => `${name} ${format(value)}`;
+  const [first, second] = ranked;
+  const absent = all.length - ranked.length;
+  const others = absent > 0 ? ` (${absent} without a benchmark)` : '';
+  if (!second) return [`Only ${first.name} was benchmarked: ${format(first.value)} ${label}${others}.`];
+  const asMeasured = fairness === 'unfair' ? 'As measured, ' : '';
+  const rest = (from: number) => (ranked.length > from ? `; ${ranked.slice(from).map(said).join(', ')}` : '');
+  if (lead === 'within-noise')
+    return [
+      `${asMeasured}${first.name} and ${second.name} are equally fast: ${format(first.value)} and ${format(second.value)} ${label}, within what repeats differ by${rest(2)}${others}.`,
+    ];
+  const ratio = isRate(measure) ? first.value / second.value : second.value / first.value;
+  const chance = lead === 'unproven' ? ' One run each: it may be chance.' : '';
+  const has = fairness === 'unfair' ? 'has the most' : 'is fastest measured';
+  return [
+    `${asMeasured}${first.name} ${has}: ${format(first.value)} ${label}, ×${ratio.toFixed(2)} ${second.name}${rest(1)}${others}.${chance}`,
+  ];
+}
+
+function profileLines(
+  { speed, profiled, kernels, why, fairness }: Omit<Verdict, 'lines'>,
+  phase: Phase | null,
+): string[] {
+  if (profiled.length === 0) return ['No profile tells tokens and time of the same steps: why is unknown.'];
+  const lines = [
+    `Per ${phase} token in the profiles: ${profiled.map(({ name, value }) => `${name} ${formatDuration(value)}`).join(', ')}.`,
+  ];
+  if (!why) return lines;
+  const terms = why.terms
+    .filter(({ changeNs }) => Math.abs(changeNs) >= WORTH_SAYING * Math.abs(why.changeNs))
+    .map(({ part, changeNs }) => `${partWords[part]} ${formatChange(changeNs)}`);
+  lines.push(
+    `Why: ${why.to} takes ${formatDuration(why.changeNs)} more per token than ${why.from}: ${terms.join(', ')}.`,
+  );
+  const [fastest] = profiled;
+  const [least] = kernels;
+  if (least.name !== fastest.name)
+    lines.push(
+      `${least.name} has the least kernel time per token (${formatDuration(least.value)}): what its GPU computes is not what makes it slower.`,
+    );
+  const place = speed?.ranked.findIndex(({ name }) => name === fastest.name) ?? -1;
+  // A tie for the first place is no contradiction.
+  const disagree = place > (speed?.lead === 'within-noise' ? 1 : 0);
+  if (speed && disagree && fairness !== 'unfair')
+    lines.push(
+      `Benchmark and profile disagree: measured, ${speed.ranked[0].name} is fastest; per token in the profile, ${fastest.name}. The profiles are of another load, or time is lost outside these steps (prefill, queues, the server).`,
+    );
+  return lines;
+}

@@ -1,0 +1,286 @@
+/** The perfect router: the guides' verdict at its threshold, how sure it is, and no verdict where the data give none. */
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import * as path from 'node:path';
+import { test } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { UserError } from '../src/base/user-error.js';
+import { type PerfectRouterArguments, perfectRouterReport } from '../src/cli/perfect-router-report.js';
+import { answerLines, describeRouter, WRONG_OUTPUTS } from '../src/compare/describe-perfect-router.js';
+import { bootstrap, judgeRouter, type RouterSide } from '../src/compare/perfect-router.js';
+import type { RouterProfile } from '../src/compare/perfect-router-steps.js';
+import type { BenchRun } from '../src/model/bench-run.js';
+import { perfectRouterSchema } from '../src/report/perfect-router-json.js';
+import { text } from '../src/report/text.js';
+import { capturePath, projectRoot } from '../src/testing/captures.js';
+import { assertGolden, assertSameText } from '../src/testing/golden.js';
+
+const fixtures = path.join(projectRoot, 'test/fixtures/bench');
+
+async function report(args: PerfectRouterArguments, width = 100): Promise<string> {
+  let out = '';
+  await perfectRouterReport(args, {
+    out: part => (out += part),
+    err: () => {},
+    width,
+    color: false,
+    progress: () => {},
+    clearProgress: () => {},
+  });
+  return out;
+}
+
+const run = (outputTokens: number, load: BenchRun['load'] = {}): BenchRun => ({
+  source: { file: 'drawn.json', format: 'drawn' },
+  tool: 'trtllm-bench',
+  model: 'moe',
+  load: { dataset: 'd.txt', inputTokens: 1024, outputTokens: 128, requests: 64, gpus: 8, ...load },
+  throughput: { outputTokens },
+  latency: {},
+  counts: {},
+  notes: [],
+});
+const benched = (...values: number[]): RouterSide => ({ runs: values.map(value => run(value)) });
+
+/** Steps of these lengths, of which the host takes `host` and the GPU the rest. */
+const profiled = (stepNs: readonly number[], host: number, rest: Partial<RouterProfile> = {}): RouterSide => {
+  const mean = stepNs.reduce((sum, ns) => sum + ns, 0) / stepNs.length;
+  const meansNs = { compute: mean - host, communication: 0, copies: 0, deviceWait: 0, otherIdle: host };
+  return {
+    runs: [],
+    profile: {
+      profiler: 'nsys',
+      graphs: 'nodes',
+      gpu: 'NVIDIA H200',
+      gpus: 8,
+      layers: 61,
+      phases: [{ phase: 'decode', stepNs, meansNs, batch: 64 }],
+      ...rest,
+    },
+  };
+};
+const around = (ns: number) => [0.99, 1, 1.01, 0.995, 1.005, 1].map(part => part * ns);
+
+test('benchmarks with repeats: the guides’ two readings, and what lies between', () => {
+  const cases: readonly (readonly [
+    normal: number[],
+    perfect: number[],
+    conclusion: string,
+    confidence: string,
+  ])[] = [
+    [[100, 101, 99], [101, 100, 102], 'similar', 'certain'],
+    [[100, 101, 99], [130, 131, 129], 'bottleneck', 'certain'],
+    [[100, 101, 99], [106, 107, 105], 'small-gain', 'certain'],
+    [[100, 101, 99], [90, 91, 89], 'slower', 'certain'],
+    [[100, 101, 99], [111, 112, 110], 'bottleneck', 'possible'],
+    [[100, 101, 99], [109, 110, 108], 'small-gain', 'possible'],
+    [[80, 120, 100], [90, 130, 110], 'inconclusive', 'possible'],
+    [[100, 101], [130, 131], 'bottleneck', 'likely'],
+    [[100], [130], 'bottleneck', 'possible'],
+    [[100], [101], 'similar', 'possible'],
+    [[100], [90], 'slower', 'possible'],
+  ];
+  for (const [normal, perfect, conclusion, confidence] of cases) {
+    const verdict = judgeRouter(benched(...normal), benched(...perfect));
+    assert.deepEqual(
+      [verdict.conclusion, verdict.confidence],
+      [conclusion, confidence],
+      `${normal} → ${perfect}`,
+    );
+    assert.ok(
+      Math.abs(verdict.main!.gain - (sum(perfect) / perfect.length / (sum(normal) / normal.length) - 1)) <
+        1e-9,
+    );
+    assert.equal(answerLines(verdict).at(-1), WRONG_OUTPUTS);
+  }
+});
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+
+test('the threshold is a setting, and the line is at more than it', () => {
+  const pair = [benched(100, 101, 99), benched(115, 116, 114)] as const;
+  assert.equal(judgeRouter(...pair).conclusion, 'bottleneck');
+  assert.equal(judgeRouter(...pair, 0.2).conclusion, 'small-gain');
+  assert.equal(judgeRouter(benched(100), benched(110)).conclusion, 'small-gain');
+  assert.equal(judgeRouter(benched(100), benched(110.001)).conclusion, 'bottleneck');
+});
+
+test('the words are those of the guides', () => {
+  const words = (normal: RouterSide, perfect: RouterSide) =>
+    answerLines(judgeRouter(normal, perfect)).join('\n');
+  const similar = words(benched(100, 101, 99), benched(101, 100, 102));
+  assert.match(similar, /^Similar .*routing is not your bottleneck, look elsewhere\./);
+  assert.match(similar, /Make sure that the switch took effect/);
+  assert.match(similar, /How sure: certain\. From 3 and 3 runs/);
+  const gain = words(benched(100), benched(130));
+  assert.match(gain, /^Faster .*\+30\.0% throughput, more than 10%\): routing imbalance is the bottleneck/);
+  assert.match(gain, /How sure: possible\. One run each/);
+  assert.match(words(benched(100), benched(80)), /^Slower .*something else changed/);
+});
+
+test('a pair in which more than the router changed gives no verdict', () => {
+  const other: readonly BenchRun['load'][] = [
+    { dataset: 'other.txt' },
+    { inputTokens: 512 },
+    { requests: 128 },
+    { gpus: 4 },
+    { expertParallel: 4 },
+  ];
+  for (const load of other) {
+    const normal = { runs: [run(100, { expertParallel: 8 })] };
+    const verdict = judgeRouter(normal, { runs: [run(140, { expertParallel: 8, ...load })] });
+    assert.equal(verdict.conclusion, 'not-comparable', JSON.stringify(load));
+    assert.equal(verdict.checks.filter(({ status }) => status === 'differs').length, 1, JSON.stringify(load));
+  }
+  const batch = profiled(around(8e6), 0, {
+    phases: [{ ...profiled(around(8e6), 0).profile!.phases[0], batch: 32 }],
+  });
+  assert.equal(judgeRouter(profiled(around(10e6), 0), batch).conclusion, 'not-comparable');
+  assert.equal(
+    judgeRouter(profiled(around(10e6), 0), profiled(around(8e6), 0, { layers: 60 })).conclusion,
+    'not-comparable',
+  );
+  const unstated = judgeRouter({ runs: [run(100, { dataset: undefined })] }, { runs: [run(140)] });
+  assert.equal(unstated.conclusion, 'bottleneck');
+  assert.equal(unstated.checks.find(({ id }) => id === 'dataset')?.status, 'unknown');
+});
+
+test('profiles: an interval over steps, never certain', () => {
+  const gain = judgeRouter(profiled(around(10e6), 1e6), profiled(around(8e6), 1e6));
+  assert.deepEqual([gain.conclusion, gain.confidence], ['bottleneck', 'likely']);
+  const [low, high] = gain.main!.interval!;
+  assert.ok(low > 0.2 && low < 0.25 && high > 0.25 && high < 0.3, `${low} ${high}`);
+  const few = judgeRouter(profiled([10e6, 10e6], 0), profiled([8e6, 8e6], 0));
+  assert.deepEqual([few.main!.interval, few.confidence], [null, 'possible']);
+  const same = judgeRouter(profiled(around(10e6), 1e6), profiled(around(10e6), 1e6));
+  assert.deepEqual([same.conclusion, same.confidence], ['similar', 'likely']);
+});
+
+test('drawing steps again gives the same interval every time, and it holds the truth as often as it says', () => {
+  assert.deepEqual(bootstrap(around(10e6), around(8e6)), bootstrap(around(10e6), around(8e6)));
+  assert.equal(bootstrap([1, 2, 3], [1, 2, 3, 4]), null);
+  let seed = 11;
+  const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
+  const draw = (mean: number) => Array.from({ length: 40 }, () => mean * (0.8 + 0.4 * random()));
+  let held = 0;
+  for (let round = 0; round < 100; round++) {
+    const [low, high] = bootstrap(draw(10), draw(8))!;
+    if (low <= 0.25 && high >= 0.25) held++;
+  }
+  assert.ok(held >= 88 && held <= 100, `${held} of 100`);
+});
+
+test('a gain that is not on the GPU is no proof, and a benchmark that disagrees with its profile is none', () => {
+  const hostFaster = judgeRouter(profiled(around(10e6), 6e6), profiled(around(8e6), 4e6));
+  assert.equal(hostFaster.conclusion, 'contradictory');
+  assert.match(answerLines(hostFaster).join('\n'), /not on the GPU/);
+  assert.ok(Math.abs(hostFaster.parts[0].gpuGain) < 1e-9);
+  const side = (bench: RouterSide, profile: RouterSide): RouterSide => ({ ...profile, runs: bench.runs });
+  const benchOnly = judgeRouter(
+    side(benched(100, 101, 99), profiled(around(10e6), 1e6)),
+    side(benched(130, 131, 129), profiled(around(10e6), 1e6)),
+  );
+  assert.match(benchOnly.contradiction!, /^The benchmark gains, the steps in the profile do not/);
+  const stepsOnly = judgeRouter(
+    side(benched(100, 101, 99), profiled(around(10e6), 1e6)),
+    side(benched(100, 99, 101), profiled(around(8e6), 1e6)),
+  );
+  assert.match(stepsOnly.contradiction!, /^The steps in the profile gain, the benchmark does not/);
+  const agree = judgeRouter(
+    side(benched(100, 101, 99), profiled(around(10e6), 1e6)),
+    side(benched(130, 131, 129), profiled(around(8e6), 1e6)),
+  );
+  assert.deepEqual(
+    [agree.conclusion, agree.main!.source, agree.evidence.length],
+    ['bottleneck', 'benchmark', 2],
+  );
+});
+
+const pair = (file: string) => ({
+  normal: [capturePath('moe-learned', file)],
+  perfect: [capturePath('moe-perfect', file)],
+});
+
+test('the captured pair is host-bound: its steps prove nothing about routing, and the page says so', async () => {
+  assertGolden('perfect-router-moe.txt', await report(pair('profile.sqlite.gz')));
+  for (const file of ['profile.sqlite.gz', 'kineto.json.gz']) {
+    const document = JSON.parse(await report({ ...pair(file), format: 'json' }));
+    assert.notEqual(document.conclusion, 'bottleneck', file);
+    assert.ok(document.parts[0].hostShare > 0.8, file);
+    // Balanced experts do take a little less of the GPU.
+    assert.ok(document.parts[0].routedGain > 0.005 && document.parts[0].routedGain < 0.06, file);
+    for (const side of ['normalNs', 'perfectNs'] as const) {
+      const parts = sum(Object.values<number>(document.parts[0][side]));
+      const step = side === 'normalNs' ? document.main.normal : document.main.perfect;
+      assert.ok(Math.abs(parts - step) < 1, `${file}: ${parts} of ${step}`);
+    }
+  }
+});
+
+test('JSON follows its schema; Markdown and any width hold', async () => {
+  const file = path.join(projectRoot, 'docs/schemas/perfect-router.schema.json');
+  assertSameText(file, `${JSON.stringify(perfectRouterSchema, null, 2)}\n`);
+  const validate = new Ajv2020({ strict: true, allowUnionTypes: true, strictTuples: false }).compile(
+    perfectRouterSchema as object,
+  );
+  const bench = {
+    normal: [path.join(fixtures, 'trtllm-two-reports-crlf.log')],
+    perfect: [path.join(fixtures, 'trtllm-1.2-streaming.log')],
+  };
+  for (const args of [pair('profile.sqlite.gz'), bench]) {
+    const document: object = JSON.parse(await report({ ...args, format: 'json' }));
+    assert.ok(validate(document), JSON.stringify(validate.errors?.slice(0, 3)));
+    assert.ok(!validate({ ...document, conclusion: 'perhaps' }));
+    assert.match(await report({ ...args, format: 'markdown' }), /THE ANSWERS OF THE PERFECT RUN ARE WRONG/);
+    for (const width of [80, 100, 120])
+      for (const line of (await report(args, width)).split('\n')) assert.ok([...line].length <= width, line);
+  }
+  const nothing = judgeRouter({ runs: [] }, { runs: [] });
+  assert.equal(nothing.conclusion, 'not-comparable');
+  assert.match(text.render(describeRouter(nothing), { width: 80, color: false }), /Nothing to compare/);
+});
+
+test('files are told apart by content', async () => {
+  for (const name of readdirSync(fixtures).filter(one => !/README|trtllm-output/.test(one))) {
+    const file = path.join(fixtures, name);
+    // Each against itself: a benchmark gives evidence of benchmarks, or has no figure that counts.
+    const { evidence } = JSON.parse(await report({ normal: [file], perfect: [file], format: 'json' }));
+    assert.ok(
+      evidence.every((item: { source: string }) => item.source === 'benchmark'),
+      name,
+    );
+  }
+  const both = JSON.parse(
+    await report({
+      normal: [...pair('kineto.json.gz').normal, path.join(fixtures, 'trtllm-report.json')],
+      perfect: [...pair('kineto.json.gz').perfect, path.join(fixtures, 'trtllm-report.json')],
+      format: 'json',
+    }),
+  );
+  assert.deepEqual(
+    [...new Set(both.evidence.map((item: { source: string }) => item.source))],
+    ['benchmark', 'profile'],
+  );
+});
+
+test('what cannot be a pair is told in two lines', async () => {
+  const bench = path.join(fixtures, 'trtllm-report.json');
+  const cases: readonly (readonly [PerfectRouterArguments, RegExp])[] = [
+    [{ normal: [bench], perfect: [] }, /needs a run with the normal router/],
+    [
+      { normal: [bench], perfect: [capturePath('moe-perfect')] },
+      /One side is a benchmark and the other a profile/,
+    ],
+    [{ normal: ['absent.json'], perfect: [bench] }, /absent\.json does not exist/],
+    [{ normal: [capturePath('client')], perfect: [capturePath('moe-perfect')] }, /not recorded: GPU work/],
+    [{ normal: [bench], perfect: [bench], threshold: 10 }, /10 is no threshold/],
+    [{ normal: [path.join(fixtures, 'README.md')], perfect: [bench] }, /no benchmark result/],
+  ];
+  for (const [args, what] of cases)
+    await assert.rejects(report(args), (error: unknown) => {
+      assert.ok(error instanceof UserError, String(error));
+      assert.match(error.message, what);
+      assert.ok(error.hint !== '' && !`${error.message}${error.hint}`.includes('\n'));
+      return true;
+    });
+});
