@@ -13,6 +13,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   info: async () => (await import('./commands/info.js')).info,
   stats: async () => (await import('./commands/stats.js')).stats,
   bench: async () => (await import('./commands/bench.js')).bench,
+  moe: async () => (await import('./commands/moe.js')).moe,
   frameworks: async () => (await import('./commands/frameworks.js')).frameworks,
   redact: async () => (await import('./commands/redact.js')).redact,
 };

@@ -1,4 +1,5 @@
 /** The registry of formats of expert loads: one line per format. */
+import { agent } from './agent.js';
 import { balanceLog } from './balance-log.js';
 import { csv } from './csv.js';
 import { jsonCounts } from './json-counts.js';
@@ -16,6 +17,7 @@ export const loadImporters: readonly LoadImporter[] = [
   trtllmStatistic,
   trtllmCalibration,
   sglangPt,
+  agent,
   balanceLog,
 ];
 

@@ -20,6 +20,8 @@ export const jsonCounts: LoadImporter = {
   label: 'JSON lists of counts (SGLang expert distribution among them) or of chosen experts',
   recognizes({ headText }) {
     const text = headText.trimStart();
+    // The agent's file has counts too, and more to say about them.
+    if (text.includes('"stepscopeExpertLoad"')) return false;
     return /^\[\s*\[/.test(text) || (text[0] === '{' && keyed([...COUNT_KEYS, ...ID_KEYS]).test(text));
   },
   async open(content, options) {

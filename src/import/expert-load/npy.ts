@@ -44,6 +44,17 @@ export const npy: LoadImporter = {
   },
 };
 
+/** Counts whose shape is known to be [iteration, layer, expert] or [layer, expert]. */
+export async function npyCounts(content: LoadContent): Promise<ExpertLoads> {
+  try {
+    const loads = await npy.open(content, { as: 'counts' });
+    return loads as ExpertLoads;
+  } catch (error) {
+    content.close();
+    throw error;
+  }
+}
+
 function countsOf(content: LoadContent, source: ByteSource, header: NpyHeader): ExpertLoads {
   const [iterations, layers, experts] = header.shape.length === 3 ? header.shape : [1, ...header.shape];
   checkShape(content.name, layers, experts);
