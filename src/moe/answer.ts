@@ -224,7 +224,7 @@ function fixes(
     onProgress: done => onProgress?.(done / 2),
   });
   const replicated = planLayers(summary, { ...shape, places: summary.experts + extra }, time, {
-    methods: ['eplb-hierarchical', 'eplb-global', 'stepscope'],
+    methods: ['eplb-hierarchical', 'eplb-global', 'stepscope-hierarchical', 'stepscope'],
     onProgress: done => onProgress?.(0.5 + done / 2),
   });
   const base = moved.plans[0].cost;

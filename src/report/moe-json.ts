@@ -126,7 +126,9 @@ export const moeSchema: Json = {
     ),
     placements: list(
       object({
-        method: { enum: ['plain', 'eplb-hierarchical', 'eplb-global', 'stepscope'] },
+        method: {
+          enum: ['plain', 'eplb-hierarchical', 'eplb-global', 'stepscope-hierarchical', 'stepscope'],
+        },
         label: text('in words'),
         replicas: number('beside the experts'),
         gpuImbalance: number('busiest by mean GPU'),

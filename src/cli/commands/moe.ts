@@ -37,6 +37,7 @@ export const moe: Command = {
       meaning: 'place: tokens a GPU brings to a layer, for traffic (default: as measured)',
     },
     { flags: '--hidden N', meaning: 'place: width of the model, for traffic (default 7168)' },
+    { flags: '--top-groups N', meaning: 'place: groups a token may use (DeepSeek-V3: 4), for traffic' },
     { flags: '--top-k N', meaning: 'experts per token, where the file does not say' },
     { flags: '--run', meaning: 'experiment: run the pair instead of printing it; no shell is used' },
     { flags: '--repeats N', meaning: 'experiment: runs of each router, in turns (default 3)' },
@@ -129,12 +130,14 @@ async function place(args: readonly string[], output: Output): Promise<number> {
     tokens: { type: 'string' },
     hidden: { type: 'string' },
     'top-k': { type: 'string' },
+    'top-groups': { type: 'string' },
   });
   requireLoads(positionals);
   const engines: MappingFormat[] = (values.for ?? []).flatMap(part => part.split(',')).map(readMappingFormat);
   requireOneFormat(engines, values.output);
   const tokens = count('--tokens', values.tokens);
   const topK = count('--top-k', values['top-k']);
+  const topGroups = count('--top-groups', values['top-groups']);
   return moePlace(
     positionals,
     readMachine(values),
@@ -147,6 +150,7 @@ async function place(args: readonly string[], output: Output): Promise<number> {
       hidden: count('--hidden', values.hidden) ?? 7168,
       ...(tokens === undefined ? {} : { tokens }),
       ...(topK === undefined ? {} : { topK }),
+      ...(topGroups === undefined ? {} : { topGroups }),
     },
     output,
   );

@@ -29,6 +29,7 @@ export interface PlaceOptions {
   readonly tokens?: number;
   readonly hidden: number;
   readonly topK?: number;
+  readonly topGroups?: number;
 }
 
 export async function moePlace(
@@ -76,7 +77,7 @@ interface TrafficRow {
 function trafficRows(
   summary: LoadSummary,
   { plans, shape }: Plans,
-  { tokens, hidden, topK }: PlaceOptions,
+  { tokens, hidden, topK, topGroups }: PlaceOptions,
 ): TrafficRow[] {
   const k = topK ?? summary.topK;
   if (k === undefined) return [];
@@ -90,6 +91,8 @@ function trafficRows(
         tokensPerGpu,
         topK: k,
         hidden,
+        ...(shape.groups === undefined ? {} : { groups: shape.groups }),
+        ...(topGroups === undefined ? {} : { topGroups }),
       }),
     );
     return { plan, traffic: meanTraffic(each) };
@@ -141,8 +144,12 @@ function blocks(
         kind: 'text',
         values: plans.map(({ cost }) => ratio(Math.max(...cost.layers.map(layer => layer.imbalance)))),
       },
-      { header: 'Lost of expert time', kind: 'share', values: plans.map(({ cost }) => cost.lostShare) },
-      { header: 'Expert time saved', kind: 'share', values: plans.map(({ cost }) => 1 - cost.ns / base.ns) },
+      { header: 'Lost of expert time (%)', kind: 'share', values: plans.map(({ cost }) => cost.lostShare) },
+      {
+        header: 'Expert time saved (%)',
+        kind: 'share',
+        values: plans.map(({ cost }) => 1 - cost.ns / base.ns),
+      },
     ],
   };
   return [

@@ -13,6 +13,9 @@ export interface TrafficShape {
   /** Tokens each GPU brings to a layer. */
   readonly tokensPerGpu: number;
   readonly topK: number;
+  /** Groups of experts, and how many of them a token may use: where groups are kept on nodes, it visits no more nodes. */
+  readonly groups?: number;
+  readonly topGroups?: number;
   readonly hidden: number;
   /** Bytes of one number on the way there and back; FP8 and BF16 by default. */
   readonly dispatchBytes?: number;
@@ -48,7 +51,8 @@ export function trafficOf(placement: Placement, tokens: ArrayLike<number>, shape
     gpuShare.subarray(node * perNode, (node + 1) * perNode).reduce((sum, share) => sum + share, 0),
   );
   // Chance that at least one of k draws lands there.
-  const visits = (share: number) => 1 - (1 - Math.min(1, share)) ** topK;
+  const visits = (share: number, draws = topK) => 1 - (1 - Math.min(1, share)) ** draws;
+  const nodeDraws = keepsGroups(placement, shape) ? Math.min(topK, shape.topGroups ?? topK) : topK;
   const bytes = tokensPerGpu * hidden * (dispatchBytes + combineBytes);
   const copies = new LinkSum(gpus, nodes);
   const once = new LinkSum(gpus, nodes);
@@ -61,14 +65,29 @@ export function trafficOf(placement: Placement, tokens: ArrayLike<number>, shape
     once.intoGpu[gpu] += own * (perNode - 1) + (own * (gpus - perNode) * (perNode - 1)) / perNode;
   }
   for (let node = 0; node < nodes; node++)
-    once.intoNode[node] = bytes * visits(nodeShare[node]) * (gpus - perNode);
-  const sumOf = (values: Float64Array) => values.reduce((sum, share) => sum + visits(share), 0);
+    once.intoNode[node] = bytes * visits(nodeShare[node], nodeDraws) * (gpus - perNode);
+  const sumOf = (values: Float64Array, draws = topK) =>
+    values.reduce((sum, share) => sum + visits(share, draws), 0);
   return {
     eachCopy: copies.finish(),
     oncePerNode: once.finish(),
-    nodesPerToken: sumOf(nodeShare),
+    nodesPerToken: sumOf(nodeShare, nodeDraws),
     gpusPerToken: sumOf(gpuShare),
   };
+}
+
+/** Whether every group of experts lies on one node. */
+function keepsGroups({ expertOf, replicas, gpus }: Placement, { groups = 1, nodes }: TrafficShape): boolean {
+  if (groups === 1 || replicas.length % groups !== 0) return false;
+  const size = replicas.length / groups;
+  const perNode = (expertOf.length / gpus) * (gpus / nodes);
+  const nodeOf = new Map<number, number>();
+  return expertOf.every((expert, place) => {
+    const group = Math.floor(expert / size);
+    const node = Math.floor(place / perNode);
+    if (!nodeOf.has(group)) nodeOf.set(group, node);
+    return nodeOf.get(group) === node;
+  });
 }
 
 class LinkSum {

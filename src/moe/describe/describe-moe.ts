@@ -38,11 +38,11 @@ function fixTable({ plans, heldOut, machine }: MoeAnswer): TableBlock[] {
           values: plans.map(({ plan }) => ratio(plan.cost.imbalance)),
         },
         {
-          header: 'Lost of expert time',
+          header: 'Lost of expert time (%)',
           kind: 'share',
           values: plans.map(({ plan }) => plan.cost.lostShare),
         },
-        { header: 'Won back', kind: 'share', values: plans.map(({ recovered }) => recovered) },
+        { header: 'Won back (%)', kind: 'share', values: plans.map(({ recovered }) => recovered) },
         {
           header: 'Steps',
           kind: 'text',
@@ -104,8 +104,8 @@ function layerTable({ layers, cost }: MoeAnswer, most: number): TableBlock[] {
         { header: 'Variation', kind: 'text', values: text(row => row.meanVariation.toFixed(2)) },
         { header: 'Gini', kind: 'text', values: text(row => row.overall.gini.toFixed(2)) },
         { header: 'Entropy', kind: 'text', values: text(row => row.overall.entropy.toFixed(3)) },
-        { header: 'Idle experts', kind: 'share', values: rows.map(row => row.meanIdleShare) },
-        { header: 'Hot stays hot', kind: 'share', values: rows.map(row => row.stability.hotOverlap) },
+        { header: 'Idle experts (%)', kind: 'share', values: rows.map(row => row.meanIdleShare) },
+        { header: 'Hot stays hot (%)', kind: 'share', values: rows.map(row => row.stability.hotOverlap) },
         {
           header: 'Hottest',
           kind: 'text',
@@ -137,7 +137,7 @@ function gpuTable({ cost, machine }: MoeAnswer, most: number): TableBlock[] {
       columns: [
         { header: 'GPU', kind: 'id', values: rows.map(({ index }) => index) },
         { header: 'Tokens by mean', kind: 'text', values: rows.map(({ pairs }) => ratio(pairs / mean)) },
-        { header: 'Waited for', kind: 'share', values: rows.map(({ criticalShare }) => criticalShare) },
+        { header: 'Waited for (%)', kind: 'share', values: rows.map(({ criticalShare }) => criticalShare) },
       ],
       advice: 'Experts in order. Waited for: part of layers and iterations in which this GPU had most.',
     },
@@ -159,7 +159,7 @@ function inferredTable({ measured, basis }: MoeAnswer): TableBlock[] {
         { header: 'Rank', kind: 'id', values: rows.map(({ rank, device }) => rank ?? device) },
         { header: 'Grouped GEMMs', kind: 'ns-mean', values: rows.map(({ expertNs }) => expertNs) },
         { header: 'Waits for others', kind: 'ns-mean', values: rows.map(({ waitNs }) => waitNs) },
-        { header: 'Slowest', kind: 'share', values: rows.map(({ slowestShare }) => slowestShare) },
+        { header: 'Slowest (%)', kind: 'share', values: rows.map(({ slowestShare }) => slowestShare) },
       ],
       advice: 'Per step. Waits: communication and combine beyond that of the quickest rank of the step.',
     },

@@ -117,7 +117,7 @@ function careful(command: readonly string[], repeats: number): string[] {
     !text.includes('{run}')
       ? ['Every run writes the same result file: put {run} into its name.']
       : []),
-    ...(/\b(?:--dataset|--dataset-path|--seed|--random-seed)\b/.test(text)
+    ...(/(?:^|\s)--(?:dataset|dataset-path|seed|random-seed)\b/.test(text)
       ? []
       : ['The command names no dataset and no seed: both routers must get the same requests.']),
     ...(repeats < 3 ? ['With fewer than three repeats chance cannot be told from gain.'] : []),

@@ -9,7 +9,12 @@ import { betterPlacement } from './better-placement.js';
 import { type EplbShape, eplb } from './eplb.js';
 import { checkMachine, type Placement, placementOf } from './placement.js';
 
-export type PlanMethod = 'plain' | 'eplb-hierarchical' | 'eplb-global' | 'stepscope';
+export type PlanMethod =
+  | 'plain'
+  | 'eplb-hierarchical'
+  | 'eplb-global'
+  | 'stepscope-hierarchical'
+  | 'stepscope';
 
 export interface Plan {
   readonly method: PlanMethod;
@@ -54,18 +59,25 @@ export function planLayers(
   return { shape, heldOut, plans };
 }
 
-const allMethods: readonly PlanMethod[] = ['plain', 'eplb-hierarchical', 'eplb-global', 'stepscope'];
+const allMethods: readonly PlanMethod[] = [
+  'plain',
+  'eplb-hierarchical',
+  'eplb-global',
+  'stepscope-hierarchical',
+  'stepscope',
+];
 
 const labels: Readonly<Record<PlanMethod, string>> = {
   plain: 'in order',
   'eplb-hierarchical': 'EPLB, by node',
   'eplb-global': 'EPLB, global',
-  stepscope: 'Stepscope',
+  'stepscope-hierarchical': 'Stepscope, by node',
+  stepscope: 'Stepscope, global',
 };
 
 /** Groups can be kept on nodes only where nodes divide them. */
 const isPossible = (method: PlanMethod, { nodes, groups = 1 }: EplbShape): boolean =>
-  method !== 'eplb-hierarchical' || (nodes > 1 && groups % nodes === 0);
+  !method.endsWith('-hierarchical') || (nodes > 1 && groups % nodes === 0);
 
 export function placeBy(method: PlanMethod, tokens: Float64Array, shape: EplbShape): Placement {
   const experts = tokens.length;
@@ -81,8 +93,10 @@ export function placeBy(method: PlanMethod, tokens: Float64Array, shape: EplbSha
       return eplb(tokens, shape);
     case 'eplb-global':
       return eplb(tokens, { ...shape, groups: 1, nodes: 1 });
-    case 'stepscope':
+    case 'stepscope-hierarchical':
       return betterPlacement(tokens, shape);
+    case 'stepscope':
+      return betterPlacement(tokens, { ...shape, groups: 1, nodes: 1 });
   }
 }
 
