@@ -19,7 +19,7 @@ export const balanceLog: LoadImporter = {
   recognizes: ({ head, headText }) =>
     head.length > 0 &&
     !head.includes(0) &&
-    !/^\s*[[{]/.test(headText) &&
+    !/^\s*(?:\{|\[\s*[[{])/.test(headText) &&
     !/^\s*\d+(\.0*)?\s*,/.test(headText) &&
     !/^\s*(?:"?(?:iteration|iter|step)"?\s*,\s*)?"?layer"?\s*,/i.test(headText),
   async open(content) {
