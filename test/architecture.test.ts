@@ -23,7 +23,7 @@ const allowed: Record<string, readonly string[]> = {
   cli: ['base', 'model', 'catalog', 'import', 'analyze', 'compare', 'moe', 'report', 'redact', 'server'],
 };
 /** These run anywhere: in the command, a worker, a browser. No files, processes or DOM. */
-const pure = ['base', 'model', 'catalog', 'analyze', 'compare', 'report', 'timeline', 'web'];
+const pure = ['base', 'model', 'catalog', 'analyze', 'compare', 'moe', 'report', 'timeline', 'web'];
 
 const source = path.join(projectRoot, 'src');
 const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(name => /\.tsx?$/.test(name));

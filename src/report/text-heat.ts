@@ -30,8 +30,8 @@ export function renderHeat(block: HeatBlock, context: RenderContext): string {
   });
   const gap = Math.max(1, fitted.columns - widthOf(block.from) - widthOf(block.to));
   const axis = `  ${' '.repeat(labels)}  ${block.from}${' '.repeat(gap)}${block.to}`;
-  const [half, , even, twice, four] = heatBounds;
-  const legend = `  ${' '.repeat(labels)}  ' ' under ${half}×   ░ up to ${even}×   ▒ up to ${twice}×   ▓ up to ${four}×   █ above`;
+  const [half, less, even, twice, four] = heatBounds;
+  const legend = `  ${' '.repeat(labels)}  ' ' under ${half}×   · up to ${less}×   ░ up to ${even}×   ▒ up to ${twice}×   ▓ up to ${four}×   █ above`;
   const head = `${paint.bold(block.title)}  ${paint.dim(truncate(block.caption, context.width - widthOf(block.title) - 2))}`;
   return `${[head, ...lines, paint.dim(axis), paint.dim(legend)].join('\n')}\n`;
 }
