@@ -136,6 +136,36 @@ test('phases: by the number of tokens where nobody recorded them', () => {
   );
 });
 
+test('one phase alone, and each with its own imbalance', async () => {
+  const file = path.join(temporary, 'phases.npy');
+  writeFileSync(
+    file,
+    npyOf(
+      '<i4',
+      [4, 1, 20],
+      [100, 20, 100, 20].flatMap((tokens, i) =>
+        Array.from({ length: 20 }, (_, e) => (i % 2 && e === 0 ? 60 : tokens)),
+      ),
+    ),
+  );
+  const json = async (...args: string[]) =>
+    JSON.parse((await stepscope([file, '--gpus', '5', '--prefill-from', '1500', '--json', ...args])).out);
+  const { phases } = (await json()).loads;
+  assert.deepEqual(
+    phases.map(({ phase, gpuImbalance }: { phase: string; gpuImbalance: number }) => [
+      phase,
+      Number(gpuImbalance.toFixed(3)),
+    ]),
+    [
+      ['prefill', 1],
+      ['decode', 1.364],
+    ],
+  );
+  assert.equal((await json('--phase', 'prefill')).gpuImbalance, 1);
+  assert.equal((await json('--phase', 'decode')).loads.iterations, 2);
+  assert.match((await stepscope([file, '--phase', 'decode'])).err, /no iterations of phase decode/);
+});
+
 const time: ExpertTime = { floorNs: 100, nsPerPair: 10, basis: 'given', about: '' };
 
 test('cost: the busiest GPU of every layer, by hand', () => {

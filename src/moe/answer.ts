@@ -1,6 +1,6 @@
 /** "Is routing imbalance my bottleneck?" All that answers it, from counts, from a log of balance or from a profile. */
 import type { Note } from '../base/notes.js';
-import type { BalanceLog, LoadSource } from '../model/expert-load.js';
+import type { BalanceLog, LoadPhase, LoadSource } from '../model/expert-load.js';
 import { type ExpertTime, proportional } from './cost/expert-time.js';
 import type { StepExperts } from './cost/expert-work.js';
 import { fitFromProfile } from './cost/fit-profile.js';
@@ -52,6 +52,7 @@ export interface MoeAnswer {
   /** With `depends`: the share of a step above which experts make routing the bottleneck. */
   readonly shareForBottleneck: number | null;
   readonly layers: readonly LayerAnswer[];
+  readonly phases: readonly PhaseAnswer[];
   readonly cost: PlacementCost | null;
   readonly plans: readonly FixPlan[];
   readonly heldOut: boolean;
@@ -65,6 +66,15 @@ export interface MoeAnswer {
     readonly points: number;
   } | null;
   readonly notes: readonly Note[];
+}
+
+export interface PhaseAnswer {
+  readonly phase: LoadPhase;
+  readonly iterations: number;
+  /** Busiest by mean expert and by mean GPU, over layers and iterations. */
+  readonly maxOverMean: number;
+  readonly gpuImbalance: number;
+  readonly lostShare: number;
 }
 
 export interface FixPlan {
@@ -105,6 +115,17 @@ export function answerFromLoads(summary: LoadSummary, question: MoeQuestion): Mo
         ? null
         : cost.ns - cost.balancedNs,
     layers: answerLayers(summary),
+    phases: summary.phases.map(({ phase, iterations, maxOverMean }) => {
+      const own = summary.samples.filter(sample => sample.phase === phase);
+      const { imbalance, lostShare } = costOf(own, summary.experts, [current], time);
+      return {
+        phase,
+        iterations,
+        maxOverMean,
+        gpuImbalance: own.length > 0 ? imbalance : Number.NaN,
+        lostShare,
+      };
+    }),
     cost,
     plans,
     heldOut,
@@ -161,6 +182,7 @@ export function answerFromProfile(
 const withoutCounts = (measured: MeasuredExperts | null, notes: readonly Note[]) => ({
   summary: null,
   layers: [],
+  phases: [],
   cost: null,
   plans: [],
   heldOut: false,
@@ -217,13 +239,13 @@ function fixes(
   expertShare: number | null,
 ): { plans: readonly FixPlan[]; heldOut: boolean } {
   if (gpus === 1) return { plans: [], heldOut: false };
-  const extra = replicas ?? gpus;
+  const wanted = replicas === undefined ? places + gpus : summary.experts + replicas;
   const shape = { gpus, nodes, ...(groups === undefined ? {} : { groups }) };
   const moved = planLayers(summary, { ...shape, places }, time, {
     methods: ['plain', 'stepscope'],
     onProgress: done => onProgress?.(done / 2),
   });
-  const replicated = planLayers(summary, { ...shape, places: summary.experts + extra }, time, {
+  const replicated = planLayers(summary, { ...shape, places: wanted }, time, {
     methods: ['eplb-hierarchical', 'eplb-global', 'stepscope-hierarchical', 'stepscope'],
     onProgress: done => onProgress?.(0.5 + done / 2),
   });
@@ -240,7 +262,7 @@ function fixes(
   return {
     plans: [
       ...moved.plans.map(plan => fix(plan, places - summary.experts)),
-      ...replicated.plans.map(plan => fix(plan, extra)),
+      ...replicated.plans.map(plan => fix(plan, wanted - summary.experts)),
     ],
     heldOut: moved.heldOut,
   };

@@ -110,6 +110,8 @@ export const moeSchema: Json = {
             phase: { enum: ['prefill', 'decode', 'mixed'] },
             iterations: number('of it'),
             maxOverMean: maybe('busiest by mean expert, mean over layers and iterations'),
+            gpuImbalance: maybe('busiest by mean GPU'),
+            lostShare: number('part of expert time spent waiting for the busiest GPU'),
           }),
           'where known',
         ),

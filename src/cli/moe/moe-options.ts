@@ -1,6 +1,7 @@
 /** The options the parts of `stepscope moe` share, and how their numbers are read. */
 import { UserError } from '../../base/user-error.js';
 import type { LoadOptions } from '../../import/expert-load/load-importer.js';
+import type { LoadPhase } from '../../model/expert-load.js';
 import type { ExpertTime } from '../../moe/cost/expert-time.js';
 import { readExpertTime } from '../../moe/cost/expert-time.js';
 import type { OptionHelp } from '../command.js';
@@ -13,6 +14,7 @@ export const machineOptions = {
   replicas: { type: 'string' },
   groups: { type: 'string' },
   'prefill-from': { type: 'string' },
+  phase: { type: 'string' },
   'expert-time': { type: 'string' },
   'expert-share': { type: 'string' },
 } as const;
@@ -34,6 +36,7 @@ export const machineHelp: readonly OptionHelp[] = [
     flags: '--prefill-from N',
     meaning: 'iterations with at least N tokens count as prefill, others as decode',
   },
+  { flags: '--phase PHASE', meaning: 'only iterations of prefill, decode or mixed' },
   { flags: '--as counts|ids', meaning: 'what the numbers of a plain array are, where they do not show it' },
   { flags: '--experts N', meaning: 'experts of the model, where a file holds only chosen ids' },
 ];
@@ -46,6 +49,7 @@ interface Values {
   readonly replicas?: string;
   readonly groups?: string;
   readonly 'prefill-from'?: string;
+  readonly phase?: string;
   readonly 'expert-time'?: string;
   readonly 'expert-share'?: string;
 }
@@ -57,6 +61,7 @@ export interface MachineSettings {
   readonly replicas?: number;
   readonly groups?: number;
   readonly prefillFrom?: number;
+  readonly phase?: LoadPhase;
   readonly time?: ExpertTime;
   readonly expertShare?: number;
 }
@@ -78,6 +83,7 @@ export function readMachine(values: Values): MachineSettings {
     ...defined('replicas', count('--replicas', values.replicas, 0)),
     ...defined('groups', count('--groups', values.groups)),
     ...defined('prefillFrom', count('--prefill-from', values['prefill-from'])),
+    ...defined('phase', phaseOf(values.phase)),
     ...defined('time', time === undefined ? undefined : readExpertTime(time)),
     ...defined('expertShare', share('--expert-share', values['expert-share'])),
   };
@@ -85,6 +91,15 @@ export function readMachine(values: Values): MachineSettings {
 
 const defined = <Name extends string, Value>(name: Name, value: Value | undefined) =>
   (value === undefined ? {} : { [name]: value }) as { [N in Name]?: Value };
+
+function phaseOf(text: string | undefined): LoadPhase | undefined {
+  if (text === undefined || text === 'prefill' || text === 'decode' || text === 'mixed') return text;
+  throw new UserError(
+    'usage',
+    `${JSON.stringify(text)} is not a phase.`,
+    'Use one of: prefill, decode, mixed',
+  );
+}
 
 export function count(option: string, text: string | undefined, least = 1): number | undefined {
   if (text === undefined) return undefined;

@@ -29,6 +29,7 @@ export async function readMoeFiles(
     if (loads.kind === 'balance-log') return { ...common, log: loads };
     const summary = await collectLoads(loads, {
       ...(settings.prefillFrom === undefined ? {} : { prefillFrom: settings.prefillFrom }),
+      ...(settings.phase === undefined ? {} : { phase: settings.phase }),
       onProgress: done => output.progress(`reading ${loads.source.file}`, done),
     });
     output.clearProgress();

@@ -58,8 +58,7 @@ function fixTable({ plans, heldOut, machine }: MoeAnswer): TableBlock[] {
   ];
 }
 
-function phaseTable({ summary }: MoeAnswer): TableBlock[] {
-  const phases = summary?.phases ?? [];
+function phaseTable({ phases }: MoeAnswer): TableBlock[] {
   if (phases.length === 0) return [];
   return [
     {
@@ -71,9 +70,19 @@ function phaseTable({ summary }: MoeAnswer): TableBlock[] {
         { header: 'Phase', kind: 'text', values: phases.map(({ phase }) => phase) },
         { header: 'Iterations', kind: 'count', values: phases.map(({ iterations }) => iterations) },
         {
-          header: 'Max by mean expert',
+          header: 'Busiest GPU',
+          kind: 'text',
+          values: phases.map(({ gpuImbalance }) => ratio(gpuImbalance)),
+        },
+        {
+          header: 'Busiest expert',
           kind: 'text',
           values: phases.map(({ maxOverMean }) => ratio(maxOverMean)),
+        },
+        {
+          header: 'Lost of expert time (%)',
+          kind: 'share',
+          values: phases.map(({ lostShare }) => lostShare),
         },
       ],
     },

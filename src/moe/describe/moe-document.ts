@@ -42,10 +42,10 @@ export function moeDocument(files: readonly string[], answer: MoeAnswer): unknow
       iterations: summary.iterations,
       span: summary.span,
       judgedIterations: summary.samples.length,
-      phases: summary.phases.map(({ phase, iterations, maxOverMean }) => ({
-        phase,
-        iterations,
-        maxOverMean: known(maxOverMean),
+      phases: answer.phases.map(own => ({
+        ...own,
+        maxOverMean: known(own.maxOverMean),
+        gpuImbalance: known(own.gpuImbalance),
       })),
     },
     layers: answer.layers.map((layer, i) => ({

@@ -17,6 +17,8 @@ const ROOM = 6_000_000;
 export interface CollectOptions {
   /** Iterations with at least as many tokens count as prefill, those with fewer as decode. */
   readonly prefillFrom?: number;
+  /** Only iterations of this phase. */
+  readonly phase?: LoadPhase;
   readonly onProgress?: (done: number) => void;
 }
 
@@ -71,6 +73,8 @@ export class LoadCollector {
   }
 
   add(step: LoadStep): void {
+    const wanted = this.options.phase;
+    if (wanted !== undefined && (step.phase ?? this.phaseOf(sumOf(step.counts))) !== wanted) return;
     if (this.position === 0) this.first = step.iteration;
     this.last = step.iteration;
     const { totals } = this.openSegment();
@@ -84,6 +88,12 @@ export class LoadCollector {
   }
 
   finish(): LoadSummary {
+    if (this.position === 0 && this.options.phase !== undefined)
+      throw new UserError(
+        'usage',
+        `${this.loads.source.file} has no iterations of phase ${this.options.phase}.`,
+        'Say how phases are told: --prefill-from TOKENS, or leave --phase out.',
+      );
     if (this.position === 0)
       throw new UserError(
         'damaged',
@@ -248,4 +258,10 @@ export class LoadCollector {
     });
     return narrow;
   }
+}
+
+function sumOf(counts: Float64Array): number {
+  let sum = 0;
+  for (let i = 0; i < counts.length; i++) sum += counts[i];
+  return sum;
 }
