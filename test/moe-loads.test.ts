@@ -238,6 +238,8 @@ test('the agent’s counts may lie beside their head, but nowhere else', async (
   );
   assert.deepEqual(shape.layers, [3, 4]);
   assert.equal(source.format, 'stepscope-agent');
+  const globbed = await read([head, head.replace('.json', '.npy')]);
+  assert.equal(globbed.steps.length, 2, 'an array named by its head is read once');
   const outside = put(
     'agent/outside.json',
     JSON.stringify({ ...agentHead, countsFile: '../../../etc/passwd' }),

@@ -555,6 +555,36 @@ function smallRun(): string {
   return file;
 }
 
+test('profiles of ranks: inferred from end to end, and with counts the cost in steps', async () => {
+  const [fast, slow] = ['moe-perfect', 'moe-learned'].map((name, rank) => {
+    const file = path.join(temporary, `report_rank${rank}.sqlite.gz`);
+    writeFileSync(file, readFileSync(capturePath(name)));
+    return file;
+  });
+  const inferred = JSON.parse((await stepscope([fast, slow, '--json'])).out);
+  assert.equal(inferred.basis, 'inferred');
+  assert.match(inferred.lines.join(' '), /inferred/);
+  // 935 against 887 µs of grouped GEMMs; the host sets the pace in both.
+  assert.ok(inferred.gpuImbalance > 1.01 && inferred.gpuImbalance < 1.06, `${inferred.gpuImbalance}`);
+  assert.equal(inferred.profile.inferred.devices.length, 2);
+  assert.equal(inferred.verdict, 'no');
+  const counts = path.join(temporary, 'counts.csv');
+  const rows = [6, 7, 8, 9, 10].flatMap(i =>
+    [0, 1, 2].map(
+      layer => `${i},${layer},${Array.from({ length: 32 }, (_, e) => (e < 4 ? 36 : 4)).join(',')}`,
+    ),
+  );
+  writeFileSync(
+    counts,
+    `iteration,layer,${Array.from({ length: 32 }, (_, e) => e).join(',')}\n${rows.join('\n')}\n`,
+  );
+  const counted = JSON.parse((await stepscope([counts, slow, '--gpus', '8', '--json'])).out);
+  assert.equal(counted.basis, 'counted');
+  assert.ok(Math.abs(counted.expertShare.share - 0.0718) < 0.002, `${counted.expertShare.share}`);
+  assert.equal(counted.hostBound, true);
+  assert.ok(counted.lostNs > 0);
+});
+
 interface MoeDocument {
   readonly schema: string;
   readonly basis: string;

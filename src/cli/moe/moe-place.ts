@@ -1,4 +1,5 @@
 /** `stepscope moe place FILE`: placements by every method, judged on what they have not seen, and written for engines. */
+import * as fs from 'node:fs';
 import * as path from 'node:path';
 import type { Block, TableBlock } from '../../analyze/block.js';
 import { formatBytes, formatShare, plural } from '../../base/units.js';
@@ -56,6 +57,7 @@ export async function moePlace(
     const renderer = options.format === 'markdown' ? markdown : text;
     output.out(renderer.render(blocks(summary, plans, best, traffic, swept), output));
   }
+  if (options.engines.length > 0) fs.mkdirSync(options.folder, { recursive: true });
   for (const engine of options.engines) {
     const { file, write } = mappingFormats[engine];
     const mapped = {

@@ -1,5 +1,6 @@
 /** From paths to expert loads. What is no load is handed back: it may be a profile of the same run. */
 import type { LoadFile } from '../../model/expert-load.js';
+import { agent } from './agent.js';
 import { loadImporterFor } from './index.js';
 import { joinLoads } from './join-loads.js';
 import { LoadContent } from './load-content.js';
@@ -16,7 +17,9 @@ export async function openLoads(paths: readonly string[], options: LoadOptions =
   const found: LoadFile[] = [];
   const others: string[] = [];
   try {
+    const named = await countsOfHeads(paths);
     for (const path of paths) {
+      if (named.has(path)) continue;
       const content = await LoadContent.open(path);
       const importer = loadImporterFor(content);
       if (!importer) {
@@ -36,4 +39,17 @@ export async function openLoads(paths: readonly string[], options: LoadOptions =
     for (const loads of found) loads.close();
     throw error;
   }
+}
+
+/** `load-rank-*` matches the agent's heads and the arrays they name: an array is read once, through its head. */
+async function countsOfHeads(paths: readonly string[]): Promise<Set<string>> {
+  const named = new Set<string>();
+  for (const path of paths) {
+    const head = path.replace(/\.npy$/, '.json');
+    if (head === path || !paths.includes(head)) continue;
+    const content = await LoadContent.open(head);
+    if (agent.recognizes(content)) named.add(path);
+    content.close();
+  }
+  return named;
 }

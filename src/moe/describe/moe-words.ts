@@ -25,14 +25,20 @@ function headline(answer: MoeAnswer): string {
   const mark = basis === 'inferred' ? ' (inferred from the time of ranks)' : '';
   if (hostBound)
     return `No${mark}: the GPU waits ${formatShare(answer.measured!.idleShare)} of a step for the host, so steps do not wait for busy experts.`;
+  // An upper bound can say no for certain, but yes only for the case that it is reached.
+  if (verdict === 'yes' && isUpperBound(answer))
+    return `Yes${mark}, if expert time grows with tokens as assumed: even routing would give up to ${gain(stepGain!)} steps per second.`;
   if (verdict === 'yes')
-    return `Yes${mark}: routing imbalance costs enough to be the bottleneck; even routing would give ${gain(stepGain!)} steps per second.`;
+    return `Yes${mark}: routing imbalance is the bottleneck; even routing would give ${gain(stepGain!)} steps per second.`;
   if (verdict === 'no' && stepGain !== null)
     return `No${mark}: perfectly even routing would give ${gain(stepGain)} steps per second, not more than 10%.`;
   if (verdict === 'no')
     return `No${mark}: even if steps were nothing but experts, even routing would give less than 10%.`;
   return `It depends${mark}: routing is the bottleneck where experts take more than ${formatShare(shareForBottleneck!)} of a step.`;
 }
+
+/** Counted or logged tokens, but no measured time to go with them. */
+const isUpperBound = ({ time, basis }: MoeAnswer) => time.basis === 'assumed' && basis !== 'inferred';
 
 function howUneven({ gpuImbalance, machine, layers, basis, logged }: MoeAnswer): string {
   const word = gpuImbalance < EVEN ? 'Even' : gpuImbalance < STRONG ? 'Uneven' : 'Very uneven';
