@@ -31,6 +31,7 @@ import { placementOf, plainPlacement } from '../src/moe/placement/placement.js';
 import { planLayers } from '../src/moe/placement/plan-layers.js';
 import { sweep } from '../src/moe/placement/sweep.js';
 import { moeSchema } from '../src/report/moe-json.js';
+import { moePlaceSchema } from '../src/report/moe-place-json.js';
 import { capturePath, externalFiles, projectRoot } from '../src/testing/captures.js';
 import { assertGolden, assertSameText } from '../src/testing/golden.js';
 import { npyOf } from '../src/testing/load-files.js';
@@ -662,6 +663,13 @@ test('place writes what was asked for, and says what cannot be', async () => {
   assert.match((await stepscope(['place', file, '--for', 'tgi'])).err, /no mapping file of "tgi"/);
   assert.match((await stepscope(['place', capturePath('moe-learned')])).err, /holds no counts per expert/);
   const swept = JSON.parse((await stepscope(['place', file, '--gpus', '4', '--sweep', '--json'])).out);
+  const validate = new Ajv2020({ allErrors: true }).compile(moePlaceSchema as object);
+  const isValid: boolean = validate(swept);
+  assert.ok(isValid, JSON.stringify(validate.errors?.slice(0, 3)));
+  assertSameText(
+    path.join(projectRoot, 'docs/schemas/moe-place.schema.json'),
+    `${JSON.stringify(moePlaceSchema, null, 2)}\n`,
+  );
   assert.ok(swept.sweep.some(({ gpus }: { gpus: number }) => gpus === 288));
 });
 

@@ -131,7 +131,7 @@ export function answerFromLoads(summary: LoadSummary, question: MoeQuestion): Mo
     heldOut,
     measured,
     logged: null,
-    notes: summary.notes,
+    notes: [...summary.notes, ...otherMachine(machine.gpus, measured)],
   };
 }
 
@@ -211,6 +211,20 @@ function judged(lostShare: number, expertShare: MoeAnswer['expertShare'], measur
     verdict,
     shareForBottleneck: verdict === 'depends' ? shareForBottleneck : null,
   };
+}
+
+/** A profile of fewer GPUs holds more experts each: its share of a step is not that of the machine asked about. */
+function otherMachine(gpus: number, measured: MeasuredExperts | null): Note[] {
+  if (!measured || measured.devices === gpus) return [];
+  return [
+    {
+      code: 'other-machine',
+      severity: 'warning',
+      text: 'profile is of another number of GPUs than asked about: what experts take of a step is as in the profile',
+      count: 1,
+      example: `${measured.devices} and ${gpus}`,
+    },
+  ];
 }
 
 function machineFor(

@@ -1,23 +1,24 @@
 /** `stepscope moe place FILE`: placements by every method, judged on what they have not seen, and written for engines. */
 import * as fs from 'node:fs';
 import * as path from 'node:path';
-import type { Block, TableBlock } from '../../analyze/block.js';
-import { formatBytes, formatShare, plural } from '../../base/units.js';
 import { UserError } from '../../base/user-error.js';
 import { type Traffic, trafficOf } from '../../moe/cost/all-to-all.js';
 import { proportional } from '../../moe/cost/expert-time.js';
-import { ratio } from '../../moe/describe/moe-words.js';
+import { fitFromProfile } from '../../moe/cost/fit-profile.js';
+import { measureExperts } from '../../moe/cost/measured-experts.js';
+import { describePlans, type TrafficRow } from '../../moe/describe/describe-plans.js';
 import type { LoadSummary } from '../../moe/loads/load-summary.js';
 import { rowOf } from '../../moe/loads/load-summary.js';
 import { type MappingFormat, mappingFormats } from '../../moe/placement/export-mapping.js';
-import { type Plan, type Plans, planLayers } from '../../moe/placement/plan-layers.js';
+import { type Plans, placeBy, planLayers } from '../../moe/placement/plan-layers.js';
 import { type SweepRow, sweep } from '../../moe/placement/sweep.js';
 import { markdown } from '../../report/markdown.js';
+import { MOE_PLACE_SCHEMA } from '../../report/moe-place-json.js';
 import { text } from '../../report/text.js';
 import type { Output } from '../command.js';
 import { writeResult } from '../write-result.js';
 import type { MachineSettings } from './moe-options.js';
-import { readSummary } from './read-moe.js';
+import { noCounts, readMoeFiles } from './read-moe.js';
 
 export interface PlaceOptions {
   readonly format: 'table' | 'json' | 'csv' | 'markdown';
@@ -39,23 +40,29 @@ export async function moePlace(
   options: PlaceOptions,
   output: Output,
 ): Promise<number> {
-  const summary = await readSummary(files, settings, output);
+  const { summary, profile } = await readMoeFiles(files, settings, output);
+  if (!summary) throw noCounts(files[0]);
   const { gpus = summary.ranks ?? 8, nodes = 1, replicas = 0, groups } = settings;
   const places = replicas > 0 ? summary.experts + replicas : Math.ceil(summary.experts / gpus) * gpus;
   const shape = { gpus, nodes, places, ...(groups === undefined ? {} : { groups }) };
-  const plans = planLayers(summary, shape, settings.time ?? proportional, {
+  const inOrder = () => placeBy('plain', summary.totals.subarray(0, summary.experts), { ...shape, nodes: 1 });
+  const time = settings.time ?? (profile && fitFromProfile(summary, profile, inOrder())) ?? proportional;
+  const expertShare = settings.expertShare ?? (profile && measureExperts(profile).expertShare);
+  const plans = planLayers(summary, shape, time, {
     onProgress: done => output.progress('placing experts', done),
   });
   output.clearProgress();
   const best = plans.plans.reduce((a, b) => (b.cost.ns < a.cost.ns ? b : a));
   const traffic = trafficRows(summary, plans, options);
-  const swept = options.sweep ? sweep(summary, settings.time ?? proportional) : [];
+  const swept = options.sweep ? sweep(summary, time) : [];
   if (options.format === 'json')
     output.out(`${JSON.stringify(document(files, summary, plans, traffic, swept), null, 1)}\n`);
   else if (options.format === 'csv') output.out(layersCsv(summary, plans));
   else {
     const renderer = options.format === 'markdown' ? markdown : text;
-    output.out(renderer.render(blocks(summary, plans, best, traffic, swept), output));
+    const described = { summary, plans, best, traffic, swept, about: time.about };
+    const share = expertShare === undefined ? {} : { expertShare };
+    output.out(renderer.render(describePlans({ ...described, ...share }), output));
   }
   if (options.engines.length > 0) fs.mkdirSync(options.folder, { recursive: true });
   for (const engine of options.engines) {
@@ -68,11 +75,6 @@ export async function moePlace(
     writeResult(path.join(options.folder, file), write(mapped), options.force, output);
   }
   return 0;
-}
-
-interface TrafficRow {
-  readonly plan: Plan;
-  readonly traffic: Traffic;
 }
 
 /** The mean over layers; where nobody said how many tokens there are, the measured iterations do. */
@@ -119,100 +121,6 @@ function meanTraffic(each: readonly Traffic[]): Traffic {
   };
 }
 
-function blocks(
-  summary: LoadSummary,
-  { plans, shape, heldOut }: Plans,
-  best: Plan,
-  traffic: readonly TrafficRow[],
-  swept: readonly SweepRow[],
-): Block[] {
-  const base = plans[0].cost;
-  const lines = [
-    `${best.label} is best: the busiest of ${plural(shape.gpus, 'GPU')} gets ${ratio(best.cost.imbalance)} the mean, in order ${ratio(base.imbalance)}; expert time ${formatShare(1 - best.cost.ns / base.ns)} less.`,
-    heldOut
-      ? `Made from the first half of ${plural(summary.iterations, 'iteration')}, judged on ${plural(best.cost.iterations, 'iteration')} of the second. One placement per layer.`
-      : 'Made from and judged on the same loads, which flatters every method: record more iterations. One placement per layer.',
-  ];
-  const table: TableBlock = {
-    kind: 'table',
-    id: 'moe-place',
-    title: `Placements: ${shape.places} places, ${shape.places - summary.experts} replicas, ${shape.gpus} GPUs, ${plural(shape.nodes, 'node')}`,
-    rows: plans.length,
-    columns: [
-      { header: 'Placement', kind: 'text', values: plans.map(({ label }) => label) },
-      { header: 'Busiest by mean', kind: 'text', values: plans.map(({ cost }) => ratio(cost.imbalance)) },
-      {
-        header: 'Worst layer',
-        kind: 'text',
-        values: plans.map(({ cost }) => ratio(Math.max(...cost.layers.map(layer => layer.imbalance)))),
-      },
-      { header: 'Lost of expert time (%)', kind: 'share', values: plans.map(({ cost }) => cost.lostShare) },
-      {
-        header: 'Expert time saved (%)',
-        kind: 'share',
-        values: plans.map(({ cost }) => 1 - cost.ns / base.ns),
-      },
-    ],
-  };
-  return [
-    { kind: 'statement', id: 'moe-place-answer', title: '', lines },
-    table,
-    ...(traffic.length > 0 ? [trafficTable(traffic)] : []),
-    ...(swept.length > 0 ? [sweepTable(swept)] : []),
-  ];
-}
-
-const trafficTable = (rows: readonly TrafficRow[]): TableBlock => ({
-  kind: 'table',
-  id: 'moe-traffic',
-  title: 'All-to-all per layer and step, there and back',
-  rows: rows.length,
-  columns: [
-    { header: 'Placement', kind: 'text', values: rows.map(({ plan }) => plan.label) },
-    {
-      header: 'Inside nodes',
-      kind: 'text',
-      values: rows.map(({ traffic }) => formatBytes(Math.round(traffic.eachCopy.intraBytes))),
-    },
-    {
-      header: 'Between nodes',
-      kind: 'text',
-      values: rows.map(({ traffic }) => formatBytes(Math.round(traffic.eachCopy.interBytes))),
-    },
-    {
-      header: 'once per node',
-      kind: 'text',
-      values: rows.map(({ traffic }) => formatBytes(Math.round(traffic.oncePerNode.interBytes))),
-    },
-    {
-      header: 'Busiest node, once',
-      kind: 'text',
-      values: rows.map(({ traffic }) => formatBytes(Math.round(traffic.oncePerNode.busiestNodeBytes))),
-    },
-    { header: 'Nodes per token', kind: 'mean', values: rows.map(({ traffic }) => traffic.nodesPerToken) },
-  ],
-  advice:
-    'FP8 there, BF16 back. Once per node: a token crosses to a node once and spreads inside it, as DeepEP does. A token’s experts are taken as independent; group-limited routing visits fewer nodes.',
-});
-
-const sweepTable = (rows: readonly SweepRow[]): TableBlock => ({
-  kind: 'table',
-  id: 'moe-sweep',
-  title: 'Other machines and batches (EPLB, global)',
-  rows: rows.length,
-  columns: [
-    { header: 'Phase', kind: 'text', values: rows.map(({ phase }) => phase) },
-    { header: 'GPUs', kind: 'count', values: rows.map(({ gpus }) => gpus) },
-    { header: 'Replicas', kind: 'count', values: rows.map(({ replicas }) => replicas) },
-    { header: 'Batch', kind: 'text', values: rows.map(({ batch }) => `${batch}×`) },
-    { header: 'In order', kind: 'text', values: rows.map(({ plainImbalance }) => ratio(plainImbalance)) },
-    { header: 'Placed', kind: 'text', values: rows.map(({ placedImbalance }) => ratio(placedImbalance)) },
-    { header: 'Expert time', kind: 'text', values: rows.map(({ relativeTime }) => ratio(relativeTime)) },
-  ],
-  advice:
-    'Busiest by mean GPU. Batch: of the measured one; smaller ones are drawn from it, larger ones scaled. Expert time: against the fewest GPUs at that batch.',
-});
-
 function document(
   files: readonly string[],
   summary: LoadSummary,
@@ -221,7 +129,7 @@ function document(
   swept: readonly SweepRow[],
 ): unknown {
   return {
-    schema: 'stepscope-moe-place/1',
+    schema: MOE_PLACE_SCHEMA,
     files,
     machine: plans.shape,
     heldOut: plans.heldOut,

@@ -46,12 +46,15 @@ export async function readSummary(
 ): Promise<LoadSummary> {
   const { summary } = await readMoeFiles(paths, settings, output);
   if (summary) return summary;
-  throw new UserError(
+  throw noCounts(paths[0]);
+}
+
+export const noCounts = (file: string) =>
+  new UserError(
     'not-recorded',
-    `${paths[0]} holds no counts per expert.`,
+    `${file} holds no counts per expert.`,
     'Record them: EXPERT_STATISTIC_ITER_RANGE for TensorRT-LLM, the expert distribution recorder of SGLang (docs/moe.md).',
   );
-}
 
 export async function readExpertWork(
   paths: readonly string[],
