@@ -2,9 +2,10 @@
  * `npm run bench`: how we compare with the peers, in one run on this machine. Ratios only mean something against a
  * peer measured beside them, so every line measures both. Medians, because machines are noisy.
  *
- *   npm run bench -- stats kineto analyze growth view moe     only those parts
+ *   npm run bench -- stats kineto analyze compare growth view moe     only those parts
  */
 import { benchAnalyze } from './analyze.js';
+import { benchCompare } from './compare.js';
 import { benchGrowth } from './growth.js';
 import { say, type Verdict } from './inputs.js';
 import { benchKineto } from './kineto.js';
@@ -16,6 +17,7 @@ const parts: Record<string, () => Promise<Verdict[]> | Verdict[]> = {
   stats: benchStats,
   kineto: benchKineto,
   analyze: benchAnalyze,
+  compare: benchCompare,
   growth: benchGrowth,
   view: benchView,
   moe: benchMoe,

@@ -7,14 +7,18 @@ import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type Browser, chromium } from 'playwright-core';
-import { Analyzer } from '../src/analyze/analysis.js';
+import { Analyzer, type Settings } from '../src/analyze/analysis.js';
 import { tokenTime } from '../src/analyze/inference/token-time.js';
 import { UserError } from '../src/base/user-error.js';
+import { findModel } from '../src/catalog/models.js';
+import { frameworksPage } from '../src/cli/frameworks-page.js';
 import { runCommand } from '../src/cli/main.js';
+import { chooseRuns } from '../src/compare/frameworks/common-load.js';
 import { compareFrameworks } from '../src/compare/frameworks/compare-frameworks.js';
 import { correlate, pearson, ranks } from '../src/compare/frameworks/correlation.js';
 import { describeFrameworks } from '../src/compare/frameworks/describe-frameworks.js';
 import { printedSum, unitFor } from '../src/compare/frameworks/equation.js';
+import { checkFairness } from '../src/compare/frameworks/fairness.js';
 import type { FrameworkInput } from '../src/compare/frameworks/framework.js';
 import { frameworksCsv, frameworksDocument } from '../src/compare/frameworks/frameworks-document.js';
 import { initConfig } from '../src/compare/frameworks/init-config.js';
@@ -324,6 +328,12 @@ test('of a sweep the load that all have is compared', () => {
     frameworks.map(({ bench: own }) => own?.loads),
     [3, 2],
   );
+  const taken = (...all: (readonly BenchRun[])[]) =>
+    chooseRuns(all).map(({ runs }) => runs[0].load.maxConcurrency);
+  // Most repeats on both sides, then the heaviest; each its own first where none is shared.
+  assert.deepEqual(taken([at(64, 1), at(16, 1), at(16, 2)], [at(64, 1), at(16, 1), at(16, 2)]), [16, 16]);
+  assert.deepEqual(taken([at(64, 1), at(16, 1), at(16, 2)], [at(16, 1), at(64, 1)]), [64, 64]);
+  assert.deepEqual(taken([at(64, 1)], [at(16, 1), at(32, 1)]), [64, 16]);
 });
 
 test('coefficients equal known ones, and few points are said to prove little', () => {
@@ -496,17 +506,19 @@ test('errors of the command are two lines and say where', async () => {
   assert.match(noPhase.err, /a: No prefill step .*\n.*phase: and iterations: in CONFIG/);
 });
 
-test('the page is one file that asks for nothing, with its charts drawn', {
-  skip: executable ? false : NO_BROWSER,
-}, async () => {
-  const file = path.join(folder, 'frameworks.html');
-  const { status, err } = await stepscope([bundled, '--html', file, '--force']);
+const html = path.join(folder, 'frameworks.html');
+
+test('the page is one file that asks for nothing', async () => {
+  const { status, err } = await stepscope([bundled, '--html', html, '--force']);
   assert.equal(status, 0);
   assert.match(err, /wrote .*frameworks\.html \(\d+ kB\)/);
-  assert.equal((await stepscope([bundled, '--html', file])).status, 2);
-  const markup = readFileSync(file, 'utf8').replace(/<script[^>]*>[\s\S]*?<\/script>/g, '');
+  assert.equal((await stepscope([bundled, '--html', html])).status, 2);
+  const markup = readFileSync(html, 'utf8').replace(/<script[^>]*>[\s\S]*?<\/script>/g, '');
   assert.doesNotMatch(markup, /\b(?:src|href|action|data|poster)\s*=\s*["']?(?!#)[^"'>\s]*[:/]/i);
   assert.match(markup, /Content-Security-Policy" content="default-src 'none'/);
+});
+
+test('the page draws its charts, wide and narrow', { skip: executable ? false : NO_BROWSER }, async () => {
   for (const [width, colorScheme] of [
     [1280, 'light'],
     [390, 'dark'],
@@ -516,7 +528,7 @@ test('the page is one file that asks for nothing, with its charts drawn', {
     page.on('console', message => message.type() === 'error' && trouble.push(message.text()));
     page.on('pageerror', error => trouble.push(error.message));
     page.on('request', request => !request.url().startsWith('file:') && trouble.push(request.url()));
-    await page.goto(pathToFileURL(file).href);
+    await page.goto(pathToFileURL(html).href);
     await page.locator('html[data-ready=yes]').waitFor({ state: 'attached' });
     const found = (await page.evaluate(`(() => {
       const blank = canvas => {
@@ -543,4 +555,24 @@ test('names from strangers cannot break the page', () => {
   ]);
   const page = text.render(describeFrameworks(comparison), { width: 100, color: false });
   assert.ok(!page.includes('\u001b'));
+  const written = frameworksPage(comparison);
+  assert.equal(written.match(/<script/g)?.length, 3);
+  assert.equal(written.match(/<\/title>/g)?.length, 1);
+});
+
+test('with a model, kernels per layer are by its layers, and a pattern that differs by one proves no other model', async () => {
+  const model = findModel('llama-3.1-8b')!.config as Settings['model'];
+  const profile = await openProfile([capturePath('eager')]);
+  const told = compareFrameworks([{ name: 'a', analyzer: new Analyzer(profile, { model }), runs: [] }]);
+  assert.equal(told.frameworks[0].phases[0].figures.kernelsPerLayer.value, 1016 / 32);
+  const status = (a: number, b: number, layersGuessed: boolean) => {
+    const [one] = told.frameworks;
+    const with_ = (layers: number) => ({ ...one, capture: { ...one.capture!, layers, layersGuessed } });
+    return checkFairness([with_(a), with_(b)], 'decode').find(({ id }) => id === 'layers')!.status;
+  };
+  assert.equal(status(22, 22, true), 'ok');
+  assert.equal(status(18, 17, true), 'unknown');
+  assert.equal(status(36, 17, true), 'unknown');
+  assert.equal(status(22, 12, true), 'differs');
+  assert.equal(status(18, 17, false), 'differs');
 });

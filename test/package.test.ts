@@ -23,6 +23,8 @@ test('npm pack gives a package that runs from its tarball', () => {
   );
   const names = packed.files.map((file: { path: string }) => file.path) as string[];
   for (const needed of [
+    'agent/sitecustomize.py',
+    'agent/stepscope_agent/__init__.py',
     'bin/stepscope',
     'dist/src/cli/main.js',
     'dist/web/index.html',
@@ -32,7 +34,10 @@ test('npm pack gives a package that runs from its tarball', () => {
   ]) {
     assert.ok(names.includes(needed), `${needed} is missing from the package`);
   }
-  assert.ok(!names.some(name => /^(dist\/)?(src\/)?test(ing)?\//.test(name)), 'tests are in the package');
+  assert.ok(
+    !names.some(name => /^(dist\/)?(src\/|agent\/)?test(s|ing)?\//.test(name)),
+    'tests are in the package',
+  );
   const home = path.join(folder, 'home');
   spawnSync('mkdir', [home]);
   writeFileSync(path.join(home, 'package.json'), '{"name":"home","version":"1.0.0","private":true}');

@@ -232,7 +232,7 @@ test('JSON follows its schema; Markdown and any width hold', async () => {
     assert.ok(validate(document), JSON.stringify(validate.errors?.slice(0, 3)));
     assert.ok(!validate({ ...document, conclusion: 'perhaps' }));
     assert.match(await report({ ...args, format: 'markdown' }), /THE ANSWERS OF THE PERFECT RUN ARE WRONG/);
-    for (const width of [80, 100, 120])
+    for (const width of [60, 80, 100, 120])
       for (const line of (await report(args, width)).split('\n')) assert.ok([...line].length <= width, line);
   }
   const nothing = judgeRouter({ runs: [] }, { runs: [] });

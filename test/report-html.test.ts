@@ -209,6 +209,23 @@ test('the reports hold in a browser, narrow and wide, light and dark', { skip },
   }
 });
 
+test('a comparison is a page like any other', { skip }, async () => {
+  const file = inFolder('comparison.html');
+  const files = ['eager', 'graph', 'moe-learned'].map(name => capturePath(name));
+  assert.equal((await stepscope('compare', ...files, '--html', file)).status, 0);
+  for (const [width, scheme] of [
+    [1280, 'light'],
+    [390, 'dark'],
+  ] as const) {
+    const opened = await open(file, width, scheme);
+    const found = await holds(opened, `comparison ${width} ${scheme}`);
+    assert.equal(found.charts.length, 4);
+    await opened.page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true');
+    await holds(opened, `comparison ${width} ${scheme}, everything open`);
+    await opened.page.close();
+  }
+});
+
 test('theme, series, tables and printing work', { skip }, async () => {
   const opened = await open(inFolder('membound.html'), 1280, 'light');
   const { page } = opened;

@@ -22,6 +22,8 @@ export type ColumnKind =
   | 'ns'
   /** Nanoseconds with one decimal: means, medians, deviations. */
   | 'ns-mean'
+  /** A difference of lengths of time: nanoseconds, whole, shown with its sign. */
+  | 'ns-change'
   /** A mean of counts, one decimal. */
   | 'mean'
   /** Things per second: all digits for machines, four that count for people. */

@@ -48,6 +48,12 @@ export interface CaptureSummary {
   readonly notes: Profile['notes'];
 }
 
+const profilerNames = {
+  nsys: 'Nsight Systems',
+  kineto: 'PyTorch profiler (Kineto)',
+  agent: 'Stepscope agent: steps only, give it together with a capture',
+} as const;
+
 export function summarizeCapture(profile: Profile): CaptureSummary {
   const { capture } = profile;
   const span = spanOf(profile);
@@ -57,7 +63,7 @@ export function summarizeCapture(profile: Profile): CaptureSummary {
   // this profiler closes are not worth a line each.
   const missing = abilities.filter(ability => !ability.recorded && worthMentioning(ability.table, profile));
   return {
-    profiler: capture.profiler === 'nsys' ? 'Nsight Systems' : 'PyTorch profiler (Kineto)',
+    profiler: profilerNames[capture.profiler],
     profilerVersion: capture.profilerVersion,
     formatVersion: capture.formatVersion,
     files: capture.files,

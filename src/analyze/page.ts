@@ -94,7 +94,7 @@ function headerOf(profile: Profile, steps: AnalysisResult<IterationRow> | undefi
   const parts = [
     capture.files.length === 1 ? capture.files[0] : plural(capture.files.length, 'file'),
     gpus > 0 ? `${gpus > 1 ? `${gpus} × ` : ''}${[...used].join(', ') || 'GPU'}` : 'no GPU work',
-    `${capture.profiler === 'nsys' ? 'nsys' : 'PyTorch profiler'} ${capture.profilerVersion}`.trim(),
+    `${{ nsys: 'nsys', kineto: 'PyTorch profiler', agent: 'Stepscope agent' }[capture.profiler]} ${capture.profilerVersion}`.trim(),
     graphs,
     ...stepsParts(steps),
   ];

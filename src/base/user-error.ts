@@ -12,6 +12,9 @@ const exitCodes = {
   'not-recorded': 8,
   unreadable: 9,
   'no-space': 10,
+  'no-answer': 11,
+  'capture-failed': 12,
+  unreachable: 13,
 } as const;
 
 export type UserErrorCode = keyof typeof exitCodes;

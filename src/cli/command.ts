@@ -22,9 +22,11 @@ export interface Output {
   /** Columns of the terminal; Infinity when standard output is not one. */
   readonly width: number;
   readonly color: boolean;
-  /** Shows how far a long step is, on a terminal only. */
-  progress(label: string, done: number): void;
+  /** Shows how far a long step is, on a terminal only; `detail` may change from call to call. */
+  progress(label: string, done: number, detail?: string): void;
   clearProgress(): void;
+  /** Rewrites one line at the bottom of a terminal; absent or silent elsewhere. */
+  status?(text: string): void;
 }
 
 export function helpText(command: Command): string {

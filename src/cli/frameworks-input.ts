@@ -15,8 +15,10 @@ import { stepBudget } from '../analyze/inference/step-budget.js';
 import { formatBytes } from '../base/units.js';
 import { UserError } from '../base/user-error.js';
 import { findModel } from '../catalog/models.js';
+import { chooseRuns } from '../compare/frameworks/common-load.js';
 import { MOST_CONFIG_BYTES } from '../compare/frameworks/config-text.js';
-import type { FrameworkInput } from '../compare/frameworks/framework.js';
+import type { Framework } from '../compare/frameworks/framework.js';
+import { measureFramework } from '../compare/frameworks/measure-framework.js';
 import {
   type ConfiguredFramework,
   type ConfiguredPath,
@@ -64,32 +66,48 @@ export function openConfig(file: string): FrameworksConfig {
   return readFrameworksConfig(path.basename(file), text);
 }
 
-export async function openFrameworks(
+/** Benchmarks first, as they decide which load is compared; then one profile at a time, since each may be large. */
+export async function measureAll(
   file: string,
   config: FrameworksConfig,
   output: Output,
-): Promise<FrameworkInput[]> {
+): Promise<Framework[]> {
   const folder = path.dirname(file);
   // Reading takes a while: what is not there is told first, and where it is asked for.
   for (const { profiles, benchmarks } of config.frameworks)
     for (const given of [...profiles, ...benchmarks]) requireThere(folder, given);
-  const inputs: FrameworkInput[] = [];
-  for (const framework of config.frameworks) inputs.push(await openFramework(folder, framework, output));
+  const runs: BenchRun[][] = [];
+  for (const { benchmarks } of config.frameworks) {
+    const own: BenchRun[] = [];
+    for (const given of benchmarks)
+      own.push(...(await naming(given, () => openBenchRuns([path.resolve(folder, given.path)]))));
+    runs.push(own);
+  }
+  const chosen = chooseRuns(runs);
+  const measured: Framework[] = [];
+  for (const [i, framework] of config.frameworks.entries()) {
+    const { name, notes, gpus } = framework;
+    const analyzer = await openAnalyzer(folder, framework, output);
+    measured.push(measureFramework({ name, notes, gpus, analyzer, runs: runs[i] }, chosen[i]));
+  }
   output.clearProgress();
-  return inputs;
+  return measured;
 }
 
-async function openFramework(
+async function openAnalyzer(
   folder: string,
-  framework: ConfiguredFramework,
+  { name, profiles, iterations: chosen, phase, marker, model }: ConfiguredFramework,
   output: Output,
-): Promise<FrameworkInput> {
-  const { name, notes, profiles, benchmarks, gpus, phase, marker, model } = framework;
-  const runs: BenchRun[] = [];
-  for (const given of benchmarks)
-    runs.push(...(await naming(given, () => openBenchRuns([path.resolve(folder, given.path)]))));
-  const input = { name, runs, ...(notes ? { notes } : {}), ...(gpus ? { gpus } : {}) };
-  if (profiles.length === 0) return input;
+): Promise<Analyzer | undefined> {
+  if (profiles.length === 0) return undefined;
+  const isPath = model !== undefined && !findModel(model);
+  const settings = await naming(profiles[0], async () =>
+    readSettings({
+      ...(chosen ? { iterations: chosen } : {}),
+      ...(phase ? { phase } : {}),
+      ...(model ? { model: isPath ? path.resolve(folder, model) : model } : {}),
+    }),
+  );
   const profile = await naming(profiles[0], () =>
     openProfile(
       profiles.map(given => path.resolve(folder, given.path)),
@@ -99,15 +117,7 @@ async function openFramework(
       },
     ),
   );
-  const isPath = model !== undefined && !findModel(model);
-  const settings = await naming(profiles[0], async () =>
-    readSettings({
-      ...(framework.iterations ? { iterations: framework.iterations } : {}),
-      ...(phase ? { phase } : {}),
-      ...(model ? { model: isPath ? path.resolve(folder, model) : model } : {}),
-    }),
-  );
-  return { ...input, analyzer: new Analyzer(profile, { ...settings, ...(marker ? { marker } : {}) }) };
+  return new Analyzer(profile, { ...settings, ...(marker ? { marker } : {}) });
 }
 
 function requireThere(folder: string, { path: given, where }: ConfiguredPath): void {

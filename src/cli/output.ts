@@ -16,7 +16,7 @@ export function processOutput(): Output {
     err: text => void stderr.write(text),
     width: columns,
     color: Boolean(stdout.isTTY) && env.NO_COLOR === undefined && env.TERM !== 'dumb',
-    progress(label, done) {
+    progress(label, done, detail = '') {
       if (!stderr.isTTY) return;
       const now = performance.now();
       if (label !== current) {
@@ -25,8 +25,16 @@ export function processOutput(): Output {
       }
       if (now - begun < QUIET_MS || now - shown < REFRESH_MS) return;
       shown = now;
-      stderr.write(`\r\x1b[K${label} … ${Math.min(99, Math.floor(done * 100))}%`);
+      stderr.write(`\r\x1b[K${label} … ${Math.min(99, Math.floor(done * 100))}%${detail && `  ${detail}`}`);
     },
+    ...(stderr.isTTY
+      ? {
+          status(text: string) {
+            shown = performance.now();
+            stderr.write(`\r\x1b[K${text.slice(0, Math.max(20, (stderr.columns || 80) - 1))}`);
+          },
+        }
+      : {}),
     clearProgress() {
       if (shown > 0) stderr.write('\r\x1b[K');
       shown = 0;

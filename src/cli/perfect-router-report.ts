@@ -1,5 +1,4 @@
 /** Reads a pair of runs, with the learned and with the perfect router, and prints the verdict. */
-import * as fs from 'node:fs';
 import type { Settings } from '../analyze/analysis.js';
 import { Analyzer, tablesReadBy } from '../analyze/analysis.js';
 import { layers } from '../analyze/inference/layers.js';
@@ -14,14 +13,13 @@ import {
 } from '../compare/perfect-router.js';
 import { type RouterProfile, routerProfile } from '../compare/perfect-router-steps.js';
 import { openBenchRuns } from '../import/bench/open-bench.js';
-import { importers } from '../import/index.js';
 import { openProfile } from '../import/open.js';
-import { ProfileFile } from '../import/profile-file.js';
 import type { BenchRun } from '../model/bench-run.js';
 import { markdown } from '../report/markdown.js';
 import { PERFECT_ROUTER_SCHEMA } from '../report/perfect-router-json.js';
 import { text } from '../report/text.js';
 import type { Output } from './command.js';
+import { isBenchmark } from './compare-benchmarks.js';
 
 export interface PerfectRouterArguments {
   /** Results of benchmarks, profiles, or both; several results are repeats, several profiles the ranks of one run. */
@@ -91,22 +89,6 @@ async function readProfile(
       `${outcome.hint.charAt(0).toUpperCase()}${outcome.hint.slice(1)}.`,
     );
   return routerProfile(analyzer);
-}
-
-/**
- * By content. What begins like a profile is one: reading gigabytes as text to find no benchmark in them would be a
- * waste. Whatever else it is, the benchmark formats say it better.
- */
-async function isBenchmark(path: string): Promise<boolean> {
-  if (!fs.existsSync(path)) throw new UserError('not-found', `${path} does not exist.`, 'Check the path.');
-  if (fs.statSync(path).isDirectory()) return false;
-  const file = ProfileFile.open(path);
-  try {
-    const head = await file.head();
-    return !importers.some(importer => importer.recognizes(head));
-  } finally {
-    file.close();
-  }
 }
 
 /** Benchmarks on one side and profiles on the other have no figure in common. */

@@ -6,6 +6,7 @@
  *   after            ● ● ●    (Student's t on the pooled deviation; the deviation of one side where only that has repeats)
  */
 
+import { studentWidth95 } from '../base/student.js';
 import { formatCount } from '../base/units.js';
 import { benchMetrics, benchSettings } from '../catalog/bench-metrics.js';
 import type { BenchRun } from '../model/bench-run.js';
@@ -144,19 +145,12 @@ function sample(values: readonly (number | undefined)[]): Sample | undefined {
   return { mean, runs, stddev: Math.sqrt(squares / (runs - 1)) };
 }
 
-/** Two-sided 95% quantiles of Student's t for 1 to 30 degrees of freedom. */
-const T95 = [
-  12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131,
-  2.12, 2.11, 2.101, 2.093, 2.086, 2.08, 2.074, 2.069, 2.064, 2.06, 2.056, 2.052, 2.048, 2.045, 2.042,
-];
-
 function noiseOf(a: Sample, b: Sample): number | undefined {
   const freedom = a.runs - 1 + (b.runs - 1);
   if (freedom === 0) return undefined;
   const squares = (a.stddev ?? 0) ** 2 * (a.runs - 1) + (b.stddev ?? 0) ** 2 * (b.runs - 1);
   const pooled = Math.sqrt(squares / freedom);
-  const t = T95[Math.min(freedom, T95.length) - 1];
-  return (t * pooled * Math.sqrt(1 / a.runs + 1 / b.runs)) / a.mean;
+  return (studentWidth95(freedom) * pooled * Math.sqrt(1 / a.runs + 1 / b.runs)) / a.mean;
 }
 
 /** Fewer than this per side tell little: with two the noise is known to within a factor of several. */

@@ -79,7 +79,7 @@ export function routerProfile(analyzer: Analyzer): RouterProfile {
     graphs: graphMode(profile),
     gpu: [...new Set([...devices].map(device => profile.gpus[device]?.name ?? ''))].join(', '),
     gpus: devices.size,
-    layers: layerCount(analyzer),
+    layers: layerCount(analyzer).layers,
     phases: found,
   };
 }

@@ -1,10 +1,15 @@
-/** How one step differs from another: what each part added or took away, summing to the change of the step's time. */
-import type { Analyzer } from '../analyze/analysis.js';
-import type { Block, WaterfallBlock, WaterfallTerm } from '../analyze/block.js';
+/** How one chosen step differs from another, for the page: the equation of two runs, over what each side looks at. */
+import type { Analyzer, Derived } from '../analyze/analysis.js';
+import type { Block, StatementBlock, WaterfallBlock } from '../analyze/block.js';
+import { stepsOf } from '../analyze/inference/steps.js';
 import { phaseLook } from '../analyze/names-and-colors.js';
 import { formatDuration, formatShare, plural } from '../base/units.js';
-import type { Phase } from '../catalog/phases.js';
-import { type Part, phasesIn, type StepParts, stepParts } from './step-parts.js';
+import { cellSources, collectCells } from './collect-cells.js';
+import type { CellFacts, KernelFacts } from './run-facts.js';
+import { type SideMeans, sideMeans } from './side-means.js';
+import type { Term } from './term-rows.js';
+import { termsOf } from './terms.js';
+import { shownTerms } from './waterfall-terms.js';
 
 export interface Side {
   readonly name: string;
@@ -12,91 +17,102 @@ export interface Side {
   readonly analyzer: Analyzer;
 }
 
-const groupOrder: readonly Part['group'][] = ['compute', 'communication', 'copies', 'idle'];
+interface ChosenSteps {
+  readonly cells: readonly CellFacts[];
+  readonly kernels: ReadonlyMap<string, KernelFacts>;
+}
+
+/** Ranks run a chosen step side by side; the first stands for it, as on the strip of steps. */
+const chosenSteps: Derived<ChosenSteps> = {
+  id: 'chosen-steps',
+  reads: {},
+  uses: cellSources,
+  compute: input => collectCells(input, true),
+};
 
 export function compareSteps(from: Side, to: Side): Block[] {
-  const fromPhases = phasesIn(from.analyzer);
-  const toPhases = phasesIn(to.analyzer);
+  const ours = from.analyzer.get(chosenSteps);
+  const theirs = to.analyzer.get(chosenSteps);
+  const [fromPhases, toPhases] = [phasesIn(ours), phasesIn(theirs)];
+  if (fromPhases.length === 0 || toPhases.length === 0) return [];
   const shared = fromPhases.filter(phase => toPhases.includes(phase));
   // Single steps are compared as they were chosen; of several, like is compared with like.
-  const pairs: [Phase | null, Phase | null][] =
-    shared.length > 0 ? shared.map(phase => [phase, phase]) : [[fromPhases[0], toPhases[0]]];
-  return pairs.flatMap(([ours, theirs]) => {
-    const before = stepParts(from.analyzer, ours);
-    const after = stepParts(to.analyzer, theirs);
-    if (before.steps === 0 || after.steps === 0) return [];
-    return [sentence(from, before, to, after), waterfall(from, before, to, after)];
+  const pairs = shared.length > 0 ? shared.map(phase => [phase, phase]) : [[fromPhases[0], toPhases[0]]];
+  const spellingsDiffer =
+    from.analyzer.profile.capture.profiler !== to.analyzer.profile.capture.profiler ||
+    from.analyzer.profile.capture.profilerVersion !== to.analyzer.profile.capture.profilerVersion;
+  return pairs.flatMap(([first, second]) => {
+    const before = meansOf(ours, first);
+    const after = meansOf(theirs, second);
+    const terms = termsOf(before, after, spellingsDiffer);
+    const fall: WaterfallBlock = {
+      kind: 'waterfall',
+      id: `difference-${first ?? 'all'}`,
+      title: `What changed${first === null ? '' : ` in ${phaseLook(first).label}`}`,
+      from: { label: stepName(from, first, before), ns: before.wallNs },
+      to: { label: stepName(to, second, after), ns: after.wallNs },
+      terms: shownTerms({ terms, from: before, to: after }),
+    };
+    return [sentence(from, before, to, after, terms, [first, second]), fall];
   });
 }
 
-function termsOf(before: StepParts, after: StepParts): WaterfallTerm[] {
-  const keys = [...new Set([...before.parts.keys(), ...after.parts.keys()])];
-  const place = (key: string) => groupOrder.indexOf(key.split(':')[0] as Part['group']);
-  return keys
-    .map((key): WaterfallTerm & { readonly key: string } => {
-      const ours = before.parts.get(key);
-      const theirs = after.parts.get(key);
-      const { group, label, color } = (ours ?? theirs)!;
-      return {
-        key,
-        label: group === 'idle' ? `idle: ${label}` : label,
-        color,
-        fromNs: ours?.ns ?? 0,
-        toNs: theirs?.ns ?? 0,
-        changeNs: (theirs?.ns ?? 0) - (ours?.ns ?? 0),
-        fromCount: ours?.kernels ?? (theirs?.kernels === undefined ? null : 0),
-        toCount: theirs?.kernels ?? (ours?.kernels === undefined ? null : 0),
-      };
-    })
-    .sort((a, b) => place(a.key) - place(b.key) || Math.abs(b.changeNs) - Math.abs(a.changeNs));
+/** Phases of the chosen steps, the one that takes most time first. */
+function phasesIn({ cells }: ChosenSteps): CellFacts['phase'][] {
+  const wall = new Map<CellFacts['phase'], number>();
+  for (const { phase, wallNs } of cells) wall.set(phase, (wall.get(phase) ?? 0) + wallNs);
+  return [...wall].sort((a, b) => b[1] - a[1]).map(([phase]) => phase);
 }
 
-const stepName = ({ name }: Side, { phase, iteration, steps }: StepParts): string => {
-  const which =
-    iteration === null
-      ? phase === null
-        ? 'the whole trace'
-        : `mean of ${plural(steps, `${phaseLook(phase).label} step`)}`
-      : `step ${iteration}, ${phaseLook(phase).label}`;
-  return `${name}, ${which}`;
-};
+function meansOf({ cells, kernels }: ChosenSteps, phase: CellFacts['phase']): SideMeans {
+  const own = cells.filter(cell => cell.phase === phase);
+  const mixes = [{ mix: '', weight: 1, from: [own], to: [own] }];
+  return sideMeans({ phase, mixes, onlyFrom: [], onlyTo: [], mixesDiffer: false }, 'from', [{ kernels }]);
+}
 
-function waterfall(from: Side, before: StepParts, to: Side, after: StepParts): WaterfallBlock {
-  return {
-    kind: 'waterfall',
-    id: `difference-${before.phase ?? 'all'}`,
-    title: `What changed${before.phase === null ? '' : ` in ${phaseLook(before.phase).label}`}`,
-    from: { label: stepName(from, before), ns: before.wallNs },
-    to: { label: stepName(to, after), ns: after.wallNs },
-    terms: termsOf(before, after),
-  };
+function stepName({ name, analyzer }: Side, phase: CellFacts['phase'], { steps }: SideMeans): string {
+  const first = analyzer.settings.steps?.first;
+  const single = steps === 1 && first !== undefined ? analyzer.get(stepsOf)?.steps[first] : undefined;
+  const which = single
+    ? `step ${single.iteration}, ${phaseLook(phase).label}`
+    : phase === null
+      ? 'the whole trace'
+      : `mean of ${plural(steps, `${phaseLook(phase).label} step`)}`;
+  return `${name}, ${which}`;
 }
 
 /** Below this part of the step a change is no change. */
 const SAME = 0.01;
 
-function sentence(from: Side, before: StepParts, to: Side, after: StepParts): Block {
+function sentence(
+  from: Side,
+  before: SideMeans,
+  to: Side,
+  after: SideMeans,
+  terms: readonly Term[],
+  [first, second]: readonly CellFacts['phase'][],
+): StatementBlock {
   const changeNs = after.wallNs - before.wallNs;
   const part = before.wallNs > 0 ? changeNs / before.wallNs : 0;
   const times = `${formatDuration(before.wallNs)} → ${formatDuration(after.wallNs)}`;
-  const [most] = [...termsOf(before, after)].sort((a, b) => Math.abs(b.changeNs) - Math.abs(a.changeNs));
+  const [most] = [...terms].sort((a, b) => Math.abs(b.changeNs) - Math.abs(a.changeNs));
   const what = changeNs > 0 ? 'slower' : 'faster';
-  const first =
+  const answer =
     Math.abs(part) < SAME
       ? `Both take the same time: ${times}.`
       : `${to.name} is ${formatDuration(Math.abs(changeNs))} ${what} (${times}, ${formatShare(Math.abs(part))}).`;
   const why =
-    most && Math.abs(most.changeNs) >= SAME * before.wallNs
+    most && Math.abs(most.changeNs) >= SAME * before.wallNs && most.changeNs !== 0
       ? [`Most of it is ${most.label}: ${formatDuration(most.fromNs)} → ${formatDuration(most.toNs)}.`]
       : [];
   const other =
-    before.phase === after.phase
+    first === second
       ? []
-      : [`The steps are not of one phase: ${before.phase ?? 'none'} beside ${after.phase ?? 'none'}.`];
+      : [`The steps are not of one phase: ${first ?? 'none'} beside ${second ?? 'none'}.`];
   return {
     kind: 'statement',
     id: 'difference-answer',
     title: 'Answer',
-    lines: [first, ...why, ...other, `From ${from.name} to ${to.name}.`],
+    lines: [answer, ...why, ...other, `From ${from.name} to ${to.name}.`],
   };
 }

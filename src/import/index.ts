@@ -1,11 +1,12 @@
 /** The registry: one line per format. */
 import { UserError } from '../base/user-error.js';
+import { agentSidecar } from './agent-sidecar/agent-sidecar.js';
 import type { Importer } from './importer.js';
 import { kinetoJson } from './kineto-json/kineto-json.js';
 import { nsysRep } from './nsys-rep/nsys-rep.js';
 import { nsysSqlite } from './nsys-sqlite/nsys-sqlite.js';
 
-export const importers: readonly Importer[] = [nsysSqlite, nsysRep, kinetoJson];
+export const importers: readonly Importer[] = [nsysSqlite, nsysRep, kinetoJson, agentSidecar];
 
 /** The one importer that knows this content. */
 export function importerFor(head: Uint8Array, name: string): Importer {

@@ -8,6 +8,7 @@ import type { Note } from '../base/notes.js';
 import { UserError } from '../base/user-error.js';
 import { mergeProfiles } from '../model/merge.js';
 import type { Profile } from '../model/profile.js';
+import { joinSidecars } from './agent-sidecar/join-sidecars.js';
 import type { ImportContext } from './importer.js';
 import { importerFor } from './index.js';
 import { ProfileFile } from './profile-file.js';
@@ -37,7 +38,8 @@ export async function openProfile(paths: readonly string[], context: OpenContext
     }
     if (profiles.length === opened) throw noProfileIn(given);
   }
-  const profile = profiles.length === 1 ? profiles[0] : mergeProfiles(withRanksFromNames(profiles));
+  const joined = joinSidecars(profiles);
+  const profile = joined.length === 1 ? joined[0] : mergeProfiles(withRanksFromNames(joined));
   if (passedOver.length === 0) return profile;
   const text = 'files in the folder are no profiles and were passed over';
   const note: Note = {

@@ -74,6 +74,9 @@ const what: Record<TableName, { label: string; nsys: string; kineto: string }> =
   flows: { label: 'flows between events', nsys: 'not needed: launches are linked by id', kineto: byItself },
 };
 
+/** The agent writes down steps; everything else is a profiler's. */
+const beside = 'give the capture of the same run too: nsys profile, or STEPSCOPE_TORCH_TRACE=base';
+
 export function capabilities(profile: Profile): Capability[] {
   return (Object.keys(what) as TableName[])
     .filter(table => !profile.skipped.includes(table))
@@ -84,7 +87,7 @@ export function capabilities(profile: Profile): Capability[] {
         label: what[table].label,
         rows,
         recorded: rows > 0,
-        hint: what[table][profile.capture.profiler],
+        hint: profile.capture.profiler === 'agent' ? beside : what[table][profile.capture.profiler],
       };
     });
 }

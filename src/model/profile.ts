@@ -66,7 +66,8 @@ export interface StreamInfo {
   readonly streamId: number;
 }
 
-export type ProfilerKind = 'nsys' | 'kineto';
+/** `agent`: steps and pauses our own agent wrote down, without a profiler's events. */
+export type ProfilerKind = 'nsys' | 'kineto' | 'agent';
 export type GraphMode = 'nodes' | 'blocks' | 'none';
 
 /** How Profile.originNs may be used: `utc` clocks of different files can be compared, `session` clocks cannot. */

@@ -63,7 +63,7 @@ const capture = object({
   selectedSteps: count('counted in the figures'),
   steadySteps: count('of those, in the steady state'),
   layers: orNull('integer', 'marked, or by the repeating pattern'),
-  precision: orNull('string', 'data type most GEMM time is spent in'),
+  layersGuessed: { type: 'boolean', description: 'by a repeating pattern, which may span two layers' },
 });
 
 const bench = object({
@@ -101,6 +101,7 @@ const framework = object({
       phase,
       wallNs: number('of the selected steps (nanoseconds)'),
       batch: orNull('number', 'median requests per step; prompt tokens in prefill'),
+      precision: orNull('string', 'data type most GEMM time is spent in'),
       budget: { oneOf: [budget, missing] },
       figures: { type: 'object', additionalProperties: figure },
       families: { oneOf: [list(family, 'most time first'), missing] },

@@ -7,6 +7,8 @@ export interface RenderContext {
   readonly color: boolean;
   /** Rows per table to show to people; formats for machines always give all. */
   readonly rowLimit?: number;
+  /** The option that gives every column, where it is not `--format csv`. */
+  readonly allColumns?: string;
 }
 
 export interface Renderer {

@@ -5,13 +5,17 @@ import { formatChange, formatDuration } from '../base/units.js';
 import type { RenderContext } from './renderer.js';
 import { painter, truncate, widthOf } from './terminal.js';
 
-const HALF_BAR = 12;
+const LONGEST_HALF = 12;
+const LEAST_LABEL = 16;
 const FIGURES = 36;
 
 export function renderWaterfall({ title, from, to, terms }: WaterfallBlock, context: RenderContext): string {
   const paint = painter(context.color);
   const labels = [from.label, to.label, ...terms.map(term => term.label)].map(printable);
-  const room = Math.max(16, context.width - FIGURES - 2 * HALF_BAR - 6);
+  // On a narrow terminal bars give way before names do.
+  const forBars = Math.floor((context.width - FIGURES - LEAST_LABEL - 6) / 2);
+  const half = Math.max(2, Math.min(LONGEST_HALF, forBars));
+  const room = Math.max(LEAST_LABEL - 8, context.width - FIGURES - 2 * half - 6);
   const width = Math.min(room, Math.max(...labels.map(widthOf)));
   const most = Math.max(...terms.map(({ changeNs }) => Math.abs(changeNs)), 1);
   const line = (label: string, bar: string, figures: readonly string[]) => {
@@ -19,15 +23,13 @@ export function renderWaterfall({ title, from, to, terms }: WaterfallBlock, cont
     const cells = figures.map(figure => figure.padStart(11)).join(' ');
     return `  ${name}${' '.repeat(width - widthOf(name))}  ${bar}  ${cells}`.trimEnd();
   };
-  const empty = ' '.repeat(2 * HALF_BAR);
+  const empty = ' '.repeat(2 * half);
   const shown = terms.filter(({ fromNs, toNs }) => fromNs > 0 || toNs > 0);
   const lines = shown.map(({ label, fromNs, toNs, changeNs }) => {
-    const length = Math.round((Math.abs(changeNs) / most) * HALF_BAR);
+    const length = Math.round((Math.abs(changeNs) / most) * half);
     const drawn = '█'.repeat(length);
     const bar =
-      changeNs < 0
-        ? drawn.padStart(HALF_BAR) + ' '.repeat(HALF_BAR)
-        : ' '.repeat(HALF_BAR) + drawn.padEnd(HALF_BAR);
+      changeNs < 0 ? drawn.padStart(half) + ' '.repeat(half) : ' '.repeat(half) + drawn.padEnd(half);
     return line(label, bar, [formatDuration(fromNs), formatDuration(toNs), formatChange(changeNs)]);
   });
   const head = line('', empty, ['before', 'after', 'change']);

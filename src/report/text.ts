@@ -38,7 +38,7 @@ const LEAST_NEEDED = [
 ];
 /** What a table is about stays, however narrow it gets. */
 const ESSENTIAL =
-  /^(Name|Range|Operation|Kernel Name|API Name|NVTX Range|Time \(%\)|Duration|Total Time|Start)$/;
+  /^(Name|Range|Operation|Kernel Name|API Name|NVTX Range|Time \(%\)|Duration|Total Time|Start|Metric|Verdict|Change)$/;
 const LEAST_NAME_WIDTH = 32;
 const GAP = 2;
 /** A screenful of screens: beyond this a table is for a file, not a terminal. */
@@ -131,7 +131,7 @@ function renderTable(block: TableBlock, context: RenderContext): string {
     const inOrder = block.columns
       .map(column => shortHeader(column.header))
       .filter(header => hidden.includes(header));
-    remark(`too narrow for: ${inOrder.join(', ')} (--format csv has all)`);
+    remark(`too narrow for: ${inOrder.join(', ')} (${context.allColumns ?? '--format csv'} has all)`);
   }
   return `${lines.join('\n')}\n`;
 }

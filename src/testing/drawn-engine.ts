@@ -113,7 +113,15 @@ export function drawEngine(options: EngineOptions = {}): Profile {
     if (options.eager) {
       const every = (length - delay - 20e3) / options.eager;
       for (let k = 0; k < options.eager; k++)
-        launch(host + k * every, 'cudaLaunchKernel', 1, every / 10, names, thread, stream);
+        launch(
+          host + k * every,
+          'cudaLaunchKernel',
+          1,
+          every / 10,
+          [names[k % names.length]],
+          thread,
+          stream,
+        );
       return;
     }
     for (let k = 0; k < (options.copies?.count ?? 0); k++) {

@@ -4,21 +4,13 @@
  * The same seed gives the same profile.
  */
 import { NONE } from '../base/column.js';
+import { randomNumbers } from '../base/random-numbers.js';
 import { ProfileBuilder } from '../model/builder.js';
 import type { Profile } from '../model/profile.js';
 import { RangeKind } from '../model/schema.js';
 import { drawnCapture } from './drawn-capture.js';
 
-/** A small generator of random numbers (mulberry32): good enough, and the same everywhere. */
-export function randomNumbers(seed: number): (below: number) => number {
-  let state = seed >>> 0;
-  return below => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296) * below);
-  };
-}
+export { randomNumbers };
 
 const kernelNames = [
   'nvjet_sm90_tst_64x8',

@@ -1,6 +1,6 @@
 import type { Block } from '../../analyze/block.js';
 import { UserError } from '../../base/user-error.js';
-import { compareFrameworks } from '../../compare/frameworks/compare-frameworks.js';
+import { compareMeasured } from '../../compare/frameworks/compare-frameworks.js';
 import { describeFrameworks } from '../../compare/frameworks/describe-frameworks.js';
 import { frameworksCsv, frameworksDocument } from '../../compare/frameworks/frameworks-document.js';
 import { initConfig } from '../../compare/frameworks/init-config.js';
@@ -8,7 +8,7 @@ import { markdown } from '../../report/markdown.js';
 import { text } from '../../report/text.js';
 import { readArguments } from '../arguments.js';
 import type { Command } from '../command.js';
-import { openConfig, openFrameworks } from '../frameworks-input.js';
+import { measureAll, openConfig } from '../frameworks-input.js';
 import { frameworksPage } from '../frameworks-page.js';
 import { refuseExisting, writeResult } from '../write-result.js';
 
@@ -60,8 +60,7 @@ export const frameworks: Command = {
     const force = values.force === true;
     if (values.html !== undefined && !force) refuseExisting(values.html);
     const config = openConfig(file);
-    const inputs = await openFrameworks(file, config, output);
-    const comparison = compareFrameworks(inputs, config.title);
+    const comparison = compareMeasured(await measureAll(file, config, output), config.title);
     if (values.html !== undefined) {
       writeResult(values.html, frameworksPage(comparison), force, output);
       return 0;

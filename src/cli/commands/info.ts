@@ -3,6 +3,7 @@ import { openProfile } from '../../import/open.js';
 import { text } from '../../report/text.js';
 import { readArguments, requireFiles } from '../arguments.js';
 import type { Command } from '../command.js';
+import { recipeBlock, recipeOf } from '../recipe-facts.js';
 
 export const info: Command = {
   name: 'info',
@@ -28,8 +29,14 @@ export const info: Command = {
     });
     output.clearProgress();
     const summary = summarizeCapture(profile);
-    if (values.json) output.out(`${JSON.stringify({ schema: 'stepscope-info/1', ...summary }, null, 2)}\n`);
-    else output.out(text.render(describeCapture(summary), output));
+    const recipe = await recipeOf(positionals);
+    if (values.json) {
+      const document = { schema: 'stepscope-info/1', ...summary, ...(recipe ? { recipe } : {}) };
+      output.out(`${JSON.stringify(document, null, 2)}\n`);
+    } else {
+      const blocks = describeCapture(summary);
+      output.out(text.render(recipe ? [...blocks, recipeBlock(recipe)] : blocks, output));
+    }
     return 0;
   },
 };

@@ -10,7 +10,7 @@ import { markdown } from '../../report/markdown.js';
 import { readSettings, settingHelp, settingOptions } from '../analysis-settings.js';
 import { readArguments, requireFiles } from '../arguments.js';
 import type { Command } from '../command.js';
-import { reportAssets } from '../report-assets.js';
+import { pageAssets } from '../page-assets.js';
 import { analyzeDocument, runAll } from '../run-analyses.js';
 import { refuseExisting, writeResult } from '../write-result.js';
 
@@ -81,7 +81,7 @@ export const report: Command = {
     if (values.markdown) {
       const blocks = reportBlocks(composeReport(analyzer, analyses, new Cutter(levels[0])));
       writeResult(file, markdown.render(blocks, { width: Infinity, color: false }), force, output);
-    } else writeResult(file, renderReport(analyzer, analyses, reportAssets(), maxBytes), force, output);
+    } else writeResult(file, renderReport(analyzer, analyses, pageAssets(), maxBytes), force, output);
     return 0;
   },
 };

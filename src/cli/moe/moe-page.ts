@@ -9,7 +9,7 @@ import { pageOf } from '../../report/html/page.js';
 import { markdown } from '../../report/markdown.js';
 import { text } from '../../report/text.js';
 import type { Output } from '../command.js';
-import { reportAssets } from '../report-assets.js';
+import { pageAssets } from '../page-assets.js';
 import { writeResult } from '../write-result.js';
 import type { MachineSettings } from './moe-options.js';
 import { readMoeFiles } from './read-moe.js';
@@ -70,7 +70,7 @@ function htmlOf(answer: MoeAnswer): string {
   return pageOf(
     { header: statement('moe-what'), answer: statement('moe-answer'), sections },
     new Cutter(levels[0]),
-    reportAssets(),
+    pageAssets(),
   );
 }
 

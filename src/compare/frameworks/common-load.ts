@@ -34,12 +34,15 @@ function byLoad(runs: readonly BenchRun[]): Load[] {
   return groups;
 }
 
-/** Of the loads all have: the one with most repeats, then the heaviest. */
+/** Of the loads all have: the one with most repeats on the side that has fewest, then the heaviest. */
 function sharedLoad(all: readonly Load[][]): Load | undefined {
-  const [first = [], ...others] = all;
+  const [first = []] = all;
+  const repeats = (load: Load) =>
+    Math.min(...all.map(groups => groups.find(group => isSame(group, load))?.length ?? 0));
   return first
-    .filter(load => others.every(groups => groups.some(group => isSame(group, load))))
-    .sort((a, b) => b.length - a.length || weight(b[0]) - weight(a[0]))[0];
+    .map(load => ({ load, repeats: repeats(load) }))
+    .filter(candidate => candidate.repeats > 0)
+    .sort((a, b) => b.repeats - a.repeats || weight(b.load[0]) - weight(a.load[0]))[0]?.load;
 }
 
 const weight = ({ load }: BenchRun) => load.maxConcurrency ?? load.batchSize ?? 0;

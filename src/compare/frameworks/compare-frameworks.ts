@@ -38,7 +38,17 @@ export function compareFrameworks(
   title: string | null = null,
 ): FrameworkComparison {
   const chosen = chooseRuns(inputs.map(({ runs }) => runs));
-  const frameworks = inputs.map((input, i) => measureFramework(input, chosen[i]));
+  return compareMeasured(
+    inputs.map((input, i) => measureFramework(input, chosen[i])),
+    title,
+  );
+}
+
+/** Frameworks measured one after the other: no two profiles need be open at a time. */
+export function compareMeasured(
+  frameworks: readonly Framework[],
+  title: string | null = null,
+): FrameworkComparison {
   const phase = sharedPhase(frameworks);
   const checks = checkFairness(frameworks, phase);
   const verdict = judge(frameworks, phase, checks);

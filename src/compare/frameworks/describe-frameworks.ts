@@ -127,66 +127,50 @@ function measuredTable(frameworks: readonly Framework[]): TableBlock {
 
 /** kernels + communication + copies + host + other idle = wall, in one unit and adding up as printed. */
 function tokenTable(frameworks: readonly Framework[], phase: Phase | null): Block[] {
-  const budgets = frameworks.map(framework => budgetOf(framework, phase));
-  const known = budgets.filter(budget => budget !== undefined);
+  const known = frameworks.flatMap(({ name }, i) => {
+    const budget = budgetOf(frameworks[i], phase);
+    return budget ? [{ name, budget }] : [];
+  });
   if (phase === null || known.length === 0) return [];
-  const unit = unitFor(known.map(({ wallNs, tokens }) => wallNs / tokens));
-  const sums = budgets.map(
-    budget =>
-      budget &&
-      printedSum(
-        tokenParts.map(part => budget.partsNs[part] / budget.tokens),
-        unit,
-      ),
+  const unit = unitFor(known.map(({ budget }) => budget.wallNs / budget.tokens));
+  const sums = known.map(({ budget }) =>
+    printedSum(
+      tokenParts.map(part => budget.partsNs[part] / budget.tokens),
+      unit,
+    ),
   );
-  const headers = ['Kernels', '+ Comm', '+ Copies', '+ Host', '+ Other idle'];
-  const column = (header: string, values: readonly string[]): TableColumn => ({
+  const column = (header: string, of: (row: number) => string): TableColumn => ({
     header,
     kind: 'text',
     align: 'right',
-    values,
+    values: known.map((_, row) => of(row)),
   });
-  const hidden = budgets.some(budget => budget && budget.graphReplayNs > 0);
+  const isHidden = (row: number) =>
+    known[row].budget.graphReplayNs > 0 && known[row].budget.partsNs.communication === 0;
+  const headers = ['Kernels', '+ Comm', '+ Copies', '+ Host', '+ Other idle'];
+  const without = frameworks.filter(framework => !known.some(({ name }) => name === framework.name));
   const table: TableBlock = {
     kind: 'table',
     id: `frameworks-token-${phase}`,
     title: `Per ${phaseLook(phase).label} token, ${unit.name}`,
-    rows: frameworks.length,
+    rows: known.length,
     columns: [
-      { header: 'Name', kind: 'text', values: frameworks.map(({ name }) => name) },
+      { header: 'Name', kind: 'text', values: known.map(({ name }) => name) },
       ...headers.map((header, i) =>
-        column(
-          header,
-          sums.map((sum, row) => {
-            if (!sum) return NOT_RECORDED;
-            const isHidden =
-              header === '+ Comm' &&
-              budgets[row]!.graphReplayNs > 0 &&
-              budgets[row]!.partsNs.communication === 0;
-            return isHidden ? 'in kernels' : sum.parts[i];
-          }),
-        ),
+        column(header, row => (header === '+ Comm' && isHidden(row) ? 'in kernels' : sums[row].parts[i])),
       ),
-      column(
-        '= Wall',
-        sums.map(sum => sum?.whole ?? NOT_RECORDED),
+      column('= Wall', row => sums[row].whole),
+      column('Step', row => formatDuration(known[row].budget.wallNs / known[row].budget.windows)),
+      column('Tokens', row =>
+        figureText({ value: known[row].budget.tokens / known[row].budget.windows }, 'mean'),
       ),
-      column(
-        'Step',
-        budgets.map(budget => (budget ? formatDuration(budget.wallNs / budget.windows) : '')),
-      ),
-      column(
-        'Tokens',
-        budgets.map(budget => (budget ? figureText({ value: budget.tokens / budget.windows }, 'mean') : '')),
-      ),
-      column(
-        'Steps',
-        budgets.map(budget => (budget ? String(budget.steps) : '')),
-      ),
+      column('Steps', row => String(known[row].budget.steps)),
     ],
     advice: [
       `A token here: ${tokenWords[phase] ?? 'one token'}.`,
-      hidden && 'Graph replays recorded as blocks count as kernels, with all that waits inside them.',
+      known.some(({ budget }) => budget.graphReplayNs > 0) &&
+        'Graph replays recorded as blocks count as kernels, with all that waits inside them.',
+      without.length > 0 && `Not recorded: ${without.map(({ name }) => name).join(', ')}.`,
     ]
       .filter(Boolean)
       .join(' '),
@@ -214,7 +198,14 @@ function groupTable(
       row =>
         row.label !== 'Of speed of light' || frameworks.some(framework => row.of(framework)?.value != null),
     );
-  return figureTable(`frameworks-${group}`, title, frameworks, rows);
+  const notes = rows.flatMap(({ label, of }) =>
+    frameworks.flatMap(framework => {
+      const figure = of(framework);
+      return figure && figure.value !== null && figure.note ? [`${label}: ${figure.note}.`] : [];
+    }),
+  );
+  const table = figureTable(`frameworks-${group}`, title, frameworks, rows);
+  return notes.length > 0 ? { ...table, advice: [...new Set(notes)].join(' ') } : table;
 }
 
 function familyTable(frameworks: readonly Framework[], phase: Phase): Block[] {

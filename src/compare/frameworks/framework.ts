@@ -43,7 +43,8 @@ export interface CaptureFacts {
   readonly selectedSteps: number;
   readonly steadySteps: number;
   readonly layers: number | null;
-  readonly precision: string | null;
+  /** By their repeating pattern, which may span two layers or miss one. */
+  readonly layersGuessed: boolean;
 }
 
 export interface BenchFacts {
@@ -59,6 +60,8 @@ export interface PhaseFigures {
   readonly wallNs: number;
   /** Requests per step, or prompt tokens in prefill: the median. */
   readonly batch: number | null;
+  /** The data type most GEMM time is spent in. */
+  readonly precision: string | null;
   readonly budget: TokenBudget | Missing;
   readonly figures: Readonly<Record<MeasureId, Figure>>;
   readonly families: readonly FamilyFigure[] | Missing;

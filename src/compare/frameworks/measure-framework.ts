@@ -1,7 +1,6 @@
 /** One framework measured: its benchmark at the load that is compared, and what its profile shows, phase by phase. */
 import type { Analyzer } from '../../analyze/analysis.js';
 import { gpuWork } from '../../analyze/gpu/gpu-work.js';
-import { kernelFamilies } from '../../analyze/gpu/kernel-families.js';
 import { totalsByPhase } from '../../analyze/inference/budget-totals.js';
 import { iterations } from '../../analyze/inference/iterations.js';
 import { stepBudget } from '../../analyze/inference/step-budget.js';
@@ -38,7 +37,9 @@ export function measureFramework(input: FrameworkInput, chosen: ChosenRuns): Fra
     throw new UserError(
       error.code,
       `${input.name}: ${error.message}`,
-      'Choose others with phase: and iterations: in CONFIG, or leave both out.',
+      error.hint.includes('--iterations')
+        ? 'Choose others with phase: and iterations: in CONFIG, or leave both out.'
+        : error.hint,
     );
   }
 }
@@ -96,17 +97,8 @@ function captureFacts(analyzer: Analyzer): CaptureFacts {
     steps: rows.length,
     selectedSteps: selected.length,
     steadySteps: selected.filter(row => row.state === 'steady').length,
-    layers: layerCount(analyzer),
-    precision: precisionOf(analyzer),
+    ...layerCount(analyzer),
   };
-}
-
-/** The data type most GEMM time is spent in. */
-function precisionOf(analyzer: Analyzer): string | null {
-  const found = resultOf(analyzer, kernelFamilies);
-  if (isMissingResult(found)) return null;
-  const variants = found.rows.find(row => row.family === 'gemm')?.variants ?? [];
-  return variants.find(variant => variant.dtype !== '')?.dtype ?? null;
 }
 
 function benchFigure(id: string, runs: readonly BenchRun[]): Figure {

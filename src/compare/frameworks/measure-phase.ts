@@ -8,6 +8,7 @@ import { memoryOperations } from '../../analyze/gpu/memory-operations.js';
 import { allocations } from '../../analyze/host/allocations.js';
 import { iterations } from '../../analyze/inference/iterations.js';
 import { layers } from '../../analyze/inference/layers.js';
+import { parseModelConfig } from '../../analyze/inference/model-shape.js';
 import { speedOfLight } from '../../analyze/inference/speed-of-light.js';
 import { sumOf } from '../../analyze/words.js';
 import { medianOf } from '../../base/stats.js';
@@ -24,6 +25,7 @@ export function measurePhase(analyzer: Analyzer, phase: Phase, wallNs: number): 
     phase,
     wallNs,
     batch: batchOf(analyzer, phase),
+    precision: precisionOf(analyzer),
     budget,
     figures: {
       ...tokenFigures(budget),
@@ -94,7 +96,7 @@ function kernelFigures(analyzer: Analyzer, phase: Phase): KernelFigures {
       missing('the load of the steps', 'capture with markers that name requests and tokens'));
   return {
     // Kernels that were not recorded have no layers either, and their absence says better why.
-    kernelsPerLayer: row && 'value' in row ? row : kernelsPerLayer(analyzer, phase),
+    kernelsPerLayer: row && 'value' in row ? row : kernelsPerLayer(analyzer, phase, count('kernels')),
     kernelsPerStep: count('kernels'),
     meanKernelNs: count('meanKernelNs'),
     graphCoverage:
@@ -103,15 +105,26 @@ function kernelFigures(analyzer: Analyzer, phase: Phase): KernelFigures {
   };
 }
 
-function kernelsPerLayer(analyzer: Analyzer, phase: Phase): Figure {
+const MAY_SPAN = 'by the pattern that repeats, which may span two layers; give model: to count by its layers';
+
+/** By the model's own number of layers where it is given: patterns of two frameworks need not span as many layers. */
+function kernelsPerLayer(analyzer: Analyzer, phase: Phase, perStep: Figure): Figure {
+  const { model } = analyzer.settings;
+  if (model !== undefined && perStep.value !== null) {
+    const known = parseModelConfig(model).layers;
+    return measured(perStep.value / known, `kernels per step by the model’s ${known} layers`);
+  }
   const found = resultOf(analyzer, layers);
   if (isMissingResult(found)) return found;
+  const { methods, structure } = found.summary as unknown as LayerSummary;
   const own = found.rows.filter(row => row.phase === phase && row.layer !== null);
   const numbers = new Set(own.map(row => row.layer));
-  if (numbers.size > 0) return measured(sumOf(own, row => row.kernelsPerStep) / numbers.size);
-  const structure = found.summary?.structure as { phase: string; kernelsPerRepeat: number } | null;
-  if (structure?.phase === phase)
-    return measured(structure.kernelsPerRepeat, 'by the pattern that repeats; it may span two layers');
+  if (numbers.size > 0)
+    return measured(
+      sumOf(own, row => row.kernelsPerStep) / numbers.size,
+      methods.includes('pattern') ? MAY_SPAN : undefined,
+    );
+  if (structure?.phase === phase) return measured(structure.kernelsPerRepeat, MAY_SPAN);
   return missing(
     'layers',
     'mark them with NVTX ranges such as "layers.3.mlp", or trace modules (with_modules=True)',
@@ -119,12 +132,29 @@ function kernelsPerLayer(analyzer: Analyzer, phase: Phase): Figure {
 }
 
 /** How many layers the steps have, marked or by their repeating pattern. */
-export function layerCount(analyzer: Analyzer): number | null {
+export function layerCount(analyzer: Analyzer): { layers: number | null; layersGuessed: boolean } {
   const found = resultOf(analyzer, layers);
+  if (isMissingResult(found)) return { layers: null, layersGuessed: false };
+  const { layers: count, methods, structure } = found.summary as unknown as LayerSummary;
+  const layersGuessed = count === 0 || methods.includes('pattern');
+  return { layers: count > 0 ? count : (structure?.repeats ?? null), layersGuessed };
+}
+
+interface LayerSummary {
+  readonly layers: number;
+  readonly methods: readonly string[];
+  readonly structure: {
+    readonly phase: string;
+    readonly repeats: number;
+    readonly kernelsPerRepeat: number;
+  } | null;
+}
+
+function precisionOf(analyzer: Analyzer): string | null {
+  const found = resultOf(analyzer, kernelFamilies);
   if (isMissingResult(found)) return null;
-  const marked = found.summary?.layers as number;
-  const structure = found.summary?.structure as { repeats: number } | null;
-  return marked > 0 ? marked : (structure?.repeats ?? null);
+  const variants = found.rows.find(row => row.family === 'gemm')?.variants ?? [];
+  return variants.find(variant => variant.dtype !== '')?.dtype ?? null;
 }
 
 type MemoryFigures = Pick<

@@ -115,7 +115,7 @@ function rankSpeed(all: readonly Framework[]): SpeedRanking | null {
   return {
     measure: metric.id,
     perGpu,
-    label: `${metric.header.replace(/^./, first => first.toLowerCase())}${perGpu ? ' per GPU' : ''}`,
+    label: `${metric.header.replace(/^[A-Z](?=[a-z])/, first => first.toLowerCase())}${perGpu ? ' per GPU' : ''}`,
     ranked: ranked.map(({ framework, value }) => ({ name: framework.name, value })),
     lead: ranked.length > 1 ? leadOf(ranked[1].framework, ranked[0].framework, metric.id) : null,
   };
@@ -166,17 +166,17 @@ function speedLine(
   const absent = all.length - ranked.length;
   const others = absent > 0 ? ` (${absent} without a benchmark)` : '';
   if (!second) return [`Only ${first.name} was benchmarked: ${format(first.value)} ${label}${others}.`];
-  const asMeasured = fairness === 'unfair' ? 'As measured, ' : '';
+  // No one is called fastest where the question was not the same.
+  if (fairness === 'unfair') return [`As measured, ${label}: ${ranked.map(said).join(', ')}${others}.`];
   const rest = (from: number) => (ranked.length > from ? `; ${ranked.slice(from).map(said).join(', ')}` : '');
   if (lead === 'within-noise')
     return [
-      `${asMeasured}${first.name} and ${second.name} are equally fast: ${format(first.value)} and ${format(second.value)} ${label}, within what repeats differ by${rest(2)}${others}.`,
+      `${first.name} and ${second.name} are equally fast: ${format(first.value)} and ${format(second.value)} ${label}, within what repeats differ by${rest(2)}${others}.`,
     ];
   const ratio = isRate(measure) ? first.value / second.value : second.value / first.value;
   const chance = lead === 'unproven' ? ' One run each: it may be chance.' : '';
-  const has = fairness === 'unfair' ? 'has the most' : 'is fastest measured';
   return [
-    `${asMeasured}${first.name} ${has}: ${format(first.value)} ${label}, ×${ratio.toFixed(2)} ${second.name}${rest(1)}${others}.${chance}`,
+    `${first.name} is fastest measured: ${format(first.value)} ${label}, ×${ratio.toFixed(2)} ${second.name}${rest(1)}${others}.${chance}`,
   ];
 }
 

@@ -7,6 +7,7 @@ import { sglangServingJson, trtllmServingJson, vllmServingJson } from './serving
 import { servingText } from './serving-text.js';
 import { sglangOneBatchJson, sglangThroughputJson } from './sglang-offline-json.js';
 import { sglangOneBatchText } from './sglang-one-batch-text.js';
+import { stepscopeLoadJson } from './stepscope-load-json.js';
 import { trtllmIterationLog } from './trtllm-iteration-log.js';
 import { trtllmLog } from './trtllm-log.js';
 import { trtllmOutputJson } from './trtllm-output-json.js';
@@ -30,6 +31,7 @@ export const benchImporters: readonly BenchImporter[] = [
   sglangOneBatchText,
   servingText,
   genaiPerfJson,
+  stepscopeLoadJson,
 ];
 
 /** The one importer that knows this content. */

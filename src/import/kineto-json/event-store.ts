@@ -25,7 +25,10 @@ const FLOW_START = 0x73; // s
 const FLOW_STEP = 0x74; // t
 const FLOW_FINISH = 0x66; // f
 
+/** Traces from before 2022 have the profiler's steps among the operators. */
 const STEP = new TextEncoder().encode('ProfilerStep#');
+/** A PyTorch built without Kineto writes no categories; what our agent marked is known by name. */
+const AGENT = new TextEncoder().encode('stepscope.');
 
 /** The name of allocations, which every reader of a trace numbers first. */
 export const MEMORY_NAME = '[memory]';
@@ -161,7 +164,11 @@ export class EventStore implements ReadTrace {
     if (kind === Kind.runtimeCall || kind === Kind.driverCall) {
       this.lanes.apiCalls[lane]++;
       if (wanted.apiCalls) this.cpu.addCall(start, end, lane, kind === Kind.runtimeCall ? 0 : 1);
-    } else if (kind === Kind.annotation || (kind === Kind.op && this.isOldStep())) {
+    } else if (
+      kind === Kind.annotation ||
+      (kind === Kind.op && this.nameBegins(STEP)) ||
+      (kind === Kind.other && this.nameBegins(AGENT))
+    ) {
       if (wanted.ranges) this.cpu.addRange(start, end, lane, this.texts.name(event.name));
     } else if (kind === Kind.python) {
       if (wanted.frames) this.cpu.addFrame(start, end, lane);
@@ -169,11 +176,10 @@ export class EventStore implements ReadTrace {
       this.cpu.addOp(start, end, lane, kind === Kind.op ? OpKind.framework : OpKind.other);
   }
 
-  /** Traces from before 2022 have the profiler's steps among the operators. */
-  private isOldStep(): boolean {
+  private nameBegins(start: Uint8Array): boolean {
     const { from, to } = this.event.name;
     const { bytes } = this.texts;
-    return to - from > STEP.length && STEP.every((byte, i) => bytes[from + i] === byte);
+    return to - from > start.length && start.every((byte, i) => bytes[from + i] === byte);
   }
 
   private storeFlow(start: number, phase: number): void {

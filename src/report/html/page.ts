@@ -24,17 +24,23 @@ export interface Assets {
 export const DEFAULT_MAX_BYTES = 5e6;
 
 /** The report with as much as fits into the size given. */
-export function renderReport(
+export const renderReport = (
   analyzer: Analyzer,
   analyses: readonly AnyAnalysis[],
+  assets: Assets,
+  maxBytes = DEFAULT_MAX_BYTES,
+): string => fitPage(cutter => composeReport(analyzer, analyses, cutter), assets, maxBytes);
+
+/** A page composed with ever smaller limits, until it fits. */
+export function fitPage(
+  compose: (cutter: Cutter) => Report,
   assets: Assets,
   maxBytes = DEFAULT_MAX_BYTES,
 ): string {
   let smallest = Infinity;
   for (const [level, limits] of levels.entries()) {
     const cutter = new Cutter(limits);
-    const report = composeReport(analyzer, analyses, cutter);
-    const page = pageOf(report, cutter, assets, level > 0 ? maxBytes : undefined);
+    const page = pageOf(compose(cutter), cutter, assets, level > 0 ? maxBytes : undefined);
     const size = new TextEncoder().encode(page).length;
     if (size <= maxBytes) return page;
     smallest = Math.min(smallest, size);
@@ -82,7 +88,7 @@ ${headerToHtml(report, cutNote(cutter, cappedAt))}
 <main id="main" class="wide">
 ${sections}
 </main>
-<footer><div class="wide">Made by ${escapeHtml(assets.madeBy)} from the profile named above. This file loads nothing from elsewhere.</div></footer>
+<footer><div class="wide">Made by ${escapeHtml(assets.madeBy)} from what is named above. This file loads nothing from elsewhere.</div></footer>
 <script type="application/json" id="report-data">${jsonForScript({ charts })}</script>
 <script>${library}</script>
 <script>${client}</script>
@@ -124,7 +130,7 @@ function cutNote({ rows, points, texts, limits }: Cutter, cappedAt: number | und
     points > 0 && `charts to ${limits.points} points`,
     texts > 0 && `names to ${limits.text} characters`,
   ].filter(Boolean);
-  return `<p class="cut">Cut to stay under ${Number((cappedAt / 1e6).toFixed(2))} MB: ${what.join(', ')}. stepscope analyze --json has everything.</p>`;
+  return `<p class="cut">Cut to stay under ${Number((cappedAt / 1e6).toFixed(2))} MB: ${what.join(', ')}. --json has everything.</p>`;
 }
 
 function sectionToHtml({ id, title, pieces }: Section, cutter: Cutter): string {

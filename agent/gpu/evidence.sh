@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Runs the agent on a GPU and writes what it saw to $OUT (default ./evidence). NSYS and PYTHON may be named.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+: "${OUT:=$PWD/evidence}"
+: "${PYTHON:=python3}"
+: "${NSYS:=/opt/nvidia/nsight-compute/2025.3.1/host/target-linux-x64/nsys}"
+export OUT PYTHONDONTWRITEBYTECODE=1
+mkdir -p "$OUT"
+nsys=()
+if [ -x "$NSYS" ]; then nsys=(--nsys "$NSYS"); else echo "no nsys at $NSYS: captures of it are left out" >&2; fi
+"$PYTHON" "$here/evidence.py" all "${nsys[@]}" "$@"
+ls -l "$OUT"

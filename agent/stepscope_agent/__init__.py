@@ -1,0 +1,86 @@
+"""The part of Stepscope that runs inside the profiled process: finds steps, records windows of them, marks them.
+
+    PYTHONPATH=…/agent STEPSCOPE_PROFILE_START_STOP=100-119 python serve.py      # without touching the program
+
+    import stepscope_agent                                                       # or in the program
+    with stepscope_agent.step():
+        …
+
+It never raises into the program: what fails is one line on stderr, and off. See docs/agent.md.
+"""
+
+import contextlib
+import os
+from typing import Any, Iterator, Optional, Tuple
+
+from .log import reason, say_once
+
+__version__ = "0.1.0"
+
+_session: Any = None
+_is_active = False
+
+
+def activate() -> None:
+    """Done by sitecustomize, or by the first import; a second time does nothing."""
+    global _session, _is_active
+    if _is_active:
+        return
+    _is_active = True
+    try:
+        from .settings import read_settings
+
+        settings = read_settings()
+        from .agent import start
+
+        _session = start(settings)
+    except Exception as error:
+        say_once("the agent is off: %s" % reason(error))
+
+
+@contextlib.contextmanager
+def step(
+    ctx: Optional[Tuple[int, int]] = None,
+    gen: Optional[Tuple[int, int]] = None,
+    kv: Optional[int] = None,
+) -> Iterator[None]:
+    """One step, said by the program: requests and tokens of prefill and of decode, and the length decode attends to.
+
+    Once a program says its steps, nothing else counts as one.
+    """
+    opened = None
+    try:
+        activate()
+        if _session is not None:
+            from .facts import StepFacts
+            from .sources import EXPLICIT
+
+            facts = StepFacts(*(ctx or (0, 0)), *(gen or (0, 0)), kv)
+            opened = _session.begin("stepscope_agent.step", EXPLICIT, lambda: facts, closes_window=True)
+    except Exception as error:
+        say_once("the agent is off: %s" % reason(error))
+    failed = True
+    try:
+        yield
+        failed = False
+    finally:
+        if opened is not None:
+            _session.end(opened, failed)
+
+
+def iteration() -> int:
+    """The number of the last step begun, -1 before the first."""
+    return -1 if _session is None else int(_session.last_begun)
+
+
+def _is_asked_for() -> bool:
+    names = os.environ
+    return (
+        any(name.startswith("STEPSCOPE_") for name in names)
+        or "TLLM_PROFILE_START_STOP" in names
+        or names.get("ENABLE_PERFECT_ROUTER") == "1"
+    )
+
+
+if _is_asked_for():
+    activate()

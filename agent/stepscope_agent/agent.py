@@ -1,0 +1,37 @@
+"""Puts the parts together, for what the settings ask."""
+
+from typing import Any
+
+from .layers import LayerRanges
+from .log import reason, say_once
+from .routers import Routers
+from .session import Session
+from .settings import Settings
+from .sources import Sources
+
+
+def start(settings: Settings) -> Session:
+    session = Session(settings)
+    sources = Sources(session)
+    layers = LayerRanges(session)
+    routers = None
+    if settings.perfect_router or session.experts is not None:
+        routers = Routers(settings, session.experts)
+    if session.experts is not None:
+        session.experts.name_of = layers.names.get
+
+    def on_model(model: Any) -> None:
+        for watch in (layers.watch, *([routers.watch] if routers else [])):
+            try:
+                watch(model)
+            except Exception as error:
+                say_once("parts of the model are not watched: %s" % reason(error))
+
+    sources.on_model = on_model
+    if settings.watches_steps:
+        session.install()
+    if routers:
+        routers.install()
+    if settings.watches_steps or routers:
+        sources.install()
+    return session

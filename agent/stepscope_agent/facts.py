@@ -1,0 +1,184 @@
+"""What a step works on, as far as it can be told without asking the GPU: requests and tokens of prefill and decode."""
+
+from typing import Any, Dict, NamedTuple, Optional, Tuple
+
+
+class StepFacts(NamedTuple):
+    context_requests: int = 0
+    context_tokens: int = 0
+    generation_requests: int = 0
+    generation_tokens: int = 0
+    """Sum of the lengths decode attends to, where it is known on the host."""
+    generation_kv: Optional[int] = None
+
+    @property
+    def phase(self) -> str:
+        if self.context_requests:
+            return "mixed" if self.generation_requests else "prefill"
+        if not self.generation_requests:
+            return "unknown"
+        return "speculative" if self.generation_tokens > self.generation_requests else "decode"
+
+    def marker(self, iteration: int) -> str:
+        """The grammar of src/catalog/engine-markers.ts."""
+        kv = "" if self.generation_kv is None else " kv=%d" % self.generation_kv
+        return "stepscope.step %d ctx=%d/%d gen=%d/%d%s" % (
+            iteration,
+            self.context_requests,
+            self.context_tokens,
+            self.generation_requests,
+            self.generation_tokens,
+            kv,
+        )
+
+
+UNKNOWN = StepFacts()
+
+
+def facts_of_call(args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> StepFacts:
+    """From the shape of a model's inputs: several new tokens per row are prefill, one is decode."""
+    shape = _input_shape(args, kwargs)
+    if shape is None:
+        return UNKNOWN
+    rows, length = shape
+    cached = _cached_length(kwargs.get("past_key_values"))
+    if length > 1 or cached == 0:
+        return StepFacts(context_requests=rows, context_tokens=rows * length)
+    kv = None if cached is None else rows * (cached + length)
+    return StepFacts(generation_requests=rows, generation_tokens=rows, generation_kv=kv)
+
+
+def _input_shape(args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Optional[Tuple[int, int]]:
+    ids = kwargs.get("input_ids")
+    if ids is None:
+        ids = kwargs.get("inputs_embeds")
+    if ids is None and args:
+        ids = args[0]
+    shape = getattr(ids, "shape", None)
+    if shape is None:
+        return None
+    # Rows of token numbers, or rows of embedded tokens. A flat run of tokens does not say where rows end.
+    if len(shape) == 2 and not ids.is_floating_point():
+        return int(shape[0]), int(shape[1])
+    if len(shape) == 3 and ids.is_floating_point():
+        return int(shape[0]), int(shape[1])
+    return None
+
+
+def _cached_length(cache: Any) -> Optional[int]:
+    """Only where the length lies on the host: a static cache counts what it holds on the GPU."""
+    if cache is None:
+        return None
+    try:
+        if type(cache).__name__ == "DynamicCache":
+            length = cache.get_seq_length()
+            return length if isinstance(length, int) else None
+        if isinstance(cache, (tuple, list)):
+            if not cache:
+                return 0
+            return int(cache[0][0].shape[-2])
+    except Exception:
+        return None
+    return None
+
+
+def is_empty_for_vllm(args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> bool:
+    scheduled = args[0] if args else kwargs["scheduler_output"]
+    return bool(kwargs.get("dummy_run")) or not scheduled.num_scheduled_tokens
+
+
+def facts_of_vllm(runner: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> StepFacts:
+    """vllm/v1: GPUModelRunner.execute_model(scheduler_output, …)."""
+    scheduled = args[0] if args else kwargs["scheduler_output"]
+    tokens: Dict[str, int] = scheduled.num_scheduled_tokens
+    cached = scheduled.scheduled_cached_reqs
+    new = {_request_id(request) for request in scheduled.scheduled_new_reqs}
+    in_context = _context_test(runner, cached, new)
+    computed = _computed_tokens(cached)
+    context = [count for request, count in tokens.items() if in_context(request)]
+    generation = [(request, count) for request, count in tokens.items() if not in_context(request)]
+    kv: Optional[int] = 0
+    for request, count in generation:
+        known = computed.get(request)
+        kv = None if kv is None or known is None else kv + known + count
+    return StepFacts(
+        context_requests=len(context),
+        context_tokens=sum(context),
+        generation_requests=len(generation),
+        generation_tokens=sum(count for _, count in generation),
+        generation_kv=kv if generation else None,
+    )
+
+
+def _request_id(request: Any) -> str:
+    return request.req_id
+
+
+def _computed_tokens(cached: Any) -> Dict[str, int]:
+    if hasattr(cached, "req_ids"):
+        return dict(zip(cached.req_ids, cached.num_computed_tokens))
+    # Before 0.9 a list of one object per request.
+    return {request.req_id: request.num_computed_tokens for request in cached}
+
+
+def _context_test(runner: Any, cached: Any, new: Any) -> Any:
+    if hasattr(cached, "is_context_phase"):
+        return lambda request: request in new or cached.is_context_phase(request)
+    computed = _computed_tokens(cached)
+    states = getattr(runner, "requests", {})
+
+    def test(request: str) -> bool:
+        if request in new:
+            return True
+        state = states.get(request)
+        prompt = getattr(state, "num_prompt_tokens", None)
+        if prompt is None:
+            prompt = len(getattr(state, "prompt_token_ids", None) or ())
+        return computed.get(request, prompt) < prompt
+
+    return test
+
+
+def facts_of_sglang(args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> StepFacts:
+    """sglang/srt: Scheduler.run_batch(batch) and ModelRunner.forward(forward_batch)."""
+    batch = args[0] if args else kwargs.get("batch", kwargs.get("forward_batch"))
+    mode = batch.forward_mode
+    if mode is None or mode.is_idle():
+        return UNKNOWN
+    size = batch.batch_size
+    requests = int(size() if callable(size) else size)
+    total = getattr(batch, "seq_lens_sum", None)
+    kv = total if isinstance(total, int) else None
+    if mode.is_decode():
+        return StepFacts(generation_requests=requests, generation_tokens=requests, generation_kv=kv)
+    tokens = getattr(batch, "extend_num_tokens", None)
+    if not isinstance(tokens, int):
+        tokens = _rows(getattr(batch, "input_ids", None)) or 0
+    if _asks(mode, "is_target_verify") or _asks(mode, "is_draft_extend"):
+        return StepFacts(generation_requests=requests, generation_tokens=tokens, generation_kv=kv)
+    decoding = len(getattr(batch, "decoding_reqs", None) or ()) if _asks(mode, "is_mixed") else 0
+    return StepFacts(requests - decoding, max(0, tokens - decoding), decoding, decoding)
+
+
+def _asks(mode: Any, name: str) -> bool:
+    test = getattr(mode, name, None)
+    return bool(test()) if callable(test) else False
+
+
+def _rows(tensor: Any) -> Optional[int]:
+    shape = getattr(tensor, "shape", None)
+    return int(shape[0]) if shape else None
+
+
+def facts_of_tensorrt_llm(args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> StepFacts:
+    """tensorrt_llm: PyExecutor._forward_step(scheduled_requests, …)."""
+    scheduled = args[0] if args else kwargs["scheduled_requests"]
+    context = list(scheduled.context_requests)
+    generation = list(scheduled.generation_requests)
+    drafts = sum(len(getattr(request, "py_draft_tokens", None) or ()) for request in generation)
+    return StepFacts(
+        context_requests=len(context),
+        context_tokens=sum(int(getattr(request, "context_chunk_size", 0) or 0) for request in context),
+        generation_requests=len(generation),
+        generation_tokens=len(generation) + drafts,
+    )

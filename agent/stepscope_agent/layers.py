@@ -1,0 +1,95 @@
+"""Ranges around a model's parts, named by their path (`model.layers.3.self_attn`): hooks on modules, only when asked.
+
+The hooks also run while a CUDA graph is captured, so that its nodes are created inside named ranges.
+"""
+
+import re
+import sys
+from typing import Any, Dict, FrozenSet, Optional
+
+from .log import reason, say_once
+from .ranges import ranges
+from .session import Session
+
+_LAYER = re.compile(r"(?:^|\.)(?:layers?|blocks?|h)\.\d+$")
+_BELOW_LAYER = re.compile(r"^(?:.*\.)?(?:layers?|blocks?|h)\.\d+\.(.+)$")
+_ATTENTION = re.compile(r"(?:^|_)(?:self_)?(?:attn|attention|self_attention)$")
+_MLP = re.compile(r"(?:^|_)(?:mlp|ffn|feed_forward|block_sparse_moe|moe)$")
+_MOE = re.compile(r"(?:^|\.)(?:router|gate|experts|shared_experts?)$")
+
+
+class LayerRanges:
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._markers = session.settings.markers
+        self._is_off = False
+        self.names: Dict[int, str] = {}
+
+    def watch(self, model: Any) -> None:
+        for name, module in model.named_modules():
+            self.names[id(module)] = name
+        if not self._markers & {"layers", "attention", "mlp", "moe"}:
+            return
+        depth = self._session.settings.marker_depth
+        for name, module in model.named_modules():
+            if name and is_marked(name, self._markers, depth):
+                module.register_forward_pre_hook(self._before(name))
+                module.register_forward_hook(self._after)
+
+    def _before(self, name: str) -> Any:
+        def hook(_module: Any, _args: Any) -> None:
+            if not self._is_off and self._is_wanted():
+                try:
+                    ranges.push(name)
+                    _open().append(name)
+                except Exception as error:
+                    self._switch_off(error)
+
+        return hook
+
+    def _after(self, module: Any, _args: Any, _result: Any) -> None:
+        # A window may open or close in the middle of a forward: only what was opened is closed.
+        stack = _open()
+        if stack and not self._is_off and stack[-1] == self.names.get(id(module)):
+            try:
+                stack.pop()
+                ranges.pop()
+            except Exception as error:
+                self._switch_off(error)
+
+    def _is_wanted(self) -> bool:
+        torch = sys.modules["torch"]
+        compiler = getattr(torch, "compiler", None)
+        if compiler is not None and getattr(compiler, "is_compiling", bool)():
+            return False
+        if self._session.is_live:
+            return True
+        return bool(torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing())
+
+    def _switch_off(self, error: BaseException) -> None:
+        self._is_off = True
+        say_once("ranges of layers are off: %s" % reason(error))
+
+
+def _open() -> Any:
+    return ranges.open_names()
+
+
+def is_marked(name: str, markers: FrozenSet[str], depth: int) -> bool:
+    """`depth`: levels of modules below a layer that `layers` marks as well; 0 is the layer alone."""
+    if _LAYER.search(name):
+        return "layers" in markers
+    below: Optional[str] = None
+    found = _BELOW_LAYER.match(name)
+    if found:
+        below = found.group(1)
+    if below is None:
+        return False
+    parts = below.split(".")
+    if "layers" in markers and len(parts) <= depth:
+        return True
+    if len(parts) == 1 and "attention" in markers and _ATTENTION.search(below):
+        return True
+    if len(parts) == 1 and "mlp" in markers and _MLP.search(below):
+        return True
+    return "moe" in markers and len(parts) <= 2 and bool(_MOE.search(below))

@@ -1,0 +1,30 @@
+"""One line on stderr per trouble: the agent never raises into the host and never repeats itself."""
+
+import sys
+import threading
+from typing import Set
+
+_said: Set[str] = set()
+_lock = threading.Lock()
+
+
+def say(text: str) -> None:
+    try:
+        sys.stderr.write("stepscope: %s\n" % text)
+        sys.stderr.flush()
+    except Exception:
+        pass  # A closed stderr must not stop the host.
+
+
+def say_once(text: str) -> None:
+    with _lock:
+        if text in _said:
+            return
+        _said.add(text)
+    say(text)
+
+
+def reason(error: BaseException) -> str:
+    """The first line of an error, with its kind: messages may be pages long."""
+    lines = str(error).strip().splitlines()
+    return "%s: %s" % (type(error).__name__, lines[0]) if lines else type(error).__name__

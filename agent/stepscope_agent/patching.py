@@ -1,0 +1,33 @@
+"""Puts a function around a method of a class, once, and remembers what was patched."""
+
+import functools
+from typing import Any, Callable, List
+
+patched: List[str] = []
+
+Around = Callable[..., Any]
+
+
+def wrap_method(owner: Any, name: str, around: Around) -> bool:
+    """`around(original, self, *args, **kwargs)` is called in place of the method. False where there is none."""
+    raw = _own_or_inherited(owner, name)
+    if raw is None or getattr(raw, "_stepscope_wrapped", False):
+        return False
+    if isinstance(raw, (staticmethod, classmethod, property)):
+        raise TypeError("%s.%s is no plain method" % (getattr(owner, "__name__", owner), name))
+
+    @functools.wraps(raw)
+    def method(self, *args, **kwargs):  # type: ignore[no-untyped-def]
+        return around(raw, self, *args, **kwargs)
+
+    method._stepscope_wrapped = True  # type: ignore[attr-defined]
+    setattr(owner, name, method)
+    patched.append("%s.%s.%s" % (owner.__module__, owner.__qualname__, name))
+    return True
+
+
+def _own_or_inherited(owner: Any, name: str) -> Any:
+    for base in owner.__mro__:
+        if name in vars(base):
+            return vars(base)[name]
+    return None

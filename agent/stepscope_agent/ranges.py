@@ -1,0 +1,95 @@
+"""Opens and closes named ranges: NVTX where a library for it is there, and the torch profiler's own while it runs.
+
+The way in is chosen once torch is loaded. Ranges nest per thread, so whoever opens one must close it.
+"""
+
+import sys
+import threading
+from typing import Any, Callable, List, Optional, Tuple
+
+Push = Callable[[str], Any]
+Pop = Callable[[], Any]
+
+
+class Ranges:
+    def __init__(self) -> None:
+        self._nvtx: Optional[Tuple[Push, Pop]] = None
+        self._torch: Any = None
+        self._is_profiled: Callable[[], bool] = bool
+        self._local = threading.local()
+        self.nvtx_library = "none"
+
+    def use_torch(self, torch: Any) -> None:
+        self._torch = torch
+        # Not part of torch's public face: where it is gone, only NVTX is left.
+        self._is_profiled = getattr(torch.autograd, "_profiler_enabled", bool)
+        found = _torch_nvtx(torch) or _shared_library()
+        if found:
+            self.nvtx_library, push, pop = found
+            self._nvtx = (push, pop)
+
+    def push(self, name: str) -> None:
+        if self._nvtx:
+            self._nvtx[0](name)
+        recorded = None
+        if self._is_profiled():
+            recorded = self._torch.profiler.record_function(name)
+            recorded.__enter__()
+        self._open().append((self._nvtx is not None, recorded))
+
+    def pop(self) -> None:
+        stack = self._open()
+        if not stack:
+            return
+        has_nvtx, recorded = stack.pop()
+        if recorded is not None:
+            recorded.__exit__(None, None, None)
+        if has_nvtx and self._nvtx:
+            self._nvtx[1]()
+
+    def open_names(self) -> List[str]:
+        """A list per thread for whoever opens ranges in one callback and closes them in another."""
+        names = getattr(self._local, "names", None)
+        if names is None:
+            names = self._local.names = []
+        return names
+
+    def _open(self) -> List[Tuple[bool, Any]]:
+        stack = getattr(self._local, "stack", None)
+        if stack is None:
+            stack = self._local.stack = []
+        return stack
+
+
+def _torch_nvtx(torch: Any) -> Optional[Tuple[str, Push, Pop]]:
+    try:
+        nvtx = torch.cuda.nvtx
+        # Builds without CUDA carry functions that raise.
+        if torch.version.cuda is None:
+            return None
+        nvtx.range_push("stepscope.start")
+        nvtx.range_pop()
+        return "torch.cuda.nvtx", nvtx.range_push, nvtx.range_pop
+    except Exception:
+        return None
+
+
+def _shared_library() -> Optional[Tuple[str, Push, Pop]]:
+    if not sys.platform.startswith("linux"):
+        return None
+    import ctypes
+
+    for name in ("libnvToolsExt.so.1", "libnvToolsExt.so"):
+        try:
+            library = ctypes.CDLL(name)
+            push = library.nvtxRangePushA
+            push.argtypes, push.restype = [ctypes.c_char_p], ctypes.c_int
+            pop = library.nvtxRangePop
+            pop.argtypes, pop.restype = [], ctypes.c_int
+            return name, lambda text, push=push: push(text.encode("utf-8", "replace")), pop
+        except (OSError, AttributeError):
+            continue
+    return None
+
+
+ranges = Ranges()

@@ -1,0 +1,46 @@
+"""Which rank this process is, and how files of several ranks are kept apart."""
+
+import os
+import sys
+from typing import Optional, Tuple
+
+_VARIABLES = ("RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID")
+_SIZES = ("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_NTASKS")
+
+
+def _distributed() -> Optional[Tuple[int, int]]:
+    torch = sys.modules.get("torch")
+    try:
+        distributed = torch.distributed  # type: ignore[union-attr]
+        if distributed.is_available() and distributed.is_initialized():
+            return int(distributed.get_rank()), int(distributed.get_world_size())
+    except Exception:
+        return None
+    return None
+
+
+def _from_environment(names: Tuple[str, ...]) -> Optional[int]:
+    for name in names:
+        value = os.environ.get(name, "")
+        if value.isdigit():
+            return int(value)
+    return None
+
+
+def current_rank() -> int:
+    """torch.distributed first: workers an engine starts by itself carry no variable of their own."""
+    found = _distributed()
+    return found[0] if found else (_from_environment(_VARIABLES) or 0)
+
+
+def world_size() -> int:
+    found = _distributed()
+    return found[1] if found else (_from_environment(_SIZES) or 1)
+
+
+def with_rank(path: str, extensions: Tuple[str, ...], suffix: str = "") -> str:
+    """`base.json.gz` becomes `base-rank-3.json.gz`; the first extension stands in where there is none of them."""
+    for extension in extensions:
+        if path.endswith(extension):
+            return "%s-rank-%d%s%s" % (path[: -len(extension)], current_rank(), suffix, extension)
+    return "%s-rank-%d%s%s" % (path, current_rank(), suffix, extensions[0])

@@ -1,0 +1,335 @@
+"""Routers of models by their class, where the learned gate is replaced and the experts are counted.
+
+Names and shapes were read in transformers 4.57 to 5.x. What a router gives back differs from model to model and from
+release to release, so nothing is built by hand: the router runs as it is, with one number changed. While it runs, the
+result of its gate's linear layer is thrown away and planned logits stand in its place.
+"""
+
+import contextlib
+import re
+import sys
+import threading
+import weakref
+from collections import OrderedDict
+from types import ModuleType
+from typing import Any, Dict, Iterator, NamedTuple, Optional, Tuple
+
+from .expert_load import ExpertLoad
+from .import_hooks import after_import_of_any
+from .log import reason, say, say_once
+from .patching import wrap_method
+from .perfect_router import logits_tensor
+from .ranks import current_rank
+from .routing import Plan, plan_for
+from .settings import Settings
+
+_SOFTMAX_ROUTER = re.compile(r"^\w+TopKRouter$")
+"""DeepSeek-V3 and those built like it write a small k."""
+_GROUP_ROUTER = re.compile(r"^\w+TopkRouter$")
+_LLAMA4_ROUTER = re.compile(r"^Llama4Router$")
+"""Before transformers 5 the gate was a plain linear layer inside the block."""
+_BLOCK = re.compile(r"^\w+SparseMoeBlock$")
+
+MOST_CACHED_BYTES = 256 * 1024 * 1024
+WARNING = (
+    "PERFECT ROUTER IS ON (ENABLE_PERFECT_ROUTER=1): experts are chosen in turn, not by the model. "
+    "WHAT THE MODEL SAYS IS WRONG. Only its speed means something."
+)
+
+
+class RouterShape(NamedTuple):
+    method: str
+    experts: int
+    top_k: int
+    n_group: int = 1
+    topk_group: int = 1
+
+
+def method_of(name: str) -> Optional[str]:
+    if _LLAMA4_ROUTER.match(name):
+        return "llama4"
+    if _GROUP_ROUTER.match(name):
+        return "deepseek-v3"
+    if _SOFTMAX_ROUTER.match(name) or _BLOCK.match(name):
+        return "renormalize"
+    return None
+
+
+class LogitsCache:
+    """Planned logits by shape, least recently used out first; those a CUDA graph reads must stay where they are."""
+
+    def __init__(self) -> None:
+        self._known: "OrderedDict[Any, Any]" = OrderedDict()
+        self._in_graphs: Dict[Any, Any] = {}
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    def get(self, tokens: int, plan: Plan, device: Any, dtype: Any) -> Any:
+        key = (tokens, plan, device, dtype)
+        torch = sys.modules["torch"]
+        capturing = device.type == "cuda" and torch.cuda.is_current_stream_capturing()
+        with self._lock:
+            known = self._known.get(key)
+            if known is not None:
+                self._known.move_to_end(key)
+                if capturing:
+                    self._in_graphs[key] = known
+                return known
+        with torch.inference_mode(False), torch.no_grad():
+            made = logits_tensor(tokens, plan, device, dtype)
+        if capturing:
+            # Made inside a graph, it belongs to the graph: it holds nothing until that is replayed.
+            return made
+        with self._lock:
+            self._known[key] = made
+            self._bytes += made.numel() * made.element_size()
+            while self._bytes > MOST_CACHED_BYTES and len(self._known) > 1:
+                _, old = self._known.popitem(last=False)
+                self._bytes -= old.numel() * old.element_size()
+        return made
+
+
+class Routers:
+    def __init__(self, settings: Settings, experts: Optional[ExpertLoad]) -> None:
+        self._settings = settings
+        self._experts = experts
+        self._cache = LogitsCache()
+        self._plans: Dict[Tuple[RouterShape, int, int], Optional[Plan]] = {}
+        """By router: what is asked at every call is found out at the first."""
+        self._shapes: "weakref.WeakKeyDictionary[Any, Tuple[Optional[RouterShape], Optional[Plan]]]"
+        self._shapes = weakref.WeakKeyDictionary()
+        self._neutral: "weakref.WeakSet[Any]" = weakref.WeakSet()
+        self._local = threading.local()
+
+    def install(self) -> None:
+        after_import_of_any(_holds_models, self._patch_classes_of)
+
+    def watch(self, model: Any) -> None:
+        """Routers of models that do not come from transformers."""
+        for module in model.modules():
+            if not type(module).__module__.startswith("tensorrt_llm"):
+                self.patch_class(type(module))
+
+    def _patch_classes_of(self, module: ModuleType) -> None:
+        for thing in list(vars(module).values()):
+            if isinstance(thing, type) and thing.__module__ == module.__name__:
+                self.patch_class(thing)
+
+    def patch_class(self, owner: type) -> None:
+        method = method_of(owner.__name__)
+        if method is not None:
+            around = self._around_block if _BLOCK.match(owner.__name__) else self._around_router
+            wrap_method(owner, "forward", around(method))
+        if self._experts is not None and "route_tokens_to_experts" in vars(owner):
+            wrap_method(owner, "route_tokens_to_experts", self._count_routed)
+
+    def _around_router(self, method: str) -> Any:
+        def around(original: Any, router: Any, *args: Any, **kwargs: Any) -> Any:
+            if self._is_inside() or _is_compiling():
+                return original(router, *args, **kwargs)
+            shape, planned = self._known(router, router, method)
+            if shape is None:
+                return original(router, *args, **kwargs)
+            with self._inside():
+                if planned is None:
+                    result = original(router, *args, **kwargs)
+                else:
+                    self._neutralize(router)
+                    with _mode_type()(self._cache, planned, None, None):
+                        result = original(router, *args, **kwargs)
+            if self._experts is not None:
+                self._count(router, shape, result)
+            return result
+
+        return around
+
+    def _around_block(self, method: str) -> Any:
+        def around(original: Any, block: Any, *args: Any, **kwargs: Any) -> Any:
+            gate = getattr(block, "gate", None)
+            if type(gate).__name__ != "Linear" or self._is_inside() or _is_compiling():
+                return original(block, *args, **kwargs)
+            shape, planned = self._known(block, gate, method)
+            if shape is None:
+                return original(block, *args, **kwargs)
+            experts = self._experts
+
+            def count(chosen: Any) -> None:
+                if experts is not None:
+                    experts.add(id(gate), shape.experts, shape.top_k, chosen)
+
+            if planned is None and experts is None:
+                return original(block, *args, **kwargs)
+            if planned is not None:
+                self._neutralize(block)
+            with self._inside(), _mode_type()(self._cache, planned, gate.weight, (shape, count)):
+                return original(block, *args, **kwargs)
+
+        return around
+
+    def _is_inside(self) -> bool:
+        return getattr(self._local, "depth", 0) > 0
+
+    @contextlib.contextmanager
+    def _inside(self) -> Iterator[None]:
+        """A class that calls the forward it inherits is one router, counted once."""
+        self._local.depth = 1
+        try:
+            yield
+        finally:
+            self._local.depth = 0
+
+    def _count_routed(self, original: Any, block: Any, *args: Any, **kwargs: Any) -> Any:
+        if self._is_inside():
+            return original(block, *args, **kwargs)
+        with self._inside():
+            result = original(block, *args, **kwargs)
+        try:
+            gate = getattr(block, "gate", block)
+            shape = self._shape_of(gate, gate, "deepseek-v3") or self._shape_of(block, gate, "deepseek-v3")
+            chosen = _chosen_in(result)
+            if shape is not None and chosen is not None and self._experts is not None and not _is_compiling():
+                self._experts.add(id(gate), shape.experts, shape.top_k, chosen)
+        except Exception as error:
+            say_once("some experts are not counted: %s" % reason(error))
+        return result
+
+    def _count(self, router: Any, shape: RouterShape, result: Any) -> None:
+        try:
+            assert self._experts is not None
+            chosen = _chosen_in(result)
+            if chosen is not None:
+                self._experts.add(id(router), shape.experts, shape.top_k, chosen)
+            elif shape.method == "llama4":
+                self._experts.add_mask(id(router), shape.experts, shape.top_k, result[0] > 0)
+        except Exception as error:
+            say_once("some experts are not counted: %s" % reason(error))
+
+    def _known(self, owner: Any, gate: Any, method: str) -> Tuple[Optional[RouterShape], Optional[Plan]]:
+        known = self._shapes.get(owner)
+        if known is None:
+            shape = self._shape_of(owner, gate, method)
+            known = self._shapes[owner] = (shape, None if shape is None else self._planned(shape))
+        return known
+
+    def _shape_of(self, owner: Any, gate: Any, method: str) -> Optional[RouterShape]:
+        try:
+            weight = getattr(gate, "weight", None)
+            if weight is None:
+                weight = gate.linear.weight
+            experts = int(weight.shape[0])
+            top_k = _first(owner, "top_k", "num_experts_per_tok")
+            if top_k is None:
+                return None
+            if method != "deepseek-v3":
+                return RouterShape(method, experts, top_k)
+            groups = _first(owner, "n_group", "num_group") or 1
+            return RouterShape(method, experts, top_k, groups, _first(owner, "topk_group") or 1)
+        except Exception as error:
+            say_once("%s is left as it is: %s" % (type(owner).__name__, reason(error)))
+            return None
+
+    def _planned(self, shape: RouterShape) -> Optional[Plan]:
+        if not self._settings.perfect_router:
+            return None
+        size = self._settings.ep_size
+        rank = current_rank() % size if self._settings.ep_rank is None else self._settings.ep_rank
+        key = (shape, size, rank)
+        if key not in self._plans:
+            try:
+                self._plans[key] = plan_for(
+                    shape.experts, shape.top_k, size, rank, shape.n_group, shape.topk_group
+                )
+                say_once(WARNING)
+            except ValueError as error:
+                self._plans[key] = None
+                say("the learned router stays: %s" % error)
+        return self._plans[key]
+
+    def _neutralize(self, router: Any) -> None:
+        """A learned bias is added when experts are chosen; it would undo the plan."""
+        if router in self._neutral:
+            return
+        self._neutral.add(router)
+        bias = getattr(router, "e_score_correction_bias", None)
+        if bias is not None:
+            torch = sys.modules["torch"]
+            with torch.no_grad():
+                bias.zero_()
+
+
+def _holds_models(name: str) -> bool:
+    return name.startswith("transformers.models.") and ".modeling_" in name
+
+
+def _first(owner: Any, *names: str) -> Optional[int]:
+    for place in (owner, getattr(owner, "config", None)):
+        for name in names:
+            value = getattr(place, name, None)
+            if isinstance(value, int):
+                return value
+    return None
+
+
+def _chosen_in(result: Any) -> Any:
+    for part in result if isinstance(result, (tuple, list)) else (result,):
+        if hasattr(part, "is_floating_point") and part.dim() == 2 and not part.is_floating_point():
+            if str(part.dtype) in ("torch.int64", "torch.int32"):
+                return part
+    return None
+
+
+def _is_compiling() -> bool:
+    compiler = getattr(sys.modules.get("torch"), "compiler", None)
+    test = getattr(compiler, "is_compiling", None)
+    return bool(test()) if test is not None else False
+
+
+_mode: Any = None
+
+
+def _mode_type() -> Any:
+    """Defined late: its base class is torch's."""
+    global _mode
+    if _mode is None:
+        _mode = _make_mode_type()
+    return _mode
+
+
+def _make_mode_type() -> Any:
+    torch = sys.modules["torch"]
+    from torch.overrides import TorchFunctionMode  # torch is there by now
+
+    linear = torch.nn.functional.linear
+    top_k_calls = (torch.topk, torch.Tensor.topk)
+
+    class RouterMode(TorchFunctionMode):  # type: ignore[misc, valid-type]
+        """`weight`: whose linear layer is the gate; None where the router has no other."""
+
+        def __init__(self, cache: LogitsCache, planned: Optional[Plan], weight: Any, counting: Any) -> None:
+            super().__init__()
+            self._cache = cache
+            self._planned = planned
+            self._weight = weight
+            self._counting = counting
+            self._is_done = False
+
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            result = func(*args, **(kwargs or {}))
+            if func is linear and self._planned is not None and not self._is_done and self._is_gate(args):
+                self._is_done = True
+                tokens = result.numel() // result.shape[-1]
+                planned = self._cache.get(tokens, self._planned, result.device, result.dtype)
+                # A copy: some routers work on their logits in place.
+                return planned.clone().reshape(result.shape)
+            if self._counting is not None and func in top_k_calls:
+                shape, count = self._counting
+                if args and args[0].shape[-1] == shape.experts and result[1].shape[-1] == shape.top_k:
+                    count(result[1])
+            return result
+
+        def _is_gate(self, args: Any) -> bool:
+            if self._weight is not None:
+                return len(args) > 1 and args[1] is self._weight
+            return len(args) > 1 and args[1].dim() == 2 and args[1].shape[0] == self._planned.experts
+
+    return RouterMode

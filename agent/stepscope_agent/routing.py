@@ -1,0 +1,103 @@
+"""Balanced routing, planned in plain Python: which experts each token should use, and logits that make a router choose
+exactly those. The same maths as src/moe in TypeScript; both are tested against test/fixtures/routing/vectors.json.
+
+All experts stand in one circle in which GPUs take turns (GPU 0's first expert, GPU 1's first …, GPU 0's second …).
+Tokens take the next k places, and each rank goes on where the rank before it ended: however many tokens there are, no
+expert and no GPU is used more than once more often than another. Where a token may only use some groups of experts,
+GPUs are split into blocks holding as many groups as it may use, and blocks take turns by token.
+"""
+
+import math
+from typing import List, NamedTuple
+
+CHOSEN = 10.0
+OTHERS = -10.0
+
+
+class Plan(NamedTuple):
+    """The circle in numbers, so that a list and a tensor can be filled from the same ones."""
+
+    experts: int
+    top_k: int
+    ep_size: int
+    ep_rank: int
+    block_gpus: int
+    blocks: int
+    per_gpu: int
+    circle: int
+
+
+def plan_for(
+    experts: int, top_k: int, ep_size: int = 1, ep_rank: int = 0, n_group: int = 1, topk_group: int = 1
+) -> Plan:
+    """For shapes without an exact plan it says no rather than being nearly balanced."""
+    if not 1 <= top_k <= experts:
+        raise ValueError("%d of %d experts cannot be chosen" % (top_k, experts))
+    if ep_size < 1 or experts % ep_size:
+        raise ValueError("%d experts cannot be spread evenly over %d GPUs" % (experts, ep_size))
+    if not 0 <= ep_rank < ep_size:
+        raise ValueError("there is no rank %d among %d GPUs" % (ep_rank, ep_size))
+    per_gpu = experts // ep_size
+    reach = ep_size
+    if n_group > 1:
+        if experts % n_group or not 1 <= topk_group <= n_group:
+            raise ValueError("%d of %d groups of %d experts do not add up" % (topk_group, n_group, experts))
+        if top_k > topk_group * (experts // n_group):
+            raise ValueError("%d groups hold fewer than %d experts" % (topk_group, top_k))
+        reach = topk_group * (ep_size // n_group) if ep_size > n_group else min(ep_size, topk_group)
+    fits = min(top_k, ep_size) <= reach
+    block_gpus = ep_size if fits else reach
+    circle = block_gpus * per_gpu
+    if n_group > 1:
+        divides = ep_size % n_group == 0 if ep_size > n_group else n_group % ep_size == 0
+        if not divides or (not fits and ep_size % reach) or circle % top_k:
+            raise ValueError(
+                "no exact plan is known for %d of %d experts in %d groups on %d GPUs"
+                % (top_k, experts, n_group, ep_size)
+            )
+    return Plan(experts, top_k, ep_size, ep_rank, block_gpus, ep_size // block_gpus, per_gpu, circle)
+
+
+def balanced_experts(tokens: int, plan: Plan) -> List[List[int]]:
+    rows = []
+    for token in range(tokens):
+        turn = plan.ep_rank * tokens + token
+        block, start = turn % plan.blocks, turn // plan.blocks * plan.top_k
+        row = []
+        for i in range(plan.top_k):
+            place = (start + i) % plan.circle
+            gpu = block * plan.block_gpus + place % plan.block_gpus
+            row.append(gpu * plan.per_gpu + place // plan.block_gpus)
+        rows.append(row)
+    return rows
+
+
+def published_experts(
+    tokens: int, experts: int, top_k: int, ep_size: int, ep_rank: int, turned: bool
+) -> List[List[int]]:
+    """TensorRT-LLM: slot i goes to GPU i mod P, there to the experts in turn; from 2026 on shifted by rank."""
+    per_gpu = experts // ep_size
+    rows = []
+    for token in range(tokens):
+        places = [token * top_k + i + (ep_rank if turned else 0) for i in range(top_k)]
+        rows.append([at % ep_size * per_gpu + at // ep_size % per_gpu for at in places])
+    return rows
+
+
+def logits_rows(
+    chosen: List[List[int]], experts: int, high: float = CHOSEN, low: float = OTHERS
+) -> List[List[float]]:
+    rows = []
+    for picks in chosen:
+        row = [low] * experts
+        for expert in picks:
+            row[expert] = high
+        rows.append(row)
+    return rows
+
+
+def softmax(values: List[float]) -> List[float]:
+    top = max(values)
+    powers = [math.exp(value - top) for value in values]
+    total = sum(powers)
+    return [power / total for power in powers]

@@ -1,0 +1,334 @@
+"""Counts steps, opens and closes windows, and hands each step to whatever records it. One per process.
+
+Outside windows a step costs a count and one comparison: `_quiet_before` is the first iteration that needs more.
+
+    iteration     0  1  2  3  4  5  6  7
+    window 3-5             [--------]
+    closed by                        begin of 6, the end of the engine's pass over 5, or the end of the process
+"""
+
+import atexit
+import itertools
+import os
+import sys
+import threading
+from typing import Any, Callable, Dict, List, Optional
+
+from .capture import WindowCapture
+from .expert_load import ExpertLoad
+from .facts import UNKNOWN, StepFacts
+from .gc_watch import GcWatch
+from .log import reason, say, say_once
+from .ranges import ranges
+from .settings import Settings
+from .sidecar import Sidecar, StepRow
+from .triggers import Termination, TriggerFile, listen_for_signal
+from .windows import Window, parse_windows
+
+NEVER = float("inf")
+FactsReader = Callable[[], Optional[StepFacts]]
+
+
+class OpenStep:
+    """One step under way on one thread; `row` is there only while something records it."""
+
+    __slots__ = ("iteration", "row", "open_ranges", "closes_window")
+
+    def __init__(self, iteration: int, closes_window: bool) -> None:
+        self.iteration = iteration
+        self.row: Optional[StepRow] = None
+        self.open_ranges = 0
+        self.closes_window = closes_window
+
+
+class Session:
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.is_off = False
+        self.is_live = False
+        self.last_begun = -1
+        self._lock = threading.RLock()
+        self._local = threading.local()
+        self._asked: List[Window] = list(settings.windows)
+        self._windows: List[Window] = list(self._asked)
+        self._open_window: Optional[Window] = None
+        self._windows_run: List[Window] = []
+        self._live_requests = 0
+        self._numbers = itertools.count()
+        self._source_rank = -1
+        self._ended_iteration = -1
+        self._capture = WindowCapture(settings)
+        self._trigger = TriggerFile(settings.trigger) if settings.trigger else None
+        self._sidecar = Sidecar(settings.sidecar)
+        self.experts = ExpertLoad(settings.expert_load) if settings.expert_load else None
+        self._gc = GcWatch(lambda: self.is_live, "gc" in settings.markers)
+        self._termination = Termination(self.finish)
+        self._quiet_before: float = NEVER
+        self._finished = False
+        self._set_quiet()
+        if settings.covers_everything:
+            self._go_live()
+
+    def install(self) -> None:
+        """Everything that reaches outside: callbacks, signals, the end of the process, forks."""
+        self._gc.install()
+        if self.settings.covers_everything:
+            if self.settings.sidecar or self.experts:
+                self._termination.listen()
+        else:
+            listen_for_signal(self._ask_for_window)
+        atexit.register(self.finish)
+        os.register_at_fork(after_in_child=self._forked)
+
+    # --- steps -------------------------------------------------------------------------------------------------
+
+    @property
+    def source_rank(self) -> int:
+        return self._source_rank
+
+    def claim(self, source_rank: int) -> None:
+        """Only this source, or a better one, will have steps: warm-up forwards of an engine are none."""
+        self._source_rank = max(self._source_rank, source_rank)
+
+    def disclaim(self) -> None:
+        self._source_rank = -1
+
+    def leave_windows_to_engine(self) -> None:
+        """It reads the same variable and starts the profilers by itself."""
+        with self._lock:
+            self._asked = []
+            self._windows = []
+            self._set_quiet()
+
+    @property
+    def is_in_step(self) -> bool:
+        return getattr(self._local, "depth", 0) > 0
+
+    def begin(
+        self,
+        source: str,
+        source_rank: int,
+        read_facts: FactsReader,
+        number: Optional[int] = None,
+        closes_window: bool = False,
+        is_marked: bool = True,
+    ) -> Optional[OpenStep]:
+        """None where this is no step of its own: inside another, of a lesser source, or the agent is off."""
+        if self.is_off or self.is_in_step or source_rank < self._source_rank:
+            return None
+        try:
+            if source_rank > self._source_rank:
+                self._take_over(source_rank)
+            # next() of a counter is one indivisible step, whatever the threads do.
+            counted = next(self._numbers)
+            iteration = counted if number is None else number
+            step = OpenStep(iteration, closes_window)
+            self.last_begun = iteration
+            if iteration >= self._quiet_before:
+                self._edge(iteration)
+            if self.is_live:
+                self._record(step, source, read_facts, is_marked)
+            self._local.depth = 1
+            return step
+        except Exception as error:
+            self.switch_off(error)
+            return None
+
+    def end(self, step: Optional[OpenStep], failed: bool = False) -> None:
+        if step is None:
+            return
+        self._local.depth = 0
+        self._ended_iteration = step.iteration
+        try:
+            if step.row is not None:
+                while step.open_ranges:
+                    step.open_ranges -= 1
+                    ranges.pop()
+                step.row.end(failed)
+                if self.experts and self.is_live:
+                    self.experts.end_step(step.iteration)
+            if step.closes_window:
+                self.settle()
+        except Exception as error:
+            self.switch_off(error)
+
+    def settle(self) -> None:
+        """The engine is through with its last step: a window that ended with it need not wait for the next one."""
+        window = self._open_window
+        if window is not None and self._ended_iteration >= window.last:
+            with self._lock:
+                self._close_window()
+                self._set_quiet()
+
+    def _record(self, step: OpenStep, source: str, read_facts: FactsReader, is_marked: bool) -> None:
+        try:
+            facts = read_facts() or UNKNOWN
+        except Exception as error:
+            say_once("steps are marked without batch and tokens: %s" % reason(error))
+            facts = UNKNOWN
+        markers = self.settings.markers
+        if is_marked and "step" in markers:
+            ranges.push(facts.marker(step.iteration))
+            step.open_ranges += 1
+        if "phase" in markers:
+            ranges.push("stepscope.%s" % facts.phase)
+            step.open_ranges += 1
+        step.row = StepRow(step.iteration, facts, source, len(self._windows_run))
+        self._sidecar.add(step.row)
+
+    def _take_over(self, source_rank: int) -> None:
+        """A source that knows better what a step is (an engine, the user) starts the count anew."""
+        with self._lock:
+            if source_rank > self._source_rank:
+                self._source_rank = source_rank
+                self._numbers = itertools.count()
+                # Windows that lesser steps have used up are still owed.
+                self._close_window()
+                self._windows = list(self._asked)
+                self._set_quiet()
+
+    # --- windows -----------------------------------------------------------------------------------------------
+
+    def _edge(self, iteration: int) -> None:
+        with self._lock:
+            self._hear_requests(iteration)
+            window = self._open_window
+            if window is not None and iteration > window.last:
+                self._close_window()
+            if self._open_window is None:
+                self._windows = [one for one in self._windows if one.last >= iteration]
+                if self._windows and self._windows[0].first <= iteration:
+                    self._open(self._windows.pop(0))
+            self._set_quiet()
+
+    def _hear_requests(self, iteration: int) -> None:
+        if self._live_requests:
+            self._live_requests = 0
+            self._plan(Window(iteration, iteration + self.settings.live_steps - 1))
+        text = self._trigger.poll() if self._trigger else None
+        if text is None:
+            return
+        try:
+            if text == "" or text.isdigit():
+                steps = int(text) if text else self.settings.live_steps
+                self._plan(Window(iteration, iteration + max(1, steps) - 1))
+            else:
+                for window in parse_windows(text):
+                    self._plan(window)
+        except ValueError as error:
+            say("the trigger file is not understood: %s" % error)
+
+    def _plan(self, window: Window) -> None:
+        if self._open_window is not None and window.first <= self._open_window.last:
+            say_once("a window is open already; further requests wait for its end")
+            return
+        self._windows = sorted([*self._windows, window])
+
+    def _ask_for_window(self) -> None:
+        """Called by a signal handler, anywhere: leaves a note for the next step."""
+        self._live_requests = 1
+        self._quiet_before = -1
+
+    def _set_quiet(self) -> None:
+        if self._trigger is not None or self._live_requests:
+            self._quiet_before = -1
+        elif self._open_window is not None:
+            self._quiet_before = self._open_window.last + 1
+        else:
+            self._quiet_before = self._windows[0].first if self._windows else NEVER
+
+    def _open(self, window: Window) -> None:
+        self._open_window = window
+        self._windows_run.append(window)
+        _finish_with_worker(self.finish)
+        self._termination.listen()
+        self._capture.open()
+        self._go_live()
+
+    def _go_live(self) -> None:
+        self.is_live = True
+        if self.experts:
+            self.experts.begin_window()
+
+    def _close_window(self) -> None:
+        if self._open_window is None:
+            return
+        self._open_window = None
+        self.is_live = self.settings.covers_everything
+        if self.experts and not self.is_live:
+            self.experts.end_window()
+        with self._termination:
+            self._capture.close()
+            self.write()
+        if not self.is_live:
+            self._termination.stop_listening()
+
+    def write(self) -> None:
+        try:
+            expert_files = self.experts.write() if self.experts else None
+        except Exception as error:
+            expert_files = None
+            say_once("expert counts were not written: %s" % reason(error))
+        if not self._windows_run and not self.settings.sidecar:
+            return
+        traces = self._capture.torch_traces
+        extra: Dict[str, Any] = {
+            "windows": [[window.first, window.last] for window in self._windows_run],
+            "torchTraces": [os.path.basename(trace) for trace in traces],
+            "expertLoad": expert_files,
+            "nvtx": ranges.nvtx_library,
+            "gcPausesLeftOut": self._gc.left_out,
+        }
+        try:
+            self._sidecar.write(extra, self._gc.pauses, traces[0] if traces else None)
+        except Exception as error:
+            say_once("the sidecar was not written: %s" % reason(error))
+
+    # --- ends --------------------------------------------------------------------------------------------------
+
+    def finish(self) -> None:
+        """At exit, once: what is open is closed, what was seen is written."""
+        with self._lock:
+            if self._finished or self.is_off:
+                return
+            self._finished = True
+            self._gc.remove()
+            try:
+                if self._open_window is not None:
+                    self._close_window()
+                elif self.settings.covers_everything:
+                    with self._termination:
+                        self.write()
+            except Exception as error:
+                say_once("the window was not closed: %s" % reason(error))
+
+    def switch_off(self, error: BaseException) -> None:
+        self.is_off = True
+        self.is_live = False
+        self._local.depth = 0
+        self._gc.remove()
+        say_once("the agent is off: %s" % reason(error))
+
+    def _forked(self) -> None:
+        """A child made before the first step may be the one that runs them; one made later is a helper of a program
+        that is being profiled, and must not write over its files."""
+        self._lock = threading.RLock()
+        self._local = threading.local()
+        had_begun = self.last_begun >= 0
+        self._capture.abandon()
+        self._open_window = None
+        self._sidecar.rows = []
+        self._gc.pauses = []
+        if had_begun:
+            self.is_off = True
+            self.is_live = False
+            self._finished = True
+            self._gc.remove()
+
+
+def _finish_with_worker(finish: Callable[[], None]) -> None:
+    """A process forked by multiprocessing ends without the usual exit; it has a list of its own for that."""
+    process = sys.modules.get("multiprocessing.process")
+    util = sys.modules.get("multiprocessing.util")
+    if process is not None and util is not None and process.parent_process() is not None:
+        util.Finalize(None, finish, exitpriority=100)

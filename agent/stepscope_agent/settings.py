@@ -1,0 +1,101 @@
+"""What the variables ask for, read once. Values are never written anywhere."""
+
+import os
+from typing import FrozenSet, List, Mapping, NamedTuple, Optional
+
+from .log import say
+from .windows import Window, parse_windows
+
+MARKERS = ("step", "phase", "layers", "attention", "mlp", "moe", "sampling", "gc")
+
+
+class Settings(NamedTuple):
+    windows: List[Window]
+    """From TLLM_PROFILE_START_STOP alone: TensorRT-LLM acts on it by itself."""
+    windows_are_engines: bool
+    step_target: Optional[str]
+    torch_trace: Optional[str]
+    record_shapes: bool
+    with_stack: bool
+    profile_memory: bool
+    live_steps: int
+    trigger: Optional[str]
+    markers: FrozenSet[str]
+    marker_depth: int
+    expert_load: Optional[str]
+    sidecar: Optional[str]
+    perfect_router: bool
+    ep_size: int
+    ep_rank: Optional[int]
+    """Anything but the perfect router needs to know where steps begin."""
+    watches_steps: bool
+    """Without windows and ways to open one, markers, sidecar and expert counts cover every step."""
+    covers_everything: bool
+
+
+_FOR_THE_ROUTER = ("STEPSCOPE_EP_SIZE", "STEPSCOPE_EP_RANK", "STEPSCOPE_EXTERNAL")
+
+
+def _flag(environ: Mapping[str, str], name: str, default: bool = False) -> bool:
+    value = environ.get(name, "").strip().lower()
+    return default if value == "" else value not in ("0", "false", "no", "off")
+
+
+def _number(environ: Mapping[str, str], name: str, default: int) -> int:
+    value = environ.get(name, "").strip()
+    if value == "":
+        return default
+    if not value.isdigit():
+        say("%s must be a whole number; %d is used" % (name, default))
+        return default
+    return int(value)
+
+
+def _markers(environ: Mapping[str, str]) -> FrozenSet[str]:
+    if "STEPSCOPE_MARKERS" not in environ:
+        # Whoever sets a window wants to see the steps in it.
+        return frozenset(("step", "gc"))
+    names = [name.strip().lower() for name in environ["STEPSCOPE_MARKERS"].split(",")]
+    if "all" in names:
+        return frozenset(MARKERS)
+    unknown = [name for name in names if name not in MARKERS and name not in ("", "none", "0")]
+    if unknown:
+        say("there are no markers %s; known: %s, all, none" % (", ".join(unknown), ", ".join(MARKERS)))
+    return frozenset(name for name in names if name in MARKERS)
+
+
+def read_settings(environ: Optional[Mapping[str, str]] = None) -> Settings:
+    environ = os.environ if environ is None else environ
+    own = environ.get("STEPSCOPE_PROFILE_START_STOP", "").strip()
+    engines = environ.get("TLLM_PROFILE_START_STOP", "").strip()
+    windows: List[Window] = []
+    try:
+        windows = parse_windows(own or engines)
+    except ValueError as error:
+        say("no window is recorded: %s" % error)
+    ep_rank = environ.get("STEPSCOPE_EP_RANK", "").strip()
+    named = [name for name in environ if name.startswith("STEPSCOPE_") and name not in _FOR_THE_ROUTER]
+    recorded = ("STEPSCOPE_MARKERS", "STEPSCOPE_SIDECAR", "STEPSCOPE_EXPERT_LOAD")
+    waits = bool(own or engines) or any(
+        name in environ for name in ("STEPSCOPE_TRIGGER", "STEPSCOPE_LIVE_STEPS", "STEPSCOPE_TORCH_TRACE")
+    )
+    return Settings(
+        windows=windows,
+        windows_are_engines=bool(engines) and not own,
+        step_target=environ.get("STEPSCOPE_STEP", "").strip() or None,
+        torch_trace=environ.get("STEPSCOPE_TORCH_TRACE", "").strip() or None,
+        record_shapes=_flag(environ, "STEPSCOPE_TORCH_SHAPES"),
+        with_stack=_flag(environ, "STEPSCOPE_TORCH_STACK"),
+        profile_memory=_flag(environ, "STEPSCOPE_TORCH_MEMORY"),
+        live_steps=max(1, _number(environ, "STEPSCOPE_LIVE_STEPS", 20)),
+        trigger=environ.get("STEPSCOPE_TRIGGER", "").strip() or None,
+        markers=_markers(environ),
+        marker_depth=_number(environ, "STEPSCOPE_MARKER_DEPTH", 0),
+        expert_load=environ.get("STEPSCOPE_EXPERT_LOAD", "").strip() or None,
+        sidecar=environ.get("STEPSCOPE_SIDECAR", "").strip() or None,
+        perfect_router=environ.get("ENABLE_PERFECT_ROUTER") == "1",
+        ep_size=max(1, _number(environ, "STEPSCOPE_EP_SIZE", 1)),
+        ep_rank=int(ep_rank) if ep_rank.isdigit() else None,
+        watches_steps=bool(named) or bool(windows),
+        covers_everything=not waits and any(environ.get(name) for name in recorded),
+    )

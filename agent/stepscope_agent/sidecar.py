@@ -1,0 +1,161 @@
+"""What the agent saw, beside the capture: docs/agent-format.md. No variables, no arguments, no prompts."""
+
+import json
+import os
+import platform
+import sys
+import threading
+import time
+from typing import Any, Dict, List, NamedTuple, Optional
+
+from .facts import StepFacts
+from .patching import patched
+from .ranks import current_rank, world_size
+
+FORMAT = 1
+"""Rows are some 200 bytes: this bounds the file and what is kept until it is written."""
+MOST_ITERATIONS = 50_000
+
+_ENGINES = ("tensorrt_llm", "vllm", "sglang", "transformers")
+
+
+class Origin(NamedTuple):
+    """Times are written relative to these: nanoseconds since 1970 are too large for the numbers of JSON readers."""
+
+    wall: int
+    monotonic: int
+
+
+class StepRow:
+    __slots__ = (
+        "iteration",
+        "facts",
+        "start",
+        "start_monotonic",
+        "duration",
+        "thread",
+        "source",
+        "failed",
+        "window",
+    )
+
+    def __init__(self, iteration: int, facts: StepFacts, source: str, window: int) -> None:
+        self.iteration = iteration
+        self.facts = facts
+        self.source = source
+        self.window = window
+        self.thread = threading.get_native_id()
+        self.duration = -1
+        self.failed = False
+        self.start = time.time_ns()
+        self.start_monotonic = time.monotonic_ns()
+
+    def end(self, failed: bool) -> None:
+        self.duration = time.monotonic_ns() - self.start_monotonic
+        self.failed = failed
+
+    def as_json(self, origin: "Origin") -> Dict[str, Any]:
+        facts = self.facts
+        row: Dict[str, Any] = {
+            "iteration": self.iteration,
+            "startNs": self.start - origin.wall,
+            "startMonotonicNs": self.start_monotonic - origin.monotonic,
+            "durationNs": self.duration,
+            "thread": self.thread,
+            "phase": facts.phase,
+            "contextRequests": facts.context_requests,
+            "contextTokens": facts.context_tokens,
+            "generationRequests": facts.generation_requests,
+            "generationTokens": facts.generation_tokens,
+            "window": self.window,
+        }
+        if facts.generation_kv is not None:
+            row["generationKvTokens"] = facts.generation_kv
+        if self.failed:
+            row["failed"] = True
+        return row
+
+
+class Sidecar:
+    def __init__(self, path: Optional[str]) -> None:
+        self.path = path
+        self.origin = Origin(time.time_ns(), time.monotonic_ns())
+        self.rows: List[StepRow] = []
+        self.left_out = 0
+
+    def add(self, row: StepRow) -> None:
+        if len(self.rows) < MOST_ITERATIONS:
+            self.rows.append(row)
+        else:
+            self.left_out += 1
+
+    def write(self, extra: Dict[str, Any], pauses: List[Dict[str, int]], trace: Optional[str]) -> str:
+        path = self.path or _beside(trace)
+        rows = [row for row in self.rows if row.duration >= 0]
+        document = {
+            "stepscopeAgent": FORMAT,
+            "originNs": str(self.origin.wall),
+            "originMonotonicNs": str(self.origin.monotonic),
+            "pid": os.getpid(),
+            "rank": current_rank(),
+            "worldSize": world_size(),
+            "versions": versions(),
+            "patched": patched,
+            "stepsFrom": rows[-1].source if rows else None,
+            **extra,
+            "gcPauses": [self._shifted(pause) for pause in pauses],
+            "iterationsLeftOut": self.left_out,
+            "iterations": [row.as_json(self.origin) for row in rows],
+        }
+        write_whole(path, json.dumps(document, separators=(",", ":")).encode("utf-8"))
+        return path
+
+    def _shifted(self, pause: Dict[str, int]) -> Dict[str, int]:
+        wall, monotonic = (
+            pause["startNs"] - self.origin.wall,
+            pause["startMonotonicNs"] - self.origin.monotonic,
+        )
+        return {**pause, "startNs": wall, "startMonotonicNs": monotonic}
+
+
+def _beside(trace: Optional[str]) -> str:
+    if trace is None:
+        return "stepscope-agent-%d.json" % os.getpid()
+    for extension in (".json.gz", ".json"):
+        if trace.endswith(extension):
+            trace = trace[: -len(extension)]
+            break
+    return trace + ".agent.json"
+
+
+def versions() -> Dict[str, str]:
+    found = {"python": platform.python_version()}
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        found["torch"] = str(getattr(torch, "__version__", ""))
+        cuda = getattr(getattr(torch, "version", None), "cuda", None)
+        if cuda:
+            found["cuda"] = str(cuda)
+    for name in _ENGINES:
+        version = getattr(sys.modules.get(name), "__version__", None)
+        if version:
+            found[name] = str(version)
+    return found
+
+
+def write_whole(path: str, data: bytes) -> None:
+    """All of it or nothing: whoever looks in between must not find half a file."""
+    folder = os.path.dirname(path)
+    if folder:
+        os.makedirs(folder, exist_ok=True)
+    half = "%s.%d.part" % (path, os.getpid())
+    try:
+        with open(half, "wb") as file:
+            file.write(data)
+        os.replace(half, path)
+    except BaseException:
+        try:
+            os.unlink(half)
+        except OSError:
+            pass
+        raise

@@ -1,0 +1,111 @@
+"""Windows asked for while the process runs: by SIGUSR2, and by a file that is touched or written to.
+
+The file is empty (the set number of steps), holds a number of steps, or `A-B`, iterations counted as the agent does.
+A file that is there from the start counts only once it is touched again.
+"""
+
+import os
+import signal
+import threading
+import time
+from typing import Any, Callable, Optional, Tuple
+
+from .log import reason, say, say_once
+
+POLL_NS = 20_000_000
+
+
+class TriggerFile:
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._next_poll = 0
+        self._seen = self._state()
+
+    def _state(self) -> Optional[Tuple[int, int]]:
+        try:
+            stat = os.stat(self._path)
+            return stat.st_mtime_ns, stat.st_size
+        except OSError:
+            return None
+
+    def poll(self) -> Optional[str]:
+        """What the file says, once per touch; None while there is nothing new."""
+        now = time.monotonic_ns()
+        if now < self._next_poll:
+            return None
+        self._next_poll = now + POLL_NS
+        state = self._state()
+        if state is None or state == self._seen:
+            self._seen = state
+            return None
+        self._seen = state
+        try:
+            with open(self._path, encoding="utf-8", errors="replace") as file:
+                return file.read(200).strip()
+        except OSError as error:
+            say_once("%s cannot be read: %s" % (self._path, reason(error)))
+            return None
+
+
+def listen_for_signal(on_signal: Callable[[], None]) -> None:
+    if threading.current_thread() is not threading.main_thread():
+        say_once("SIGUSR2 is not listened to: the agent was not loaded by the main thread")
+        return
+    if signal.getsignal(signal.SIGUSR2) is not signal.SIG_DFL:
+        say_once("SIGUSR2 is used by the program; STEPSCOPE_TRIGGER=FILE opens windows too")
+        return
+
+    def handle(_number: int, _frame: Any) -> None:
+        on_signal()
+
+    signal.signal(signal.SIGUSR2, handle)
+
+
+class Termination:
+    """SIGTERM ends Python without a word; where nobody handles it, close the window first, then end as before.
+
+    nsys sends it as soon as a captured range ends, while the files of that range are being written: then it waits.
+    Only while there is something to lose: Python hears signals between two of its own steps, so a process that hangs
+    in a library could otherwise no longer be ended this way.
+    """
+
+    def __init__(self, close: Callable[[], None]) -> None:
+        self._close = close
+        self._writing = 0
+        self._held_back = False
+
+    def listen(self) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            return
+        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, self._handle)
+
+    def stop_listening(self) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            return
+        if signal.getsignal(signal.SIGTERM) == self._handle:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+    def _handle(self, _number: int, _frame: Any) -> None:
+        if self._writing:
+            self._held_back = True
+            return
+        try:
+            self._close()
+        except Exception as error:
+            say("closing failed: %s" % reason(error))
+        self._end()
+
+    def _end(self) -> None:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    def __enter__(self) -> None:
+        self._writing += 1
+
+    def __exit__(self, *_error: Any) -> None:
+        self._writing -= 1
+        if self._held_back and self._writing == 0:
+            self._held_back = False
+            self._end()

@@ -1,0 +1,6 @@
+from models import MixtralTopKRouter as _Router
+
+
+class MixtralTopKRouter(_Router):
+    def forward(self, x):
+        return super().forward(x)

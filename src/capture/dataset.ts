@@ -1,0 +1,132 @@
+/**
+ * Synthetic requests in the form trtllm-bench reads: a JSON object per line (tensorrt_llm/bench/utils/data.py), the
+ * same lengths as `prepare-dataset` draws: a normal draw is rounded up and at least 1, uniform bounds are included.
+ * The same seed gives the same bytes.
+ */
+import { UserError } from '../base/user-error.js';
+import { shellCommand } from './shell-quote.js';
+
+export type Lengths =
+  | { readonly kind: 'normal'; readonly mean: number; readonly deviation: number }
+  | { readonly kind: 'uniform'; readonly least: number; readonly most: number };
+
+export interface DatasetOptions {
+  readonly requests: number;
+  readonly input: Lengths;
+  readonly output: Lengths;
+  readonly seed: number;
+  readonly vocabulary: number;
+  /** Prompts as text instead of token ids. */
+  readonly text: boolean;
+}
+
+const LONGEST = 10_000_000;
+/** Below are bytes and special tokens in most vocabularies. */
+const FIRST_TOKEN = 100;
+/** Short words that most tokenizers know whole, so that a word is about a token. */
+const words =
+  'the of and to in is that for it as was with be by on not he his but at are this have from or had an they which one you were all her she there would their we him been has when who will no more if out so up said what its about than into them can only other time new some could these two may first then do any like my now over such our man me even most made after also well way many must before back through years where much your down should because long each just state those people too mr how little good world make very year still see own work men day get here between both life under never same another know while last might us great old since against go came right used take three'.split(
+    ' ',
+  );
+
+/** `512`, `normal:512:64`, `uniform:100:900` */
+export function readLengths(option: string, text: string): Lengths {
+  const number = '(\\d+(?:\\.\\d+)?)';
+  const normal = new RegExp(`^(?:normal:)?${number}(?::${number})?$`).exec(text);
+  const uniform = /^uniform:(\d+):(\d+)$/.exec(text);
+  const bad = (why: string) =>
+    new UserError(
+      'usage',
+      `${option} ${JSON.stringify(text)} ${why}.`,
+      `For example: ${option} 512, ${option} normal:512:64, ${option} uniform:100:900`,
+    );
+  if (normal && (text.startsWith('normal:') || normal[2] === undefined)) {
+    const mean = Number(normal[1]);
+    if (mean < 1 || mean > LONGEST) throw bad('is out of range');
+    return { kind: 'normal', mean, deviation: Number(normal[2] ?? 0) };
+  }
+  if (!uniform) throw bad('is no distribution of lengths');
+  const [least, most] = [Number(uniform[1]), Number(uniform[2])];
+  if (least < 1 || most < least || most > LONGEST) throw bad('is out of range');
+  return { kind: 'uniform', least, most };
+}
+
+export function* datasetLines(options: DatasetOptions): Generator<string> {
+  const random = randomFrom(options.seed);
+  const first = options.vocabulary > 10 * FIRST_TOKEN ? FIRST_TOKEN : 0;
+  const below = (limit: number) => Math.floor(random() * limit);
+  for (let id = 0; id < options.requests; id++) {
+    const input = draw(options.input, random);
+    const output_tokens = draw(options.output, random);
+    const content = options.text
+      ? { prompt: Array.from({ length: input }, () => words[below(words.length)]).join(' ') }
+      : { input_ids: Array.from({ length: input }, () => first + below(options.vocabulary - first)) };
+    yield `${JSON.stringify({ task_id: id, ...content, output_tokens })}\n`;
+  }
+}
+
+function draw(lengths: Lengths, random: () => number): number {
+  if (lengths.kind === 'uniform')
+    return lengths.least + Math.floor(random() * (lengths.most - lengths.least + 1));
+  // Box and Muller; 1 - random is never 0.
+  const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+  return Math.min(LONGEST, Math.max(1, Math.ceil(lengths.mean + lengths.deviation * normal)));
+}
+
+/** Mulberry32: small, well spread, the same everywhere. */
+function randomFrom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** The same request to TensorRT-LLM's own tool; undefined where it has no such mixture. */
+export function prepareDatasetCommand(options: DatasetOptions, file: string): string | undefined {
+  const { input, output, requests, seed } = options;
+  const begin = [
+    'trtllm-bench',
+    '--model',
+    'MODEL',
+    'prepare-dataset',
+    '--output',
+    file,
+    '--random-seed',
+    String(seed),
+  ];
+  const both = (name: string, from: string | number, name2: string, to: string | number) => [
+    name,
+    String(from),
+    name2,
+    String(to),
+  ];
+  if (input.kind === 'normal' && output.kind === 'normal')
+    return shellCommand([
+      ...begin,
+      'token-norm-dist',
+      '--num-requests',
+      String(requests),
+      ...both('--input-mean', input.mean, '--input-stdev', input.deviation),
+      ...both('--output-mean', output.mean, '--output-stdev', output.deviation),
+    ]);
+  const [from, to] = [asUniform(input), asUniform(output)];
+  if (!from || !to) return undefined;
+  return shellCommand([
+    ...begin,
+    'token-unif-dist',
+    '--num-requests',
+    String(requests),
+    ...both('--input-min', from.least, '--input-max', from.most),
+    ...both('--output-min', to.least, '--output-max', to.most),
+  ]);
+}
+
+/** A fixed length is both. */
+function asUniform(lengths: Lengths): { least: number; most: number } | undefined {
+  if (lengths.kind === 'uniform') return lengths;
+  const fixed = Math.ceil(lengths.mean);
+  return lengths.deviation === 0 ? { least: fixed, most: fixed } : undefined;
+}

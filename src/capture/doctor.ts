@@ -1,0 +1,231 @@
+/** What a machine needs for captures, from facts to checks. Pure: the facts are handed in. */
+import { formatBytes } from '../base/units.js';
+import { compareVersions } from './versions.js';
+
+export interface DoctorFacts {
+  readonly nsys: readonly { readonly path: string; readonly version: string }[];
+  /** Did a capture of nothing give a report? Some packages lack the part that makes one. */
+  readonly writesReports?: boolean;
+  readonly ncuVersion?: string;
+  readonly gpus: readonly { readonly name: string; readonly driver: string; readonly memory: string }[];
+  readonly nvidiaSmi: boolean;
+  readonly perfEventParanoid?: number;
+  readonly adminOnlyCounters?: boolean;
+  readonly root: boolean;
+  /** Python and packages; undefined without Python. */
+  readonly python?: Readonly<Record<string, string>>;
+  readonly folder: string;
+  readonly freeBytes?: number;
+  readonly temporaryFolder: string;
+  readonly temporaryFreeBytes?: number;
+  readonly kubectl: boolean;
+  readonly ssh: boolean;
+}
+
+export type DoctorState = 'ok' | 'warn' | 'missing';
+
+export interface DoctorCheck {
+  readonly id: string;
+  readonly state: DoctorState;
+  readonly text: string;
+  /** Absent when there is nothing to do. */
+  readonly fix?: string;
+}
+
+/** Room for one capture with CPU samples: nsys writes two gigabytes of symbols for a program that loads PyTorch. */
+const ENOUGH_BYTES = 5e9;
+
+/** Each driver branch brings a CUDA; an nsys older than the one shipped with that CUDA may record no kernels. */
+const nsysForDriver: readonly (readonly [driver: number, cuda: string, nsys: readonly number[]])[] = [
+  [580, '13.0', [2025, 3]],
+  [575, '12.9', [2025, 1]],
+  [570, '12.8', [2024, 6]],
+  [560, '12.6', [2024, 5]],
+  [555, '12.5', [2024, 2]],
+  [550, '12.4', [2023, 4]],
+  [545, '12.3', [2023, 3]],
+  [535, '12.2', [2023, 2]],
+  [530, '12.1', [2023, 1]],
+  [520, '11.8', [2022, 4]],
+];
+
+export function diagnose(facts: DoctorFacts): DoctorCheck[] {
+  return [
+    nsysCheck(facts),
+    reportCheck(facts),
+    driverCheck(facts),
+    ...rightsChecks(facts),
+    gpuCheck(facts),
+    ncuCheck(facts),
+  ]
+    .concat(pythonChecks(facts))
+    .concat([
+      room('disk', facts.folder, facts.freeBytes, 'Capture into another folder: -o /large/disk/trace'),
+      room(
+        'temporary',
+        facts.temporaryFolder,
+        facts.temporaryFreeBytes,
+        'Set TMPDIR to a folder with more room',
+      ),
+      tool('kubectl', facts.kubectl, 'only needed to capture in pods'),
+      tool('ssh', facts.ssh, 'only needed to capture on other machines'),
+    ]);
+}
+
+function nsysCheck({ nsys }: DoctorFacts): DoctorCheck {
+  if (nsys.length === 0)
+    return {
+      id: 'nsys',
+      state: 'missing',
+      text: 'Nsight Systems was not found',
+      fix: 'apt install nsight-systems-cli (NVIDIA’s devtools repository), or name it with NSYS=/path/to/nsys',
+    };
+  const [{ path, version }] = nsys;
+  const others = nsys.length > 1 ? `, and ${nsys.length - 1} older` : '';
+  const old = compareVersions(numbers(version), [2023, 4]) < 0;
+  return {
+    id: 'nsys',
+    state: old ? 'warn' : 'ok',
+    text: `Nsight Systems ${version} at ${path}${others}`,
+    ...(old ? { fix: 'Install 2023.4 or newer: the GIL cannot be traced with this one' } : {}),
+  };
+}
+
+function reportCheck({ nsys, writesReports }: DoctorFacts): DoctorCheck {
+  if (writesReports) return { id: 'nsys-report', state: 'ok', text: 'a trial capture gave a report' };
+  return {
+    id: 'nsys-report',
+    state: nsys.length === 0 ? 'missing' : 'warn',
+    text: nsys.length === 0 ? 'no trial capture without nsys' : 'a trial capture gave no report',
+    fix: 'Install the whole package (nsight-systems-cli from NVIDIA): without its importer nsys leaves only .qdstrm files',
+  };
+}
+
+function driverCheck({ nsys, gpus }: DoctorFacts): DoctorCheck {
+  const driver = gpus[0]?.driver;
+  const branch = Number(driver?.split('.')[0]);
+  const row = nsysForDriver.find(([from]) => branch >= from);
+  if (driver === undefined || row === undefined || nsys.length === 0)
+    return {
+      id: 'driver',
+      state: 'missing',
+      text: 'driver and nsys cannot be compared',
+      fix: 'Run this on the machine with the GPU',
+    };
+  const [, cuda, wanted] = row;
+  const fits = compareVersions(numbers(nsys[0].version), wanted) >= 0;
+  return {
+    id: 'driver',
+    state: fits ? 'ok' : 'warn',
+    text: `driver ${driver} (CUDA ${cuda}) with nsys ${nsys[0].version}`,
+    ...(fits
+      ? {}
+      : { fix: `Install Nsight Systems ${wanted.join('.')} or newer: an older one may record no kernels` }),
+  };
+}
+
+function rightsChecks({ perfEventParanoid, adminOnlyCounters, root }: DoctorFacts): DoctorCheck[] {
+  const sampling = root || (perfEventParanoid !== undefined && perfEventParanoid <= 2);
+  const level = perfEventParanoid === undefined ? 'not readable' : String(perfEventParanoid);
+  const counters = root || adminOnlyCounters === false;
+  return [
+    {
+      id: 'cpu-sampling',
+      state: sampling ? 'ok' : 'warn',
+      text: `perf_event_paranoid is ${level}${root ? ', and you are root' : ''}`,
+      ...(sampling
+        ? {}
+        : { fix: 'sudo sysctl kernel.perf_event_paranoid=2 (only for --sample and --backtrace)' }),
+    },
+    {
+      id: 'gpu-counters',
+      state: counters ? 'ok' : 'warn',
+      text:
+        adminOnlyCounters === undefined
+          ? 'who may read GPU counters is not known (no /proc/driver/nvidia/params)'
+          : `GPU counters are for ${adminOnlyCounters ? 'administrators' : 'everyone'}${root ? ', and you are root' : ''}`,
+      ...(counters
+        ? {}
+        : {
+            fix: 'load the driver with NVreg_RestrictProfilingToAdminUsers=0, or run as root (only for --gpu-metrics)',
+          }),
+    },
+  ];
+}
+
+function gpuCheck({ gpus, nvidiaSmi }: DoctorFacts): DoctorCheck {
+  if (gpus.length === 0)
+    return {
+      id: 'gpu',
+      state: 'missing',
+      text: nvidiaSmi ? 'nvidia-smi names no GPU' : 'nvidia-smi was not found',
+      fix: 'Captures are taken where the GPU is; files are read anywhere',
+    };
+  const names = new Map<string, number>();
+  for (const { name } of gpus) names.set(name, (names.get(name) ?? 0) + 1);
+  const list = [...names].map(([name, count]) => (count > 1 ? `${count} × ${name}` : name));
+  return { id: 'gpu', state: 'ok', text: `${list.join(', ')}, ${gpus[0].memory} each` };
+}
+
+function ncuCheck({ ncuVersion }: DoctorFacts): DoctorCheck {
+  return ncuVersion === undefined
+    ? {
+        id: 'ncu',
+        state: 'missing',
+        text: 'Nsight Compute was not found',
+        fix: 'only needed to look inside single kernels',
+      }
+    : { id: 'ncu', state: 'ok', text: `Nsight Compute ${ncuVersion}` };
+}
+
+function pythonChecks({ python }: DoctorFacts): DoctorCheck[] {
+  if (!python)
+    return [
+      {
+        id: 'python',
+        state: 'missing',
+        text: 'Python was not found',
+        fix: 'activate the environment of the engine',
+      },
+    ];
+  const { python: version, torch, ...rest } = python;
+  const engines = Object.entries(rest).map(([name, number]) => `${name} ${number}`);
+  return [
+    { id: 'python', state: 'ok', text: `Python ${version}` },
+    torch === undefined
+      ? {
+          id: 'torch',
+          state: 'missing',
+          text: 'PyTorch is not installed here',
+          fix: 'activate the environment of the engine',
+        }
+      : { id: 'torch', state: 'ok', text: `PyTorch ${torch}` },
+    engines.length > 0
+      ? { id: 'engines', state: 'ok', text: engines.join(', ') }
+      : {
+          id: 'engines',
+          state: 'missing',
+          text: 'no TensorRT-LLM, vLLM or SGLang here',
+          fix: 'activate the engine’s environment, or give capture --engine-version',
+        },
+  ];
+}
+
+function room(id: string, folder: string, free: number | undefined, fix: string): DoctorCheck {
+  if (free === undefined) return { id, state: 'warn', text: `${folder}: room not known`, fix };
+  return free < ENOUGH_BYTES
+    ? {
+        id,
+        state: 'warn',
+        text: `${folder}: ${formatBytes(free)} free, a capture may need ${formatBytes(ENOUGH_BYTES)}`,
+        fix,
+      }
+    : { id, state: 'ok', text: `${folder}: ${formatBytes(free)} free` };
+}
+
+const tool = (id: string, found: boolean, fix: string): DoctorCheck =>
+  found
+    ? { id, state: 'ok', text: `${id} is there` }
+    : { id, state: 'missing', text: `${id} was not found`, fix };
+
+const numbers = (version: string): number[] => version.split('.').map(Number);

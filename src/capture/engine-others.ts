@@ -1,0 +1,106 @@
+/** TGI, NIM and programs of one's own: no switch opens a capture range there, but a program may do so itself. */
+import { type EnginePart, type EngineQuestion, PartBuilder } from './engine-part.js';
+import { startStopValue } from './iterations.js';
+
+/** Hugging Face's text-generation-launcher starts Python shards; none of them calls the CUDA profiler. */
+export function planTgi({ options }: EngineQuestion): EnginePart {
+  const part = new PartBuilder();
+  if (options.iterations)
+    part.warn(
+      'error',
+      'never-opens-range',
+      'TGI never calls cudaProfilerStart and counts no iterations: the range would stay closed and the report empty.',
+      'Give --delay and --duration instead of --iterations.',
+    );
+  if (options.torchTrace !== undefined)
+    part.warn(
+      'error',
+      'no-torch-trace',
+      'TGI has no switch for a PyTorch trace.',
+      'Leave out --torch-trace.',
+    );
+  return part.done();
+}
+
+/** A NIM runs TensorRT-LLM, vLLM or SGLang inside; which one is the container's choice. */
+export function planNim({ options }: EngineQuestion): EnginePart {
+  const part = new PartBuilder();
+  if (options.iterations)
+    part.warn(
+      'error',
+      'never-opens-range',
+      'Which engine a NIM runs is its own choice, so nothing is known to open the range.',
+      'Give --delay and --duration, or name the engine inside: --preset trtllm-serve, vllm or sglang.',
+    );
+  if (options.torchTrace !== undefined)
+    part.warn(
+      'error',
+      'no-torch-trace',
+      'NIM has no switch for a PyTorch trace.',
+      'Name the engine inside with --preset, or leave out --torch-trace.',
+    );
+  return part.done();
+}
+
+export function planPython(question: EngineQuestion): EnginePart {
+  const { options } = question;
+  if (options.agent !== undefined) return planAgent(question, options.agent);
+  const part = new PartBuilder();
+  if (options.iterations) {
+    part.variable(
+      'TLLM_PROFILE_START_STOP',
+      startStopValue(options.iterations, 'unknown'),
+      'read by TensorRT-LLM’s LLM API, and by your program if it likes',
+    );
+    part.opensRange = true;
+    part.ranges = options.iterations.length;
+    part.warn(
+      'warning',
+      'must-open-range',
+      'Nothing is recorded unless the program calls cudaProfilerStart and cudaProfilerStop (TensorRT-LLM’s LLM API does).',
+      'Add --agent, which finds the steps and calls them; or call them in the program; or give --delay and --duration.',
+    );
+  }
+  if (options.gc)
+    part.variable(
+      'TLLM_PROFILE_RECORD_GC',
+      '1',
+      'read by TensorRT-LLM; elsewhere mark collections as "Python GC" from gc.callbacks',
+    );
+  if (options.torchTrace !== undefined)
+    part.warn(
+      'error',
+      'no-torch-trace',
+      'A PyTorch trace of your own program is taken in the program.',
+      'Use torch.profiler.profile and export_chrome_trace there, without nsys.',
+    );
+  return part.done();
+}
+
+/** Our agent inside the program: it finds the steps, marks them and opens the range round those asked for. */
+function planAgent({ options }: EngineQuestion, folder: string): EnginePart {
+  const part = new PartBuilder();
+  part.variable('PYTHONPATH', folder, 'loads the agent into the program');
+  const { iterations } = options;
+  if (iterations) {
+    const spans = iterations.map(({ first, last }) => `${first}-${last}`).join(',');
+    part.variable('STEPSCOPE_PROFILE_START_STOP', spans, 'the steps to record, both ends included');
+    part.opensRange = true;
+    part.ranges = iterations.length;
+  }
+  part.variable(
+    'STEPSCOPE_MARKERS',
+    ['step', ...(options.gc ? ['gc'] : []), ...(options.nvtxDebug ? ['layers', 'moe', 'sampling'] : [])].join(
+      ',',
+    ),
+    'ranges by which steps, phases and batches are told',
+  );
+  if (options.perfectRouter)
+    part.variable('ENABLE_PERFECT_ROUTER', '1', 'balanced experts; THE ANSWERS ARE WRONG');
+  if (options.torchTrace !== undefined) {
+    part.torchInstead = true;
+    part.variable('STEPSCOPE_TORCH_TRACE', options.torchTrace, 'a PyTorch trace of the same steps');
+    part.outputs.push({ kind: 'torch-trace', pattern: `${options.torchTrace}-rank-*.json.gz` });
+  }
+  return part.done();
+}

@@ -1,0 +1,82 @@
+/** What an engine adds to a plan: its variables, its switches, how its capture range is opened and closed. */
+import type {
+  CaptureFacts,
+  CaptureOptions,
+  PlanOutput,
+  PlanReason,
+  PlanStep,
+  PlanWarning,
+} from './capture-plan.js';
+import type { Launch } from './launchers.js';
+import type { Program } from './read-command.js';
+
+export interface EngineQuestion {
+  readonly options: CaptureOptions;
+  readonly facts: CaptureFacts;
+  readonly program: Program;
+  readonly launch: Launch;
+  /** Where its server is reached, without a slash at the end. */
+  readonly url: string;
+}
+
+export interface EnginePart {
+  /** Does it call cudaProfilerStart and cudaProfilerStop round what was asked for? */
+  readonly opensRange: boolean;
+  /** Ranges it will open; absent when only the user knows. */
+  readonly ranges?: number;
+  readonly env: Readonly<Record<string, string>>;
+  /** Appended to the program's own arguments. */
+  readonly args: readonly string[];
+  /** Its own PyTorch profiler runs instead of nsys: the two cannot share one window there. */
+  readonly torchInstead: boolean;
+  readonly outputs: readonly PlanOutput[];
+  /** Between "the server answers" and "the reports are written". */
+  readonly steps: readonly PlanStep[];
+  readonly why: readonly PlanReason[];
+  readonly warnings: readonly PlanWarning[];
+}
+
+export class PartBuilder {
+  readonly env: Record<string, string> = {};
+  readonly args: string[] = [];
+  readonly outputs: PlanOutput[] = [];
+  readonly steps: PlanStep[] = [];
+  readonly why: PlanReason[] = [];
+  readonly warnings: PlanWarning[] = [];
+  opensRange = false;
+  ranges: number | undefined;
+  torchInstead = false;
+
+  variable(name: string, value: string, why: string): void {
+    this.env[name] = value;
+    this.why.push({ what: `${name}=${value}`, why });
+  }
+
+  argument(words: readonly string[], why: string): void {
+    this.args.push(...words);
+    this.why.push({ what: words.join(' '), why });
+  }
+
+  warn(severity: PlanWarning['severity'], code: string, text: string, fix: string): void {
+    this.warnings.push({ code, severity, text, fix });
+  }
+
+  post(url: string, why: string, body?: Readonly<Record<string, unknown>>): void {
+    this.steps.push({ do: 'http', method: 'POST', url, ...(body ? { body } : {}), why });
+  }
+
+  done(): EnginePart {
+    const { opensRange, torchInstead, env, args, outputs, steps, why, warnings } = this;
+    return {
+      opensRange,
+      ...(this.ranges === undefined ? {} : { ranges: this.ranges }),
+      torchInstead,
+      env,
+      args,
+      outputs,
+      steps,
+      why,
+      warnings,
+    };
+  }
+}

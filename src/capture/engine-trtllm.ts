@@ -1,0 +1,153 @@
+/**
+ * TensorRT-LLM: everything goes through variables, read in the executor's process
+ * (tensorrt_llm/_torch/pyexecutor/py_executor.py, tensorrt_llm/_utils.py, tensorrt_llm/llmapi/mpi_session.py).
+ */
+import type { IterationSpan } from './capture-plan.js';
+import { type EnginePart, type EngineQuestion, PartBuilder } from './engine-part.js';
+import { endRule, startStopValue } from './iterations.js';
+import { textOf } from './launchers.js';
+import { isAtLeast } from './versions.js';
+
+/** trtllm-bench sends this many requests before it measures, unless told otherwise. */
+const DEFAULT_WARMUP = 2;
+
+export function planTrtllm(question: EngineQuestion): EnginePart {
+  const { options, program, launch } = question;
+  const part = new PartBuilder();
+  const cpp =
+    options.command.some(word => /^--engine_dir(=|$)/.test(word)) || backend(options.command) === 'tensorrt';
+  if (options.iterations) planRange(part, question, options.iterations, cpp);
+  if (options.gc)
+    part.variable('TLLM_PROFILE_RECORD_GC', '1', 'marks Python’s garbage collections as ranges');
+  if (options.nvtxDebug)
+    part.variable(
+      'TLLM_LLMAPI_ENABLE_NVTX',
+      '1',
+      'more ranges: requests, responses, tokenizing, layers (TLLM_NVTX_DEBUG is the same)',
+    );
+  if (options.torchTrace !== undefined) planTorch(part, question, options.torchTrace, cpp);
+  if (options.perfectRouter) {
+    part.variable(
+      'ENABLE_PERFECT_ROUTER',
+      '1',
+      'balanced expert routing; the answers are wrong, the timing is what counts',
+    );
+    part.warn(
+      launch.kind === 'none' && (options.ranks ?? 1) > 1 ? 'warning' : 'note',
+      'router-variable',
+      'ENABLE_PERFECT_ROUTER is not among the names (TLLM*, TRTLLM*) that TensorRT-LLM hands to the workers it spawns; models without support ignore it.',
+      'Look for "Precomputing perfect router logits" in the output; if it is missing, start with mpirun -x ENABLE_PERFECT_ROUTER … trtllm-llmapi-launch.',
+    );
+  }
+  if (cpp && options.nvtx !== false)
+    part.warn(
+      'note',
+      'cpp-ranges',
+      'The TensorRT engine backend has NVTX ranges only when it was built with them.',
+      'Build the wheel with scripts/build_wheel.py --nvtx, or use --backend pytorch.',
+    );
+  if (launch.kind !== 'none' && !options.command.some(word => /trtllm-llmapi-launch$/.test(word)))
+    part.warn(
+      'warning',
+      'llmapi-launch',
+      `Under ${launch.kind} every rank would start its own ${program.preset}.`,
+      `Put trtllm-llmapi-launch in front: ${launch.kind} … trtllm-llmapi-launch ${program.preset} …`,
+    );
+  return part.done();
+}
+
+function planRange(
+  part: PartBuilder,
+  question: EngineQuestion,
+  spans: readonly IterationSpan[],
+  cpp: boolean,
+): void {
+  const { options, facts, program } = question;
+  const rule = endRule(facts.engineVersion, cpp);
+  const value = startStopValue(spans, rule);
+  const meaning = {
+    included: 'this version includes the end',
+    'left-out': 'this version stops before the end, so it is one more',
+    unknown: 'version not known',
+  }[rule];
+  part.variable('TLLM_PROFILE_START_STOP', value, `opens the capture range at these iterations (${meaning})`);
+  part.opensRange = true;
+  part.ranges = spans.length;
+  if (rule === 'unknown')
+    part.warn(
+      'note',
+      'end-of-range',
+      'TensorRT-LLM up to 1.2 includes the last iteration, from 1.3 on it stops before it: the capture may hold one step fewer.',
+      'Give --engine-version, or read the iterations in the capture (stepscope steps).',
+    );
+  if (program.preset === 'trtllm-bench') {
+    const warmup = Number(textOf(options.command, ['--warmup']) ?? DEFAULT_WARMUP);
+    if (warmup > 0)
+      part.warn(
+        'warning',
+        'warm-up-counts',
+        `trtllm-bench sends ${warmup} warm-up requests first, and their iterations count: ${spans[0].first} may lie among them.`,
+        'Add --warmup 0 to trtllm-bench, or begin later.',
+      );
+  }
+}
+
+function planTorch(
+  part: PartBuilder,
+  { options, facts, launch }: EngineQuestion,
+  file: string,
+  cpp: boolean,
+): void {
+  part.variable('TLLM_TORCH_PROFILE_TRACE', file, 'writes a PyTorch trace of the same iterations');
+  const suffixed = withRank(file, 'N');
+  const old = facts.engineVersion !== undefined && !isAtLeast(facts.engineVersion, 1, 2);
+  part.outputs.push({
+    kind: 'torch-trace',
+    pattern: old ? file : withRank(file, '*'),
+    note: `newer versions write ${suffixed} per rank, older ones ${file} from every rank`,
+  });
+  if (cpp)
+    part.warn(
+      'error',
+      'torch-needs-pytorch',
+      'The TensorRT engine backend writes no PyTorch trace.',
+      'Use --backend pytorch, or leave out --torch-trace.',
+    );
+  if (!options.iterations)
+    part.warn(
+      'error',
+      'torch-needs-range',
+      'TLLM_TORCH_PROFILE_TRACE does nothing without TLLM_PROFILE_START_STOP.',
+      'Give --iterations A-B.',
+    );
+  if ((options.iterations?.length ?? 0) > 1)
+    part.warn(
+      'error',
+      'torch-one-range',
+      'With several ranges each PyTorch trace overwrites the one before: only the last is kept.',
+      'Give one range with --torch-trace.',
+    );
+  if (old && (options.ranks ?? launch.ranks ?? 1) > 1)
+    part.warn(
+      'error',
+      'torch-one-file',
+      `In this version all ranks write the same ${file}.`,
+      'Take the trace on one rank, or upgrade to 1.2 or newer.',
+    );
+  part.warn(
+    'warning',
+    'two-profilers',
+    'nsys and the PyTorch profiler both record CUDA activity: both slow the run down, and one may see less.',
+    'For timings capture once with each.',
+  );
+}
+
+/** `trace.json` → `trace-rank-0.json`; split at the last extension as TensorRT-LLM does: `t.json.gz` → `t.json-rank-0.gz`. */
+export function withRank(file: string, rank: string): string {
+  const dot = file.lastIndexOf('.');
+  return dot > file.lastIndexOf('/') + 1
+    ? `${file.slice(0, dot)}-rank-${rank}${file.slice(dot)}`
+    : `${file}-rank-${rank}`;
+}
+
+const backend = (command: readonly string[]): string | undefined => textOf(command, ['--backend']);

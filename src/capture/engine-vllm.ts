@@ -1,0 +1,131 @@
+/**
+ * vLLM (docs/contributing/profiling.md, vllm/config/profiler.py). The capture range is opened by POST /start_profile
+ * where the CUDA profiler is chosen: VLLM_TORCH_CUDA_PROFILE from 0.11.1 (vllm#27841), --profiler-config from 0.13,
+ * the variables gone after 0.15 (vllm#33536). Before 0.11.1 only the PyTorch profiler listens there.
+ */
+import { type EnginePart, type EngineQuestion, PartBuilder } from './engine-part.js';
+import { countIterations } from './iterations.js';
+import { isAtLeast } from './versions.js';
+
+export function planVllm(question: EngineQuestion): EnginePart {
+  const { options, facts, program, url } = question;
+  const part = new PartBuilder();
+  const version = facts.engineVersion;
+  const byConfig = isAtLeast(version, 0, 13);
+  const torch = options.torchTrace;
+  const spans = options.iterations;
+  const canLimit = isAtLeast(version, 0, 12);
+  part.torchInstead = torch !== undefined;
+  const timed = options.durationS !== undefined || options.delayS !== undefined;
+  const wanted = torch !== undefined || spans !== undefined || (program.server && !timed);
+
+  if (wanted && torch === undefined && !isAtLeast(version, 0, 11, 1)) {
+    part.warn(
+      'error',
+      'never-opens-range',
+      'vLLM before 0.11.1 never calls cudaProfilerStart: the range would stay closed and the report empty.',
+      'Give --delay and --duration instead of --iterations, take --torch-trace DIR, or upgrade to 0.13.',
+    );
+  } else if (wanted) {
+    const limits: Record<string, number> = {};
+    if (spans && canLimit) {
+      limits.delay_iterations = spans[0].first;
+      limits.max_iterations = countIterations(spans.slice(0, 1));
+    }
+    if (byConfig) {
+      const config = {
+        profiler: torch === undefined ? 'cuda' : 'torch',
+        ...torchSettings(question),
+        ...limits,
+      };
+      part.argument(
+        ['--profiler-config', JSON.stringify(config)],
+        torch === undefined
+          ? '/start_profile opens the capture range of nsys'
+          : '/start_profile starts the PyTorch profiler',
+      );
+    } else {
+      if (torch === undefined)
+        part.variable('VLLM_TORCH_CUDA_PROFILE', '1', '/start_profile opens the capture range of nsys');
+      else part.variable('VLLM_TORCH_PROFILER_DIR', torch, '/start_profile writes PyTorch traces there');
+      if (limits.max_iterations) {
+        part.variable(
+          'VLLM_PROFILER_DELAY_ITERS',
+          String(limits.delay_iterations),
+          'iterations to let pass first',
+        );
+        part.variable('VLLM_PROFILER_MAX_ITERS', String(limits.max_iterations), 'iterations to record');
+      }
+    }
+    part.opensRange = torch === undefined;
+    part.ranges = 1;
+    if (!program.server) part.argument(['--profile'], 'the benchmark opens and closes the range itself');
+    iterationTraps(part, question, canLimit);
+    if (torch !== undefined) {
+      part.outputs.push({
+        kind: 'torch-trace',
+        pattern: `${torch.replace(/\/+$/, '')}/*.json.gz`,
+        note: 'one per rank',
+      });
+      if (!byConfig)
+        part.variable('VLLM_RPC_TIMEOUT', '1800000', 'stopping writes the traces, which takes minutes');
+    }
+    if (program.server) serverSteps(part, url, spans !== undefined && canLimit);
+  }
+  if (torch === undefined) {
+    part.variable(
+      'VLLM_WORKER_MULTIPROC_METHOD',
+      'spawn',
+      'workers start afresh: nsys loses sight of forked ones',
+    );
+    if (options.nvtx !== false)
+      part.variable('VLLM_NVTX_SCOPES_FOR_PROFILING', '1', 'ranges round preprocess, forward, sample …');
+  }
+  if (options.gc)
+    part.variable('VLLM_GC_DEBUG', '1', 'logs garbage collections (vLLM marks no ranges for them)');
+  return part.done();
+}
+
+function torchSettings({ options }: EngineQuestion): Record<string, unknown> {
+  if (options.torchTrace === undefined) return {};
+  return {
+    torch_profiler_dir: options.torchTrace,
+    // vLLM's default is true; stacks are most of a trace's size.
+    torch_profiler_with_stack: options.torchStack ?? false,
+    ...(options.torchShapes ? { torch_profiler_record_shapes: true } : {}),
+    ...(options.torchMemory ? { torch_profiler_with_memory: true } : {}),
+    ...(options.iterations ? { ignore_frontend: true } : {}),
+  };
+}
+
+function iterationTraps(part: PartBuilder, { options }: EngineQuestion, canLimit: boolean): void {
+  if (!options.iterations) return;
+  if (!canLimit)
+    part.warn(
+      'warning',
+      'iterations-not-counted',
+      'vLLM before 0.12 cannot count iterations: the window is from /start_profile to /stop_profile.',
+      'Keep the load short, or upgrade.',
+    );
+  else
+    part.warn(
+      'note',
+      'iterations-from-start',
+      'vLLM counts from /start_profile on, not from the start of the server.',
+      'Send it once the load runs steadily; 0-49 are then the next 50 steps.',
+    );
+  if (options.iterations.length > 1)
+    part.warn(
+      'error',
+      'one-range',
+      'vLLM records one range per /start_profile: the first is planned.',
+      'Give one range, or capture again for each.',
+    );
+}
+
+function serverSteps(part: PartBuilder, url: string, counted: boolean): void {
+  part.steps.push({ do: 'load', why: 'until the batch is steady, and keep them coming' });
+  part.post(`${url}/start_profile`, 'opens the window');
+  part.steps.push({ do: 'load', why: counted ? 'until these steps have passed' : 'for a few seconds more' });
+  part.post(`${url}/stop_profile`, counted ? 'closes it where the count did not' : 'closes the window');
+}

@@ -1,0 +1,178 @@
+/** From options and facts to a plan. Pure: what it needs to know of the machine is handed in. */
+import { UserError } from '../base/user-error.js';
+import type {
+  CaptureFacts,
+  CaptureOptions,
+  CapturePlan,
+  PlanOutput,
+  PlanReason,
+  PlanStep,
+  PresetName,
+} from './capture-plan.js';
+import { checkPlan } from './checks.js';
+import { planNim, planPython, planTgi } from './engine-others.js';
+import type { EnginePart, EngineQuestion } from './engine-part.js';
+import { planSglang } from './engine-sglang.js';
+import { planTrtllm } from './engine-trtllm.js';
+import { planVllm } from './engine-vllm.js';
+import { estimateCapture } from './estimate.js';
+import { forwarding, readLaunch, textOf } from './launchers.js';
+import { nsysArguments } from './nsys-arguments.js';
+import { nsysFeatures } from './nsys-versions.js';
+import { readProgram } from './read-command.js';
+
+/** How each engine is asked. A new engine is one line here and one file. */
+const engines: Readonly<Record<PresetName, (question: EngineQuestion) => EnginePart>> = {
+  'trtllm-bench': planTrtllm,
+  'trtllm-serve': planTrtllm,
+  vllm: planVllm,
+  sglang: planSglang,
+  tgi: planTgi,
+  nim: planNim,
+  python: planPython,
+};
+
+const defaultPort: Readonly<Partial<Record<PresetName, number>>> = { sglang: 30000, tgi: 3000 };
+/** Loading a large model takes its time. */
+const READY_TIMEOUT_S = 1800;
+
+export function planCapture(options: CaptureOptions, facts: CaptureFacts = {}): CapturePlan {
+  if (options.command.length === 0)
+    throw new UserError(
+      'usage',
+      'No command was given.',
+      'For example: stepscope capture --iterations 100-150 -- trtllm-bench --model … throughput --dataset …',
+    );
+  const launch = readLaunch(options.command);
+  const program = readProgram(launch.program, options.preset);
+  const url =
+    options.serverUrl ?? `http://${program.address ?? `localhost:${defaultPort[program.preset] ?? 8000}`}`;
+  const part = engines[program.preset]({ options, facts, program, launch, url });
+  const features = nsysFeatures(facts.nsysVersion);
+  const graphTrace = options.graphTrace ?? 'node';
+  const traceFork = options.traceFork ?? true;
+  const cpuSampling = Boolean(options.sample || options.backtrace);
+  const inside = textOf(launch.program, [
+    '--tp_size',
+    '--tp',
+    '--tensor-parallel-size',
+    '-tp',
+    '--tp-size',
+    '--num-shard',
+  ]);
+  const ranks = options.ranks ?? launch.ranks ?? (inside && /^\d+$/.test(inside) ? Number(inside) : 1);
+  const reports = launch.kind === 'none' ? 1 : ranks;
+  const estimate = estimateCapture({
+    // Iterations that nobody counts bound nothing.
+    options: part.opensRange || part.torchInstead ? options : { ...options, iterations: undefined },
+    program,
+    ranks,
+    reports,
+    graphTrace,
+    cpuSampling,
+  });
+
+  const output = outputName(options.output ?? 'trace', launch.rankVariable);
+  const nsys = nsysArguments({
+    options,
+    features,
+    part,
+    output,
+    graphTrace,
+    traceFork,
+    cpuSampling,
+    perRank: launch.kind !== 'none',
+  });
+  const names = Object.keys(part.env);
+  const handed = forwarding(launch, names);
+  // nsys resolves %q{…} itself, so it stands where the launcher has set the rank's number.
+  const wrapped = part.torchInstead ? [] : [facts.nsys ?? 'nsys', 'profile', ...nsys.args];
+  const before = [...launch.before.slice(0, 1), ...handed, ...launch.before.slice(1)];
+
+  const outputs: PlanOutput[] = part.torchInstead ? [] : [reportOutput(output, part.ranges ?? 1, reports)];
+  const why: PlanReason[] = [
+    ...(part.torchInstead ? [] : nsys.why),
+    ...part.why,
+    ...(handed.length > 0
+      ? [{ what: handed.join(' '), why: 'mpirun hands on only the variables it is told to' }]
+      : []),
+    ...(launch.kind === 'torchrun'
+      ? [{ what: '--no-python', why: 'torchrun starts nsys per rank, and nsys starts Python' }]
+      : []),
+  ];
+  return {
+    preset: program.preset,
+    engine: program.engine,
+    profiler: part.torchInstead ? 'torch' : 'nsys',
+    server: program.server,
+    command: [...before, ...wrapped, ...launch.program, ...part.args],
+    nsysAt: part.torchInstead ? -1 : before.length,
+    programAt: before.length + wrapped.length,
+    env: part.env,
+    exitCodes: options.durationS !== undefined && !part.torchInstead ? [0, 143] : [0],
+    outputs: [...outputs, ...part.outputs],
+    steps: stepsOf(program.server, part, url, options.durationS !== undefined),
+    why,
+    warnings: checkPlan({
+      options,
+      facts,
+      program,
+      launch,
+      part,
+      features,
+      estimate,
+      ranks,
+      graphTrace,
+      traceFork,
+      cpuSampling,
+    }),
+    estimate,
+  };
+}
+
+/** nsys adds the extension; a name that has it already would lose it in the reports of several ranges. */
+function outputName(asked: string, rankVariable: string | undefined): string {
+  const name = asked.replace(/\.(nsys-rep|qdrep|sqlite)$/, '');
+  if (rankVariable === undefined || name.includes('%q{') || name.includes('%p')) return name;
+  return `${name}.rank%q{${rankVariable}}`;
+}
+
+function reportOutput(output: string, ranges: number, reports: number): PlanOutput {
+  return {
+    kind: 'nsys-report',
+    pattern: ranges > 1 ? `${output}.*.nsys-rep` : `${output}.nsys-rep`,
+    count: ranges * reports,
+    ...(ranges > 1 ? { note: `one per range: ${output}.1.nsys-rep …` } : {}),
+  };
+}
+
+function stepsOf(server: boolean, part: EnginePart, url: string, timed: boolean): PlanStep[] {
+  if (!server) return [{ do: 'start' }, { do: 'wait-exit' }];
+  const steps: PlanStep[] = [
+    { do: 'start' },
+    { do: 'wait-http', url: `${url}/health`, timeoutS: READY_TIMEOUT_S },
+  ];
+  const bounded = part.opensRange || part.torchInstead || timed;
+  if (part.steps.length > 0) steps.push(...part.steps);
+  else
+    steps.push({
+      do: 'load',
+      why: bounded ? 'until the window has passed' : 'as long as it shall be recorded',
+    });
+  const wait: PlanStep = {
+    do: 'wait-reports',
+    why:
+      bounded && !timed
+        ? 'written when the window closes; do not stop the server before'
+        : 'written after it has ended',
+  };
+  const stop: PlanStep = {
+    do: 'stop',
+    signal: 'SIGINT',
+    why: bounded ? 'it is not needed any more' : 'that ends the capture; killed, it would lose the report',
+  };
+  // After a duration nsys ends the server itself.
+  if (timed && !part.opensRange && !part.torchInstead) steps.push({ do: 'wait-exit' }, wait);
+  else steps.push(...(bounded ? [wait, stop] : [stop, wait]));
+  return steps;
+}

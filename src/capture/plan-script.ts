@@ -1,0 +1,118 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: it is bash that expands them.
+/**
+ * A plan as a bash script that needs nothing but nsys: for machines without Stepscope. Words stand in arrays, each
+ * quoted by itself, so no argument is read twice.
+ */
+import type { CapturePlan } from './capture-plan.js';
+import { stepText } from './plan-text.js';
+import { shellAssignment, shellQuote } from './shell-quote.js';
+
+export interface ScriptOptions {
+  readonly force: boolean;
+}
+
+export function planScript(plan: CapturePlan, { force }: ScriptOptions): string {
+  const nsys = plan.nsysAt < 0 ? undefined : plan.command[plan.nsysAt];
+  const reports = plan.outputs
+    .filter(({ kind }) => kind === 'nsys-report')
+    .map(({ pattern }) => globOf(pattern));
+  const streams = plan.outputs
+    .filter(({ kind }) => kind === 'nsys-report')
+    .map(({ pattern }) => globOf(pattern.replace(/nsys-rep$/, 'qdstrm')));
+  const lines = [
+    '#!/usr/bin/env bash',
+    `# A capture of ${plan.engine}, planned by stepscope capture.`,
+    ...plan.why.map(({ what, why }) => `#   ${oneLine(what)}: ${why}`),
+    ...plan.warnings.map(({ severity, text, fix }) => `# ${severity}: ${oneLine(text)} ${oneLine(fix)}`),
+    'set -euo pipefail',
+    'shopt -s nullglob',
+    '',
+  ];
+  if (nsys !== undefined)
+    lines.push(
+      `nsys=${shellQuote(nsys)}`,
+      'if ! command -v "$nsys" >/dev/null; then',
+      '  echo "nsys was not found: install Nsight Systems, or put it into PATH." >&2',
+      '  exit 127',
+      'fi',
+      '# The reports that are there.',
+      'look() {',
+      '  local file',
+      '  reports=()',
+      `  for file in ${reports.join(' ')}; do`,
+      '    if [[ -e $file ]]; then reports+=("$file"); fi',
+      '  done',
+      '}',
+    );
+  if (nsys !== undefined && !force)
+    lines.push(
+      'look',
+      'if (( ${#reports[@]} > 0 )); then',
+      '  echo "${reports[0]} is there already: move it away, or plan with --force." >&2',
+      '  exit 1',
+      'fi',
+    );
+  lines.push(
+    '',
+    ...Object.entries(plan.env).map(([name, value]) =>
+      // What is on the path already stays on it.
+      name === 'PYTHONPATH'
+        ? `export PYTHONPATH=${shellQuote(value)}"\${PYTHONPATH:+:$PYTHONPATH}"`
+        : `export ${shellAssignment(name, value)}`,
+    ),
+    'command=(',
+    ...plan.command.map(word => `  ${shellQuote(word)}`),
+    ')',
+    '',
+  );
+  if (plan.server)
+    lines.push(
+      "cat >&2 <<'STEPS'",
+      ...plan.steps.map((step, i) => `${i + 1}. ${oneLine(stepText(step, plan))}`),
+      'STEPS',
+      '# Ctrl-C is for the server; what follows still has to be done.',
+      "trap ':' INT",
+    );
+  lines.push('status=0', '"${command[@]}" || status=$?');
+  lines.push(...(nsys === undefined ? [] : exportLines(streams, force)), ...exitLines(plan.exitCodes));
+  return `${lines.join('\n')}\n`;
+}
+
+function exportLines(streams: readonly string[], force: boolean): string[] {
+  return [
+    '',
+    'look',
+    'if (( ${#reports[@]} == 0 )); then',
+    `  raw=(${streams.join(' ')})`,
+    '  for file in "${raw[@]}"; do',
+    '    if [[ -e $file ]]; then',
+    '      echo "nsys left $file as it is, without its importer: install the whole Nsight Systems and run QdstrmImporter on it." >&2',
+    '      exit 1',
+    '    fi',
+    '  done',
+    '  # nsys says nothing about a range that never opened.',
+    '  echo "No report was written: the capture range was never opened, or the program ended first." >&2',
+    '  exit 1',
+    'fi',
+    'for report in "${reports[@]}"; do',
+    `  "$nsys" export --type sqlite${force ? ' --force-overwrite true' : ''} -o "\${report%.nsys-rep}.sqlite" "$report"`,
+    '  echo "wrote $report and ${report%.nsys-rep}.sqlite" >&2',
+    'done',
+  ];
+}
+
+function exitLines(good: readonly number[]): string[] {
+  const others = good.filter(code => code !== 0);
+  const lines = others.map(code => `if (( status == ${code} )); then status=0; fi  # nsys ended the program`);
+  return [...lines, 'exit "$status"'];
+}
+
+/** What nsys fills in becomes a star; everything else stays as it is. */
+export function globOf(pattern: string): string {
+  return pattern
+    .split(/(%q\{[^}]*\}|%[hpn]|\*)/)
+    .map((piece, i) => (i % 2 ? '*' : piece === '' ? '' : shellQuote(piece.replaceAll('%%', '%'))))
+    .join('');
+}
+
+const oneLine = (text: string): string => text.replaceAll(/[\r\n]+/g, ' ');

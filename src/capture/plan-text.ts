@@ -1,0 +1,93 @@
+/** A plan for people: the command to paste, why each part is there, what to do beside it, what to watch for. */
+import { formatBytes } from '../base/units.js';
+import type { CapturePlan, PlanStep } from './capture-plan.js';
+import { shellAssignment, shellCommand, shellQuote } from './shell-quote.js';
+
+/** One command over several lines; nothing between them but what the shell should read. */
+export function commandText(plan: CapturePlan): string {
+  const { command, nsysAt, programAt, env } = plan;
+  const lines = Object.entries(env).map(([name, value]) => shellAssignment(name, value));
+  // A word that looks like an assignment would be one in the first place of the command.
+  const program = shellCommand(command.slice(programAt));
+  if (nsysAt < 0) lines.push(shellCommand(command));
+  else {
+    const words = command.slice(nsysAt, programAt);
+    const begin = [...command.slice(0, nsysAt), ...words.slice(0, 2)];
+    lines.push(shellCommand(begin), ...byOption(words.slice(2)).map(line => `  ${line}`), `  ${program}`);
+  }
+  return lines.join(' \\\n');
+}
+
+/** An option and its value stay on one line. */
+function byOption(words: readonly string[]): string[] {
+  const lines: string[] = [];
+  for (const word of words) {
+    if (word.startsWith('-') || lines.length === 0) lines.push(shellQuote(word));
+    else lines[lines.length - 1] += ` ${shellQuote(word)}`;
+  }
+  return lines;
+}
+
+export function stepText(step: PlanStep, plan: CapturePlan): string {
+  switch (step.do) {
+    case 'start':
+      return plan.server ? 'run the command above; it serves until it is stopped' : 'run the command above';
+    case 'wait-http':
+      return `wait until it answers: curl -sf ${shellQuote(step.url)}`;
+    case 'http': {
+      const body = step.body
+        ? ` -H 'Content-Type: application/json' -d ${shellQuote(JSON.stringify(step.body))}`
+        : '';
+      return `curl -X ${step.method} ${shellQuote(step.url)}${body}   # ${step.why}`;
+    }
+    case 'load':
+      return `send requests ${step.why}`;
+    case 'wait-reports':
+      return `wait for ${plan.outputs.map(({ pattern }) => pattern).join(' and ')}: ${step.why}`;
+    case 'wait-exit':
+      return plan.exitCodes.includes(143) ? 'nsys ends it (exit status 143)' : 'it ends by itself';
+    case 'stop':
+      return `stop it with Ctrl-C: ${step.why}`;
+  }
+}
+
+export function planText(plan: CapturePlan): string {
+  const sections = [commandText(plan), whyText(plan)];
+  if (plan.server)
+    sections.push(`Then\n${plan.steps.map((step, i) => `  ${i + 1}. ${stepText(step, plan)}`).join('\n')}`);
+  const results = plan.outputs.map(
+    ({ pattern, count, note }) =>
+      `  ${pattern}${count !== undefined && count > 1 ? ` (${count} files)` : ''}${note ? `: ${note}` : ''}`,
+  );
+  sections.push(`Writes\n${results.join('\n') || '  nothing'}`);
+  if (plan.warnings.length > 0) sections.push(warningsText(plan));
+  if (plan.profiler === 'nsys') sections.push(estimateText(plan));
+  return `${sections.join('\n\n')}\n`;
+}
+
+function whyText({ why }: CapturePlan): string {
+  const width = Math.min(44, Math.max(...why.map(({ what }) => what.length)));
+  const lines = why.map(({ what, why: reason }) =>
+    what.length > width
+      ? `  ${what}\n  ${' '.repeat(width)}  ${reason}`
+      : `  ${what.padEnd(width)}  ${reason}`,
+  );
+  return `Why\n${lines.join('\n')}`;
+}
+
+function warningsText({ warnings }: CapturePlan): string {
+  const lines = warnings.map(
+    ({ severity, code, text, fix }) => `  ${severity}: ${text} (${code})\n    → ${fix}`,
+  );
+  return `Before you run it\n${lines.join('\n')}`;
+}
+
+function estimateText({ estimate }: CapturePlan): string {
+  const { reportBytes, sqliteBytes, temporaryBytes, overheadShare, how } = estimate;
+  return [
+    'Estimate',
+    `  report ${formatBytes(reportBytes)}, SQLite export ${formatBytes(sqliteBytes)}, beside them up to ${formatBytes(temporaryBytes)} while nsys writes`,
+    `  steps up to ${Math.round(overheadShare * 100)}% slower`,
+    ...how.map(line => `  · ${line}`),
+  ].join('\n');
+}

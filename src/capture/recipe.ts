@@ -1,0 +1,74 @@
+/**
+ * How a profile was made, kept beside it (`PROFILE.recipe.json`, docs/schemas/recipe.schema.json). It holds what we
+ * set and never what the user's environment held. Read back, it is a stranger's file like any other: bounded, checked
+ * field by field, and good for showing only; nothing in it is ever opened or run.
+ */
+export const RECIPE_SCHEMA = 'stepscope-recipe/1';
+export const RECIPE_ENDING = '.recipe.json';
+export const MOST_RECIPE_BYTES = 1 << 20;
+
+export interface RecipeOutput {
+  /** Name without a folder. */
+  readonly name: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+export interface Recipe {
+  readonly schema: typeof RECIPE_SCHEMA;
+  readonly command: readonly string[];
+  /** Set by us, with our values. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly versions: Readonly<Record<string, string>>;
+  readonly startedUtc: string;
+  readonly endedUtc: string;
+  readonly status: number | null;
+  readonly stoppedBy?: string;
+  /** `local`, or where: `pod NAME`, `ssh HOST`. */
+  readonly where: string;
+  readonly window?: { readonly first: number; readonly last: number };
+  readonly iterations?: { readonly first: number; readonly last: number };
+  readonly outputs: readonly RecipeOutput[];
+  /** The plan as it was, for doing it again. */
+  readonly plan?: unknown;
+}
+
+/** Undefined for anything that is not a recipe of ours. */
+export function parseRecipe(text: string): Recipe | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isObject(value) || value.schema !== RECIPE_SCHEMA) return undefined;
+  const { command, environment, versions, startedUtc, endedUtc, status, where, outputs } = value;
+  const sound =
+    Array.isArray(command) &&
+    command.every(isText) &&
+    isTextMap(environment) &&
+    isTextMap(versions) &&
+    isText(startedUtc) &&
+    isText(endedUtc) &&
+    isText(where) &&
+    (status === null || Number.isInteger(status)) &&
+    (value.stoppedBy === undefined || isText(value.stoppedBy)) &&
+    [value.window, value.iterations].every(span => span === undefined || isSpan(span)) &&
+    Array.isArray(outputs) &&
+    outputs.every(isOutput);
+  return sound ? (value as unknown as Recipe) : undefined;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isText = (value: unknown): value is string => typeof value === 'string' && value.length <= 100_000;
+const isTextMap = (value: unknown) => isObject(value) && Object.values(value).every(isText);
+const isSpan = (value: unknown) =>
+  isObject(value) && Number.isInteger(value.first) && Number.isInteger(value.last);
+const isOutput = (value: unknown) =>
+  isObject(value) &&
+  isText(value.name) &&
+  !/[/\\\0]/.test(value.name) &&
+  Number.isInteger(value.bytes) &&
+  typeof value.sha256 === 'string' &&
+  /^[0-9a-f]{64}$/.test(value.sha256);

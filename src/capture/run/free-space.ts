@@ -1,0 +1,38 @@
+/** A disk that fills up loses the whole capture, and often more: better to stop while the report can be written. */
+import * as fs from 'node:fs';
+import * as os from 'node:os';
+import { formatBytes } from '../../base/units.js';
+import { UserError } from '../../base/user-error.js';
+
+/** What writing a report and exporting it takes beside the stream. */
+export const RESERVE_BYTES = 256e6;
+
+export type FreeBytes = (folder: string) => number;
+
+export const freeBytesOf: FreeBytes = folder => {
+  try {
+    const { bavail, bsize } = fs.statfsSync(folder);
+    return bavail * bsize;
+  } catch {
+    return Infinity;
+  }
+};
+
+/** nsys collects into the temporary folder first, whatever -o says. */
+export const placesWritten = (folder: string, env: NodeJS.ProcessEnv): string[] => [
+  ...new Set([folder, env.TMPDIR ?? os.tmpdir()]),
+];
+
+export function refuseFullDisk(places: readonly string[], needed: number, freeBytes: FreeBytes): void {
+  for (const place of places) {
+    const free = freeBytes(place);
+    if (free >= needed + RESERVE_BYTES) continue;
+    throw new UserError(
+      'no-space',
+      `${formatBytes(free)} are free in ${place}; the capture needs about ${formatBytes(needed + RESERVE_BYTES)}.`,
+      'Make room, choose another -o or TMPDIR, or capture fewer iterations.',
+    );
+  }
+}
+
+export const NO_SPACE = /no space left|disk is full|disk quota exceeded|ENOSPC|file size limit exceeded/i;

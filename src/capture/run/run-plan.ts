@@ -1,0 +1,288 @@
+/**
+ * Runs a plan here: no shell, a process group of its own, output passed through. The first interrupt asks the profiler
+ * to stop and keep what it has, the second ends everything. Whatever happens, nothing that was started stays.
+ */
+import { spawn } from 'node:child_process';
+import * as path from 'node:path';
+import { UserError } from '../../base/user-error.js';
+import { iterationInLine } from '../../catalog/iteration-line.js';
+import {
+  type FreeBytes,
+  freeBytesOf,
+  NO_SPACE,
+  placesWritten,
+  RESERVE_BYTES,
+  refuseFullDisk,
+} from './free-space.js';
+import { importStream } from './import-stream.js';
+import { LogFile } from './log-file.js';
+import {
+  endMarked,
+  MARK_VARIABLE,
+  type MarkedProcess,
+  newMark,
+  nsysAmong,
+  signalMarked,
+  sleep,
+} from './marked-processes.js';
+import { LastLines, OutputLines } from './output-lines.js';
+import type { Runnable } from './runnable.js';
+import { OutputWatch, reportsNamedIn, STREAM_ENDING, type WrittenFile } from './written-files.js';
+
+export interface RunOptions {
+  readonly force?: boolean;
+  readonly timeoutMs?: number;
+  readonly env?: NodeJS.ProcessEnv;
+  /** Each line the command prints. */
+  readonly onLine?: (line: string) => void;
+  readonly onIteration?: (iteration: number) => void;
+  readonly onNotice?: (text: string) => void;
+  /** Interrupts come from here; a test or a server run hands in its own. */
+  readonly stop?: StopRequests;
+  readonly freeBytes?: FreeBytes;
+  /** How long nsys may take to write its report after it was asked to stop. */
+  readonly graceMs?: number;
+  /** Output goes here instead of a pipe: a server that lives on would end when nobody reads it any more. */
+  readonly logFile?: string;
+  /** When this comes first the command is let go: it runs on, and what it wrote so far counts. */
+  readonly released?: Promise<void>;
+  readonly onStarted?: (started: { readonly pid: number; readonly mark: string }) => void;
+}
+
+/** Calls back once for "stop and keep", once more for "end it". */
+export interface StopRequests {
+  listen(onRequest: () => void): () => void;
+}
+
+export type StoppedBy = 'interrupt' | 'timeout' | 'disk' | 'kill';
+
+export interface RunResult {
+  readonly status: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stoppedBy?: StoppedBy;
+  readonly files: readonly WrittenFile[];
+  /** First and last the engine's own log named. */
+  readonly iterations?: { readonly first: number; readonly last: number };
+  readonly startedUtc: string;
+  readonly endedUtc: string;
+  /** What was still running afterwards and had to be ended. */
+  readonly ended: readonly MarkedProcess[];
+  readonly lastLines: readonly string[];
+  readonly reason: string;
+}
+
+const GRACE_MS = 180_000;
+const DISK_CHECK_MS = 2000;
+
+export const terminalInterrupts: StopRequests = {
+  listen(onRequest) {
+    process.on('SIGINT', onRequest);
+    process.on('SIGTERM', onRequest);
+    return () => {
+      process.off('SIGINT', onRequest);
+      process.off('SIGTERM', onRequest);
+    };
+  },
+};
+
+export async function runPlan(plan: Runnable, options: RunOptions = {}): Promise<RunResult> {
+  const userEnv = options.env ?? process.env;
+  const folder = path.dirname(path.resolve(plan.outputs[0]?.pattern ?? '.'));
+  const freeBytes = options.freeBytes ?? freeBytesOf;
+  const watch = OutputWatch.begin(plan.outputs, options.force === true);
+  const places = placesWritten(folder, userEnv);
+  refuseFullDisk(places, (plan.estimate?.bytes ?? 0) + (plan.estimate?.temporaryBytes ?? 0), freeBytes);
+
+  const mark = newMark();
+  const startedUtc = new Date().toISOString();
+  const lines = new LastLines();
+  let seen: { first: number; last: number } | undefined;
+  const take = (line: string) => {
+    lines.add(line);
+    options.onLine?.(line);
+    const found = iterationInLine(line);
+    if (!found) return;
+    seen = { first: Math.min(seen?.first ?? Infinity, found.iteration), last: found.iteration };
+    options.onIteration?.(found.iteration);
+  };
+
+  const log = options.logFile === undefined ? undefined : LogFile.open(options.logFile);
+  const [program, ...args] = plan.command;
+  const child = spawn(program, args, {
+    detached: true,
+    stdio: log ? ['ignore', log.fd, log.fd] : ['ignore', 'pipe', 'pipe'],
+    env: { ...userEnv, ...plan.env, ...pathOf(plan.env, userEnv), [MARK_VARIABLE]: mark },
+  });
+  const both = [child.stdout, child.stderr].map(stream => {
+    const reader = new OutputLines(take);
+    stream?.setEncoding('utf8').on('data', text => reader.push(text));
+    return reader;
+  });
+  const unfollow = log?.follow(text => both[0].push(text));
+  if (child.pid !== undefined) options.onStarted?.({ pid: child.pid, mark });
+
+  const closed = new Promise<void>(resolve => void child.once('close', () => resolve()));
+  let stoppedBy: StoppedBy | undefined;
+  let graceTimer: NodeJS.Timeout | undefined;
+  /** Whoever asks to stop may come too late. */
+  let over = false;
+  const killAll = () => {
+    toGroup(child.pid, 'SIGKILL');
+    signalMarked(mark, 'SIGKILL');
+  };
+  const ask = (why: StoppedBy, notice: string) => {
+    if (over || stoppedBy !== undefined) return;
+    stoppedBy = why;
+    options.onNotice?.(notice);
+    // nsys alone: it stops collecting, writes the report and ends its program. A second signal to the program itself
+    // would end it before its last ranges are written.
+    const profilers = plan.nsysAt === 0 ? [child.pid] : plan.nsysAt > 0 ? nsysAmong(mark) : [];
+    if (profilers.length > 0) for (const pid of profilers) toProcess(pid, 'SIGINT');
+    else toGroup(child.pid, 'SIGINT');
+    graceTimer = setTimeout(() => {
+      options.onNotice?.('no end to it: everything is being ended');
+      killAll();
+    }, options.graceMs ?? GRACE_MS);
+  };
+  const onRequest = () => {
+    if (stoppedBy === undefined)
+      return ask('interrupt', 'stopping: what was recorded is kept (again to end it at once)');
+    stoppedBy = 'kill';
+    options.onNotice?.('ending everything');
+    killAll();
+  };
+  const unlisten = (options.stop ?? terminalInterrupts).listen(onRequest);
+  const timeout =
+    options.timeoutMs === undefined
+      ? undefined
+      : setTimeout(
+          () => ask('timeout', 'the time is up: stopping, what was recorded is kept'),
+          options.timeoutMs,
+        );
+  const diskTimer = setInterval(() => {
+    const full = places.find(place => freeBytes(place) < RESERVE_BYTES / 2);
+    if (full) ask('disk', `the disk of ${full} is nearly full: stopping, what was recorded is kept`);
+  }, DISK_CHECK_MS);
+
+  let letGo = false;
+  options.released?.then(() => {
+    letGo = true;
+  });
+  const kept = () => letGo && stoppedBy === undefined;
+  let ended: readonly MarkedProcess[] = [];
+  let end: { status: number | null; signal: NodeJS.Signals | null };
+  try {
+    end = await new Promise((resolve, reject) => {
+      child.once('error', error => reject(notStarted(program, error)));
+      child.once('exit', (status, signal) => resolve({ status, signal }));
+      options.released?.then(() => resolve({ status: null, signal: null }));
+    });
+    if (!kept()) ended = await endMarked(mark, 5000);
+    // What it printed last may still be in the pipe; a process that was kept may hold it open.
+    if (!kept()) await Promise.race([closed, sleep(1000)]);
+  } finally {
+    over = true;
+    clearTimeout(timeout);
+    clearTimeout(graceTimer);
+    clearInterval(diskTimer);
+    unlisten();
+    if (kept()) child.unref();
+    else killAll();
+    unfollow?.();
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+    for (const reader of both) reader.end();
+  }
+  const files = await reportsOf(watch, plan, lines.all());
+  return {
+    ...end,
+    ...(stoppedBy ? { stoppedBy } : {}),
+    files,
+    ...(seen ? { iterations: seen } : {}),
+    startedUtc,
+    endedUtc: new Date().toISOString(),
+    ended,
+    lastLines: lines.all(),
+    reason: lines.reason(),
+  };
+}
+
+/** A stream becomes a report where an importer is there. */
+async function reportsOf(
+  watch: OutputWatch,
+  plan: Runnable,
+  said: readonly string[],
+): Promise<WrittenFile[]> {
+  for (const { path: file, bytes } of watch.written())
+    if (file.endsWith(STREAM_ENDING) && bytes > 0) await importStream(file, plan.command[plan.nsysAt]);
+  const files = watch.written();
+  if (files.some(({ kind }) => kind === 'nsys-report') || plan.nsysAt < 0) return files;
+  const elsewhere = reportsNamedIn(said);
+  if (elsewhere.length === 0) return files;
+  throw new UserError(
+    'capture-failed',
+    `nsys wrote the report to ${elsewhere[0]}, not where it was asked to.`,
+    'Copy it from there; its name was taken or its folder could not be written.',
+  );
+}
+
+/** What to say when a run left nothing to open; undefined when there is something. */
+export function failureOf(result: RunResult): UserError | undefined {
+  if (result.files.some(({ bytes }) => bytes > 0)) return undefined;
+  if (result.lastLines.some(line => NO_SPACE.test(line)))
+    return new UserError(
+      'no-space',
+      'The disk was full before the report was written.',
+      'Make room, choose another -o or TMPDIR, or capture fewer iterations.',
+    );
+  const how = result.signal ? `was ended by ${result.signal}` : `ended with status ${result.status}`;
+  if (result.stoppedBy === 'interrupt' || result.stoppedBy === 'kill')
+    return new UserError(
+      'capture-failed',
+      `Stopped before there was a report: the command ${how}.`,
+      'One Ctrl-C stops and keeps what there is; with -c cudaProfilerApi there is nothing before the window begins.',
+    );
+  const hint =
+    result.status === 0
+      ? 'It ended before the window was reached: ask for earlier iterations, or give it more requests.'
+      : 'Run it without the profiler first: the lines above are its own.';
+  return new UserError(
+    'capture-failed',
+    `No report was written: the command ${how}${result.reason ? `: ${result.reason}` : ''}.`,
+    hint,
+  );
+}
+
+function notStarted(program: string, error: Error): UserError {
+  const { code } = error as NodeJS.ErrnoException;
+  const why =
+    code === 'ENOENT'
+      ? 'is not installed here, or not on PATH'
+      : code === 'EACCES'
+        ? 'may not be run'
+        : error.message;
+  return new UserError(
+    'capture-failed',
+    `${program} ${why}.`,
+    'stepscope doctor says what is missing on this machine.',
+  );
+}
+
+function toProcess(pid: number | undefined, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // Gone already.
+  }
+}
+
+const toGroup = (pid: number | undefined, signal: NodeJS.Signals) => {
+  if (pid !== undefined) toProcess(-pid, signal);
+};
+
+/** What is on Python's path already stays on it, behind what the plan puts there. */
+function pathOf(planned: Readonly<Record<string, string>>, own: NodeJS.ProcessEnv): Record<string, string> {
+  if (planned.PYTHONPATH === undefined || !own.PYTHONPATH) return {};
+  return { PYTHONPATH: `${planned.PYTHONPATH}:${own.PYTHONPATH}` };
+}

@@ -1,0 +1,113 @@
+/** Talking to a server under the profiler: is it up, start and stop profiling, a few requests to warm it up. */
+import { UserError } from '../../base/user-error.js';
+import { sleep } from './marked-processes.js';
+
+/** Where requests come from. `stepscope load` fills it; a warm-up of a few requests stands in for it. */
+export interface LoadLevels {
+  run(url: string, context: { readonly signal: AbortSignal; onNotice(text: string): void }): Promise<void>;
+}
+
+const ASK_MS = 10_000;
+const BETWEEN_MS = 500;
+
+/** Up when its health address, or else its list of models, answers. */
+export async function waitForServer(
+  url: string,
+  timeoutMs: number,
+  context: { readonly signal: AbortSignal; readonly lastLine: () => string },
+): Promise<void> {
+  const until = Date.now() + timeoutMs;
+  const places = /\/(health|v1\/models)$/.test(new URL(url).pathname)
+    ? [url]
+    : ['/health', '/v1/models'].map(place => addressOf(url, place));
+  for (;;) {
+    if (context.signal.aborted)
+      throw new UserError(
+        'capture-failed',
+        'Stopped while waiting for the server.',
+        'Nothing was recorded yet.',
+      );
+    for (const place of places) if (await answers(place, context.signal)) return;
+    if (Date.now() >= until) break;
+    await sleep(BETWEEN_MS);
+  }
+  const said = context.lastLine();
+  throw new UserError(
+    'capture-failed',
+    `The server did not answer at ${shown(url)} within ${Math.round(timeoutMs / 1000)} s${said ? `; it said last: ${said.slice(0, 200)}` : ''}`,
+    'Check address and port, or give it longer: --health-timeout SECONDS',
+  );
+}
+
+async function answers(url: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)]) });
+    await answer.body?.cancel();
+    return answer.ok;
+  } catch {
+    return false;
+  }
+}
+
+export async function callServer(url: string, body: unknown, signal: AbortSignal): Promise<void> {
+  let answer: Response;
+  try {
+    answer = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      // Stopping waits until traces are written, which takes minutes.
+      signal: AbortSignal.any([signal, AbortSignal.timeout(600_000)]),
+    });
+    await answer.body?.cancel();
+  } catch (error) {
+    throw new UserError(
+      'unreachable',
+      `${shown(url)} does not answer: ${(error as Error).message}.`,
+      'Is the server still running?',
+    );
+  }
+  if (answer.ok) return;
+  const missing = answer.status === 404 || answer.status === 405;
+  throw new UserError(
+    'capture-failed',
+    `${shown(url)} answered ${answer.status}.`,
+    missing
+      ? 'This server has no such address: vLLM needs a profiler configured at its start, TensorRT-LLM a version of May 2026 or newer. Start it under stepscope capture instead.'
+      : 'Its own log says why.',
+  );
+}
+
+/** A few short requests, one after the other. */
+export const warmUp = (requests: number): LoadLevels => ({
+  async run(url, { signal, onNotice }) {
+    const model = await modelOf(url, signal);
+    onNotice(`${requests} requests to ${shown(url)}`);
+    for (let i = 0; i < requests && !signal.aborted; i++)
+      await callServer(
+        addressOf(url, '/v1/completions'),
+        { model, prompt: `Count from ${i} to ten: `, max_tokens: 16 },
+        signal,
+      );
+  },
+});
+
+async function modelOf(url: string, signal: AbortSignal): Promise<string> {
+  try {
+    const answer = await fetch(addressOf(url, '/v1/models'), {
+      signal: AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)]),
+    });
+    const list = (await answer.json()) as { data?: { id?: unknown }[] };
+    return String(list.data?.[0]?.id ?? 'default');
+  } catch {
+    return 'default';
+  }
+}
+
+export const addressOf = (url: string, place: string): string => new URL(place, url).href;
+
+/** Addresses may carry keys. */
+function shown(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`;
+}

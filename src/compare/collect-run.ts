@@ -1,0 +1,161 @@
+/** Everything a comparison needs of one profile, in one result: what it reads follows from what it uses. */
+import type { AnalysisInput, Derived } from '../analyze/analysis.js';
+import { brokenFile } from '../analyze/broken-file.js';
+import { cells as tableCells } from '../analyze/cells.js';
+import { gpuMetricsAnalysis } from '../analyze/gpu/gpu-metrics.js';
+import { gpuWork } from '../analyze/gpu/gpu-work.js';
+import { graphCoverage } from '../analyze/gpu/graph-coverage.js';
+import { memoryInUse } from '../analyze/gpu/memory-in-use.js';
+import { launchOverhead } from '../analyze/host/launch-overhead.js';
+import { selection } from '../analyze/inference/selection.js';
+import { speedOfLight } from '../analyze/inference/speed-of-light.js';
+import { stepsOf } from '../analyze/inference/steps.js';
+import { NONE } from '../base/column.js';
+import { TRACED_OPS_PER_CALL } from '../catalog/tracing-cost.js';
+import { graphMode } from '../model/capabilities.js';
+import { cellSources, collectCells } from './collect-cells.js';
+import type { CellFacts, KernelFacts, RunFacts, RunFigure, RunTraits } from './run-facts.js';
+
+export const runFacts: Derived<RunFacts> = {
+  id: 'run-facts',
+  reads: { kernels: ['graphNode'], apiCalls: [], ranges: [], frames: [], osCalls: [] },
+  uses: [
+    ...cellSources,
+    gpuWork,
+    stepsOf,
+    selection,
+    launchOverhead,
+    graphCoverage,
+    gpuMetricsAnalysis,
+    memoryInUse,
+    speedOfLight,
+  ],
+  compute(input) {
+    const { profile, useIfRecorded } = input;
+    const found = useIfRecorded(gpuWork)
+      ? collectCells(input, false)
+      : { cells: [], kernels: new Map<string, KernelFacts>() };
+    const figures = found.cells.length > 0 ? collectFigures(input) : [];
+    return {
+      files: profile.capture.files,
+      notes: profile.notes,
+      traits: traitsOf(input, found.cells, found.kernels, figures),
+      ...found,
+      figures,
+    };
+  },
+};
+
+function collectFigures({ useIfRecorded }: AnalysisInput): RunFigure[] {
+  const figures: RunFigure[] = [];
+  const add = (
+    id: string,
+    label: string,
+    phase: RunFigure['phase'],
+    unit: RunFigure['unit'],
+    value: number | null,
+  ) => {
+    if (value !== null && Number.isFinite(value)) figures.push({ id, label, phase, unit, value });
+  };
+  for (const row of useIfRecorded(launchOverhead)?.rows ?? []) {
+    add(`calls/${row.call}`, `${row.call} per step`, row.phase, 'count', row.callsPerStep);
+    add(`call-time/${row.call}`, `${row.call}, mean time in the call`, row.phase, 'ns', row.meanNs);
+    add(
+      `queue/${row.call}`,
+      `${row.call}, mean wait before its work starts`,
+      row.phase,
+      'ns',
+      row.queueMeanNs,
+    );
+  }
+  for (const row of useIfRecorded(graphCoverage)?.rows ?? [])
+    add('graph-share', 'GPU time from CUDA graphs', row.phase, 'share', row.timeShare);
+  const metrics = (useIfRecorded(gpuMetricsAnalysis)?.rows ?? []).filter(row => row.family === null);
+  const devices = metrics.map(row => row.device);
+  for (const row of metrics) {
+    // Ranks do alike: the first device stands for the counters.
+    if (row.phase === null || row.device !== Math.min(...devices)) continue;
+    const unit = row.unit === 'Hz' ? 'hertz' : 'percent';
+    add(`metric/${row.metric}`, `${row.metric}, while busy`, row.phase, unit, row.overBusy);
+  }
+  // Without --model there is none.
+  for (const row of useIfRecorded(speedOfLight)?.rows.filter(({ key }) => key.endsWith('/step')) ?? []) {
+    add('least-time', 'least time of a step for this model', row.phase, 'ns', row.leastNs);
+    add('of-least', 'least time, of the time it took', row.phase, 'share', row.ofLeast);
+  }
+  const memory = useIfRecorded(memoryInUse)?.rows ?? [];
+  if (memory.length > 0)
+    add(
+      'memory-peak',
+      'most GPU memory in use',
+      null,
+      'bytes',
+      Math.max(...memory.map(row => row.peakBytes)),
+    );
+  return figures;
+}
+
+/** Calls, ranges, frames and OS calls; the ops of a PyTorch trace are too many to be read for their number alone. */
+function hostEvents({ profile }: AnalysisInput): number {
+  const rows = (['apiCalls', 'frames', 'osCalls'] as const).map(name => profile.tables[name]?.length ?? 0);
+  const ranges = tableCells(profile, 'ranges');
+  let onThreads = 0;
+  for (let row = 0; row < (ranges?.length ?? 0); row++) if (ranges!.thread[row] !== NONE) onThreads++;
+  const ops = profile.capture.profiler === 'kineto' ? TRACED_OPS_PER_CALL * rows[0] : 0;
+  return rows.reduce((sum, count) => sum + count, 0) + onThreads + ops;
+}
+
+function traitsOf(
+  input: AnalysisInput,
+  cells: readonly CellFacts[],
+  kernels: ReadonlyMap<string, KernelFacts>,
+  figures: readonly RunFigure[],
+): RunTraits {
+  const { profile, use, useIfRecorded } = input;
+  const { capture } = profile;
+  const work = useIfRecorded(gpuWork);
+  const found = use(stepsOf);
+  const runs = found?.steps.reduce((sum, step) => sum + step.runs.length, 0) ?? 0;
+  const layers = new Set(
+    cells
+      .flatMap(cell => [...cell.layers.keys()].map(key => key.split('/')[0]))
+      .filter(key => key !== 'outside'),
+  );
+  const clock = figures.find(({ id }) => id === 'metric/GPU clock')?.value;
+  return {
+    profiler: capture.profiler,
+    profilerVersion: capture.profilerVersion,
+    settings: capture.settings,
+    versions: capture.versions,
+    graphTracing: capture.graphTracing,
+    graphMode: graphMode(profile),
+    gpus: (work?.devices ?? []).map(device => profile.gpus[device].name),
+    clockHz: clock,
+    engine: found?.engine ?? '',
+    foundBy: found?.method ?? null,
+    steps: found?.steps.length ?? 0,
+    selectedSteps: found ? use(selection).steps.reduce((sum, chosen) => sum + chosen, 0) : 0,
+    layers: layers.size > 0 ? layers.size : undefined,
+    gemmTypes: gemmTypes(cells, kernels),
+    hostEventsPerStep: hostEvents(input) / Math.max(1, runs),
+    hasGpuWork: cells.length > 0,
+    broken: brokenFile(profile)?.text,
+  };
+}
+
+function gemmTypes(
+  cells: readonly CellFacts[],
+  kernels: ReadonlyMap<string, KernelFacts>,
+): Record<string, number> {
+  const spent: Record<string, number> = {};
+  let total = 0;
+  for (const { amounts } of cells)
+    for (const [part, { spentNs }] of amounts) {
+      const kernel = kernels.get(part);
+      if (kernel?.family !== 'gemm' || kernel.dtype === '') continue;
+      spent[kernel.dtype] = (spent[kernel.dtype] ?? 0) + spentNs;
+      total += spentNs;
+    }
+  const shares = Object.entries(spent).map(([type, ns]) => [type, total > 0 ? ns / total : 0] as const);
+  return Object.fromEntries(shares.sort((a, b) => b[1] - a[1]));
+}

@@ -1,0 +1,191 @@
+/** Two configurations compared: per phase an equation that adds up, whether it is more than noise, and what to doubt. */
+import { UserError } from '../base/user-error.js';
+import { TRACED_EVENT_NS } from '../catalog/tracing-cost.js';
+import { type Check, checkComparability } from './comparability.js';
+import {
+  type FamilyChange,
+  type FigureChange,
+  familyChanges,
+  figureChanges,
+  type LayerChange,
+  layerChanges,
+} from './details.js';
+import { type Configuration, type Pairing, type PhasePair, pairPhases } from './pair-phases.js';
+import type { CellFacts } from './run-facts.js';
+import { type SideMeans, sideMeans } from './side-means.js';
+import { type Interval, judge } from './significance.js';
+import type { Term } from './term-rows.js';
+import { termsOf } from './terms.js';
+
+export interface CompareOptions {
+  /** Changes below this part of the base's step are none that matters. */
+  readonly threshold: number;
+  /** Refuse where something had to be downgraded. */
+  readonly onlyComparable?: boolean;
+}
+
+export const DEFAULT_THRESHOLD = 0.01;
+
+/** `identical`: nothing differs at all. `unknown`: too few steps to tell. */
+export type Verdict = 'faster' | 'slower' | 'not-measurable' | 'below-threshold' | 'identical' | 'unknown';
+
+export interface PhaseComparison {
+  readonly phase: CellFacts['phase'];
+  readonly mixes: readonly { readonly mix: string; readonly weight: number }[];
+  readonly onlyFrom: readonly string[];
+  readonly onlyTo: readonly string[];
+  readonly mixesDiffer: boolean;
+  readonly from: SideMeans;
+  readonly to: SideMeans;
+  readonly changeNs: number;
+  /** Of the base's step. */
+  readonly changeShare: number;
+  readonly interval: Interval | undefined;
+  readonly noiseFloorNs: number | undefined;
+  /** Two profilers cost the host different times: changes below this may be theirs. */
+  readonly tracingFloorNs: number | undefined;
+  readonly verdict: Verdict;
+  readonly terms: readonly Term[];
+  readonly families: readonly FamilyChange[];
+  readonly figures: readonly FigureChange[];
+  readonly layers: readonly LayerChange[];
+  readonly stepNs: { readonly from: readonly number[]; readonly to: readonly number[] };
+}
+
+export interface Comparison {
+  readonly from: Configuration;
+  readonly to: Configuration;
+  readonly comparable: 'yes' | 'with-reservations';
+  readonly runsMeasured: boolean;
+  readonly threshold: number;
+  readonly checks: readonly Check[];
+  readonly phases: readonly PhaseComparison[];
+  readonly onlyFrom: Pairing['onlyFrom'];
+  readonly onlyTo: Pairing['onlyTo'];
+}
+
+export function compareConfigurations(
+  from: Configuration,
+  to: Configuration,
+  options: CompareOptions,
+): Comparison {
+  for (const side of [from, to]) requireGpuWork(side);
+  const pairing = pairPhases(from, to);
+  if (pairing.pairs.length === 0) throw nothingInCommon(from, to, pairing);
+  const phases = pairing.pairs.map(pair => comparePhase(from, to, pair, options));
+  const { from: ours, to: theirs } = phases[0];
+  const tokens = {
+    from: ours.contextTokens + ours.kvTokens,
+    to: theirs.contextTokens + theirs.kvTokens,
+  };
+  const checks = checkComparability(from, to, pairing.pairs, tokens);
+  const doubts = checks.filter(({ effect }) => effect === 'downgrade');
+  if (options.onlyComparable && doubts.length > 0) throw notComparable(from, to, doubts);
+  return {
+    from,
+    to,
+    comparable: doubts.length > 0 ? 'with-reservations' : 'yes',
+    runsMeasured: from.runs.length > 1 || to.runs.length > 1,
+    threshold: options.threshold,
+    checks,
+    phases,
+    onlyFrom: pairing.onlyFrom,
+    onlyTo: pairing.onlyTo,
+  };
+}
+
+function comparePhase(
+  from: Configuration,
+  to: Configuration,
+  pair: PhasePair,
+  { threshold }: CompareOptions,
+): PhaseComparison {
+  const ours = sideMeans(pair, 'from', from.runs);
+  const theirs = sideMeans(pair, 'to', to.runs);
+  const profilers = ({ runs }: Configuration) =>
+    [...new Set(runs.map(run => run.traits.profiler))].sort().join();
+  const spellings = new Set(
+    [...from.runs, ...to.runs].map(({ traits }) => `${traits.profiler} ${traits.profilerVersion}`),
+  );
+  const changeNs = theirs.wallNs - ours.wallNs;
+  const changeShare = ours.wallNs > 0 ? changeNs / ours.wallNs : 0;
+  const { interval, noiseFloorNs } = judge(pair.mixes);
+  const events = [...from.runs, ...to.runs].map(({ traits }) => traits.hostEventsPerStep);
+  const tracingFloorNs =
+    profilers(from) !== profilers(to) ? Math.round(Math.max(...events) * TRACED_EVENT_NS) : undefined;
+  const terms = termsOf(ours, theirs, spellings.size > 1);
+  const isZero = changeNs === 0 && terms.every(term => term.changeNs === 0);
+  const inNoise =
+    interval !== undefined &&
+    ((interval.lowNs <= 0 && interval.highNs >= 0) || Math.abs(changeNs) <= (tracingFloorNs ?? 0));
+  const verdict: Verdict = isZero
+    ? 'identical'
+    : interval === undefined
+      ? 'unknown'
+      : inNoise
+        ? 'not-measurable'
+        : Math.abs(changeShare) < threshold
+          ? 'below-threshold'
+          : changeNs < 0
+            ? 'faster'
+            : 'slower';
+  const stepNs = (side: 'from' | 'to') =>
+    pair.mixes.flatMap(mix =>
+      mix[side].flat().flatMap(cell => cell.stepNs.map((ns, i) => ns / cell.stepWindows[i])),
+    );
+  return {
+    phase: pair.phase,
+    mixes: pair.mixes.map(({ mix, weight }) => ({ mix, weight })),
+    onlyFrom: pair.onlyFrom,
+    onlyTo: pair.onlyTo,
+    mixesDiffer: pair.mixesDiffer,
+    from: ours,
+    to: theirs,
+    changeNs,
+    changeShare,
+    interval,
+    noiseFloorNs,
+    tracingFloorNs,
+    verdict,
+    terms,
+    families: familyChanges(ours, theirs),
+    figures: figureChanges(from, to, pair.phase, ours, theirs),
+    layers: layerChanges(ours, theirs),
+    stepNs: { from: stepNs('from'), to: stepNs('to') },
+  };
+}
+
+function requireGpuWork({ name, runs }: Configuration): void {
+  const empty = runs.find(run => !run.traits.hasGpuWork);
+  if (!empty) return;
+  throw new UserError(
+    'usage',
+    `${name} cannot be compared: no GPU work was recorded in ${empty.files.join(', ')}.`,
+    'Profile the process that runs the model, not its client (stepscope info says what is in a file).',
+  );
+}
+
+const phaseWords = (phases: Pairing['onlyFrom']) =>
+  phases.map(phase => phase ?? 'no steps').join(', ') || 'nothing';
+
+function nothingInCommon(from: Configuration, to: Configuration, { onlyFrom, onlyTo }: Pairing): UserError {
+  const speculates = (phases: Pairing['onlyFrom']) => phases.includes('speculative');
+  const hint =
+    speculates(onlyFrom) !== speculates(onlyTo)
+      ? 'A speculative step makes several tokens: compare time per token (analyze --only token-time), not per step.'
+      : 'Capture the same phase on both sides, or say how steps are marked with --marker REGEX.';
+  return new UserError(
+    'usage',
+    `${from.name} and ${to.name} have no phase in common: ${phaseWords(onlyFrom)} against ${phaseWords(onlyTo)}.`,
+    hint,
+  );
+}
+
+function notComparable(from: Configuration, to: Configuration, doubts: readonly Check[]): UserError {
+  const list = doubts.map(({ label, from: a, to: b }) => `${label} (${a} against ${b})`).join('; ');
+  return new UserError(
+    'usage',
+    `${from.name} and ${to.name} are not comparable: ${list}.`,
+    'Without --only-comparable the figures are shown with that reservation.',
+  );
+}

@@ -1,0 +1,185 @@
+/** The answer of a comparison in sentences: what changed by how much, whether that is measurable, and why. */
+import type { StatementBlock } from '../analyze/block.js';
+import { phaseLook } from '../analyze/names-and-colors.js';
+import { formatChange, formatCount, formatDuration, formatShare, plural } from '../base/units.js';
+import { TRACED_EVENT_NS } from '../catalog/tracing-cost.js';
+import { isBroken } from './comparability.js';
+import type { Comparison, PhaseComparison } from './compare-configurations.js';
+import { REPLAY } from './run-facts.js';
+import type { Term } from './term-rows.js';
+
+/** A term is part of the reason from this share of the change on. */
+const MATTERS = 0.1;
+const MOST_REASONS = 3;
+/** What is left of a part that is as good as gone. */
+const GONE = 0.1;
+/** From this ratio on, times say more than percent. */
+const TIMES = 1.5;
+/** Kernels under the same name make up this share: the same kernels ran. */
+const ALL_THE_SAME = 0.99;
+/** The profiler's own cost is mentioned from this share of the change on. */
+const TELLING_COST = 0.05;
+
+export function describeAnswer(comparison: Comparison): StatementBlock {
+  const [main, ...others] = comparison.phases;
+  return {
+    kind: 'statement',
+    id: 'answer',
+    title: 'Answer',
+    lines: [
+      ...broken(comparison),
+      outcome(comparison, main),
+      ...reasons(main),
+      ...others.map(phase => [outcome(comparison, phase), ...reasons(phase)].join(' ')),
+      ...doubts(comparison, main),
+    ],
+  };
+}
+
+/** Said before any figure. */
+const broken = ({ from, to }: Comparison): string[] =>
+  [from, to]
+    .filter(isBroken)
+    .map(({ name }) => `${name} is cut off or damaged: its figures are of what is left of it.`);
+
+const phaseWords = ({ phase }: PhaseComparison): string =>
+  phase === null ? 'over the whole trace' : phase === 'unknown' ? 'per step' : `in ${phaseLook(phase).label}`;
+
+function outcome({ to, threshold }: Comparison, phase: PhaseComparison): string {
+  const { from: ours, to: theirs, changeNs, changeShare, interval, verdict } = phase;
+  const where = phaseWords(phase);
+  const per = phase.phase === null ? 'in all' : 'per step';
+  const times = `${formatDuration(ours.wallNs)} → ${formatDuration(theirs.wallNs)} ${per}`;
+  const range = interval
+    ? `; 95% interval ${formatChange(Math.round(interval.lowNs))} to ${formatChange(Math.round(interval.highNs))}`
+    : '';
+  const change = `${formatChange(changeNs)}, ${signedShare(changeShare)}${range}`;
+  switch (verdict) {
+    case 'identical':
+      return `The two are the same ${where}: ${formatDuration(ours.wallNs)} ${per}, and every term is 0.`;
+    case 'not-measurable':
+      return `No difference measurable ${where}: ${times} (${change}).`;
+    case 'below-threshold':
+      return `No difference that matters ${where}, by a threshold of ${Number((threshold * 100).toFixed(2))}%: ${times} (${change}).`;
+    case 'unknown': {
+      const much = `${formatDuration(Math.abs(changeNs))} ${changeNs > 0 ? 'longer' : 'less'}`;
+      const why = phase.phase === null ? 'from one trace on a side' : 'from one step on a side';
+      return `${to.name} takes ${much} ${where}, but ${why} noise cannot be judged: ${times} (${signedShare(changeShare)}).`;
+    }
+    default:
+      return `${to.name} is ${speed(ours.wallNs, theirs.wallNs)} ${where}: ${times} (${change}).`;
+  }
+}
+
+const signedShare = (share: number): string =>
+  `${share > 0 ? '+' : share < 0 ? '−' : ''}${formatShare(Math.abs(share))}`;
+
+function speed(before: number, after: number): string {
+  const ratio = Math.max(before, after) / Math.max(1, Math.min(before, after));
+  const word = after < before ? 'fast' : 'slow';
+  return ratio >= TIMES
+    ? `${ratio.toFixed(1)} times as ${word}`
+    : `${formatShare(Math.abs(after - before) / before)} ${word}er`;
+}
+
+function reasons(phase: PhaseComparison): string[] {
+  const { changeNs, terms, verdict } = phase;
+  if (verdict === 'identical') return [];
+  const largest = terms
+    .filter(term => Math.abs(term.changeNs) >= MATTERS * Math.abs(changeNs) && term.changeNs !== 0)
+    .sort((a, b) => Math.abs(b.changeNs) - Math.abs(a.changeNs))
+    .slice(0, MOST_REASONS);
+  const parts = largest.map(term => reason(term));
+  const same = sameKernels(phase);
+  if (verdict === 'not-measurable' || verdict === 'below-threshold') return same ? [`${capital(same)}.`] : [];
+  if (same) parts.push(same);
+  return [...(parts.length > 0 ? [`${capital(parts.join('; '))}.`] : []), ...onTheGpu(phase)];
+}
+
+/** Where waiting decides, what the change did to the work itself would go unseen. */
+function onTheGpu({ terms, changeNs, figures }: PhaseComparison): string[] {
+  const idle = terms.reduce((sum, { kind, changeNs: ns }) => sum + (kind === 'idle' ? ns : 0), 0);
+  if (Math.abs(idle) < Math.abs(changeNs) / 2) return [];
+  const { from, to } = figures.find(({ id }) => id === 'gpu-busy') as { from: number; to: number };
+  if (from === 0 || from === to) return [];
+  const [most] = terms
+    .filter(({ kind }) => kind !== 'idle')
+    .sort((a, b) => Math.abs(b.changeNs) - Math.abs(a.changeNs));
+  const what = most.changeNs === 0 ? '' : `; most of it ${most.label} ${formatChange(most.changeNs)}`;
+  return [
+    `The GPU’s own work: ${formatDuration(from)} → ${formatDuration(to)} (${signedShare((to - from) / from)}${what}).`,
+  ];
+}
+
+function reason({ kind, label, fromNs, toNs, changeNs }: Term): string {
+  const name = kind === 'idle' ? `${label.slice('idle: '.length)} idle` : label;
+  const figures = `${formatDuration(fromNs)} → ${formatDuration(toNs)}`;
+  const isWaiting = kind === 'idle' || kind === 'communication' || kind === 'copies';
+  if (!isWaiting) return `${name} ${formatChange(changeNs)} (${figures})`;
+  if (fromNs > 0 && toNs === 0) return `${name} disappeared (${formatDuration(fromNs)})`;
+  if (fromNs > 0 && toNs < GONE * fromNs) return `${name} all but disappeared: ${figures}`;
+  if (fromNs === 0) return `${name} is new (${formatDuration(toNs)})`;
+  return `${name} ${formatChange(changeNs)} (${figures})`;
+}
+
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** `the same 1,016 kernels ran` */
+function sameKernels({ terms, from, to }: PhaseComparison): string | undefined {
+  const count = (side: typeof from) =>
+    [...side.parts].reduce((sum, [part, mean]) => sum + (part.startsWith('kernel:') ? mean.count : 0), 0);
+  const [ours, theirs] = [count(from), count(to)];
+  const same = terms.reduce(
+    (sum, { kind, fromCount, toCount }) =>
+      sum + (kind === 'same' ? Math.min(fromCount ?? 0, toCount ?? 0) : 0),
+    0,
+  );
+  const most = Math.max(ours, theirs);
+  // Kernels inside replays recorded as blocks were not seen.
+  if (from.parts.has(REPLAY) || to.parts.has(REPLAY)) return undefined;
+  if (most === 0 || same < ALL_THE_SAME * most) return undefined;
+  const shown = (value: number) => formatCount(Math.round(value));
+  return Math.round(ours) === Math.round(theirs)
+    ? `the same ${plural(Math.round(same), 'kernel')} ran`
+    : `the same kernels ran (${shown(ours)} and ${shown(theirs)} per step)`;
+}
+
+function doubts({ from, to, phases, runsMeasured, checks }: Comparison, main: PhaseComparison): string[] {
+  const lines: string[] = [];
+  if (main.verdict === 'identical') return lines;
+  if (main.tracingFloorNs !== undefined) {
+    const cost = `Two profilers cost the host different times, up to ${formatDuration(main.tracingFloorNs)} per step here`;
+    const busy = main.figures.find(({ id }) => id === 'gpu-busy') as { from: number; to: number };
+    const share = (busy.to - busy.from) / Math.max(1, busy.from);
+    const onGpu = `on the GPU alone it is ${formatDuration(busy.from)} → ${formatDuration(busy.to)} (${signedShare(share)})`;
+    lines.push(main.verdict === 'not-measurable' ? `${cost}; ${onGpu}.` : `${cost}.`);
+  } else lines.push(...tracingCost(main));
+  const noise = phases.find(phase => phase.noiseFloorNs !== undefined)?.noiseFloorNs;
+  lines.push(
+    runsMeasured && noise !== undefined
+      ? `Run-to-run noise is in the interval: ±${formatDuration(noise)} by ${plural(from.runs.length, 'run')} and ${plural(to.runs.length, 'run')}.`
+      : 'Run-to-run noise was not measured: one run each, and host time varies between runs (NAME=FILE,FILE gives repeats).',
+  );
+  const reservations = checks.filter(({ id, effect }) => effect === 'downgrade' && id !== 'files');
+  if (reservations.length > 0)
+    lines.push(
+      `With reservations: ${reservations.map(({ label, from: a, to: b, why }) => `${label} ${a} against ${b} (${why})`).join('; ')}.`,
+    );
+  return lines;
+}
+
+/** Where one side has far more to write down, part of what the GPU waits longer is the writing. */
+function tracingCost({ figures, terms, changeNs }: PhaseComparison): string[] {
+  const events = figures.find(({ id }) => id === 'host-events');
+  if (!events || events.from === null || events.to === null) return [];
+  const idleNs = terms.reduce((sum, { kind, changeNs: ns }) => sum + (kind === 'idle' ? ns : 0), 0);
+  const costNs = (events.to - events.from) * TRACED_EVENT_NS;
+  // It shows as waiting, and cannot explain a change in the other direction.
+  if (Math.sign(costNs) !== Math.sign(changeNs) || Math.sign(costNs) !== Math.sign(idleNs)) return [];
+  const mostNs = Math.min(...[costNs, idleNs, changeNs].map(Math.abs));
+  if (mostNs < TELLING_COST * Math.abs(changeNs)) return [];
+  const count = (value: number) => formatCount(Math.round(value));
+  return [
+    `Up to about ${formatDuration(mostNs)} of it may be the profiler’s own cost: it wrote down ${count(events.from)} host events per step, then ${count(events.to)}.`,
+  ];
+}

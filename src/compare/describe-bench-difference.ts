@@ -1,0 +1,70 @@
+/** What changed between two benchmarks, in words and figures. */
+import type { Block, Fact, TableBlock } from '../analyze/block.js';
+import { formatDuration, formatRate, formatRelativeChange, formatShare } from '../base/units.js';
+import type { BenchDifference, MetricDifference } from './bench-difference.js';
+
+const verdictWords: Record<MetricDifference['verdict'], string> = {
+  better: 'better',
+  worse: 'worse',
+  'within-noise': 'within noise',
+  unproven: 'unproven',
+};
+
+const amount = ({ kind }: MetricDifference, value: number) =>
+  kind === 'ns' ? formatDuration(value) : formatRate(value);
+
+export function describeBenchDifference(from: string, to: string, difference: BenchDifference): Block[] {
+  const { metrics, warnings, settings, comparable } = difference;
+  const [first] = metrics;
+  const lead = !first
+    ? 'The two benchmarks have no figure in common.'
+    : `${to}: ${first.header} ${formatRelativeChange(first.change)} (${amount(first, first.before.mean)} → ${amount(first, first.after.mean)}); ${sureness(first)}.`;
+  const facts: Fact[] = [
+    ...warnings.map(({ text }): Fact => ({ label: 'warning', text, tone: 'bad' })),
+    ...settings.map(
+      ({ label, effect, before, after }): Fact => ({
+        label: effect === 'unstated' ? 'not stated' : 'differs',
+        text:
+          effect === 'unstated' ? label : `${label}: ${before ?? 'not stated'} → ${after ?? 'not stated'}`,
+        ...(effect === 'prevents' ? { tone: 'bad' as const } : {}),
+      }),
+    ),
+  ];
+  return [
+    {
+      kind: 'statement',
+      id: 'answer',
+      title: 'Answer',
+      lines: [lead, ...(comparable ? [] : ['They were asked different questions: the figures say little.'])],
+    },
+    metricsTable(from, to, metrics),
+    ...(facts.length > 0
+      ? [{ kind: 'facts' as const, id: 'caution', title: 'Before you conclude', facts }]
+      : []),
+  ];
+}
+
+function sureness({ verdict, noise }: MetricDifference): string {
+  if (verdict === 'unproven') return 'one run each proves nothing';
+  const around = `noise ±${formatShare(noise!)}`;
+  return verdict === 'within-noise' ? `no difference measurable, ${around}` : `measurable, ${around}`;
+}
+
+function metricsTable(from: string, to: string, metrics: readonly MetricDifference[]): TableBlock {
+  const text = (header: string, of: (metric: MetricDifference) => string) =>
+    ({ header, kind: 'text', align: 'right', values: metrics.map(of) }) as const;
+  return {
+    kind: 'table',
+    id: 'benchmarks',
+    title: `${from} → ${to}`,
+    rows: metrics.length,
+    columns: [
+      { header: 'Metric', kind: 'text', values: metrics.map(({ header }) => header) },
+      text(from, metric => amount(metric, metric.before.mean)),
+      text(to, metric => amount(metric, metric.after.mean)),
+      text('Change', ({ change }) => formatRelativeChange(change)),
+      text('Noise', ({ noise }) => (noise === undefined ? 'unknown' : `±${formatShare(noise)}`)),
+      { header: 'Verdict', kind: 'text', values: metrics.map(({ verdict }) => verdictWords[verdict]) },
+    ],
+  };
+}

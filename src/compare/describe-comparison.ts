@@ -1,0 +1,119 @@
+/** A comparison as blocks: the answer, the waterfall, the kernels that changed most, then everything beside it. */
+import type { Block, StatementBlock, TableBlock, WaterfallBlock } from '../analyze/block.js';
+import { phaseLook } from '../analyze/names-and-colors.js';
+import { formatShare, plural } from '../base/units.js';
+import type { Comparison, PhaseComparison } from './compare-configurations.js';
+import { describeAnswer } from './describe-answer.js';
+import {
+  checksFacts,
+  familiesTable,
+  figuresTable,
+  layersTable,
+  mixFacts,
+  notesFacts,
+} from './describe-details.js';
+import { changedKernels } from './describe-kernels.js';
+import type { SideName } from './side-means.js';
+import { shownTerms } from './waterfall-terms.js';
+
+export interface ComparisonSection {
+  readonly id: string;
+  readonly title: string;
+  readonly blocks: readonly Block[];
+}
+
+export interface DescribedComparison {
+  readonly header: StatementBlock;
+  readonly answer: StatementBlock;
+  readonly sections: readonly ComparisonSection[];
+}
+
+export function describeComparison(comparison: Comparison): DescribedComparison {
+  const several = comparison.phases.length > 1;
+  const per = comparison.phases.flatMap((phase): ComparisonSection[] => {
+    const id = phase.phase ?? 'all';
+    const under = several ? ` in ${phaseLook(phase.phase).label}` : '';
+    return [
+      { id: `waterfall-${id}`, title: `What changed${under}`, blocks: [waterfallOf(comparison, phase)] },
+      { id: `kernels-${id}`, title: `Kernels that changed most${under}`, blocks: changedKernels(phase) },
+      { id: `families-${id}`, title: `Kernels by family${under}`, blocks: familiesTable(phase) },
+      { id: `figures-${id}`, title: `Side by side${under}`, blocks: figuresTable(phase) },
+      { id: `layers-${id}`, title: `Layers${under}`, blocks: layersTable(phase) },
+    ];
+  });
+  const sections = [
+    ...per,
+    {
+      id: 'comparability',
+      title: 'Comparability',
+      blocks: [checksFacts(comparison), ...mixFacts(comparison)],
+    },
+    { id: 'notes', title: 'Notes', blocks: notesFacts(comparison) },
+  ];
+  return {
+    header: headerOf(comparison),
+    answer: describeAnswer(comparison),
+    sections: sections.filter(({ blocks }) => blocks.length > 0),
+  };
+}
+
+/** For a terminal: one list. */
+export function comparisonBlocks(comparison: Comparison): Block[] {
+  const { header, answer, sections } = describeComparison(comparison);
+  return [header, answer, ...sections.flatMap(({ blocks }) => blocks)];
+}
+
+function headerOf({ from, to, phases: [main] }: Comparison): StatementBlock {
+  const { gpus } = from.runs[0].traits;
+  const mixes = main.mixes.map(({ mix }) => mix).filter(mix => mix !== '');
+  const phase = main.phase === null ? 'whole trace' : phaseLook(main.phase).label;
+  const line = [
+    `${from.name} → ${to.name}`,
+    [...new Set(gpus.filter(name => name !== ''))].join(', '),
+    `${phase}${mixes.length > 0 ? `, ${mixes.length === 1 ? mixes[0] : `${mixes.length} batch mixes`}` : ''}`,
+    main.phase === null ? '' : `${plural(main.from.steps, 'step')} against ${plural(main.to.steps, 'step')}`,
+  ];
+  return {
+    kind: 'statement',
+    id: 'header',
+    title: 'Runs',
+    lines: [line.filter(text => text !== '').join(' · ')],
+    quiet: true,
+  };
+}
+
+export function sideLabel(name: string, phase: PhaseComparison, side: SideName): string {
+  if (phase.phase === null) return `${name}, the whole trace`;
+  return `${name}, mean of ${plural(phase[side].steps, `${phaseLook(phase.phase).label} step`)}`;
+}
+
+export function waterfallOf({ from, to }: Comparison, phase: PhaseComparison): WaterfallBlock {
+  return {
+    kind: 'waterfall',
+    id: `difference-${phase.phase ?? 'all'}`,
+    title: `What changed${phase.phase === null ? '' : ` in ${phaseLook(phase.phase).label}`}`,
+    from: { label: sideLabel(from.name, phase, 'from'), ns: phase.from.wallNs },
+    to: { label: sideLabel(to.name, phase, 'to'), ns: phase.to.wallNs },
+    terms: shownTerms(phase),
+  };
+}
+
+/** More than two runs: one line each, before the details. */
+export function summaryTable(comparisons: readonly Comparison[]): TableBlock {
+  const rows = comparisons.flatMap(comparison => comparison.phases.map(phase => ({ comparison, phase })));
+  return {
+    kind: 'table',
+    id: 'summary',
+    title: `Against ${comparisons[0].from.name}`,
+    rows: rows.length,
+    columns: [
+      { header: 'Name', kind: 'text', values: rows.map(({ comparison }) => comparison.to.name) },
+      { header: 'Phase', kind: 'text', values: rows.map(({ phase }) => phaseLook(phase.phase).label) },
+      { header: 'Before', kind: 'ns', values: rows.map(({ phase }) => phase.from.wallNs) },
+      { header: 'After', kind: 'ns', values: rows.map(({ phase }) => phase.to.wallNs) },
+      { header: 'Change', kind: 'ns-change', values: rows.map(({ phase }) => phase.changeNs) },
+      { header: 'Part', kind: 'text', values: rows.map(({ phase }) => formatShare(phase.changeShare)) },
+      { header: 'Verdict', kind: 'text', values: rows.map(({ phase }) => phase.verdict.replace('-', ' ')) },
+    ],
+  };
+}

@@ -1,0 +1,66 @@
+/** The part of a step each piece of work counts for, as a small number that millions of pieces can carry. */
+import { cells } from '../analyze/cells.js';
+import { type GpuWork, WorkKind } from '../analyze/gpu/gpu-work.js';
+import type { WorkFamilies } from '../analyze/gpu/work-families.js';
+import { copyKindLabels } from '../catalog/cuda-enums.js';
+import { canonicalKernelName } from '../catalog/kernels/canonical-name.js';
+import type { Profile } from '../model/profile.js';
+import { type KernelFacts, REPLAY } from './run-facts.js';
+
+export class PartNames {
+  readonly names: string[] = [];
+  readonly kernels = new Map<string, KernelFacts>();
+  private readonly indexes = new Map<string, number>();
+  private readonly ofKernelName: number[] = [];
+  private readonly ofCopyKind: number[] = [];
+  private readonly kernelNames: Int32Array | undefined;
+  private readonly copyKinds: Int32Array | undefined;
+
+  constructor(
+    private readonly profile: Profile,
+    private readonly work: GpuWork,
+    private readonly families: WorkFamilies,
+  ) {
+    this.kernelNames = cells(profile, 'kernels')?.name as Int32Array | undefined;
+    this.copyKinds = cells(profile, 'copies')?.kind as Int32Array | undefined;
+  }
+
+  /** The number of the part a piece of work belongs to. */
+  of(i: number): number {
+    const { work } = this;
+    switch (work.kind[i]) {
+      case WorkKind.kernel: {
+        const id = this.kernelNames![work.row[i]];
+        return (this.ofKernelName[id] ??= this.kernelPart(id));
+      }
+      case WorkKind.copy: {
+        const kind = this.copyKinds![work.row[i]];
+        return (this.ofCopyKind[kind] ??= this.index(
+          `copy:memcpy ${copyKindLabels[kind] ?? 'of another kind'}`,
+        ));
+      }
+      case WorkKind.memset:
+        return this.index('copy:memset');
+      default:
+        return this.index(REPLAY);
+    }
+  }
+
+  index(name: string): number {
+    let index = this.indexes.get(name);
+    if (index === undefined) {
+      index = this.names.length;
+      this.names.push(name);
+      this.indexes.set(name, index);
+    }
+    return index;
+  }
+
+  private kernelPart(id: number): number {
+    const name = this.profile.strings.text(id);
+    const { family, variant, dtype = '', shortName } = this.families.classOf(id);
+    const part = `${family === 'communication' ? 'comm' : 'kernel'}:${canonicalKernelName(name)}`;
+    if (!this.kernels.has(part)) this.kernels.set(part, { name, shortName, family, variant, dtype });
+    return this.index(part);
+  }
+}

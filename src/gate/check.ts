@@ -1,0 +1,186 @@
+/** Runs held against a policy and a baseline: one verdict per limit, and one for all. */
+import { type Phase, phases } from '../catalog/phases.js';
+import type { Baseline } from './baselines.js';
+import { type Difference, type DifferenceKind, differencesOf, remarksOn } from './comparable.js';
+import { meanOf, type Noise, noiseOf, tooFewForPercentile, valuesOf } from './noise.js';
+import { type GatePolicy, isRelative, type Limit } from './policy.js';
+import { formatDifference, formatRelative } from './quantity.js';
+import { mainPhase, type RunFacts } from './run-facts.js';
+import type { RunMetrics, Scope } from './run-metrics.js';
+
+/** `not-measurable`: beyond the limit but inside the noise. `skipped`: not recorded, and the policy lets that pass. */
+export type LimitVerdict =
+  | 'pass'
+  | 'regression'
+  | 'warning'
+  | 'not-measurable'
+  | 'not-recorded'
+  | 'not-comparable'
+  | 'skipped';
+
+export interface LimitResult {
+  readonly limit: Limit;
+  /** The phase it was held against; `run` for the whole run. Undefined: the run has no steps. */
+  readonly scope: Scope | undefined;
+  readonly verdict: LimitVerdict;
+  readonly measured: number | undefined;
+  readonly baseline: number | undefined;
+  /** measured − baseline. */
+  readonly change: number | undefined;
+  /** change by baseline. */
+  readonly changeShare: number | undefined;
+  readonly noise: Noise | undefined;
+}
+
+export type CheckVerdict = 'pass' | 'regression' | 'not-comparable';
+
+export interface CheckResult {
+  readonly verdict: CheckVerdict;
+  readonly runs: readonly RunMetrics[];
+  readonly baseline: Baseline | undefined;
+  readonly differences: readonly Difference[];
+  readonly limits: readonly LimitResult[];
+  /** What the reader must know to read the figures right. */
+  readonly remarks: readonly string[];
+}
+
+/** 3 is bad input, which never gets this far. */
+export const exitCodeOf: Record<CheckVerdict, number> = { pass: 0, regression: 1, 'not-comparable': 2 };
+
+/** `runs`: the run under test, and repeats of it. */
+export function checkRuns(
+  runs: readonly RunMetrics[],
+  policy: GatePolicy,
+  baseline: Baseline | undefined,
+  allowDifferent: readonly DifferenceKind[] = [],
+): CheckResult {
+  const [{ facts }] = runs;
+  const reference = baseline?.runs[0].facts;
+  const main = mainPhase(reference ?? facts) ?? mainPhase(facts);
+  const scopeOf = ({ metric, phase }: Limit): Scope | undefined =>
+    metric.scope === 'run' ? 'run' : (phase ?? main);
+  const compared = policy.limits.filter(limit => isRelative(limit.kind));
+  const wanted = new Set(compared.map(scopeOf));
+  const allow = [...policy.allowDifferent, ...allowDifferent];
+  const differences =
+    reference && compared.length > 0
+      ? differencesOf(
+          facts,
+          reference,
+          phases.map(({ id }) => id).filter(id => wanted.has(id)),
+          allow,
+        )
+      : [];
+  const comparable = differences.every(({ allowed }) => allowed);
+  const limits = policy.limits.map(limit => judge(limit, scopeOf(limit), runs, baseline, comparable, policy));
+  const failed = limits.some(({ verdict, limit }) => limit.severity === 'fail' && isFailure(verdict));
+  return {
+    verdict: failed ? 'regression' : comparable ? 'pass' : 'not-comparable',
+    runs,
+    baseline,
+    differences,
+    limits,
+    remarks: [...remarks(limits, runs, baseline, facts), ...policy.warnings],
+  };
+}
+
+/** What fails the gate where the limit is not a mere warning. */
+const isFailure = (verdict: LimitVerdict): boolean => verdict === 'regression' || verdict === 'not-recorded';
+
+function judge(
+  limit: Limit,
+  scope: Scope | undefined,
+  runs: readonly RunMetrics[],
+  baseline: Baseline | undefined,
+  comparable: boolean,
+  policy: GatePolicy,
+): LimitResult {
+  const { metric, kind, amount } = limit;
+  const figure = (side: readonly RunMetrics[]) => {
+    const values = scope === undefined ? [] : valuesOf(side, scope, metric);
+    // A side of several runs has a figure where all of them have it.
+    return values.length > 0 && values.length === side.length ? meanOf(values) : undefined;
+  };
+  const measured = figure(runs);
+  const before = baseline && figure(baseline.runs);
+  const known = measured !== undefined && before !== undefined;
+  const change = known ? measured - before : undefined;
+  const relative = isRelative(kind);
+  const noise =
+    known && comparable && scope !== undefined
+      ? noiseOf(runs, baseline!.runs, scope, metric, policy.confidence)
+      : undefined;
+  const shared = {
+    limit,
+    scope,
+    measured,
+    baseline: before,
+    change,
+    changeShare: known ? shareOf(change!, before) : undefined,
+    noise,
+  };
+  const give = (verdict: LimitVerdict): LimitResult => ({
+    ...shared,
+    verdict: limit.severity === 'warn' && verdict === 'regression' ? 'warning' : verdict,
+  });
+  if (relative && !comparable) return give('not-comparable');
+  if (measured === undefined || (relative && before === undefined))
+    return give(limit.ifNotRecorded === 'skip' ? 'skipped' : 'not-recorded');
+  if (!relative) {
+    const broken = kind === 'max' ? measured > amount.value : measured < amount.value;
+    return give(broken ? 'regression' : 'pass');
+  }
+  const worse = kind === 'max_increase' ? change! : -change!;
+  const allowed = amount.kind === 'relative' ? amount.value * Math.abs(before!) : amount.value;
+  if (worse <= allowed) return give('pass');
+  return give(worse <= noise!.floor ? 'not-measurable' : 'regression');
+}
+
+const shareOf = (change: number, before: number): number => (change === 0 ? 0 : change / Math.abs(before));
+
+function remarks(
+  limits: readonly LimitResult[],
+  runs: readonly RunMetrics[],
+  baseline: Baseline | undefined,
+  facts: RunFacts,
+): string[] {
+  const found: string[] = [];
+  const compared = limits.filter(({ noise, limit }) => noise && isRelative(limit.kind));
+  if (compared.some(({ noise }) => noise!.source === 'steps'))
+    found.push(
+      'run-to-run noise is not known: the floor is from the steps of single runs and too low; save repeats (stepscope baseline save NAME FILE --repeat FILE2, three runs or more)',
+    );
+  const blind = compared.filter(({ noise }) => noise!.source === 'unknown');
+  if (blind.length > 0) found.push(`noise is not known and taken as 0: ${namesOf(blind)}`);
+  const tight = compared.filter(
+    ({ limit: { amount }, noise, baseline: before }) =>
+      noise!.floor > (amount.kind === 'relative' ? amount.value * Math.abs(before!) : amount.value),
+  );
+  const floors = tight.map(({ limit, noise, baseline: before }) => {
+    const { id, unit } = limit.metric;
+    const isPlain = unit === 'share' || before === 0;
+    const floor = isPlain
+      ? formatDifference(noise!.floor, unit)
+      : formatRelative(noise!.floor / Math.abs(before!));
+    return `${id} (${floor.replace('+', '')})`;
+  });
+  if (floors.length > 0)
+    found.push(`tighter than the noise, so that smaller changes cannot be told: ${floors.join(', ')}`);
+  const few = new Set(
+    limits.flatMap(({ limit, scope }) => {
+      const steps = facts.phases[scope as Phase]?.steps ?? 0;
+      return steps > 0 && tooFewForPercentile(limit.metric, steps)
+        ? [`${limit.metric.id} of ${steps} ${scope} steps is one of the slowest by chance: capture more`]
+        : [];
+    }),
+  );
+  found.push(...few);
+  const unmeasured = limits.filter(({ verdict }) => verdict === 'skipped');
+  if (unmeasured.length > 0) found.push(`skipped, not recorded: ${namesOf(unmeasured)}`);
+  if (baseline) found.push(...remarksOn(facts, baseline.runs[0].facts));
+  if (runs.length > 1) found.push(`measured: mean of ${runs.length} runs`);
+  return found;
+}
+
+const namesOf = (limits: readonly LimitResult[]): string =>
+  [...new Set(limits.map(({ limit }) => limit.metric.id))].join(', ');

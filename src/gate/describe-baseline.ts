@@ -1,0 +1,72 @@
+/** A baseline in words: what the runs were, and each figure with how far it moves by itself. */
+import type { Block, FactsBlock, TableBlock } from '../analyze/block.js';
+import type { Baseline } from './baselines.js';
+import { findMetric } from './metrics.js';
+import { meanOf, noiseOf, valuesOf } from './noise.js';
+import { formatValue } from './quantity.js';
+import type { RunFacts } from './run-facts.js';
+import type { Scope } from './run-metrics.js';
+
+export const stepsText = ({ phases: found }: RunFacts): string =>
+  Object.entries(found)
+    .map(([phase, { steps, batch }]) => `${steps} ${phase}${batch ? `, batch ${batch}` : ''}`)
+    .join('; ');
+
+export function describeBaseline({ name, tool, runs }: Baseline): Block[] {
+  const { facts } = runs[0];
+  const { gpu, gpus, engine, driver, profiler, profilerVersion, graphs, model } = facts;
+  const said: FactsBlock = {
+    kind: 'facts',
+    id: 'facts',
+    title: `Baseline ${name}`,
+    facts: [
+      ['runs', `${runs.length}: ${runs.map(run => run.files.join(' + ')).join(', ')}`],
+      ['measured by', tool],
+      ['GPU', `${gpus} × ${gpu ?? 'unknown'}${driver ? `, driver ${driver}` : ''}`],
+      ['engine', engine ?? 'unknown'],
+      ['recorded by', `${profiler} ${profilerVersion ?? ''}`.trim()],
+      ['CUDA graphs', graphs],
+      ['steps', stepsText(facts)],
+      [
+        'model',
+        model
+          ? `${model.layers} layers × ${model.kernelsPerLayer} kernels + ${model.otherKernels}`
+          : 'unknown',
+      ],
+    ].map(([label, words]) => ({ label, text: words })),
+  };
+  const rows = Object.entries(runs[0].figures).flatMap(([scope, figures]) =>
+    Object.keys(figures).flatMap(id => {
+      const metric = findMetric(id);
+      if (!metric) return [];
+      const values = valuesOf(runs, scope as Scope, metric);
+      // What the next run of the same code would have to exceed.
+      const noise = noiseOf([runs[0]], runs, scope as Scope, metric);
+      return [{ name: scope === 'run' ? id : `${scope} ${id}`, metric, value: meanOf(values), noise }];
+    }),
+  );
+  const table: TableBlock = {
+    kind: 'table',
+    id: 'figures',
+    title: 'Figures',
+    rows: rows.length,
+    columns: [
+      { header: 'Metric', kind: 'text', values: rows.map(row => row.name) },
+      {
+        header: 'Value',
+        kind: 'text',
+        values: rows.map(({ value, metric }) => formatValue(value, metric.unit)),
+      },
+      {
+        header: 'Noise floor',
+        kind: 'text',
+        values: rows.map(({ noise, metric }) =>
+          noise.source === 'unknown'
+            ? 'unknown'
+            : `${formatValue(noise.floor, metric.unit)} (${noise.source})`,
+        ),
+      },
+    ],
+  };
+  return [said, table];
+}

@@ -1,0 +1,111 @@
+/** The metrics that limits and trends speak about: one line each, with unit, direction and definition. */
+import { closestWord } from '../base/closest-word.js';
+import { idleCauses } from '../catalog/idle-causes.js';
+import { families } from '../catalog/kernels/families.js';
+import type { Unit } from './quantity.js';
+
+export interface Metric {
+  readonly id: string;
+  readonly unit: Unit;
+  readonly better: 'lower' | 'higher';
+  /** `phase`: one figure per phase of the steps. `run`: one for the whole run. */
+  readonly scope: 'phase' | 'run';
+  readonly about: string;
+  /** Percentile of the steps, for those whose wall times are kept. */
+  readonly percentile?: number;
+}
+
+const phase = (id: string, unit: Unit, better: Metric['better'], about: string): Metric => ({
+  id,
+  unit,
+  better,
+  scope: 'phase',
+  about,
+});
+
+const percentileOfSteps = (percentile: number): Metric => ({
+  ...phase(
+    `step.p${percentile}`,
+    'ns',
+    'lower',
+    percentile === 50
+      ? 'median wall time of a step'
+      : `wall time of a step, ${percentile}th percentile (nearest rank)`,
+  ),
+  percentile,
+});
+
+const ofSteps: readonly Metric[] = [
+  percentileOfSteps(50),
+  percentileOfSteps(90),
+  percentileOfSteps(99),
+  phase('step.mean', 'ns', 'lower', 'mean wall time of a step'),
+  phase('idle', 'share', 'lower', 'part of wall time in which nothing runs on the device'),
+  ...idleCauses.map(({ id, label }) =>
+    phase(`idle.${id}`, 'share', 'lower', `part of wall time idle because of: ${label}`),
+  ),
+  phase('communication.exposed', 'share', 'lower', 'part of wall time in communication that nothing hides'),
+  phase('copies.exposed', 'share', 'lower', 'part of wall time in copies and memsets that nothing hides'),
+  phase('kernels', 'count', 'lower', 'kernels of a step on one device, median'),
+  phase('kernel-time', 'ns', 'lower', 'sum of kernel durations per step and device, mean'),
+  ...families.map(({ id, label }) =>
+    phase(`family.${id}`, 'ns', 'lower', `time of ${label} per step and device, sum of durations, mean`),
+  ),
+  phase('graph.coverage', 'share', 'higher', 'part of GPU time that runs from CUDA graphs'),
+  phase('token.time', 'ns', 'lower', 'wall time of decoding steps by the tokens they made'),
+  phase('token.rate', 'per-second', 'higher', 'tokens decoded per second of wall time'),
+];
+
+const ofRun: readonly Metric[] = [
+  {
+    id: 'memory.peak',
+    unit: 'bytes',
+    better: 'lower',
+    scope: 'run',
+    about: 'most GPU memory in use on one device, as far as allocations were recorded',
+  },
+  ...(['request', 'output', 'total'] as const).map(
+    (kind): Metric => ({
+      id: `throughput.${kind}`,
+      unit: 'per-second',
+      better: 'higher',
+      scope: 'run',
+      about: `${kind === 'request' ? 'requests' : `${kind} tokens`} per second, from a benchmark`,
+    }),
+  ),
+  ...(
+    [
+      ['ttft', 'time to first token'],
+      ['tpot', 'time per output token'],
+      ['itl', 'time between two tokens'],
+      ['latency', 'time of a whole request'],
+    ] as const
+  ).flatMap(([id, about]) =>
+    ['mean', 'p50', 'p90', 'p95', 'p99'].map(
+      (figure): Metric => ({
+        id: `${id}.${figure}`,
+        unit: 'ns',
+        better: 'lower',
+        scope: 'run',
+        about: `${about}, ${figure}, from a benchmark`,
+      }),
+    ),
+  ),
+];
+
+export const metrics: readonly Metric[] = [...ofSteps, ...ofRun];
+const byId = new Map(metrics.map(metric => [metric.id, metric]));
+
+export const findMetric = (id: string): Metric | undefined => byId.get(id);
+
+/** What a misspelt or half-remembered metric was meant to be. */
+export function suggestMetrics(id: string): readonly string[] {
+  const close = closestWord(id, [...byId.keys()]);
+  if (close !== undefined) return [close];
+  // Names of other tools, and endings that say the unit: `family.gemm.ns`.
+  const [first] = id.toLowerCase().split(/[._-]/);
+  return metrics
+    .filter(metric => metric.id.split('.')[0] === first)
+    .slice(0, 6)
+    .map(metric => metric.id);
+}

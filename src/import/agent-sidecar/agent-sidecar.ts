@@ -1,0 +1,140 @@
+/**
+ * What our own agent wrote beside a capture: iterations with their times, batch and tokens, and garbage collections.
+ * Format: docs/agent-format.md. Steps become ranges named as the agent's markers are, so that everything downstream
+ * sees what it would have seen had the capture recorded them.
+ */
+import { UserError } from '../../base/user-error.js';
+import { ProfileBuilder } from '../../model/builder.js';
+import type { Profile } from '../../model/profile.js';
+import { RangeKind } from '../../model/schema.js';
+import type { Importer } from '../importer.js';
+import type { ProfileFile } from '../profile-file.js';
+
+/** The agent keeps at most 50,000 iterations and 20,000 collections. */
+const MAX_BYTES = 64 * 1024 * 1024;
+const HEAD = /^\s*\{\s*"stepscopeAgent"\s*:\s*\d+\s*[,}]/;
+
+export const agentSidecar: Importer = {
+  id: 'agent-sidecar',
+  label: 'steps written by the Stepscope agent',
+  recognizes: head => HEAD.test(new TextDecoder('latin1').decode(head.subarray(0, 200))),
+  import: async (file, { tables }) => {
+    const document = parse(await textOf(file), file.name);
+    const profile = toProfile(document, file);
+    if (!tables || tables.has('ranges')) return profile;
+    return { ...profile, tables: {}, skipped: ['ranges'] };
+  },
+};
+
+type Fields = Readonly<Record<string, unknown>>;
+
+async function textOf(file: ProfileFile): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of file.chunks()) {
+    bytes += chunk.length;
+    if (bytes > MAX_BYTES) throw damaged(file.name, 'It is far larger than the agent writes them.');
+    parts.push(chunk.slice());
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+function parse(text: string, name: string): Fields {
+  try {
+    const document: unknown = JSON.parse(text);
+    if (isFields(document) && document.stepscopeAgent === 1 && Array.isArray(document.iterations))
+      return document;
+  } catch {
+    throw damaged(name, 'It is cut off or changed.');
+  }
+  throw damaged(name, 'It is of a version this Stepscope does not know, or changed.');
+}
+
+const damaged = (name: string, why: string) =>
+  new UserError(
+    'damaged',
+    `${name} is not as the agent wrote it. ${why}`,
+    'Copy it again, or leave it out: captures are read without it.',
+  );
+
+const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
+const count = (value: unknown): number =>
+  Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : 0;
+
+function toProfile(document: Fields, file: ProfileFile): Profile {
+  const builder = new ProfileBuilder();
+  builder.clock = 'utc';
+  builder.originNs = bigintOf(document.originNs, file.name);
+  const process = builder.process('', count(document.pid));
+  const ranges: { start: number; end: number; thread: number; name: number }[] = [];
+  const add = (row: unknown, name: (row: Fields) => string) => {
+    if (!isFields(row)) return;
+    const start = Number(row.startNs);
+    const duration = Number(row.durationNs);
+    if (!(Number.isFinite(start) && duration >= 0)) {
+      builder.notes.add('agent-rows', 'loss', 'rows of the agent without a time were left out', file.name);
+      return;
+    }
+    ranges.push({
+      start,
+      end: start + duration,
+      thread: builder.thread(process, count(row.thread)),
+      name: builder.strings.intern(name(row)),
+    });
+  };
+  for (const row of document.iterations as unknown[]) add(row, markerOf);
+  if (Array.isArray(document.gcPauses))
+    for (const row of document.gcPauses) add(row, pause => `stepscope.gc gen${count(pause.generation)}`);
+  const left = count(document.iterationsLeftOut);
+  if (left > 0)
+    builder.notes.add('agent-left-out', 'loss', 'steps the agent no longer wrote down', file.name, left);
+  const column = (key: 'start' | 'end' | 'thread' | 'name') => ranges.map(range => range[key]);
+  builder.addTable(
+    'ranges',
+    {
+      start: Float64Array.from(column('start')),
+      end: Float64Array.from(column('end')),
+      thread: Int32Array.from(column('thread')),
+      name: Int32Array.from(column('name')),
+      kind: new Uint8Array(ranges.length).fill(RangeKind.pushPop),
+    },
+    ranges.length,
+  );
+  const worldSize = count(document.worldSize);
+  const rank = count(document.rank);
+  return builder.build({
+    profiler: 'agent',
+    profilerVersion: '',
+    formatVersion: String(document.stepscopeAgent),
+    files: [file.name],
+    sizeBytes: file.sizeBytes,
+    settings: {},
+    versions: versionsOf(document.versions),
+    ...(worldSize > 1 ? { distributed: { rank, worldSize, backend: '' } } : {}),
+    ranks: worldSize > 1 ? [rank] : [],
+    environment: { variables: 0, looksSecret: 0 },
+    sourceCounts: { iterations: (document.iterations as unknown[]).length },
+  });
+}
+
+function bigintOf(value: unknown, name: string): bigint {
+  if (typeof value === 'string' && /^\d{1,20}$/.test(value)) return BigInt(value);
+  throw damaged(name, 'It does not say when it begins.');
+}
+
+function versionsOf(value: unknown): Record<string, string> {
+  if (!isFields(value)) return {};
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter((entry): entry is [string, string] => typeof entry[1] === 'string')
+      .slice(0, 50),
+  );
+}
+
+/** As src/catalog/engine-markers.ts reads it. */
+function markerOf(row: Fields): string {
+  const context = `ctx=${count(row.contextRequests)}/${count(row.contextTokens)}`;
+  const generation = `gen=${count(row.generationRequests)}/${count(row.generationTokens)}`;
+  const kv = row.generationKvTokens === undefined ? '' : ` kv=${count(row.generationKvTokens)}`;
+  return `stepscope.step ${count(row.iteration)} ${context} ${generation}${kv}`;
+}

@@ -1,0 +1,146 @@
+/**
+ * Puts what the agent wrote down into the captures of the same processes: steps and garbage collections as ranges, where
+ * the capture has no step markers of its own and both clocks are the wall clock. Versions are added in any case.
+ *
+ *     capture   ....[kernels  kernels  kernels]....
+ *     sidecar   [0] [1     ] [2     ] [3      ] [4]      0 and 4 lie outside and are left out
+ */
+import { type AnyArray, allocate, missingValue, NONE } from '../../base/column.js';
+import type { Note } from '../../base/notes.js';
+import { matchMarker } from '../../catalog/engine-markers.js';
+import type { Profile, ThreadInfo } from '../../model/profile.js';
+import { columnsOf, RangeKind } from '../../model/schema.js';
+
+type Cells = { readonly length: number } & Readonly<Record<string, AnyArray | undefined>>;
+
+/** Sidecars alone are profiles like any other; beside captures each goes into the one it belongs to. */
+export function joinSidecars(profiles: readonly Profile[]): readonly Profile[] {
+  const sidecars = profiles.filter(({ capture }) => capture.profiler === 'agent');
+  const captures = profiles.filter(({ capture }) => capture.profiler !== 'agent');
+  if (sidecars.length === 0 || captures.length === 0) return profiles;
+  for (const sidecar of sidecars) {
+    const at = captureOf(sidecar, captures);
+    captures[Math.max(at, 0)] =
+      at < 0
+        ? withNote(captures[0], sidecar, 'belongs to none of the captured processes and was left out')
+        : join(captures[at], sidecar);
+  }
+  return captures;
+}
+
+/** By process number; where numbers differ (containers), by rank, or because there is only one. */
+function captureOf(sidecar: Profile, captures: readonly Profile[]): number {
+  const [{ pid }] = sidecar.processes;
+  const byPid = captures.findIndex(({ processes }) => processes.some(process => process.pid === pid));
+  if (byPid >= 0) return byPid;
+  const [rank] = sidecar.capture.ranks;
+  const byRank = rank === undefined ? -1 : captures.findIndex(({ capture }) => capture.ranks.includes(rank));
+  if (byRank >= 0) return byRank;
+  return captures.length === 1 && captures[0].processes.length === 1 ? 0 : -1;
+}
+
+function join(capture: Profile, sidecar: Profile): Profile {
+  const told: Profile = {
+    ...capture,
+    capture: {
+      ...capture.capture,
+      files: [...capture.capture.files, ...sidecar.capture.files],
+      sizeBytes: capture.capture.sizeBytes + sidecar.capture.sizeBytes,
+      versions: { ...sidecar.capture.versions, ...capture.capture.versions },
+    },
+    notes: [...capture.notes, ...sidecar.notes],
+  };
+  if (capture.skipped.includes('ranges') || !sidecar.tables.ranges) return told;
+  if (hasStepMarkers(capture)) return told;
+  if (capture.clock !== 'utc')
+    return withNote(told, sidecar, 'could not be placed: the capture does not say its wall-clock time');
+  return withRanges(told, sidecar);
+}
+
+function hasStepMarkers({ tables, strings }: Profile): boolean {
+  const names = new Set((tables.ranges?.name ?? []) as unknown as Int32Array);
+  return [...names].some(id => {
+    const match = id === NONE ? undefined : matchMarker(strings.text(id as never));
+    return match !== undefined && !match.grammar.generic;
+  });
+}
+
+function withNote(profile: Profile, sidecar: Profile, text: string): Profile {
+  const note: Note = {
+    code: 'agent-sidecar',
+    severity: 'warning',
+    text: `what the agent wrote ${text}`,
+    count: 1,
+    example: sidecar.capture.files[0],
+  };
+  return { ...profile, notes: [...profile.notes, note] };
+}
+
+function withRanges(capture: Profile, sidecar: Profile): Profile {
+  const added = sidecar.tables.ranges as unknown as Cells;
+  const shiftNs = Number(sidecar.originNs - capture.originNs);
+  const span = spanOf(capture);
+  const starts = added.start!;
+  const ends = added.end!;
+  const rows = Array.from({ length: added.length }, (_, row) => row).filter(
+    row => ends[row] + shiftNs > span.startNs && starts[row] + shiftNs < span.endNs,
+  );
+  if (rows.length === 0)
+    return withNote(capture, sidecar, 'lies outside the time of the capture and was left out');
+  const [{ pid }] = sidecar.processes;
+  const process = Math.max(
+    0,
+    capture.processes.findIndex(other => other.pid === pid),
+  );
+  const threads: ThreadInfo[] = [...capture.threads];
+  const threadOf = (row: number): number => {
+    const { tid } = sidecar.threads[added.thread![row]];
+    const known = threads.findIndex(thread => thread.process === process && thread.tid === tid);
+    return known >= 0 ? known : threads.push({ process: process as never, tid, name: '' }) - 1;
+  };
+  // Names only ever get added to the table of strings; rows that hold ids of it keep their meaning.
+  const nameOf = (row: number): number =>
+    capture.strings.intern(sidecar.strings.text(added.name![row] as never));
+  const fresh = rows.map(row => ({
+    start: starts[row] + shiftNs,
+    end: ends[row] + shiftNs,
+    thread: threadOf(row),
+    name: nameOf(row),
+    kind: RangeKind.pushPop,
+  }));
+  const ranges = insert(capture.tables.ranges as unknown as Cells | undefined, fresh);
+  const joined = { ...capture, threads, tables: { ...capture.tables, ranges: ranges as never } };
+  return withNote(joined, sidecar, 'tells the steps, placed by the clock of the machine');
+}
+
+/** Old and new rows in order of their start; what a new row does not say is missing. */
+function insert(old: Cells | undefined, fresh: readonly Readonly<Record<string, number>>[]): Cells {
+  const before = old?.length ?? 0;
+  const order = Array.from({ length: before + fresh.length }, (_, i) => i);
+  const startOf = (i: number) => (i < before ? old!.start![i] : fresh[i - before].start);
+  order.sort((a, b) => startOf(a) - startOf(b) || a - b);
+  const table: Record<string, AnyArray> = {};
+  for (const [name, spec] of columnsOf('ranges')) {
+    const source = old?.[name];
+    if (spec.optional && !source) continue;
+    const cells = allocate(spec.storage, order.length);
+    const missing = missingValue(spec.storage);
+    order.forEach((from, row) => {
+      cells[row] = from < before ? (source?.[from] ?? missing) : (fresh[from - before][name] ?? missing);
+    });
+    table[name] = cells;
+  }
+  return { length: order.length, ...table } as unknown as Cells;
+}
+
+function spanOf(profile: Profile): { startNs: number; endNs: number } {
+  let startNs = Infinity;
+  let endNs = -Infinity;
+  for (const name of ['kernels', 'graphLaunches', 'apiCalls', 'ops'] as const) {
+    const table = profile.tables[name] as unknown as Cells | undefined;
+    if (!table) continue;
+    startNs = Math.min(startNs, table.start![0]);
+    for (let row = 0; row < table.length; row++) endNs = Math.max(endNs, table.end![row]);
+  }
+  return { startNs, endNs };
+}

@@ -1,0 +1,105 @@
+/**
+ * `stepscope load -o FILE`: one document, a run per level (src/load/load-document.ts, docs/schemas/load.schema.json).
+ * Figures are in base units already and come back as they were written.
+ */
+import type { NoteSeverity } from '../../base/notes.js';
+import { type BenchRequest, type BenchRun, latencyNames } from '../../model/bench-run.js';
+import { type BenchContent, isObject, type JsonObject } from './bench-content.js';
+import type { BenchImporter } from './bench-importer.js';
+import { at, listAt, numberAt } from './json-fields.js';
+import { type NumberName, RunDraft } from './run-draft.js';
+import { withoutAbsent } from './trtllm-iteration.js';
+
+const isLoad = (value: unknown): value is JsonObject =>
+  isObject(value) && /^stepscope-load\/1$/.test(String(at(value, 'schema')));
+
+export const stepscopeLoadJson: BenchImporter = {
+  id: 'stepscope-load-json',
+  label: 'stepscope load -o',
+  recognizes: content => content.objects.some(({ value }) => isLoad(value)),
+  read: content =>
+    content.objects
+      .filter(({ value }) => isLoad(value))
+      .flatMap(({ value }) =>
+        listAt(value, 'levels')
+          .filter(isObject)
+          .map(level => readLevel(content, value, level)),
+      ),
+};
+
+const numbers: readonly NumberName[] = [
+  'load.inputTokens',
+  'load.outputTokens',
+  'load.maxConcurrency',
+  'load.meanConcurrency',
+  'load.requests',
+  'throughput.requests',
+  'throughput.inputTokens',
+  'throughput.outputTokens',
+  'throughput.totalTokens',
+  'throughput.outputTokensPerUser',
+  'throughput.generationSpeedPerUser',
+  'counts.completed',
+  'counts.errors',
+  'counts.inputTokens',
+  'counts.outputTokens',
+  'durationNs',
+];
+
+function readLevel(content: BenchContent, document: JsonObject, level: JsonObject): BenchRun {
+  const rate = at(level, 'load', 'requestRate');
+  const draft = new RunDraft('stepscope load')
+    .text('label', at(level, 'level'))
+    .text('framework', at(document, 'target', 'framework'))
+    .text('frameworkVersion', at(document, 'target', 'frameworkVersion'))
+    .text('model', at(document, 'target', 'model'))
+    .text('load.dataset', at(level, 'load', 'dataset'))
+    .rate(rate === 'unlimited' ? Infinity : rate);
+  for (const name of numbers) draft.number(name, at(level, ...name.split('.')));
+  for (const name of latencyNames) {
+    const distribution = at(level, 'latency', name);
+    for (const stat of ['mean', 'stddev', 'min', 'max'] as const)
+      draft.number(`latency.${name}.${stat}`, at(distribution, `${stat}Ns`));
+    const percentiles = at(distribution, 'percentilesNs');
+    for (const [percent, value] of isObject(percentiles) ? Object.entries(percentiles) : [])
+      if (/^\d{1,2}(\.\d{1,3})?$/.test(percent)) draft.number(`latency.${name}.p${Number(percent)}`, value);
+  }
+  for (const row of listAt(level, 'requests')) if (isObject(row)) draft.requests.push(request(row));
+  for (const note of listAt(level, 'notes')) addNote(draft, note);
+  if (at(level, 'interrupted') === true)
+    draft.notes.add('interrupted', 'warning', 'the level was ended before its time');
+  return draft.build(content.file, stepscopeLoadJson.id);
+}
+
+function request(row: JsonObject): BenchRequest {
+  const number = (name: string) => {
+    const value = numberAt(row, name);
+    return value !== undefined && Number.isFinite(value) && value >= 0 ? value : undefined;
+  };
+  return withoutAbsent({
+    id: number('id'),
+    inputTokens: number('inputTokens'),
+    outputTokens: number('outputTokens'),
+    startNs: number('startNs'),
+    e2eNs: number('e2eNs'),
+    ttftNs: number('ttftNs'),
+    tpotNs: number('tpotNs'),
+    failed: at(row, 'failed') === true ? (true as const) : undefined,
+  });
+}
+
+function addNote(draft: RunDraft, note: unknown): void {
+  const code = at(note, 'code');
+  const text = at(note, 'text');
+  const severity = (['info', 'warning', 'loss'] as NoteSeverity[]).find(
+    name => name === at(note, 'severity'),
+  );
+  if (typeof code !== 'string' || typeof text !== 'string' || !severity) return;
+  draft.notes.add(
+    code.slice(0, 100),
+    severity,
+    text.slice(0, 300),
+    String(at(note, 'example') ?? ''),
+    numberAt(note, 'count') ?? 1,
+  );
+}

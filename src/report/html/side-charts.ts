@@ -1,0 +1,98 @@
+/** Charts of several runs side by side: what a mean step is made of, and how long each step took. */
+import { formatDuration, formatShare, plural } from '../../base/units.js';
+import type { ChartSpec, Dataset } from './chart.js';
+import type { Cutter } from './limits.js';
+
+/** One run; its parts sum to its step. */
+export interface ChartSide {
+  readonly name: string;
+  readonly wallNs: number;
+  readonly parts: readonly { readonly label: string; readonly color: string; readonly ns: number }[];
+  readonly stepNs: readonly number[];
+}
+
+const inks = ['#7f8a93', '#0072b2', '#d55e00', '#009e73', '#cc79a7', '#a6611a'];
+
+export function sideStack(id: string, where: string, sides: readonly ChartSide[]): ChartSpec {
+  const labels = [...new Set(sides.flatMap(side => side.parts.map(part => part.label)))];
+  const partOf = (side: ChartSide, label: string) => side.parts.find(part => part.label === label);
+  const datasets = labels.map((label): Dataset => {
+    const { color } = sides.map(side => partOf(side, label)).find(part => part !== undefined)!;
+    return {
+      label,
+      data: sides.map(side => partOf(side, label)?.ns ?? 0),
+      backgroundColor: color,
+      maxBarThickness: 46,
+    };
+  });
+  return {
+    id,
+    title: `A mean step${where}, side by side`,
+    about: 'What the time of a mean step goes to on each side; the parts sum to the step.',
+    label: `Stacked bars: ${sides.map(side => `${side.name} ${formatDuration(side.wallNs)}`).join(', ')}.`,
+    type: 'bar',
+    data: { labels: sides.map(side => side.name), datasets },
+    options: {
+      indexAxis: 'y',
+      scales: {
+        x: { stacked: true, beginAtZero: true },
+        y: { stacked: true, grid: { display: false }, ticks: { autoSkip: false } },
+      },
+    },
+    x: 'duration',
+    y: 'plain',
+    tips: sides.map(side => [
+      `${side.name}: ${formatDuration(side.wallNs)}`,
+      ...side.parts
+        .filter(part => part.ns > 0)
+        .map(
+          part =>
+            `${part.label} ${formatDuration(part.ns)} (${formatShare(side.wallNs > 0 ? part.ns / side.wallNs : 0)})`,
+        ),
+    ]),
+  };
+}
+
+/** Steps in the order they ran; each side counts its own from 1. */
+export function stepLines(
+  id: string,
+  where: string,
+  sides: readonly ChartSide[],
+  cutter: Cutter,
+): ChartSpec | undefined {
+  const longest = Math.max(...sides.map(side => side.stepNs.length));
+  if (longest < 2) return undefined;
+  const datasets = sides.map(({ name, stepNs }, index): Dataset => {
+    const stride = cutter.stride(stepNs.length);
+    const ink = inks[index % inks.length];
+    return {
+      label: name,
+      data: stepNs.map((ns, i) => ({ x: i + 1, y: Math.round(ns) })).filter((_, i) => i % stride === 0),
+      backgroundColor: ink,
+      borderColor: ink,
+      borderWidth: 1.5,
+      pointRadius: stepNs.length > 60 ? 0 : 2.5,
+      pointHitRadius: 8,
+      ...(index % 2 === 1 ? { borderDash: [5, 3] } : {}),
+    };
+  });
+  return {
+    id,
+    title: `Time of every step${where}`,
+    about: 'The steps that were compared, in the order they ran.',
+    label: `Lines of step times: ${sides.map(({ name, stepNs }) => `${name}, ${plural(stepNs.length, 'step')}`).join('; ')}.`,
+    type: 'line',
+    data: { datasets },
+    options: {
+      parsing: false,
+      interaction: { mode: 'nearest', axis: 'x', intersect: false },
+      scales: {
+        x: { type: 'linear', title: { display: true, text: 'step' }, ticks: { precision: 0 } },
+        y: { beginAtZero: true },
+      },
+    },
+    x: 'plain',
+    y: 'duration',
+    legend: true,
+  };
+}

@@ -1,0 +1,134 @@
+/** The agent's own record of steps: alone, beside a capture without markers, and where it does not fit. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
+import { after, test } from 'node:test';
+import { Analyzer } from '../src/analyze/analysis.js';
+import { iterations } from '../src/analyze/inference/iterations.js';
+import { stepBudget } from '../src/analyze/inference/step-budget.js';
+import { summarizeCapture } from '../src/analyze/info.js';
+import { joinSidecars } from '../src/import/agent-sidecar/join-sidecars.js';
+import { openProfile } from '../src/import/open.js';
+import type { Profile } from '../src/model/profile.js';
+import { validateProfile } from '../src/model/validate.js';
+import { capturePath, projectRoot } from '../src/testing/captures.js';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-sidecar-'));
+after(() => rmSync(folder, { recursive: true }));
+
+const stepsOf = (profile: Profile) => new Analyzer(profile, {}).get(iterations).rows;
+
+/** A sidecar as the agent would have written it beside this capture: what its markers say, on the agent's own clock. */
+async function sidecarOf(capture: Profile, changes: Record<string, unknown> = {}): Promise<Profile> {
+  const earlierNs = 5_000_000_000n;
+  const { pid } = capture.processes[capture.threads[0].process];
+  const rows = stepsOf(capture).map(row => ({
+    iteration: row.iteration,
+    startNs: row.runs[0].startNs + Number(earlierNs),
+    durationNs: row.runs[0].endNs - row.runs[0].startNs,
+    thread: capture.threads[0].tid,
+    contextRequests: row.contextRequests ?? 0,
+    contextTokens: row.contextTokens ?? 0,
+    generationRequests: row.generationRequests ?? 0,
+    generationTokens: row.generationRequests ?? 0,
+  }));
+  const far = { ...rows[0], iteration: 1, startNs: 1000, durationNs: 1000 };
+  const document = {
+    stepscopeAgent: 1,
+    originNs: String(capture.originNs - earlierNs),
+    pid,
+    rank: 0,
+    worldSize: 1,
+    versions: { torch: '2.11.0', python: '3.12.1' },
+    iterations: [far, ...rows],
+    gcPauses: [],
+    ...changes,
+  };
+  const file = path.join(folder, 'side.json');
+  writeFileSync(file, JSON.stringify(document));
+  return openProfile([file]);
+}
+
+function withoutMarkers(profile: Profile): Profile {
+  const { ranges: _, ...tables } = profile.tables;
+  return { ...profile, tables };
+}
+
+test('alone it shows its steps, and what it is', async () => {
+  const profile = await openProfile([path.join(projectRoot, 'test/fixtures/agent/sidecar.json.gz')]);
+  assert.deepEqual(
+    stepsOf(profile).map(row => [row.iteration, row.phase, row.generationRequests]),
+    [3, 4, 5, 6, 7, 8].map(number => [number, 'decode', 2]),
+  );
+  const info = summarizeCapture(profile);
+  assert.match(info.profiler, /Stepscope agent/);
+  assert.equal(info.markers[0].engine, 'stepscope agent');
+  assert.equal(info.versions.torch, '1.13.0a0');
+  assert.ok(info.startedUtc?.startsWith('20'));
+});
+
+test('beside a capture without markers it gives that its steps, to the same budgets', async () => {
+  const marked = await openProfile([capturePath('eager')]);
+  const bare = withoutMarkers(marked);
+  const [joined] = joinSidecars([bare, await sidecarOf(marked)]);
+  assert.deepEqual(validateProfile(joined), []);
+  const facts = (profile: Profile) =>
+    stepsOf(profile).map(row => [row.iteration, row.phase, row.generationRequests, row.kernels]);
+  assert.deepEqual(facts(joined), facts(marked));
+  assert.equal(
+    new Analyzer(joined, {}).get(stepBudget).rows.length,
+    new Analyzer(marked, {}).get(stepBudget).rows.length,
+  );
+  assert.equal(joined.capture.profiler, 'nsys');
+  assert.equal(joined.capture.versions.torch, '2.11.0');
+  assert.ok(joined.notes.some(({ code, text }) => code === 'agent-sidecar' && /tells the steps/.test(text)));
+});
+
+test('a capture with markers of its own keeps them', async () => {
+  const marked = await openProfile([capturePath('graph')]);
+  const [joined] = joinSidecars([await sidecarOf(marked), marked]);
+  assert.equal(joined.tables.ranges, marked.tables.ranges);
+  assert.deepEqual(joined.capture.files, ['profile.sqlite.gz', 'side.json']);
+});
+
+test('what does not fit is left out and said', async () => {
+  const marked = await openProfile([capturePath('eager')]);
+  const bare = withoutMarkers(marked);
+  const said = (profile: Profile) => profile.notes.find(({ code }) => code === 'agent-sidecar')?.text;
+  const late = await sidecarOf(marked, { originNs: String(marked.originNs + 10n ** 15n) });
+  assert.match(said(joinSidecars([bare, late])[0])!, /outside the time of the capture/);
+  const blind: Profile = { ...bare, clock: 'session' };
+  assert.match(said(joinSidecars([blind, await sidecarOf(marked)])[0])!, /wall-clock/);
+  const two = [bare, bare];
+  const foreign = await sidecarOf(marked, { pid: 99999999 });
+  assert.match(said(joinSidecars([...two, foreign])[0])!, /none of the captured processes/);
+});
+
+test('a folder with a capture and a sidecar opens as one', async () => {
+  const sidecar = path.join(projectRoot, 'test/fixtures/agent/sidecar.json.gz');
+  const profile = await openProfile([capturePath('graph', 'kineto.json.gz'), sidecar]);
+  assert.deepEqual(validateProfile(profile), []);
+  assert.equal(profile.capture.profiler, 'kineto');
+});
+
+test('damage is refused in words', async () => {
+  const file = path.join(folder, 'damaged.json');
+  for (const text of [
+    '{"stepscopeAgent":1,"iterations":[',
+    '{"stepscopeAgent":2,"originNs":"1","iterations":[]}',
+    '{"stepscopeAgent":1,"originNs":-1,"iterations":[]}',
+    '{"stepscopeAgent":1,"originNs":"1","iterations":{}}',
+  ]) {
+    writeFileSync(file, text);
+    await assert.rejects(openProfile([file]), { code: 'damaged' }, text);
+  }
+  writeFileSync(
+    file,
+    '{"stepscopeAgent":1,"originNs":"1","pid":1e300,"iterations":[null,{"startNs":"x"},{"startNs":5,"durationNs":2}]}',
+  );
+  const profile = await openProfile([file]);
+  assert.deepEqual(validateProfile(profile), []);
+  assert.equal(profile.tables.ranges!.length, 1);
+  assert.equal(profile.notes[0].severity, 'loss');
+});

@@ -1,0 +1,117 @@
+/** Captures people plan, by engine, version and launcher: each has a golden text. */
+import type { CaptureFacts, CaptureOptions } from '../src/capture/capture-plan.js';
+import { readIterations } from '../src/capture/iterations.js';
+import { parseVersion } from '../src/capture/versions.js';
+
+export interface CaptureCase {
+  readonly name: string;
+  readonly options: CaptureOptions;
+  readonly facts: CaptureFacts;
+}
+
+const words = (text: string): string[] => text.split(/\s+/).filter(word => word !== '');
+
+/** `nsys` and `engine` are versions; absent means not known. */
+function capture(
+  name: string,
+  command: string,
+  options: Omit<CaptureOptions, 'command' | 'iterations'> & { iterations?: string } = {},
+  versions: { nsys?: string; engine?: string } = { nsys: '2025.3.1' },
+): CaptureCase {
+  const { iterations, ...rest } = options;
+  return {
+    name,
+    options: {
+      command: words(command),
+      ...rest,
+      ...(iterations ? { iterations: readIterations(iterations) } : {}),
+    },
+    facts: {
+      ...(versions.nsys ? { nsysVersion: parseVersion(versions.nsys) } : {}),
+      ...(versions.engine ? { engineVersion: parseVersion(versions.engine) } : {}),
+    },
+  };
+}
+
+const bench =
+  'trtllm-bench --model deepseek-ai/DeepSeek-V3 --model_path /models/v3 throughput --dataset /tmp/dataset.txt --warmup 0 --backend pytorch --streaming';
+const nsys = '2025.3.1';
+const window = { iterations: '100-150' };
+
+export const captureCases: readonly CaptureCase[] = [
+  capture(
+    'trtllm-bench-1.2',
+    bench,
+    { ...window, gc: true, nvtxDebug: true, gil: true, torchTrace: 'trace.json', force: true },
+    { nsys, engine: '1.2.0' },
+  ),
+  capture('trtllm-bench-1.3', bench, window, { nsys, engine: '1.3.0' }),
+  capture('trtllm-bench-unknown', bench, { iterations: '100-150,300' }),
+  capture(
+    'trtllm-bench-engine',
+    'trtllm-bench --model TinyLlama/TinyLlama-1.1B-Chat-v1.0 throughput --dataset synthetic_128_128.txt --engine_dir tiny_llama_fp16_gemm_auto',
+    { osrt: true, cudaMemory: true, output: 'profiling/nsys_trtllm' },
+  ),
+  capture('trtllm-serve', 'trtllm-serve meta-llama/Llama-3.1-8B --backend pytorch', window, {
+    nsys,
+    engine: '1.2.0rc7',
+  }),
+  capture('trtllm-router', bench, { ...window, perfectRouter: true, ranks: 8 }, { nsys, engine: '1.2.0' }),
+  capture('vllm-0.10', 'vllm serve meta-llama/Llama-3.1-8B-Instruct', window, { nsys, engine: '0.10.2' }),
+  capture('vllm-0.12', 'vllm serve meta-llama/Llama-3.1-8B-Instruct', window, { nsys, engine: '0.12.0' }),
+  capture('vllm-0.16', 'vllm serve meta-llama/Llama-3.1-8B-Instruct --port 8100', window, {
+    nsys,
+    engine: '0.16.0',
+  }),
+  capture(
+    'vllm-torch',
+    'python -m vllm.entrypoints.openai.api_server --model Qwen/Qwen3-8B',
+    { torchTrace: '/tmp/traces', torchShapes: true, torchStack: true, torchMemory: true },
+    { engine: '0.16.0' },
+  ),
+  capture(
+    'vllm-offline',
+    'vllm bench latency --model meta-llama/Llama-3.1-8B-Instruct --batch-size 16',
+    {},
+    { nsys, engine: '0.16.0' },
+  ),
+  capture('sglang', 'python -m sglang.launch_server --model-path meta-llama/Llama-3.1-8B-Instruct', window),
+  capture(
+    'sglang-open',
+    'python -m sglang.launch_server --model-path meta-llama/Llama-3.1-8B-Instruct --port 31000 --tp-size 2',
+  ),
+  capture('sglang-torch', 'sglang serve --model-path Qwen/Qwen3-8B', {
+    iterations: '50-59',
+    torchTrace: '/tmp/traces',
+  }),
+  capture('tgi', 'text-generation-launcher --model-id meta-llama/Llama-3.1-8B --port 8080', {
+    delayS: 60,
+    durationS: 10,
+  }),
+  capture('nim', '/opt/nim/start_server.sh', { durationS: 30 }),
+  capture('python', 'python3 engine.py --graph', { iterations: '12-40', gpuMetrics: true }),
+  capture(
+    'nsys-2022',
+    bench,
+    { ...window, gil: true, gpuMetrics: true, backtrace: true },
+    { nsys: '2022.4.2', engine: '1.1.0' },
+  ),
+  capture('nsys-2021', bench, window, { nsys: '2021.1', engine: '1.1.0' }),
+  capture(
+    'mpirun',
+    'mpirun -n 8 --allow-run-as-root --map-by slot trtllm-llmapi-launch trtllm-serve meta-llama/Llama-3.3-70B-Instruct --tp_size 8',
+    { iterations: '200-250', gc: true, gpuMetrics: true },
+    { nsys, engine: '1.2.0' },
+  ),
+  capture('srun', `srun -l -N 2 --ntasks 16 --mpi=pmix trtllm-llmapi-launch ${bench}`, window, {
+    nsys,
+    engine: '1.2.0',
+  }),
+  capture('torchrun', 'torchrun --nproc-per-node 4 serve.py --model llama', { iterations: '20-60' }),
+  capture('client', 'curl -s http://localhost:8000/v1/completions', {
+    cublas: true,
+    cudaMemory: true,
+    durationS: 30,
+    force: true,
+  }),
+];

@@ -1,0 +1,405 @@
+/**
+ * Captures in a pod and over ssh. `kubectl` and `ssh` are stand-ins in a folder of their own that really execute what
+ * they are given, with a home, a temporary folder and a choice of programs of the far side; and that fail on request.
+ */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import * as fs from 'node:fs';
+import * as os from 'node:os';
+import * as path from 'node:path';
+import { after, beforeEach, test } from 'node:test';
+import { UserError } from '../src/base/user-error.js';
+import { copyBack } from '../src/capture/run/copy-back.js';
+import { doubtsAbout, lookAt } from '../src/capture/run/remote-machine.js';
+import { failureOf, type StopRequests } from '../src/capture/run/run-plan.js';
+import { fetchRemote, type RemoteOptions, runRemote } from '../src/capture/run/run-remote.js';
+import { kubectlTransport, localTransport, sshTransport } from '../src/capture/run/transport.js';
+import { projectRoot } from '../src/testing/captures.js';
+
+const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-far-'));
+const ownPath = process.env.PATH ?? '';
+let work = '';
+/** The far side: bin, home, tmp. */
+let far = '';
+const inFar = (...parts: string[]) => path.join(far, ...parts);
+
+const TOOLS =
+  'sh env mktemp cat tail head wc sha256sum tr grep id ls df awk setsid mkdir rm tar sleep cp touch dirname basename sort';
+
+beforeEach(() => {
+  work = fs.mkdtempSync(path.join(scratch, 't-'));
+  far = path.join(work, 'far');
+  for (const folder of ['bin', 'home', 'tmp']) fs.mkdirSync(inFar(folder), { recursive: true });
+  // Links, so that what is not named here is not there: this machine's own nsys, for one.
+  for (const tool of TOOLS.split(' ')) {
+    const place = ownPath
+      .split(':')
+      .map(folder => path.join(folder, tool))
+      .find(file => fs.existsSync(file));
+    if (place) fs.symlinkSync(place, inFar('bin', tool));
+  }
+  const here = path.join(work, 'here');
+  fs.mkdirSync(here);
+  script(path.join(here, 'kubectl'), KUBECTL);
+  script(path.join(here, 'ssh'), SSH);
+  process.env.PATH = `${here}:${ownPath}`;
+});
+after(() => {
+  process.env.PATH = ownPath;
+  fs.rmSync(scratch, { recursive: true, force: true });
+});
+
+function script(file: string, text: string): void {
+  fs.writeFileSync(file, text.replaceAll('@FAR@', far), { mode: 0o755 });
+}
+
+/** `break` holds how many pieces arrive before the pod is gone, in the middle of one. */
+const KUBECTL = `#!/bin/sh
+C=main
+[ "$1" = exec ] || exit 9
+shift
+while [ $# -gt 0 ]; do case "$1" in
+  -i) ;; --namespace=*) N=\${1#*=} ;; --container=*) C=\${1#*=} ;; --) shift; break ;; *) POD=$1 ;;
+esac; shift; done
+if [ "$N" = closed ]; then echo 'Error from server (Forbidden): pods "llama-0" is forbidden: User "me" cannot create resource "pods/exec"' >&2; exit 1; fi
+if [ "$POD" != llama-0 ]; then echo "Error from server (NotFound): pods \\"$POD\\" not found" >&2; exit 1; fi
+if [ "$C" != main ]; then echo "error: container $C is not valid for pod $POD" >&2; exit 1; fi
+case "$3" in *'head -c "$3"'*) if [ -f @FAR@/break ]; then
+  n=$(cat @FAR@/break); if [ "$n" -le 0 ]; then env -i PATH=@FAR@/bin "$@" | head -c 1000; echo 'error: unable to upgrade connection: pod does not exist' >&2; exit 1; fi
+  echo $((n-1)) > @FAR@/break; fi
+  echo piece >> @FAR@/pieces ;; esac
+exec env -i HOME=@FAR@/home TMPDIR=@FAR@/tmp PATH=@FAR@/bin FAR=@FAR@ "$@"
+`;
+/** As sshd does: the words become one line for a shell there. */
+const SSH = `#!/bin/sh
+while [ "$1" != -- ]; do shift; done
+shift
+if [ "$1" != me@machine ]; then echo "$1: Permission denied (publickey)." >&2; exit 255; fi
+shift
+exec env -i HOME=@FAR@/home TMPDIR=@FAR@/tmp PATH=@FAR@/bin FAR=@FAR@ sh -c "$*"
+`;
+/** Collects until its program ends or it is interrupted, then writes a report: the program's words. */
+const NSYS = `#!/bin/sh
+if [ "$1" = --version ]; then echo 'NVIDIA Nsight Systems version 2025.3.1.90-253135822126v0'; exit 0; fi
+shift
+while [ $# -gt 0 ]; do case "$1" in -o) OUT=$2; shift 2 ;; -*) shift ;; *) break ;; esac; done
+stop() { kill "$P" 2>/dev/null; echo stopped; }
+trap stop INT
+"$@" & P=$!
+wait $P; S=$?
+printf 'NVIDIA Tegra Profiler Report 2025@3@1@90\\n' > "$OUT.nsys-rep" && cat "$FAR/home/words" >> "$OUT.nsys-rep" 2>/dev/null
+[ ! -f "$FAR/full" ] || { rm -f "$OUT.nsys-rep"; cp /etc/hostname /dev/full; exit 1; }
+exit $S
+`;
+/** Writes down every word it got, each with its end, then prints iterations. */
+const ENGINE = `#!/bin/sh
+for word in "$@"; do printf '%s\\0' "$word"; done > "$FAR/home/words"
+i=0; while [ $i -lt "$1" ]; do echo "iter = $i, global_rank = 0, rank = 0, states = {}"; i=$((i+1)); sleep 0.02; done
+`;
+
+const never: StopRequests = { listen: () => () => {} };
+const HOSTILE = [
+  'a b',
+  `it's`,
+  '"$HOME"',
+  '; touch PWNED',
+  '$(touch PWNED)',
+  '`touch PWNED`',
+  '-n',
+  '',
+  '*',
+  'two\nlines',
+  '\\',
+];
+
+function withNsys(): void {
+  script(inFar('bin', 'nsys'), NSYS);
+  script(inFar('bin', 'engine'), ENGINE);
+}
+const options = (words: readonly string[] = ['3'], more: Partial<RemoteOptions> = {}): RemoteOptions => ({
+  inPod: true,
+  stop: never,
+  pollMs: 50,
+  copy: { pieceBytes: 4096, tries: 2, waitMs: 1 },
+  output: path.join(work, 'out', `it's; a "report".nsys-rep`),
+  plan: (machine, folder) => ({
+    command: [machine.nsys, 'profile', '-o', `${folder}/a 'b"; touch PWNED`, 'engine', ...words],
+    nsysAt: 0,
+    env: { TLLM_PROFILE_START_STOP: '1-2; touch PWNED' },
+    outputs: [],
+  }),
+  ...more,
+});
+const pod = () => kubectlTransport({ pod: 'llama-0', namespace: 'serving', container: 'main' });
+async function refused(doing: () => unknown): Promise<UserError> {
+  try {
+    await doing();
+  } catch (error) {
+    assert.ok(error instanceof UserError, String(error));
+    return error;
+  }
+  return assert.fail('it should have failed');
+}
+function cleanThere(): void {
+  assert.deepEqual(fs.readdirSync(inFar('tmp')), [], 'something was left on the far side');
+  const named = fs
+    .readdirSync(work, { recursive: true, encoding: 'utf8' })
+    .filter(name => /PWNED$/.test(name));
+  assert.deepEqual(named, [], 'a name became a command');
+  assert.ok(!fs.existsSync('PWNED'));
+}
+
+for (const [name, transport] of [
+  ['a pod', pod],
+  ['ssh', () => sshTransport('me@machine')],
+] as const)
+  test(`${name}: run, watched, copied back, cleaned up; no word is read by a shell`, async () => {
+    withNsys();
+    const seen: number[] = [];
+    const words = ['3', ...HOSTILE];
+    const result = await runRemote(transport(), options(words, { onIteration: i => seen.push(i) }));
+    assert.deepEqual([result.status, seen, failureOf(result)], [0, [0, 1, 2], undefined]);
+    assert.deepEqual(
+      result.files.map(({ path: file }) => path.basename(file)),
+      [`it's; a "report".nsys-rep`],
+    );
+    const report = fs.readFileSync(result.files[0].path, 'utf8');
+    assert.deepEqual(
+      report
+        .slice(report.indexOf('\n') + 1)
+        .split('\0')
+        .slice(0, -1),
+      words,
+    );
+    assert.equal(result.machine.nsysVersion, '2025.3.1.90');
+    cleanThere();
+  });
+
+test('an interrupt reaches nsys there, which keeps what it has; a second one ends it', async () => {
+  withNsys();
+  const stopAfter = (...times: number[]): StopRequests => ({
+    listen(onRequest) {
+      const timers = times.map(ms => setTimeout(onRequest, ms));
+      return () => timers.forEach(clearTimeout);
+    },
+  });
+  const kept = await runRemote(pod(), options(['100000'], { stop: stopAfter(600) }));
+  assert.deepEqual([kept.stoppedBy, kept.files.length], ['interrupt', 1]);
+  cleanThere();
+  const other = path.join(work, 'out', 'other.nsys-rep');
+  // Deaf to the first: what comes of it is nothing, and nobody stays.
+  fs.writeFileSync(
+    inFar('bin', 'nsys'),
+    NSYS.replace('trap stop INT', "trap '' INT").replaceAll('@FAR@', far),
+    { mode: 0o755 },
+  );
+  const ended = await runRemote(pod(), options(['100000'], { stop: stopAfter(500, 900), output: other }));
+  assert.equal(ended.stoppedBy, 'kill');
+  assert.equal(failureOf(ended)!.code, 'capture-failed');
+  cleanThere();
+  const left = fs
+    .readdirSync('/proc')
+    .filter(pid => /^\d+$/.test(pid) && commandOf(pid).includes(inFar('bin', 'engine')));
+  assert.deepEqual(left, []);
+});
+
+function commandOf(pid: string): string {
+  try {
+    return fs.readFileSync(`/proc/${pid}/cmdline`, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+test('a pod that goes away in the middle of a copy: the next copy goes on from there', async () => {
+  const content = randomBytes(50_000);
+  fs.writeFileSync(inFar('home', 'big report'), content);
+  const target = path.join(work, 'big');
+  fs.writeFileSync(inFar('break'), '5');
+  const options = { pieceBytes: 4096, tries: 2, waitMs: 1 };
+  const error = await refused(() => copyBack(pod(), inFar('home', 'big report'), target, options));
+  assert.match(error.message, /broke off: .*pod does not exist/);
+  const [partial] = fs.readdirSync(work).filter(name => name.endsWith('.partial'));
+  assert.equal(
+    fs.statSync(path.join(work, partial)).size,
+    5 * 4096,
+    'half a piece was kept, or a whole one lost',
+  );
+  fs.rmSync(inFar('break'));
+  fs.rmSync(inFar('pieces'));
+  await copyBack(pod(), inFar('home', 'big report'), target, options);
+  const hash = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+  assert.equal(hash(fs.readFileSync(target)), hash(content));
+  assert.equal(
+    fs.readFileSync(inFar('pieces'), 'utf8').split('\n').length - 1,
+    8,
+    'it began again from the start',
+  );
+  assert.deepEqual(
+    fs.readdirSync(work).filter(name => name.endsWith('.partial')),
+    [],
+  );
+});
+
+test('a copy overwrites nothing but by force', async () => {
+  fs.writeFileSync(inFar('home', 'report'), 'new');
+  const target = path.join(work, 'mine');
+  fs.writeFileSync(target, 'old');
+  assert.match(
+    (await refused(() => copyBack(pod(), inFar('home', 'report'), target))).message,
+    /is there already/,
+  );
+  assert.equal(fs.readFileSync(target, 'utf8'), 'old');
+  await copyBack(pod(), inFar('home', 'report'), target, { force: true });
+  await copyBack(pod(), inFar('home', 'report'), target);
+  assert.equal(fs.readFileSync(target, 'utf8'), 'new');
+});
+
+test('what arrived otherwise than it was sent is refused', async () => {
+  const file = path.join(work, 'source');
+  fs.writeFileSync(file, 'x'.repeat(100));
+  const { exec } = localTransport;
+  const lying = {
+    name: 'here',
+    exec: async (...[command, ...rest]: Parameters<typeof exec>) => {
+      const answer = await exec(command, ...rest);
+      return command[2].includes('sha256sum') ? { ...answer, stdout: `100\n${'0'.repeat(64)}  -\n` } : answer;
+    },
+  };
+  const error = await refused(() => copyBack(lying, file, path.join(work, 'copy')));
+  assert.equal(error.code, 'damaged');
+  assert.ok(!fs.existsSync(path.join(work, 'copy')));
+});
+
+test('reports that could not be fetched stay there, and their place is named', async () => {
+  withNsys();
+  fs.writeFileSync(inFar('break'), '0');
+  const notices: string[] = [];
+  const error = await refused(() =>
+    runRemote(pod(), options(['2'], { onNotice: text => notices.push(text) })),
+  );
+  assert.equal(error.code, 'unreachable');
+  const said = notices.find(text => text.startsWith('the reports are still in pod llama-0'))!;
+  const folder = /--fetch (\S+)$/.exec(said)![1];
+  assert.equal(fs.readdirSync(path.join(folder, 'out')).length, 1);
+  fs.rmSync(inFar('break'));
+  const files = await fetchRemote(pod(), folder, options());
+  assert.match(fs.readFileSync(files[0].path, 'latin1'), /^NVIDIA Tegra Profiler Report/);
+  cleanThere();
+  assert.equal((await refused(() => fetchRemote(pod(), '/etc', options()))).code, 'usage');
+});
+
+test('no nsys there: said, or brought along as a tree', async () => {
+  script(inFar('bin', 'engine'), ENGINE);
+  const error = await refused(() => runRemote(pod(), options()));
+  assert.equal(error.code, 'needs-nsys');
+  assert.match(error.hint, /--nsys-deb .*--nsys-tree/);
+  cleanThere();
+  const tree = path.join(work, 'a tree');
+  fs.mkdirSync(path.join(tree, 'bin'), { recursive: true });
+  script(path.join(tree, 'bin', 'nsys'), NSYS);
+  const result = await runRemote(pod(), options(['2'], { source: { tree } }));
+  assert.equal(result.files.length, 1);
+  cleanThere();
+});
+
+test('a package needs root, is put in place by dpkg, and room for it', async () => {
+  script(inFar('bin', 'engine'), ENGINE);
+  const deb = path.join(work, 'nsight systems.deb');
+  fs.writeFileSync(deb, NSYS.replaceAll('@FAR@', far));
+  // As dpkg would: what is in the package is on PATH afterwards.
+  script(
+    inFar('bin', 'dpkg'),
+    '#!/bin/sh\n[ "$1 $2" = "--force-depends -i" ] && cp "$3" @FAR@/bin/nsys && chmod=1 && /bin/chmod 755 @FAR@/bin/nsys\n',
+  );
+  fs.rmSync(inFar('bin', 'id'));
+  script(inFar('bin', 'id'), '#!/bin/sh\necho 1000\n');
+  const rights = await refused(() => runRemote(pod(), options(['2'], { source: { deb } })));
+  assert.match(`${rights.message} ${rights.hint}`, /needs root.*runAsUser: 0/);
+  script(inFar('bin', 'id'), '#!/bin/sh\necho 0\n');
+  const result = await runRemote(pod(), options(['2'], { source: { deb } }));
+  assert.equal(result.files.length, 1);
+  fs.rmSync(inFar('bin', 'nsys'));
+  fs.rmSync(inFar('bin', 'df'));
+  script(
+    inFar('bin', 'df'),
+    "#!/bin/sh\necho 'Filesystem 1024-blocks Used Available'; echo 'overlay 100 100 0 100% /'\n",
+  );
+  const full = await refused(() =>
+    runRemote(pod(), options(['2'], { source: { deb }, output: path.join(work, 'third.nsys-rep') })),
+  );
+  assert.equal(full.code, 'no-space');
+  cleanThere();
+});
+
+test('a disk that fills up there while the report is written', async () => {
+  withNsys();
+  fs.writeFileSync(inFar('full'), '');
+  const error = await refused(() => runRemote(pod(), options()));
+  assert.equal(error.code, 'no-space');
+  assert.match(error.message, /disk of pod llama-0 was full/);
+});
+
+test('what kubectl and ssh refuse comes with what to do', async () => {
+  withNsys();
+  const tried = async (transport: ReturnType<typeof pod>) => {
+    const { message, hint } = await refused(() => runRemote(transport, options()));
+    return `${message} | ${hint}`;
+  };
+  assert.match(
+    await tried(kubectlTransport({ pod: 'llama-1' })),
+    /pods "llama-1" not found \| .*-n NAMESPACE/,
+  );
+  assert.match(
+    await tried(kubectlTransport({ pod: 'llama-0', container: 'sidecar' })),
+    /container sidecar is not valid.* \| .*-c/,
+  );
+  assert.match(
+    await tried(kubectlTransport({ pod: 'llama-0', namespace: 'closed' })),
+    /forbidden.* \| .*pods\/exec/,
+  );
+  assert.match(await tried(sshTransport('other@machine')), /Permission denied.* \| .*key/);
+  for (const name of ['-o', 'a b', 'x;rm -rf /', '--all', '$(id)', 'Pod'])
+    assert.equal((await refused(() => kubectlTransport({ pod: name }))).code, 'usage', name);
+  for (const name of ['-oProxyCommand=touch PWNED', 'a b', 'x;y', '$(id)'])
+    assert.equal((await refused(() => sshTransport(name))).code, 'usage', name);
+});
+
+test('a machine without GPU, rights or visible devices is doubted, with the fix', async () => {
+  const machine = await lookAt(pod());
+  assert.equal(machine.nsys, undefined);
+  const doubts = doubtsAbout({ root: false, gpus: 0, visibleDevices: '', freeBytes: 1 }, true).join('\n');
+  for (const fix of [/nvidia\.com\/gpu: 1/, /CUDA_VISIBLE_DEVICES/, /runAsUser: 0/])
+    assert.match(doubts, fix);
+  assert.deepEqual(doubtsAbout({ root: true, gpus: 1, freeBytes: 1 }, true), []);
+});
+
+test('the one-line form for CI hands its words on as they are', () => {
+  const bin = path.join(work, 'project/bin');
+  fs.mkdirSync(path.join(work, 'project/scripts'), { recursive: true });
+  fs.mkdirSync(bin, { recursive: true });
+  const form = path.join(work, 'project/scripts/run-nsys-profile.sh');
+  fs.copyFileSync(path.join(projectRoot, 'scripts/run-nsys-profile.sh'), form);
+  script(path.join(bin, 'stepscope'), `#!/bin/sh\nprintf '%s\\0' "$@"\n`);
+  const env = { ...process.env, NAMESPACE: 'a b', NSYS_DEB: 'x;y' };
+  const { stdout, status } = spawnSync(form, ['llama-0', 'my out', '--gc', '--', 'engine', ...HOSTILE], {
+    env,
+    encoding: 'utf8',
+  });
+  assert.equal(status, 0);
+  const expected = [
+    'capture',
+    '--pod=llama-0',
+    '--output=my out',
+    '--namespace=a b',
+    '--nsys-deb',
+    'x;y',
+    '--gc',
+    '--',
+    'engine',
+    ...HOSTILE,
+  ];
+  assert.deepEqual(stdout.split('\0').slice(0, -1), expected);
+  assert.equal(spawnSync(form, ['llama-0', 'out'], { env }).status, 2);
+});

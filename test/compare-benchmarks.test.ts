@@ -1,0 +1,136 @@
+/** Benchmarks and kernel tables compared: what people have when they have no profile. */
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
+import { after, test } from 'node:test';
+import { Analyzer } from '../src/analyze/analysis.js';
+import { kernelFamilies } from '../src/analyze/gpu/kernel-families.js';
+import { runCommand } from '../src/cli/main.js';
+import { familiesOfTable } from '../src/compare/kernel-table-families.js';
+import { readKernelTables } from '../src/import/kernel-table/read-kernel-tables.js';
+import { openProfile } from '../src/import/open.js';
+import { captureNames, capturePath, capturesFolder, projectRoot } from '../src/testing/captures.js';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-benchmarks-'));
+after(() => rmSync(folder, { recursive: true }));
+const at = (name: string) => path.join(folder, name);
+const seed = path.join(projectRoot, '../shared/seeds/004-practice-log.txt');
+const skip = existsSync(seed) ? false : 'no ../shared beside the project';
+const serving = path.join(projectRoot, 'test/fixtures/bench/vllm-serve.json');
+
+async function stepscope(...args: string[]): Promise<{ status: number; out: string; err: string }> {
+  let [out, err] = ['', ''];
+  const output = {
+    out: (text: string) => {
+      out += text;
+    },
+    err: (text: string) => {
+      err += text;
+    },
+    width: 120,
+    color: false,
+    progress: () => {},
+    clearProgress: () => {},
+  };
+  return { status: await runCommand(args, output), out, err };
+}
+
+/** The result with every figure that names one of these times a factor. */
+function scaled(name: string, pattern: RegExp, factor: number): string {
+  const result = JSON.parse(readFileSync(serving, 'utf8'));
+  for (const key of Object.keys(result))
+    if (pattern.test(key) && typeof result[key] === 'number') result[key] *= factor;
+  writeFileSync(at(name), JSON.stringify(result));
+  return at(name);
+}
+
+test('one run each proves nothing, repeats do', async () => {
+  const faster = scaled('faster.json', /throughput/, 1.1);
+  const single = await stepscope('compare', serving, faster);
+  assert.match(single.out, /Req\/s \+10\.0% .*one run each proves nothing/);
+  const repeats = (name: string, base: number) =>
+    `${name}=${[0.99, 1, 1.01].map((noise, i) => scaled(`${name}${i}.json`, /throughput/, base * noise)).join(',')}`;
+  const measured = await stepscope('compare', repeats('old', 1), repeats('new', 1.1));
+  assert.match(measured.out, /new: Req\/s \+10\.0% .*measurable, noise ±2\.\d%/);
+  const same = await stepscope('compare', repeats('a', 1), repeats('b', 1.005));
+  assert.match(same.out, /no difference measurable/);
+  const json = JSON.parse((await stepscope('compare', serving, faster, '--json')).out);
+  assert.ok(Math.abs(json.comparisons[0].metrics[0].change - 0.1) < 1e-9);
+});
+
+test('benchmarks and profiles are not mixed', async () => {
+  const { status, err } = await stepscope('compare', serving, capturePath('eager'));
+  assert.notEqual(status, 0);
+  assert.match(err, /^stepscope: Some of these are benchmark results and some are profiles\.\n.+\n$/);
+});
+
+test('the pair of the perfect router, from profiles and from benchmarks', async () => {
+  const profiles = await stepscope(
+    'compare',
+    '--perfect-router',
+    capturePath('moe-learned'),
+    capturePath('moe-perfect'),
+  );
+  assert.match(profiles.out, /THE ANSWERS OF THE PERFECT RUN ARE WRONG/);
+  const better = await stepscope(
+    'compare',
+    '--perfect-router',
+    serving,
+    scaled('perfect.json', /throughput/, 1.3),
+  );
+  assert.match(better.out, /30\.0%/);
+  const similar = await stepscope(
+    'compare',
+    '--perfect-router',
+    serving,
+    scaled('alike.json', /throughput/, 1.02),
+  );
+  assert.match(similar.out, /[Ss]imilar/);
+});
+
+test('the two reports and the two kernel tables of the practice log', { skip }, async () => {
+  const bench = await stepscope('bench', seed);
+  assert.match(bench.out, /disabled\s+143\.7\s+\+1\.7%/);
+  assert.match(bench.out, /One run each proves nothing/);
+  const [auto, disabled] = readKernelTables(readFileSync(seed, 'utf8'), 'seed');
+  assert.deepEqual([auto.title, disabled.title], ['auto', 'disable']);
+  const gemm = (table: typeof auto) => familiesOfTable(table).find(({ family }) => family === 'gemm')!;
+  assert.deepEqual([gemm(auto).instances, gemm(disabled).instances], [7938 + 6146, 8954 + 17908]);
+  assert.deepEqual([gemm(auto).totalNs, gemm(disabled).totalNs], [9.974e9, 11.773e9]);
+  assert.equal(familiesOfTable(auto).find(({ family }) => family === 'attention')!.instances, 6028);
+  const view = await stepscope('families', seed);
+  assert.match(view.out, /auto → disable/);
+  assert.match(view.out, /GEMM +14,084 +26,862/);
+  assert.match(view.out, /lists 12\.7 s of about 19\.1 s/);
+});
+
+for (const name of captureNames.filter(one =>
+  existsSync(path.join(capturesFolder, one, 'nsys-stats/cuda_gpu_kern_sum.csv')),
+))
+  test(`${name}: families of NVIDIA's kernel summary are those of the profile`, async () => {
+    const file = path.join(capturesFolder, name, 'nsys-stats/cuda_gpu_kern_sum.csv');
+    const csv = readFileSync(file, 'utf8');
+    const profile = await openProfile([capturePath(name)]);
+    const outcome = new Analyzer(profile, { whole: true }).run(kernelFamilies);
+    if (!csv.includes('\n') || outcome.status !== 'ok') return;
+    const expected = Object.fromEntries(
+      (outcome.result.rows as readonly { family: string; totalNs: number }[])
+        .filter(({ family }) => family !== 'copy' && family !== 'memset')
+        .map(({ family, totalNs }) => [family, totalNs]),
+    );
+    const [table] = readKernelTables(csv, name);
+    const found = Object.fromEntries(
+      familiesOfTable(table)
+        .filter(({ family }) => family !== 'copy' && family !== 'memset')
+        .map(({ family, totalNs }) => [family, totalNs]),
+    );
+    assert.deepEqual(found, expected);
+  });
+
+test('what holds no kernel table says so', async () => {
+  writeFileSync(at('notes.txt'), 'Instances of Name are many\nnothing here\n');
+  const { status, err } = await stepscope('families', at('notes.txt'));
+  assert.notEqual(status, 0);
+  assert.match(err, /holds no kernel summary\.\n/);
+});
