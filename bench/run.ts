@@ -2,13 +2,14 @@
  * `npm run bench`: how we compare with the peers, in one run on this machine. Ratios only mean something against a
  * peer measured beside them, so every line measures both. Medians, because machines are noisy.
  *
- *   npm run bench -- stats kineto analyze compare growth view     only those parts
+ *   npm run bench -- stats kineto analyze compare growth view moe     only those parts
  */
 import { benchAnalyze } from './analyze.js';
 import { benchCompare } from './compare.js';
 import { benchGrowth } from './growth.js';
 import { say, type Verdict } from './inputs.js';
 import { benchKineto } from './kineto.js';
+import { benchMoe } from './moe.js';
 import { benchStats } from './stats.js';
 import { benchView } from './view.js';
 
@@ -19,6 +20,7 @@ const parts: Record<string, () => Promise<Verdict[]> | Verdict[]> = {
   compare: benchCompare,
   growth: benchGrowth,
   view: benchView,
+  moe: benchMoe,
 };
 
 const chosen = process.argv.slice(2);

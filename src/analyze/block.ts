@@ -155,6 +155,22 @@ export interface WaterfallTerm {
   readonly toCount: number | null;
 }
 
+/** A matrix as shades: rows by columns, each number against 1. */
+export interface HeatBlock {
+  readonly kind: 'heat';
+  readonly id: string;
+  readonly title: string;
+  /** What a shade is, for example "tokens by the mean of the layer". */
+  readonly caption: string;
+  readonly rows: readonly string[];
+  readonly columns: number;
+  /** What the first and the last column are. */
+  readonly from: string;
+  readonly to: string;
+  /** Row after row; NaN: nothing there. */
+  readonly values: ArrayLike<number>;
+}
+
 /** Two figures of a few named things, one across and one up. Where it cannot be drawn it is a table. */
 export interface ScatterBlock {
   readonly kind: 'scatter';
@@ -179,4 +195,5 @@ export type Block =
   | BarsBlock
   | FindingsBlock
   | WaterfallBlock
+  | HeatBlock
   | ScatterBlock;

@@ -14,6 +14,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   info: async () => (await import('./commands/info.js')).info,
   stats: async () => (await import('./commands/stats.js')).stats,
   bench: async () => (await import('./commands/bench.js')).bench,
+  moe: async () => (await import('./commands/moe.js')).moe,
   families: async () => (await import('./commands/families.js')).families,
   frameworks: async () => (await import('./commands/frameworks.js')).frameworks,
   check: async () => (await import('./commands/check.js')).check,

@@ -25,6 +25,8 @@ export function blockRows(block: Block): unknown {
   if (block.kind === 'findings') return block.findings;
   if (block.kind === 'scatter') return tableRows(scatterTable(block));
   if (block.kind === 'waterfall') return { from: block.from, to: block.to, terms: block.terms };
+  if (block.kind === 'heat')
+    return { rows: block.rows, columns: block.columns, values: Array.from(block.values) };
   return tableRows(block);
 }
 

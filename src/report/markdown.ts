@@ -4,6 +4,7 @@ import { scatterTable } from '../analyze/scatter-table.js';
 import { formatChange, formatDuration, formatShare } from '../base/units.js';
 import { cellFormatter } from './csv.js';
 import type { Renderer } from './renderer.js';
+import { renderHeat } from './text-heat.js';
 
 export const markdown: Renderer = {
   id: 'markdown',
@@ -23,6 +24,9 @@ function renderBlock(block: Block): string {
   if (block.kind === 'findings') return `${head}${findingsList(block)}`;
   if (block.kind === 'scatter') return renderBlock(scatterTable(block));
   if (block.kind === 'waterfall') return `${head}${waterfallTable(block)}`;
+  // Shades survive in a code block.
+  if (block.kind === 'heat')
+    return `${head}\`\`\`\n${renderHeat(block, { width: 100, color: false })}\`\`\`\n`;
   if (block.rows === 0) return `${head}Nothing to report.\n`;
   const line = (cells: string[]) => `| ${cells.map(escapeCell).join(' | ')} |`;
   const cells = block.columns.map(cellFormatter);

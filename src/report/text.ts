@@ -7,6 +7,7 @@ import type { RenderContext, Renderer } from './renderer.js';
 import { painter, truncate, widthOf, wrap } from './terminal.js';
 import { renderBars, renderStatement } from './text-bars.js';
 import { renderFindings } from './text-findings.js';
+import { renderHeat } from './text-heat.js';
 import { renderScatter } from './text-scatter.js';
 import { renderWaterfall } from './text-waterfall.js';
 
@@ -61,6 +62,7 @@ function renderBlock(block: Block, context: RenderContext): string {
   if (block.kind === 'findings') return renderFindings(block, context);
   if (block.kind === 'scatter') return renderScatter(block, context);
   if (block.kind === 'waterfall') return renderWaterfall(block, context);
+  if (block.kind === 'heat') return renderHeat(block, context);
   if (block.kind === 'not-recorded') {
     const lines = wrap(`not recorded: ${block.what}; ${block.hint}`, context.width - 2);
     return `${title}\n${lines.map(line => `  ${paint.yellow(line)}`).join('\n')}\n`;

@@ -4,6 +4,7 @@ import { scatterTable } from '../../analyze/scatter-table.js';
 import { formatChange, formatDuration, formatShare } from '../../base/units.js';
 import { escapeHtml } from './escape.js';
 import { findingsToHtml } from './findings.js';
+import { heatToHtml } from './heat.js';
 import { tableToHtml } from './table.js';
 
 /** `under`: the heading the block stands under; a block of the same title does not repeat it. */
@@ -25,6 +26,8 @@ export function blockToHtml(block: Block, under = ''): string {
       return tableToHtml(scatterTable(block), under);
     case 'waterfall':
       return waterfallToHtml(block);
+    case 'heat':
+      return heatToHtml(block);
   }
 }
 

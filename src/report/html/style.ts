@@ -96,6 +96,9 @@ dd { margin: 0; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
 .legend svg, .swatch { width: 0.75rem; height: 0.75rem; flex: none; overflow: visible; }
 .legend rect, .swatch rect, .spread rect { stroke: var(--muted); stroke-width: 0.5; }
 .family { display: inline-flex; gap: 0.4rem; align-items: center; white-space: nowrap; }
+.heat-map { display: block; width: 100%; height: clamp(8rem, 42vw, 26rem); border: 1px solid var(--line); background: var(--card); margin-top: 0.6rem; }
+.heat-axis { display: flex; justify-content: space-between; gap: 1rem; margin-top: 0.2rem; }
+.heat .legend { gap: 0.3rem 1rem; font-size: 0.8125rem; } .heat .legend li { display: flex; align-items: center; gap: 0.4rem; }
 .plot { position: relative; height: 250px; margin-top: 0.6rem; }
 .plot.tall { height: 320px; }
 .spread { display: block; width: 84px; height: 20px; } .spread path { stroke: var(--muted); stroke-width: 1; }

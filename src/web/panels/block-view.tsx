@@ -5,6 +5,7 @@ import type { Pane } from '../state.js';
 import { BarsView } from './bars-view.js';
 import { FactsView } from './facts-view.js';
 import { FindingsView } from './findings-view.js';
+import { HeatView } from './heat-view.js';
 import { NotRecordedView } from './not-recorded-view.js';
 import { StatementView } from './statement-view.js';
 import { TableView } from './table-view.js';
@@ -24,6 +25,8 @@ export function BlockView({ block, pane }: { readonly block: Block; readonly pan
       return <BarsView block={block} />;
     case 'findings':
       return <FindingsView block={block} pane={pane} />;
+    case 'heat':
+      return <HeatView block={block} />;
     case 'scatter':
       return <TableView block={scatterTable(block)} pane={pane} />;
     case 'waterfall':

@@ -1,0 +1,78 @@
+/** Files of `stepscope moe`: loads are read once as a stream, whatever else was given must be profiles of the run. */
+import { Analyzer, NotRecorded, tablesReadBy } from '../../analyze/analysis.js';
+import { UserError } from '../../base/user-error.js';
+import { openLoads } from '../../import/expert-load/open-loads.js';
+import { openProfile } from '../../import/open.js';
+import type { BalanceLog } from '../../model/expert-load.js';
+import { expertWork, type StepExperts } from '../../moe/cost/expert-work.js';
+import { collectLoads } from '../../moe/loads/load-collector.js';
+import type { LoadSummary } from '../../moe/loads/load-summary.js';
+import type { Output } from '../command.js';
+import type { MachineSettings } from './moe-options.js';
+
+export interface MoeFiles {
+  readonly summary?: LoadSummary;
+  readonly log?: BalanceLog;
+  readonly profile?: readonly StepExperts[];
+}
+
+export async function readMoeFiles(
+  paths: readonly string[],
+  settings: MachineSettings,
+  output: Output,
+): Promise<MoeFiles> {
+  const { loads, others } = await openLoads(paths, settings.load);
+  try {
+    const profile = others.length > 0 ? await readExpertWork(others, output) : undefined;
+    const common = profile ? { profile } : {};
+    if (!loads) return common;
+    if (loads.kind === 'balance-log') return { ...common, log: loads };
+    const summary = await collectLoads(loads, {
+      ...(settings.prefillFrom === undefined ? {} : { prefillFrom: settings.prefillFrom }),
+      ...(settings.phase === undefined ? {} : { phase: settings.phase }),
+      onProgress: done => output.progress(`reading ${loads.source.file}`, done),
+    });
+    output.clearProgress();
+    return { ...common, summary };
+  } finally {
+    loads?.close();
+  }
+}
+
+export async function readSummary(
+  paths: readonly string[],
+  settings: MachineSettings,
+  output: Output,
+): Promise<LoadSummary> {
+  const { summary } = await readMoeFiles(paths, settings, output);
+  if (summary) return summary;
+  throw noCounts(paths[0]);
+}
+
+export const noCounts = (file: string) =>
+  new UserError(
+    'not-recorded',
+    `${file} holds no counts per expert.`,
+    'Record them: EXPERT_STATISTIC_ITER_RANGE for TensorRT-LLM, the expert distribution recorder of SGLang (docs/moe.md).',
+  );
+
+export async function readExpertWork(
+  paths: readonly string[],
+  output: Output,
+): Promise<readonly StepExperts[]> {
+  const profile = await openProfile(paths, {
+    tables: tablesReadBy([expertWork]),
+    onProgress: (file, done) => output.progress(`reading ${file}`, done),
+  });
+  output.clearProgress();
+  try {
+    return new Analyzer(profile).get(expertWork);
+  } catch (error) {
+    if (!(error instanceof NotRecorded)) throw error;
+    throw new UserError(
+      'not-recorded',
+      `${paths[0]} cannot say what experts cost: not recorded: ${error.what}.`,
+      `${error.hint}.`,
+    );
+  }
+}

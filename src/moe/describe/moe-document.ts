@@ -1,0 +1,122 @@
+/** The answer as JSON. What is not known is null. */
+import type { MoeAnswer } from '../answer.js';
+import { expertHeat, type HeatMap, timeHeat } from '../loads/heat-maps.js';
+import { answerLines } from './moe-words.js';
+
+export const MOE_SCHEMA = 'stepscope-moe/1';
+
+const known = (value: number): number | null => (Number.isFinite(value) ? value : null);
+const rounded = (value: number): number | null =>
+  Number.isFinite(value) ? Number(value.toPrecision(4)) : null;
+
+export function moeDocument(files: readonly string[], answer: MoeAnswer): unknown {
+  const { summary, cost, measured, logged, time } = answer;
+  return {
+    schema: MOE_SCHEMA,
+    files,
+    basis: answer.basis,
+    source: answer.source,
+    lines: answerLines(answer),
+    verdict: answer.verdict,
+    shareForBottleneck: answer.shareForBottleneck,
+    hostBound: answer.hostBound,
+    machine: { ...answer.machine, gpus: known(answer.machine.gpus) },
+    expertTime: {
+      floorNs: time.floorNs,
+      nsPerPair: time.nsPerPair,
+      basis: time.basis,
+      about: time.about,
+      explains: time.explains ?? null,
+    },
+    gpuImbalance: known(answer.gpuImbalance),
+    lostShare: known(answer.lostShare),
+    lostInterval: answer.lostInterval.map(known),
+    lostNs: answer.lostNs,
+    expertShare: answer.expertShare,
+    ceiling: answer.ceiling,
+    loads: summary && {
+      layers: summary.layers.length,
+      experts: summary.experts,
+      topK: summary.topK ?? null,
+      ranks: summary.ranks ?? null,
+      iterations: summary.iterations,
+      span: summary.span,
+      judgedIterations: summary.samples.length,
+      phases: answer.phases.map(own => ({
+        ...own,
+        maxOverMean: known(own.maxOverMean),
+        gpuImbalance: known(own.gpuImbalance),
+      })),
+    },
+    layers: answer.layers.map((layer, i) => ({
+      layer: layer.layer,
+      gpuImbalance: known(cost!.layers[i].imbalance),
+      lostShare: cost!.layers[i].ns > 0 ? 1 - cost!.layers[i].balancedNs / cost!.layers[i].ns : 0,
+      maxOverMean: known(layer.overall.maxOverMean),
+      iterationMean: known(layer.perIteration.mean),
+      iterationP99: known(layer.perIteration.p99),
+      iterationWorst: known(layer.perIteration.worst),
+      variation: known(layer.meanVariation),
+      gini: known(layer.overall.gini),
+      entropy: known(layer.overall.entropy),
+      idleShare: known(layer.meanIdleShare),
+      hotOverlap: known(layer.stability.hotOverlap),
+      shareCorrelation: known(layer.stability.shareCorrelation),
+      autocorrelation: known(layer.stability.autocorrelation),
+      hottest: layer.hottest,
+    })),
+    gpus: cost?.gpus.map(({ pairs, criticalShare }, gpu) => ({ gpu, pairs, criticalShare })) ?? [],
+    placements: answer.plans.map(({ plan, replicas, recovered, stepGain }) => ({
+      method: plan.method,
+      label: plan.label,
+      replicas,
+      gpuImbalance: plan.cost.imbalance,
+      lostShare: plan.cost.lostShare,
+      recovered,
+      stepGain,
+    })),
+    heldOut: answer.heldOut,
+    profile: measured && {
+      steps: measured.steps,
+      devices: measured.devices,
+      expertNs: measured.expertNs,
+      stepNs: measured.stepNs,
+      idleShare: measured.idleShare,
+      inferred: measured.inferred ?? null,
+    },
+    logged,
+    heatMaps: summary
+      ? { experts: heat(expertHeat(summary)), time: summary.iterations > 1 ? heat(timeHeat(summary)) : null }
+      : null,
+    notes: answer.notes,
+  };
+}
+
+const heat = ({ rows, columns, from, to, values }: HeatMap) => ({
+  rows,
+  columns,
+  from,
+  to,
+  values: Array.from(values, rounded),
+});
+
+/** A row per layer, in base units. */
+export function moeCsv(answer: MoeAnswer): string {
+  const columns = [
+    'layer',
+    'gpuImbalance',
+    'iterationMean',
+    'iterationP99',
+    'maxOverMean',
+    'variation',
+    'gini',
+    'entropy',
+    'idleShare',
+    'hotOverlap',
+    'shareCorrelation',
+    'autocorrelation',
+  ] as const;
+  const { layers } = moeDocument([], answer) as { layers: Record<(typeof columns)[number], number | null>[] };
+  const lines = layers.map(layer => columns.map(column => layer[column] ?? '').join(','));
+  return `${[columns.join(','), ...lines].join('\n')}\n`;
+}

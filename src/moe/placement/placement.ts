@@ -1,0 +1,87 @@
+/** Where experts live: every GPU holds as many places, each place one expert; an expert may have several (replicas). */
+import { wrong } from '../routing-methods.js';
+
+export interface Machine {
+  readonly gpus: number;
+  /** Machines the GPUs are in, in order; traffic between them is dear. */
+  readonly nodes: number;
+  /** Places in all: experts plus replicas. */
+  readonly places: number;
+}
+
+export interface Placement {
+  readonly gpus: number;
+  /** Expert of each place; GPU g holds places g·n … g·n + n − 1. */
+  readonly expertOf: Int32Array;
+  /** Replicas of each expert. */
+  readonly replicas: Int32Array;
+}
+
+export function placementOf(expertOf: Int32Array, experts: number, gpus: number): Placement {
+  const replicas = new Int32Array(experts);
+  for (const expert of expertOf) replicas[expert]++;
+  return { gpus, expertOf, replicas };
+}
+
+/** Experts in order, no replicas: what engines do when nobody plans. */
+export function plainPlacement(experts: number, gpus: number): Placement {
+  checkMachine(experts, { gpus, nodes: 1, places: experts });
+  return placementOf(
+    Int32Array.from({ length: experts }, (_, i) => i),
+    experts,
+    gpus,
+  );
+}
+
+/** Tokens each GPU gets: an expert's tokens are shared evenly by its replicas. */
+export function gpuLoads({ gpus, expertOf, replicas }: Placement, tokens: ArrayLike<number>): Float64Array {
+  const loads = new Float64Array(gpus);
+  const perGpu = expertOf.length / gpus;
+  for (let place = 0; place < expertOf.length; place++) {
+    const expert = expertOf[place];
+    loads[Math.floor(place / perGpu)] += tokens[expert] / replicas[expert];
+  }
+  return loads;
+}
+
+/** How much longer the busiest GPU takes than if all had the same: 1 is perfect. */
+export function imbalance(placement: Placement, tokens: ArrayLike<number>): number {
+  const loads = gpuLoads(placement, tokens);
+  let most = 0;
+  let sum = 0;
+  for (const load of loads) {
+    most = Math.max(most, load);
+    sum += load;
+  }
+  return sum > 0 ? (most * loads.length) / sum : 1;
+}
+
+export function checkMachine(experts: number, { gpus, nodes, places }: Machine): void {
+  const whole = (value: number) => Number.isInteger(value) && value > 0;
+  if (![experts, gpus, nodes, places].every(whole))
+    throw wrong(
+      'Experts, GPUs, nodes and places must be whole numbers above 0.',
+      'Check what was asked for.',
+    );
+  if (places < experts)
+    throw wrong(
+      `${places} places do not hold ${experts} experts.`,
+      'Every expert needs a place; replicas come on top.',
+    );
+  if (places % gpus !== 0)
+    throw wrong(
+      `${places} places cannot be shared evenly by ${gpus} GPUs.`,
+      `Choose replicas so that experts and replicas together are a multiple of ${gpus}.`,
+    );
+  if (gpus % nodes !== 0)
+    throw wrong(`${gpus} GPUs are not spread evenly over ${nodes} nodes.`, 'The nodes must divide the GPUs.');
+}
+
+export function checkTokens(tokens: ArrayLike<number>): void {
+  for (let i = 0; i < tokens.length; i++)
+    if (!(tokens[i] >= 0 && Number.isFinite(tokens[i])))
+      throw wrong(
+        `The load of expert ${i} is ${tokens[i]}.`,
+        'Loads are counts of tokens: finite, not below 0.',
+      );
+}
