@@ -29,4 +29,10 @@ const files = readdirSync('test', { recursive: true })
   .filter(name => name.endsWith('.test.ts') && (only.length === 0 || only.some(part => name.includes(part))))
   .map(name => `dist/test/${name.replace(/ts$/, 'js')}`)
   .sort();
-step(`tests (${files.length} files)`, node, ['--test', '--test-reporter=spec', ...files]);
+step(`tests (${files.length} files)`, node, [
+  '--test',
+  '--test-reporter=spec',
+  // Two at a time: most wait for programs they started.
+  '--test-concurrency=2',
+  ...files,
+]);
