@@ -114,4 +114,17 @@ export const captureCases: readonly CaptureCase[] = [
     durationS: 30,
     force: true,
   }),
+  capture('python-agent', 'python3 serve.py', { iterations: '100-119', agent: 'agent', gc: true }, { nsys }),
+  capture(
+    'python-agent-torch',
+    'torchrun --nproc-per-node 8 serve.py',
+    {
+      iterations: '10-15,30-35',
+      agent: '/opt/agent',
+      torchTrace: 'run',
+      perfectRouter: true,
+      preset: 'python',
+    },
+    { nsys },
+  ),
 ];

@@ -437,7 +437,7 @@ function standIn(): {
   const bin = path.join(folder, 'bin');
   fs.mkdirSync(bin);
   const nsys = `#!/usr/bin/env bash
-{ printf '%s\\0' "$@"; env -0 | grep -z '^\\(TLLM\\|VLLM\\|SGLANG\\|ENABLE\\)' | sort -z; printf '\\0'; } >> "${folder}/calls"
+{ printf '%s\\0' "$@"; env -0 | grep -z '^\\(TLLM\\|VLLM\\|SGLANG\\|ENABLE\\|STEPSCOPE\\|PYTHONPATH\\)' | sort -z; printf '\\0'; } >> "${folder}/calls"
 if [[ $1 == profile ]]; then : > "$(sed 's/%q{[^}]*}/0/' <<< "$3").nsys-rep"; fi
 if [[ $1 == export ]]; then while [[ $1 != -o ]]; do shift; done; : > "$2"; fi
 `;

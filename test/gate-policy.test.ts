@@ -14,6 +14,9 @@ const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-policy-'));
 after(() => rmSync(folder, { recursive: true }));
 const policyOf = (text: string) => parseGatePolicy(text, 'policy.yaml');
 
+/** No measure of speed: what takes this long never ends. */
+const HANGS_MS = 60_000;
+
 test('mistakes in a policy are told with line, column, text and what was meant', () => {
   const cases: readonly (readonly [text: string, message: RegExp, hint: RegExp])[] = [
     [
@@ -95,7 +98,7 @@ test('no policy makes the reader explode: bombs, tags, depth and size are refuse
       error => error instanceof UserError && message.test(error.message),
       text.slice(0, 40),
     );
-    assert.ok(performance.now() - begun < 2000, text.slice(0, 40));
+    assert.ok(performance.now() - begun < HANGS_MS, text.slice(0, 40));
   }
   assert.equal(
     policyOf(`limits:\n  - &x {metric: idle, max: 3%}\n${'  - *x\n'.repeat(20)}`).limits.length,

@@ -97,7 +97,14 @@ export function planCapture(options: CaptureOptions, facts: CaptureFacts = {}): 
       ? [{ what: handed.join(' '), why: 'mpirun hands on only the variables it is told to' }]
       : []),
     ...(launch.kind === 'torchrun'
-      ? [{ what: '--no-python', why: 'torchrun starts nsys per rank, and nsys starts Python' }]
+      ? [
+          {
+            what: '--no-python',
+            why: part.torchInstead
+              ? 'torchrun starts the command as it stands'
+              : 'torchrun starts nsys per rank, and nsys starts Python',
+          },
+        ]
       : []),
   ];
   return {
