@@ -12,6 +12,7 @@ from .routing import (
     OTHERS,
     Plan,
     balanced_experts,
+    left_over,
     logits_rows,
     plan_for,
     published_experts,
@@ -65,12 +66,29 @@ def check_method(method: str) -> None:
 def logits_tensor(tokens: int, plan: Plan, device: Any, dtype: Any) -> Any:
     """Computed on the device from a handful of numbers: nothing is copied there, nothing waits."""
     torch = sys.modules["torch"]
-    turn = torch.arange(tokens, device=device) + plan.ep_rank * tokens
-    slots = torch.arange(plan.top_k, device=device)
-    block = turn % plan.blocks
-    start = torch.div(turn, plan.blocks, rounding_mode="floor") * plan.top_k
-    place = (start[:, None] + slots[None, :]) % plan.circle
-    gpu = block[:, None] * plan.block_gpus + place % plan.block_gpus
-    chosen = gpu * plan.per_gpu + torch.div(place, plan.block_gpus, rounding_mode="floor")
+
+    def by(values: Any, divisor: int) -> Any:
+        return torch.div(values, divisor, rounding_mode="floor")
+
+    token = torch.arange(tokens, device=device)[:, None]
+    slot = torch.arange(plan.top_k, device=device)[None, :]
+    if plan.blocks == 1:
+        place = ((plan.ep_rank * tokens + token) * plan.top_k + slot) % plan.experts
+        chosen = place % plan.ep_size * plan.per_gpu + by(place, plan.ep_size)
+    else:
+        # As in routing._in_blocks, for all tokens at once.
+        k, gpus, reach = plan.top_k, plan.ep_size, plan.block_gpus
+        tail = left_over(tokens, plan)
+        head = tokens - tail
+        begin = plan.ep_rank * (tokens * k // gpus)
+        place = by(token, plan.blocks) * k + slot
+        gpu, local = token % plan.blocks * reach + place % reach, by(place, reach)
+        if tail:
+            at = (token - head) * k + slot
+            late_gpu = by(at * gpus, tail * k)
+            before = by(head // plan.blocks * k + reach - 1 - late_gpu % reach, reach)
+            late = before + at + by(-late_gpu * (tail * k), gpus)
+            gpu, local = torch.where(token < head, gpu, late_gpu), torch.where(token < head, local, late)
+        chosen = gpu * plan.per_gpu + (begin + local) % plan.per_gpu
     result = torch.full((tokens, plan.experts), OTHERS, device=device, dtype=dtype)
     return result.scatter_(1, chosen, CHOSEN)

@@ -4,7 +4,8 @@ exactly those. The same maths as src/moe in TypeScript; both are tested against 
 All experts stand in one circle in which GPUs take turns (GPU 0's first expert, GPU 1's first …, GPU 0's second …).
 Tokens take the next k places, and each rank goes on where the rank before it ended: however many tokens there are, no
 expert and no GPU is used more than once more often than another. Where a token may only use some groups of experts,
-GPUs are split into blocks holding as many groups as it may use, and blocks take turns by token.
+GPUs are split into blocks holding as many groups as it may use, and blocks take turns by token; where the tokens are no
+whole number of rounds, the last few fill GPU after GPU, each to the same height.
 """
 
 import math
@@ -25,6 +26,7 @@ class Plan(NamedTuple):
     blocks: int
     per_gpu: int
     circle: int
+    groups: int
 
 
 def plan_for(
@@ -55,19 +57,54 @@ def plan_for(
                 "no exact plan is known for %d of %d experts in %d groups on %d GPUs"
                 % (top_k, experts, n_group, ep_size)
             )
-    return Plan(experts, top_k, ep_size, ep_rank, block_gpus, ep_size // block_gpus, per_gpu, circle)
+    return Plan(experts, top_k, ep_size, ep_rank, block_gpus, ep_size // block_gpus, per_gpu, circle, n_group)
+
+
+def left_over(tokens: int, plan: Plan) -> int:
+    """Tokens at the end that fill GPU after GPU: none where rounds come out even, or too few GPUs can be reached."""
+    rest = tokens % plan.blocks
+    # A GPU that holds several groups would have tokens crossing from one into the next.
+    if rest == 0 or plan.ep_size != plan.groups or plan.block_gpus < 2:
+        return 0
+    tail = rest + plan.blocks
+    # Heights of at least k / (reach - 1) keep every token within reach.
+    while tail * (plan.block_gpus - 1) < plan.ep_size:
+        tail += plan.blocks
+    return tail if tail <= tokens else 0
 
 
 def balanced_experts(tokens: int, plan: Plan) -> List[List[int]]:
+    if plan.blocks > 1:
+        return _in_blocks(tokens, plan)
     rows = []
     for token in range(tokens):
-        turn = plan.ep_rank * tokens + token
-        block, start = turn % plan.blocks, turn // plan.blocks * plan.top_k
+        start = (plan.ep_rank * tokens + token) * plan.top_k
+        places = [(start + i) % plan.experts for i in range(plan.top_k)]
+        rows.append([place % plan.ep_size * plan.per_gpu + place // plan.ep_size for place in places])
+    return rows
+
+
+def _in_blocks(tokens: int, plan: Plan) -> List[List[int]]:
+    k, gpus, reach, per_gpu = plan.top_k, plan.ep_size, plan.block_gpus, plan.per_gpu
+    tail = left_over(tokens, plan)
+    head = tokens - tail
+    in_head, in_tail = head // plan.blocks * k, tail * k
+    # Each rank goes on with other experts than the rank before it.
+    begin = plan.ep_rank * (tokens * k // gpus)
+    rows = []
+    for token in range(tokens):
         row = []
-        for i in range(plan.top_k):
-            place = (start + i) % plan.circle
-            gpu = block * plan.block_gpus + place % plan.block_gpus
-            row.append(gpu * plan.per_gpu + place // plan.block_gpus)
+        for i in range(k):
+            if token < head:
+                place = token // plan.blocks * k + i
+                gpu = token % plan.blocks * reach + place % reach
+                local = place // reach
+            else:
+                at = (token - head) * k + i
+                gpu = at * gpus // in_tail
+                before = (in_head + reach - 1 - gpu % reach) // reach
+                local = before + at - -(-gpu * in_tail // gpus)
+            row.append(gpu * per_gpu + (begin + local) % per_gpu)
         rows.append(row)
     return rows
 

@@ -47,7 +47,7 @@ def measure(kind: str, gpus: int) -> Dict[str, Any]:
     top_k = 8 if kind == "deepseek-v3 in full" else TOP_K
     block = models.moe_block(kind.split()[0], experts, top_k, GROUPS, TOP_GROUPS)
     routers.Routers(settings.read_settings(environ), None).watch(block)
-    worst: Dict[str, Any] = {"kind": kind, "gpus": gpus, "expert": 0, "gpu": 0, "duplicates": 0}
+    worst: Dict[str, Any] = {"kind": kind, "gpus": gpus, "expert": 0, "gpu": 0, "gpuOfOne": 0, "duplicates": 0}
     block.eval()
     with torch.no_grad():
         for tokens in range(1, 258):
@@ -56,7 +56,8 @@ def measure(kind: str, gpus: int) -> Dict[str, Any]:
             distinct = chosen.sort(-1)[0]
             worst["duplicates"] += int((distinct[:, 1:] == distinct[:, :-1]).sum())
             worst["expert"] = max(worst["expert"], spread(counts))
-            worst["gpu"] = max(worst["gpu"], spread(counts.reshape(gpus, -1).sum(-1)))
+            on_gpus = "gpuOfOne" if tokens == 1 else "gpu"
+            worst[on_gpus] = max(worst[on_gpus], spread(counts.reshape(gpus, -1).sum(-1)))
     return worst
 
 

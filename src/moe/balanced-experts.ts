@@ -6,7 +6,7 @@
  * tokens there are, they are one run of places: no expert and no GPU is used more than once more often than another.
  *
  * Where a token may only use some groups of experts (DeepSeekV3), k places in turn may lie in more groups than allowed:
- * then GPUs are split into blocks that hold as many groups as a token may use, and blocks take turns by token.
+ * then GPUs are split into blocks that hold as many groups as a token may use (see inBlocks).
  */
 import { checkShape, type RoutingShape, wrong } from './routing-methods.js';
 
@@ -21,23 +21,56 @@ export function balancedExperts(shape: PlanShape): Int32Array {
   const { tokens, topK, experts, gpus = 1, rank = 0, groups = 1, topGroups = groups } = shape;
   checkPlan(shape);
   const reach = reachableGpus(gpus, groups, topGroups);
-  // With enough reach one circle holds all GPUs; else each block of GPUs is a circle of its own.
-  const blockGpus = Math.min(topK, gpus) <= reach ? gpus : reach;
-  const blocks = gpus / blockGpus;
+  if (Math.min(topK, gpus) > reach) return inBlocks(shape, reach);
   const perGpu = experts / gpus;
-  const circle = blockGpus * perGpu;
-  const plan = new Int32Array(tokens * topK);
-  for (let token = 0; token < tokens; token++) {
-    const turn = rank * tokens + token;
-    const block = turn % blocks;
-    const from = Math.floor(turn / blocks) * topK;
-    for (let i = 0; i < topK; i++) {
-      const place = (from + i) % circle;
-      const gpu = block * blockGpus + (place % blockGpus);
-      plan[token * topK + i] = gpu * perGpu + Math.floor(place / blockGpus);
+  return Int32Array.from({ length: tokens * topK }, (_, slot) => {
+    const place = (rank * tokens * topK + slot) % experts;
+    return (place % gpus) * perGpu + Math.floor(place / gpus);
+  });
+}
+
+/**
+ * Blocks of GPUs take turns by token. Where the tokens are no whole number of rounds, the last few fill GPU after GPU
+ * instead, each to the same height, so that the round that is left over does not weigh on one block:
+ *
+ *   8 GPUs, 3 tokens of 8 experts, 4 GPUs each at most     token 0  aaa bbb cc
+ *                                                          token 1  c ddd eee f
+ *                                                          token 2  ff ggg hhh
+ */
+function inBlocks(shape: PlanShape, reach: number): Int32Array {
+  const { tokens, topK, experts, gpus = 1, rank = 0 } = shape;
+  const blocks = gpus / reach;
+  const perGpu = experts / gpus;
+  const head = tokens - leftOver(shape, reach);
+  const inHead = Math.floor(head / blocks) * topK;
+  const inTail = (tokens - head) * topK;
+  // Each rank goes on with other experts than the rank before it.
+  const begin = rank * Math.floor((tokens * topK) / gpus);
+  return Int32Array.from({ length: tokens * topK }, (_, slot) => {
+    const token = Math.floor(slot / topK);
+    if (token < head) {
+      const place = Math.floor(token / blocks) * topK + (slot % topK);
+      const gpu = (token % blocks) * reach + (place % reach);
+      return gpu * perGpu + ((begin + Math.floor(place / reach)) % perGpu);
     }
-  }
-  return plan;
+    const at = slot - head * topK;
+    const gpu = Math.floor((at * gpus) / inTail);
+    const before = Math.floor((inHead + reach - 1 - (gpu % reach)) / reach);
+    const within = at - Math.ceil((gpu * inTail) / gpus);
+    return gpu * perGpu + ((begin + before + within) % perGpu);
+  });
+}
+
+/** Tokens at the end that fill GPU after GPU: none where rounds come out even, or where too few GPUs can be reached. */
+function leftOver({ tokens, gpus = 1, groups = 1 }: PlanShape, reach: number): number {
+  const blocks = gpus / reach;
+  const rest = tokens % blocks;
+  // A GPU that holds several groups would have tokens crossing from one into the next.
+  if (rest === 0 || gpus !== groups || reach < 2) return 0;
+  // Heights of at least k / (reach − 1) keep every token within reach.
+  let tail = rest + blocks;
+  while (tail < gpus / (reach - 1)) tail += blocks;
+  return tail <= tokens ? tail : 0;
 }
 
 /** How many GPUs the groups a token may use can lie on. */
