@@ -440,7 +440,7 @@ test('aliases, depth and size cannot explode', () => {
   refused(`frameworks: ${'['.repeat(50_000)}`, /nested too deeply/);
   refused(`frameworks:\n${' '.repeat(200)}- a\n`, /nested too deeply/);
   refused('- '.repeat(20_000), /nested too deeply|no YAML|must be a map/);
-  refused(`title: ${'x'.repeat(300_000)}`, /larger than 256 kB/);
+  refused(`title: ${'x'.repeat(300_000)}`, /more than 256 kB/);
 });
 
 test('options stand for all, or for one', () => {

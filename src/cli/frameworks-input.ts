@@ -14,9 +14,9 @@ import { speedOfLight } from '../analyze/inference/speed-of-light.js';
 import { stepBudget } from '../analyze/inference/step-budget.js';
 import { formatBytes } from '../base/units.js';
 import { UserError } from '../base/user-error.js';
+import { MOST_YAML_BYTES } from '../base/yaml-text.js';
 import { findModel } from '../catalog/models.js';
 import { chooseRuns } from '../compare/frameworks/common-load.js';
-import { MOST_CONFIG_BYTES } from '../compare/frameworks/config-text.js';
 import type { Framework } from '../compare/frameworks/framework.js';
 import { measureFramework } from '../compare/frameworks/measure-framework.js';
 import {
@@ -48,10 +48,10 @@ const asked = [
 export function openConfig(file: string): FrameworksConfig {
   let text: string;
   try {
-    if (fs.statSync(file).size > MOST_CONFIG_BYTES)
+    if (fs.statSync(file).size > MOST_YAML_BYTES)
       throw new UserError(
         'too-large',
-        `${file} is larger than ${formatBytes(MOST_CONFIG_BYTES)}, more than a list of frameworks should be.`,
+        `${file} is larger than ${formatBytes(MOST_YAML_BYTES)}, more than a list of frameworks should be.`,
         'CONFIG is a small YAML file; stepscope frameworks --init prints one.',
       );
     text = fs.readFileSync(file, 'utf8');

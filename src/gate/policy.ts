@@ -1,11 +1,13 @@
 /** A gate policy: what a run must keep to, in absolute figures or against a baseline. The YAML is in docs/gate.md. */
 import { closestWord } from '../base/closest-word.js';
+import { type YamlKind, YamlText } from '../base/yaml-text.js';
 import { isPhase, type Phase, phases } from '../catalog/phases.js';
 import { type DifferenceKind, differenceKinds } from './comparable.js';
 import { findMetric, type Metric, suggestMetrics } from './metrics.js';
 import { DEFAULT_CONFIDENCE } from './noise.js';
 import { type Amount, readBound, readChange } from './quantity.js';
-import { YamlText } from './yaml-nodes.js';
+
+const policyYaml: YamlKind = { name: 'policy', help: 'See docs/gate.md.', aliases: 50 };
 
 export const limitKinds = ['max', 'min', 'max_increase', 'max_decrease'] as const;
 export type LimitKind = (typeof limitKinds)[number];
@@ -51,7 +53,7 @@ const MOST_LIMITS = 500;
 export const isRelative = (kind: LimitKind): boolean => kind === 'max_increase' || kind === 'max_decrease';
 
 export function parseGatePolicy(text: string, file: string): GatePolicy {
-  const yaml = new YamlText(text, file);
+  const yaml = new YamlText(text, file, policyYaml);
   const top = yaml.entries(yaml.root, 'a policy', policyKeys);
   const given = (name: string) => {
     const entry = top.get(name);

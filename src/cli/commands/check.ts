@@ -1,5 +1,6 @@
 import * as path from 'node:path';
 import { UserError } from '../../base/user-error.js';
+import { MOST_YAML_BYTES } from '../../base/yaml-text.js';
 import { type Baseline, DEFAULT_BASELINES, findBaseline } from '../../gate/baselines.js';
 import { type CheckResult, checkRuns, exitCodeOf } from '../../gate/check.js';
 import { checkAnnotations, checkCases } from '../../gate/check-cases.js';
@@ -11,7 +12,6 @@ import { metrics } from '../../gate/metrics.js';
 import { type GatePolicy, isRelative, parseGatePolicy } from '../../gate/policy.js';
 import { requireRepeats } from '../../gate/repeats.js';
 import type { RunMetrics } from '../../gate/run-metrics.js';
-import { MOST_POLICY_BYTES } from '../../gate/yaml-nodes.js';
 import { renderAnnotations } from '../../report/github.js';
 import { renderJunit } from '../../report/junit.js';
 import { markdown } from '../../report/markdown.js';
@@ -126,7 +126,7 @@ async function runCheck(args: readonly string[], output: Output): Promise<number
     );
   // All that can be wrong is told before a large profile is read.
   const policy = parseGatePolicy(
-    readBounded(policyFile, MOST_POLICY_BYTES, '--init prints one to begin with.'),
+    readBounded(policyFile, MOST_YAML_BYTES, '--init prints one to begin with.'),
     policyFile,
   );
   const allow = readKinds(values['allow-different'] ?? []);

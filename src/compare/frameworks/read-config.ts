@@ -1,7 +1,8 @@
 /** What CONFIG may say, and what it is once read. Paths are as written: whoever opens them knows where the file lies. */
 import type { Node } from 'yaml';
+import type { YamlEntry } from '../../base/yaml-text.js';
 import { isPhase, type Phase, phases } from '../../catalog/phases.js';
-import { ConfigText, type Entry } from './config-text.js';
+import { ConfigText } from './config-text.js';
 
 export interface FrameworksConfig {
   readonly title: string | null;
@@ -51,7 +52,7 @@ export function readFrameworksConfig(file: string, text: string): FrameworksConf
       'stepscope frameworks --init prints an example.',
     );
   const shared = readOptions(yaml, top);
-  const items = yaml.list(list.value, list.key, '"frameworks"', MOST_FRAMEWORKS);
+  const items = yaml.items(list.value, list.key, '"frameworks"', MOST_FRAMEWORKS);
   const seen = new Map<string, Node>();
   const frameworks = items.map(item => {
     const entries = yaml.entries(item, 'a framework', entryKeys);
@@ -78,7 +79,7 @@ export function readFrameworksConfig(file: string, text: string): FrameworksConf
 function readFramework(
   yaml: ConfigText,
   item: Node,
-  entries: ReadonlyMap<string, Entry>,
+  entries: ReadonlyMap<string, YamlEntry>,
 ): ConfiguredFramework {
   const name = entries.get('name');
   if (!name) throw yaml.error(item, 'this framework has no name', 'Add name: and what to call it.');
@@ -104,7 +105,7 @@ function readFramework(
   };
 }
 
-function readOptions(yaml: ConfigText, entries: ReadonlyMap<string, Entry>): FrameworkOptions {
+function readOptions(yaml: ConfigText, entries: ReadonlyMap<string, YamlEntry>): FrameworkOptions {
   const word = (name: string): { text: string; node: Node } | undefined => {
     const entry = entries.get(name);
     return entry && { text: yaml.word(entry.value, entry.key, `"${name}"`), node: entry.value! };

@@ -1,6 +1,6 @@
 /**
- * YAML written by people, read node by node so that every mistake is told with its line and column. Only what a policy
- * needs: maps, lists and plain values. No tags, few aliases, bounded size; nothing is expanded, so nothing can explode.
+ * YAML written by people, read node by node so that every mistake is told with its line, column and text. Only maps,
+ * lists and plain values. No tags, few aliases or none, bounded size; nothing is expanded, so nothing can explode.
  */
 import {
   type Document,
@@ -15,16 +15,30 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml';
-import { closestWord } from '../base/closest-word.js';
-import { printable } from '../base/printable.js';
-import { UserError } from '../base/user-error.js';
+import { closestWord } from './closest-word.js';
+import { printable } from './printable.js';
+import { UserError } from './user-error.js';
 
-export const MOST_POLICY_BYTES = 256_000;
-const MOST_ALIASES = 50;
+export const MOST_YAML_BYTES = 256_000;
 const LONGEST_SHOWN = 80;
-/** Deeper than any policy; far below what would fill the stack. */
+/** Deeper than anything people write by hand; far below what would fill the stack. */
 const DEEPEST = 40;
 const MOST_BRACKETS = 1000;
+
+/** What the text is meant to be, for messages. */
+export interface YamlKind {
+  /** `policy` */
+  readonly name: string;
+  /** Where the reader finds out how to write one. */
+  readonly help: string;
+  /** Aliases that are followed. */
+  readonly aliases: number;
+}
+
+export interface YamlEntry {
+  readonly key: Node;
+  readonly value: Node | null;
+}
 
 export class YamlText {
   private readonly lines = new LineCounter();
@@ -34,11 +48,12 @@ export class YamlText {
   constructor(
     private readonly text: string,
     private readonly file: string,
+    private readonly kind: YamlKind,
   ) {
-    if (text.length > MOST_POLICY_BYTES)
+    if (text.length > MOST_YAML_BYTES)
       throw new UserError(
         'too-large',
-        `${file} is too large for a policy: more than ${MOST_POLICY_BYTES / 1000} kB.`,
+        `${file} is too large for a ${kind.name}: more than ${MOST_YAML_BYTES / 1000} kB.`,
         'Check that it is the right file.',
       );
     this.refuseDepth();
@@ -51,7 +66,10 @@ export class YamlText {
     });
     const [first] = this.document.errors;
     if (first?.code === 'MULTIPLE_DOCS') throw this.errorAt(first.pos[0], 'a second document begins here');
-    if (first) throw this.errorAt(first.pos[0], lowerFirst(first.message.split('\n')[0].replace(/\.$/, '')));
+    if (first) {
+      const said = lowerFirst(first.message.split('\n')[0].replace(/\.$/, ''));
+      throw this.errorAt(first.pos[0], `this is no YAML: ${said}`);
+    }
   }
 
   get root(): Node | null {
@@ -77,14 +95,14 @@ export class YamlText {
     return new UserError(
       'usage',
       `${this.file}:${Math.max(1, line)}:${Math.max(1, col)}: ${what}.`,
-      [todo, reads].filter(part => part !== '').join(' ') || 'See docs/gate.md.',
+      [todo, reads].filter(part => part !== '').join(' ') || this.kind.help,
     );
   }
 
   map(node: Node | null | undefined, what: string): YAMLMap<Node, Node | null> {
     const found = this.plain(node);
     if (isMap(found)) return found as YAMLMap<Node, Node | null>;
-    throw this.error(node, `${what} must be a map of keys and values`);
+    throw this.error(node, `${what} must be a map of keys and values`, 'Write key: value.');
   }
 
   list(node: Node | null | undefined, what: string): YAMLSeq<Node> {
@@ -103,12 +121,8 @@ export class YamlText {
   }
 
   /** The entries of a map, keys checked against those known. */
-  entries(
-    node: Node | null | undefined,
-    what: string,
-    known: readonly string[],
-  ): Map<string, { readonly key: Node; readonly value: Node | null }> {
-    const found = new Map<string, { key: Node; value: Node | null }>();
+  entries(node: Node | null | undefined, what: string, known: readonly string[]): Map<string, YamlEntry> {
+    const found = new Map<string, YamlEntry>();
     for (const { key, value } of this.map(node, what).items) {
       const name = isScalar(key) ? String(key.value) : '';
       if (!known.includes(name)) {
@@ -122,11 +136,16 @@ export class YamlText {
   }
 
   /** Follows an alias to what it stands for, a bounded number of times; tags are not understood. */
-  private plain(node: Node | null | undefined): Node | null | undefined {
+  protected plain(node: Node | null | undefined): Node | null | undefined {
     let found = node;
     if (isAlias(found)) {
-      if (++this.aliases > MOST_ALIASES)
-        throw this.error(node, `more than ${MOST_ALIASES} aliases`, 'Write the values out.');
+      const { aliases } = this.kind;
+      if (++this.aliases > aliases)
+        throw this.error(
+          node,
+          aliases > 0 ? `more than ${aliases} aliases` : 'aliases (*name) are not understood here',
+          'Write the value out.',
+        );
       found = found.resolve(this.document);
       if (!found || isAlias(found)) throw this.error(node, 'this alias stands for nothing');
     }
@@ -134,6 +153,7 @@ export class YamlText {
       throw this.error(
         node,
         `tags such as ${JSON.stringify(String(found.tag).slice(0, 40))} are not understood`,
+        'Write the bare value.',
       );
     return found;
   }
@@ -151,8 +171,8 @@ export class YamlText {
       if (brackets <= MOST_BRACKETS && indent <= 3 * DEEPEST && compact <= DEEPEST) return;
       throw new UserError(
         'usage',
-        `${this.file}:${i + 1}:1: this is nested too deeply for a policy.`,
-        'A policy has limits, and each limit has plain values: see docs/gate.md.',
+        `${this.file}:${i + 1}:1: this is nested too deeply for a ${this.kind.name}.`,
+        `Plain values in a map or a list are all it needs. ${this.kind.help}`,
       );
     });
   }
