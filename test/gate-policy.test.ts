@@ -39,7 +39,11 @@ test('mistakes in a policy are told with line, column, text and what was meant',
     ['limits:\n  - metric: idle\n', /:2:5: the limit on idle limits nothing/, /max_increase/],
     ['limits:\n  - max: 3%\n', /:2:5: a limit needs "metric"/, /step\.p50/],
     ['limits:\n  - metric: idle\n    max:\n', /:3:5: "max" has no value/, /Line 3/],
-    ['limits:\n  - metric: idle\n    max: 1%\n    max: 2%\n', /:4:5: this is no YAML: map keys must be unique/, /max: 2%/],
+    [
+      'limits:\n  - metric: idle\n    max: 1%\n    max: 2%\n',
+      /:4:5: this is no YAML: map keys must be unique/,
+      /max: 2%/,
+    ],
     ['limits:\n  - metric: memory.peak\n    phase: decode\n    max: 1GB\n', /:3:5:/, /Leave "phase" out/],
     [
       'limits:\n  - {metric: idle, max: 3%, severity: wran}\n',
