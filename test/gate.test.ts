@@ -302,6 +302,17 @@ test('the metrics are those of the analyses', async () => {
   assert.ok(long.steps.decode!.length <= 512 && long.steps.decode!.length >= 400);
 });
 
+test('what is left of a damaged file is neither gated nor kept', () => {
+  const whole = readFileSync(capturePath('eager', 'kineto.json.gz'));
+  writeFileSync(at('cut.json.gz'), whole.subarray(0, whole.length >> 1));
+  writeFileSync(at('any-policy.yaml'), 'limits:\n  - metric: idle\n    max: 100%\n');
+  const checked = child('check', at('cut.json.gz'), '--policy', at('any-policy.yaml'));
+  assert.equal(checked.status, 3);
+  assert.match(checked.stderr, /cut off or damaged/);
+  const saved = child('baseline', 'save', 'cut', at('cut.json.gz'), '--file', at('cut-baselines.json'));
+  assert.notEqual(saved.status, 0);
+});
+
 test('a benchmark is gated without a profile, and only against the same load', () => {
   const result = path.join(projectRoot, 'test/fixtures/bench/vllm-serve.json');
   const file = at('bench-baselines.json');

@@ -1,9 +1,13 @@
 /** Placing experts: the published method gives its published example, and ours is never worse. */
 import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import * as path from 'node:path';
 import { test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import { betterPlacement } from '../src/moe/placement/better-placement.js';
 import { eplb } from '../src/moe/placement/eplb.js';
 import { gpuLoads, imbalance, plainPlacement } from '../src/moe/placement/placement.js';
+import { externalFolder } from '../src/testing/captures.js';
 import { randomNumbers } from '../src/testing/random-profile.js';
 
 test('the worked example of the published method', () => {
@@ -101,4 +105,30 @@ test('what cannot be placed is said', () => {
   assert.throws(() => eplb([1, 2, 3, 4], { gpus: 2, nodes: 1, places: 2 }), /do not hold 4 experts/);
   assert.throws(() => eplb([1, -2, 3, 4], { gpus: 2, nodes: 1, places: 4 }), /load of expert 1 is -2/);
   assert.throws(() => eplb([1, 2, 3, 4], { gpus: 2, nodes: 1, places: 5 }), /5 places cannot be shared/);
+});
+
+const real = path.join(externalFolder, 'expert-load/sglang-deepseek-v3-logical-count.json.gz');
+
+test('the same on real loads of DeepSeek-V3, layer by layer', {
+  skip: existsSync(real) ? false : 'no external profiles beside the project',
+}, () => {
+  let layers = JSON.parse(gunzipSync(readFileSync(real)).toString('utf8'));
+  if (!Array.isArray(layers)) layers = layers.logical_count;
+  while (Array.isArray(layers[0][0])) layers = layers[0];
+  const used = (layers as number[][]).filter(tokens => tokens.some(count => count > 0));
+  assert.equal(used.length, 58);
+  for (const [gpus, places] of [
+    [8, 256],
+    [32, 288],
+  ] as const) {
+    const closer = used.map(tokens => {
+      const shape = { gpus, nodes: 1, places };
+      const theirs = imbalance(eplb(tokens, shape), tokens);
+      const ours = imbalance(betterPlacement(tokens, shape), tokens);
+      assert.ok(ours <= theirs + 1e-9);
+      return theirs > 1.0001 ? (theirs - ours) / (theirs - 1) : 0;
+    });
+    closer.sort((a, b) => a - b);
+    assert.ok(closer[closer.length >> 1] >= 0.2, `${gpus} GPUs: ${closer[closer.length >> 1]}`);
+  }
 });

@@ -1,5 +1,6 @@
 /** From files to the metrics of a run, for the commands that gate and follow runs. */
 import { Analyzer, tablesReadBy } from '../analyze/analysis.js';
+import { brokenFile } from '../analyze/broken-file.js';
 import { UserError } from '../base/user-error.js';
 import { measureBench, withBench } from '../gate/bench-figures.js';
 import { measureRun, metricSources, type RunMetrics } from '../gate/run-metrics.js';
@@ -62,6 +63,14 @@ async function measureProfiles(
     tables: tablesReadBy(metricSources),
     onProgress: (file, done) => output.progress(`reading ${file}`, done),
   });
+  const broken = brokenFile(profile);
+  // What is left of a run is no run: a gate must not pass or fail on it, and a baseline must not be made of it.
+  if (broken)
+    throw new UserError(
+      'damaged',
+      `${files.join(', ')} is cut off or damaged (${broken.text}).`,
+      'Copy or export it again, and check its size.',
+    );
   const run = measureRun(new Analyzer(profile, settings));
   output.clearProgress();
   if (Object.keys(run.figures).length > 0) return run;
