@@ -1,47 +1,18 @@
 /** Charts of frameworks side by side: where a token's time goes, and time per token beside throughput. */
 import type { ScatterBlock } from '../../analyze/block.js';
-import { formatDuration, formatRate, formatShare } from '../../base/units.js';
+import { formatDuration, formatRate } from '../../base/units.js';
 import type { ChartSpec, Dataset } from './chart.js';
+import { type StackedBar, stackedBars } from './stacked-bars.js';
 
 /** Okabe and Ito's, for colour-blind readers. */
 const inks = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#a6611a', '#7b5ea7', '#56b4e9', '#7f8a93'];
 const marks = ['circle', 'rect', 'triangle', 'rectRot', 'star', 'crossRot'];
 
-/** One framework; its parts sum to its token. */
-export interface TokenBar {
-  readonly name: string;
-  readonly wallNs: number;
-  readonly parts: readonly { readonly label: string; readonly color: string; readonly ns: number }[];
-}
-
-export function tokenStack(id: string, phase: string, bars: readonly TokenBar[]): ChartSpec | undefined {
+export function tokenStack(id: string, phase: string, bars: readonly StackedBar[]): ChartSpec | undefined {
   if (bars.length === 0) return undefined;
-  const datasets = bars[0].parts.map(({ label, color }, i): Dataset => {
-    return { label, data: bars.map(bar => bar.parts[i].ns), backgroundColor: color, maxBarThickness: 46 };
-  });
-  return {
-    id,
-    title: `Where the time of a ${phase} token goes`,
-    about: 'Wall time of the steps by their tokens; the parts sum to it.',
-    label: `Stacked bars: ${bars.map(bar => `${bar.name} ${formatDuration(bar.wallNs)}`).join(', ')}.`,
-    type: 'bar',
-    data: { labels: bars.map(bar => bar.name), datasets },
-    options: {
-      indexAxis: 'y',
-      scales: {
-        x: { stacked: true, beginAtZero: true },
-        y: { stacked: true, grid: { display: false }, ticks: { autoSkip: false } },
-      },
-    },
-    x: 'duration',
-    y: 'plain',
-    tips: bars.map(bar => [
-      `${bar.name}: ${formatDuration(bar.wallNs)} per token`,
-      ...bar.parts
-        .filter(part => part.ns > 0)
-        .map(part => `${part.label} ${formatDuration(part.ns)} (${formatShare(part.ns / bar.wallNs)})`),
-    ]),
-  };
+  const title = `Where the time of a ${phase} token goes`;
+  const about = 'Wall time of the steps by their tokens; the parts sum to it.';
+  return stackedBars({ id, title, about, per: ' per token' }, bars);
 }
 
 /** A mark and a colour per framework, so that either tells them apart. */

@@ -1,56 +1,19 @@
 /** Charts of several runs side by side: what a mean step is made of, and how long each step took. */
-import { formatDuration, formatShare, plural } from '../../base/units.js';
+import { plural } from '../../base/units.js';
 import type { ChartSpec, Dataset } from './chart.js';
 import type { Cutter } from './limits.js';
+import { type StackedBar, stackedBars } from './stacked-bars.js';
 
 /** One run; its parts sum to its step. */
-export interface ChartSide {
-  readonly name: string;
-  readonly wallNs: number;
-  readonly parts: readonly { readonly label: string; readonly color: string; readonly ns: number }[];
+export interface ChartSide extends StackedBar {
   readonly stepNs: readonly number[];
 }
 
 const inks = ['#7f8a93', '#0072b2', '#d55e00', '#009e73', '#cc79a7', '#a6611a'];
 
 export function sideStack(id: string, where: string, sides: readonly ChartSide[]): ChartSpec {
-  const labels = [...new Set(sides.flatMap(side => side.parts.map(part => part.label)))];
-  const partOf = (side: ChartSide, label: string) => side.parts.find(part => part.label === label);
-  const datasets = labels.map((label): Dataset => {
-    const { color } = sides.map(side => partOf(side, label)).find(part => part !== undefined)!;
-    return {
-      label,
-      data: sides.map(side => partOf(side, label)?.ns ?? 0),
-      backgroundColor: color,
-      maxBarThickness: 46,
-    };
-  });
-  return {
-    id,
-    title: `A mean step${where}, side by side`,
-    about: 'What the time of a mean step goes to on each side; the parts sum to the step.',
-    label: `Stacked bars: ${sides.map(side => `${side.name} ${formatDuration(side.wallNs)}`).join(', ')}.`,
-    type: 'bar',
-    data: { labels: sides.map(side => side.name), datasets },
-    options: {
-      indexAxis: 'y',
-      scales: {
-        x: { stacked: true, beginAtZero: true },
-        y: { stacked: true, grid: { display: false }, ticks: { autoSkip: false } },
-      },
-    },
-    x: 'duration',
-    y: 'plain',
-    tips: sides.map(side => [
-      `${side.name}: ${formatDuration(side.wallNs)}`,
-      ...side.parts
-        .filter(part => part.ns > 0)
-        .map(
-          part =>
-            `${part.label} ${formatDuration(part.ns)} (${formatShare(side.wallNs > 0 ? part.ns / side.wallNs : 0)})`,
-        ),
-    ]),
-  };
+  const about = 'What the time of a mean step goes to on each side; the parts sum to the step.';
+  return stackedBars({ id, title: `A mean step${where}, side by side`, about }, sides);
 }
 
 /** Steps in the order they ran; each side counts its own from 1. */
