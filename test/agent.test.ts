@@ -314,12 +314,17 @@ test('warm-up forwards of an engine are no iterations, and use up no window', { 
   );
 });
 
+const graphs = (name: string, markers: string) =>
+  run(
+    [path.join(programs, 'graphs.py'), name],
+    { STEPSCOPE_SIDECAR: 'seen.json', STEPSCOPE_MARKERS: markers },
+    { path: '' },
+  );
+
 test('CUDA graphs: capturing a forward is no step, each replay is one of the batch it was captured with', {
   skip,
 }, () => {
-  const ran = mustRun(
-    scenario('replays', { STEPSCOPE_SIDECAR: 'seen.json', STEPSCOPE_MARKERS: 'step,layers' }, { path: '' }),
-  );
+  const ran = mustRun(graphs('replays', 'step,layers'));
   assert.equal(ran.said.iteration, 3);
   assert.deepEqual(
     json(ran, 'seen.json').iterations.map((row: Record<string, unknown>) => [
@@ -333,6 +338,42 @@ test('CUDA graphs: capturing a forward is no step, each replay is one of the bat
       ['decode', 4],
     ],
   );
+});
+
+test('CUDA graphs: nodes are counted where parts of the model begin and end', { skip }, () => {
+  const { graphs: found, graphsLeftOut } = json(mustRun(graphs('parts', 'step,layers,mlp')), 'seen.json');
+  assert.equal(graphsLeftOut, 0);
+  assert.deepEqual(
+    found.map((graph: Record<string, unknown>) => [
+      graph.captured,
+      graph.nodes,
+      graph.kernels,
+      graph.isChain,
+    ]),
+    [
+      [2, 9, 9, true],
+      [1, 10, 9, true],
+      [1, 10, 10, false],
+    ],
+  );
+  const places = (graph: { parts: Record<string, unknown>[] }) =>
+    graph.parts.map(part => [part.name, part.firstNode, part.endNode, part.firstKernel, part.endKernel]);
+  assert.deepEqual(places(found[0]), [
+    ['model.layers.0', 0, 4, 0, 4],
+    ['model.layers.0.mlp', 2, 4, 2, 4],
+    ['model.layers.1', 4, 8, 4, 8],
+    ['model.layers.1.mlp', 6, 8, 6, 8],
+  ]);
+  // A memset in front moves the nodes, not the kernels.
+  assert.deepEqual(places(found[1])[1], ['model.layers.0.mlp', 3, 5, 2, 4]);
+});
+
+test('CUDA graphs: without markers of layers, or a driver that answers, nothing is counted', { skip }, () => {
+  assert.deepEqual(json(mustRun(graphs('parts', 'step')), 'seen.json').graphs, []);
+  const failed = mustRun(graphs('fails', 'step,layers'));
+  assert.match(failed.stderr, /^stepscope: layers inside CUDA graphs are not told: .*error 1$/m);
+  const { graphs: none, iterations: rows } = json(failed, 'seen.json');
+  assert.deepEqual([none, rows.length], [[], 2]);
 });
 
 test('a step named by the user', { skip }, () => {

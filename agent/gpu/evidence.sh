@@ -9,5 +9,5 @@ export OUT PYTHONDONTWRITEBYTECODE=1
 mkdir -p "$OUT"
 nsys=()
 if [ -x "$NSYS" ]; then nsys=(--nsys "$NSYS"); else echo "no nsys at $NSYS: captures of it are left out" >&2; fi
-"$PYTHON" "$here/evidence.py" all "${nsys[@]}" "$@"
+"$PYTHON" "$here/evidence.py" ${nsys[@]+"${nsys[@]}"} "$@"
 ls -l "$OUT"

@@ -12,8 +12,8 @@ from .sources import Sources
 
 def start(settings: Settings) -> Session:
     session = Session(settings)
-    sources = Sources(session)
-    layers = LayerRanges(session)
+    sources = Sources(session, session.graphs)
+    layers = LayerRanges(session, session.graphs)
     routers = None
     if settings.perfect_router or session.experts is not None:
         routers = Routers(settings, session.experts)

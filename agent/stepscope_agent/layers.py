@@ -1,12 +1,13 @@
 """Ranges around a model's parts, named by their path (`model.layers.3.self_attn`): hooks on modules, only when asked.
 
-The hooks also run while a CUDA graph is captured, so that its nodes are created inside named ranges.
+The hooks also run while a CUDA graph is captured: its nodes are created inside named ranges, and counted.
 """
 
 import re
 import sys
 from typing import Any, Dict, FrozenSet, Optional
 
+from .graph_parts import GraphParts
 from .log import reason, say_once
 from .ranges import ranges
 from .session import Session
@@ -15,20 +16,23 @@ _LAYER = re.compile(r"(?:^|\.)(?:layers?|blocks?|h)\.\d+$")
 _BELOW_LAYER = re.compile(r"^(?:.*\.)?(?:layers?|blocks?|h)\.\d+\.(.+)$")
 _ATTENTION = re.compile(r"(?:^|_)(?:self_)?(?:attn|attention|self_attention)$")
 _MLP = re.compile(r"(?:^|_)(?:mlp|ffn|feed_forward|block_sparse_moe|moe)$")
+_OF_LAYERS = frozenset(("layers", "attention", "mlp", "moe"))
 _MOE = re.compile(r"(?:^|\.)(?:router|gate|experts|shared_experts?)$")
 
 
 class LayerRanges:
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, graphs: GraphParts) -> None:
         self._session = session
+        self._graphs = graphs
         self._markers = session.settings.markers
+        graphs.is_wanted = bool(self._markers & _OF_LAYERS)
         self._is_off = False
         self.names: Dict[int, str] = {}
 
     def watch(self, model: Any) -> None:
         for name, module in model.named_modules():
             self.names[id(module)] = name
-        if not self._markers & {"layers", "attention", "mlp", "moe"}:
+        if not self._markers & _OF_LAYERS:
             return
         depth = self._session.settings.marker_depth
         for name, module in model.named_modules():
@@ -42,6 +46,7 @@ class LayerRanges:
                 try:
                     ranges.push(name)
                     _open().append(name)
+                    self._graphs.enter(name)
                 except Exception as error:
                     self._switch_off(error)
 
@@ -52,7 +57,7 @@ class LayerRanges:
         stack = _open()
         if stack and not self._is_off and stack[-1] == self.names.get(id(module)):
             try:
-                stack.pop()
+                self._graphs.leave(stack.pop())
                 ranges.pop()
             except Exception as error:
                 self._switch_off(error)

@@ -18,6 +18,7 @@ from .capture import WindowCapture
 from .expert_load import ExpertLoad
 from .facts import UNKNOWN, StepFacts
 from .gc_watch import GcWatch
+from .graph_parts import GraphParts
 from .log import reason, say, say_once
 from .ranges import ranges
 from .settings import Settings
@@ -61,6 +62,7 @@ class Session:
         self._trigger = TriggerFile(settings.trigger) if settings.trigger else None
         self._sidecar = Sidecar(settings.sidecar)
         self.experts = ExpertLoad(settings.expert_load) if settings.expert_load else None
+        self.graphs = GraphParts()
         self._gc = GcWatch(lambda: self.is_live, "gc" in settings.markers)
         self._termination = Termination(self.finish)
         self._quiet_before: float = NEVER
@@ -278,6 +280,7 @@ class Session:
             "expertLoad": expert_files,
             "nvtx": ranges.nvtx_library,
             "gcPausesLeftOut": self._gc.left_out,
+            **self.graphs.as_json(self._sidecar.origin.wall),
         }
         try:
             self._sidecar.write(extra, self._gc.pauses, traces[0] if traces else None)

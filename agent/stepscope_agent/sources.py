@@ -19,6 +19,7 @@ from .facts import (
     facts_of_vllm,
     is_empty_for_vllm,
 )
+from .graph_parts import GraphParts
 from .import_hooks import after_import
 from .log import reason, say_once
 from .patching import wrap_method
@@ -33,8 +34,9 @@ EngineFacts = Callable[[Any, Tuple[Any, ...], Dict[str, Any]], Optional[StepFact
 
 
 class Sources:
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, graphs: GraphParts) -> None:
         self._session = session
+        self._graphs = graphs
         self._found_module = False
         self._stop_looking: Callable[[], None] = lambda: None
         self._capturing_graph: Any = None
@@ -181,7 +183,7 @@ class Sources:
         self._watch_any_module(torch)
         graph = getattr(torch.cuda, "CUDAGraph", None)
         if graph is not None and "replay" in vars(graph):
-            _contained(self._watch_graphs, graph)
+            _contained(self._watch_graphs, torch, graph)
 
     def _watch_any_module(self, torch: Any) -> None:
         """Looks at every call of any module until a model is found; then only at calls of its class."""
@@ -240,15 +242,19 @@ class Sources:
             _contained(lambda: self._graph_facts.__setitem__(graph, facts_of_call(args, kwargs)))
         return original(module, *args, **kwargs)
 
-    def _watch_graphs(self, graph: Any) -> None:
+    def _watch_graphs(self, torch: Any, graph: Any) -> None:
         session = self._session
 
         def begin(original: Any, self_: Any, *args: Any, **kwargs: Any) -> Any:
             self._capturing_graph = self_
-            return original(self_, *args, **kwargs)
+            result = original(self_, *args, **kwargs)
+            if self._graphs.is_wanted:
+                _contained(lambda: self._graphs.begin(torch.cuda.current_stream().cuda_stream))
+            return result
 
         def end(original: Any, self_: Any, *args: Any, **kwargs: Any) -> Any:
             self._capturing_graph = None
+            self._graphs.end()
             return original(self_, *args, **kwargs)
 
         def replay(original: Any, self_: Any, *args: Any, **kwargs: Any) -> Any:

@@ -375,44 +375,6 @@ def unheard_modules() -> None:
     say(counts=counts, weights=weights.unique().tolist())
 
 
-def replays() -> None:
-    """A graph that only notes what it does: a forward while capturing is no step, a replay is one, with its batch."""
-    import torch
-
-    capturing = {"now": False}
-
-    class CUDAGraph:
-        def capture_begin(self) -> None:
-            capturing["now"] = True
-
-        def capture_end(self) -> None:
-            capturing["now"] = False
-
-        def replay(self) -> None:
-            pass
-
-    torch.cuda.CUDAGraph = CUDAGraph
-    torch.cuda.is_initialized = lambda: True
-    torch.cuda.is_current_stream_capturing = lambda: capturing["now"]
-    sys.path.insert(0, os.path.dirname(HERE))
-    import models
-
-    import stepscope_agent
-
-    model = models.model()
-    with torch.no_grad():
-        model(models.prompt(2, 5))
-        graph, other = CUDAGraph(), CUDAGraph()
-        graph.capture_begin()
-        model(models.prompt(4, 1))
-        graph.capture_end()
-        for _ in range(3):
-            graph.replay()
-            # A graph without a model in it belongs to something else.
-            other.replay()
-    say(iteration=stepscope_agent.iteration())
-
-
 def warms_up() -> None:
     """An engine that runs its model by hand before it serves: none of that is an iteration."""
     sys.path.insert(0, os.path.join(HERE, "fakes"))

@@ -37,6 +37,11 @@ const what: Record<TableName, { label: string; nsys: string; kineto: string }> =
     nsys: 'capture with -t cuda (2024 and newer)',
     kineto: notByTorch('-t cuda'),
   },
+  graphParts: {
+    label: 'layers inside CUDA graphs',
+    nsys: 'capture with --agent and STEPSCOPE_MARKERS=step,layers, and give its file too',
+    kineto: 'capture with the agent and STEPSCOPE_MARKERS=step,layers, and give its file too',
+  },
   apiCalls: { label: 'CUDA API calls', nsys: 'capture with -t cuda', kineto: cudaActivity },
   syncs: {
     label: 'synchronisations',

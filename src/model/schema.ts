@@ -115,6 +115,28 @@ export const schema = {
     originalGraph: amount,
     graphExec: amount,
   },
+  /**
+   * Parts of the model inside captured graphs, as our agent counted them: nodes keep their numbers in every copy and
+   * replay. A part that lies inside another comes after it.
+   */
+  graphParts: {
+    /** When the graph was captured. */
+    start: nanoseconds,
+    end: nanoseconds,
+    thread: ref('threads'),
+    name: text,
+    /** Tells the captured graphs of a process apart. */
+    captured: code,
+    firstNode: code,
+    endNode: code,
+    firstKernel: code,
+    endKernel: code,
+    /** Of the whole graph. */
+    nodes: code,
+    kernels: code,
+    /** 1: the nodes run one after another, in the order of their numbers. */
+    isChain: { storage: 'u8' },
+  },
   /** CUDA runtime and driver calls (and HIP's). */
   apiCalls: {
     start: nanoseconds,

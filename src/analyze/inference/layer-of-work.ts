@@ -1,6 +1,7 @@
 /**
  * The model layer each piece of GPU work belongs to. In order of trust: the innermost layer range open when it was
- * launched; for graph nodes, when the node was captured; for steps without either, the repeating pattern of kernels.
+ * launched; for graph nodes, when the node was captured, or as our agent counted them; for steps without any of these,
+ * the repeating pattern of kernels.
  */
 import { NONE } from '../../base/column.js';
 import { layerOf } from '../../catalog/layer-names.js';
@@ -9,10 +10,11 @@ import { RangeKind } from '../../model/schema.js';
 import type { Derived } from '../analysis.js';
 import { cells } from '../cells.js';
 import { type GpuWork, gpuWork, WorkKind } from '../gpu/gpu-work.js';
+import { assignGraphParts } from './graph-part-layers.js';
 import { patternLayers } from './pattern-layers.js';
 import { stepWork } from './step-work.js';
 
-export type LayerMethod = 'ranges' | 'graph-capture' | 'pattern';
+export type LayerMethod = 'ranges' | 'graph-capture' | 'graph-parts' | 'pattern';
 
 export interface LayersOfWork {
   /** Per piece of work: layer number, or NONE. */
@@ -33,14 +35,22 @@ interface LayerRange {
 
 export const layerOfWork: Derived<LayersOfWork> = {
   id: 'layer-of-work',
-  reads: { ranges: [], frames: [], apiCalls: [], kernels: ['graphNode'], graphNodes: ['originalNode'] },
+  reads: {
+    ranges: [],
+    frames: [],
+    apiCalls: [],
+    kernels: ['graphNode'],
+    graphNodes: ['originalNode'],
+    graphParts: [],
+  },
   uses: [gpuWork, stepWork],
   compute({ profile, use }) {
     const work = use(gpuWork);
     const layer = new Int32Array(work.length).fill(NONE);
     const part = new Int32Array(work.length);
     const parts: string[] = [''];
-    const byThread = collectRanges(profile, parts);
+    const placeOf = layerNames(profile, parts);
+    const byThread = collectRanges(profile, placeOf);
     const methods: LayerMethod[] = [];
     const assign = (i: number, range: LayerRange | undefined): boolean => {
       if (!range) return false;
@@ -52,23 +62,47 @@ export const layerOfWork: Derived<LayersOfWork> = {
       if (byLaunch(profile, work, byThread, assign)) methods.push('ranges');
       if (byCapture(profile, work, byThread, layer, assign)) methods.push('graph-capture');
     }
+    let counted = false;
+    assignGraphParts(profile, work, (i, name) => {
+      const place = layer[i] === NONE && name !== NONE ? placeOf(name) : undefined;
+      if (!place) return;
+      layer[i] = place.layer;
+      part[i] = place.part;
+      counted = true;
+    });
+    if (counted) methods.push('graph-parts');
     const found = use(stepWork);
     if (found && patternLayers(profile, work, found, layer)) methods.push('pattern');
     return { layer, part, parts, methods };
   },
 };
 
-function collectRanges(profile: Profile, parts: string[]): Map<number, LayerRange[]> {
-  const byThread = new Map<number, LayerRange[]>();
-  const known = new Map<number, { layer: number; part: number } | undefined>();
-  const add = (thread: number, name: number, start: number, end: number) => {
-    if (thread === NONE || name === NONE || !(end > start)) return;
+interface Place {
+  readonly layer: number;
+  readonly part: number;
+}
+
+/** What a name says about layers, each name looked at once; new parts are added to the list. */
+function layerNames(profile: Profile, parts: string[]): (name: number) => Place | undefined {
+  const known = new Map<number, Place | undefined>();
+  return name => {
     if (!known.has(name)) {
-      const found = layerOf(profile.strings.text(name));
+      const found = layerOf(profile.strings.text(name as never));
       if (found && !parts.includes(found.part)) parts.push(found.part);
       known.set(name, found && { layer: found.layer, part: parts.indexOf(found.part) });
     }
-    const found = known.get(name);
+    return known.get(name);
+  };
+}
+
+function collectRanges(
+  profile: Profile,
+  placeOf: (name: number) => Place | undefined,
+): Map<number, LayerRange[]> {
+  const byThread = new Map<number, LayerRange[]>();
+  const add = (thread: number, name: number, start: number, end: number) => {
+    if (thread === NONE || name === NONE || !(end > start)) return;
+    const found = placeOf(name);
     if (!found) return;
     const list = byThread.get(thread);
     if (list) list.push({ start, end, ...found });

@@ -1,6 +1,6 @@
 /**
- * What our own agent wrote beside a capture: iterations with their times, batch and tokens, and garbage collections.
- * Format: docs/agent-format.md. Steps become ranges named as the agent's markers are, so that everything downstream
+ * What our own agent wrote beside a capture: iterations with their times, batch and tokens, garbage collections, and
+ * the parts of the model in captured graphs. Format: docs/agent-format.md. Steps become ranges named as the agent's markers are, so that everything downstream
  * sees what it would have seen had the capture recorded them.
  */
 import { UserError } from '../../base/user-error.js';
@@ -9,6 +9,8 @@ import type { Profile } from '../../model/profile.js';
 import { RangeKind } from '../../model/schema.js';
 import type { Importer } from '../importer.js';
 import type { ProfileFile } from '../profile-file.js';
+import { addGraphParts } from './graph-parts.js';
+import { count, type Fields, isFields } from './sidecar-fields.js';
 
 /** The agent keeps at most 50,000 iterations and 20,000 collections. */
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -21,12 +23,12 @@ export const agentSidecar: Importer = {
   import: async (file, { tables }) => {
     const document = parse(await textOf(file), file.name);
     const profile = toProfile(document, file);
-    if (!tables || tables.has('ranges')) return profile;
-    return { ...profile, tables: {}, skipped: ['ranges'] };
+    if (!tables) return profile;
+    const skipped = (['ranges', 'graphParts'] as const).filter(name => !tables.has(name));
+    const kept = Object.entries(profile.tables).filter(([name]) => !skipped.includes(name as never));
+    return { ...profile, tables: Object.fromEntries(kept), skipped };
   },
 };
-
-type Fields = Readonly<Record<string, unknown>>;
 
 async function textOf(file: ProfileFile): Promise<string> {
   const parts: Uint8Array[] = [];
@@ -57,10 +59,6 @@ const damaged = (name: string, why: string) =>
     'Copy it again, or leave it out: captures are read without it.',
   );
 
-const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
-const count = (value: unknown): number =>
-  Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : 0;
-
 function toProfile(document: Fields, file: ProfileFile): Profile {
   const builder = new ProfileBuilder();
   builder.clock = 'utc';
@@ -85,6 +83,7 @@ function toProfile(document: Fields, file: ProfileFile): Profile {
   for (const row of document.iterations as unknown[]) add(row, markerOf);
   if (Array.isArray(document.gcPauses))
     for (const row of document.gcPauses) add(row, pause => `stepscope.gc gen${count(pause.generation)}`);
+  addGraphParts(builder, process, document, file.name);
   const left = count(document.iterationsLeftOut);
   if (left > 0)
     builder.notes.add('agent-left-out', 'loss', 'steps the agent no longer wrote down', file.name, left);

@@ -1,6 +1,7 @@
 /**
  * Puts what the agent wrote down into the captures of the same processes: steps and garbage collections as ranges, where
- * the capture has no step markers of its own and both clocks are the wall clock. Versions are added in any case.
+ * the capture has no step markers of its own and both clocks are the wall clock. Versions and the parts of captured
+ * graphs are added in any case.
  *
  *     capture   ....[kernels  kernels  kernels]....
  *     sidecar   [0] [1     ] [2     ] [3      ] [4]      0 and 4 lie outside and are left out
@@ -40,16 +41,19 @@ function captureOf(sidecar: Profile, captures: readonly Profile[]): number {
 }
 
 function join(capture: Profile, sidecar: Profile): Profile {
-  const told: Profile = {
-    ...capture,
-    capture: {
-      ...capture.capture,
-      files: [...capture.capture.files, ...sidecar.capture.files],
-      sizeBytes: capture.capture.sizeBytes + sidecar.capture.sizeBytes,
-      versions: { ...sidecar.capture.versions, ...capture.capture.versions },
+  const told = withGraphParts(
+    {
+      ...capture,
+      capture: {
+        ...capture.capture,
+        files: [...capture.capture.files, ...sidecar.capture.files],
+        sizeBytes: capture.capture.sizeBytes + sidecar.capture.sizeBytes,
+        versions: { ...sidecar.capture.versions, ...capture.capture.versions },
+      },
+      notes: [...capture.notes, ...sidecar.notes],
     },
-    notes: [...capture.notes, ...sidecar.notes],
-  };
+    sidecar,
+  );
   if (capture.skipped.includes('ranges') || !sidecar.tables.ranges) return told;
   if (hasStepMarkers(capture)) return told;
   if (capture.clock !== 'utc')
@@ -87,40 +91,66 @@ function withRanges(capture: Profile, sidecar: Profile): Profile {
   );
   if (rows.length === 0)
     return withNote(capture, sidecar, 'lies outside the time of the capture and was left out');
+  const { threads, threadOf, nameOf } = translation(capture, sidecar);
+  const fresh = rows.map(row => ({
+    start: starts[row] + shiftNs,
+    end: ends[row] + shiftNs,
+    thread: threadOf(added.thread![row]),
+    name: nameOf(added.name![row]),
+    kind: RangeKind.pushPop,
+  }));
+  const ranges = insert('ranges', capture.tables.ranges as unknown as Cells | undefined, fresh);
+  const joined = { ...capture, threads, tables: { ...capture.tables, ranges: ranges as never } };
+  return withNote(joined, sidecar, 'tells the steps, placed by the clock of the machine');
+}
+
+/** Numbers of nodes need no clock; where the clocks cannot be compared, the time of capturing is left at zero. */
+function withGraphParts(capture: Profile, sidecar: Profile): Profile {
+  const added = sidecar.tables.graphParts as unknown as Cells | undefined;
+  if (!added || capture.skipped.includes('graphParts')) return capture;
+  const shiftNs = capture.clock === 'utc' ? Number(sidecar.originNs - capture.originNs) : undefined;
+  const { threads, threadOf, nameOf } = translation(capture, sidecar);
+  const fresh = Array.from({ length: added.length }, (_, row) => ({
+    ...Object.fromEntries(columnsOf('graphParts').map(([name]) => [name, added[name]![row]])),
+    start: shiftNs === undefined ? 0 : added.start![row] + shiftNs,
+    end: shiftNs === undefined ? 0 : added.end![row] + shiftNs,
+    thread: threadOf(added.thread![row]),
+    name: nameOf(added.name![row]),
+  }));
+  const parts = insert('graphParts', capture.tables.graphParts as unknown as Cells | undefined, fresh);
+  return { ...capture, threads, tables: { ...capture.tables, graphParts: parts as never } };
+}
+
+/** Threads and names of the sidecar, as the capture numbers them; threads it does not know are added. */
+function translation(capture: Profile, sidecar: Profile) {
   const [{ pid }] = sidecar.processes;
   const process = Math.max(
     0,
     capture.processes.findIndex(other => other.pid === pid),
   );
   const threads: ThreadInfo[] = [...capture.threads];
-  const threadOf = (row: number): number => {
-    const { tid } = sidecar.threads[added.thread![row]];
-    const known = threads.findIndex(thread => thread.process === process && thread.tid === tid);
+  const threadOf = (thread: number): number => {
+    const { tid } = sidecar.threads[thread];
+    const known = threads.findIndex(other => other.process === process && other.tid === tid);
     return known >= 0 ? known : threads.push({ process: process as never, tid, name: '' }) - 1;
   };
   // Names only ever get added to the table of strings; rows that hold ids of it keep their meaning.
-  const nameOf = (row: number): number =>
-    capture.strings.intern(sidecar.strings.text(added.name![row] as never));
-  const fresh = rows.map(row => ({
-    start: starts[row] + shiftNs,
-    end: ends[row] + shiftNs,
-    thread: threadOf(row),
-    name: nameOf(row),
-    kind: RangeKind.pushPop,
-  }));
-  const ranges = insert(capture.tables.ranges as unknown as Cells | undefined, fresh);
-  const joined = { ...capture, threads, tables: { ...capture.tables, ranges: ranges as never } };
-  return withNote(joined, sidecar, 'tells the steps, placed by the clock of the machine');
+  const nameOf = (name: number): number => capture.strings.intern(sidecar.strings.text(name as never));
+  return { threads, threadOf, nameOf };
 }
 
 /** Old and new rows in order of their start; what a new row does not say is missing. */
-function insert(old: Cells | undefined, fresh: readonly Readonly<Record<string, number>>[]): Cells {
+function insert(
+  table: 'ranges' | 'graphParts',
+  old: Cells | undefined,
+  fresh: readonly Readonly<Record<string, number>>[],
+): Cells {
   const before = old?.length ?? 0;
   const order = Array.from({ length: before + fresh.length }, (_, i) => i);
   const startOf = (i: number) => (i < before ? old!.start![i] : fresh[i - before].start);
   order.sort((a, b) => startOf(a) - startOf(b) || a - b);
-  const table: Record<string, AnyArray> = {};
-  for (const [name, spec] of columnsOf('ranges')) {
+  const columns: Record<string, AnyArray> = {};
+  for (const [name, spec] of columnsOf(table)) {
     const source = old?.[name];
     if (spec.optional && !source) continue;
     const cells = allocate(spec.storage, order.length);
@@ -128,9 +158,9 @@ function insert(old: Cells | undefined, fresh: readonly Readonly<Record<string, 
     order.forEach((from, row) => {
       cells[row] = from < before ? (source?.[from] ?? missing) : (fresh[from - before][name] ?? missing);
     });
-    table[name] = cells;
+    columns[name] = cells;
   }
-  return { length: order.length, ...table } as unknown as Cells;
+  return { length: order.length, ...columns } as unknown as Cells;
 }
 
 function spanOf(profile: Profile): { startNs: number; endNs: number } {

@@ -1,0 +1,103 @@
+/** The sidecar's `graphs`: which nodes of a captured graph belong to which part of the model. */
+import type { ProfileBuilder } from '../../model/builder.js';
+import type { ProcessRow } from '../../model/profile.js';
+import { count, type Fields, isFields } from './sidecar-fields.js';
+
+/** Graphs of models have thousands of nodes; more than this is no count of the agent's. */
+const MOST_NODES = 1 << 22;
+
+interface PartRow {
+  readonly start: number;
+  readonly end: number;
+  readonly thread: number;
+  readonly name: number;
+  readonly captured: number;
+  readonly firstNode: number;
+  readonly endNode: number;
+  readonly firstKernel: number;
+  readonly endKernel: number;
+  readonly nodes: number;
+  readonly kernels: number;
+  readonly isChain: number;
+}
+
+export function addGraphParts(
+  builder: ProfileBuilder,
+  process: ProcessRow,
+  document: Fields,
+  file: string,
+): void {
+  const graphs = Array.isArray(document.graphs) ? document.graphs.filter(isFields) : [];
+  const rows = graphs.flatMap((graph, captured) => partsOf(builder, process, graph, captured, file));
+  rows.sort((a, b) => a.start - b.start || a.captured - b.captured);
+  const left = count(document.graphsLeftOut);
+  if (left > 0)
+    builder.notes.add('agent-graphs-left-out', 'loss', 'graphs the agent no longer wrote down', file, left);
+  if (rows.length === 0) return;
+  const whole = (key: keyof PartRow) => Int32Array.from(rows, row => row[key]);
+  const time = (key: 'start' | 'end') => Float64Array.from(rows, row => row[key]);
+  builder.addTable(
+    'graphParts',
+    {
+      start: time('start'),
+      end: time('end'),
+      thread: whole('thread'),
+      name: whole('name'),
+      captured: whole('captured'),
+      firstNode: whole('firstNode'),
+      endNode: whole('endNode'),
+      firstKernel: whole('firstKernel'),
+      endKernel: whole('endKernel'),
+      nodes: whole('nodes'),
+      kernels: whole('kernels'),
+      isChain: Uint8Array.from(rows, row => row.isChain),
+    },
+    rows.length,
+  );
+}
+
+function partsOf(
+  builder: ProfileBuilder,
+  process: ProcessRow,
+  graph: Fields,
+  captured: number,
+  file: string,
+): PartRow[] {
+  const [nodes, kernels] = [count(graph.nodes), count(graph.kernels)];
+  const start = Number(graph.startNs);
+  const duration = Number(graph.durationNs);
+  const refuse = () =>
+    builder.notes.add('agent-graphs', 'loss', 'parts of graphs that cannot be were left out', file);
+  if (
+    !Array.isArray(graph.parts) ||
+    nodes > MOST_NODES ||
+    kernels > nodes ||
+    !(Number.isFinite(start) && duration >= 0)
+  ) {
+    refuse();
+    return [];
+  }
+  const ofGraph = {
+    start,
+    end: start + duration,
+    thread: builder.thread(process, count(graph.thread)),
+    captured,
+    nodes,
+    kernels,
+    isChain: graph.isChain === true ? 1 : 0,
+  };
+  return graph.parts.filter(isFields).flatMap((part): PartRow[] => {
+    const [firstNode, endNode] = [count(part.firstNode), count(part.endNode)];
+    const [firstKernel, endKernel] = [count(part.firstKernel), count(part.endKernel)];
+    if (
+      typeof part.name !== 'string' ||
+      !(firstNode < endNode && endNode <= nodes && firstKernel <= endKernel && endKernel <= kernels)
+    ) {
+      refuse();
+      return [];
+    }
+    return [
+      { ...ofGraph, name: builder.strings.intern(part.name), firstNode, endNode, firstKernel, endKernel },
+    ];
+  });
+}
