@@ -115,7 +115,34 @@ test('the words are those of the guides', () => {
   const gain = words(benched(100), benched(130));
   assert.match(gain, /^Faster .*\+30\.0% throughput, more than 10%\): routing imbalance is the bottleneck/);
   assert.match(gain, /How sure: possible\. One run each/);
-  assert.match(words(benched(100), benched(80)), /^Slower .*something else changed/);
+  const slower = words(benched(100), benched(80));
+  assert.match(slower, /^Slower .*uneven routing is not what holds this back\./);
+  assert.match(slower, /either even routing uses every expert.*or something else changed/);
+});
+
+test('slower with the perfect router: the profile says whether the GPU has more to do, or the host was slow', () => {
+  const words = (normal: RouterSide, perfect: RouterSide) =>
+    answerLines(judgeRouter(normal, perfect)).join('\n');
+  const moreWork = words(profiled(around(10e6), 1e6), profiled(around(11e6), 1e6));
+  assert.match(moreWork, /^Slower.*the GPU itself has more to do\..*alone: −10\.0%.*uses every expert/s);
+  assert.doesNotMatch(moreWork, /Next: repeat/);
+  const slowHost = words(profiled(around(10e6), 1e6), profiled(around(11e6), 2e6));
+  assert.match(slowHost, /^Slower.*hardly grew\..*alone: \+0\.0%.*was slower in one.*Next: repeat both/s);
+});
+
+test('profiles are judged by a phase with enough steps, though another takes more time', () => {
+  const both = (decode: number, prefill: number): RouterSide => {
+    const side = profiled(around(decode), 0);
+    const [own] = side.profile!.phases;
+    const long = { ...own, phase: 'prefill' as const, stepNs: [prefill], batch: 8192 };
+    return { ...side, profile: { ...side.profile!, phases: [long, own] } };
+  };
+  const verdict = judgeRouter(both(2e6, 100e6), both(2e6, 150e6));
+  assert.deepEqual([verdict.main!.phase, verdict.conclusion], ['decode', 'similar']);
+  assert.deepEqual(
+    verdict.evidence.map(({ phase }) => phase),
+    ['decode', 'prefill'],
+  );
 });
 
 test('a pair in which more than the router changed gives no verdict', () => {

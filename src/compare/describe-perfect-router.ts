@@ -25,7 +25,7 @@ export function answerLines(verdict: RouterVerdict): string[] {
     similar: `Similar with the perfect router (${gain}): routing is not your bottleneck, look elsewhere.`,
     'small-gain': `A small gain with the perfect router (${gain}, below ${limit}): routing costs something, but is not the bottleneck.`,
     bottleneck: `Faster with the perfect router (${gain}, more than ${limit}): routing imbalance is the bottleneck.`,
-    slower: `Slower with the perfect router (${gain}): even routing cannot cost that, so something else changed between the runs.`,
+    slower: `Slower with the perfect router (${gain}): uneven routing is not what holds this back.`,
     inconclusive: `Open (${gain}): the runs differ by chance as much as from nothing to more than ${limit}.`,
     contradictory: `The data contradict each other (${gain}): no verdict.`,
     'not-comparable': main
@@ -88,9 +88,7 @@ function meaning({ conclusion, parts, main }: RouterVerdict): string[] {
         'Next: balance experts over GPUs (placement by load, redundant experts), or another expert-parallel size.',
       ];
     case 'slower':
-      return [
-        'Next: repeat both runs in turn (normal, perfect, normal, perfect) on an idle machine with fixed clocks.',
-      ];
+      return whySlower(main!.gain, own);
     case 'inconclusive':
       return ['Next: three runs or more of each, in turn; longer runs differ less.'];
     case 'contradictory':
@@ -104,6 +102,29 @@ function meaning({ conclusion, parts, main }: RouterVerdict): string[] {
         'Next: run both with the same model, dataset, load and GPUs; only ENABLE_PERFECT_ROUTER=1 may differ.',
       ];
   }
+}
+
+const repeatInTurn =
+  'Next: repeat both runs in turn (normal, perfect, normal, perfect) on an idle machine with fixed clocks.';
+
+/** Even routing makes no GPU wait longer, but it leaves no expert out: weights that nobody asked for are read too. */
+function whySlower(gain: number, own: RouterParts | undefined): string[] {
+  const moreExperts =
+    'even routing uses every expert, so weights of those that got no tokens before are read too. With few tokens per expert that costs more than balance gains';
+  if (!own)
+    return [
+      `What it means: either ${moreExperts}; or something else changed between the runs. Profiles of both tell which.`,
+      repeatInTurn,
+    ];
+  const alone = `By kernels, communication and waiting devices alone: ${formatRelativeChange(own.routedGain)}.`;
+  if (own.gpuGain <= gain / 2)
+    return [`What it means: the GPU itself has more to do. ${alone} Likely ${moreExperts}.`];
+  // Of a step that waits for the host the figure is said already.
+  const said = own.hostShare > HOST_BOUND ? '' : ` ${alone}`;
+  return [
+    `What it means: the GPU’s own work hardly grew.${said} The host or the machine was slower in one of the two runs.`,
+    repeatInTurn,
+  ];
 }
 
 function sureness({ source, samples, interval }: RouterEvidence, conclusion: RouterConclusion): string {

@@ -179,18 +179,20 @@ function benchEvidence(normal: readonly BenchRun[], perfect: readonly BenchRun[]
   });
 }
 
-/** The phases both profiles show, the one that takes most time first. */
+/** The phases both profiles show: those with enough steps to judge by first, then the one that takes most time. */
 function phasePairs(
   a: RouterProfile | undefined,
   b: RouterProfile | undefined,
 ): [RouterPhase, RouterPhase][] {
   const time = ({ stepNs }: RouterPhase) => stepNs.reduce((sum, ns) => sum + ns, 0);
+  const isEnough = (pair: readonly RouterPhase[]) =>
+    Number(pair.every(({ stepNs }) => stepNs.length >= ENOUGH_STEPS));
   return (a?.phases ?? [])
     .flatMap((own): [RouterPhase, RouterPhase][] => {
       const other = b?.phases.find(({ phase }) => phase === own.phase);
       return other ? [[own, other]] : [];
     })
-    .sort((x, y) => time(y[0]) - time(x[0]));
+    .sort((x, y) => isEnough(y) - isEnough(x) || time(y[0]) - time(x[0]));
 }
 
 const meanOf = (values: ArrayLike<number>) =>
