@@ -271,7 +271,8 @@ class Session:
         except Exception as error:
             expert_files = None
             say_once("expert counts were not written: %s" % reason(error))
-        if not self._windows_run and not self.settings.sidecar:
+        if not self._windows_run and not (self.settings.sidecar and self.last_begun >= 0):
+            # Servers run in several processes, all with the same variables; the one with the steps writes.
             return
         traces = self._capture.torch_traces
         extra: Dict[str, Any] = {

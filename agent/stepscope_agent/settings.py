@@ -51,6 +51,12 @@ def _number(environ: Mapping[str, str], name: str, default: int) -> int:
     return int(value)
 
 
+def _path(environ: Mapping[str, str], name: str) -> Optional[str]:
+    """Against the folder the program starts in: it may go elsewhere before anything is written."""
+    value = environ.get(name, "").strip()
+    return os.path.abspath(value) if value else None
+
+
 def _markers(environ: Mapping[str, str]) -> FrozenSet[str]:
     if "STEPSCOPE_MARKERS" not in environ:
         # Whoever sets a window wants to see the steps in it.
@@ -83,16 +89,16 @@ def read_settings(environ: Optional[Mapping[str, str]] = None) -> Settings:
         windows=windows,
         windows_are_engines=bool(engines) and not own,
         step_target=environ.get("STEPSCOPE_STEP", "").strip() or None,
-        torch_trace=environ.get("STEPSCOPE_TORCH_TRACE", "").strip() or None,
+        torch_trace=_path(environ, "STEPSCOPE_TORCH_TRACE"),
         record_shapes=_flag(environ, "STEPSCOPE_TORCH_SHAPES"),
         with_stack=_flag(environ, "STEPSCOPE_TORCH_STACK"),
         profile_memory=_flag(environ, "STEPSCOPE_TORCH_MEMORY"),
         live_steps=max(1, _number(environ, "STEPSCOPE_LIVE_STEPS", 20)),
-        trigger=environ.get("STEPSCOPE_TRIGGER", "").strip() or None,
+        trigger=_path(environ, "STEPSCOPE_TRIGGER"),
         markers=_markers(environ),
         marker_depth=_number(environ, "STEPSCOPE_MARKER_DEPTH", 0),
-        expert_load=environ.get("STEPSCOPE_EXPERT_LOAD", "").strip() or None,
-        sidecar=environ.get("STEPSCOPE_SIDECAR", "").strip() or None,
+        expert_load=_path(environ, "STEPSCOPE_EXPERT_LOAD"),
+        sidecar=_path(environ, "STEPSCOPE_SIDECAR"),
         perfect_router=environ.get("ENABLE_PERFECT_ROUTER") == "1",
         ep_size=max(1, _number(environ, "STEPSCOPE_EP_SIZE", 1)),
         ep_rank=int(ep_rank) if ep_rank.isdigit() else None,

@@ -10,7 +10,7 @@ from typing import Any, Dict, List, NamedTuple, Optional
 
 from .facts import StepFacts
 from .patching import patched
-from .ranks import current_rank, world_size
+from .ranks import current_rank, with_rank, world_size
 
 FORMAT = 1
 """Rows are some 200 bytes: this bounds the file and what is kept until it is written."""
@@ -90,7 +90,7 @@ class Sidecar:
             self.left_out += 1
 
     def write(self, extra: Dict[str, Any], pauses: List[Dict[str, int]], trace: Optional[str]) -> str:
-        path = self.path or _beside(trace)
+        path = _beside(trace) if self.path is None else _of_this_rank(self.path)
         rows = [row for row in self.rows if row.duration >= 0]
         document = {
             "stepscopeAgent": FORMAT,
@@ -116,6 +116,11 @@ class Sidecar:
             pause["startMonotonicNs"] - self.origin.monotonic,
         )
         return {**pause, "startNs": wall, "startMonotonicNs": monotonic}
+
+
+def _of_this_rank(path: str) -> str:
+    """Ranks are handed the same name and must not write over each other."""
+    return with_rank(path, (".agent.json", ".json")) if world_size() > 1 else path
 
 
 def _beside(trace: Optional[str]) -> str:

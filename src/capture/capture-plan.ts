@@ -95,7 +95,7 @@ export interface PlanReason {
 
 /** A file or folder the capture leaves. `pattern` may hold what nsys fills in: %q{VAR}, %h. */
 export interface PlanOutput {
-  readonly kind: 'nsys-report' | 'torch-trace';
+  readonly kind: 'nsys-report' | 'torch-trace' | 'agent-sidecar';
   readonly pattern: string;
   /** How many are expected; absent when that is not known beforehand. */
   readonly count?: number;

@@ -101,6 +101,14 @@ function planAgent({ options }: EngineQuestion, folder: string): EnginePart {
     part.torchInstead = true;
     part.variable('STEPSCOPE_TORCH_TRACE', options.torchTrace, 'a PyTorch trace of the same steps');
     part.outputs.push({ kind: 'torch-trace', pattern: `${options.torchTrace}-rank-*.json.gz` });
+    part.outputs.push({ kind: 'agent-sidecar', pattern: `${options.torchTrace}-rank-*.agent.json` });
+  } else {
+    // What nsys fills into its own names nobody fills in here; the agent adds the rank by itself.
+    const name = (options.output ?? 'trace')
+      .replace(/\.(nsys-rep|qdrep|sqlite)$/, '')
+      .replaceAll(/[-_.]?(rank)?%(q\{[^}]*\}|[hpn])/g, '');
+    part.variable('STEPSCOPE_SIDECAR', `${name}.agent.json`, 'batches, tokens and layers inside CUDA graphs');
+    part.outputs.push({ kind: 'agent-sidecar', pattern: `${name}.agent.json` });
   }
   return part.done();
 }

@@ -27,7 +27,7 @@ import {
 } from './marked-processes.js';
 import { LastLines, OutputLines } from './output-lines.js';
 import type { Runnable } from './runnable.js';
-import { OutputWatch, reportsNamedIn, STREAM_ENDING, type WrittenFile } from './written-files.js';
+import { isReport, OutputWatch, reportsNamedIn, STREAM_ENDING, type WrittenFile } from './written-files.js';
 
 export interface RunOptions {
   readonly force?: boolean;
@@ -228,7 +228,7 @@ async function reportsOf(
 
 /** What to say when a run left nothing to open; undefined when there is something. */
 export function failureOf(result: RunResult): UserError | undefined {
-  if (result.files.some(({ bytes }) => bytes > 0)) return undefined;
+  if (result.files.some(isReport)) return undefined;
   if (result.lastLines.some(line => NO_SPACE.test(line)))
     return new UserError(
       'no-space',

@@ -23,7 +23,7 @@ import {
 import { type RunOptions, type RunResult, type StoppedBy, terminalInterrupts } from './run-plan.js';
 import type { Runnable } from './runnable.js';
 import { lastLine, script, type Transport } from './transport.js';
-import { OutputWatch, STREAM_ENDING, type WrittenFile } from './written-files.js';
+import { OutputWatch, SIDECAR_ENDING, STREAM_ENDING, type WrittenFile } from './written-files.js';
 
 export interface RemoteOptions
   extends Omit<RunOptions, 'env' | 'freeBytes' | 'onStarted' | 'logFile' | 'released'> {
@@ -266,9 +266,9 @@ async function fetchAll(
   const stem = options.output.replace(/\.nsys-rep$/, '');
   const files: WrittenFile[] = [];
   for (const name of wanted) {
-    const ending = /\.(nsys-rep|qdstrm|json\.gz|json)$/.exec(name)![0];
+    const ending = endingOf(name);
     const own = name.slice(0, -ending.length);
-    const several = wanted.filter(other => other.endsWith(ending)).length > 1;
+    const several = wanted.filter(other => endingOf(other) === ending).length > 1;
     const target = `${several ? path.join(path.dirname(stem), safeName(own)) : stem}${ending}`;
     options.onNotice?.(`copying ${printableName(name)} from ${transport.name}`);
     await copyBack(transport, `${folder}/out/${name}`, target, { force: options.force, ...options.copy });
@@ -276,11 +276,18 @@ async function fetchAll(
     const report = ending === STREAM_ENDING ? await importStream(target, 'nsys') : undefined;
     files.push({
       path: report ?? target,
-      kind: ending.includes('json') ? 'torch-trace' : 'nsys-report',
+      kind: kindOf(ending),
       bytes: fs.statSync(report ?? target).size,
     });
   }
   return files;
+}
+
+const endingOf = (name: string): string => /\.(nsys-rep|qdstrm|agent\.json|json\.gz|json)$/.exec(name)![0];
+
+function kindOf(ending: string): WrittenFile['kind'] {
+  if (ending === SIDECAR_ENDING) return 'agent-sidecar';
+  return ending.includes('json') ? 'torch-trace' : 'nsys-report';
 }
 
 /** Names come from the far side: they choose no folder here. */

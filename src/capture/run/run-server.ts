@@ -9,7 +9,7 @@ import { sleep } from './marked-processes.js';
 import { failureOf, type RunOptions, type RunResult, runPlan, terminalInterrupts } from './run-plan.js';
 import type { PlannedFile, Runnable } from './runnable.js';
 import { addressOf, callServer, type LoadLevels, waitForServer } from './server-calls.js';
-import { OutputWatch, type WrittenFile } from './written-files.js';
+import { isReport, OutputWatch, type WrittenFile } from './written-files.js';
 
 export interface ServerOptions extends RunOptions {
   readonly url: string;
@@ -82,7 +82,7 @@ export async function runServer(
   try {
     const result = await running;
     // A server that ended by itself says more than the question it left without an answer.
-    if (failure && result.files.length === 0 && result.status !== 0 && !result.stoppedBy)
+    if (failure && !result.files.some(isReport) && result.status !== 0 && !result.stoppedBy)
       throw failureOf(result) ?? failure;
     if (failure) throw failure;
     if (!asPlanned || result.stoppedBy !== 'interrupt') return result;
@@ -170,7 +170,7 @@ async function waitForReports(watch: OutputWatch, timeoutMs: number, signal: Abo
   while (Date.now() < until && !signal.aborted) {
     const files = watch.written().filter(({ path: file }) => fs.existsSync(file));
     const now = files.map(({ path: file, bytes }) => `${file} ${bytes}`).join('\n');
-    if (files.some(({ bytes }) => bytes > 0) && now === before) return;
+    if (files.some(isReport) && now === before) return;
     before = now;
     await sleep(1000);
   }

@@ -1,7 +1,7 @@
 /** What running needs of a plan; a `CapturePlan` is one. */
 
 export interface PlannedFile {
-  readonly kind: 'nsys-report' | 'torch-trace';
+  readonly kind: 'nsys-report' | 'torch-trace' | 'agent-sidecar';
   /** A file, or a folder the engine fills; `%q{VAR}`, `%p`, `%h` and `%n` of nsys may stand in it. */
   readonly pattern: string;
   /** How many are expected; absent when that is not known beforehand. */

@@ -16,6 +16,11 @@ export interface WrittenFile {
 
 /** What nsys may make of one name: the report, or the stream a report is made from. */
 export const STREAM_ENDING = '.qdstrm';
+/** What our agent writes beside a report. */
+export const SIDECAR_ENDING = '.agent.json';
+
+/** The agent's file says something about a report; without one it answers nothing. */
+export const isReport = ({ kind, bytes }: WrittenFile): boolean => kind !== 'agent-sidecar' && bytes > 0;
 
 type Identity = string;
 const identity = (file: string): Identity | undefined => {
@@ -93,6 +98,10 @@ function namesOf({ pattern, kind }: PlannedFile): string[] {
   if (kind === 'nsys-report') {
     const stem = name.replace(/\.(nsys-rep|qdstrm)$/, '');
     return [`${stem}.nsys-rep`, `${stem}${STREAM_ENDING}`];
+  }
+  if (kind === 'agent-sidecar') {
+    const stem = name.slice(0, -SIDECAR_ENDING.length);
+    return [name, `${stem}-rank-{rank}${SIDECAR_ENDING}`];
   }
   const { name: stem, ext } = path.parse(name);
   return [name, `${stem}-rank-{rank}${ext}`];

@@ -14,30 +14,38 @@ import { columnsOf, RangeKind } from '../../model/schema.js';
 
 type Cells = { readonly length: number } & Readonly<Record<string, AnyArray | undefined>>;
 
-/** Sidecars alone are profiles like any other; beside captures each goes into the one it belongs to. */
+/** Sidecars alone are profiles like any other; beside captures each goes into those of its process. */
 export function joinSidecars(profiles: readonly Profile[]): readonly Profile[] {
   const sidecars = profiles.filter(({ capture }) => capture.profiler === 'agent');
   const captures = profiles.filter(({ capture }) => capture.profiler !== 'agent');
   if (sidecars.length === 0 || captures.length === 0) return profiles;
   for (const sidecar of sidecars) {
-    const at = captureOf(sidecar, captures);
-    captures[Math.max(at, 0)] =
-      at < 0
-        ? withNote(captures[0], sidecar, 'belongs to none of the captured processes and was left out')
-        : join(captures[at], sidecar);
+    const own = capturesOf(sidecar, captures);
+    for (const at of own) captures[at] = join(captures[at], sidecar);
+    if (own.length === 0)
+      captures[0] = withNote(
+        captures[0],
+        sidecar,
+        'belongs to none of the captured processes and was left out',
+      );
   }
   return captures;
 }
 
-/** By process number; where numbers differ (containers), by rank, or because there is only one. */
-function captureOf(sidecar: Profile, captures: readonly Profile[]): number {
+/**
+ * By process number; where numbers differ (containers), by rank, or because there is only one. Several windows of one
+ * process are several captures.
+ */
+function capturesOf(sidecar: Profile, captures: readonly Profile[]): number[] {
+  const places = (fits: (capture: Profile) => boolean) =>
+    captures.flatMap((capture, at) => (fits(capture) ? [at] : []));
   const [{ pid }] = sidecar.processes;
-  const byPid = captures.findIndex(({ processes }) => processes.some(process => process.pid === pid));
-  if (byPid >= 0) return byPid;
+  const byPid = places(({ processes }) => processes.some(process => process.pid === pid));
+  if (byPid.length > 0) return byPid;
   const [rank] = sidecar.capture.ranks;
-  const byRank = rank === undefined ? -1 : captures.findIndex(({ capture }) => capture.ranks.includes(rank));
-  if (byRank >= 0) return byRank;
-  return captures.length === 1 && captures[0].processes.length === 1 ? 0 : -1;
+  const byRank = rank === undefined ? [] : places(({ capture }) => capture.ranks.includes(rank));
+  if (byRank.length > 0) return byRank;
+  return captures.length === 1 && captures[0].processes.length === 1 ? [0] : [];
 }
 
 function join(capture: Profile, sidecar: Profile): Profile {
