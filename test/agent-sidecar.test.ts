@@ -4,8 +4,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, test } from 'node:test';
-import { Analyzer } from '../src/analyze/analysis.js';
+import { Analyzer, NotRecorded } from '../src/analyze/analysis.js';
+import { gc } from '../src/analyze/host/gc.js';
 import { iterations } from '../src/analyze/inference/iterations.js';
+import { layers } from '../src/analyze/inference/layers.js';
 import { stepBudget } from '../src/analyze/inference/step-budget.js';
 import { summarizeCapture } from '../src/analyze/info.js';
 import { joinSidecars } from '../src/import/agent-sidecar/join-sidecars.js';
@@ -90,6 +92,120 @@ test('a capture with markers of its own keeps them', async () => {
   const [joined] = joinSidecars([await sidecarOf(marked), marked]);
   assert.equal(joined.tables.ranges, marked.tables.ranges);
   assert.deepEqual(joined.capture.files, ['profile.sqlite.gz', 'side.json']);
+});
+
+test('collections are told beside steps the capture marks itself, and none is not the same as not recorded', async () => {
+  const marked = await openProfile([capturePath('graph')]);
+  const collections = (profile: Profile) => new Analyzer(profile, {}).get(gc).rows;
+  assert.throws(() => collections(marked), NotRecorded);
+  const [quiet] = joinSidecars([marked, await sidecarOf(marked)]);
+  assert.deepEqual(collections(quiet), []);
+  const [first] = stepsOf(marked);
+  const pause = { generation: 2, startNs: first.runs[0].startNs + 5e9 + 1000, durationNs: 7000, thread: 1 };
+  const [paused] = joinSidecars([marked, await sidecarOf(marked, { gcPauses: [pause] })]);
+  assert.deepEqual(
+    collections(paused).map(row => [row.key, row.totalNs]),
+    [['generation:2', 7000]],
+  );
+  assert.deepEqual(stepsOf(paused), stepsOf(marked));
+  assert.ok(paused.notes.some(({ text }) => /tells the garbage collections/.test(text)));
+  const own = await openProfile([capturePath('gc')]);
+  const [kept] = joinSidecars([own, await sidecarOf(own, { gcPauses: [pause] })]);
+  assert.equal(kept.tables.ranges, own.tables.ranges);
+});
+
+const part = (name: string, firstNode: number, endNode: number) => ({
+  name,
+  firstNode,
+  endNode,
+  firstKernel: firstNode,
+  endKernel: endNode,
+});
+
+/** The graph of `graph`: 1,016 kernels, of which the first 46 are called layer 99 here. */
+const graphs = (more: Record<string, unknown> = {}) => [
+  {
+    captured: 1,
+    startNs: 0,
+    durationNs: 5,
+    thread: 1,
+    nodes: 1016,
+    kernels: 1016,
+    isChain: true,
+    parts: [part('model.layers.99', 0, 46), part('model.layers.99.mlp', 40, 46)],
+    ...more,
+  },
+];
+
+const layersOf = (profile: Profile) => {
+  const { rows, summary } = new Analyzer(profile, {}).get(layers);
+  const own = rows.filter(row => row.layer === 99 && row.phase === 'decode');
+  return [summary!.methods as string[], own.map(row => [row.part, row.kernelsPerStep])] as const;
+};
+
+test('parts of captured graphs name the layers of replayed nodes, innermost first', async () => {
+  const marked = await openProfile([capturePath('graph')]);
+  const [joined] = joinSidecars([marked, await sidecarOf(marked, { graphs: graphs() })]);
+  assert.deepEqual(validateProfile(joined), []);
+  const [methods, own] = layersOf(joined);
+  assert.ok(methods.includes('graph-parts'), String(methods));
+  assert.deepEqual(own, [
+    ['', 40],
+    ['mlp', 6],
+  ]);
+});
+
+test('a PyTorch trace numbers no nodes: the order of a launch tells them, where the graph is a chain', async () => {
+  const trace = await openProfile([capturePath('graph', 'kineto.json.gz')]);
+  const told = async (changes: Record<string, unknown>) => {
+    const sidecar = await sidecarOf(trace, { graphs: graphs(changes), worldSize: 1 });
+    return layersOf(joinSidecars([trace, sidecar])[0]);
+  };
+  const [methods, own] = await told({});
+  assert.ok(methods.includes('graph-parts'), String(methods));
+  assert.deepEqual(own, [
+    ['', 40],
+    ['mlp', 6],
+  ]);
+  assert.deepEqual((await told({ isChain: false }))[1], []);
+});
+
+test('a graph of other size, or two that disagree, name nothing', async () => {
+  const marked = await openProfile([capturePath('graph')]);
+  const told = async (found: unknown[]) =>
+    layersOf(joinSidecars([marked, await sidecarOf(marked, { graphs: found })])[0])[1];
+  assert.deepEqual(await told(graphs({ kernels: 1015 })), []);
+  assert.deepEqual(await told([...graphs(), ...graphs({ parts: [part('model.layers.3', 0, 46)] })]), []);
+  assert.equal((await told([...graphs(), ...graphs({ startNs: 9 })])).length, 2);
+  // As many kernels, but not as many before the part.
+  const shifted = [{ ...part('model.layers.99', 1, 47), firstKernel: 0, endKernel: 46 }];
+  assert.deepEqual(await told(graphs({ nodes: 1017, parts: shifted })), []);
+});
+
+test('parts of graphs that cannot be are left out and counted', async () => {
+  const marked = await openProfile([capturePath('graph')]);
+  const bad = [
+    ...graphs({
+      parts: [part('model.layers.99', 0, 9999), part('model.layers.99', 46, 40), { name: 5 }, null],
+    }),
+    ...graphs({ nodes: 1e12 }),
+    ...graphs({ parts: 'none' }),
+    ...graphs({ startNs: 'x' }),
+    null,
+  ];
+  const sidecar = await sidecarOf(marked, { graphs: bad, graphsLeftOut: 3 });
+  assert.equal(sidecar.tables.graphParts, undefined);
+  assert.equal(sidecar.notes.find(({ code }) => code === 'agent-graphs')?.count, 6);
+  assert.equal(sidecar.notes.find(({ code }) => code === 'agent-graphs-left-out')?.count, 3);
+});
+
+test('windows of one process are several captures, and each gets its layers', async () => {
+  const marked = await openProfile([capturePath('graph')]);
+  const joined = joinSidecars([marked, marked, await sidecarOf(marked, { graphs: graphs() })]);
+  assert.deepEqual(
+    joined.map(({ tables }) => tables.graphParts?.length),
+    [2, 2],
+  );
 });
 
 test('what does not fit is left out and said', async () => {

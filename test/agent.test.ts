@@ -106,6 +106,22 @@ test('windows: exactly the iterations asked for, ends inclusive, one trace per w
   );
 });
 
+test('the file of the agent: one per rank, none of a process without steps, where it was asked for', {
+  skip,
+}, () => {
+  const seen = { STEPSCOPE_SIDECAR: 'seen.agent.json' };
+  const rank = mustRun(scenario('plain', { ...seen, RANK: '1', WORLD_SIZE: '2' }));
+  assert.deepEqual(readdirSync(rank.folder), ['seen-rank-1.agent.json']);
+  assert.equal(json(rank, 'seen-rank-1.agent.json').iterations.length, 21);
+  assert.deepEqual(readdirSync(mustRun(run(['-c', 'import torch'], seen)).folder), []);
+  // A program may go elsewhere before anything is written.
+  const elsewhere = `import os, runpy, sys; os.mkdir("x"); os.chdir("x"); sys.argv = ["", "plain"]; runpy.run_path(${JSON.stringify(path.join(programs, 'scenarios.py'))}, run_name="__main__")`;
+  assert.deepEqual(readdirSync(mustRun(run(['-c', elsewhere], seen)).folder).sort(), [
+    'seen.agent.json',
+    'x',
+  ]);
+});
+
 test('phases, batch and tokens come from the inputs, in our marker grammar', { skip }, async () => {
   const ran = mustRun(
     scenario('plain', { STEPSCOPE_PROFILE_START_STOP: '0-2', STEPSCOPE_TORCH_TRACE: 'out/trace.json' }),

@@ -372,6 +372,25 @@ function underNsys(steps: number): Runnable | undefined {
 
 const missing = 'no nsys with its NVTX headers and a C compiler on this machine';
 
+test('the file of the agent alone is no report', async () => {
+  const output = path.join(work, 'alone');
+  const write = `require('fs').writeFileSync(${JSON.stringify(`${output}-rank-1.agent.json`)}, '{}')`;
+  const result = await run({
+    command: [process.execPath, '-e', write],
+    nsysAt: -1,
+    env: {},
+    outputs: [
+      { kind: 'nsys-report', pattern: `${output}.nsys-rep` },
+      { kind: 'agent-sidecar', pattern: `${output}.agent.json` },
+    ],
+  });
+  assert.deepEqual(
+    result.files.map(({ kind, bytes }) => [kind, bytes]),
+    [['agent-sidecar', 2]],
+  );
+  assert.match(failureOf(result)!.message, /No report was written/);
+});
+
 test('the real nsys around real ranges: a report that opens', async t => {
   const plan = underNsys(30);
   if (!plan) return t.skip(missing);

@@ -172,14 +172,14 @@ const time: ExpertTime = { floorNs: 100, nsPerPair: 10, basis: 'given', about: '
 test('cost: the busiest GPU of every layer, by hand', () => {
   const { samples } = summaryOf([[30, 10, 0, 0, 10, 10, 10, 10]], 4);
   const cost = costOf(samples, 4, [plainPlacement(4, 2)], time);
-  // Layer one: 40 and 0 pairs, even 20; layer two is even at 20.
+  // Layer one: 40 and 0 pairs, even 20; layer two is even at 20, so nobody waits there.
   assert.equal(cost.ns, 100 + 400 + 100 + 200);
   assert.equal(cost.balancedNs, 2 * (100 + 200));
   assert.equal(cost.lostShare, 1 - 600 / 800);
   assert.equal(cost.imbalance, (2 + 1) / 2);
   assert.deepEqual(
     cost.gpus.map(({ criticalShare }) => criticalShare),
-    [1, 0],
+    [0.5, 0],
   );
   // A floor cannot be evened out: without one the same routing costs more.
   assert.ok(costOf(samples, 4, [plainPlacement(4, 2)], proportional).lostShare > cost.lostShare);

@@ -88,16 +88,21 @@ class Driver:
         except Exception as error:
             row["nsys"] = {"trouble": str(error)}
         if row.get("result"):
-            row["stepsAsTheyWere"] = agrees(row["nsys"].get("steps"), row["result"].get("truth"))
+            row["stepsAsTheyWere"] = agrees(
+                row["nsys"].get("steps"), row["result"].get("truth"), row["variables"]
+            )
 
     def save(self) -> None:
         with open(self.path("results.json"), "w") as file:
             json.dump({"runs": self.runs}, file, indent=1)
 
 
-def agrees(steps: Any, truth: Any) -> bool:
-    """Six steps, 10 to 15, each what the program did in its own count."""
-    return steps == [[number, *truth[number]] for number in range(10, 16)] if steps and truth else False
+def agrees(steps: Any, truth: Any, variables: Dict[str, str]) -> bool:
+    """All steps of the window, or all there were, each what the program did in its own count."""
+    if not steps or not truth:
+        return False
+    first, last = map(int, variables.get("STEPSCOPE_PROFILE_START_STOP", "0-%d" % (len(truth) - 1)).split("-"))
+    return bool(steps == [[number, *row] for number, row in enumerate(truth) if first <= number <= last])
 
 
 def windows_in_nsys(driver: Driver) -> None:
@@ -116,7 +121,7 @@ def windows_in_torch(driver: Driver) -> None:
             row = driver.run(name, serve(model, mode), variables)
             row["torch"] = in_torch(driver.path(name + "-rank-0.json.gz"))
             if row.get("result") and row["torch"]:
-                row["stepsAsTheyWere"] = agrees(row["torch"]["steps"], row["result"]["truth"])
+                row["stepsAsTheyWere"] = agrees(row["torch"]["steps"], row["result"]["truth"], variables)
 
 
 def graphs_from_the_start(driver: Driver) -> None:
@@ -157,6 +162,19 @@ def perfect_router(driver: Driver) -> None:
                     driver.run("timed-" + name, [*program, "--requests", "40"], perfect)
 
 
+def long_pair(driver: Driver) -> None:
+    """Twenty steps of decode with each router, enough to compare by; the runs take turns."""
+    for turn in (1, 2):
+        for router in ("learned", "perfect"):
+            name = "pair-%s-%d" % (router, turn)
+            perfect = {"ENABLE_PERFECT_ROUTER": "1"} if router == "perfect" else {}
+            program = [*serve("gpt-oss", "graph", 256), "--skew", "--experts", "grouped_mm", "--tokens", "30"]
+            window = {"STEPSCOPE_PROFILE_START_STOP": "70-89", "STEPSCOPE_MARKERS": "step,layers,moe"}
+            load = {"STEPSCOPE_EXPERT_LOAD": name + ".load.json", "STEPSCOPE_SIDECAR": name + ".agent.json"}
+            row = driver.run(name, program, {**window, **load, **perfect}, ["--trace=cuda,nvtx", *RANGED])
+            row["experts"] = in_expert_load(driver.path(name + ".load-rank-0.json"))
+
+
 def serve(model: str, mode: str, batch: int = 8) -> List[str]:
     return ["serve.py", "--model", model, "--mode", mode, "--batch", str(batch)]
 
@@ -166,6 +184,7 @@ PARTS = {
     "torch": windows_in_torch,
     "creation": graphs_from_the_start,
     "router": perfect_router,
+    "pair": long_pair,
     "overhead": overhead,
 }
 

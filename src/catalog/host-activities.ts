@@ -57,5 +57,7 @@ export const SYNC_CALL =
 export const ALLOCATION_CALL =
   /^(cuda|hip)(Ext)?(Malloc|Free|Host(Alloc|Register|Unregister|Free|Malloc)|MemPool(Create|Destroy|Trim))|^cuMem(Alloc|Free|Create|Release|Map|Unmap|AddressReserve|AddressFree|SetAccess|Host(Alloc|Register))/;
 /** Ranges nsys writes with -t python-gil. */
+/** A setting of a capture: our agent wrote down every collection, so that none recorded means none happened. */
+export const GC_WATCHED = 'garbage collections';
 export const GIL_WAIT = 'Waiting for GIL';
 export const GIL_HOLD = 'Holding GIL';

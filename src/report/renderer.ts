@@ -7,7 +7,7 @@ export interface RenderContext {
   readonly color: boolean;
   /** Rows per table to show to people; formats for machines always give all. */
   readonly rowLimit?: number;
-  /** The option that gives every column, where it is not `--format csv`. */
+  /** The option that gives every row and column, where it is not `--csv`. */
   readonly allColumns?: string;
 }
 

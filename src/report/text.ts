@@ -125,13 +125,14 @@ function renderTable(block: TableBlock, context: RenderContext): string {
   for (let row = 0; row < rows; row++) lines.push(line(columns.map(column => column.cells[row])));
   const remark = (text: string) =>
     lines.push(...wrap(printable(text), context.width - 2).map(part => paint.dim(`  ${part}`)));
+  const all = context.allColumns ?? '--csv';
   if (block.rows > rows)
-    remark(`… ${plural(block.rows - rows, 'more row')} (--rows N shows more, --format csv all)`);
+    remark(`… ${plural(block.rows - rows, 'more row')} (--rows N shows more, ${all} all)`);
   if (hidden.length > 0) {
     const inOrder = block.columns
       .map(column => shortHeader(column.header))
       .filter(header => hidden.includes(header));
-    remark(`too narrow for: ${inOrder.join(', ')} (${context.allColumns ?? '--format csv'} has all)`);
+    remark(`too narrow for: ${inOrder.join(', ')} (${all} has all)`);
   }
   return `${lines.join('\n')}\n`;
 }

@@ -184,7 +184,7 @@ const garbageCollection: Rule = {
             budgetEvidence(
               total,
               ns,
-              `${formatCount(Math.round(count))} collections per step, the longest ${formatDuration(longest)}`,
+              `${count < 10 ? count.toFixed(1) : formatCount(Math.round(count))} collections per step, the longest ${formatDuration(longest)}`,
             ),
             { text: 'collections by generation', analysis: 'gc', rows: rows.map(row => row.key) },
           ],

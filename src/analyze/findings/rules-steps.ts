@@ -3,6 +3,7 @@
 import { summarize } from '../../base/stats.js';
 import { formatDuration, formatShare, plural } from '../../base/units.js';
 import { idleCauses } from '../../catalog/idle-causes.js';
+import { graphMode } from '../../model/capabilities.js';
 import { graphCoverage } from '../gpu/graph-coverage.js';
 import { iterations } from '../inference/iterations.js';
 import { rankSkew } from '../inference/rank-skew.js';
@@ -96,6 +97,9 @@ const rankSkewRule: Rule = {
     if (!total || skewNs === null) return [];
     const wallNs = perWindow(total, total.wallNs);
     if (skewNs < input.policy.rankSkew * wallNs) return [];
+    // Ranks that never talk in a step (copies of one server) do not wait for each other.
+    const talks = graphMode(input.profile) === 'blocks' || rows.some(row => row.communicationNs > 0);
+    if (!talks) return [];
     const latest = [...rows].sort((a, b) => b.lastToStart - a.lastToStart)[0];
     return [
       finding('rank-skew', input, {

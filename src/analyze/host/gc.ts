@@ -3,7 +3,7 @@
 import { NONE } from '../../base/column.js';
 import { IntervalBuilder, intersect, totalLength } from '../../base/intervals.js';
 import { formatDuration, formatShare } from '../../base/units.js';
-import { activityOf } from '../../catalog/host-activities.js';
+import { activityOf, GC_WATCHED } from '../../catalog/host-activities.js';
 import { RangeKind } from '../../model/schema.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { NotRecorded } from '../analysis.js';
@@ -94,7 +94,7 @@ export const gc: Analysis<GcRow, AnalysisResult<GcRow>> = {
       if (!builder) tally.byProcess.set(process, (builder = new IntervalBuilder()));
       builder.add(start, end);
     }
-    if (seen === 0) throw gcNotRecorded();
+    if (seen === 0 && !profile.capture.settings[GC_WATCHED]) throw gcNotRecorded();
     const rows = [...tallies]
       .sort((a, b) => (b[0] ?? -1) - (a[0] ?? -1))
       .map(([generation, { count, totalNs, longestNs, byProcess }]): GcRow => {
@@ -119,5 +119,5 @@ export const gc: Analysis<GcRow, AnalysisResult<GcRow>> = {
 const gcNotRecorded = () =>
   new NotRecorded(
     'Python garbage collections',
-    'TLLM_PROFILE_RECORD_GC=1, or mark them as "Python GC" from gc.callbacks',
+    'TLLM_PROFILE_RECORD_GC=1; elsewhere capture with --agent, or mark them as "Python GC" from gc.callbacks',
   );

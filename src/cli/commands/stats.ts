@@ -93,7 +93,15 @@ export const stats: Command = {
       else blocks.push(block);
     }
     const rowLimit = values.rows ? Number(values.rows) : values.report ? undefined : READABLE_ROWS;
-    if (!toFiles) output.out(renderer.render(blocks, { width: output.width, color: output.color, rowLimit }));
+    if (!toFiles)
+      output.out(
+        renderer.render(blocks, {
+          width: output.width,
+          color: output.color,
+          rowLimit,
+          allColumns: '--format csv',
+        }),
+      );
     warn(profile, blocks, renderer, output);
     return 0;
   },

@@ -4,6 +4,7 @@
  * sees what it would have seen had the capture recorded them.
  */
 import { UserError } from '../../base/user-error.js';
+import { GC_WATCHED } from '../../catalog/host-activities.js';
 import { ProfileBuilder } from '../../model/builder.js';
 import type { Profile } from '../../model/profile.js';
 import { RangeKind } from '../../model/schema.js';
@@ -107,7 +108,7 @@ function toProfile(document: Fields, file: ProfileFile): Profile {
     formatVersion: String(document.stepscopeAgent),
     files: [file.name],
     sizeBytes: file.sizeBytes,
-    settings: {},
+    settings: Array.isArray(document.gcPauses) ? { [GC_WATCHED]: 'watched by the agent' } : {},
     versions: versionsOf(document.versions),
     ...(worldSize > 1 ? { distributed: { rank, worldSize, backend: '' } } : {}),
     ranks: worldSize > 1 ? [rank] : [],

@@ -1,7 +1,7 @@
 /**
  * Puts what the agent wrote down into the captures of the same processes: steps and garbage collections as ranges, where
- * the capture has no step markers of its own and both clocks are the wall clock. Versions and the parts of captured
- * graphs are added in any case.
+ * the capture has none of its own and both clocks are the wall clock. Versions and the parts of captured graphs are
+ * added in any case.
  *
  *     capture   ....[kernels  kernels  kernels]....
  *     sidecar   [0] [1     ] [2     ] [3      ] [4]      0 and 4 lie outside and are left out
@@ -9,6 +9,7 @@
 import { type AnyArray, allocate, missingValue, NONE } from '../../base/column.js';
 import type { Note } from '../../base/notes.js';
 import { matchMarker } from '../../catalog/engine-markers.js';
+import { activityOf } from '../../catalog/host-activities.js';
 import type { Profile, ThreadInfo } from '../../model/profile.js';
 import { columnsOf, RangeKind } from '../../model/schema.js';
 
@@ -56,6 +57,7 @@ function join(capture: Profile, sidecar: Profile): Profile {
         ...capture.capture,
         files: [...capture.capture.files, ...sidecar.capture.files],
         sizeBytes: capture.capture.sizeBytes + sidecar.capture.sizeBytes,
+        settings: { ...sidecar.capture.settings, ...capture.capture.settings },
         versions: { ...sidecar.capture.versions, ...capture.capture.versions },
       },
       notes: [...capture.notes, ...sidecar.notes],
@@ -63,18 +65,26 @@ function join(capture: Profile, sidecar: Profile): Profile {
     sidecar,
   );
   if (capture.skipped.includes('ranges') || !sidecar.tables.ranges) return told;
-  if (hasStepMarkers(capture)) return told;
+  const has = kindsIn(capture);
+  const missing = [...kindsIn(sidecar)].filter(kind => !has.has(kind));
+  if (missing.length === 0) return told;
   if (capture.clock !== 'utc')
     return withNote(told, sidecar, 'could not be placed: the capture does not say its wall-clock time');
-  return withRanges(told, sidecar);
+  return withRanges(told, sidecar, missing);
 }
 
-function hasStepMarkers({ tables, strings }: Profile): boolean {
+type RangeOf = 'steps' | 'garbage collections';
+
+function kindOf(name: string): RangeOf | undefined {
+  if (activityOf(name) === 'garbage-collection') return 'garbage collections';
+  const match = matchMarker(name);
+  return match !== undefined && !match.grammar.generic ? 'steps' : undefined;
+}
+
+function kindsIn({ tables, strings }: Profile): Set<RangeOf> {
   const names = new Set((tables.ranges?.name ?? []) as unknown as Int32Array);
-  return [...names].some(id => {
-    const match = id === NONE ? undefined : matchMarker(strings.text(id as never));
-    return match !== undefined && !match.grammar.generic;
-  });
+  const kinds = [...names].flatMap(id => (id === NONE ? [] : (kindOf(strings.text(id as never)) ?? [])));
+  return new Set(kinds);
 }
 
 function withNote(profile: Profile, sidecar: Profile, text: string): Profile {
@@ -88,17 +98,21 @@ function withNote(profile: Profile, sidecar: Profile, text: string): Profile {
   return { ...profile, notes: [...profile.notes, note] };
 }
 
-function withRanges(capture: Profile, sidecar: Profile): Profile {
+function withRanges(capture: Profile, sidecar: Profile, wanted: readonly RangeOf[]): Profile {
   const added = sidecar.tables.ranges as unknown as Cells;
   const shiftNs = Number(sidecar.originNs - capture.originNs);
   const span = spanOf(capture);
   const starts = added.start!;
   const ends = added.end!;
+  const isWanted = (row: number) =>
+    wanted.includes(kindOf(sidecar.strings.text(added.name![row] as never)) as RangeOf);
   const rows = Array.from({ length: added.length }, (_, row) => row).filter(
-    row => ends[row] + shiftNs > span.startNs && starts[row] + shiftNs < span.endNs,
+    row => ends[row] + shiftNs > span.startNs && starts[row] + shiftNs < span.endNs && isWanted(row),
   );
   if (rows.length === 0)
-    return withNote(capture, sidecar, 'lies outside the time of the capture and was left out');
+    return wanted.includes('steps')
+      ? withNote(capture, sidecar, 'lies outside the time of the capture and was left out')
+      : capture;
   const { threads, threadOf, nameOf } = translation(capture, sidecar);
   const fresh = rows.map(row => ({
     start: starts[row] + shiftNs,
@@ -109,7 +123,7 @@ function withRanges(capture: Profile, sidecar: Profile): Profile {
   }));
   const ranges = insert('ranges', capture.tables.ranges as unknown as Cells | undefined, fresh);
   const joined = { ...capture, threads, tables: { ...capture.tables, ranges: ranges as never } };
-  return withNote(joined, sidecar, 'tells the steps, placed by the clock of the machine');
+  return withNote(joined, sidecar, `tells the ${wanted.join(' and ')}, placed by the clock of the machine`);
 }
 
 /** Numbers of nodes need no clock; where the clocks cannot be compared, the time of capturing is left at zero. */

@@ -61,7 +61,8 @@ export function costOf(
       const { most, at, sum } = busiest(loads);
       if (sum === 0) continue;
       for (let gpu = 0; gpu < gpus; gpu++) pairs[gpu] += loads[gpu];
-      critical[at]++;
+      // Where all have as much, nobody waits.
+      if (most * gpus > sum) critical[at]++;
       const own = sums[layer];
       const time1 = expertNs(time, most);
       const time2 = expertNs(time, sum / gpus);
