@@ -148,6 +148,7 @@ class LinkBook {
 
   /** What the alignment left over on both sides under one name ran at another place; so did rare kernels. */
   finish(from: SideMeans, to: SideMeans, nameOf: ((kernel: KernelFacts) => string) | undefined): Link[] {
+    this.undoExchanges(from, to);
     this.addUnseen('removed', from);
     this.addUnseen('added', to);
     const left = (kind: LinkKind, name: (link: Link) => string) => {
@@ -174,6 +175,35 @@ class LinkBook {
       }
     }
     return [...this.links.values()];
+  }
+
+  /**
+   * Libraries choose kernels by length, so steps of one run differ. Where the typical steps differ only in that, and
+   * both kernels run as often on both sides over all steps, neither took the other's place.
+   */
+  private undoExchanges(from: SideMeans, to: SideMeans): void {
+    for (const link of [...this.links.values()]) {
+      if (link.kind !== 'replaced') continue;
+      const [[old], [fresh]] = [link.from, link.to];
+      if (!runsAlike(old.part, from, to) || !runsAlike(fresh.part, from, to)) continue;
+      this.links.delete(keyOf(link));
+      this.addToSame('from', old, to);
+      this.addToSame('to', fresh, from);
+    }
+  }
+
+  private addToSame(which: 'from' | 'to', share: Share, other: SideMeans): void {
+    const known = [...this.links.values()].find(
+      ({ kind, [which]: own }) => kind === 'same' && own[0].part === share.part,
+    );
+    if (known) {
+      known[which][0].count += share.count;
+      known[which][0].weight += share.weight;
+      return;
+    }
+    const { count, spentNs } = other.parts.get(share.part)!;
+    const theirs = [{ part: share.part, count, weight: spentNs }];
+    this.put('same', which === 'from' ? [share] : theirs, which === 'from' ? theirs : [share]);
   }
 
   private join(gone: Link, came: Link): void {
@@ -209,6 +239,14 @@ class LinkBook {
         known[side][k].weight += share.weight;
       });
   }
+}
+
+/** How far the mean number of launches of two runs may differ by the steps that happened to be captured. */
+const ALIKE = 0.1;
+
+function runsAlike(part: string, from: SideMeans, to: SideMeans): boolean {
+  const [a, b] = [from, to].map(side => side.parts.get(part)?.count ?? 0);
+  return a > 0 && b > 0 && Math.abs(a - b) <= ALIKE * Math.max(a, b);
 }
 
 /** One share per kernel, in order of name. */
