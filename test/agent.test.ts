@@ -282,7 +282,9 @@ test('engines: vLLM, SGLang, TensorRT-LLM and generate say what they schedule', 
     [1, 'decode', 0, 0, 2, 2, 34],
     [2, 'mixed', 1, 10, 2, 2, null],
     [3, 'speculative', 0, 0, 2, 8, 60],
-    [4, 'unknown', 0, 0, 0, 0, null],
+    [4, 'speculative', 0, 0, 2, 6, 66],
+    [5, 'unknown', 0, 0, 0, 0, null],
+    [6, 'unknown', 0, 0, 0, 0, null],
   ]);
   assert.deepEqual(
     facts(scenario('tensorrt_llm', seen)).map((row: unknown[]) => row.slice(0, 5)),

@@ -202,6 +202,11 @@ const kinds: Readonly<Record<string, (ask: Ask) => Promise<void> | void>> = {
     truths.push({ arrivedMs: ask.arrivedMs, pieceMs: [], body: ask.body });
     whole(ask.socket, '400 Bad Request', '{"message":"The model `` does not exist."}');
   },
+  /** Takes short prompts only, as a model of small context. */
+  'short-context': ask =>
+    promptWords(ask.body) > 100
+      ? whole(ask.socket, '400 Bad Request', '{"error":{"message":"maximum context length is 100 tokens"}}')
+      : timed(ask),
   redirect: ({ socket }) =>
     whole(socket, '307 Temporary Redirect', '', 'Location: https://elsewhere.example/v1?key=hidden\r\n'),
   /** Takes only the fields of the original API. */

@@ -252,6 +252,9 @@ test('nothing worked at all: two lines and a status', async () => {
   assert.equal(wrong.status, 11);
   assert.match(wrong.err, /HTTP 400 \(The model `` does not exist\.\)\.\n.*--model/);
   assert.equal((await seen()).truths.length, 4);
+  // The warm-up met the same refusal first; its words are not lost with it.
+  const long = await stepscope(['load', `${address}/short-context`, '--requests', '2']);
+  assert.match(long.err, /HTTP 400 \(maximum context length is 100 tokens\)\.\n.*--input-tokens/);
   const refused = await stepscope(['load', 'http://127.0.0.1:1', '--requests', '2']);
   assert.equal(refused.status, 11);
   assert.match(refused.err, /connection refused/);

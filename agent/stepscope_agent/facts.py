@@ -143,7 +143,8 @@ def facts_of_sglang(args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> StepFacts:
     """sglang/srt: Scheduler.run_batch(batch) and ModelRunner.forward(forward_batch)."""
     batch = args[0] if args else kwargs.get("batch", kwargs.get("forward_batch"))
     mode = batch.forward_mode
-    if mode is None or mode.is_idle():
+    # Prebuilt: a decode worker takes over caches that a prefill worker filled, and runs nothing.
+    if mode is None or mode.is_idle() or _asks(mode, "is_prebuilt"):
         return UNKNOWN
     size = batch.batch_size
     requests = int(size() if callable(size) else size)
@@ -154,7 +155,8 @@ def facts_of_sglang(args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> StepFacts:
     tokens = getattr(batch, "extend_num_tokens", None)
     if not isinstance(tokens, int):
         tokens = _rows(getattr(batch, "input_ids", None)) or 0
-    if _asks(mode, "is_target_verify") or _asks(mode, "is_draft_extend"):
+    speculating = ("is_target_verify", "is_draft_extend", "is_draft_extend_v2")
+    if any(_asks(mode, name) for name in speculating):
         return StepFacts(generation_requests=requests, generation_tokens=tokens, generation_kv=kv)
     decoding = len(getattr(batch, "decoding_reqs", None) or ()) if _asks(mode, "is_mixed") else 0
     return StepFacts(requests - decoding, max(0, tokens - decoding), decoding, decoding)

@@ -331,6 +331,8 @@ def sglang() -> None:
         batch("mixed", batch_size=lambda: 3, extend_num_tokens=12, decoding_reqs=[1, 2], seq_lens_sum=50)
     )
     scheduler.run_batch(batch("target_verify", batch_size=lambda: 2, extend_num_tokens=8, seq_lens_sum=60))
+    scheduler.run_batch(batch("draft_extend_v2", batch_size=lambda: 2, extend_num_tokens=6, seq_lens_sum=66))
+    scheduler.run_batch(batch("prebuilt", batch_size=lambda: 2, extend_num_tokens=0, seq_lens_sum=66))
     scheduler.run_batch(batch("idle", batch_size=lambda: 0, seq_lens_sum=0))
     say()
 

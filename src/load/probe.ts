@@ -117,7 +117,7 @@ export function noAnswer(kind: string, detail: string): UserError {
       : kind === 'redirect'
         ? 'Give the address it redirects to.'
         : /^http-4/.test(kind)
-          ? 'Check the address, --api completions or chat, and --model.'
+          ? 'Check the address, --api completions or chat, --model, and --input-tokens against what the model takes.'
           : 'Look into the log of the server; --timeout gives it more time.';
   return new UserError(
     'no-answer',

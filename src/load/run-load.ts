@@ -91,8 +91,8 @@ async function measured(
   const levels: LevelResult[] = [];
   for (const [index, level] of plan.levels.entries()) {
     if (signal.aborted) break;
-    // One example of a kind is shown; to clean every one of thousands would cost the time of other requests.
-    const shown = new Set<string>();
+    // One example of a kind stands for all, those of the warm-up too: to clean thousands would cost other requests time.
+    const examples = new Map<string, string>();
     const prepare: Prepare = (part, number) => {
       const prompt = prompts.prompt(part, number);
       const bytes = Buffer.from(requestBody(body, prompt));
@@ -101,9 +101,9 @@ async function measured(
         const record = recordOf(number, dueNs ?? result.sentNs, prompt, result);
         if (!record.failure) return record;
         const { kind, detail } = record.failure;
-        const isFirst = !shown.has(kind);
-        shown.add(kind);
-        return { ...record, failure: { kind, detail: isFirst ? scrub(detail, secrets, prompt) : '' } };
+        const example = examples.get(kind) ?? scrub(detail, secrets, prompt);
+        examples.set(kind, example);
+        return { ...record, failure: { kind, detail: example } };
       };
     };
     const settings = {

@@ -70,6 +70,8 @@ function settings(draft: RunDraft, config: unknown): void {
   const first = (...values: unknown[]) => values.find(value => value !== undefined && value !== null);
   const one = (value: unknown) => (Array.isArray(value) ? value[0] : value);
   const [item] = listAt(config, 'models', 'items');
+  // AIPerf 0.13: phases one after another, of which one is measured.
+  const phase = listAt(config, 'phases').find(own => at(own, 'kind') === 'profiling');
   const number = (value: unknown) => (typeof value === 'number' && value > 0 ? value : undefined);
   draft
     .text(
@@ -91,14 +93,17 @@ function settings(draft: RunDraft, config: unknown): void {
           at(config, 'loadgen', 'concurrency'),
           at(config, 'perf_analyzer', 'stimulus', 'concurrency'),
           at(config, 'concurrency'),
+          at(phase, 'concurrency'),
         ),
       ),
     )
     .number(
       'load.requests',
-      number(first(at(config, 'loadgen', 'request_count'), at(config, 'request_count'))),
+      number(
+        first(at(config, 'loadgen', 'request_count'), at(config, 'request_count'), at(phase, 'requests')),
+      ),
     )
-    .rate(first(at(config, 'loadgen', 'request_rate'), at(config, 'request_rate')));
+    .rate(first(at(config, 'loadgen', 'request_rate'), at(config, 'request_rate'), at(phase, 'rate')));
 }
 
 /** A time whose unit we do not know is not taken. */

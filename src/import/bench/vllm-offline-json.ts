@@ -18,7 +18,9 @@ export const vllmThroughputJson: BenchImporter = {
     content.objects
       .filter(({ value }) => has(value, 'requests_per_second'))
       .map(({ value, line }) => {
-        const draft = new RunDraft('vllm bench throughput').text('framework', 'vLLM');
+        const draft = new RunDraft('vllm bench throughput')
+          .text('framework', 'vLLM')
+          .text('model', at(value, 'model_id'));
         draft.line = line;
         return draft
           .number('durationNs', at(value, 'elapsed_time'), SECONDS)
@@ -38,7 +40,9 @@ export const vllmLatencyJson: BenchImporter = {
     content.objects
       .filter(({ value }) => has(value, 'avg_latency'))
       .map(({ value, line }) => {
-        const draft = new RunDraft('vllm bench latency').text('framework', 'vLLM');
+        const draft = new RunDraft('vllm bench latency')
+          .text('framework', 'vLLM')
+          .text('model', at(value, 'model_id'));
         draft.line = line;
         draft
           .number('latency.e2e.mean', at(value, 'avg_latency'), SECONDS)
