@@ -9,31 +9,15 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { Analyzer, type AnyAnalysis, type Json } from '../src/analyze/analysis.js';
 import { analyses } from '../src/analyze/index.js';
 import { describePage } from '../src/analyze/page.js';
-import { runCommand } from '../src/cli/main.js';
 import { analysisSchema, outcomeAsJson } from '../src/report/analysis-json.js';
 import { text } from '../src/report/text.js';
 import { captureNames, capturePath, projectRoot } from '../src/testing/captures.js';
 import { assertGolden, assertSameText } from '../src/testing/golden.js';
 import { parseCsv } from '../src/testing/parse-csv.js';
 import { randomProfile } from '../src/testing/random-profile.js';
+import { runStepscope } from './run-stepscope.js';
 
-async function stepscope(...args: string[]): Promise<{ status: number; out: string; err: string }> {
-  let out = '';
-  let err = '';
-  const status = await runCommand(args, {
-    out: text => {
-      out += text;
-    },
-    err: text => {
-      err += text;
-    },
-    width: 110,
-    color: false,
-    progress: () => {},
-    clearProgress: () => {},
-  });
-  return { status, out, err };
-}
+const stepscope = (...args: string[]) => runStepscope(args);
 
 interface Document {
   readonly schema: string;

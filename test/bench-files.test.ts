@@ -10,7 +10,6 @@ import { shiftDecimal } from '../src/base/decimal-shift.js';
 import { parsePythonLiteral } from '../src/base/python-literal.js';
 import { UserError } from '../src/base/user-error.js';
 import { benchMetrics } from '../src/catalog/bench-metrics.js';
-import { runCommand } from '../src/cli/main.js';
 import { compareBenchRuns } from '../src/compare/bench-difference.js';
 import { BenchContent } from '../src/import/bench/bench-content.js';
 import { benchImporters } from '../src/import/bench/index.js';
@@ -20,6 +19,7 @@ import { benchSchema } from '../src/report/bench-json.js';
 import { externalFiles, externalFolder, projectRoot } from '../src/testing/captures.js';
 import { assertGolden, assertSameText } from '../src/testing/golden.js';
 import { parseCsv } from '../src/testing/parse-csv.js';
+import { runStepscope } from './run-stepscope.js';
 
 const folder = path.join(projectRoot, 'test/fixtures/bench');
 const names = readdirSync(folder)
@@ -31,19 +31,7 @@ const read = (name: string) => readBenchText(name, textOf(name));
 const temporary = mkdtempSync(path.join(tmpdir(), 'stepscope-bench-'));
 after(() => rmSync(temporary, { recursive: true }));
 
-async function stepscope(args: string[], width = 110) {
-  let out = '';
-  let err = '';
-  const status = await runCommand(['bench', ...args], {
-    out: text => (out += text),
-    err: text => (err += text),
-    width,
-    color: false,
-    progress: () => {},
-    clearProgress: () => {},
-  });
-  return { status, out, err };
-}
+const stepscope = (args: string[], width?: number) => runStepscope(['bench', ...args], width);
 
 /** Every number of a run by its name, rows aside. */
 function figuresOf(run: BenchRun): Map<string, number> {

@@ -6,29 +6,17 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, test } from 'node:test';
 import { chooseReport, statsReports } from '../src/analyze/stats/index.js';
-import type { Output } from '../src/cli/command.js';
-import { commands, runCommand } from '../src/cli/main.js';
+import { commands } from '../src/cli/main.js';
 import { numberFormatter } from '../src/report/csv.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
 import { assertGolden } from '../src/testing/golden.js';
 import { parseCsv } from '../src/testing/parse-csv.js';
+import { runStepscope } from './run-stepscope.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-cli-'));
 after(() => rmSync(folder, { recursive: true }));
 
-async function stepscope(args: string[], width = Infinity, color = false) {
-  let out = '';
-  let err = '';
-  const output: Output = {
-    out: text => (out += text),
-    err: text => (err += text),
-    width,
-    color,
-    progress: () => {},
-    clearProgress: () => {},
-  };
-  return { status: await runCommand(args, output), out, err };
-}
+const stepscope = (args: string[], width = Infinity, color = false) => runStepscope(args, width, color);
 
 for (const name of ['eager', 'graphmode', 'client', 'stress']) {
   test(`info on ${name}`, async () => {

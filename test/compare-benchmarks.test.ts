@@ -6,11 +6,11 @@ import * as path from 'node:path';
 import { after, test } from 'node:test';
 import { Analyzer } from '../src/analyze/analysis.js';
 import { kernelFamilies } from '../src/analyze/gpu/kernel-families.js';
-import { runCommand } from '../src/cli/main.js';
 import { familiesOfTable } from '../src/compare/kernel-table-families.js';
 import { readKernelTables } from '../src/import/kernel-table/read-kernel-tables.js';
 import { openProfile } from '../src/import/open.js';
 import { captureNames, capturePath, capturesFolder, projectRoot } from '../src/testing/captures.js';
+import { runStepscope } from './run-stepscope.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-benchmarks-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -19,22 +19,7 @@ const seed = path.join(projectRoot, '../shared/seeds/004-practice-log.txt');
 const skip = existsSync(seed) ? false : 'no ../shared beside the project';
 const serving = path.join(projectRoot, 'test/fixtures/bench/vllm-serve.json');
 
-async function stepscope(...args: string[]): Promise<{ status: number; out: string; err: string }> {
-  let [out, err] = ['', ''];
-  const output = {
-    out: (text: string) => {
-      out += text;
-    },
-    err: (text: string) => {
-      err += text;
-    },
-    width: 120,
-    color: false,
-    progress: () => {},
-    clearProgress: () => {},
-  };
-  return { status: await runCommand(args, output), out, err };
-}
+const stepscope = (...args: string[]) => runStepscope(args, 120);
 
 /** The result with every figure that names one of these times a factor. */
 function scaled(name: string, pattern: RegExp, factor: number): string {

@@ -8,33 +8,17 @@ import { after, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { distinctNames } from '../src/cli/compare-arguments.js';
-import { runCommand } from '../src/cli/main.js';
 import { compareSchema } from '../src/compare/compare-schema.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
 import { assertGolden, assertSameText } from '../src/testing/golden.js';
 import { parseCsv } from '../src/testing/parse-csv.js';
+import { runStepscope } from './run-stepscope.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-compare-'));
 after(() => rmSync(folder, { recursive: true }));
 const inFolder = (name: string) => path.join(folder, name);
 
-async function stepscope(...args: string[]): Promise<{ status: number; out: string; err: string }> {
-  let out = '';
-  let err = '';
-  const status = await runCommand(args, {
-    out: text => {
-      out += text;
-    },
-    err: text => {
-      err += text;
-    },
-    width: 110,
-    color: false,
-    progress: () => {},
-    clearProgress: () => {},
-  });
-  return { status, out, err };
-}
+const stepscope = (...args: string[]) => runStepscope(args);
 
 const [eager, graph] = [capturePath('eager'), capturePath('graph')];
 const [learned, perfect] = [capturePath('moe-learned'), capturePath('moe-perfect')];

@@ -11,11 +11,11 @@ import { stepBudget } from '../src/analyze/inference/step-budget.js';
 import { adviceFor } from '../src/catalog/advice.js';
 import { findModel } from '../src/catalog/models.js';
 import { defaultPolicy, parsePolicy } from '../src/catalog/policy.js';
-import { runCommand } from '../src/cli/main.js';
 import { openProfile } from '../src/import/open.js';
 import { validateProfile } from '../src/model/validate.js';
 import { capturePath } from '../src/testing/captures.js';
 import { drawEngine, type EngineOptions } from '../src/testing/drawn-engine.js';
+import { runStepscope } from './run-stepscope.js';
 
 const open = async (name: string, settings: Settings = {}) =>
   new Analyzer(await openProfile([capturePath(name)]), settings).get(findings);
@@ -243,21 +243,10 @@ test('a policy file changes thresholds; mistakes in it get two lines', async () 
   try {
     const file = path.join(folder, 'policy.json');
     writeFileSync(file, '{"launchShare": 0.95}');
-    let out = '';
-    const output = {
-      out: (text: string) => {
-        out += text;
-      },
-      err: () => {},
-      width: 110,
-      color: false,
-      progress: () => {},
-      clearProgress: () => {},
-    };
-    assert.equal(
-      await runCommand(['analyze', capturePath('eager'), '--only', 'findings', '--policy', file], output),
-      0,
-    );
+    const { status, out } = await runStepscope([
+      ...['analyze', capturePath('eager'), '--only', 'findings', '--policy', file],
+    ]);
+    assert.equal(status, 0);
     assert.doesNotMatch(out, /launched one by one/);
   } finally {
     rmSync(folder, { recursive: true });

@@ -12,7 +12,6 @@ import { tokenTime } from '../src/analyze/inference/token-time.js';
 import { UserError } from '../src/base/user-error.js';
 import { findModel } from '../src/catalog/models.js';
 import { frameworksPage } from '../src/cli/frameworks-page.js';
-import { runCommand } from '../src/cli/main.js';
 import { chooseRuns } from '../src/compare/frameworks/common-load.js';
 import { compareFrameworks } from '../src/compare/frameworks/compare-frameworks.js';
 import { correlate, pearson, ranks } from '../src/compare/frameworks/correlation.js';
@@ -33,6 +32,7 @@ import { captureNames, capturePath, projectRoot } from '../src/testing/captures.
 import { drawEngine } from '../src/testing/drawn-engine.js';
 import { assertGolden, assertSameText } from '../src/testing/golden.js';
 import { parseCsv } from '../src/testing/parse-csv.js';
+import { runStepscope } from './run-stepscope.js';
 
 const examples = path.join(projectRoot, 'docs/examples');
 const bundled = path.join(examples, 'frameworks-bundled.yaml');
@@ -47,19 +47,7 @@ after(async () => {
   if (!process.env.REPORT_FOLDER) rmSync(folder, { recursive: true });
 });
 
-async function stepscope(args: string[], width = 100) {
-  let out = '';
-  let err = '';
-  const status = await runCommand(['frameworks', ...args], {
-    out: part => (out += part),
-    err: part => (err += part),
-    width,
-    color: false,
-    progress: () => {},
-    clearProgress: () => {},
-  });
-  return { status, out, err };
-}
+const stepscope = (args: string[], width = 100) => runStepscope(['frameworks', ...args], width);
 
 const input = async (
   name: string,

@@ -8,7 +8,7 @@ import { UserError } from '../src/base/user-error.js';
 import { parseGatePolicy } from '../src/gate/policy.js';
 import { formatDifference, formatRelative, readBound, readChange } from '../src/gate/quantity.js';
 import { capturePath } from '../src/testing/captures.js';
-import { stepscope } from './gate-runs.js';
+import { runStepscope as stepscope } from './run-stepscope.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-policy-'));
 after(() => rmSync(folder, { recursive: true }));

@@ -2,8 +2,6 @@
 import { writeFileSync } from 'node:fs';
 import { Analyzer } from '../src/analyze/analysis.js';
 import { seededRandom } from '../src/base/random.js';
-import type { Output } from '../src/cli/command.js';
-import { runCommand } from '../src/cli/main.js';
 import { measureRun, type RunMetrics } from '../src/gate/run-metrics.js';
 import type { Profile } from '../src/model/profile.js';
 import { drawEngine, type EngineOptions } from '../src/testing/drawn-engine.js';
@@ -36,18 +34,4 @@ export const runOf = (options: EngineRun): RunMetrics => measureRun(new Analyzer
 export function writeRun(file: string, options: EngineRun): string {
   writeFileSync(file, [...traceOf(drawRun(options), { fromNs: -Infinity, toNs: Infinity })].join(''));
   return file;
-}
-
-export async function stepscope(args: readonly string[], width = 110) {
-  let out = '';
-  let err = '';
-  const output: Output = {
-    out: text => (out += text),
-    err: text => (err += text),
-    width,
-    color: false,
-    progress: () => {},
-    clearProgress: () => {},
-  };
-  return { status: await runCommand(args, output), out, err };
 }

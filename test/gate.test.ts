@@ -25,7 +25,8 @@ import { renderAnnotations } from '../src/report/github.js';
 import { renderJunit } from '../src/report/junit.js';
 import { captureNames, capturePath, projectRoot } from '../src/testing/captures.js';
 import { assertSameText } from '../src/testing/golden.js';
-import { normal, runOf, stepscope, writeRun } from './gate-runs.js';
+import { normal, runOf, writeRun } from './gate-runs.js';
+import { runStepscope as stepscope } from './run-stepscope.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-gate-'));
 after(() => rmSync(folder, { recursive: true }));

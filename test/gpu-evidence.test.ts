@@ -12,11 +12,11 @@ import { iterations } from '../src/analyze/inference/iterations.js';
 import { layerOfWork } from '../src/analyze/inference/layer-of-work.js';
 import { layers } from '../src/analyze/inference/layers.js';
 import { planCapture } from '../src/capture/plan-capture.js';
-import { perfectRouterReport } from '../src/cli/perfect-router-report.js';
 import { openProfile } from '../src/import/open.js';
 import type { Profile } from '../src/model/profile.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
 import { assertGolden } from '../src/testing/golden.js';
+import { runStepscope } from './run-stepscope.js';
 
 const evidence = (name: string) => readFileSync(path.join(projectRoot, 'docs/evidence', name), 'utf8');
 
@@ -178,19 +178,8 @@ test('the captured pair: the same kernels in the router, its matrix product amon
 });
 
 test('the captured pair: what compare --perfect-router prints', async () => {
-  let out = '';
-  const side = (router: string) => [capturePath(`agent-router-${router}`)];
-  await perfectRouterReport(
-    { normal: side('learned'), perfect: side('perfect'), format: 'table' },
-    {
-      out: part => (out += part),
-      err: () => {},
-      width: 100,
-      color: false,
-      progress: () => {},
-      clearProgress: () => {},
-    },
-  );
+  const side = (router: string) => capturePath(`agent-router-${router}`);
+  const { out } = await runStepscope(['compare', '--perfect-router', side('learned'), side('perfect')], 100);
   assertGolden('perfect-router-agent.txt', out);
 });
 

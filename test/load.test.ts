@@ -10,7 +10,6 @@ import * as path from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { runCommand } from '../src/cli/main.js';
 import { openBenchRuns } from '../src/import/bench/open-bench.js';
 import { drawLength, readLengths } from '../src/load/lengths.js';
 import type { LevelResult, LoadDocument } from '../src/load/load-document.js';
@@ -21,6 +20,7 @@ import { readTarget } from '../src/load/target.js';
 import { projectRoot } from '../src/testing/captures.js';
 import { assertSameText } from '../src/testing/golden.js';
 import type { Truth } from './load-server.js';
+import { runStepscope } from './run-stepscope.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-load-'));
 let server: ChildProcess;
@@ -42,19 +42,7 @@ async function seen(): Promise<{ truths: Truth[]; open: number; accepted: number
   return (await answer)[0];
 }
 
-async function stepscope(args: string[]) {
-  let out = '';
-  let err = '';
-  const status = await runCommand(args, {
-    out: text => (out += text),
-    err: text => (err += text),
-    width: 110,
-    color: false,
-    progress: () => {},
-    clearProgress: () => {},
-  });
-  return { status, out, err };
-}
+const stepscope = (args: string[]) => runStepscope(args);
 
 let files = 0;
 /** Runs a load and gives its file. */

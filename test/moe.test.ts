@@ -7,7 +7,6 @@ import { after, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import { NoteCounter } from '../src/base/notes.js';
-import { runCommand } from '../src/cli/main.js';
 import { answerFromLoads, answerFromLog, answerFromProfile } from '../src/moe/answer.js';
 import { trafficOf } from '../src/moe/cost/all-to-all.js';
 import {
@@ -37,23 +36,12 @@ import { assertGolden, assertSameText } from '../src/testing/golden.js';
 import { npyOf } from '../src/testing/load-files.js';
 import { parseCsv } from '../src/testing/parse-csv.js';
 import { randomNumbers } from '../src/testing/random-profile.js';
+import { runStepscope } from './run-stepscope.js';
 
 const temporary = mkdtempSync(path.join(tmpdir(), 'stepscope-moe-page-'));
 after(() => rmSync(temporary, { recursive: true }));
 
-async function stepscope(args: string[], width = 110) {
-  let out = '';
-  let err = '';
-  const status = await runCommand(['moe', ...args], {
-    out: text => (out += text),
-    err: text => (err += text),
-    width,
-    color: false,
-    progress: () => {},
-    clearProgress: () => {},
-  });
-  return { status, out, err };
-}
+const stepscope = (args: string[], width?: number) => runStepscope(['moe', ...args], width);
 
 /** A run of iterations, each the counts of its layers one after the other. */
 function summaryOf(

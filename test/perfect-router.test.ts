@@ -14,20 +14,14 @@ import { perfectRouterSchema } from '../src/report/perfect-router-json.js';
 import { text } from '../src/report/text.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
 import { assertGolden, assertSameText } from '../src/testing/golden.js';
+import { keptOutput } from './run-stepscope.js';
 
 const fixtures = path.join(projectRoot, 'test/fixtures/bench');
 
 async function report(args: PerfectRouterArguments, width = 100): Promise<string> {
-  let out = '';
-  await perfectRouterReport(args, {
-    out: part => (out += part),
-    err: () => {},
-    width,
-    color: false,
-    progress: () => {},
-    clearProgress: () => {},
-  });
-  return out;
+  const { output, written } = keptOutput(width);
+  await perfectRouterReport(args, output);
+  return written.out;
 }
 
 const run = (outputTokens: number, load: BenchRun['load'] = {}): BenchRun => ({

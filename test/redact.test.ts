@@ -6,14 +6,19 @@ import * as os from 'node:os';
 import * as path from 'node:path';
 import { after, test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { runCommand } from '../src/cli/main.js';
 import { REPORT_MAGIC } from '../src/import/nsys-rep/report-version.js';
 import { Identities } from '../src/redact/identities.js';
 import { Removals } from '../src/redact/removals.js';
 import { TraceRewriter } from '../src/redact/rewrite-trace.js';
 import { scrubText } from '../src/redact/scrub-text.js';
 import { TraceRules } from '../src/redact/trace-rules.js';
-import { captureNames, capturePath, externalFiles, externalFolder } from '../src/testing/captures.js';
+import {
+  captureNames,
+  capturePath,
+  externalFiles,
+  externalFolder,
+  projectRoot,
+} from '../src/testing/captures.js';
 import {
   exportSecrets,
   plantedExport,
@@ -22,6 +27,7 @@ import {
   traceMetadata,
   traceSecrets,
 } from './redact-secrets.js';
+import { runStepscope } from './run-stepscope.js';
 import { fillExport, makeDatabase, openDatabase } from './small-exports.js';
 
 const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'redact-test-'));
@@ -33,19 +39,7 @@ after(() => {
   assert.deepEqual(left, []);
 });
 
-async function stepscope(...args: string[]): Promise<{ status: number; out: string; err: string }> {
-  let out = '';
-  let err = '';
-  const status = await runCommand(args, {
-    out: text => (out += text),
-    err: text => (err += text),
-    width: 100,
-    color: false,
-    progress: () => undefined,
-    clearProgress: () => undefined,
-  });
-  return { status, out, err };
-}
+const stepscope = (...args: string[]) => runStepscope(args, 100);
 
 const place = (name: string) => path.join(scratch, name);
 
@@ -211,6 +205,13 @@ test("other people's profiles give the same results, hashed or not", {
 /** Notes quote a diagnostic, whose paths are gone in the copy. */
 const withoutQuotes = (json: string): string =>
   JSON.stringify(JSON.parse(json, (key, value: unknown) => (key === 'example' ? '' : value)));
+
+test('the file of the agent may be shared as it is', async () => {
+  const file = path.join(projectRoot, 'test/fixtures/agent/sidecar.json.gz');
+  const { status, err } = await stepscope('redact', file, '-o', place('sidecar.json'));
+  assert.equal(status, 2);
+  assert.match(err, /no variables, paths or prompts\.\nShare it as it is/);
+});
 
 test('a trace with secrets everywhere', async () => {
   for (const [name, text] of [

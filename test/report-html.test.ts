@@ -14,7 +14,6 @@ import { topKernels } from '../src/analyze/gpu/top-kernels.js';
 import { analyses } from '../src/analyze/index.js';
 import { iterations } from '../src/analyze/inference/iterations.js';
 import { stepBudget } from '../src/analyze/inference/step-budget.js';
-import { runCommand } from '../src/cli/main.js';
 import { openProfile } from '../src/import/open.js';
 import { blockToHtml } from '../src/report/html/blocks.js';
 import { Cutter, levels } from '../src/report/html/limits.js';
@@ -24,6 +23,7 @@ import { budgetStack, stepStrip } from '../src/report/html/step-charts.js';
 import { findBrowser, NO_BROWSER } from '../src/testing/browser.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
 import { drawProfile } from '../src/testing/drawn-profile.js';
+import { runStepscope } from './run-stepscope.js';
 
 const captures = ['eager', 'graph', 'graphmode', 'client', 'membound', 'run-ahead', 'two-processes'];
 const ofSteps = ['step-strip', 'budget-stack'];
@@ -59,23 +59,7 @@ after(async () => {
   if (!process.env.REPORT_FOLDER) rmSync(folder, { recursive: true });
 });
 
-async function stepscope(...args: string[]): Promise<{ status: number; out: string; err: string }> {
-  let out = '';
-  let err = '';
-  const output = {
-    out: (text: string) => {
-      out += text;
-    },
-    err: (text: string) => {
-      err += text;
-    },
-    width: 110,
-    color: false,
-    progress: () => {},
-    clearProgress: () => {},
-  };
-  return { status: await runCommand(args, output), out, err };
-}
+const stepscope = (...args: string[]) => runStepscope(args);
 
 interface Opened {
   readonly page: Page;

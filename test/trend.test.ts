@@ -15,7 +15,8 @@ import { trendDocument, trendOf } from '../src/gate/trend.js';
 import { linePlot, sparkline } from '../src/report/text-plot.js';
 import { capturePath } from '../src/testing/captures.js';
 import { parseCsv } from '../src/testing/parse-csv.js';
-import { normal, runOf, stepscope, writeRun } from './gate-runs.js';
+import { normal, runOf, writeRun } from './gate-runs.js';
+import { runStepscope as stepscope } from './run-stepscope.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-trend-'));
 after(() => rmSync(folder, { recursive: true }));

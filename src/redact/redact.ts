@@ -21,6 +21,12 @@ export async function redactProfile(options: RedactOptions): Promise<readonly Re
   let opened: PageFile | StreamFile | undefined;
   try {
     const importer = importerFor(await file.head(), file.name);
+    if (importer.id === 'agent-sidecar')
+      throw new UserError(
+        'usage',
+        `${file.name} was written by Stepscope’s agent: it holds no variables, paths or prompts.`,
+        'Share it as it is; names of modules in it are those of the model.',
+      );
     if (importer.id !== 'nsys-sqlite' && importer.id !== 'kineto-json') {
       throw new UserError(
         'usage',
