@@ -12,6 +12,7 @@ import { stepBudget } from '../src/analyze/inference/step-budget.js';
 import { summarizeCapture } from '../src/analyze/info.js';
 import { joinSidecars } from '../src/import/agent-sidecar/join-sidecars.js';
 import { openProfile } from '../src/import/open.js';
+import { distinctGpus } from '../src/model/distinct-gpus.js';
 import type { Profile } from '../src/model/profile.js';
 import { validateProfile } from '../src/model/validate.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
@@ -206,6 +207,11 @@ test('windows of one process are several captures, and each gets its layers', as
     joined.map(({ tables }) => tables.graphParts?.length),
     [2, 2],
   );
+});
+
+test('files about one GPU count it once, where they tell which it is', () => {
+  const gpu = (uuid?: string) => ({ deviceId: 0, name: 'NVIDIA H200', host: '', ...(uuid ? { uuid } : {}) });
+  assert.equal(distinctGpus([gpu('a'), gpu('b'), gpu('a'), gpu(), gpu()]).length, 4);
 });
 
 test('what does not fit is left out and said', async () => {

@@ -183,6 +183,61 @@ test('the captured pair: what compare --perfect-router prints', async () => {
   assertGolden('perfect-router-agent.txt', out);
 });
 
+test('two windows of one process: two reports and one file of the agent, which names the layers in both', async () => {
+  const files = ['profile.sqlite.gz', 'second.sqlite.gz', 'windows.agent.json'];
+  const profile = await openProfile(files.map(file => capturePath('agent-windows', file)));
+  assert.deepEqual(profile.capture.files, ['profile.sqlite.gz', 'windows.agent.json', 'second.sqlite.gz']);
+  const analyzer = new Analyzer(profile);
+  const { truth } = runNamed('nsys-llama-graph').result;
+  assert.deepEqual(
+    analyzer.get(iterations).rows.map(row => [row.iteration, ...stepOf(row)]),
+    [5, 6, 7, 20, 21, 22].map(number => [number, ...truth[number]]),
+  );
+  const { layer } = analyzer.get(layerOfWork);
+  const work = analyzer.get(gpuWork);
+  const node = profile.tables.kernels!.graphNode as unknown as Float64Array;
+  const inLayers = (process: number) => {
+    let count = 0;
+    for (let i = 0; i < work.length; i++)
+      if (work.kind[i] === WorkKind.kernel && node[work.row[i]] > 0 && layer[i] >= 0)
+        count += Number(profile.streams[work.stream[i]].process === process);
+    return count;
+  };
+  // Three replays in the first window, two in the second, of eight layers of 49 kernels.
+  assert.deepEqual([inLayers(0), inLayers(1)], [3 * 8 * 49, 2 * 8 * 49]);
+});
+
+test('two ranks: each with its report and its file, experts even on each and over both', async () => {
+  const files = [
+    'profile.sqlite.gz',
+    'rank1.sqlite.gz',
+    'ranks-rank-0.agent.json',
+    'ranks-rank-1.agent.json',
+  ];
+  const analyzer = new Analyzer(await openProfile(files.map(file => capturePath('agent-ranks', file))));
+  const { rows } = analyzer.get(iterations);
+  assert.deepEqual(
+    rows.map(row => [row.iteration, row.runs.length]),
+    [10, 11, 12, 13, 14, 15].map(number => [number, 2]),
+  );
+  assert.deepEqual(analyzer.get(layers).summary?.methods, ['ranges', 'graph-parts']);
+  const counts = [0, 1].map(
+    rank =>
+      JSON.parse(readFileSync(capturePath('agent-ranks', `load-rank-${rank}.json`), 'utf8'))
+        .counts as number[][][],
+  );
+  const spread = (row: readonly number[]) => Math.max(...row) - Math.min(...row);
+  counts[0].forEach((step, i) => {
+    step.forEach((row, j) => {
+      const other = counts[1][i][j];
+      const both = row.map((count, expert) => count + other[expert]);
+      assert.ok(Math.max(spread(row), spread(other), spread(both)) <= 1, `step ${i}, layer ${j}`);
+      const halves = [both.slice(0, 16), both.slice(16)].map(half => half.reduce((a, b) => a + b, 0));
+      assert.ok(spread(halves) <= 1, `${halves}`);
+    });
+  });
+});
+
 test('the script planned for another machine recorded steps 12 to 20, and no other', async () => {
   const { rows } = new Analyzer(await openProfile([capturePath('agent')])).get(iterations);
   assert.deepEqual(

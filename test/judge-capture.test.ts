@@ -87,6 +87,16 @@ test('a range that stopped before its end gets an end one higher', async () => {
   );
   assert.equal(corrected?.env.TLLM_PROFILE_START_STOP, '12-18');
   // Without the variable it is a run that ended, not a range that did.
+  const windows = [
+    { first: 12, last: 13 },
+    { first: 15, last: 16 },
+  ];
+  const two = await judge('eager', { window: { first: 12, last: 16 }, windows });
+  assert.equal(two.checks.find(({ id }) => id === 'iterations')!.text, 'iterations 12-16, as asked for');
+  const late = { first: 30, last: 31 };
+  const short = await judge('eager', { window: { first: 12, last: 31 }, windows: [...windows, late] });
+  const missing = short.checks.find(({ id }) => id === 'iterations')!;
+  assert.deepEqual([missing.state, missing.text], ['poor', 'iterations 12-16 of 12-13, 15-16, 30-31']);
   const other = await judge('eager', { window: { first: 12, last: 17 }, env: {} });
   assert.equal(other.corrected, undefined);
   assert.match(check(other.checks, 'iterations')!.fix!, /ended inside the window/);

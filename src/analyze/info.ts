@@ -3,6 +3,7 @@ import { NONE } from '../base/column.js';
 import { formatBytes, formatCount, formatDuration, plural } from '../base/units.js';
 import { matchMarker } from '../catalog/engine-markers.js';
 import { capabilities, graphMode } from '../model/capabilities.js';
+import { distinctGpus } from '../model/distinct-gpus.js';
 import type { Gpu, GraphMode, Profile } from '../model/profile.js';
 import { RangeKind, type TableName } from '../model/schema.js';
 import type { Block, Fact } from './block.js';
@@ -57,7 +58,6 @@ const profilerNames = {
 export function summarizeCapture(profile: Profile): CaptureSummary {
   const { capture } = profile;
   const span = spanOf(profile);
-  const used = new Set(profile.streams.map(stream => stream.gpu as number));
   const abilities = capabilities(profile);
   // Kineto draws on its own names; nsys cannot record framework ops without help, and so on: gaps that no flag of
   // this profiler closes are not worth a line each.
@@ -70,7 +70,7 @@ export function summarizeCapture(profile: Profile): CaptureSummary {
     sizeBytes: capture.sizeBytes,
     ...(profile.clock === 'utc' ? { startedUtc: utcText(profile.originNs) } : {}),
     span,
-    gpus: profile.gpus.map((gpu, row) => ({ ...gpu, used: used.has(row) })),
+    gpus: gpusOf(profile),
     processes: profile.processes.length,
     threads: profile.threads.length,
     streams: profile.streams.length,
@@ -216,6 +216,16 @@ export function describeCapture(summary: CaptureSummary): Block[] {
     recordedBlock(summary),
     ...(summary.notes.length > 0 ? [notesBlock(summary)] : []),
   ];
+}
+
+function gpusOf({ gpus, streams }: Profile): CaptureSummary['gpus'] {
+  const used = new Set(streams.map(stream => gpus[stream.gpu]));
+  const isUsed = (gpu: Gpu) => gpus.some(other => used.has(other) && (other === gpu || isSame(other, gpu)));
+  const isSame = (a: Gpu, b: Gpu) => a.uuid !== undefined && a.uuid === b.uuid;
+  return distinctGpus(gpus).map(gpu => {
+    const { uuid: _, ...shown } = gpu;
+    return { ...shown, used: isUsed(gpu) };
+  });
 }
 
 function gpuFacts(summary: CaptureSummary): Fact[] {

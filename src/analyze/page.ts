@@ -1,6 +1,7 @@
 /** The page of `stepscope analyze`: the answer first, then the budget, the kernels, and a line for everything else. */
 import { plural } from '../base/units.js';
 import { capabilities, graphMode } from '../model/capabilities.js';
+import { distinctGpus } from '../model/distinct-gpus.js';
 import type { Profile } from '../model/profile.js';
 import type { Analysis, AnalysisResult, Analyzer, AnyAnalysis } from './analysis.js';
 import { NotRecorded } from './analysis.js';
@@ -83,8 +84,9 @@ export function describeAnswer(analyzer: Analyzer): {
 
 function headerOf(profile: Profile, steps: AnalysisResult<IterationRow> | undefined): StatementBlock {
   const { capture } = profile;
-  const used = new Set(profile.streams.map(stream => profile.gpus[stream.gpu].name));
-  const gpus = new Set(profile.streams.map(stream => stream.gpu as number)).size;
+  const rows = new Set(profile.streams.map(stream => stream.gpu as number));
+  const used = new Set([...rows].map(row => profile.gpus[row].name));
+  const gpus = distinctGpus([...rows].map(row => profile.gpus[row])).length;
   const mode = graphMode(profile);
   const graphs = {
     nodes: 'CUDA graphs: recorded by node',

@@ -6,6 +6,7 @@ import { Analyzer } from '../analyze/analysis.js';
 import { iterations } from '../analyze/inference/iterations.js';
 import { summarizeCapture } from '../analyze/info.js';
 import { formatBytes, formatCount, plural } from '../base/units.js';
+import type { IterationSpan } from '../capture/capture-plan.js';
 import {
   type Correctable,
   type Correction,
@@ -17,7 +18,9 @@ import type { Profile } from '../model/profile.js';
 
 export interface Asked extends Correctable {
   /** First and last belong to it. */
-  readonly window?: { readonly first: number; readonly last: number };
+  readonly window?: IterationSpan;
+  /** Where there are several, each; `window` is then all they span. */
+  readonly windows?: readonly IterationSpan[];
   readonly ranks?: number;
   readonly estimateBytes?: number;
 }
@@ -135,12 +138,25 @@ function judgeSteps(profile: Profile, asked: Asked): Judged[] {
     : judged({ id: 'iterations', state: 'good', text: plural(rows.length, 'step') });
 }
 
-function judgeWindow(
-  window: { readonly first: number; readonly last: number },
-  seen: readonly number[],
-  asked: Asked,
-): Judged[] {
-  const wanted = `${window.first}-${window.last}`;
+/** More stretches than these are no windows but holes. */
+const MOST_SPANS = 8;
+
+/** 5, 6, 7, 20 as "5-7, 20". */
+function spansText(numbers: readonly number[]): string {
+  const sorted = [...new Set(numbers)].sort((a, b) => a - b);
+  const spans: [number, number][] = [];
+  for (const number of sorted) {
+    const last = spans.at(-1);
+    if (last && number === last[1] + 1) last[1] = number;
+    else spans.push([number, number]);
+  }
+  if (spans.length > MOST_SPANS) return `${sorted[0]}-${sorted[sorted.length - 1]}, with gaps`;
+  return spans.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(', ');
+}
+
+function judgeWindow(window: IterationSpan, seen: readonly number[], asked: Asked): Judged[] {
+  const windows = asked.windows ?? [window];
+  const wanted = windows.map(({ first, last }) => `${first}-${last}`).join(', ');
   if (seen.length === 0)
     return judged({
       id: 'iterations',
@@ -150,7 +166,15 @@ function judgeWindow(
     });
   const first = Math.min(...seen);
   const last = Math.max(...seen);
-  const observed = `iterations ${first}-${last}`;
+  const observed = `iterations ${spansText(seen)}`;
+  const empty = windows.filter(span => !seen.some(number => span.first <= number && number <= span.last));
+  if (empty.length > 0 && empty.length < windows.length)
+    return judged({
+      id: 'iterations',
+      state: 'poor',
+      text: `${observed} of ${wanted}`,
+      fix: 'the run ended before the last window, or nsys kept only some: look for its lines above',
+    });
   if (first === window.first && last === window.last)
     return judged({ id: 'iterations', state: 'good', text: `${observed}, as asked for` });
   if (first === window.first && last === window.last - 1 && asked.env[START_STOP])

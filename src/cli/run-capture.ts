@@ -100,7 +100,13 @@ export async function runCapture(job: CaptureJob, output: Output): Promise<numbe
     );
   return judgeAndShow(
     files,
-    { ...plan, window, ranks: ranksOf(plan), estimateBytes: plan.estimate.reportBytes },
+    {
+      ...plan,
+      window,
+      windows: job.asked.iterations,
+      ranks: ranksOf(plan),
+      estimateBytes: plan.estimate.reportBytes,
+    },
     output,
   );
 }
@@ -213,7 +219,7 @@ export async function runFetch(values: RunValues, asked: CaptureOptions, output:
   for (const { path: file } of files) output.err(`wrote ${file}\n`);
   return judgeAndShow(
     files.map(({ path: file }) => file),
-    { command: [], nsysAt: -1, env: {}, window: windowOf(asked) },
+    { command: [], nsysAt: -1, env: {}, window: windowOf(asked), windows: asked.iterations },
     output,
   );
 }

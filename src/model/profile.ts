@@ -41,6 +41,8 @@ export interface Gpu {
   readonly l2Bytes?: number;
   readonly computeCapability?: string;
   readonly busLocation?: string;
+  /** One GPU in several files (windows of one process, ranks that share it) has one; never shown. */
+  readonly uuid?: string;
 }
 
 export interface ProcessInfo {

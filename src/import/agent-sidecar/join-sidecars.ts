@@ -22,7 +22,7 @@ export function joinSidecars(profiles: readonly Profile[]): readonly Profile[] {
   if (sidecars.length === 0 || captures.length === 0) return profiles;
   for (const sidecar of sidecars) {
     const own = capturesOf(sidecar, captures);
-    for (const at of own) captures[at] = join(captures[at], sidecar);
+    for (const at of own) captures[at] = join(captures[at], sidecar, at === own[0]);
     if (own.length === 0)
       captures[0] = withNote(
         captures[0],
@@ -49,14 +49,16 @@ function capturesOf(sidecar: Profile, captures: readonly Profile[]): number[] {
   return captures.length === 1 && captures[0].processes.length === 1 ? [0] : [];
 }
 
-function join(capture: Profile, sidecar: Profile): Profile {
+/** `isFirst`: of several captures one counts the file. */
+function join(capture: Profile, sidecar: Profile, isFirst: boolean): Profile {
+  const { files, sizeBytes } = isFirst ? sidecar.capture : { files: [], sizeBytes: 0 };
   const told = withGraphParts(
     {
       ...capture,
       capture: {
         ...capture.capture,
-        files: [...capture.capture.files, ...sidecar.capture.files],
-        sizeBytes: capture.capture.sizeBytes + sidecar.capture.sizeBytes,
+        files: [...capture.capture.files, ...files],
+        sizeBytes: capture.capture.sizeBytes + sizeBytes,
         settings: { ...sidecar.capture.settings, ...capture.capture.settings },
         versions: { ...sidecar.capture.versions, ...capture.capture.versions },
       },

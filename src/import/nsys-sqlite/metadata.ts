@@ -52,6 +52,7 @@ export class Metadata {
       if (number(row.l2CacheSize)) gpu.l2Bytes = number(row.l2CacheSize);
       if (number(row.computeMajor)) gpu.computeCapability = `${row.computeMajor}.${row.computeMinor ?? 0}`;
       if (row.busLocation) gpu.busLocation = text(row.busLocation);
+      if (row.uuid) gpu.uuid = text(row.uuid);
     }
     const names = new Map<string, string>();
     for (const row of this.rows('PROCESSES')) {
