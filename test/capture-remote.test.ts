@@ -15,6 +15,7 @@ import { doubtsAbout, lookAt } from '../src/capture/run/remote-machine.js';
 import { failureOf, type StopRequests } from '../src/capture/run/run-plan.js';
 import { fetchRemote, type RemoteOptions, runRemote } from '../src/capture/run/run-remote.js';
 import { kubectlTransport, localTransport, sshTransport } from '../src/capture/run/transport.js';
+import { writeRecipe } from '../src/capture/run/write-recipe.js';
 import { projectRoot } from '../src/testing/captures.js';
 
 const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-far-'));
@@ -175,6 +176,34 @@ for (const [name, transport] of [
     assert.equal(result.machine.nsysVersion, '2025.3.1.90');
     cleanThere();
   });
+
+test('what the agent wrote there comes along, under the name of the report', async () => {
+  withNsys();
+  script(inFar('bin', 'engine'), ENGINE.replace('\n', '\nprintf {} > "$STEPSCOPE_SIDECAR"\n'));
+  const result = await runRemote(
+    pod(),
+    options(['3'], {
+      output: path.join(work, 'out', 'far.nsys-rep'),
+      plan: (machine, folder) => ({
+        command: [machine.nsys, 'profile', '-o', `${folder}/trace`, 'engine', '3'],
+        nsysAt: 0,
+        env: { STEPSCOPE_SIDECAR: `${folder}/trace.agent.json` },
+        outputs: [],
+      }),
+    }),
+  );
+  assert.deepEqual(
+    result.files.map(({ path: file, kind }) => [path.basename(file), kind]),
+    [
+      ['far.agent.json', 'agent-sidecar'],
+      ['far.nsys-rep', 'nsys-report'],
+    ],
+  );
+  const plan = { command: ['nsys'], nsysAt: 0, env: {}, outputs: [] };
+  const recipe = await writeRecipe(plan, result, { versions: { stepscope: '0' }, where: 'there' });
+  assert.equal(path.basename(recipe!), 'far.recipe.json');
+  cleanThere();
+});
 
 test('an interrupt reaches nsys there, which keeps what it has; a second one ends it', async () => {
   withNsys();

@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { MOST_RECIPE_BYTES, parseRecipe, RECIPE_ENDING, RECIPE_SCHEMA, type Recipe } from '../recipe.js';
 import type { RunResult } from './run-plan.js';
 import type { Runnable } from './runnable.js';
+import { isReport } from './written-files.js';
 
 export interface RecipeFacts {
   readonly versions: Readonly<Record<string, string>>;
@@ -40,7 +41,7 @@ export async function writeRecipe(plan: Runnable, ran: Ran, facts: RecipeFacts):
     outputs,
     plan,
   };
-  const target = recipePath(files[0].path);
+  const target = recipePath((files.find(isReport) ?? files[0]).path);
   const unfinished = `${target}.unfinished-${process.pid}`;
   fs.writeFileSync(unfinished, `${JSON.stringify(recipe, null, 1)}\n`);
   fs.renameSync(unfinished, target);
