@@ -179,7 +179,10 @@ for (const [name, transport] of [
 
 test('what the agent wrote there comes along, under the name of the report', async () => {
   withNsys();
-  script(inFar('bin', 'engine'), ENGINE.replace('\n', '\nprintf {} > "$STEPSCOPE_SIDECAR"\n'));
+  const lines = ['', 'printf {} > "$STEPSCOPE_SIDECAR"', 'printf %s "$PYTHONPATH" > "$FAR/home/path"', ''];
+  script(inFar('bin', 'engine'), ENGINE.replace('\n', lines.join('\n')));
+  const kubectl = path.join(work, 'here', 'kubectl');
+  script(kubectl, KUBECTL.replace('FAR=@FAR@ "$@"\n', 'FAR=@FAR@ PYTHONPATH=/theirs "$@"\n'));
   const result = await runRemote(
     pod(),
     options(['3'], {
@@ -187,7 +190,7 @@ test('what the agent wrote there comes along, under the name of the report', asy
       plan: (machine, folder) => ({
         command: [machine.nsys, 'profile', '-o', `${folder}/trace`, 'engine', '3'],
         nsysAt: 0,
-        env: { STEPSCOPE_SIDECAR: `${folder}/trace.agent.json` },
+        env: { STEPSCOPE_SIDECAR: `${folder}/trace.agent.json`, PYTHONPATH: '/ours' },
         outputs: [],
       }),
     }),
@@ -199,6 +202,7 @@ test('what the agent wrote there comes along, under the name of the report', asy
       ['far.nsys-rep', 'nsys-report'],
     ],
   );
+  assert.equal(fs.readFileSync(inFar('home', 'path'), 'utf8'), '/ours:/theirs');
   const plan = { command: ['nsys'], nsysAt: 0, env: {}, outputs: [] };
   const recipe = await writeRecipe(plan, result, { versions: { stepscope: '0' }, where: 'there' });
   assert.equal(path.basename(recipe!), 'far.recipe.json');

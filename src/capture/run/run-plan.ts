@@ -282,7 +282,10 @@ const toGroup = (pid: number | undefined, signal: NodeJS.Signals) => {
 };
 
 /** What is on Python's path already stays on it, behind what the plan puts there. */
-function pathOf(planned: Readonly<Record<string, string>>, own: NodeJS.ProcessEnv): Record<string, string> {
+export function pathOf(
+  planned: Readonly<Record<string, string>>,
+  own: { readonly PYTHONPATH?: string },
+): Record<string, string> {
   if (planned.PYTHONPATH === undefined || !own.PYTHONPATH) return {};
   return { PYTHONPATH: `${planned.PYTHONPATH}:${own.PYTHONPATH}` };
 }

@@ -20,7 +20,7 @@ import {
   unreachable,
   withNsys,
 } from './remote-machine.js';
-import { type RunOptions, type RunResult, type StoppedBy, terminalInterrupts } from './run-plan.js';
+import { pathOf, type RunOptions, type RunResult, type StoppedBy, terminalInterrupts } from './run-plan.js';
 import type { Runnable } from './runnable.js';
 import { lastLine, script, type Transport } from './transport.js';
 import { OutputWatch, SIDECAR_ENDING, STREAM_ENDING, type WrittenFile } from './written-files.js';
@@ -63,6 +63,7 @@ const SIGNAL_ONE =
 const SIGNAL_ALL =
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell's own
   'for d in /proc/[0-9]*; do if tr "\\0" "\\n" <"$d/environ" 2>/dev/null | grep -qx "$1"; then kill -"$2" "${d#/proc/}" 2>/dev/null; echo "${d#/proc/}"; fi; done; true';
+const PYTHON_PATH = 'printf %s "$PYTHONPATH"';
 const FILES = 'cd "$1/out" && ls -1';
 const OUR_FOLDER = /^\/[^\0\n]*\/stepscope-[A-Za-z0-9]{8}$/;
 /** Lost connections in a row before giving up. */
@@ -80,7 +81,8 @@ export async function runRemote(transport: Transport, options: RemoteOptions): P
   try {
     const machine = await withNsys(transport, seenMachine, options.source ?? {}, folder);
     const plan = options.plan(machine, `${folder}/out`);
-    const set = Object.entries(plan.env).map(([name, value]) => `${name}=${value}`);
+    const env = { ...plan.env, ...(await pathThere(transport, plan.env)) };
+    const set = Object.entries(env).map(([name, value]) => `${name}=${value}`);
     const startedUtc = new Date().toISOString();
     const started = await transport.exec(script(START, folder, 'env', mark, ...set, ...plan.command));
     if (started.status !== 0) throw unreachable(transport, started);
@@ -211,6 +213,15 @@ async function watchRun(
     timers.forEach(clearTimeout);
     unlisten();
   }
+}
+
+async function pathThere(
+  transport: Transport,
+  planned: Readonly<Record<string, string>>,
+): Promise<Record<string, string>> {
+  if (planned.PYTHONPATH === undefined) return {};
+  const { status, stdout } = await transport.exec(script(PYTHON_PATH));
+  return pathOf(planned, { PYTHONPATH: status === 0 ? stdout.trim() : '' });
 }
 
 async function makeFolder(transport: Transport): Promise<string> {
