@@ -201,6 +201,29 @@ test('idle time on the timeline is the idle time of the budgets, cause by cause'
   }
 });
 
+test('layers are bands on the GPU, inside graph replays too, and know their kernels', async () => {
+  const files = ['profile.sqlite.gz', 'profile.agent.json'].map(file =>
+    capturePath('agent-deepseek-v3-graph', file),
+  );
+  const view = viewProfile(await openProfile(files), {}, 'layers');
+  const track = view.timeline().tracks.find(({ label }) => label === 'layers')!;
+  const titles = (lane: number, count: number) =>
+    Array.from({ length: count }, (_, i) => view.event(track.lanes[lane].id, i).title);
+  // Six steps of four layers; the first has no experts, the other three a gate, experts and shared experts each.
+  assert.deepEqual(
+    titles(0, 24),
+    Array.from({ length: 24 }, (_, i) => `layer ${i % 4}`),
+  );
+  assert.deepEqual(titles(1, 3), ['1.mlp.gate', '1.mlp.experts', '1.mlp.shared_experts']);
+  const text = (lane: number, index: number, label: string) =>
+    view.event(track.lanes[lane].id, index).facts.find(fact => fact.label === label)?.text;
+  assert.deepEqual([text(0, 0, 'kernels'), text(0, 1, 'kernels')], ['70', '120']);
+  assert.match(text(0, 23, 'step')!, /^15 prefill/);
+  // Guessed from a pattern, layers are no bands.
+  const guessed = viewProfile(await openProfile([capturePath('graph')]), {}, 'graph');
+  assert.ok(!guessed.timeline().tracks.some(({ label }) => label === 'layers'));
+});
+
 test('a kernel knows its launch, a launch its kernels, and a replay its nodes', async () => {
   const view = viewProfile(await openProfile([capturePath('graph')]), {}, 'graph');
   const { tracks } = view.timeline();

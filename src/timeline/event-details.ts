@@ -34,7 +34,7 @@ export function recordOf(
   { source }: LaneData,
   row: number,
 ): { table: TableName; row: number } | undefined {
-  if (source === 'steps' || source === 'idle') return undefined;
+  if (source === 'steps' || source === 'idle' || source === 'layers') return undefined;
   if (source !== 'work' && source !== 'replays') return { table: source, row };
   const work = analyzer.get(gpuWork);
   return { table: tableOfKind[work.kind[row]], row: work.row[row] };
@@ -54,6 +54,8 @@ export function eventFacts(analyzer: Analyzer, data: LaneData, index: number): F
       const { label, about } = idleCauses[data.tone[index]];
       return [{ label: 'why', text: `${label}: ${about}` }, ...times, ...nextFacts(analyzer, row)];
     }
+    case 'layers':
+      return [...times, ...layerFacts(analyzer, row, data.end[index])];
     case 'replays':
       return [
         ...times,
@@ -81,6 +83,24 @@ function stepFacts(analyzer: Analyzer, step: number): Fact[] {
   return [
     { label: 'step', text: stepLabel(iteration, facts) },
     { label: 'found by', text: `${found.method} (${found.confidence})` },
+  ];
+}
+
+/** What ran in a band of a layer, from its first kernel on. */
+function layerFacts(analyzer: Analyzer, first: number, end: number): Fact[] {
+  const work = analyzer.get(gpuWork);
+  const { layer } = analyzer.get(layerOfWork);
+  let [kernels, ns] = [0, 0];
+  for (let i = first; i < work.length && work.start[i] < end; i++) {
+    if (work.kind[i] !== WorkKind.kernel || work.device[i] !== work.device[first]) continue;
+    if (layer[i] !== layer[first]) continue;
+    kernels++;
+    ns += work.end[i] - work.start[i];
+  }
+  return [
+    { label: 'kernels', text: formatCount(kernels) },
+    { label: 'kernel time', text: formatDuration(ns) },
+    ...workFacts(analyzer, first).filter(({ label }) => label === 'step'),
   ];
 }
 

@@ -1,4 +1,4 @@
-/** What a GPU did: steps, idle time by cause, every stream with its graph replays, communication, copies. */
+/** What a GPU did: steps, idle time by cause, layers, every stream with its graph replays, communication, copies. */
 
 import type { Analyzer } from '../analyze/analysis.js';
 import { cells } from '../analyze/cells.js';
@@ -16,6 +16,7 @@ import { GRAPH_LAUNCH } from '../catalog/host-activities.js';
 import { idleCauses } from '../catalog/idle-causes.js';
 import type { Profile } from '../model/profile.js';
 import { type Labels, LaneBuilder } from './labels.js';
+import { layersTracks } from './layers-track.js';
 import { type EventSource, makeLane, makeLanes, rowsByOwner } from './make-lanes.js';
 import { toneOf } from './palettes.js';
 import { stepLabel } from './step-label.js';
@@ -31,6 +32,7 @@ export function gpuTracks(analyzer: Analyzer, labels: Labels): { tracks: Track[]
   const source = workSource(analyzer, work, labels);
   const byStream = rowsByOwner(work.stream, profile.streams.length);
   const replays = graphReplays(analyzer, work, byStream, labels);
+  const layers = layersTracks(analyzer, labels);
   const communication = familyIndex('communication');
   const { family } = analyzer.get(workFamilies);
   const onDevices = (wanted: (i: number) => boolean) =>
@@ -59,6 +61,7 @@ export function gpuTracks(analyzer: Analyzer, labels: Labels): { tracks: Track[]
     return [
       ...stepsTrack(analyzer, device, group, labels),
       ...idleTrack(analyzer, device, group, labels),
+      ...(layers.get(device) ? [layers.get(device)!] : []),
       ...byBusy.map(
         (row, place): Track => ({
           id: `${group}/stream:${row}`,

@@ -8,7 +8,7 @@ import type { GroupDocument, PaletteName } from './wire.js';
  * Where an event's row is found: `work` is the list of everything that ran on GPUs, `replays` holds the first piece of
  * work of each graph replay, `steps` and `idle` are made from other results and have positions for rows.
  */
-export type LaneSource = 'work' | 'replays' | 'steps' | 'idle' | Extract<TableName, HostTable>;
+export type LaneSource = 'work' | 'replays' | 'layers' | 'steps' | 'idle' | Extract<TableName, HostTable>;
 export type HostTable = 'apiCalls' | 'ranges' | 'ops' | 'frames' | 'osCalls' | 'overheads' | 'syncs';
 
 export interface LaneData extends LaneEvents {

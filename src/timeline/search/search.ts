@@ -69,7 +69,7 @@ export function search(data: TimelineData, query: string): SearchResult {
   };
 }
 
-const derived = new Set<LaneSource>(['steps', 'idle', 'replays']);
+const derived = new Set<LaneSource>(['steps', 'idle', 'replays', 'layers']);
 const isRepeated = (track: Track) => /\/(copies|communication)$/.test(track.id);
 
 function matchesIn(events: LaneData, test: Test): Int32Array {
