@@ -220,6 +220,10 @@ test('what does not fit is left out and said', async () => {
   const said = (profile: Profile) => profile.notes.find(({ code }) => code === 'agent-sidecar')?.text;
   const late = await sidecarOf(marked, { originNs: String(marked.originNs + 10n ** 15n) });
   assert.match(said(joinSidecars([bare, late])[0])!, /outside the time of the capture/);
+  // Nothing of another run is taken over: not its versions, not its graphs, not that collections were watched.
+  const graphLate = { originNs: String(marked.originNs + 10n ** 15n), graphs: graphs() };
+  const [alone] = joinSidecars([bare, await sidecarOf(marked, graphLate)]);
+  assert.deepEqual({ ...alone, notes: bare.notes }, bare);
   const blind: Profile = { ...bare, clock: 'session' };
   assert.match(said(joinSidecars([blind, await sidecarOf(marked)])[0])!, /wall-clock/);
   const two = [bare, bare];

@@ -345,7 +345,7 @@ test('coefficients equal known ones, and few points are said to prove little', (
 });
 
 const entry = '  - {name: a, profiles: [x]}\n  - {name: b, profiles: [y]}\n';
-const mistakes: readonly (readonly [yaml: string, what: RegExp, todo: RegExp])[] = [
+const mistakes: readonly (readonly [yaml: string, what: RegExp, advice: RegExp])[] = [
   [
     'frameworks:\n  - name: a\n    profles: [x]\n',
     /^c\.yaml:3:5: a framework has no key "profles"/,
@@ -396,13 +396,13 @@ const mistakes: readonly (readonly [yaml: string, what: RegExp, todo: RegExp])[]
 ];
 
 test('mistakes in CONFIG are told with line, column and text', () => {
-  for (const [yaml, what, todo] of mistakes)
+  for (const [yaml, what, advice] of mistakes)
     assert.throws(
       () => readFrameworksConfig('c.yaml', yaml),
       (error: unknown) => {
         assert.ok(error instanceof UserError, `${yaml}: ${error}`);
         assert.match(error.message, what, yaml);
-        assert.match(error.hint, todo, yaml);
+        assert.match(error.hint, advice, yaml);
         assert.ok(!error.hint.includes('\n'));
         return true;
       },

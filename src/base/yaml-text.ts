@@ -81,11 +81,11 @@ export class YamlText {
   }
 
   /** Where a node is wrong, what is wrong, what to do. Two lines, the second shows the line of the file. */
-  error(node: Node | null | undefined, what: string, todo = ''): UserError {
-    return this.errorAt(node?.range?.[0] ?? 0, what, todo);
+  error(node: Node | null | undefined, what: string, advice = ''): UserError {
+    return this.errorAt(node?.range?.[0] ?? 0, what, advice);
   }
 
-  private errorAt(offset: number, what: string, todo = ''): UserError {
+  private errorAt(offset: number, what: string, advice = ''): UserError {
     const { line, col } = this.lines.linePos(Math.min(offset, this.text.length));
     const shown = printable((this.text.split(/\r?\n/)[Math.max(0, line - 1)] ?? '').trim()).slice(
       0,
@@ -95,7 +95,7 @@ export class YamlText {
     return new UserError(
       'usage',
       `${this.file}:${Math.max(1, line)}:${Math.max(1, col)}: ${what}.`,
-      [todo, reads].filter(part => part !== '').join(' ') || this.kind.help,
+      [advice, reads].filter(part => part !== '').join(' ') || this.kind.help,
     );
   }
 
@@ -127,8 +127,8 @@ export class YamlText {
       const name = isScalar(key) ? String(key.value) : '';
       if (!known.includes(name)) {
         const meant = closestWord(name, known);
-        const todo = meant ? `Did you mean ${JSON.stringify(meant)}?` : `It may have: ${known.join(', ')}.`;
-        throw this.error(key, `${what} has no key ${JSON.stringify(printable(name.slice(0, 60)))}`, todo);
+        const advice = meant ? `Did you mean ${JSON.stringify(meant)}?` : `It may have: ${known.join(', ')}.`;
+        throw this.error(key, `${what} has no key ${JSON.stringify(printable(name.slice(0, 60)))}`, advice);
       }
       found.set(name, { key, value });
     }

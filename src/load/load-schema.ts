@@ -1,40 +1,18 @@
 /** The JSON Schema of the file of `stepscope load`, which docs/schemas/load.schema.json repeats. */
+import {
+  distribution,
+  fieldsOf,
+  flag,
+  list,
+  note,
+  number,
+  sparse as object,
+  type Schema,
+  text,
+} from '../base/json-schema.js';
 import { LOAD_SCHEMA } from './load-document.js';
 
-type Json = Readonly<Record<string, unknown>>;
-
-const number = (description: string): Json => ({ type: 'number', description });
-const text = (description: string): Json => ({ type: 'string', description });
-const flag = (description: string): Json => ({ type: 'boolean', description });
-const list = (items: Json, description: string): Json => ({ type: 'array', items, description });
-const object = (properties: Record<string, Json>, required: readonly string[] = []): Json => ({
-  type: 'object',
-  properties,
-  required,
-  additionalProperties: false,
-});
-const numbers = (abouts: Record<string, string>): Record<string, Json> =>
-  Object.fromEntries(Object.entries(abouts).map(([name, about]) => [name, number(about)]));
-
-const distribution = (description: string): Json => ({
-  ...object(
-    {
-      ...numbers({
-        meanNs: 'mean (nanoseconds)',
-        stddevNs: 'standard deviation (nanoseconds)',
-        minNs: 'least (nanoseconds)',
-        maxNs: 'most (nanoseconds)',
-      }),
-      percentilesNs: {
-        type: 'object',
-        additionalProperties: { type: 'number' },
-        description: 'nanoseconds by percent, interpolated',
-      },
-    },
-    ['percentilesNs'],
-  ),
-  description,
-});
+const BY_PERCENT = 'nanoseconds by percent, interpolated';
 
 const target = object(
   {
@@ -63,7 +41,7 @@ const settings = object(
     },
     otherFields: list({ type: 'string' }, 'names of further fields of the body'),
     headers: list({ type: 'string' }, 'names of headers that were added'),
-    ...numbers({
+    ...fieldsOf(number, {
       seed: 'of lengths, words and arrivals',
       warmup: 'requests before each level that were not counted',
       rampNs: 'time of growing load before each level, not counted',
@@ -80,7 +58,7 @@ const load = object({
     oneOf: [{ type: 'number' }, { const: 'unlimited' }],
     description: 'requests per second of an open loop; unlimited in a closed one',
   },
-  ...numbers({
+  ...fieldsOf(number, {
     inputTokens: 'mean prompt length (tokens)',
     outputTokens: 'mean answer length (tokens)',
     maxConcurrency: 'users of a closed loop',
@@ -90,7 +68,7 @@ const load = object({
 });
 
 const counts = object(
-  numbers({
+  fieldsOf(number, {
     completed: 'requests answered',
     errors: 'requests that failed',
     unfinished: 'requests under way when the level was ended',
@@ -101,7 +79,7 @@ const counts = object(
 );
 
 const throughput = object(
-  numbers({
+  fieldsOf(number, {
     requests: 'requests answered per second',
     inputTokens: 'prompt tokens per second',
     outputTokens: 'answer tokens per second',
@@ -112,19 +90,19 @@ const throughput = object(
 );
 
 const latency = object({
-  e2e: distribution('due to be sent to answer complete'),
-  ttft: distribution('due to be sent to first token'),
-  tpot: distribution('per request, time per token after the first'),
-  itl: distribution('each gap between two pieces of an answer'),
+  e2e: distribution('due to be sent to answer complete', BY_PERCENT),
+  ttft: distribution('due to be sent to first token', BY_PERCENT),
+  tpot: distribution('per request, time per token after the first', BY_PERCENT),
+  itl: distribution('each gap between two pieces of an answer', BY_PERCENT),
 });
 
 const timing = object(
   {
-    firstByte: distribution('due to be sent to first bytes of the answer'),
-    connect: distribution('resolving and connecting, of requests that needed a new connection'),
-    dns: distribution('resolving the name, of the same'),
+    firstByte: distribution('due to be sent to first bytes of the answer', BY_PERCENT),
+    connect: distribution('resolving and connecting, of requests that needed a new connection', BY_PERCENT),
+    dns: distribution('resolving the name, of the same', BY_PERCENT),
     newConnections: number('requests that needed one'),
-    sendDelay: distribution('of an open loop: due to be sent to sent'),
+    sendDelay: distribution('of an open loop: due to be sent to sent', BY_PERCENT),
     clientLagNs: number('how late this program came to its connections, percentile 99'),
   },
   ['newConnections', 'clientLagNs'],
@@ -134,7 +112,7 @@ const request = object(
   {
     failed: { const: true },
     error: text('kind of failure, or interrupted'),
-    ...numbers({
+    ...fieldsOf(number, {
       id: 'number in the level',
       startNs: 'when it was due, from the begin of the level',
       sendDelayNs: 'from due to sent',
@@ -150,17 +128,6 @@ const request = object(
     }),
   },
   ['id', 'startNs'],
-);
-
-const note = object(
-  {
-    code: text('kind of note'),
-    severity: { enum: ['info', 'warning', 'loss'] },
-    text: text('what it means for the reader'),
-    count: number('how often'),
-    example: text('one case'),
-  },
-  ['code', 'severity', 'text', 'count', 'example'],
 );
 
 const level = object(
@@ -190,12 +157,12 @@ const level = object(
       'failures by kind, most first',
     ),
     requests: list(request, 'counted requests in the order of their ends; not in --json'),
-    notes: list(note, 'what to know before trusting the figures'),
+    notes: list(note(), 'what to know before trusting the figures'),
   },
   ['level', 'load', 'counts', 'throughput', 'latency', 'timing', 'tokens', 'errors', 'notes'],
 );
 
-export const loadSchema: Json = {
+export const loadSchema: Schema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   $id: 'stepscope-load-1',
   title: 'Load',

@@ -1,50 +1,17 @@
 /** The JSON Schema of `stepscope bench --json`, and the version of its form. */
-import type { Json } from '../analyze/analysis.js';
+import {
+  distribution,
+  fieldsOf,
+  list,
+  note,
+  number,
+  sparse as object,
+  type Schema,
+  text,
+} from '../base/json-schema.js';
 
 export const BENCH_SCHEMA = 'stepscope-bench/1';
-
-const number = (description: string): Json => ({ type: 'number', description });
-const text = (description: string): Json => ({ type: 'string', description });
-const object = (properties: Record<string, Json>, required: readonly string[] = []): Json => ({
-  type: 'object',
-  properties,
-  required,
-  additionalProperties: false,
-});
-const fields = (make: (about: string) => Json, abouts: Record<string, string>): Record<string, Json> =>
-  Object.fromEntries(Object.entries(abouts).map(([name, about]) => [name, make(about)]));
-const list = (items: Json, description: string): Json => ({ type: 'array', items, description });
-
-const distribution = (description: string): Json => ({
-  ...(object(
-    {
-      ...fields(number, {
-        meanNs: 'mean (nanoseconds)',
-        stddevNs: 'standard deviation (nanoseconds)',
-        minNs: 'least (nanoseconds)',
-        maxNs: 'most (nanoseconds)',
-      }),
-      percentilesNs: {
-        type: 'object',
-        additionalProperties: { type: 'number' },
-        description: 'nanoseconds by percent',
-      },
-    },
-    ['percentilesNs'],
-  ) as object),
-  description,
-});
-
-const note = object(
-  {
-    code: text('kind of note'),
-    severity: { enum: ['info', 'warning', 'loss'] },
-    text: text('what it means for the reader'),
-    count: number('how often'),
-    example: text('one case'),
-  },
-  ['code', 'severity', 'text', 'count', 'example'],
-);
+const BY_PERCENT = 'nanoseconds by percent';
 
 const load = object({
   dataset: text('name or path as printed'),
@@ -52,7 +19,7 @@ const load = object({
     oneOf: [{ type: 'number' }, { const: 'unlimited' }],
     description: 'requests sent per second',
   },
-  ...fields(number, {
+  ...fieldsOf(number, {
     inputTokens: 'mean prompt length (tokens)',
     outputTokens: 'mean answer length (tokens)',
     maxConcurrency: 'requests at the same time that the client allowed itself',
@@ -72,7 +39,7 @@ const load = object({
 const iteration = object(
   {
     timestamp: text('as printed'),
-    ...fields(number, {
+    ...fieldsOf(number, {
       iteration: 'number of the pass',
       rank: 'rank in its group',
       globalRank: 'rank in the world',
@@ -95,7 +62,7 @@ const iteration = object(
 
 const request = object({
   failed: { const: true },
-  ...fields(number, {
+  ...fieldsOf(number, {
     id: 'as the tool numbers it',
     inputTokens: 'prompt tokens',
     outputTokens: 'answer tokens',
@@ -113,7 +80,7 @@ const run = object(
       { file: text('file name'), format: text('id of the format'), line: number('where it begins') },
       ['file', 'format'],
     ),
-    ...fields(text, {
+    ...fieldsOf(text, {
       label: 'what the author called it',
       tool: 'program that measured',
       framework: 'what was measured',
@@ -126,7 +93,7 @@ const run = object(
     }),
     load,
     throughput: object(
-      fields(number, {
+      fieldsOf(number, {
         requests: 'requests per second',
         goodRequests: 'requests per second that met the goals',
         inputTokens: 'prompt tokens per second',
@@ -138,13 +105,13 @@ const run = object(
       }),
     ),
     latency: object({
-      e2e: distribution('request sent to answer complete'),
-      ttft: distribution('request sent to first token'),
-      tpot: distribution('per request, time per token after the first'),
-      itl: distribution('gaps between pieces of answers'),
+      e2e: distribution('request sent to answer complete', BY_PERCENT),
+      ttft: distribution('request sent to first token', BY_PERCENT),
+      tpot: distribution('per request, time per token after the first', BY_PERCENT),
+      itl: distribution('gaps between pieces of answers', BY_PERCENT),
     }),
     counts: object(
-      fields(number, {
+      fieldsOf(number, {
         completed: 'requests answered',
         errors: 'requests that failed',
         inputTokens: 'prompt tokens of answered requests',
@@ -154,7 +121,7 @@ const run = object(
     durationNs: number('first request sent to last one answered (nanoseconds)'),
     iterations: list(iteration, 'passes of the engine, where the file has them'),
     requests: list(request, 'requests, where the file has them'),
-    notes: list(note, 'what was lost or odd'),
+    notes: list(note(), 'what was lost or odd'),
   },
   ['name', 'source', 'tool', 'load', 'throughput', 'latency', 'counts', 'notes'],
 );
@@ -206,7 +173,7 @@ const difference = object(
   ['run', 'comparable', 'settings', 'metrics', 'warnings'],
 );
 
-export const benchSchema: Json = {
+export const benchSchema: Schema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   $id: 'stepscope-bench-1',
   title: 'Benchmarks',

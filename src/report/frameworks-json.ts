@@ -1,23 +1,19 @@
 /** The JSON Schema of `stepscope frameworks --json`. */
-import type { Json } from '../analyze/analysis.js';
+import { object as allOf, list, number, type Schema, text } from '../base/json-schema.js';
 
-const number = (description: string): Json => ({ type: 'number', description });
-const count = (description: string): Json => ({ type: 'integer', minimum: 0, description });
-const text = (description: string): Json => ({ type: 'string', description });
-const orNull = (type: string, description: string): Json => ({ type: [type, 'null'], description });
-const list = (items: Json, description: string): Json => ({ type: 'array', items, description });
-const choice = (values: readonly (string | null)[], description: string): Json => ({
+const count = (description: string): Schema => ({ type: 'integer', minimum: 0, description });
+const orNull = (type: string, description: string): Schema => ({ type: [type, 'null'], description });
+const choice = (values: readonly (string | null)[], description: string): Schema => ({
   enum: values,
   description,
 });
 
 /** All keys are there unless they are named as optional. */
-const object = (properties: Record<string, Json>, optional: readonly string[] = []): Json => ({
-  type: 'object',
-  properties,
-  required: Object.keys(properties).filter(name => !optional.includes(name)),
-  additionalProperties: false,
-});
+const object = (properties: Record<string, Schema>, optional: readonly string[] = []): Schema =>
+  allOf(
+    properties,
+    Object.keys(properties).filter(name => !optional.includes(name)),
+  );
 
 const missing = object({
   value: { type: 'null' },
@@ -25,7 +21,7 @@ const missing = object({
   hint: text('how to record it'),
 });
 
-const figure: Json = {
+const figure: Schema = {
   oneOf: [object({ value: number('in base units'), note: text('how to read it') }, ['note']), missing],
 };
 
@@ -121,7 +117,7 @@ const correlation = object({
 
 const ranked = list(object({ name: text('framework'), value: number('in base units') }), 'best first');
 
-export const frameworksSchema: Json = {
+export const frameworksSchema: Schema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   $id: 'stepscope-frameworks-1',
   title: 'Frameworks',

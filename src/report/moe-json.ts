@@ -1,17 +1,8 @@
 /** The JSON Schema of `stepscope moe --json`. */
-import type { Json } from '../analyze/analysis.js';
+import { list, note, number, object, type Schema, text } from '../base/json-schema.js';
 
-const number = (description: string): Json => ({ type: 'number', description });
-const maybe = (description: string): Json => ({ type: ['number', 'null'], description });
-const text = (description: string): Json => ({ type: 'string', description });
-const object = (properties: Record<string, Json>, required = Object.keys(properties)): Json => ({
-  type: 'object',
-  properties,
-  required,
-  additionalProperties: false,
-});
-const nullable = (schema: Json): Json => ({ oneOf: [{ type: 'null' }, schema] });
-const list = (items: Json, description: string): Json => ({ type: 'array', items, description });
+const maybe = (description: string): Schema => ({ type: ['number', 'null'], description });
+const nullable = (schema: Schema): Schema => ({ oneOf: [{ type: 'null' }, schema] });
 
 const heat = object({
   rows: list(text('layer'), 'names of the rows'),
@@ -58,7 +49,7 @@ const inferred = object({
   ),
 });
 
-export const moeSchema: Json = {
+export const moeSchema: Schema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   $id: 'stepscope-moe-1',
   title: 'Routing imbalance',
@@ -161,15 +152,6 @@ export const moeSchema: Json = {
       }),
     ),
     heatMaps: nullable(object({ experts: heat, time: nullable(heat) })),
-    notes: list(
-      object({
-        code: text('kind of note'),
-        severity: { enum: ['info', 'warning', 'loss'] },
-        text: text('what it means'),
-        count: number('how often'),
-        example: text('one case'),
-      }),
-      'what was lost or odd',
-    ),
+    notes: list(note('what it means'), 'what was lost or odd'),
   }) as object),
 };

@@ -1,17 +1,7 @@
 /** The JSON Schema of `stepscope moe place --json`, and the version of its form. */
-import type { Json } from '../analyze/analysis.js';
+import { list, number, object, type Schema, text } from '../base/json-schema.js';
 
 export const MOE_PLACE_SCHEMA = 'stepscope-moe-place/1';
-
-const number = (description: string): Json => ({ type: 'number', description });
-const text = (description: string): Json => ({ type: 'string', description });
-const object = (properties: Record<string, Json>, required = Object.keys(properties)): Json => ({
-  type: 'object',
-  properties,
-  required,
-  additionalProperties: false,
-});
-const list = (items: Json, description: string): Json => ({ type: 'array', items, description });
 
 const link = object({
   localBytes: number('stays on its GPU'),
@@ -49,7 +39,7 @@ const placement = object({
   },
 });
 
-export const moePlaceSchema: Json = {
+export const moePlaceSchema: Schema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   $id: 'stepscope-moe-place-1',
   title: 'Placements of experts',

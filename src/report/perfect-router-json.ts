@@ -1,19 +1,10 @@
 /** The JSON Schema of the verdict on a pair with and without the perfect router. */
-import type { Json } from '../analyze/analysis.js';
+import { list, number, object, type Schema, text } from '../base/json-schema.js';
 
 export const PERFECT_ROUTER_SCHEMA = 'stepscope-perfect-router/1';
 
-const number = (description: string): Json => ({ type: 'number', description });
-const text = (description: string): Json => ({ type: 'string', description });
-const textOrNull = (description: string): Json => ({ type: ['string', 'null'], description });
-const object = (properties: Record<string, Json>): Json => ({
-  type: 'object',
-  properties,
-  required: Object.keys(properties),
-  additionalProperties: false,
-});
-const list = (items: Json, description: string): Json => ({ type: 'array', items, description });
-const pairOf = (type: string, description: string): Json => ({
+const textOrNull = (description: string): Schema => ({ type: ['string', 'null'], description });
+const pairOf = (type: string, description: string): Schema => ({
   type: 'array',
   items: { type },
   minItems: 2,
@@ -45,7 +36,7 @@ const means = object(
   ),
 );
 
-export const perfectRouterSchema: Json = {
+export const perfectRouterSchema: Schema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   $id: 'stepscope-perfect-router-1',
   title: 'Perfect router',

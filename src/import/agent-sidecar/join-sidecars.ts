@@ -22,7 +22,10 @@ export function joinSidecars(profiles: readonly Profile[]): readonly Profile[] {
   if (sidecars.length === 0 || captures.length === 0) return profiles;
   for (const sidecar of sidecars) {
     const own = capturesOf(sidecar, captures);
-    for (const at of own) captures[at] = join(captures[at], sidecar, at === own[0]);
+    for (const at of own)
+      captures[at] = isOfAnotherTime(captures[at], sidecar)
+        ? withNote(captures[at], sidecar, 'lies outside the time of the capture and was left out')
+        : join(captures[at], sidecar, at === own[0]);
     if (own.length === 0)
       captures[0] = withNote(
         captures[0],
@@ -47,6 +50,18 @@ function capturesOf(sidecar: Profile, captures: readonly Profile[]): number[] {
   const byRank = rank === undefined ? [] : places(({ capture }) => capture.ranks.includes(rank));
   if (byRank.length > 0) return byRank;
   return captures.length === 1 && captures[0].processes.length === 1 ? [0] : [];
+}
+
+/** Numbers of processes come again: the file of another run must not speak for this one. */
+function isOfAnotherTime(capture: Profile, sidecar: Profile): boolean {
+  const { ranges } = sidecar.tables;
+  const { startNs, endNs } = spanOf(capture);
+  if (!ranges || ranges.length === 0 || capture.clock !== 'utc' || !(endNs > startNs)) return false;
+  const { start, end } = ranges as unknown as Cells;
+  const shiftNs = Number(sidecar.originNs - capture.originNs);
+  for (let row = 0; row < ranges.length; row++)
+    if (end![row] + shiftNs > startNs && start![row] + shiftNs < endNs) return false;
+  return true;
 }
 
 /** `isFirst`: of several captures one counts the file. */
@@ -111,10 +126,7 @@ function withRanges(capture: Profile, sidecar: Profile, wanted: readonly RangeOf
   const rows = Array.from({ length: added.length }, (_, row) => row).filter(
     row => ends[row] + shiftNs > span.startNs && starts[row] + shiftNs < span.endNs && isWanted(row),
   );
-  if (rows.length === 0)
-    return wanted.includes('steps')
-      ? withNote(capture, sidecar, 'lies outside the time of the capture and was left out')
-      : capture;
+  if (rows.length === 0) return capture;
   const { threads, threadOf, nameOf } = translation(capture, sidecar);
   const fresh = rows.map(row => ({
     start: starts[row] + shiftNs,
