@@ -18,9 +18,9 @@ import type { Runnable } from '../src/capture/run/runnable.js';
 import { warmUp } from '../src/capture/run/server-calls.js';
 import { recipeBeside, recipePath, writeRecipe } from '../src/capture/run/write-recipe.js';
 import { captureLines } from '../src/cli/capture-lines.js';
-import { candidatePaths } from '../src/import/nsys-rep/find-nsys.js';
 import { openProfile } from '../src/import/open.js';
 import { projectRoot } from '../src/testing/captures.js';
+import { lacks, locate } from '../src/testing/needs.js';
 
 const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-run-'));
 let work = '';
@@ -35,7 +35,7 @@ afterEach(() => {
 });
 after(() => fs.rmSync(scratch, { recursive: true, force: true }));
 
-const realNsys = candidatePaths({ env: process.env, platform: process.platform, root: '' })[0];
+const realNsys = locate('nsys') ?? '';
 
 function program(name: string, text: string): string {
   const file = path.join(work, name);
@@ -344,9 +344,8 @@ int main(int n, char **v) { char b[99]; for (int i = 0; i < atoi(v[1]); i++) {
   sprintf(b, "[Executor] _forward_step %d: 0 ctx reqs, 8 gen reqs", i); nvtxRangePushA(b); usleep(1000); nvtxRangePop();
   printf("iter = %d, global_rank = 0, rank = 0, currank_total_requests = 0/8, states = {}\\n", i); fflush(stdout); } return 0; }`;
 
-/** The program, and the plan around it; undefined where nsys, its headers or a compiler are missing. */
-function underNsys(steps: number): Runnable | undefined {
-  if (!realNsys) return undefined;
+/** The program, and the plan around it. */
+function underNsys(steps: number): Runnable {
   const include = path.join(path.dirname(fs.realpathSync(realNsys)), 'nvtx/include');
   fs.writeFileSync(path.join(work, 'engine.c'), ENGINE);
   const engine = path.join(work, 'engine-nvtx');
@@ -359,7 +358,7 @@ function underNsys(steps: number): Runnable | undefined {
     '-ldl',
     '-lpthread',
   ]);
-  if (built.status !== 0) return undefined;
+  assert.equal(built.status, 0, String(built.stderr));
   const output = path.join(work, 'with space; true');
   const flags = ['-t', 'nvtx', '-s', 'none', '--cpuctxsw=none', '-o', output];
   return {
@@ -370,7 +369,7 @@ function underNsys(steps: number): Runnable | undefined {
   };
 }
 
-const missing = 'no nsys with its NVTX headers and a C compiler on this machine';
+const withNsys = { skip: lacks('nsys', 'compiler') };
 
 test('the file of the agent alone is no report', async () => {
   const output = path.join(work, 'alone');
@@ -391,13 +390,10 @@ test('the file of the agent alone is no report', async () => {
   assert.match(failureOf(result)!.message, /No report was written/);
 });
 
-test('the real nsys around real ranges: a report that opens', async t => {
+test('the real nsys around real ranges: a report that opens', withNsys, async () => {
   const plan = underNsys(30);
-  if (!plan) return t.skip(missing);
   const result = await run(plan);
   assert.deepEqual([result.status, result.iterations], [0, { first: 0, last: 29 }]);
-  if (!result.files[0]?.path.endsWith('.nsys-rep'))
-    return t.skip('this nsys has no importer: only a stream was left');
   const profile = await openProfile([result.files[0].path], { workers: 0 });
   const names = [...(profile.tables.ranges!.name as unknown as Int32Array)].map(id =>
     profile.strings.text(id),
@@ -405,13 +401,10 @@ test('the real nsys around real ranges: a report that opens', async t => {
   assert.equal(names.filter(name => name.startsWith('[Executor] _forward_step')).length, 30);
 });
 
-test('the real nsys interrupted in the middle: what there is, and nobody left', async t => {
+test('the real nsys interrupted in the middle: what there is, and nobody left', withNsys, async () => {
   const plan = underNsys(1_000_000);
-  if (!plan) return t.skip(missing);
   const result = await run(plan, { stop: stopAfter(3000) });
   assert.equal(result.stoppedBy, 'interrupt');
-  if (!result.files[0]?.path.endsWith('.nsys-rep'))
-    return t.skip('this nsys has no importer: only a stream was left');
   const profile = await openProfile([result.files[0].path], { workers: 0 });
   assert.ok(profile.tables.ranges!.length > 10);
   // Killed while it collects: no report, a clear message, and the program under nsys is gone too (afterEach looks).

@@ -1,6 +1,5 @@
 /** Kernel families: real names fall where they belong, and whatever a file holds, classifying stays quick and calm. */
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import * as path from 'node:path';
 import { test } from 'node:test';
 import { UserError } from '../src/base/user-error.js';
@@ -13,6 +12,7 @@ import { parseUserRules } from '../src/catalog/kernels/user-rules.js';
 import { openProfile } from '../src/import/open.js';
 import type { Row } from '../src/model/profile.js';
 import { captureNames, capturePath, externalFiles, externalFolder } from '../src/testing/captures.js';
+import { lacks } from '../src/testing/needs.js';
 import { kernelNameCases } from './kernel-name-cases.js';
 
 const { classify, explain } = createClassifier();
@@ -341,7 +341,7 @@ test('families cover at least 97% of kernel time in captures of models', async (
   for (const name of models) assertCovered(name, await familyTimes(capturePath(name)));
 });
 
-const skip = existsSync(externalFolder) ? false : `${externalFolder} is not here`;
+const skip = lacks('external');
 
 test('families cover at least 97% of kernel time in profiles of others', { skip }, async () => {
   let covered = 0;

@@ -22,11 +22,11 @@ import {
   streamVersion,
 } from '../src/import/nsys-rep/report-version.js';
 import { openProfile } from '../src/import/open.js';
+import { lacks, locate } from '../src/testing/needs.js';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-test-'));
-const realNsys =
-  process.env.NSYS ?? candidatePaths({ env: process.env, platform: process.platform, root: '' })[0];
+const realNsys = locate('nsys') ?? '';
 const environment = { ...process.env };
 let work = '';
 let cacheFolder = '';
@@ -353,8 +353,7 @@ test('a raw stream is named as one', async () => {
   assert.match(error.hint, /QdstrmImporter -i a\.qdstrm/);
 });
 
-test('a real nsys exports a real report, once', async t => {
-  if (!realNsys) return t.skip('no nsys on this machine');
+test('a real nsys exports a real report, once', { skip: lacks('nsys') }, async () => {
   const out = path.join(work, 'real');
   const collect = [
     '-t',
@@ -367,18 +366,6 @@ test('a real nsys exports a real report, once', async t => {
     'true',
   ];
   spawnSync(realNsys, ['profile', ...collect, '/bin/ls', '/'], { stdio: 'ignore', timeout: 60_000 });
-  if (!fs.existsSync(`${out}.nsys-rep`)) {
-    // Distributions split the importer from nsys, which then leaves the raw stream.
-    const importer = path.join(path.dirname(fs.realpathSync(realNsys)), '../host-linux-x64/QdstrmImporter');
-    const other = '/usr/lib/nsight-systems/host-linux-x64/QdstrmImporter';
-    const place = [importer, other].find(candidate => fs.existsSync(candidate));
-    if (place)
-      spawnSync(place, ['-i', `${out}.qdstrm`, '-o', `${out}.nsys-rep`], {
-        stdio: 'ignore',
-        timeout: 60_000,
-      });
-  }
-  if (!fs.existsSync(`${out}.nsys-rep`)) return t.skip('the nsys on this machine cannot make a report');
   const steps: number[] = [];
   const profile = await openProfile([`${out}.nsys-rep`], {
     workers: 0,
