@@ -18,7 +18,10 @@ import type { Output } from '../src/cli/command.js';
 import { runCommand } from '../src/cli/main.js';
 import { projectRoot } from '../src/testing/captures.js';
 import { assertGolden } from '../src/testing/golden.js';
+import { lacks } from '../src/testing/needs.js';
 import { captureCases } from './capture-cases.js';
+
+const withShell = { skip: lacks('shell') };
 
 const caseOf = (name: string): CapturePlan => {
   const found = captureCases.find(known => known.name === name)!;
@@ -405,7 +408,7 @@ function readBack(words: readonly string[], via: (text: string) => string[]): st
   return out.split('\0').slice(0, -1);
 }
 
-test('bash reads back every word as it was', () => {
+test('bash reads back every word as it was', withShell, () => {
   assert.deepEqual(
     readBack(hostile, text => ['-c', text]),
     hostile,
@@ -422,7 +425,7 @@ test('bash reads back every word as it was', () => {
   );
 });
 
-test('a command that looks like an assignment is still run', () => {
+test('a command that looks like an assignment is still run', withShell, () => {
   const { stderr } = spawnSync('bash', ['-c', shellCommand(['A=b', 'c'])], { encoding: 'utf8' });
   assert.match(stderr, /A=b: command not found/);
 });
@@ -465,7 +468,7 @@ if [[ $1 == export ]]; then while [[ $1 != -o ]]; do shift; done; : > "$2"; fi
   };
 }
 
-test('the script runs exactly what was planned, finds the report and exports it', () => {
+test('the script runs exactly what was planned, finds the report and exports it', withShell, () => {
   for (const { name } of captureCases) {
     const plan = caseOf(name);
     const { folder, run, calls } = standIn();
@@ -499,7 +502,7 @@ test('the script runs exactly what was planned, finds the report and exports it'
   }
 });
 
-test('the script and the printed command survive any argument', () => {
+test('the script and the printed command survive any argument', withShell, () => {
   const words = hostile.filter(word => word !== '');
   const plan = planCapture({
     command: ['python3', ...words],
@@ -521,7 +524,7 @@ test('the script and the printed command survive any argument', () => {
   fs.rmSync(folder, { recursive: true });
 });
 
-test('without nsys, and without a report, the script says so', () => {
+test('without nsys, and without a report, the script says so', withShell, () => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-capture-'));
   const script = path.join(folder, 'capture.sh');
   fs.writeFileSync(
@@ -541,7 +544,7 @@ test('without nsys, and without a report, the script says so', () => {
   fs.rmSync(folder, { recursive: true });
 });
 
-test('a program that nsys ended after its duration has not failed', () => {
+test('a program that nsys ended after its duration has not failed', withShell, () => {
   const { folder, run } = standIn();
   const nsys = path.join(folder, 'bin/nsys');
   fs.appendFileSync(nsys, 'if [[ $1 == profile ]]; then exit 143; fi\n');

@@ -22,6 +22,8 @@ import { openProfile } from '../src/import/open.js';
 import { projectRoot } from '../src/testing/captures.js';
 import { lacks, locate } from '../src/testing/needs.js';
 
+const withShell = { skip: lacks('shell') };
+
 const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-run-'));
 let work = '';
 let marks: string[] = [];
@@ -115,18 +117,22 @@ test('progress comes from the four shapes of the iteration log', async () => {
   assert.equal(text.match(/window has begun/g)?.length, 1);
 });
 
-test('what is there is not overwritten, and with force an old file is not taken for a new one', async () => {
-  fs.writeFileSync(path.join(work, 'trace.json'), 'old');
-  const command = ['true'];
-  const error = await refused(run(plain(command)));
-  assert.match(error.message, /trace\.json is there already/);
-  const result = await run(plain(command), { force: true });
-  assert.deepEqual(result.files, []);
-  assert.match(failureOf(result)!.message, /No report was written: the command ended with status 0/);
-  assert.equal(fs.readFileSync(path.join(work, 'trace.json'), 'utf8'), 'old');
-});
+test(
+  'what is there is not overwritten, and with force an old file is not taken for a new one',
+  withShell,
+  async () => {
+    fs.writeFileSync(path.join(work, 'trace.json'), 'old');
+    const command = ['true'];
+    const error = await refused(run(plain(command)));
+    assert.match(error.message, /trace\.json is there already/);
+    const result = await run(plain(command), { force: true });
+    assert.deepEqual(result.files, []);
+    assert.match(failureOf(result)!.message, /No report was written: the command ended with status 0/);
+    assert.equal(fs.readFileSync(path.join(work, 'trace.json'), 'utf8'), 'old');
+  },
+);
 
-test('a missing folder is made, since nsys would wait for it forever', async () => {
+test('a missing folder is made, since nsys would wait for it forever', withShell, async () => {
   const file = path.join(work, 'new/folder/trace.json');
   const result = await run({
     ...plain(['cp', '/etc/hostname', file]),
@@ -145,7 +151,7 @@ test('a failing command says its status and its own last words', async () => {
   );
 });
 
-test('whatever detaches itself is ended', async () => {
+test('whatever detaches itself is ended', withShell, async () => {
   const file = path.join(work, 'trace.json');
   const lines =
     'setsid sh -c "trap \'\' TERM; while :; do sleep 0.2; done" >/dev/null 2>&1 & sleep 0.3; echo "{}" > "$1"';
@@ -194,7 +200,7 @@ test('time runs out: asked first, ended when it does not listen', async () => {
   );
 });
 
-test('a full disk is refused before, and stops the capture while it runs', async () => {
+test('a full disk is refused before, and stops the capture while it runs', withShell, async () => {
   const error = await refused(
     run({ ...plain(['true']), estimate: { bytes: 5e9 } }, { freeBytes: () => 1e9 }),
   );
@@ -281,7 +287,7 @@ test('a server is waited for, sent requests and stopped', async () => {
   assert.equal(callsOf().filter(call => call === 'POST /v1/completions').length, 3);
 });
 
-test('a server that never comes up is ended, and its last line told', async () => {
+test('a server that never comes up is ended, and its last line told', withShell, async () => {
   const port = freePort();
   const silent = { ...served(port), command: ['sh', '-c', 'echo loading shard 3; sleep 60'] };
   const late = await refused(

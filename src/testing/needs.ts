@@ -94,7 +94,11 @@ const table = {
     bring: `name it in STEPSCOPE_EXTERNAL, or ${BESIDE}/external`,
     find: () => firstThat([process.env.STEPSCOPE_EXTERNAL], existsSync) ?? beside('external'),
   },
-  seeds: { what: 'the founding documents', bring: `${BESIDE}/seeds`, find: () => beside('seeds') },
+  seeds: {
+    what: 'the documents the project was asked for from',
+    bring: `${BESIDE}/seeds`,
+    find: () => beside('seeds'),
+  },
   registry: {
     what: 'an npm registry that answers',
     bring: 'a network, or: npm config set registry URL',

@@ -5,6 +5,7 @@ import * as os from 'node:os';
 import * as path from 'node:path';
 import { formatBytes } from '../../base/units.js';
 import { UserError } from '../../base/user-error.js';
+import { NSYS_PLACES } from '../../catalog/nsys-places.js';
 import { type ExecResult, lastLine, script, type Transport } from './transport.js';
 
 export interface RemoteMachine {
@@ -17,10 +18,10 @@ export interface RemoteMachine {
   readonly freeBytes: number;
 }
 
-/** One round trip. Folders are those NVIDIA's packages install to. */
+/** One round trip. Of several places that hold an nsys the first in the list wins. */
 const PROBE = `echo "uid=$(id -u)"
 n=$(command -v nsys 2>/dev/null)
-if [ -z "$n" ]; then for f in "$1"/bin/nsys "$1"/target-linux-*/nsys /opt/nvidia/nsight-systems/*/bin/nsys /opt/nvidia/nsight-systems-cli/*/bin/nsys /opt/nvidia/nsight-systems*/*/target-linux-*/nsys /usr/local/cuda*/bin/nsys; do if [ -x "$f" ]; then n=$f; fi; done; fi
+if [ -z "$n" ]; then for f in ${NSYS_PLACES.linux!.toReversed().join(' ')} "$1"/target-linux-*/nsys "$1"/bin/nsys; do if [ -x "$f" ]; then n=$f; fi; done; fi
 if [ -n "$n" ]; then echo "nsys=$n"; echo "version=$("$n" --version 2>/dev/null | head -n 1)"; fi
 echo "gpus=$(ls -d /dev/nvidia[0-9]* 2>/dev/null | wc -l)"
 if [ -n "\${CUDA_VISIBLE_DEVICES+set}" ]; then echo "visible=$CUDA_VISIBLE_DEVICES"; fi
