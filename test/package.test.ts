@@ -23,6 +23,8 @@ test('npm pack gives a package that runs from its tarball', () => {
   );
   const names = packed.files.map((file: { path: string }) => file.path) as string[];
   for (const needed of [
+    'agent/_stepscope_start.py',
+    'agent/pyproject.toml',
     'agent/sitecustomize.py',
     'agent/stepscope_agent/__init__.py',
     'bin/stepscope',
@@ -34,6 +36,10 @@ test('npm pack gives a package that runs from its tarball', () => {
   ]) {
     assert.ok(names.includes(needed), `${needed} is missing from the package`);
   }
+  assert.deepEqual(
+    names.filter(name => /^agent\/(tests|gpu|dist|build)\/|__pycache__|_cache\/|egg-info/.test(name)),
+    [],
+  );
   assert.ok(
     !names.some(name => /^(dist\/)?(src\/|agent\/)?test(s|ing)?\//.test(name)),
     'tests are in the package',
