@@ -1,9 +1,10 @@
 #!/bin/sh
-# Installs what the tests use beyond Node, on Debian and Ubuntu: Chromium, Python with torch, nsys, a C compiler, openssl.
+# Installs what the tests use beyond Node, on Debian and Ubuntu: Chromium, Python with torch, nsys, a C compiler,
+# openssl; and in a virtual environment of the project (.test-tools) hatchling, mypy and ruff.
 # Without these the tests pass too, but skip some; their last lines say which.
 #
 #   scripts/install-test-tools.sh                   # asks for sudo where it is not root
-#   scripts/install-test-tools.sh --transformers    # also a virtual environment in .test-tools with torch and transformers
+#   scripts/install-test-tools.sh --transformers    # there also a newer torch, and transformers
 #
 # Running it again installs only what is still missing.
 set -eu
@@ -23,7 +24,7 @@ with_transformers=no
 for argument in "$@"; do
   case $argument in
     --transformers) with_transformers=yes ;;
-    -h | --help) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    -h | --help) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) fail "unknown option $argument" "See scripts/install-test-tools.sh --help." ;;
   esac
 done
@@ -112,10 +113,16 @@ if [ -n "$missing" ] || [ $wants_nsys = yes ]; then
   fi
 fi
 
+if ! "$VENV/bin/python" -c 'import hatchling, mypy, ruff' 2>/dev/null; then
+  say "installing hatchling, mypy and ruff into $VENV"
+  python3 -m venv "$VENV" &&
+    "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check hatchling mypy ruff ||
+    fail "pip could not install hatchling, mypy and ruff" "Is there a network?"
+fi
+
 if [ $with_transformers = yes ] && ! "$VENV/bin/python" -c 'import torch, transformers' 2>/dev/null; then
   say "installing torch and transformers into $VENV (several GB)"
-  python3 -m venv "$VENV" &&
-    "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check torch 'transformers>=4.57' numpy ||
+  "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check torch 'transformers>=4.57' numpy ||
     fail "pip could not install torch and transformers" "Is there a network, and room for several GB?"
 fi
 say "the tools of the tests are installed"

@@ -6,12 +6,13 @@ import * as os from 'node:os';
 import * as path from 'node:path';
 import { test } from 'node:test';
 import { Ajv } from 'ajv';
-import type { CaptureOptions, CapturePlan } from '../src/capture/capture-plan.js';
+import type { AgentFacts, CaptureOptions, CapturePlan } from '../src/capture/capture-plan.js';
 import { endRule, readIterations, startStopValue } from '../src/capture/iterations.js';
 import { planCapture } from '../src/capture/plan-capture.js';
 import { planDocument } from '../src/capture/plan-json.js';
 import { globOf, planScript } from '../src/capture/plan-script.js';
 import { commandText, planText } from '../src/capture/plan-text.js';
+import { programOf, pythonInScript } from '../src/capture/python-of.js';
 import { shellCommand, shellQuote } from '../src/capture/shell-quote.js';
 import { parseVersion } from '../src/capture/versions.js';
 import type { Output } from '../src/cli/command.js';
@@ -231,6 +232,35 @@ test('variables reach the ranks', () => {
     codes(planOf('srun --export=PATH -n 2 trtllm-llmapi-launch trtllm-serve m')).includes('srun-export'),
   );
   assert.ok(codes(planOf('mpirun -n 2 trtllm-serve m')).includes('llmapi-launch'));
+});
+
+test('which Python a command runs in', () => {
+  const program = (command: string) => programOf(command.split(' '));
+  assert.equal(program('numactl -N 0 env A=b /opt/venv/bin/python3.12 serve.py'), '/opt/venv/bin/python3.12');
+  assert.equal(program('torchrun --nproc-per-node 2 serve.py'), 'python3');
+  assert.equal(program('srun -n 2 vllm serve M'), 'vllm');
+  assert.equal(program('uv run python serve.py'), undefined);
+  for (const [head, python] of [
+    ['#!/opt/venv/bin/python\nimport sys', '/opt/venv/bin/python'],
+    ['#! /usr/bin/env -S python3 -u', 'python3'],
+    [`#!/bin/sh\n'''exec' /a/long/python3.11 "$0" "$@"\n`, '/a/long/python3.11'],
+    [`#!/bin/sh\n'''exec' "/with space/python" "$0" "$@"\n`, '/with space/python'],
+    ['#!/bin/bash\nexec python3 -m x', undefined],
+    ['ELF', undefined],
+  ] as const)
+    assert.equal(pythonInScript(head), python, head);
+});
+
+test('an installed agent is used only if it is of our version', () => {
+  const asked = { command: ['python3', 'serve.py'], agent: '/ours', iterations: readIterations('20-60') };
+  const brought = (agent?: AgentFacts) => planCapture(asked, { agent }).env.PYTHONPATH;
+  assert.equal(brought(), '/ours');
+  assert.equal(brought({ ours: '1.2.3' }), '/ours');
+  assert.equal(brought({ ours: '1.2.3', installed: '1.2.3' }), undefined);
+  assert.equal(brought({ ours: '1.2.3', installed: '1.2.30' }), '/ours');
+  const warned = (installed: string) => codes(planCapture(asked, { agent: { ours: '1.2.3', installed } }));
+  assert.ok(warned('1.2.2').includes('other-agent'));
+  assert.ok(!warned('1.2.3').includes('other-agent'));
 });
 
 test('traps of each option', () => {

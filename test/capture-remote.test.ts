@@ -11,6 +11,7 @@ import * as path from 'node:path';
 import { after, beforeEach, test } from 'node:test';
 import { UserError } from '../src/base/user-error.js';
 import { copyBack } from '../src/capture/run/copy-back.js';
+import { agentThere } from '../src/capture/run/find-agent.js';
 import { doubtsAbout, lookAt } from '../src/capture/run/remote-machine.js';
 import { failureOf, type StopRequests } from '../src/capture/run/run-plan.js';
 import { fetchRemote, type RemoteOptions, runRemote } from '../src/capture/run/run-remote.js';
@@ -213,6 +214,35 @@ test('what the agent wrote there comes along, under the name of the report', wit
   assert.equal(path.basename(recipe!), 'far.recipe.json');
   cleanThere();
 });
+
+test(
+  'the agent: sent along where it is missing there, left out where the same one is installed',
+  withShell,
+  async () => {
+    withNsys();
+    const there = inFar('bin', 'python3');
+    const ask = (version: string) => script(there, `#!/bin/sh\nif [ "$1" = -c ]; then echo ${version}; fi\n`);
+    const ours = { folder: path.join(projectRoot, 'agent'), version: '1.2.3' };
+    const sent = inFar('tmp', 'agent');
+    script(inFar('bin', 'engine'), '#!/usr/bin/env python3\n');
+    for (const command of ['python3 serve.py', 'mpirun -n 2 env A=b python3 serve.py', 'engine']) {
+      const words = command.split(' ');
+      ask('1.2.3');
+      assert.deepEqual(await agentThere(pod(), words, ours, sent), { ours: '1.2.3', installed: '1.2.3' });
+      assert.ok(!fs.existsSync(sent));
+      ask('1.2.2');
+      assert.deepEqual(await agentThere(pod(), words, ours, sent), { ours: '1.2.3', installed: '1.2.2' });
+      const parts = ['_stepscope_start.py', 'sitecustomize.py', 'stepscope_agent'];
+      assert.deepEqual(fs.readdirSync(sent).sort(), parts);
+      fs.rmSync(sent, { recursive: true });
+    }
+    fs.rmSync(there);
+    assert.deepEqual(await agentThere(sshTransport('me@machine'), ['python3'], ours, sent), {
+      ours: '1.2.3',
+    });
+    assert.ok(fs.existsSync(path.join(sent, 'stepscope_agent/__init__.py')));
+  },
+);
 
 test(
   'an interrupt reaches nsys there, which keeps what it has; a second one ends it',

@@ -62,6 +62,8 @@ before(() => {
 test('the tarball holds what runs, and nothing that only tests use', () => {
   const names = packed.files.map(file => file.path);
   for (const needed of [
+    'agent/_stepscope_start.py',
+    'agent/pyproject.toml',
     'agent/sitecustomize.py',
     'agent/stepscope_agent/__init__.py',
     'bin/stepscope',
@@ -73,8 +75,12 @@ test('the tarball holds what runs, and nothing that only tests use', () => {
   ]) {
     assert.ok(names.includes(needed), `${needed} is missing from the package`);
   }
-  const test = names.filter(name => /^(dist\/)?(src\/|agent\/)?test(s|ing)?\//.test(name));
-  assert.deepEqual(test, []);
+  const forTests =
+    /^(dist\/)?(src\/|agent\/)?test(s|ing)?\/|^agent\/(gpu|dist|build)\/|__pycache__|_cache\/|egg-info/;
+  assert.deepEqual(
+    names.filter(name => forTests.test(name)),
+    [],
+  );
 });
 
 test('the tarball installs without a registry, beside tarballs of its dependencies', () => {

@@ -32,7 +32,7 @@ export const engineOf: Readonly<Record<PresetName, string>> = {
 };
 
 /** Programs that start another and stand before it. */
-function withoutWrappers(words: readonly string[]): readonly string[] {
+export function withoutWrappers(words: readonly string[]): readonly string[] {
   let rest = words;
   for (;;) {
     const name = baseName(rest[0] ?? '');

@@ -21,6 +21,7 @@ interface Need {
   readonly find: () => string | undefined;
 }
 
+const TRANSFORMERS = 'import torch; from transformers import GptOssConfig, GptOssForCausalLM';
 const TOOLS = 'scripts/install-test-tools.sh';
 const BESIDE = 'put it beside the project as ../shared';
 
@@ -34,6 +35,12 @@ const pythonWith = (program: string) =>
   firstThat([process.env.STEPSCOPE_PYTHON, '/usr/bin/python3', 'python3'], name =>
     answers(name, '-c', program),
   );
+/** The virtual environment that the script makes for Python tools. */
+const toolsBin = path.join(projectRoot, '.test-tools/bin');
+const ownPython = (program: string) =>
+  firstThat([path.join(toolsBin, 'python')], name => answers(name, '-c', program));
+const pythonTool = (name: string) =>
+  firstThat([name, path.join(toolsBin, name)], tool => answers(tool, '--version'));
 const beside = (name: string) => firstThat([path.join(projectRoot, '../shared', name)], existsSync);
 
 /** An nsys that makes reports: distributions split off its importer, and without that it leaves raw streams. */
@@ -68,6 +75,14 @@ const table = {
     bring: TOOLS,
     find: () => pythonWith('import sys; sys.exit(sys.version_info < (3, 9))'),
   },
+  wheel: {
+    what: 'a Python with venv, pip and hatchling',
+    bring: TOOLS,
+    find: () =>
+      ownPython('import ensurepip, hatchling, venv') ?? pythonWith('import ensurepip, hatchling, venv'),
+  },
+  ruff: { what: 'ruff', bring: TOOLS, find: () => pythonTool('ruff') },
+  mypy: { what: 'mypy', bring: TOOLS, find: () => pythonTool('mypy') },
   torch: {
     what: 'a Python with torch',
     bring: `${TOOLS}, or name a Python that has it in STEPSCOPE_PYTHON`,
@@ -76,11 +91,7 @@ const table = {
   transformers: {
     what: 'a Python with torch 2.4 and transformers 4.57 or newer',
     bring: `${TOOLS} --transformers, or name such a Python in STEPSCOPE_PYTHON`,
-    find: () =>
-      firstThat(
-        [process.env.STEPSCOPE_PYTHON, path.join(projectRoot, '.test-tools/bin/python'), 'python3'],
-        name => answers(name, '-c', 'import torch; from transformers import GptOssConfig, GptOssForCausalLM'),
-      ),
+    find: () => ownPython(TRANSFORMERS) ?? pythonWith(TRANSFORMERS),
   },
   nsys: {
     what: 'Nsight Systems (nsys)',

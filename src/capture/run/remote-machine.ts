@@ -94,7 +94,7 @@ export async function withNsys(
   folder: string,
 ): Promise<RemoteMachine & { readonly nsys: string }> {
   if (machine.nsys) return machine as RemoteMachine & { nsys: string };
-  if (source.tree) await sendTree(transport, source.tree, `${folder}/nsys`);
+  if (source.tree) await sendTree(transport, source.tree, `${folder}/nsys`, NSYS_TREE);
   else if (source.deb) await installDeb(transport, machine, source.deb, folder);
   else
     throw new UserError(
@@ -156,13 +156,27 @@ const full = (transport: Transport, needed: number, free: number) =>
     'Make room there, or name a larger folder with TMPDIR in the container.',
   );
 
-async function sendTree(transport: Transport, tree: string, to: string): Promise<void> {
+export interface SentTree {
+  /** For messages: what it is, and the option that names it. */
+  readonly what: string;
+  readonly option: string;
+  readonly parts: readonly string[];
+}
+const NSYS_TREE: SentTree = { what: 'nsys', option: '--nsys-tree', parts: ['.'] };
+
+/** Some parts of a folder here, or all of it, into a folder there. */
+export async function sendTree(
+  transport: Transport,
+  tree: string,
+  to: string,
+  { what, option, parts }: SentTree,
+): Promise<void> {
   if (!fs.statSync(tree, { throwIfNoEntry: false })?.isDirectory())
-    throw new UserError('not-found', `${tree} is no folder.`, 'Check --nsys-tree.');
+    throw new UserError('not-found', `${tree} is no folder.`, `Check ${option}.`);
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-tree-'));
   try {
-    const archive = path.join(folder, 'nsys.tar');
-    await tar(['-C', path.resolve(tree), '-cf', archive, '.']);
+    const archive = path.join(folder, 'tree.tar');
+    await tar(['-C', path.resolve(tree), '-cf', archive, ...parts]);
     await put(transport, archive, `${to}.tar`);
     const result = await transport.exec(
       script('mkdir -p "$1" && tar -C "$1" -xf "$1.tar" && rm -f "$1.tar"', to),
@@ -170,8 +184,8 @@ async function sendTree(transport: Transport, tree: string, to: string): Promise
     if (result.status !== 0)
       throw new UserError(
         'unreachable',
-        `nsys could not be unpacked in ${transport.name}: ${lastLine(result)}`,
-        'Try --nsys-deb.',
+        `${what} could not be unpacked in ${transport.name}: ${lastLine(result)}`,
+        what === NSYS_TREE.what ? 'Try --nsys-deb.' : `Put it there and name the folder: ${option} DIR`,
       );
   } finally {
     fs.rmSync(folder, { recursive: true, force: true });
