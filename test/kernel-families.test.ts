@@ -147,8 +147,9 @@ test('time grows no faster than names', () => {
       return best;
     };
     cost(10_000);
-    // Ten times the length may take ten times as long; a hundred times would be quadratic.
-    assert.ok(cost(100_000) < 50 * cost(10_000) + 2, `shape ${i}`);
+    // Ten times the length may take ten times as long; a hundred times would be quadratic, on a busy machine at every try.
+    const isLinear = () => cost(100_000) < 50 * cost(10_000) + 2;
+    assert.ok([1, 2, 3, 4].some(isLinear), `shape ${i}`);
   }
 });
 
