@@ -1,4 +1,5 @@
 /** `stepscope frameworks`: tokens' time adds up, nothing is invented, unfair pairs are not ranked, mistakes have lines. */
+
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +15,7 @@ import { findModel } from '../src/catalog/models.js';
 import { frameworksPage } from '../src/cli/frameworks-page.js';
 import { chooseRuns } from '../src/compare/frameworks/common-load.js';
 import { compareFrameworks } from '../src/compare/frameworks/compare-frameworks.js';
-import { correlate, pearson, ranks } from '../src/compare/frameworks/correlation.js';
+import { correlate } from '../src/compare/frameworks/correlation.js';
 import { describeFrameworks } from '../src/compare/frameworks/describe-frameworks.js';
 import { printedSum, unitFor } from '../src/compare/frameworks/equation.js';
 import { checkFairness } from '../src/compare/frameworks/fairness.js';
@@ -27,6 +28,7 @@ import { openProfile } from '../src/import/open.js';
 import type { BenchRun } from '../src/model/bench-run.js';
 import { frameworksSchema } from '../src/report/frameworks-json.js';
 import { text } from '../src/report/text.js';
+import { pearson, ranks } from '../src/stats/correlation.js';
 import { findBrowser, NO_BROWSER } from '../src/testing/browser.js';
 import { captureNames, capturePath, projectRoot } from '../src/testing/captures.js';
 import { drawEngine } from '../src/testing/drawn-engine.js';

@@ -3,9 +3,9 @@ import type { Analyzer } from '../analyze/analysis.js';
 import { gpuWork } from '../analyze/gpu/gpu-work.js';
 import { windowBudgets } from '../analyze/inference/step-budget.js';
 import { stepsOf } from '../analyze/inference/steps.js';
-import { medianOf } from '../base/stats.js';
 import { type Phase, phases } from '../catalog/phases.js';
 import { graphMode } from '../model/capabilities.js';
+import { medianOf } from '../stats/summary.js';
 import { layerCount } from './frameworks/measure-phase.js';
 
 /** Parts of a step, means over the steps; they sum to the mean step. */

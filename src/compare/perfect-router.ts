@@ -3,11 +3,12 @@
  * which every expert gets the same share (ENABLE_PERFECT_ROUTER=1). As TensorRT-LLM's guides read the pair: similar,
  * look elsewhere; more than 10% faster, routing is the bottleneck. Here with how sure that is, and what speaks against.
  */
-import { seededRandom } from '../base/random.js';
+
 import { benchMetrics } from '../catalog/bench-metrics.js';
 import type { Phase } from '../catalog/phases.js';
 import type { BenchRun } from '../model/bench-run.js';
-import { compareBenchRuns } from './bench-difference.js';
+import { compareBenchRuns } from '../run/bench-difference.js';
+import { seededRandom } from '../stats/random.js';
 import { checkPair, type PairCheck } from './perfect-router-checks.js';
 import type { RouterPhase, RouterProfile, StepMeans } from './perfect-router-steps.js';
 

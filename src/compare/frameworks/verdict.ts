@@ -5,7 +5,7 @@
 import { formatChange, formatDuration, formatRate } from '../../base/units.js';
 import { benchMetrics } from '../../catalog/bench-metrics.js';
 import type { Phase } from '../../catalog/phases.js';
-import { compareBenchRuns } from '../bench-difference.js';
+import { compareBenchRuns } from '../../run/bench-difference.js';
 import type { FairnessCheck } from './fairness.js';
 import { budgetOf, type Framework } from './framework.js';
 import { benchRows } from './measures.js';

@@ -15,7 +15,7 @@ import { NONE } from '../base/column.js';
 import type { Phase } from '../catalog/phases.js';
 import { batchMix } from './batch-mix.js';
 import { PartNames } from './part-names.js';
-import type { Amount, CellFacts, KernelFacts, LayerAmount, SequenceItem } from './run-facts.js';
+import type { CellFacts, KernelFacts, LayerAmount, PartAmount, SequenceItem } from './run.js';
 
 export const cellSources: readonly Derived<unknown>[] = [
   gpuWork,
@@ -37,7 +37,7 @@ interface Cell {
   readonly phase: Phase | null;
   readonly mix: string;
   readonly windows: Window[];
-  readonly amounts: Amount[];
+  readonly amounts: PartAmount[];
   readonly layers: Map<number, LayerAmount>;
   readonly sequence: SequenceItem[];
 }
@@ -77,7 +77,7 @@ export function collectCells(
   addLaunches();
   return { cells: [...cells.values()].map(finish), kernels: parts.kernels };
 
-  function amountOf(cell: Cell, index: number): Amount {
+  function amountOf(cell: Cell, index: number): PartAmount {
     return (cell.amounts[index] ??= { ns: 0, count: 0, spentNs: 0 });
   }
 
