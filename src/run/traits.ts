@@ -200,7 +200,7 @@ function ofPhase(phase: Phase): Trait[] {
       label: `${phase} steps`,
       of: 'profile',
       values: side => [side.some(run => run.facts.phases[phase]) ? 'some' : 'none'],
-      effects: { check: 'prevents' },
+      effects: { check: 'prevents', router: 'prevents' },
       why: 'a phase that a limit is about is missing on one side',
       kind: 'phases',
     },

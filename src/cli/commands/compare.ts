@@ -10,8 +10,8 @@ import {
 import { compareSchema } from '../../compare/compare-schema.js';
 import { comparisonDocument, csvFields, termsTable } from '../../compare/comparison-json.js';
 import { comparisonBlocks, summaryTable } from '../../compare/describe-comparison.js';
-import { ROUTER_THRESHOLD } from '../../compare/perfect-router.js';
 import { openProfile } from '../../import/open.js';
+import { ROUTER_THRESHOLD } from '../../moe/experiment/router-pair.js';
 import { markdown } from '../../report/markdown.js';
 import { text } from '../../report/text.js';
 import { profileRun, profileSources } from '../../run/collect.js';
