@@ -23,6 +23,7 @@ const cell = (stepNs: readonly number[]): CellFacts => ({
   graphLaunches: 0,
   contextTokens: 0,
   kvTokens: 0,
+  tokens: 0,
   amounts: new Map(),
   sequence: [],
   layers: new Map(),

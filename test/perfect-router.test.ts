@@ -50,6 +50,7 @@ const cell = (stepNs: readonly number[], host: number, phase: 'decode' | 'prefil
     graphLaunches: 0,
     contextTokens: 0,
     kvTokens: 0,
+    tokens: 0,
     amounts: new Map([
       ['kernel:k', part(wallNs - host * stepNs.length)],
       ['idle:host-code', part(host * stepNs.length)],

@@ -13,7 +13,7 @@ import { stepWork } from '../analyze/inference/step-work.js';
 import { stepsOf } from '../analyze/inference/steps.js';
 import { NONE } from '../base/column.js';
 import type { Phase } from '../catalog/phases.js';
-import { batchMix } from './batch-mix.js';
+import { batchMix, tokensOfStep } from './batch-mix.js';
 import { PartNames } from './part-names.js';
 import type { CellFacts, KernelFacts, LayerAmount, PartAmount, SequenceItem } from './run.js';
 
@@ -149,6 +149,10 @@ export function collectCells(
       graphLaunches: sumOver(step => attributed!.graphLaunches[step]),
       contextTokens: sumOver(step => steps[step].facts.contextTokens ?? 0),
       kvTokens: sumOver(step => steps[step].facts.generationKvTokens ?? 0),
+      tokens:
+        sumOver(
+          step => (tokensOfStep(steps[step].facts, cell.phase!) ?? Number.NaN) * byStep.get(step)!.windows,
+        ) || 0,
       amounts: new Map(cell.amounts.flatMap((amount, i) => (amount ? [[parts.names[i], amount]] : []))),
       sequence: cell.sequence,
       layers: new Map(

@@ -135,7 +135,8 @@ function cudaVersion({ versions }: CaptureInfo): string | null {
   return (code ? `${code[1]}.${code[2]}` : text) ?? null;
 }
 
-function gemmTypes(
+/** Most time first. */
+export function gemmTypes(
   cells: readonly CellFacts[],
   kernels: ReadonlyMap<string, KernelFacts>,
 ): Record<string, number> {

@@ -146,6 +146,8 @@ export interface CellFacts {
   readonly graphLaunches: number;
   readonly contextTokens: number;
   readonly kvTokens: number;
+  /** Made or read, once per step and device; 0 where markers do not say. */
+  readonly tokens: number;
   /** By part: `kernel:NAME`, `replay:`, `comm:NAME`, `copy:KIND`, `idle:CAUSE`. */
   readonly amounts: ReadonlyMap<string, PartAmount>;
   readonly sequence: readonly SequenceItem[];

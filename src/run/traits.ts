@@ -17,7 +17,7 @@ const SAME_CLOCK = 0.02;
 const SAME_SHARE = 0.1;
 
 export const graphWords = { none: 'none', nodes: 'node by node', blocks: 'as blocks' } as const;
-const profilerNames = {
+export const profilerNames = {
   nsys: 'nsys',
   kineto: 'PyTorch profiler',
   agent: 'PyTorch profiler',
@@ -137,6 +137,7 @@ const frameworksAsk: Readonly<Record<string, Effect>> = {
   inputTokens: 'prevents',
   outputTokens: 'prevents',
   maxConcurrency: 'prevents',
+  batchSize: 'prevents',
   requestRate: 'prevents',
   kvCacheDtype: 'explains',
   tool: 'weakens',
@@ -148,6 +149,7 @@ const settingWords: Readonly<Record<string, string>> = {
   inputTokens: 'longer prompts cost more',
   outputTokens: 'longer answers cost more',
   maxConcurrency: 'throughput follows concurrency',
+  batchSize: 'throughput follows the batch',
   requestRate: 'throughput follows the rate',
   kvCacheDtype: 'a smaller cache type reads fewer bytes in attention',
   tool: 'tools define some figures differently',
@@ -161,7 +163,7 @@ const settings: readonly Trait[] = benchSettings
     const silent: Purpose[] = [
       ...(difference === 'explains' ? (['compare'] as const) : []),
       ...(routerNeeds.test(id) ? [] : (['router'] as const)),
-      ...(id === 'kvCacheDtype' || id === 'requestRate' ? (['frameworks'] as const) : []),
+      ...(/^(kvCacheDtype|requestRate|batchSize)$/.test(id) ? (['frameworks'] as const) : []),
       'check',
     ];
     return {
