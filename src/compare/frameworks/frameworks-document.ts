@@ -5,7 +5,7 @@ import type { BenchRun } from '../../model/bench-run.js';
 import type { Figure } from '../../run/figure.js';
 import { benchRows, measures } from '../../run/measures.js';
 import type { ProfiledRun } from '../../run/run.js';
-import { profilerNames } from '../../run/traits.js';
+import { profilerNames } from '../../run/trait-values.js';
 import type { FrameworkComparison } from './compare-frameworks.js';
 
 export const FRAMEWORKS_SCHEMA = 'stepscope-frameworks/1';
