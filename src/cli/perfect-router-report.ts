@@ -6,7 +6,7 @@ import { UserError } from '../base/user-error.js';
 import { openBenchRuns } from '../import/bench/open-bench.js';
 import { openProfile } from '../import/open.js';
 import type { BenchRun } from '../model/bench-run.js';
-import { answerLines, describeRouter } from '../moe/describe/describe-router-pair.js';
+import { describeRouter, routerLines } from '../moe/describe/describe-router-pair.js';
 import {
   judgeRouter,
   ROUTER_THRESHOLD,
@@ -65,7 +65,7 @@ const routerDocument = (normal: readonly string[], perfect: readonly string[], v
     normal: normalValue,
     perfect: perfectValue,
   })),
-  lines: answerLines(verdict),
+  lines: routerLines(verdict),
 });
 
 async function openSide(paths: readonly string[], settings: Settings, output: Output): Promise<RouterSide> {

@@ -4,10 +4,10 @@ import { phaseLook } from '../analyze/names-and-colors.js';
 import { formatShare, plural } from '../base/units.js';
 import type { SideName } from '../run/side-means.js';
 import type { Comparison, PhaseComparison } from './compare-configurations.js';
-import { describeAnswer } from './describe-answer.js';
+import { comparisonAnswer } from './describe-answer.js';
 import {
   checksFacts,
-  familiesTable,
+  familyChangesTable,
   figuresTable,
   layersTable,
   mixFacts,
@@ -36,7 +36,7 @@ export function describeComparison(comparison: Comparison): DescribedComparison 
     return [
       { id: `waterfall-${id}`, title: `What changed${under}`, blocks: [waterfallOf(comparison, phase)] },
       { id: `kernels-${id}`, title: `Kernels that changed most${under}`, blocks: changedKernels(phase) },
-      { id: `families-${id}`, title: `Kernels by family${under}`, blocks: familiesTable(phase) },
+      { id: `families-${id}`, title: `Kernels by family${under}`, blocks: familyChangesTable(phase) },
       { id: `figures-${id}`, title: `Side by side${under}`, blocks: figuresTable(phase) },
       { id: `layers-${id}`, title: `Layers${under}`, blocks: layersTable(phase) },
     ];
@@ -52,7 +52,7 @@ export function describeComparison(comparison: Comparison): DescribedComparison 
   ];
   return {
     header: headerOf(comparison),
-    answer: describeAnswer(comparison),
+    answer: comparisonAnswer(comparison),
     sections: sections.filter(({ blocks }) => blocks.length > 0),
   };
 }

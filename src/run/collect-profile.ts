@@ -14,7 +14,7 @@ import { NONE } from '../base/column.js';
 import { TRACED_OPS_PER_CALL } from '../catalog/tracing-cost.js';
 import type { CaptureInfo } from '../model/profile.js';
 import { cellSources, collectCells } from './collect-cells.js';
-import type { CaptureFacts, CellFacts, KernelFacts, ProfileParts, SideFigure } from './run.js';
+import type { CellFacts, KernelFacts, ProfileParts, RecordingFacts, SideFigure } from './run.js';
 
 export const profileParts: Derived<ProfileParts> = {
   id: 'profile-parts',
@@ -108,7 +108,7 @@ function captureFacts(
   input: AnalysisInput,
   { cells, kernels }: Pick<ProfileParts, 'cells' | 'kernels'>,
   figures: readonly SideFigure[],
-): CaptureFacts {
+): RecordingFacts {
   const { profile, use } = input;
   const { capture } = profile;
   const runs = use(stepsOf)?.steps.reduce((sum, step) => sum + step.runs.length, 0) ?? 0;

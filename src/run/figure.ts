@@ -1,7 +1,7 @@
 /** A figure that was measured, or what is missing and how to record it. Never a zero that stands for "not recorded". */
 import type { Analysis, AnalysisResult, Analyzer } from '../analyze/analysis.js';
 
-export type Figure = Measured | Missing;
+export type Reading = Measured | Missing;
 
 export interface Measured {
   readonly value: number;

@@ -97,7 +97,7 @@ const ofRun: readonly Metric[] = [
 export const metrics: readonly Metric[] = [...ofSteps, ...ofRun];
 const byId = new Map(metrics.map(metric => [metric.id, metric]));
 
-export const findMetric = (id: string): Metric | undefined => byId.get(id);
+export const metricById = (id: string): Metric | undefined => byId.get(id);
 
 /** What a misspelt or half-remembered metric was meant to be. */
 export function suggestMetrics(id: string): readonly string[] {

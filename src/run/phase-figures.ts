@@ -13,7 +13,7 @@ import { stepBudget } from '../analyze/inference/step-budget.js';
 import { sumOf } from '../analyze/words.js';
 import { type Phase, phases } from '../catalog/phases.js';
 import { gemmTypes } from './collect-profile.js';
-import { type Figure, isMissingResult, type Missing, measured, missing, resultOf } from './figure.js';
+import { isMissingResult, type Missing, measured, missing, type Reading, resultOf } from './figure.js';
 import type { MeasureId } from './measures.js';
 import type { ProfiledRun } from './run.js';
 import { type TokenBudget, type TokenPart, tokenBudget } from './token-budget.js';
@@ -27,7 +27,7 @@ export interface PhaseFigures {
   /** The data type most GEMM time is spent in. */
   readonly precision: string | null;
   readonly budget: TokenBudget | Missing;
-  readonly figures: Readonly<Record<MeasureId, Figure>>;
+  readonly figures: Readonly<Record<MeasureId, Reading>>;
   readonly families: readonly FamilyFigure[] | Missing;
 }
 
@@ -87,7 +87,7 @@ export function collectPhases(analyzer: Analyzer, { facts, profile }: ProfiledRu
 const hiddenInReplays = 'graph replays were recorded as blocks: what waits inside them counts as kernels';
 
 type TokenFigures = Pick<
-  Record<MeasureId, Figure>,
+  Record<MeasureId, Reading>,
   | 'stepNs'
   | 'tokensPerStep'
   | 'wallNsPerToken'
@@ -98,8 +98,8 @@ type TokenFigures = Pick<
   | 'otherIdleNsPerToken'
 >;
 
-function tokenFigures(budget: TokenBudget | Figure): TokenFigures {
-  const of = (read: (known: TokenBudget) => Figure): Figure => ('tokens' in budget ? read(budget) : budget);
+function tokenFigures(budget: TokenBudget | Reading): TokenFigures {
+  const of = (read: (known: TokenBudget) => Reading): Reading => ('tokens' in budget ? read(budget) : budget);
   const part = (name: TokenPart, note?: string) =>
     of(({ partsNs, tokens, graphReplayNs }) =>
       measured(partsNs[name] / tokens, graphReplayNs > 0 ? note : undefined),
@@ -125,7 +125,7 @@ function tokenFigures(budget: TokenBudget | Figure): TokenFigures {
 }
 
 type KernelFigures = Pick<
-  Record<MeasureId, Figure>,
+  Record<MeasureId, Reading>,
   'kernelsPerLayer' | 'kernelsPerStep' | 'meanKernelNs' | 'graphCoverage' | 'ofLeastTime'
 >;
 
@@ -133,7 +133,7 @@ function kernelFigures(analyzer: Analyzer, phase: Phase): KernelFigures {
   const counts = resultOf(analyzer, kernelsPerStep);
   const row = isMissingResult(counts) ? counts : counts.rows.find(own => own.phase === phase);
   const none = missing(`kernels of ${phase} steps`, 'capture with -t cuda');
-  const count = (of: 'kernels' | 'meanKernelNs'): Figure =>
+  const count = (of: 'kernels' | 'meanKernelNs'): Reading =>
     row === undefined ? none : 'value' in row ? row : measured(row[of]);
   const covered = resultOf(analyzer, graphCoverage);
   const coverage = isMissingResult(covered) ? covered : covered.rows.find(own => own.phase === phase);
@@ -156,7 +156,7 @@ function kernelFigures(analyzer: Analyzer, phase: Phase): KernelFigures {
 const MAY_SPAN = 'by the pattern that repeats, which may span two layers; give model: to count by its layers';
 
 /** By the model's own number of layers where it is given: patterns of two frameworks need not span as many layers. */
-function kernelsPerLayer(analyzer: Analyzer, phase: Phase, perStep: Figure): Figure {
+function kernelsPerLayer(analyzer: Analyzer, phase: Phase, perStep: Reading): Reading {
   const { model } = analyzer.settings;
   if (model !== undefined && perStep.value !== null) {
     const known = parseModelConfig(model).layers;
@@ -189,7 +189,7 @@ interface LayerSummary {
 }
 
 type MemoryFigures = Pick<
-  Record<MeasureId, Figure>,
+  Record<MeasureId, Reading>,
   'peakBytes' | 'allocationsPerStep' | 'copiesPerStep' | 'copyBytesPerStep' | 'waitedCopiesPerStep'
 >;
 
@@ -197,7 +197,7 @@ function memoryFigures(analyzer: Analyzer, phase: Phase): MemoryFigures {
   const inUse = resultOf(analyzer, memoryInUse);
   const allocated = resultOf(analyzer, allocations);
   const moved = resultOf(analyzer, memoryOperations);
-  const copies = (of: (rows: readonly CopyRow[]) => number): Figure =>
+  const copies = (of: (rows: readonly CopyRow[]) => number): Reading =>
     isMissingResult(moved) ? moved : measured(of(moved.rows.filter(row => row.phase === phase)));
   return {
     peakBytes: isMissingResult(inUse)
@@ -224,7 +224,7 @@ interface CopyRow {
 function familyFigures(
   analyzer: Analyzer,
   phase: Phase,
-  budget: TokenBudget | Figure,
+  budget: TokenBudget | Reading,
 ): PhaseFigures['families'] {
   if (!('tokens' in budget)) return budget as never;
   const found = resultOf(analyzer, kernelFamilies);

@@ -1,6 +1,6 @@
 /** How the traits of a side are read from its runs, and which of them need more than equality to be alike. */
 import { formatShare } from '../base/units.js';
-import type { CaptureFacts, RunFacts } from './run.js';
+import type { RecordingFacts, RunFacts } from './run.js';
 import { type Effect, isProfiled, type Side, type Value } from './trait.js';
 
 /** Of GEMM time: what a number type may gain or lose, and below which it is not told. */
@@ -20,9 +20,9 @@ export const once = (values: readonly Said[]): Value[] =>
   [...new Set(values.filter(value => value !== null && value !== undefined && value !== ''))] as Value[];
 
 /** Of the runs that have a profile. */
-export const facts = (of: (facts: RunFacts) => Said) => (side: Side) =>
+export const ofFacts = (of: (facts: RunFacts) => Said) => (side: Side) =>
   once(side.filter(isProfiled).map(run => of(run.facts)));
-export const capture = (of: (facts: CaptureFacts) => Said) => (side: Side) =>
+export const ofCapture = (of: (facts: RecordingFacts) => Said) => (side: Side) =>
   once(side.map(({ profile }) => profile && of(profile.capture)));
 
 /** What a benchmark prints, where it is a run of its own beside the profile. */
@@ -31,14 +31,14 @@ const printed = (of: (facts: RunFacts) => Said) => (side: Side) =>
 
 /** A profile of a part of the GPUs and a benchmark of all say both. */
 export function gpus(side: Side): Value[] {
-  const [[profiled], [all]] = [facts, printed].map(of => of(({ gpus: count }) => count || null)(side));
+  const [[profiled], [all]] = [ofFacts, printed].map(of => of(({ gpus: count }) => count || null)(side));
   return profiled === undefined || all === undefined || profiled === all
     ? once([profiled ?? all])
     : [`${profiled} of ${all}`];
 }
 
 export const gpu = (side: Side): Value[] => {
-  const [profiled, all] = [facts, printed].map(of => of(({ gpu: name }) => name)(side));
+  const [profiled, all] = [ofFacts, printed].map(of => of(({ gpu: name }) => name)(side));
   return profiled.length > 0 ? profiled : all;
 };
 export const byHardware = (sides: readonly Side[]): Effect =>
@@ -59,7 +59,7 @@ export function sameLayers(a: Side, b: Side): boolean | undefined {
 /** As the benchmark prints it, else the number types most GEMM time is spent in. */
 export function precision(side: Side): Value[] {
   const printed = once(side.map(({ bench }) => sameSpelling(bench?.quantization ?? bench?.dtype)));
-  return printed.length > 0 ? printed : capture(({ gemmTypes }) => typesText(gemmTypes))(side);
+  return printed.length > 0 ? printed : ofCapture(({ gemmTypes }) => typesText(gemmTypes))(side);
 }
 
 export function samePrecision(a: Side, b: Side): boolean {
@@ -80,7 +80,7 @@ const sameSpelling = (dtype: string | undefined): string | undefined =>
     .replace(/^float32$/, 'fp32')
     .replace(/^(float8|fp8)?_?(e4m3|e5m2)(fn)?$/, 'fp8');
 
-function typesText(types: CaptureFacts['gemmTypes']): string {
+function typesText(types: RecordingFacts['gemmTypes']): string {
   const most = Object.entries(types).filter(([, share]) => share >= SAME_SHARE);
   return most.map(([type, share]) => (most.length === 1 ? type : `${type} ${formatShare(share)}`)).join(', ');
 }
@@ -110,4 +110,4 @@ export function flags(side: Side, sides: readonly Side[]): Value[] {
   ];
 }
 
-export const profilers = facts(({ profiler }) => profilerNames[profiler]);
+export const profilers = ofFacts(({ profiler }) => profilerNames[profiler]);

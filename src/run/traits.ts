@@ -7,13 +7,13 @@ import { type Effect, type Side, sameValue, type Trait } from './trait.js';
 import {
   byGraphs,
   byHardware,
-  capture,
-  facts,
   flags,
   gpu,
   gpus,
   graphWords,
   hidesKernels,
+  ofCapture,
+  ofFacts,
   once,
   precision,
   profilers,
@@ -48,7 +48,7 @@ type ByPurpose = Effect | ((sides: readonly Side[]) => Effect) | null;
 
 /** Steps are matched by their batch in a comparison, so that another mix of work is no change of speed there. */
 function batch(id: string, label: string, phase: Phase, of: (known: PhaseFacts) => Said): Trait {
-  const values = facts(({ phases }) => phases[phase] && of(phases[phase]));
+  const values = ofFacts(({ phases }) => phases[phase] && of(phases[phase]));
   const why = 'time per token falls with the batch: profiles of different batches do not compare';
   return trait(id, label, values, ['explains', 'prevents', 'prevents', 'prevents'], why, {
     tolerance: SAME_BATCH,
@@ -90,7 +90,7 @@ const graphsWhy = (sides: readonly Side[]): string =>
     : 'not all replay graphs';
 /** Between two profilers it means nothing. */
 const version: Trait['values'] = (side, sides) =>
-  profilers(sides.flat()).length > 1 ? [] : facts(({ profilerVersion }) => profilerVersion)(side);
+  profilers(sides.flat()).length > 1 ? [] : ofFacts(({ profilerVersion }) => profilerVersion)(side);
 
 const hardware = { of: 'either', silent: ['compare', 'check', 'router'] } as const;
 
@@ -98,7 +98,7 @@ const ofProfile = (phases: readonly Phase[]): Trait[] => [
   trait(
     'files',
     'files',
-    capture(({ broken }) => (broken === null ? 'whole' : 'cut off or damaged')),
+    ofCapture(({ broken }) => (broken === null ? 'whole' : 'cut off or damaged')),
     ['weakens', null, null, null],
     'its figures are of what is left of it',
     { alike: (a, b) => whole(a) && whole(b) },
@@ -122,7 +122,7 @@ const ofProfile = (phases: readonly Phase[]): Trait[] => [
   trait(
     'clock',
     'GPU clock',
-    capture(({ clockHz }) => clockHz && `${(clockHz / 1e9).toFixed(2)} GHz`),
+    ofCapture(({ clockHz }) => clockHz && `${(clockHz / 1e9).toFixed(2)} GHz`),
     ['weakens', null, null, null],
     'a higher clock makes every kernel faster',
     { alike: sameClock },
@@ -130,7 +130,7 @@ const ofProfile = (phases: readonly Phase[]): Trait[] => [
   trait(
     'driver',
     'driver',
-    facts(({ driver }) => driver),
+    ofFacts(({ driver }) => driver),
     ['explains', 'explains', 'weakens', null],
     'launches may cost more or less',
     { silent: ['frameworks', 'check'] },
@@ -138,7 +138,7 @@ const ofProfile = (phases: readonly Phase[]): Trait[] => [
   trait(
     'cuda',
     'CUDA',
-    capture(({ cuda }) => cuda),
+    ofCapture(({ cuda }) => cuda),
     ['explains', null, null, null],
     'libraries may choose other kernels',
   ),
@@ -153,7 +153,7 @@ const ofProfile = (phases: readonly Phase[]): Trait[] => [
   trait(
     'layers',
     'layers',
-    facts(({ model }) => model?.layers),
+    ofFacts(({ model }) => model?.layers),
     ['weakens', 'prevents', 'prevents', 'prevents'],
     'another model was profiled, or a repeating pattern spans several layers',
     { alike: sameLayers, kind: 'model' },
@@ -161,7 +161,7 @@ const ofProfile = (phases: readonly Phase[]): Trait[] => [
   trait(
     'kernelsPerLayer',
     'kernels per layer',
-    facts(({ model }) => model?.kernelsPerLayer),
+    ofFacts(({ model }) => model?.kernelsPerLayer),
     [null, 'explains', null, null],
     'more or less is fused',
     { silent: ['check'] },
@@ -178,7 +178,7 @@ const ofProfile = (phases: readonly Phase[]): Trait[] => [
   trait(
     'steadyState',
     'steady state',
-    capture(({ steps, steadySteps, selectedSteps }) =>
+    ofCapture(({ steps, steadySteps, selectedSteps }) =>
       steps > 0 ? `${steadySteps} steady of ${selectedSteps} steps` : null,
     ),
     ['explains', null, 'weakens', null],
@@ -188,7 +188,7 @@ const ofProfile = (phases: readonly Phase[]): Trait[] => [
   trait(
     'stepsFoundBy',
     'steps found by',
-    facts(({ stepsFoundBy }) => (stepsFoundBy ?? 'nothing: whole trace').replace('-', ' ')),
+    ofFacts(({ stepsFoundBy }) => (stepsFoundBy ?? 'nothing: whole trace').replace('-', ' ')),
     ['weakens', 'prevents', null, null],
     'a step does not begin and end at the same point on both sides',
     { kind: 'steps' },
@@ -196,7 +196,7 @@ const ofProfile = (phases: readonly Phase[]): Trait[] => [
   trait(
     'graphs',
     'CUDA graphs',
-    facts(({ graphs }) => graphWords[graphs]),
+    ofFacts(({ graphs }) => graphWords[graphs]),
     [byGraphs, 'prevents', byGraphs, 'prevents'],
     graphsWhy,
     { kind: 'graphs' },

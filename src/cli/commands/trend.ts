@@ -10,7 +10,7 @@ import { markdown } from '../../report/markdown.js';
 import { text } from '../../report/text.js';
 import { linePlot, sparkline } from '../../report/text-plot.js';
 import { cleanText } from '../../run/collect-facts.js';
-import { findMetric, type Metric, suggestMetrics } from '../../run/metrics.js';
+import { type Metric, metricById, suggestMetrics } from '../../run/metrics.js';
 import { readArguments } from '../arguments.js';
 import { readBaselines } from '../baselines-file.js';
 import type { Command, Output } from '../command.js';
@@ -95,7 +95,7 @@ function readMetrics(lists: readonly string[]): Metric[] {
     name => name !== '',
   );
   return names.map(name => {
-    const metric = findMetric(name);
+    const metric = metricById(name);
     if (metric) return metric;
     const close = suggestMetrics(name);
     throw new UserError(

@@ -2,7 +2,7 @@
 import { csvCell } from '../../base/csv-cell.js';
 import { benchMetrics } from '../../catalog/bench-metrics.js';
 import type { BenchRun } from '../../model/bench-run.js';
-import type { Figure } from '../../run/figure.js';
+import type { Reading } from '../../run/figure.js';
 import { benchRows, measures } from '../../run/measures.js';
 import type { ProfiledRun } from '../../run/run.js';
 import { profilerNames } from '../../run/trait-values.js';
@@ -66,7 +66,7 @@ const units: Readonly<Record<string, string>> = {
 /** A line per framework, phase and figure. An empty value was not recorded; the last two columns say what and how. */
 export function frameworksCsv({ frameworks }: FrameworkComparison): string {
   const lines = [['framework', 'source', 'phase', 'figure', 'unit', 'value', 'notRecorded', 'howToRecord']];
-  const add = (name: string, source: string, phase: string, id: string, kind: string, figure: Figure) =>
+  const add = (name: string, source: string, phase: string, id: string, kind: string, figure: Reading) =>
     lines.push([
       name,
       source,

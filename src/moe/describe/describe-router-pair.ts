@@ -15,14 +15,14 @@ export const WRONG_OUTPUTS =
 
 export function describeRouter(verdict: RouterVerdict): Block[] {
   return [
-    { kind: 'statement', id: 'router-answer', title: 'Perfect router', lines: answerLines(verdict) },
+    { kind: 'statement', id: 'router-answer', title: 'Perfect router', lines: routerLines(verdict) },
     ...(verdict.evidence.length > 0 ? [evidenceTable(verdict)] : []),
     ...verdict.parts.map(waterfall),
     ...checksBlock(verdict),
   ];
 }
 
-export function answerLines(verdict: RouterVerdict): string[] {
+export function routerLines(verdict: RouterVerdict): string[] {
   const { main, conclusion, confidence, threshold, contradiction } = verdict;
   const limit = `${Number((threshold * 100).toFixed(1))}%`;
   const gain = main ? amount(main) : '';
