@@ -51,8 +51,12 @@ export const runFigures: Derived<Pick<Run, 'figures' | 'steps'>> = {
   compute(input) {
     const samples = input.useIfRecorded(stepSamples) ?? new Map<Phase, StepSamples>();
     const walls = new Map<Phase, number[]>();
-    for (const { selected, phase, wallNs } of input.use(iterations).rows)
-      if (selected) walls.set(phase, [...(walls.get(phase) ?? []), wallNs]);
+    for (const { selected, phase, wallNs } of input.use(iterations).rows) {
+      if (!selected) continue;
+      const own = walls.get(phase);
+      if (own) own.push(wallNs);
+      else walls.set(phase, [wallNs]);
+    }
     const figures: { [Name in Scope]?: Figures } = {};
     for (const [phase, own] of walls)
       figures[phase] = figuresInOrder([

@@ -58,8 +58,8 @@ export function sameLayers(a: Side, b: Side): boolean | undefined {
 
 /** As the benchmark prints it, else the number types most GEMM time is spent in. */
 export function precision(side: Side): Value[] {
-  const printed = once(side.map(({ bench }) => sameSpelling(bench?.quantization ?? bench?.dtype)));
-  return printed.length > 0 ? printed : ofCapture(({ gemmTypes }) => typesText(gemmTypes))(side);
+  const stated = once(side.map(({ bench }) => sameSpelling(bench?.quantization ?? bench?.dtype)));
+  return stated.length > 0 ? stated : ofCapture(({ gemmTypes }) => typesText(gemmTypes))(side);
 }
 
 export function samePrecision(a: Side, b: Side): boolean {
