@@ -326,10 +326,15 @@ test('a helper that fails leaves the file to one thread; a file that goes away h
     const helpers = (await startHelpers(file, { workers: 1 }, wantedOf(undefined), sharing))!;
     const failing = { ...helpers, parts: [...helpers.parts, Promise.resolve(undefined)] };
     assert.equal(await readTogether(failing, wantedOf(undefined), nobody), undefined);
+  });
+  // Long enough that no helper, however fast, has read it all before the file is closed.
+  await withFile(traceOf(ops(30_000)), async file => {
+    const sharing = { leastBytes: 0, pieceBytes: 4000 };
     const closed = (await startHelpers(file, { workers: 2 }, wantedOf(undefined), sharing))!;
     file.close();
     await assert.rejects(readTogether(closed, wantedOf(undefined), nobody));
-    for (const part of await Promise.all(closed.parts)) assert.equal(part?.events ?? 0, 0);
+    // They end by themselves; what they have read is nobody's.
+    await Promise.all(closed.parts);
   });
 });
 

@@ -4,14 +4,14 @@ import type { Block, StatementBlock, WaterfallBlock } from '../analyze/block.js'
 import { stepsOf } from '../analyze/inference/steps.js';
 import { phaseLook } from '../analyze/names-and-colors.js';
 import { formatDuration, formatShare, plural } from '../base/units.js';
-import { cellSources, collectCells } from './collect-cells.js';
-import type { CellFacts, KernelFacts } from './run-facts.js';
-import { type SideMeans, sideMeans } from './side-means.js';
+import { cellSources, collectCells } from '../run/collect-cells.js';
+import type { CellFacts, KernelFacts } from '../run/run.js';
+import { type SideMeans, sideMeans } from '../run/side-means.js';
 import type { Term } from './term-rows.js';
 import { termsOf } from './terms.js';
 import { shownTerms } from './waterfall-terms.js';
 
-export interface Side {
+export interface ChosenSide {
   readonly name: string;
   /** Looking at the steps to compare. */
   readonly analyzer: Analyzer;
@@ -30,7 +30,7 @@ const chosenSteps: Derived<ChosenSteps> = {
   compute: input => collectCells(input, true),
 };
 
-export function compareSteps(from: Side, to: Side): Block[] {
+export function compareSteps(from: ChosenSide, to: ChosenSide): Block[] {
   const ours = from.analyzer.get(chosenSteps);
   const theirs = to.analyzer.get(chosenSteps);
   const [fromPhases, toPhases] = [phasesIn(ours), phasesIn(theirs)];
@@ -67,10 +67,12 @@ function phasesIn({ cells }: ChosenSteps): CellFacts['phase'][] {
 function meansOf({ cells, kernels }: ChosenSteps, phase: CellFacts['phase']): SideMeans {
   const own = cells.filter(cell => cell.phase === phase);
   const mixes = [{ mix: '', weight: 1, from: [own], to: [own] }];
-  return sideMeans({ phase, mixes, onlyFrom: [], onlyTo: [], mixesDiffer: false }, 'from', [{ kernels }]);
+  return sideMeans({ phase, mixes, onlyFrom: [], onlyTo: [], mixesDiffer: false }, 'from', [
+    { profile: { kernels } },
+  ]);
 }
 
-function stepName({ name, analyzer }: Side, phase: CellFacts['phase'], { steps }: SideMeans): string {
+function stepName({ name, analyzer }: ChosenSide, phase: CellFacts['phase'], { steps }: SideMeans): string {
   const first = analyzer.settings.steps?.first;
   const single = steps === 1 && first !== undefined ? analyzer.get(stepsOf)?.steps[first] : undefined;
   const which = single
@@ -85,9 +87,9 @@ function stepName({ name, analyzer }: Side, phase: CellFacts['phase'], { steps }
 const SAME = 0.01;
 
 function sentence(
-  from: Side,
+  from: ChosenSide,
   before: SideMeans,
-  to: Side,
+  to: ChosenSide,
   after: SideMeans,
   terms: readonly Term[],
   [first, second]: readonly CellFacts['phase'][],

@@ -109,7 +109,7 @@ export function limitSentence({
   baseline,
   changeShare,
 }: LimitResult): string {
-  const name = nameOf({ limit, scope });
+  const name = limitName({ limit, scope });
   const bound = `${limit.kind} ${limit.written}`;
   if (measured === undefined) return `${name} was not recorded (${bound})`;
   const value = formatValue(measured, limit.metric.unit);
@@ -119,7 +119,7 @@ export function limitSentence({
   return `${name} ${formatValue(baseline, limit.metric.unit)} → ${value}, ${formatRelative(changeShare!)} (${bound})`;
 }
 
-export const nameOf = ({ limit, scope }: Pick<LimitResult, 'limit' | 'scope'>): string =>
+export const limitName = ({ limit, scope }: Pick<LimitResult, 'limit' | 'scope'>): string =>
   scope === 'run' ? limit.metric.id : `${scope ?? 'any phase'} ${limit.metric.id}`;
 
 export function limitsTable({ limits, baseline }: CheckResult): TableBlock {
@@ -134,7 +134,7 @@ export function limitsTable({ limits, baseline }: CheckResult): TableBlock {
     title: 'Limits',
     rows: rows.length,
     columns: [
-      text('Metric', nameOf),
+      text('Metric', limitName),
       text('Limit', ({ limit }) => `${limit.kind} ${limit.written}`),
       text('Measured', row => value(row.measured, row)),
       ...(baseline

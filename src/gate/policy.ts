@@ -2,8 +2,8 @@
 import { closestWord } from '../base/closest-word.js';
 import { type YamlKind, YamlText } from '../base/yaml-text.js';
 import { isPhase, type Phase, phases } from '../catalog/phases.js';
+import { type Metric, metricById, suggestMetrics } from '../run/metrics.js';
 import { type DifferenceKind, differenceKinds } from './comparable.js';
-import { findMetric, type Metric, suggestMetrics } from './metrics.js';
 import { DEFAULT_CONFIDENCE } from './noise.js';
 import { type Amount, readBound, readChange } from './quantity.js';
 
@@ -161,7 +161,7 @@ function readMetric(
   given: Given | undefined,
 ): Metric {
   if (!given) throw yaml.error(item, 'a limit needs "metric"', 'For example: - metric: step.p50');
-  const metric = findMetric(given.text);
+  const metric = metricById(given.text);
   if (metric) return metric;
   const close = suggestMetrics(given.text);
   throw yaml.error(

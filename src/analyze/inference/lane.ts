@@ -8,10 +8,11 @@
  * A run's period lasts until the next run begins: what the host does in between (sampling, scheduling, responses)
  * belongs to the step before it. The last run of a series gets the typical time between runs.
  */
-import { medianOf } from '../../base/stats.js';
-import type { StepFacts } from '../../catalog/engine-markers.js';
 
-export interface Run {
+import type { StepFacts } from '../../catalog/engine-markers.js';
+import { medianOf } from '../../stats/summary.js';
+
+export interface LaneRun {
   readonly start: number;
   readonly end: number;
   readonly facts: StepFacts;
@@ -27,7 +28,7 @@ export interface Run {
 export interface Lane {
   readonly process: number;
   readonly thread: number;
-  readonly runs: readonly Run[];
+  readonly runs: readonly LaneRun[];
 }
 
 /** A pause this long between runs, and this many typical periods, ends a series: the engine had nothing to do. */
@@ -35,9 +36,9 @@ const PAUSE_NS = 100e6;
 const PAUSE_PERIODS = 5;
 
 export function withPeriods(
-  runs: readonly Omit<Run, 'periodEnd' | 'continues'>[],
+  runs: readonly Omit<LaneRun, 'periodEnd' | 'continues'>[],
   recordedUntil: number,
-): Run[] {
+): LaneRun[] {
   const follows = (i: number) => {
     if (i + 1 >= runs.length) return false;
     const here = runs[i].facts.iteration;

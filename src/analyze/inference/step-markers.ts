@@ -9,14 +9,14 @@ import {
 import type { Profile } from '../../model/profile.js';
 import { RangeKind } from '../../model/schema.js';
 import { cells } from '../cells.js';
-import { type Lane, type Run, withPeriods } from './lane.js';
+import { type Lane, type LaneRun, withPeriods } from './lane.js';
 
 export interface MarkedLanes {
   readonly engine: string;
   readonly lanes: readonly Lane[];
 }
 
-type Candidate = Omit<Run, 'periodEnd' | 'continues'> & { readonly match: MarkerMatch };
+type Candidate = Omit<LaneRun, 'periodEnd' | 'continues'> & { readonly match: MarkerMatch };
 
 export function findMarkedLanes(
   profile: Profile,

@@ -4,13 +4,13 @@ import { plural } from '../../base/units.js';
 import { UserError } from '../../base/user-error.js';
 import { isPhase, type Phase, phases } from '../../catalog/phases.js';
 import { describeTrend, seriesName, trendCsv } from '../../gate/describe-trend.js';
-import { findMetric, type Metric, suggestMetrics } from '../../gate/metrics.js';
 import { formatValue } from '../../gate/quantity.js';
-import { cleanText } from '../../gate/run-facts.js';
 import { type LabelledRun, type Trend, trendDocument, trendOf } from '../../gate/trend.js';
 import { markdown } from '../../report/markdown.js';
 import { text } from '../../report/text.js';
 import { linePlot, sparkline } from '../../report/text-plot.js';
+import { cleanText } from '../../run/collect-facts.js';
+import { type Metric, metricById, suggestMetrics } from '../../run/metrics.js';
 import { readArguments } from '../arguments.js';
 import { readBaselines } from '../baselines-file.js';
 import type { Command, Output } from '../command.js';
@@ -95,7 +95,7 @@ function readMetrics(lists: readonly string[]): Metric[] {
     name => name !== '',
   );
   return names.map(name => {
-    const metric = findMetric(name);
+    const metric = metricById(name);
     if (metric) return metric;
     const close = suggestMetrics(name);
     throw new UserError(

@@ -1,7 +1,7 @@
 /** Sums that add up as printed: one unit for all, and rounding shared out so that the parts give the whole. */
 import { formatCount } from '../../base/units.js';
 
-export interface Unit {
+export interface TimeUnit {
   readonly name: 'ns' | 'µs' | 'ms' | 's';
   readonly ns: number;
   readonly decimals: number;
@@ -15,7 +15,7 @@ const units = [
 ] as const;
 
 /** The unit in which the smallest of these has four digits that count. */
-export function unitFor(wholes: readonly number[]): Unit {
+export function unitFor(wholes: readonly number[]): TimeUnit {
   const least = Math.min(...wholes);
   const [name, ns] = [...units].reverse().find(([, size]) => least >= size) ?? units[0];
   const size = least / ns;
@@ -25,7 +25,7 @@ export function unitFor(wholes: readonly number[]): Unit {
 /** Parts and their whole as text. Largest remainders are rounded up, so that the printed parts sum to the printed whole. */
 export function printedSum(
   parts: readonly number[],
-  unit: Unit,
+  unit: TimeUnit,
 ): { readonly parts: string[]; readonly whole: string } {
   const grain = unit.ns / 10 ** unit.decimals;
   const exact = parts.map(ns => ns / grain);

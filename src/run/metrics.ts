@@ -2,7 +2,8 @@
 import { closestWord } from '../base/closest-word.js';
 import { idleCauses } from '../catalog/idle-causes.js';
 import { families } from '../catalog/kernels/families.js';
-import type { Unit } from './quantity.js';
+
+export type Unit = 'ns' | 'share' | 'count' | 'bytes' | 'per-second';
 
 export interface Metric {
   readonly id: string;
@@ -96,7 +97,7 @@ const ofRun: readonly Metric[] = [
 export const metrics: readonly Metric[] = [...ofSteps, ...ofRun];
 const byId = new Map(metrics.map(metric => [metric.id, metric]));
 
-export const findMetric = (id: string): Metric | undefined => byId.get(id);
+export const metricById = (id: string): Metric | undefined => byId.get(id);
 
 /** What a misspelt or half-remembered metric was meant to be. */
 export function suggestMetrics(id: string): readonly string[] {
