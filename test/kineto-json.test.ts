@@ -7,7 +7,7 @@ import { after, test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { UserError } from '../src/base/user-error.js';
 import type { ImportContext } from '../src/import/importer.js';
-import { shortKernelName } from '../src/import/kineto-json/kernel-name.js';
+import { shortKernelName } from '../src/import/kineto-json/events/kernel-name.js';
 import { kinetoJson } from '../src/import/kineto-json/kineto-json.js';
 import { ProfileFile } from '../src/import/profile-file.js';
 import type { Profile } from '../src/model/profile.js';

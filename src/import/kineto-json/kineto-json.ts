@@ -4,7 +4,7 @@
  * output_json.cpp.
  */
 import type { Importer } from '../importer.js';
-import { looksLikeTrace } from './recognize.js';
+import { looksLikeTrace } from './read/recognize.js';
 
 export const kinetoJson: Importer = {
   id: 'kineto-json',
