@@ -21,7 +21,7 @@ const allowed: Record<string, readonly string[]> = {
   server: ['base', 'model', 'analyze', 'compare', 'import', 'report', 'timeline'],
   /** Plans are pure; run/ and files named run-… are the only ones that start programs. */
   capture: ['base', 'catalog'],
-  testing: ['base', 'model', 'catalog', 'import'],
+  testing: ['base', 'model', 'catalog', 'import', 'moe'],
   redact: ['base', 'model', 'catalog', 'import'],
   load: ['base', 'model'],
 };

@@ -14,7 +14,7 @@ import { copyBack } from '../src/capture/run/copy-back.js';
 import { doubtsAbout, lookAt } from '../src/capture/run/remote-machine.js';
 import { failureOf, type StopRequests } from '../src/capture/run/run-plan.js';
 import { fetchRemote, type RemoteOptions, runRemote } from '../src/capture/run/run-remote.js';
-import { kubectlTransport, localTransport, sshTransport } from '../src/capture/run/transport.js';
+import { kubectlTransport, runHere, sshTransport } from '../src/capture/run/transport.js';
 import { writeRecipe } from '../src/capture/run/write-recipe.js';
 import { projectRoot } from '../src/testing/captures.js';
 
@@ -292,11 +292,10 @@ test('a copy overwrites nothing but by force', async () => {
 test('what arrived otherwise than it was sent is refused', async () => {
   const file = path.join(work, 'source');
   fs.writeFileSync(file, 'x'.repeat(100));
-  const { exec } = localTransport;
   const lying = {
     name: 'here',
-    exec: async (...[command, ...rest]: Parameters<typeof exec>) => {
-      const answer = await exec(command, ...rest);
+    exec: async (...[command, ...rest]: Parameters<typeof runHere>) => {
+      const answer = await runHere(command, ...rest);
       return command[2].includes('sha256sum') ? { ...answer, stdout: `100\n${'0'.repeat(64)}  -\n` } : answer;
     },
   };

@@ -12,8 +12,8 @@ import { kinetoJson } from '../src/import/kineto-json/kineto-json.js';
 import { ProfileFile } from '../src/import/profile-file.js';
 import type { Profile } from '../src/model/profile.js';
 import { OpKind, RangeKind } from '../src/model/schema.js';
-import { validateProfile } from '../src/model/validate.js';
 import { capturePath, externalFiles } from '../src/testing/captures.js';
+import { validateProfile } from '../src/testing/validate-profile.js';
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'kineto-test-'));
 after(() => fs.rmSync(folder, { recursive: true, force: true }));

@@ -17,8 +17,8 @@ import { readPieces } from '../src/import/kineto-json/threads/read-pieces.js';
 import { readTogether } from '../src/import/kineto-json/threads/read-together.js';
 import { ProfileFile } from '../src/import/profile-file.js';
 import type { TableName } from '../src/model/schema.js';
-import { serializeProfile } from '../src/model/serialize.js';
 import { capturePath, readText } from '../src/testing/captures.js';
+import { bytesOfProfile } from '../src/testing/profile-bytes.js';
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'kineto-parts-'));
 after(() => fs.rmSync(folder, { recursive: true, force: true }));
@@ -51,13 +51,13 @@ const wantedOf = (tables: Tables): Wanted => ({ unwanted: unwanted({ tables }), 
 const nobody = () => {};
 
 async function alone(file: ProfileFile, tables?: Tables): Promise<Buffer> {
-  return Buffer.from(serializeProfile(await importKineto(file, { tables, workers: 0 })));
+  return Buffer.from(bytesOfProfile(await importKineto(file, { tables, workers: 0 })));
 }
 
 /** What reading with these helpers gives; undefined when that is left to one thread. */
 async function finished(file: ProfileFile, helpers: Helpers, tables?: Tables): Promise<Buffer | undefined> {
   const read = await readTogether(helpers, wantedOf(tables), nobody);
-  return read && Buffer.from(serializeProfile(finishImport(file, read, wantedOf(tables))));
+  return read && Buffer.from(bytesOfProfile(finishImport(file, read, wantedOf(tables))));
 }
 
 /** Real threads, which read everything but the first and last piece. */
@@ -252,7 +252,7 @@ async function agrees(trace: string, pieceBytes = 2000, threads = true): Promise
     if (!threads) return pieces !== undefined;
     const context: ImportContext = { workers: 1 };
     const sharing = { leastBytes: 0, pieceBytes, helpersOnly: true };
-    assert.ok(expected.equals(Buffer.from(serializeProfile(await importKineto(file, context, sharing)))));
+    assert.ok(expected.equals(Buffer.from(bytesOfProfile(await importKineto(file, context, sharing)))));
     return pieces !== undefined;
   });
 }

@@ -14,9 +14,9 @@ import { stepWork } from '../src/analyze/inference/step-work.js';
 import { tokenTime } from '../src/analyze/inference/token-time.js';
 import { openProfile } from '../src/import/open.js';
 import type { Profile } from '../src/model/profile.js';
-import { validateProfile } from '../src/model/validate.js';
 import { captureNames, capturePath } from '../src/testing/captures.js';
 import { randomProfile } from '../src/testing/random-profile.js';
+import { validateProfile } from '../src/testing/validate-profile.js';
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 

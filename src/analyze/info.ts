@@ -8,7 +8,7 @@ import type { Gpu, GraphMode, Profile } from '../model/profile.js';
 import { RangeKind, type TableName } from '../model/schema.js';
 import type { Block, Fact } from './block.js';
 
-export interface MarkerInfo {
+interface MarkerInfo {
   readonly engine: string;
   readonly count: number;
   readonly example: string;
@@ -17,7 +17,7 @@ export interface MarkerInfo {
   readonly last?: number;
 }
 
-export interface CaptureSummary {
+interface CaptureSummary {
   readonly profiler: string;
   readonly profilerVersion: string;
   readonly formatVersion: string;

@@ -21,7 +21,7 @@ export function allocate(storage: Storage, length: number, shared = false): AnyA
   return wrap(storage, buffer, 0, length);
 }
 
-export function wrap(storage: Storage, buffer: ArrayBufferLike, offset: number, length: number): AnyArray {
+function wrap(storage: Storage, buffer: ArrayBufferLike, offset: number, length: number): AnyArray {
   switch (storage) {
     case 'f64':
       return new Float64Array(buffer, offset, length);
@@ -34,7 +34,7 @@ export function wrap(storage: Storage, buffer: ArrayBufferLike, offset: number, 
   }
 }
 
-export function bytesPerElement(storage: Storage): number {
+function bytesPerElement(storage: Storage): number {
   return storage === 'f64' ? 8 : storage === 'u8' ? 1 : 4;
 }
 

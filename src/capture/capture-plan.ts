@@ -76,7 +76,7 @@ export interface CaptureFacts {
   readonly adminOnlyCounters?: boolean;
 }
 
-export type PlanSeverity = 'error' | 'warning' | 'note';
+type PlanSeverity = 'error' | 'warning' | 'note';
 
 export interface PlanWarning {
   readonly code: string;

@@ -7,7 +7,7 @@ import type { NsysFeatures } from './nsys-versions.js';
 import type { Program } from './read-command.js';
 import { formatVersion } from './versions.js';
 
-export interface Checked {
+interface Checked {
   readonly options: CaptureOptions;
   readonly facts: CaptureFacts;
   readonly program: Program;

@@ -6,7 +6,7 @@
 import { UserError } from '../base/user-error.js';
 import { shellCommand } from './shell-quote.js';
 
-export type Lengths =
+type Lengths =
   | { readonly kind: 'normal'; readonly mean: number; readonly deviation: number }
   | { readonly kind: 'uniform'; readonly least: number; readonly most: number };
 

@@ -7,7 +7,7 @@ import type { CapturePlan } from './capture-plan.js';
 import { stepText } from './plan-text.js';
 import { shellAssignment, shellQuote } from './shell-quote.js';
 
-export interface ScriptOptions {
+interface ScriptOptions {
   readonly force: boolean;
 }
 

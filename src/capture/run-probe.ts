@@ -1,13 +1,13 @@
 /** Asks a program something: no shell, a time limit, and a missing program is an answer, not an error. */
 import { execFile } from 'node:child_process';
 
-export interface Answer {
+interface Answer {
   readonly found: boolean;
   readonly ok: boolean;
   readonly stdout: string;
 }
 
-export type Probe = (program: string, args: readonly string[]) => Promise<Answer>;
+type Probe = (program: string, args: readonly string[]) => Promise<Answer>;
 
 const TIMEOUT_MS = 10_000;
 const MOST_BYTES = 1 << 20;
@@ -41,7 +41,7 @@ for name in sys.argv[1:]:
 print(json.dumps(out))
 `;
 
-export const pythonPackages = [
+const pythonPackages = [
   'torch',
   'tensorrt_llm',
   'vllm',

@@ -4,7 +4,7 @@
  */
 import type { BenchRun, LatencyName } from '../model/bench-run.js';
 
-export interface BenchMetric {
+interface BenchMetric {
   readonly id: string;
   readonly header: string;
   readonly about: string;
@@ -94,7 +94,7 @@ export const benchMetrics: readonly BenchMetric[] = [
   },
 ];
 
-export interface BenchSetting {
+interface BenchSetting {
   readonly id: string;
   readonly label: string;
   /** `prevents`: runs that differ here answer different questions. `explains`: it may be what is being compared. */

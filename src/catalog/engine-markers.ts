@@ -141,7 +141,7 @@ function readSglang(mode: string, p: Record<string, string>): StepFacts {
 }
 
 /** Numbers from the groups of a pattern, and the phase where counts or the marker itself tell it. */
-export function factsOf(groups: Groups): StepFacts {
+function factsOf(groups: Groups): StepFacts {
   const number = (name: string) => (groups[name] === undefined ? undefined : Number(groups[name]));
   const told = groups.phase === undefined ? undefined : phaseWord(groups.phase);
   const batch = number('batch');

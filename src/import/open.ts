@@ -13,7 +13,7 @@ import type { ImportContext } from './importer.js';
 import { importerFor } from './index.js';
 import { ProfileFile } from './profile-file.js';
 
-export interface OpenContext extends Omit<ImportContext, 'onProgress'> {
+interface OpenContext extends Omit<ImportContext, 'onProgress'> {
   /** Told which file is being read and how far it is. */
   readonly onProgress?: (file: string, done: number) => void;
   /** What messages call the file, where its path means nothing to the user. */

@@ -5,7 +5,7 @@
 import type { GraphMode, Profile } from './profile.js';
 import type { TableName } from './schema.js';
 
-export interface Capability {
+interface Capability {
   readonly table: TableName;
   readonly label: string;
   readonly rows: number;

@@ -9,7 +9,7 @@ import { redactRange, scrubName } from './range-names.js';
 import type { RemovalKind, Removals } from './removals.js';
 import { type Note, scrubPath, scrubText } from './scrub-text.js';
 
-export type RowRule = (row: RecordEditor, rowId: number) => void;
+type RowRule = (row: RecordEditor, rowId: number) => void;
 type TextRule = (text: string, note: Note, row: RecordEditor, rowId: number) => string;
 
 const KEY_VALUE = /^(META_DATA_CAPTURE|META_DATA_EXPORT|EXPORT_META_DATA|TARGET_INFO_SYSTEM_ENV)$/;

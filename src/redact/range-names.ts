@@ -29,7 +29,7 @@ export function scrubName(name: string, identities: Identities, note: Note): str
   return identities.remove(name, note);
 }
 
-export function hashedName(name: string): string {
+function hashedName(name: string): string {
   return `range-${createHash('sha256').update(name).digest('hex').slice(0, 8)}`;
 }
 

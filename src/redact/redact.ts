@@ -7,7 +7,7 @@ import { redactKineto } from './redact-kineto.js';
 import { redactNsys } from './redact-nsys.js';
 import { type Removal, Removals } from './removals.js';
 
-export interface RedactOptions {
+interface RedactOptions {
   readonly input: string;
   readonly output: string;
   readonly hashRanges: boolean;

@@ -16,7 +16,7 @@ import { columnsOf, type TableName } from '../model/schema.js';
 import { stepLabel } from './step-label.js';
 import type { LaneData } from './track.js';
 
-export interface Fact {
+interface Fact {
   readonly label: string;
   readonly text: string;
 }
@@ -29,7 +29,7 @@ const tableOfKind: Record<number, TableName> = {
 };
 
 /** The table and row an event was recorded in; undefined for what was made from several. */
-export function recordOf(
+function recordOf(
   analyzer: Analyzer,
   { source }: LaneData,
   row: number,

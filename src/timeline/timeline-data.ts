@@ -10,7 +10,7 @@ import { hostTracks, spanOf } from './host-tracks.js';
 import { Labels } from './labels.js';
 import { palettes } from './palettes.js';
 import { stepsDocument } from './steps-document.js';
-import type { Lane, SliceLane, Track } from './track.js';
+import type { Lane, Track } from './track.js';
 import type { GroupDocument, TimelineDocument, TrackDocument } from './wire.js';
 
 export interface TimelineData {
@@ -93,5 +93,3 @@ function groupsOf(profile: Profile, ids: readonly string[]): GroupDocument[] {
     return { id, label: `${name || 'process'} ${pid}${rank === undefined ? '' : ` · rank ${rank}`}` };
   });
 }
-
-export const isSlices = (lane: Lane | undefined): lane is SliceLane => lane?.kind === 'slices';

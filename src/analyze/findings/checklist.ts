@@ -11,7 +11,7 @@ import { iterations } from '../inference/iterations.js';
 import { keyField } from '../key-field.js';
 import { findings } from './findings.js';
 
-export interface ChecklistRow {
+interface ChecklistRow {
   readonly key: string;
   readonly item: string;
   readonly status: 'done' | 'not done' | 'cannot tell';

@@ -14,9 +14,9 @@ import { gpuRules } from './rules-gpu.js';
 import { hostRules } from './rules-host.js';
 import { stepRules } from './rules-steps.js';
 
-export const rules: readonly Rule[] = [...captureRules, ...hostRules, ...gpuRules, ...stepRules];
+const rules: readonly Rule[] = [...captureRules, ...hostRules, ...gpuRules, ...stepRules];
 
-export interface FindingRow {
+interface FindingRow {
   readonly key: string;
   readonly rule: string;
   readonly claim: string;
@@ -33,7 +33,7 @@ export interface FindingRow {
   readonly confirm: string;
 }
 
-export interface FindingsResult extends AnalysisResult<FindingRow> {
+interface FindingsResult extends AnalysisResult<FindingRow> {
   readonly findings: readonly Finding[];
   readonly unmeasured: readonly Unmeasured[];
 }

@@ -5,7 +5,7 @@ import { selection } from '../inference/selection.js';
 import { keyField } from '../key-field.js';
 import { deviceTimelines } from './device-timeline.js';
 
-export interface UtilizationRow {
+interface UtilizationRow {
   readonly key: string;
   readonly device: number;
   readonly windowNs: number;

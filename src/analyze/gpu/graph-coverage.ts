@@ -14,7 +14,7 @@ import { keyField } from '../key-field.js';
 import { nameTest } from '../name-test.js';
 import { gpuWork, WorkKind } from './gpu-work.js';
 
-export interface GraphCoverageRow {
+interface GraphCoverageRow {
   readonly key: string;
   readonly phase: Phase | null;
   readonly graphLaunches: number;

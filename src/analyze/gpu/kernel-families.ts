@@ -27,7 +27,7 @@ export interface FamilyRow {
   readonly variants: readonly VariantRow[];
 }
 
-export interface FamilyPhase {
+interface FamilyPhase {
   readonly phase: Phase | null;
   readonly kernels: number;
   readonly totalNs: number;
@@ -35,7 +35,7 @@ export interface FamilyPhase {
   readonly nsPerStep: number;
 }
 
-export interface VariantRow {
+interface VariantRow {
   readonly variant: string;
   readonly dtype: string;
   readonly library: string;

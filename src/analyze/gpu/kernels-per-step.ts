@@ -12,7 +12,7 @@ import { keyField } from '../key-field.js';
 import { gpuWork, WorkKind } from './gpu-work.js';
 import { hiddenByGraphs } from './kernel-families.js';
 
-export interface KernelsPerStepRow {
+interface KernelsPerStepRow {
   readonly key: string;
   readonly phase: Phase;
   readonly steps: number;

@@ -26,7 +26,7 @@ const POINTS = 240;
 const DEVICE_STATIC = 5;
 
 /** Bytes in use on each GPU after every allocation and free. */
-export interface MemoryCurve {
+interface MemoryCurve {
   readonly gpu: number;
   readonly at: Float64Array;
   readonly bytes: Float64Array;

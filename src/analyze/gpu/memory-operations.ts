@@ -15,7 +15,7 @@ import { keyField } from '../key-field.js';
 import { formatMean, perStep, sumOf } from '../words.js';
 import { gpuWork, WorkKind } from './gpu-work.js';
 
-export interface MemoryOperationRow {
+interface MemoryOperationRow {
   readonly key: string;
   readonly phase: Phase | null;
   readonly operation: string;

@@ -8,7 +8,7 @@ import { keyField } from '../key-field.js';
 import { deviceTimelines } from './device-timeline.js';
 import { gpuWork } from './gpu-work.js';
 
-export interface OverlapRow {
+interface OverlapRow {
   readonly key: string;
   readonly device: number;
   readonly streams: number;

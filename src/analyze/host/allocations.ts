@@ -10,7 +10,7 @@ import { selectedMoments } from '../inference/selected-moments.js';
 import { keyField } from '../key-field.js';
 import { formatMean, perStep, sumOf } from '../words.js';
 
-export interface AllocationRow {
+interface AllocationRow {
   readonly key: string;
   readonly call: string;
   readonly count: number;

@@ -13,7 +13,7 @@ import { keyField } from '../key-field.js';
 import { perStep, sumOf } from '../words.js';
 import { idleIntervals } from './idle-intervals.js';
 
-export interface GcRow {
+interface GcRow {
   readonly key: string;
   readonly generation: number | null;
   readonly count: number;

@@ -13,7 +13,7 @@ import { keyField } from '../key-field.js';
 import { perStep } from '../words.js';
 import { idleIntervals } from './idle-intervals.js';
 
-export interface GilRow {
+interface GilRow {
   readonly key: string;
   readonly thread: string;
   readonly tid: number;

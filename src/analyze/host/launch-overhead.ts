@@ -14,7 +14,7 @@ import { stepsOf } from '../inference/steps.js';
 import { keyField } from '../key-field.js';
 import { formatMean, perStep } from '../words.js';
 
-export interface LaunchRow {
+interface LaunchRow {
   readonly key: string;
   readonly phase: Phase | null;
   readonly call: string;

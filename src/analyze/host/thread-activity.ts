@@ -53,7 +53,7 @@ type Layer = IdleCause & (typeof PAINT)[number];
 /** A stretch of time and the index of its idle cause. */
 export type VisitCause = (cause: number, from: number, to: number) => void;
 
-export interface ThreadActivity {
+interface ThreadActivity {
   /** What the thread did between the two moments, piece by piece in order of time. */
   forEach(thread: number, from: number, to: number, visit: VisitCause): void;
 }

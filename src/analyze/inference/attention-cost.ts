@@ -19,15 +19,10 @@ export function kvElementBits(
 }
 
 /** Of one token in one layer; `ways` is among how many GPUs its heads are split. */
-function kvElements({ attention }: ModelShape, ways: number): number {
+export function kvElements({ attention }: ModelShape, ways: number): number {
   return attention.kind === 'grouped'
     ? (2 * attention.kvHeads * attention.headDim) / ways
     : attention.kvRank + attention.ropeDim;
-}
-
-/** Cache that one token takes over all layers of the whole model. Latent vectors are held by every GPU. */
-export function kvBytesPerToken(shape: ModelShape, kvBits: number): number {
-  return (shape.layers * kvElements(shape, 1) * kvBits) / 8;
 }
 
 /** Pairs that `fresh` tokens in a row form with themselves, their predecessors and `cached` ones, seeing `window` back. */

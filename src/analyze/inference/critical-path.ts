@@ -24,7 +24,7 @@ import { nameTest } from '../name-test.js';
 import { stepsOf } from './steps.js';
 import { typicalStep } from './typical-step.js';
 
-export interface PathRow {
+interface PathRow {
   readonly key: string;
   readonly where: 'gpu' | 'host' | 'wait';
   readonly what: string;

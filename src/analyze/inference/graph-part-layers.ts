@@ -33,7 +33,7 @@ interface CapturedGraph {
 }
 
 /** Called with a piece of work and the name of its part (an id of Profile.strings). */
-export type AssignName = (i: number, name: number) => void;
+type AssignName = (i: number, name: number) => void;
 
 export function assignGraphParts(profile: Profile, work: GpuWork, assign: AssignName): void {
   const graphs = capturedGraphs(profile);

@@ -18,7 +18,7 @@ import { threadActivity, type VisitCause } from '../host/thread-activity.js';
 /** From the return of a launch call to the start of its work on an idle GPU: beyond this it waited on the device. */
 const START_LATENCY_NS = 20_000;
 
-export interface GapJudge {
+interface GapJudge {
   /**
    * Visits the gap piece by piece in order of time, each with its cause. `next` is the work that ends the gap, or NONE;
    * `fallback` the thread to look at when that does not tell, or NONE.

@@ -36,7 +36,7 @@ export interface IterationRow {
   readonly runs: readonly RankRun[];
 }
 
-export interface RankRun {
+interface RankRun {
   readonly rank: number | null;
   readonly device: number | null;
   readonly startNs: number;

@@ -14,9 +14,9 @@ import { assignGraphParts } from './graph-part-layers.js';
 import { patternLayers } from './pattern-layers.js';
 import { stepWork } from './step-work.js';
 
-export type LayerMethod = 'ranges' | 'graph-capture' | 'graph-parts' | 'pattern';
+type LayerMethod = 'ranges' | 'graph-capture' | 'graph-parts' | 'pattern';
 
-export interface LayersOfWork {
+interface LayersOfWork {
   /** Per piece of work: layer number, or NONE. */
   readonly layer: Int32Array;
   /** Per piece of work: index into `parts`. */

@@ -12,7 +12,7 @@ import { selectedWork } from './selected-work.js';
 import { stepsOf } from './steps.js';
 import { typicalStep } from './typical-step.js';
 
-export interface LayerRow {
+interface LayerRow {
   readonly key: string;
   readonly phase: Phase;
   readonly layer: number | null;

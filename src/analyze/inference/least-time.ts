@@ -6,9 +6,9 @@
 import type { FlopsType, Limits } from '../../catalog/gpus.js';
 import type { PartCost, StepCost } from './step-cost.js';
 
-export type Bound = 'memory' | 'compute';
+type Bound = 'memory' | 'compute';
 
-export interface PartTime {
+interface PartTime {
   readonly part: string;
   readonly family: PartCost['family'];
   readonly variant: PartCost['variant'];

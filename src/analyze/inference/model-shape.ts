@@ -15,7 +15,7 @@ import {
 import { type WeightFormat, weightFormat } from './weight-format.js';
 
 /** Keys and values per head, shared by groups of query heads (all of them, some, or none). */
-export interface GroupedAttention {
+interface GroupedAttention {
   readonly kind: 'grouped';
   readonly heads: number;
   readonly kvHeads: number;
@@ -23,7 +23,7 @@ export interface GroupedAttention {
 }
 
 /** Keys and values compressed into one latent vector per token (MLA). */
-export interface LatentAttention {
+interface LatentAttention {
   readonly kind: 'latent';
   readonly heads: number;
   /** Undefined: queries are projected in one step. */
@@ -34,7 +34,7 @@ export interface LatentAttention {
   readonly valueDim: number;
 }
 
-export interface MoeShape {
+interface MoeShape {
   readonly layers: number;
   readonly experts: number;
   readonly expertsPerToken: number;

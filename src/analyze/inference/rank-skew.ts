@@ -9,7 +9,7 @@ import { type IterationRow, iterations } from './iterations.js';
 import { windowBudgets } from './step-budget.js';
 import { stepsOf } from './steps.js';
 
-export interface RankRow {
+interface RankRow {
   readonly key: string;
   readonly rank: number | null;
   readonly device: number | null;

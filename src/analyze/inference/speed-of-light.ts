@@ -20,7 +20,7 @@ import { type PartCost, type StepLoad, stepCost } from './step-cost.js';
 import { stepsOf } from './steps.js';
 import type { WeightGroup } from './weight-format.js';
 
-export interface SpeedRow {
+interface SpeedRow {
   readonly key: string;
   readonly phase: Phase;
   readonly scope: string;

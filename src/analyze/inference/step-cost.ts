@@ -30,8 +30,8 @@ export interface StepLoad {
   readonly kvBits?: number;
 }
 
-export type PartFamily = 'attention' | 'gemm' | 'moe-router' | 'embedding';
-export type PartVariant = 'dense' | 'grouped' | 'prefill' | 'decode' | '';
+type PartFamily = 'attention' | 'gemm' | 'moe-router' | 'embedding';
+type PartVariant = 'dense' | 'grouped' | 'prefill' | 'decode' | '';
 
 /** All layers together, one GPU. */
 export interface PartCost {

@@ -11,7 +11,7 @@ import { RangeKind } from '../../model/schema.js';
 import { cells } from '../cells.js';
 import { type Lane, type Run, withPeriods } from './lane.js';
 
-export interface MarkedLanes {
+interface MarkedLanes {
   readonly engine: string;
   readonly lanes: readonly Lane[];
 }

@@ -11,7 +11,7 @@ import { layerOfWork } from './layer-of-work.js';
 import { stepsOf } from './steps.js';
 import { typicalStep } from './typical-step.js';
 
-export interface SequenceRow {
+interface SequenceRow {
   readonly key: string;
   readonly position: number;
   readonly atNs: number;

@@ -17,7 +17,7 @@ import { findUnmarkedLanes, tellPhases } from './unmarked-steps.js';
 export type Method = 'marker' | 'graph-launches' | 'kernel-sequence';
 export type Confidence = 'certain' | 'likely' | 'guess';
 
-export interface StepRun {
+interface StepRun {
   /** Index into Steps.lanes. */
   readonly lane: number;
   /** Index into the lane's runs. */

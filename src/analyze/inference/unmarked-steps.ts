@@ -16,7 +16,7 @@ import { phaseOfKernels } from './phase-of-kernels.js';
 import { findPeriod } from './repetition.js';
 import type { Confidence, Method } from './steps.js';
 
-export interface UnmarkedLanes {
+interface UnmarkedLanes {
   readonly method: Method;
   readonly confidence: Confidence;
   readonly lanes: readonly Lane[];

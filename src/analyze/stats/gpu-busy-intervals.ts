@@ -6,7 +6,7 @@ import { NONE } from '../../base/column.js';
 import type { Profile } from '../../model/profile.js';
 import { cells } from '../cells.js';
 
-export interface Operation {
+interface Operation {
   readonly start: number;
   readonly end: number;
   readonly contextId: number;

@@ -31,7 +31,7 @@ export function apiNameKeys(profile: Profile): Int32Array {
   });
 }
 
-export interface KernelNames {
+interface KernelNames {
   /** Per kernel row a number; equal numbers mean equal printed names. */
   readonly keys: ArrayLike<number>;
   readonly text: (key: number) => string;

@@ -23,7 +23,7 @@ export interface Projection {
   readonly parent: number;
 }
 
-export interface Projections {
+interface Projections {
   readonly list: readonly Projection[];
   readonly rangeEnd: Float64Array;
   readonly tree: ReturnType<typeof describeTree>;

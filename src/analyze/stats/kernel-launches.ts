@@ -13,7 +13,7 @@ import { callTwins } from '../../model/link.js';
 import type { Profile } from '../../model/profile.js';
 import { cells } from '../cells.js';
 
-export interface KernelLaunches {
+interface KernelLaunches {
   readonly length: number;
   readonly kernel: Int32Array;
   readonly call: Int32Array;

@@ -6,10 +6,10 @@ import { apiName, apiNameKeys, copyName, kernelNames, MEMSET_NAME } from './gpu-
 import { byTotal, type Group, groupSpans, groupValues } from './grouping.js';
 import type { ReportOptions } from './report.js';
 
-export type Pool = 'apiCalls' | 'kernels' | 'copies' | 'memsets';
-export type Category = 'CUDA_API' | 'CUDA_KERNEL' | 'MEMORY_OPER';
+type Pool = 'apiCalls' | 'kernels' | 'copies' | 'memsets';
+type Category = 'CUDA_API' | 'CUDA_KERNEL' | 'MEMORY_OPER';
 
-export interface NamedGroup extends Group<number> {
+interface NamedGroup extends Group<number> {
   readonly name: string;
   readonly category: Category;
 }

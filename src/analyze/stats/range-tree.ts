@@ -14,7 +14,7 @@ import type { Profile } from '../../model/profile.js';
 import { RangeKind } from '../../model/schema.js';
 import { type Cells, cells } from '../cells.js';
 
-export interface Ranges {
+interface Ranges {
   /** Rows of the ranges table, in order of start, longer ones first. */
   readonly rows: Int32Array;
   /** End of every row of the ranges table; ranges still open end with the last event. */
@@ -72,7 +72,7 @@ function closeBefore(stack: number[], end: Float64Array, time: number): void {
   }
 }
 
-export interface LaunchContext {
+interface LaunchContext {
   /** Calls visit(range, call) for every range around every call that launched GPU work. */
   forEachEnclosing(visit: (range: number, call: number) => void): void;
   /** Per API call: the enclosing range that started last, or NONE. */

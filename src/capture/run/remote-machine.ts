@@ -130,7 +130,7 @@ async function installDeb(transport: Transport, machine: RemoteMachine, deb: str
 }
 
 /** A file there, or a clear word about why not. */
-export async function put(
+async function put(
   transport: Transport,
   from: string,
   to: string,

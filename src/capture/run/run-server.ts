@@ -11,7 +11,7 @@ import type { PlannedFile, Runnable } from './runnable.js';
 import { addressOf, callServer, type LoadLevels, waitForServer } from './server-calls.js';
 import { isReport, OutputWatch, type WrittenFile } from './written-files.js';
 
-export interface ServerOptions extends RunOptions {
+interface ServerOptions extends RunOptions {
   readonly url: string;
   readonly load: LoadLevels;
   readonly keepServer?: boolean;

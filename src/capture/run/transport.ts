@@ -1,5 +1,5 @@
 /**
- * Another place where commands run: here, in a pod, behind ssh. Commands are words, never lines: where a shell stands
+ * Another place where commands run: in a pod, behind ssh. Commands are words, never lines: where a shell stands
  * between (ssh), each word is quoted for it.
  */
 import { spawn } from 'node:child_process';
@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { UserError } from '../../base/user-error.js';
 import { shellCommand } from '../shell-quote.js';
 
-export interface ExecOptions {
+interface ExecOptions {
   /** A file that becomes standard input. */
   readonly inputFile?: string;
   /** Standard output goes to this stream instead of the result. */
@@ -23,7 +23,7 @@ export interface ExecResult {
 }
 
 export interface Transport {
-  /** For messages: `here`, `pod NAME`, `ssh HOST`. */
+  /** For messages: `pod NAME`, `ssh HOST`. */
   readonly name: string;
   exec(command: readonly string[], options?: ExecOptions): Promise<ExecResult>;
 }
@@ -31,9 +31,7 @@ export interface Transport {
 const TIMEOUT_MS = 120_000;
 const MOST_TEXT = 1 << 20;
 
-export const localTransport: Transport = { name: 'here', exec: (command, options) => run(command, options) };
-
-export interface Pod {
+interface Pod {
   readonly pod: string;
   readonly namespace?: string;
   readonly container?: string;
@@ -58,7 +56,10 @@ export function kubectlTransport({ pod, namespace, container }: Pod): Transport 
   return {
     name: `pod ${pod}`,
     exec: (command, options) =>
-      run(['kubectl', 'exec', ...(options?.inputFile ? ['-i'] : []), ...where, '--', ...command], options),
+      runHere(
+        ['kubectl', 'exec', ...(options?.inputFile ? ['-i'] : []), ...where, '--', ...command],
+        options,
+      ),
   };
 }
 
@@ -69,11 +70,14 @@ export function sshTransport(host: string): Transport {
     name: `ssh ${host}`,
     // The far shell reads one line: every word is quoted for it.
     exec: (command, options) =>
-      run(['ssh', '-T', '-o', 'BatchMode=yes', '--', host, shellCommand(command)], options),
+      runHere(['ssh', '-T', '-o', 'BatchMode=yes', '--', host, shellCommand(command)], options),
   };
 }
 
-async function run([program, ...args]: readonly string[], options: ExecOptions = {}): Promise<ExecResult> {
+export async function runHere(
+  [program, ...args]: readonly string[],
+  options: ExecOptions = {},
+): Promise<ExecResult> {
   const child = spawn(program, args, {
     stdio: [options.inputFile ? 'pipe' : 'ignore', 'pipe', 'pipe'],
     timeout: options.timeoutMs ?? TIMEOUT_MS,

@@ -8,7 +8,7 @@ import type { RunResult } from './run-plan.js';
 import type { Runnable } from './runnable.js';
 import { isReport } from './written-files.js';
 
-export interface RecipeFacts {
+interface RecipeFacts {
   readonly versions: Readonly<Record<string, string>>;
   readonly where: string;
   readonly window?: Recipe['window'];

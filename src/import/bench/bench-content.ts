@@ -7,7 +7,7 @@ import { type LogLine, logLines } from './log-lines.js';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-export interface BenchDocument {
+interface BenchDocument {
   readonly value: unknown;
   /** Line it stands on, or 1 for one that fills the file. */
   readonly line: number;

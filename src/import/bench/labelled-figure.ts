@@ -2,7 +2,7 @@
 import type { NoteCounter } from '../../base/notes.js';
 import type { LogLine } from './log-lines.js';
 
-export interface Labelled {
+interface Labelled {
   readonly label: string;
   /** What follows the colon, trimmed. */
   readonly value: string;

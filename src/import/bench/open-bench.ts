@@ -7,7 +7,7 @@ import { BenchContent } from './bench-content.js';
 import { benchImporterFor, damaged } from './index.js';
 
 /** A million iteration lines; texts twice as large would not fit a string. */
-export const MOST_BYTES = 192 * 1024 * 1024;
+const MOST_BYTES = 192 * 1024 * 1024;
 
 export async function openBenchRuns(paths: readonly string[]): Promise<BenchRun[]> {
   const runs: BenchRun[] = [];

@@ -12,7 +12,7 @@ import type { LoadImporter } from './load-importer.js';
 import { npyCounts } from './npy.js';
 import { heldSteps } from './one-step.js';
 
-export const AGENT_KEY = '"stepscopeExpertLoad"';
+const AGENT_KEY = '"stepscopeExpertLoad"';
 
 export const agent: LoadImporter = {
   id: 'stepscope-agent',

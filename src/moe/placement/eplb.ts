@@ -3,8 +3,7 @@
  * its authors describe it: replicas go one by one to the expert whose replicas carry most; packs are filled heaviest
  * first into the lightest that has room; hierarchically, groups of experts go to nodes before experts go to GPUs.
  */
-import { wrong } from '../routing-methods.js';
-import { checkMachine, checkTokens, type Machine, type Placement, placementOf } from './placement.js';
+import { checkMachine, checkTokens, type Machine, type Placement, placementOf, wrong } from './placement.js';
 
 export interface EplbShape extends Machine {
   /** Groups of experts (group-limited routing); the hierarchical policy needs nodes to divide them. */

@@ -111,7 +111,7 @@ export class Line {
   }
 }
 
-export interface AreaInk {
+interface AreaInk {
   readonly mean: number;
   readonly most: number;
 }

@@ -14,7 +14,7 @@ import {
 import { type LaneDocument, type LevelDocument, TILE_ENTRIES } from '../../timeline/wire.js';
 import { askBytes } from '../api.js';
 
-export type Tile = SliceTile | AreaTile;
+type Tile = SliceTile | AreaTile;
 
 /** About 80 MB of tiles. */
 const MOST_TILES = 600;

@@ -5,7 +5,7 @@
 import { NONE } from '../../../base/column.js';
 import { TupleIndex } from '../../../base/tuple-index.js';
 
-export type StreamParts = readonly [pid: number, device: number, context: number, stream: number];
+type StreamParts = readonly [pid: number, device: number, context: number, stream: number];
 
 export interface GivenLanes {
   readonly places: readonly (readonly [pid: number, tid: number])[];

@@ -1,5 +1,5 @@
 /** Events given as a beginning (ph B) and an end (ph E): a stack for each place, as they nest. */
-export interface BegunEvent {
+interface BegunEvent {
   readonly start: number;
   readonly category: number;
   /** String id. */

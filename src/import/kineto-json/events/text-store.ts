@@ -5,7 +5,7 @@ import type { NoteCounter } from '../../../base/notes.js';
 import { StringTable } from '../../../base/string-table.js';
 import type { TextMark } from './event-reader.js';
 
-export const MAX_NAME_BYTES = 64 * 1024;
+const MAX_NAME_BYTES = 64 * 1024;
 /** Distinct shapes, types and stacks together. They repeat, so real files stay far below. */
 export const MAX_DETAIL_BYTES = 256 * 1024 * 1024;
 

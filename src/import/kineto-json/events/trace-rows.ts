@@ -6,7 +6,7 @@ import { isSorted, orderBy } from '../../../base/order.js';
 import type { RawTable } from '../../../model/builder.js';
 import { columnsOf, type Schema, type TableName } from '../../../model/schema.js';
 
-export type Rows<Name extends TableName> = { readonly [Column in keyof Schema[Name]]: GrowingColumn };
+type Rows<Name extends TableName> = { readonly [Column in keyof Schema[Name]]: GrowingColumn };
 
 /** What Kineto can fill. */
 export const kinetoTables = [

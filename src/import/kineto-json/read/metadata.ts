@@ -6,7 +6,7 @@ import type { NoteCounter } from '../../../base/notes.js';
 import { EnvironmentCounter } from '../../environment.js';
 import { countEnvironment } from './metadata-environment.js';
 
-export interface DeviceProperties {
+interface DeviceProperties {
   id: number;
   name: string;
   memoryBytes?: number;

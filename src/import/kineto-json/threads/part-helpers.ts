@@ -80,7 +80,7 @@ export class PieceCounter {
   }
 }
 
-export interface SharedCounter {
+interface SharedCounter {
   readonly pieces: number;
   readonly control: Int32Array<SharedArrayBuffer>;
   readonly origin: Float64Array<SharedArrayBuffer>;

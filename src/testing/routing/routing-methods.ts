@@ -3,7 +3,7 @@
  * TensorRT-LLM's fused_moe/routing.py and the models that use them; compared by name, because their numbers changed
  * between releases. Where values are equal the lower expert comes first.
  */
-import { UserError } from '../base/user-error.js';
+import { UserError } from '../../base/user-error.js';
 
 export const routingMethods = [
   {

@@ -1,8 +1,8 @@
 /** Checks that a Profile keeps its promises. Tests run it on everything they import; it must find nothing. */
 import type { AnyArray } from '../base/column.js';
 import { NONE } from '../base/column.js';
-import type { Profile } from './profile.js';
-import { columnsOf, type TableName, tableNames } from './schema.js';
+import type { Profile } from '../model/profile.js';
+import { columnsOf, type TableName, tableNames } from '../model/schema.js';
 
 /** What is wrong, in words; empty when nothing is. */
 export function validateProfile(profile: Profile): string[] {
