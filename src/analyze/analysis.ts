@@ -77,6 +77,8 @@ export interface Field {
   readonly optional?: true;
   /** Not in the table for people; JSON and CSV have it. */
   readonly quiet?: true;
+  /** See TableColumn. */
+  readonly priority?: number;
   /** Of a list: the member that is drawn as the height of small bars, where a table can be drawn. */
   readonly drawn?: string;
 }

@@ -31,12 +31,13 @@ export function rowsTable(
   };
 }
 
-function column({ header, kind }: Field, rows: readonly AnyRow[], name: string): TableColumn {
-  if (kind === 'map-ns') return { header, kind: 'text', values: rows.map(row => largest(row[name])) };
-  if (kind === 'flag') return { header, kind: 'text', values: rows.map(row => (row[name] ? 'yes' : 'no')) };
-  if (kind === 'text') return { header, kind, values: rows.map(row => row[name] as string | null) };
+function column({ header, kind, priority }: Field, rows: readonly AnyRow[], name: string): TableColumn {
+  const said = priority === undefined ? { header } : { header, priority };
+  if (kind === 'map-ns') return { ...said, kind: 'text', values: rows.map(row => largest(row[name])) };
+  if (kind === 'flag') return { ...said, kind: 'text', values: rows.map(row => (row[name] ? 'yes' : 'no')) };
+  if (kind === 'text') return { ...said, kind, values: rows.map(row => row[name] as string | null) };
   return {
-    header,
+    ...said,
     kind: kind as ColumnKind,
     values: rows.map(row => (typeof row[name] === 'number' ? row[name] : Number.NaN)),
   };

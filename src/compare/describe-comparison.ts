@@ -1,5 +1,11 @@
 /** A comparison as blocks: the answer, the waterfall, the kernels that changed most, then everything beside it. */
-import type { Block, StatementBlock, TableBlock, WaterfallBlock } from '../analyze/block.js';
+import {
+  type Block,
+  KEEP,
+  type StatementBlock,
+  type TableBlock,
+  type WaterfallBlock,
+} from '../analyze/block.js';
 import { phaseLook } from '../analyze/names-and-colors.js';
 import { formatShare, plural } from '../base/units.js';
 import type { Comparison, PhaseComparison } from './compare-configurations.js';
@@ -113,7 +119,12 @@ export function summaryTable(comparisons: readonly Comparison[]): TableBlock {
       { header: 'After', kind: 'ns', values: rows.map(({ phase }) => phase.to.wallNs) },
       { header: 'Change', kind: 'ns-change', values: rows.map(({ phase }) => phase.changeNs) },
       { header: 'Part', kind: 'text', values: rows.map(({ phase }) => formatShare(phase.changeShare)) },
-      { header: 'Verdict', kind: 'text', values: rows.map(({ phase }) => phase.verdict.replace('-', ' ')) },
+      {
+        header: 'Verdict',
+        kind: 'text',
+        priority: KEEP,
+        values: rows.map(({ phase }) => phase.verdict.replace('-', ' ')),
+      },
     ],
   };
 }

@@ -1,5 +1,5 @@
 /** The result of a check in words: the verdict first, then the limits, then what one must know to read them. */
-import type { Block, FactsBlock, StatementBlock, TableBlock } from '../analyze/block.js';
+import { type Block, type FactsBlock, KEEP, type StatementBlock, type TableBlock } from '../analyze/block.js';
 import { plural } from '../base/units.js';
 import type { CheckResult, LimitResult, LimitVerdict } from './check.js';
 import { isRelative } from './policy.js';
@@ -124,8 +124,8 @@ export const nameOf = ({ limit, scope }: Pick<LimitResult, 'limit' | 'scope'>): 
 
 export function limitsTable({ limits, baseline }: CheckResult): TableBlock {
   const rows = inOrderOfWeight(limits);
-  const text = (header: string, of: (row: LimitResult) => string) =>
-    ({ header, kind: 'text', values: rows.map(of) }) as const;
+  const text = (header: string, of: (row: LimitResult) => string, priority?: number) =>
+    ({ header, kind: 'text', priority, values: rows.map(of) }) as const;
   const value = (amount: number | undefined, { limit }: LimitResult) =>
     amount === undefined ? '–' : formatValue(amount, limit.metric.unit);
   return {
@@ -140,12 +140,15 @@ export function limitsTable({ limits, baseline }: CheckResult): TableBlock {
       ...(baseline
         ? [
             text('Baseline', row => value(row.baseline, row)),
-            text('Change', changeText),
+            text('Change', changeText, KEEP),
             text('Noise', noiseText),
           ]
         : []),
-      text('Verdict', ({ verdict, limit }) =>
-        verdict === 'not-recorded' && limit.severity === 'warn' ? 'not recorded' : words[verdict],
+      text(
+        'Verdict',
+        ({ verdict, limit }) =>
+          verdict === 'not-recorded' && limit.severity === 'warn' ? 'not recorded' : words[verdict],
+        KEEP,
       ),
     ],
   };

@@ -291,6 +291,11 @@ const lowUtilisation: Rule = {
       }),
     ];
   },
+  /** Others explain half of the idle time. Waiting for memory is none of it: the GPU is busy meanwhile. */
+  yieldsTo(others, { costNs: idleNs }) {
+    const idle = others.filter(({ id }) => id !== 'memory-bandwidth');
+    return idle.reduce((sum, { costNs }) => sum + (costNs ?? 0), 0) >= idleNs! / 2;
+  },
 };
 
 export const captureRules: readonly Rule[] = [

@@ -7,7 +7,7 @@ import type { PhaseBudget } from '../inference/budget-totals.js';
 import { speedOfLight } from '../inference/speed-of-light.js';
 import { stepSequence } from '../inference/step-sequence.js';
 import type { Evidence, Finding } from './finding.js';
-import { capital, costing, finding, perWindow, phaseName, type Rule, type RuleInput } from './rule.js';
+import { anyOf, capital, costing, finding, perWindow, phaseName, type Rule, type RuleInput } from './rule.js';
 
 /** Time of a family in a phase, per step. */
 function familyNs({ useIfRecorded }: RuleInput, phase: PhaseBudget['phase'], family: string): number {
@@ -155,6 +155,7 @@ const tensorCoresIdle: Rule = {
 const fp8Available: Rule = {
   id: 'fp8-available',
   about: '16-bit GEMMs on a GPU that multiplies 8 bits',
+  yieldsTo: anyOf('memory-bandwidth', 'compute-bound'),
   uses: [kernelFamilies],
   look(input) {
     return input.phases.slice(0, 1).flatMap((total): Finding[] => {

@@ -11,6 +11,7 @@ import { findMetric, type GpuMetric } from '../../catalog/gpu-metrics.js';
 import { families } from '../../catalog/kernels/families.js';
 import { type Phase, phases } from '../../catalog/phases.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
+import { KEEP } from '../block.js';
 import { cells } from '../cells.js';
 import { selection } from '../inference/selection.js';
 import { stepsOf } from '../inference/steps.js';
@@ -54,8 +55,8 @@ export const gpuMetricsAnalysis: Analysis<MetricRow, AnalysisResult<MetricRow>> 
   needs: [['metricSamples'], ['kernels', 'copies', 'memsets', 'graphLaunches']],
   fields: {
     key: keyField,
-    device: { header: 'Device', kind: 'id', about: 'CUDA device number' },
-    metric: { header: 'Metric', kind: 'text', about: 'see docs/metrics.md#gpu-metrics' },
+    device: { header: 'Device', priority: -1, kind: 'id', about: 'CUDA device number' },
+    metric: { header: 'Metric', priority: KEEP, kind: 'text', about: 'see docs/metrics.md#gpu-metrics' },
     unit: { header: 'Unit', kind: 'text', about: '% of peak, or Hz' },
     phase: { header: 'Phase', kind: 'text', about: 'null: all selected steps', optional: true },
     family: { header: 'Family', kind: 'text', about: 'null: all kernels', optional: true },

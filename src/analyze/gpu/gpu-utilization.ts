@@ -24,7 +24,7 @@ export const gpuUtilization: Analysis<UtilizationRow, AnalysisResult<Utilization
   needs: [['kernels', 'copies', 'memsets', 'graphLaunches']],
   fields: {
     key: keyField,
-    device: { header: 'Device', kind: 'id', about: 'CUDA device number' },
+    device: { header: 'Device', priority: -1, kind: 'id', about: 'CUDA device number' },
     windowNs: { header: 'Window', kind: 'ns', about: 'the selected steps, or the whole trace' },
     busyNs: { header: 'Busy', kind: 'ns', about: 'union of kernels, copies, memsets and graph replays' },
     idleNs: {

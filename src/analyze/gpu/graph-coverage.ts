@@ -7,6 +7,7 @@ import type { Phase } from '../../catalog/phases.js';
 import { phases } from '../../catalog/phases.js';
 import { graphMode } from '../../model/capabilities.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
+import { KEEP } from '../block.js';
 import { cells } from '../cells.js';
 import { selectedWork } from '../inference/selected-work.js';
 import { stepWork } from '../inference/step-work.js';
@@ -52,7 +53,7 @@ export const graphCoverage: Analysis<GraphCoverageRow, AnalysisResult<GraphCover
     },
     gpuNs: { header: 'GPU time', kind: 'ns', about: 'sum of durations of all work' },
     gpuInGraphsNs: { header: 'In graphs', kind: 'ns', about: 'sum of durations of work of graph launches' },
-    timeShare: { header: 'Time (%)', kind: 'share', about: 'time in graphs of GPU time' },
+    timeShare: { header: 'Time (%)', priority: KEEP, kind: 'share', about: 'time in graphs of GPU time' },
   },
   headline: {
     label: 'graphs',

@@ -8,6 +8,7 @@ import { apiFunction } from '../../catalog/api-function.js';
 import { copyKindLabels, memoryKindLabels } from '../../catalog/cuda-enums.js';
 import type { Phase } from '../../catalog/phases.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
+import { KEEP } from '../block.js';
 import { cells } from '../cells.js';
 import { selectedWork } from '../inference/selected-work.js';
 import { stepsOf } from '../inference/steps.js';
@@ -49,7 +50,12 @@ export const memoryOperations: Analysis<MemoryOperationRow, AnalysisResult<Memor
   fields: {
     key: keyField,
     phase: { header: 'Phase', kind: 'text', about: 'null: outside all steps', optional: true },
-    operation: { header: 'Operation', kind: 'text', about: 'direction of the copy, or memset' },
+    operation: {
+      header: 'Operation',
+      priority: KEEP,
+      kind: 'text',
+      about: 'direction of the copy, or memset',
+    },
     from: { header: 'From', kind: 'text', about: 'kind of source memory', optional: true },
     to: { header: 'To', kind: 'text', about: 'kind of target memory', optional: true },
     call: { header: 'Call', kind: 'text', about: 'the API function', optional: true },
@@ -62,7 +68,7 @@ export const memoryOperations: Analysis<MemoryOperationRow, AnalysisResult<Memor
     count: { header: 'Count', kind: 'count', about: 'operations' },
     countPerStep: { header: 'Per step', kind: 'mean', about: 'count by steps and devices' },
     bytes: { header: 'Bytes', kind: 'bytes', about: 'in total' },
-    medianBytes: { header: 'Median size', kind: 'bytes', about: 'of one operation' },
+    medianBytes: { header: 'Median size', priority: -1, kind: 'bytes', about: 'of one operation' },
     smallestBytes: { header: 'Smallest', kind: 'bytes', about: 'of one operation', quiet: true },
     largestBytes: { header: 'Largest', kind: 'bytes', about: 'of one operation', quiet: true },
     totalNs: { header: 'Time', kind: 'ns', about: 'sum of durations on the GPU' },

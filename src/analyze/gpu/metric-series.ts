@@ -2,6 +2,7 @@
 import { GrowingColumn } from '../../base/growing-column.js';
 import { findMetric, gpuMetrics } from '../../catalog/gpu-metrics.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
+import { KEEP } from '../block.js';
 import { cells } from '../cells.js';
 import { selection } from '../inference/selection.js';
 import { keyField } from '../key-field.js';
@@ -30,14 +31,14 @@ export const metricSeries: Analysis<MetricSeriesRow, AnalysisResult<MetricSeries
   needs: [['metricSamples']],
   fields: {
     key: keyField,
-    device: { header: 'Device', kind: 'id', about: 'CUDA device number' },
-    metric: { header: 'Metric', kind: 'text', about: 'see docs/metrics.md#gpu-metrics' },
+    device: { header: 'Device', priority: -2, kind: 'id', about: 'CUDA device number' },
+    metric: { header: 'Metric', priority: KEEP, kind: 'text', about: 'see docs/metrics.md#gpu-metrics' },
     unit: { header: 'Unit', kind: 'text', about: '% of peak, or Hz' },
     samples: { header: 'Samples', kind: 'count', about: 'in the selected span' },
     mean: { header: 'Mean', kind: 'mean', about: 'of the samples' },
     highest: { header: 'Highest', kind: 'mean', about: 'single sample' },
-    startNs: { header: 'Start', kind: 'timestamp', about: 'first sample' },
-    endNs: { header: 'End', kind: 'timestamp', about: 'last sample' },
+    startNs: { header: 'Start', priority: KEEP, kind: 'timestamp', about: 'first sample' },
+    endNs: { header: 'End', priority: -1, kind: 'timestamp', about: 'last sample' },
     series: {
       header: 'Over time',
       kind: 'list',

@@ -48,10 +48,10 @@ export const topKernels: Analysis<TopKernelRow, AnalysisResult<TopKernelRow>> = 
     totalNs: { header: 'Total', kind: 'ns', about: 'sum of durations' },
     share: { header: 'Share (%)', kind: 'share', about: 'of the sum over all kernels' },
     meanNs: { header: 'Mean', kind: 'ns-mean', about: 'of the durations' },
-    medianNs: { header: 'Median', kind: 'ns-mean', about: 'of the durations' },
+    medianNs: { header: 'Median', priority: -1, kind: 'ns-mean', about: 'of the durations' },
     p95Ns: { header: 'p95', kind: 'ns', about: '95 of 100 launches take no longer (nearest rank)' },
-    minNs: { header: 'Min', kind: 'ns', about: 'shortest' },
-    maxNs: { header: 'Max', kind: 'ns', about: 'longest' },
+    minNs: { header: 'Min', priority: -3, kind: 'ns', about: 'shortest' },
+    maxNs: { header: 'Max', priority: -2, kind: 'ns', about: 'longest' },
     histogram: {
       header: 'Spread',
       kind: 'list',

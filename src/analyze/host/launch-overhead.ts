@@ -56,7 +56,7 @@ export const launchOverhead: Analysis<LaunchRow, AnalysisResult<LaunchRow>> = {
     callsPerStep: { header: 'Per step', kind: 'mean', about: 'calls by steps and devices' },
     totalNs: { header: 'Total', kind: 'ns', about: 'time inside the calls' },
     meanNs: { header: 'Mean', kind: 'ns-mean', about: 'time inside one call' },
-    medianNs: { header: 'Median', kind: 'ns-mean', about: 'time inside one call' },
+    medianNs: { header: 'Median', priority: -1, kind: 'ns-mean', about: 'time inside one call' },
     operations: { header: 'Operations', kind: 'count', about: 'pieces of GPU work they launched' },
     operationMeanNs: { header: 'Work mean', kind: 'ns-mean', about: 'duration of one piece of work' },
     queueMeanNs: {

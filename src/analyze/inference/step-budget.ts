@@ -86,7 +86,7 @@ export const stepBudget: Analysis<BudgetRow, AnalysisResult<BudgetRow>> = {
     key: keyField,
     iteration: { header: 'Iteration', kind: 'id', about: 'null: outside all steps', optional: true },
     phase: { header: 'Phase', kind: 'text', about: 'null: outside all steps', optional: true },
-    device: { header: 'Device', kind: 'id', about: 'CUDA device number' },
+    device: { header: 'Device', priority: -1, kind: 'id', about: 'CUDA device number' },
     rank: { header: 'Rank', kind: 'id', about: 'of the process that drives the device', optional: true },
     startNs: { header: 'Start', kind: 'timestamp', about: 'begin of the window on the device', quiet: true },
     endNs: { header: 'End', kind: 'timestamp', about: 'end of the window on the device', quiet: true },

@@ -3,6 +3,7 @@ import { NONE } from '../../base/column.js';
 import { copyKindLabels } from '../../catalog/cuda-enums.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { NotRecorded } from '../analysis.js';
+import { KEEP } from '../block.js';
 import { cells } from '../cells.js';
 import { gpuWork, WorkKind } from '../gpu/gpu-work.js';
 import { workFamilies } from '../gpu/work-families.js';
@@ -35,7 +36,7 @@ export const stepSequence: Analysis<SequenceRow, AnalysisResult<SequenceRow>> = 
     key: keyField,
     position: { header: '#', kind: 'id', about: 'order of start on the device' },
     atNs: { header: 'At', kind: 'ns', about: 'start, from the begin of the step' },
-    durationNs: { header: 'Duration', kind: 'ns', about: 'on the GPU' },
+    durationNs: { header: 'Duration', priority: KEEP, kind: 'ns', about: 'on the GPU' },
     gapNs: { header: 'Gap before', kind: 'ns', about: 'since the work before it ended; 0 when it overlaps' },
     stream: { header: 'Stream', kind: 'id', about: 'CUDA stream number' },
     family: { header: 'Family', kind: 'text', about: 'kernel family' },

@@ -130,12 +130,7 @@ async function installDeb(transport: Transport, machine: RemoteMachine, deb: str
 }
 
 /** A file there, or a clear word about why not. */
-async function put(
-  transport: Transport,
-  from: string,
-  to: string,
-  freeBytes = Infinity,
-): Promise<void> {
+async function put(transport: Transport, from: string, to: string, freeBytes = Infinity): Promise<void> {
   const { size } = fs.statSync(from);
   if (size > freeBytes) throw full(transport, size, freeBytes);
   const result = await transport.exec(script('cat > "$1"', to), { inputFile: from, timeoutMs: 3_600_000 });
