@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NONE } from '../src/base/column.js';
+import { capabilities } from '../src/catalog/capabilities.js';
 import { openProfile } from '../src/import/open.js';
-import { capabilities, graphMode } from '../src/model/capabilities.js';
+import { graphMode } from '../src/model/graph-mode.js';
 import { mergeProfiles } from '../src/model/merge.js';
 import type { Profile, Row } from '../src/model/profile.js';
 import { sliceProfile } from '../src/model/slice.js';

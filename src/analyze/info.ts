@@ -1,9 +1,11 @@
 /** What is in this file? Plain results for `stepscope info`, and their words. */
 import { NONE } from '../base/column.js';
 import { formatBytes, formatCount, formatDuration, plural } from '../base/units.js';
+import { capabilities } from '../catalog/capabilities.js';
 import { matchMarker } from '../catalog/engine-markers.js';
-import { capabilities, graphMode } from '../model/capabilities.js';
+import { profilers } from '../catalog/profilers.js';
 import { distinctGpus } from '../model/distinct-gpus.js';
+import { graphMode } from '../model/graph-mode.js';
 import type { Gpu, GraphMode, Profile } from '../model/profile.js';
 import { RangeKind, type TableName } from '../model/schema.js';
 import type { Block, Fact } from './block.js';
@@ -49,12 +51,6 @@ interface CaptureSummary {
   readonly notes: Profile['notes'];
 }
 
-const profilerNames = {
-  nsys: 'Nsight Systems',
-  kineto: 'PyTorch profiler (Kineto)',
-  agent: 'Stepscope agent: steps only, give it together with a capture',
-} as const;
-
 export function summarizeCapture(profile: Profile): CaptureSummary {
   const { capture } = profile;
   const span = spanOf(profile);
@@ -63,7 +59,7 @@ export function summarizeCapture(profile: Profile): CaptureSummary {
   // this profiler closes are not worth a line each.
   const missing = abilities.filter(ability => !ability.recorded && worthMentioning(ability.table, profile));
   return {
-    profiler: profilerNames[capture.profiler],
+    profiler: profilers[capture.profiler].about,
     profilerVersion: capture.profilerVersion,
     formatVersion: capture.formatVersion,
     files: capture.files,
@@ -92,10 +88,7 @@ export function summarizeCapture(profile: Profile): CaptureSummary {
 
 function worthMentioning(table: TableName, profile: Profile): boolean {
   const always: TableName[] = ['kernels', 'copies', 'apiCalls', 'ranges', 'memoryEvents'];
-  const nsysOnly: TableName[] = ['osCalls', 'metricSamples'];
-  if (always.includes(table)) return true;
-  if (nsysOnly.includes(table)) return profile.capture.profiler === 'nsys';
-  return table === 'ops' && profile.capture.profiler === 'kineto';
+  return always.includes(table) || profilers[profile.capture.profiler].mayRecord.includes(table);
 }
 
 /** What the span is made of. Counters, allocations and graph creation are recorded outside the captured window too. */

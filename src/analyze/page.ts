@@ -1,7 +1,9 @@
 /** The page of `stepscope analyze`: the answer first, then the budget, the kernels, and a line for everything else. */
 import { plural } from '../base/units.js';
-import { capabilities, graphMode } from '../model/capabilities.js';
+import { capabilities } from '../catalog/capabilities.js';
+import { profilers } from '../catalog/profilers.js';
 import { distinctGpus } from '../model/distinct-gpus.js';
+import { graphMode } from '../model/graph-mode.js';
 import type { Profile } from '../model/profile.js';
 import type { Analysis, AnalysisResult, Analyzer, AnyAnalysis } from './analysis.js';
 import { NotRecorded } from './analysis.js';
@@ -96,7 +98,7 @@ function headerOf(profile: Profile, steps: AnalysisResult<IterationRow> | undefi
   const parts = [
     capture.files.length === 1 ? capture.files[0] : plural(capture.files.length, 'file'),
     gpus > 0 ? `${gpus > 1 ? `${gpus} × ` : ''}${[...used].join(', ') || 'GPU'}` : 'no GPU work',
-    `${{ nsys: 'nsys', kineto: 'PyTorch profiler', agent: 'Stepscope agent' }[capture.profiler]} ${capture.profilerVersion}`.trim(),
+    `${profilers[capture.profiler].short} ${capture.profilerVersion}`.trim(),
     graphs,
     ...stepsParts(steps),
   ];

@@ -2,18 +2,9 @@
  * The contract between what to capture and doing it. A plan is plain data: `plan-capture.ts` makes it from options and
  * facts without touching anything, it is printed, written as a script or as JSON, and whoever runs it follows `steps`.
  */
-import type { VersionNumbers } from './versions.js';
 
-export const presetNames = [
-  'trtllm-bench',
-  'trtllm-serve',
-  'vllm',
-  'sglang',
-  'tgi',
-  'nim',
-  'python',
-] as const;
-export type PresetName = (typeof presetNames)[number];
+import type { PresetName } from '../catalog/engine-programs.js';
+import type { VersionNumbers } from './versions.js';
 
 /** Both ends belong to it, as everywhere in Stepscope. */
 export interface IterationSpan {

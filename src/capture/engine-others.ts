@@ -1,4 +1,6 @@
 /** TGI, NIM and programs of one's own: no switch opens a capture range there, but a program may do so itself. */
+
+import { reportStem } from '../catalog/file-formats.js';
 import { type EnginePart, type EngineQuestion, PartBuilder } from './engine-part.js';
 import { startStopValue } from './iterations.js';
 
@@ -104,9 +106,7 @@ function planAgent({ options }: EngineQuestion, folder: string): EnginePart {
     part.outputs.push({ kind: 'agent-sidecar', pattern: `${options.torchTrace}-rank-*.agent.json` });
   } else {
     // What nsys fills into its own names nobody fills in here; the agent adds the rank by itself.
-    const name = (options.output ?? 'trace')
-      .replace(/\.(nsys-rep|qdrep|sqlite)$/, '')
-      .replaceAll(/[-_.]?(rank)?%(q\{[^}]*\}|[hpn])/g, '');
+    const name = reportStem(options.output ?? 'trace').replaceAll(/[-_.]?(rank)?%(q\{[^}]*\}|[hpn])/g, '');
     part.variable('STEPSCOPE_SIDECAR', `${name}.agent.json`, 'batches, tokens and layers inside CUDA graphs');
     part.outputs.push({ kind: 'agent-sidecar', pattern: `${name}.agent.json` });
   }

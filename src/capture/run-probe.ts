@@ -41,19 +41,19 @@ for name in sys.argv[1:]:
 print(json.dumps(out))
 `;
 
-const pythonPackages = [
+import { packagedEngines } from '../catalog/engines.js';
+
+const packages = [
   'torch',
-  'tensorrt_llm',
-  'vllm',
-  'sglang',
+  ...packagedEngines.map(engine => engine.package),
   'flashinfer-python',
   'transformers',
-] as const;
+];
 
 /** Undefined without Python; a package that is not there is not in it. */
 export async function pythonVersions(probe: Probe): Promise<Record<string, string> | undefined> {
   for (const python of ['python3', 'python']) {
-    const { ok, stdout } = await probe(python, ['-c', VERSIONS, ...pythonPackages]);
+    const { ok, stdout } = await probe(python, ['-c', VERSIONS, ...packages]);
     if (!ok) continue;
     try {
       return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Record<string, string>;

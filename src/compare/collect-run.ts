@@ -11,8 +11,9 @@ import { selection } from '../analyze/inference/selection.js';
 import { speedOfLight } from '../analyze/inference/speed-of-light.js';
 import { stepsOf } from '../analyze/inference/steps.js';
 import { NONE } from '../base/column.js';
+import { profilers } from '../catalog/profilers.js';
 import { TRACED_OPS_PER_CALL } from '../catalog/tracing-cost.js';
-import { graphMode } from '../model/capabilities.js';
+import { graphMode } from '../model/graph-mode.js';
 import { cellSources, collectCells } from './collect-cells.js';
 import type { CellFacts, KernelFacts, RunFacts, RunFigure, RunTraits } from './run-facts.js';
 
@@ -101,7 +102,7 @@ function hostEvents({ profile }: AnalysisInput): number {
   const ranges = tableCells(profile, 'ranges');
   let onThreads = 0;
   for (let row = 0; row < (ranges?.length ?? 0); row++) if (ranges!.thread[row] !== NONE) onThreads++;
-  const ops = profile.capture.profiler === 'kineto' ? TRACED_OPS_PER_CALL * rows[0] : 0;
+  const ops = profilers[profile.capture.profiler].tracesOps ? TRACED_OPS_PER_CALL * rows[0] : 0;
   return rows.reduce((sum, count) => sum + count, 0) + onThreads + ops;
 }
 

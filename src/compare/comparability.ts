@@ -3,6 +3,7 @@
  * `note`: worth knowing, often the very change under test. `downgrade`: figures are shown with a reservation.
  */
 import { formatCount, formatShare } from '../base/units.js';
+import { profilers } from '../catalog/profilers.js';
 import type { Configuration, PhasePair } from './pair-phases.js';
 import type { RunTraits } from './run-facts.js';
 
@@ -228,7 +229,7 @@ function cudaText(versions: Readonly<Record<string, string>>): string | undefine
 }
 
 const profilerText = ({ profiler, profilerVersion }: RunTraits): string =>
-  `${profiler === 'nsys' ? 'Nsight Systems' : 'PyTorch profiler'} ${profilerVersion}`.trim();
+  `${profilers[profiler].label} ${profilerVersion}`.trim();
 
 /** What was recorded and how, less what only says when. */
 const ABOUT_TIME = /DURATION|DELAY|TRIGGER|FLUSH|START|STOP|INCLUDE_CHILDREN/;

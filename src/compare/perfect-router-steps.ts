@@ -5,7 +5,8 @@ import { windowBudgets } from '../analyze/inference/step-budget.js';
 import { stepsOf } from '../analyze/inference/steps.js';
 import { medianOf } from '../base/stats.js';
 import { type Phase, phases } from '../catalog/phases.js';
-import { graphMode } from '../model/capabilities.js';
+import { profilers } from '../catalog/profilers.js';
+import { graphMode } from '../model/graph-mode.js';
 import { layerCount } from './frameworks/measure-phase.js';
 
 /** Parts of a step, means over the steps; they sum to the mean step. */
@@ -75,7 +76,7 @@ export function routerProfile(analyzer: Analyzer): RouterProfile {
     ];
   });
   return {
-    profiler: profile.capture.profiler === 'nsys' ? 'nsys' : 'PyTorch profiler',
+    profiler: profilers[profile.capture.profiler].short,
     graphs: graphMode(profile),
     gpu: [...new Set([...devices].map(device => profile.gpus[device]?.name ?? ''))].join(', '),
     gpus: devices.size,

@@ -8,7 +8,7 @@ import { layers } from '../analyze/inference/layers.js';
 import { printable } from '../base/printable.js';
 import { medianOf } from '../base/stats.js';
 import { type Phase, phases } from '../catalog/phases.js';
-import { graphMode } from '../model/capabilities.js';
+import { graphMode } from '../model/graph-mode.js';
 import type { GraphMode } from '../model/profile.js';
 
 /** null: the capture does not say. */

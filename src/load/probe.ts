@@ -4,6 +4,7 @@
  * does not let us in, is said at once and not after thousands of failures.
  */
 import { UserError } from '../base/user-error.js';
+import { engineNamed } from '../catalog/engines.js';
 import { NS_PER_SECOND } from './clock.js';
 import type { Connection } from './connection.js';
 import { failureWords, isUnreachable } from './failure.js';
@@ -18,14 +19,6 @@ export interface ServerFacts {
   readonly frameworkVersion?: string;
 }
 
-/** By `owned_by` in the list of models. */
-const frameworks: Readonly<Record<string, string>> = {
-  vllm: 'vLLM',
-  sglang: 'SGLang',
-  tensorrt_llm: 'TensorRT-LLM',
-  'tensorrt-llm': 'TensorRT-LLM',
-  llamacpp: 'llama.cpp',
-};
 const MOST_NAME = 200;
 
 export async function askServer(
@@ -37,7 +30,7 @@ export async function askServer(
   const rows = Array.isArray(list?.data) ? (list.data as { id?: unknown; owned_by?: unknown }[]) : [];
   const first = rows.find(row => typeof row?.id === 'string');
   const row = rows.find(({ id }) => id === model) ?? first;
-  const framework = frameworks[String(row?.owned_by).toLowerCase()];
+  const framework = engineNamed(String(row?.owned_by).toLowerCase());
   const version =
     framework === undefined
       ? undefined

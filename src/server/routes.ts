@@ -1,5 +1,6 @@
 /** The addresses of wire.ts under /api: one line each. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { withoutEndings } from '../catalog/file-formats.js';
 import { compareSteps } from '../compare/step-difference.js';
 import type { Bytes, ViewedProfile } from '../timeline/viewed-profile.js';
 import type { StateDocument } from '../timeline/wire.js';
@@ -92,8 +93,7 @@ const dropProfile: Route = {
 
 /** A name any disk takes, that says nothing to a header. */
 const fileName = (name: string): string =>
-  name
-    .replace(/(\.(sqlite|json|nsys-rep|gz))+$/i, '')
+  withoutEndings(name)
     .replace(/[^\w.-]+/g, '-')
     .replace(/^[.-]+/, '')
     .slice(0, 80) || 'profile';

@@ -1,6 +1,6 @@
 /** Captures that cannot answer, or mislead. */
 import { formatDuration, formatShare, plural } from '../../base/units.js';
-import { graphMode } from '../../model/capabilities.js';
+import { graphMode } from '../../model/graph-mode.js';
 import { brokenFile } from '../broken-file.js';
 import { gpuUtilization } from '../gpu/gpu-utilization.js';
 import { iterations } from '../inference/iterations.js';

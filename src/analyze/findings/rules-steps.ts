@@ -3,7 +3,7 @@
 import { summarize } from '../../base/stats.js';
 import { formatDuration, formatShare, plural } from '../../base/units.js';
 import { idleCauses } from '../../catalog/idle-causes.js';
-import { graphMode } from '../../model/capabilities.js';
+import { graphMode } from '../../model/graph-mode.js';
 import { graphCoverage } from '../gpu/graph-coverage.js';
 import { iterations } from '../inference/iterations.js';
 import { rankSkew } from '../inference/rank-skew.js';

@@ -5,7 +5,7 @@ import { formatShare, plural } from '../../base/units.js';
 import { GRAPH_LAUNCH } from '../../catalog/host-activities.js';
 import type { Phase } from '../../catalog/phases.js';
 import { phases } from '../../catalog/phases.js';
-import { graphMode } from '../../model/capabilities.js';
+import { graphMode } from '../../model/graph-mode.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { KEEP } from '../block.js';
 import { cells } from '../cells.js';

@@ -4,6 +4,7 @@ import { NONE } from '../../base/column.js';
 import { IntervalBuilder, intersect, totalLength } from '../../base/intervals.js';
 import { formatDuration, formatShare } from '../../base/units.js';
 import { activityOf, GC_WATCHED } from '../../catalog/host-activities.js';
+import { howToRecord } from '../../catalog/how-to-record.js';
 import { RangeKind } from '../../model/schema.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { NotRecorded } from '../analysis.js';
@@ -116,8 +117,4 @@ export const gc: Analysis<GcRow, AnalysisResult<GcRow>> = {
   },
 };
 
-const gcNotRecorded = () =>
-  new NotRecorded(
-    'Python garbage collections',
-    'TLLM_PROFILE_RECORD_GC=1; elsewhere capture with --agent, or mark them as "Python GC" from gc.callbacks',
-  );
+const gcNotRecorded = () => new NotRecorded('Python garbage collections', howToRecord.garbageCollections);

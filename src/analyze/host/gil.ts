@@ -4,6 +4,7 @@ import { NONE } from '../../base/column.js';
 import { IntervalBuilder, intersect, lengthWithin, totalLength } from '../../base/intervals.js';
 import { formatDuration, formatShare, plural } from '../../base/units.js';
 import { GIL_HOLD, GIL_WAIT } from '../../catalog/host-activities.js';
+import { howToRecord } from '../../catalog/how-to-record.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { NotRecorded } from '../analysis.js';
 import { cells } from '../cells.js';
@@ -108,7 +109,7 @@ export const gil: Analysis<GilRow, AnalysisResult<GilRow>> = {
       }
     }
     if (seen === 0) {
-      throw new NotRecorded('the GIL', 'capture with nsys -t python-gil');
+      throw new NotRecorded('the GIL', `capture with ${howToRecord.gil}`);
     }
     const rows = [...tallies].map(([thread, tally]): GilRow => {
       const { name, tid, process } = profile.threads[thread];

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { withoutEndings } from '../../catalog/file-formats.js';
 import { MOST_RECIPE_BYTES, parseRecipe, RECIPE_ENDING, RECIPE_SCHEMA, type Recipe } from '../recipe.js';
 import type { RunResult } from './run-plan.js';
 import type { Runnable } from './runnable.js';
@@ -17,8 +18,7 @@ interface RecipeFacts {
 type Ran = Pick<RunResult, 'files' | 'startedUtc' | 'endedUtc' | 'status' | 'stoppedBy' | 'iterations'>;
 
 /** `PROFILE.nsys-rep` has `PROFILE.recipe.json`; one recipe for all the ranks, named after the first. */
-export const recipePath = (profile: string): string =>
-  `${profile.replace(/\.(nsys-rep|qdstrm|sqlite|json)(\.gz)?$/i, '')}${RECIPE_ENDING}`;
+export const recipePath = (profile: string): string => `${withoutEndings(profile)}${RECIPE_ENDING}`;
 
 export async function writeRecipe(plan: Runnable, ran: Ran, facts: RecipeFacts): Promise<string | undefined> {
   const files = ran.files.filter(({ bytes }) => bytes > 0);

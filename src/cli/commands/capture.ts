@@ -2,22 +2,17 @@ import * as os from 'node:os';
 import * as path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UserError } from '../../base/user-error.js';
-import {
-  type CaptureFacts,
-  type CaptureOptions,
-  type CapturePlan,
-  type PresetName,
-  presetNames,
-} from '../../capture/capture-plan.js';
+import type { CaptureFacts, CaptureOptions, CapturePlan } from '../../capture/capture-plan.js';
 import { readIterations } from '../../capture/iterations.js';
 import { readLaunch } from '../../capture/launchers.js';
 import { planCapture } from '../../capture/plan-capture.js';
 import { planDocument } from '../../capture/plan-json.js';
 import { planScript } from '../../capture/plan-script.js';
 import { planText } from '../../capture/plan-text.js';
-import { engineOf, readProgram } from '../../capture/read-command.js';
+import { readProgram } from '../../capture/read-command.js';
 import { probeWith, pythonVersions } from '../../capture/run-probe.js';
 import { parseVersion, type VersionNumbers } from '../../capture/versions.js';
+import { type PresetName, presetNames, presets } from '../../catalog/engine-programs.js';
 import { findModel, modelPresets } from '../../catalog/models.js';
 import { findNsys } from '../../import/nsys-rep/find-nsys.js';
 import { readArguments } from '../arguments.js';
@@ -256,13 +251,6 @@ function layersOf(model: string | undefined): number | undefined {
   );
 }
 
-/** The names of engines as Python packages. */
-const packageOf: Readonly<Record<string, string>> = {
-  'TensorRT-LLM': 'tensorrt_llm',
-  vLLM: 'vllm',
-  SGLang: 'sglang',
-};
-
 async function gatherFacts(values: Values, asked: CaptureOptions): Promise<CaptureFacts> {
   const nsys = values['nsys-version'] === undefined ? (await findNsys())[0] : undefined;
   const folder = path.dirname(path.resolve(asked.output ?? 'trace'));
@@ -283,8 +271,8 @@ async function gatherFacts(values: Values, asked: CaptureOptions): Promise<Captu
 
 async function installedEngine({ command, preset }: CaptureOptions): Promise<VersionNumbers | undefined> {
   if (command.length === 0) return undefined;
-  const engine = preset ? engineOf[preset] : readProgram(readLaunch(command).program).engine;
-  const name = packageOf[engine];
+  const engine = preset ? presets[preset].engine : readProgram(readLaunch(command).program).engine;
+  const name = engine.package;
   const found = name === undefined ? undefined : (await pythonVersions(probeWith(process.env)))?.[name];
   return found === undefined ? undefined : parseVersion(found);
 }

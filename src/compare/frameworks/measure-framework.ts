@@ -6,8 +6,9 @@ import { iterations } from '../../analyze/inference/iterations.js';
 import { stepBudget } from '../../analyze/inference/step-budget.js';
 import { UserError } from '../../base/user-error.js';
 import { benchMetrics } from '../../catalog/bench-metrics.js';
+import { profilers } from '../../catalog/profilers.js';
 import type { BenchRun } from '../../model/bench-run.js';
-import { graphMode } from '../../model/capabilities.js';
+import { graphMode } from '../../model/graph-mode.js';
 import type { ChosenRuns } from './common-load.js';
 import {
   type Figure,
@@ -85,9 +86,7 @@ function captureFacts(analyzer: Analyzer): CaptureFacts {
   const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null);
   return {
     files: capture.files,
-    profiler: [capture.profiler === 'nsys' ? 'nsys' : 'PyTorch profiler', capture.profilerVersion]
-      .join(' ')
-      .trim(),
+    profiler: [profilers[capture.profiler].short, capture.profilerVersion].join(' ').trim(),
     gpu: names.size > 0 ? [...names].join(', ') : null,
     gpusWithWork: devices.size,
     driver: capture.versions.driver ?? null,

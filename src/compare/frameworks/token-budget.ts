@@ -8,6 +8,7 @@ import { windowBudgets } from '../../analyze/inference/step-budget.js';
 import { stepsOf } from '../../analyze/inference/steps.js';
 import { NOT_HOST } from '../../analyze/inference/token-time.js';
 import type { StepFacts } from '../../catalog/engine-markers.js';
+import { howToRecord } from '../../catalog/how-to-record.js';
 import type { Phase } from '../../catalog/phases.js';
 import { type Missing, missing, orMissing } from './figure.js';
 
@@ -83,10 +84,7 @@ const noSteps = (phase: Phase): Missing =>
 
 function noTokens(phase: Phase): Missing {
   return phase === 'prefill' || phase === 'mixed'
-    ? missing(
-        'prompt tokens per step',
-        'capture with markers that name them (TensorRT-LLM 1.2, vLLM and SGLang do), or give marker: with a group contextTokens',
-      )
+    ? missing('prompt tokens per step', howToRecord.promptTokens)
     : missing(
         'requests per step',
         'capture with the engine’s step markers (-t nvtx, or a PyTorch trace), or give marker: with a group generation',

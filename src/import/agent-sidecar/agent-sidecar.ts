@@ -4,6 +4,7 @@
  * sees what it would have seen had the capture recorded them.
  */
 import { UserError } from '../../base/user-error.js';
+import { fileFormats } from '../../catalog/file-formats.js';
 import { GC_WATCHED } from '../../catalog/host-activities.js';
 import { ProfileBuilder } from '../../model/builder.js';
 import type { Profile } from '../../model/profile.js';
@@ -18,8 +19,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 const HEAD = /^\s*\{\s*"stepscopeAgent"\s*:\s*\d+\s*[,}]/;
 
 export const agentSidecar: Importer = {
-  id: 'agent-sidecar',
-  label: 'steps written by the Stepscope agent',
+  ...fileFormats.agentSidecar,
   recognizes: head => HEAD.test(new TextDecoder('latin1').decode(head.subarray(0, 200))),
   import: async (file, { tables }) => {
     const document = parse(await textOf(file), file.name);

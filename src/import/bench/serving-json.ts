@@ -6,10 +6,11 @@
  * They descend from one script and share most names. Two quirks: `request_goodput:` has a colon in its name in two of
  * them, and latencies of runs without streaming are written as 0, which RunDraft drops.
  */
+
+import { engineNamed } from '../../catalog/engines.js';
 import type { BenchRun, LatencyName } from '../../model/bench-run.js';
 import { type BenchContent, isObject, type JsonObject } from './bench-content.js';
 import type { BenchImporter } from './bench-importer.js';
-import { engineNamed } from './engine-names.js';
 import { at, has, listAt, numberAt } from './json-fields.js';
 import { type LatencyStat, MS, RunDraft, SECONDS } from './run-draft.js';
 import { requestRows } from './serving-requests.js';
