@@ -25,8 +25,16 @@ interface Exception {
 const exceptions: readonly Exception[] = [
   { files: /^src\/(catalog|testing)\//, names: 'both', because: 'the catalogue itself, and what tests draw' },
   { files: /^src\/import\//, names: 'both', because: 'an importer names the format it reads' },
-  { files: /^src\/redact\//, names: 'profilers', because: 'rewrites the files of each profiler by its rules' },
-  { files: /^src\/redact\/identities\.ts/, names: 'engines', because: 'a list of words that give nobody away' },
+  {
+    files: /^src\/redact\//,
+    names: 'profilers',
+    because: 'rewrites the files of each profiler by its rules',
+  },
+  {
+    files: /^src\/redact\/identities\.ts/,
+    names: 'engines',
+    because: 'a list of words that give nobody away',
+  },
   { files: /^src\/capture\//, names: 'profilers', because: 'plans and starts nsys' },
   { files: /^src\/capture\/engine-/, names: 'engines', because: 'builds the command line of one engine' },
   {
@@ -37,8 +45,16 @@ const exceptions: readonly Exception[] = [
   { files: /^src\/cli\//, names: 'both', because: 'help and hints show commands as users type them' },
   { files: /^src\/base\/(sqlite\/|user-error)/, names: 'profilers', because: 'damage needs its hint' },
   { files: /^src\/model\/profile\.ts/, names: 'profilers', because: 'declares the ids' },
-  { files: /^src\/moe\/(experiment|placement)\//, names: 'engines', because: 'switches and files of engines' },
-  { files: /^src\/load\/dataset-prompts\.ts/, names: 'engines', because: 'the format has the name of its tool' },
+  {
+    files: /^src\/moe\/(experiment|placement)\//,
+    names: 'engines',
+    because: 'switches and files of engines',
+  },
+  {
+    files: /^src\/load\/dataset-prompts\.ts/,
+    names: 'engines',
+    because: 'the format has the name of its tool',
+  },
   { files: /^src\/compare\/frameworks\/init-config\.ts/, names: 'both', because: 'a sample for the user' },
 ];
 

@@ -4,7 +4,8 @@ import { causalPairs, kvElements } from '../src/analyze/inference/attention-cost
 import { leastTime } from '../src/analyze/inference/least-time.js';
 import { matrixSizes } from '../src/analyze/inference/model-parameters.js';
 import { type ModelShape, parseModelConfig } from '../src/analyze/inference/model-shape.js';
-import { expectedExperts, type StepLoad, stepCost } from '../src/analyze/inference/step-cost.js';
+import { expectedExperts, stepCost } from '../src/analyze/inference/step-cost.js';
+import type { StepLoad } from '../src/analyze/inference/step-load.js';
 import { UserError } from '../src/base/user-error.js';
 import { findGpu, gpuPeaks, peakFromProfile } from '../src/catalog/gpus.js';
 import { findModel, modelPresets } from '../src/catalog/models.js';

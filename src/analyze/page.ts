@@ -5,7 +5,7 @@ import { profilers } from '../catalog/profilers.js';
 import { distinctGpus } from '../model/distinct-gpus.js';
 import { graphMode } from '../model/graph-mode.js';
 import type { Profile } from '../model/profile.js';
-import type { Analysis, AnalysisResult, Analyzer, AnyAnalysis } from './analysis.js';
+import type { AnalysisResult, Analyzer, AnyAnalysis } from './analysis.js';
 import { NotRecorded } from './analysis.js';
 import type { Block, StatementBlock } from './block.js';
 import { brokenFile } from './broken-file.js';
@@ -17,17 +17,13 @@ import { type PhaseBudget, totalsByPhase } from './inference/budget-totals.js';
 import { budgetBars } from './inference/describe-budget.js';
 import { type IterationRow, iterationSpan, iterations } from './inference/iterations.js';
 import { stepBudget } from './inference/step-budget.js';
+import type { Ask } from './page-details.js';
 import { familiesTable, moreFacts, stepsFacts } from './page-details.js';
 import { phaseVerdict } from './verdict.js';
 
 const MOST_FINDINGS = 5;
 /** Budgets drawn in full; further phases get a sentence. */
 const MOST_BUDGETS = 2;
-
-/** What an analysis gave, or undefined where the capture cannot answer. */
-export type Ask = <Row extends { readonly key: string }>(
-  analysis: Analysis<Row, AnalysisResult<Row>>,
-) => AnalysisResult<Row> | undefined;
 
 export function describePage(analyzer: Analyzer, analyses: readonly AnyAnalysis[]): Block[] {
   const ask = askOf(analyzer);

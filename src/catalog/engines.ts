@@ -39,7 +39,7 @@ const known = {
   python: { label: 'Python' },
 } as const satisfies Readonly<Record<string, Engine>>;
 
-export type EngineId = keyof typeof known;
+type EngineId = keyof typeof known;
 export const engines: Readonly<Record<EngineId, Engine>> = known;
 const all = Object.values(engines);
 

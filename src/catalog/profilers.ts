@@ -2,7 +2,7 @@
 import type { ProfilerKind } from '../model/profile.js';
 import type { TableName } from '../model/schema.js';
 
-export interface Profiler {
+interface Profiler {
   readonly label: string;
   /** Where there is little room. */
   readonly short: string;

@@ -5,12 +5,8 @@ import { layers } from '../analyze/inference/layers.js';
 import { stepBudget } from '../analyze/inference/step-budget.js';
 import { UserError } from '../base/user-error.js';
 import { answerLines, describeRouter } from '../compare/describe-perfect-router.js';
-import {
-  judgeRouter,
-  ROUTER_THRESHOLD,
-  type RouterSide,
-  type RouterVerdict,
-} from '../compare/perfect-router.js';
+import { judgeRouter, ROUTER_THRESHOLD, type RouterVerdict } from '../compare/perfect-router.js';
+import type { RouterSide } from '../compare/perfect-router-steps.js';
 import { type RouterProfile, routerProfile } from '../compare/perfect-router-steps.js';
 import { openBenchRuns } from '../import/bench/open-bench.js';
 import { openProfile } from '../import/open.js';

@@ -1,8 +1,7 @@
 /** Whether a pair of runs differs in the router alone. Anything else that changed may be the reason for a gain. */
 import { formatCount } from '../base/units.js';
 import { benchSettings } from '../catalog/bench-metrics.js';
-import type { RouterSide } from './perfect-router.js';
-import type { RouterPhase } from './perfect-router-steps.js';
+import type { RouterPhase, RouterSide } from './perfect-router-steps.js';
 
 export interface PairCheck {
   readonly id: string;

@@ -6,8 +6,14 @@ import { stepsOf } from '../analyze/inference/steps.js';
 import { medianOf } from '../base/stats.js';
 import { type Phase, phases } from '../catalog/phases.js';
 import { profilers } from '../catalog/profilers.js';
+import type { BenchRun } from '../model/bench-run.js';
 import { graphMode } from '../model/graph-mode.js';
 import { layerCount } from './frameworks/measure-phase.js';
+
+export interface RouterSide {
+  readonly runs: readonly BenchRun[];
+  readonly profile?: RouterProfile;
+}
 
 /** Parts of a step, means over the steps; they sum to the mean step. */
 export interface StepMeans {

@@ -9,12 +9,7 @@ import type { Phase } from '../catalog/phases.js';
 import type { BenchRun } from '../model/bench-run.js';
 import { compareBenchRuns } from './bench-difference.js';
 import { checkPair, type PairCheck } from './perfect-router-checks.js';
-import type { RouterPhase, RouterProfile, StepMeans } from './perfect-router-steps.js';
-
-export interface RouterSide {
-  readonly runs: readonly BenchRun[];
-  readonly profile?: RouterProfile;
-}
+import type { RouterPhase, RouterProfile, RouterSide, StepMeans } from './perfect-router-steps.js';
 
 export interface RouterEvidence {
   readonly source: 'benchmark' | 'profile';

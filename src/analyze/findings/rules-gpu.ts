@@ -1,8 +1,9 @@
 /** What the GPU itself is busy with: which resource limits it, and work that could be less. */
 import { formatBytes, formatCount, formatDuration, formatShare } from '../../base/units.js';
 import { findGpu } from '../../catalog/gpus.js';
-import { gpuMetricsAnalysis, type MetricRow } from '../gpu/gpu-metrics.js';
+import { gpuMetricsAnalysis } from '../gpu/gpu-metrics.js';
 import { kernelFamilies } from '../gpu/kernel-families.js';
+import type { MetricRow } from '../gpu/metric-row.js';
 import type { PhaseBudget } from '../inference/budget-totals.js';
 import { speedOfLight } from '../inference/speed-of-light.js';
 import { stepSequence } from '../inference/step-sequence.js';

@@ -19,21 +19,8 @@ import { keyField } from '../key-field.js';
 import { describeGpuMetrics, gpuMetricsHeadline } from './describe-gpu-metrics.js';
 import { deviceTimelines } from './device-timeline.js';
 import { gpuWork } from './gpu-work.js';
+import type { MetricRow } from './metric-row.js';
 import { HIDDEN, workFamilies } from './work-families.js';
-
-export interface MetricRow {
-  readonly key: string;
-  readonly device: number;
-  readonly metric: string;
-  readonly unit: string;
-  readonly phase: Phase | null;
-  readonly family: string | null;
-  readonly overWindow: number | null;
-  readonly overBusy: number | null;
-  readonly uncertainty: number | null;
-  readonly bytesPerSecond: number | null;
-  readonly coveredNs: number;
-}
 
 /** Time a metric is averaged over: all selected windows, those of one phase, or the kernels of one family. */
 interface Scope {

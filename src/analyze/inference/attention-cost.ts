@@ -3,7 +3,7 @@
  * Only sums over requests are known, so requests are taken as equally long where their lengths matter.
  */
 import type { ModelShape } from './model-shape.js';
-import type { PartCost, StepLoad } from './step-cost.js';
+import type { PartCost, StepLoad } from './step-load.js';
 
 /** Bits of one cached element: as told, as the config fixes it, or as the weights. */
 export function kvElementBits(

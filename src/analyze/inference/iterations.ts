@@ -4,12 +4,13 @@ import type { Phase } from '../../catalog/phases.js';
 import type { Analysis, AnalysisResult, Json } from '../analysis.js';
 import { KEEP } from '../block.js';
 import { keyField } from '../key-field.js';
+import type { Confidence, Method } from './lane.js';
 import { profiledRange, requestedIn } from './profiled-range.js';
 import { selection } from './selection.js';
 import { type StepState, steadyState } from './steady-state.js';
 import { stepWindows } from './step-windows.js';
 import { type DeviceRun, stepWork } from './step-work.js';
-import { type Confidence, type Method, type Step, stepsOf } from './steps.js';
+import { type Step, stepsOf } from './steps.js';
 
 export interface IterationRow {
   readonly key: string;

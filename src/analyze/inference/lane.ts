@@ -11,6 +11,10 @@
 import { medianOf } from '../../base/stats.js';
 import type { StepFacts } from '../../catalog/engine-markers.js';
 
+export type Confidence = 'certain' | 'likely' | 'guess';
+
+export type Method = 'marker' | 'graph-launches' | 'kernel-sequence';
+
 export interface Run {
   readonly start: number;
   readonly end: number;

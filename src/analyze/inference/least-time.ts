@@ -4,7 +4,8 @@
  * the other, as engines run them, and is the fairer target, though overlapping parts could beat it.
  */
 import type { FlopsType, Limits } from '../../catalog/gpus.js';
-import type { PartCost, StepCost } from './step-cost.js';
+import type { StepCost } from './step-cost.js';
+import type { PartCost } from './step-load.js';
 
 type Bound = 'memory' | 'compute';
 

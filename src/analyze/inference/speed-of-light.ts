@@ -16,7 +16,8 @@ import { type LeastTime, leastTime } from './least-time.js';
 import { type ModelShape, parseModelConfig } from './model-shape.js';
 import { selectedWork } from './selected-work.js';
 import { windowBudgets } from './step-budget.js';
-import { type PartCost, type StepLoad, stepCost } from './step-cost.js';
+import { stepCost } from './step-cost.js';
+import type { PartCost, StepLoad } from './step-load.js';
 import { stepsOf } from './steps.js';
 import type { WeightGroup } from './weight-format.js';
 

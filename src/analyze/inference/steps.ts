@@ -10,12 +10,9 @@ import type { Derived } from '../analysis.js';
 import { cells } from '../cells.js';
 import { gpuWork } from '../gpu/gpu-work.js';
 import { workFamilies } from '../gpu/work-families.js';
-import type { Lane } from './lane.js';
+import type { Confidence, Lane, Method } from './lane.js';
 import { findMarkedLanes } from './step-markers.js';
 import { findUnmarkedLanes, tellPhases } from './unmarked-steps.js';
-
-export type Method = 'marker' | 'graph-launches' | 'kernel-sequence';
-export type Confidence = 'certain' | 'likely' | 'guess';
 
 interface StepRun {
   /** Index into Steps.lanes. */

@@ -11,10 +11,10 @@ import { cells } from '../cells.js';
 import { type GpuWork, WorkKind } from '../gpu/gpu-work.js';
 import type { WorkFamilies } from '../gpu/work-families.js';
 import { nameTest } from '../name-test.js';
+import type { Confidence, Method } from './lane.js';
 import { type Lane, withPeriods } from './lane.js';
 import { phaseOfKernels } from './phase-of-kernels.js';
 import { findPeriod } from './repetition.js';
-import type { Confidence, Method } from './steps.js';
 
 interface UnmarkedLanes {
   readonly method: Method;
