@@ -12,7 +12,7 @@ import { after, beforeEach, test } from 'node:test';
 import { UserError } from '../src/base/user-error.js';
 import { copyBack } from '../src/capture/run/copy-back.js';
 import { doubtsAbout, lookAt } from '../src/capture/run/remote-machine.js';
-import { failureOf, type StopRequests } from '../src/capture/run/run-plan.js';
+import { runFailure, type StopRequests } from '../src/capture/run/run-plan.js';
 import { fetchRemote, type RemoteOptions, runRemote } from '../src/capture/run/run-remote.js';
 import { kubectlTransport, runHere, sshTransport } from '../src/capture/run/transport.js';
 import { writeRecipe } from '../src/capture/run/write-recipe.js';
@@ -160,7 +160,7 @@ for (const [name, transport] of [
     const seen: number[] = [];
     const words = ['3', ...HOSTILE];
     const result = await runRemote(transport(), options(words, { onIteration: i => seen.push(i) }));
-    assert.deepEqual([result.status, seen, failureOf(result)], [0, [0, 1, 2], undefined]);
+    assert.deepEqual([result.status, seen, runFailure(result)], [0, [0, 1, 2], undefined]);
     assert.deepEqual(
       result.files.map(({ path: file }) => path.basename(file)),
       [`it's; a "report".nsys-rep`],
@@ -229,7 +229,7 @@ test('an interrupt reaches nsys there, which keeps what it has; a second one end
   );
   const ended = await runRemote(pod(), options(['100000'], { stop: stopAfter(500, 900), output: other }));
   assert.equal(ended.stoppedBy, 'kill');
-  assert.equal(failureOf(ended)!.code, 'capture-failed');
+  assert.equal(runFailure(ended)!.code, 'capture-failed');
   cleanThere();
   const left = fs
     .readdirSync('/proc')

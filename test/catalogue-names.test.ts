@@ -6,8 +6,8 @@ import { packagedEngines } from '../src/catalog/engines.js';
 import { profilers } from '../src/catalog/profilers.js';
 import { sources } from './source-files.js';
 
-const escape = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-const namesOf = (names: readonly string[]) => new RegExp(names.map(escape).join('|'), 'i');
+const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+const namesOf = (names: readonly string[]) => new RegExp(names.map(escaped).join('|'), 'i');
 const engineNames = namesOf([
   ...packagedEngines.flatMap(engine => [engine.label, engine.package]),
   ...presetNames.filter(name => name.includes('-')),
@@ -60,16 +60,16 @@ const exceptions: readonly Exception[] = [
 
 /** Comments, strings, templates and regular expressions; what stands between is code. */
 const token =
-  /\/\*[^]*?\*\/|\/\/.*|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\[^])*`|(?<=[(,=:[!&|?{};\n ])\/(?![*/ ])(?:[^/\\\n[]|\\.|\[(?:[^\]\\]|\\.)*\])+\/[a-z]*/g;
+  /\/\*[\s\S]*?\*\/|\/\/.*|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\[\s\S])*`|(?<=[(,=:[!&|?{};\n ])\/(?![*/ ])(?:[^/\\\n[]|\\.|\[(?:[^\]\\]|\\.)*\])+\/[a-z]*/g;
 
 function literalsOf(text: string): string[] {
-  const code = text.replace(/^(?:import|export)\b[^;]*?from '[^']+';|\bimport\('[^']+'\)/gm, '');
+  const code = text.replace(/^ *(?:import|export)\b[^;]*?from '[^']+';|\bimport\('[^']+'\)/gm, '');
   return [...code.matchAll(token)]
     .filter(({ 0: literal, index }) => {
       const isKey = /^\s*:/.test(code.slice(index + literal.length)) && /[{,]\s*$/.test(code.slice(0, index));
       return !literal.startsWith('//') && !literal.startsWith('/*') && !isKey;
     })
-    .map(match => match[0]);
+    .map(match => match[0].replace(/\$\{[^}]*\}/g, '…'));
 }
 
 test('the scan finds names in strings, templates and patterns, and none in comments, keys and imports', () => {

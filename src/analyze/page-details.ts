@@ -18,7 +18,7 @@ export type Ask = <Row extends { readonly key: string }>(
 const MOST_FAMILIES = 10;
 const MOST_STEPS = 12;
 
-export function familiesTable(ask: Ask, phase: Phase | null): Block[] {
+export function pageFamilies(ask: Ask, phase: Phase | null): Block[] {
   const found = ask(kernelFamilies);
   if (!found) return [];
   const own = found.rows

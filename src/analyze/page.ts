@@ -18,7 +18,7 @@ import { budgetBars } from './inference/describe-budget.js';
 import { type IterationRow, iterationSpan, iterations } from './inference/iterations.js';
 import { stepBudget } from './inference/step-budget.js';
 import type { Ask } from './page-details.js';
-import { familiesTable, moreFacts, stepsFacts } from './page-details.js';
+import { moreFacts, pageFamilies, stepsFacts } from './page-details.js';
 import { phaseVerdict } from './verdict.js';
 
 const MOST_FINDINGS = 5;
@@ -28,7 +28,7 @@ const MOST_BUDGETS = 2;
 export function describePage(analyzer: Analyzer, analyses: readonly AnyAnalysis[]): Block[] {
   const ask = askOf(analyzer);
   const steps = ask(iterations);
-  const { header, answer, phases, hidden } = describeAnswer(analyzer);
+  const { header, answer, phases, hidden } = describePageAnswer(analyzer);
   const opening: Block[] = [header, answer, findingsBlock(analyzer.get(findings), MOST_FINDINGS)];
   if (phases.length === 0) return opening;
   const inSteps = phases.filter(total => total.phase !== null);
@@ -37,7 +37,7 @@ export function describePage(analyzer: Analyzer, analyses: readonly AnyAnalysis[
   return [
     ...opening,
     ...shown.map(total => budgetBars(total, hidden, phases.length === 1)),
-    ...familiesTable(ask, main.phase),
+    ...pageFamilies(ask, main.phase),
     moreFacts(analyzer, analyses, main.phase),
     ...(steps && steps.rows.length > 0 ? [stepsFacts(steps.rows)] : []),
   ];
@@ -59,7 +59,7 @@ export const describeHeader = (analyzer: Analyzer): StatementBlock =>
   headerOf(analyzer.profile, askOf(analyzer)(iterations));
 
 /** What was captured and what holds it up, without the rest of the page. */
-export function describeAnswer(analyzer: Analyzer): {
+export function describePageAnswer(analyzer: Analyzer): {
   readonly header: StatementBlock;
   readonly answer: StatementBlock;
   /** Budgets by phase, the one that takes most time first; none where no GPU work was recorded. */

@@ -2,7 +2,7 @@
 import { formatDuration } from '../base/units.js';
 import type { AnyAnalysis, Field } from './analysis.js';
 import type { ColumnKind, TableBlock, TableColumn } from './block.js';
-import { placeOfRow, spreadOf } from './row-places.js';
+import { barsOf, placeOfRow } from './row-places.js';
 
 type AnyRow = Readonly<Record<string, unknown>>;
 
@@ -17,7 +17,7 @@ export function rowsTable(
   );
   const places = rows.map(placeOfRow);
   const spreads = Object.entries(analysis.fields as Record<string, Field>).flatMap(([name, field]) =>
-    field.drawn ? [spreadOf(field.header, rows, name, field.drawn)] : [],
+    field.drawn ? [barsOf(field.header, rows, name, field.drawn)] : [],
   );
   return {
     kind: 'table',

@@ -51,7 +51,7 @@ export interface CaptureOptions {
 }
 
 /** What is known of the machine and the engine. Absent means unknown, never "no". */
-export interface CaptureFacts {
+export interface PlanFacts {
   /** What to call nsys; `nsys` when it is in PATH. */
   readonly nsys?: string;
   readonly nsysVersion?: VersionNumbers;

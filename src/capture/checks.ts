@@ -1,6 +1,6 @@
 /** What will spoil a capture, said before it is taken. Each check is one question about the plan. */
 import { formatBytes } from '../base/units.js';
-import type { CaptureFacts, CaptureOptions, PlanEstimate, PlanWarning } from './capture-plan.js';
+import type { CaptureOptions, PlanEstimate, PlanFacts, PlanWarning } from './capture-plan.js';
 import type { EnginePart } from './engine-part.js';
 import type { Launch } from './launchers.js';
 import type { NsysFeatures } from './nsys-versions.js';
@@ -9,7 +9,7 @@ import { formatVersion } from './versions.js';
 
 interface Checked {
   readonly options: CaptureOptions;
-  readonly facts: CaptureFacts;
+  readonly facts: PlanFacts;
   readonly program: Program;
   readonly launch: Launch;
   readonly part: EnginePart;

@@ -3,9 +3,9 @@ import { UserError } from '../base/user-error.js';
 import { type PresetName, presets } from '../catalog/engine-programs.js';
 import { reportStem } from '../catalog/file-formats.js';
 import type {
-  CaptureFacts,
   CaptureOptions,
   CapturePlan,
+  PlanFacts,
   PlanOutput,
   PlanReason,
   PlanStep,
@@ -36,7 +36,7 @@ const engines: Readonly<Record<PresetName, (question: EngineQuestion) => EngineP
 /** Loading a large model takes its time. */
 const READY_TIMEOUT_S = 1800;
 
-export function planCapture(options: CaptureOptions, facts: CaptureFacts = {}): CapturePlan {
+export function planCapture(options: CaptureOptions, facts: PlanFacts = {}): CapturePlan {
   if (options.command.length === 0)
     throw new UserError(
       'usage',

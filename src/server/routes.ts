@@ -9,7 +9,7 @@ import { type DroppedFiles, displayName } from './dropped-file.js';
 import type { OpenProfiles } from './open-profiles.js';
 import { sendBytes } from './ranges.js';
 import { Refusal } from './refusal.js';
-import { decodeSegment, readIndex, readNs, readSteps, type Target } from './request-target.js';
+import { decodeSegment, type RequestTarget, readIndex, readNs, readSteps } from './request-target.js';
 
 /** What the server has to answer with. */
 export interface Services {
@@ -145,7 +145,7 @@ function readMatchPlace(query: URLSearchParams): { n: number } | { near: number 
 export async function answerApi(
   request: IncomingMessage,
   response: ServerResponse,
-  { path, query }: Target,
+  { path, query }: RequestTarget,
   services: Services,
 ): Promise<void> {
   const method = request.method === 'HEAD' ? 'GET' : request.method;

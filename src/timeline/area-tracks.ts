@@ -2,7 +2,7 @@
 import type { Analyzer } from '../analyze/analysis.js';
 import { cells } from '../analyze/cells.js';
 import { memoryCurves } from '../analyze/gpu/memory-in-use.js';
-import { findMetric, gpuMetrics } from '../catalog/gpu-metrics.js';
+import { findGpuMetric, gpuMetrics } from '../catalog/gpu-metrics.js';
 import { areaPyramid } from './area-pyramid.js';
 import { rowsByOwner } from './make-lanes.js';
 import type { Track } from './track.js';
@@ -13,7 +13,7 @@ const OPEN = new Set(['sm-active', 'tensor-active', 'dram-read']);
 export function metricTracks({ profile }: Analyzer): Track[] {
   const samples = cells(profile, 'metricSamples');
   if (!samples) return [];
-  const known = profile.metrics.map(findMetric);
+  const known = profile.metrics.map(findGpuMetric);
   const places = profile.metrics.length;
   const owners = new Int32Array(samples.length);
   for (let row = 0; row < samples.length; row++)

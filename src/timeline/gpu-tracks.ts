@@ -15,7 +15,7 @@ import { formatBytes, plural } from '../base/units.js';
 import { GRAPH_LAUNCH } from '../catalog/host-activities.js';
 import { idleCauses } from '../catalog/idle-causes.js';
 import type { Profile } from '../model/profile.js';
-import { type Labels, LaneBuilder } from './labels.js';
+import { type EventLabels, LaneBuilder } from './labels.js';
 import { layersTracks } from './layers-track.js';
 import { type EventSource, makeLane, makeLanes, rowsByOwner } from './make-lanes.js';
 import { toneOf } from './palettes.js';
@@ -26,7 +26,7 @@ import type { SliceLane, Track } from './track.js';
 const OPEN_STREAMS = 6;
 const WORTH_OPENING = 0.01;
 
-export function gpuTracks(analyzer: Analyzer, labels: Labels): { tracks: Track[]; tooDeep: number } {
+export function gpuTracks(analyzer: Analyzer, labels: EventLabels): { tracks: Track[]; tooDeep: number } {
   const work = analyzer.get(gpuWork);
   const { profile } = analyzer;
   const source = workSource(analyzer, work, labels);
@@ -91,7 +91,7 @@ function streamLabel({ streams, processes }: Profile, row: number, onDevice: rea
   return `stream ${streamId} · ${whose}`;
 }
 
-function workSource(analyzer: Analyzer, work: GpuWork, labels: Labels): EventSource {
+function workSource(analyzer: Analyzer, work: GpuWork, labels: EventLabels): EventSource {
   const { profile } = analyzer;
   const { family, classOf } = analyzer.get(workFamilies);
   const kernels = cells(profile, 'kernels');
@@ -129,7 +129,7 @@ function graphReplays(
   { profile }: Analyzer,
   work: GpuWork,
   byStream: readonly Int32Array[],
-  labels: Labels,
+  labels: EventLabels,
 ): (SliceLane | undefined)[] {
   const calls = cells(profile, 'apiCalls');
   if (!calls) return [];
@@ -163,7 +163,7 @@ function graphReplays(
   });
 }
 
-function stepsTrack(analyzer: Analyzer, device: number, group: string, labels: Labels): Track[] {
+function stepsTrack(analyzer: Analyzer, device: number, group: string, labels: EventLabels): Track[] {
   const found = analyzer.get(stepsOf);
   const windows = (analyzer.get(stepWindows) ?? []).filter(window => window.device === device);
   if (!found || windows.length === 0) return [];
@@ -177,7 +177,7 @@ function stepsTrack(analyzer: Analyzer, device: number, group: string, labels: L
 }
 
 /** Every gap of the device from its first step or work to its last, in pieces of one cause. */
-function idleTrack(analyzer: Analyzer, device: number, group: string, labels: Labels): Track[] {
+function idleTrack(analyzer: Analyzer, device: number, group: string, labels: EventLabels): Track[] {
   const timeline = analyzer.get(deviceTimelines).find(known => known.device === device) as DeviceTimeline;
   const windows = (analyzer.get(stepWindows) ?? []).filter(window => window.device === device);
   const lanes = analyzer.get(stepsOf)?.lanes ?? [];

@@ -15,7 +15,7 @@ import {
 } from '../catalog/host-activities.js';
 import type { Profile } from '../model/profile.js';
 import { RangeKind } from '../model/schema.js';
-import type { Labels } from './labels.js';
+import type { EventLabels } from './labels.js';
 import { type EventSource, makeLanes, rowsByOwner } from './make-lanes.js';
 import { toneOf } from './palettes.js';
 import type { HostTable, Track } from './track.js';
@@ -36,7 +36,7 @@ interface Kind {
 
 export function hostTracks(
   analyzer: Analyzer,
-  labels: Labels,
+  labels: EventLabels,
   endNs: number,
 ): { tracks: Track[]; tooDeep: number } {
   const { profile } = analyzer;
@@ -129,7 +129,7 @@ function rangeKinds(profile: Profile): (nameId: number) => 'gc' | 'gil' | 'range
   };
 }
 
-function hostSource(profile: Profile, { table, id }: Kind, labels: Labels, endNs: number): EventSource {
+function hostSource(profile: Profile, { table, id }: Kind, labels: EventLabels, endNs: number): EventSource {
   const rows = cells(profile, table as 'ranges')!;
   const label = labels.ofNames(table === 'frames' ? shortFrame : undefined);
   const known: number[] = [];
@@ -189,7 +189,7 @@ function threadsInOrder(analyzer: Analyzer, rowsOf: ReadonlyMap<string, readonly
 }
 
 /** First and last moment of everything recorded. */
-export function spanOf(profile: Profile): { startNs: number; endNs: number } {
+export function threadSpan(profile: Profile): { startNs: number; endNs: number } {
   let startNs = Infinity;
   let endNs = -Infinity;
   for (const table of Object.values(profile.tables)) {

@@ -13,7 +13,7 @@ import { stepWork } from '../analyze/inference/step-work.js';
 import { NONE } from '../base/column.js';
 import { layerOf } from '../catalog/layer-names.js';
 import type { Profile } from '../model/profile.js';
-import { type Labels, LaneBuilder } from './labels.js';
+import { type EventLabels, LaneBuilder } from './labels.js';
 import { makeLane } from './make-lanes.js';
 import { toneOf } from './palettes.js';
 import type { Track } from './track.js';
@@ -26,7 +26,7 @@ function tellsLayers(profile: Profile): boolean {
 }
 
 /** One track per device with layers, by device. */
-export function layersTracks(analyzer: Analyzer, labels: Labels): Map<number, Track> {
+export function layersTracks(analyzer: Analyzer, labels: EventLabels): Map<number, Track> {
   if (!tellsLayers(analyzer.profile)) return new Map();
   const { layer, part, parts, methods } = analyzer.get(layerOfWork);
   if (!methods.some(method => method !== 'pattern')) return new Map();
@@ -70,7 +70,7 @@ class Bands {
     if (this.isOpen) this.bands.push({ name, step, start, end, first: row });
   }
 
-  finish(labels: Labels, tone: number) {
+  finish(labels: EventLabels, tone: number) {
     const lane = new LaneBuilder();
     // Streams that run side by side: a band ends where the next one begins.
     this.bands.forEach(({ name, start, end, first }, at) => {

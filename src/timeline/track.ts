@@ -27,14 +27,14 @@ interface AreaLane {
   readonly levels: readonly AreaLevel[];
 }
 
-export type Lane = SliceLane | AreaLane;
+export type TrackLane = SliceLane | AreaLane;
 
 export interface Track {
   readonly id: string;
   readonly group: string;
   readonly label: string;
   readonly palette: PaletteName;
-  readonly lanes: readonly Lane[];
+  readonly lanes: readonly TrackLane[];
   readonly collapsed?: boolean;
   readonly highest?: number;
   readonly unit?: '%' | 'bytes' | 'Hz';

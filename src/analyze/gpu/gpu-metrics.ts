@@ -7,7 +7,7 @@
  *   sample   |←  8  →|       over the window 40%, over busy time 80%
  */
 import { IntervalBuilder, type Intervals, intersect, lengthWithin } from '../../base/intervals.js';
-import { findMetric, type GpuMetric } from '../../catalog/gpu-metrics.js';
+import { findGpuMetric, type GpuMetric } from '../../catalog/gpu-metrics.js';
 import { families } from '../../catalog/kernels/families.js';
 import { type Phase, phases } from '../../catalog/phases.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
@@ -79,7 +79,7 @@ export const gpuMetricsAnalysis: Analysis<MetricRow, AnalysisResult<MetricRow>> 
     const samples = cells(profile, 'metricSamples')!;
     const { windows } = use(selection);
     const steps = use(stepsOf)?.steps ?? [];
-    const known = profile.metrics.map(findMetric);
+    const known = profile.metrics.map(findGpuMetric);
     const rows: MetricRow[] = [];
     for (const { device, busy } of use(deviceTimelines)) {
       const own = windows.filter(window => window.device === device);

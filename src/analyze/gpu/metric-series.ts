@@ -1,6 +1,6 @@
 /** Sampled hardware counters over time, thinned to what a chart can show. */
 import { GrowingColumn } from '../../base/growing-column.js';
-import { findMetric, gpuMetrics } from '../../catalog/gpu-metrics.js';
+import { findGpuMetric, gpuMetrics } from '../../catalog/gpu-metrics.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { KEEP } from '../block.js';
 import { cells } from '../cells.js';
@@ -57,7 +57,7 @@ export const metricSeries: Analysis<MetricSeriesRow, AnalysisResult<MetricSeries
         to: Math.max(known?.to ?? end, end),
       });
     }
-    const known = profile.metrics.map(findMetric);
+    const known = profile.metrics.map(findGpuMetric);
     const curves = new Map<
       string,
       { gpu: number; metric: number; at: GrowingColumn; value: GrowingColumn }

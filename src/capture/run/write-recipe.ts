@@ -7,7 +7,7 @@ import { withoutEndings } from '../../catalog/file-formats.js';
 import { MOST_RECIPE_BYTES, parseRecipe, RECIPE_ENDING, RECIPE_SCHEMA, type Recipe } from '../recipe.js';
 import type { RunResult } from './run-plan.js';
 import type { Runnable } from './runnable.js';
-import { isReport } from './written-files.js';
+import { isWrittenReport } from './written-files.js';
 
 interface RecipeFacts {
   readonly versions: Readonly<Record<string, string>>;
@@ -41,7 +41,7 @@ export async function writeRecipe(plan: Runnable, ran: Ran, facts: RecipeFacts):
     outputs,
     plan,
   };
-  const target = recipePath((files.find(isReport) ?? files[0]).path);
+  const target = recipePath((files.find(isWrittenReport) ?? files[0]).path);
   const unfinished = `${target}.unfinished-${process.pid}`;
   fs.writeFileSync(unfinished, `${JSON.stringify(recipe, null, 1)}\n`);
   fs.renameSync(unfinished, target);

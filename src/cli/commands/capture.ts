@@ -2,7 +2,7 @@ import * as os from 'node:os';
 import * as path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UserError } from '../../base/user-error.js';
-import type { CaptureFacts, CaptureOptions, CapturePlan } from '../../capture/capture-plan.js';
+import type { CaptureOptions, CapturePlan, PlanFacts } from '../../capture/capture-plan.js';
 import { readIterations } from '../../capture/iterations.js';
 import { readLaunch } from '../../capture/launchers.js';
 import { planCapture } from '../../capture/plan-capture.js';
@@ -251,7 +251,7 @@ function layersOf(model: string | undefined): number | undefined {
   );
 }
 
-async function gatherFacts(values: Values, asked: CaptureOptions): Promise<CaptureFacts> {
+async function gatherFacts(values: Values, asked: CaptureOptions): Promise<PlanFacts> {
   const nsys = values['nsys-version'] === undefined ? (await findNsys())[0] : undefined;
   const folder = path.dirname(path.resolve(asked.output ?? 'trace'));
   return {

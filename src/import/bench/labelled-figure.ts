@@ -28,7 +28,7 @@ const NOTHING = /^(?:None|N\/A|not set|null|trace|-?)$/i;
  * The number a value begins with. `decimals` is how many the tool always prints: at the end of a cut file a number
  * with fewer is a piece of one, and is not taken.
  */
-export function figureOf(
+export function labelledFigure(
   value: string,
   line: LogLine,
   notes: NoteCounter,
