@@ -32,8 +32,15 @@ test('every exported name has a user', () => {
 
 /** Where runs are judged, and in the little words of schemas, one name still has two meanings. None may join. */
 const stillTwice = new Set([
-  ...['Amount', 'Figure', 'RunFacts', 'Unit', 'Verdict', 'answerLines', 'bootstrap', 'judge', 'meanOf'],
-  ...['percentile', 'readLengths', 'runFacts', 'families', 'text'],
+  'Amount',
+  'RunFacts',
+  'answerLines',
+  'families',
+  'judge',
+  'meanOf',
+  'readLengths',
+  'runFacts',
+  'text',
 ]);
 
 test('no name is exported by two files', () => {

@@ -13,7 +13,7 @@ import { UserError } from '../src/base/user-error.js';
 import { findModel } from '../src/catalog/models.js';
 import { frameworksPage } from '../src/cli/frameworks-page.js';
 import { chooseRuns } from '../src/compare/frameworks/common-load.js';
-import { compareFrameworks } from '../src/compare/frameworks/compare-frameworks.js';
+import { compareMeasured } from '../src/compare/frameworks/compare-frameworks.js';
 import { correlate, pearson, ranks } from '../src/compare/frameworks/correlation.js';
 import { describeFrameworks } from '../src/compare/frameworks/describe-frameworks.js';
 import { printedSum, unitFor } from '../src/compare/frameworks/equation.js';
@@ -21,6 +21,7 @@ import { checkFairness } from '../src/compare/frameworks/fairness.js';
 import type { FrameworkInput } from '../src/compare/frameworks/framework.js';
 import { frameworksCsv, frameworksDocument } from '../src/compare/frameworks/frameworks-document.js';
 import { initConfig } from '../src/compare/frameworks/init-config.js';
+import { measureFramework } from '../src/compare/frameworks/measure-framework.js';
 import { benchRows, measures } from '../src/compare/frameworks/measures.js';
 import { readFrameworksConfig } from '../src/compare/frameworks/read-config.js';
 import { openProfile } from '../src/import/open.js';
@@ -33,6 +34,11 @@ import { drawEngine } from '../src/testing/drawn-engine.js';
 import { assertGolden, assertSameText } from '../src/testing/golden.js';
 import { parseCsv } from '../src/testing/parse-csv.js';
 import { runStepscope } from './run-stepscope.js';
+
+function compareFrameworks(inputs: readonly FrameworkInput[]) {
+  const chosen = chooseRuns(inputs.map(({ runs }) => runs));
+  return compareMeasured(inputs.map((input, i) => measureFramework(input, chosen[i])));
+}
 
 const examples = path.join(projectRoot, 'docs/examples');
 const bundled = path.join(examples, 'frameworks-bundled.yaml');

@@ -18,7 +18,7 @@ import { analyze } from './commands/analyze.js';
 import { type Asked, judgeCapture } from './judge-capture.js';
 import { version } from './version.js';
 
-export interface RunValues {
+interface RunValues {
   readonly timeout?: string;
   readonly pod?: string;
   readonly namespace?: string;
@@ -75,7 +75,7 @@ export const runHelp = [
 /** Status for scripts: the capture is there but cannot answer. */
 const NOT_RECORDED = 8;
 
-export interface CaptureJob {
+interface CaptureJob {
   readonly asked: CaptureOptions;
   readonly plan: CapturePlan;
   readonly values: RunValues;

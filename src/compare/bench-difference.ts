@@ -19,7 +19,7 @@ export interface BenchDifference {
   readonly warnings: readonly BenchWarning[];
 }
 
-export interface SettingDifference {
+interface SettingDifference {
   readonly id: string;
   readonly label: string;
   /** `prevents` and `explains`: the sides differ. `unstated`: a side does not say. */
@@ -43,7 +43,7 @@ export interface MetricDifference {
   readonly verdict: 'better' | 'worse' | 'within-noise' | 'unproven';
 }
 
-export interface Sample {
+interface Sample {
   readonly mean: number;
   /** Runs that printed this figure. */
   readonly runs: number;
@@ -51,7 +51,7 @@ export interface Sample {
   readonly stddev?: number;
 }
 
-export interface BenchWarning {
+interface BenchWarning {
   readonly code: 'single-runs' | 'few-runs' | 'errors' | 'not-comparable' | 'several-tools';
   readonly text: string;
 }

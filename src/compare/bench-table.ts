@@ -18,7 +18,7 @@ export function compareToFirst(runs: readonly BenchRun[]): BenchComparison {
 }
 
 /** What the author called it, else the file; numbered where that is not enough. */
-export function runNames(runs: readonly BenchRun[]): string[] {
+function runNames(runs: readonly BenchRun[]): string[] {
   const plain = runs.map(
     ({ label, source }) => label ?? source.file.replace(/\.(jsonl?|txt|log)(\.gz)?$/i, ''),
   );

@@ -7,8 +7,8 @@ import { profilers } from '../catalog/profilers.js';
 import type { Configuration, PhasePair } from './pair-phases.js';
 import type { RunTraits } from './run-facts.js';
 
-export type CheckStatus = 'same' | 'differs' | 'unknown';
-export type CheckEffect = 'none' | 'note' | 'downgrade';
+type CheckStatus = 'same' | 'differs' | 'unknown';
+type CheckEffect = 'none' | 'note' | 'downgrade';
 
 export interface Check {
   readonly id: string;

@@ -22,13 +22,13 @@ import { changedKernels } from './describe-kernels.js';
 import type { SideName } from './side-means.js';
 import { shownTerms } from './waterfall-terms.js';
 
-export interface ComparisonSection {
+interface ComparisonSection {
   readonly id: string;
   readonly title: string;
   readonly blocks: readonly Block[];
 }
 
-export interface DescribedComparison {
+interface DescribedComparison {
   readonly header: StatementBlock;
   readonly answer: StatementBlock;
   readonly sections: readonly ComparisonSection[];
@@ -88,12 +88,12 @@ function headerOf({ from, to, phases: [main] }: Comparison): StatementBlock {
   };
 }
 
-export function sideLabel(name: string, phase: PhaseComparison, side: SideName): string {
+function sideLabel(name: string, phase: PhaseComparison, side: SideName): string {
   if (phase.phase === null) return `${name}, the whole trace`;
   return `${name}, mean of ${plural(phase[side].steps, `${phaseLook(phase.phase).label} step`)}`;
 }
 
-export function waterfallOf({ from, to }: Comparison, phase: PhaseComparison): WaterfallBlock {
+function waterfallOf({ from, to }: Comparison, phase: PhaseComparison): WaterfallBlock {
   return {
     kind: 'waterfall',
     id: `difference-${phase.phase ?? 'all'}`,

@@ -13,7 +13,7 @@ export interface Interval {
   readonly highNs: number;
 }
 
-export interface Significance {
+interface Significance {
   /** 95% interval of the difference of means; undefined where a side has one step. */
   readonly interval: Interval | undefined;
   /** How far two runs of one configuration lie apart by chance (95%); undefined without repeats. */
@@ -22,7 +22,7 @@ export interface Significance {
 }
 
 /** Per run: sums and numbers of windows of its steps, in order. */
-export interface RunSteps {
+interface RunSteps {
   readonly ns: readonly number[];
   readonly windows: readonly number[];
 }
@@ -93,7 +93,7 @@ function betweenRuns(from: readonly number[], to: readonly number[]): number {
   return studentWidth95(degrees) * Math.sqrt(variance * (1 / from.length + 1 / to.length));
 }
 
-export function bootstrap(from: readonly WeightedRuns[], to: readonly WeightedRuns[]): Interval | undefined {
+function bootstrap(from: readonly WeightedRuns[], to: readonly WeightedRuns[]): Interval | undefined {
   const fewest = Math.min(observations(from), observations(to));
   if (fewest < 2) return undefined;
   const many = observations(from) + observations(to);

@@ -12,7 +12,7 @@ const latencies: readonly (readonly [metric: string, name: LatencyName])[] = [
 ];
 
 /** Only what the tool printed; times in nanoseconds. */
-export function benchFigures({ throughput, latency }: BenchRun): Figures {
+function benchFigures({ throughput, latency }: BenchRun): Figures {
   const found: [string, number | undefined][] = [
     ['throughput.request', throughput.requests],
     ['throughput.output', throughput.outputTokens],
@@ -29,7 +29,7 @@ export function benchFigures({ throughput, latency }: BenchRun): Figures {
 }
 
 /** Runs that differ in one of these answer different questions. */
-export function loadFacts(run: BenchRun): LoadFacts {
+function loadFacts(run: BenchRun): LoadFacts {
   const prevents = benchSettings.filter(({ difference }) => difference === 'prevents');
   return Object.fromEntries(
     prevents.flatMap(({ id, of }) => {

@@ -32,7 +32,7 @@ export interface LimitResult {
   readonly noise: Noise | undefined;
 }
 
-export type CheckVerdict = 'pass' | 'regression' | 'not-comparable';
+type CheckVerdict = 'pass' | 'regression' | 'not-comparable';
 
 export interface CheckResult {
   readonly verdict: CheckVerdict;

@@ -26,7 +26,7 @@ const order: readonly LimitVerdict[] = [
   'skipped',
 ];
 
-export const inOrderOfWeight = (limits: readonly LimitResult[]): LimitResult[] =>
+const inOrderOfWeight = (limits: readonly LimitResult[]): LimitResult[] =>
   [...limits].sort((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict));
 
 export function describeCheck(result: CheckResult): Block[] {
@@ -122,7 +122,7 @@ export function limitSentence({
 export const nameOf = ({ limit, scope }: Pick<LimitResult, 'limit' | 'scope'>): string =>
   scope === 'run' ? limit.metric.id : `${scope ?? 'any phase'} ${limit.metric.id}`;
 
-export function limitsTable({ limits, baseline }: CheckResult): TableBlock {
+function limitsTable({ limits, baseline }: CheckResult): TableBlock {
   const rows = inOrderOfWeight(limits);
   const text = (header: string, of: (row: LimitResult) => string, priority?: number) =>
     ({ header, kind: 'text', priority, values: rows.map(of) }) as const;

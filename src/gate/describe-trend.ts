@@ -23,7 +23,7 @@ export function seriesSentences(series: Series): string[] {
 }
 
 /** `between run 12 (a1b2) and 13 (c3d4): +4.2% (p = 0.003)` */
-export function changeSentence(series: Series, change: ChangePoint): string {
+function changeSentence(series: Series, change: ChangePoint): string {
   const { points, metric } = series;
   const { after, from, to, changeShare, p } = change;
   const next = levelStart(series, change);

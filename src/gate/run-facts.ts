@@ -35,7 +35,7 @@ export interface RunFacts {
 /** By setting: `inputTokens`, `maxConcurrency` …; what the tool did not print is absent. */
 export type LoadFacts = { readonly [setting: string]: string | number };
 
-export interface ModelFacts {
+interface ModelFacts {
   readonly layers: number;
   readonly kernelsPerLayer: number;
   readonly otherKernels: number;

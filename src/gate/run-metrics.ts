@@ -19,7 +19,7 @@ import { metrics } from './metrics.js';
 import { cleanText, type RunFacts, runFacts } from './run-facts.js';
 import { partOf, type StepSamples, sampleSources, stepSamples } from './step-samples.js';
 
-export interface Figure {
+interface Figure {
   readonly value: number;
   /** Standard error from the spread between the steps of the run; absent where that says nothing. */
   readonly error?: number;

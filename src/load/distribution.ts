@@ -21,7 +21,7 @@ export function distributionOf(values: readonly number[]): Distribution | undefi
   };
 }
 
-export function percentile(sorted: Float64Array, percent: number): number {
+function percentile(sorted: Float64Array, percent: number): number {
   const place = ((sorted.length - 1) * percent) / 100;
   const below = Math.floor(place);
   const above = Math.min(sorted.length - 1, below + 1);

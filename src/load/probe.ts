@@ -13,7 +13,7 @@ import { type BodySettings, type Extensions, requestBody } from './request-body.
 import type { Target } from './target.js';
 import { pause } from './waiting.js';
 
-export interface ServerFacts {
+interface ServerFacts {
   readonly model: string;
   readonly framework?: string;
   readonly frameworkVersion?: string;
@@ -43,7 +43,7 @@ export async function askServer(
   };
 }
 
-export interface Trial {
+interface Trial {
   readonly extensions: Extensions;
   /** Status 400 or 422 made us leave something out. */
   readonly dropped: readonly string[];

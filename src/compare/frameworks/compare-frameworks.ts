@@ -1,11 +1,9 @@
 /** Several frameworks beside each other: everything the page, JSON and CSV show, as plain figures. */
 import { benchMetrics } from '../../catalog/bench-metrics.js';
 import { type Phase, phases } from '../../catalog/phases.js';
-import { chooseRuns } from './common-load.js';
 import { type Correlation, correlate } from './correlation.js';
 import { checkFairness, type FairnessCheck } from './fairness.js';
-import { budgetOf, type Framework, type FrameworkInput, phaseOf } from './framework.js';
-import { measureFramework } from './measure-framework.js';
+import { budgetOf, type Framework, phaseOf } from './framework.js';
 import { judge, type Verdict } from './verdict.js';
 
 export interface FrameworkComparison {
@@ -31,17 +29,6 @@ export interface ThroughputCorrelation {
   }[];
   readonly byKernels: Correlation;
   readonly byWall: Correlation;
-}
-
-export function compareFrameworks(
-  inputs: readonly FrameworkInput[],
-  title: string | null = null,
-): FrameworkComparison {
-  const chosen = chooseRuns(inputs.map(({ runs }) => runs));
-  return compareMeasured(
-    inputs.map((input, i) => measureFramework(input, chosen[i])),
-    title,
-  );
 }
 
 /** Frameworks measured one after the other: no two profiles need be open at a time. */

@@ -14,7 +14,7 @@ import { budgetOf, type Framework, phaseOf } from './framework.js';
 import { benchRows, type MeasureGroup, measures } from './measures.js';
 import { tokenParts, tokenWords } from './token-budget.js';
 
-export const NOT_RECORDED = 'not recorded';
+const NOT_RECORDED = 'not recorded';
 const LISTED_FAMILIES = 8;
 
 export function describeFrameworks(comparison: FrameworkComparison): Block[] {
@@ -91,7 +91,7 @@ function figureTable(
   };
 }
 
-export function figureText(figure: Figure | undefined, kind: TableColumn['kind']): string {
+function figureText(figure: Figure | undefined, kind: TableColumn['kind']): string {
   if (figure === undefined || figure.value === null) return NOT_RECORDED;
   const text = readableCell({
     header: '',

@@ -1,7 +1,7 @@
 /** Sums that add up as printed: one unit for all, and rounding shared out so that the parts give the whole. */
 import { formatCount } from '../../base/units.js';
 
-export interface Unit {
+interface Unit {
   readonly name: 'ns' | 'µs' | 'ms' | 's';
   readonly ns: number;
   readonly decimals: number;

@@ -3,7 +3,7 @@ import { type Analysis, type AnalysisResult, type Analyzer, NotRecorded } from '
 
 export type Figure = Measured | Missing;
 
-export interface Measured {
+interface Measured {
   readonly value: number;
   /** What the reader must know to read it right. */
   readonly note?: string;
@@ -20,8 +20,6 @@ export const measured = (value: number, note?: string): Measured =>
   note === undefined ? { value } : { value, note };
 
 export const missing = (what: string, hint: string): Missing => ({ value: null, what, hint });
-
-export const isMissing = (figure: Figure): figure is Missing => figure.value === null;
 
 /** The result of an analysis, or why it cannot answer. */
 export function resultOf<Row extends { readonly key: string }>(

@@ -47,7 +47,7 @@ export interface CaptureFacts {
   readonly layersGuessed: boolean;
 }
 
-export interface BenchFacts {
+interface BenchFacts {
   /** Runs at the load that is compared. */
   readonly runs: readonly BenchRun[];
   /** Different loads in the files given. */

@@ -6,7 +6,7 @@ import type { FrameworkComparison } from './compare-frameworks.js';
 import type { Figure } from './figure.js';
 import { benchRows, measures } from './measures.js';
 
-export const FRAMEWORKS_SCHEMA = 'stepscope-frameworks/1';
+const FRAMEWORKS_SCHEMA = 'stepscope-frameworks/1';
 
 export function frameworksDocument(comparison: FrameworkComparison): unknown {
   return {

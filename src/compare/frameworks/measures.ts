@@ -3,7 +3,7 @@ import type { ColumnKind } from '../../analyze/block.js';
 
 export type MeasureGroup = 'token' | 'kernels' | 'memory';
 
-export interface Measure {
+interface Measure {
   readonly id: MeasureId;
   readonly group: MeasureGroup;
   readonly label: string;

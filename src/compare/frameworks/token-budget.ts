@@ -31,7 +31,7 @@ export interface TokenBudget {
 }
 
 /** What a step of this phase makes or reads, as its marker says; undefined where it does not. */
-export function tokensOf(facts: StepFacts, phase: Phase): number | undefined {
+function tokensOf(facts: StepFacts, phase: Phase): number | undefined {
   const { contextTokens, generationTokens, generationRequests } = facts;
   const generated = generationTokens ?? generationRequests;
   if (phase === 'prefill') return contextTokens;

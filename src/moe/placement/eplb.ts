@@ -63,7 +63,7 @@ function place(
 }
 
 /** One replica after the other to the expert whose replicas carry most. */
-export function replicate(
+function replicate(
   tokens: Float64Array,
   places: number,
 ): { expertOfReplica: Int32Array; replicas: Int32Array } {
@@ -81,7 +81,7 @@ export function replicate(
 }
 
 /** As many things in each pack: the heaviest first, into the lightest pack that has room. */
-export function packEvenly(weights: Float64Array, packs: number): { pack: Int32Array; rank: Int32Array } {
+function packEvenly(weights: Float64Array, packs: number): { pack: Int32Array; rank: Int32Array } {
   const count = weights.length;
   const room = count / packs;
   const pack = new Int32Array(count);

@@ -18,7 +18,7 @@ export interface SweepRow {
   readonly relativeTime: number;
 }
 
-export interface SweepOptions {
+interface SweepOptions {
   readonly gpus?: readonly number[];
   /** Replicas per GPU; every GPU holds as many places. */
   readonly replicasPerGpu?: readonly number[];
@@ -76,7 +76,7 @@ export function sweep(summary: LoadSummary, time: ExpertTime, options: SweepOpti
 }
 
 /** Indexes spread evenly over a list. */
-export const spread = (length: number, most: number): number[] =>
+const spread = (length: number, most: number): number[] =>
   Array.from({ length: Math.min(length, most) }, (_, i) => Math.floor((i * length) / Math.min(length, most)));
 
 function narrow(sample: LoadSample, layers: readonly number[], experts: number): LoadSample {

@@ -2,7 +2,7 @@
 import type { Block, TableBlock, TableColumn } from '../../analyze/block.js';
 import { formatCount, plural } from '../../base/units.js';
 
-export interface PageLimits {
+interface PageLimits {
   readonly rows: number;
   readonly points: number;
   /** Characters of one text. */
