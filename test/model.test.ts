@@ -6,6 +6,7 @@ import { openProfile } from '../src/import/open.js';
 import { graphMode } from '../src/model/graph-mode.js';
 import { mergeProfiles } from '../src/model/merge.js';
 import type { Profile, Row } from '../src/model/profile.js';
+import { asRows } from '../src/model/rows.js';
 import { sliceProfile } from '../src/model/slice.js';
 import { captureNames, capturePath } from '../src/testing/captures.js';
 import { COLUMN_NS, drawProfile } from '../src/testing/drawn-profile.js';
@@ -101,6 +102,15 @@ test('a row of one table does not index another: the compiler refuses', () => {
   assert.equal(kernels!.start[kernel], 20);
   // @ts-expect-error a kernel's row is no row of ranges
   assert.equal(ranges!.start[kernel], 0);
+  for (let row = 0 as Row<'ranges'>; row < ranges!.length; row++) {
+    assert.equal(ranges!.start[row], 0);
+    // @ts-expect-error a loop over ranges does not read kernels
+    assert.equal(kernels!.start[row], 20);
+  }
+  // @ts-expect-error a plain number is a row of no table
+  assert.equal(kernels!.start[kernel + 1], 70);
+  const work = asRows<'kernels' | 'copies'>(Int32Array.of(0));
+  assert.equal(kernels!.start[work[0]], 20);
 });
 
 test('validation finds what is wrong', () => {

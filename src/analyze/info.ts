@@ -6,7 +6,7 @@ import { matchMarker } from '../catalog/engine-markers.js';
 import { profilers } from '../catalog/profilers.js';
 import { distinctGpus } from '../model/distinct-gpus.js';
 import { graphMode } from '../model/graph-mode.js';
-import type { Gpu, GraphMode, Profile } from '../model/profile.js';
+import type { Gpu, GraphMode, Profile, Row } from '../model/profile.js';
 import { RangeKind, type TableName } from '../model/schema.js';
 import type { Block, Fact } from './block.js';
 
@@ -126,12 +126,12 @@ function findMarkers(profile: Profile): MarkerInfo[] {
   const { ranges } = profile.tables;
   if (!ranges) return [];
   const counts = new Map<number, number>();
-  const names = ranges.name as unknown as Int32Array;
-  const kinds = ranges.kind as unknown as Uint8Array;
-  for (let row = 0; row < names.length; row++)
+  for (let row = 0 as Row<'ranges'>; row < ranges.length; row++) {
+    const name = ranges.name[row];
     // What the profiler drew on the GPU repeats what the thread marked.
-    if (names[row] !== NONE && kinds[row] !== RangeKind.gpuAnnotation)
-      counts.set(names[row], (counts.get(names[row]) ?? 0) + 1);
+    if (name !== NONE && ranges.kind[row] !== RangeKind.gpuAnnotation)
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
   const found = new Map<string, { -readonly [K in keyof MarkerInfo]: MarkerInfo[K] }>();
   for (const [id, count] of counts) {
     const text = profile.strings.text(id);

@@ -1,7 +1,6 @@
 /** Everything a comparison needs of one profile, in one result: what it reads follows from what it uses. */
 import type { AnalysisInput, Derived } from '../analyze/analysis.js';
 import { brokenFile } from '../analyze/broken-file.js';
-import { cells as tableCells } from '../analyze/cells.js';
 import { gpuMetricsAnalysis } from '../analyze/gpu/gpu-metrics.js';
 import { gpuWork } from '../analyze/gpu/gpu-work.js';
 import { graphCoverage } from '../analyze/gpu/graph-coverage.js';
@@ -14,6 +13,7 @@ import { NONE } from '../base/column.js';
 import { profilers } from '../catalog/profilers.js';
 import { TRACED_OPS_PER_CALL } from '../catalog/tracing-cost.js';
 import { graphMode } from '../model/graph-mode.js';
+import type { Row } from '../model/profile.js';
 import { cellSources, collectCells } from './collect-cells.js';
 import type { CellFacts, KernelFacts, RunFacts, RunFigure, RunTraits } from './run-facts.js';
 
@@ -99,9 +99,10 @@ function collectFigures({ useIfRecorded }: AnalysisInput): RunFigure[] {
 /** Calls, ranges, frames and OS calls; the ops of a PyTorch trace are too many to be read for their number alone. */
 function hostEvents({ profile }: AnalysisInput): number {
   const rows = (['apiCalls', 'frames', 'osCalls'] as const).map(name => profile.tables[name]?.length ?? 0);
-  const ranges = tableCells(profile, 'ranges');
+  const ranges = profile.tables.ranges;
   let onThreads = 0;
-  for (let row = 0; row < (ranges?.length ?? 0); row++) if (ranges!.thread[row] !== NONE) onThreads++;
+  for (let row = 0 as Row<'ranges'>; row < (ranges?.length ?? 0); row++)
+    if (ranges!.thread[row] !== NONE) onThreads++;
   const ops = profilers[profile.capture.profiler].tracesOps ? TRACED_OPS_PER_CALL * rows[0] : 0;
   return rows.reduce((sum, count) => sum + count, 0) + onThreads + ops;
 }

@@ -1,5 +1,6 @@
 /** How CUDA graphs show up in a profile. */
-import type { GraphMode, Profile } from './profile.js';
+import { NONE } from '../base/column.js';
+import type { GraphMode, Profile, Row } from './profile.js';
 
 /** How CUDA graphs appear in the data, whatever the profiler was asked for. */
 export function graphMode(profile: Profile): GraphMode {
@@ -12,12 +13,11 @@ export function graphMode(profile: Profile): GraphMode {
 
 /** Kineto gives no node ids before 2025, but work launched by a graph launch call is graph work all the same. */
 function launchesGraphs(profile: Profile): boolean {
-  const { kernels, apiCalls } = profile.tables;
-  const launch = kernels!.launch as unknown as Int32Array;
-  const name = apiCalls!.name as unknown as Int32Array;
+  const { launch, length } = profile.tables.kernels!;
+  const { name } = profile.tables.apiCalls!;
   const isGraphLaunch = new Map<number, boolean>();
-  for (let row = 0; row < launch.length; row++) {
-    if (launch[row] < 0) continue;
+  for (let row = 0 as Row<'kernels'>; row < length; row++) {
+    if (launch[row] === NONE) continue;
     const id = name[launch[row]];
     let answer = isGraphLaunch.get(id);
     if (answer === undefined) {

@@ -1,7 +1,6 @@
 /** What a GPU did: steps, idle time by cause, layers, every stream with its graph replays, communication, copies. */
 
 import type { Analyzer } from '../analyze/analysis.js';
-import { cells } from '../analyze/cells.js';
 import { type DeviceTimeline, deviceTimelines } from '../analyze/gpu/device-timeline.js';
 import { type GpuWork, gpuWork, WorkKind } from '../analyze/gpu/gpu-work.js';
 import { familyIndex, HIDDEN, workFamilies } from '../analyze/gpu/work-families.js';
@@ -94,9 +93,9 @@ function streamLabel({ streams, processes }: Profile, row: number, onDevice: rea
 function workSource(analyzer: Analyzer, work: GpuWork, labels: EventLabels): EventSource {
   const { profile } = analyzer;
   const { family, classOf } = analyzer.get(workFamilies);
-  const kernels = cells(profile, 'kernels');
-  const copies = cells(profile, 'copies');
-  const memsets = cells(profile, 'memsets');
+  const kernels = profile.tables.kernels;
+  const copies = profile.tables.copies;
+  const memsets = profile.tables.memsets;
   const known: number[] = [];
   const kernelLabel = (id: number) =>
     (known[id] ??= labels.of(classOf(id).shortName, profile.strings.text(id)));
@@ -131,14 +130,14 @@ function graphReplays(
   byStream: readonly Int32Array[],
   labels: EventLabels,
 ): (SliceLane | undefined)[] {
-  const calls = cells(profile, 'apiCalls');
+  const calls = profile.tables.apiCalls;
   if (!calls) return [];
   const launches = nameTest(profile, GRAPH_LAUNCH);
   const tone = toneOf('family', 'graph-replay');
   return byStream.map(rows => {
     const replays = new LaneBuilder();
-    let call = NONE;
-    let first = NONE;
+    let call: number = NONE;
+    let first: number = NONE;
     let end = 0;
     let nodes = 0;
     const close = () => {
@@ -190,8 +189,8 @@ function idleTrack(analyzer: Analyzer, device: number, group: string, labels: Ev
   const lane = new LaneBuilder();
   let openFrom = Number.NaN;
   let openTo = Number.NaN;
-  let openCause = NONE;
-  let next = NONE;
+  let openCause: number = NONE;
+  let next: number = NONE;
   const close = () => {
     if (openCause !== NONE && openTo > openFrom)
       lane.add(openFrom, openTo, causeLabels[openCause], openCause, next);

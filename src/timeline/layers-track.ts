@@ -6,7 +6,6 @@
  *     layers       [ 0  ][ 1  ]
  */
 import type { Analyzer } from '../analyze/analysis.js';
-import { cells } from '../analyze/cells.js';
 import { gpuWork, WorkKind } from '../analyze/gpu/gpu-work.js';
 import { layerOfWork } from '../analyze/inference/layer-of-work.js';
 import { stepWork } from '../analyze/inference/step-work.js';
@@ -21,7 +20,7 @@ import type { Track } from './track.js';
 /** Asked before layers are looked for, which takes time that profiles without them need not spend. */
 function tellsLayers(profile: Profile): boolean {
   if (profile.tables.graphParts) return true;
-  const names = new Set((cells(profile, 'ranges')?.name ?? []) as unknown as Int32Array);
+  const names = new Set((profile.tables.ranges?.name ?? []) as unknown as Int32Array);
   return [...names].some(id => id !== NONE && layerOf(profile.strings.text(id as never)) !== undefined);
 }
 

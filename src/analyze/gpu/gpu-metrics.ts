@@ -10,9 +10,9 @@ import { IntervalBuilder, type Intervals, intersect, lengthWithin } from '../../
 import { findGpuMetric, type GpuMetric } from '../../catalog/gpu-metrics.js';
 import { families } from '../../catalog/kernels/families.js';
 import { type Phase, phases } from '../../catalog/phases.js';
+import type { Row, Table } from '../../model/profile.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { KEEP } from '../block.js';
-import { cells } from '../cells.js';
 import { selection } from '../inference/selection.js';
 import { stepsOf } from '../inference/steps.js';
 import { keyField } from '../key-field.js';
@@ -76,7 +76,7 @@ export const gpuMetricsAnalysis: Analysis<MetricRow, AnalysisResult<MetricRow>> 
   headline: { label: 'metrics', text: gpuMetricsHeadline },
   describe: describeGpuMetrics,
   compute({ profile, use }) {
-    const samples = cells(profile, 'metricSamples')!;
+    const samples = profile.tables.metricSamples!;
     const { windows } = use(selection);
     const steps = use(stepsOf)?.steps ?? [];
     const known = profile.metrics.map(findGpuMetric);
@@ -155,7 +155,7 @@ interface Mean {
 const ROUNDING = 0.5;
 
 function average(
-  samples: NonNullable<ReturnType<typeof cells<'metricSamples'>>>,
+  samples: Table<'metricSamples'>,
   device: number,
   known: readonly (GpuMetric | undefined)[],
   scopes: readonly Scope[],
@@ -174,7 +174,7 @@ function average(
   let from = Number.NaN;
   let to = Number.NaN;
   let active = 0;
-  for (let row = 0; row < samples.length; row++) {
+  for (let row = 0 as Row<'metricSamples'>; row < samples.length; row++) {
     const metric = samples.metric[row];
     const kind = known[metric];
     if (!kind || samples.gpu[row] !== device) continue;

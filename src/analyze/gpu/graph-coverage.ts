@@ -8,7 +8,6 @@ import { phases } from '../../catalog/phases.js';
 import { graphMode } from '../../model/graph-mode.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { KEEP } from '../block.js';
-import { cells } from '../cells.js';
 import { selectedWork } from '../inference/selected-work.js';
 import { stepWork } from '../inference/step-work.js';
 import { keyField } from '../key-field.js';
@@ -68,8 +67,8 @@ export const graphCoverage: Analysis<GraphCoverageRow, AnalysisResult<GraphCover
     const work = use(gpuWork);
     const { selected, step } = use(selectedWork);
     const steps = use(stepWork)?.steps.steps ?? [];
-    const calls = cells(profile, 'apiCalls');
-    const nodes = cells(profile, 'kernels')?.graphNode;
+    const calls = profile.tables.apiCalls;
+    const nodes = profile.tables.kernels?.graphNode;
     const isGraphLaunch = nameTest(profile, GRAPH_LAUNCH);
     const tallies = new Map<Phase | null, Tally>();
     for (let i = 0; i < work.length; i++) {

@@ -6,7 +6,6 @@ import { families } from '../../catalog/kernels/families.js';
 import type { Phase } from '../../catalog/phases.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { NotRecorded } from '../analysis.js';
-import { cells } from '../cells.js';
 import { selectedWork } from '../inference/selected-work.js';
 import { stepsOf } from '../inference/steps.js';
 import { keyField } from '../key-field.js';
@@ -62,7 +61,7 @@ export const kernelFamilies: Analysis<FamilyRow, AnalysisResult<FamilyRow>> = {
     const { family, classOf } = use(workFamilies);
     const { selected, step, runs, runsOfPhase } = use(selectedWork);
     const steps = use(stepsOf)?.steps ?? [];
-    const names = cells(profile, 'kernels')?.name;
+    const names = profile.tables.kernels?.name;
     const tallies = families.map(
       (): Tally => ({ kernels: 0, totalNs: 0, phases: new Map(), names: new Map() }),
     );

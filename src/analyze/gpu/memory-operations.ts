@@ -9,7 +9,6 @@ import { copyKindLabels, memoryKindLabels } from '../../catalog/cuda-enums.js';
 import type { Phase } from '../../catalog/phases.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { KEEP } from '../block.js';
-import { cells } from '../cells.js';
 import { selectedWork } from '../inference/selected-work.js';
 import { stepsOf } from '../inference/steps.js';
 import { keyField } from '../key-field.js';
@@ -93,9 +92,9 @@ export const memoryOperations: Analysis<MemoryOperationRow, AnalysisResult<Memor
     const work = use(gpuWork);
     const { selected, step, runsOfPhase } = use(selectedWork);
     const steps = use(stepsOf)?.steps ?? [];
-    const copies = cells(profile, 'copies');
-    const memsets = cells(profile, 'memsets');
-    const calls = cells(profile, 'apiCalls');
+    const copies = profile.tables.copies;
+    const memsets = profile.tables.memsets;
+    const calls = profile.tables.apiCalls;
     const memory = (kind: number | undefined) =>
       kind === undefined || kind === NONE ? null : (memoryKindLabels[kind] ?? null);
     const tallies = new Map<string, Tally>();
@@ -121,7 +120,7 @@ export const memoryOperations: Analysis<MemoryOperationRow, AnalysisResult<Memor
         };
         tallies.set(key, tally);
       }
-      tally.sizes.push((isCopy ? copies! : memsets!).bytes[source]);
+      tally.sizes.push(isCopy ? copies!.bytes[source] : memsets!.bytes[source]);
       tally.totalNs += work.end[i] - work.start[i];
     }
     const rows = [...tallies].map(([key, { row, sizes, totalNs }]): MemoryOperationRow => {

@@ -1,9 +1,9 @@
 /** Sampled hardware counters over time, thinned to what a chart can show. */
 import { GrowingColumn } from '../../base/growing-column.js';
 import { findGpuMetric, gpuMetrics } from '../../catalog/gpu-metrics.js';
+import type { Row } from '../../model/profile.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { KEEP } from '../block.js';
-import { cells } from '../cells.js';
 import { selection } from '../inference/selection.js';
 import { keyField } from '../key-field.js';
 
@@ -47,7 +47,7 @@ export const metricSeries: Analysis<MetricSeriesRow, AnalysisResult<MetricSeries
     },
   },
   compute({ profile, use }) {
-    const samples = cells(profile, 'metricSamples')!;
+    const samples = profile.tables.metricSamples!;
     // Counters run on while the model loads and the server waits: only the span of the steps is of interest.
     const spans = new Map<number, { from: number; to: number }>();
     for (const { device, start, end } of use(selection).windows) {
@@ -62,7 +62,7 @@ export const metricSeries: Analysis<MetricSeriesRow, AnalysisResult<MetricSeries
       string,
       { gpu: number; metric: number; at: GrowingColumn; value: GrowingColumn }
     >();
-    for (let row = 0; row < samples.length; row++) {
+    for (let row = 0 as Row<'metricSamples'>; row < samples.length; row++) {
       const metric = samples.metric[row];
       const gpu = samples.gpu[row];
       const span = spans.get(gpu);

@@ -1,6 +1,5 @@
 /** The kernels that take most time, each with how its durations are spread. */
 import type { Analysis, AnalysisResult } from '../analysis.js';
-import { cells } from '../cells.js';
 import { selectedWork } from '../inference/selected-work.js';
 import { keyField } from '../key-field.js';
 import { gpuWork, WorkKind } from './gpu-work.js';
@@ -64,7 +63,7 @@ export const topKernels: Analysis<TopKernelRow, AnalysisResult<TopKernelRow>> = 
     const work = use(gpuWork);
     const { selected } = use(selectedWork);
     const { classOf } = use(workFamilies);
-    const names = cells(profile, 'kernels')?.name;
+    const names = profile.tables.kernels?.name;
     // By name id, in plain arrays: a map would cost more than all the rest.
     const counts: number[] = [];
     for (let i = 0; i < work.length; i++) {

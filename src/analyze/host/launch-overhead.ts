@@ -7,7 +7,6 @@ import { formatDuration } from '../../base/units.js';
 import { apiFunction } from '../../catalog/api-function.js';
 import { type Phase, phases } from '../../catalog/phases.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
-import { cells } from '../cells.js';
 import { gpuWork } from '../gpu/gpu-work.js';
 import { selectedWork } from '../inference/selected-work.js';
 import { stepsOf } from '../inference/steps.js';
@@ -81,7 +80,7 @@ export const launchOverhead: Analysis<LaunchRow, AnalysisResult<LaunchRow>> = {
     const work = use(gpuWork);
     const { selected, step, runsOfPhase } = use(selectedWork);
     const steps = use(stepsOf)?.steps ?? [];
-    const calls = cells(profile, 'apiCalls')!;
+    const calls = profile.tables.apiCalls!;
     const tallies = new Map<string, Tally>();
     // By call name id and phase: asked for every piece of work, so without a map on the way.
     const known: (Tally | undefined)[] = [];

@@ -11,7 +11,6 @@
 import { NONE } from '../../base/column.js';
 import { causeIndex, idleCauses } from '../../catalog/idle-causes.js';
 import type { Derived } from '../analysis.js';
-import { cells } from '../cells.js';
 import { gpuWork } from '../gpu/gpu-work.js';
 import { threadActivity, type VisitCause } from '../host/thread-activity.js';
 
@@ -35,7 +34,7 @@ export const gapJudge: Derived<GapJudge> = {
   compute({ profile, use }) {
     const work = use(gpuWork);
     const activity = use(threadActivity);
-    const calls = cells(profile, 'apiCalls');
+    const calls = profile.tables.apiCalls;
     const launchBound = causeIndex('launch-bound');
     const deviceWait = causeIndex('device-wait');
     const unknown = causeIndex('unknown');

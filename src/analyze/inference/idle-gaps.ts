@@ -4,7 +4,6 @@ import { forEachGap } from '../../base/intervals.js';
 import { idleCauses } from '../../catalog/idle-causes.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { KEEP } from '../block.js';
-import { cells } from '../cells.js';
 import { deviceTimelines } from '../gpu/device-timeline.js';
 import { gpuWork, WorkKind } from '../gpu/gpu-work.js';
 import { workFamilies } from '../gpu/work-families.js';
@@ -84,7 +83,7 @@ export const idleGaps: Analysis<IdleGapRow, AnalysisResult<IdleGapRow>> = {
       const kind = work.kind[i];
       if (kind !== WorkKind.kernel)
         return kind === WorkKind.copy ? 'memory copy' : kind === WorkKind.memset ? 'memset' : 'graph replay';
-      return use(workFamilies).classOf(cells(profile, 'kernels')!.name[work.row[i]]).shortName;
+      return use(workFamilies).classOf(profile.tables.kernels!.name[work.row[i]]).shortName;
     }
   },
 };

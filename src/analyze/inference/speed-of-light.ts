@@ -8,7 +8,6 @@ import { modelPresets } from '../../catalog/models.js';
 import { type Phase, phases } from '../../catalog/phases.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { NotRecorded } from '../analysis.js';
-import { cells } from '../cells.js';
 import { gpuWork, WorkKind } from '../gpu/gpu-work.js';
 import { workFamilies } from '../gpu/work-families.js';
 import { keyField } from '../key-field.js';
@@ -167,7 +166,7 @@ export const speedOfLight: Analysis<SpeedRow, AnalysisResult<SpeedRow>> = {
       const work = use(gpuWork);
       const { selected, step } = use(selectedWork);
       const { classOf } = use(workFamilies);
-      const names = cells(profile, 'kernels')?.name;
+      const names = profile.tables.kernels?.name;
       const totals = new Map<string, number>();
       for (let i = 0; i < work.length; i++) {
         if (!selected[i] || step[i] === NONE || work.kind[i] !== WorkKind.kernel) continue;

@@ -4,7 +4,6 @@ import { copyKindLabels } from '../../catalog/cuda-enums.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { NotRecorded } from '../analysis.js';
 import { KEEP } from '../block.js';
-import { cells } from '../cells.js';
 import { gpuWork, WorkKind } from '../gpu/gpu-work.js';
 import { workFamilies } from '../gpu/work-families.js';
 import { keyField } from '../key-field.js';
@@ -50,8 +49,8 @@ export const stepSequence: Analysis<SequenceRow, AnalysisResult<SequenceRow>> = 
     const work = use(gpuWork);
     const { classOf } = use(workFamilies);
     const layer = useIfRecorded(layerOfWork)?.layer;
-    const names = cells(profile, 'kernels')?.name;
-    const copies = cells(profile, 'copies');
+    const names = profile.tables.kernels?.name;
+    const copies = profile.tables.copies;
     let busyUntil = typical.window.start;
     const rows = Array.from(typical.work, (i, position): SequenceRow => {
       const kind = work.kind[i];

@@ -1,5 +1,5 @@
 import { NONE } from '../../base/column.js';
-import { cells } from '../cells.js';
+import type { Row } from '../../model/profile.js';
 import { column } from './columns.js';
 import { apiName } from './gpu-operations.js';
 import type { StatsReport } from './report.js';
@@ -12,10 +12,10 @@ export const cudaApiTrace: StatsReport = {
   reads: { apiCalls: ['result'] },
   needs: [['apiCalls']],
   compute(profile) {
-    const calls = cells(profile, 'apiCalls')!;
-    const rows = Array.from({ length: calls.length }, (_, row) => row);
-    const thread = (row: number) => profile.threads[calls.thread[row]];
-    const number = (value: (row: number) => number | undefined) =>
+    const calls = profile.tables.apiCalls!;
+    const rows = Array.from({ length: calls.length }, (_, row) => row as Row<'apiCalls'>);
+    const thread = (row: Row<'apiCalls'>) => profile.threads[calls.thread[row]];
+    const number = (value: (row: Row<'apiCalls'>) => number | undefined) =>
       Float64Array.from(rows, row => value(row) ?? Number.NaN);
     return [
       column('Start (ns)', 'timestamp', calls.start),

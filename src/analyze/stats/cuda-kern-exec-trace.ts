@@ -1,5 +1,4 @@
 import { orderBy } from '../../base/order.js';
-import { cells } from '../cells.js';
 import { column } from './columns.js';
 import { dimensionText } from './cuda-gpu-kern-gb-sum.js';
 import { apiName, kernelNames } from './gpu-operations.js';
@@ -14,8 +13,8 @@ export const cudaKernExecTrace: StatsReport = {
   reads: { kernels: launchShapeColumns, apiCalls: [] },
   needs: [['kernels'], ['apiCalls']],
   compute(profile, options) {
-    const kernels = cells(profile, 'kernels')!;
-    const calls = cells(profile, 'apiCalls')!;
+    const kernels = profile.tables.kernels!;
+    const calls = profile.tables.apiCalls!;
     const launches = kernelLaunches(profile);
     const names = kernelNames(profile, options);
     const order = orderBy(Float64Array.from(launches.call, call => calls.start[call]));

@@ -1,7 +1,7 @@
 import { NONE } from '../../base/column.js';
-import type { Profile } from '../../model/profile.js';
+import type { Profile, Row } from '../../model/profile.js';
+import type { Rows } from '../../model/rows.js';
 import { RangeKind } from '../../model/schema.js';
-import { cells } from '../cells.js';
 import { column } from './columns.js';
 import { collectRanges, findParents, rangeLabels } from './range-tree.js';
 import { rangeColumns, type StatsReport } from './report.js';
@@ -14,10 +14,10 @@ export const nvtxPushpopTrace: StatsReport = {
   reads: { ranges: rangeColumns },
   needs: [['ranges']],
   compute(profile) {
-    const ranges = cells(profile, 'ranges')!;
+    const ranges = profile.tables.ranges!;
     const found = collectRanges(profile, [RangeKind.pushPop], false);
     const parents = findParents(profile, found);
-    const duration = (row: number) => found.end[row] - ranges.start[row];
+    const duration = (row: Row<'ranges'>) => found.end[row] - ranges.start[row];
     const children = new Int32Array(ranges.length);
     const childNs = new Float64Array(ranges.length);
     for (const row of found.rows) {
@@ -30,8 +30,8 @@ export const nvtxPushpopTrace: StatsReport = {
     );
     const label = rangeLabels(profile);
     const tree = describeTree(profile, parents);
-    const number = (value: (row: number) => number) => Float64Array.from(rows, value);
-    const thread = (row: number) => profile.threads[ranges.thread[row]];
+    const number = (value: (row: Row<'ranges'>) => number) => Float64Array.from(rows, value);
+    const thread = (row: Row<'ranges'>) => profile.threads[ranges.thread[row]];
     return [
       column(
         'Start (ns)',
@@ -88,12 +88,12 @@ export const nvtxPushpopTrace: StatsReport = {
 };
 
 /** Depth and path of each range. Ids are those of the file, so that other tools' reports can be matched. */
-export function describeTree(profile: Profile, parents: Int32Array) {
-  const ranges = cells(profile, 'ranges')!;
-  const id = (row: number) => (ranges.sourceRow ? ranges.sourceRow[row] : row + 1);
+export function describeTree(profile: Profile, parents: Rows<'ranges'>) {
+  const ranges = profile.tables.ranges!;
+  const id = (row: Row<'ranges'>) => (ranges.sourceRow ? ranges.sourceRow[row] : row + 1);
   const levels = new Int32Array(parents.length).fill(NONE);
-  const level = (row: number): number => {
-    const path: number[] = [];
+  const level = (row: Row<'ranges'>): number => {
+    const path: Row<'ranges'>[] = [];
     let at = row;
     while (at !== NONE && levels[at] === NONE) {
       path.push(at);
@@ -103,7 +103,7 @@ export function describeTree(profile: Profile, parents: Int32Array) {
     for (const step of path.reverse()) levels[step] = ++depth;
     return levels[row];
   };
-  const stack = (row: number): string => {
+  const stack = (row: Row<'ranges'>): string => {
     const ids: number[] = [];
     for (let at = row; at !== NONE; at = parents[at]) ids.push(id(at));
     return ids
