@@ -2,7 +2,7 @@ import { NONE } from '../../base/column.js';
 import type { Profile, Row } from '../../model/profile.js';
 import type { Rows } from '../../model/rows.js';
 import { RangeKind } from '../../model/schema.js';
-import { column } from './columns.js';
+import { numbers, texts } from './columns.js';
 import { collectRanges, findParents, rangeLabels } from './range-tree.js';
 import { rangeColumns, type StatsReport } from './report.js';
 
@@ -30,59 +30,22 @@ export const nvtxPushpopTrace: StatsReport = {
     );
     const label = rangeLabels(profile);
     const tree = describeTree(profile, parents);
-    const number = (value: (row: Row<'ranges'>) => number) => Float64Array.from(rows, value);
     const thread = (row: Row<'ranges'>) => profile.threads[ranges.thread[row]];
     return [
-      column(
-        'Start (ns)',
-        'timestamp',
-        number(row => ranges.start[row]),
-      ),
-      column(
-        'End (ns)',
-        'timestamp',
-        number(row => found.end[row]),
-      ),
-      column('Duration (ns)', 'ns', number(duration)),
-      column(
-        'DurChild (ns)',
-        'ns',
-        number(row => childNs[row]),
-      ),
-      column(
-        'DurNonChild (ns)',
-        'ns',
-        number(row => duration(row) - childNs[row]),
-      ),
-      column('Name', 'text', rows.map(label)),
-      column(
-        'PID',
-        'id',
-        number(row => profile.processes[thread(row).process].pid),
-      ),
-      column(
-        'TID',
-        'id',
-        number(row => thread(row).tid),
-      ),
-      column('Lvl', 'id', number(tree.level)),
-      column(
-        'NumChild',
-        'id',
-        number(row => children[row]),
-      ),
-      column('RangeId', 'id', number(tree.id)),
-      column(
-        'ParentId',
-        'id',
-        number(row => (parents[row] === NONE ? Number.NaN : tree.id(parents[row]))),
-      ),
-      column('RangeStack', 'text', rows.map(tree.stack)),
-      column(
-        'NameTree',
-        'text',
-        rows.map(row => '--'.repeat(tree.level(row)) + label(row)),
-      ),
+      numbers('Start (ns)', 'timestamp', rows, row => ranges.start[row]),
+      numbers('End (ns)', 'timestamp', rows, row => found.end[row]),
+      numbers('Duration (ns)', 'ns', rows, duration),
+      numbers('DurChild (ns)', 'ns', rows, row => childNs[row]),
+      numbers('DurNonChild (ns)', 'ns', rows, row => duration(row) - childNs[row]),
+      texts('Name', rows, label),
+      numbers('PID', 'id', rows, row => profile.processes[thread(row).process].pid),
+      numbers('TID', 'id', rows, row => thread(row).tid),
+      numbers('Lvl', 'id', rows, tree.level),
+      numbers('NumChild', 'id', rows, row => children[row]),
+      numbers('RangeId', 'id', rows, tree.id),
+      numbers('ParentId', 'id', rows, row => (parents[row] === NONE ? Number.NaN : tree.id(parents[row]))),
+      texts('RangeStack', rows, tree.stack),
+      texts('NameTree', rows, row => '--'.repeat(tree.level(row)) + label(row)),
     ];
   },
 };
