@@ -1,16 +1,13 @@
 """Put this folder on PYTHONPATH and Python runs this file at start: it switches the agent on where a variable asks
 for it, and hands over to whatever other sitecustomize the path holds, which it would otherwise hide.
+
+The wheel does without this file: there a .pth file does the same and hides nothing.
 """
 
 import os
 import sys
 
-
-def _is_asked_for() -> bool:
-    for name in os.environ:
-        if name.startswith("STEPSCOPE_"):
-            return True
-    return "TLLM_PROFILE_START_STOP" in os.environ or os.environ.get("ENABLE_PERFECT_ROUTER") == "1"
+import _stepscope_start
 
 
 def _run_hidden_sitecustomize() -> None:
@@ -27,12 +24,5 @@ def _run_hidden_sitecustomize() -> None:
     spec.loader.exec_module(module)
 
 
-if _is_asked_for():
-    try:
-        import stepscope_agent
-
-        stepscope_agent.activate()
-    except Exception as error:  # The host must start whatever happens here.
-        sys.stderr.write("stepscope: the agent did not start: %s\n" % (error,))
-
+_stepscope_start.start()
 _run_hidden_sitecustomize()

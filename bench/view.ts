@@ -10,8 +10,8 @@ import * as path from 'node:path';
 import { chromium, type Page } from 'playwright-core';
 import { openProfile } from '../src/import/open.js';
 import { tableNames } from '../src/model/schema.js';
-import { findBrowser, NO_BROWSER } from '../src/testing/browser.js';
 import { projectRoot } from '../src/testing/captures.js';
+import { lacks, locate } from '../src/testing/needs.js';
 import { viewProfile } from '../src/timeline/view-profile.js';
 import { grown, say, type Verdict } from './inputs.js';
 
@@ -27,10 +27,11 @@ interface Seen {
 }
 
 export async function benchView(): Promise<Verdict[]> {
-  const executablePath = findBrowser();
+  const executablePath = locate('browser');
   if (!executablePath) {
-    say(NO_BROWSER);
-    return [{ what: 'the page', wanted: 'measured', measured: NO_BROWSER, met: undefined }];
+    const missing = String(lacks('browser'));
+    say(missing);
+    return [{ what: 'the page', wanted: 'measured', measured: missing, met: undefined }];
   }
   const seen: (Seen & { readonly events: number })[] = [];
   for (const size of SIZES) {

@@ -1,6 +1,6 @@
 /**
- * The perfect router and the counts of experts in models of a real transformers. It needs a newer torch than systems
- * bring: STEPSCOPE_PYTHON names a Python that has both; without one this is skipped, and says so.
+ * The perfect router and the counts of experts in models of a real transformers. It needs a newer torch than
+ * distributions bring.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -9,15 +9,9 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, test } from 'node:test';
 import { projectRoot } from '../src/testing/captures.js';
+import { lacks, locate } from '../src/testing/needs.js';
 
-const candidates = [process.env.STEPSCOPE_PYTHON, 'python3', '/usr/bin/python3'].filter(Boolean) as string[];
-const python = candidates.find(
-  name => spawnSync(name, ['-c', 'import torch; from transformers import GptOssConfig']).status === 0,
-);
-const skip = python
-  ? false
-  : 'models of transformers are not tested: pip install torch "transformers>=4.57", and name that Python in STEPSCOPE_PYTHON';
-if (skip) process.stderr.write(`${skip}\n`);
+const skip = lacks('transformers');
 
 const agent = path.join(projectRoot, 'agent');
 const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-transformers-'));
@@ -30,7 +24,7 @@ const clean = Object.fromEntries(
 
 function run(model: string, variables: Record<string, string>): string {
   const { status, stdout, stderr } = spawnSync(
-    python!,
+    locate('transformers')!,
     [path.join(agent, 'tests/transformers_models.py'), model],
     {
       cwd: folder,

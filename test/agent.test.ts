@@ -15,17 +15,13 @@ import { activityOf } from '../src/catalog/host-activities.js';
 import { layerOf } from '../src/catalog/layer-names.js';
 import { openProfile } from '../src/import/open.js';
 import { projectRoot } from '../src/testing/captures.js';
+import { lacks, locate } from '../src/testing/needs.js';
 
-const python = '/usr/bin/python3';
+const python = locate('torch') ?? locate('python') ?? '';
 const agent = path.join(projectRoot, 'agent');
 const programs = path.join(agent, 'tests');
 
-const probe = spawnSync(python, ['-c', 'import torch']);
-const skip =
-  probe.status === 0
-    ? false
-    : 'the agent is not tested: no torch for /usr/bin/python3 (apt-get install python3-torch)';
-if (skip) process.stderr.write(`${skip}\n`);
+const skip = lacks('torch');
 
 const home = mkdtempSync(path.join(tmpdir(), 'stepscope-agent-'));
 after(() => rmSync(home, { recursive: true, force: true }));
@@ -596,9 +592,9 @@ test('another sitecustomize on the path still runs, with the agent on or off', (
   }
 });
 
-test('every Python from 3.9 on that is here runs it, without torch too', () => {
+test('every Python from 3.9 on that is here runs it, without torch too', { skip: lacks('python') }, () => {
   const versions = ['3.9', '3.10', '3.11', '3.12', '3.13'].map(version => `python${version}`);
-  const found = versions.filter(name => spawnSync(name, ['-c', '']).status === 0);
+  const found = [locate('python')!, ...versions.filter(name => spawnSync(name, ['-c', '']).status === 0)];
   for (const name of found) {
     const folder = mkdtempSync(path.join(home, 'python-'));
     const ran = spawnSync(name, [path.join(programs, 'scenarios.py'), 'vllm'], {
@@ -611,7 +607,7 @@ test('every Python from 3.9 on that is here runs it, without torch too', () => {
   }
 });
 
-test('the sources are Python 3.9', () => {
+test('the sources are Python 3.9', { skip: lacks('python') }, () => {
   const check =
     'import ast, pathlib, sys\n' +
     'for file in pathlib.Path(sys.argv[1]).rglob("*.py"):\n' +

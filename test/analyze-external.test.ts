@@ -1,6 +1,5 @@
 /** Other people's profiles, where that folder is beside the project: engines, ranks and markers we did not make. */
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import * as path from 'node:path';
 import { test } from 'node:test';
 import { Analyzer } from '../src/analyze/analysis.js';
@@ -12,8 +11,9 @@ import { rankSkew } from '../src/analyze/inference/rank-skew.js';
 import { stepBudget } from '../src/analyze/inference/step-budget.js';
 import { openProfile } from '../src/import/open.js';
 import { externalFiles, externalFolder } from '../src/testing/captures.js';
+import { lacks } from '../src/testing/needs.js';
 
-const skip = existsSync(externalFolder) ? false : 'needs a folder of external profiles (STEPSCOPE_EXTERNAL)';
+const skip = lacks('external');
 const open = async (...files: string[]) =>
   new Analyzer(await openProfile(files.map(file => path.join(externalFolder, file))), {});
 

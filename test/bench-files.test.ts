@@ -1,6 +1,6 @@
 /** Benchmark results: every printed figure is found, none is invented, and broken files end well. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, test } from 'node:test';
@@ -18,6 +18,7 @@ import type { BenchRun } from '../src/model/bench-run.js';
 import { benchSchema } from '../src/report/bench-json.js';
 import { externalFiles, externalFolder, projectRoot } from '../src/testing/captures.js';
 import { assertGolden, assertSameText } from '../src/testing/golden.js';
+import { lacks } from '../src/testing/needs.js';
 import { parseCsv } from '../src/testing/parse-csv.js';
 import { runStepscope } from './run-stepscope.js';
 
@@ -738,9 +739,8 @@ test('comparable means the same question', () => {
 });
 
 const seed = path.join(externalFolder, '../seeds/004-practice-log.txt');
-const seedSkip = existsSync(seed) ? false : `${seed} is not here`;
 
-test('the practice log: two pieces of reports, +1.7% for "disabled"', { skip: seedSkip }, async () => {
+test('the practice log: two pieces of reports, +1.7% for "disabled"', { skip: lacks('seeds') }, async () => {
   const runs = await openBenchRuns([seed]);
   assert.deepEqual(
     runs.map(({ label, throughput, durationNs }) => [label, throughput.requests, durationNs]),
@@ -755,10 +755,8 @@ test('the practice log: two pieces of reports, +1.7% for "disabled"', { skip: se
   assert.match((await stepscope([seed])).out, /disabled .*\+1\.7%/);
 });
 
-const externalSkip = existsSync(externalFolder) ? false : `${externalFolder} is not here`;
-
 test('logs and results of others: all are read, text and JSON of a run agree', {
-  skip: externalSkip,
+  skip: lacks('external'),
 }, async () => {
   const files = externalFiles(/\.(txt|jsonl?)$/).filter(file => /trtllm-bench|serving-bench/.test(file));
   assert.ok(files.length >= 24, `${files.length} files`);

@@ -6,19 +6,23 @@ import * as os from 'node:os';
 import * as path from 'node:path';
 import { test } from 'node:test';
 import { Ajv } from 'ajv';
-import type { CaptureOptions, CapturePlan } from '../src/capture/capture-plan.js';
+import type { AgentFacts, CaptureOptions, CapturePlan } from '../src/capture/capture-plan.js';
 import { endRule, readIterations, startStopValue } from '../src/capture/iterations.js';
 import { planCapture } from '../src/capture/plan-capture.js';
 import { planDocument } from '../src/capture/plan-json.js';
 import { globOf, planScript } from '../src/capture/plan-script.js';
 import { commandText, planText } from '../src/capture/plan-text.js';
+import { programOf, pythonInScript } from '../src/capture/python-of.js';
 import { shellCommand, shellQuote } from '../src/capture/shell-quote.js';
 import { parseVersion } from '../src/capture/versions.js';
 import type { Output } from '../src/cli/command.js';
 import { runCommand } from '../src/cli/main.js';
 import { projectRoot } from '../src/testing/captures.js';
 import { assertGolden } from '../src/testing/golden.js';
+import { lacks } from '../src/testing/needs.js';
 import { captureCases } from './capture-cases.js';
+
+const withShell = { skip: lacks('shell') };
 
 const caseOf = (name: string): CapturePlan => {
   const found = captureCases.find(known => known.name === name)!;
@@ -230,6 +234,35 @@ test('variables reach the ranks', () => {
   assert.ok(codes(planOf('mpirun -n 2 trtllm-serve m')).includes('llmapi-launch'));
 });
 
+test('which Python a command runs in', () => {
+  const program = (command: string) => programOf(command.split(' '));
+  assert.equal(program('numactl -N 0 env A=b /opt/venv/bin/python3.12 serve.py'), '/opt/venv/bin/python3.12');
+  assert.equal(program('torchrun --nproc-per-node 2 serve.py'), 'python3');
+  assert.equal(program('srun -n 2 vllm serve M'), 'vllm');
+  assert.equal(program('uv run python serve.py'), undefined);
+  for (const [head, python] of [
+    ['#!/opt/venv/bin/python\nimport sys', '/opt/venv/bin/python'],
+    ['#! /usr/bin/env -S python3 -u', 'python3'],
+    [`#!/bin/sh\n'''exec' /a/long/python3.11 "$0" "$@"\n`, '/a/long/python3.11'],
+    [`#!/bin/sh\n'''exec' "/with space/python" "$0" "$@"\n`, '/with space/python'],
+    ['#!/bin/bash\nexec python3 -m x', undefined],
+    ['ELF', undefined],
+  ] as const)
+    assert.equal(pythonInScript(head), python, head);
+});
+
+test('an installed agent is used only if it is of our version', () => {
+  const asked = { command: ['python3', 'serve.py'], agent: '/ours', iterations: readIterations('20-60') };
+  const brought = (agent?: AgentFacts) => planCapture(asked, { agent }).env.PYTHONPATH;
+  assert.equal(brought(), '/ours');
+  assert.equal(brought({ ours: '1.2.3' }), '/ours');
+  assert.equal(brought({ ours: '1.2.3', installed: '1.2.3' }), undefined);
+  assert.equal(brought({ ours: '1.2.3', installed: '1.2.30' }), '/ours');
+  const warned = (installed: string) => codes(planCapture(asked, { agent: { ours: '1.2.3', installed } }));
+  assert.ok(warned('1.2.2').includes('other-agent'));
+  assert.ok(!warned('1.2.3').includes('other-agent'));
+});
+
 test('traps of each option', () => {
   const has = (code: string, command: string, options: Partial<CaptureOptions> = {}, facts = {}) =>
     assert.ok(codes(planCapture({ command: command.split(' '), ...options }, facts)).includes(code), code);
@@ -405,7 +438,7 @@ function readBack(words: readonly string[], via: (text: string) => string[]): st
   return out.split('\0').slice(0, -1);
 }
 
-test('bash reads back every word as it was', () => {
+test('bash reads back every word as it was', withShell, () => {
   assert.deepEqual(
     readBack(hostile, text => ['-c', text]),
     hostile,
@@ -422,7 +455,7 @@ test('bash reads back every word as it was', () => {
   );
 });
 
-test('a command that looks like an assignment is still run', () => {
+test('a command that looks like an assignment is still run', withShell, () => {
   const { stderr } = spawnSync('bash', ['-c', shellCommand(['A=b', 'c'])], { encoding: 'utf8' });
   assert.match(stderr, /A=b: command not found/);
 });
@@ -465,7 +498,7 @@ if [[ $1 == export ]]; then while [[ $1 != -o ]]; do shift; done; : > "$2"; fi
   };
 }
 
-test('the script runs exactly what was planned, finds the report and exports it', () => {
+test('the script runs exactly what was planned, finds the report and exports it', withShell, () => {
   for (const { name } of captureCases) {
     const plan = caseOf(name);
     const { folder, run, calls } = standIn();
@@ -499,7 +532,7 @@ test('the script runs exactly what was planned, finds the report and exports it'
   }
 });
 
-test('the script and the printed command survive any argument', () => {
+test('the script and the printed command survive any argument', withShell, () => {
   const words = hostile.filter(word => word !== '');
   const plan = planCapture({
     command: ['python3', ...words],
@@ -521,7 +554,7 @@ test('the script and the printed command survive any argument', () => {
   fs.rmSync(folder, { recursive: true });
 });
 
-test('without nsys, and without a report, the script says so', () => {
+test('without nsys, and without a report, the script says so', withShell, () => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-capture-'));
   const script = path.join(folder, 'capture.sh');
   fs.writeFileSync(
@@ -541,7 +574,7 @@ test('without nsys, and without a report, the script says so', () => {
   fs.rmSync(folder, { recursive: true });
 });
 
-test('a program that nsys ended after its duration has not failed', () => {
+test('a program that nsys ended after its duration has not failed', withShell, () => {
   const { folder, run } = standIn();
   const nsys = path.join(folder, 'bin/nsys');
   fs.appendFileSync(nsys, 'if [[ $1 == profile ]]; then exit 143; fi\n');

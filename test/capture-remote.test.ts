@@ -11,12 +11,16 @@ import * as path from 'node:path';
 import { after, beforeEach, test } from 'node:test';
 import { UserError } from '../src/base/user-error.js';
 import { copyBack } from '../src/capture/run/copy-back.js';
+import { agentThere } from '../src/capture/run/find-agent.js';
 import { doubtsAbout, lookAt } from '../src/capture/run/remote-machine.js';
 import { runFailure, type StopRequests } from '../src/capture/run/run-plan.js';
 import { fetchRemote, type RemoteOptions, runRemote } from '../src/capture/run/run-remote.js';
-import { kubectlTransport, runHere, sshTransport } from '../src/capture/run/transport.js';
+import { kubectlTransport, localTransport, sshTransport } from '../src/capture/run/transport.js';
 import { writeRecipe } from '../src/capture/run/write-recipe.js';
 import { projectRoot } from '../src/testing/captures.js';
+import { lacks } from '../src/testing/needs.js';
+
+const withShell = { skip: lacks('shell') };
 
 const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-far-'));
 const ownPath = process.env.PATH ?? '';
@@ -70,7 +74,9 @@ case "$3" in *'head -c "$3"'*) if [ -f @FAR@/break ]; then
   n=$(cat @FAR@/break); if [ "$n" -le 0 ]; then env -i PATH=@FAR@/bin "$@" | head -c 1000; echo 'error: unable to upgrade connection: pod does not exist' >&2; exit 1; fi
   echo $((n-1)) > @FAR@/break; fi
   echo piece >> @FAR@/pieces ;; esac
-exec env -i HOME=@FAR@/home TMPDIR=@FAR@/tmp PATH=@FAR@/bin FAR=@FAR@ "$@"
+# The far side has its own folders of packages, whatever this machine has in them.
+A=$1 B=$2 S=$(printf '%s' "$3" | sed 's#/\\(opt/nvidia\\|usr/l[a-z]*/[cn]\\)#@FAR@/\\1#g'); shift 3
+exec env -i HOME=@FAR@/home TMPDIR=@FAR@/tmp PATH=@FAR@/bin FAR=@FAR@ "$A" "$B" "$S" "$@"
 `;
 /** As sshd does: the words become one line for a shell there. */
 const SSH = `#!/bin/sh
@@ -155,7 +161,7 @@ for (const [name, transport] of [
   ['a pod', pod],
   ['ssh', () => sshTransport('me@machine')],
 ] as const)
-  test(`${name}: run, watched, copied back, cleaned up; no word is read by a shell`, async () => {
+  test(`${name}: run, watched, copied back, cleaned up; no word is read by a shell`, withShell, async () => {
     withNsys();
     const seen: number[] = [];
     const words = ['3', ...HOSTILE];
@@ -177,12 +183,12 @@ for (const [name, transport] of [
     cleanThere();
   });
 
-test('what the agent wrote there comes along, under the name of the report', async () => {
+test('what the agent wrote there comes along, under the name of the report', withShell, async () => {
   withNsys();
   const lines = ['', 'printf {} > "$STEPSCOPE_SIDECAR"', 'printf %s "$PYTHONPATH" > "$FAR/home/path"', ''];
   script(inFar('bin', 'engine'), ENGINE.replace('\n', lines.join('\n')));
   const kubectl = path.join(work, 'here', 'kubectl');
-  script(kubectl, KUBECTL.replace('FAR=@FAR@ "$@"\n', 'FAR=@FAR@ PYTHONPATH=/theirs "$@"\n'));
+  script(kubectl, KUBECTL.replace('FAR=@FAR@ "$A"', 'FAR=@FAR@ PYTHONPATH=/theirs "$A"'));
   const result = await runRemote(
     pod(),
     options(['3'], {
@@ -209,33 +215,66 @@ test('what the agent wrote there comes along, under the name of the report', asy
   cleanThere();
 });
 
-test('an interrupt reaches nsys there, which keeps what it has; a second one ends it', async () => {
-  withNsys();
-  const stopAfter = (...times: number[]): StopRequests => ({
-    listen(onRequest) {
-      const timers = times.map(ms => setTimeout(onRequest, ms));
-      return () => timers.forEach(clearTimeout);
-    },
-  });
-  const kept = await runRemote(pod(), options(['100000'], { stop: stopAfter(600) }));
-  assert.deepEqual([kept.stoppedBy, kept.files.length], ['interrupt', 1]);
-  cleanThere();
-  const other = path.join(work, 'out', 'other.nsys-rep');
-  // Deaf to the first: what comes of it is nothing, and nobody stays.
-  fs.writeFileSync(
-    inFar('bin', 'nsys'),
-    NSYS.replace('trap stop INT', "trap '' INT").replaceAll('@FAR@', far),
-    { mode: 0o755 },
-  );
-  const ended = await runRemote(pod(), options(['100000'], { stop: stopAfter(500, 900), output: other }));
-  assert.equal(ended.stoppedBy, 'kill');
-  assert.equal(runFailure(ended)!.code, 'capture-failed');
-  cleanThere();
-  const left = fs
-    .readdirSync('/proc')
-    .filter(pid => /^\d+$/.test(pid) && commandOf(pid).includes(inFar('bin', 'engine')));
-  assert.deepEqual(left, []);
-});
+test(
+  'the agent: sent along where it is missing there, left out where the same one is installed',
+  withShell,
+  async () => {
+    withNsys();
+    const there = inFar('bin', 'python3');
+    const ask = (version: string) => script(there, `#!/bin/sh\nif [ "$1" = -c ]; then echo ${version}; fi\n`);
+    const ours = { folder: path.join(projectRoot, 'agent'), version: '1.2.3' };
+    const sent = inFar('tmp', 'agent');
+    script(inFar('bin', 'engine'), '#!/usr/bin/env python3\n');
+    for (const command of ['python3 serve.py', 'mpirun -n 2 env A=b python3 serve.py', 'engine']) {
+      const words = command.split(' ');
+      ask('1.2.3');
+      assert.deepEqual(await agentThere(pod(), words, ours, sent), { ours: '1.2.3', installed: '1.2.3' });
+      assert.ok(!fs.existsSync(sent));
+      ask('1.2.2');
+      assert.deepEqual(await agentThere(pod(), words, ours, sent), { ours: '1.2.3', installed: '1.2.2' });
+      const parts = ['_stepscope_start.py', 'sitecustomize.py', 'stepscope_agent'];
+      assert.deepEqual(fs.readdirSync(sent).sort(), parts);
+      fs.rmSync(sent, { recursive: true });
+    }
+    fs.rmSync(there);
+    assert.deepEqual(await agentThere(sshTransport('me@machine'), ['python3'], ours, sent), {
+      ours: '1.2.3',
+    });
+    assert.ok(fs.existsSync(path.join(sent, 'stepscope_agent/__init__.py')));
+  },
+);
+
+test(
+  'an interrupt reaches nsys there, which keeps what it has; a second one ends it',
+  withShell,
+  async () => {
+    withNsys();
+    const stopAfter = (...times: number[]): StopRequests => ({
+      listen(onRequest) {
+        const timers = times.map(ms => setTimeout(onRequest, ms));
+        return () => timers.forEach(clearTimeout);
+      },
+    });
+    const kept = await runRemote(pod(), options(['100000'], { stop: stopAfter(600) }));
+    assert.deepEqual([kept.stoppedBy, kept.files.length], ['interrupt', 1]);
+    cleanThere();
+    const other = path.join(work, 'out', 'other.nsys-rep');
+    // Deaf to the first: what comes of it is nothing, and nobody stays.
+    fs.writeFileSync(
+      inFar('bin', 'nsys'),
+      NSYS.replace('trap stop INT', "trap '' INT").replaceAll('@FAR@', far),
+      { mode: 0o755 },
+    );
+    const ended = await runRemote(pod(), options(['100000'], { stop: stopAfter(500, 900), output: other }));
+    assert.equal(ended.stoppedBy, 'kill');
+    assert.equal(runFailure(ended)!.code, 'capture-failed');
+    cleanThere();
+    const left = fs
+      .readdirSync('/proc')
+      .filter(pid => /^\d+$/.test(pid) && commandOf(pid).includes(inFar('bin', 'engine')));
+    assert.deepEqual(left, []);
+  },
+);
 
 function commandOf(pid: string): string {
   try {
@@ -245,37 +284,41 @@ function commandOf(pid: string): string {
   }
 }
 
-test('a pod that goes away in the middle of a copy: the next copy goes on from there', async () => {
-  const content = randomBytes(50_000);
-  fs.writeFileSync(inFar('home', 'big report'), content);
-  const target = path.join(work, 'big');
-  fs.writeFileSync(inFar('break'), '5');
-  const options = { pieceBytes: 4096, tries: 2, waitMs: 1 };
-  const error = await refused(() => copyBack(pod(), inFar('home', 'big report'), target, options));
-  assert.match(error.message, /broke off: .*pod does not exist/);
-  const [partial] = fs.readdirSync(work).filter(name => name.endsWith('.partial'));
-  assert.equal(
-    fs.statSync(path.join(work, partial)).size,
-    5 * 4096,
-    'half a piece was kept, or a whole one lost',
-  );
-  fs.rmSync(inFar('break'));
-  fs.rmSync(inFar('pieces'));
-  await copyBack(pod(), inFar('home', 'big report'), target, options);
-  const hash = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
-  assert.equal(hash(fs.readFileSync(target)), hash(content));
-  assert.equal(
-    fs.readFileSync(inFar('pieces'), 'utf8').split('\n').length - 1,
-    8,
-    'it began again from the start',
-  );
-  assert.deepEqual(
-    fs.readdirSync(work).filter(name => name.endsWith('.partial')),
-    [],
-  );
-});
+test(
+  'a pod that goes away in the middle of a copy: the next copy goes on from there',
+  withShell,
+  async () => {
+    const content = randomBytes(50_000);
+    fs.writeFileSync(inFar('home', 'big report'), content);
+    const target = path.join(work, 'big');
+    fs.writeFileSync(inFar('break'), '5');
+    const options = { pieceBytes: 4096, tries: 2, waitMs: 1 };
+    const error = await refused(() => copyBack(pod(), inFar('home', 'big report'), target, options));
+    assert.match(error.message, /broke off: .*pod does not exist/);
+    const [partial] = fs.readdirSync(work).filter(name => name.endsWith('.partial'));
+    assert.equal(
+      fs.statSync(path.join(work, partial)).size,
+      5 * 4096,
+      'half a piece was kept, or a whole one lost',
+    );
+    fs.rmSync(inFar('break'));
+    fs.rmSync(inFar('pieces'));
+    await copyBack(pod(), inFar('home', 'big report'), target, options);
+    const hash = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+    assert.equal(hash(fs.readFileSync(target)), hash(content));
+    assert.equal(
+      fs.readFileSync(inFar('pieces'), 'utf8').split('\n').length - 1,
+      8,
+      'it began again from the start',
+    );
+    assert.deepEqual(
+      fs.readdirSync(work).filter(name => name.endsWith('.partial')),
+      [],
+    );
+  },
+);
 
-test('a copy overwrites nothing but by force', async () => {
+test('a copy overwrites nothing but by force', withShell, async () => {
   fs.writeFileSync(inFar('home', 'report'), 'new');
   const target = path.join(work, 'mine');
   fs.writeFileSync(target, 'old');
@@ -289,13 +332,14 @@ test('a copy overwrites nothing but by force', async () => {
   assert.equal(fs.readFileSync(target, 'utf8'), 'new');
 });
 
-test('what arrived otherwise than it was sent is refused', async () => {
+test('what arrived otherwise than it was sent is refused', withShell, async () => {
   const file = path.join(work, 'source');
   fs.writeFileSync(file, 'x'.repeat(100));
+  const { exec } = localTransport;
   const lying = {
     name: 'here',
-    exec: async (...[command, ...rest]: Parameters<typeof runHere>) => {
-      const answer = await runHere(command, ...rest);
+    exec: async (...[command, ...rest]: Parameters<typeof exec>) => {
+      const answer = await exec(command, ...rest);
       return command[2].includes('sha256sum') ? { ...answer, stdout: `100\n${'0'.repeat(64)}  -\n` } : answer;
     },
   };
@@ -304,7 +348,7 @@ test('what arrived otherwise than it was sent is refused', async () => {
   assert.ok(!fs.existsSync(path.join(work, 'copy')));
 });
 
-test('reports that could not be fetched stay there, and their place is named', async () => {
+test('reports that could not be fetched stay there, and their place is named', withShell, async () => {
   withNsys();
   fs.writeFileSync(inFar('break'), '0');
   const notices: string[] = [];
@@ -322,7 +366,7 @@ test('reports that could not be fetched stay there, and their place is named', a
   assert.equal((await refused(() => fetchRemote(pod(), '/etc', options()))).code, 'usage');
 });
 
-test('no nsys there: said, or brought along as a tree', async () => {
+test('no nsys there: said, or brought along as a tree', withShell, async () => {
   script(inFar('bin', 'engine'), ENGINE);
   const error = await refused(() => runRemote(pod(), options()));
   assert.equal(error.code, 'needs-nsys');
@@ -336,7 +380,7 @@ test('no nsys there: said, or brought along as a tree', async () => {
   cleanThere();
 });
 
-test('a package needs root, is put in place by dpkg, and room for it', async () => {
+test('a package needs root, is put in place by dpkg, and room for it', withShell, async () => {
   script(inFar('bin', 'engine'), ENGINE);
   const deb = path.join(work, 'nsight systems.deb');
   fs.writeFileSync(deb, NSYS.replaceAll('@FAR@', far));
@@ -365,7 +409,7 @@ test('a package needs root, is put in place by dpkg, and room for it', async () 
   cleanThere();
 });
 
-test('a disk that fills up there while the report is written', async () => {
+test('a disk that fills up there while the report is written', withShell, async () => {
   withNsys();
   fs.writeFileSync(inFar('full'), '');
   const error = await refused(() => runRemote(pod(), options()));
@@ -398,7 +442,7 @@ test('what kubectl and ssh refuse comes with what to do', async () => {
     assert.equal((await refused(() => sshTransport(name))).code, 'usage', name);
 });
 
-test('a machine without GPU, rights or visible devices is doubted, with the fix', async () => {
+test('a machine without GPU, rights or visible devices is doubted, with the fix', withShell, async () => {
   const machine = await lookAt(pod());
   assert.equal(machine.nsys, undefined);
   const doubts = doubtsAbout({ root: false, gpus: 0, visibleDevices: '', freeBytes: 1 }, true).join('\n');
@@ -407,7 +451,7 @@ test('a machine without GPU, rights or visible devices is doubted, with the fix'
   assert.deepEqual(doubtsAbout({ root: true, gpus: 1, freeBytes: 1 }, true), []);
 });
 
-test('the one-line form for CI hands its words on as they are', () => {
+test('the one-line form for CI hands its words on as they are', withShell, () => {
   const bin = path.join(work, 'project/bin');
   fs.mkdirSync(path.join(work, 'project/scripts'), { recursive: true });
   fs.mkdirSync(bin, { recursive: true });

@@ -18,9 +18,11 @@ import type { Runnable } from '../src/capture/run/runnable.js';
 import { warmUp } from '../src/capture/run/server-calls.js';
 import { recipeBeside, recipePath, writeRecipe } from '../src/capture/run/write-recipe.js';
 import { captureLines } from '../src/cli/capture-lines.js';
-import { candidatePaths } from '../src/import/nsys-rep/find-nsys.js';
 import { openProfile } from '../src/import/open.js';
 import { projectRoot } from '../src/testing/captures.js';
+import { lacks, locate } from '../src/testing/needs.js';
+
+const withShell = { skip: lacks('shell') };
 
 const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-run-'));
 let work = '';
@@ -35,7 +37,7 @@ afterEach(() => {
 });
 after(() => fs.rmSync(scratch, { recursive: true, force: true }));
 
-const realNsys = candidatePaths({ env: process.env, platform: process.platform, root: '' })[0];
+const realNsys = locate('nsys') ?? '';
 
 function program(name: string, text: string): string {
   const file = path.join(work, name);
@@ -115,18 +117,22 @@ test('progress comes from the four shapes of the iteration log', async () => {
   assert.equal(text.match(/window has begun/g)?.length, 1);
 });
 
-test('what is there is not overwritten, and with force an old file is not taken for a new one', async () => {
-  fs.writeFileSync(path.join(work, 'trace.json'), 'old');
-  const command = ['true'];
-  const error = await refused(run(plain(command)));
-  assert.match(error.message, /trace\.json is there already/);
-  const result = await run(plain(command), { force: true });
-  assert.deepEqual(result.files, []);
-  assert.match(runFailure(result)!.message, /No report was written: the command ended with status 0/);
-  assert.equal(fs.readFileSync(path.join(work, 'trace.json'), 'utf8'), 'old');
-});
+test(
+  'what is there is not overwritten, and with force an old file is not taken for a new one',
+  withShell,
+  async () => {
+    fs.writeFileSync(path.join(work, 'trace.json'), 'old');
+    const command = ['true'];
+    const error = await refused(run(plain(command)));
+    assert.match(error.message, /trace\.json is there already/);
+    const result = await run(plain(command), { force: true });
+    assert.deepEqual(result.files, []);
+    assert.match(runFailure(result)!.message, /No report was written: the command ended with status 0/);
+    assert.equal(fs.readFileSync(path.join(work, 'trace.json'), 'utf8'), 'old');
+  },
+);
 
-test('a missing folder is made, since nsys would wait for it forever', async () => {
+test('a missing folder is made, since nsys would wait for it forever', withShell, async () => {
   const file = path.join(work, 'new/folder/trace.json');
   const result = await run({
     ...plain(['cp', '/etc/hostname', file]),
@@ -145,7 +151,7 @@ test('a failing command says its status and its own last words', async () => {
   );
 });
 
-test('whatever detaches itself is ended', async () => {
+test('whatever detaches itself is ended', withShell, async () => {
   const file = path.join(work, 'trace.json');
   const lines =
     'setsid sh -c "trap \'\' TERM; while :; do sleep 0.2; done" >/dev/null 2>&1 & sleep 0.3; echo "{}" > "$1"';
@@ -194,7 +200,7 @@ test('time runs out: asked first, ended when it does not listen', async () => {
   );
 });
 
-test('a full disk is refused before, and stops the capture while it runs', async () => {
+test('a full disk is refused before, and stops the capture while it runs', withShell, async () => {
   const error = await refused(
     run({ ...plain(['true']), estimate: { bytes: 5e9 } }, { freeBytes: () => 1e9 }),
   );
@@ -281,7 +287,7 @@ test('a server is waited for, sent requests and stopped', async () => {
   assert.equal(callsOf().filter(call => call === 'POST /v1/completions').length, 3);
 });
 
-test('a server that never comes up is ended, and its last line told', async () => {
+test('a server that never comes up is ended, and its last line told', withShell, async () => {
   const port = freePort();
   const silent = { ...served(port), command: ['sh', '-c', 'echo loading shard 3; sleep 60'] };
   const late = await refused(
@@ -344,9 +350,8 @@ int main(int n, char **v) { char b[99]; for (int i = 0; i < atoi(v[1]); i++) {
   sprintf(b, "[Executor] _forward_step %d: 0 ctx reqs, 8 gen reqs", i); nvtxRangePushA(b); usleep(1000); nvtxRangePop();
   printf("iter = %d, global_rank = 0, rank = 0, currank_total_requests = 0/8, states = {}\\n", i); fflush(stdout); } return 0; }`;
 
-/** The program, and the plan around it; undefined where nsys, its headers or a compiler are missing. */
-function underNsys(steps: number): Runnable | undefined {
-  if (!realNsys) return undefined;
+/** The program, and the plan around it. */
+function underNsys(steps: number): Runnable {
   const include = path.join(path.dirname(fs.realpathSync(realNsys)), 'nvtx/include');
   fs.writeFileSync(path.join(work, 'engine.c'), ENGINE);
   const engine = path.join(work, 'engine-nvtx');
@@ -359,7 +364,7 @@ function underNsys(steps: number): Runnable | undefined {
     '-ldl',
     '-lpthread',
   ]);
-  if (built.status !== 0) return undefined;
+  assert.equal(built.status, 0, String(built.stderr));
   const output = path.join(work, 'with space; true');
   const flags = ['-t', 'nvtx', '-s', 'none', '--cpuctxsw=none', '-o', output];
   return {
@@ -370,7 +375,7 @@ function underNsys(steps: number): Runnable | undefined {
   };
 }
 
-const missing = 'no nsys with its NVTX headers and a C compiler on this machine';
+const withNsys = { skip: lacks('nsys', 'compiler') };
 
 test('the file of the agent alone is no report', async () => {
   const output = path.join(work, 'alone');
@@ -391,13 +396,10 @@ test('the file of the agent alone is no report', async () => {
   assert.match(runFailure(result)!.message, /No report was written/);
 });
 
-test('the real nsys around real ranges: a report that opens', async t => {
+test('the real nsys around real ranges: a report that opens', withNsys, async () => {
   const plan = underNsys(30);
-  if (!plan) return t.skip(missing);
   const result = await run(plan);
   assert.deepEqual([result.status, result.iterations], [0, { first: 0, last: 29 }]);
-  if (!result.files[0]?.path.endsWith('.nsys-rep'))
-    return t.skip('this nsys has no importer: only a stream was left');
   const profile = await openProfile([result.files[0].path], { workers: 0 });
   const names = [...(profile.tables.ranges!.name as unknown as Int32Array)].map(id =>
     profile.strings.text(id),
@@ -405,13 +407,10 @@ test('the real nsys around real ranges: a report that opens', async t => {
   assert.equal(names.filter(name => name.startsWith('[Executor] _forward_step')).length, 30);
 });
 
-test('the real nsys interrupted in the middle: what there is, and nobody left', async t => {
+test('the real nsys interrupted in the middle: what there is, and nobody left', withNsys, async () => {
   const plan = underNsys(1_000_000);
-  if (!plan) return t.skip(missing);
   const result = await run(plan, { stop: stopAfter(3000) });
   assert.equal(result.stoppedBy, 'interrupt');
-  if (!result.files[0]?.path.endsWith('.nsys-rep'))
-    return t.skip('this nsys has no importer: only a stream was left');
   const profile = await openProfile([result.files[0].path], { workers: 0 });
   assert.ok(profile.tables.ranges!.length > 10);
   // Killed while it collects: no report, a clear message, and the program under nsys is gone too (afterEach looks).

@@ -10,8 +10,11 @@ import { commands } from '../src/cli/main.js';
 import { numberFormatter } from '../src/report/csv.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
 import { assertGolden } from '../src/testing/golden.js';
+import { lacks } from '../src/testing/needs.js';
 import { parseCsv } from '../src/testing/parse-csv.js';
 import { runStepscope } from './run-stepscope.js';
+
+const withShell = { skip: lacks('shell') };
 
 const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-cli-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -271,7 +274,7 @@ test('every command has help with examples', async () => {
   assert.equal((await stepscope(['stats', '--list'])).out.trim().split('\n').length, statsReports.length);
 });
 
-test('the real command runs, and a closed pipe is no error', () => {
+test('the real command runs, and a closed pipe is no error', withShell, () => {
   const bin = path.join(projectRoot, 'bin/stepscope');
   const direct = spawnSync(process.execPath, [bin, 'info', capturePath('eager')], { encoding: 'utf8' });
   assert.equal(direct.status, 0, direct.stderr);

@@ -10,13 +10,14 @@ import { familiesOfTable } from '../src/compare/kernel-table-families.js';
 import { readKernelTables } from '../src/import/kernel-table/read-kernel-tables.js';
 import { openProfile } from '../src/import/open.js';
 import { captureNames, capturePath, capturesFolder, projectRoot } from '../src/testing/captures.js';
+import { lacks } from '../src/testing/needs.js';
 import { runStepscope } from './run-stepscope.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-benchmarks-'));
 after(() => rmSync(folder, { recursive: true }));
 const at = (name: string) => path.join(folder, name);
 const seed = path.join(projectRoot, '../shared/seeds/004-practice-log.txt');
-const skip = existsSync(seed) ? false : 'no ../shared beside the project';
+const skip = lacks('seeds');
 const serving = path.join(projectRoot, 'test/fixtures/bench/vllm-serve.json');
 
 const stepscope = (...args: string[]) => runStepscope(args, 120);

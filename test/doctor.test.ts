@@ -9,6 +9,9 @@ import { type DoctorFacts, diagnose } from '../src/capture/doctor.js';
 import { probeWith, pythonVersions } from '../src/capture/run-probe.js';
 import { freeBytes, readRights } from '../src/cli/machine-facts.js';
 import { projectRoot } from '../src/testing/captures.js';
+import { lacks } from '../src/testing/needs.js';
+
+const withShell = { skip: lacks('shell') };
 
 const healthy: DoctorFacts = {
   nsys: [{ path: '/opt/nsys', version: '2025.3.1.90' }],
@@ -113,7 +116,7 @@ test('rights are read from files that may be missing or odd', () => {
   fs.rmSync(root, { recursive: true });
 });
 
-test('programs that hang or are missing are answers', async () => {
+test('programs that hang or are missing are answers', withShell, async () => {
   const begun = Date.now();
   const slow = await probeWith(process.env, 300)('sleep', ['30']);
   assert.deepEqual([slow.found, slow.ok], [true, false]);

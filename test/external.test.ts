@@ -1,6 +1,5 @@
 /** Other people's profiles and logs, where that folder is beside the project: everything opens, nothing is guessed. */
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import * as path from 'node:path';
 import { test } from 'node:test';
 import { summarizeCapture } from '../src/analyze/info.js';
@@ -8,9 +7,10 @@ import { statsReports } from '../src/analyze/stats/index.js';
 import { defaultOptions, runReport } from '../src/analyze/stats/report.js';
 import { openProfile } from '../src/import/open.js';
 import { externalFiles, externalFolder } from '../src/testing/captures.js';
+import { lacks } from '../src/testing/needs.js';
 import { validateProfile } from '../src/testing/validate-profile.js';
 
-const skip = existsSync(externalFolder) ? false : `${externalFolder} is not here`;
+const skip = lacks('external');
 const external = (name: string) => path.join(externalFolder, name);
 const open = async (name: string) => {
   const profile = await openProfile([external(name)]);

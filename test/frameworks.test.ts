@@ -28,10 +28,10 @@ import { openProfile } from '../src/import/open.js';
 import type { BenchRun } from '../src/model/bench-run.js';
 import { frameworksSchema } from '../src/report/frameworks-json.js';
 import { text } from '../src/report/text.js';
-import { findBrowser, NO_BROWSER } from '../src/testing/browser.js';
 import { captureNames, capturePath, projectRoot } from '../src/testing/captures.js';
 import { drawEngine } from '../src/testing/drawn-engine.js';
 import { assertGolden, assertSameText } from '../src/testing/golden.js';
+import { lacks, locate } from '../src/testing/needs.js';
 import { parseCsv } from '../src/testing/parse-csv.js';
 import { runStepscope } from './run-stepscope.js';
 
@@ -43,7 +43,7 @@ function compareFrameworks(inputs: readonly FrameworkInput[]) {
 const examples = path.join(projectRoot, 'docs/examples');
 const bundled = path.join(examples, 'frameworks-bundled.yaml');
 const folder = process.env.REPORT_FOLDER ?? mkdtempSync(path.join(tmpdir(), 'stepscope-frameworks-'));
-const executable = findBrowser();
+const executable = locate('browser');
 let browser: Browser;
 before(async () => {
   if (executable) browser = await chromium.launch({ executablePath: executable, args: ['--no-sandbox'] });
@@ -512,7 +512,7 @@ test('the page is one file that asks for nothing', async () => {
   assert.match(markup, /Content-Security-Policy" content="default-src 'none'/);
 });
 
-test('the page draws its charts, wide and narrow', { skip: executable ? false : NO_BROWSER }, async () => {
+test('the page draws its charts, wide and narrow', { skip: lacks('browser') }, async () => {
   for (const [width, colorScheme] of [
     [1280, 'light'],
     [390, 'dark'],

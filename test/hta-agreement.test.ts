@@ -4,7 +4,7 @@
  * the definition is the whole difference.
  */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import * as path from 'node:path';
 import { test } from 'node:test';
 import { Analyzer } from '../src/analyze/analysis.js';
@@ -17,6 +17,7 @@ import { openProfile } from '../src/import/open.js';
 import type { Profile, Row } from '../src/model/profile.js';
 import { tableNamed } from '../src/model/rows.js';
 import { externalFolder, projectRoot, readText } from '../src/testing/captures.js';
+import { lacks } from '../src/testing/needs.js';
 
 interface Figures {
   readonly idle: number;
@@ -262,13 +263,8 @@ const open = async (name: string) => {
   return { analyzer, pieces, work: analyzer.get(gpuWork), theirs: traces[name] };
 };
 
-const missing = (name: string) => {
-  const file = path.join(externalFolder, name);
-  return existsSync(file) ? false : `${file} is not here`;
-};
-
 for (const name of Object.keys(traces)) {
-  const skip = missing(name);
+  const skip = lacks('external');
 
   test(`HTA's definitions over our columns give HTA's figures: ${name}`, { skip }, async () => {
     const { pieces, theirs } = await open(name);

@@ -1,6 +1,5 @@
 /** Kernel families: real names fall where they belong, and whatever a file holds, classifying stays quick and calm. */
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import * as path from 'node:path';
 import { test } from 'node:test';
 import { UserError } from '../src/base/user-error.js';
@@ -13,6 +12,7 @@ import { parseUserRules } from '../src/catalog/kernels/user-rules.js';
 import { openProfile } from '../src/import/open.js';
 import type { Row } from '../src/model/profile.js';
 import { captureNames, capturePath, externalFiles, externalFolder } from '../src/testing/captures.js';
+import { lacks } from '../src/testing/needs.js';
 import { kernelNameCases } from './kernel-name-cases.js';
 
 const { classify, explain } = createClassifier();
@@ -147,8 +147,9 @@ test('time grows no faster than names', () => {
       return best;
     };
     cost(10_000);
-    // Ten times the length may take ten times as long; a hundred times would be quadratic.
-    assert.ok(cost(100_000) < 50 * cost(10_000) + 2, `shape ${i}`);
+    // Ten times the length may take ten times as long; a hundred times would be quadratic, on a busy machine at every try.
+    const isLinear = () => cost(100_000) < 50 * cost(10_000) + 2;
+    assert.ok([1, 2, 3, 4].some(isLinear), `shape ${i}`);
   }
 });
 
@@ -341,7 +342,7 @@ test('families cover at least 97% of kernel time in captures of models', async (
   for (const name of models) assertCovered(name, await familyTimes(capturePath(name)));
 });
 
-const skip = existsSync(externalFolder) ? false : `${externalFolder} is not here`;
+const skip = lacks('external');
 
 test('families cover at least 97% of kernel time in profiles of others', { skip }, async () => {
   let covered = 0;

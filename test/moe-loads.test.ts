@@ -23,6 +23,7 @@ import {
   storedZip,
   torchSaved,
 } from '../src/testing/load-files.js';
+import { lacks } from '../src/testing/needs.js';
 import { randomNumbers } from '../src/testing/random-profile.js';
 
 const temporary = mkdtempSync(path.join(tmpdir(), 'stepscope-moe-'));
@@ -420,7 +421,7 @@ test('a long series is thinned, not cut', () => {
 });
 
 const external = externalFiles(/expert-load.*\.json(\.gz)?$/);
-test('real counts of DeepSeek-V3', { skip: external.length === 0 && 'no external files' }, async () => {
+test('real counts of DeepSeek-V3', { skip: lacks('external') }, async () => {
   const { shape, steps } = await read(external[0]);
   assert.equal(shape.experts, 256);
   assert.equal(shape.layers.length, 61);

@@ -34,6 +34,7 @@ import { moePlaceSchema } from '../src/report/moe-place-json.js';
 import { capturePath, externalFiles, projectRoot } from '../src/testing/captures.js';
 import { assertGolden, assertSameText } from '../src/testing/golden.js';
 import { npyOf } from '../src/testing/load-files.js';
+import { lacks } from '../src/testing/needs.js';
 import { parseCsv } from '../src/testing/parse-csv.js';
 import { plainPlacement } from '../src/testing/placements.js';
 import { randomNumbers } from '../src/testing/random-profile.js';
@@ -664,7 +665,7 @@ test('place writes what was asked for, and says what cannot be', async () => {
 
 const external = externalFiles(/expert-load.*\.json(\.gz)?$/);
 test('real counts of DeepSeek-V3: dense layers are left out, placement wins back most', {
-  skip: external.length === 0 && 'no external files',
+  skip: lacks('external'),
 }, async () => {
   const { out } = await stepscope([external[0], '--json', '--gpus', '32', '--replicas', '32']);
   const document = JSON.parse(out);
@@ -676,11 +677,7 @@ test('real counts of DeepSeek-V3: dense layers are left out, placement wins back
 });
 
 const figures = path.join(projectRoot, 'test/fixtures/moe/expert-parallel.json');
-test('predictions hold against measurements on a GPU', {
-  skip:
-    !existsSync(figures) &&
-    'test/fixtures/moe/expert-parallel.json is not there: run bench/expert-parallel.py on a GPU',
-}, () => {
+test('predictions hold against measurements on a GPU', () => {
   const { fit, cases, perfect, shape } = JSON.parse(readFileSync(figures, 'utf8'));
   const model = fitExpertTime(fit)!;
   const close = (predicted: number, measured: number, what: string) =>

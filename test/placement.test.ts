@@ -1,6 +1,6 @@
 /** Placing experts: the published method gives its published example, and ours is never worse. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import * as path from 'node:path';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
@@ -8,6 +8,7 @@ import { betterPlacement } from '../src/moe/placement/better-placement.js';
 import { eplb } from '../src/moe/placement/eplb.js';
 import { gpuLoads } from '../src/moe/placement/placement.js';
 import { externalFolder } from '../src/testing/captures.js';
+import { lacks } from '../src/testing/needs.js';
 import { imbalance, plainPlacement } from '../src/testing/placements.js';
 import { randomNumbers } from '../src/testing/random-profile.js';
 
@@ -111,7 +112,7 @@ test('what cannot be placed is said', () => {
 const real = path.join(externalFolder, 'expert-load/sglang-deepseek-v3-logical-count.json.gz');
 
 test('the same on real loads of DeepSeek-V3, layer by layer', {
-  skip: existsSync(real) ? false : 'no external profiles beside the project',
+  skip: lacks('external'),
 }, () => {
   let layers = JSON.parse(gunzipSync(readFileSync(real)).toString('utf8'));
   if (!Array.isArray(layers)) layers = layers.logical_count;

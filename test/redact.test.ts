@@ -12,13 +12,8 @@ import { Removals } from '../src/redact/removals.js';
 import { TraceRewriter } from '../src/redact/rewrite-trace.js';
 import { scrubText } from '../src/redact/scrub-text.js';
 import { TraceRules } from '../src/redact/trace-rules.js';
-import {
-  captureNames,
-  capturePath,
-  externalFiles,
-  externalFolder,
-  projectRoot,
-} from '../src/testing/captures.js';
+import { captureNames, capturePath, externalFiles, projectRoot } from '../src/testing/captures.js';
+import { lacks } from '../src/testing/needs.js';
 import {
   exportSecrets,
   plantedExport,
@@ -189,7 +184,7 @@ test('every capture of ours gives the same results', async () => {
 });
 
 test("other people's profiles give the same results, hashed or not", {
-  skip: fs.existsSync(externalFolder) ? false : 'needs a folder of external profiles (STEPSCOPE_EXTERNAL)',
+  skip: lacks('external'),
 }, async () => {
   // Of ranks that differ in little one is enough.
   const files = externalFiles(/\.(sqlite|json)\.gz$/).filter(

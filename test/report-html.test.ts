@@ -20,9 +20,9 @@ import { Cutter, levels } from '../src/report/html/limits.js';
 import { type Assets, pageOf, renderReport } from '../src/report/html/page.js';
 import { composeReport } from '../src/report/html/sections.js';
 import { budgetStack, stepStrip } from '../src/report/html/step-charts.js';
-import { findBrowser, NO_BROWSER } from '../src/testing/browser.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
 import { drawProfile } from '../src/testing/drawn-profile.js';
+import { lacks, locate } from '../src/testing/needs.js';
 import { runStepscope } from './run-stepscope.js';
 
 const captures = ['eager', 'graph', 'graphmode', 'client', 'membound', 'run-ahead', 'two-processes'];
@@ -47,8 +47,8 @@ const assets: Assets = {
   madeBy: 'a test',
 };
 
-const executable = findBrowser();
-const skip = executable ? false : NO_BROWSER;
+const executable = locate('browser');
+const skip = lacks('browser');
 
 let browser: Browser;
 before(async () => {

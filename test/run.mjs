@@ -1,38 +1,71 @@
 // The whole test: format and lint, build (which is the type check), then every test file.
+//
+//   node test/run.mjs                  everything
+//   node test/run.mjs cli moe          the test files whose name holds one of these
+//   node test/run.mjs --no-skips       fails where a test was skipped without an excuse (test/closing-lines.ts)
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const require = createRequire(import.meta.url);
+const node = process.execPath;
 
-function step(title, command, args) {
+function run(title, command, args) {
   process.stdout.write(`\n${title}\n`);
   const { status, error } = spawnSync(command, args, { stdio: 'inherit' });
   if (error) throw error;
-  if (status !== 0) process.exit(status ?? 1);
+  return status ?? 1;
+}
+
+function step(title, command, args) {
+  const status = run(title, command, args);
+  if (status !== 0) process.exit(status);
 }
 
 /** A tool's own file: packages do not export their commands. */
 const tool = (name, file) => path.join(path.dirname(require.resolve(`${name}/package.json`)), file);
 
-const node = process.execPath;
 step('format and lint', node, [tool('@biomejs/biome', 'bin/biome'), 'check', '.']);
 step('build and type check', node, [tool('typescript', 'bin/tsc'), '-p', '.']);
 step('build the page', node, [tool('typescript', 'bin/tsc'), '-p', 'src/web']);
 step('', node, [tool('vite', 'bin/vite.js'), 'build']);
-const only = process.argv.slice(2);
+
+const words = process.argv.slice(2);
+const mayNotSkip = words.includes('--no-skips');
+const only = words.filter(word => !word.startsWith('--'));
 // By source, not by what an earlier build may have left in dist.
 const files = readdirSync('test', { recursive: true })
   .filter(name => name.endsWith('.test.ts') && (only.length === 0 || only.some(part => name.includes(part))))
   .map(name => `dist/test/${name.replace(/ts$/, 'js')}`)
   .sort();
-step(`tests (${files.length} files)`, node, [
+
+const folder = mkdtempSync(path.join(os.tmpdir(), 'stepscope-results-'));
+const resultsFile = path.join(folder, 'results.jsonl');
+const status = run(`tests (${files.length} files)`, node, [
   '--test',
-  '--test-reporter=spec',
   // Two at a time: most wait for programs they started.
   '--test-concurrency=2',
+  '--test-reporter=spec',
+  '--test-reporter-destination=stdout',
+  '--test-reporter=./dist/test/results-reporter.js',
+  `--test-reporter-destination=${resultsFile}`,
   ...files,
 ]);
+const results = readFileSync(resultsFile, 'utf8')
+  .split('\n')
+  .filter(Boolean)
+  .map(line => JSON.parse(line));
+rmSync(folder, { recursive: true });
+
+const { closingLines } = await import('../dist/test/closing-lines.js');
+const { lines, unexcused } = closingLines(results);
+process.stdout.write(`\n${lines.join('\n')}\n`);
+if (status === 0 && mayNotSkip && unexcused.length > 0) {
+  process.stderr.write(`skipped without an excuse in test/closing-lines.ts: ${unexcused.join('; ')}\n`);
+  process.exit(1);
+}
+process.exit(status);

@@ -174,6 +174,6 @@ for (const { name, file } of captures()) {
     assert.ok((await compare(gunzipSync(fs.readFileSync(file)))) > 1000);
   });
 }
-test('there are captures to compare', t => {
-  if (captures().length === 0) t.skip('no captures beside this checkout');
+test('there are captures to compare', () => {
+  assert.ok(captures().length > 0);
 });

@@ -7,12 +7,12 @@ import os
 import re
 import sqlite3
 import statistics
-from typing import Any, Dict, List, Optional
+from typing import Any, Optional
 
 STEP = re.compile(r"^stepscope\.step (\d+) ctx=(\d+)/(\d+) gen=(\d+)/(\d+)")
 
 
-def told(markers: List[str]) -> List[Any]:
+def told(markers: list[str]) -> list[Any]:
     """Steps as the markers tell them: iteration, phase, requests, tokens."""
     rows = []
     for text in markers:
@@ -24,7 +24,7 @@ def told(markers: List[str]) -> List[Any]:
     return rows
 
 
-def in_nsys(database: str) -> Dict[str, Any]:
+def in_nsys(database: str) -> dict[str, Any]:
     with sqlite3.connect(database) as file:
         tables = {name for (name,) in file.execute("select name from sqlite_master where type='table'")}
         ranges = []
@@ -47,22 +47,26 @@ def in_nsys(database: str) -> Dict[str, Any]:
         }
 
 
-def gate_kernels(file: sqlite3.Connection, ranges: List[Any]) -> Dict[str, int]:
+def gate_kernels(file: sqlite3.Connection, ranges: list[Any]) -> dict[str, int]:
     """Matrix products launched inside routers' ranges, by name: the gate."""
     routers = [(start, end) for text, start, end, _ in ranges if re.search(r"\.(router|gate)$", str(text))]
     starts = [start for start, _ in routers]
-    found: Dict[str, int] = {}
+    found: dict[str, int] = {}
     for name, launched in file.execute(
         "select s.value, r.start from CUPTI_ACTIVITY_KIND_KERNEL k join StringIds s on s.id = k.shortName"
         " join CUPTI_ACTIVITY_KIND_RUNTIME r on r.correlationId = k.correlationId"
     ):
         at = bisect.bisect_right(starts, launched) - 1
-        if at >= 0 and launched < routers[at][1] and re.search("gemm|nvjet|cutlass|gemv|splitK|^Kernel2", name, re.I):
+        if (
+            at >= 0
+            and launched < routers[at][1]
+            and re.search("gemm|nvjet|cutlass|gemv|splitK|^Kernel2", name, re.I)
+        ):
             found[name] = found.get(name, 0) + 1
     return found
 
 
-def in_torch(path: str) -> Optional[Dict[str, Any]]:
+def in_torch(path: str) -> Optional[dict[str, Any]]:
     if not os.path.exists(path):
         return None
     with gzip.open(path, "rt") as file:
@@ -77,7 +81,7 @@ def in_torch(path: str) -> Optional[Dict[str, Any]]:
     }
 
 
-def in_sidecar(path: str) -> Optional[Dict[str, Any]]:
+def in_sidecar(path: str) -> Optional[dict[str, Any]]:
     if not os.path.exists(path):
         return None
     with open(path) as file:
@@ -92,7 +96,7 @@ def in_sidecar(path: str) -> Optional[Dict[str, Any]]:
     }
 
 
-def in_expert_load(path: str) -> Optional[Dict[str, Any]]:
+def in_expert_load(path: str) -> Optional[dict[str, Any]]:
     """Over all counted steps and layers: the largest difference between two experts, and most by mean."""
     if not os.path.exists(path):
         return None

@@ -13,7 +13,7 @@ import os
 import subprocess
 import sys
 import time
-from typing import Any, Dict, List, Optional
+from typing import Any, Optional
 
 from captures import in_expert_load, in_nsys, in_sidecar, in_torch
 from models import MODELS
@@ -32,17 +32,17 @@ class Driver:
         self.ends = time.monotonic() + args.budget
         self.only: str = args.only
         self.tiny = ["--tiny"] if args.tiny else []
-        self.runs: List[Dict[str, Any]] = []
+        self.runs: list[dict[str, Any]] = []
 
     def path(self, name: str) -> str:
         return os.path.join(self.out, name)
 
     def run(
-        self, name: str, program: List[str], variables: Dict[str, str], nsys: Optional[List[str]] = None
-    ) -> Dict[str, Any]:
+        self, name: str, program: list[str], variables: dict[str, str], nsys: Optional[list[str]] = None
+    ) -> dict[str, Any]:
         if self.only not in name:
             return {}
-        row: Dict[str, Any] = {"name": name, "program": " ".join(program), "variables": variables}
+        row: dict[str, Any] = {"name": name, "program": " ".join(program), "variables": variables}
         self.runs.append(row)
         if time.monotonic() > self.ends:
             row["skipped"] = "out of time"
@@ -79,7 +79,7 @@ class Driver:
         print(name, row.get("status"), row["tookS"], row.get("trouble", ""), flush=True)
         return row
 
-    def export(self, name: str, row: Dict[str, Any]) -> None:
+    def export(self, name: str, row: dict[str, Any]) -> None:
         database = self.path(name + ".sqlite")
         subprocess.run([str(self.nsys), "export", "--type=sqlite", "--force-overwrite=true", "-o", database,
                         self.path(name + ".nsys-rep")], capture_output=True, timeout=120)  # fmt: skip
@@ -97,11 +97,13 @@ class Driver:
             json.dump({"runs": self.runs}, file, indent=1)
 
 
-def agrees(steps: Any, truth: Any, variables: Dict[str, str]) -> bool:
+def agrees(steps: Any, truth: Any, variables: dict[str, str]) -> bool:
     """All steps of the window, or all there were, each what the program did in its own count."""
     if not steps or not truth:
         return False
-    first, last = map(int, variables.get("STEPSCOPE_PROFILE_START_STOP", "0-%d" % (len(truth) - 1)).split("-"))
+    first, last = map(
+        int, variables.get("STEPSCOPE_PROFILE_START_STOP", "0-%d" % (len(truth) - 1)).split("-")
+    )
     return bool(steps == [[number, *row] for number, row in enumerate(truth) if first <= number <= last])
 
 
@@ -154,7 +156,10 @@ def perfect_router(driver: Driver) -> None:
                 name = "router-%s-%s-%s" % (model, mode, router)
                 perfect = {"ENABLE_PERFECT_ROUTER": "1"} if router == "perfect" else {}
                 program = [*serve(model, mode, 256), "--skew", "--experts", "grouped_mm"]
-                load = {"STEPSCOPE_EXPERT_LOAD": name + ".load.json", "STEPSCOPE_SIDECAR": name + ".agent.json"}
+                load = {
+                    "STEPSCOPE_EXPERT_LOAD": name + ".load.json",
+                    "STEPSCOPE_SIDECAR": name + ".agent.json",
+                }
                 row = driver.run(name, program, {**WINDOW, **load, **perfect}, ["--trace=cuda,nvtx", *RANGED])
                 row["experts"] = in_expert_load(driver.path(name + ".load-rank-0.json"))
                 if mode == "graph":
@@ -175,7 +180,7 @@ def long_pair(driver: Driver) -> None:
             row["experts"] = in_expert_load(driver.path(name + ".load-rank-0.json"))
 
 
-def serve(model: str, mode: str, batch: int = 8) -> List[str]:
+def serve(model: str, mode: str, batch: int = 8) -> list[str]:
     return ["serve.py", "--model", model, "--mode", mode, "--batch", str(batch)]
 
 
@@ -192,7 +197,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="part", help=", ".join(PARTS))
     parser.add_argument("--nsys", default=None)
-    parser.add_argument("--budget", type=float, default=540.0, help="seconds after which nothing new is begun")
+    parser.add_argument(
+        "--budget", type=float, default=540.0, help="seconds after which nothing new is begun"
+    )
     parser.add_argument("--only", default="", metavar="TEXT", help="only runs with TEXT in their name")
     parser.add_argument("--tiny", action="store_true", help="small models, for machines without a GPU")
     parsed = parser.parse_args()

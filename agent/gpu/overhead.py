@@ -9,14 +9,14 @@ import json
 import random
 import statistics
 import time
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable
 
 from models import add_arguments, build
 
 Step = Callable[[], Any]
 
 
-def steps_of(model: Any, ids: Any, mode: str) -> Tuple[Step, Step]:
+def steps_of(model: Any, ids: Any, mode: str) -> tuple[Step, Step]:
     """The step with the agent, and without."""
     import torch
 
@@ -44,7 +44,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     add_arguments(parser)
     parser.add_argument("--pairs", type=int, default=600)
-    parser.add_argument("--run", type=int, default=10, help="steps launched at once where the GPU is not waited for")
+    parser.add_argument(
+        "--run", type=int, default=10, help="steps launched at once where the GPU is not waited for"
+    )
     args = parser.parse_args()
 
     import torch
@@ -65,12 +67,12 @@ def main() -> None:
             torch.cuda.synchronize()
         return (time.perf_counter() - begun) / count
 
-    result: Dict[str, Any] = {"model": args.model, "mode": args.mode, "batch": args.batch}
+    result: dict[str, Any] = {"model": args.model, "mode": args.mode, "batch": args.batch}
     with torch.inference_mode():
         ways = dict(zip(("with", "without"), steps_of(model, ids, args.mode)))
         chance = random.Random(0)
         for name, count, pairs in (("oneByOne", 1, args.pairs), ("runs", args.run, args.pairs // 4)):
-            times: Dict[str, List[float]] = {"with": [], "without": []}
+            times: dict[str, list[float]] = {"with": [], "without": []}
             for pair in range(pairs + 5):
                 order = list(ways)
                 chance.shuffle(order)

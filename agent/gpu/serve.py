@@ -7,7 +7,7 @@ be held against it. In `graph` mode decode is a CUDA graph over a static cache, 
 import argparse
 import json
 import time
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable
 
 from models import add_arguments, build, skew_router
 
@@ -19,7 +19,7 @@ class Truth:
 
     def __init__(self, batch: int) -> None:
         self._batch = batch
-        self.steps: List[Tuple[str, int, int]] = []
+        self.steps: list[tuple[str, int, int]] = []
 
     def prefill(self) -> None:
         self.steps.append(("prefill", self._batch, self._batch * PROMPT))
@@ -38,8 +38,8 @@ def by_generate(model: Any, prompt: Any, tokens: int, truth: Truth) -> Callable[
 
 
 class DecodeMasks:
-    """GPT-OSS makes its masks on the host, which a graph cannot hold; these are made on the device, one token on at each
-    replay."""
+    """GPT-OSS makes its masks on the host, which a graph cannot hold; these are made on the device, one token on at
+    each replay."""
 
     def __init__(self, device: Any, length: int) -> None:
         import torch
@@ -53,8 +53,10 @@ class DecodeMasks:
     def reset(self) -> None:
         self._position.fill_(PROMPT)
 
-    def next(self) -> Dict[str, Any]:
-        mask = self._torch.where(self._places <= self._position, self._open, self._closed)[None, None, None, :]
+    def next(self) -> dict[str, Any]:
+        mask = self._torch.where(self._places <= self._position, self._open, self._closed)[
+            None, None, None, :
+        ]
         self._position.add_(1)
         return {"full_attention": mask, "sliding_attention": mask}
 
@@ -142,7 +144,7 @@ def main() -> None:
             times.append(time.perf_counter() - begun)
     # The first request warms up, where there are others.
     times = sorted(times[1:] or times)
-    result: Dict[str, Any] = {
+    result: dict[str, Any] = {
         "model": args.model,
         "mode": args.mode,
         "batch": args.batch,

@@ -1,8 +1,8 @@
 """The part of Stepscope that runs inside the profiled process: finds steps, records windows of them, marks them.
 
-    PYTHONPATH=…/agent STEPSCOPE_PROFILE_START_STOP=100-119 python serve.py      # without touching the program
+    STEPSCOPE_PROFILE_START_STOP=100-119 python serve.py      # without touching the program
 
-    import stepscope_agent                                                       # or in the program
+    import stepscope_agent                                    # or in the program
     with stepscope_agent.step():
         …
 
@@ -10,8 +10,10 @@ It never raises into the program: what fails is one line on stderr, and off. See
 """
 
 import contextlib
-import os
-from typing import Any, Iterator, Optional, Tuple
+from collections.abc import Iterator
+from typing import Any, Optional
+
+from _stepscope_start import is_asked_for
 
 from .log import reason, say_once
 
@@ -22,7 +24,7 @@ _is_active = False
 
 
 def activate() -> None:
-    """Done by sitecustomize, or by the first import; a second time does nothing."""
+    """Done as Python starts, or by the first import; a second time does nothing."""
     global _session, _is_active
     if _is_active:
         return
@@ -40,8 +42,8 @@ def activate() -> None:
 
 @contextlib.contextmanager
 def step(
-    ctx: Optional[Tuple[int, int]] = None,
-    gen: Optional[Tuple[int, int]] = None,
+    ctx: Optional[tuple[int, int]] = None,
+    gen: Optional[tuple[int, int]] = None,
     kv: Optional[int] = None,
 ) -> Iterator[None]:
     """One step, said by the program: requests and tokens of prefill and of decode, and the length decode attends to.
@@ -73,14 +75,5 @@ def iteration() -> int:
     return -1 if _session is None else int(_session.last_begun)
 
 
-def _is_asked_for() -> bool:
-    names = os.environ
-    return (
-        any(name.startswith("STEPSCOPE_") for name in names)
-        or "TLLM_PROFILE_START_STOP" in names
-        or names.get("ENABLE_PERFECT_ROUTER") == "1"
-    )
-
-
-if _is_asked_for():
+if is_asked_for():
     activate()

@@ -3,7 +3,7 @@
 import os
 import sys
 import threading
-from typing import Any, List, Optional
+from typing import Any, Optional
 
 from .log import reason, say, say_once
 from .ranks import with_rank
@@ -17,7 +17,7 @@ class WindowCapture:
         self._profiler: Any = None
         self._profiler_thread = 0
         self._cuda_started = False
-        self.torch_traces: List[str] = []
+        self.torch_traces: list[str] = []
 
     def open(self) -> None:
         torch = sys.modules.get("torch")

@@ -8,7 +8,7 @@ import json
 import struct
 import sys
 import threading
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Optional
 
 from .log import reason, say, say_once
 from .ranks import current_rank, with_rank
@@ -26,13 +26,13 @@ class ExpertLoad:
     def __init__(self, path: str) -> None:
         self._path = path
         self._lock = threading.Lock()
-        self._slots: Dict[int, int] = {}
-        self._names: List[str] = []
-        self._experts: List[int] = []
-        self._top_k: List[int] = []
+        self._slots: dict[int, int] = {}
+        self._names: list[str] = []
+        self._experts: list[int] = []
+        self._top_k: list[int] = []
         self._now: Any = None
-        self._kept: List[Any] = []
-        self._iterations: List[int] = []
+        self._kept: list[Any] = []
+        self._iterations: list[int] = []
         self._left_out = 0
         self._is_off = False
         self.is_counting = False
@@ -151,7 +151,7 @@ class ExpertLoad:
             return None
         return path.replace("\\", "/").rsplit("/", 1)[-1]
 
-    def _write_json(self, header: Dict[str, Any], counts: List[Any], experts: int) -> str:
+    def _write_json(self, header: dict[str, Any], counts: list[Any], experts: int) -> str:
         path = with_rank(self._path, (".json",))
         header["counts"] = [[row[:experts] for row in part.tolist()] for part in counts]
         layers = len(self._slots)
@@ -160,7 +160,7 @@ class ExpertLoad:
         write_whole(path, json.dumps(header, separators=(",", ":")).encode("utf-8"))
         return path
 
-    def _write_binary(self, header: Dict[str, Any], counts: List[Any], layers: int, experts: int) -> str:
+    def _write_binary(self, header: dict[str, Any], counts: list[Any], layers: int, experts: int) -> str:
         path = with_rank(self._path[:-5] if self._path.endswith(".json") else self._path, (".npy",))
         body = bytearray(npy_header((len(counts), layers, experts)))
         for part in counts:
@@ -173,7 +173,7 @@ class ExpertLoad:
         return path
 
 
-def npy_header(shape: tuple) -> bytes:
+def npy_header(shape: tuple[int, ...]) -> bytes:
     """NumPy's format 1.0: magic, length, a Python dictionary padded to 64 bytes. https://numpy.org/neps/nep-0001-npy-format.html"""
     text = "{'descr': '<i4', 'fortran_order': False, 'shape': %r, }" % (shape,)
     text += " " * (-(10 + len(text) + 1) % 64) + "\n"

@@ -1,6 +1,6 @@
 """What a step works on, as far as it can be told without asking the GPU: requests and tokens of prefill and decode."""
 
-from typing import Any, Dict, NamedTuple, Optional, Tuple
+from typing import Any, NamedTuple, Optional
 
 
 class StepFacts(NamedTuple):
@@ -35,7 +35,7 @@ class StepFacts(NamedTuple):
 UNKNOWN = StepFacts()
 
 
-def facts_of_call(args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> StepFacts:
+def facts_of_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> StepFacts:
     """From the shape of a model's inputs: several new tokens per row are prefill, one is decode."""
     shape = _input_shape(args, kwargs)
     if shape is None:
@@ -48,8 +48,8 @@ def facts_of_call(args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> StepFacts:
     return StepFacts(generation_requests=rows, generation_tokens=rows, generation_kv=kv)
 
 
-def _input_shape(args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Optional[Tuple[int, int]]:
-    ids = kwargs.get("input_ids")
+def _input_shape(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Optional[tuple[int, int]]:
+    ids: Any = kwargs.get("input_ids")
     if ids is None:
         ids = kwargs.get("inputs_embeds")
     if ids is None and args:
@@ -82,17 +82,17 @@ def _cached_length(cache: Any) -> Optional[int]:
     return None
 
 
-def is_empty_for_vllm(args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> bool:
+def is_empty_for_vllm(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     scheduled = args[0] if args else kwargs["scheduler_output"]
     return bool(kwargs.get("dummy_run")) or not scheduled.num_scheduled_tokens
 
 
-def facts_of_vllm(runner: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> StepFacts:
+def facts_of_vllm(runner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> StepFacts:
     """vllm/v1: GPUModelRunner.execute_model(scheduler_output, …)."""
     scheduled = args[0] if args else kwargs["scheduler_output"]
-    tokens: Dict[str, int] = scheduled.num_scheduled_tokens
+    tokens: dict[str, int] = scheduled.num_scheduled_tokens
     cached = scheduled.scheduled_cached_reqs
-    new = {_request_id(request) for request in scheduled.scheduled_new_reqs}
+    new = {request.req_id for request in scheduled.scheduled_new_reqs}
     in_context = _context_test(runner, cached, new)
     computed = _computed_tokens(cached)
     context = [count for request, count in tokens.items() if in_context(request)]
@@ -110,11 +110,7 @@ def facts_of_vllm(runner: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) ->
     )
 
 
-def _request_id(request: Any) -> str:
-    return request.req_id
-
-
-def _computed_tokens(cached: Any) -> Dict[str, int]:
+def _computed_tokens(cached: Any) -> dict[str, int]:
     if hasattr(cached, "req_ids"):
         return dict(zip(cached.req_ids, cached.num_computed_tokens))
     # Before 0.9 a list of one object per request.
@@ -139,9 +135,9 @@ def _context_test(runner: Any, cached: Any, new: Any) -> Any:
     return test
 
 
-def facts_of_sglang(args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> StepFacts:
+def facts_of_sglang(args: tuple[Any, ...], kwargs: dict[str, Any]) -> StepFacts:
     """sglang/srt: Scheduler.run_batch(batch) and ModelRunner.forward(forward_batch)."""
-    batch = args[0] if args else kwargs.get("batch", kwargs.get("forward_batch"))
+    batch: Any = args[0] if args else kwargs.get("batch", kwargs.get("forward_batch"))
     mode = batch.forward_mode
     # Prebuilt: a decode worker takes over caches that a prefill worker filled, and runs nothing.
     if mode is None or mode.is_idle() or _asks(mode, "is_prebuilt"):
@@ -172,7 +168,7 @@ def _rows(tensor: Any) -> Optional[int]:
     return int(shape[0]) if shape else None
 
 
-def facts_of_tensorrt_llm(args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> StepFacts:
+def facts_of_tensorrt_llm(args: tuple[Any, ...], kwargs: dict[str, Any]) -> StepFacts:
     """tensorrt_llm: PyExecutor._forward_step(scheduled_requests, …)."""
     scheduled = args[0] if args else kwargs["scheduled_requests"]
     context = list(scheduled.context_requests)

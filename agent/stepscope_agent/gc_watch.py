@@ -3,7 +3,7 @@
 import gc
 import threading
 import time
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable
 
 from .ranges import ranges
 
@@ -17,7 +17,7 @@ class GcWatch:
         self._open_since = 0
         self._wall = 0
         self._has_range = False
-        self.pauses: List[Dict[str, int]] = []
+        self.pauses: list[dict[str, int]] = []
         self.left_out = 0
 
     def install(self) -> None:
@@ -27,7 +27,7 @@ class GcWatch:
         if self._called in gc.callbacks:
             gc.callbacks.remove(self._called)
 
-    def _called(self, moment: str, info: Dict[str, Any]) -> None:
+    def _called(self, moment: str, info: dict[str, Any]) -> None:
         # Collections do not nest, so one open pause is enough. Nothing raised here would reach anyone.
         if moment == "start":
             if not self._is_live():

@@ -14,7 +14,7 @@ Counting asks the driver's library, which is loaded anyway; nothing is launched 
 import ctypes
 import threading
 import time
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, NamedTuple, Optional
 
 from .log import reason, say_once
 
@@ -34,17 +34,17 @@ class GraphShape(NamedTuple):
     """What graphs of several batch sizes have in common."""
 
     """Per node: is it a kernel?"""
-    kernels: Tuple[bool, ...]
+    kernels: tuple[bool, ...]
     """Each node waits for the one before it, so that they run in the order of their numbers."""
     is_chain: bool
-    parts: Tuple[Part, ...]
+    parts: tuple[Part, ...]
 
 
 class _Capture:
     def __init__(self, graph: Any) -> None:
         self.graph = graph
-        self.parts: List[List[Any]] = []
-        self.open: List[int] = []
+        self.parts: list[list[Any]] = []
+        self.open: list[int] = []
         self.start = time.time_ns()
 
 
@@ -55,7 +55,7 @@ class GraphParts:
         self._is_off = False
         self._local = threading.local()
         self._lock = threading.Lock()
-        self._known: Dict[GraphShape, Dict[str, int]] = {}
+        self._known: dict[GraphShape, dict[str, int]] = {}
         self._left_out = 0
 
     def begin(self, stream: int) -> None:
@@ -126,7 +126,7 @@ class GraphParts:
     def _count_parts(self) -> int:
         return sum(len(shape.parts) for shape in self._known)
 
-    def as_json(self, origin_wall: int) -> Dict[str, Any]:
+    def as_json(self, origin_wall: int) -> dict[str, Any]:
         with self._lock:
             known = list(self._known.items())
         graphs = []
@@ -185,12 +185,12 @@ class Driver:
         _must(self._cuda.cuGraphGetNodes(graph, None, ctypes.byref(count)), "cuGraphGetNodes")
         return count.value
 
-    def nodes_of(self, graph: ctypes.c_void_p) -> Tuple[Tuple[bool, ...], bool]:
+    def nodes_of(self, graph: ctypes.c_void_p) -> tuple[tuple[bool, ...], bool]:
         count = ctypes.c_size_t(self.count_nodes(graph))
         nodes = (ctypes.c_void_p * count.value)()
         _must(self._cuda.cuGraphGetNodes(graph, nodes, ctypes.byref(count)), "cuGraphGetNodes")
-        kernels: List[bool] = []
-        waits_for: List[Optional[int]] = []
+        kernels: list[bool] = []
+        waits_for: list[Optional[int]] = []
         kind = ctypes.c_int(0)
         for node in nodes:
             handle = ctypes.c_void_p(node)

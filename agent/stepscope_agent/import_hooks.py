@@ -5,7 +5,7 @@ lets the others find the module and adds to its loading. It takes itself away on
 import sys
 import threading
 from types import ModuleType
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable
 
 from .log import reason, say_once
 
@@ -14,8 +14,8 @@ Callback = Callable[[ModuleType], None]
 
 class _Finder:
     def __init__(self) -> None:
-        self.waiting: Dict[str, List[Callback]] = {}
-        self.families: List[Tuple[Callable[[str], bool], Callback]] = []
+        self.waiting: dict[str, list[Callback]] = {}
+        self.families: list[tuple[Callable[[str], bool], Callback]] = []
         self.finding = threading.local()
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
@@ -98,12 +98,12 @@ def remove() -> None:
     _finder.waiting.clear()
     _finder.families.clear()
     if _finder in sys.meta_path:
-        sys.meta_path.remove(_finder)  # type: ignore[arg-type]
+        sys.meta_path.remove(_finder)
 
 
 def _install() -> None:
     if _finder not in sys.meta_path:
-        sys.meta_path.insert(0, _finder)  # type: ignore[arg-type]
+        sys.meta_path.insert(0, _finder)
 
 
 def _run(callback: Callback, module: ModuleType) -> None:

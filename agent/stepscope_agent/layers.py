@@ -5,7 +5,7 @@ The hooks also run while a CUDA graph is captured: its nodes are created inside 
 
 import re
 import sys
-from typing import Any, Dict, FrozenSet, Optional
+from typing import Any, Optional
 
 from .graph_parts import GraphParts
 from .log import reason, say_once
@@ -27,7 +27,7 @@ class LayerRanges:
         self._markers = session.settings.markers
         graphs.is_wanted = bool(self._markers & _OF_LAYERS)
         self._is_off = False
-        self.names: Dict[int, str] = {}
+        self.names: dict[int, str] = {}
 
     def watch(self, model: Any) -> None:
         for name, module in model.named_modules():
@@ -80,7 +80,7 @@ def _open() -> Any:
     return ranges.open_names()
 
 
-def is_marked(name: str, markers: FrozenSet[str], depth: int) -> bool:
+def is_marked(name: str, markers: frozenset[str], depth: int) -> bool:
     """`depth`: levels of modules below a layer that `layers` marks as well; 0 is the layer alone."""
     if _LAYER.search(name):
         return "layers" in markers

@@ -2,9 +2,8 @@
 
 import sys
 import threading
-from typing import Set
 
-_said: Set[str] = set()
+_said: set[str] = set()
 _lock = threading.Lock()
 
 

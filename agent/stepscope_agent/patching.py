@@ -1,9 +1,9 @@
 """Puts a function around a method of a class, once, and remembers what was patched."""
 
 import functools
-from typing import Any, Callable, List
+from typing import Any, Callable
 
-patched: List[str] = []
+patched: list[str] = []
 
 Around = Callable[..., Any]
 

@@ -5,7 +5,7 @@ model then says is nonsense; how long it takes is what balanced experts would ta
 """
 
 import sys
-from typing import Any, List, Optional
+from typing import Any, Optional
 
 from .routing import (
     CHOSEN,
@@ -40,7 +40,7 @@ def logits(
     n_group: int = 1,
     topk_group: int = 1,
     published: Optional[str] = None,
-) -> List[List[float]]:
+) -> list[list[float]]:
     """One row per token. `published`: "2025" or "2026", the schemes of TensorRT-LLM, for comparison."""
     check_method(method)
     if published is None:

@@ -5,7 +5,7 @@ The way in is chosen once torch is loaded. Ranges nest per thread, so whoever op
 
 import sys
 import threading
-from typing import Any, Callable, List, Optional, Tuple
+from typing import Any, Callable, Optional
 
 Push = Callable[[str], Any]
 Pop = Callable[[], Any]
@@ -13,7 +13,7 @@ Pop = Callable[[], Any]
 
 class Ranges:
     def __init__(self) -> None:
-        self._nvtx: Optional[Tuple[Push, Pop]] = None
+        self._nvtx: Optional[tuple[Push, Pop]] = None
         self._torch: Any = None
         self._is_profiled: Callable[[], bool] = bool
         self._local = threading.local()
@@ -47,21 +47,21 @@ class Ranges:
         if has_nvtx and self._nvtx:
             self._nvtx[1]()
 
-    def open_names(self) -> List[str]:
+    def open_names(self) -> list[str]:
         """A list per thread for whoever opens ranges in one callback and closes them in another."""
         names = getattr(self._local, "names", None)
         if names is None:
             names = self._local.names = []
         return names
 
-    def _open(self) -> List[Tuple[bool, Any]]:
+    def _open(self) -> list[tuple[bool, Any]]:
         stack = getattr(self._local, "stack", None)
         if stack is None:
             stack = self._local.stack = []
         return stack
 
 
-def _torch_nvtx(torch: Any) -> Optional[Tuple[str, Push, Pop]]:
+def _torch_nvtx(torch: Any) -> Optional[tuple[str, Push, Pop]]:
     try:
         nvtx = torch.cuda.nvtx
         # Builds without CUDA carry functions that raise.
@@ -74,7 +74,7 @@ def _torch_nvtx(torch: Any) -> Optional[Tuple[str, Push, Pop]]:
         return None
 
 
-def _shared_library() -> Optional[Tuple[str, Push, Pop]]:
+def _shared_library() -> Optional[tuple[str, Push, Pop]]:
     if not sys.platform.startswith("linux"):
         return None
     import ctypes

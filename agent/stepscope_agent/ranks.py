@@ -2,13 +2,13 @@
 
 import os
 import sys
-from typing import Optional, Tuple
+from typing import Optional
 
 _VARIABLES = ("RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID")
 _SIZES = ("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_NTASKS")
 
 
-def _distributed() -> Optional[Tuple[int, int]]:
+def _distributed() -> Optional[tuple[int, int]]:
     torch = sys.modules.get("torch")
     try:
         distributed = torch.distributed  # type: ignore[union-attr]
@@ -19,7 +19,7 @@ def _distributed() -> Optional[Tuple[int, int]]:
     return None
 
 
-def _from_environment(names: Tuple[str, ...]) -> Optional[int]:
+def _from_environment(names: tuple[str, ...]) -> Optional[int]:
     for name in names:
         value = os.environ.get(name, "")
         if value.isdigit():
@@ -38,7 +38,7 @@ def world_size() -> int:
     return found[1] if found else (_from_environment(_SIZES) or 1)
 
 
-def with_rank(path: str, extensions: Tuple[str, ...], suffix: str = "") -> str:
+def with_rank(path: str, extensions: tuple[str, ...], suffix: str = "") -> str:
     """`base.json.gz` becomes `base-rank-3.json.gz`; the first extension stands in where there is none of them."""
     for extension in extensions:
         if path.endswith(extension):

@@ -11,8 +11,9 @@ import sys
 import threading
 import weakref
 from collections import OrderedDict
+from collections.abc import Iterator
 from types import ModuleType
-from typing import Any, Dict, Iterator, NamedTuple, Optional, Tuple
+from typing import Any, NamedTuple, Optional
 
 from .expert_load import ExpertLoad
 from .import_hooks import after_import_of_any
@@ -59,8 +60,8 @@ class LogitsCache:
     """Planned logits by shape, least recently used out first; those a CUDA graph reads must stay where they are."""
 
     def __init__(self) -> None:
-        self._known: "OrderedDict[Any, Any]" = OrderedDict()
-        self._in_graphs: Dict[Any, Any] = {}
+        self._known: OrderedDict[Any, Any] = OrderedDict()
+        self._in_graphs: dict[Any, Any] = {}
         self._bytes = 0
         self._lock = threading.Lock()
 
@@ -94,11 +95,11 @@ class Routers:
         self._settings = settings
         self._experts = experts
         self._cache = LogitsCache()
-        self._plans: Dict[Tuple[RouterShape, int, int], Optional[Plan]] = {}
+        self._plans: dict[tuple[RouterShape, int, int], Optional[Plan]] = {}
         """By router: what is asked at every call is found out at the first."""
-        self._shapes: "weakref.WeakKeyDictionary[Any, Tuple[Optional[RouterShape], Optional[Plan]]]"
+        self._shapes: weakref.WeakKeyDictionary[Any, tuple[Optional[RouterShape], Optional[Plan]]]
         self._shapes = weakref.WeakKeyDictionary()
-        self._neutral: "weakref.WeakSet[Any]" = weakref.WeakSet()
+        self._neutral: weakref.WeakSet[Any] = weakref.WeakSet()
         self._local = threading.local()
 
     def install(self) -> None:
@@ -145,7 +146,7 @@ class Routers:
 
     def _around_block(self, method: str) -> Any:
         def around(original: Any, block: Any, *args: Any, **kwargs: Any) -> Any:
-            gate = getattr(block, "gate", None)
+            gate: Any = getattr(block, "gate", None)
             if type(gate).__name__ != "Linear" or self._is_inside() or _is_compiling():
                 return original(block, *args, **kwargs)
             shape, planned = self._known(block, gate, method)
@@ -204,7 +205,7 @@ class Routers:
         except Exception as error:
             say_once("some experts are not counted: %s" % reason(error))
 
-    def _known(self, owner: Any, gate: Any, method: str) -> Tuple[Optional[RouterShape], Optional[Plan]]:
+    def _known(self, owner: Any, gate: Any, method: str) -> tuple[Optional[RouterShape], Optional[Plan]]:
         known = self._shapes.get(owner)
         if known is None:
             shape = self._shape_of(owner, gate, method)
@@ -272,9 +273,9 @@ def _first(owner: Any, *names: str) -> Optional[int]:
 
 def _chosen_in(result: Any) -> Any:
     for part in result if isinstance(result, (tuple, list)) else (result,):
-        if hasattr(part, "is_floating_point") and part.dim() == 2 and not part.is_floating_point():
-            if str(part.dtype) in ("torch.int64", "torch.int32"):
-                return part
+        is_table = hasattr(part, "is_floating_point") and part.dim() == 2
+        if is_table and str(part.dtype) in ("torch.int64", "torch.int32"):
+            return part
     return None
 
 
@@ -302,7 +303,7 @@ def _make_mode_type() -> Any:
     linear = torch.nn.functional.linear
     top_k_calls = (torch.topk, torch.Tensor.topk)
 
-    class RouterMode(TorchFunctionMode):  # type: ignore[misc, valid-type]
+    class RouterMode(TorchFunctionMode):  # type: ignore[misc]
         """`weight`: whose linear layer is the gate; None where the router has no other."""
 
         def __init__(self, cache: LogitsCache, planned: Optional[Plan], weight: Any, counting: Any) -> None:
@@ -315,10 +316,11 @@ def _make_mode_type() -> Any:
 
         def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             result = func(*args, **(kwargs or {}))
-            if func is linear and self._planned is not None and not self._is_done and self._is_gate(args):
+            plan = self._planned
+            if func is linear and plan is not None and not self._is_done and self._is_gate(args, plan):
                 self._is_done = True
                 tokens = result.numel() // result.shape[-1]
-                planned = self._cache.get(tokens, self._planned, result.device, result.dtype)
+                planned = self._cache.get(tokens, plan, result.device, result.dtype)
                 # A copy: some routers work on their logits in place.
                 return planned.clone().reshape(result.shape)
             if self._counting is not None and func in top_k_calls:
@@ -327,9 +329,9 @@ def _make_mode_type() -> Any:
                     count(result[1])
             return result
 
-        def _is_gate(self, args: Any) -> bool:
+        def _is_gate(self, args: Any, plan: Plan) -> bool:
             if self._weight is not None:
                 return len(args) > 1 and args[1] is self._weight
-            return len(args) > 1 and args[1].dim() == 2 and args[1].shape[0] == self._planned.experts
+            return len(args) > 1 and args[1].dim() == 2 and args[1].shape[0] == plan.experts
 
     return RouterMode

@@ -9,7 +9,7 @@ whole number of rounds, the last few fill GPU after GPU, each to the same height
 """
 
 import math
-from typing import List, NamedTuple
+from typing import NamedTuple
 
 CHOSEN = 10.0
 OTHERS = -10.0
@@ -73,7 +73,7 @@ def left_over(tokens: int, plan: Plan) -> int:
     return tail if tail <= tokens else 0
 
 
-def balanced_experts(tokens: int, plan: Plan) -> List[List[int]]:
+def balanced_experts(tokens: int, plan: Plan) -> list[list[int]]:
     if plan.blocks > 1:
         return _in_blocks(tokens, plan)
     rows = []
@@ -84,7 +84,7 @@ def balanced_experts(tokens: int, plan: Plan) -> List[List[int]]:
     return rows
 
 
-def _in_blocks(tokens: int, plan: Plan) -> List[List[int]]:
+def _in_blocks(tokens: int, plan: Plan) -> list[list[int]]:
     k, gpus, reach, per_gpu = plan.top_k, plan.ep_size, plan.block_gpus, plan.per_gpu
     tail = left_over(tokens, plan)
     head = tokens - tail
@@ -111,7 +111,7 @@ def _in_blocks(tokens: int, plan: Plan) -> List[List[int]]:
 
 def published_experts(
     tokens: int, experts: int, top_k: int, ep_size: int, ep_rank: int, turned: bool
-) -> List[List[int]]:
+) -> list[list[int]]:
     """TensorRT-LLM: slot i goes to GPU i mod P, there to the experts in turn; from 2026 on shifted by rank."""
     per_gpu = experts // ep_size
     rows = []
@@ -122,8 +122,8 @@ def published_experts(
 
 
 def logits_rows(
-    chosen: List[List[int]], experts: int, high: float = CHOSEN, low: float = OTHERS
-) -> List[List[float]]:
+    chosen: list[list[int]], experts: int, high: float = CHOSEN, low: float = OTHERS
+) -> list[list[float]]:
     rows = []
     for picks in chosen:
         row = [low] * experts
@@ -133,7 +133,7 @@ def logits_rows(
     return rows
 
 
-def softmax(values: List[float]) -> List[float]:
+def softmax(values: list[float]) -> list[float]:
     top = max(values)
     powers = [math.exp(value - top) for value in values]
     total = sum(powers)

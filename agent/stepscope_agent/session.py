@@ -12,7 +12,7 @@ import itertools
 import os
 import sys
 import threading
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Optional
 
 from .capture import WindowCapture
 from .expert_load import ExpertLoad
@@ -50,10 +50,10 @@ class Session:
         self.last_begun = -1
         self._lock = threading.RLock()
         self._local = threading.local()
-        self._asked: List[Window] = list(settings.windows)
-        self._windows: List[Window] = list(self._asked)
+        self._asked: list[Window] = list(settings.windows)
+        self._windows: list[Window] = list(self._asked)
         self._open_window: Optional[Window] = None
-        self._windows_run: List[Window] = []
+        self._windows_run: list[Window] = []
         self._live_requests = 0
         self._numbers = itertools.count()
         self._source_rank = -1
@@ -275,7 +275,7 @@ class Session:
             # Servers run in several processes, all with the same variables; the one with the steps writes.
             return
         traces = self._capture.torch_traces
-        extra: Dict[str, Any] = {
+        extra: dict[str, Any] = {
             "windows": [[window.first, window.last] for window in self._windows_run],
             "torchTraces": [os.path.basename(trace) for trace in traces],
             "expertLoad": expert_files,

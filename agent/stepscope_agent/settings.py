@@ -1,7 +1,10 @@
 """What the variables ask for, read once. Values are never written anywhere."""
 
 import os
-from typing import FrozenSet, List, Mapping, NamedTuple, Optional
+from collections.abc import Mapping
+from typing import NamedTuple, Optional
+
+from _stepscope_start import STEP_VARIABLES
 
 from .log import say
 from .windows import Window, parse_windows
@@ -10,7 +13,7 @@ MARKERS = ("step", "phase", "layers", "attention", "mlp", "moe", "sampling", "gc
 
 
 class Settings(NamedTuple):
-    windows: List[Window]
+    windows: list[Window]
     """From TLLM_PROFILE_START_STOP alone: TensorRT-LLM acts on it by itself."""
     windows_are_engines: bool
     step_target: Optional[str]
@@ -20,7 +23,7 @@ class Settings(NamedTuple):
     profile_memory: bool
     live_steps: int
     trigger: Optional[str]
-    markers: FrozenSet[str]
+    markers: frozenset[str]
     marker_depth: int
     expert_load: Optional[str]
     sidecar: Optional[str]
@@ -31,9 +34,6 @@ class Settings(NamedTuple):
     watches_steps: bool
     """Without windows and ways to open one, markers, sidecar and expert counts cover every step."""
     covers_everything: bool
-
-
-_FOR_THE_ROUTER = ("STEPSCOPE_EP_SIZE", "STEPSCOPE_EP_RANK", "STEPSCOPE_EXTERNAL")
 
 
 def _flag(environ: Mapping[str, str], name: str, default: bool = False) -> bool:
@@ -57,7 +57,7 @@ def _path(environ: Mapping[str, str], name: str) -> Optional[str]:
     return os.path.abspath(value) if value else None
 
 
-def _markers(environ: Mapping[str, str]) -> FrozenSet[str]:
+def _markers(environ: Mapping[str, str]) -> frozenset[str]:
     if "STEPSCOPE_MARKERS" not in environ:
         # Whoever sets a window wants to see the steps in it.
         return frozenset(("step", "gc"))
@@ -74,13 +74,12 @@ def read_settings(environ: Optional[Mapping[str, str]] = None) -> Settings:
     environ = os.environ if environ is None else environ
     own = environ.get("STEPSCOPE_PROFILE_START_STOP", "").strip()
     engines = environ.get("TLLM_PROFILE_START_STOP", "").strip()
-    windows: List[Window] = []
+    windows: list[Window] = []
     try:
         windows = parse_windows(own or engines)
     except ValueError as error:
         say("no window is recorded: %s" % error)
     ep_rank = environ.get("STEPSCOPE_EP_RANK", "").strip()
-    named = [name for name in environ if name.startswith("STEPSCOPE_") and name not in _FOR_THE_ROUTER]
     recorded = ("STEPSCOPE_MARKERS", "STEPSCOPE_SIDECAR", "STEPSCOPE_EXPERT_LOAD")
     waits = bool(own or engines) or any(
         name in environ for name in ("STEPSCOPE_TRIGGER", "STEPSCOPE_LIVE_STEPS", "STEPSCOPE_TORCH_TRACE")
@@ -102,6 +101,6 @@ def read_settings(environ: Optional[Mapping[str, str]] = None) -> Settings:
         perfect_router=environ.get("ENABLE_PERFECT_ROUTER") == "1",
         ep_size=max(1, _number(environ, "STEPSCOPE_EP_SIZE", 1)),
         ep_rank=int(ep_rank) if ep_rank.isdigit() else None,
-        watches_steps=bool(named) or bool(windows),
+        watches_steps=any(environ.get(name) for name in STEP_VARIABLES),
         covers_everything=not waits and any(environ.get(name) for name in recorded),
     )

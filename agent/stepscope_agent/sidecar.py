@@ -1,12 +1,13 @@
 """What the agent saw, beside the capture: docs/agent-format.md. No variables, no arguments, no prompts."""
 
+import contextlib
 import json
 import os
 import platform
 import sys
 import threading
 import time
-from typing import Any, Dict, List, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
 from .facts import StepFacts
 from .patching import patched
@@ -54,9 +55,9 @@ class StepRow:
         self.duration = time.monotonic_ns() - self.start_monotonic
         self.failed = failed
 
-    def as_json(self, origin: "Origin") -> Dict[str, Any]:
+    def as_json(self, origin: "Origin") -> dict[str, Any]:
         facts = self.facts
-        row: Dict[str, Any] = {
+        row: dict[str, Any] = {
             "iteration": self.iteration,
             "startNs": self.start - origin.wall,
             "startMonotonicNs": self.start_monotonic - origin.monotonic,
@@ -80,7 +81,7 @@ class Sidecar:
     def __init__(self, path: Optional[str]) -> None:
         self.path = path
         self.origin = Origin(time.time_ns(), time.monotonic_ns())
-        self.rows: List[StepRow] = []
+        self.rows: list[StepRow] = []
         self.left_out = 0
 
     def add(self, row: StepRow) -> None:
@@ -89,7 +90,7 @@ class Sidecar:
         else:
             self.left_out += 1
 
-    def write(self, extra: Dict[str, Any], pauses: List[Dict[str, int]], trace: Optional[str]) -> str:
+    def write(self, extra: dict[str, Any], pauses: list[dict[str, int]], trace: Optional[str]) -> str:
         path = _beside(trace) if self.path is None else _of_this_rank(self.path)
         rows = [row for row in self.rows if row.duration >= 0]
         document = {
@@ -110,7 +111,7 @@ class Sidecar:
         write_whole(path, json.dumps(document, separators=(",", ":")).encode("utf-8"))
         return path
 
-    def _shifted(self, pause: Dict[str, int]) -> Dict[str, int]:
+    def _shifted(self, pause: dict[str, int]) -> dict[str, int]:
         wall, monotonic = (
             pause["startNs"] - self.origin.wall,
             pause["startMonotonicNs"] - self.origin.monotonic,
@@ -133,7 +134,7 @@ def _beside(trace: Optional[str]) -> str:
     return trace + ".agent.json"
 
 
-def versions() -> Dict[str, str]:
+def versions() -> dict[str, str]:
     found = {"python": platform.python_version()}
     torch = sys.modules.get("torch")
     if torch is not None:
@@ -159,8 +160,6 @@ def write_whole(path: str, data: bytes) -> None:
             file.write(data)
         os.replace(half, path)
     except BaseException:
-        try:
+        with contextlib.suppress(OSError):
             os.unlink(half)
-        except OSError:
-            pass
         raise

@@ -4,11 +4,12 @@ module called without gradients, or the replay of a CUDA graph that holds such a
 Each source has a rank; once a better one has been seen, lesser ones no longer count.
 """
 
+import itertools
 import sys
 import threading
 import weakref
 from types import ModuleType
-from typing import Any, Callable, Dict, Optional, Tuple
+from typing import Any, Callable, Optional
 
 from .facts import (
     UNKNOWN,
@@ -30,7 +31,7 @@ ANY_MODULE, GENERATE, MODEL_RUNNER, SCHEDULER, NAMED, EXPLICIT = range(6)
 """Fewer modules than this inside, and it is a layer someone tries out, not a model."""
 LEAST_MODULES = 4
 
-EngineFacts = Callable[[Any, Tuple[Any, ...], Dict[str, Any]], Optional[StepFacts]]
+EngineFacts = Callable[[Any, tuple[Any, ...], dict[str, Any]], Optional[StepFacts]]
 
 
 class Sources:
@@ -40,7 +41,7 @@ class Sources:
         self._found_module = False
         self._stop_looking: Callable[[], None] = lambda: None
         self._capturing_graph: Any = None
-        self._graph_facts: "weakref.WeakKeyDictionary[Any, StepFacts]" = weakref.WeakKeyDictionary()
+        self._graph_facts: weakref.WeakKeyDictionary[Any, StepFacts] = weakref.WeakKeyDictionary()
         """Called with the first model seen, before its first forward: hooks must be there when graphs are captured."""
         self.on_model: Callable[[Any], None] = lambda _module: None
 
@@ -65,7 +66,7 @@ class Sources:
         rank: int,
         facts: EngineFacts,
         number: Callable[[Any], Optional[int]] = lambda _self: None,
-        skip: Callable[[Any, Tuple[Any, ...], Dict[str, Any]], bool] = lambda _self, _args, _kwargs: False,
+        skip: Callable[[Any, tuple[Any, ...], dict[str, Any]], bool] = lambda _self, _args, _kwargs: False,
         after: Optional[str] = None,
         is_marked: bool = True,
     ) -> None:
@@ -322,12 +323,8 @@ def _run(session: Session, step: Any, original: Any, self: Any, args: Any, kwarg
 
 
 def _is_model(module: Any) -> bool:
-    count = 0
-    for _ in module.modules():
-        count += 1
-        if count >= LEAST_MODULES:
-            return True
-    return False
+    # It may be a large one: counting stops as soon as the answer is known.
+    return sum(1 for _ in itertools.islice(module.modules(), LEAST_MODULES)) == LEAST_MODULES
 
 
 def _is_capturing(torch: Any) -> bool:

@@ -8,7 +8,7 @@ import os
 import signal
 import threading
 import time
-from typing import Any, Callable, Optional, Tuple
+from typing import Any, Callable, Optional
 
 from .log import reason, say, say_once
 
@@ -21,7 +21,7 @@ class TriggerFile:
         self._next_poll = 0
         self._seen = self._state()
 
-    def _state(self) -> Optional[Tuple[int, int]]:
+    def _state(self) -> Optional[tuple[int, int]]:
         try:
             stat = os.stat(self._path)
             return stat.st_mtime_ns, stat.st_size

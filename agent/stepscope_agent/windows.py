@@ -1,6 +1,6 @@
 """Which iterations to record: `10-15,30-35,40`, ends inclusive, as the variables say it."""
 
-from typing import List, NamedTuple
+from typing import NamedTuple
 
 
 class Window(NamedTuple):
@@ -8,9 +8,9 @@ class Window(NamedTuple):
     last: int
 
 
-def parse_windows(text: str) -> List[Window]:
+def parse_windows(text: str) -> list[Window]:
     """Sorted, and joined where they overlap: one capture cannot be opened twice."""
-    windows: List[Window] = []
+    windows: list[Window] = []
     for piece in text.split(","):
         piece = piece.strip()
         if not piece:
@@ -23,7 +23,7 @@ def parse_windows(text: str) -> List[Window]:
             raise ValueError("%r ends before it begins" % piece)
         windows.append(window)
     windows.sort()
-    joined: List[Window] = []
+    joined: list[Window] = []
     for window in windows:
         if joined and window.first <= joined[-1].last:
             joined[-1] = Window(joined[-1].first, max(joined[-1].last, window.last))

@@ -5,7 +5,7 @@ router really chooses, after its own routing, under the agent's patch. Prints th
 import json
 import os
 import sys
-from typing import Any, Dict, List
+from typing import Any
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
@@ -36,7 +36,7 @@ def spread(counts: torch.Tensor) -> int:
     return int(counts.max() - counts.min())
 
 
-def measure(kind: str, gpus: int) -> Dict[str, Any]:
+def measure(kind: str, gpus: int) -> dict[str, Any]:
     """One number of GPUs per process: classes are patched once."""
     environ = {
         "ENABLE_PERFECT_ROUTER": "1",
@@ -47,7 +47,14 @@ def measure(kind: str, gpus: int) -> Dict[str, Any]:
     top_k = 8 if kind == "deepseek-v3 in full" else TOP_K
     block = models.moe_block(kind.split()[0], experts, top_k, GROUPS, TOP_GROUPS)
     routers.Routers(settings.read_settings(environ), None).watch(block)
-    worst: Dict[str, Any] = {"kind": kind, "gpus": gpus, "expert": 0, "gpu": 0, "gpuOfOne": 0, "duplicates": 0}
+    worst: dict[str, Any] = {
+        "kind": kind,
+        "gpus": gpus,
+        "expert": 0,
+        "gpu": 0,
+        "gpuOfOne": 0,
+        "duplicates": 0,
+    }
     block.eval()
     with torch.no_grad():
         for tokens in range(1, 258):
@@ -61,7 +68,7 @@ def measure(kind: str, gpus: int) -> Dict[str, Any]:
     return worst
 
 
-def vectors(path: str) -> List[str]:
+def vectors(path: str) -> list[str]:
     """The plans TypeScript made, and what the torch version makes of them."""
     wrong = []
     with open(path) as file:
@@ -84,7 +91,7 @@ def vectors(path: str) -> List[str]:
     return wrong
 
 
-def published() -> Dict[str, Any]:
+def published() -> dict[str, Any]:
     softmaxed = perfect_router.logits(3, 8, 2, ep_size=4, published="2025")
     turned = perfect_router.logits(4, 8, 2, ep_size=4, ep_rank=1, published="2026")
     best = [sorted(range(8), key=lambda e, row=row: -row[e])[:2] for row in softmaxed]

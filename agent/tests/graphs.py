@@ -4,7 +4,7 @@
 import json
 import os
 import sys
-from typing import Any, List
+from typing import Any
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
@@ -17,8 +17,8 @@ class FakeDriver:
     """As libcuda answers: results through pointers, 0 for success."""
 
     def __init__(self) -> None:
-        self.kinds: List[int] = []
-        self.dependencies: List[int] = []
+        self.kinds: list[int] = []
+        self.dependencies: list[int] = []
         self.is_capturing = False
         self.error = 0
 

@@ -3,7 +3,7 @@ names transformers gives them. Small enough for a CPU, real enough that modules,
 """
 
 from types import SimpleNamespace
-from typing import Any, List, Tuple
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -59,7 +59,7 @@ class GptOssTopKRouter(nn.Module):
         self.weight = nn.Parameter(torch.randn(experts, HIDDEN))
         self.bias = nn.Parameter(torch.randn(experts))
 
-    def forward(self, x: torch.Tensor) -> Tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         logits = F.linear(x, self.weight, self.bias)
         top, chosen = torch.topk(logits, self.top_k, dim=-1)
         return logits, F.softmax(top, dim=1), chosen
@@ -75,7 +75,7 @@ class MixtralTopKRouter(nn.Module):
         self.top_k, self.num_experts, self.hidden_dim = top_k, experts, HIDDEN
         self.weight = nn.Parameter(torch.randn(experts, HIDDEN))
 
-    def forward(self, x: torch.Tensor) -> Tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         logits = F.linear(x, self.weight)
         top, chosen = torch.topk(F.softmax(logits.float(), dim=-1), self.top_k, dim=-1)
         if self.divides:
@@ -94,7 +94,7 @@ class Llama4Router(nn.Linear):
         with torch.no_grad():
             self.weight.normal_()
 
-    def forward(self, x: torch.Tensor) -> Tuple[torch.Tensor, torch.Tensor]:
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         logits = super().forward(x)
         top, chosen = torch.topk(logits, self.top_k, dim=1)
         scores = torch.full_like(logits, float("-inf")).scatter_(1, chosen, top)
@@ -123,7 +123,7 @@ class Glm4MoeTopkRouter(DeepseekV3TopkRouter):
         self.top_k, self.num_experts = config.num_experts_per_tok, config.n_routed_experts
         self.num_group, self.topk_group = config.n_group, config.topk_group
 
-    def forward(self, x: torch.Tensor) -> Tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         logits = F.linear(x.view(-1, HIDDEN).type(torch.float32), self.weight.type(torch.float32))
         scores = logits.sigmoid()
         biased = scores + self.e_score_correction_bias
@@ -162,7 +162,7 @@ class DeepseekV3MoE(nn.Module):
         self.n_group, self.topk_group = config.n_group, config.topk_group
         self.n_routed_experts, self.top_k = config.n_routed_experts, config.num_experts_per_tok
 
-    def route_tokens_to_experts(self, logits: torch.Tensor) -> Tuple[torch.Tensor, torch.Tensor]:
+    def route_tokens_to_experts(self, logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         scores = logits.sigmoid()
         biased = scores + self.gate.e_score_correction_bias
         grouped = biased.view(-1, self.n_group, self.n_routed_experts // self.n_group)
@@ -212,14 +212,14 @@ class Layer(nn.Module):
 
 
 class Body(nn.Module):
-    def __init__(self, mlps: List[nn.Module]) -> None:
+    def __init__(self, mlps: list[nn.Module]) -> None:
         super().__init__()
         self.embed_tokens = nn.Embedding(VOCABULARY, HIDDEN)
         self.layers = nn.ModuleList(Layer(mlp) for mlp in mlps)
 
 
 class CausalLm(nn.Module):
-    def __init__(self, mlps: List[nn.Module]) -> None:
+    def __init__(self, mlps: list[nn.Module]) -> None:
         super().__init__()
         self.model = Body(mlps)
         self.lm_head = nn.Linear(HIDDEN, VOCABULARY, bias=False)

@@ -3,6 +3,7 @@
 test/agent.test.ts sets the variables, runs them and looks at what was written.
 """
 
+import contextlib
 import gc
 import hashlib
 import json
@@ -12,7 +13,7 @@ import sys
 import threading
 import time
 from types import SimpleNamespace
-from typing import Any, List
+from typing import Any
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
@@ -154,10 +155,8 @@ def raises() -> None:
     model = Fragile([models.DenseMlp(), models.DenseMlp()])
     with torch.no_grad():
         for _ in range(7):
-            try:
+            with contextlib.suppress(ValueError):
                 model(models.prompt(1, 1))
-            except ValueError:
-                pass
         say()
         for _ in range(7):
             model(models.prompt(1, 1))
@@ -198,13 +197,12 @@ def works_in_child() -> None:
 def threads() -> None:
     import stepscope_agent
 
-    seen: List[int] = []
+    seen: list[int] = []
 
     def work() -> None:
         for _ in range(50):
-            with stepscope_agent.step(gen=(1, 1)):
-                with stepscope_agent.step(gen=(9, 9)):
-                    pass
+            with stepscope_agent.step(gen=(1, 1)), stepscope_agent.step(gen=(9, 9)):
+                pass
 
     workers = [threading.Thread(target=work) for _ in range(4)]
     for worker in workers:
@@ -254,7 +252,7 @@ def counted_cuda() -> None:
     import models
     import torch
 
-    calls: List[Any] = []
+    calls: list[Any] = []
     now = {"step": -1}
     runtime = SimpleNamespace(
         cudaProfilerStart=lambda: calls.append(["start", now["step"]]) or 0,

@@ -58,6 +58,7 @@ export interface PlanFacts {
   /** Was looked for here and not found. */
   readonly nsysMissing?: boolean;
   readonly engineVersion?: VersionNumbers;
+  readonly agent?: AgentFacts;
   /** In the folder of the output. */
   readonly freeBytes?: number;
   readonly temporaryFreeBytes?: number;
@@ -65,6 +66,13 @@ export interface PlanFacts {
   readonly root?: boolean;
   /** GPU counters are for administrators only. */
   readonly adminOnlyCounters?: boolean;
+}
+
+export interface AgentFacts {
+  /** Of the agent in `CaptureOptions.agent`. */
+  readonly ours: string;
+  /** Of the one in the Python that will run the program; absent where there is none. */
+  readonly installed?: string;
 }
 
 type PlanSeverity = 'error' | 'warning' | 'note';
@@ -79,7 +87,10 @@ export interface PlanWarning {
 
 /** Why an argument or a variable is there. */
 export interface PlanReason {
-  /** As it stands in the command or the environment: `--capture-range-end=stop`, `TLLM_PROFILE_RECORD_GC=1`. */
+  /**
+   * As it stands in the command or the environment: `--capture-range-end=stop`, `TLLM_PROFILE_RECORD_GC=1`; or what
+   * was found there already.
+   */
   readonly what: string;
   readonly why: string;
 }

@@ -1,6 +1,5 @@
 /** TGI, NIM and programs of one's own: no switch opens a capture range there, but a program may do so itself. */
-
-import { reportStem } from '../catalog/file-formats.js';
+import { planAgent } from './engine-agent.js';
 import { type EnginePart, type EngineQuestion, PartBuilder } from './engine-part.js';
 import { startStopValue } from './iterations.js';
 
@@ -76,39 +75,5 @@ export function planPython(question: EngineQuestion): EnginePart {
       'A PyTorch trace of your own program is taken in the program.',
       'Use torch.profiler.profile and export_chrome_trace there, without nsys.',
     );
-  return part.done();
-}
-
-/** Our agent inside the program: it finds the steps, marks them and opens the range round those asked for. */
-function planAgent({ options }: EngineQuestion, folder: string): EnginePart {
-  const part = new PartBuilder();
-  part.variable('PYTHONPATH', folder, 'loads the agent into the program');
-  const { iterations } = options;
-  if (iterations) {
-    const spans = iterations.map(({ first, last }) => `${first}-${last}`).join(',');
-    part.variable('STEPSCOPE_PROFILE_START_STOP', spans, 'the steps to record, both ends included');
-    part.opensRange = true;
-    part.ranges = iterations.length;
-  }
-  part.variable(
-    'STEPSCOPE_MARKERS',
-    ['step', ...(options.gc ? ['gc'] : []), ...(options.nvtxDebug ? ['layers', 'moe', 'sampling'] : [])].join(
-      ',',
-    ),
-    'ranges by which steps, phases and batches are told',
-  );
-  if (options.perfectRouter)
-    part.variable('ENABLE_PERFECT_ROUTER', '1', 'balanced experts; THE ANSWERS ARE WRONG');
-  if (options.torchTrace !== undefined) {
-    part.torchInstead = true;
-    part.variable('STEPSCOPE_TORCH_TRACE', options.torchTrace, 'a PyTorch trace of the same steps');
-    part.outputs.push({ kind: 'torch-trace', pattern: `${options.torchTrace}-rank-*.json.gz` });
-    part.outputs.push({ kind: 'agent-sidecar', pattern: `${options.torchTrace}-rank-*.agent.json` });
-  } else {
-    // What nsys fills into its own names nobody fills in here; the agent adds the rank by itself.
-    const name = reportStem(options.output ?? 'trace').replaceAll(/[-_.]?(rank)?%(q\{[^}]*\}|[hpn])/g, '');
-    part.variable('STEPSCOPE_SIDECAR', `${name}.agent.json`, 'batches, tokens and layers inside CUDA graphs');
-    part.outputs.push({ kind: 'agent-sidecar', pattern: `${name}.agent.json` });
-  }
   return part.done();
 }

@@ -3,15 +3,19 @@
  * A plan as a bash script that needs nothing but nsys: for machines without Stepscope. Words stand in arrays, each
  * quoted by itself, so no argument is read twice.
  */
+import { AGENT_QUESTION } from './agent-question.js';
 import type { CapturePlan } from './capture-plan.js';
+import { isPython } from './launchers.js';
 import { stepText } from './plan-text.js';
 import { shellAssignment, shellQuote } from './shell-quote.js';
 
 interface ScriptOptions {
   readonly force: boolean;
+  /** The version of our agent, where the machine that runs the script may have one installed. */
+  readonly agentVersion?: string;
 }
 
-export function planScript(plan: CapturePlan, { force }: ScriptOptions): string {
+export function planScript(plan: CapturePlan, { force, agentVersion }: ScriptOptions): string {
   const nsys = plan.nsysAt < 0 ? undefined : plan.command[plan.nsysAt];
   const reports = plan.outputs
     .filter(({ kind }) => kind === 'nsys-report')
@@ -54,11 +58,10 @@ export function planScript(plan: CapturePlan, { force }: ScriptOptions): string 
     );
   lines.push(
     '',
-    ...Object.entries(plan.env).map(([name, value]) =>
-      // What is on the path already stays on it.
+    ...Object.entries(plan.env).flatMap(([name, value]) =>
       name === 'PYTHONPATH'
-        ? `export PYTHONPATH=${shellQuote(value)}"\${PYTHONPATH:+:$PYTHONPATH}"`
-        : `export ${shellAssignment(name, value)}`,
+        ? pathLines(plan, value, agentVersion)
+        : [`export ${shellAssignment(name, value)}`],
     ),
     'command=(',
     ...plan.command.map(word => `  ${shellQuote(word)}`),
@@ -76,6 +79,26 @@ export function planScript(plan: CapturePlan, { force }: ScriptOptions): string 
   lines.push('status=0', '"${command[@]}" || status=$?');
   lines.push(...(nsys === undefined ? [] : exportLines(streams, force)), ...exitLines(plan.exitCodes));
   return `${lines.join('\n')}\n`;
+}
+
+/** The folder of the agent; what is on the path already stays on it. */
+function pathLines(plan: CapturePlan, folder: string, version: string | undefined): string[] {
+  const bring = `export PYTHONPATH=${shellQuote(folder)}"\${PYTHONPATH:+:$PYTHONPATH}"`;
+  if (version === undefined) return [bring];
+  const program = plan.command[plan.programAt] ?? '';
+  const python = shellQuote(isPython(program) ? program : 'python3');
+  return [
+    '# The agent: the one installed here if it is of the same version, else the one in the folder.',
+    `agent=$(${python} -c ${shellQuote(AGENT_QUESTION)} 2>/dev/null || true)`,
+    `if [[ $agent == ${shellQuote(version)} ]]; then`,
+    '  export PYTHONPATH="${PYTHONPATH:-}"  # mpirun hands on only what is set',
+    `elif [[ -e ${shellQuote(`${folder}/sitecustomize.py`)} ]]; then`,
+    `  ${bring}`,
+    'else',
+    `  echo ${shellQuote(`The agent is not here: pip install stepscope-agent==${version}`)} >&2`,
+    '  exit 127',
+    'fi',
+  ];
 }
 
 function exportLines(streams: readonly string[], force: boolean): string[] {

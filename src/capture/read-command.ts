@@ -26,7 +26,7 @@ export interface Program {
 }
 
 /** Programs that start another and stand before it. */
-function withoutWrappers(words: readonly string[]): readonly string[] {
+export function withoutWrappers(words: readonly string[]): readonly string[] {
   let rest = words;
   for (;;) {
     const name = baseName(rest[0] ?? '');

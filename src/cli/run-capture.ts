@@ -4,7 +4,8 @@ import { UserError } from '../base/user-error.js';
 import type { CaptureOptions, CapturePlan, PlanFacts, PlanStep } from '../capture/capture-plan.js';
 import { planCapture } from '../capture/plan-capture.js';
 import { commandText } from '../capture/plan-text.js';
-import { type RunResult, runFailure, runPlan } from '../capture/run/run-plan.js';
+import { agentThere } from '../capture/run/find-agent.js';
+import { type RunOptions, type RunResult, runFailure, runPlan } from '../capture/run/run-plan.js';
 import { fetchRemote, runRemote } from '../capture/run/run-remote.js';
 import { attachServer, attachSteps, runServer } from '../capture/run/run-server.js';
 import { kubectlTransport, sshTransport, type Transport } from '../capture/run/transport.js';
@@ -138,7 +139,11 @@ async function runSomewhere(job: CaptureJob, lines: CaptureLines, output: Output
   return { result, plan, where: 'here', ...(nsysVersion ? { nsysVersion } : {}) };
 }
 
-async function runFar(far: Transport, { asked, values }: CaptureJob, common: object): Promise<Ran> {
+async function runFar(
+  far: Transport,
+  { asked, values, facts }: CaptureJob,
+  common: Pick<RunOptions, 'onNotice'>,
+): Promise<Ran> {
   const local = (asked.output ?? 'trace').replace(/\.nsys-rep$/, '');
   let plan: CapturePlan | undefined;
   const result = await runRemote(far, {
@@ -146,11 +151,21 @@ async function runFar(far: Transport, { asked, values }: CaptureJob, common: obj
     inPod: values.pod !== undefined,
     source: { deb: values['nsys-deb'], tree: values['nsys-tree'] },
     output: `${path.resolve(local)}.nsys-rep`,
-    plan: (machine, folder) => {
+    plan: async (machine, folder) => {
+      const ours =
+        facts.agent && asked.agent ? { folder: asked.agent, version: facts.agent.ours } : undefined;
+      const brought = `${path.posix.dirname(folder)}/agent`;
+      const agent = ours && (await agentThere(far, asked.command, ours, brought));
       plan = planCapture(
-        { ...asked, output: `${folder}/${path.basename(local)}` },
-        { nsys: machine.nsys, nsysVersion: parseVersion(machine.nsysVersion ?? ''), root: machine.root },
+        { ...asked, output: `${folder}/${path.basename(local)}`, ...(agent ? { agent: brought } : {}) },
+        {
+          nsys: machine.nsys,
+          nsysVersion: parseVersion(machine.nsysVersion ?? ''),
+          root: machine.root,
+          ...(agent ? { agent } : {}),
+        },
       );
+      for (const { code, text } of plan.warnings) if (code === 'other-agent') common.onNotice?.(text);
       return plan;
     },
   });

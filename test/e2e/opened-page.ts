@@ -8,11 +8,11 @@ import { OpenProfiles } from '../../src/server/open-profiles.js';
 import { openViewed } from '../../src/server/open-viewed.js';
 import { startServer } from '../../src/server/server.js';
 import { readStaticFiles } from '../../src/server/static-files.js';
-import { findBrowser, NO_BROWSER } from '../../src/testing/browser.js';
 import { projectRoot } from '../../src/testing/captures.js';
+import { lacks, locate } from '../../src/testing/needs.js';
 
-const executablePath = findBrowser();
-export const skip = executablePath ? false : NO_BROWSER;
+const executablePath = locate('browser');
+export const skip = lacks('browser');
 /** Screenshots are kept where VIEW_FOLDER says. */
 const folder = process.env.VIEW_FOLDER;
 

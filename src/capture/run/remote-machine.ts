@@ -5,6 +5,7 @@ import * as os from 'node:os';
 import * as path from 'node:path';
 import { formatBytes } from '../../base/units.js';
 import { UserError } from '../../base/user-error.js';
+import { NSYS_PLACES } from '../../catalog/nsys-places.js';
 import { type ExecResult, lastLine, script, type Transport } from './transport.js';
 
 export interface RemoteMachine {
@@ -17,10 +18,10 @@ export interface RemoteMachine {
   readonly freeBytes: number;
 }
 
-/** One round trip. Folders are those NVIDIA's packages install to. */
+/** One round trip. Of several places that hold an nsys the first in the list wins. */
 const PROBE = `echo "uid=$(id -u)"
 n=$(command -v nsys 2>/dev/null)
-if [ -z "$n" ]; then for f in "$1"/bin/nsys "$1"/target-linux-*/nsys /opt/nvidia/nsight-systems/*/bin/nsys /opt/nvidia/nsight-systems-cli/*/bin/nsys /opt/nvidia/nsight-systems*/*/target-linux-*/nsys /usr/local/cuda*/bin/nsys; do if [ -x "$f" ]; then n=$f; fi; done; fi
+if [ -z "$n" ]; then for f in ${NSYS_PLACES.linux!.toReversed().join(' ')} "$1"/target-linux-*/nsys "$1"/bin/nsys; do if [ -x "$f" ]; then n=$f; fi; done; fi
 if [ -n "$n" ]; then echo "nsys=$n"; echo "version=$("$n" --version 2>/dev/null | head -n 1)"; fi
 echo "gpus=$(ls -d /dev/nvidia[0-9]* 2>/dev/null | wc -l)"
 if [ -n "\${CUDA_VISIBLE_DEVICES+set}" ]; then echo "visible=$CUDA_VISIBLE_DEVICES"; fi
@@ -93,7 +94,7 @@ export async function withNsys(
   folder: string,
 ): Promise<RemoteMachine & { readonly nsys: string }> {
   if (machine.nsys) return machine as RemoteMachine & { nsys: string };
-  if (source.tree) await sendTree(transport, source.tree, `${folder}/nsys`);
+  if (source.tree) await sendTree(transport, source.tree, `${folder}/nsys`, NSYS_TREE);
   else if (source.deb) await installDeb(transport, machine, source.deb, folder);
   else
     throw new UserError(
@@ -150,13 +151,27 @@ const full = (transport: Transport, needed: number, free: number) =>
     'Make room there, or name a larger folder with TMPDIR in the container.',
   );
 
-async function sendTree(transport: Transport, tree: string, to: string): Promise<void> {
+interface SentTree {
+  /** For messages: what it is, and the option that names it. */
+  readonly what: string;
+  readonly option: string;
+  readonly parts: readonly string[];
+}
+const NSYS_TREE: SentTree = { what: 'nsys', option: '--nsys-tree', parts: ['.'] };
+
+/** Some parts of a folder here, or all of it, into a folder there. */
+export async function sendTree(
+  transport: Transport,
+  tree: string,
+  to: string,
+  { what, option, parts }: SentTree,
+): Promise<void> {
   if (!fs.statSync(tree, { throwIfNoEntry: false })?.isDirectory())
-    throw new UserError('not-found', `${tree} is no folder.`, 'Check --nsys-tree.');
+    throw new UserError('not-found', `${tree} is no folder.`, `Check ${option}.`);
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-tree-'));
   try {
-    const archive = path.join(folder, 'nsys.tar');
-    await tar(['-C', path.resolve(tree), '-cf', archive, '.']);
+    const archive = path.join(folder, 'tree.tar');
+    await tar(['-C', path.resolve(tree), '-cf', archive, ...parts]);
     await put(transport, archive, `${to}.tar`);
     const result = await transport.exec(
       script('mkdir -p "$1" && tar -C "$1" -xf "$1.tar" && rm -f "$1.tar"', to),
@@ -164,8 +179,8 @@ async function sendTree(transport: Transport, tree: string, to: string): Promise
     if (result.status !== 0)
       throw new UserError(
         'unreachable',
-        `nsys could not be unpacked in ${transport.name}: ${lastLine(result)}`,
-        'Try --nsys-deb.',
+        `${what} could not be unpacked in ${transport.name}: ${lastLine(result)}`,
+        what === NSYS_TREE.what ? 'Try --nsys-deb.' : `Put it there and name the folder: ${option} DIR`,
       );
   } finally {
     fs.rmSync(folder, { recursive: true, force: true });

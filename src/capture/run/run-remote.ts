@@ -30,7 +30,10 @@ export interface RemoteOptions
   readonly inPod: boolean;
   readonly source?: NsysSource;
   /** The plan for that machine, which writes into this folder of it. */
-  readonly plan: (machine: RemoteMachine & { readonly nsys: string }, folder: string) => Runnable;
+  readonly plan: (
+    machine: RemoteMachine & { readonly nsys: string },
+    folder: string,
+  ) => Runnable | Promise<Runnable>;
   /** Where reports are put on this machine: name without ending. */
   readonly output: string;
   readonly pollMs?: number;
@@ -80,7 +83,7 @@ export async function runRemote(transport: Transport, options: RemoteOptions): P
   let keepFolder = false;
   try {
     const machine = await withNsys(transport, seenMachine, options.source ?? {}, folder);
-    const plan = options.plan(machine, `${folder}/out`);
+    const plan = await options.plan(machine, `${folder}/out`);
     const env = { ...plan.env, ...(await pathThere(transport, plan.env)) };
     const set = Object.entries(env).map(([name, value]) => `${name}=${value}`);
     const startedUtc = new Date().toISOString();

@@ -1,5 +1,5 @@
 /**
- * Another place where commands run: in a pod, behind ssh. Commands are words, never lines: where a shell stands
+ * Another place where commands run: here, in a pod, behind ssh. Commands are words, never lines: where a shell stands
  * between (ssh), each word is quoted for it.
  */
 import { spawn } from 'node:child_process';
@@ -23,13 +23,15 @@ export interface ExecResult {
 }
 
 export interface Transport {
-  /** For messages: `pod NAME`, `ssh HOST`. */
+  /** For messages: `here`, `pod NAME`, `ssh HOST`. */
   readonly name: string;
   exec(command: readonly string[], options?: ExecOptions): Promise<ExecResult>;
 }
 
 const TIMEOUT_MS = 120_000;
 const MOST_TEXT = 1 << 20;
+
+export const localTransport: Transport = { name: 'here', exec: (command, options) => run(command, options) };
 
 interface Pod {
   readonly pod: string;
@@ -56,10 +58,7 @@ export function kubectlTransport({ pod, namespace, container }: Pod): Transport 
   return {
     name: `pod ${pod}`,
     exec: (command, options) =>
-      runHere(
-        ['kubectl', 'exec', ...(options?.inputFile ? ['-i'] : []), ...where, '--', ...command],
-        options,
-      ),
+      run(['kubectl', 'exec', ...(options?.inputFile ? ['-i'] : []), ...where, '--', ...command], options),
   };
 }
 
@@ -70,14 +69,11 @@ export function sshTransport(host: string): Transport {
     name: `ssh ${host}`,
     // The far shell reads one line: every word is quoted for it.
     exec: (command, options) =>
-      runHere(['ssh', '-T', '-o', 'BatchMode=yes', '--', host, shellCommand(command)], options),
+      run(['ssh', '-T', '-o', 'BatchMode=yes', '--', host, shellCommand(command)], options),
   };
 }
 
-export async function runHere(
-  [program, ...args]: readonly string[],
-  options: ExecOptions = {},
-): Promise<ExecResult> {
+async function run([program, ...args]: readonly string[], options: ExecOptions = {}): Promise<ExecResult> {
   const child = spawn(program, args, {
     stdio: [options.inputFile ? 'pipe' : 'ignore', 'pipe', 'pipe'],
     timeout: options.timeoutMs ?? TIMEOUT_MS,

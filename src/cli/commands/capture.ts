@@ -2,7 +2,7 @@ import * as os from 'node:os';
 import * as path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UserError } from '../../base/user-error.js';
-import type { CaptureOptions, CapturePlan, PlanFacts } from '../../capture/capture-plan.js';
+import type { AgentFacts, CaptureOptions, CapturePlan, PlanFacts } from '../../capture/capture-plan.js';
 import { readIterations } from '../../capture/iterations.js';
 import { readLaunch } from '../../capture/launchers.js';
 import { planCapture } from '../../capture/plan-capture.js';
@@ -10,6 +10,8 @@ import { planDocument } from '../../capture/plan-json.js';
 import { planScript } from '../../capture/plan-script.js';
 import { planText } from '../../capture/plan-text.js';
 import { readProgram } from '../../capture/read-command.js';
+import { findAgent } from '../../capture/run/find-agent.js';
+import { localTransport } from '../../capture/run/transport.js';
 import { probeWith, pythonVersions } from '../../capture/run-probe.js';
 import { parseVersion, type VersionNumbers } from '../../capture/versions.js';
 import { type PresetName, presetNames, presets } from '../../catalog/engine-programs.js';
@@ -19,6 +21,7 @@ import { readArguments } from '../arguments.js';
 import type { Command, Output } from '../command.js';
 import { freeBytes, nsysCommand, readRights } from '../machine-facts.js';
 import { runAttached, runCapture, runFetch, runHelp, runOptions } from '../run-capture.js';
+import { version } from '../version.js';
 import { writeResult } from '../write-result.js';
 
 const options = {
@@ -157,14 +160,17 @@ export const capture: Command = {
     if (values.script !== undefined)
       writeResult(
         values.script,
-        planScript(plan, { force: asked.force ?? false }),
+        planScript(plan, {
+          force: asked.force ?? false,
+          ...(asksForAgent(values) ? { agentVersion: version() } : {}),
+        }),
         asked.force ?? false,
         output,
       );
     if (values.json) output.out(`${JSON.stringify(planDocument(plan), null, 2)}\n`);
     else if (values.script === undefined && values['dry-run']) output.out(planText(plan));
     if (values.json || values.script !== undefined || values['dry-run']) return 0;
-    const far = values.pod !== undefined || values.ssh !== undefined;
+    const far = isFar(values);
     // What is wrong with this machine does not matter when another one runs it.
     if (!far) warnBefore(plan, values.anyway === true, output);
     return runCapture({ asked, plan, values, facts }, output);
@@ -237,6 +243,12 @@ function readNumber(option: string, text: string | undefined, whole = false): nu
   );
 }
 
+const isFar = ({ pod, ssh }: Values): boolean => pod !== undefined || ssh !== undefined;
+
+/** A folder that was named is taken as it is; else one that is installed will do. */
+const asksForAgent = (values: Values): boolean =>
+  values.agent === true && values['agent-folder'] === undefined;
+
 /** The agent as it lies in this package. */
 const agentFolder = () => fileURLToPath(new URL('../../../../agent', import.meta.url));
 
@@ -262,11 +274,21 @@ async function gatherFacts(values: Values, asked: CaptureOptions): Promise<PlanF
       values['engine-version'] === undefined
         ? await installedEngine(asked)
         : readVersion('--engine-version', values['engine-version']),
+    ...(asksForAgent(values) ? { agent: await agentFacts(values, asked) } : {}),
     freeBytes: freeBytes(folder),
     temporaryFreeBytes: freeBytes(os.tmpdir()),
     root: process.getuid?.() === 0,
     ...readRights(),
   };
+}
+
+/** A script will look for itself; a pod or another machine is asked once it is reached. */
+async function agentFacts(values: Values, { command }: CaptureOptions): Promise<AgentFacts> {
+  const installed =
+    isFar(values) || values.script !== undefined || command.length === 0
+      ? undefined
+      : await findAgent(localTransport, command);
+  return { ours: version(), ...(installed === undefined ? {} : { installed }) };
 }
 
 async function installedEngine({ command, preset }: CaptureOptions): Promise<VersionNumbers | undefined> {

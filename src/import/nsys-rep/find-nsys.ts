@@ -6,6 +6,7 @@ import { execFile } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { UserError } from '../../base/user-error.js';
+import { NSYS_PLACES } from '../../catalog/nsys-places.js';
 import { compareReleases } from './report-version.js';
 
 export interface Nsys {
@@ -22,22 +23,6 @@ interface SearchPlaces {
 }
 
 const VERSION_TIMEOUT_MS = 10_000;
-
-/** A star stands for one folder name or a part of it. Folders are named after versions. */
-const INSTALL_FOLDERS: Partial<Record<NodeJS.Platform, readonly string[]>> = {
-  linux: [
-    '/opt/nvidia/nsight-systems/*/bin/nsys',
-    '/opt/nvidia/nsight-systems/*/target-linux-*/nsys',
-    '/opt/nvidia/nsight-systems-cli/*/bin/nsys',
-    '/opt/nvidia/nsight-systems-cli/*/target-linux-*/nsys',
-    '/usr/local/cuda*/bin/nsys',
-    '/usr/lib/nsight-systems/bin/nsys',
-    '/opt/nvidia/nsight-compute/*/host/target-linux-*/nsys',
-    '/usr/local/cuda*/nsight-compute-*/host/target-linux-*/nsys',
-  ],
-  darwin: ['/Applications/NVIDIA Nsight Systems*.app/Contents/*/nsys'],
-  win32: ['/Program Files/NVIDIA Corporation/Nsight Systems */target-windows-*/nsys.exe'],
-};
 
 export async function findNsys(
   places: SearchPlaces = { env: process.env, platform: process.platform, root: '' },
@@ -68,7 +53,7 @@ export function candidatePaths({ env, platform, root }: SearchPlaces): string[] 
   const onPath = (env.PATH ?? '').split(path.delimiter).filter(folder => path.isAbsolute(folder));
   const places = [
     ...onPath.map(folder => path.join(folder, name)).filter(isFile),
-    ...(INSTALL_FOLDERS[platform] ?? []).flatMap(pattern => expandStars(root, pattern.split('/').slice(1))),
+    ...(NSYS_PLACES[platform] ?? []).flatMap(pattern => expandStars(root, pattern.split('/').slice(1))),
   ];
   const byTarget = new Map<string, string>();
   for (const place of places) {

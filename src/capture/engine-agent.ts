@@ -1,0 +1,58 @@
+/** Our agent inside the program: it finds the steps, marks them and opens the range round those asked for. */
+
+import { reportStem } from '../catalog/file-formats.js';
+import type { AgentFacts } from './capture-plan.js';
+import { type EnginePart, type EngineQuestion, PartBuilder } from './engine-part.js';
+
+export function planAgent({ options, facts }: EngineQuestion, folder: string): EnginePart {
+  const part = new PartBuilder();
+  bringAgent(part, folder, facts.agent);
+  const { iterations } = options;
+  if (iterations) {
+    const spans = iterations.map(({ first, last }) => `${first}-${last}`).join(',');
+    part.variable('STEPSCOPE_PROFILE_START_STOP', spans, 'the steps to record, both ends included');
+    part.opensRange = true;
+    part.ranges = iterations.length;
+  }
+  part.variable(
+    'STEPSCOPE_MARKERS',
+    ['step', ...(options.gc ? ['gc'] : []), ...(options.nvtxDebug ? ['layers', 'moe', 'sampling'] : [])].join(
+      ',',
+    ),
+    'ranges by which steps, phases and batches are told',
+  );
+  if (options.perfectRouter)
+    part.variable('ENABLE_PERFECT_ROUTER', '1', 'balanced experts; THE ANSWERS ARE WRONG');
+  if (options.torchTrace !== undefined) {
+    part.torchInstead = true;
+    part.variable('STEPSCOPE_TORCH_TRACE', options.torchTrace, 'a PyTorch trace of the same steps');
+    part.outputs.push({ kind: 'torch-trace', pattern: `${options.torchTrace}-rank-*.json.gz` });
+    part.outputs.push({ kind: 'agent-sidecar', pattern: `${options.torchTrace}-rank-*.agent.json` });
+  } else {
+    // What nsys fills into its own names nobody fills in here; the agent adds the rank by itself.
+    const name = reportStem(options.output ?? 'trace').replaceAll(/[-_.]?(rank)?%(q\{[^}]*\}|[hpn])/g, '');
+    part.variable('STEPSCOPE_SIDECAR', `${name}.agent.json`, 'batches, tokens and layers inside CUDA graphs');
+    part.outputs.push({ kind: 'agent-sidecar', pattern: `${name}.agent.json` });
+  }
+  return part.done();
+}
+
+/** An installed one starts by itself, if it is the one whose variables and files this Stepscope knows. */
+function bringAgent(part: PartBuilder, folder: string, agent: AgentFacts | undefined): void {
+  const { ours, installed } = agent ?? {};
+  if (installed !== undefined && installed === ours) {
+    part.why.push({
+      what: `stepscope-agent ${installed}`,
+      why: 'is installed in the Python that runs the program, and is loaded from there',
+    });
+    return;
+  }
+  part.variable('PYTHONPATH', folder, 'loads the agent into the program');
+  if (installed !== undefined)
+    part.warn(
+      'warning',
+      'other-agent',
+      `stepscope-agent ${installed} is installed in the Python that runs the program; ${ours} of this Stepscope is loaded instead.`,
+      `To use an installed one: pip install stepscope-agent==${ours}`,
+    );
+}
