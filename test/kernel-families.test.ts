@@ -7,7 +7,7 @@ import { createClassifier } from '../src/catalog/kernels/classify.js';
 import { families, isFamilyId } from '../src/catalog/kernels/families.js';
 import { parseFunctionName } from '../src/catalog/kernels/function-name.js';
 import { builtInRules } from '../src/catalog/kernels/rules.js';
-import { shortKernelName, shortNameLimit } from '../src/catalog/kernels/short-name.js';
+import { shortNameLimit } from '../src/catalog/kernels/short-name.js';
 import { parseUserRules } from '../src/catalog/kernels/user-rules.js';
 import { openProfile } from '../src/import/open.js';
 import type { Row } from '../src/model/profile.js';
@@ -226,8 +226,8 @@ test('short names say what carriers carry', () => {
     ['void vllm::reshape_and_cache_flash_kernel<__nv_bfloat16>(X)', 'reshape_and_cache_flash_kernel'],
     ['', '(unnamed)'],
   ];
-  for (const [name, short] of shorts) assert.equal(shortKernelName(name), short);
-  const cut = shortKernelName(`triton_red_fused_${'add_mean_mul_'.repeat(9)}pow_rsqrt_17`);
+  for (const [name, short] of shorts) assert.equal(classify(name).shortName, short);
+  const { shortName: cut } = classify(`triton_red_fused_${'add_mean_mul_'.repeat(9)}pow_rsqrt_17`);
   assert.match(cut, /^triton_red_fused_.*….*_rsqrt_17$/);
   assert.equal(cut.length, shortNameLimit);
 });

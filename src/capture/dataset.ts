@@ -8,7 +8,7 @@ import { UserError } from '../base/user-error.js';
 import { seededRandom, standardNormal } from '../stats/random.js';
 import { shellCommand } from './shell-quote.js';
 
-export type Lengths =
+type Lengths =
   | { readonly kind: 'normal'; readonly mean: number; readonly deviation: number }
   | { readonly kind: 'uniform'; readonly least: number; readonly most: number };
 

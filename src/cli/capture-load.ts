@@ -7,7 +7,7 @@ import type { Output } from './command.js';
 import { readLoadArguments } from './load-arguments.js';
 import { describeLoad } from './load-blocks.js';
 
-export interface LoadChoice {
+interface LoadChoice {
   /** As `stepscope load --levels` takes them. */
   readonly levels?: string;
   readonly requests?: number;

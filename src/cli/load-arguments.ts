@@ -11,7 +11,7 @@ import { readArguments } from './arguments.js';
 import { readHeaders } from './load-headers.js';
 import { version } from './version.js';
 
-export const loadOptions = {
+const loadOptions = {
   api: { type: 'string' },
   model: { type: 'string' },
   'no-stream': { type: 'boolean' },

@@ -4,7 +4,7 @@ import * as path from 'node:path';
 import { UserError } from '../base/user-error.js';
 import { findNsys, type Nsys } from '../import/nsys-rep/find-nsys.js';
 
-export interface MachineFiles {
+interface MachineFiles {
   readonly perfEventParanoid?: number;
   readonly adminOnlyCounters?: boolean;
 }

@@ -18,7 +18,7 @@ import {
 import type { Term } from './term-rows.js';
 import { termsOf } from './terms.js';
 
-export interface CompareOptions {
+interface CompareOptions {
   /** Changes below this part of the base's step are none that matters. */
   readonly threshold: number;
   /** Refuse where something had to be downgraded. */

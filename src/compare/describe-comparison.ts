@@ -1,5 +1,11 @@
 /** A comparison as blocks: the answer, the waterfall, the kernels that changed most, then everything beside it. */
-import type { Block, StatementBlock, TableBlock, WaterfallBlock } from '../analyze/block.js';
+import {
+  type Block,
+  KEEP,
+  type StatementBlock,
+  type TableBlock,
+  type WaterfallBlock,
+} from '../analyze/block.js';
 import { phaseLook } from '../analyze/names-and-colors.js';
 import { formatShare, plural } from '../base/units.js';
 import type { SideName } from '../run/side-means.js';
@@ -16,13 +22,13 @@ import {
 import { changedKernels } from './describe-kernels.js';
 import { shownTerms } from './waterfall-terms.js';
 
-export interface ComparisonSection {
+interface ComparisonSection {
   readonly id: string;
   readonly title: string;
   readonly blocks: readonly Block[];
 }
 
-export interface DescribedComparison {
+interface DescribedComparison {
   readonly header: StatementBlock;
   readonly answer: StatementBlock;
   readonly sections: readonly ComparisonSection[];
@@ -81,12 +87,12 @@ function headerOf({ from, to, phases: [main] }: Comparison): StatementBlock {
   };
 }
 
-export function sideLabel(name: string, phase: PhaseComparison, side: SideName): string {
+function sideLabel(name: string, phase: PhaseComparison, side: SideName): string {
   if (phase.phase === null) return `${name}, the whole trace`;
   return `${name}, mean of ${plural(phase[side].steps, `${phaseLook(phase.phase).label} step`)}`;
 }
 
-export function waterfallOf({ from, to }: Comparison, phase: PhaseComparison): WaterfallBlock {
+function waterfallOf({ from, to }: Comparison, phase: PhaseComparison): WaterfallBlock {
   return {
     kind: 'waterfall',
     id: `difference-${phase.phase ?? 'all'}`,
@@ -112,7 +118,12 @@ export function summaryTable(comparisons: readonly Comparison[]): TableBlock {
       { header: 'After', kind: 'ns', values: rows.map(({ phase }) => phase.to.wallNs) },
       { header: 'Change', kind: 'ns-change', values: rows.map(({ phase }) => phase.changeNs) },
       { header: 'Part', kind: 'text', values: rows.map(({ phase }) => formatShare(phase.changeShare)) },
-      { header: 'Verdict', kind: 'text', values: rows.map(({ phase }) => phase.verdict.replace('-', ' ')) },
+      {
+        header: 'Verdict',
+        kind: 'text',
+        priority: KEEP,
+        values: rows.map(({ phase }) => phase.verdict.replace('-', ' ')),
+      },
     ],
   };
 }

@@ -2,7 +2,7 @@
 import { type CheckResult, exitCodeOf, type LimitResult } from './check.js';
 import { limitName, limitSentence, verdictSentence } from './describe-check.js';
 
-export interface CheckCase {
+interface CheckCase {
   readonly group: string;
   readonly name: string;
   readonly outcome: 'passed' | 'failed' | 'error' | 'skipped';
@@ -40,7 +40,7 @@ export function checkCases(result: CheckResult): CheckCase[] {
   ];
 }
 
-export interface CheckAnnotation {
+interface CheckAnnotation {
   readonly level: 'error' | 'warning' | 'notice';
   readonly title: string;
   readonly message: string;

@@ -10,7 +10,7 @@ import { type Amount, readBound, readChange } from './quantity.js';
 const policyYaml: YamlKind = { name: 'policy', help: 'See docs/gate.md.', aliases: 50 };
 
 export const limitKinds = ['max', 'min', 'max_increase', 'max_decrease'] as const;
-export type LimitKind = (typeof limitKinds)[number];
+type LimitKind = (typeof limitKinds)[number];
 
 export interface Limit {
   readonly metric: Metric;

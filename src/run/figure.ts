@@ -3,7 +3,7 @@ import type { Analysis, AnalysisResult, Analyzer } from '../analyze/analysis.js'
 
 export type Reading = Measured | Missing;
 
-export interface Measured {
+interface Measured {
   readonly value: number;
   /** What the reader must know to read it right. */
   readonly note?: string;

@@ -1,5 +1,6 @@
 /** How the traits of a side are read from its runs, and which of them need more than equality to be alike. */
 import { formatShare } from '../base/units.js';
+import { profilers } from '../catalog/profilers.js';
 import type { RecordingFacts, RunFacts } from './run.js';
 import { type Effect, isProfiled, type Side, type Value } from './trait.js';
 
@@ -7,12 +8,6 @@ import { type Effect, isProfiled, type Side, type Value } from './trait.js';
 const SAME_SHARE = 0.1;
 
 export const graphWords = { none: 'none', nodes: 'node by node', blocks: 'as blocks' } as const;
-export const profilerNames = {
-  nsys: 'nsys',
-  kineto: 'PyTorch profiler',
-  agent: 'PyTorch profiler',
-  none: '',
-} as const;
 
 export type Said = Value | null | undefined;
 
@@ -98,7 +93,7 @@ export function flags(side: Side, sides: readonly Side[]): Value[] {
   const settingsOf = (one: Side) => one.find(run => run.profile)?.profile?.capture.settings ?? {};
   const all = sides.map(settingsOf);
   const own = settingsOf(side);
-  if (Object.keys(own).length === 0 || profilers(sides.flat()).length > 1) return [];
+  if (Object.keys(own).length === 0 || profilerUsed(sides.flat()).length > 1) return [];
   const names = [...new Set(all.flatMap(Object.keys))].filter(
     name => !ABOUT_TIME.test(name) && all.some(other => other[name] !== all[0][name]),
   );
@@ -110,4 +105,7 @@ export function flags(side: Side, sides: readonly Side[]): Value[] {
   ];
 }
 
-export const profilers = ofFacts(({ profiler }) => profilerNames[profiler]);
+/** A run of benchmarks alone was under none. */
+export const profilerName = (profiler: RunFacts['profiler']): string =>
+  profiler === 'none' ? '' : profilers[profiler].short;
+export const profilerUsed = ofFacts(({ profiler }) => profilerName(profiler));

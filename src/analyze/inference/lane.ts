@@ -12,6 +12,10 @@
 import type { StepFacts } from '../../catalog/engine-markers.js';
 import { medianOf } from '../../stats/summary.js';
 
+export type Confidence = 'certain' | 'likely' | 'guess';
+
+export type Method = 'marker' | 'graph-launches' | 'kernel-sequence';
+
 export interface LaneRun {
   readonly start: number;
   readonly end: number;

@@ -2,25 +2,19 @@ import * as os from 'node:os';
 import * as path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UserError } from '../../base/user-error.js';
-import {
-  type AgentFacts,
-  type CaptureFacts,
-  type CaptureOptions,
-  type CapturePlan,
-  type PresetName,
-  presetNames,
-} from '../../capture/capture-plan.js';
+import type { AgentFacts, CaptureOptions, CapturePlan, PlanFacts } from '../../capture/capture-plan.js';
 import { readIterations } from '../../capture/iterations.js';
 import { readLaunch } from '../../capture/launchers.js';
 import { planCapture } from '../../capture/plan-capture.js';
 import { planDocument } from '../../capture/plan-json.js';
 import { planScript } from '../../capture/plan-script.js';
 import { planText } from '../../capture/plan-text.js';
-import { engineOf, readProgram } from '../../capture/read-command.js';
+import { readProgram } from '../../capture/read-command.js';
 import { findAgent } from '../../capture/run/find-agent.js';
 import { localTransport } from '../../capture/run/transport.js';
 import { probeWith, pythonVersions } from '../../capture/run-probe.js';
 import { parseVersion, type VersionNumbers } from '../../capture/versions.js';
+import { type PresetName, presetNames, presets } from '../../catalog/engine-programs.js';
 import { findModel, modelPresets } from '../../catalog/models.js';
 import { findNsys } from '../../import/nsys-rep/find-nsys.js';
 import { readArguments } from '../arguments.js';
@@ -269,14 +263,7 @@ function layersOf(model: string | undefined): number | undefined {
   );
 }
 
-/** The names of engines as Python packages. */
-const packageOf: Readonly<Record<string, string>> = {
-  'TensorRT-LLM': 'tensorrt_llm',
-  vLLM: 'vllm',
-  SGLang: 'sglang',
-};
-
-async function gatherFacts(values: Values, asked: CaptureOptions): Promise<CaptureFacts> {
+async function gatherFacts(values: Values, asked: CaptureOptions): Promise<PlanFacts> {
   const nsys = values['nsys-version'] === undefined ? (await findNsys())[0] : undefined;
   const folder = path.dirname(path.resolve(asked.output ?? 'trace'));
   return {
@@ -306,8 +293,8 @@ async function agentFacts(values: Values, { command }: CaptureOptions): Promise<
 
 async function installedEngine({ command, preset }: CaptureOptions): Promise<VersionNumbers | undefined> {
   if (command.length === 0) return undefined;
-  const engine = preset ? engineOf[preset] : readProgram(readLaunch(command).program).engine;
-  const name = packageOf[engine];
+  const engine = preset ? presets[preset].engine : readProgram(readLaunch(command).program).engine;
+  const name = engine.package;
   const found = name === undefined ? undefined : (await pythonVersions(probeWith(process.env)))?.[name];
   return found === undefined ? undefined : parseVersion(found);
 }

@@ -2,6 +2,7 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { plural } from '../../base/units.js';
 import { UserError } from '../../base/user-error.js';
+import { withoutEndings } from '../../catalog/file-formats.js';
 import { isPhase, type Phase, phases } from '../../catalog/phases.js';
 import { describeTrend, seriesName, trendCsv } from '../../gate/describe-trend.js';
 import { formatValue } from '../../gate/quantity.js';
@@ -136,7 +137,7 @@ async function fromFiles(
       label: isLabelled ? argument.slice(0, at) : undefined,
     };
   });
-  const stem = (file: string) => path.basename(file).replace(/\.(sqlite|json|nsys-rep)(\.gz)?$|\.gz$/i, '');
+  const stem = (file: string) => withoutEndings(path.basename(file));
   const stems = named.map(({ file }) => stem(file));
   const runs: LabelledRun[] = [];
   for (const [i, { file, label }] of named.entries()) {

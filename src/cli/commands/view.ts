@@ -4,7 +4,7 @@ import { UserError } from '../../base/user-error.js';
 import { DEFAULT_LARGEST_DROP_BYTES, DroppedFiles } from '../../server/dropped-file.js';
 import { isLoopback } from '../../server/guard.js';
 import { OpenProfiles } from '../../server/open-profiles.js';
-import { longNameOf, nameOf, openViewed } from '../../server/open-viewed.js';
+import { longNameOf, openViewed, viewedName } from '../../server/open-viewed.js';
 import { startServer } from '../../server/server.js';
 import { readStaticFiles } from '../../server/static-files.js';
 import { readSettings, settingHelp, settingOptions } from '../analysis-settings.js';
@@ -75,9 +75,9 @@ export const view: Command = {
       );
     }
     const profiles = new OpenProfiles();
-    const alike = second.length > 0 && nameOf(positionals) === nameOf(second);
+    const alike = second.length > 0 && viewedName(positionals) === viewedName(second);
     const opened = (files: readonly string[]) =>
-      open(profiles, files, alike ? longNameOf(files) : nameOf(files), settings, output);
+      open(profiles, files, alike ? longNameOf(files) : viewedName(files), settings, output);
     const first = positionals.length > 0 ? await opened(positionals) : 0;
     const compare = second.length > 0 ? ([first, await opened(second)] as const) : null;
     output.clearProgress();

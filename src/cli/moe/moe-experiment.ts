@@ -25,7 +25,7 @@ import { readExpertWork, readSummary } from './read-moe.js';
 /** More than rounding leaves in a plan that gives every expert the same. */
 const BALANCED = 1.1;
 
-export interface ExperimentOptions {
+interface ExperimentOptions {
   readonly command: readonly string[];
   readonly repeats: number;
   readonly run: boolean;

@@ -14,7 +14,7 @@ import { writeResult } from '../write-result.js';
 import type { MachineSettings } from './moe-options.js';
 import { readMoeFiles } from './read-moe.js';
 
-export interface PageOptions {
+interface PageOptions {
   readonly format: 'table' | 'json' | 'csv' | 'markdown';
   readonly html?: string;
   readonly force: boolean;

@@ -20,7 +20,7 @@ import { writeResult } from '../write-result.js';
 import type { MachineSettings } from './moe-options.js';
 import { noCounts, readMoeFiles } from './read-moe.js';
 
-export interface PlaceOptions {
+interface PlaceOptions {
   readonly format: 'table' | 'json' | 'csv' | 'markdown';
   /** Write the mapping of these engines into the folder. */
   readonly engines: readonly MappingFormat[];

@@ -10,7 +10,7 @@ import type { LoadSummary } from '../../moe/loads/load-summary.js';
 import type { Output } from '../command.js';
 import type { MachineSettings } from './moe-options.js';
 
-export interface MoeFiles {
+interface MoeFiles {
   readonly summary?: LoadSummary;
   readonly log?: BalanceLog;
   readonly profile?: readonly StepExperts[];

@@ -14,7 +14,7 @@ import { describeCorrelation } from './describe-correlation.js';
 import { printedSum, unitFor } from './equation.js';
 import { budgetOf, type Framework, phaseOf } from './framework.js';
 
-export const NOT_RECORDED = 'not recorded';
+const NOT_RECORDED = 'not recorded';
 const LISTED_FAMILIES = 8;
 
 export function describeFrameworks(comparison: FrameworkComparison): Block[] {

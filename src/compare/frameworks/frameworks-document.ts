@@ -5,10 +5,10 @@ import type { BenchRun } from '../../model/bench-run.js';
 import type { Reading } from '../../run/figure.js';
 import { benchRows, measures } from '../../run/measures.js';
 import type { ProfiledRun } from '../../run/run.js';
-import { profilerNames } from '../../run/trait-values.js';
+import { profilerName } from '../../run/trait-values.js';
 import type { FrameworkComparison } from './compare-frameworks.js';
 
-export const FRAMEWORKS_SCHEMA = 'stepscope-frameworks/1';
+const FRAMEWORKS_SCHEMA = 'stepscope-frameworks/1';
 
 export function frameworksDocument(comparison: FrameworkComparison): unknown {
   return {
@@ -28,7 +28,7 @@ function captureOf({ files, facts, profile: { capture } }: ProfiledRun) {
   const { profilerVersion, gpu, gpus, driver, graphs, engine, stepsFoundBy, model } = facts;
   return {
     files,
-    profiler: [profilerNames[facts.profiler], profilerVersion].filter(Boolean).join(' '),
+    profiler: [profilerName(facts.profiler), profilerVersion].filter(Boolean).join(' '),
     gpu,
     gpusWithWork: gpus,
     driver,

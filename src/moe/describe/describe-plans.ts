@@ -15,7 +15,7 @@ export interface TrafficRow {
   readonly traffic: Traffic;
 }
 
-export interface DescribedPlans {
+interface DescribedPlans {
   readonly summary: LoadSummary;
   readonly plans: Plans;
   readonly best: Plan;

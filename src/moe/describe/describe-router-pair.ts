@@ -2,6 +2,7 @@
 import type { Block, Fact, TableColumn, WaterfallBlock } from '../../analyze/block.js';
 import { busyParts, causeLook, phaseLook } from '../../analyze/names-and-colors.js';
 import { formatDuration, formatRate, formatRelativeChange, formatShare, plural } from '../../base/units.js';
+import { routerTookEffect } from '../../catalog/how-to-record.js';
 import type {
   RouterConclusion,
   RouterEvidence,
@@ -71,16 +72,12 @@ function onTheGpu({ parts, main, gpus }: RouterVerdict): string[] {
   return lines;
 }
 
-/** A switch that had no effect gives two equal runs too. */
-const tookEffect =
-  'Make sure that the switch took effect: TensorRT-LLM prints "Precomputing perfect router logits", and not all routing methods are supported.';
-
 function meaning({ conclusion, parts, main }: RouterVerdict): string[] {
   const own = parts.find(({ phase }) => phase === main?.phase) ?? parts[0];
   switch (conclusion) {
     case 'similar':
       return [
-        `What it means: spreading tokens evenly over experts gains nothing here. ${tookEffect}`,
+        `What it means: spreading tokens evenly over experts gains nothing here. ${routerTookEffect}`,
         'Next: the step budget of the normal run (stepscope analyze) shows what the time goes to.',
       ];
     case 'small-gain':

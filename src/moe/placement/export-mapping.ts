@@ -11,7 +11,7 @@
 import { UserError } from '../../base/user-error.js';
 import type { Placement } from './placement.js';
 
-export interface MappedLayers {
+interface MappedLayers {
   /** Engine's numbers of the layers, one per placement. */
   readonly layers: readonly number[];
   /** All layers, dense ones among them. */
