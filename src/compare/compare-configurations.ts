@@ -28,13 +28,7 @@ interface CompareOptions {
 export const DEFAULT_THRESHOLD = 0.01;
 
 /** `identical`: nothing differs at all. `unknown`: too few steps to tell. */
-export type StepVerdict =
-  | 'faster'
-  | 'slower'
-  | 'not-measurable'
-  | 'below-threshold'
-  | 'identical'
-  | 'unknown';
+type StepVerdict = 'faster' | 'slower' | 'not-measurable' | 'below-threshold' | 'identical' | 'unknown';
 
 export interface PhaseComparison {
   readonly phase: CellFacts['phase'];
