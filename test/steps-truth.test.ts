@@ -140,6 +140,9 @@ test('layers are counted by what each runs once, though first and last have othe
   const found = stepPattern(ids(`${first}${middle}nabcDh`))!;
   assert.deepEqual([found.period, found.times], [5, 8]);
   assert.equal(found.bounds.length, 9);
+  // Two kinds of attention in turn: what repeats is a pair.
+  const pair = stepPattern(ids(`xy${'nqSomgd nqFomgd '.repeat(6)}zw`))!;
+  assert.deepEqual([pair.period, pair.times, pair.bounds.length - 1], [14, 6, 12]);
   // Nothing that each of them runs once: what repeats to the letter is all that is known.
   assert.equal(stepPattern(ids(`xy${'abcde'.repeat(6)}zw`))!.times, 6);
 });
