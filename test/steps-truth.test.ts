@@ -68,6 +68,19 @@ test('work that was launched before the capture belongs to no step', () => {
   assert.equal(summary!.launchedEarlier, 3);
 });
 
+test('work that was launched and is not in the file is lost, not idle time', () => {
+  const marks = [0, 1, 2, 3].map(i => [0, mark(i), i * 100, i * 100 + 95] as const);
+  const whole = [0, 1, 2, 3].flatMap(i =>
+    [10, 20, 30, 40].map(
+      (at): Work => [0, i * 100 + at, i * 100 + at + 2, i * 100 + at + 3, i * 100 + at + 9],
+    ),
+  );
+  // A kernel without times never arrived; its launch did.
+  const cut = whole.map((one, k): Work => (k < 13 ? one : [one[0], one[1], one[2], Number.NaN, Number.NaN]));
+  assert.deepEqual(states({ marks, work: whole }), Array(4).fill('steady'));
+  assert.deepEqual(states({ marks, work: cut }), ['steady', 'steady', 'steady', 'incomplete']);
+});
+
 test('no step is busier than it is long, and an early copy of the next one does not cut it short', () => {
   // The host is one step ahead; a small kernel of the next step runs on a second stream while this one works.
   const count = 12;

@@ -9,7 +9,7 @@ import { drawnCapture } from './drawn-capture.js';
 export interface Drawn {
   /** [process, label, start, end] */
   readonly marks: readonly (readonly [process: number, label: string, start: number, end: number])[];
-  /** [process, launchStart, launchEnd, kernelStart, kernelEnd, name?, stream?]; a launch at NaN was not recorded. */
+  /** [process, launchStart, launchEnd, kernelStart, kernelEnd, name?, stream?]; a launch at NaN was not recorded, a kernel at NaN was lost. */
   readonly work: readonly (readonly [
     process: number,
     from: number,
@@ -67,17 +67,18 @@ export function drawSteps({
     },
     calls.length,
   );
+  const arrived = work.filter(w => !Number.isNaN(w[3]));
   builder.addTable(
     'kernels',
     {
-      start: f64(work, w => w[3]),
-      end: f64(work, w => w[4]),
-      stream: i32(work, w => stream(w[0], w[6])),
-      correlation: Uint32Array.from(work, (_, i) => i + 1),
-      launch: i32(work, () => NONE),
-      name: i32(work, w => builder.strings.intern(w[5] ?? 'my_kernel')),
+      start: f64(arrived, w => w[3]),
+      end: f64(arrived, w => w[4]),
+      stream: i32(arrived, w => stream(w[0], w[6])),
+      correlation: Uint32Array.from(arrived, w => work.indexOf(w) + 1),
+      launch: i32(arrived, () => NONE),
+      name: i32(arrived, w => builder.strings.intern(w[5] ?? 'my_kernel')),
     },
-    work.length,
+    arrived.length,
   );
   ranks.forEach((rank, process) => {
     builder.processes[builder.process('', 100 + process)].rank = rank;

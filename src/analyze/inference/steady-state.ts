@@ -14,6 +14,7 @@ import { medianOf } from '../../stats/summary.js';
 import type { Derived } from '../analysis.js';
 import { nameTest } from '../name-test.js';
 import { stepWindows } from './step-windows.js';
+import { stepWork } from './step-work.js';
 import { type Step, stepsOf } from './steps.js';
 
 export type StepState = 'steady' | 'warm-up' | 'ramp' | 'drain' | 'incomplete';
@@ -28,6 +29,9 @@ const UNLIKE_DEVIATIONS = 4;
 const FEWEST_TO_TELL = 8;
 /** Of values that scatter normally, the standard deviation per median absolute deviation. */
 const MAD_TO_DEVIATION = 1.4826;
+/** Of the launch calls of a step, how many have work in the file where nothing was lost, and where much was. */
+const ALL_RECORDED = 0.95;
+const MUCH_LOST = 0.8;
 /** The batch counts as full from this share of its largest size on … */
 const FULL_BATCH = 0.9;
 /** … and as almost empty up to this one. */
@@ -44,7 +48,7 @@ export interface SteadyState {
 export const steadyState: Derived<SteadyState | undefined> = {
   id: 'steady-state',
   reads: { apiCalls: [] },
-  uses: [stepsOf, stepWindows],
+  uses: [stepsOf, stepWork, stepWindows],
   compute({ profile, use, useIfRecorded }) {
     const found = use(stepsOf);
     if (!found) return undefined;
@@ -62,6 +66,9 @@ export const steadyState: Derived<SteadyState | undefined> = {
     const state: StepState[] = steps.map(step =>
       step.runs.some(({ lane, run }) => lanes[lane].runs[run].open) ? 'incomplete' : 'steady',
     );
+    // Work that was launched and is not in the file did run: such a step looks idle and was not.
+    const lost = lostWork(useIfRecorded(stepWork)?.workRecorded);
+    for (const step of lost) state[step] = 'incomplete';
     // The recording stopped before the last step launched anything.
     const working = new Set(windows?.filter(({ busyNs }) => busyNs > 0).map(({ step }) => step));
     if (working.size === steps.length - 1 && !working.has(steps.length - 1))
@@ -128,6 +135,13 @@ export const steadyState: Derived<SteadyState | undefined> = {
     }
   },
 };
+
+/** Steps that lack much of the work they launched, in a capture whose other steps have theirs. */
+function lostWork(recorded: Float64Array = new Float64Array()): number[] {
+  const known = recorded.filter(share => !Number.isNaN(share));
+  if (known.length < 2 || known.reduce((most, share) => Math.max(most, share)) < ALL_RECORDED) return [];
+  return [...recorded.keys()].filter(step => recorded[step] < MUCH_LOST);
+}
 
 /** Prefill steps are no ramp: only steps that decode tell how full the batch is. */
 function markRampAndDrain(steps: readonly Step[], state: StepState[]): void {

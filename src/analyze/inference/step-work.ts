@@ -5,7 +5,7 @@
  */
 import { upperBound } from '../../base/bisect.js';
 import { NONE } from '../../base/column.js';
-import { GRAPH_LAUNCH } from '../../catalog/host-activities.js';
+import { GRAPH_LAUNCH, WORK_LAUNCH } from '../../catalog/host-activities.js';
 import type { Profile, Row } from '../../model/profile.js';
 import type { Derived } from '../analysis.js';
 import { type GpuWork, gpuWork, WorkKind } from '../gpu/gpu-work.js';
@@ -38,6 +38,8 @@ export interface StepWork {
   readonly byDevice: ReadonlyMap<number, readonly number[]>;
   /** Per step, calls that launched a CUDA graph (of the reference run's lane). */
   readonly graphLaunches: Int32Array;
+  /** Per step, the share of its launch calls whose work was recorded; NaN where it made none. */
+  readonly workRecorded: Float64Array;
   /** Pieces of work without a known launch, placed by when they ran. */
   readonly placedByTime: number;
   /** Pieces of work launched before the capture began. */
@@ -60,6 +62,7 @@ export const stepWork: Derived<StepWork | undefined> = {
       deviceRuns,
       byDevice: groupByDevice(steps, deviceRuns),
       graphLaunches: countGraphLaunches(profile, steps, places),
+      workRecorded: shareRecorded(profile, work, steps, places),
       placedByTime,
       launchedEarlier,
     };
@@ -237,4 +240,24 @@ function countGraphLaunches(profile: Profile, steps: Steps, places: LanePlaces):
     if (steps.steps[step].runs[0].lane === lane) counts[step]++;
   }
   return counts;
+}
+
+/** A trace that was cut off, or buffers that overflowed, hold calls whose work is gone: that is not idle time. */
+function shareRecorded(profile: Profile, work: GpuWork, steps: Steps, places: LanePlaces): Float64Array {
+  const launched = new Float64Array(steps.steps.length);
+  const recorded = new Float64Array(steps.steps.length);
+  const calls = profile.tables.apiCalls;
+  const hasWork = new Uint8Array(calls?.length ?? 0);
+  for (let i = 0; i < work.length; i++) if (work.launch[i] !== NONE) hasWork[work.launch[i]] = 1;
+  const isLaunch = nameTest(profile, WORK_LAUNCH);
+  for (let row = 0 as Row<'apiCalls'>; row < (calls?.length ?? 0); row++) {
+    if (!isLaunch(calls!.name[row])) continue;
+    const lane = places.ofThread(calls!.thread[row]);
+    const run = lane === NONE ? NONE : places.runAt(lane, calls!.start[row]);
+    if (run === NONE) continue;
+    const step = steps.stepOfRun[lane][run];
+    launched[step]++;
+    recorded[step] += hasWork[row];
+  }
+  return recorded.map((count, step) => count / launched[step]);
 }
