@@ -7,28 +7,44 @@ import { projectRoot } from '../src/testing/captures.js';
 
 const allowed: Record<string, readonly string[]> = {
   base: [],
+  stats: ['base'],
   model: ['base'],
   catalog: ['base', 'model'],
   import: ['base', 'model', 'catalog'],
-  analyze: ['base', 'model', 'catalog'],
-  compare: ['base', 'model', 'catalog', 'analyze'],
-  moe: ['base', 'model', 'catalog', 'analyze'],
-  gate: ['base', 'model', 'catalog', 'analyze', 'compare'],
+  analyze: ['base', 'stats', 'model', 'catalog'],
+  /** A run as a value, and what two of them differ by: what the verbs that judge runs stand on. */
+  run: ['base', 'stats', 'model', 'catalog', 'analyze'],
+  compare: ['base', 'stats', 'model', 'catalog', 'analyze', 'run'],
+  moe: ['base', 'stats', 'model', 'catalog', 'analyze', 'run'],
+  gate: ['base', 'stats', 'model', 'catalog', 'analyze', 'run'],
   report: ['base', 'analyze'],
   timeline: ['base', 'model', 'catalog', 'analyze'],
   /** The browser: types of blocks, and what page and server have in common. */
   web: ['base', 'analyze', 'timeline'],
   server: ['base', 'model', 'analyze', 'compare', 'import', 'report', 'timeline'],
   /** Plans are pure; run/ and files named run-… are the only ones that start programs. */
-  capture: ['base', 'catalog'],
-  testing: ['base', 'model', 'catalog', 'import'],
+  capture: ['base', 'stats', 'catalog'],
+  testing: ['base', 'stats', 'model', 'catalog', 'import'],
   redact: ['base', 'model', 'catalog', 'import'],
-  load: ['base', 'model'],
+  load: ['base', 'stats', 'model'],
 };
 /** Commands put everything together, but for what is for browsers and tests alone. */
 allowed.cli = Object.keys(allowed).filter(folder => folder !== 'web' && folder !== 'testing');
 /** These run anywhere: in the command, a worker, a browser. No files, processes or DOM. */
-const pure = ['base', 'model', 'catalog', 'analyze', 'compare', 'gate', 'moe', 'report', 'timeline', 'web'];
+const pure = [
+  'base',
+  'stats',
+  'model',
+  'catalog',
+  'analyze',
+  'run',
+  'compare',
+  'gate',
+  'moe',
+  'report',
+  'timeline',
+  'web',
+];
 
 const source = path.join(projectRoot, 'src');
 const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(name => /\.tsx?$/.test(name));

@@ -4,11 +4,11 @@ import { lowerBound, upperBound } from '../src/base/bisect.js';
 import { GrowingColumn } from '../src/base/growing-column.js';
 import { orderBy } from '../src/base/order.js';
 import { parseCreateTable } from '../src/base/sqlite/database.js';
-import { medianOf, summarize } from '../src/base/stats.js';
 import { StringTable } from '../src/base/string-table.js';
 import { TupleIndex } from '../src/base/tuple-index.js';
 import { formatBytes, formatCount, formatDuration } from '../src/base/units.js';
 import { readTimeWindow } from '../src/cli/arguments.js';
+import { medianOf, summarize } from '../src/stats/summary.js';
 
 /** Small, seeded, good enough for tests. */
 function random(seed: number): () => number {

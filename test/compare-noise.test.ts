@@ -1,10 +1,10 @@
 /** The interval of a difference holds the truth about as often as it claims to, and is the same every time. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { studentWidth95 } from '../src/base/student.js';
-import type { MixPair } from '../src/compare/pair-phases.js';
-import type { CellFacts } from '../src/compare/run-facts.js';
-import { judge } from '../src/compare/significance.js';
+import { stepDifference } from '../src/run/difference.js';
+import type { MixPair } from '../src/run/pair-phases.js';
+import type { CellFacts } from '../src/run/run.js';
+import { studentQuantile } from '../src/stats/student.js';
 import { randomNumbers } from '../src/testing/random-profile.js';
 
 /** About normal, mean 0, deviation 1: twelve uniform numbers. */
@@ -23,6 +23,7 @@ const cell = (stepNs: readonly number[]): CellFacts => ({
   graphLaunches: 0,
   contextTokens: 0,
   kvTokens: 0,
+  tokens: 0,
   amounts: new Map(),
   sequence: [],
   layers: new Map(),
@@ -58,8 +59,8 @@ function coverage({ steps, runs, runNs, stepNs, memory = 0 }: World, trials = 30
   const side = (mean: number) => Array.from({ length: runs }, () => run(mean));
   let held = 0;
   for (let trial = 0; trial < trials; trial++) {
-    const { interval } = judge(pairOf(side(1e6), side(1e6 + TRUE_CHANGE)));
-    if (interval!.lowNs <= TRUE_CHANGE && interval!.highNs >= TRUE_CHANGE) held++;
+    const { interval } = stepDifference(pairOf(side(1e6), side(1e6 + TRUE_CHANGE)));
+    if (interval![0] <= TRUE_CHANGE && interval![1] >= TRUE_CHANGE) held++;
   }
   return held / trials;
 }
@@ -87,27 +88,32 @@ test('what differs from run to run needs repeats: one run each misses it, four d
 test('the same steps give the same interval; other steps another', () => {
   const steps = [1000, 1020, 990, 1010, 1005];
   const later = [1100, 1090, 1120, 1105, 1110];
-  const first = judge(pairOf([steps], [later]));
-  assert.deepEqual(judge(pairOf([steps], [later])), first);
-  assert.notDeepEqual(judge(pairOf([steps], [[...later, 1300]])).interval, first.interval);
-  assert.equal(first.noiseFloorNs, undefined);
-  assert.ok(first.interval!.lowNs > 0, 'steps that lie apart are told apart');
-  assert.equal(judge(pairOf([[1000]], [later])).interval, undefined, 'one step says nothing about noise');
+  const first = stepDifference(pairOf([steps], [later]));
+  assert.deepEqual(stepDifference(pairOf([steps], [later])), first);
+  assert.notDeepEqual(stepDifference(pairOf([steps], [[...later, 1300]])).interval, first.interval);
+  assert.equal(first.noise.source, 'steps');
+  assert.ok(first.interval![0] > 0, 'steps that lie apart are told apart');
+  assert.equal(
+    stepDifference(pairOf([[1000]], [later])).interval,
+    undefined,
+    'one step says nothing about noise',
+  );
 });
 
 test('repeats that scatter make a difference of their means no difference', () => {
   const run = (mean: number) => Array.from({ length: 20 }, (_, i) => mean + (i % 3));
-  const apart = judge(pairOf([run(1000)], [run(1050)]));
-  assert.ok(apart.interval!.lowNs > 0);
-  const scattered = judge(pairOf([run(1000), run(1200)], [run(1050), run(1260)]));
-  assert.ok(scattered.interval!.lowNs < 0 && scattered.interval!.highNs > 0);
-  assert.ok(scattered.noiseFloorNs! > 100);
-  assert.ok(scattered.runsMeasured);
+  const apart = stepDifference(pairOf([run(1000)], [run(1050)]));
+  assert.ok(apart.interval![0] > 0);
+  const scattered = stepDifference(pairOf([run(1000), run(1200)], [run(1050), run(1260)]));
+  assert.ok(scattered.interval![0] < 0 && scattered.interval![1] > 0);
+  assert.equal(scattered.noise.source, 'repeats');
+  assert.ok(scattered.interval![1] - scattered.interval![0] > 200);
 });
 
 test('Student’s t as tabled', () => {
-  assert.equal(studentWidth95(1).toFixed(3), '12.706');
-  assert.equal(studentWidth95(4.9).toFixed(3), '2.776');
-  assert.ok(Math.abs(studentWidth95(60) - 2.0003) < 0.002);
-  assert.ok(Math.abs(studentWidth95(1e9) - 1.96) < 2e-3);
+  const width = (degrees: number) => studentQuantile(0.975, degrees);
+  assert.equal(width(1).toFixed(3), '12.706');
+  assert.equal(width(4.9).toFixed(3), '2.776');
+  assert.ok(Math.abs(width(60) - 2.0003) < 0.002);
+  assert.ok(Math.abs(width(1e9) - 1.96) < 2e-3);
 });

@@ -10,8 +10,7 @@ import { UserError } from '../src/base/user-error.js';
 import { canonicalKernelName } from '../src/catalog/kernels/canonical-name.js';
 import { parseFunctionName } from '../src/catalog/kernels/function-name.js';
 import { alignSequences, type Token } from '../src/compare/align-sequences.js';
-import { apportion, splitByWeight } from '../src/compare/apportion.js';
-import { runFacts } from '../src/compare/collect-run.js';
+import { effectOf } from '../src/compare/comparability.js';
 import {
   type Comparison,
   compareConfigurations,
@@ -19,13 +18,14 @@ import {
 } from '../src/compare/compare-configurations.js';
 import { comparisonBlocks } from '../src/compare/describe-comparison.js';
 import { changedKernels } from '../src/compare/describe-kernels.js';
-import type { Configuration } from '../src/compare/pair-phases.js';
-import type { KernelFacts, RunFacts } from '../src/compare/run-facts.js';
 import { compareSteps } from '../src/compare/step-difference.js';
 import { shownTerms } from '../src/compare/waterfall-terms.js';
 import { openProfile } from '../src/import/open.js';
 import type { Profile } from '../src/model/profile.js';
 import { text } from '../src/report/text.js';
+import { apportion, splitByWeight } from '../src/run/apportion.js';
+import { profileRun, profileSources } from '../src/run/collect.js';
+import type { Configuration, KernelFacts, ProfiledRun } from '../src/run/run.js';
 import { captureNames, capturePath } from '../src/testing/captures.js';
 import { drawEngine } from '../src/testing/drawn-engine.js';
 import { drawProfile } from '../src/testing/drawn-profile.js';
@@ -34,21 +34,23 @@ import { randomNumbers, randomProfile } from '../src/testing/random-profile.js';
 const options = { threshold: 0.01 };
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
-const factsOf = (profile: Profile, settings: Settings = {}): RunFacts =>
-  new Analyzer(profile, settings).get(runFacts);
-const configuration = (name: string, ...runs: RunFacts[]): Configuration => ({ name, runs });
-const compareFacts = (from: RunFacts, to: RunFacts): Comparison =>
+const factsOf = (profile: Profile, settings: Settings = {}): ProfiledRun =>
+  profileRun(new Analyzer(profile, settings));
+const configuration = (name: string, ...runs: ProfiledRun[]): Configuration => ({ name, runs });
+const compareFacts = (from: ProfiledRun, to: ProfiledRun): Comparison =>
   compareConfigurations(configuration('a', from), configuration('b', to), options);
 
-const opened = new Map<string, Promise<RunFacts>>();
+const opened = new Map<string, Promise<ProfiledRun>>();
 /** As the command does it: reading no more than it needs, and keeping the facts alone. */
-function capture(name: string, file = 'profile.sqlite.gz'): Promise<RunFacts> {
+function capture(name: string, file = 'profile.sqlite.gz'): Promise<ProfiledRun> {
   const path = capturePath(name, file);
   let facts = opened.get(path);
   if (!facts)
     opened.set(
       path,
-      (facts = openProfile([path], { tables: tablesReadBy([runFacts]) }).then(profile => factsOf(profile))),
+      (facts = openProfile([path], { tables: tablesReadBy(profileSources) }).then(profile =>
+        factsOf(profile),
+      )),
     );
   return facts;
 }
@@ -94,11 +96,8 @@ function assertMirrored(there: Comparison, back: Comparison, where: string): voi
     );
     assert.equal(other.changeNs, -phase.changeNs || 0, where);
     if (phase.interval) {
-      assert.ok(Math.abs(phase.interval.lowNs + other.interval!.highNs) < 1e-3, `${where}: interval`);
-      assert.ok(
-        phase.interval.lowNs <= phase.changeNs + 1 && phase.interval.highNs >= phase.changeNs - 1,
-        where,
-      );
+      assert.ok(Math.abs(phase.interval[0] + other.interval![1]) < 1e-3, `${where}: interval`);
+      assert.ok(phase.interval[0] <= phase.changeNs + 1 && phase.interval[1] >= phase.changeNs - 1, where);
     }
   });
 }
@@ -110,14 +109,14 @@ const withSteps = captureNames.flatMap(name =>
 );
 
 test('on every pair of captures the terms sum to the change, and the other direction is its mirror', async () => {
-  const runs: [string, RunFacts][] = [];
+  const runs: [string, ProfiledRun][] = [];
   for (const [name, file] of withSteps) runs.push([`${name}/${file}`, await capture(name, file)]);
   let compared = 0;
   for (const [a, from] of runs)
     for (const [b, to] of runs) {
-      if (a > b || !from.traits.hasGpuWork || !to.traits.hasGpuWork) continue;
+      if (a > b || from.profile.cells.length === 0 || to.profile.cells.length === 0) continue;
       const where = `${a} → ${b}`;
-      if (!from.cells.some(cell => to.cells.some(other => other.phase === cell.phase))) {
+      if (!from.profile.cells.some(cell => to.profile.cells.some(other => other.phase === cell.phase))) {
         assert.throws(() => compareFacts(from, to), /no phase in common/, where);
         continue;
       }
@@ -257,11 +256,11 @@ test('both spellings of a kernel are one name, and instances stay apart', async 
   for (const name of ['eager', 'graph', 'moe-learned', 'moe-perfect']) {
     const [nsys, kineto] = [await capture(name), await capture(name, 'kineto.json.gz')];
     // Where PyTorch could not demangle a symbol, the function is all both have.
-    const mangled = [...kineto.kernels.values()].filter(kernel => kernel.name.startsWith('_Z'));
+    const mangled = [...kineto.profile.kernels.values()].filter(kernel => kernel.name.startsWith('_Z'));
     const isKnown = ([key, { name: own }]: [string, KernelFacts]) =>
-      kineto.kernels.has(key) || mangled.some(other => functionOf(other.name) === functionOf(own));
+      kineto.profile.kernels.has(key) || mangled.some(other => functionOf(other.name) === functionOf(own));
     assert.deepEqual(
-      [...nsys.kernels].filter(entry => !isKnown(entry)).map(([key]) => key),
+      [...nsys.profile.kernels].filter(entry => !isKnown(entry)).map(([key]) => key),
       [],
       name,
     );
@@ -325,7 +324,7 @@ test('where kernels overlap, the one that started first keeps the moment; the re
 
 test('the mean is over steps and devices, and ranks of one step count as one for noise', () => {
   const facts = factsOf(drawEngine({ secondRankLateNs: 200e3, steps: 12 }));
-  const [cell] = facts.cells;
+  const [cell] = facts.profile.cells;
   assert.equal(cell.windows, 24);
   assert.equal(cell.stepNs.length, 12);
   const [phase] = compareFacts(facts, factsOf(drawEngine({ steps: 12 }))).phases;
@@ -484,7 +483,7 @@ test('graph replays as blocks on one side are no new kernels, and a reservation'
   assert.equal(comparable, 'with-reservations');
   assert.ok(phases[0].terms.some(({ kind }) => kind === 'hidden'));
   assert.ok(!phases[0].terms.some(({ kind }) => kind === 'removed' || kind === 'added'));
-  assert.equal(checks.find(({ id }) => id === 'graphs')?.effect, 'downgrade');
+  assert.equal(effectOf(checks.find(({ id }) => id === 'graphs')!), 'weakens');
   // Nothing is said about kernels that one side did not see.
   assert.deepEqual([phases[0].families, phases[0].layers], [[], []]);
   assert.equal(phases[0].figures.find(({ id }) => id === 'kernels')!.to, null);
@@ -516,14 +515,15 @@ test('batches: like with like, weights are shared, and what one side lacks is sa
     mostlyLarge,
   );
   assert.deepEqual(some.phases[0].onlyTo, ['15 decoding']);
-  assert.equal(some.checks.find(({ id }) => id === 'batch')?.effect, 'note');
+  assert.equal(effectOf(some.checks.find(({ id }) => id === 'mixes')!), 'explains');
   const page = text.render(comparisonBlocks(some), { width: 100, color: false });
   assert.match(page, /On one side only\n +only b +decode: 15 decoding/);
   const other = compareFacts(
     engine(() => 16, time),
     engine(() => 8, time),
   );
-  assert.equal(other.checks.find(({ id }) => id === 'batch')?.effect, 'downgrade');
+  assert.equal(effectOf(other.checks.find(({ id }) => id === 'mixes')!), 'weakens');
+  assert.equal(other.checks.find(({ id }) => id === 'batch')?.status, 'differs');
   assert.equal(other.comparable, 'with-reservations');
 });
 
@@ -533,7 +533,7 @@ test('what differs between captures is found, with what follows from it', () => 
     const to = configuration('b', factsOf(profile), ...others.map(one => factsOf(one)));
     const { checks } = compareConfigurations(configuration('a', factsOf(base)), to, options);
     return Object.fromEntries(
-      checks.filter(({ effect }) => effect !== 'none').map(({ id, effect }) => [id, effect]),
+      checks.filter(({ status }) => status === 'differs').map(({ id, effect }) => [id, effect]),
     );
   };
   const captured = (capture: Partial<Profile['capture']>): Profile => ({
@@ -541,22 +541,22 @@ test('what differs between captures is found, with what follows from it', () => 
     capture: { ...base.capture, ...capture },
   });
   assert.deepEqual(effects(base), {});
-  assert.deepEqual(effects(drawEngine({ steps: 12, gpu: 'NVIDIA H100' })), { gpu: 'downgrade' });
+  assert.deepEqual(effects(drawEngine({ steps: 12, gpu: 'NVIDIA H100' })), { gpu: 'weakens' });
   // One repeat on another machine is enough.
-  assert.deepEqual(effects(base, [drawEngine({ steps: 12, gpu: 'NVIDIA H100' })]), { gpu: 'downgrade' });
-  assert.deepEqual(effects(drawEngine({ steps: 5 })), { steps: 'note' });
-  assert.deepEqual(effects(captured({ profiler: 'kineto' })), { profiler: 'note' });
-  assert.deepEqual(effects(drawEngine({ steps: 12, loss: 'cut-off' })), { files: 'downgrade' });
+  assert.deepEqual(effects(base, [drawEngine({ steps: 12, gpu: 'NVIDIA H100' })]), { gpu: 'weakens' });
+  assert.deepEqual(effects(drawEngine({ steps: 5 })), { steadyState: 'explains' });
+  assert.deepEqual(effects(captured({ profiler: 'kineto' })), { profiler: 'explains' });
+  assert.deepEqual(effects(drawEngine({ steps: 12, loss: 'cut-off' })), { files: 'weakens' });
   const fp8 = 'sm90_xmma_gemm_e4m3bf16_e4m3f32_f32_tn_n_tilesize64x64x64_cublas';
   const bf16 = 'sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize64x64x64_cublas';
   const [wide, narrow] = [bf16, fp8].map(name => factsOf(drawEngine({ steps: 12, kernels: [name] })));
   const precision = compareFacts(wide, narrow).checks.find(({ id }) => id === 'precision')!;
-  assert.deepEqual([precision.status, precision.effect], ['differs', 'note'], JSON.stringify(precision));
+  assert.deepEqual([precision.status, precision.effect], ['differs', 'explains'], JSON.stringify(precision));
   const clocked = (hertz: number) =>
     factsOf(drawEngine({ steps: 12, metrics: { 'GPC Clock Frequency [MHz]': hertz } }));
   const clock = (a: number, b: number) =>
-    compareFacts(clocked(a), clocked(b)).checks.find(({ id }) => id === 'clock')!.effect;
-  assert.deepEqual([clock(1.98e9, 1.97e9), clock(1.98e9, 1.4e9)], ['none', 'downgrade']);
+    effectOf(compareFacts(clocked(a), clocked(b)).checks.find(({ id }) => id === 'clock')!);
+  assert.deepEqual([clock(1.98e9, 1.97e9), clock(1.98e9, 1.4e9)], ['none', 'weakens']);
   const versions = (a: string, b: string) => {
     const facts = [a, b].map(driver => factsOf(captured({ versions: { 'CUDA driver': driver } })));
     return compareFacts(facts[0], facts[1]).checks.find(({ id }) => id === 'cuda')!.status;
@@ -565,7 +565,7 @@ test('what differs between captures is found, with what follows from it', () => 
 });
 
 test('what cannot be compared is refused in two lines with status 2', async () => {
-  const refused = (from: RunFacts, to: RunFacts, what: RegExp, strict = false) =>
+  const refused = (from: ProfiledRun, to: ProfiledRun, what: RegExp, strict = false) =>
     assert.throws(
       () =>
         compareConfigurations(configuration('a', from), configuration('b', to), {
@@ -582,7 +582,7 @@ test('what cannot be compared is refused in two lines with status 2', async () =
   refused(factsOf(prefill), factsOf(drawEngine()), /prefill against decode/);
   const speculative = factsOf(drawEngine({ marker: () => 'step[TARGET_VERIFY bs=8]' }));
   assert.deepEqual(
-    speculative.cells.map(({ phase }) => phase),
+    speculative.profile.cells.map(({ phase }) => phase),
     ['speculative'],
   );
   assert.throws(

@@ -1,4 +1,5 @@
 /** `stepscope frameworks`: tokens' time adds up, nothing is invented, unfair pairs are not ranked, mistakes have lines. */
+
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,19 +15,20 @@ import { findModel } from '../src/catalog/models.js';
 import { frameworksPage } from '../src/cli/frameworks-page.js';
 import { chooseRuns } from '../src/compare/frameworks/common-load.js';
 import { compareFrameworks } from '../src/compare/frameworks/compare-frameworks.js';
-import { correlate, pearson, ranks } from '../src/compare/frameworks/correlation.js';
+import { correlate } from '../src/compare/frameworks/correlation.js';
 import { describeFrameworks } from '../src/compare/frameworks/describe-frameworks.js';
 import { printedSum, unitFor } from '../src/compare/frameworks/equation.js';
 import { checkFairness } from '../src/compare/frameworks/fairness.js';
 import type { FrameworkInput } from '../src/compare/frameworks/framework.js';
 import { frameworksCsv, frameworksDocument } from '../src/compare/frameworks/frameworks-document.js';
 import { initConfig } from '../src/compare/frameworks/init-config.js';
-import { benchRows, measures } from '../src/compare/frameworks/measures.js';
 import { readFrameworksConfig } from '../src/compare/frameworks/read-config.js';
 import { openProfile } from '../src/import/open.js';
 import type { BenchRun } from '../src/model/bench-run.js';
 import { frameworksSchema } from '../src/report/frameworks-json.js';
 import { text } from '../src/report/text.js';
+import { benchRows, measures } from '../src/run/measures.js';
+import { pearson, ranks } from '../src/stats/correlation.js';
 import { captureNames, capturePath, projectRoot } from '../src/testing/captures.js';
 import { drawEngine } from '../src/testing/drawn-engine.js';
 import { assertGolden, assertSameText } from '../src/testing/golden.js';
@@ -265,9 +267,12 @@ test('what was asked another question is not ranked', async () => {
   const status = (id: string) => other.checks.find(check => check.id === id)?.status;
   assert.equal(status('layers'), 'differs');
   assert.equal(status('batch'), 'differs');
-  assert.equal(status('gpu'), 'ok');
+  assert.equal(status('gpu'), 'same');
   assert.equal(other.verdict.fairness, 'unfair');
-  assert.match(other.verdict.lines[0], /^Not a fair comparison: layers, requests per step differ\. No/);
+  assert.match(
+    other.verdict.lines[0],
+    /^Not a fair comparison: layers, requests per decode step differ\. No/,
+  );
   assert.match(other.verdict.lines[1], /^As measured, /);
   const load = { inputTokens: 256, outputTokens: 128, maxConcurrency: 64, gpus: 1 };
   const heavier = compareFrameworks([
@@ -280,7 +285,7 @@ test('what was asked another question is not ranked', async () => {
     { name: 'a', runs: [bench(330)] },
     { name: 'b', runs: [bench(1800)] },
   ]);
-  assert.equal(alike.checks.find(({ id }) => id === 'outputTokens')?.status, 'ok');
+  assert.equal(alike.checks.find(({ id }) => id === 'outputTokens')?.status, 'same');
   assert.equal(alike.verdict.fairness, 'reservations');
 });
 
@@ -553,14 +558,17 @@ test('with a model, kernels per layer are by its layers, and a pattern that diff
   const profile = await openProfile([capturePath('eager')]);
   const told = compareFrameworks([{ name: 'a', analyzer: new Analyzer(profile, { model }), runs: [] }]);
   assert.equal(told.frameworks[0].phases[0].figures.kernelsPerLayer.value, 1016 / 32);
-  const status = (a: number, b: number, layersGuessed: boolean) => {
+  const status = (a: number, b: number, guessed?: true) => {
     const [one] = told.frameworks;
-    const with_ = (layers: number) => ({ ...one, capture: { ...one.capture!, layers, layersGuessed } });
+    const with_ = (layers: number) => {
+      const model = { layers, kernelsPerLayer: layers, otherKernels: 0, ...(guessed ? { guessed } : {}) };
+      return { ...one, run: { ...one.run!, facts: { ...one.run!.facts, model } } };
+    };
     return checkFairness([with_(a), with_(b)], 'decode').find(({ id }) => id === 'layers')!.status;
   };
-  assert.equal(status(22, 22, true), 'ok');
+  assert.equal(status(22, 22, true), 'same');
   assert.equal(status(18, 17, true), 'unknown');
   assert.equal(status(36, 17, true), 'unknown');
   assert.equal(status(22, 12, true), 'differs');
-  assert.equal(status(18, 17, false), 'differs');
+  assert.equal(status(18, 17), 'differs');
 });

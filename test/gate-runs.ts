@@ -1,9 +1,10 @@
 /** Runs for the tests of gate and trend: a drawn engine whose steps scatter, and its file. */
 import { writeFileSync } from 'node:fs';
 import { Analyzer } from '../src/analyze/analysis.js';
-import { seededRandom } from '../src/base/random.js';
-import { measureRun, type RunMetrics } from '../src/gate/run-metrics.js';
 import type { Profile } from '../src/model/profile.js';
+import { measureRun } from '../src/run/collect.js';
+import type { Run } from '../src/run/run.js';
+import { seededRandom } from '../src/stats/random.js';
 import { drawEngine, type EngineOptions } from '../src/testing/drawn-engine.js';
 import { traceOf } from '../src/timeline/export-trace.js';
 
@@ -28,7 +29,7 @@ export function drawRun({ seed, slower = 1, scatter = 0.02, ...options }: Engine
   return drawEngine({ steps: 40, stepNs, ...options });
 }
 
-export const runOf = (options: EngineRun): RunMetrics => measureRun(new Analyzer(drawRun(options)));
+export const runOf = (options: EngineRun): Run => measureRun(new Analyzer(drawRun(options)));
 
 /** As a PyTorch trace, for commands. */
 export function writeRun(file: string, options: EngineRun): string {

@@ -8,21 +8,23 @@ import { after, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import { Analyzer, tablesReadBy } from '../src/analyze/analysis.js';
-import { seededRandom } from '../src/base/random.js';
-import { percentile, ratioError } from '../src/base/resample.js';
-import { studentQuantile } from '../src/base/student.js';
-import { withBench } from '../src/gate/bench-figures.js';
 import { checkRuns } from '../src/gate/check.js';
-import { differencesOf } from '../src/gate/comparable.js';
-import { findMetric, metrics } from '../src/gate/metrics.js';
-import { noiseOf } from '../src/gate/noise.js';
+import { obstaclesOf } from '../src/gate/comparable.js';
+import { floorOf } from '../src/gate/noise.js';
 import { parseGatePolicy } from '../src/gate/policy.js';
-import { figureOf, measureRun, metricSources, type RunMetrics } from '../src/gate/run-metrics.js';
 import { gateSchemas } from '../src/gate/schemas.js';
 import { openBenchRuns } from '../src/import/bench/open-bench.js';
 import { openProfile } from '../src/import/open.js';
 import { renderAnnotations } from '../src/report/github.js';
 import { renderJunit } from '../src/report/junit.js';
+import { measureRun, measureSources, withBench } from '../src/run/collect.js';
+import { figureOf } from '../src/run/collect-figures.js';
+import { findMetric, metrics } from '../src/run/metrics.js';
+import type { Run } from '../src/run/run.js';
+import { percentile } from '../src/stats/percentile.js';
+import { seededRandom } from '../src/stats/random.js';
+import { estimate } from '../src/stats/resample.js';
+import { studentQuantile } from '../src/stats/student.js';
 import { captureNames, capturePath, projectRoot } from '../src/testing/captures.js';
 import { assertSameText } from '../src/testing/golden.js';
 import { normal, runOf, writeRun } from './gate-runs.js';
@@ -41,12 +43,12 @@ const child = (...args: string[]) =>
     cwd: folder,
   });
 
-const measureCapture = async (name: string, file?: string): Promise<RunMetrics> =>
+const measureCapture = async (name: string, file?: string): Promise<Run> =>
   measureRun(
-    new Analyzer(await openProfile([capturePath(name, file)], { tables: tablesReadBy(metricSources) })),
+    new Analyzer(await openProfile([capturePath(name, file)], { tables: tablesReadBy(measureSources) })),
   );
 const policyOf = (text: string) => parseGatePolicy(text, 'policy.yaml');
-const baselineOf = (...runs: RunMetrics[]) => ({ name: 'main', tool: 'stepscope test', runs });
+const baselineOf = (...runs: Run[]) => ({ name: 'main', tool: 'stepscope test', runs });
 const limit = (metric: string, bounds: string, more = '') =>
   policyOf(`limits:\n  - {metric: ${metric}, ${bounds}${more === '' ? '' : `, ${more}`}}\n`);
 const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true });
@@ -153,24 +155,24 @@ test('10% slower fails; 1% inside the noise is not measurable, and passes', asyn
 
 test('repeats give the noise floor: a prediction band with Student’s quantile', () => {
   const metric = findMetric('memory.peak')!;
-  const withPeak = (value: number): RunMetrics => ({
+  const withPeak = (value: number): Run => ({
     ...runOf({ seed: 1 }),
     figures: { run: { 'memory.peak': { value } } },
   });
-  const noise = noiseOf([withPeak(104)], [98, 100, 102].map(withPeak), 'run', metric);
+  const noise = floorOf([withPeak(104)], [98, 100, 102].map(withPeak), 'run', metric);
   assert.equal(noise.source, 'repeats');
   // s = 2 of three runs, two degrees of freedom, one run to come: 2.920 × 2 × √(1 + 1/3).
   assert.ok(Math.abs(noise.floor - 2.92 * 2 * Math.sqrt(4 / 3)) < 0.01, `${noise.floor}`);
-  assert.deepEqual(noiseOf([withPeak(104)], [withPeak(100)], 'run', metric), {
+  assert.deepEqual(floorOf([withPeak(104)], [withPeak(100)], 'run', metric), {
     floor: 0,
     source: 'unknown',
     runs: 2,
   });
   // Steps of two kinds scatter by half in every run, and alike: what runs show is what counts.
   const mixed = (seed: number) =>
-    runOf({ seed, scatter: 0.001, steps: 12, stepNs: step => (step % 2 === 0 ? 10e6 : 15e6) + 1e3 * seed });
-  const byRuns = noiseOf([mixed(4)], [mixed(1), mixed(2), mixed(3)], 'decode', findMetric('step.mean')!);
-  const bySteps = noiseOf([mixed(4)], [mixed(1)], 'decode', findMetric('step.mean')!);
+    runOf({ seed, scatter: 0.001, steps: 12, stepNs: step => (step % 5 < 2 ? 10e6 : 15e6) + 1e3 * seed });
+  const byRuns = floorOf([mixed(4)], [mixed(1), mixed(2), mixed(3)], 'decode', findMetric('step.mean')!);
+  const bySteps = floorOf([mixed(4)], [mixed(1)], 'decode', findMetric('step.mean')!);
   assert.equal(bySteps.source, 'steps');
   assert.ok(byRuns.floor < 1e4 && bySteps.floor > 1e6, `${byRuns.floor} ${bySteps.floor}`);
   const policy = limit('memory.peak', 'max_increase: 1%');
@@ -188,7 +190,7 @@ test('unchanged code is a regression about as often as the confidence says, with
   const random = seededRandom(11);
   const metric = findMetric('throughput.output')!;
   const template = runOf({ seed: 1 });
-  const draw = (): RunMetrics => ({
+  const draw = (): Run => ({
     ...template,
     figures: { run: { [metric.id]: { value: 1000 * (1 + 0.03 * normal(random)) } } },
   });
@@ -215,7 +217,8 @@ test('without repeats the floor from steps holds where runs differ by their step
     if (verdict === 'regression') alarms++;
   }
   assert.ok(alarms <= 14, `${alarms} of ${trials}`);
-  const idle = ratioError([1, 2, 3, 4, 5, 6], [10, 10, 10, 10, 10, 10])!;
+  const whole = [10, 10, 10, 10, 10, 10];
+  const idle = estimate([{ weight: 1, part: [1, 2, 3, 4, 5, 6], whole }]).error!;
   // Of equal wholes it is the standard error of a mean: s / √n.
   assert.ok(Math.abs(idle - Math.sqrt(3.5 / 6) / 10) < 1e-12, `${idle}`);
   assert.equal(percentile([4, 1, 3, 2], 50), 2.5);
@@ -225,7 +228,7 @@ test('without repeats the floor from steps holds where runs differ by their step
 test('limits hold or break on the right side of the bound, in both directions', () => {
   const before = runOf({ seed: 1, scatter: 0 });
   const slow = runOf({ seed: 1, scatter: 0, slower: 1.1 });
-  const verdict = (run: RunMetrics, metric: string, bounds: string) =>
+  const verdict = (run: Run, metric: string, bounds: string) =>
     checkRuns([run], limit(metric, bounds), baselineOf(before)).limits[0].verdict;
   assert.equal(verdict(slow, 'step.p50', 'max_increase: 9%'), 'regression');
   assert.equal(verdict(slow, 'step.p50', 'max_increase: 11%'), 'pass');
@@ -338,11 +341,14 @@ test('a benchmark is gated without a profile, and only against the same load', (
 });
 
 test('runs about something else are not comparable, each for its reason', () => {
-  const { facts } = runOf({ seed: 1 });
+  const run = runOf({ seed: 1 });
+  const { facts } = run;
   const model = { layers: 22, kernelsPerLayer: 46, otherKernels: 4 };
   const decode = facts.phases.decode!;
   const of = (changed: object, own = facts) =>
-    differencesOf({ ...facts, ...changed }, own, ['decode']).map(({ kind }) => kind);
+    obstaclesOf({ ...run, facts: { ...facts, ...changed } }, { ...run, facts: own }, ['decode']).map(
+      ({ kind }) => kind,
+    );
   assert.deepEqual(of({}), []);
   assert.deepEqual(of({ gpu: 'NVIDIA H100' }), ['gpu']);
   assert.deepEqual(of({ gpus: 2 }), ['gpus']);
@@ -352,7 +358,7 @@ test('runs about something else are not comparable, each for its reason', () => 
   assert.deepEqual(of({ graphs: 'blocks' }), ['graphs']);
   assert.deepEqual(of({ phases: {} }), ['phases']);
   assert.deepEqual(of({ phases: { decode: { ...decode, batch: 16 } } }), ['batch']);
-  assert.deepEqual(of({ phases: { decode: { ...decode, batch: 7.5 } } }), []);
+  assert.deepEqual(of({ phases: { decode: { ...decode, batch: 7.7 } } }), []);
   assert.deepEqual(of({ model: { ...model, layers: 32 } }, { ...facts, model }), ['model']);
   assert.deepEqual(
     of({ model: { ...model, kernelsPerLayer: 40 } }, { ...facts, model }),

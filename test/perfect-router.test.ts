@@ -6,12 +6,12 @@ import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { UserError } from '../src/base/user-error.js';
 import { type PerfectRouterArguments, perfectRouterReport } from '../src/cli/perfect-router-report.js';
-import { answerLines, describeRouter, WRONG_OUTPUTS } from '../src/compare/describe-perfect-router.js';
-import { bootstrap, judgeRouter, type RouterSide } from '../src/compare/perfect-router.js';
-import type { RouterProfile } from '../src/compare/perfect-router-steps.js';
 import type { BenchRun } from '../src/model/bench-run.js';
+import { answerLines, describeRouter, WRONG_OUTPUTS } from '../src/moe/describe/describe-router-pair.js';
+import { judgeRouter, type RouterSide } from '../src/moe/experiment/router-pair.js';
 import { perfectRouterSchema } from '../src/report/perfect-router-json.js';
 import { text } from '../src/report/text.js';
+import type { CellFacts, ProfiledRun, RunFacts } from '../src/run/run.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
 import { assertGolden, assertSameText } from '../src/testing/golden.js';
 import { keptOutput } from './run-stepscope.js';
@@ -37,22 +37,69 @@ const run = (outputTokens: number, load: BenchRun['load'] = {}): BenchRun => ({
 const benched = (...values: number[]): RouterSide => ({ runs: values.map(value => run(value)) });
 
 /** Steps of these lengths, of which the host takes `host` and the GPU the rest. */
-const profiled = (stepNs: readonly number[], host: number, rest: Partial<RouterProfile> = {}): RouterSide => {
-  const mean = stepNs.reduce((sum, ns) => sum + ns, 0) / stepNs.length;
-  const meansNs = { compute: mean - host, communication: 0, copies: 0, deviceWait: 0, otherIdle: host };
+const cell = (stepNs: readonly number[], host: number, phase: 'decode' | 'prefill' = 'decode'): CellFacts => {
+  const wallNs = sum(stepNs);
+  const part = (ns: number) => ({ ns, count: stepNs.length, spentNs: ns });
   return {
-    runs: [],
-    profile: {
-      profiler: 'nsys',
-      graphs: 'nodes',
-      gpu: 'NVIDIA H200',
-      gpus: 8,
-      layers: 61,
-      phases: [{ phase: 'decode', stepNs, meansNs, batch: 64 }],
-      ...rest,
-    },
+    phase,
+    mix: '',
+    windows: stepNs.length,
+    wallNs,
+    stepNs,
+    stepWindows: stepNs.map(() => 1),
+    graphLaunches: 0,
+    contextTokens: 0,
+    kvTokens: 0,
+    tokens: 0,
+    amounts: new Map([
+      ['kernel:k', part(wallNs - host * stepNs.length)],
+      ['idle:host-code', part(host * stepNs.length)],
+    ]),
+    sequence: [],
+    layers: new Map(),
   };
 };
+const drawn = (cells: readonly CellFacts[], facts: Partial<RunFacts> = {}): RouterSide => {
+  const capture = {
+    settings: {},
+    cuda: null,
+    clockHz: null,
+    steps: 6,
+    selectedSteps: 6,
+    steadySteps: 6,
+    worldSize: 0,
+    gemmTypes: {},
+    hostEventsPerStep: 0,
+    broken: null,
+  };
+  const profile: ProfiledRun = {
+    files: [],
+    facts: {
+      gpu: 'NVIDIA H200',
+      gpus: 8,
+      engine: null,
+      stepsFoundBy: 'marker',
+      profiler: 'nsys',
+      profilerVersion: null,
+      driver: null,
+      graphs: 'nodes',
+      model: { layers: 61, kernelsPerLayer: 10, otherKernels: 0 },
+      phases: Object.fromEntries(
+        cells.map(({ phase, stepNs }) => [
+          phase,
+          { steps: stepNs.length, timeShare: 1, batch: 64, contextTokens: 8192 },
+        ]),
+      ),
+      ...facts,
+    },
+    figures: {},
+    steps: {},
+    profile: { notes: [], capture, kernels: new Map(), cells, sideBySide: [] },
+  };
+  return { runs: [], profile };
+};
+const profiled = (stepNs: readonly number[], host: number, facts: Partial<RunFacts> = {}): RouterSide =>
+  drawn([cell(stepNs, host)], facts);
 const around = (ns: number) => [0.99, 1, 1.01, 0.995, 1.005, 1].map(part => part * ns);
 
 test('benchmarks with repeats: the guides’ two readings, and what lies between', () => {
@@ -125,12 +172,8 @@ test('slower with the perfect router: the profile says whether the GPU has more 
 });
 
 test('profiles are judged by a phase with enough steps, though another takes more time', () => {
-  const both = (decode: number, prefill: number): RouterSide => {
-    const side = profiled(around(decode), 0);
-    const [own] = side.profile!.phases;
-    const long = { ...own, phase: 'prefill' as const, stepNs: [prefill], batch: 8192 };
-    return { ...side, profile: { ...side.profile!, phases: [long, own] } };
-  };
+  const both = (decode: number, prefill: number): RouterSide =>
+    drawn([cell([prefill], 0, 'prefill'), cell(around(decode), 0)]);
   const verdict = judgeRouter(both(2e6, 100e6), both(2e6, 150e6));
   assert.deepEqual([verdict.main!.phase, verdict.conclusion], ['decode', 'similar']);
   assert.deepEqual(
@@ -153,12 +196,14 @@ test('a pair in which more than the router changed gives no verdict', () => {
     assert.equal(verdict.conclusion, 'not-comparable', JSON.stringify(load));
     assert.equal(verdict.checks.filter(({ status }) => status === 'differs').length, 1, JSON.stringify(load));
   }
-  const batch = profiled(around(8e6), 0, {
-    phases: [{ ...profiled(around(8e6), 0).profile!.phases[0], batch: 32 }],
-  });
+  const decode = { steps: 6, timeShare: 1, batch: 32, contextTokens: 8192 };
+  const batch = profiled(around(8e6), 0, { phases: { decode } });
   assert.equal(judgeRouter(profiled(around(10e6), 0), batch).conclusion, 'not-comparable');
   assert.equal(
-    judgeRouter(profiled(around(10e6), 0), profiled(around(8e6), 0, { layers: 60 })).conclusion,
+    judgeRouter(
+      profiled(around(10e6), 0),
+      profiled(around(8e6), 0, { model: { layers: 40, kernelsPerLayer: 10, otherKernels: 0 } }),
+    ).conclusion,
     'not-comparable',
   );
   const unstated = judgeRouter({ runs: [run(100, { dataset: undefined })] }, { runs: [run(140)] });
@@ -171,21 +216,22 @@ test('profiles: an interval over steps, never certain', () => {
   assert.deepEqual([gain.conclusion, gain.confidence], ['bottleneck', 'likely']);
   const [low, high] = gain.main!.interval!;
   assert.ok(low > 0.2 && low < 0.25 && high > 0.25 && high < 0.3, `${low} ${high}`);
-  const few = judgeRouter(profiled([10e6, 10e6], 0), profiled([8e6, 8e6], 0));
+  const few = judgeRouter(profiled([10e6], 0), profiled([8e6], 0));
   assert.deepEqual([few.main!.interval, few.confidence], [null, 'possible']);
   const same = judgeRouter(profiled(around(10e6), 1e6), profiled(around(10e6), 1e6));
   assert.deepEqual([same.conclusion, same.confidence], ['similar', 'likely']);
 });
 
-test('drawing steps again gives the same interval every time, and it holds the truth as often as it says', () => {
-  assert.deepEqual(bootstrap(around(10e6), around(8e6)), bootstrap(around(10e6), around(8e6)));
-  assert.equal(bootstrap([1, 2, 3], [1, 2, 3, 4]), null);
+test('the interval is the same every time, and holds the truth as often as it says', () => {
+  const interval = (normal: readonly number[], perfect: readonly number[]) =>
+    judgeRouter(profiled(normal, 0), profiled(perfect, 0)).main!.interval;
+  assert.deepEqual(interval(around(10e6), around(8e6)), interval(around(10e6), around(8e6)));
   let seed = 11;
   const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
   const draw = (mean: number) => Array.from({ length: 40 }, () => mean * (0.8 + 0.4 * random()));
   let held = 0;
   for (let round = 0; round < 100; round++) {
-    const [low, high] = bootstrap(draw(10), draw(8))!;
+    const [low, high] = interval(draw(10e6), draw(8e6))!;
     if (low <= 0.25 && high >= 0.25) held++;
   }
   assert.ok(held >= 88 && held <= 100, `${held} of 100`);

@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { seededRandom } from '../src/base/random.js';
 import { findChangePoints, LEAST_RUNS, leastRuns } from '../src/gate/change-points.js';
 import { describeTrend, seriesSentences, trendCsv } from '../src/gate/describe-trend.js';
-import { findMetric } from '../src/gate/metrics.js';
-import type { RunMetrics } from '../src/gate/run-metrics.js';
 import { gateSchemas } from '../src/gate/schemas.js';
 import { trendDocument, trendOf } from '../src/gate/trend.js';
 import { linePlot, sparkline } from '../src/report/text-plot.js';
+import { findMetric } from '../src/run/metrics.js';
+import type { Run } from '../src/run/run.js';
+import { seededRandom } from '../src/stats/random.js';
 import { capturePath } from '../src/testing/captures.js';
 import { parseCsv } from '../src/testing/parse-csv.js';
 import { normal, runOf, writeRun } from './gate-runs.js';
@@ -121,7 +121,7 @@ test('a slower engine shows between the runs where it became slower', () => {
 });
 
 test('a run without the metric is a gap, and a run on another GPU is named', () => {
-  const runs = drawn(12, 6, { gpu: 'NVIDIA H100' }).map((one, i): { label: string; run: RunMetrics } =>
+  const runs = drawn(12, 6, { gpu: 'NVIDIA H100' }).map((one, i): { label: string; run: Run } =>
     i === 6 ? { ...one, run: { ...one.run, figures: {} } } : one,
   );
   const trend = trendOf(runs, [step]);

@@ -1,8 +1,9 @@
 /** The lower half of the page: kernels per step, one line for each other question, and the steps. */
-import { summarize } from '../base/stats.js';
+
 import { formatCount, formatDuration } from '../base/units.js';
 import { type FamilyId, familyOf } from '../catalog/kernels/families.js';
 import { type Phase, phases } from '../catalog/phases.js';
+import { summarize } from '../stats/summary.js';
 import type { Analyzer, AnyAnalysis } from './analysis.js';
 import type { Block, Fact, FactsBlock, TableBlock } from './block.js';
 import { type FamilyRow, kernelFamilies } from './gpu/kernel-families.js';

@@ -3,7 +3,9 @@
  * same lengths as `prepare-dataset` draws: a normal draw is rounded up and at least 1, uniform bounds are included.
  * The same seed gives the same bytes.
  */
+
 import { UserError } from '../base/user-error.js';
+import { seededRandom, standardNormal } from '../stats/random.js';
 import { shellCommand } from './shell-quote.js';
 
 export type Lengths =
@@ -52,7 +54,7 @@ export function readLengths(option: string, text: string): Lengths {
 }
 
 export function* datasetLines(options: DatasetOptions): Generator<string> {
-  const random = randomFrom(options.seed);
+  const random = seededRandom(options.seed);
   const first = options.vocabulary > 10 * FIRST_TOKEN ? FIRST_TOKEN : 0;
   const below = (limit: number) => Math.floor(random() * limit);
   for (let id = 0; id < options.requests; id++) {
@@ -68,20 +70,8 @@ export function* datasetLines(options: DatasetOptions): Generator<string> {
 function draw(lengths: Lengths, random: () => number): number {
   if (lengths.kind === 'uniform')
     return lengths.least + Math.floor(random() * (lengths.most - lengths.least + 1));
-  // Box and Muller; 1 - random is never 0.
-  const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+  const normal = standardNormal(random);
   return Math.min(LONGEST, Math.max(1, Math.ceil(lengths.mean + lengths.deviation * normal)));
-}
-
-/** Mulberry32: small, well spread, the same everywhere. */
-function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 /** The same request to TensorRT-LLM's own tool; undefined where it has no such mixture. */

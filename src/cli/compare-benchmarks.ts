@@ -1,7 +1,6 @@
 /** `stepscope compare` of benchmark results: the first against each other one, repeats taken together. */
 import * as fs from 'node:fs';
 import { UserError } from '../base/user-error.js';
-import { compareBenchRuns } from '../compare/bench-difference.js';
 import { describeBenchDifference } from '../compare/describe-bench-difference.js';
 import { openBenchRuns } from '../import/bench/open-bench.js';
 import { importers } from '../import/index.js';
@@ -9,6 +8,7 @@ import { ProfileFile } from '../import/profile-file.js';
 import type { BenchRun } from '../model/bench-run.js';
 import { markdown } from '../report/markdown.js';
 import { text } from '../report/text.js';
+import { compareBenchRuns } from '../run/bench-difference.js';
 import type { Output } from './command.js';
 import type { AskedConfiguration } from './compare-arguments.js';
 

@@ -4,12 +4,12 @@ import { phaseLook } from '../analyze/names-and-colors.js';
 import type { Comparison, PhaseComparison } from '../compare/compare-configurations.js';
 import { describeComparison, summaryTable } from '../compare/describe-comparison.js';
 import { termRowsTable } from '../compare/describe-kernels.js';
-import type { SideName } from '../compare/side-means.js';
 import { sideParts } from '../compare/side-parts.js';
 import type { Cutter } from '../report/html/limits.js';
 import { fitPage } from '../report/html/page.js';
 import type { Piece, Report, Section } from '../report/html/sections.js';
 import { type ChartSide, sideStack, stepLines } from '../report/html/side-charts.js';
+import type { SideName } from '../run/side-means.js';
 import { pageAssets } from './page-assets.js';
 
 export const comparisonPage = (comparisons: readonly Comparison[]): string =>

@@ -2,16 +2,6 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { Analyzer, tablesReadBy } from '../analyze/analysis.js';
-import { graphCoverage } from '../analyze/gpu/graph-coverage.js';
-import { kernelFamilies } from '../analyze/gpu/kernel-families.js';
-import { kernelsPerStep } from '../analyze/gpu/kernels-per-step.js';
-import { memoryInUse } from '../analyze/gpu/memory-in-use.js';
-import { memoryOperations } from '../analyze/gpu/memory-operations.js';
-import { allocations } from '../analyze/host/allocations.js';
-import { iterations } from '../analyze/inference/iterations.js';
-import { layers } from '../analyze/inference/layers.js';
-import { speedOfLight } from '../analyze/inference/speed-of-light.js';
-import { stepBudget } from '../analyze/inference/step-budget.js';
 import { formatBytes } from '../base/units.js';
 import { UserError } from '../base/user-error.js';
 import { MOST_YAML_BYTES } from '../base/yaml-text.js';
@@ -28,22 +18,10 @@ import {
 import { openBenchRuns } from '../import/bench/open-bench.js';
 import { openProfile } from '../import/open.js';
 import type { BenchRun } from '../model/bench-run.js';
+import { profileSources } from '../run/collect.js';
+import { phaseSources } from '../run/phase-figures.js';
 import { readSettings } from './analysis-settings.js';
 import type { Output } from './command.js';
-
-/** What a comparison asks of a profile. */
-const asked = [
-  stepBudget,
-  iterations,
-  kernelFamilies,
-  kernelsPerStep,
-  layers,
-  graphCoverage,
-  memoryInUse,
-  memoryOperations,
-  allocations,
-  speedOfLight,
-];
 
 export function openConfig(file: string): FrameworksConfig {
   let text: string;
@@ -112,7 +90,7 @@ async function openAnalyzer(
     openProfile(
       profiles.map(given => path.resolve(folder, given.path)),
       {
-        tables: tablesReadBy(asked),
+        tables: tablesReadBy([...profileSources, ...phaseSources]),
         onProgress: (part, done) => output.progress(`reading ${name}: ${part}`, done),
       },
     ),

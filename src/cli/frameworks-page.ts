@@ -4,12 +4,12 @@ import { busyParts } from '../analyze/names-and-colors.js';
 import type { FrameworkComparison } from '../compare/frameworks/compare-frameworks.js';
 import { answerBlock, describeFrameworks, headerBlock } from '../compare/frameworks/describe-frameworks.js';
 import { budgetOf } from '../compare/frameworks/framework.js';
-import { type TokenPart, tokenParts } from '../compare/frameworks/token-budget.js';
 import { partWords } from '../compare/frameworks/verdict.js';
 import { scatterChart, tokenStack } from '../report/html/framework-charts.js';
 import { Cutter, levels } from '../report/html/limits.js';
 import { pageOf } from '../report/html/page.js';
 import type { Piece, Section } from '../report/html/sections.js';
+import { type TokenPart, tokenParts } from '../run/token-budget.js';
 import { pageAssets } from './page-assets.js';
 
 const colors: Readonly<Record<TokenPart, string>> = {

@@ -2,11 +2,11 @@
 import { Analyzer, tablesReadBy } from '../analyze/analysis.js';
 import { brokenFile } from '../analyze/broken-file.js';
 import { UserError } from '../base/user-error.js';
-import { measureBench, withBench } from '../gate/bench-figures.js';
-import { measureRun, metricSources, type RunMetrics } from '../gate/run-metrics.js';
 import { openBenchRuns } from '../import/bench/open-bench.js';
 import { openProfile } from '../import/open.js';
 import type { BenchRun } from '../model/bench-run.js';
+import { benchedRun, measureRun, measureSources, withBench } from '../run/collect.js';
+import type { Run } from '../run/run.js';
 import { readSettings, settingHelp, settingOptions } from './analysis-settings.js';
 import type { OptionHelp, Output } from './command.js';
 
@@ -36,10 +36,10 @@ export async function measureFiles(
   files: readonly string[],
   values: MeasureValues,
   output: Output,
-): Promise<RunMetrics> {
+): Promise<Run> {
   if (values.bench === undefined) return measureProfiles(files, values, output);
   const bench = await openBench(values.bench);
-  if (files.length === 0) return measureBench(bench);
+  if (files.length === 0) return benchedRun(bench);
   return withBench(await measureProfiles(files, values, output), bench);
 }
 
@@ -57,10 +57,10 @@ async function measureProfiles(
   files: readonly string[],
   { iterations: chosen, marker: pattern, rules: families }: MeasureValues,
   output: Output,
-): Promise<RunMetrics> {
+): Promise<Run> {
   const settings = readSettings({ iterations: chosen, marker: pattern, rules: families });
   const profile = await openProfile(files, {
-    tables: tablesReadBy(metricSources),
+    tables: tablesReadBy(measureSources),
     onProgress: (file, done) => output.progress(`reading ${file}`, done),
   });
   const broken = brokenFile(profile);

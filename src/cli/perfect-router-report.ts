@@ -1,23 +1,23 @@
 /** Reads a pair of runs, with the learned and with the perfect router, and prints the verdict. */
 import type { Settings } from '../analyze/analysis.js';
 import { Analyzer, tablesReadBy } from '../analyze/analysis.js';
-import { layers } from '../analyze/inference/layers.js';
 import { stepBudget } from '../analyze/inference/step-budget.js';
 import { UserError } from '../base/user-error.js';
-import { answerLines, describeRouter } from '../compare/describe-perfect-router.js';
+import { openBenchRuns } from '../import/bench/open-bench.js';
+import { openProfile } from '../import/open.js';
+import type { BenchRun } from '../model/bench-run.js';
+import { answerLines, describeRouter } from '../moe/describe/describe-router-pair.js';
 import {
   judgeRouter,
   ROUTER_THRESHOLD,
   type RouterSide,
   type RouterVerdict,
-} from '../compare/perfect-router.js';
-import { type RouterProfile, routerProfile } from '../compare/perfect-router-steps.js';
-import { openBenchRuns } from '../import/bench/open-bench.js';
-import { openProfile } from '../import/open.js';
-import type { BenchRun } from '../model/bench-run.js';
+} from '../moe/experiment/router-pair.js';
 import { markdown } from '../report/markdown.js';
 import { PERFECT_ROUTER_SCHEMA } from '../report/perfect-router-json.js';
 import { text } from '../report/text.js';
+import { profileRun, profileSources } from '../run/collect.js';
+import type { ProfiledRun } from '../run/run.js';
 import type { Output } from './command.js';
 import { isBenchmark } from './compare-benchmarks.js';
 
@@ -58,6 +58,13 @@ const routerDocument = (normal: readonly string[], perfect: readonly string[], v
   schema: PERFECT_ROUTER_SCHEMA,
   files: { normal, perfect },
   ...verdict,
+  checks: verdict.checks.map(({ id, label, status, values: [normalValue, perfectValue] }) => ({
+    id,
+    label,
+    status,
+    normal: normalValue,
+    perfect: perfectValue,
+  })),
   lines: answerLines(verdict),
 });
 
@@ -75,9 +82,9 @@ async function readProfile(
   paths: readonly string[],
   settings: Settings,
   output: Output,
-): Promise<RouterProfile> {
+): Promise<ProfiledRun> {
   const profile = await openProfile(paths, {
-    tables: tablesReadBy([stepBudget, layers]),
+    tables: tablesReadBy([stepBudget, ...profileSources]),
     onProgress: (name, done) => output.progress(`reading ${name}`, done),
   });
   const analyzer = new Analyzer(profile, settings);
@@ -88,7 +95,7 @@ async function readProfile(
       `${paths[0]} cannot tell how long a step takes: not recorded: ${outcome.what}.`,
       `${outcome.hint.charAt(0).toUpperCase()}${outcome.hint.slice(1)}.`,
     );
-  return routerProfile(analyzer);
+  return profileRun(analyzer);
 }
 
 /** Benchmarks on one side and profiles on the other have no figure in common. */

@@ -3,7 +3,7 @@ import type { Block, Fact, TableBlock, TableColumn } from '../analyze/block.js';
 import { formatCount, formatRelativeChange, plural } from '../base/units.js';
 import { benchMetrics, modelName } from '../catalog/bench-metrics.js';
 import type { BenchRun } from '../model/bench-run.js';
-import { type BenchDifference, compareBenchRuns } from './bench-difference.js';
+import { type BenchDifference, compareBenchRuns } from '../run/bench-difference.js';
 
 export interface BenchComparison {
   /** Names to tell the runs apart, in their order. */

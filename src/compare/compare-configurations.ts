@@ -1,7 +1,12 @@
 /** Two configurations compared: per phase an equation that adds up, whether it is more than noise, and what to doubt. */
 import { UserError } from '../base/user-error.js';
 import { TRACED_EVENT_NS } from '../catalog/tracing-cost.js';
-import { type Check, checkComparability } from './comparability.js';
+import { type Interval, stepDifference } from '../run/difference.js';
+import { type Pairing, type PhasePair, pairPhases } from '../run/pair-phases.js';
+import type { CellFacts, Configuration } from '../run/run.js';
+import type { Sameness } from '../run/sameness.js';
+import { type SideMeans, sideMeans } from '../run/side-means.js';
+import { checkComparability, effectOf } from './comparability.js';
 import {
   type FamilyChange,
   type FigureChange,
@@ -10,10 +15,6 @@ import {
   type LayerChange,
   layerChanges,
 } from './details.js';
-import { type Configuration, type Pairing, type PhasePair, pairPhases } from './pair-phases.js';
-import type { CellFacts } from './run-facts.js';
-import { type SideMeans, sideMeans } from './side-means.js';
-import { type Interval, judge } from './significance.js';
 import type { Term } from './term-rows.js';
 import { termsOf } from './terms.js';
 
@@ -27,7 +28,13 @@ export interface CompareOptions {
 export const DEFAULT_THRESHOLD = 0.01;
 
 /** `identical`: nothing differs at all. `unknown`: too few steps to tell. */
-export type Verdict = 'faster' | 'slower' | 'not-measurable' | 'below-threshold' | 'identical' | 'unknown';
+export type StepVerdict =
+  | 'faster'
+  | 'slower'
+  | 'not-measurable'
+  | 'below-threshold'
+  | 'identical'
+  | 'unknown';
 
 export interface PhaseComparison {
   readonly phase: CellFacts['phase'];
@@ -44,7 +51,7 @@ export interface PhaseComparison {
   readonly noiseFloorNs: number | undefined;
   /** Two profilers cost the host different times: changes below this may be theirs. */
   readonly tracingFloorNs: number | undefined;
-  readonly verdict: Verdict;
+  readonly verdict: StepVerdict;
   readonly terms: readonly Term[];
   readonly families: readonly FamilyChange[];
   readonly figures: readonly FigureChange[];
@@ -58,7 +65,7 @@ export interface Comparison {
   readonly comparable: 'yes' | 'with-reservations';
   readonly runsMeasured: boolean;
   readonly threshold: number;
-  readonly checks: readonly Check[];
+  readonly checks: readonly Sameness[];
   readonly phases: readonly PhaseComparison[];
   readonly onlyFrom: Pairing['onlyFrom'];
   readonly onlyTo: Pairing['onlyTo'];
@@ -79,7 +86,7 @@ export function compareConfigurations(
     to: theirs.contextTokens + theirs.kvTokens,
   };
   const checks = checkComparability(from, to, pairing.pairs, tokens);
-  const doubts = checks.filter(({ effect }) => effect === 'downgrade');
+  const doubts = checks.filter(check => effectOf(check) === 'weakens');
   if (options.onlyComparable && doubts.length > 0) throw notComparable(from, to, doubts);
   return {
     from,
@@ -103,22 +110,22 @@ function comparePhase(
   const ours = sideMeans(pair, 'from', from.runs);
   const theirs = sideMeans(pair, 'to', to.runs);
   const profilers = ({ runs }: Configuration) =>
-    [...new Set(runs.map(run => run.traits.profiler))].sort().join();
+    [...new Set(runs.map(run => run.facts.profiler))].sort().join();
   const spellings = new Set(
-    [...from.runs, ...to.runs].map(({ traits }) => `${traits.profiler} ${traits.profilerVersion}`),
+    [...from.runs, ...to.runs].map(({ facts }) => `${facts.profiler} ${facts.profilerVersion}`),
   );
   const changeNs = theirs.wallNs - ours.wallNs;
   const changeShare = ours.wallNs > 0 ? changeNs / ours.wallNs : 0;
-  const { interval, noiseFloorNs } = judge(pair.mixes);
-  const events = [...from.runs, ...to.runs].map(({ traits }) => traits.hostEventsPerStep);
+  const { interval, noise } = stepDifference(pair.mixes);
+  const events = [...from.runs, ...to.runs].map(({ profile }) => profile.capture.hostEventsPerStep);
   const tracingFloorNs =
     profilers(from) !== profilers(to) ? Math.round(Math.max(...events) * TRACED_EVENT_NS) : undefined;
   const terms = termsOf(ours, theirs, spellings.size > 1);
   const isZero = changeNs === 0 && terms.every(term => term.changeNs === 0);
   const inNoise =
     interval !== undefined &&
-    ((interval.lowNs <= 0 && interval.highNs >= 0) || Math.abs(changeNs) <= (tracingFloorNs ?? 0));
-  const verdict: Verdict = isZero
+    ((interval[0] <= 0 && interval[1] >= 0) || Math.abs(changeNs) <= (tracingFloorNs ?? 0));
+  const verdict: StepVerdict = isZero
     ? 'identical'
     : interval === undefined
       ? 'unknown'
@@ -144,7 +151,7 @@ function comparePhase(
     changeNs,
     changeShare,
     interval,
-    noiseFloorNs,
+    noiseFloorNs: interval && noise.source === 'repeats' ? (interval[1] - interval[0]) / 2 : undefined,
     tracingFloorNs,
     verdict,
     terms,
@@ -156,7 +163,7 @@ function comparePhase(
 }
 
 function requireGpuWork({ name, runs }: Configuration): void {
-  const empty = runs.find(run => !run.traits.hasGpuWork);
+  const empty = runs.find(run => run.profile.cells.length === 0);
   if (!empty) return;
   throw new UserError(
     'usage',
@@ -181,8 +188,8 @@ function nothingInCommon(from: Configuration, to: Configuration, { onlyFrom, onl
   );
 }
 
-function notComparable(from: Configuration, to: Configuration, doubts: readonly Check[]): UserError {
-  const list = doubts.map(({ label, from: a, to: b }) => `${label} (${a} against ${b})`).join('; ');
+function notComparable(from: Configuration, to: Configuration, doubts: readonly Sameness[]): UserError {
+  const list = doubts.map(({ label, values: [a, b] }) => `${label} (${a} against ${b})`).join('; ');
   return new UserError(
     'usage',
     `${from.name} and ${to.name} are not comparable: ${list}.`,

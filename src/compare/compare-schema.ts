@@ -149,7 +149,7 @@ export const compareSchema: Json = {
             from: text('of the base'),
             to: text('of the other'),
             status: choice(['same', 'differs', 'unknown'], ''),
-            effect: choice(['none', 'note', 'downgrade'], ''),
+            effect: choice(['none', 'explains', 'weakens'], 'of a difference'),
             why: text('what it means for the figures'),
           }),
         ),

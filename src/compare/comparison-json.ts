@@ -1,7 +1,8 @@
 /** A comparison for machines: one versioned document. docs/schemas/compare.schema.json describes it. */
 import type { Json } from '../analyze/analysis.js';
+import type { Configuration } from '../run/run.js';
+import { effectOf } from './comparability.js';
 import type { Comparison, PhaseComparison } from './compare-configurations.js';
-import type { Configuration } from './pair-phases.js';
 import type { RowSide, Term } from './term-rows.js';
 
 export const COMPARE_SCHEMA = 'stepscope-compare/1';
@@ -19,9 +20,9 @@ const configurationJson = ({ name, runs }: Configuration): Json => ({
   name,
   runs: runs.map(run => ({
     files: run.files,
-    steps: run.traits.steps,
-    selectedSteps: run.traits.selectedSteps,
-    notes: run.notes.map(({ code, severity, text, count, example }) => ({
+    steps: run.profile.capture.steps,
+    selectedSteps: run.profile.capture.selectedSteps,
+    notes: run.profile.notes.map(({ code, severity, text, count, example }) => ({
       code,
       severity,
       text,
@@ -35,7 +36,12 @@ const comparisonJson = (comparison: Comparison): Json => ({
   to: configurationJson(comparison.to),
   comparable: comparison.comparable,
   runToRunNoiseMeasured: comparison.runsMeasured,
-  checks: comparison.checks.map(check => ({ ...check })),
+  checks: comparison.checks.map(check => {
+    const [from, to] = check.values.map(value => value ?? 'not recorded');
+    const effect = effectOf(check);
+    const why = effect === 'none' ? '' : check.why;
+    return { id: check.id, label: check.label, from, to, status: check.status, effect, why };
+  }),
   phasesOnlyInBase: comparison.onlyFrom.map(String),
   phasesOnlyInTo: comparison.onlyTo.map(String),
   phases: comparison.phases.map(phaseJson),
@@ -57,7 +63,7 @@ function phaseJson(phase: PhaseComparison): Json {
     to: side('to'),
     changeNs: phase.changeNs,
     changeShare: phase.changeShare,
-    interval95: phase.interval ? { lowNs: phase.interval.lowNs, highNs: phase.interval.highNs } : null,
+    interval95: phase.interval ? { lowNs: phase.interval[0], highNs: phase.interval[1] } : null,
     noiseFloorNs: phase.noiseFloorNs ?? null,
     tracingFloorNs: phase.tracingFloorNs ?? null,
     verdict: phase.verdict,

@@ -3,9 +3,9 @@ import type { StatementBlock } from '../analyze/block.js';
 import { phaseLook } from '../analyze/names-and-colors.js';
 import { formatChange, formatCount, formatDuration, formatShare, plural } from '../base/units.js';
 import { TRACED_EVENT_NS } from '../catalog/tracing-cost.js';
-import { isBroken } from './comparability.js';
+import { REPLAY } from '../run/run.js';
+import { effectOf, isBroken } from './comparability.js';
 import type { Comparison, PhaseComparison } from './compare-configurations.js';
-import { REPLAY } from './run-facts.js';
 import type { Term } from './term-rows.js';
 
 /** A term is part of the reason from this share of the change on. */
@@ -51,7 +51,7 @@ function outcome({ to, threshold }: Comparison, phase: PhaseComparison): string 
   const per = phase.phase === null ? 'in all' : 'per step';
   const times = `${formatDuration(ours.wallNs)} → ${formatDuration(theirs.wallNs)} ${per}`;
   const range = interval
-    ? `; 95% interval ${formatChange(Math.round(interval.lowNs))} to ${formatChange(Math.round(interval.highNs))}`
+    ? `; 95% interval ${formatChange(Math.round(interval[0]))} to ${formatChange(Math.round(interval[1]))}`
     : '';
   const change = `${formatChange(changeNs)}, ${signedShare(changeShare)}${range}`;
   switch (verdict) {
@@ -160,10 +160,10 @@ function doubts({ from, to, phases, runsMeasured, checks }: Comparison, main: Ph
       ? `Run-to-run noise is in the interval: ±${formatDuration(noise)} by ${plural(from.runs.length, 'run')} and ${plural(to.runs.length, 'run')}.`
       : 'Run-to-run noise was not measured: one run each, and host time varies between runs (NAME=FILE,FILE gives repeats).',
   );
-  const reservations = checks.filter(({ id, effect }) => effect === 'downgrade' && id !== 'files');
+  const reservations = checks.filter(check => effectOf(check) === 'weakens' && check.id !== 'files');
   if (reservations.length > 0)
     lines.push(
-      `With reservations: ${reservations.map(({ label, from: a, to: b, why }) => `${label} ${a} against ${b} (${why})`).join('; ')}.`,
+      `With reservations: ${reservations.map(({ label, values: [a, b], why }) => `${label} ${a} against ${b} (${why})`).join('; ')}.`,
     );
   return lines;
 }

@@ -1,7 +1,7 @@
 /** What changed between two benchmarks, in words and figures. */
 import type { Block, Fact, TableBlock } from '../analyze/block.js';
 import { formatDuration, formatRate, formatRelativeChange, formatShare } from '../base/units.js';
-import type { BenchDifference, MetricDifference } from './bench-difference.js';
+import type { BenchDifference, MetricDifference } from '../run/bench-difference.js';
 
 const verdictWords: Record<MetricDifference['verdict'], string> = {
   better: 'better',

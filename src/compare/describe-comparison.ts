@@ -2,6 +2,7 @@
 import type { Block, StatementBlock, TableBlock, WaterfallBlock } from '../analyze/block.js';
 import { phaseLook } from '../analyze/names-and-colors.js';
 import { formatShare, plural } from '../base/units.js';
+import type { SideName } from '../run/side-means.js';
 import type { Comparison, PhaseComparison } from './compare-configurations.js';
 import { describeAnswer } from './describe-answer.js';
 import {
@@ -13,7 +14,6 @@ import {
   notesFacts,
 } from './describe-details.js';
 import { changedKernels } from './describe-kernels.js';
-import type { SideName } from './side-means.js';
 import { shownTerms } from './waterfall-terms.js';
 
 export interface ComparisonSection {
@@ -64,12 +64,11 @@ export function comparisonBlocks(comparison: Comparison): Block[] {
 }
 
 function headerOf({ from, to, phases: [main] }: Comparison): StatementBlock {
-  const { gpus } = from.runs[0].traits;
   const mixes = main.mixes.map(({ mix }) => mix).filter(mix => mix !== '');
   const phase = main.phase === null ? 'whole trace' : phaseLook(main.phase).label;
   const line = [
     `${from.name} → ${to.name}`,
-    [...new Set(gpus.filter(name => name !== ''))].join(', '),
+    from.runs[0].facts.gpu ?? '',
     `${phase}${mixes.length > 0 ? `, ${mixes.length === 1 ? mixes[0] : `${mixes.length} batch mixes`}` : ''}`,
     main.phase === null ? '' : `${plural(main.from.steps, 'step')} against ${plural(main.to.steps, 'step')}`,
   ];

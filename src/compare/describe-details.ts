@@ -111,12 +111,12 @@ const nameOf = ({ layer, part }: LayerChange): string =>
   layer === null ? 'outside layers' : part === '' ? 'layer' : part;
 
 export function checksFacts({ checks }: Comparison): FactsBlock {
-  const told = checks.filter(({ effect, status }) => effect !== 'none' || status === 'differs');
+  const told = checks.filter(({ status }) => status === 'differs');
   const facts = told.map(
-    ({ label, from, to, effect, why }): Fact => ({
+    ({ label, values: [from, to], effect, why }): Fact => ({
       label,
-      text: `${from === to ? from : `${from} against ${to}`}${why ? `: ${why}` : ''}`,
-      ...(effect === 'downgrade' ? { tone: 'bad' as const } : {}),
+      text: `${from === to ? from : `${from} against ${to}`}: ${why}`,
+      ...(effect === 'weakens' ? { tone: 'bad' as const } : {}),
     }),
   );
   const list = (status: string) =>
@@ -158,8 +158,8 @@ export function mixFacts({ from, to, phases, onlyFrom, onlyTo }: Comparison): Bl
 /** What was lost while reading either side. */
 export function notesFacts({ from, to }: Comparison): Block[] {
   const facts = [from, to].flatMap(({ name, runs }) =>
-    runs.flatMap(({ notes }) =>
-      notes
+    runs.flatMap(({ profile }) =>
+      profile.notes
         .filter(note => note.severity !== 'info')
         .map(
           ({ count, text, example, severity }): Fact => ({

@@ -1,8 +1,8 @@
 /** The kernels behind a comparison: those that changed most, matched with each other, and every row of every term. */
 import type { TableBlock } from '../analyze/block.js';
 import { plural } from '../base/units.js';
+import type { SideName } from '../run/side-means.js';
 import type { PhaseComparison } from './compare-configurations.js';
-import type { SideName } from './side-means.js';
 import type { Term, TermRow } from './term-rows.js';
 
 const LISTED_KERNELS = 12;

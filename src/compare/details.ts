@@ -1,9 +1,8 @@
 /** Beside the equation: kernels by family, launches, idle, graphs, counters, memory, layer by layer, on both sides. */
 import { familyLook } from '../analyze/names-and-colors.js';
 import { families } from '../catalog/kernels/families.js';
-import type { Configuration } from './pair-phases.js';
-import { type CellFacts, REPLAY, type RunFigure } from './run-facts.js';
-import type { SideMeans } from './side-means.js';
+import { type CellFacts, type Configuration, REPLAY, type SideFigure } from '../run/run.js';
+import type { SideMeans } from '../run/side-means.js';
 
 export interface FamilyChange {
   readonly family: string;
@@ -29,7 +28,7 @@ export interface LayerChange {
 export interface FigureChange {
   readonly id: string;
   readonly label: string;
-  readonly unit: RunFigure['unit'];
+  readonly unit: SideFigure['unit'];
   /** null: not recorded, or none. */
   readonly from: number | null;
   readonly to: number | null;
@@ -116,7 +115,7 @@ export function figureChanges(
   const sum = ({ parts }: SideMeans, prefix: string, of: 'ns' | 'count') =>
     [...parts].reduce((total, [part, mean]) => total + (part.startsWith(prefix) ? mean[of] : 0), 0);
   const kernels = (side: SideMeans) => sum(side, 'kernel:', 'count') + sum(side, 'comm:', 'count');
-  const own = (id: string, label: string, unit: RunFigure['unit'], of: (side: SideMeans) => number) => ({
+  const own = (id: string, label: string, unit: SideFigure['unit'], of: (side: SideMeans) => number) => ({
     ...{ id, label, unit, from: of(ours), to: of(theirs) },
   });
   const rows: FigureChange[] = [
@@ -129,11 +128,11 @@ export function figureChanges(
     own('idle', 'GPU idle per step', 'ns', side => sum(side, 'idle:', 'ns')),
     own('graph-launches', 'graph launches per step', 'count', side => side.graphLaunches),
   ];
-  const wanted = (figure: RunFigure) =>
+  const wanted = (figure: SideFigure) =>
     figure.phase === phase || (figure.phase === null && figure.id === 'memory-peak');
   const meansOf = ({ runs }: Configuration) => {
-    const values = new Map<string, { figure: RunFigure; sum: number; count: number }>();
-    for (const figure of runs.flatMap(run => run.figures).filter(wanted)) {
+    const values = new Map<string, { figure: SideFigure; sum: number; count: number }>();
+    for (const figure of runs.flatMap(run => run.profile.sideBySide).filter(wanted)) {
       const known = values.get(figure.id) ?? { figure, sum: 0, count: 0 };
       values.set(figure.id, { figure, sum: known.sum + figure.value, count: known.count + 1 });
     }
@@ -150,7 +149,7 @@ export function figureChanges(
     rows.push({ id, label, unit, from: value(a), to: value(b) });
   }
   const events = ({ runs }: Configuration) =>
-    runs.reduce((total, run) => total + run.traits.hostEventsPerStep, 0) / runs.length;
+    runs.reduce((total, run) => total + run.profile.capture.hostEventsPerStep, 0) / runs.length;
   rows.push({
     id: 'host-events',
     label: 'host events traced per step, about',

@@ -2,9 +2,9 @@
 import { familyLook } from '../analyze/names-and-colors.js';
 import { plural } from '../base/units.js';
 import { families } from '../catalog/kernels/families.js';
-import { splitByWeight } from './apportion.js';
+import { splitByWeight } from '../run/apportion.js';
+import type { SideMeans } from '../run/side-means.js';
 import { type Link, type LinkKind, matchKernels, type Share } from './match-kernels.js';
-import type { SideMeans } from './side-means.js';
 import { byChange, rowSide, sumsOf, type Term, type TermRow, termRow } from './term-rows.js';
 
 /** Per kernel family: what ran again, what was exchanged, regrouped, removed and added. */

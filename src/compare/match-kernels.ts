@@ -7,9 +7,9 @@
  */
 import { parseFunctionName } from '../catalog/kernels/function-name.js';
 import { isMangled } from '../catalog/kernels/mangled-name.js';
+import type { KernelFacts, SequenceItem } from '../run/run.js';
+import type { SideMeans } from '../run/side-means.js';
 import { alignSequences, type Pair, type Token } from './align-sequences.js';
-import type { KernelFacts, SequenceItem } from './run-facts.js';
-import type { SideMeans } from './side-means.js';
 
 export type LinkKind = 'same' | 'replaced' | 'regrouped' | 'removed' | 'added';
 

@@ -1,7 +1,7 @@
 /** A side's mean step in few parts: kernel families, exchange, copies, idle by cause. They sum to the step. */
 import { busyParts, causeLook, causeOrder, familyLook, type Look } from '../analyze/names-and-colors.js';
 import { families } from '../catalog/kernels/families.js';
-import type { SideMeans } from './side-means.js';
+import type { SideMeans } from '../run/side-means.js';
 
 export interface SidePart {
   readonly label: string;

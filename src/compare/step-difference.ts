@@ -4,9 +4,9 @@ import type { Block, StatementBlock, WaterfallBlock } from '../analyze/block.js'
 import { stepsOf } from '../analyze/inference/steps.js';
 import { phaseLook } from '../analyze/names-and-colors.js';
 import { formatDuration, formatShare, plural } from '../base/units.js';
-import { cellSources, collectCells } from './collect-cells.js';
-import type { CellFacts, KernelFacts } from './run-facts.js';
-import { type SideMeans, sideMeans } from './side-means.js';
+import { cellSources, collectCells } from '../run/collect-cells.js';
+import type { CellFacts, KernelFacts } from '../run/run.js';
+import { type SideMeans, sideMeans } from '../run/side-means.js';
 import type { Term } from './term-rows.js';
 import { termsOf } from './terms.js';
 import { shownTerms } from './waterfall-terms.js';
@@ -67,7 +67,9 @@ function phasesIn({ cells }: ChosenSteps): CellFacts['phase'][] {
 function meansOf({ cells, kernels }: ChosenSteps, phase: CellFacts['phase']): SideMeans {
   const own = cells.filter(cell => cell.phase === phase);
   const mixes = [{ mix: '', weight: 1, from: [own], to: [own] }];
-  return sideMeans({ phase, mixes, onlyFrom: [], onlyTo: [], mixesDiffer: false }, 'from', [{ kernels }]);
+  return sideMeans({ phase, mixes, onlyFrom: [], onlyTo: [], mixesDiffer: false }, 'from', [
+    { profile: { kernels } },
+  ]);
 }
 
 function stepName({ name, analyzer }: Side, phase: CellFacts['phase'], { steps }: SideMeans): string {

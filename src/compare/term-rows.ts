@@ -1,7 +1,8 @@
 /** A term of a comparison and the rows it is made of: what ran on either side, how often, and how long. */
+
+import { REPLAY } from '../run/run.js';
+import type { SideMeans } from '../run/side-means.js';
 import type { LinkKind } from './match-kernels.js';
-import { REPLAY } from './run-facts.js';
-import type { SideMeans } from './side-means.js';
 
 export type TermKind = LinkKind | 'hidden' | 'communication' | 'copies' | 'idle';
 

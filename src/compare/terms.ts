@@ -4,9 +4,9 @@
  */
 import { busyParts, causeLook, causeOrder, type Look } from '../analyze/names-and-colors.js';
 import { families } from '../catalog/kernels/families.js';
+import { REPLAY } from '../run/run.js';
+import type { SideMeans } from '../run/side-means.js';
 import { kernelTerms } from './kernel-terms.js';
-import { REPLAY } from './run-facts.js';
-import type { SideMeans } from './side-means.js';
 import { byChange, rowSide, sumsOf, type Term, type TermKind, termRow } from './term-rows.js';
 
 const kindOrder: readonly TermKind[] = [

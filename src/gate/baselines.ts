@@ -2,8 +2,9 @@
  * A file of named baselines, fit for a repository: one metric per line, always in the same order, nothing that changes
  * by itself (no dates, no machine names), so that a diff shows what changed and saving again changes nothing.
  */
+
 import { UserError } from '../base/user-error.js';
-import type { RunMetrics } from './run-metrics.js';
+import type { Run } from '../run/run.js';
 
 export const BASELINES_SCHEMA = 'stepscope-baselines/1';
 export const DEFAULT_BASELINES = 'stepscope-baselines.json';
@@ -16,7 +17,7 @@ export interface Baseline {
   /** Version of stepscope that measured it. */
   readonly tool: string;
   /** At least one; several runs of the same code tell how much a figure moves by itself. */
-  readonly runs: readonly RunMetrics[];
+  readonly runs: readonly Run[];
 }
 
 export interface Baselines {
@@ -58,7 +59,11 @@ export function withBaseline({ baselines }: Baselines, added: Baseline): Baselin
 }
 
 export function formatBaselines({ baselines }: Baselines): string {
-  return `${formatJson({ schema: BASELINES_SCHEMA, baselines }, '')}\n`;
+  const kept = baselines.map(({ runs, ...baseline }) => ({
+    ...baseline,
+    runs: runs.map(({ files, facts, figures, steps }) => ({ files, facts, figures, steps })),
+  }));
+  return `${formatJson({ schema: BASELINES_SCHEMA, baselines: kept }, '')}\n`;
 }
 
 const WIDTH = 110;

@@ -9,8 +9,8 @@
  * The runs are what is shuffled, not their steps: steps of one run share its clocks, its memory layout and its
  * neighbours on the machine, and would make every difference between two runs look certain.
  */
-import { seededRandom, shuffle } from '../base/random.js';
-import { medianOf } from '../base/stats.js';
+import { seededRandom, shuffle } from '../stats/random.js';
+import { medianOf } from '../stats/summary.js';
 
 export interface ChangePoint {
   /** Between this run and the next. */

@@ -1,12 +1,13 @@
 /** Runs held against a policy and a baseline: one verdict per limit, and one for all. */
+
 import { type Phase, phases } from '../catalog/phases.js';
+import { mainPhase, type Run, type RunFacts, type Scope } from '../run/run.js';
+import { sideMean } from '../stats/noise.js';
 import type { Baseline } from './baselines.js';
-import { type Difference, type DifferenceKind, differencesOf, remarksOn } from './comparable.js';
-import { meanOf, type Noise, noiseOf, tooFewForPercentile, valuesOf } from './noise.js';
+import { type DifferenceKind, type Obstacle, obstaclesOf, remarksOn } from './comparable.js';
+import { estimatesOf, floorOf, type NoiseFloor, tooFewForPercentile } from './noise.js';
 import { type GatePolicy, isRelative, type Limit } from './policy.js';
 import { formatDifference, formatRelative } from './quantity.js';
-import { mainPhase, type RunFacts } from './run-facts.js';
-import type { RunMetrics, Scope } from './run-metrics.js';
 
 /** `not-measurable`: beyond the limit but inside the noise. `skipped`: not recorded, and the policy lets that pass. */
 export type LimitVerdict =
@@ -29,16 +30,16 @@ export interface LimitResult {
   readonly change: number | undefined;
   /** change by baseline. */
   readonly changeShare: number | undefined;
-  readonly noise: Noise | undefined;
+  readonly noise: NoiseFloor | undefined;
 }
 
 export type CheckVerdict = 'pass' | 'regression' | 'not-comparable';
 
 export interface CheckResult {
   readonly verdict: CheckVerdict;
-  readonly runs: readonly RunMetrics[];
+  readonly runs: readonly Run[];
   readonly baseline: Baseline | undefined;
-  readonly differences: readonly Difference[];
+  readonly differences: readonly Obstacle[];
   readonly limits: readonly LimitResult[];
   /** What the reader must know to read the figures right. */
   readonly remarks: readonly string[];
@@ -49,28 +50,21 @@ export const exitCodeOf: Record<CheckVerdict, number> = { pass: 0, regression: 1
 
 /** `runs`: the run under test, and repeats of it. */
 export function checkRuns(
-  runs: readonly RunMetrics[],
+  runs: readonly Run[],
   policy: GatePolicy,
   baseline: Baseline | undefined,
   allowDifferent: readonly DifferenceKind[] = [],
 ): CheckResult {
-  const [{ facts }] = runs;
-  const reference = baseline?.runs[0].facts;
-  const main = mainPhase(reference ?? facts) ?? mainPhase(facts);
+  const [run] = runs;
+  const reference = baseline?.runs[0];
+  const main = mainPhase((reference ?? run).facts) ?? mainPhase(run.facts);
   const scopeOf = ({ metric, phase }: Limit): Scope | undefined =>
     metric.scope === 'run' ? 'run' : (phase ?? main);
   const compared = policy.limits.filter(limit => isRelative(limit.kind));
   const wanted = new Set(compared.map(scopeOf));
   const allow = [...policy.allowDifferent, ...allowDifferent];
-  const differences =
-    reference && compared.length > 0
-      ? differencesOf(
-          facts,
-          reference,
-          phases.map(({ id }) => id).filter(id => wanted.has(id)),
-          allow,
-        )
-      : [];
+  const used = phases.map(({ id }) => id).filter(id => wanted.has(id));
+  const differences = reference && compared.length > 0 ? obstaclesOf(run, reference, used, allow) : [];
   const comparable = differences.every(({ allowed }) => allowed);
   const limits = policy.limits.map(limit => judge(limit, scopeOf(limit), runs, baseline, comparable, policy));
   const failed = limits.some(({ verdict, limit }) => limit.severity === 'fail' && isFailure(verdict));
@@ -80,7 +74,12 @@ export function checkRuns(
     baseline,
     differences,
     limits,
-    remarks: [...remarks(limits, runs, baseline, facts), ...policy.warnings],
+    remarks: [
+      ...remarks(limits, run.facts),
+      ...(reference ? remarksOn(run, reference, used) : []),
+      ...(runs.length > 1 ? [`measured: mean of ${runs.length} runs`] : []),
+      ...policy.warnings,
+    ],
   };
 }
 
@@ -90,16 +89,16 @@ const isFailure = (verdict: LimitVerdict): boolean => verdict === 'regression' |
 function judge(
   limit: Limit,
   scope: Scope | undefined,
-  runs: readonly RunMetrics[],
+  runs: readonly Run[],
   baseline: Baseline | undefined,
   comparable: boolean,
   policy: GatePolicy,
 ): LimitResult {
   const { metric, kind, amount } = limit;
-  const figure = (side: readonly RunMetrics[]) => {
-    const values = scope === undefined ? [] : valuesOf(side, scope, metric);
+  const figure = (side: readonly Run[]) => {
+    const values = scope === undefined ? [] : estimatesOf(side, scope, metric);
     // A side of several runs has a figure where all of them have it.
-    return values.length > 0 && values.length === side.length ? meanOf(values) : undefined;
+    return values.length > 0 && values.length === side.length ? sideMean(values) : undefined;
   };
   const measured = figure(runs);
   const before = baseline && figure(baseline.runs);
@@ -108,7 +107,7 @@ function judge(
   const relative = isRelative(kind);
   const noise =
     known && comparable && scope !== undefined
-      ? noiseOf(runs, baseline!.runs, scope, metric, policy.confidence)
+      ? floorOf(runs, baseline!.runs, scope, metric, policy.confidence)
       : undefined;
   const shared = {
     limit,
@@ -138,12 +137,7 @@ function judge(
 
 const shareOf = (change: number, before: number): number => (change === 0 ? 0 : change / Math.abs(before));
 
-function remarks(
-  limits: readonly LimitResult[],
-  runs: readonly RunMetrics[],
-  baseline: Baseline | undefined,
-  facts: RunFacts,
-): string[] {
+function remarks(limits: readonly LimitResult[], facts: RunFacts): string[] {
   const found: string[] = [];
   const compared = limits.filter(({ noise, limit }) => noise && isRelative(limit.kind));
   if (compared.some(({ noise }) => noise!.source === 'steps'))
@@ -177,8 +171,6 @@ function remarks(
   found.push(...few);
   const unmeasured = limits.filter(({ verdict }) => verdict === 'skipped');
   if (unmeasured.length > 0) found.push(`skipped, not recorded: ${namesOf(unmeasured)}`);
-  if (baseline) found.push(...remarksOn(facts, baseline.runs[0].facts));
-  if (runs.length > 1) found.push(`measured: mean of ${runs.length} runs`);
   return found;
 }
 

@@ -1,11 +1,12 @@
 /** A baseline in words: what the runs were, and each figure with how far it moves by itself. */
+
 import type { Block, FactsBlock, TableBlock } from '../analyze/block.js';
+import { findMetric } from '../run/metrics.js';
+import type { RunFacts, Scope } from '../run/run.js';
+import { sideMean } from '../stats/noise.js';
 import type { Baseline } from './baselines.js';
-import { findMetric } from './metrics.js';
-import { meanOf, noiseOf, valuesOf } from './noise.js';
+import { estimatesOf, floorOf } from './noise.js';
 import { formatValue } from './quantity.js';
-import type { RunFacts } from './run-facts.js';
-import type { Scope } from './run-metrics.js';
 
 export const stepsText = ({ phases: found }: RunFacts): string =>
   Object.entries(found)
@@ -39,10 +40,10 @@ export function describeBaseline({ name, tool, runs }: Baseline): Block[] {
     Object.keys(figures).flatMap(id => {
       const metric = findMetric(id);
       if (!metric) return [];
-      const values = valuesOf(runs, scope as Scope, metric);
+      const value = sideMean(estimatesOf(runs, scope as Scope, metric));
       // What the next run of the same code would have to exceed.
-      const noise = noiseOf([runs[0]], runs, scope as Scope, metric);
-      return [{ name: scope === 'run' ? id : `${scope} ${id}`, metric, value: meanOf(values), noise }];
+      const noise = floorOf([runs[0]], runs, scope as Scope, metric);
+      return [{ name: scope === 'run' ? id : `${scope} ${id}`, metric, value, noise }];
     }),
   );
   const table: TableBlock = {

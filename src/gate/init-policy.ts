@@ -1,9 +1,9 @@
 /** A policy to begin with, made from a run's own figures: it holds for that run, with room, and says what each line is. */
+
 import { type Phase, phases } from '../catalog/phases.js';
-import { findMetric, type Metric } from './metrics.js';
-import { formatValue, type Unit } from './quantity.js';
-import { mainPhase, type RunFacts } from './run-facts.js';
-import type { Figures, RunMetrics } from './run-metrics.js';
+import { findMetric, type Metric, type Unit } from '../run/metrics.js';
+import { type Figures, mainPhase, type Run, type RunFacts } from '../run/run.js';
+import { formatValue } from './quantity.js';
 
 interface Proposal {
   readonly metric: string;
@@ -24,7 +24,7 @@ const perPhase: readonly Proposal[] = [
   { metric: 'token.rate', room: 0.1, change: '3%' },
 ];
 
-export function initialPolicy(run: RunMetrics, tool: string): string {
+export function initialPolicy(run: Run, tool: string): string {
   const main = mainPhase(run.facts);
   const present = phases.map(({ id }) => id).filter(id => run.figures[id] !== undefined);
   const sections = present.map(phase => phaseSection(phase, run.figures[phase]!));
@@ -56,7 +56,7 @@ export function initialPolicy(run: RunMetrics, tool: string): string {
   ].join('\n')}\n`;
 }
 
-function header({ files, facts }: RunMetrics, tool: string): string[] {
+function header({ files, facts }: Run, tool: string): string[] {
   const lines = [
     `Limits for stepscope check, made by ${tool} from ${files.join(', ')}`,
     `(${factsText(facts)}).`,

@@ -2,8 +2,8 @@
 import { closestWord } from '../base/closest-word.js';
 import { type YamlKind, YamlText } from '../base/yaml-text.js';
 import { isPhase, type Phase, phases } from '../catalog/phases.js';
+import { findMetric, type Metric, suggestMetrics } from '../run/metrics.js';
 import { type DifferenceKind, differenceKinds } from './comparable.js';
-import { findMetric, type Metric, suggestMetrics } from './metrics.js';
 import { DEFAULT_CONFIDENCE } from './noise.js';
 import { type Amount, readBound, readChange } from './quantity.js';
 

@@ -1,7 +1,6 @@
 /** Amounts as people write them in a policy, `5ms`, `3%`, `16GB`, `1200/s`, and as they are shown. */
 import { formatBytes, formatCount, formatDuration, formatShare } from '../base/units.js';
-
-export type Unit = 'ns' | 'share' | 'count' | 'bytes' | 'per-second';
+import type { Unit } from '../run/metrics.js';
 
 /** `relative`: a part of the baseline. `absolute`: in the metric's own unit. */
 export type Amount = { readonly kind: 'absolute' | 'relative'; readonly value: number };

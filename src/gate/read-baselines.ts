@@ -1,10 +1,11 @@
 /** A file of baselines as it is read: someone may have edited it, merged it badly, or written it with another version. */
+
 import { printable } from '../base/printable.js';
 import { UserError } from '../base/user-error.js';
 import { isPhase } from '../catalog/phases.js';
+import { findMetric } from '../run/metrics.js';
+import type { Run } from '../run/run.js';
 import { BASELINES_SCHEMA, type Baseline, type Baselines, MOST_BASELINES, MOST_RUNS } from './baselines.js';
-import { findMetric } from './metrics.js';
-import type { RunMetrics } from './run-metrics.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -57,7 +58,7 @@ function baselineProblem(entry: unknown): string | undefined {
 
 function runProblem(run: unknown): string | undefined {
   if (!isObject(run)) return 'it is no object';
-  const { files, facts, figures, steps } = run as unknown as { [Name in keyof RunMetrics]: unknown };
+  const { files, facts, figures, steps } = run as unknown as { [Name in keyof Run]: unknown };
   if (!Array.isArray(files) || !files.every(name => typeof name === 'string'))
     return '"files" is no list of names';
   if (!isObject(facts) || !isObject(figures) || !isObject(steps))

@@ -1,12 +1,13 @@
 /** Repeats tell the noise only where nothing but chance differs between them. */
+
 import { UserError } from '../base/user-error.js';
 import { phases } from '../catalog/phases.js';
+import type { Run } from '../run/run.js';
 import { MOST_RUNS } from './baselines.js';
-import { differencesOf } from './comparable.js';
-import type { RunMetrics } from './run-metrics.js';
+import { obstaclesOf } from './comparable.js';
 
 /** All runs are of the same thing as the first. */
-export function requireRepeats(runs: readonly RunMetrics[]): void {
+export function requireRepeats(runs: readonly Run[]): void {
   if (runs.length > MOST_RUNS)
     throw new UserError(
       'too-large',
@@ -16,7 +17,7 @@ export function requireRepeats(runs: readonly RunMetrics[]): void {
   const [first, ...others] = runs;
   const all = phases.map(({ id }) => id);
   for (const run of others) {
-    const differences = differencesOf(run.facts, first.facts, all);
+    const differences = obstaclesOf(run, first, all);
     if (differences.length === 0) continue;
     const reasons = differences.map(({ text }) => text.replace(', the baseline ', ', there '));
     throw new UserError(

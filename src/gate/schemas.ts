@@ -1,10 +1,10 @@
 /** JSON Schemas (2020-12) of what the gate reads and writes; published in docs/schemas. */
 import type { Json } from '../analyze/analysis.js';
 import { phases } from '../catalog/phases.js';
+import { metrics } from '../run/metrics.js';
 import { BASELINES_SCHEMA, MOST_RUNS } from './baselines.js';
 import { CHECK_SCHEMA } from './check-document.js';
 import { differenceKinds } from './comparable.js';
-import { metrics } from './metrics.js';
 import { limitKinds } from './policy.js';
 import { TREND_SCHEMA } from './trend.js';
 
@@ -38,7 +38,18 @@ const facts = object(
     driver: orNull('string'),
     graphs: oneOf(['nodes', 'blocks', 'none']),
     model: {
-      oneOf: [object({ layers: number, kernelsPerLayer: number, otherKernels: number }), { type: 'null' }],
+      oneOf: [
+        object(
+          {
+            layers: number,
+            kernelsPerLayer: number,
+            otherKernels: number,
+            guessed: described({ const: true }, 'by their repeating pattern'),
+          },
+          ['guessed'],
+        ),
+        { type: 'null' },
+      ],
     },
     load: described(
       { type: 'object', additionalProperties: { type: ['string', 'number'] } },

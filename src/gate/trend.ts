@@ -1,17 +1,17 @@
 /** Metrics over many runs: the figures, and where their level changed. */
+
 import { type Phase, phases } from '../catalog/phases.js';
+import { estimateOf } from '../run/collect-figures.js';
+import type { Metric } from '../run/metrics.js';
+import { mainPhase, type Run, type Scope } from '../run/run.js';
 import { type ChangePoint, findChangePoints, LEAST_RUNS } from './change-points.js';
-import { differencesOf } from './comparable.js';
-import type { Metric } from './metrics.js';
-import { stepError } from './noise.js';
-import { mainPhase } from './run-facts.js';
-import { figureOf, type RunMetrics, type Scope } from './run-metrics.js';
+import { obstaclesOf } from './comparable.js';
 
 export const TREND_SCHEMA = 'stepscope-trend/1';
 
 export interface LabelledRun {
   readonly label: string;
-  readonly run: RunMetrics;
+  readonly run: Run;
 }
 
 export interface TrendPoint {
@@ -55,7 +55,7 @@ export function trendOf(runs: readonly LabelledRun[], metrics: readonly Metric[]
   return {
     series,
     differences: others.flatMap(({ label, run }) => {
-      const reasons = differencesOf(run.facts, first.run.facts, used).map(({ text }) =>
+      const reasons = obstaclesOf(run, first.run, used).map(({ text }) =>
         text.replace(', the baseline ', `, ${first.label} `),
       );
       return reasons.length > 0 ? [{ label, reasons }] : [];
@@ -66,7 +66,7 @@ export function trendOf(runs: readonly LabelledRun[], metrics: readonly Metric[]
 function seriesOf(runs: readonly LabelledRun[], metric: Metric, scope: Scope): Series {
   let last: number | undefined;
   const points = runs.map(({ label, run }): TrendPoint => {
-    const value = figureOf(run, scope, metric.id)?.value;
+    const { value, error } = estimateOf(run, scope, metric) ?? {};
     const changeShare =
       value === undefined || last === undefined
         ? undefined
@@ -74,12 +74,7 @@ function seriesOf(runs: readonly LabelledRun[], metric: Metric, scope: Scope): S
           ? 0
           : (value - last) / Math.abs(last);
     if (value !== undefined) last = value;
-    return {
-      label,
-      value,
-      error: value === undefined ? undefined : stepError(run, scope, metric),
-      changeShare,
-    };
+    return { label, value, error, changeShare };
   });
   const places = points.flatMap(({ value }, i) => (value === undefined ? [] : [i]));
   const changes = findChangePoints(places.map(i => points[i].value!));

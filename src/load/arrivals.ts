@@ -8,8 +8,9 @@
  *        / |
  *   time 0 ramp
  */
+
+import { exponential, type Random } from '../stats/random.js';
 import { NS_PER_SECOND } from './clock.js';
-import { exponential, type Random } from './random.js';
 
 export type ArrivalKind = 'poisson' | 'constant';
 

@@ -8,9 +8,9 @@ import * as path from 'node:path';
 import { NoteCounter } from '../base/notes.js';
 import { formatBytes } from '../base/units.js';
 import { UserError } from '../base/user-error.js';
+import { randomStream } from '../stats/random.js';
 import { drawLength, type Lengths, MOST_TOKENS } from './lengths.js';
 import type { Prompt, PromptSource } from './prompt.js';
-import { randomStream } from './random.js';
 
 /** Texts twice as large would not fit a string. */
 const MOST_BYTES = 256 * 1024 * 1024;

@@ -1,6 +1,6 @@
 /** How long prompts and answers are: `512`, `normal:512:64` (mean, deviation), `uniform:256-1024` (both included). */
 import { UserError } from '../base/user-error.js';
-import { type Random, standardNormal } from './random.js';
+import { type Random, standardNormal } from '../stats/random.js';
 
 export type Lengths =
   | { readonly kind: 'fixed'; readonly tokens: number }

@@ -3,10 +3,10 @@
  * server and neither is counted. What ends a level early (Ctrl-C) leaves the requests that were answered.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { randomStream } from '../stats/random.js';
 import { type ArrivalKind, arrivalTimes } from './arrivals.js';
 import { NS_PER_MS, nowNs } from './clock.js';
 import type { Level } from './level.js';
-import { randomStream } from './random.js';
 import type { RequestRecord } from './request-record.js';
 import { nextTurn, pause, until } from './waiting.js';
 

@@ -3,9 +3,10 @@
  * well-known models, so words are about tokens; the true number is the server's to say. Prompts are cut from one long
  * text made in advance: making words while requests are under way would hold up their clocks.
  */
+
+import { type Random, randomStream } from '../stats/random.js';
 import { drawLength, type Lengths } from './lengths.js';
 import type { Prompt, PromptSource } from './prompt.js';
-import { type Random, randomStream } from './random.js';
 
 /**
  * How prompts begin, which decides what a prefix cache can do. `unique`: with words that no request of this or any

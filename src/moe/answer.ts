@@ -1,12 +1,13 @@
 /** "Is routing imbalance my bottleneck?" All that answers it, from counts, from a log of balance or from a profile. */
 import type { Note } from '../base/notes.js';
 import type { BalanceLog, LoadPhase, LoadSource } from '../model/expert-load.js';
+import { meanOf } from '../stats/mean.js';
 import { type ExpertTime, proportional } from './cost/expert-time.js';
 import type { StepExperts } from './cost/expert-work.js';
 import { fitFromProfile } from './cost/fit-profile.js';
 import { type MeasuredExperts, measureExperts } from './cost/measured-experts.js';
 import { costOf, gainOf, intervalOf, type PlacementCost } from './cost/placement-cost.js';
-import { answerLayers, type LayerAnswer, meanOf, spreadOf } from './loads/layer-answers.js';
+import { answerLayers, type LayerAnswer, spreadOf } from './loads/layer-answers.js';
 import type { LoadSummary } from './loads/load-summary.js';
 import { placementOf } from './placement/placement.js';
 import { type Plan, planLayers } from './placement/plan-layers.js';

@@ -132,10 +132,10 @@ export const frameworksSchema: Schema = {
       object({
         id: text('of the check'),
         label: text('for people'),
-        status: choice(['ok', 'differs', 'unknown'], 'what is not stated by all is unknown'),
-        effect: choice(['unfair', 'weakens', 'explains'], 'what a difference does to the verdict'),
+        status: choice(['same', 'differs', 'unknown'], 'what is not stated by all is unknown'),
+        effect: choice(['prevents', 'weakens', 'explains'], 'what a difference does to the verdict'),
         values: list({ type: ['string', 'null'] }, 'per framework; null: not stated'),
-        meaning: text('what a difference means'),
+        why: text('what a difference means'),
       }),
       'whether they were asked the same question',
     ),
@@ -180,6 +180,13 @@ export const frameworksSchema: Schema = {
               object({ part: choice(parts, 'of the equation'), changeNs: number('nanoseconds') }),
               'they sum to changeNs',
             ),
+            stepInterval: {
+              oneOf: [
+                { type: 'array', items: { type: 'number' }, minItems: 2, maxItems: 2 },
+                { type: 'null' },
+              ],
+              description: '95% interval of the change of a step (nanoseconds); null: too few steps',
+            },
           }),
           { type: 'null' },
         ],

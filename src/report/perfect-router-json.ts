@@ -22,7 +22,7 @@ const evidence = object({
   gain: number('throughput with by throughput without, − 1'),
   interval: {
     oneOf: [pairOf('number', '95% of the gain'), { type: 'null' }],
-    description: 'from repeats, or by drawing steps again; null: not known',
+    description: 'from repeats, or from the steps; null: not known',
   },
   samples: pairOf('integer', 'runs or steps on each side'),
 });
@@ -77,7 +77,7 @@ export const perfectRouterSchema: Schema = {
       object({
         id: text('of the check'),
         label: text('for people'),
-        status: { enum: ['ok', 'differs', 'unknown'] },
+        status: { enum: ['same', 'differs', 'unknown'] },
         normal: textOrNull('null: not stated'),
         perfect: textOrNull('null: not stated'),
       }),

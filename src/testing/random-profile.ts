@@ -4,10 +4,10 @@
  * The same seed gives the same profile.
  */
 import { NONE } from '../base/column.js';
-import { randomNumbers } from '../base/random-numbers.js';
 import { ProfileBuilder } from '../model/builder.js';
 import type { Profile } from '../model/profile.js';
 import { RangeKind } from '../model/schema.js';
+import { randomNumbers } from '../stats/random.js';
 import { drawnCapture } from './drawn-capture.js';
 
 export { randomNumbers };

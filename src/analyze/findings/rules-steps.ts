@@ -1,9 +1,9 @@
 /** What only shows across steps and ranks: graphs that miss some, prefill in the way, slow steps, waiting for others. */
 
-import { summarize } from '../../base/stats.js';
 import { formatDuration, formatShare, plural } from '../../base/units.js';
 import { idleCauses } from '../../catalog/idle-causes.js';
 import { graphMode } from '../../model/capabilities.js';
+import { summarize } from '../../stats/summary.js';
 import { graphCoverage } from '../gpu/graph-coverage.js';
 import { iterations } from '../inference/iterations.js';
 import { rankSkew } from '../inference/rank-skew.js';

@@ -1,8 +1,8 @@
 /** How many kernels one step runs, per phase: the number to watch when a build claims to fuse more. */
 import { NONE } from '../../base/column.js';
-import { summarize } from '../../base/stats.js';
 import type { Phase } from '../../catalog/phases.js';
 import { phases } from '../../catalog/phases.js';
+import { summarize } from '../../stats/summary.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { cells } from '../cells.js';
 import { selectedWork } from '../inference/selected-work.js';

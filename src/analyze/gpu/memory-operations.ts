@@ -2,11 +2,11 @@
 
 import { NONE } from '../../base/column.js';
 import { GrowingColumn } from '../../base/growing-column.js';
-import { summarize } from '../../base/stats.js';
 import { formatBytes, formatDuration } from '../../base/units.js';
 import { apiFunction } from '../../catalog/api-function.js';
 import { copyKindLabels, memoryKindLabels } from '../../catalog/cuda-enums.js';
 import type { Phase } from '../../catalog/phases.js';
+import { summarize } from '../../stats/summary.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { cells } from '../cells.js';
 import { selectedWork } from '../inference/selected-work.js';

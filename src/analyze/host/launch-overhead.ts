@@ -2,10 +2,10 @@
 
 import { NONE } from '../../base/column.js';
 import { GrowingColumn } from '../../base/growing-column.js';
-import { summarize } from '../../base/stats.js';
 import { formatDuration } from '../../base/units.js';
 import { apiFunction } from '../../catalog/api-function.js';
 import { type Phase, phases } from '../../catalog/phases.js';
+import { summarize } from '../../stats/summary.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { cells } from '../cells.js';
 import { gpuWork } from '../gpu/gpu-work.js';

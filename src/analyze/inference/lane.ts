@@ -8,8 +8,9 @@
  * A run's period lasts until the next run begins: what the host does in between (sampling, scheduling, responses)
  * belongs to the step before it. The last run of a series gets the typical time between runs.
  */
-import { medianOf } from '../../base/stats.js';
+
 import type { StepFacts } from '../../catalog/engine-markers.js';
+import { medianOf } from '../../stats/summary.js';
 
 export interface Run {
   readonly start: number;

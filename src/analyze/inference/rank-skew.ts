@@ -1,7 +1,7 @@
 /** Which rank comes late to steps, and which ranks wait for it in collectives. */
 
-import { medianOf } from '../../base/stats.js';
 import { formatDuration, plural } from '../../base/units.js';
+import { medianOf } from '../../stats/summary.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { NotRecorded } from '../analysis.js';
 import { keyField } from '../key-field.js';

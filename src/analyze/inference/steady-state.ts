@@ -3,8 +3,8 @@
  * that load or compile something, decode steps while the batch still fills (ramp) or already empties (drain).
  */
 import { NONE } from '../../base/column.js';
-import { medianOf } from '../../base/stats.js';
 import type { Phase } from '../../catalog/phases.js';
+import { medianOf } from '../../stats/summary.js';
 import type { Derived } from '../analysis.js';
 import { cells } from '../cells.js';
 import { nameTest } from '../name-test.js';

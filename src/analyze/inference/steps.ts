@@ -3,9 +3,9 @@
  * engine's markers, else by the cadence of CUDA graph launches, else by repeating sequences of kernels.
  */
 import { lowerBound } from '../../base/bisect.js';
-import { medianOf } from '../../base/stats.js';
 import type { StepFacts } from '../../catalog/engine-markers.js';
 import type { Profile } from '../../model/profile.js';
+import { medianOf } from '../../stats/summary.js';
 import type { Derived } from '../analysis.js';
 import { cells } from '../cells.js';
 import { gpuWork } from '../gpu/gpu-work.js';

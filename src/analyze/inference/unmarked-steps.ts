@@ -4,9 +4,9 @@
  */
 import { lowerBound } from '../../base/bisect.js';
 import { NONE } from '../../base/column.js';
-import { medianOf } from '../../base/stats.js';
 import { GRAPH_LAUNCH, SYNC_CALL } from '../../catalog/host-activities.js';
 import type { Profile } from '../../model/profile.js';
+import { medianOf } from '../../stats/summary.js';
 import { cells } from '../cells.js';
 import { type GpuWork, WorkKind } from '../gpu/gpu-work.js';
 import type { WorkFamilies } from '../gpu/work-families.js';

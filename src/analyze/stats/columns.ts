@@ -1,5 +1,5 @@
 /** The columns most reports share, built the same way everywhere. */
-import type { Summary } from '../../base/stats.js';
+import type { Summary } from '../../stats/summary.js';
 import type { ColumnKind, TableColumn } from '../block.js';
 
 export const column = (header: string, kind: ColumnKind, values: TableColumn['values']): TableColumn => ({

@@ -1,5 +1,5 @@
-import { type Summary, summarize } from '../../base/stats.js';
 import { TupleIndex } from '../../base/tuple-index.js';
+import { type Summary, summarize } from '../../stats/summary.js';
 import { cells } from '../cells.js';
 import { numbers, spreadColumns, texts } from './columns.js';
 import { apiName, apiNameKeys, kernelNames } from './gpu-operations.js';

@@ -1,6 +1,6 @@
 /** Grouping rows by a key and summarizing a number per group, in linear time. */
 import { NONE } from '../../base/column.js';
-import { type Summary, summarize } from '../../base/stats.js';
+import { type Summary, summarize } from '../../stats/summary.js';
 
 export interface Group<Key> {
   readonly key: Key;

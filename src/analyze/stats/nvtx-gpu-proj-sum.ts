@@ -1,4 +1,4 @@
-import { type Summary, summarize } from '../../base/stats.js';
+import { type Summary, summarize } from '../../stats/summary.js';
 import { cells } from '../cells.js';
 import { numbers, texts } from './columns.js';
 import { type Projection, projectRanges } from './gpu-projection.js';

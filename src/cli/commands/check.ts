@@ -8,14 +8,14 @@ import { checkDocument } from '../../gate/check-document.js';
 import { type DifferenceKind, differenceKinds } from '../../gate/comparable.js';
 import { describeCheck } from '../../gate/describe-check.js';
 import { initialPolicy } from '../../gate/init-policy.js';
-import { metrics } from '../../gate/metrics.js';
 import { type GatePolicy, isRelative, parseGatePolicy } from '../../gate/policy.js';
 import { requireRepeats } from '../../gate/repeats.js';
-import type { RunMetrics } from '../../gate/run-metrics.js';
 import { renderAnnotations } from '../../report/github.js';
 import { renderJunit } from '../../report/junit.js';
 import { markdown } from '../../report/markdown.js';
 import { text } from '../../report/text.js';
+import { metrics } from '../../run/metrics.js';
+import type { Run } from '../../run/run.js';
 import { readArguments, requireFiles } from '../arguments.js';
 import { readBaselines, readBounded } from '../baselines-file.js';
 import type { Command, Output } from '../command.js';
@@ -151,7 +151,7 @@ async function measureAll(
   repeats: readonly string[],
   values: MeasureValues,
   output: Output,
-): Promise<RunMetrics[]> {
+): Promise<Run[]> {
   const runs = [await measureFiles(files, values, output)];
   const { bench, ...others } = values;
   // A repeat is of the kind the first run is: benchmarks of a benchmark, profiles of a profile.

@@ -2,7 +2,6 @@ import { Analyzer, type Settings, tablesReadBy } from '../../analyze/analysis.js
 import type { Block } from '../../analyze/block.js';
 import { csvCell } from '../../base/csv-cell.js';
 import { UserError } from '../../base/user-error.js';
-import { runFacts } from '../../compare/collect-run.js';
 import {
   type Comparison,
   compareConfigurations,
@@ -11,12 +10,12 @@ import {
 import { compareSchema } from '../../compare/compare-schema.js';
 import { comparisonDocument, csvFields, termsTable } from '../../compare/comparison-json.js';
 import { comparisonBlocks, summaryTable } from '../../compare/describe-comparison.js';
-import type { Configuration } from '../../compare/pair-phases.js';
-import { ROUTER_THRESHOLD } from '../../compare/perfect-router.js';
-import type { RunFacts } from '../../compare/run-facts.js';
 import { openProfile } from '../../import/open.js';
+import { ROUTER_THRESHOLD } from '../../moe/experiment/router-pair.js';
 import { markdown } from '../../report/markdown.js';
 import { text } from '../../report/text.js';
+import { profileRun, profileSources } from '../../run/collect.js';
+import type { Configuration, ProfiledRun } from '../../run/run.js';
 import { readSettings, settingHelp, settingOptions } from '../analysis-settings.js';
 import { readArguments } from '../arguments.js';
 import type { Command, Output } from '../command.js';
@@ -135,19 +134,19 @@ async function readConfiguration(
   settings: Settings,
   output: Output,
 ): Promise<Configuration> {
-  const facts: RunFacts[] = [];
-  for (const run of runs) facts.push(await readRun(run, settings, output));
-  return { name, runs: facts };
+  const read: ProfiledRun[] = [];
+  for (const run of runs) read.push(await readRun(run, settings, output));
+  return { name, runs: read };
 }
 
 /** A function of its own, so that nothing holds the profile once its facts are known. */
-async function readRun(run: string, settings: Settings, output: Output): Promise<RunFacts> {
+async function readRun(run: string, settings: Settings, output: Output): Promise<ProfiledRun> {
   const profile = await openProfile([run], {
-    tables: tablesReadBy([runFacts]),
+    tables: tablesReadBy(profileSources),
     onProgress: (file, done) => output.progress(`reading ${file}`, done),
   });
   try {
-    return new Analyzer(profile, settings).get(runFacts);
+    return profileRun(new Analyzer(profile, settings));
   } catch (error) {
     // Of several files it must be said which one has no such step.
     if (!(error instanceof UserError)) throw error;

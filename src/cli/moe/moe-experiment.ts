@@ -5,9 +5,9 @@ import * as path from 'node:path';
 import type { Block, TableBlock } from '../../analyze/block.js';
 import { formatRelativeChange, formatShare, plural } from '../../base/units.js';
 import { UserError } from '../../base/user-error.js';
-import { WRONG_OUTPUTS } from '../../compare/describe-perfect-router.js';
 import { answerFromLoads } from '../../moe/answer.js';
 import { measureExperts } from '../../moe/cost/measured-experts.js';
+import { WRONG_OUTPUTS } from '../../moe/describe/describe-router-pair.js';
 import { ratio } from '../../moe/describe/moe-words.js';
 import {
   type ExperimentPlan,

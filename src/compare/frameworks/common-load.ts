@@ -3,7 +3,7 @@
  * were asked the same question are averaged, and the load is one that all frameworks were measured at, if there is one.
  */
 import type { BenchRun } from '../../model/bench-run.js';
-import { compareBenchRuns } from '../bench-difference.js';
+import { compareBenchRuns } from '../../run/bench-difference.js';
 
 export interface ChosenRuns {
   readonly runs: readonly BenchRun[];

@@ -1,21 +1,22 @@
 /** Several frameworks beside each other: everything the page, JSON and CSV show, as plain figures. */
 import { benchMetrics } from '../../catalog/bench-metrics.js';
 import { type Phase, phases } from '../../catalog/phases.js';
+import type { Sameness } from '../../run/sameness.js';
 import { chooseRuns } from './common-load.js';
 import { type Correlation, correlate } from './correlation.js';
-import { checkFairness, type FairnessCheck } from './fairness.js';
+import { checkFairness } from './fairness.js';
 import { budgetOf, type Framework, type FrameworkInput, phaseOf } from './framework.js';
 import { measureFramework } from './measure-framework.js';
-import { judge, type Verdict } from './verdict.js';
+import { type FrameworksVerdict, judge } from './verdict.js';
 
 export interface FrameworkComparison {
   readonly title: string | null;
   readonly frameworks: readonly Framework[];
   /** The phase that is compared; null: no profile shows any. */
   readonly phase: Phase | null;
-  readonly checks: readonly FairnessCheck[];
+  readonly checks: readonly Sameness[];
   readonly throughput: ThroughputCorrelation;
-  readonly verdict: Verdict;
+  readonly verdict: FrameworksVerdict;
 }
 
 /** Frameworks that have both a per-token time and a measured throughput. */
@@ -77,7 +78,7 @@ function sharedPhase(frameworks: readonly Framework[]): Phase | null {
 function correlation(
   frameworks: readonly Framework[],
   phase: Phase | null,
-  { speed }: Verdict,
+  { speed }: FrameworksVerdict,
 ): ThroughputCorrelation {
   const isRate = benchMetrics.find(({ id }) => id === speed?.measure)?.kind === 'rate';
   const points = (isRate ? frameworks : []).flatMap(framework => {

@@ -2,6 +2,7 @@
  * How closely two figures of several frameworks go together. Few points line up by chance, so beside each coefficient
  * stands how often: the share of all orders of the second figure that go together at least as closely.
  */
+import { pearson, ranks } from '../../stats/correlation.js';
 
 export interface Correlation {
   readonly points: number;
@@ -49,29 +50,6 @@ function frequency(chance: number): string {
   if (chance > 0.9) return 'nearly always';
   const once = Math.round(1 / chance);
   return once <= 2 ? 'every second time' : `1 time in ${once}`;
-}
-
-export function pearson(x: readonly number[], y: readonly number[]): number | null {
-  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
-  const [mx, my] = [mean(x), mean(y)];
-  let [xy, xx, yy] = [0, 0, 0];
-  x.forEach((value, i) => {
-    xy += (value - mx) * (y[i] - my);
-    xx += (value - mx) ** 2;
-    yy += (y[i] - my) ** 2;
-  });
-  if (!(xx > 0 && yy > 0)) return null;
-  // Rounding must not give more than all.
-  return Math.max(-1, Math.min(1, xy / Math.sqrt(xx * yy)));
-}
-
-/** 1 for the smallest; equal values share the mean of their places. */
-export function ranks(values: readonly number[]): number[] {
-  return values.map(value => {
-    const below = values.filter(other => other < value).length;
-    const equal = values.filter(other => other === value).length;
-    return below + (equal + 1) / 2;
-  });
 }
 
 function chanceOf(x: readonly number[], y: readonly number[], found: number): number {

@@ -1,7 +1,8 @@
 /** Time per token beside measured throughput: both as a table with ranks, as a picture, and how far that proves anything. */
 import type { Block, ScatterBlock, TableBlock } from '../../analyze/block.js';
+import { ranks } from '../../stats/correlation.js';
 import type { FrameworkComparison, ThroughputCorrelation } from './compare-frameworks.js';
-import { type Correlation, ranks } from './correlation.js';
+import type { Correlation } from './correlation.js';
 
 export function describeCorrelation({ throughput, phase }: FrameworkComparison): Block[] {
   const { points, label, byKernels, byWall } = throughput;

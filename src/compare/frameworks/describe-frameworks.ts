@@ -5,14 +5,14 @@ import { readableCell } from '../../analyze/readable-cell.js';
 import { formatDuration, plural } from '../../base/units.js';
 import { benchMetrics } from '../../catalog/bench-metrics.js';
 import { type Phase, phases } from '../../catalog/phases.js';
+import type { Figure } from '../../run/figure.js';
+import { benchRows, type MeasureGroup, measures } from '../../run/measures.js';
+import type { Sameness } from '../../run/sameness.js';
+import { tokenParts, tokenWords } from '../../run/token-budget.js';
 import type { FrameworkComparison } from './compare-frameworks.js';
 import { describeCorrelation } from './describe-correlation.js';
 import { printedSum, unitFor } from './equation.js';
-import type { FairnessCheck } from './fairness.js';
-import type { Figure } from './figure.js';
 import { budgetOf, type Framework, phaseOf } from './framework.js';
-import { benchRows, type MeasureGroup, measures } from './measures.js';
-import { tokenParts, tokenWords } from './token-budget.js';
 
 export const NOT_RECORDED = 'not recorded';
 const LISTED_FAMILIES = 8;
@@ -37,7 +37,7 @@ export function describeFrameworks(comparison: FrameworkComparison): Block[] {
 }
 
 export function headerBlock({ title, frameworks, phase }: FrameworkComparison): StatementBlock {
-  const gpus = [...new Set(frameworks.flatMap(({ capture }) => capture?.gpu ?? []))];
+  const gpus = [...new Set(frameworks.flatMap(({ run }) => run?.facts.gpu ?? []))];
   const parts = [
     title,
     `${plural(frameworks.length, 'framework')}: ${frameworks.map(({ name }) => name).join(', ')}`,
@@ -250,31 +250,29 @@ function familyTable(frameworks: readonly Framework[], phase: Phase): Block[] {
 
 function fairnessBlock({ checks, frameworks }: FrameworkComparison): Block {
   const facts = checks.map((check): Fact => {
-    const tone = check.status === 'ok' ? 'quiet' : check.status === 'unknown' ? undefined : toneOf(check);
+    const tone = check.status === 'same' ? 'quiet' : check.status === 'unknown' ? undefined : toneOf(check);
     return { label: check.label, text: checkText(check, frameworks), ...(tone ? { tone } : {}) };
   });
   return { kind: 'facts', id: 'frameworks-fairness', title: 'Is it fair?', facts };
 }
 
-const toneOf = ({ effect }: FairnessCheck): Fact['tone'] => (effect === 'explains' ? undefined : 'bad');
+const toneOf = ({ effect }: Sameness): Fact['tone'] => (effect === 'explains' ? undefined : 'bad');
 
-function checkText(check: FairnessCheck, frameworks: readonly Framework[]): string {
-  const { status, values, meaning } = check;
+function checkText(check: Sameness, frameworks: readonly Framework[]): string {
+  const { status, values, why } = check;
   // These are held against a measure of their own, not against each other.
   const differs = /^(steadyState|errors|profiled)/.test(check.id) ? 'not met' : 'differs';
   const said = new Set(values);
   if (said.size === 1) {
     const [only] = values;
-    if (status === 'ok') return `ok: ${only}`;
+    if (status === 'same') return `ok: ${only}`;
     return only === null
-      ? `unknown: no one states it (if not equal: ${meaning})`
-      : `${differs}: all ${only}; ${meaning}`;
+      ? `unknown: no one states it (if not equal: ${why})`
+      : `${differs}: all ${only}; ${why}`;
   }
   const each = frameworks.map(({ name }, i) => `${name} ${values[i] ?? 'not stated'}`).join(', ');
-  if (status === 'ok') return `ok: ${each}`;
-  return status === 'unknown'
-    ? `unknown: ${each} (if not equal: ${meaning})`
-    : `${differs}: ${each}; ${meaning}`;
+  if (status === 'same') return `ok: ${each}`;
+  return status === 'unknown' ? `unknown: ${each} (if not equal: ${why})` : `${differs}: ${each}; ${why}`;
 }
 
 /** What the cells could not show, each with how to record it; said once for all who lack it. */

@@ -2,10 +2,10 @@
 import type { Analyzer } from '../../analyze/analysis.js';
 import type { Phase } from '../../catalog/phases.js';
 import type { BenchRun } from '../../model/bench-run.js';
-import type { GraphMode } from '../../model/profile.js';
-import type { Figure, Missing } from './figure.js';
-import type { MeasureId } from './measures.js';
-import type { TokenBudget } from './token-budget.js';
+import type { Figure, Missing } from '../../run/figure.js';
+import type { PhaseFigures } from '../../run/phase-figures.js';
+import type { ProfiledRun } from '../../run/run.js';
+import type { TokenBudget } from '../../run/token-budget.js';
 
 export interface FrameworkInput {
   readonly name: string;
@@ -20,7 +20,8 @@ export interface FrameworkInput {
 export interface Framework {
   readonly name: string;
   readonly notes: string | null;
-  readonly capture: CaptureFacts | null;
+  /** Ranks of one run. */
+  readonly run: ProfiledRun | null;
   readonly bench: BenchFacts | null;
   /** Means over the repeats, by the names of the catalogue of benchmark figures. */
   readonly measured: Readonly<Record<string, Figure>>;
@@ -30,47 +31,11 @@ export interface Framework {
   readonly why: Missing | null;
 }
 
-export interface CaptureFacts {
-  readonly files: readonly string[];
-  readonly profiler: string;
-  readonly gpu: string | null;
-  readonly gpusWithWork: number;
-  readonly driver: string | null;
-  readonly graphMode: GraphMode;
-  readonly engine: string | null;
-  readonly stepsFoundBy: string | null;
-  readonly steps: number;
-  readonly selectedSteps: number;
-  readonly steadySteps: number;
-  readonly layers: number | null;
-  /** By their repeating pattern, which may span two layers or miss one. */
-  readonly layersGuessed: boolean;
-}
-
 export interface BenchFacts {
   /** Runs at the load that is compared. */
   readonly runs: readonly BenchRun[];
   /** Different loads in the files given. */
   readonly loads: number;
-}
-
-export interface PhaseFigures {
-  readonly phase: Phase;
-  /** Part of the time of the selected steps. */
-  readonly wallNs: number;
-  /** Requests per step, or prompt tokens in prefill: the median. */
-  readonly batch: number | null;
-  /** The data type most GEMM time is spent in. */
-  readonly precision: string | null;
-  readonly budget: TokenBudget | Missing;
-  readonly figures: Readonly<Record<MeasureId, Figure>>;
-  readonly families: readonly FamilyFigure[] | Missing;
-}
-
-export interface FamilyFigure {
-  readonly family: string;
-  readonly nsPerToken: number;
-  readonly kernelsPerStep: number;
 }
 
 export const phaseOf = (framework: Framework, phase: Phase | null): PhaseFigures | undefined =>

@@ -2,9 +2,11 @@
 import { csvCell } from '../../base/csv-cell.js';
 import { benchMetrics } from '../../catalog/bench-metrics.js';
 import type { BenchRun } from '../../model/bench-run.js';
+import type { Figure } from '../../run/figure.js';
+import { benchRows, measures } from '../../run/measures.js';
+import type { ProfiledRun } from '../../run/run.js';
+import { profilerNames } from '../../run/traits.js';
 import type { FrameworkComparison } from './compare-frameworks.js';
-import type { Figure } from './figure.js';
-import { benchRows, measures } from './measures.js';
 
 export const FRAMEWORKS_SCHEMA = 'stepscope-frameworks/1';
 
@@ -12,10 +14,32 @@ export function frameworksDocument(comparison: FrameworkComparison): unknown {
   return {
     schema: FRAMEWORKS_SCHEMA,
     ...comparison,
-    frameworks: comparison.frameworks.map(({ bench, ...framework }) => ({
+    checks: comparison.checks.map(({ kind: _, ...check }) => check),
+    frameworks: comparison.frameworks.map(({ bench, run, ...framework }) => ({
       ...framework,
+      capture: run && captureOf(run),
       bench: bench && { loads: bench.loads, runs: bench.runs.map(runFacts) },
     })),
+  };
+}
+
+/** How it was profiled. */
+function captureOf({ files, facts, profile: { capture } }: ProfiledRun) {
+  const { profilerVersion, gpu, gpus, driver, graphs, engine, stepsFoundBy, model } = facts;
+  return {
+    files,
+    profiler: [profilerNames[facts.profiler], profilerVersion].filter(Boolean).join(' '),
+    gpu,
+    gpusWithWork: gpus,
+    driver,
+    graphMode: graphs,
+    engine,
+    stepsFoundBy,
+    steps: capture.steps,
+    selectedSteps: capture.selectedSteps,
+    steadySteps: capture.steadySteps,
+    layers: model?.layers ?? null,
+    layersGuessed: model?.guessed === true,
   };
 }
 

@@ -1,32 +1,17 @@
 /** One framework measured: its benchmark at the load that is compared, and what its profile shows, phase by phase. */
-import type { Analyzer } from '../../analyze/analysis.js';
-import { gpuWork } from '../../analyze/gpu/gpu-work.js';
-import { totalsByPhase } from '../../analyze/inference/budget-totals.js';
-import { iterations } from '../../analyze/inference/iterations.js';
-import { stepBudget } from '../../analyze/inference/step-budget.js';
 import { UserError } from '../../base/user-error.js';
 import { benchMetrics } from '../../catalog/bench-metrics.js';
 import type { BenchRun } from '../../model/bench-run.js';
-import { graphMode } from '../../model/capabilities.js';
+import { profileRun } from '../../run/collect.js';
+import { type Figure, measured, missing } from '../../run/figure.js';
+import { benchRows } from '../../run/measures.js';
+import { collectPhases } from '../../run/phase-figures.js';
+import type { ProfiledRun } from '../../run/run.js';
+import { meanOf } from '../../stats/mean.js';
 import type { ChosenRuns } from './common-load.js';
-import {
-  type Figure,
-  isMissingResult,
-  type Missing,
-  measured,
-  missing,
-  orMissing,
-  resultOf,
-} from './figure.js';
-import type { CaptureFacts, Framework, FrameworkInput, PhaseFigures } from './framework.js';
-import { layerCount, measurePhase } from './measure-phase.js';
-import { benchRows } from './measures.js';
+import type { Framework, FrameworkInput } from './framework.js';
 
 const noProfile = missing('a profile', 'take one at the load of the benchmark and list it under profiles:');
-const noSteps = missing(
-  'engine steps',
-  'capture with the engine’s step markers (-t nvtx, or a PyTorch trace), or give marker: with a pattern',
-);
 
 export function measureFramework(input: FrameworkInput, chosen: ChosenRuns): Framework {
   try {
@@ -46,58 +31,17 @@ export function measureFramework(input: FrameworkInput, chosen: ChosenRuns): Fra
 
 function measure(input: FrameworkInput, chosen: ChosenRuns): Framework {
   const { name, notes, analyzer } = input;
-  const phases = analyzer ? phasesOf(analyzer) : noProfile;
-  const capture = analyzer ? captureFacts(analyzer) : null;
+  const run = analyzer ? profileRun(analyzer) : null;
+  const phases = analyzer && run ? collectPhases(analyzer, run) : noProfile;
   return {
     name,
     notes: notes ?? null,
-    capture,
+    run,
     bench: chosen.runs.length > 0 ? chosen : null,
     measured: Object.fromEntries(benchRows.map(id => [id, benchFigure(id, chosen.runs)])),
-    gpus: input.gpus ?? gpusOf(chosen.runs) ?? gpusInCapture(analyzer, capture),
+    gpus: input.gpus ?? gpusOf(chosen.runs) ?? gpusInCapture(run),
     phases: 'value' in phases ? [] : phases,
     why: 'value' in phases ? phases : null,
-  };
-}
-
-function phasesOf(analyzer: Analyzer): PhaseFigures[] | Missing {
-  const budgets = resultOf(analyzer, stepBudget);
-  if (isMissingResult(budgets)) return budgets;
-  const totals = totalsByPhase(budgets.rows).flatMap(({ phase, wallNs }) =>
-    phase === null ? [] : [{ phase, wallNs }],
-  );
-  if (totals.length === 0) return noSteps;
-  return totals.map(({ phase, wallNs }) =>
-    measurePhase(analyzer.lookingAt({ ...analyzer.settings, phase }), phase, wallNs),
-  );
-}
-
-function captureFacts(analyzer: Analyzer): CaptureFacts {
-  const { profile } = analyzer;
-  const { capture } = profile;
-  const steps = resultOf(analyzer, iterations);
-  const rows = isMissingResult(steps) ? [] : steps.rows;
-  const summary = isMissingResult(steps) ? {} : (steps.summary ?? {});
-  const selected = rows.filter(row => row.selected);
-  const work = orMissing(() => analyzer.get(gpuWork));
-  const devices = new Set('value' in work ? [] : Array.from(work.device));
-  const names = new Set([...devices].map(device => profile.gpus[device]?.name).filter(Boolean));
-  const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null);
-  return {
-    files: capture.files,
-    profiler: [capture.profiler === 'nsys' ? 'nsys' : 'PyTorch profiler', capture.profilerVersion]
-      .join(' ')
-      .trim(),
-    gpu: names.size > 0 ? [...names].join(', ') : null,
-    gpusWithWork: devices.size,
-    driver: capture.versions.driver ?? null,
-    graphMode: graphMode(profile),
-    engine: text(summary.engine),
-    stepsFoundBy: text(summary.foundBy),
-    steps: rows.length,
-    selectedSteps: selected.length,
-    steadySteps: selected.filter(row => row.state === 'steady').length,
-    ...layerCount(analyzer),
   };
 }
 
@@ -113,7 +57,7 @@ function benchFigure(id: string, runs: readonly BenchRun[]): Figure {
       isLatency ? 'run the benchmark with streaming answers' : 'keep the whole output of the benchmark',
     );
   }
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const mean = meanOf(values);
   return values.length > 1 ? measured(mean, `mean of ${values.length} runs`) : measured(mean);
 }
 
@@ -125,7 +69,5 @@ function gpusOf([run]: readonly BenchRun[]): number | undefined {
   return gpus ?? tensorParallel * pipelineParallel;
 }
 
-function gpusInCapture(analyzer: Analyzer | undefined, capture: CaptureFacts | null): number | null {
-  const world = analyzer?.profile.capture.distributed?.worldSize ?? 0;
-  return Math.max(world, capture?.gpusWithWork ?? 0) || null;
-}
+const gpusInCapture = (run: ProfiledRun | null): number | null =>
+  Math.max(run?.profile.capture.worldSize ?? 0, run?.facts.gpus ?? 0) || null;

@@ -3,15 +3,17 @@
  * the frameworks were not asked the same question, none is declared faster.
  */
 import { formatChange, formatDuration, formatRate } from '../../base/units.js';
-import { benchMetrics } from '../../catalog/bench-metrics.js';
+import { type BenchMetric, benchMetrics } from '../../catalog/bench-metrics.js';
 import type { Phase } from '../../catalog/phases.js';
-import { compareBenchRuns } from '../bench-difference.js';
-import type { FairnessCheck } from './fairness.js';
+import { benchDifference } from '../../run/bench-difference.js';
+import { type Interval, stepDifference } from '../../run/difference.js';
+import { benchRows } from '../../run/measures.js';
+import { pairPhases } from '../../run/pair-phases.js';
+import type { Sameness } from '../../run/sameness.js';
+import { type TokenPart, tokenParts } from '../../run/token-budget.js';
 import { budgetOf, type Framework } from './framework.js';
-import { benchRows } from './measures.js';
-import { type TokenPart, tokenParts } from './token-budget.js';
 
-export interface Verdict {
+export interface FrameworksVerdict {
   /** `unfair`: another question was asked. `reservations`: the same one, measured less well, or not all is known. */
   readonly fairness: 'fair' | 'reservations' | 'unfair';
   readonly speed: SpeedRanking | null;
@@ -46,6 +48,8 @@ export interface Why {
   readonly to: string;
   readonly changeNs: number;
   readonly terms: readonly { readonly part: TokenPart; readonly changeNs: number }[];
+  /** Of the wall time of a step, 95%; null: too few steps to tell. */
+  readonly stepInterval: Interval | null;
 }
 
 export const partWords: Readonly<Record<TokenPart, string>> = {
@@ -62,11 +66,11 @@ const WORTH_SAYING = 0.02;
 export function judge(
   all: readonly Framework[],
   phase: Phase | null,
-  checks: readonly FairnessCheck[],
-): Verdict {
-  const unfair = checks.filter(({ status, effect }) => status === 'differs' && effect === 'unfair');
+  checks: readonly Sameness[],
+): FrameworksVerdict {
+  const unfair = checks.filter(({ status, effect }) => status === 'differs' && effect === 'prevents');
   const weak = checks.filter(({ status, effect }) => status === 'differs' && effect === 'weakens');
-  const unknown = checks.filter(({ status, effect }) => status === 'unknown' && effect === 'unfair');
+  const unknown = checks.filter(({ status, effect }) => status === 'unknown' && effect === 'prevents');
   const fairness = unfair.length > 0 ? 'unfair' : weak.length + unknown.length > 0 ? 'reservations' : 'fair';
   const speed = rankSpeed(all);
   const profiled = rankTokens(all, phase, budget => budget.wallNs);
@@ -86,9 +90,9 @@ export function judge(
   return { ...verdict, lines };
 }
 
-const list = (checks: readonly FairnessCheck[]) => checks.map(({ label }) => label).join(', ');
+const list = (checks: readonly Sameness[]) => checks.map(({ label }) => label).join(', ');
 
-function reservations(weak: readonly FairnessCheck[], unknown: readonly FairnessCheck[]): string {
+function reservations(weak: readonly Sameness[], unknown: readonly Sameness[]): string {
   const parts = [
     weak.length > 0 && `not equally well measured: ${list(weak)}`,
     unknown.length > 0 && `not known to be equal: ${list(unknown)}`,
@@ -117,15 +121,14 @@ function rankSpeed(all: readonly Framework[]): SpeedRanking | null {
     perGpu,
     label: `${metric.header.replace(/^[A-Z](?=[a-z])/, first => first.toLowerCase())}${perGpu ? ' per GPU' : ''}`,
     ranked: ranked.map(({ framework, value }) => ({ name: framework.name, value })),
-    lead: ranked.length > 1 ? leadOf(ranked[1].framework, ranked[0].framework, metric.id) : null,
+    lead: ranked.length > 1 ? leadOf(ranked[1].framework, ranked[0].framework, metric) : null,
   };
 }
 
-function leadOf(second: Framework, first: Framework, metric: string): SpeedRanking['lead'] {
-  const { metrics } = compareBenchRuns(second.bench!.runs, first.bench!.runs);
-  const verdict = metrics.find(({ id }) => id === metric)?.verdict;
-  if (verdict === 'within-noise') return 'within-noise';
-  return verdict === undefined || verdict === 'unproven' ? 'unproven' : 'proven';
+function leadOf(second: Framework, first: Framework, metric: BenchMetric): SpeedRanking['lead'] {
+  const { interval } = benchDifference(metric, second.bench!.runs, first.bench!.runs) ?? {};
+  if (!interval) return 'unproven';
+  return interval[0] <= 0 && interval[1] >= 0 ? 'within-noise' : 'proven';
 }
 
 function rankTokens(
@@ -144,18 +147,26 @@ function rankTokens(
 function whyOf(all: readonly Framework[], phase: Phase | null, profiled: readonly Ranked[]): Why | null {
   if (profiled.length < 2) return null;
   const [from, to] = [profiled[0], profiled[profiled.length - 1]];
-  const budget = (name: string) => budgetOf(all.find(framework => framework.name === name)!, phase)!;
-  const [a, b] = [budget(from.name), budget(to.name)];
+  const [first, last] = [from, to].map(({ name }) => all.find(framework => framework.name === name)!);
+  const [a, b] = [first, last].map(framework => budgetOf(framework, phase)!);
   const terms = tokenParts
     .map(part => ({ part, changeNs: b.partsNs[part] / b.tokens - a.partsNs[part] / a.tokens }))
     .sort((x, y) => Math.abs(y.changeNs) - Math.abs(x.changeNs));
-  return { from: from.name, to: to.name, changeNs: to.value - from.value, terms };
+  const { pairs } = pairPhases({ runs: [first.run!] }, { runs: [last.run!] });
+  const { interval } = stepDifference(pairs.find(pair => pair.phase === phase)!.mixes);
+  return {
+    from: from.name,
+    to: to.name,
+    changeNs: to.value - from.value,
+    terms,
+    stepInterval: interval ?? null,
+  };
 }
 
 const isRate = (measure: string) => benchMetrics.find(({ id }) => id === measure)?.kind === 'rate';
 
 function speedLine(
-  { speed, fairness }: Pick<Verdict, 'speed' | 'fairness'>,
+  { speed, fairness }: Pick<FrameworksVerdict, 'speed' | 'fairness'>,
   all: readonly Framework[],
 ): string[] {
   if (!speed) return ['No benchmark was given: measured throughput and latency are unknown.'];
@@ -181,7 +192,7 @@ function speedLine(
 }
 
 function profileLines(
-  { speed, profiled, kernels, why, fairness }: Omit<Verdict, 'lines'>,
+  { speed, profiled, kernels, why, fairness }: Omit<FrameworksVerdict, 'lines'>,
   phase: Phase | null,
 ): string[] {
   if (profiled.length === 0) return ['No profile tells tokens and time of the same steps: why is unknown.'];
@@ -195,6 +206,8 @@ function profileLines(
   lines.push(
     `Why: ${why.to} takes ${formatDuration(why.changeNs)} more per token than ${why.from}: ${terms.join(', ')}.`,
   );
+  if (why.stepInterval && why.stepInterval[0] <= 0 && why.stepInterval[1] >= 0)
+    lines.push(`The steps of ${why.from} and ${why.to} do not differ by more than chance.`);
   const [fastest] = profiled;
   const [least] = kernels;
   if (least.name !== fastest.name)

@@ -1,5 +1,5 @@
 /** The figures of a profile that questions about experts need, and the imbalance its ranks let on. */
-import { medianOf } from '../../base/stats.js';
+import { medianOf } from '../../stats/summary.js';
 import type { StepExperts } from './expert-work.js';
 
 export interface MeasuredExperts {

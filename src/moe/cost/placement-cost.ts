@@ -3,6 +3,7 @@
  * layers of (time of the busiest − time if all had the same). Judged on whole iterations, because evening out the sum of
  * a run says little about one step of it.
  */
+import { deviationOf, meanOf } from '../../stats/mean.js';
 import type { LoadSample } from '../loads/load-summary.js';
 import { rowOf } from '../loads/load-summary.js';
 import { gpuLoads, type Placement } from '../placement/placement.js';
@@ -121,9 +122,8 @@ function busiest(loads: Float64Array): { most: number; at: number; sum: number }
 export function intervalOf(values: readonly number[]): readonly [number, number] {
   const n = values.length;
   if (n < 2) return [Number.NaN, Number.NaN];
-  const mean = values.reduce((a, b) => a + b, 0) / n;
-  const deviation = Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (n - 1));
-  const half = (1.96 * deviation) / Math.sqrt(n);
+  const mean = meanOf(values);
+  const half = (1.96 * deviationOf(values)) / Math.sqrt(n);
   return [mean - half, mean + half];
 }
 

@@ -1,4 +1,6 @@
 /** Every layer's answer: how uneven over the whole run, how uneven within an iteration, which experts, how steady. */
+import { meanOf } from '../../stats/mean.js';
+import { percentile } from '../../stats/percentile.js';
 import { type Balance, balanceOf } from '../balance.js';
 import { type LoadSummary, rowOf, totalsBetween } from './load-summary.js';
 import { correlation, hotCount, hottest, lagOne, type Stability } from './stability.js';
@@ -67,18 +69,6 @@ function steadiness(
   };
 }
 
-export const meanOf = (values: ArrayLike<number>): number => {
-  let sum = 0;
-  for (let i = 0; i < values.length; i++) sum += values[i];
-  return values.length > 0 ? sum / values.length : Number.NaN;
-};
-
 export function spreadOf(values: Float64Array): { mean: number; p99: number; worst: number } {
-  const sorted = values.slice().sort();
-  const at = Math.min(sorted.length - 1, Math.ceil(0.99 * sorted.length) - 1);
-  return {
-    mean: meanOf(values),
-    p99: sorted[Math.max(0, at)] ?? Number.NaN,
-    worst: sorted[sorted.length - 1] ?? Number.NaN,
-  };
+  return { mean: meanOf(values), p99: percentile(values, 99), worst: percentile(values, 100) };
 }

@@ -1,4 +1,5 @@
 /** Whether hot experts stay hot: a placement made from the past is worth only as much as the past says of the future. */
+import { pearson } from '../../stats/correlation.js';
 
 /** A tenth of the experts, at least one, are the hot ones. */
 export const hotCount = (experts: number): number => Math.max(1, Math.round(experts / 10));
@@ -26,22 +27,6 @@ export function lagOne(values: Float64Array): number {
   return correlation(values.subarray(0, -1), values.subarray(1));
 }
 
-export function correlation(a: ArrayLike<number>, b: ArrayLike<number>): number {
-  const n = a.length;
-  let sumA = 0;
-  let sumB = 0;
-  for (let i = 0; i < n; i++) {
-    sumA += a[i];
-    sumB += b[i];
-  }
-  const [meanA, meanB] = [sumA / n, sumB / n];
-  let ab = 0;
-  let aa = 0;
-  let bb = 0;
-  for (let i = 0; i < n; i++) {
-    ab += (a[i] - meanA) * (b[i] - meanB);
-    aa += (a[i] - meanA) ** 2;
-    bb += (b[i] - meanB) ** 2;
-  }
-  return aa > 0 && bb > 0 ? ab / Math.sqrt(aa * bb) : Number.NaN;
-}
+/** NaN where a list does not vary. */
+export const correlation = (a: ArrayLike<number>, b: ArrayLike<number>): number =>
+  pearson(a, b) ?? Number.NaN;

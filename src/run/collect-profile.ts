@@ -1,4 +1,4 @@
-/** Everything a comparison needs of one profile, in one result: what it reads follows from what it uses. */
+/** What only an open profile tells of a run: its steps kernel by kernel, how it was recorded, figures beside each other. */
 import type { AnalysisInput, Derived } from '../analyze/analysis.js';
 import { brokenFile } from '../analyze/broken-file.js';
 import { cells as tableCells } from '../analyze/cells.js';
@@ -7,23 +7,23 @@ import { gpuWork } from '../analyze/gpu/gpu-work.js';
 import { graphCoverage } from '../analyze/gpu/graph-coverage.js';
 import { memoryInUse } from '../analyze/gpu/memory-in-use.js';
 import { launchOverhead } from '../analyze/host/launch-overhead.js';
-import { selection } from '../analyze/inference/selection.js';
+import { iterations } from '../analyze/inference/iterations.js';
 import { speedOfLight } from '../analyze/inference/speed-of-light.js';
 import { stepsOf } from '../analyze/inference/steps.js';
 import { NONE } from '../base/column.js';
 import { TRACED_OPS_PER_CALL } from '../catalog/tracing-cost.js';
-import { graphMode } from '../model/capabilities.js';
+import type { CaptureInfo } from '../model/profile.js';
 import { cellSources, collectCells } from './collect-cells.js';
-import type { CellFacts, KernelFacts, RunFacts, RunFigure, RunTraits } from './run-facts.js';
+import type { CaptureFacts, CellFacts, KernelFacts, ProfileParts, SideFigure } from './run.js';
 
-export const runFacts: Derived<RunFacts> = {
-  id: 'run-facts',
+export const profileParts: Derived<ProfileParts> = {
+  id: 'profile-parts',
   reads: { kernels: ['graphNode'], apiCalls: [], ranges: [], frames: [], osCalls: [] },
   uses: [
     ...cellSources,
     gpuWork,
     stepsOf,
-    selection,
+    iterations,
     launchOverhead,
     graphCoverage,
     gpuMetricsAnalysis,
@@ -35,24 +35,23 @@ export const runFacts: Derived<RunFacts> = {
     const found = useIfRecorded(gpuWork)
       ? collectCells(input, false)
       : { cells: [], kernels: new Map<string, KernelFacts>() };
-    const figures = found.cells.length > 0 ? collectFigures(input) : [];
+    const sideBySide = found.cells.length > 0 ? collectFigures(input) : [];
     return {
-      files: profile.capture.files,
       notes: profile.notes,
-      traits: traitsOf(input, found.cells, found.kernels, figures),
+      capture: captureFacts(input, found, sideBySide),
       ...found,
-      figures,
+      sideBySide,
     };
   },
 };
 
-function collectFigures({ useIfRecorded }: AnalysisInput): RunFigure[] {
-  const figures: RunFigure[] = [];
+function collectFigures({ useIfRecorded }: AnalysisInput): SideFigure[] {
+  const figures: SideFigure[] = [];
   const add = (
     id: string,
     label: string,
-    phase: RunFigure['phase'],
-    unit: RunFigure['unit'],
+    phase: SideFigure['phase'],
+    unit: SideFigure['unit'],
     value: number | null,
   ) => {
     if (value !== null && Number.isFinite(value)) figures.push({ id, label, phase, unit, value });
@@ -105,45 +104,39 @@ function hostEvents({ profile }: AnalysisInput): number {
   return rows.reduce((sum, count) => sum + count, 0) + onThreads + ops;
 }
 
-function traitsOf(
+function captureFacts(
   input: AnalysisInput,
-  cells: readonly CellFacts[],
-  kernels: ReadonlyMap<string, KernelFacts>,
-  figures: readonly RunFigure[],
-): RunTraits {
-  const { profile, use, useIfRecorded } = input;
+  { cells, kernels }: Pick<ProfileParts, 'cells' | 'kernels'>,
+  figures: readonly SideFigure[],
+): CaptureFacts {
+  const { profile, use } = input;
   const { capture } = profile;
-  const work = useIfRecorded(gpuWork);
-  const found = use(stepsOf);
-  const runs = found?.steps.reduce((sum, step) => sum + step.runs.length, 0) ?? 0;
-  const layers = new Set(
-    cells
-      .flatMap(cell => [...cell.layers.keys()].map(key => key.split('/')[0]))
-      .filter(key => key !== 'outside'),
-  );
-  const clock = figures.find(({ id }) => id === 'metric/GPU clock')?.value;
+  const runs = use(stepsOf)?.steps.reduce((sum, step) => sum + step.runs.length, 0) ?? 0;
+  const { rows } = use(iterations);
+  const selected = rows.filter(row => row.selected);
   return {
-    profiler: capture.profiler,
-    profilerVersion: capture.profilerVersion,
     settings: capture.settings,
-    versions: capture.versions,
-    graphTracing: capture.graphTracing,
-    graphMode: graphMode(profile),
-    gpus: (work?.devices ?? []).map(device => profile.gpus[device].name),
-    clockHz: clock,
-    engine: found?.engine ?? '',
-    foundBy: found?.method ?? null,
-    steps: found?.steps.length ?? 0,
-    selectedSteps: found ? use(selection).steps.reduce((sum, chosen) => sum + chosen, 0) : 0,
-    layers: layers.size > 0 ? layers.size : undefined,
+    cuda: cudaVersion(capture),
+    clockHz: figures.find(({ id }) => id === 'metric/GPU clock')?.value ?? null,
+    steps: rows.length,
+    selectedSteps: selected.length,
+    steadySteps: selected.filter(row => row.state === 'steady').length,
+    worldSize: capture.distributed?.worldSize ?? 0,
     gemmTypes: gemmTypes(cells, kernels),
     hostEventsPerStep: hostEvents(input) / Math.max(1, runs),
-    hasGpuWork: cells.length > 0,
-    broken: brokenFile(profile)?.text,
+    broken: brokenFile(profile)?.text ?? null,
   };
 }
 
-function gemmTypes(
+/** `13000` and `13.0` are one version. */
+function cudaVersion({ versions }: CaptureInfo): string | null {
+  const text = versions['CUDA driver'] ?? versions.cuda_driver;
+  const code = /^(\d{1,3})0(\d)0$/.exec(text ?? '');
+  return (code ? `${code[1]}.${code[2]}` : text) ?? null;
+}
+
+/** Most time first. */
+export function gemmTypes(
   cells: readonly CellFacts[],
   kernels: ReadonlyMap<string, KernelFacts>,
 ): Record<string, number> {

@@ -1,5 +1,5 @@
 /** The figures of a profile that are put beside each other: one list for the page, CSV, JSON and the documentation. */
-import type { ColumnKind } from '../../analyze/block.js';
+import type { ColumnKind } from '../analyze/block.js';
 
 export type MeasureGroup = 'token' | 'kernels' | 'memory';
 

@@ -1,9 +1,14 @@
 /** The verdict on a pair with and without the perfect router, as blocks: what it means and what to do first. */
-import type { Block, Fact, TableColumn, WaterfallBlock } from '../analyze/block.js';
-import { busyParts, causeLook, phaseLook } from '../analyze/names-and-colors.js';
-import { formatDuration, formatRate, formatRelativeChange, formatShare, plural } from '../base/units.js';
-import type { RouterConclusion, RouterEvidence, RouterParts, RouterVerdict } from './perfect-router.js';
-import type { StepMeans } from './perfect-router-steps.js';
+import type { Block, Fact, TableColumn, WaterfallBlock } from '../../analyze/block.js';
+import { busyParts, causeLook, phaseLook } from '../../analyze/names-and-colors.js';
+import { formatDuration, formatRate, formatRelativeChange, formatShare, plural } from '../../base/units.js';
+import type {
+  RouterConclusion,
+  RouterEvidence,
+  RouterParts,
+  RouterVerdict,
+  StepMeans,
+} from '../experiment/router-pair.js';
 
 export const WRONG_OUTPUTS =
   'THE ANSWERS OF THE PERFECT RUN ARE WRONG: its router sends tokens anywhere. It is for measuring only; never serve with it.';
@@ -214,17 +219,17 @@ function waterfall({ phase, normalNs, perfectNs }: RouterParts): WaterfallBlock 
 
 function checksBlock({ checks }: RouterVerdict): Block[] {
   if (checks.length === 0) return [];
-  const facts = checks.map(({ label, status, normal, perfect }): Fact => {
+  const facts = checks.map(({ label, status, values: [normal, perfect] }): Fact => {
     const both =
       normal === perfect
         ? (normal ?? 'neither side states it')
         : `normal ${normal ?? 'not stated'}, perfect ${perfect ?? 'not stated'}`;
     return {
       label,
-      text: `${status}: ${both}`,
+      text: `${status === 'same' ? 'ok' : status}: ${both}`,
       ...(status === 'differs'
         ? { tone: 'bad' as const }
-        : status === 'ok'
+        : status === 'same'
           ? { tone: 'quiet' as const }
           : {}),
     };

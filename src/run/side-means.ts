@@ -1,7 +1,7 @@
 /** One side of a comparison as means per step: time in whole nanoseconds that sum to the step, counts, layers. */
 import { apportion } from './apportion.js';
 import { type MixPair, type PhasePair, type RunCells, windowsOf } from './pair-phases.js';
-import type { CellFacts, KernelFacts, RunFacts, SequenceItem } from './run-facts.js';
+import type { CellFacts, KernelFacts, ProfileParts, SequenceItem } from './run.js';
 
 export interface PartMean {
   /** Whole; all parts together sum to `wallNs`. */
@@ -28,7 +28,7 @@ export type SideName = 'from' | 'to';
 export function sideMeans(
   pair: PhasePair,
   side: SideName,
-  runs: readonly Pick<RunFacts, 'kernels'>[],
+  runs: readonly { readonly profile: Pick<ProfileParts, 'kernels'> }[],
 ): SideMeans {
   const cells = pair.mixes.flatMap(mix => mix[side].flat());
   /** Mean per window of each mix, weighted alike on both sides. */
@@ -52,7 +52,7 @@ export function sideMeans(
   const places = new Set(cells.flatMap(cell => [...cell.layers.keys()]));
   const kernels = new Map<string, KernelFacts>();
   for (const run of runs)
-    for (const [part, facts] of run.kernels) if (!kernels.has(part)) kernels.set(part, facts);
+    for (const [part, facts] of run.profile.kernels) if (!kernels.has(part)) kernels.set(part, facts);
   return {
     wallNs,
     windows: cells.reduce((sum, cell) => sum + cell.windows, 0),

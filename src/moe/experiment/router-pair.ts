@@ -3,17 +3,33 @@
  * which every expert gets the same share (ENABLE_PERFECT_ROUTER=1). As TensorRT-LLM's guides read the pair: similar,
  * look elsewhere; more than 10% faster, routing is the bottleneck. Here with how sure that is, and what speaks against.
  */
-import { seededRandom } from '../base/random.js';
-import { benchMetrics } from '../catalog/bench-metrics.js';
-import type { Phase } from '../catalog/phases.js';
-import type { BenchRun } from '../model/bench-run.js';
-import { compareBenchRuns } from './bench-difference.js';
-import { checkPair, type PairCheck } from './perfect-router-checks.js';
-import type { RouterPhase, RouterProfile, StepMeans } from './perfect-router-steps.js';
+
+import { benchMetrics } from '../../catalog/bench-metrics.js';
+import type { Phase } from '../../catalog/phases.js';
+import type { BenchRun } from '../../model/bench-run.js';
+import { benchDifference } from '../../run/bench-difference.js';
+import { benchedRun } from '../../run/collect.js';
+import { asGain, type Interval, stepDifference } from '../../run/difference.js';
+import { type PhasePair, pairPhases } from '../../run/pair-phases.js';
+import { type ProfiledRun, REPLAY } from '../../run/run.js';
+import { type Sameness, samenessOf } from '../../run/sameness.js';
+import { type SideMeans, sideMeans } from '../../run/side-means.js';
 
 export interface RouterSide {
+  /** Repeats of a benchmark. */
   readonly runs: readonly BenchRun[];
-  readonly profile?: RouterProfile;
+  readonly profile?: ProfiledRun;
+}
+
+/** Parts of a step, means over the steps; they sum to the mean step. */
+export interface StepMeans {
+  readonly compute: number;
+  readonly communication: number;
+  readonly copies: number;
+  /** Idle while the device waits for other devices or itself. */
+  readonly deviceWait: number;
+  /** Idle of any other cause. */
+  readonly otherIdle: number;
 }
 
 export interface RouterEvidence {
@@ -25,8 +41,8 @@ export interface RouterEvidence {
   readonly perfect: number;
   /** Throughput with the perfect router by throughput without, − 1. */
   readonly gain: number;
-  /** 95%: from repeats of the benchmark, or by drawing steps again; null: one run, or too few steps. */
-  readonly interval: readonly [number, number] | null;
+  /** 95%: from repeats of the benchmark, or from the steps; null: one run, or one step. */
+  readonly interval: Interval | null;
   /** Runs or steps on each side. */
   readonly samples: readonly [number, number];
 }
@@ -61,7 +77,7 @@ export interface RouterVerdict {
   readonly main: RouterEvidence | null;
   readonly evidence: readonly RouterEvidence[];
   readonly parts: readonly RouterParts[];
-  readonly checks: readonly PairCheck[];
+  readonly checks: readonly Sameness[];
   /** Why the data contradict each other, where they do. */
   readonly contradiction: string | null;
   /** GPUs of the normal run, where that is known: on one, GPUs cannot wait for each other. */
@@ -76,8 +92,6 @@ export const SIMILAR = 0.03;
 const EXACT = 1e-9;
 const ENOUGH_RUNS = 3;
 const ENOUGH_STEPS = 4;
-const DRAWS = 2000;
-const SEED = 20_250_301;
 
 export function judgeRouter(
   normal: RouterSide,
@@ -86,12 +100,12 @@ export function judgeRouter(
 ): RouterVerdict {
   const benched = benchEvidence(normal.runs, perfect.runs);
   const pairs = phasePairs(normal.profile, perfect.profile);
-  const profiled = pairs.map(([a, b]) => stepEvidence(a, b));
-  const parts = pairs.map(([a, b]) => partsOf(a, b));
+  const profiled = pairs.map(({ evidence: own }) => own);
+  const parts = pairs.map(({ parts: own }) => own);
   const evidence = [...benched, ...profiled];
-  const main = benched[0] ?? profiled[0] ?? null;
-  const checks = checkPair(normal, perfect, pairs);
-  const { gpus = normal.profile?.gpus ?? null } = normal.runs[0]?.load ?? {};
+  const main = evidence[0] ?? null;
+  const checks = checkPair(normal, perfect);
+  const { gpus = normal.profile?.facts.gpus ?? null } = normal.runs[0]?.load ?? {};
   const base = { threshold, main, evidence, parts, checks, gpus };
   if (main === null || checks.some(({ status }) => status === 'differs'))
     return { ...base, conclusion: 'not-comparable', confidence: 'possible', contradiction: null };
@@ -147,7 +161,6 @@ function contradictionOf(
 
 /** Throughput first; latency only where nothing else was printed. */
 function benchEvidence(normal: readonly BenchRun[], perfect: readonly BenchRun[]): RouterEvidence[] {
-  const { metrics } = compareBenchRuns(normal, perfect);
   const order = [
     'outputTokensPerSecond',
     'requestsPerSecond',
@@ -156,86 +169,109 @@ function benchEvidence(normal: readonly BenchRun[], perfect: readonly BenchRun[]
     'tpotMeanNs',
   ];
   return order.flatMap(id => {
-    const found = metrics.find(metric => metric.id === id);
-    if (!found) return [];
-    const { kind, before, after, noise } = found;
-    const isRate = kind === 'rate';
-    const gain = isRate ? after.mean / before.mean - 1 : before.mean / after.mean - 1;
-    // Noise is a share of the mean before; of a time, it is turned into a share of throughput.
-    const spread = noise === undefined ? undefined : isRate ? noise : noise * (before.mean / after.mean) ** 2;
+    const metric = benchMetrics.find(candidate => candidate.id === id)!;
+    const found = benchDifference(metric, normal, perfect);
+    if (!found || found.from === 0) return [];
+    const { from, to, change, interval } = found;
+    const gain =
+      metric.kind === 'rate'
+        ? {
+            gain: change / from,
+            interval: interval ? ([interval[0] / from, interval[1] / from] as const) : null,
+          }
+        : asGain(found);
+    const samples = [normal, perfect].map(
+      runs => runs.filter(run => metric.of(run) !== undefined).length,
+    ) as unknown as [number, number];
     return [
       {
         source: 'benchmark' as const,
-        measure: benchMetrics.find(metric => metric.id === id)!.header,
-        kind,
+        measure: metric.header,
+        kind: metric.kind,
         phase: null,
-        normal: before.mean,
-        perfect: after.mean,
-        gain,
-        interval: spread === undefined ? null : ([gain - spread, gain + spread] as const),
-        samples: [before.runs, after.runs] as const,
+        normal: from,
+        perfect: to,
+        ...gain,
+        samples,
       },
     ];
   });
 }
 
+interface PhaseEvidence {
+  readonly evidence: RouterEvidence;
+  readonly parts: RouterParts;
+}
+
 /** The phases both profiles show: those with enough steps to judge by first, then the one that takes most time. */
-function phasePairs(
-  a: RouterProfile | undefined,
-  b: RouterProfile | undefined,
-): [RouterPhase, RouterPhase][] {
-  const time = ({ stepNs }: RouterPhase) => stepNs.reduce((sum, ns) => sum + ns, 0);
-  const isEnough = (pair: readonly RouterPhase[]) =>
-    Number(pair.every(({ stepNs }) => stepNs.length >= ENOUGH_STEPS));
-  return (a?.phases ?? [])
-    .flatMap((own): [RouterPhase, RouterPhase][] => {
-      const other = b?.phases.find(({ phase }) => phase === own.phase);
-      return other ? [[own, other]] : [];
-    })
-    .sort((x, y) => isEnough(y) - isEnough(x) || time(y[0]) - time(x[0]));
+function phasePairs(normal: ProfiledRun | undefined, perfect: ProfiledRun | undefined): PhaseEvidence[] {
+  if (!normal || !perfect) return [];
+  const isEnough = ({ evidence }: PhaseEvidence) => Number(Math.min(...evidence.samples) >= ENOUGH_STEPS);
+  const time = ({ evidence }: PhaseEvidence) => evidence.normal * evidence.samples[0];
+  return pairPhases({ runs: [normal] }, { runs: [perfect] })
+    .pairs.flatMap(pair => (pair.phase === null ? [] : [judgePhase(pair.phase, pair, normal, perfect)]))
+    .sort((a, b) => isEnough(b) - isEnough(a) || time(b) - time(a));
 }
 
-const meanOf = (values: ArrayLike<number>) =>
-  Array.from(values).reduce((sum, v) => sum + v, 0) / values.length;
-
-function stepEvidence(normal: RouterPhase, perfect: RouterPhase): RouterEvidence {
-  const [a, b] = [meanOf(normal.stepNs), meanOf(perfect.stepNs)];
+function judgePhase(phase: Phase, pair: PhasePair, normal: ProfiledRun, perfect: ProfiledRun): PhaseEvidence {
+  const difference = stepDifference(pair.mixes);
+  const before = sideMeans(pair, 'from', [normal]);
+  const after = sideMeans(pair, 'to', [perfect]);
   return {
-    source: 'profile',
-    measure: 'step',
-    kind: 'ns',
-    phase: normal.phase,
-    normal: a,
-    perfect: b,
-    gain: a / b - 1,
-    interval: bootstrap(normal.stepNs, perfect.stepNs),
-    samples: [normal.stepNs.length, perfect.stepNs.length],
+    evidence: {
+      source: 'profile',
+      measure: 'step',
+      kind: 'ns',
+      phase,
+      normal: difference.from,
+      perfect: difference.to,
+      ...asGain(difference),
+      samples: [before.steps, after.steps],
+    },
+    parts: partsOf(phase, stepMeans(before), stepMeans(after)),
   };
 }
 
-/** How far the gain moves when other steps had been captured: both sides drawn again with replacement. */
-export function bootstrap(normal: readonly number[], perfect: readonly number[]): [number, number] | null {
-  if (Math.min(normal.length, perfect.length) < ENOUGH_STEPS) return null;
-  const random = seededRandom(SEED);
-  const drawn = (values: readonly number[]) => {
-    let sum = 0;
-    for (let i = 0; i < values.length; i++) sum += values[Math.floor(random() * values.length)];
-    return sum / values.length;
+function stepMeans({ parts }: SideMeans): StepMeans {
+  const sum = (wanted: (part: string) => boolean) =>
+    [...parts].reduce((total, [part, { ns }]) => total + (wanted(part) ? ns : 0), 0);
+  const deviceWait = sum(part => part === 'idle:device-wait');
+  return {
+    compute: sum(part => part.startsWith('kernel:') || part === REPLAY),
+    communication: sum(part => part.startsWith('comm:')),
+    copies: sum(part => part.startsWith('copy:')),
+    deviceWait,
+    otherIdle: sum(part => part.startsWith('idle:')) - deviceWait,
   };
-  const gains = Float64Array.from({ length: DRAWS }, () => drawn(normal) / drawn(perfect) - 1).sort();
-  return [gains[Math.floor(0.025 * DRAWS)], gains[Math.ceil(0.975 * DRAWS) - 1]];
 }
 
-function partsOf(normal: RouterPhase, perfect: RouterPhase): RouterParts {
+function partsOf(phase: Phase, normalNs: StepMeans, perfectNs: StepMeans): RouterParts {
   const routed = ({ compute, communication, deviceWait }: StepMeans) => compute + communication + deviceWait;
-  const before = meanOf(normal.stepNs);
-  const saved = routed(normal.meansNs) - routed(perfect.meansNs);
+  const before = Object.values(normalNs).reduce((sum, ns) => sum + ns, 0);
+  const saved = routed(normalNs) - routed(perfectNs);
   return {
-    phase: normal.phase,
-    normalNs: normal.meansNs,
-    perfectNs: perfect.meansNs,
+    phase,
+    normalNs,
+    perfectNs,
     gpuGain: before / (before - saved) - 1,
-    routedGain: routed(normal.meansNs) / routed(perfect.meansNs) - 1,
-    hostShare: normal.meansNs.otherIdle / before,
+    routedGain: routed(normalNs) / routed(perfectNs) - 1,
+    hostShare: normalNs.otherIdle / before,
   };
+}
+
+/** Whether nothing but the router changed, as far as both sides have benchmarks or profiles to tell it by. */
+function checkPair(normal: RouterSide, perfect: RouterSide): Sameness[] {
+  const both = [normal, perfect];
+  const isBenched = both.every(({ runs }) => runs.length > 0);
+  const isProfiled = both.every(({ profile }) => profile !== undefined);
+  const sides = both.map(({ runs, profile }) => [
+    ...(isProfiled ? [profile!] : []),
+    ...(isBenched ? runs.map(benchedRun) : []),
+  ]);
+  const phasesOf = ({ profile }: RouterSide) => Object.keys(profile?.facts.phases ?? {}) as Phase[];
+  const all = [...new Set(both.flatMap(phasesOf))];
+  const shared = all.filter(phase => both.every(side => phasesOf(side).includes(phase)));
+  return samenessOf('router', sides, shared.length > 0 ? shared : all).filter(
+    ({ id, status }) => id !== 'phases' || (status === 'differs' && shared.length === 0),
+  );
 }

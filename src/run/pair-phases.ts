@@ -4,13 +4,7 @@
  * speed; mixes only one side has are left out and said.
  */
 import { phases } from '../catalog/phases.js';
-import type { CellFacts, RunFacts } from './run-facts.js';
-
-/** One way to run the workload, captured once or several times. */
-export interface Configuration {
-  readonly name: string;
-  readonly runs: readonly RunFacts[];
-}
+import type { CellFacts, Configuration } from './run.js';
 
 /** Per run of a configuration, its steps that take part. */
 export type RunCells = readonly (readonly CellFacts[])[];
@@ -38,10 +32,12 @@ export interface Pairing {
   readonly onlyTo: readonly CellFacts['phase'][];
 }
 
+type Sides = Pick<Configuration, 'runs'>;
+
 /** Shared mixes must hold this share of the steps of both sides, or they say little about them. */
 const LEAST_SHARED = 0.5;
 
-export function pairPhases(from: Configuration, to: Configuration): Pairing {
+export function pairPhases(from: Sides, to: Sides): Pairing {
   const ours = phasesOf(from);
   const theirs = phasesOf(to);
   const order = [...phases.map(({ id }) => id), null];
@@ -57,10 +53,10 @@ export function pairPhases(from: Configuration, to: Configuration): Pairing {
   };
 }
 
-const phasesOf = ({ runs }: Configuration) => new Set(runs.flatMap(run => run.cells.map(cell => cell.phase)));
+const phasesOf = ({ runs }: Sides) => new Set(runs.flatMap(run => run.profile.cells.map(cell => cell.phase)));
 
-const cellsOf = ({ runs }: Configuration, phase: CellFacts['phase']): CellFacts[][] =>
-  runs.map(run => run.cells.filter(cell => cell.phase === phase));
+const cellsOf = ({ runs }: Sides, phase: CellFacts['phase']): CellFacts[][] =>
+  runs.map(run => run.profile.cells.filter(cell => cell.phase === phase));
 
 export const windowsOf = (cells: RunCells): number =>
   cells.flat().reduce((sum, cell) => sum + cell.windows, 0);

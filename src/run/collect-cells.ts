@@ -13,9 +13,9 @@ import { stepWork } from '../analyze/inference/step-work.js';
 import { stepsOf } from '../analyze/inference/steps.js';
 import { NONE } from '../base/column.js';
 import type { Phase } from '../catalog/phases.js';
-import { batchMix } from './batch-mix.js';
+import { batchMix, tokensOfStep } from './batch-mix.js';
 import { PartNames } from './part-names.js';
-import type { Amount, CellFacts, KernelFacts, LayerAmount, SequenceItem } from './run-facts.js';
+import type { CellFacts, KernelFacts, LayerAmount, PartAmount, SequenceItem } from './run.js';
 
 export const cellSources: readonly Derived<unknown>[] = [
   gpuWork,
@@ -37,7 +37,7 @@ interface Cell {
   readonly phase: Phase | null;
   readonly mix: string;
   readonly windows: Window[];
-  readonly amounts: Amount[];
+  readonly amounts: PartAmount[];
   readonly layers: Map<number, LayerAmount>;
   readonly sequence: SequenceItem[];
 }
@@ -77,7 +77,7 @@ export function collectCells(
   addLaunches();
   return { cells: [...cells.values()].map(finish), kernels: parts.kernels };
 
-  function amountOf(cell: Cell, index: number): Amount {
+  function amountOf(cell: Cell, index: number): PartAmount {
     return (cell.amounts[index] ??= { ns: 0, count: 0, spentNs: 0 });
   }
 
@@ -149,6 +149,10 @@ export function collectCells(
       graphLaunches: sumOver(step => attributed!.graphLaunches[step]),
       contextTokens: sumOver(step => steps[step].facts.contextTokens ?? 0),
       kvTokens: sumOver(step => steps[step].facts.generationKvTokens ?? 0),
+      tokens:
+        sumOver(
+          step => (tokensOfStep(steps[step].facts, cell.phase!) ?? Number.NaN) * byStep.get(step)!.windows,
+        ) || 0,
       amounts: new Map(cell.amounts.flatMap((amount, i) => (amount ? [[parts.names[i], amount]] : []))),
       sequence: cell.sequence,
       layers: new Map(

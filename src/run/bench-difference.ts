@@ -6,10 +6,14 @@
  *   after            ● ● ●    (Student's t on the pooled deviation; the deviation of one side where only that has repeats)
  */
 
-import { studentWidth95 } from '../base/student.js';
 import { formatCount } from '../base/units.js';
-import { benchMetrics, benchSettings } from '../catalog/bench-metrics.js';
+import { type BenchMetric, benchMetrics } from '../catalog/bench-metrics.js';
 import type { BenchRun } from '../model/bench-run.js';
+import { deviationOf, meanOf } from '../stats/mean.js';
+import type { Estimate } from '../stats/resample.js';
+import { benchedRun } from './collect.js';
+import { type Difference, differenceOf } from './difference.js';
+import { type Sameness, samenessOf } from './sameness.js';
 
 export interface BenchDifference {
   /** No setting that prevents a comparison differs. Settings that no file states are listed, not assumed equal. */
@@ -57,7 +61,8 @@ export interface BenchWarning {
 }
 
 export function compareBenchRuns(before: readonly BenchRun[], after: readonly BenchRun[]): BenchDifference {
-  const settings = benchSettings.flatMap(setting => settingDifference(setting, before, after));
+  const sides = [before, after].map(side => side.map(benchedRun));
+  const settings = samenessOf('compare', sides, []).flatMap(settingDifference);
   const comparable = !settings.some(({ effect }) => effect === 'prevents');
   return {
     comparable,
@@ -67,50 +72,48 @@ export function compareBenchRuns(before: readonly BenchRun[], after: readonly Be
   };
 }
 
-function settingDifference(
-  { id, label, difference, tolerance = 0, of }: (typeof benchSettings)[number],
+/** Values of a side, where it states any. */
+function settingDifference({ id, label, status, effect, values }: Sameness): SettingDifference[] {
+  if (status === 'same' || (status === 'unknown' && effect !== 'prevents')) return [];
+  const [before, after] = values;
+  return [
+    {
+      id,
+      label,
+      effect: status === 'unknown' ? 'unstated' : effect === 'prevents' ? 'prevents' : 'explains',
+      ...(before === null ? {} : { before }),
+      ...(after === null ? {} : { after }),
+    },
+  ];
+}
+
+/** Of one figure; undefined where a side did not print it. */
+export function benchDifference(
+  { of }: BenchMetric,
   before: readonly BenchRun[],
   after: readonly BenchRun[],
-): SettingDifference[] {
-  const first = before.map(of);
-  const second = after.map(of);
-  const all = [...first, ...second];
-  const known = all.filter(value => value !== undefined);
-  if (known.length === 0) return difference === 'prevents' ? [{ id, label, effect: 'unstated' }] : [];
-  const stated = { ...spelled('before', first), ...spelled('after', second) };
-  if (!known.every(value => same(value, known[0], tolerance)))
-    return [{ id, label, effect: difference, ...stated }];
-  return known.length < all.length && difference === 'prevents'
-    ? [{ id, label, effect: 'unstated', ...stated }]
-    : [];
+): Difference | undefined {
+  const [a, b] = [before, after].map(side => estimates(side, of));
+  return a.length > 0 && b.length > 0 ? differenceOf(a, b) : undefined;
 }
 
-function same(a: string | number, b: string | number, tolerance: number): boolean {
-  if (typeof a === 'number' && typeof b === 'number')
-    return Math.abs(a - b) <= tolerance * Math.max(Math.abs(a), Math.abs(b));
-  return String(a).toLowerCase() === String(b).toLowerCase();
-}
-
-function spelled(side: 'before' | 'after', values: readonly (string | number | undefined)[]) {
-  const distinct = [...new Set(values.filter(value => value !== undefined))];
-  if (distinct.length === 0) return {};
-  return {
-    [side]: distinct.map(value => (typeof value === 'number' ? shortNumber(value) : value)).join(' or '),
-  };
-}
-
-const shortNumber = (value: number) => formatCount(Number(value.toFixed(1)));
+const estimates = (runs: readonly BenchRun[], of: BenchMetric['of']): Estimate[] =>
+  runs.flatMap(run => {
+    const value = of(run);
+    return value === undefined ? [] : [{ value }];
+  });
 
 function metricDifference(
-  { id, header, kind, better, of }: (typeof benchMetrics)[number],
+  metric: BenchMetric,
   before: readonly BenchRun[],
   after: readonly BenchRun[],
 ): MetricDifference[] {
-  const a = sample(before.map(of));
-  const b = sample(after.map(of));
-  if (!a || !b || a.mean === 0) return [];
-  const change = b.mean / a.mean - 1;
-  const noise = noiseOf(a, b);
+  const { id, header, kind, better, of } = metric;
+  const found = benchDifference(metric, before, after);
+  if (!found || found.from === 0) return [];
+  const { from, to, interval } = found;
+  const change = to / from - 1;
+  const noise = interval && (interval[1] - interval[0]) / 2 / from;
   const isBetter = better === 'higher' ? change > 0 : change < 0;
   const verdict =
     noise === undefined
@@ -126,8 +129,8 @@ function metricDifference(
       header,
       kind,
       better,
-      before: a,
-      after: b,
+      before: sample(estimates(before, of)),
+      after: sample(estimates(after, of)),
       change,
       ...(noise === undefined ? {} : { noise }),
       verdict,
@@ -135,22 +138,10 @@ function metricDifference(
   ];
 }
 
-function sample(values: readonly (number | undefined)[]): Sample | undefined {
-  const known = values.filter(value => value !== undefined);
-  const runs = known.length;
-  if (runs === 0) return undefined;
-  const mean = known.reduce((sum, value) => sum + value, 0) / runs;
-  if (runs === 1) return { mean, runs };
-  const squares = known.reduce((sum, value) => sum + (value - mean) ** 2, 0);
-  return { mean, runs, stddev: Math.sqrt(squares / (runs - 1)) };
-}
-
-function noiseOf(a: Sample, b: Sample): number | undefined {
-  const freedom = a.runs - 1 + (b.runs - 1);
-  if (freedom === 0) return undefined;
-  const squares = (a.stddev ?? 0) ** 2 * (a.runs - 1) + (b.stddev ?? 0) ** 2 * (b.runs - 1);
-  const pooled = Math.sqrt(squares / freedom);
-  return (studentWidth95(freedom) * pooled * Math.sqrt(1 / a.runs + 1 / b.runs)) / a.mean;
+function sample(side: readonly Estimate[]): Sample {
+  const values = side.map(({ value }) => value);
+  const runs = values.length;
+  return { mean: meanOf(values), runs, ...(runs > 1 ? { stddev: deviationOf(values) } : {}) };
 }
 
 /** Fewer than this per side tell little: with two the noise is known to within a factor of several. */

@@ -4,6 +4,7 @@
  */
 import { formatCount, plural } from '../base/units.js';
 import type { StepFacts } from '../catalog/engine-markers.js';
+import type { Phase } from '../catalog/phases.js';
 
 /** The same words for the same mix; empty where the marker does not say. */
 export function batchMix({ contextRequests, contextTokens, generationRequests }: StepFacts): string {
@@ -16,4 +17,16 @@ export function batchMix({ contextRequests, contextTokens, generationRequests }:
   }
   if (generationRequests) parts.push(`${formatCount(generationRequests)} decoding`);
   return parts.join(', ');
+}
+
+/** What a step of this phase makes or reads, as its marker says; undefined where it does not. */
+export function tokensOfStep(facts: StepFacts, phase: Phase): number | undefined {
+  const { contextTokens, generationTokens, generationRequests } = facts;
+  const generated = generationTokens ?? generationRequests;
+  if (phase === 'prefill') return contextTokens;
+  // Accepted drafts are not recorded: each request gets at least one token.
+  if (phase === 'speculative') return generationRequests;
+  if (phase === 'decode') return generated;
+  if (phase === 'mixed' && contextTokens !== undefined) return contextTokens + (generated ?? 0);
+  return undefined;
 }

@@ -1,5 +1,5 @@
 /** Figures of every selected step, so that the spread between steps can be told for each metric. */
-import type { Analyzer } from '../analyze/analysis.js';
+import type { AnalysisInput, Derived } from '../analyze/analysis.js';
 import { gpuWork, WorkKind } from '../analyze/gpu/gpu-work.js';
 import { HIDDEN, workFamilies } from '../analyze/gpu/work-families.js';
 import { selectedWork } from '../analyze/inference/selected-work.js';
@@ -22,15 +22,20 @@ export interface StepSamples {
   readonly tokens: number[];
 }
 
-export const sampleSources = [windowBudgets, stepsOf, gpuWork, workFamilies, selectedWork] as const;
+export const stepSamples: Derived<ReadonlyMap<Phase, StepSamples>> = {
+  id: 'step-samples',
+  reads: {},
+  uses: [windowBudgets, stepsOf, gpuWork, workFamilies, selectedWork],
+  compute: collectSamples,
+};
 
-export function stepSamples(analyzer: Analyzer): Map<Phase, StepSamples> {
+function collectSamples(input: AnalysisInput): Map<Phase, StepSamples> {
   const samples = new Map<Phase, StepSamples>();
-  const steps = analyzer.get(stepsOf)?.steps ?? [];
+  const steps = input.use(stepsOf)?.steps ?? [];
   /** Where a step's figures are: its phase's samples and the place in them. */
   const placeOf = new Map<number, { own: StepSamples; at: number }>();
   // Windows come device by device: steps are put in order of time first.
-  const budgets = [...analyzer.get(windowBudgets)]
+  const budgets = [...input.use(windowBudgets)]
     .filter(({ window }) => window.step !== NONE)
     .sort((a, b) => a.window.step - b.window.step);
   for (const { window, budget } of budgets) {
@@ -50,7 +55,7 @@ export function stepSamples(analyzer: Analyzer): Map<Phase, StepSamples> {
     own.tokens[at] += generationRequests ?? 0;
     addParts(own, at, budget);
   }
-  addWork(analyzer, placeOf);
+  addWork(input, placeOf);
   return samples;
 }
 
@@ -79,10 +84,13 @@ function addParts(own: StepSamples, at: number, budget: Budget): void {
   for (const [cause, ns] of Object.entries(budget.idleByCause)) add(`idle.${cause}`, ns);
 }
 
-function addWork(analyzer: Analyzer, placeOf: ReadonlyMap<number, { own: StepSamples; at: number }>): void {
-  const work = analyzer.get(gpuWork);
-  const { family } = analyzer.get(workFamilies);
-  const { selected, step } = analyzer.get(selectedWork);
+function addWork(
+  { use }: AnalysisInput,
+  placeOf: ReadonlyMap<number, { own: StepSamples; at: number }>,
+): void {
+  const work = use(gpuWork);
+  const { family } = use(workFamilies);
+  const { selected, step } = use(selectedWork);
   for (let i = 0; i < work.length; i++) {
     const place = selected[i] ? placeOf.get(step[i]) : undefined;
     if (!place || family[i] === HIDDEN) continue;

@@ -2,7 +2,8 @@
 import { closestWord } from '../base/closest-word.js';
 import { idleCauses } from '../catalog/idle-causes.js';
 import { families } from '../catalog/kernels/families.js';
-import type { Unit } from './quantity.js';
+
+export type Unit = 'ns' | 'share' | 'count' | 'bytes' | 'per-second';
 
 export interface Metric {
   readonly id: string;

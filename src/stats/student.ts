@@ -1,9 +1,16 @@
 /** Student's distribution: how many standard deviations a bound needs when the deviation itself is a guess from few runs. */
 
-/** The value that a t-distributed figure stays below with this probability, found by bisection on its distribution. */
-export function studentQuantile(probability: number, degrees: number): number {
+/** The distribution is the normal one to four digits from here on. */
+const MANY = 2000;
+
+/**
+ * The value that a t-distributed figure stays below with this probability, found by bisection on its distribution.
+ * Broken degrees of freedom are rounded down, to the safe side.
+ */
+export function studentQuantile(probability: number, freedom: number): number {
   if (probability === 0.5) return 0;
-  if (probability < 0.5) return -studentQuantile(1 - probability, degrees);
+  if (probability < 0.5) return -studentQuantile(1 - probability, freedom);
+  const degrees = Math.min(MANY, Math.max(1, Math.floor(freedom)));
   let low = 0;
   let high = 1;
   while (below(high, degrees) < probability && high < 1e9) high *= 2;
@@ -30,13 +37,3 @@ function below(t: number, degrees: number): number {
   for (let k = 3; k < degrees; k += 2) sum += term *= ((k - 1) / k) * cos * cos;
   return 0.5 + (angle + sin * cos * sum) / Math.PI;
 }
-
-/** The same for a deviation that is known: the normal distribution. */
-export const normalQuantile = (probability: number): number => studentQuantile(probability, MANY);
-/** Even, and far enough: the two agree to four digits from here on. */
-const MANY = 2000;
-
-/** Half the width of a two-sided 95% interval, in standard errors; broken degrees are rounded down, to the safe side. */
-export const studentWidth95 = (degrees: number): number =>
-  studentQuantile(0.975, Math.min(MANY, Math.max(1, Math.floor(degrees))));
-export const normalWidth95 = normalQuantile(0.975);

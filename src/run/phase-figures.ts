@@ -1,39 +1,87 @@
 /** Everything a profile tells about one phase of a framework, each figure measured or missing with a reason. */
-import type { Analyzer } from '../../analyze/analysis.js';
-import { graphCoverage } from '../../analyze/gpu/graph-coverage.js';
-import { kernelFamilies } from '../../analyze/gpu/kernel-families.js';
-import { kernelsPerStep } from '../../analyze/gpu/kernels-per-step.js';
-import { memoryInUse } from '../../analyze/gpu/memory-in-use.js';
-import { memoryOperations } from '../../analyze/gpu/memory-operations.js';
-import { allocations } from '../../analyze/host/allocations.js';
-import { iterations } from '../../analyze/inference/iterations.js';
-import { layers } from '../../analyze/inference/layers.js';
-import { parseModelConfig } from '../../analyze/inference/model-shape.js';
-import { speedOfLight } from '../../analyze/inference/speed-of-light.js';
-import { sumOf } from '../../analyze/words.js';
-import { medianOf } from '../../base/stats.js';
-import type { Phase } from '../../catalog/phases.js';
-import { type Figure, isMissingResult, measured, missing, resultOf } from './figure.js';
-import type { FamilyFigure, PhaseFigures } from './framework.js';
+import type { Analyzer, Derived } from '../analyze/analysis.js';
+import { graphCoverage } from '../analyze/gpu/graph-coverage.js';
+import { kernelFamilies } from '../analyze/gpu/kernel-families.js';
+import { kernelsPerStep } from '../analyze/gpu/kernels-per-step.js';
+import { memoryInUse } from '../analyze/gpu/memory-in-use.js';
+import { memoryOperations } from '../analyze/gpu/memory-operations.js';
+import { allocations } from '../analyze/host/allocations.js';
+import { layers } from '../analyze/inference/layers.js';
+import { parseModelConfig } from '../analyze/inference/model-shape.js';
+import { speedOfLight } from '../analyze/inference/speed-of-light.js';
+import { stepBudget } from '../analyze/inference/step-budget.js';
+import { sumOf } from '../analyze/words.js';
+import { type Phase, phases } from '../catalog/phases.js';
+import { gemmTypes } from './collect-profile.js';
+import { type Figure, isMissingResult, type Missing, measured, missing, resultOf } from './figure.js';
 import type { MeasureId } from './measures.js';
+import type { ProfiledRun } from './run.js';
 import { type TokenBudget, type TokenPart, tokenBudget } from './token-budget.js';
 
-/** `analyzer` looks at the steps of this phase alone. */
-export function measurePhase(analyzer: Analyzer, phase: Phase, wallNs: number): PhaseFigures {
-  const budget = tokenBudget(analyzer, phase);
-  return {
-    phase,
-    wallNs,
-    batch: batchOf(analyzer, phase),
-    precision: precisionOf(analyzer),
-    budget,
-    figures: {
-      ...tokenFigures(budget),
-      ...kernelFigures(analyzer, phase),
-      ...memoryFigures(analyzer, phase),
-    },
-    families: familyFigures(analyzer, phase, budget),
-  };
+export interface PhaseFigures {
+  readonly phase: Phase;
+  /** Part of the time of the selected steps. */
+  readonly wallNs: number;
+  /** Requests per step, or prompt tokens in prefill: the median. */
+  readonly batch: number | null;
+  /** The data type most GEMM time is spent in. */
+  readonly precision: string | null;
+  readonly budget: TokenBudget | Missing;
+  readonly figures: Readonly<Record<MeasureId, Figure>>;
+  readonly families: readonly FamilyFigure[] | Missing;
+}
+
+export interface FamilyFigure {
+  readonly family: string;
+  readonly nsPerToken: number;
+  readonly kernelsPerStep: number;
+}
+
+const noSteps = missing(
+  'engine steps',
+  'capture with the engine’s step markers (-t nvtx, or a PyTorch trace), or give marker: with a pattern',
+);
+
+/** What is asked of a profile beside the run itself. */
+export const phaseSources: readonly Derived<unknown>[] = [
+  stepBudget,
+  kernelFamilies,
+  kernelsPerStep,
+  layers,
+  graphCoverage,
+  memoryInUse,
+  memoryOperations,
+  allocations,
+  speedOfLight,
+];
+
+/** In the order of the catalogue of phases; why there are none where the profile has no steps. */
+export function collectPhases(analyzer: Analyzer, { facts, profile }: ProfiledRun): PhaseFigures[] | Missing {
+  const budgets = resultOf(analyzer, stepBudget);
+  if (isMissingResult(budgets)) return budgets;
+  const found = phases.flatMap(({ id: phase }): PhaseFigures[] => {
+    const cells = profile.cells.filter(cell => cell.phase === phase);
+    if (cells.length === 0) return [];
+    const own = analyzer.lookingAt({ ...analyzer.settings, phase });
+    const budget = tokenBudget(cells, phase);
+    const { batch = null, contextTokens = null } = facts.phases[phase] ?? {};
+    return [
+      {
+        phase,
+        wallNs: cells.reduce((sum, { wallNs }) => sum + wallNs, 0),
+        batch: phase === 'prefill' ? contextTokens : batch,
+        precision: Object.keys(gemmTypes(cells, profile.kernels))[0] ?? null,
+        budget,
+        figures: {
+          ...tokenFigures(budget),
+          ...kernelFigures(own, phase),
+          ...memoryFigures(own, phase),
+        },
+        families: familyFigures(own, phase, budget),
+      },
+    ];
+  });
+  return found.length > 0 ? found : noSteps;
 }
 
 const hiddenInReplays = 'graph replays were recorded as blocks: what waits inside them counts as kernels';
@@ -131,30 +179,13 @@ function kernelsPerLayer(analyzer: Analyzer, phase: Phase, perStep: Figure): Fig
   );
 }
 
-/** How many layers the steps have, marked or by their repeating pattern. */
-export function layerCount(analyzer: Analyzer): { layers: number | null; layersGuessed: boolean } {
-  const found = resultOf(analyzer, layers);
-  if (isMissingResult(found)) return { layers: null, layersGuessed: false };
-  const { layers: count, methods, structure } = found.summary as unknown as LayerSummary;
-  const layersGuessed = count === 0 || methods.includes('pattern');
-  return { layers: count > 0 ? count : (structure?.repeats ?? null), layersGuessed };
-}
-
 interface LayerSummary {
-  readonly layers: number;
   readonly methods: readonly string[];
   readonly structure: {
     readonly phase: string;
     readonly repeats: number;
     readonly kernelsPerRepeat: number;
   } | null;
-}
-
-function precisionOf(analyzer: Analyzer): string | null {
-  const found = resultOf(analyzer, kernelFamilies);
-  if (isMissingResult(found)) return null;
-  const variants = found.rows.find(row => row.family === 'gemm')?.variants ?? [];
-  return variants.find(variant => variant.dtype !== '')?.dtype ?? null;
 }
 
 type MemoryFigures = Pick<
@@ -206,14 +237,4 @@ function familyFigures(
       return [{ family, nsPerToken: own.nsPerStep / tokensPerStep, kernelsPerStep: own.kernelsPerStep }];
     })
     .sort((a, b) => b.nsPerToken - a.nsPerToken);
-}
-
-function batchOf(analyzer: Analyzer, phase: Phase): number | null {
-  const found = resultOf(analyzer, iterations);
-  if (isMissingResult(found)) return null;
-  const sizes = found.rows
-    .filter(row => row.selected && row.phase === phase)
-    .map(row => (phase === 'prefill' ? row.contextTokens : row.generationRequests))
-    .filter(size => size !== null);
-  return sizes.length > 0 ? medianOf(Float64Array.from(sizes)) : null;
 }

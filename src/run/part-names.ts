@@ -5,7 +5,7 @@ import type { WorkFamilies } from '../analyze/gpu/work-families.js';
 import { copyKindLabels } from '../catalog/cuda-enums.js';
 import { canonicalKernelName } from '../catalog/kernels/canonical-name.js';
 import type { Profile } from '../model/profile.js';
-import { type KernelFacts, REPLAY } from './run-facts.js';
+import { type KernelFacts, REPLAY } from './run.js';
 
 export class PartNames {
   readonly names: string[] = [];

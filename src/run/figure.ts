@@ -1,5 +1,5 @@
 /** A figure that was measured, or what is missing and how to record it. Never a zero that stands for "not recorded". */
-import { type Analysis, type AnalysisResult, type Analyzer, NotRecorded } from '../../analyze/analysis.js';
+import type { Analysis, AnalysisResult, Analyzer } from '../analyze/analysis.js';
 
 export type Figure = Measured | Missing;
 
@@ -21,8 +21,6 @@ export const measured = (value: number, note?: string): Measured =>
 
 export const missing = (what: string, hint: string): Missing => ({ value: null, what, hint });
 
-export const isMissing = (figure: Figure): figure is Missing => figure.value === null;
-
 /** The result of an analysis, or why it cannot answer. */
 export function resultOf<Row extends { readonly key: string }>(
   analyzer: Analyzer,
@@ -32,16 +30,6 @@ export function resultOf<Row extends { readonly key: string }>(
   if (outcome.status === 'ok') return outcome.result;
   if (outcome.status === 'not-recorded') return missing(outcome.what, outcome.hint);
   return missing(`${analysis.id} (it failed: ${outcome.message})`, 'please report what kind of file this is');
-}
-
-/** The same for something that is shared between analyses. */
-export function orMissing<Value>(read: () => Value): Value | Missing {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof NotRecorded) return missing(error.what, error.hint);
-    throw error;
-  }
 }
 
 export const isMissingResult = (result: object): result is Missing =>

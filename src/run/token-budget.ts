@@ -1,0 +1,79 @@
+/**
+ * The per-token equation: kernels + communication + copies + host + other idle = wall, in whole nanoseconds over the
+ * steps of one phase, and the tokens to divide them by. Parts are what a step's budget is made of, so they add up.
+ */
+import { NOT_HOST } from '../analyze/inference/token-time.js';
+import type { Phase } from '../catalog/phases.js';
+import { type Missing, missing } from './figure.js';
+import { type CellFacts, REPLAY } from './run.js';
+
+export const tokenParts = ['kernels', 'communication', 'copies', 'host', 'otherIdle'] as const;
+export type TokenPart = (typeof tokenParts)[number];
+
+export interface TokenBudget {
+  /** Distinct steps whose tokens are known. */
+  readonly steps: number;
+  /** Steps of the phase whose tokens are not known: left out. */
+  readonly stepsWithoutTokens: number;
+  /** Over all windows: steps times devices. A step's tokens count once per device, as its time does. */
+  readonly tokens: number;
+  readonly windows: number;
+  readonly wallNs: number;
+  /** Whole nanoseconds; their sum is wallNs. */
+  readonly partsNs: Readonly<Record<TokenPart, number>>;
+  /** Part of the kernels: graph replays recorded as blocks, in which idle time cannot be seen. */
+  readonly graphReplayNs: number;
+}
+
+export const tokenWords: Readonly<Partial<Record<Phase, string>>> = {
+  decode: 'one token of one request',
+  prefill: 'one prompt token',
+  mixed: 'one token, prompt or answer',
+  speculative: 'one request’s step: at least one token, accepted drafts are not recorded',
+};
+
+export function tokenBudget(cells: readonly CellFacts[], phase: Phase): TokenBudget | Missing {
+  const own = cells.filter(cell => cell.phase === phase);
+  const known = own.filter(({ tokens }) => tokens > 0);
+  if (known.length === 0) return own.length === 0 ? noSteps(phase) : noTokens(phase);
+  const sum = (list: readonly CellFacts[], of: (cell: CellFacts) => number) =>
+    list.reduce((total, cell) => total + of(cell), 0);
+  const time = (isWanted: (part: string) => boolean) =>
+    sum(known, ({ amounts }) => {
+      let total = 0;
+      for (const [part, { ns }] of amounts) if (isWanted(part)) total += ns;
+      return total;
+    });
+  const otherIdle = time(part => NOT_HOST.some(cause => part === `idle:${cause}`));
+  const steps = sum(known, ({ stepNs }) => stepNs.length);
+  return {
+    steps,
+    stepsWithoutTokens: sum(own, ({ stepNs }) => stepNs.length) - steps,
+    tokens: sum(known, ({ tokens }) => tokens),
+    windows: sum(known, ({ windows }) => windows),
+    wallNs: sum(known, ({ wallNs }) => wallNs),
+    partsNs: {
+      kernels: time(part => part.startsWith('kernel:') || part === REPLAY),
+      communication: time(part => part.startsWith('comm:')),
+      copies: time(part => part.startsWith('copy:')),
+      host: time(part => part.startsWith('idle:')) - otherIdle,
+      otherIdle,
+    },
+    graphReplayNs: time(part => part === REPLAY),
+  };
+}
+
+const noSteps = (phase: Phase): Missing =>
+  missing(`${phase} steps`, `capture iterations in which the engine does ${phase}`);
+
+function noTokens(phase: Phase): Missing {
+  return phase === 'prefill' || phase === 'mixed'
+    ? missing(
+        'prompt tokens per step',
+        'capture with markers that name them (TensorRT-LLM 1.2, vLLM and SGLang do), or give marker: with a group contextTokens',
+      )
+    : missing(
+        'requests per step',
+        'capture with the engine’s step markers (-t nvtx, or a PyTorch trace), or give marker: with a group generation',
+      );
+}
