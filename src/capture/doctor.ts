@@ -229,3 +229,14 @@ const tool = (id: string, found: boolean, fix: string): DoctorCheck =>
     : { id, state: 'missing', text: `${id} was not found`, fix };
 
 const numbers = (version: string): number[] => version.split('.').map(Number);
+
+const signs: Readonly<Record<DoctorState, string>> = { ok: 'ok     ', warn: 'warn   ', missing: 'missing' };
+
+export function checksText(checks: readonly DoctorCheck[]): string {
+  const width = Math.max(...checks.map(({ id }) => id.length));
+  const lines = checks.flatMap(({ id, state, text, fix }) => [
+    `${signs[state]}  ${id.padEnd(width)}  ${text}`,
+    ...(fix === undefined ? [] : [`${' '.repeat(width + 11)}→ ${fix}`]),
+  ]);
+  return `${lines.join('\n')}\n`;
+}
