@@ -4,7 +4,7 @@ import * as path from 'node:path';
 import { formatBytes } from '../src/base/units.js';
 import { betterPlacement } from '../src/moe/placement/better-placement.js';
 import { eplb } from '../src/moe/placement/eplb.js';
-import { imbalance } from '../src/moe/placement/placement.js';
+import { imbalance } from '../src/testing/placements.js';
 import { randomNumbers } from '../src/testing/random-profile.js';
 import { benchFolder, say, type Verdict } from './inputs.js';
 import { measureOurs, medianRun, seconds } from './measure.js';

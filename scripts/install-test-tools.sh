@@ -68,7 +68,7 @@ else
 fi
 
 missing=
-for package in bash gcc libc6-dev openssl procps python3 python3-pip python3-torch python3-venv "$chromium"; do
+for package in bash gcc git libc6-dev openssl procps python3 python3-pip python3-torch python3-venv "$chromium"; do
   is_installed "$package" || missing="$missing $package"
 done
 

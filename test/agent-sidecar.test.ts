@@ -14,8 +14,8 @@ import { joinSidecars } from '../src/import/agent-sidecar/join-sidecars.js';
 import { openProfile } from '../src/import/open.js';
 import { distinctGpus } from '../src/model/distinct-gpus.js';
 import type { Profile } from '../src/model/profile.js';
-import { validateProfile } from '../src/model/validate.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
+import { validateProfile } from '../src/testing/validate-profile.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-sidecar-'));
 after(() => rmSync(folder, { recursive: true }));

@@ -581,7 +581,9 @@ test('unset, the agent is not there: nothing imported, nothing patched, no outpu
   assert.deepEqual(readdirSync(folder), []);
 });
 
-test('another sitecustomize on the path still runs, with the agent on or off', () => {
+test('another sitecustomize on the path still runs, with the agent on or off', {
+  skip: lacks('python'),
+}, () => {
   const other = mkdtempSync(path.join(home, 'other-'));
   writeFileSync(path.join(other, 'sitecustomize.py'), 'import sys\nsys.was_here = __file__\n');
   for (const variables of [{}, { STEPSCOPE_MARKERS: 'step' }] as Variables[]) {

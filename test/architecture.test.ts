@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import * as path from 'node:path';
 import { test } from 'node:test';
 import { projectRoot } from '../src/testing/captures.js';
+import { folderOf, sources } from './source-files.js';
 
 const allowed: Record<string, readonly string[]> = {
   base: [],
@@ -21,13 +22,13 @@ const allowed: Record<string, readonly string[]> = {
   report: ['base', 'analyze', 'run', 'compare', 'moe', 'gate'],
   timeline: ['base', 'model', 'catalog', 'analyze'],
   /** The browser: types of blocks, and what page and server have in common. */
-  web: ['base', 'analyze', 'timeline'],
-  server: ['base', 'model', 'analyze', 'compare', 'import', 'report', 'timeline'],
+  web: ['base', 'catalog', 'analyze', 'timeline'],
+  server: ['base', 'model', 'catalog', 'analyze', 'compare', 'import', 'report', 'timeline'],
   /** Plans are pure; run/ and files named run-… are the only ones that start programs. */
   capture: ['base', 'stats', 'model', 'catalog', 'analyze'],
-  testing: ['base', 'stats', 'model', 'catalog', 'import'],
+  testing: ['base', 'stats', 'model', 'catalog', 'import', 'moe'],
   redact: ['base', 'model', 'catalog', 'import'],
-  load: ['base', 'stats', 'model', 'analyze'],
+  load: ['base', 'stats', 'model', 'catalog', 'analyze'],
 };
 /** Commands put everything together, but for what is for browsers and tests alone. */
 allowed.cli = Object.keys(allowed).filter(folder => folder !== 'web' && folder !== 'testing');
@@ -47,65 +48,98 @@ const pure = [
   'web',
 ];
 
-const source = path.join(projectRoot, 'src');
-const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(name => /\.tsx?$/.test(name));
-
-function importsOf(file: string): string[] {
-  const text = readFileSync(path.join(source, file), 'utf8');
-  return [...text.matchAll(/^(?:import|export)\b[^;]*?from '([^']+)'|^import '([^']+)'/gm)].map(
-    m => m[1] ?? m[2],
-  );
-}
-
 test('imports between folders follow the table', () => {
   const wrong: string[] = [];
-  for (const file of files) {
-    const folder = file.split(path.sep)[0];
+  for (const { name, imports } of sources) {
+    const folder = folderOf(name);
     assert.ok(allowed[folder], `src/${folder} is not in the table`);
-    for (const target of importsOf(file)) {
-      if (!target.startsWith('.')) continue;
-      const to = path.relative(source, path.resolve(source, path.dirname(file), target)).split(path.sep)[0];
-      if (to !== folder && !allowed[folder].includes(to)) wrong.push(`${file} imports ${to}`);
+    for (const { from } of imports) {
+      const to = folderOf(from);
+      if (to !== folder && !allowed[folder].includes(to)) wrong.push(`${name} imports ${to}`);
     }
   }
   assert.deepEqual(wrong, []);
 });
 
 test('pure folders use no Node module', () => {
-  const wrong = files
-    .filter(file => pure.includes(file.split(path.sep)[0]) || /^capture\W(?!run\b)/.test(file))
-    .filter(file => importsOf(file).some(target => target.startsWith('node:')));
-  assert.deepEqual(wrong, []);
+  const wrong = sources
+    .filter(({ name }) => pure.includes(folderOf(name)) || /^src\/capture\/(?!run\b)/.test(name))
+    .filter(({ targets }) => targets.some(target => target.startsWith('node:')));
+  assert.deepEqual(
+    wrong.map(({ name }) => name),
+    [],
+  );
 });
 
 test('importers do not see each other', () => {
   const wrong: string[] = [];
-  for (const file of files.filter(name => name.startsWith(`import${path.sep}`))) {
-    const parts = file.split(path.sep);
-    if (parts.length < 3) continue;
-    for (const target of importsOf(file).filter(t => t.startsWith('.'))) {
-      const to = path.relative(source, path.resolve(source, path.dirname(file), target)).split(path.sep);
+  for (const { name, imports } of sources) {
+    const [, folder, format, ...rest] = name.split('/');
+    if (folder !== 'import' || rest.length === 0) continue;
+    for (const { from } of imports) {
+      const [, to, other, ...file] = from.split('/');
       // A report is an export that nsys has yet to make: it hands over to the importer of exports.
-      const handsOver = parts[1] === 'nsys-rep' && to[1] === 'nsys-sqlite';
-      if (to[0] === 'import' && to.length > 2 && to[1] !== parts[1] && !handsOver)
-        wrong.push(`${file} imports ${to.join('/')}`);
+      const handsOver = format === 'nsys-rep' && other === 'nsys-sqlite';
+      if (to === 'import' && file.length > 0 && other !== format && !handsOver)
+        wrong.push(`${name} imports ${from}`);
     }
   }
   assert.deepEqual(wrong, []);
 });
 
+test('no file needs itself, through however many others', () => {
+  const importsOf = new Map(sources.map(({ name, imports }) => [name, imports.map(({ from }) => from)]));
+  const done = new Set<string>();
+  const circles: string[] = [];
+  const visit = (name: string, way: readonly string[]) => {
+    if (way.includes(name)) circles.push([...way.slice(way.indexOf(name)), name].join(' → '));
+    else if (!done.has(name)) {
+      for (const next of importsOf.get(name) ?? []) visit(next, [...way, name]);
+      done.add(name);
+    }
+  };
+  for (const { name } of sources) visit(name, []);
+  assert.deepEqual(circles, []);
+});
+
+test('ARCHITECTURE.md lists each folder once, and none that is not there', () => {
+  const text = readFileSync(path.join(projectRoot, 'ARCHITECTURE.md'), 'utf8');
+  const listed = [...text.matchAll(/^\| `src\/([^`]+)` \|/gm)].map(([, folder]) => folder);
+  assert.deepEqual(listed, [...new Set(listed)], 'listed twice');
+  const there = readdirSync(path.join(projectRoot, 'src'), { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isDirectory())
+    .map(entry => path.relative(path.join(projectRoot, 'src'), path.join(entry.parentPath, entry.name)));
+  assert.deepEqual(
+    listed.filter(folder => !there.includes(folder)),
+    [],
+    'not there',
+  );
+  const top = (folders: readonly string[]) => folders.filter(folder => !folder.includes('/')).sort();
+  assert.deepEqual(top(listed), top(there));
+  assert.deepEqual(top(Object.keys(allowed)), top(there));
+});
+
+test('ARCHITECTURE.md names files that exist', () => {
+  const text = readFileSync(path.join(projectRoot, 'ARCHITECTURE.md'), 'utf8');
+  const names = new Set(sources.map(({ name }) => name.replace(/^src\//, '')));
+  const missing = [...text.matchAll(/`(?:src\/)?([a-z][\w/-]*\.tsx?)`/g)]
+    .map(([, file]) => file)
+    .filter(file => ![...names].some(name => name === file || name.endsWith(`/${file}`)))
+    .filter(file => !file.startsWith('test/'));
+  assert.deepEqual(missing, []);
+});
+
 test('files stay one idea long, named in kebab case, without default exports', () => {
-  for (const file of files) {
-    const text = readFileSync(path.join(source, file), 'utf8');
-    assert.match(path.basename(file), /^[a-z0-9-]+\.tsx?$/, file);
-    assert.doesNotMatch(text, /^export default/m, file);
-    assert.ok(text.split('\n').length <= 420, `${file} has grown to ${text.split('\n').length} lines`);
+  for (const { name, text } of sources) {
+    assert.match(path.basename(name), /^[a-z0-9-]+\.tsx?$/, name);
+    assert.doesNotMatch(text, /^export default/m, name);
+    assert.ok(text.split('\n').length <= 420, `${name} has grown to ${text.split('\n').length} lines`);
   }
 });
 
 test('verbs are glue: half of them are shorter than 80 lines', () => {
-  const verbs = files.filter(file => path.dirname(file) === path.join('cli', 'commands'));
-  const lines = verbs.map(file => readFileSync(path.join(source, file), 'utf8').split('\n').length - 1);
+  const verbs = sources.filter(({ name }) => /^src\/cli\/commands\/[^/]+$/.test(name));
+  const lines = verbs.map(({ text }) => text.split('\n').length - 1);
   lines.sort((a, b) => a - b);
   assert.ok(lines.length > 20 && lines[Math.floor(lines.length / 2)] < 80, lines.join(', '));
 });

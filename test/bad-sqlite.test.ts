@@ -16,7 +16,7 @@ import { openProfile } from '../src/import/open.js';
 import { ProfileFile } from '../src/import/profile-file.js';
 import type { Profile } from '../src/model/profile.js';
 import type { TableName } from '../src/model/schema.js';
-import { validateProfile } from '../src/model/validate.js';
+import { validateProfile } from '../src/testing/validate-profile.js';
 import { captures, fillExport, insert, makeDatabase, openDatabase, rootPage } from './small-exports.js';
 
 const PAGE = 1024;

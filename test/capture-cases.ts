@@ -1,12 +1,12 @@
 /** Captures people plan, by engine, version and launcher: each has a golden text. */
-import type { CaptureFacts, CaptureOptions } from '../src/capture/capture-plan.js';
+import type { CaptureOptions, PlanFacts } from '../src/capture/capture-plan.js';
 import { readIterations } from '../src/capture/iterations.js';
 import { parseVersion } from '../src/capture/versions.js';
 
 export interface CaptureCase {
   readonly name: string;
   readonly options: CaptureOptions;
-  readonly facts: CaptureFacts;
+  readonly facts: PlanFacts;
 }
 
 const words = (text: string): string[] => text.split(/\s+/).filter(word => word !== '');

@@ -13,7 +13,7 @@ import { UserError } from '../src/base/user-error.js';
 import { copyBack } from '../src/capture/run/copy-back.js';
 import { agentThere } from '../src/capture/run/find-agent.js';
 import { doubtsAbout, lookAt } from '../src/capture/run/remote-machine.js';
-import { failureOf, type StopRequests } from '../src/capture/run/run-plan.js';
+import { runFailure, type StopRequests } from '../src/capture/run/run-plan.js';
 import { fetchRemote, type RemoteOptions, runRemote } from '../src/capture/run/run-remote.js';
 import { kubectlTransport, localTransport, sshTransport } from '../src/capture/run/transport.js';
 import { writeRecipe } from '../src/capture/run/write-recipe.js';
@@ -166,7 +166,7 @@ for (const [name, transport] of [
     const seen: number[] = [];
     const words = ['3', ...HOSTILE];
     const result = await runRemote(transport(), options(words, { onIteration: i => seen.push(i) }));
-    assert.deepEqual([result.status, seen, failureOf(result)], [0, [0, 1, 2], undefined]);
+    assert.deepEqual([result.status, seen, runFailure(result)], [0, [0, 1, 2], undefined]);
     assert.deepEqual(
       result.files.map(({ path: file }) => path.basename(file)),
       [`it's; a "report".nsys-rep`],
@@ -267,7 +267,7 @@ test(
     );
     const ended = await runRemote(pod(), options(['100000'], { stop: stopAfter(500, 900), output: other }));
     assert.equal(ended.stoppedBy, 'kill');
-    assert.equal(failureOf(ended)!.code, 'capture-failed');
+    assert.equal(runFailure(ended)!.code, 'capture-failed');
     cleanThere();
     const left = fs
       .readdirSync('/proc')

@@ -12,7 +12,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { UserError } from '../src/base/user-error.js';
 import { MOST_RECIPE_BYTES, parseRecipe } from '../src/capture/recipe.js';
 import { markedProcesses, sleep } from '../src/capture/run/marked-processes.js';
-import { failureOf, type RunOptions, runPlan, type StopRequests } from '../src/capture/run/run-plan.js';
+import { type RunOptions, runFailure, runPlan, type StopRequests } from '../src/capture/run/run-plan.js';
 import { attachServer, attachSteps, runServer } from '../src/capture/run/run-server.js';
 import type { Runnable } from '../src/capture/run/runnable.js';
 import { warmUp } from '../src/capture/run/server-calls.js';
@@ -127,7 +127,7 @@ test(
     assert.match(error.message, /trace\.json is there already/);
     const result = await run(plain(command), { force: true });
     assert.deepEqual(result.files, []);
-    assert.match(failureOf(result)!.message, /No report was written: the command ended with status 0/);
+    assert.match(runFailure(result)!.message, /No report was written: the command ended with status 0/);
     assert.equal(fs.readFileSync(path.join(work, 'trace.json'), 'utf8'), 'old');
   },
 );
@@ -144,7 +144,7 @@ test('a missing folder is made, since nsys would wait for it forever', withShell
 test('a failing command says its status and its own last words', async () => {
   const result = await run(plain(['sh', '-c', 'echo loading; echo "CUDA error: out of memory" >&2; exit 7']));
   assert.equal(result.status, 7);
-  assert.match(failureOf(result)!.message, /ended with status 7: CUDA error: out of memory/);
+  assert.match(runFailure(result)!.message, /ended with status 7: CUDA error: out of memory/);
   assert.match(
     (await refused(run(plain(['no-such-engine'])))).message,
     /no-such-engine is not installed here/,
@@ -186,7 +186,7 @@ test('the first interrupt asks, the second ends everything', async () => {
   const deaf = `process.on('SIGINT', () => {}); process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); console.log('ready');`;
   const killed = await run(plain([...node(deaf), file]), interrupting(300));
   assert.deepEqual([killed.stoppedBy, killed.signal], ['kill', 'SIGKILL']);
-  assert.match(failureOf(killed)!.message, /Stopped before there was a report/);
+  assert.match(runFailure(killed)!.message, /Stopped before there was a report/);
 });
 
 test('time runs out: asked first, ended when it does not listen', async () => {
@@ -209,7 +209,7 @@ test('a full disk is refused before, and stops the capture while it runs', withS
   const result = await run(plain(['sleep', '30']), { freeBytes: () => (looks++ < 2 ? 1e12 : 1e6) });
   assert.equal(result.stoppedBy, 'disk');
   const said = await run(plain(['sh', '-c', 'cp /etc/hostname /dev/full']));
-  assert.equal(failureOf(said)!.code, 'no-space');
+  assert.equal(runFailure(said)!.code, 'no-space');
 });
 
 test('a recipe holds what we set, nothing of the user, and belongs to one content', async () => {
@@ -393,7 +393,7 @@ test('the file of the agent alone is no report', async () => {
     result.files.map(({ kind, bytes }) => [kind, bytes]),
     [['agent-sidecar', 2]],
   );
-  assert.match(failureOf(result)!.message, /No report was written/);
+  assert.match(runFailure(result)!.message, /No report was written/);
 });
 
 test('the real nsys around real ranges: a report that opens', withNsys, async () => {

@@ -1,4 +1,4 @@
-/** The table of options: how words become values, what the last version took, help, completion and the page of them. */
+/** The table of options: how words become values, what the last version took, and completion. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -6,13 +6,11 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, test } from 'node:test';
 import { completionScript } from '../src/cli/completion.js';
-import { commandsPage } from '../src/cli/help.js';
 import * as kinds from '../src/cli/option-kinds.js';
 import { options } from '../src/cli/options.js';
 import { optionsOf, readCall } from '../src/cli/read-call.js';
 import { allCommands, commands } from '../src/cli/registry.js';
-import { capturePath, projectRoot } from '../src/testing/captures.js';
-import { assertSameText } from '../src/testing/golden.js';
+import { capturePath } from '../src/testing/captures.js';
 import { npyOf } from '../src/testing/load-files.js';
 import { lacks } from '../src/testing/needs.js';
 import { keptOutput, runStepscope } from './run-stepscope.js';
@@ -21,10 +19,6 @@ const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-options-'));
 const inFolder = (name: string) => path.join(folder, name);
 after(() => rmSync(folder, { recursive: true }));
 const stepscope = (...args: string[]) => runStepscope(args);
-
-test('docs/commands.md is what the commands say of themselves', async () => {
-  assertSameText(path.join(projectRoot, 'docs/commands.md'), commandsPage(await allCommands()));
-});
 
 test('a command takes a flag once, and every option has a command', async () => {
   const taken = new Set<string>();

@@ -6,9 +6,9 @@ import { summarizeCapture } from '../src/analyze/info.js';
 import { statsReports } from '../src/analyze/stats/index.js';
 import { defaultOptions, runReport } from '../src/analyze/stats/report.js';
 import { openProfile } from '../src/import/open.js';
-import { validateProfile } from '../src/model/validate.js';
 import { externalFiles, externalFolder } from '../src/testing/captures.js';
 import { lacks } from '../src/testing/needs.js';
+import { validateProfile } from '../src/testing/validate-profile.js';
 
 const skip = lacks('external');
 const external = (name: string) => path.join(externalFolder, name);

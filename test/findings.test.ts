@@ -12,9 +12,9 @@ import { adviceFor } from '../src/catalog/advice.js';
 import { findModel } from '../src/catalog/models.js';
 import { defaultPolicy, parsePolicy } from '../src/catalog/policy.js';
 import { openProfile } from '../src/import/open.js';
-import { validateProfile } from '../src/model/validate.js';
 import { capturePath } from '../src/testing/captures.js';
 import { drawEngine, type EngineOptions } from '../src/testing/drawn-engine.js';
+import { validateProfile } from '../src/testing/validate-profile.js';
 import { runStepscope } from './run-stepscope.js';
 
 const open = async (name: string, settings: Settings = {}) =>

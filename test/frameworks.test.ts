@@ -14,7 +14,7 @@ import { UserError } from '../src/base/user-error.js';
 import { findModel } from '../src/catalog/models.js';
 import { htmlPage } from '../src/cli/html-page.js';
 import { chooseRuns } from '../src/compare/frameworks/common-load.js';
-import { compareFrameworks } from '../src/compare/frameworks/compare-frameworks.js';
+import { compareMeasured } from '../src/compare/frameworks/compare-frameworks.js';
 import { correlate } from '../src/compare/frameworks/correlation.js';
 import { describeFrameworks } from '../src/compare/frameworks/describe-frameworks.js';
 import { printedSum, unitFor } from '../src/compare/frameworks/equation.js';
@@ -22,6 +22,7 @@ import { checkFairness } from '../src/compare/frameworks/fairness.js';
 import type { FrameworkInput } from '../src/compare/frameworks/framework.js';
 import { frameworksCsv, frameworksDocument } from '../src/compare/frameworks/frameworks-document.js';
 import { initConfig } from '../src/compare/frameworks/init-config.js';
+import { measureFramework } from '../src/compare/frameworks/measure-framework.js';
 import { readFrameworksConfig } from '../src/compare/frameworks/read-config.js';
 import { openProfile } from '../src/import/open.js';
 import type { BenchRun } from '../src/model/bench-run.js';
@@ -49,6 +50,12 @@ after(async () => {
   await browser?.close();
   if (!process.env.REPORT_FOLDER) rmSync(folder, { recursive: true });
 });
+
+/** As the command does it: benchmarks first, since they decide which load is compared. */
+function compareFrameworks(inputs: readonly FrameworkInput[]) {
+  const chosen = chooseRuns(inputs.map(({ runs }) => runs));
+  return compareMeasured(inputs.map((one, i) => measureFramework(one, chosen[i])));
+}
 
 const stepscope = (args: string[], width = 100) => runStepscope(['frameworks', ...args], width);
 

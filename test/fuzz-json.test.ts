@@ -10,8 +10,8 @@ import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { UserError } from '../src/base/user-error.js';
 import { openProfile } from '../src/import/open.js';
-import { validateProfile } from '../src/model/validate.js';
 import { capturePath, readText } from '../src/testing/captures.js';
+import { validateProfile } from '../src/testing/validate-profile.js';
 
 const ROUNDS = Number(process.env.FUZZ_ROUNDS ?? 4000);
 const SEED = Number(process.env.FUZZ_SEED ?? 20261115);

@@ -18,8 +18,8 @@ import { openProfile } from '../src/import/open.js';
 import { renderAnnotations } from '../src/report/github.js';
 import { renderJunit } from '../src/report/junit.js';
 import { measureRun, measureSources, withBench } from '../src/run/collect.js';
-import { figureOf } from '../src/run/collect-figures.js';
-import { findMetric, metrics } from '../src/run/metrics.js';
+import { runFigure } from '../src/run/collect-figures.js';
+import { metricById, metrics } from '../src/run/metrics.js';
 import type { Run } from '../src/run/run.js';
 import { percentile } from '../src/stats/percentile.js';
 import { seededRandom } from '../src/stats/random.js';
@@ -153,7 +153,7 @@ test('10% slower fails; 1% inside the noise is not measurable, and passes', asyn
 });
 
 test('repeats give the noise floor: a prediction band with Student’s quantile', () => {
-  const metric = findMetric('memory.peak')!;
+  const metric = metricById('memory.peak')!;
   const withPeak = (value: number): Run => ({
     ...runOf({ seed: 1 }),
     figures: { run: { 'memory.peak': { value } } },
@@ -170,8 +170,8 @@ test('repeats give the noise floor: a prediction band with Student’s quantile'
   // Steps of two kinds scatter by half in every run, and alike: what runs show is what counts.
   const mixed = (seed: number) =>
     runOf({ seed, scatter: 0.001, steps: 12, stepNs: step => (step % 5 < 2 ? 10e6 : 15e6) + 1e3 * seed });
-  const byRuns = floorOf([mixed(4)], [mixed(1), mixed(2), mixed(3)], 'decode', findMetric('step.mean')!);
-  const bySteps = floorOf([mixed(4)], [mixed(1)], 'decode', findMetric('step.mean')!);
+  const byRuns = floorOf([mixed(4)], [mixed(1), mixed(2), mixed(3)], 'decode', metricById('step.mean')!);
+  const bySteps = floorOf([mixed(4)], [mixed(1)], 'decode', metricById('step.mean')!);
   assert.equal(bySteps.source, 'steps');
   assert.ok(byRuns.floor < 1e4 && bySteps.floor > 1e6, `${byRuns.floor} ${bySteps.floor}`);
   const policy = limit('memory.peak', 'max_increase: 1%');
@@ -187,7 +187,7 @@ test('repeats give the noise floor: a prediction band with Student’s quantile'
 
 test('unchanged code is a regression about as often as the confidence says, with run-to-run noise', () => {
   const random = seededRandom(11);
-  const metric = findMetric('throughput.output')!;
+  const metric = metricById('throughput.output')!;
   const template = runOf({ seed: 1 });
   const draw = (): Run => ({
     ...template,
@@ -263,7 +263,7 @@ test('what was not recorded is not a zero: it fails, or is skipped where the pol
     'idle.gil',
   ])
     assert.equal(
-      figureOf(hidden, findMetric(metric)!.scope === 'run' ? 'run' : 'decode', metric),
+      runFigure(hidden, metricById(metric)!.scope === 'run' ? 'run' : 'decode', metric),
       undefined,
       metric,
     );
@@ -274,21 +274,21 @@ test('what was not recorded is not a zero: it fails, or is skipped where the pol
   assert.equal(skip.verdict, 'pass');
   assert.equal(skip.limits[0].verdict, 'skipped');
   const graph = await measureCapture('graph');
-  assert.deepEqual(figureOf(graph, 'decode', 'family.moe-router'), { value: 0, error: 0 });
-  assert.equal(figureOf(await measureCapture('gil'), 'decode', 'idle.gil')!.value > 0.1, true);
+  assert.deepEqual(runFigure(graph, 'decode', 'family.moe-router'), { value: 0, error: 0 });
+  assert.equal(runFigure(await measureCapture('gil'), 'decode', 'idle.gil')!.value > 0.1, true);
   const phase = checkRuns([graph], limit('step.p50', 'max: 5ms, phase: prefill'), undefined);
   assert.equal(phase.limits[0].verdict, 'not-recorded');
 });
 
 test('the metrics are those of the analyses', async () => {
   const run = await measureCapture('graph');
-  const value = (metric: string) => figureOf(run, 'decode', metric)!.value;
+  const value = (metric: string) => runFigure(run, 'decode', metric)!.value;
   assert.equal(value('step.p50'), 3792633);
   assert.equal(value('kernels'), 1017);
   assert.ok(Math.abs(value('idle') - 0.3447) < 1e-4);
   const causes = metrics
     .filter(({ id }) => id.startsWith('idle.'))
-    .map(({ id }) => figureOf(run, 'decode', id)?.value ?? 0);
+    .map(({ id }) => runFigure(run, 'decode', id)?.value ?? 0);
   assert.ok(Math.abs(causes.reduce((a, b) => a + b, 0) - value('idle')) < 1e-6, 'causes add up to idle');
   const families = metrics.filter(({ id }) => /^family\.(?!copy|memset)/.test(id)).map(({ id }) => value(id));
   assert.ok(

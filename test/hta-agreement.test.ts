@@ -8,14 +8,14 @@ import { readFileSync } from 'node:fs';
 import * as path from 'node:path';
 import { test } from 'node:test';
 import { Analyzer } from '../src/analyze/analysis.js';
-import { cells } from '../src/analyze/cells.js';
 import { gpuUtilization } from '../src/analyze/gpu/gpu-utilization.js';
 import { type GpuWork, gpuWork, WorkKind } from '../src/analyze/gpu/gpu-work.js';
 import { familyIndex, workFamilies } from '../src/analyze/gpu/work-families.js';
 import { NONE } from '../src/base/column.js';
 import { IntervalBuilder, type Intervals, totalLength } from '../src/base/intervals.js';
 import { openProfile } from '../src/import/open.js';
-import type { Profile } from '../src/model/profile.js';
+import type { Profile, Row } from '../src/model/profile.js';
+import { tableNamed } from '../src/model/rows.js';
 import { externalFolder, projectRoot, readText } from '../src/testing/captures.js';
 import { lacks } from '../src/testing/needs.js';
 
@@ -96,8 +96,8 @@ function htaPieces(analyzer: Analyzer, text: string): { pieces: Piece[]; clock: 
   const { profile } = analyzer;
   const clock = new HtaClock(profile, text);
   const work = analyzer.get(gpuWork);
-  const calls = cells(profile, 'apiCalls');
-  const tables = [cells(profile, 'kernels'), cells(profile, 'copies'), cells(profile, 'memsets')];
+  const calls = profile.tables.apiCalls;
+  const tables = (['kernels', 'copies', 'memsets'] as const).map(name => tableNamed(profile, name));
   const { traceEvents } = JSON.parse(text) as { traceEvents: RawEvent[] };
   // What has no launch is joined with event 0 of the file; the join finds nothing where that is no stretch of time.
   const [first] = traceEvents;
@@ -138,25 +138,26 @@ function htaPieces(analyzer: Analyzer, text: string): { pieces: Piece[]; clock: 
   return { pieces: withoutLastStep(profile, clock, pieces), clock };
 }
 
-const kernelName = (profile: Profile, row: number) =>
-  profile.strings.text(cells(profile, 'kernels')!.name[row]);
+const kernelName = (profile: Profile, row: Row<'kernels'>) =>
+  profile.strings.text(profile.tables.kernels!.name[row]);
 
 /** hta/common/trace.py: of two or more profiler steps, what was launched in the last one is left out. */
 function withoutLastStep(profile: Profile, clock: HtaClock, pieces: Piece[]): Piece[] {
   const names = new Set<number>();
   let last = -Infinity;
   // Traces before 2022 have the steps among the ops. On the GPU they are drawn again, later; HTA takes the latest.
-  for (const table of [cells(profile, 'ranges'), cells(profile, 'ops')]) {
-    for (let row = 0; row < (table?.length ?? 0); row++) {
+  for (const name of ['ranges', 'ops'] as const) {
+    const table = tableNamed(profile, name);
+    for (let row = 0 as Row<'ranges' | 'ops'>; row < (table?.length ?? 0); row++) {
       if (!profile.strings.text(table!.name[row]).includes('ProfilerStep')) continue;
       names.add(table!.name[row]);
       last = Math.max(last, clock.start(table!.start[row]));
     }
   }
   if (names.size < 2) return pieces;
-  const calls = cells(profile, 'apiCalls')!;
+  const calls = profile.tables.apiCalls!;
   const kept = new Set<number>();
-  for (let row = 0; row < calls.length; row++)
+  for (let row = 0 as Row<'apiCalls'>; row < calls.length; row++)
     if (clock.start(calls.start[row]) < last) kept.add(calls.correlation[row]);
   return pieces.filter(({ correlation }) => kept.has(correlation));
 }
@@ -319,7 +320,7 @@ for (const name of Object.keys(traces)) {
       if (i === NONE || ourKind(family[i]) === kind) continue;
       // HTA's communication and memory are always ours as well.
       assert.equal(kind, COMPUTATION);
-      const id = cells(analyzer.profile, 'kernels')!.shortName![work.row[i]];
+      const id = analyzer.profile.tables.kernels!.shortName![work.row[i]];
       different.add(analyzer.profile.strings.text(id));
     }
     assert.deepEqual([...different].sort(), unknownToHta[name] ?? []);

@@ -10,11 +10,11 @@ import { chooseReport, statsReports } from '../src/analyze/stats/index.js';
 import { runReport, tablesRead } from '../src/analyze/stats/report.js';
 import { openProfile } from '../src/import/open.js';
 import { RangeKind, type TableName } from '../src/model/schema.js';
-import { serializeProfile } from '../src/model/serialize.js';
-import { validateProfile } from '../src/model/validate.js';
 import { csv } from '../src/report/csv.js';
 import { text } from '../src/report/text.js';
 import { capturePath } from '../src/testing/captures.js';
+import { bytesOfProfile } from '../src/testing/profile-bytes.js';
+import { validateProfile } from '../src/testing/validate-profile.js';
 import { fillExport, insert, makeDatabase } from './small-exports.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-nsys-'));
@@ -50,7 +50,7 @@ test('environments are counted and never kept', async () => {
   assert.equal(profile.capture.graphTracing, 'nodes');
   const summary = summarizeCapture(profile);
   const shown = [
-    new TextDecoder('latin1').decode(serializeProfile(profile)),
+    new TextDecoder('latin1').decode(bytesOfProfile(profile)),
     JSON.stringify(summary),
     text.render(describeCapture(summary), { width: Infinity, color: false }),
   ];

@@ -10,9 +10,9 @@ import { importers } from '../src/import/index.js';
 import { openProfile, rankInName } from '../src/import/open.js';
 import { mergeProfiles } from '../src/model/merge.js';
 import type { Profile } from '../src/model/profile.js';
-import { serializeProfile } from '../src/model/serialize.js';
-import { validateProfile } from '../src/model/validate.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
+import { bytesOfProfile } from '../src/testing/profile-bytes.js';
+import { validateProfile } from '../src/testing/validate-profile.js';
 
 const samples: readonly [importer: string, file: string][] = [
   ['nsys-sqlite', capturePath('graph')],
@@ -27,7 +27,7 @@ after(() => rmSync(folder, { recursive: true }));
 
 /** File name and size are the only things that may differ between a file and its packed form. */
 function content(profile: Profile): Uint8Array {
-  return serializeProfile({ ...profile, capture: { ...profile.capture, files: [], sizeBytes: 0 } });
+  return bytesOfProfile({ ...profile, capture: { ...profile.capture, files: [], sizeBytes: 0 } });
 }
 
 for (const [id, file] of samples) {
@@ -48,7 +48,7 @@ for (const [id, file] of samples) {
     const first = await openProfile([file]);
     assert.deepEqual(validateProfile(first), []);
     assert.ok((first.tables[id === 'agent-sidecar' ? 'ranges' : 'kernels']?.length ?? 0) > 0);
-    assert.deepEqual(serializeProfile(await openProfile([file])), serializeProfile(first));
+    assert.deepEqual(bytesOfProfile(await openProfile([file])), bytesOfProfile(first));
   });
 
   test(`${name}: cut anywhere, it is refused in words or opened with the loss counted`, async () => {

@@ -7,7 +7,7 @@ import { createClassifier } from '../src/catalog/kernels/classify.js';
 import { families, isFamilyId } from '../src/catalog/kernels/families.js';
 import { parseFunctionName } from '../src/catalog/kernels/function-name.js';
 import { builtInRules } from '../src/catalog/kernels/rules.js';
-import { shortKernelName, shortNameLimit } from '../src/catalog/kernels/short-name.js';
+import { shortNameLimit } from '../src/catalog/kernels/short-name.js';
 import { parseUserRules } from '../src/catalog/kernels/user-rules.js';
 import { openProfile } from '../src/import/open.js';
 import type { Row } from '../src/model/profile.js';
@@ -147,8 +147,9 @@ test('time grows no faster than names', () => {
       return best;
     };
     cost(10_000);
-    // Ten times the length may take ten times as long; a hundred times would be quadratic.
-    assert.ok(cost(100_000) < 50 * cost(10_000) + 2, `shape ${i}`);
+    // Ten times the length may take ten times as long; a hundred times would be quadratic, on a busy machine at every try.
+    const isLinear = () => cost(100_000) < 50 * cost(10_000) + 2;
+    assert.ok([1, 2, 3, 4].some(isLinear), `shape ${i}`);
   }
 });
 
@@ -225,8 +226,8 @@ test('short names say what carriers carry', () => {
     ['void vllm::reshape_and_cache_flash_kernel<__nv_bfloat16>(X)', 'reshape_and_cache_flash_kernel'],
     ['', '(unnamed)'],
   ];
-  for (const [name, short] of shorts) assert.equal(shortKernelName(name), short);
-  const cut = shortKernelName(`triton_red_fused_${'add_mean_mul_'.repeat(9)}pow_rsqrt_17`);
+  for (const [name, short] of shorts) assert.equal(classify(name).shortName, short);
+  const { shortName: cut } = classify(`triton_red_fused_${'add_mean_mul_'.repeat(9)}pow_rsqrt_17`);
   assert.match(cut, /^triton_red_fused_.*….*_rsqrt_17$/);
   assert.equal(cut.length, shortNameLimit);
 });

@@ -7,13 +7,13 @@ import { after, test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { UserError } from '../src/base/user-error.js';
 import type { ImportContext } from '../src/import/importer.js';
-import { shortKernelName } from '../src/import/kineto-json/kernel-name.js';
+import { shortKernelName } from '../src/import/kineto-json/events/kernel-name.js';
 import { kinetoJson } from '../src/import/kineto-json/kineto-json.js';
 import { ProfileFile } from '../src/import/profile-file.js';
 import type { Profile } from '../src/model/profile.js';
 import { OpKind, RangeKind } from '../src/model/schema.js';
-import { validateProfile } from '../src/model/validate.js';
 import { capturePath, externalFiles } from '../src/testing/captures.js';
+import { validateProfile } from '../src/testing/validate-profile.js';
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'kineto-test-'));
 after(() => fs.rmSync(folder, { recursive: true, force: true }));

@@ -26,7 +26,7 @@ import { answerLayers } from '../src/moe/loads/layer-answers.js';
 import { LoadCollector } from '../src/moe/loads/load-collector.js';
 import type { LoadSummary } from '../src/moe/loads/load-summary.js';
 import { mappingFormats } from '../src/moe/placement/export-mapping.js';
-import { placementOf, plainPlacement } from '../src/moe/placement/placement.js';
+import { placementOf } from '../src/moe/placement/placement.js';
 import { planLayers } from '../src/moe/placement/plan-layers.js';
 import { sweep } from '../src/moe/placement/sweep.js';
 import { moeSchema } from '../src/report/moe-json.js';
@@ -36,6 +36,7 @@ import { assertGolden, assertSameText } from '../src/testing/golden.js';
 import { npyOf } from '../src/testing/load-files.js';
 import { lacks } from '../src/testing/needs.js';
 import { parseCsv } from '../src/testing/parse-csv.js';
+import { plainPlacement } from '../src/testing/placements.js';
 import { randomNumbers } from '../src/testing/random-profile.js';
 import { runStepscope } from './run-stepscope.js';
 

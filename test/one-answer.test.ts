@@ -3,7 +3,8 @@
  * answers about what is alike, and the same interval. Each verb reads the files as its command does.
  */
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import * as path from 'node:path';
 import { test } from 'node:test';
 import { Analyzer, type Derived, tablesReadBy } from '../src/analyze/analysis.js';
 import { type Comparison, compareConfigurations } from '../src/compare/compare-configurations.js';
@@ -19,7 +20,8 @@ import { measureRun, measureSources, profileRun, profileSources } from '../src/r
 import { phaseSources } from '../src/run/phase-figures.js';
 import type { ProfiledRun, Run } from '../src/run/run.js';
 import type { Sameness } from '../src/run/sameness.js';
-import { captureNames, capturePath } from '../src/testing/captures.js';
+import { traits } from '../src/run/traits.js';
+import { captureNames, capturePath, projectRoot } from '../src/testing/captures.js';
 
 interface Collected {
   readonly name: string;
@@ -33,12 +35,12 @@ const analyzerOf = async (file: string, sources: readonly Derived<unknown>[]) =>
   new Analyzer(await openProfile([file], { tables: tablesReadBy(sources) }));
 
 async function collect(name: string, file: string): Promise<Collected> {
-  const path = capturePath(name, file);
-  const framework = await analyzerOf(path, [...profileSources, ...phaseSources]);
+  const given = capturePath(name, file);
+  const framework = await analyzerOf(given, [...profileSources, ...phaseSources]);
   return {
     name: `${name}/${file}`,
-    compared: profileRun(await analyzerOf(path, profileSources)),
-    checked: measureRun(await analyzerOf(path, measureSources)),
+    compared: profileRun(await analyzerOf(given, profileSources)),
+    checked: measureRun(await analyzerOf(given, measureSources)),
     framework: measureFramework({ name, analyzer: framework, runs: [] }, { runs: [], loads: 0 }),
   };
 }
@@ -181,4 +183,15 @@ test('every verb gives the same interval', () => {
     }
   }
   assert.ok(found > 150, `${found} intervals`);
+});
+
+test('everything runs are asked about is in docs/metrics.md', () => {
+  const text = readFileSync(path.join(projectRoot, 'docs/metrics.md'), 'utf8');
+  const section = text.slice(text.indexOf('## Two runs'), text.indexOf('## Gate and trend'));
+  const listed = section.split('\n').flatMap(line => line.split('|')[1]?.split(/,| \(|…/) ?? []);
+  const known = listed.map(label => label.trim());
+  // Parallelism and batch limits stand for several settings.
+  const grouped = /parallel|^max batch/;
+  for (const { label } of traits(['decode', 'prefill']))
+    assert.ok(known.includes(label) || grouped.test(label) || label === 'prefill steps', label);
 });

@@ -8,7 +8,7 @@ import { UserError } from '../src/base/user-error.js';
 import { emit, type FormatId } from '../src/cli/emit.js';
 import { type RouterPair, routerPairResult } from '../src/cli/router-pair-result.js';
 import type { BenchRun } from '../src/model/bench-run.js';
-import { answerLines, describeRouter, WRONG_OUTPUTS } from '../src/moe/describe/describe-router-pair.js';
+import { describeRouter, routerLines, WRONG_OUTPUTS } from '../src/moe/describe/describe-router-pair.js';
 import { judgeRouter, type RouterSide } from '../src/moe/experiment/router-pair.js';
 import { perfectRouterSchema } from '../src/report/perfect-router-json.js';
 import { text } from '../src/report/text.js';
@@ -135,7 +135,7 @@ test('benchmarks with repeats: the guides’ two readings, and what lies between
       Math.abs(verdict.main!.gain - (sum(perfect) / perfect.length / (sum(normal) / normal.length) - 1)) <
         1e-9,
     );
-    assert.equal(answerLines(verdict).at(-1), WRONG_OUTPUTS);
+    assert.equal(routerLines(verdict).at(-1), WRONG_OUTPUTS);
   }
 });
 
@@ -151,7 +151,7 @@ test('the threshold is a setting, and the line is at more than it', () => {
 
 test('the words are those of the guides', () => {
   const words = (normal: RouterSide, perfect: RouterSide) =>
-    answerLines(judgeRouter(normal, perfect)).join('\n');
+    routerLines(judgeRouter(normal, perfect)).join('\n');
   const similar = words(benched(100, 101, 99), benched(101, 100, 102));
   assert.match(similar, /^Similar .*routing is not your bottleneck, look elsewhere\./);
   assert.match(similar, /Make sure that the switch took effect/);
@@ -166,7 +166,7 @@ test('the words are those of the guides', () => {
 
 test('slower with the perfect router: the profile says whether the GPU has more to do, or the host was slow', () => {
   const words = (normal: RouterSide, perfect: RouterSide) =>
-    answerLines(judgeRouter(normal, perfect)).join('\n');
+    routerLines(judgeRouter(normal, perfect)).join('\n');
   const moreWork = words(profiled(around(10e6), 1e6), profiled(around(11e6), 1e6));
   assert.match(moreWork, /^Slower.*the GPU itself has more to do\..*alone: −10\.0%.*uses every expert/s);
   assert.doesNotMatch(moreWork, /Next: repeat/);
@@ -243,7 +243,7 @@ test('the interval is the same every time, and holds the truth as often as it sa
 test('a gain that is not on the GPU is no proof, and a benchmark that disagrees with its profile is none', () => {
   const hostFaster = judgeRouter(profiled(around(10e6), 6e6), profiled(around(8e6), 4e6));
   assert.equal(hostFaster.conclusion, 'contradictory');
-  assert.match(answerLines(hostFaster).join('\n'), /not on the GPU/);
+  assert.match(routerLines(hostFaster).join('\n'), /not on the GPU/);
   assert.ok(Math.abs(hostFaster.parts[0].gpuGain) < 1e-9);
   const side = (bench: RouterSide, profile: RouterSide): RouterSide => ({ ...profile, runs: bench.runs });
   const benchOnly = judgeRouter(

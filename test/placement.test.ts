@@ -6,9 +6,10 @@ import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { betterPlacement } from '../src/moe/placement/better-placement.js';
 import { eplb } from '../src/moe/placement/eplb.js';
-import { gpuLoads, imbalance, plainPlacement } from '../src/moe/placement/placement.js';
+import { gpuLoads } from '../src/moe/placement/placement.js';
 import { externalFolder } from '../src/testing/captures.js';
 import { lacks } from '../src/testing/needs.js';
+import { imbalance, plainPlacement } from '../src/testing/placements.js';
 import { randomNumbers } from '../src/testing/random-profile.js';
 
 test('the worked example of the published method', () => {

@@ -3,18 +3,23 @@ import assert from 'node:assert/strict';
 import * as path from 'node:path';
 import { test } from 'node:test';
 import { balanceOf } from '../src/moe/balance.js';
-import { balancedExperts, type PlanShape } from '../src/moe/balanced-experts.js';
+import { projectRoot } from '../src/testing/captures.js';
+import { assertSameText } from '../src/testing/golden.js';
+import { randomNumbers } from '../src/testing/random-profile.js';
+import { balancedExperts, type PlanShape } from '../src/testing/routing/balanced-experts.js';
 import {
   perfectLogits,
   publishedExperts,
   publishedLogits2025,
   publishedLogits2026,
-} from '../src/moe/perfect-logits.js';
-import { publishedGroupExperts, publishedGroupLogits } from '../src/moe/published-groups.js';
-import { type RoutingMethod, route, routingMethodOf, routingMethods } from '../src/moe/routing-methods.js';
-import { projectRoot } from '../src/testing/captures.js';
-import { assertSameText } from '../src/testing/golden.js';
-import { randomNumbers } from '../src/testing/random-profile.js';
+} from '../src/testing/routing/perfect-logits.js';
+import { publishedGroupExperts, publishedGroupLogits } from '../src/testing/routing/published-groups.js';
+import {
+  type RoutingMethod,
+  route,
+  routingMethodOf,
+  routingMethods,
+} from '../src/testing/routing/routing-methods.js';
 
 const rows = (plan: ArrayLike<number>, k: number) =>
   Array.from({ length: plan.length / k }, (_, t) => Array.from({ length: k }, (_, i) => plan[t * k + i]));

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { causalPairs, kvBytesPerToken } from '../src/analyze/inference/attention-cost.js';
+import { causalPairs, kvElements } from '../src/analyze/inference/attention-cost.js';
 import { leastTime } from '../src/analyze/inference/least-time.js';
-import { countParameters } from '../src/analyze/inference/model-parameters.js';
+import { matrixSizes } from '../src/analyze/inference/model-parameters.js';
 import { type ModelShape, parseModelConfig } from '../src/analyze/inference/model-shape.js';
-import { expectedExperts, type StepLoad, stepCost } from '../src/analyze/inference/step-cost.js';
+import { expectedExperts, stepCost } from '../src/analyze/inference/step-cost.js';
+import type { StepLoad } from '../src/analyze/inference/step-load.js';
 import { UserError } from '../src/base/user-error.js';
 import { findGpu, gpuPeaks, peakFromProfile } from '../src/catalog/gpus.js';
 import { findModel, modelPresets } from '../src/catalog/models.js';
@@ -12,6 +13,28 @@ import { findModel, modelPresets } from '../src/catalog/models.js';
 function shapeOf(id: string, changes: Record<string, unknown> = {}): ModelShape {
   return parseModelConfig({ ...findModel(id)!.config, ...changes });
 }
+
+/** Weights in all; those multiplied with every token; the table tokens are looked up in, which some makers count as active. */
+function countParameters(shape: ModelShape): { total: number; active: number; embedding: number } {
+  const m = matrixSizes(shape);
+  const { moe } = shape;
+  const embedding = shape.tiedEmbeddings ? 0 : m.embedding;
+  const everyToken =
+    shape.layers * (m.query + m.keyValue + m.latent + m.output) +
+    shape.denseMlp.layers * m.denseMlp +
+    (moe?.layers ?? 0) * (m.router + m.sharedExpert) +
+    m.lmHead;
+  const experts = moe ? moe.layers * m.expert : 0;
+  return {
+    total: everyToken + embedding + experts * (moe?.experts ?? 0),
+    active: everyToken + experts * (moe?.expertsPerToken ?? 0),
+    embedding,
+  };
+}
+
+/** Cache that one token takes over all layers. */
+const kvBytesPerToken = (shape: ModelShape, kvBits: number) =>
+  (shape.layers * kvElements(shape, 1) * kvBits) / 8;
 
 function near(actual: number, expected: number, tolerance = 0.01): void {
   assert.ok(

@@ -4,10 +4,24 @@ import * as fs from 'node:fs';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import type { SqlValue } from 'sql.js';
-import { MemorySource } from '../src/base/byte-source.js';
+import type { ByteSource } from '../src/base/byte-source.js';
 import { SqliteDatabase } from '../src/base/sqlite/database.js';
 import { decodeLeaves } from '../src/base/sqlite/decode.js';
 import { captures, insert, makeDatabase, openDatabase } from './small-exports.js';
+
+class MemorySource implements ByteSource {
+  constructor(private readonly bytes: Uint8Array) {}
+
+  get size(): number {
+    return this.bytes.length;
+  }
+
+  read(into: Uint8Array, position: number): number {
+    const part = this.bytes.subarray(position, position + into.length);
+    into.set(part);
+    return part.length;
+  }
+}
 
 /** Compares everything; gives the number of cells compared. */
 async function compare(bytes: Uint8Array): Promise<number> {

@@ -5,18 +5,19 @@ import { test } from 'node:test';
 import { Analyzer, type Settings } from '../src/analyze/analysis.js';
 import { gpuUtilization } from '../src/analyze/gpu/gpu-utilization.js';
 import { gpuWork, WorkKind } from '../src/analyze/gpu/gpu-work.js';
+import type { BudgetRow } from '../src/analyze/inference/budget-totals.js';
 import { criticalPath } from '../src/analyze/inference/critical-path.js';
 import { idleGaps } from '../src/analyze/inference/idle-gaps.js';
 import { iterations } from '../src/analyze/inference/iterations.js';
 import { selection } from '../src/analyze/inference/selection.js';
-import { type BudgetRow, stepBudget, windowBudgets } from '../src/analyze/inference/step-budget.js';
+import { stepBudget, windowBudgets } from '../src/analyze/inference/step-budget.js';
 import { stepWork } from '../src/analyze/inference/step-work.js';
 import { tokenTime } from '../src/analyze/inference/token-time.js';
 import { openProfile } from '../src/import/open.js';
 import type { Profile } from '../src/model/profile.js';
-import { validateProfile } from '../src/model/validate.js';
 import { captureNames, capturePath } from '../src/testing/captures.js';
 import { randomProfile } from '../src/testing/random-profile.js';
+import { validateProfile } from '../src/testing/validate-profile.js';
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 

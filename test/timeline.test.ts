@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { test } from 'node:test';
 import { Analyzer } from '../src/analyze/analysis.js';
-import { cells } from '../src/analyze/cells.js';
 import { iterations } from '../src/analyze/inference/iterations.js';
 import { stepBudget } from '../src/analyze/inference/step-budget.js';
 import { idleCauses } from '../src/catalog/idle-causes.js';
 import { openProfile } from '../src/import/open.js';
+import type { Row } from '../src/model/profile.js';
+import { tableNamed } from '../src/model/rows.js';
 import { captureNames, capturePath } from '../src/testing/captures.js';
 import { areaPyramid } from '../src/timeline/area-pyramid.js';
 import { layOut } from '../src/timeline/lane-layout.js';
@@ -145,7 +146,7 @@ for (const name of captureNames) {
     const rows = (table: 'kernels' | 'copies' | 'memsets' | 'graphLaunches' | 'apiCalls') =>
       profile.tables[table]?.length ?? 0;
     assert.equal(drawn('work'), rows('kernels') + rows('copies') + rows('memsets') + rows('graphLaunches'));
-    const calls = cells(profile, 'apiCalls');
+    const calls = profile.tables.apiCalls;
     assert.equal(
       drawn('apiCalls'),
       calls ? Array.from(calls.thread).filter(thread => thread >= 0).length : 0,
@@ -248,10 +249,11 @@ test('a kernel knows its launch, a launch its kernels, and a replay its nodes', 
 test('searching counts what is there, by name, family, duration, track, step and phase', async () => {
   const profile = await openProfile([capturePath('eager')]);
   const view = viewProfile(profile, {}, 'eager');
-  const kernels = cells(profile, 'kernels')!;
+  const kernels = profile.tables.kernels!;
   const names = Array.from(kernels.name, id => profile.strings.text(id));
-  const lasts = (row: number) => kernels.end[row] - kernels.start[row];
-  const count = (wanted: (row: number) => boolean) => names.filter((_, row) => wanted(row)).length;
+  const lasts = (row: Row<'kernels'>) => kernels.end[row] - kernels.start[row];
+  const count = (wanted: (row: Row<'kernels'>) => boolean) =>
+    names.filter((_, row) => wanted(row as Row<'kernels'>)).length;
   const gemm = names.filter(text => /gemm/i.test(text)).length;
   assert.equal(view.search('gemm track:stream').count, gemm);
   assert.equal(view.search('GEMM -track:stream -track:python').count, 0);
@@ -276,8 +278,14 @@ test('searching counts what is there, by name, family, duration, track, step and
 
 function over5(profile: Awaited<ReturnType<typeof openProfile>>): number {
   return (['copies', 'memsets'] as const).reduce((sum, name) => {
-    const table = cells(profile, name);
-    return sum + (table ? Array.from(table.start).filter((at, row) => table.end[row] - at > 5000).length : 0);
+    const table = tableNamed(profile, name);
+    return (
+      sum +
+      (table
+        ? Array.from(table.start).filter((at, row) => table.end[row as Row<'copies' | 'memsets'>] - at > 5000)
+            .length
+        : 0)
+    );
   }, 0);
 }
 

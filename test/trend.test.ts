@@ -10,7 +10,7 @@ import { describeTrend, seriesSentences, trendCsv } from '../src/gate/describe-t
 import { gateSchemas } from '../src/gate/schemas.js';
 import { trendDocument, trendOf } from '../src/gate/trend.js';
 import { linePlot, sparkline } from '../src/report/text-plot.js';
-import { findMetric } from '../src/run/metrics.js';
+import { metricById } from '../src/run/metrics.js';
 import type { Run } from '../src/run/run.js';
 import { seededRandom } from '../src/stats/random.js';
 import { capturePath } from '../src/testing/captures.js';
@@ -25,7 +25,7 @@ const validator = new Ajv2020({ allowUnionTypes: true }).compile(gateSchemas.tre
 function assertFollows(document: unknown): void {
   assert.ok(validator(document), JSON.stringify(validator.errors?.[0]));
 }
-const step = findMetric('step.p50')!;
+const step = metricById('step.p50')!;
 
 /** Runs whose figures scatter by 1% around a level of their own. */
 function series(levels: readonly number[], seed: number, noise = (random: () => number) => normal(random)) {
@@ -109,7 +109,7 @@ const drawn = (count: number, slowerFrom: number, changed: object = {}) =>
   }));
 
 test('a slower engine shows between the runs where it became slower', () => {
-  const trend = trendOf(drawn(12, 6), [step, findMetric('kernels')!]);
+  const trend = trendOf(drawn(12, 6), [step, metricById('kernels')!]);
   const [time, kernels] = trend.series;
   assert.match(
     seriesSentences(time)[0],

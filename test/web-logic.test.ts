@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TableBlock } from '../src/analyze/block.js';
 import type { Finding } from '../src/analyze/findings/finding.js';
-import { nameQuery, placeOfRow, spreadOf } from '../src/analyze/row-places.js';
+import { barsOf, nameQuery, placeOfRow } from '../src/analyze/row-places.js';
 import { parseQuery } from '../src/timeline/search/query.js';
 import type { StepsDocument, TimelineDocument } from '../src/timeline/wire.js';
 import { type Address, formatAddress, parseAddress } from '../src/web/address.js';
@@ -167,7 +167,7 @@ test('rows lead to their stretch of time, kernels and families to a search', () 
   assert.deepEqual(placeOfRow({ key: 'family:kv-cache' }), { query: 'family:kv-cache' });
   assert.equal(placeOfRow({ key: 'phase:decode', startNs: null, endNs: 4 }), null);
   const series = Array.from({ length: 600 }, (_, i) => ({ atNs: i, value: i === 300 ? 9 : 1 }));
-  const { bars } = spreadOf('Over time', [{ series }, { series: [] }], 'series', 'value');
+  const { bars } = barsOf('Over time', [{ series }, { series: [] }], 'series', 'value');
   assert.ok(bars[0].length <= 48 && bars[0].includes(9), 'a peak stays');
   assert.deepEqual(bars[1], []);
 });

@@ -3,10 +3,10 @@
  * analysis is one file and one line in index.ts; command, JSON, CSV, schema and page follow from its `fields`.
  */
 import { UserError } from '../base/user-error.js';
+import { capabilities } from '../catalog/capabilities.js';
 import type { KernelRule } from '../catalog/kernels/rule.js';
 import type { Phase } from '../catalog/phases.js';
 import type { Policy } from '../catalog/policy.js';
-import { capabilities } from '../model/capabilities.js';
 import type { Profile } from '../model/profile.js';
 import type { TableName } from '../model/schema.js';
 import type { Block, ColumnKind } from './block.js';
@@ -77,6 +77,8 @@ export interface Field {
   readonly optional?: true;
   /** Not in the table for people; JSON and CSV have it. */
   readonly quiet?: true;
+  /** See TableColumn. */
+  readonly priority?: number;
   /** Of a list: the member that is drawn as the height of small bars, where a table can be drawn. */
   readonly drawn?: string;
 }

@@ -33,11 +33,19 @@ export type ColumnKind =
   /** Bytes per second, shown as MB/s with three decimals. */
   | 'bytes-per-second';
 
+/** A column of this priority stays however narrow a table gets. */
+export const KEEP = 1;
+
 export interface TableColumn {
   readonly header: string;
   readonly kind: ColumnKind;
   /** Text that is a figure stands to the right, under its like. */
   readonly align?: 'right';
+  /**
+   * Where a table is too wide, columns of the lowest priority go first, of equal ones the rightmost. Absent: KEEP for
+   * the first column and for changes, else 0.
+   */
+  readonly priority?: number;
   /** NaN or null: nothing to show. */
   readonly values: ArrayLike<number> | readonly (string | null)[];
 }

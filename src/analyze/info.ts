@@ -1,14 +1,16 @@
 /** What is in this file? Plain results for `stepscope info`, and their words. */
 import { NONE } from '../base/column.js';
 import { formatBytes, formatCount, formatDuration, plural } from '../base/units.js';
+import { capabilities } from '../catalog/capabilities.js';
 import { matchMarker } from '../catalog/engine-markers.js';
-import { capabilities, graphMode } from '../model/capabilities.js';
+import { profilers } from '../catalog/profilers.js';
 import { distinctGpus } from '../model/distinct-gpus.js';
-import type { Gpu, GraphMode, Profile } from '../model/profile.js';
+import { graphMode } from '../model/graph-mode.js';
+import type { Gpu, GraphMode, Profile, Row } from '../model/profile.js';
 import { RangeKind, type TableName } from '../model/schema.js';
 import type { Block, Fact } from './block.js';
 
-export interface MarkerInfo {
+interface MarkerInfo {
   readonly engine: string;
   readonly count: number;
   readonly example: string;
@@ -17,7 +19,7 @@ export interface MarkerInfo {
   readonly last?: number;
 }
 
-export interface CaptureSummary {
+interface CaptureSummary {
   readonly profiler: string;
   readonly profilerVersion: string;
   readonly formatVersion: string;
@@ -49,12 +51,6 @@ export interface CaptureSummary {
   readonly notes: Profile['notes'];
 }
 
-const profilerNames = {
-  nsys: 'Nsight Systems',
-  kineto: 'PyTorch profiler (Kineto)',
-  agent: 'Stepscope agent: steps only, give it together with a capture',
-} as const;
-
 export function summarizeCapture(profile: Profile): CaptureSummary {
   const { capture } = profile;
   const span = spanOf(profile);
@@ -63,7 +59,7 @@ export function summarizeCapture(profile: Profile): CaptureSummary {
   // this profiler closes are not worth a line each.
   const missing = abilities.filter(ability => !ability.recorded && worthMentioning(ability.table, profile));
   return {
-    profiler: profilerNames[capture.profiler],
+    profiler: profilers[capture.profiler].about,
     profilerVersion: capture.profilerVersion,
     formatVersion: capture.formatVersion,
     files: capture.files,
@@ -92,10 +88,7 @@ export function summarizeCapture(profile: Profile): CaptureSummary {
 
 function worthMentioning(table: TableName, profile: Profile): boolean {
   const always: TableName[] = ['kernels', 'copies', 'apiCalls', 'ranges', 'memoryEvents'];
-  const nsysOnly: TableName[] = ['osCalls', 'metricSamples'];
-  if (always.includes(table)) return true;
-  if (nsysOnly.includes(table)) return profile.capture.profiler === 'nsys';
-  return table === 'ops' && profile.capture.profiler === 'kineto';
+  return always.includes(table) || profilers[profile.capture.profiler].mayRecord.includes(table);
 }
 
 /** What the span is made of. Counters, allocations and graph creation are recorded outside the captured window too. */
@@ -133,12 +126,12 @@ function findMarkers(profile: Profile): MarkerInfo[] {
   const { ranges } = profile.tables;
   if (!ranges) return [];
   const counts = new Map<number, number>();
-  const names = ranges.name as unknown as Int32Array;
-  const kinds = ranges.kind as unknown as Uint8Array;
-  for (let row = 0; row < names.length; row++)
+  for (let row = 0 as Row<'ranges'>; row < ranges.length; row++) {
+    const name = ranges.name[row];
     // What the profiler drew on the GPU repeats what the thread marked.
-    if (names[row] !== NONE && kinds[row] !== RangeKind.gpuAnnotation)
-      counts.set(names[row], (counts.get(names[row]) ?? 0) + 1);
+    if (name !== NONE && ranges.kind[row] !== RangeKind.gpuAnnotation)
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
   const found = new Map<string, { -readonly [K in keyof MarkerInfo]: MarkerInfo[K] }>();
   for (const [id, count] of counts) {
     const text = profile.strings.text(id);

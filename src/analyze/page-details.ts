@@ -4,17 +4,22 @@ import { formatCount, formatDuration } from '../base/units.js';
 import { type FamilyId, familyOf } from '../catalog/kernels/families.js';
 import { type Phase, phases } from '../catalog/phases.js';
 import { summarize } from '../stats/summary.js';
-import type { Analyzer, AnyAnalysis } from './analysis.js';
+import type { Analysis, AnalysisResult, Analyzer, AnyAnalysis } from './analysis.js';
 import type { Block, Fact, FactsBlock, TableBlock } from './block.js';
-import { type FamilyRow, kernelFamilies } from './gpu/kernel-families.js';
+import type { FamilyRow } from './gpu/family-row.js';
+import { kernelFamilies } from './gpu/kernel-families.js';
 import type { IterationRow } from './inference/iterations.js';
 import { layers } from './inference/layers.js';
-import type { Ask } from './page.js';
+
+/** What an analysis gave, or undefined where the capture cannot answer. */
+export type Ask = <Row extends { readonly key: string }>(
+  analysis: Analysis<Row, AnalysisResult<Row>>,
+) => AnalysisResult<Row> | undefined;
 
 const MOST_FAMILIES = 10;
 const MOST_STEPS = 12;
 
-export function familiesTable(ask: Ask, phase: Phase | null): Block[] {
+export function pageFamilies(ask: Ask, phase: Phase | null): Block[] {
   const found = ask(kernelFamilies);
   if (!found) return [];
   const own = found.rows

@@ -1,9 +1,11 @@
 /** The page of `stepscope analyze`: the answer first, then the budget, the kernels, and a line for everything else. */
 import { plural } from '../base/units.js';
-import { capabilities, graphMode } from '../model/capabilities.js';
+import { capabilities } from '../catalog/capabilities.js';
+import { profilers } from '../catalog/profilers.js';
 import { distinctGpus } from '../model/distinct-gpus.js';
+import { graphMode } from '../model/graph-mode.js';
 import type { Profile } from '../model/profile.js';
-import type { Analysis, AnalysisResult, Analyzer, AnyAnalysis } from './analysis.js';
+import type { AnalysisResult, Analyzer, AnyAnalysis } from './analysis.js';
 import { NotRecorded } from './analysis.js';
 import type { Block, StatementBlock } from './block.js';
 import { brokenFile } from './broken-file.js';
@@ -15,22 +17,18 @@ import { type PhaseBudget, totalsByPhase } from './inference/budget-totals.js';
 import { budgetBars } from './inference/describe-budget.js';
 import { type IterationRow, iterationSpan, iterations } from './inference/iterations.js';
 import { stepBudget } from './inference/step-budget.js';
-import { familiesTable, moreFacts, stepsFacts } from './page-details.js';
+import type { Ask } from './page-details.js';
+import { moreFacts, pageFamilies, stepsFacts } from './page-details.js';
 import { phaseVerdict } from './verdict.js';
 
 const MOST_FINDINGS = 5;
 /** Budgets drawn in full; further phases get a sentence. */
 const MOST_BUDGETS = 2;
 
-/** What an analysis gave, or undefined where the capture cannot answer. */
-export type Ask = <Row extends { readonly key: string }>(
-  analysis: Analysis<Row, AnalysisResult<Row>>,
-) => AnalysisResult<Row> | undefined;
-
 export function describePage(analyzer: Analyzer, analyses: readonly AnyAnalysis[]): Block[] {
   const ask = askOf(analyzer);
   const steps = ask(iterations);
-  const { header, answer, phases, hidden } = describeAnswer(analyzer);
+  const { header, answer, phases, hidden } = describePageAnswer(analyzer);
   const opening: Block[] = [header, answer, findingsBlock(analyzer.get(findings), MOST_FINDINGS)];
   if (phases.length === 0) return opening;
   const inSteps = phases.filter(total => total.phase !== null);
@@ -39,7 +37,7 @@ export function describePage(analyzer: Analyzer, analyses: readonly AnyAnalysis[
   return [
     ...opening,
     ...shown.map(total => budgetBars(total, hidden, phases.length === 1)),
-    ...familiesTable(ask, main.phase),
+    ...pageFamilies(ask, main.phase),
     moreFacts(analyzer, analyses, main.phase),
     ...(steps && steps.rows.length > 0 ? [stepsFacts(steps.rows)] : []),
   ];
@@ -61,7 +59,7 @@ export const describeHeader = (analyzer: Analyzer): StatementBlock =>
   headerOf(analyzer.profile, askOf(analyzer)(iterations));
 
 /** What was captured and what holds it up, without the rest of the page. */
-export function describeAnswer(analyzer: Analyzer): {
+export function describePageAnswer(analyzer: Analyzer): {
   readonly header: StatementBlock;
   readonly answer: StatementBlock;
   /** Budgets by phase, the one that takes most time first; none where no GPU work was recorded. */
@@ -96,7 +94,7 @@ function headerOf(profile: Profile, steps: AnalysisResult<IterationRow> | undefi
   const parts = [
     capture.files.length === 1 ? capture.files[0] : plural(capture.files.length, 'file'),
     gpus > 0 ? `${gpus > 1 ? `${gpus} × ` : ''}${[...used].join(', ') || 'GPU'}` : 'no GPU work',
-    `${{ nsys: 'nsys', kineto: 'PyTorch profiler', agent: 'Stepscope agent' }[capture.profiler]} ${capture.profilerVersion}`.trim(),
+    `${profilers[capture.profiler].short} ${capture.profilerVersion}`.trim(),
     graphs,
     ...stepsParts(steps),
   ];

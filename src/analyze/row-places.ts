@@ -25,7 +25,7 @@ export const nameQuery = (name: string): string =>
   `name:"${name.slice(0, LONGEST_NAME).replace(/["\\]/g, '\\$&')}"`;
 
 /** Of long series the highest of each stretch, so that peaks stay. */
-export function spreadOf(header: string, rows: readonly AnyRow[], list: string, member: string): Spread {
+export function barsOf(header: string, rows: readonly AnyRow[], list: string, member: string): Spread {
   return {
     header,
     bars: rows.map(row => {

@@ -2,7 +2,7 @@
 import { formatDuration } from '../base/units.js';
 import type { AnyAnalysis, Field } from './analysis.js';
 import type { ColumnKind, TableBlock, TableColumn } from './block.js';
-import { placeOfRow, spreadOf } from './row-places.js';
+import { barsOf, placeOfRow } from './row-places.js';
 
 type AnyRow = Readonly<Record<string, unknown>>;
 
@@ -17,7 +17,7 @@ export function rowsTable(
   );
   const places = rows.map(placeOfRow);
   const spreads = Object.entries(analysis.fields as Record<string, Field>).flatMap(([name, field]) =>
-    field.drawn ? [spreadOf(field.header, rows, name, field.drawn)] : [],
+    field.drawn ? [barsOf(field.header, rows, name, field.drawn)] : [],
   );
   return {
     kind: 'table',
@@ -31,12 +31,13 @@ export function rowsTable(
   };
 }
 
-function column({ header, kind }: Field, rows: readonly AnyRow[], name: string): TableColumn {
-  if (kind === 'map-ns') return { header, kind: 'text', values: rows.map(row => largest(row[name])) };
-  if (kind === 'flag') return { header, kind: 'text', values: rows.map(row => (row[name] ? 'yes' : 'no')) };
-  if (kind === 'text') return { header, kind, values: rows.map(row => row[name] as string | null) };
+function column({ header, kind, priority }: Field, rows: readonly AnyRow[], name: string): TableColumn {
+  const said = priority === undefined ? { header } : { header, priority };
+  if (kind === 'map-ns') return { ...said, kind: 'text', values: rows.map(row => largest(row[name])) };
+  if (kind === 'flag') return { ...said, kind: 'text', values: rows.map(row => (row[name] ? 'yes' : 'no')) };
+  if (kind === 'text') return { ...said, kind, values: rows.map(row => row[name] as string | null) };
   return {
-    header,
+    ...said,
     kind: kind as ColumnKind,
     values: rows.map(row => (typeof row[name] === 'number' ? row[name] : Number.NaN)),
   };

@@ -3,7 +3,7 @@ import { formatCount, formatDuration } from '../base/units.js';
 import type { IdleCause } from '../catalog/idle-causes.js';
 import { idleCauses } from '../catalog/idle-causes.js';
 import { type FamilyId, familyOf } from '../catalog/kernels/families.js';
-import type { FamilyRow } from './gpu/kernel-families.js';
+import type { FamilyRow } from './gpu/family-row.js';
 import type { PhaseBudget } from './inference/budget-totals.js';
 
 /** From this share of the step on, a part is what holds it up. */

@@ -4,17 +4,3 @@ export interface ByteSource {
   /** Fills `into` from `position` on; returns how many bytes there were. */
   read(into: Uint8Array, position: number): number;
 }
-
-export class MemorySource implements ByteSource {
-  constructor(private readonly bytes: Uint8Array) {}
-
-  get size(): number {
-    return this.bytes.length;
-  }
-
-  read(into: Uint8Array, position: number): number {
-    const part = this.bytes.subarray(position, position + into.length);
-    into.set(part);
-    return part.length;
-  }
-}

@@ -1,16 +1,17 @@
 /**
  * Columns: typed arrays that can only be indexed by rows of their own table.
  *
- * The brand exists for the compiler alone. At run time a column is a plain typed array and a row a plain number,
- * so hot loops cost nothing.
+ * The brand exists for the compiler alone. At run time a column is a plain typed array and a row a plain number, so
+ * hot loops cost nothing: `for (let row = 0 as Row<'kernels'>; row < kernels.length; row++)`.
  */
 declare const tag: unique symbol;
-export type Brand<T, Name extends string> = T & { readonly [tag]: Name };
+/** Of several names: what fits each of them. */
+export type Brand<T, Name extends string> = T & { readonly [tag]: { readonly [N in Name]: true } };
 
 export type Column<Row extends number, Value> = { readonly length: number } & { readonly [R in Row]: Value };
 
-/** "No such row". Reference columns hold it where a link is missing; check before indexing. */
-export const NONE = -1;
+/** "No such row", of any table. Reference columns hold it where a link is missing; check before indexing. */
+export const NONE = -1 as number & { readonly [tag]: never };
 
 export type Storage = 'f64' | 'i32' | 'u32' | 'u8';
 export type AnyArray = Float64Array | Int32Array | Uint32Array | Uint8Array;
@@ -21,7 +22,7 @@ export function allocate(storage: Storage, length: number, shared = false): AnyA
   return wrap(storage, buffer, 0, length);
 }
 
-export function wrap(storage: Storage, buffer: ArrayBufferLike, offset: number, length: number): AnyArray {
+function wrap(storage: Storage, buffer: ArrayBufferLike, offset: number, length: number): AnyArray {
   switch (storage) {
     case 'f64':
       return new Float64Array(buffer, offset, length);
@@ -34,7 +35,7 @@ export function wrap(storage: Storage, buffer: ArrayBufferLike, offset: number, 
   }
 }
 
-export function bytesPerElement(storage: Storage): number {
+function bytesPerElement(storage: Storage): number {
   return storage === 'f64' ? 8 : storage === 'u8' ? 1 : 4;
 }
 

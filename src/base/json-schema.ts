@@ -1,18 +1,22 @@
 /** Words to write JSON Schemas with: every field has a type and says what it is. */
-export type Schema = { readonly [name: string]: SchemaPart };
-type SchemaPart = string | number | boolean | null | readonly SchemaPart[] | Schema;
-type Fields = Readonly<Record<string, Schema>>;
+export type JsonSchema = { readonly [name: string]: SchemaPart };
+type SchemaPart = string | number | boolean | null | readonly SchemaPart[] | JsonSchema;
+type Fields = Readonly<Record<string, JsonSchema>>;
 
-export const number = (description: string): Schema => ({ type: 'number', description });
-export const text = (description: string): Schema => ({ type: 'string', description });
-export const flag = (description: string): Schema => ({ type: 'boolean', description });
-export const list = (items: Schema, description: string): Schema => ({ type: 'array', items, description });
+export const number = (description: string): JsonSchema => ({ type: 'number', description });
+export const text = (description: string): JsonSchema => ({ type: 'string', description });
+export const flag = (description: string): JsonSchema => ({ type: 'boolean', description });
+export const list = (items: JsonSchema, description: string): JsonSchema => ({
+  type: 'array',
+  items,
+  description,
+});
 
 /** All fields are there unless it is said which. */
 export const object = (
   properties: Fields,
   required: readonly string[] = Object.keys(properties),
-): Schema => ({
+): JsonSchema => ({
   type: 'object',
   properties,
   required,
@@ -20,18 +24,18 @@ export const object = (
 });
 
 /** Any field may be absent unless it is named. */
-export const sparse = (properties: Fields, required: readonly string[] = []): Schema =>
+export const sparse = (properties: Fields, required: readonly string[] = []): JsonSchema =>
   object(properties, required);
 
 /** A field for each description, all made alike. */
 export const fieldsOf = (
-  make: (description: string) => Schema,
+  make: (description: string) => JsonSchema,
   descriptions: Readonly<Record<string, string>>,
-): Record<string, Schema> =>
+): Record<string, JsonSchema> =>
   Object.fromEntries(Object.entries(descriptions).map(([name, about]) => [name, make(about)]));
 
 /** A figure over requests, as src/model/bench-run.ts keeps it. */
-export const distribution = (description: string, byPercent: string): Schema => ({
+export const distribution = (description: string, byPercent: string): JsonSchema => ({
   ...sparse(
     {
       ...fieldsOf(number, {
@@ -48,7 +52,7 @@ export const distribution = (description: string, byPercent: string): Schema => 
 });
 
 /** A note, as src/base/notes.ts has them. */
-export const note = (meaning = 'what it means for the reader'): Schema =>
+export const note = (meaning = 'what it means for the reader'): JsonSchema =>
   object({
     code: text('kind of note'),
     severity: { enum: ['info', 'warning', 'loss'] },

@@ -20,7 +20,7 @@ const words: Readonly<Record<string, unknown>> = {
 };
 const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f' };
 
-export class NotALiteral extends Error {}
+class NotALiteral extends Error {}
 
 export function parsePythonLiteral(text: string): unknown {
   const reader = new LiteralReader(text);

@@ -2,18 +2,9 @@
  * The contract between what to capture and doing it. A plan is plain data: `plan-capture.ts` makes it from options and
  * facts without touching anything, it is printed, written as a script or as JSON, and whoever runs it follows `steps`.
  */
-import type { VersionNumbers } from './versions.js';
 
-export const presetNames = [
-  'trtllm-bench',
-  'trtllm-serve',
-  'vllm',
-  'sglang',
-  'tgi',
-  'nim',
-  'python',
-] as const;
-export type PresetName = (typeof presetNames)[number];
+import type { PresetName } from '../catalog/engine-programs.js';
+import type { VersionNumbers } from './versions.js';
 
 /** Both ends belong to it, as everywhere in Stepscope. */
 export interface IterationSpan {
@@ -60,7 +51,7 @@ export interface CaptureOptions {
 }
 
 /** What is known of the machine and the engine. Absent means unknown, never "no". */
-export interface CaptureFacts {
+export interface PlanFacts {
   /** What to call nsys; `nsys` when it is in PATH. */
   readonly nsys?: string;
   readonly nsysVersion?: VersionNumbers;
@@ -84,7 +75,7 @@ export interface AgentFacts {
   readonly installed?: string;
 }
 
-export type PlanSeverity = 'error' | 'warning' | 'note';
+type PlanSeverity = 'error' | 'warning' | 'note';
 
 export interface PlanWarning {
   readonly code: string;

@@ -1,15 +1,15 @@
 /** What will spoil a capture, said before it is taken. Each check is one question about the plan. */
 import { formatBytes } from '../base/units.js';
-import type { CaptureFacts, CaptureOptions, PlanEstimate, PlanWarning } from './capture-plan.js';
+import type { CaptureOptions, PlanEstimate, PlanFacts, PlanWarning } from './capture-plan.js';
 import type { EnginePart } from './engine-part.js';
 import type { Launch } from './launchers.js';
 import type { NsysFeatures } from './nsys-versions.js';
 import type { Program } from './read-command.js';
 import { formatVersion } from './versions.js';
 
-export interface Checked {
+interface Checked {
   readonly options: CaptureOptions;
-  readonly facts: CaptureFacts;
+  readonly facts: PlanFacts;
   readonly program: Program;
   readonly launch: Launch;
   readonly part: EnginePart;
@@ -82,7 +82,7 @@ function* theWindow({ options, part, program }: Checked): Iterable<PlanWarning> 
     yield warning(
       'whole-run',
       'The whole run would be recorded: loading, warm-up, all requests. Such reports are slow to open and hard to read.',
-      part.env.TLLM_PROFILE_START_STOP === undefined && /TensorRT/.test(program.engine)
+      program.engine.windowByVariable
         ? 'Give --iterations A-B, for example --iterations 100-150.'
         : 'Give --iterations A-B where the engine supports it, else --delay and --duration.',
     );
@@ -94,7 +94,7 @@ function* theWindow({ options, part, program }: Checked): Iterable<PlanWarning> 
     );
   if (!iterations) return;
   const first = iterations[0].first;
-  if (first < WARM_STEPS && program.engine !== 'vLLM')
+  if (first < WARM_STEPS && !program.engine.countsFromProfile)
     yield warning(
       'warm-up-inside',
       `Iteration ${first} is among the first ${WARM_STEPS}, which compile, tune and fill caches.`,

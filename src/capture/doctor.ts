@@ -1,6 +1,9 @@
 /** What a machine needs for captures, from facts to checks. Pure: the facts are handed in. */
 import { formatBytes } from '../base/units.js';
+import { packagedEngines } from '../catalog/engines.js';
 import { compareVersions } from './versions.js';
+
+const oneOf = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
 export interface DoctorFacts {
   readonly nsys: readonly { readonly path: string; readonly version: string }[];
@@ -22,9 +25,9 @@ export interface DoctorFacts {
   readonly ssh: boolean;
 }
 
-export type DoctorState = 'ok' | 'warn' | 'missing';
+type DoctorState = 'ok' | 'warn' | 'missing';
 
-export interface DoctorCheck {
+interface DoctorCheck {
   readonly id: string;
   readonly state: DoctorState;
   readonly text: string;
@@ -205,7 +208,7 @@ function pythonChecks({ python }: DoctorFacts): DoctorCheck[] {
       : {
           id: 'engines',
           state: 'missing',
-          text: 'no TensorRT-LLM, vLLM or SGLang here',
+          text: `no ${oneOf.format(packagedEngines.map(({ label }) => label))} here`,
           fix: 'activate the engine’s environment, or give capture --engine-version',
         },
   ];

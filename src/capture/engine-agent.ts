@@ -1,4 +1,6 @@
 /** Our agent inside the program: it finds the steps, marks them and opens the range round those asked for. */
+
+import { reportStem } from '../catalog/file-formats.js';
 import type { AgentFacts } from './capture-plan.js';
 import { type EnginePart, type EngineQuestion, PartBuilder } from './engine-part.js';
 
@@ -28,9 +30,7 @@ export function planAgent({ options, facts }: EngineQuestion, folder: string): E
     part.outputs.push({ kind: 'agent-sidecar', pattern: `${options.torchTrace}-rank-*.agent.json` });
   } else {
     // What nsys fills into its own names nobody fills in here; the agent adds the rank by itself.
-    const name = (options.output ?? 'trace')
-      .replace(/\.(nsys-rep|qdrep|sqlite)$/, '')
-      .replaceAll(/[-_.]?(rank)?%(q\{[^}]*\}|[hpn])/g, '');
+    const name = reportStem(options.output ?? 'trace').replaceAll(/[-_.]?(rank)?%(q\{[^}]*\}|[hpn])/g, '');
     part.variable('STEPSCOPE_SIDECAR', `${name}.agent.json`, 'batches, tokens and layers inside CUDA graphs');
     part.outputs.push({ kind: 'agent-sidecar', pattern: `${name}.agent.json` });
   }

@@ -1,7 +1,7 @@
 /** What an engine adds to a plan: its variables, its switches, how its capture range is opened and closed. */
 import type {
-  CaptureFacts,
   CaptureOptions,
+  PlanFacts,
   PlanOutput,
   PlanReason,
   PlanStep,
@@ -12,7 +12,7 @@ import type { Program } from './read-command.js';
 
 export interface EngineQuestion {
   readonly options: CaptureOptions;
-  readonly facts: CaptureFacts;
+  readonly facts: PlanFacts;
   readonly program: Program;
   readonly launch: Launch;
   /** Where its server is reached, without a slash at the end. */

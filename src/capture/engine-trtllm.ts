@@ -143,7 +143,7 @@ function planTorch(
 }
 
 /** `trace.json` → `trace-rank-0.json`; split at the last extension as TensorRT-LLM does: `t.json.gz` → `t.json-rank-0.gz`. */
-export function withRank(file: string, rank: string): string {
+function withRank(file: string, rank: string): string {
   const dot = file.lastIndexOf('.');
   return dot > file.lastIndexOf('/') + 1
     ? `${file.slice(0, dot)}-rank-${rank}${file.slice(dot)}`

@@ -24,7 +24,7 @@ export const bytesPerRow = {
 
 /** An export without events: names, processes, the machine. */
 export const EMPTY_EXPORT_BYTES = 250e3;
-export const REPORT_SHARE = 66 / 230;
+const REPORT_SHARE = 66 / 230;
 /**
  * The raw stream nsys writes first, with 60 kernels in it: 1.75 MB; with CPU samples, thread switches or OS calls
  * 2.03 GB, because the symbols of every library of PyTorch go along.
@@ -58,7 +58,7 @@ const slowing = {
 /** Added to a step launched op by op beside that, of its untraced time. */
 const extras = { gil: 0.5, osrt: 0.25, memory: 0.4, metrics: 0.1, sample: 0.3, backtrace: 1 } as const;
 
-export interface EstimateQuestion {
+interface EstimateQuestion {
   readonly options: CaptureOptions;
   readonly program: Program;
   readonly ranks: number;

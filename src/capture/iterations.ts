@@ -33,7 +33,7 @@ export function readIterations(text: string): IterationSpan[] {
 export const countIterations = (spans: readonly IterationSpan[]): number =>
   spans.reduce((sum, { first, last }) => sum + last - first + 1, 0);
 
-export type EndRule = 'included' | 'left-out' | 'unknown';
+type EndRule = 'included' | 'left-out' | 'unknown';
 
 /** `cpp`: the TensorRT engine backend, whose end has always been included. */
 export function endRule(version: VersionNumbers | undefined, cpp: boolean): EndRule {

@@ -27,7 +27,7 @@ export interface CaptureCheck {
   readonly fix?: string;
 }
 
-export interface CaptureVerdict {
+interface CaptureVerdict {
   readonly checks: readonly CaptureCheck[];
   /** What to run instead, where a flag or variable puts it right. */
   readonly corrected?: Correctable;

@@ -5,7 +5,7 @@
  */
 import { UserError } from '../base/user-error.js';
 
-export type LauncherKind = 'mpirun' | 'srun' | 'torchrun';
+type LauncherKind = 'mpirun' | 'srun' | 'torchrun';
 
 export interface Launch {
   readonly kind: LauncherKind | 'none';

@@ -3,7 +3,7 @@ import type { CaptureOptions, PlanReason } from './capture-plan.js';
 import type { EnginePart } from './engine-part.js';
 import type { NsysFeatures } from './nsys-versions.js';
 
-export interface NsysQuestion {
+interface NsysQuestion {
   readonly options: CaptureOptions;
   readonly features: NsysFeatures;
   readonly part: EnginePart;

@@ -1,13 +1,14 @@
 /** From options and facts to a plan. Pure: what it needs to know of the machine is handed in. */
 import { UserError } from '../base/user-error.js';
+import { type PresetName, presets } from '../catalog/engine-programs.js';
+import { reportStem } from '../catalog/file-formats.js';
 import type {
-  CaptureFacts,
   CaptureOptions,
   CapturePlan,
+  PlanFacts,
   PlanOutput,
   PlanReason,
   PlanStep,
-  PresetName,
 } from './capture-plan.js';
 import { checkPlan } from './checks.js';
 import { planNim, planPython, planTgi } from './engine-others.js';
@@ -32,11 +33,10 @@ const engines: Readonly<Record<PresetName, (question: EngineQuestion) => EngineP
   python: planPython,
 };
 
-const defaultPort: Readonly<Partial<Record<PresetName, number>>> = { sglang: 30000, tgi: 3000 };
 /** Loading a large model takes its time. */
 const READY_TIMEOUT_S = 1800;
 
-export function planCapture(options: CaptureOptions, facts: CaptureFacts = {}): CapturePlan {
+export function planCapture(options: CaptureOptions, facts: PlanFacts = {}): CapturePlan {
   if (options.command.length === 0)
     throw new UserError(
       'usage',
@@ -45,8 +45,7 @@ export function planCapture(options: CaptureOptions, facts: CaptureFacts = {}): 
     );
   const launch = readLaunch(options.command);
   const program = readProgram(launch.program, options.preset);
-  const url =
-    options.serverUrl ?? `http://${program.address ?? `localhost:${defaultPort[program.preset] ?? 8000}`}`;
+  const url = options.serverUrl ?? `http://${program.address ?? `localhost:${presets[program.preset].port}`}`;
   const part = engines[program.preset]({ options, facts, program, launch, url });
   const features = nsysFeatures(facts.nsysVersion);
   const graphTrace = options.graphTrace ?? 'node';
@@ -109,7 +108,7 @@ export function planCapture(options: CaptureOptions, facts: CaptureFacts = {}): 
   ];
   return {
     preset: program.preset,
-    engine: program.engine,
+    engine: program.engine.label,
     profiler: part.torchInstead ? 'torch' : 'nsys',
     server: program.server,
     command: [...before, ...wrapped, ...launch.program, ...part.args],
@@ -139,7 +138,7 @@ export function planCapture(options: CaptureOptions, facts: CaptureFacts = {}): 
 
 /** nsys adds the extension; a name that has it already would lose it in the reports of several ranges. */
 function outputName(asked: string, rankVariable: string | undefined): string {
-  const name = asked.replace(/\.(nsys-rep|qdrep|sqlite)$/, '');
+  const name = reportStem(asked);
   if (rankVariable === undefined || name.includes('%q{') || name.includes('%p')) return name;
   return `${name}.rank%q{${rankVariable}}`;
 }

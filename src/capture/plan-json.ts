@@ -2,7 +2,7 @@
 import type { CapturePlan } from './capture-plan.js';
 import { commandText } from './plan-text.js';
 
-export const CAPTURE_PLAN_SCHEMA = 'stepscope-capture-plan/1';
+const CAPTURE_PLAN_SCHEMA = 'stepscope-capture-plan/1';
 
 export const planDocument = (plan: CapturePlan): unknown => ({
   schema: CAPTURE_PLAN_SCHEMA,

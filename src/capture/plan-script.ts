@@ -9,7 +9,7 @@ import { isPython } from './launchers.js';
 import { stepText } from './plan-text.js';
 import { shellAssignment, shellQuote } from './shell-quote.js';
 
-export interface ScriptOptions {
+interface ScriptOptions {
   readonly force: boolean;
   /** The version of our agent, where the machine that runs the script may have one installed. */
   readonly agentVersion?: string;

@@ -7,7 +7,7 @@ export const RECIPE_SCHEMA = 'stepscope-recipe/1';
 export const RECIPE_ENDING = '.recipe.json';
 export const MOST_RECIPE_BYTES = 1 << 20;
 
-export interface RecipeOutput {
+interface RecipeOutput {
   /** Name without a folder. */
   readonly name: string;
   readonly bytes: number;

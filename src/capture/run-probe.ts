@@ -1,13 +1,13 @@
 /** Asks a program something: no shell, a time limit, and a missing program is an answer, not an error. */
 import { execFile } from 'node:child_process';
 
-export interface Answer {
+interface Answer {
   readonly found: boolean;
   readonly ok: boolean;
   readonly stdout: string;
 }
 
-export type Probe = (program: string, args: readonly string[]) => Promise<Answer>;
+type Probe = (program: string, args: readonly string[]) => Promise<Answer>;
 
 const TIMEOUT_MS = 10_000;
 const MOST_BYTES = 1 << 20;
@@ -41,19 +41,19 @@ for name in sys.argv[1:]:
 print(json.dumps(out))
 `;
 
-export const pythonPackages = [
+import { packagedEngines } from '../catalog/engines.js';
+
+const packages = [
   'torch',
-  'tensorrt_llm',
-  'vllm',
-  'sglang',
+  ...packagedEngines.map(engine => engine.package),
   'flashinfer-python',
   'transformers',
-] as const;
+];
 
 /** Undefined without Python; a package that is not there is not in it. */
 export async function pythonVersions(probe: Probe): Promise<Record<string, string> | undefined> {
   for (const python of ['python3', 'python']) {
-    const { ok, stdout } = await probe(python, ['-c', VERSIONS, ...pythonPackages]);
+    const { ok, stdout } = await probe(python, ['-c', VERSIONS, ...packages]);
     if (!ok) continue;
     try {
       return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Record<string, string>;

@@ -1,4 +1,5 @@
 /** What to do about a finding, by engine. Settings are named as the engines' own documentation names them. */
+import { engines } from './engines.js';
 export interface AdviceText {
   /** `any`, or the engine as the step markers name it. */
   readonly engine: string;
@@ -6,9 +7,9 @@ export interface AdviceText {
 }
 
 const any = (text: string): AdviceText => ({ engine: 'any', text });
-const trtllm = (text: string): AdviceText => ({ engine: 'TensorRT-LLM', text });
-const vllm = (text: string): AdviceText => ({ engine: 'vLLM', text });
-const sglang = (text: string): AdviceText => ({ engine: 'SGLang', text });
+const trtllm = (text: string): AdviceText => ({ engine: engines.trtllm.label, text });
+const vllm = (text: string): AdviceText => ({ engine: engines.vllm.label, text });
+const sglang = (text: string): AdviceText => ({ engine: engines.sglang.label, text });
 
 export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
   'launch-overhead': [

@@ -11,15 +11,24 @@ export interface BenchMetric {
   /** `rate`: per second; `ns`: nanoseconds. */
   readonly kind: 'rate' | 'ns';
   readonly better: 'higher' | 'lower';
+  /** Of its column: see TableColumn. */
+  readonly priority?: number;
   of(run: BenchRun): number | undefined;
 }
 
-const rate = (id: string, header: string, about: string, of: BenchMetric['of']): BenchMetric => ({
+const rate = (
+  id: string,
+  header: string,
+  about: string,
+  of: BenchMetric['of'],
+  priority?: number,
+): BenchMetric => ({
   id,
   header,
   about,
   kind: 'rate',
   better: 'higher',
+  priority,
   of,
 });
 
@@ -32,18 +41,19 @@ const latencyWords: Readonly<Record<LatencyName, readonly [header: string, about
 
 const latency = (name: LatencyName): BenchMetric[] => {
   const [header, about] = latencyWords[name];
-  const metric = (stat: string, of: BenchMetric['of']): BenchMetric => ({
+  const metric = (stat: string, of: BenchMetric['of'], priority?: number): BenchMetric => ({
     id: `${name}${stat[0].toUpperCase()}${stat.slice(1)}Ns`,
     header: `${header} ${stat}`,
     about: `${about}: ${stat === 'mean' ? 'mean' : `percentile ${stat.slice(1)}`}`,
     kind: 'ns',
     better: 'lower',
+    priority,
     of,
   });
   return [
     metric('mean', run => run.latency[name]?.meanNs),
-    metric('p50', run => run.latency[name]?.percentilesNs['50']),
-    metric('p99', run => run.latency[name]?.percentilesNs['99']),
+    metric('p50', run => run.latency[name]?.percentilesNs['50'], -5),
+    metric('p99', run => run.latency[name]?.percentilesNs['99'], -2),
   ];
 };
 
@@ -77,6 +87,7 @@ export const benchMetrics: readonly BenchMetric[] = [
     'Gen tok/s/user',
     'mean over requests of answer tokens over the time after the first',
     run => run.throughput.generationSpeedPerUser,
+    -4,
   ),
   rate(
     'outputTokensPerSecondPerGpu',
@@ -90,6 +101,7 @@ export const benchMetrics: readonly BenchMetric[] = [
     about: 'first request sent to last one answered',
     kind: 'ns',
     better: 'lower',
+    priority: -4,
     of: run => run.durationNs,
   },
 ];

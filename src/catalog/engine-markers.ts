@@ -2,6 +2,8 @@
  * How inference engines mark their steps, as NVTX ranges or profiler annotations, and what each marker says. Each
  * grammar names where it was read. A user's own pattern uses the same group names.
  */
+
+import { engines } from './engines.js';
 import { isPhase, type Phase } from './phases.js';
 
 /** What a marker says about its step; what it does not say is absent. */
@@ -35,13 +37,13 @@ type Groups = Readonly<Record<string, string | undefined>>;
 
 export const markerGrammars: readonly MarkerGrammar[] = [
   {
-    engine: 'TensorRT-LLM',
+    engine: engines.trtllm.label,
     pattern:
       /^\[Executor\] _forward_step(?: (?<iteration>\d+))?: (?<context>\d+) ctx reqs(?:, (?<contextTokens>\d+) ctx tokens)?, (?<generation>\d+) gen reqs$/,
     source: 'tensorrt_llm/_torch/pyexecutor/py_executor.py, all four shapes from 0.17 on',
   },
   {
-    engine: 'vLLM',
+    engine: engines.vllm.label,
     pattern:
       /^execute_(?:(?<tokens>\d+)_)?context_(?<context>\d+)\((?<contextSums>[^)]*)\)_generation_(?<generation>\d+)\((?<generationSums>[^)]*)\)$/,
     source:
@@ -60,24 +62,24 @@ export const markerGrammars: readonly MarkerGrammar[] = [
     },
   },
   {
-    engine: 'SGLang',
+    engine: engines.sglang.label,
     pattern: /^step\[(?<phase>[A-Za-z_]+)(?<rest>(?: [a-z_]+=\d+)*)\]$/,
     source: 'sglang/srt/model_executor/model_runner.py; with roofline_annotations the c_ and g_ sums follow',
     read: ({ phase = '', rest = '' }) => readSglang(phase.toLowerCase(), pairs(rest)),
   },
   {
-    engine: 'ATOM',
+    engine: engines.atom.label,
     pattern: /^(?<phase>prefill|decode)\[bs=(?<batch>\d+)(?:\/(?<padded>\d+))? tok=(?<tokens>\d+)[^\]]*/,
     source: 'AMD ATOM model runner; a second number after bs= is the padded batch of the graph',
   },
   {
-    engine: 'stepscope agent',
+    engine: engines.agent.label,
     pattern:
       /^stepscope\.step (?<iteration>\d+) ctx=(?<context>\d+)\/(?<contextTokens>\d+) gen=(?<generation>\d+)\/(?<generationTokens>\d+)(?: kv=(?<generationKv>\d+))?$/,
     source: 'our own agent: requests/tokens of prefill and of decode',
   },
   {
-    engine: 'PyTorch',
+    engine: engines.pytorch.label,
     pattern: /^ProfilerStep#(?<iteration>\d+)$/,
     source: 'torch/profiler/profiler.py',
     generic: true,
@@ -141,7 +143,7 @@ function readSglang(mode: string, p: Record<string, string>): StepFacts {
 }
 
 /** Numbers from the groups of a pattern, and the phase where counts or the marker itself tell it. */
-export function factsOf(groups: Groups): StepFacts {
+function factsOf(groups: Groups): StepFacts {
   const number = (name: string) => (groups[name] === undefined ? undefined : Number(groups[name]));
   const told = groups.phase === undefined ? undefined : phaseWord(groups.phase);
   const batch = number('batch');

@@ -33,5 +33,5 @@ export const gpuMetrics: readonly GpuMetric[] = [
   { id: 'sys-clock', label: 'system clock', pattern: /^SYS Clock/, unit: 'Hz', onlyWhileBusy: false },
 ];
 
-export const findMetric = (name: string): GpuMetric | undefined =>
+export const findGpuMetric = (name: string): GpuMetric | undefined =>
   gpuMetrics.find(metric => metric.pattern.test(name));

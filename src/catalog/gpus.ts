@@ -14,7 +14,7 @@ export function findGpu(name: string): GpuPeak | undefined {
   return gpuPeaks.find(peak => peak.pattern.test(printed));
 }
 
-export interface Figure<T> {
+interface Figure<T> {
   readonly value: T;
   readonly from: 'file' | 'catalogue';
 }

@@ -4,7 +4,7 @@
  */
 import type { IdleCause } from './idle-causes.js';
 
-export interface HostActivity {
+interface HostActivity {
   readonly cause: IdleCause;
   readonly pattern: RegExp;
   readonly source: string;

@@ -5,7 +5,7 @@
  */
 const ITERATION = /\biter = (\d{1,15}), global_rank = (\d{1,9}), rank = \d{1,9},/;
 
-export interface SeenIteration {
+interface SeenIteration {
   readonly iteration: number;
   readonly globalRank: number;
 }

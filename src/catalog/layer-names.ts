@@ -1,5 +1,5 @@
 /** How ranges, module annotations and Python frames name a model's layers. */
-export interface LayerName {
+interface LayerName {
   readonly layer: number;
   /** What of the layer: `attn`, `mlp.gate`; empty for the whole. */
   readonly part: string;

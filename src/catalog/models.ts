@@ -2,7 +2,7 @@
  * Well-known models in the form of their Hugging Face config.json, with only the fields that decide how much a
  * step computes and reads. For any other model, or another quantization, the model's own config.json serves.
  */
-export interface ModelPreset {
+interface ModelPreset {
   readonly id: string;
   readonly aliases: readonly string[];
   readonly config: Readonly<Record<string, unknown>>;

@@ -6,7 +6,7 @@ import { describePage } from '../analyze/page.js';
 import type { Profile } from '../model/profile.js';
 import { rowsAsCsv } from '../report/analysis-json.js';
 import { text } from '../report/text.js';
-import { emit, type Part, type Result } from './emit.js';
+import { emit, type Result, type ResultPart } from './emit.js';
 import type { Output } from './output.js';
 import { analyzeDocument, runAll, tellLosses } from './profile-of.js';
 
@@ -53,7 +53,7 @@ export async function showPage(profile: Profile, output: Output, settings: Setti
   tellLosses(profile, output);
 }
 
-function partOf(outcome: Outcome, output: Output): Part[] {
+function partOf(outcome: Outcome, output: Output): ResultPart[] {
   const { id } = outcome.analysis;
   if (outcome.status === 'ok')
     return [{ id, content: () => rowsAsCsv(outcome.analysis, outcome.result.rows) }];

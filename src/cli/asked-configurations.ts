@@ -2,6 +2,7 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { UserError } from '../base/user-error.js';
+import { withoutEndings } from '../catalog/file-formats.js';
 
 export interface AskedConfiguration {
   readonly name: string;
@@ -36,16 +37,12 @@ const noFiles = (text: string) =>
     'Write NAME=FILE,FILE for repeats of one configuration.',
   );
 
-const ENDINGS = /(\.(sqlite|json|nsys-rep|gz|trace|pt))+$/i;
-
 /** The file's own name; with as many folders before it as it takes to tell them apart. */
 export function distinctNames(
   given: readonly { readonly name: string | undefined; readonly file: string }[],
 ): string[] {
   const parts = given.map(({ file }) =>
-    path
-      .resolve(file)
-      .replace(ENDINGS, '')
+    withoutEndings(path.resolve(file))
       .split(path.sep)
       .filter(part => part !== ''),
   );

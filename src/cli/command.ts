@@ -23,7 +23,8 @@ export interface Command<Names extends OptionName = OptionName> {
   readonly overwrites?: true;
   /** Where exit codes are answers, mistakes and bugs have codes of their own. */
   readonly failures?: { readonly mistake: number; readonly bug: number };
-  run(call: Call<Names>): Promise<number>;
+  /** `all`: every command there is, for the one that completes them. */
+  run(call: Call<Names>, all: () => Promise<readonly Command[]>): Promise<number>;
 }
 
 export interface Call<Names extends OptionName = OptionName> {

@@ -5,7 +5,7 @@ import { options } from './options.js';
 import { optionsOf } from './read-call.js';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
-export type Shell = (typeof shells)[number];
+type Shell = (typeof shells)[number];
 
 export const completionScript = (shell: Shell, commands: readonly Command[]): string =>
   ({ bash, zsh, fish })[shell](commands);

@@ -38,14 +38,14 @@ export interface Result {
   text?(context: RenderContext): string;
   markdown?(): string;
   /** Results with files of their own, where `-o` names a prefix; undefined where this format has one file. */
-  parts?(format: FormatId): readonly Part[] | undefined;
+  parts?(format: FormatId): readonly ResultPart[] | undefined;
   /** Rows to show to people, and the option that gives everything. */
   readonly shown?: Pick<RenderContext, 'rowLimit' | 'allColumns'>;
   /** Largest page. */
   readonly maxBytes?: number;
 }
 
-export interface Part {
+export interface ResultPart {
   readonly id: string;
   content(): string;
 }
@@ -68,7 +68,7 @@ export async function emit(
 }
 
 /** A single result may have the very file that was named; several have its name before theirs. */
-function partFiles(parts: readonly Part[], file: string, format: FormatId): string[] {
+function partFiles(parts: readonly ResultPart[], file: string, format: FormatId): string[] {
   const ending = `.${extensions[format]}`;
   if (parts.length === 1 && file.endsWith(ending)) return [file];
   const prefix = file.endsWith(ending) ? file.slice(0, -ending.length) : file;

@@ -1,4 +1,4 @@
-/** What commands say about themselves, for the terminal and for docs/commands.md. */
+/** What commands say about themselves. */
 import type { Command } from './command.js';
 import type { Option } from './option.js';
 import { options } from './options.js';
@@ -38,51 +38,11 @@ export function commandList(commands: readonly Command[]): string {
   return commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`).join('\n');
 }
 
-/** docs/commands.md: the same data as help, on one page. */
-export function commandsPage(commands: readonly Command[]): string {
-  const list = commands.map(({ name, summary }) => `| [\`${name}\`](#${anchor(name)}) | ${cell(summary)} |`);
-  return `# Commands
-
-This page is made from the commands' own help. \`stepscope COMMAND --help\` says the same. \`stepscope FILE…\` means \`stepscope analyze FILE…\`. \`stepscope completion bash\` prints a script that completes commands and options (also for zsh and fish).
-
-Results come as a table for the terminal unless another format is asked for, with its own option (\`--json\`) or by name (\`--format json\`). \`-o FILE\` writes to a file, and its ending chooses the format where none is asked for.
-
-| Command | What it does |
-|---|---|
-${list.join('\n')}
-
-${commands.map(commandSection).join('\n')}`;
-}
-
-function commandSection(command: Command): string {
-  const rows = optionLines(command).map(
-    ([spelling, meaning]) => `| \`${cell(spelling)}\` | ${cell(meaning)} |`,
-  );
-  const formats = command.formats?.length ? `\nFormats: ${command.formats.join(', ')}.\n` : '';
-  const examples = command.examples.map(([line, meaning]) => `# ${meaning}\n${line}`);
-  return `## ${command.name}
-
-${command.summary}
-
-\`\`\`
-${usageLines(command).join('\n')}
-\`\`\`
-${formats}
-| Option | Meaning |
-|---|---|
-${rows.join('\n')}
-
-\`\`\`bash
-${examples.join('\n')}
-\`\`\`
-`;
-}
-
-const usageLines = ({ name, usage }: Command): string[] =>
+export const usageLines = ({ name, usage }: Command): string[] =>
   usage.map(line => `stepscope ${name}${line === '' ? '' : ` ${line}`}`);
 
 /** Options and what else must be known, as help lists them. */
-function optionLines(command: Command): (readonly [spelling: string, meaning: string])[] {
+export function optionLines(command: Command): (readonly [spelling: string, meaning: string])[] {
   const own = optionsOf(command).map(name => {
     const option: Option<unknown> = options[name];
     const choices = option.choices ? `: ${option.choices.join(', ')}` : '';
@@ -92,8 +52,5 @@ function optionLines(command: Command): (readonly [spelling: string, meaning: st
   return [...(command.notes ?? []), ...own, ['-h, --help', 'this text']];
 }
 
-export const spellingOf = ({ flag, short, valueName }: Option<unknown>): string =>
+const spellingOf = ({ flag, short, valueName }: Option<unknown>): string =>
   `${short ? `-${short}, ` : ''}--${flag}${valueName ? ` ${valueName}` : ''}`;
-
-const anchor = (name: string) => name.replaceAll(' ', '-');
-const cell = (text: string) => text.replaceAll('|', '\\|');

@@ -3,12 +3,21 @@ import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { createRequire } from 'node:module';
 import * as path from 'node:path';
+import type { Block } from '../analyze/block.js';
 import { composeBlocks } from '../report/html/compose.js';
+import type { Cutter } from '../report/html/limits.js';
 import { type Assets, fitPage } from '../report/html/page.js';
-import type { Result } from './emit.js';
+import type { Report } from '../report/html/sections.js';
 import { version } from './version.js';
 
-export const htmlPage = ({ blocks, page, maxBytes }: Result): string =>
+interface PageSource {
+  blocks(): readonly Block[];
+  /** Where a page says more than its blocks. */
+  page?(cutter: Cutter): Report;
+  readonly maxBytes?: number;
+}
+
+export const htmlPage = ({ blocks, page, maxBytes }: PageSource): string =>
   fitPage(cutter => page?.(cutter) ?? composeBlocks(blocks(), cutter), pageAssets(), maxBytes);
 
 function pageAssets(): Assets {

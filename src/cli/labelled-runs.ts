@@ -1,6 +1,7 @@
 /** Runs in order, each with a label: baselines that were saved, and files by their names. */
 import * as fs from 'node:fs';
 import * as path from 'node:path';
+import { withoutEndings } from '../catalog/file-formats.js';
 import type { LabelledRun } from '../gate/trend.js';
 import { cleanText } from '../run/collect-facts.js';
 import { readBaselines } from './baselines-file.js';
@@ -28,7 +29,7 @@ export async function runsOfFiles(
       label: isLabelled ? argument.slice(0, at) : undefined,
     };
   });
-  const stem = (file: string) => path.basename(file).replace(/\.(sqlite|json|nsys-rep)(\.gz)?$|\.gz$/i, '');
+  const stem = (file: string) => withoutEndings(path.basename(file));
   const stems = named.map(({ file }) => stem(file));
   const runs: LabelledRun[] = [];
   for (const [i, { file, label }] of named.entries()) {

@@ -44,7 +44,7 @@ export async function runCommand(args: readonly string[], output: Output): Promi
     }
     // A file alone is to be analyzed: then no word of it names a command.
     const own = words[0] === name.split(' ')[0] ? words.slice(name.split(' ').length) : words;
-    return await command.run(readCall(command, own, output));
+    return await command.run(readCall(command, own, output), allCommands);
   } catch (error) {
     output.clearProgress();
     if (error instanceof UserError) {

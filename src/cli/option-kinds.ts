@@ -5,12 +5,12 @@ import { readSpans, type Span } from '../base/spans.js';
 import { UserError } from '../base/user-error.js';
 import { findModel, modelPresets } from '../catalog/models.js';
 import { type Lengths, readLengths, renewedLengths } from '../stats/lengths.js';
-import { type Kind, notThat } from './option.js';
+import { notThat, type ValueKind } from './option.js';
 
-export const text: Kind<string> = { read: given => given };
+export const anyText: ValueKind<string> = { read: given => given };
 
 /** `a,b,c`; empty parts are passed over. */
-export const names: Kind<readonly string[]> = {
+export const names: ValueKind<readonly string[]> = {
   read: given =>
     given
       .split(',')
@@ -18,7 +18,7 @@ export const names: Kind<readonly string[]> = {
       .filter(name => name !== ''),
 };
 
-export function whole(least = 1, most = 1e7): Kind<number> {
+export function whole(least = 1, most = 1e7): ValueKind<number> {
   return {
     read(given, flag) {
       const number = /^\d{1,10}$/.test(given) ? Number(given) : Number.NaN;
@@ -29,7 +29,7 @@ export function whole(least = 1, most = 1e7): Kind<number> {
 }
 
 /** A size in millions or billions of bytes, given without its unit: the option's name for values has it. */
-export function size(unit: 'MB' | 'GB', most: number): Kind<number> {
+export function sizeIn(unit: 'MB' | 'GB', most: number): ValueKind<number> {
   const bytes = unit === 'MB' ? 1e6 : 1e9;
   return {
     read(given, flag) {
@@ -41,7 +41,7 @@ export function size(unit: 'MB' | 'GB', most: number): Kind<number> {
 }
 
 /** `2%`. `bare`: what a number alone meant to this option in the last version. */
-export function percentage(bare: 'percent' | 'share', least = 0): Kind<number> {
+export function percentage(bare: 'percent' | 'share', least = 0): ValueKind<number> {
   return {
     read(given, flag) {
       const match = /^(\d+(?:\.\d+)?)%$/.exec(given.trim());
@@ -61,7 +61,7 @@ export function percentage(bare: 'percent' | 'share', least = 0): Kind<number> {
 const MOST_SECONDS = 7 * 24 * 3600;
 
 /** `60s`, `500ms`, `2min`; bare numbers are seconds. In nanoseconds. */
-export const duration: Kind<number> = {
+export const duration: ValueKind<number> = {
   read(given, flag) {
     const match = /^(\d{1,9}(?:\.\d{1,9})?)(ms|s|min|h)?$/.exec(given);
     const unit = { ms: 0.001, s: 1, min: 60, h: 3600 }[match?.[2] ?? 's']!;
@@ -72,7 +72,7 @@ export const duration: Kind<number> = {
 };
 
 /** `3,10-20`: both ends belong to a span. */
-export const spans: Kind<readonly Span[]> = {
+export const spans: ValueKind<readonly Span[]> = {
   read(given, flag) {
     const found = readSpans(given);
     if (found) return found;
@@ -84,7 +84,7 @@ export const spans: Kind<readonly Span[]> = {
 const UNIT_NS: Readonly<Record<string, number>> = { ns: 1, us: 1e3, µs: 1e3, ms: 1e6, s: 1e9 };
 
 /** `0.8s-1.5s`, `800ms-`, `-2ms-3ms`; bare numbers are nanoseconds. Times are those the reports print. */
-export const timeWindow: Kind<{ fromNs: number; toNs: number }> = {
+export const timeWindow: ValueKind<{ fromNs: number; toNs: number }> = {
   read(given, flag) {
     const time = '(-?\\d+(?:\\.\\d+)?)(ns|us|µs|ms|s)?';
     const match = new RegExp(`^(?:${time})?\\s*[-/]\\s*(?:${time})?$`).exec(given.trim());
@@ -101,12 +101,12 @@ export const timeWindow: Kind<{ fromNs: number; toNs: number }> = {
   },
 };
 
-export const lengths: Kind<Lengths> = {
+export const lengths: ValueKind<Lengths> = {
   read: (given, flag) => readLengths(flag, given),
   renewed: renewedLengths,
 };
 
-export function oneOf<const Choice extends string>(choices: readonly Choice[]): Kind<Choice> {
+export function oneOf<const Choice extends string>(choices: readonly Choice[]): ValueKind<Choice> {
   return {
     choices,
     read(given, flag) {
@@ -121,7 +121,7 @@ export function oneOf<const Choice extends string>(choices: readonly Choice[]): 
   };
 }
 
-export const pattern: Kind<RegExp> = {
+export const pattern: ValueKind<RegExp> = {
   read(given, flag) {
     try {
       return new RegExp(given);
@@ -139,7 +139,7 @@ export const pattern: Kind<RegExp> = {
 const MOST_JSON_BYTES = 4e6;
 
 /** A small file of JSON, read and understood. */
-export function jsonFile<Value>(understand: (json: unknown) => Value): Kind<Value> {
+export function jsonFile<Value>(understand: (json: unknown) => Value): ValueKind<Value> {
   return {
     read(file, flag) {
       let json: unknown;
@@ -159,7 +159,7 @@ export function jsonFile<Value>(understand: (json: unknown) => Value): Kind<Valu
 }
 
 /** A file in Hugging Face's form, or the name of a preset. */
-export const model: Kind<Json> = {
+export const model: ValueKind<Json> = {
   read(given, flag) {
     const preset = findModel(given);
     if (preset && !fs.existsSync(given)) return preset.config as Json;

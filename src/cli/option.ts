@@ -5,7 +5,7 @@
 import { UserError } from '../base/user-error.js';
 
 /** How the text of a value becomes a value. */
-export interface Kind<Value> {
+export interface ValueKind<Value> {
   read(text: string, flag: string): Value;
   /** All there are, where there are few. */
   readonly choices?: readonly string[];
@@ -14,7 +14,7 @@ export interface Kind<Value> {
 }
 
 /** A spelling of the last version: still understood, with a word about it. */
-export interface OldSpelling {
+interface OldSpelling {
   readonly flag: string;
   /** Only values like this: the flag has another meaning today. */
   readonly when?: RegExp;
@@ -43,23 +43,23 @@ function spelled(spelling: string): { flag: string; short?: string; valueName?: 
   return { flag, ...(short ? { short } : {}), ...(valueName ? { valueName } : {}) };
 }
 
-export function flag(spelling: string, meaning: string, ...was: OldSpelling[]): Option<boolean> {
+export function toggle(spelling: string, meaning: string, ...was: OldSpelling[]): Option<boolean> {
   return { ...spelled(spelling), meaning, was, read: texts => texts.length > 0 };
 }
 
 /** Given twice, the last one counts. */
 export function value<Value>(
   spelling: string,
-  kind: Kind<Value>,
+  kind: ValueKind<Value>,
   meaning: string,
   ...was: OldSpelling[]
 ): Option<Value | undefined> {
   return valued(spelling, kind, meaning, was, values => values.at(-1));
 }
 
-export function list<Value>(
+export function repeated<Value>(
   spelling: string,
-  kind: Kind<Value>,
+  kind: ValueKind<Value>,
   meaning: string,
   ...was: OldSpelling[]
 ): Option<readonly Value[]> {
@@ -78,7 +78,7 @@ export function withDefault<Value>(
 
 function valued<Value, Result>(
   spelling: string,
-  kind: Kind<Value>,
+  kind: ValueKind<Value>,
   meaning: string,
   was: readonly OldSpelling[],
   take: (values: readonly Value[]) => Result,

@@ -2,8 +2,8 @@
  * Every option of every command, once. A command names those it takes and gets their values, typed; help, completion and
  * docs/commands.md are made from the same lines.
  */
-import { presetNames } from '../capture/capture-plan.js';
 import { readIterations } from '../capture/iterations.js';
+import { presetNames } from '../catalog/engine-programs.js';
 import { parseUserRules } from '../catalog/kernels/user-rules.js';
 import { phases } from '../catalog/phases.js';
 import { parsePolicy } from '../catalog/policy.js';
@@ -13,17 +13,17 @@ import { readLevels } from '../load/level.js';
 import { apis } from '../load/target.js';
 import { readExpertTime } from '../moe/cost/expert-time.js';
 import { mappingFormats, readMappingFormat } from '../moe/placement/export-mapping.js';
-import { flag, list, type ValueOf, value, withDefault } from './option.js';
+import { repeated, toggle, type ValueOf, value, withDefault } from './option.js';
 import * as kinds from './option-kinds.js';
 
-const { text, names, whole, percentage, duration, spans, lengths, oneOf } = kinds;
+const { anyText: text, names, whole, percentage, duration, spans, lengths, oneOf } = kinds;
 
 export const options = {
   // What every result is written as, and where.
-  json: flag('--json', 'as JSON'),
-  csv: flag('--csv', 'as CSV, in base units'),
-  markdown: flag('--markdown', 'as Markdown, for a pull request'),
-  html: flag('--html', 'as one HTML page that needs nothing else'),
+  json: toggle('--json', 'as JSON'),
+  csv: toggle('--csv', 'as CSV, in base units'),
+  markdown: toggle('--markdown', 'as Markdown, for a pull request'),
+  html: toggle('--html', 'as one HTML page that needs nothing else'),
   format: value('-f, --format FORMAT', text, 'the same, by name'),
   output: value(
     '-o, --output FILE',
@@ -31,11 +31,11 @@ export const options = {
     'write to FILE; its ending chooses the format where none is given',
   ),
   outputFiles: value('-o, --output FILE', text, 'write to FILE, or to PREFIX_NAME files, one per result'),
-  force: flag('--force', 'overwrite what is there'),
+  force: toggle('--force', 'overwrite what is there'),
   rows: value('--rows N', whole(), 'rows per table on the terminal'),
 
   // What to look at in a profile, and how its steps and kernels are found.
-  whole: flag('--whole', 'the whole trace instead of the steady state'),
+  whole: toggle('--whole', 'the whole trace instead of the steady state'),
   iterations: value('--iterations A-B', spans, 'only these steps, both ends included; lists too: 3,10-20'),
   phase: value('--phase PHASE', oneOf(phases.map(({ id }) => id)), 'only steps of this phase'),
   marker: value(
@@ -66,18 +66,18 @@ export const options = {
   tp: value('--tp N', whole(1, 999_999), 'ways the weights are split over GPUs (default: the ranks)'),
 
   // analyze, steps, stats, report
-  only: list('--only LIST', names, 'these analyses alone, each with all its rows'),
-  checklist: flag('--checklist', 'what a sound analysis needs, done or not'),
+  only: repeated('--only LIST', names, 'these analyses alone, each with all its rows'),
+  checklist: toggle('--checklist', 'what a sound analysis needs, done or not'),
   why: value('--why KERNEL', text, 'say why a kernel is in its family; needs no file'),
   analysisSchema: value('--schema ID', text, 'print the JSON Schema of an analysis'),
-  list: flag('--list', 'list what there is to choose from; needs no file'),
-  sequence: flag('--sequence', 'the kernels of one typical step, in order'),
-  fullNames: flag('--full-names', 'with --sequence: names as recorded instead of short ones'),
-  report: list('-r, --report LIST', names, 'reports to print, by name'),
+  list: toggle('--list', 'list what there is to choose from; needs no file'),
+  sequence: toggle('--sequence', 'the kernels of one typical step, in order'),
+  fullNames: toggle('--full-names', 'with --sequence: names as recorded instead of short ones'),
+  report: repeated('-r, --report LIST', names, 'reports to print, by name'),
   time: value('--time A-B', kinds.timeWindow, 'only events in this stretch of time, for example 1.2s-1.5s'),
   maxSize: value(
     '--max-size MB',
-    kinds.size('MB', 1000),
+    kinds.sizeIn('MB', 1000),
     'cut tables and thin charts to stay below (default 5)',
   ),
 
@@ -87,13 +87,13 @@ export const options = {
     percentage('percent'),
     'smaller changes do not count: 2% (default)',
   ),
-  onlyComparable: flag('--only-comparable', 'refuse (status 2) where figures would need a reservation'),
-  perfectRouter: flag(
+  onlyComparable: toggle('--only-comparable', 'refuse (status 2) where figures would need a reservation'),
+  perfectRouter: toggle(
     '--perfect-router',
     'BASE ran with the learned router, OTHER with the perfect one: is routing the bottleneck?',
   ),
-  schema: flag('--schema', 'print the JSON Schema of --json'),
-  initConfig: flag('--init', 'print a commented CONFIG to fill in'),
+  schema: toggle('--schema', 'print the JSON Schema of --json'),
+  initConfig: toggle('--init', 'print a commented CONFIG to fill in'),
 
   // check, baseline, trend
   policy: value('--policy FILE', text, 'the limits, in YAML (see docs/gate.md)'),
@@ -108,17 +108,19 @@ export const options = {
     'the baselines of that file come first, in the order they were saved',
   ),
   bench: value('--bench FILE', text, 'what a benchmark of the run printed (see stepscope bench)'),
-  repeat: list('--repeat FILE', text, 'another run of the same code; may be given again'),
-  add: flag('--add', 'a further run of a baseline that is there'),
-  allowDifferent: list('--allow-different LIST', names, allowed()),
+  repeat: repeated('--repeat FILE', text, 'another run of the same code; may be given again'),
+  add: toggle('--add', 'a further run of a baseline that is there'),
+  allowDifferent: repeated('--allow-different LIST', names, allowed()),
   junit: value('--junit FILE', text, 'also write JUnit XML, a test case per limit'),
-  github: flag('--github', 'also print annotations for GitHub Actions'),
-  initPolicy: flag('--init', 'print a policy made from the figures of FILE'),
-  metrics: flag('--metrics', 'list the metrics; needs no file'),
-  metric: list('--metric LIST', names, 'metrics to follow (default step.p50, idle, kernels)'),
+  github: toggle('--github', 'also print annotations for GitHub Actions'),
+  initPolicy: toggle('--init', 'print a policy made from the figures of FILE'),
+  metrics: toggle('--metrics', 'list the metrics; needs no file'),
+  metric: repeated('--metric LIST', names, 'metrics to follow (default step.p50, idle, kernels)'),
 
   // load, dataset
-  levels: list('--levels LEVEL,…', { read: given => readLevels([given]) }, levelWords(), { flag: 'level' }),
+  levels: repeated('--levels LEVEL,…', { read: given => readLevels([given]) }, levelWords(), {
+    flag: 'level',
+  }),
   requests: value('--requests N', whole(), 'counted requests per level (default: 100, at least 4 per user)'),
   duration: value('--duration TIME', duration, 'or for so long: 60s, 2min; with both, whichever comes first'),
   warmup: withDefault(
@@ -149,18 +151,18 @@ export const options = {
   seed: withDefault(value('--seed N', whole(0, 2 ** 32 - 1), 'the same seed draws the same'), 1),
   api: value('--api KIND', oneOf(apis), 'what to call (default: by the address, else completions)'),
   servedModel: value('--model NAME', text, 'default: the first the server lists'),
-  noStream: flag('--no-stream', 'whole answers; no TTFT, TPOT or ITL then'),
-  allowEos: flag('--allow-eos', 'let answers end early (default: ignore_eos, where the server knows it)'),
+  noStream: toggle('--no-stream', 'whole answers; no TTFT, TPOT or ITL then'),
+  allowEos: toggle('--allow-eos', 'let answers end early (default: ignore_eos, where the server knows it)'),
   body: value('--body JSON', text, 'fields added to every request; null takes one out'),
-  header: list('--header NAME:VALUE', text, 'added to every request; may be given again'),
+  header: repeated('--header NAME:VALUE', text, 'added to every request; may be given again'),
   apiKeyEnv: value('--api-key-env NAME', text, 'the environment variable that holds the key'),
-  noKeepAlive: flag('--no-keep-alive', 'a new connection for every request'),
-  insecure: flag('--insecure', 'take any certificate'),
+  noKeepAlive: toggle('--no-keep-alive', 'a new connection for every request'),
+  insecure: toggle('--insecure', 'take any certificate'),
   benchFile: value('-o, --output FILE', text, 'write the benchmark file, for stepscope bench'),
   datasetRequests: value('--requests N', whole(), 'how many'),
   datasetFile: value('-o, --output FILE', text, 'where to; standard output otherwise', { flag: 'file' }),
   vocab: withDefault(value('--vocab N', whole(2), 'token ids are below it'), 32000),
-  text: flag('--text', 'prompts of words, about a token each, instead of token ids'),
+  text: toggle('--text', 'prompts of words, about a token each, instead of token ids'),
 
   // capture, doctor
   window: value(
@@ -171,35 +173,35 @@ export const options = {
   delay: value('--delay TIME', duration, 'wait so long before recording, where an engine counts no steps'),
   recordFor: value('--duration TIME', duration, 'record for so long: 10s'),
   trace: value('-o, --output NAME', text, 'the report (trace); under a launcher each rank gets its own'),
-  nvtx: flag('--nvtx', 'ranges of the engine (the default)'),
-  noNvtx: flag('--no-nvtx', 'no ranges'),
-  nvtxDebug: flag('--nvtx-debug', 'the engine’s further ranges too'),
-  agent: flag('--agent', 'for Python programs: find and mark steps from inside'),
+  nvtx: toggle('--nvtx', 'ranges of the engine (the default)'),
+  noNvtx: toggle('--no-nvtx', 'no ranges'),
+  nvtxDebug: toggle('--nvtx-debug', 'the engine’s further ranges too'),
+  agent: toggle('--agent', 'for Python programs: find and mark steps from inside'),
   agentFolder: value('--agent-folder DIR', text, 'where agent/ is on the machine that runs the program'),
-  gc: flag('--gc', 'garbage collections'),
-  gil: flag('--gil', 'who holds and who waits for the GIL'),
-  gpuMetrics: flag('--gpu-metrics', 'SM, tensor core and DRAM counters'),
-  cudaMemory: flag('--cuda-memory', 'GPU memory'),
-  osrt: flag('--osrt', 'calls of the operating system'),
-  cublas: flag('--cublas', 'calls of cuBLAS and cuDNN'),
-  sample: flag('--sample', 'CPU samples'),
-  backtrace: flag('--backtrace', 'who launched each kernel'),
+  gc: toggle('--gc', 'garbage collections'),
+  gil: toggle('--gil', 'who holds and who waits for the GIL'),
+  gpuMetrics: toggle('--gpu-metrics', 'SM, tensor core and DRAM counters'),
+  cudaMemory: toggle('--cuda-memory', 'GPU memory'),
+  osrt: toggle('--osrt', 'calls of the operating system'),
+  cublas: toggle('--cublas', 'calls of cuBLAS and cuDNN'),
+  sample: toggle('--sample', 'CPU samples'),
+  backtrace: toggle('--backtrace', 'who launched each kernel'),
   graphTrace: value(
     '--graph-trace KIND',
     oneOf(['node', 'graph']),
     'kernels inside CUDA graphs (node, the default), or each graph as a block',
   ),
-  traceFork: flag('--trace-fork', 'follow forked workers (the default)'),
-  noTraceFork: flag('--no-trace-fork', 'do not follow forked workers'),
+  traceFork: toggle('--trace-fork', 'follow forked workers (the default)'),
+  noTraceFork: toggle('--no-trace-fork', 'do not follow forked workers'),
   torchTrace: value(
     '--torch-trace FILE',
     text,
     'a PyTorch trace: beside nsys with TensorRT-LLM, instead of it elsewhere',
   ),
-  torchShapes: flag('--torch-shapes', 'shapes in that trace (vLLM, SGLang)'),
-  torchStack: flag('--torch-stack', 'Python stacks in it'),
-  torchMemory: flag('--torch-memory', 'allocations in it'),
-  balancedRouting: flag('--perfect-router', 'balanced expert routing (TensorRT-LLM); answers are wrong'),
+  torchShapes: toggle('--torch-shapes', 'shapes in that trace (vLLM, SGLang)'),
+  torchStack: toggle('--torch-stack', 'Python stacks in it'),
+  torchMemory: toggle('--torch-memory', 'allocations in it'),
+  balancedRouting: toggle('--perfect-router', 'balanced expert routing (TensorRT-LLM); answers are wrong'),
   preset: value('--preset NAME', oneOf(presetNames), 'the engine; told from the command otherwise'),
   engineVersion: value('--engine-version V', text, 'of the engine that will run; looked up here otherwise'),
   nsysVersion: value('--nsys-version V', text, 'of the nsys that will run; looked up here otherwise'),
@@ -210,8 +212,8 @@ export const options = {
   url: value('--url URL', text, 'where the server is reached'),
   timeout: value('--timeout TIME', duration, 'stop after so long and keep what there is'),
   server: value('--server URL', text, 'the command serves there: wait for it, send requests, stop it'),
-  keepServer: flag('--keep-server', 'let the server run on after its report is written'),
-  attach: flag('--attach', 'with --server: one that runs already, by its own start and stop addresses'),
+  keepServer: toggle('--keep-server', 'let the server run on after its report is written'),
+  attach: toggle('--attach', 'with --server: one that runs already, by its own start and stop addresses'),
   pressure: value(
     '--levels LEVEL,…',
     text,
@@ -226,8 +228,8 @@ export const options = {
   ssh: value('--ssh HOST', text, 'run it there, through your ssh'),
   nsysDeb: value('--nsys-deb FILE', text, 'the nsys to bring along where there is none'),
   nsysTree: value('--nsys-tree DIR', text, 'the same, as a folder'),
-  anyway: flag('--anyway', 'run it although the plan says it will be empty or wrong'),
-  dryRun: flag('--dry-run', 'only print what would be run'),
+  anyway: toggle('--anyway', 'run it although the plan says it will be empty or wrong'),
+  dryRun: toggle('--dry-run', 'only print what would be run'),
   script: value('--script FILE', text, 'write it as a bash script that needs nothing but nsys'),
   reportsFolder: value(
     '-o, --output FOLDER',
@@ -236,18 +238,18 @@ export const options = {
   ),
 
   // view, redact
-  compare: list('--compare FILE', text, 'a second run beside the first; repeat it for each of its files'),
+  compare: repeated('--compare FILE', text, 'a second run beside the first; repeat it for each of its files'),
   port: withDefault(value('--port N', whole(0, 65535), 'the port to serve at'), 0, 'a free one'),
   host: value(
     '--host ADDRESS',
     text,
     'an address others can reach; whoever asks then needs the key in the printed URL',
   ),
-  noOpen: flag('--no-open', 'do not open the browser'),
-  maxDrop: value('--max-drop GB', kinds.size('GB', 1e6), 'largest file that may be dropped onto the page'),
-  jsonLine: flag('--json', 'print the address and the profiles as one line of JSON'),
+  noOpen: toggle('--no-open', 'do not open the browser'),
+  maxDrop: value('--max-drop GB', kinds.sizeIn('GB', 1e6), 'largest file that may be dropped onto the page'),
+  jsonLine: toggle('--json', 'print the address and the profiles as one line of JSON'),
   copy: value('-o, --output OUT', text, 'the copy; packed when its name ends in .gz'),
-  hashRanges: flag(
+  hashRanges: toggle(
     '--hash-ranges',
     'replace names of ranges by hashes, but for those that analyses understand',
   ),
@@ -279,26 +281,26 @@ export const options = {
     'what the numbers of a plain array are, where they do not show it',
   ),
   experts: value('--experts N', whole(), 'experts of the model, where a file holds only chosen ids'),
-  all: flag('--all', 'every layer and GPU in the tables'),
-  for: list(
+  all: toggle('--all', 'every layer and GPU in the tables'),
+  for: repeated(
     '--for LIST',
     { read: given => names.read(given, '--for').map(readMappingFormat) },
     `write the best mapping for ${Object.keys(mappingFormats).join(', ')}`,
   ),
   mappings: value('-o, --output FOLDER', text, 'where mappings go'),
-  sweep: flag('--sweep', '8 to 288 GPUs, replicas, batch sizes, each phase for itself'),
+  sweep: toggle('--sweep', '8 to 288 GPUs, replicas, batch sizes, each phase for itself'),
   tokens: value('--tokens N', whole(), 'tokens a GPU brings to a layer, for traffic (default: as measured)'),
   hidden: withDefault(value('--hidden N', whole(), 'width of the model, for traffic'), 7168),
   topGroups: value('--top-groups N', whole(), 'groups a token may use (DeepSeek-V3: 4), for traffic'),
   topK: value('--top-k N', whole(), 'experts per token, where the file does not say'),
-  run: flag('--run', 'run the pair; needed in this version, in which the pair is only printed without it'),
+  run: toggle('--run', 'run the pair; needed in this version, in which the pair is only printed without it'),
   repeats: withDefault(value('--repeats N', whole(), 'runs of each router, in turns'), 3),
   record: value('--record A-B', spans, 'one more run of each that counts experts in these iterations'),
   logs: withDefault(value('-o, --output FOLDER', text, 'where logs go'), 'perfect-router'),
-  learned: list('--learned FILE', text, 'results or profiles that are there; may be repeated'),
-  perfect: list('--perfect FILE', text, 'the same of the perfect router'),
-  learnedLoads: list('--learned-loads FILE', text, 'counts of the learned run, to predict'),
-  perfectLoads: list('--perfect-loads FILE', text, 'counts of the perfect run, to check its balance'),
+  learned: repeated('--learned FILE', text, 'results or profiles that are there; may be repeated'),
+  perfect: repeated('--perfect FILE', text, 'the same of the perfect router'),
+  learnedLoads: repeated('--learned-loads FILE', text, 'counts of the learned run, to predict'),
+  perfectLoads: repeated('--perfect-loads FILE', text, 'counts of the perfect run, to check its balance'),
 } as const;
 
 export type OptionName = keyof typeof options;

@@ -18,7 +18,7 @@ export function compareToFirst(runs: readonly BenchRun[]): BenchComparison {
 }
 
 /** What the author called it, else the file; numbered where that is not enough. */
-export function runNames(runs: readonly BenchRun[]): string[] {
+function runNames(runs: readonly BenchRun[]): string[] {
   const plain = runs.map(
     ({ label, source }) => label ?? source.file.replace(/\.(jsonl?|txt|log)(\.gz)?$/i, ''),
   );
@@ -37,6 +37,7 @@ export function runNames(runs: readonly BenchRun[]): string[] {
 
 interface TextColumn {
   readonly header: string;
+  readonly priority?: number;
   readonly of: (run: BenchRun) => string | undefined;
 }
 
@@ -45,19 +46,20 @@ const count = (value: number | undefined) =>
 
 /** What a run is. Said once where all runs agree. */
 const identity: readonly TextColumn[] = [
-  { header: 'Benchmark', of: run => run.tool },
+  { header: 'Benchmark', priority: -3, of: run => run.tool },
   {
     header: 'Framework',
+    priority: -1,
     of: run => run.framework && [run.framework, run.frameworkVersion].filter(Boolean).join(' '),
   },
-  { header: 'Model', of: run => run.model && modelName(run.model) },
-  { header: 'Precision', of: run => run.quantization ?? run.dtype },
-  { header: 'GPU name', of: run => run.gpu },
-  { header: 'Parallel', of: parallel },
+  { header: 'Model', priority: -1, of: run => run.model && modelName(run.model) },
+  { header: 'Precision', priority: -3, of: run => run.quantization ?? run.dtype },
+  { header: 'GPU name', priority: -3, of: run => run.gpu },
+  { header: 'Parallel', priority: -3, of: parallel },
   { header: 'Shape', of: shape },
   { header: 'Batch', of: run => count(run.load.batchSize) },
   { header: 'Concurrency', of: run => count(run.load.maxConcurrency) },
-  { header: 'Rate', of: run => rateText(run.load.requestRate) },
+  { header: 'Rate', priority: -3, of: run => rateText(run.load.requestRate) },
   { header: 'Requests', of: run => count(run.load.requests ?? run.counts.completed) },
 ];
 
@@ -89,13 +91,16 @@ const rateText = (rate: number | 'unlimited' | undefined) =>
       : `at ${Number(rate.toPrecision(4))}/s`;
 
 export function describeBench(runs: readonly BenchRun[], { names, beside }: BenchComparison): Block[] {
-  const texts = identity.map(({ header, of }) => ({ header, values: runs.map(run => of(run) ?? null) }));
+  const texts = identity.map(({ of, ...column }) => ({
+    ...column,
+    values: runs.map(run => of(run) ?? null),
+  }));
   const shared = texts.filter(({ values }) => values.every(value => value !== null && value === values[0]));
   const columns: TableColumn[] = [
     { header: 'Run', kind: 'text', values: names },
     ...texts
       .filter(column => !shared.includes(column) && column.values.some(value => value !== null))
-      .map(({ header, values }): TableColumn => ({ header, kind: 'text', values })),
+      .map((column): TableColumn => ({ ...column, kind: 'text' })),
     ...figures(runs, beside),
   ];
   const table: TableBlock = {
@@ -120,19 +125,27 @@ function sharedWords(header: string, value: string): string {
 }
 
 function figures(runs: readonly BenchRun[], beside: readonly BenchDifference[]): TableColumn[] {
-  const numbers = (header: string, kind: TableColumn['kind'], of: (run: BenchRun) => number | undefined) => ({
+  const numbers = (
+    header: string,
+    kind: TableColumn['kind'],
+    of: (run: BenchRun) => number | undefined,
+    priority?: number,
+  ) => ({
     header,
     kind,
+    priority,
     values: runs.map(run => of(run) ?? Number.NaN),
   });
-  const columns: TableColumn[] = benchMetrics.map(({ header, kind, of }) => numbers(header, kind, of));
+  const columns: TableColumn[] = benchMetrics.map(({ header, kind, of, priority }) =>
+    numbers(header, kind, of, priority),
+  );
   columns.splice(1, 0, {
     header: 'vs first',
     kind: 'text',
     values: [null, ...beside.map(changeText)],
   });
   columns.push(
-    numbers('In flight', 'mean', run => run.load.meanConcurrency),
+    numbers('In flight', 'mean', run => run.load.meanConcurrency, -4),
     numbers('Errors', 'count', run => run.counts.errors),
     numbers('Iterations', 'count', run => run.iterations?.length),
     numbers('Step p50', 'ns', medianStep),

@@ -2,7 +2,8 @@
 import { formatCount } from '../base/units.js';
 import type { PhasePair } from '../run/pair-phases.js';
 import type { Configuration } from '../run/run.js';
-import { type Sameness, samenessOf, sameValue } from '../run/sameness.js';
+import { type Sameness, samenessOf } from '../run/sameness.js';
+import { sameValue } from '../run/trait.js';
 
 const SAME_TOKENS = 0.05;
 

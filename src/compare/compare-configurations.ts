@@ -18,7 +18,7 @@ import {
 import type { Term } from './term-rows.js';
 import { termsOf } from './terms.js';
 
-export interface CompareOptions {
+interface CompareOptions {
   /** Changes below this part of the base's step are none that matters. */
   readonly threshold: number;
   /** Refuse where something had to be downgraded. */
@@ -28,13 +28,7 @@ export interface CompareOptions {
 export const DEFAULT_THRESHOLD = 0.01;
 
 /** `identical`: nothing differs at all. `unknown`: too few steps to tell. */
-export type StepVerdict =
-  | 'faster'
-  | 'slower'
-  | 'not-measurable'
-  | 'below-threshold'
-  | 'identical'
-  | 'unknown';
+type StepVerdict = 'faster' | 'slower' | 'not-measurable' | 'below-threshold' | 'identical' | 'unknown';
 
 export interface PhaseComparison {
   readonly phase: CellFacts['phase'];

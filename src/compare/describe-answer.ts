@@ -20,7 +20,7 @@ const ALL_THE_SAME = 0.99;
 /** The profiler's own cost is mentioned from this share of the change on. */
 const TELLING_COST = 0.05;
 
-export function describeAnswer(comparison: Comparison): StatementBlock {
+export function comparisonAnswer(comparison: Comparison): StatementBlock {
   const [main, ...others] = comparison.phases;
   return {
     kind: 'statement',

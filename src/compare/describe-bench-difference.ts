@@ -1,5 +1,5 @@
 /** What changed between two benchmarks, in words and figures. */
-import type { Block, Fact, TableBlock } from '../analyze/block.js';
+import { type Block, type Fact, KEEP, type TableBlock } from '../analyze/block.js';
 import { formatDuration, formatRate, formatRelativeChange, formatShare } from '../base/units.js';
 import type { BenchDifference, MetricDifference } from '../run/bench-difference.js';
 
@@ -62,9 +62,14 @@ function metricsTable(from: string, to: string, metrics: readonly MetricDifferen
       { header: 'Metric', kind: 'text', values: metrics.map(({ header }) => header) },
       text(from, metric => amount(metric, metric.before.mean)),
       text(to, metric => amount(metric, metric.after.mean)),
-      text('Change', ({ change }) => formatRelativeChange(change)),
+      { ...text('Change', ({ change }) => formatRelativeChange(change)), priority: KEEP },
       text('Noise', ({ noise }) => (noise === undefined ? 'unknown' : `±${formatShare(noise)}`)),
-      { header: 'Verdict', kind: 'text', values: metrics.map(({ verdict }) => verdictWords[verdict]) },
+      {
+        header: 'Verdict',
+        kind: 'text',
+        priority: KEEP,
+        values: metrics.map(({ verdict }) => verdictWords[verdict]),
+      },
     ],
   };
 }

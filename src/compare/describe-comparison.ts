@@ -1,13 +1,19 @@
 /** A comparison as blocks: the answer, the waterfall, the kernels that changed most, then everything beside it. */
-import type { Block, StatementBlock, TableBlock, WaterfallBlock } from '../analyze/block.js';
+import {
+  type Block,
+  KEEP,
+  type StatementBlock,
+  type TableBlock,
+  type WaterfallBlock,
+} from '../analyze/block.js';
 import { phaseLook } from '../analyze/names-and-colors.js';
 import { formatShare, plural } from '../base/units.js';
 import type { SideName } from '../run/side-means.js';
 import type { Comparison, PhaseComparison } from './compare-configurations.js';
-import { describeAnswer } from './describe-answer.js';
+import { comparisonAnswer } from './describe-answer.js';
 import {
   checksFacts,
-  familiesTable,
+  familyChangesTable,
   figuresTable,
   layersTable,
   mixFacts,
@@ -16,13 +22,13 @@ import {
 import { changedKernels } from './describe-kernels.js';
 import { shownTerms } from './waterfall-terms.js';
 
-export interface ComparisonSection {
+interface ComparisonSection {
   readonly id: string;
   readonly title: string;
   readonly blocks: readonly Block[];
 }
 
-export interface DescribedComparison {
+interface DescribedComparison {
   readonly header: StatementBlock;
   readonly answer: StatementBlock;
   readonly sections: readonly ComparisonSection[];
@@ -36,7 +42,7 @@ export function describeComparison(comparison: Comparison): DescribedComparison 
     return [
       { id: `waterfall-${id}`, title: `What changed${under}`, blocks: [waterfallOf(comparison, phase)] },
       { id: `kernels-${id}`, title: `Kernels that changed most${under}`, blocks: changedKernels(phase) },
-      { id: `families-${id}`, title: `Kernels by family${under}`, blocks: familiesTable(phase) },
+      { id: `families-${id}`, title: `Kernels by family${under}`, blocks: familyChangesTable(phase) },
       { id: `figures-${id}`, title: `Side by side${under}`, blocks: figuresTable(phase) },
       { id: `layers-${id}`, title: `Layers${under}`, blocks: layersTable(phase) },
     ];
@@ -52,7 +58,7 @@ export function describeComparison(comparison: Comparison): DescribedComparison 
   ];
   return {
     header: headerOf(comparison),
-    answer: describeAnswer(comparison),
+    answer: comparisonAnswer(comparison),
     sections: sections.filter(({ blocks }) => blocks.length > 0),
   };
 }
@@ -81,12 +87,12 @@ function headerOf({ from, to, phases: [main] }: Comparison): StatementBlock {
   };
 }
 
-export function sideLabel(name: string, phase: PhaseComparison, side: SideName): string {
+function sideLabel(name: string, phase: PhaseComparison, side: SideName): string {
   if (phase.phase === null) return `${name}, the whole trace`;
   return `${name}, mean of ${plural(phase[side].steps, `${phaseLook(phase.phase).label} step`)}`;
 }
 
-export function waterfallOf({ from, to }: Comparison, phase: PhaseComparison): WaterfallBlock {
+function waterfallOf({ from, to }: Comparison, phase: PhaseComparison): WaterfallBlock {
   return {
     kind: 'waterfall',
     id: `difference-${phase.phase ?? 'all'}`,
@@ -112,7 +118,12 @@ export function summaryTable(comparisons: readonly Comparison[]): TableBlock {
       { header: 'After', kind: 'ns', values: rows.map(({ phase }) => phase.to.wallNs) },
       { header: 'Change', kind: 'ns-change', values: rows.map(({ phase }) => phase.changeNs) },
       { header: 'Part', kind: 'text', values: rows.map(({ phase }) => formatShare(phase.changeShare)) },
-      { header: 'Verdict', kind: 'text', values: rows.map(({ phase }) => phase.verdict.replace('-', ' ')) },
+      {
+        header: 'Verdict',
+        kind: 'text',
+        priority: KEEP,
+        values: rows.map(({ phase }) => phase.verdict.replace('-', ' ')),
+      },
     ],
   };
 }

@@ -5,7 +5,7 @@ import { formatBytes, formatCount, formatDuration, formatShare, plural } from '.
 import type { Comparison, PhaseComparison } from './compare-configurations.js';
 import type { FigureChange, LayerChange } from './details.js';
 
-export function familiesTable({ families, phase }: PhaseComparison): TableBlock[] {
+export function familyChangesTable({ families, phase }: PhaseComparison): TableBlock[] {
   if (families.length === 0) return [];
   return [
     {

@@ -5,13 +5,13 @@ import { createClassifier } from '../catalog/kernels/classify.js';
 import { type FamilyId, families, familyOf } from '../catalog/kernels/families.js';
 import type { KernelRule } from '../catalog/kernels/rule.js';
 
-export interface NamedKernelTable {
+interface NamedKernelTable {
   readonly title: string;
   readonly rows: readonly { readonly name: string; readonly totalNs: number; readonly instances: number }[];
   readonly wholeNs?: number;
 }
 
-export interface TableFamily {
+interface TableFamily {
   readonly family: FamilyId;
   readonly totalNs: number;
   readonly instances: number;

@@ -3,7 +3,7 @@ import { busyParts, causeLook, causeOrder, familyLook, type Look } from '../anal
 import { families } from '../catalog/kernels/families.js';
 import type { SideMeans } from '../run/side-means.js';
 
-export interface SidePart {
+interface SidePart {
   readonly label: string;
   readonly color: string;
   readonly ns: number;

@@ -11,7 +11,7 @@ import type { Term } from './term-rows.js';
 import { termsOf } from './terms.js';
 import { shownTerms } from './waterfall-terms.js';
 
-export interface Side {
+interface ChosenSide {
   readonly name: string;
   /** Looking at the steps to compare. */
   readonly analyzer: Analyzer;
@@ -30,7 +30,7 @@ const chosenSteps: Derived<ChosenSteps> = {
   compute: input => collectCells(input, true),
 };
 
-export function compareSteps(from: Side, to: Side): Block[] {
+export function compareSteps(from: ChosenSide, to: ChosenSide): Block[] {
   const ours = from.analyzer.get(chosenSteps);
   const theirs = to.analyzer.get(chosenSteps);
   const [fromPhases, toPhases] = [phasesIn(ours), phasesIn(theirs)];
@@ -72,7 +72,7 @@ function meansOf({ cells, kernels }: ChosenSteps, phase: CellFacts['phase']): Si
   ]);
 }
 
-function stepName({ name, analyzer }: Side, phase: CellFacts['phase'], { steps }: SideMeans): string {
+function stepName({ name, analyzer }: ChosenSide, phase: CellFacts['phase'], { steps }: SideMeans): string {
   const first = analyzer.settings.steps?.first;
   const single = steps === 1 && first !== undefined ? analyzer.get(stepsOf)?.steps[first] : undefined;
   const which = single
@@ -87,9 +87,9 @@ function stepName({ name, analyzer }: Side, phase: CellFacts['phase'], { steps }
 const SAME = 0.01;
 
 function sentence(
-  from: Side,
+  from: ChosenSide,
   before: SideMeans,
-  to: Side,
+  to: ChosenSide,
   after: SideMeans,
   terms: readonly Term[],
   [first, second]: readonly CellFacts['phase'][],

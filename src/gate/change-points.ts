@@ -23,7 +23,7 @@ export interface ChangePoint {
   readonly p: number;
 }
 
-export const SIGNIFICANT = 0.05;
+const SIGNIFICANT = 0.05;
 /** One run alone on a side is an outlier until a second one agrees. */
 const LEAST_SIDE = 2;
 const SHUFFLES = 1999;

@@ -1,8 +1,8 @@
 /** The result of a check for machines that run it: test cases for JUnit, annotations for GitHub. */
 import { type CheckResult, exitCodeOf, type LimitResult } from './check.js';
-import { limitSentence, nameOf, verdictSentence } from './describe-check.js';
+import { limitName, limitSentence, verdictSentence } from './describe-check.js';
 
-export interface CheckCase {
+interface CheckCase {
   readonly group: string;
   readonly name: string;
   readonly outcome: 'passed' | 'failed' | 'error' | 'skipped';
@@ -21,7 +21,7 @@ export function checkCases(result: CheckResult): CheckCase[] {
   const cases = result.limits.map(
     (one): CheckCase => ({
       group: one.scope ?? 'run',
-      name: `${nameOf(one)} ${one.limit.kind} ${one.limit.written}`,
+      name: `${limitName(one)} ${one.limit.kind} ${one.limit.written}`,
       outcome: outcomeOf(one),
       message: `${one.verdict}: ${limitSentence(one)}`,
     }),
@@ -40,7 +40,7 @@ export function checkCases(result: CheckResult): CheckCase[] {
   ];
 }
 
-export interface CheckAnnotation {
+interface CheckAnnotation {
   readonly level: 'error' | 'warning' | 'notice';
   readonly title: string;
   readonly message: string;
@@ -63,7 +63,7 @@ export function checkAnnotations(result: CheckResult, policyFile: string): Check
     const fails = verdict === 'regression' || (verdict === 'not-recorded' && limit.severity === 'fail');
     found.push({
       level: fails ? 'error' : verdict === 'not-measurable' ? 'notice' : 'warning',
-      title: `Stepscope: ${nameOf(one)}`,
+      title: `Stepscope: ${limitName(one)}`,
       message: `${limitSentence(one)}: ${verdict}`,
       file: policyFile,
       line: limit.line,

@@ -33,7 +33,7 @@ export interface LimitResult {
   readonly noise: NoiseFloor | undefined;
 }
 
-export type CheckVerdict = 'pass' | 'regression' | 'not-comparable';
+type CheckVerdict = 'pass' | 'regression' | 'not-comparable';
 
 export interface CheckResult {
   readonly verdict: CheckVerdict;

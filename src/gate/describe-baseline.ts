@@ -1,7 +1,7 @@
 /** A baseline in words: what the runs were, and each figure with how far it moves by itself. */
 
 import type { Block, FactsBlock, TableBlock } from '../analyze/block.js';
-import { findMetric } from '../run/metrics.js';
+import { metricById } from '../run/metrics.js';
 import type { RunFacts, Scope } from '../run/run.js';
 import { sideMean } from '../stats/noise.js';
 import type { Baseline } from './baselines.js';
@@ -38,7 +38,7 @@ export function describeBaseline({ name, tool, runs }: Baseline): Block[] {
   };
   const rows = Object.entries(runs[0].figures).flatMap(([scope, figures]) =>
     Object.keys(figures).flatMap(id => {
-      const metric = findMetric(id);
+      const metric = metricById(id);
       if (!metric) return [];
       const value = sideMean(estimatesOf(runs, scope as Scope, metric));
       // What the next run of the same code would have to exceed.

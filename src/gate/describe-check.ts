@@ -1,5 +1,5 @@
 /** The result of a check in words: the verdict first, then the limits, then what one must know to read them. */
-import type { Block, FactsBlock, StatementBlock, TableBlock } from '../analyze/block.js';
+import { type Block, type FactsBlock, KEEP, type StatementBlock, type TableBlock } from '../analyze/block.js';
 import { plural } from '../base/units.js';
 import type { CheckResult, LimitResult, LimitVerdict } from './check.js';
 import { isRelative } from './policy.js';
@@ -26,7 +26,7 @@ const order: readonly LimitVerdict[] = [
   'skipped',
 ];
 
-export const inOrderOfWeight = (limits: readonly LimitResult[]): LimitResult[] =>
+const inOrderOfWeight = (limits: readonly LimitResult[]): LimitResult[] =>
   [...limits].sort((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict));
 
 export function describeCheck(result: CheckResult): Block[] {
@@ -109,7 +109,7 @@ export function limitSentence({
   baseline,
   changeShare,
 }: LimitResult): string {
-  const name = nameOf({ limit, scope });
+  const name = limitName({ limit, scope });
   const bound = `${limit.kind} ${limit.written}`;
   if (measured === undefined) return `${name} was not recorded (${bound})`;
   const value = formatValue(measured, limit.metric.unit);
@@ -119,13 +119,13 @@ export function limitSentence({
   return `${name} ${formatValue(baseline, limit.metric.unit)} → ${value}, ${formatRelative(changeShare!)} (${bound})`;
 }
 
-export const nameOf = ({ limit, scope }: Pick<LimitResult, 'limit' | 'scope'>): string =>
+export const limitName = ({ limit, scope }: Pick<LimitResult, 'limit' | 'scope'>): string =>
   scope === 'run' ? limit.metric.id : `${scope ?? 'any phase'} ${limit.metric.id}`;
 
-export function limitsTable({ limits, baseline }: CheckResult): TableBlock {
+function limitsTable({ limits, baseline }: CheckResult): TableBlock {
   const rows = inOrderOfWeight(limits);
-  const text = (header: string, of: (row: LimitResult) => string) =>
-    ({ header, kind: 'text', values: rows.map(of) }) as const;
+  const text = (header: string, of: (row: LimitResult) => string, priority?: number) =>
+    ({ header, kind: 'text', priority, values: rows.map(of) }) as const;
   const value = (amount: number | undefined, { limit }: LimitResult) =>
     amount === undefined ? '–' : formatValue(amount, limit.metric.unit);
   return {
@@ -134,18 +134,21 @@ export function limitsTable({ limits, baseline }: CheckResult): TableBlock {
     title: 'Limits',
     rows: rows.length,
     columns: [
-      text('Metric', nameOf),
+      text('Metric', limitName),
       text('Limit', ({ limit }) => `${limit.kind} ${limit.written}`),
       text('Measured', row => value(row.measured, row)),
       ...(baseline
         ? [
             text('Baseline', row => value(row.baseline, row)),
-            text('Change', changeText),
+            text('Change', changeText, KEEP),
             text('Noise', noiseText),
           ]
         : []),
-      text('Verdict', ({ verdict, limit }) =>
-        verdict === 'not-recorded' && limit.severity === 'warn' ? 'not recorded' : words[verdict],
+      text(
+        'Verdict',
+        ({ verdict, limit }) =>
+          verdict === 'not-recorded' && limit.severity === 'warn' ? 'not recorded' : words[verdict],
+        KEEP,
       ),
     ],
   };

@@ -1,5 +1,5 @@
 /** A trend in words and tables. */
-import type { Block, StatementBlock, TableBlock } from '../analyze/block.js';
+import { type Block, KEEP, type StatementBlock, type TableBlock } from '../analyze/block.js';
 import { csvCell } from '../base/csv-cell.js';
 import { plural } from '../base/units.js';
 import { type ChangePoint, LEAST_RUNS } from './change-points.js';
@@ -23,7 +23,7 @@ export function seriesSentences(series: Series): string[] {
 }
 
 /** `between run 12 (a1b2) and 13 (c3d4): +4.2% (p = 0.003)` */
-export function changeSentence(series: Series, change: ChangePoint): string {
+function changeSentence(series: Series, change: ChangePoint): string {
   const { points, metric } = series;
   const { after, from, to, changeShare, p } = change;
   const next = levelStart(series, change);
@@ -55,7 +55,8 @@ const differenceLines = ({ differences }: Trend): string[] =>
 
 function seriesTable(series: Series): TableBlock {
   const { metric, points, changes } = series;
-  const text = (header: string, values: readonly string[]) => ({ header, kind: 'text', values }) as const;
+  const text = (header: string, values: readonly string[], priority?: number) =>
+    ({ header, kind: 'text', priority, values }) as const;
   return {
     kind: 'table',
     id: metric.id,
@@ -73,6 +74,7 @@ function seriesTable(series: Series): TableBlock {
       text(
         'Change',
         points.map(({ changeShare }) => (changeShare === undefined ? '–' : formatRelative(changeShare))),
+        KEEP,
       ),
       text(
         'Over steps',

@@ -1,7 +1,7 @@
 /** A policy to begin with, made from a run's own figures: it holds for that run, with room, and says what each line is. */
 
 import { type Phase, phases } from '../catalog/phases.js';
-import { findMetric, type Metric, type Unit } from '../run/metrics.js';
+import { type Metric, metricById, type Unit } from '../run/metrics.js';
 import { type Figures, mainPhase, type Run, type RunFacts } from '../run/run.js';
 import { formatValue } from './quantity.js';
 
@@ -32,7 +32,7 @@ export function initialPolicy(run: Run, tool: string): string {
   const ofRun = memory
     ? [
         entry(
-          findMetric('memory.peak')!,
+          metricById('memory.peak')!,
           memory.value,
           { metric: 'memory.peak', room: 0.1, change: '5%' },
           undefined,
@@ -87,7 +87,7 @@ function phaseSection(phase: Phase, figures: Figures): string[] {
   ];
   return proposals.flatMap(proposal => {
     const figure = figures[proposal.metric];
-    const metric = findMetric(proposal.metric)!;
+    const metric = metricById(proposal.metric)!;
     // A bound of nothing on nothing fails with the first step that has any.
     const isEmpty = figure?.value === 0 && proposal.metric !== 'graph.coverage';
     return !figure || isEmpty || (metric.better === 'higher' && figure.value === 0)

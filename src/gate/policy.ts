@@ -3,7 +3,7 @@ import { closestWord } from '../base/closest-word.js';
 import { UserError } from '../base/user-error.js';
 import { type YamlKind, YamlText } from '../base/yaml-text.js';
 import { isPhase, type Phase, phases } from '../catalog/phases.js';
-import { findMetric, type Metric, suggestMetrics } from '../run/metrics.js';
+import { type Metric, metricById, suggestMetrics } from '../run/metrics.js';
 import { type DifferenceKind, differenceKinds } from './comparable.js';
 import { DEFAULT_CONFIDENCE } from './noise.js';
 import { type Amount, readBound, readChange } from './quantity.js';
@@ -11,7 +11,7 @@ import { type Amount, readBound, readChange } from './quantity.js';
 const policyYaml: YamlKind = { name: 'policy', help: 'See docs/gate.md.', aliases: 50 };
 
 export const limitKinds = ['max', 'min', 'max_increase', 'max_decrease'] as const;
-export type LimitKind = (typeof limitKinds)[number];
+type LimitKind = (typeof limitKinds)[number];
 
 export interface Limit {
   readonly metric: Metric;
@@ -174,7 +174,7 @@ function readMetric(
   given: Given | undefined,
 ): Metric {
   if (!given) throw yaml.error(item, 'a limit needs "metric"', 'For example: - metric: step.p50');
-  const metric = findMetric(given.text);
+  const metric = metricById(given.text);
   if (metric) return metric;
   const close = suggestMetrics(given.text);
   throw yaml.error(

@@ -3,7 +3,7 @@
 import { printable } from '../base/printable.js';
 import { UserError } from '../base/user-error.js';
 import { isPhase } from '../catalog/phases.js';
-import { findMetric } from '../run/metrics.js';
+import { metricById } from '../run/metrics.js';
 import type { Run } from '../run/run.js';
 import { BASELINES_SCHEMA, type Baseline, type Baselines, MOST_BASELINES, MOST_RUNS } from './baselines.js';
 
@@ -98,7 +98,7 @@ function figuresProblem(figures: Fields): string | undefined {
     if ((scope !== 'run' && !isPhase(scope)) || !isObject(own)) return `figures of ${JSON.stringify(scope)}`;
     for (const [metric, figure] of Object.entries(own)) {
       // A metric of a later version is no damage: no limit of this version asks for it.
-      if (!findMetric(metric)) continue;
+      if (!metricById(metric)) continue;
       const isSound =
         isObject(figure) && isNumber(figure.value) && (figure.error === undefined || isNumber(figure.error));
       if (!isSound) return `${scope} ${metric} must have a number as value`;

@@ -14,7 +14,7 @@ export interface LabelledRun {
   readonly run: Run;
 }
 
-export interface TrendPoint {
+interface TrendPoint {
   readonly label: string;
   /** Undefined: that run did not record it. */
   readonly value: number | undefined;

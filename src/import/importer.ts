@@ -2,6 +2,7 @@
  * The contract of an importer: bytes to Profile. Exactly one importer recognizes a file, by its content; the name
  * and extension say nothing. Adding a format is one folder with an Importer and one line in index.ts.
  */
+import type { FileFormat } from '../catalog/file-formats.js';
 import type { Profile } from '../model/profile.js';
 import type { TableName } from '../model/schema.js';
 import type { ProfileFile } from './profile-file.js';
@@ -18,10 +19,7 @@ export interface ImportContext {
   readonly workers?: number;
 }
 
-export interface Importer {
-  readonly id: string;
-  /** What a user calls such a file. */
-  readonly label: string;
+export interface Importer extends FileFormat {
   /** Judges by the first bytes of the content (already unpacked when the file is gzip). */
   recognizes(head: Uint8Array): boolean;
   import(file: ProfileFile, context: ImportContext): Promise<Profile>;

@@ -10,10 +10,10 @@ import { mergeProfiles } from '../model/merge.js';
 import type { Profile } from '../model/profile.js';
 import { joinSidecars } from './agent-sidecar/join-sidecars.js';
 import type { ImportContext } from './importer.js';
-import { importerFor } from './index.js';
+import { importerFor, importers } from './index.js';
 import { ProfileFile } from './profile-file.js';
 
-export interface OpenContext extends Omit<ImportContext, 'onProgress'> {
+interface OpenContext extends Omit<ImportContext, 'onProgress'> {
   /** Told which file is being read and how far it is. */
   readonly onProgress?: (file: string, done: number) => void;
   /** What messages call the file, where its path means nothing to the user. */
@@ -88,7 +88,10 @@ async function openFile(filePath: string, context: OpenContext): Promise<Profile
 }
 
 /** What a folder of profiles may hold, by name; the content decides later. Export beside report: the export wins. */
-const PROFILE_NAME = /\.(sqlite|json|nsys-rep)(\.gz)?$/i;
+const isProfileName = (name: string) => {
+  const unpacked = name.toLowerCase().replace(/\.gz$/, '');
+  return importers.some(({ endings }) => endings.some(ending => unpacked.endsWith(ending)));
+};
 
 function expand(given: string): string[] {
   let stat: fs.Stats;
@@ -100,7 +103,7 @@ function expand(given: string): string[] {
   if (!stat.isDirectory()) return [given];
   const names = fs
     .readdirSync(given)
-    .filter(name => PROFILE_NAME.test(name) && fs.statSync(path.join(given, name)).isFile());
+    .filter(name => isProfileName(name) && fs.statSync(path.join(given, name)).isFile());
   const stems = new Set(
     names.filter(name => /\.sqlite(\.gz)?$/i.test(name)).map(name => name.replace(/\.sqlite(\.gz)?$/i, '')),
   );

@@ -12,7 +12,7 @@ import { Failure } from './failure.js';
 import { SseLines } from './sse-lines.js';
 
 /** No answer is this long; it is a server that does not stop. */
-export const MOST_ANSWER_BYTES = 256 * 1024 * 1024;
+const MOST_ANSWER_BYTES = 256 * 1024 * 1024;
 
 export interface Answer {
   /** When each piece with content arrived. */

@@ -8,7 +8,7 @@ import { NS_PER_SECOND, nowNs } from './clock.js';
 import { type Exchange, exchange } from './exchange.js';
 import type { Target } from './target.js';
 
-export interface ConnectionSettings {
+interface ConnectionSettings {
   readonly target: Target;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutNs: number;

@@ -107,7 +107,8 @@ function overview(levels: readonly LevelResult[]): TableBlock {
     header: string,
     kind: TableColumn['kind'],
     of: (level: LevelResult) => number | undefined,
-  ): TableColumn => ({ header, kind, values: levels.map(level => of(level) ?? Number.NaN) });
+    priority?: number,
+  ): TableColumn => ({ header, kind, priority, values: levels.map(level => of(level) ?? Number.NaN) });
   const columns: TableColumn[] = [
     { header: 'Name', kind: 'text', values: levels.map(({ level }) => level) },
     column('Requests', 'count', ({ counts }) => counts.completed),
@@ -115,12 +116,12 @@ function overview(levels: readonly LevelResult[]): TableBlock {
     column('Req/s', 'rate', ({ throughput }) => throughput.requests),
     column('Output tok/s', 'rate', ({ throughput }) => throughput.outputTokens),
     column('tok/s/user', 'rate', ({ throughput }) => throughput.outputTokensPerUser),
-    column('TTFT p50', 'ns', ({ latency }) => latency.ttft?.percentilesNs['50']),
-    column('TTFT p99', 'ns', ({ latency }) => latency.ttft?.percentilesNs['99']),
-    column('ITL p50', 'ns', ({ latency }) => latency.itl?.percentilesNs['50']),
-    column('ITL p99', 'ns', ({ latency }) => latency.itl?.percentilesNs['99']),
-    column('E2E p50', 'ns', ({ latency }) => latency.e2e?.percentilesNs['50']),
-    column('E2E p99', 'ns', ({ latency }) => latency.e2e?.percentilesNs['99']),
+    column('TTFT p50', 'ns', ({ latency }) => latency.ttft?.percentilesNs['50'], -2),
+    column('TTFT p99', 'ns', ({ latency }) => latency.ttft?.percentilesNs['99'], -1),
+    column('ITL p50', 'ns', ({ latency }) => latency.itl?.percentilesNs['50'], -2),
+    column('ITL p99', 'ns', ({ latency }) => latency.itl?.percentilesNs['99'], -1),
+    column('E2E p50', 'ns', ({ latency }) => latency.e2e?.percentilesNs['50'], -2),
+    column('E2E p99', 'ns', ({ latency }) => latency.e2e?.percentilesNs['99'], -1),
   ];
   return {
     kind: 'table',

@@ -25,7 +25,7 @@ export interface Exchange {
   readonly idleNs?: number;
 }
 
-export interface ExchangeSettings {
+interface ExchangeSettings {
   readonly stream: boolean;
   readonly timeoutNs: number;
   /** Ways to end what is under way. */

@@ -1,7 +1,7 @@
 /** What can go wrong with a request, as kinds that are counted. */
 
 /** `http-503` and the like beside these. */
-export type FailureKind =
+type FailureKind =
   | 'refused'
   | 'unreachable'
   | 'name-not-found'

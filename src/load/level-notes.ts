@@ -5,7 +5,15 @@ import { NS_PER_MS } from './clock.js';
 import type { LevelResult } from './load-document.js';
 import type { RequestRecord } from './request-record.js';
 import type { LevelRun } from './run-level.js';
-import type { LevelContext } from './summarize-level.js';
+
+/** What the plan knows and the requests do not. */
+export interface LevelContext {
+  readonly prompts: string;
+  /** Prompts were asked again. */
+  readonly hasCycled: boolean;
+  readonly stream: boolean;
+  readonly idPrompts: boolean;
+}
 
 /** Fewer, and percentile 99 is next to the largest. */
 const ENOUGH_FOR_P99 = 100;

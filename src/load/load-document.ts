@@ -25,7 +25,7 @@ export interface LoadDocument {
   readonly levels: readonly LevelResult[];
 }
 
-export interface LoadTarget {
+interface LoadTarget {
   /** Without credentials and query. */
   readonly url: string;
   readonly api: string;
@@ -35,7 +35,7 @@ export interface LoadTarget {
   readonly frameworkVersion?: string;
 }
 
-export interface LoadSettings {
+interface LoadSettings {
   readonly stream: boolean;
   readonly seed: number;
   /** `synthetic`, or the name of the dataset. */
@@ -97,7 +97,7 @@ export interface LevelTiming {
   readonly clientLagNs: number;
 }
 
-export interface LevelError {
+interface LevelError {
   readonly kind: string;
   readonly count: number;
   /** What one of them said. */

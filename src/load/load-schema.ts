@@ -3,11 +3,11 @@ import {
   distribution,
   fieldsOf,
   flag,
+  type JsonSchema,
   list,
   note,
   number,
   sparse as object,
-  type Schema,
   text,
 } from '../base/json-schema.js';
 import { LOAD_SCHEMA } from './load-document.js';
@@ -162,7 +162,7 @@ const level = object(
   ['level', 'load', 'counts', 'throughput', 'latency', 'timing', 'tokens', 'errors', 'notes'],
 );
 
-export const loadSchema: Schema = {
+export const loadSchema: JsonSchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   $id: 'stepscope-load-1',
   title: 'Load',

@@ -4,6 +4,7 @@
  * does not let us in, is said at once and not after thousands of failures.
  */
 import { UserError } from '../base/user-error.js';
+import { engineNamed } from '../catalog/engines.js';
 import { NS_PER_SECOND } from './clock.js';
 import type { Connection } from './connection.js';
 import { failureWords, isUnreachable } from './failure.js';
@@ -12,20 +13,12 @@ import { type BodySettings, type Extensions, requestBody } from './request-body.
 import type { Target } from './target.js';
 import { pause } from './waiting.js';
 
-export interface ServerFacts {
+interface ServerFacts {
   readonly model: string;
   readonly framework?: string;
   readonly frameworkVersion?: string;
 }
 
-/** By `owned_by` in the list of models. */
-const frameworks: Readonly<Record<string, string>> = {
-  vllm: 'vLLM',
-  sglang: 'SGLang',
-  tensorrt_llm: 'TensorRT-LLM',
-  'tensorrt-llm': 'TensorRT-LLM',
-  llamacpp: 'llama.cpp',
-};
 const MOST_NAME = 200;
 
 export async function askServer(
@@ -37,7 +30,7 @@ export async function askServer(
   const rows = Array.isArray(list?.data) ? (list.data as { id?: unknown; owned_by?: unknown }[]) : [];
   const first = rows.find(row => typeof row?.id === 'string');
   const row = rows.find(({ id }) => id === model) ?? first;
-  const framework = frameworks[String(row?.owned_by).toLowerCase()];
+  const framework = engineNamed(String(row?.owned_by).toLowerCase());
   const version =
     framework === undefined
       ? undefined
@@ -50,7 +43,7 @@ export async function askServer(
   };
 }
 
-export interface Trial {
+interface Trial {
   readonly extensions: Extensions;
   /** Status 400 or 422 made us leave something out. */
   readonly dropped: readonly string[];

@@ -10,7 +10,7 @@ import type { Level } from './level.js';
 import type { RequestRecord } from './request-record.js';
 import { nextTurn, pause, until } from './waiting.js';
 
-export interface LevelSettings {
+interface LevelSettings {
   readonly level: Level;
   /** Tells the level apart from others of its name. */
   readonly part: string;

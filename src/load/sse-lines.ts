@@ -5,7 +5,7 @@
  */
 import { Failure } from './failure.js';
 
-export const MOST_LINE_BYTES = 4 * 1024 * 1024;
+const MOST_LINE_BYTES = 4 * 1024 * 1024;
 
 const DATA = Buffer.from('data:');
 const LINE_FEED = 10;

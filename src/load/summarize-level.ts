@@ -2,19 +2,11 @@
 import type { BenchThroughput, LatencyName } from '../model/bench-run.js';
 import { NS_PER_SECOND } from './clock.js';
 import { distributionOf } from './distribution.js';
+import type { LevelContext } from './level-notes.js';
 import { levelNotes } from './level-notes.js';
 import type { LevelResult, LevelTiming, LoadRequest } from './load-document.js';
 import type { RequestRecord } from './request-record.js';
 import type { LevelRun } from './run-level.js';
-
-/** What the plan knows and the requests do not. */
-export interface LevelContext {
-  readonly prompts: string;
-  /** Prompts were asked again. */
-  readonly hasCycled: boolean;
-  readonly stream: boolean;
-  readonly idPrompts: boolean;
-}
 
 export function summarizeLevel(run: LevelRun, context: LevelContext): LevelResult {
   const { settings, records, interrupted, clientLagNs } = run;

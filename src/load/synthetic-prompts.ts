@@ -18,7 +18,7 @@ export type Prefix =
   | { readonly kind: 'seeded' }
   | { readonly kind: 'shared'; readonly tokens: number };
 
-export interface SyntheticSettings {
+interface SyntheticSettings {
   readonly input: Lengths;
   readonly output: Lengths;
   readonly seed: number;

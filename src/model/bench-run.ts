@@ -30,7 +30,7 @@ export interface BenchRun {
   readonly notes: readonly Note[];
 }
 
-export interface BenchSource {
+interface BenchSource {
   /** Name of the file, without its folder. */
   readonly file: string;
   /** Id of the importer. */

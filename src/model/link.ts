@@ -6,6 +6,7 @@
  */
 import { NONE } from '../base/column.js';
 import type { Profile } from './profile.js';
+import { asRows, type Rows } from './rows.js';
 
 const linked = ['kernels', 'copies', 'memsets', 'graphLaunches', 'syncs'] as const;
 
@@ -82,7 +83,7 @@ function indexCalls(correlation: Uint32Array, thread: Int32Array, processOfThrea
  * Some captures hold a call twice (a library's and the runtime's record of one launch, same id). For each API row:
  * the next row with the same correlation id and process, or NONE. Undefined when no call has a twin.
  */
-export function callTwins(profile: Profile): Int32Array | undefined {
+export function callTwins(profile: Profile): Rows<'apiCalls'> | undefined {
   const calls = profile.tables.apiCalls as unknown as
     | { correlation: Uint32Array; thread: Int32Array }
     | undefined;
@@ -98,5 +99,5 @@ export function callTwins(profile: Profile): Int32Array | undefined {
     twins[lastOf.get(first) ?? first] = row;
     lastOf.set(first, row);
   }
-  return lastOf.size > 0 ? twins : undefined;
+  return lastOf.size > 0 ? asRows(twins) : undefined;
 }

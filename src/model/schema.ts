@@ -43,7 +43,7 @@ const gpuWork = {
 /** CUDA-graph membership: the node's id inside its graph, when nodes were traced one by one. NaN outside graphs. */
 const graphMember = { graphNode: amount, graph: amount } as const;
 
-export const schema = {
+const schema = {
   kernels: {
     ...gpuWork,
     ...graphMember,

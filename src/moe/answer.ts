@@ -13,11 +13,11 @@ import { placementOf } from './placement/placement.js';
 import { type Plan, planLayers } from './placement/plan-layers.js';
 
 /** The guides' figure: a gain above it makes routing the bottleneck. */
-export const BOTTLENECK_GAIN = 0.1;
+const BOTTLENECK_GAIN = 0.1;
 /** Where the GPU stands still longer than it works, steps do not wait for the busiest of them. */
 const HOST_BOUND = 0.5;
 
-export interface MoeQuestion {
+interface MoeQuestion {
   readonly gpus?: number;
   readonly nodes?: number;
   readonly replicas?: number;
@@ -69,7 +69,7 @@ export interface MoeAnswer {
   readonly notes: readonly Note[];
 }
 
-export interface PhaseAnswer {
+interface PhaseAnswer {
   readonly phase: LoadPhase;
   readonly iterations: number;
   /** Busiest by mean expert and by mean GPU, over layers and iterations. */

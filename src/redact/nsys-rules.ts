@@ -7,10 +7,10 @@ import { isRequestedRange } from '../import/environment.js';
 import { isBlock, type NsysFacts, Role } from './nsys-facts.js';
 import { redactRange, scrubName } from './range-names.js';
 import type { RemovalKind, Removals } from './removals.js';
-import { type Note, scrubPath, scrubText } from './scrub-text.js';
+import { type NoteRemoval, scrubPath, scrubText } from './scrub-text.js';
 
-export type RowRule = (row: RecordEditor, rowId: number) => void;
-type TextRule = (text: string, note: Note, row: RecordEditor, rowId: number) => string;
+type RowRule = (row: RecordEditor, rowId: number) => void;
+type TextRule = (text: string, note: NoteRemoval, row: RecordEditor, rowId: number) => string;
 
 const KEY_VALUE = /^(META_DATA_CAPTURE|META_DATA_EXPORT|EXPORT_META_DATA|TARGET_INFO_SYSTEM_ENV)$/;
 const PLAIN_VALUE = /^(true|false|-?\d+(\.\d+){0,2})?$/;
@@ -43,7 +43,7 @@ export class NsysRules {
         }
         if (!row.isText(c)) continue;
         const text = row.text(c);
-        const note: Note = kind => this.removals.add(kind, where);
+        const note: NoteRemoval = kind => this.removals.add(kind, where);
         const fresh = isBlock(text)
           ? this.environment(text, where)
           : (rules[c] ?? anyText)(text, note, row, rowId);
@@ -90,7 +90,7 @@ export class NsysRules {
     return this.remembering((text, note) => scrubText(text, identities, note));
   }
 
-  private pooled(text: string, id: number, note: Note): string {
+  private pooled(text: string, id: number, note: NoteRemoval): string {
     const { identities, roles } = this.facts;
     switch (roles.get(id) ?? Role.none) {
       case Role.kernel:
@@ -110,7 +110,7 @@ export class NsysRules {
     }
   }
 
-  private setting(fullName: string, value: string, note: Note): string {
+  private setting(fullName: string, value: string, note: NoteRemoval): string {
     const { identities } = this.facts;
     const name = fullName.replace(/^PROCESS_\d+:/, '');
     if (/ENVIRONMENT/i.test(name))
@@ -127,7 +127,7 @@ export class NsysRules {
   }
 
   /** Importers take the last part themselves, so nothing is lost by writing only that. */
-  private processName(text: string, globalPid: number, note: Note): string {
+  private processName(text: string, globalPid: number, note: NoteRemoval): string {
     // Machine ids are small: the number is exact.
     const pid = Math.floor(globalPid / 2 ** 24) % 2 ** 24;
     const machine = Math.floor(globalPid / 2 ** 48);
@@ -147,7 +147,7 @@ export class NsysRules {
   }
 
   /** Each distinct text is judged once. */
-  private remembering(rule: (text: string, note: Note) => string): TextRule {
+  private remembering(rule: (text: string, note: NoteRemoval) => string): TextRule {
     const known = new Map<string, { text: string; kinds: readonly RemovalKind[] }>();
     return (text, note) => {
       let answer = known.get(text);
@@ -163,7 +163,7 @@ export class NsysRules {
   }
 }
 
-function removed(kind: RemovalKind): (text: string, note: Note) => string {
+function removed(kind: RemovalKind): (text: string, note: NoteRemoval) => string {
   return (text, note) => {
     if (text !== '') note(kind);
     return '';

@@ -4,7 +4,7 @@ import { matchMarker } from '../catalog/engine-markers.js';
 import { activityOf, functionOfFrame, GIL_HOLD, GIL_WAIT } from '../catalog/host-activities.js';
 import { layerOf } from '../catalog/layer-names.js';
 import type { Identities } from './identities.js';
-import { type Note, scrubText } from './scrub-text.js';
+import { type NoteRemoval, scrubText } from './scrub-text.js';
 
 /** Everything an analysis takes from a name. Two names with the same answer are the same to all of them. */
 function meaningOf(name: string): string {
@@ -18,8 +18,8 @@ function meaningOf(name: string): string {
 }
 
 /** Without paths and names of people and machines, but never at the price of what analyses read from it. */
-export function scrubName(name: string, identities: Identities, note: Note): string {
-  const noted: Parameters<Note>[0][] = [];
+export function scrubName(name: string, identities: Identities, note: NoteRemoval): string {
+  const noted: Parameters<NoteRemoval>[0][] = [];
   const scrubbed = scrubText(name, identities, kind => noted.push(kind));
   if (scrubbed === name) return name;
   if (meaningOf(scrubbed) === meaningOf(name)) {
@@ -29,11 +29,11 @@ export function scrubName(name: string, identities: Identities, note: Note): str
   return identities.remove(name, note);
 }
 
-export function hashedName(name: string): string {
+function hashedName(name: string): string {
   return `range-${createHash('sha256').update(name).digest('hex').slice(0, 8)}`;
 }
 
-export function redactRange(name: string, identities: Identities, hash: boolean, note: Note): string {
+export function redactRange(name: string, identities: Identities, hash: boolean, note: NoteRemoval): string {
   const isOurs = /^range-[0-9a-f]{8}$/.test(name);
   if (!hash || name === '' || isOurs || meaningOf(name) !== '') return scrubName(name, identities, note);
   note('range');

@@ -1,5 +1,6 @@
 /** A copy of a profile that is fit to share: which format it is, where the copy goes, and the list of what is gone. */
 import { UserError } from '../base/user-error.js';
+import { fileFormats } from '../catalog/file-formats.js';
 import { importerFor } from '../import/index.js';
 import { CutOffError, ProfileFile } from '../import/profile-file.js';
 import { OutputFile, PageFile, StreamFile } from './output-file.js';
@@ -7,7 +8,9 @@ import { redactKineto } from './redact-kineto.js';
 import { redactNsys } from './redact-nsys.js';
 import { type Removal, Removals } from './removals.js';
 
-export interface RedactOptions {
+const { agentSidecar, kinetoJson, nsysSqlite } = fileFormats;
+
+interface RedactOptions {
   readonly input: string;
   readonly output: string;
   readonly hashRanges: boolean;
@@ -21,13 +24,13 @@ export async function redactProfile(options: RedactOptions): Promise<readonly Re
   let opened: PageFile | StreamFile | undefined;
   try {
     const importer = importerFor(await file.head(), file.name);
-    if (importer.id === 'agent-sidecar')
+    if (importer.id === agentSidecar.id)
       throw new UserError(
         'usage',
         `${file.name} was written by Stepscope’s agent: it holds no variables, paths or prompts.`,
         'Share it as it is; names of modules in it are those of the model.',
       );
-    if (importer.id !== 'nsys-sqlite' && importer.id !== 'kineto-json') {
+    if (importer.id !== nsysSqlite.id && importer.id !== kinetoJson.id) {
       throw new UserError(
         'usage',
         `${file.name} is a report, whose format only NVIDIA's own tools can write.`,
@@ -36,7 +39,7 @@ export async function redactProfile(options: RedactOptions): Promise<readonly Re
     }
     output.check(options.input);
     const settings = { ...options, removals: new Removals() };
-    if (importer.id === 'nsys-sqlite') {
+    if (importer.id === nsysSqlite.id) {
       const pages = new PageFile(output);
       opened = pages;
       // A database is packed only when it is whole, which then takes most of the time.

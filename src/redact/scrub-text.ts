@@ -7,7 +7,7 @@ import { SECRET_NAME, SECRET_URL, SECRET_VALUE } from '../import/environment.js'
 import type { Identities } from './identities.js';
 import type { RemovalKind } from './removals.js';
 
-export type Note = (kind: RemovalKind) => void;
+export type NoteRemoval = (kind: RemovalKind) => void;
 
 /** `/home/a/model.py(12): forward`, `C:\a\model.py(12): forward`: the folder may hold spaces. */
 const FRAME = /^((?:[A-Za-z]:)?(?:~|\.{1,2})?[\\/][^()\n]*[\\/])(?=[^\\/()\n]+\(\d+\): )/;
@@ -36,14 +36,14 @@ const SECRET_EVERYWHERE = new RegExp(`${SECRET_VALUE.source}[\\w.-]*`, 'g');
 /** Tokens of a language model are no secret, and they come in numbers. */
 const COUNTED = /tokens|tokeni[sz]e|token_?(?:id|num|count|len|budget)|num_?token|author\b/i;
 
-export function scrubText(text: string, identities: Identities, note: Note): string {
+export function scrubText(text: string, identities: Identities, note: NoteRemoval): string {
   if (text === '') return text;
   let result = SUSPECT.test(text) ? scrubShapes(text, note) : text;
   result = identities.remove(result, note);
   return result;
 }
 
-function scrubShapes(text: string, note: Note): string {
+function scrubShapes(text: string, note: NoteRemoval): string {
   const to = (kind: RemovalKind, word: string) => () => {
     note(kind);
     return word;
@@ -90,7 +90,7 @@ function namesSecret(name: string, value: string): boolean {
 /** The kernel's own files are the same on every machine; diagnostics send people to them. */
 const SYSTEM_PATH = /^\/(?:proc\/)?sys\//;
 
-function shortened(path: string, note: Note): string {
+function shortened(path: string, note: NoteRemoval): string {
   if (SYSTEM_PATH.test(path)) return path;
   const last = lastPart(path);
   if (last !== path) note('path');
@@ -98,7 +98,7 @@ function shortened(path: string, note: Note): string {
 }
 
 /** A text that is a path as a whole: spaces and all belong to it. */
-export function scrubPath(text: string, identities: Identities, note: Note): string {
+export function scrubPath(text: string, identities: Identities, note: NoteRemoval): string {
   const isPath = /^(?:[A-Za-z]:|~[\w.-]*|\.{1,2})?[\\/]/.test(text) && !/[\n\0]/.test(text);
   return scrubText(isPath ? shortened(text, note) : text, identities, note);
 }

@@ -7,9 +7,9 @@ const SPACE = 0x20;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 /** Keys deeper than this are taken for their nearest kept ancestor's. */
-export const KEPT_DEPTH = 4;
+const KEPT_DEPTH = 4;
 
-export interface Span {
+interface Span {
   from: number;
   to: number;
 }

@@ -4,7 +4,7 @@ import { SECRET_NAME } from '../import/environment.js';
 import type { Identities } from './identities.js';
 import { redactRange, scrubName } from './range-names.js';
 import type { RemovalKind, Removals } from './removals.js';
-import { type Note, scrubPath, scrubText } from './scrub-text.js';
+import { type NoteRemoval, scrubPath, scrubText } from './scrub-text.js';
 
 /** Work of the GPU and calls of its API: names everyone has. */
 const CODE_CATEGORY = /^(kernel|(gpu_)?mem(cpy|set)|cuda_sync|overhead|(.*_)?(runtime|driver))$/i;
@@ -27,7 +27,7 @@ interface Answer {
   readonly kinds: readonly RemovalKind[];
 }
 
-type Rule = (text: string, note: Note) => string;
+type Rule = (text: string, note: NoteRemoval) => string;
 
 export class TraceRules {
   private readonly known = new Map<Rule, Map<string, Answer>>();

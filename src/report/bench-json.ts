@@ -2,11 +2,11 @@
 import {
   distribution,
   fieldsOf,
+  type JsonSchema,
   list,
   note,
   number,
   sparse as object,
-  type Schema,
   text,
 } from '../base/json-schema.js';
 
@@ -173,7 +173,7 @@ const difference = object(
   ['run', 'comparable', 'settings', 'metrics', 'warnings'],
 );
 
-export const benchSchema: Schema = {
+export const benchSchema: JsonSchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   $id: 'stepscope-bench-1',
   title: 'Benchmarks',

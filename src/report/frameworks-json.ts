@@ -1,15 +1,15 @@
 /** The JSON Schema of `stepscope frameworks --json`. */
-import { object as allOf, list, number, type Schema, text } from '../base/json-schema.js';
+import { object as allOf, type JsonSchema, list, number, text } from '../base/json-schema.js';
 
-const count = (description: string): Schema => ({ type: 'integer', minimum: 0, description });
-const orNull = (type: string, description: string): Schema => ({ type: [type, 'null'], description });
-const choice = (values: readonly (string | null)[], description: string): Schema => ({
+const count = (description: string): JsonSchema => ({ type: 'integer', minimum: 0, description });
+const orNull = (type: string, description: string): JsonSchema => ({ type: [type, 'null'], description });
+const choice = (values: readonly (string | null)[], description: string): JsonSchema => ({
   enum: values,
   description,
 });
 
 /** All keys are there unless they are named as optional. */
-const object = (properties: Record<string, Schema>, optional: readonly string[] = []): Schema =>
+const object = (properties: Record<string, JsonSchema>, optional: readonly string[] = []): JsonSchema =>
   allOf(
     properties,
     Object.keys(properties).filter(name => !optional.includes(name)),
@@ -21,7 +21,7 @@ const missing = object({
   hint: text('how to record it'),
 });
 
-const figure: Schema = {
+const figure: JsonSchema = {
   oneOf: [object({ value: number('in base units'), note: text('how to read it') }, ['note']), missing],
 };
 
@@ -117,7 +117,7 @@ const correlation = object({
 
 const ranked = list(object({ name: text('framework'), value: number('in base units') }), 'best first');
 
-export const frameworksSchema: Schema = {
+export const frameworksSchema: JsonSchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   $id: 'stepscope-frameworks-1',
   title: 'Frameworks',

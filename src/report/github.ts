@@ -3,7 +3,7 @@
  * https://docs.github.com/actions/reference/workflow-commands-for-github-actions; escaping as in actions/toolkit
  * (packages/core/src/command.ts).
  */
-export interface Annotation {
+interface Annotation {
   readonly level: 'error' | 'warning' | 'notice';
   readonly title: string;
   readonly message: string;

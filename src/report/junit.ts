@@ -1,5 +1,5 @@
 /** Test results as JUnit XML, the dialect GitLab, Jenkins and GitHub's actions read. Every text is escaped. */
-export interface JunitCase {
+interface JunitCase {
   readonly group: string;
   readonly name: string;
   readonly outcome: 'passed' | 'failed' | 'error' | 'skipped';
@@ -31,7 +31,7 @@ const entities: Record<string, string> = {
 };
 
 /** For content and attributes. Characters that XML 1.0 cannot hold, even as entities, become a dot. */
-export function escapeXml(text: string): string {
+function escapeXml(text: string): string {
   return [...text]
     .map(char => {
       const code = char.codePointAt(0)!;

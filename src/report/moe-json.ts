@@ -1,8 +1,8 @@
 /** The JSON Schema of `stepscope moe --json`. */
-import { list, note, number, object, type Schema, text } from '../base/json-schema.js';
+import { type JsonSchema, list, note, number, object, text } from '../base/json-schema.js';
 
-const maybe = (description: string): Schema => ({ type: ['number', 'null'], description });
-const nullable = (schema: Schema): Schema => ({ oneOf: [{ type: 'null' }, schema] });
+const maybe = (description: string): JsonSchema => ({ type: ['number', 'null'], description });
+const nullable = (schema: JsonSchema): JsonSchema => ({ oneOf: [{ type: 'null' }, schema] });
 
 const heat = object({
   rows: list(text('layer'), 'names of the rows'),
@@ -49,7 +49,7 @@ const inferred = object({
   ),
 });
 
-export const moeSchema: Schema = {
+export const moeSchema: JsonSchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   $id: 'stepscope-moe-1',
   title: 'Routing imbalance',

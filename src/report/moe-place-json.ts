@@ -1,5 +1,5 @@
 /** The JSON Schema of `stepscope moe place --json`, and the version of its form. */
-import { list, number, object, type Schema, text } from '../base/json-schema.js';
+import { type JsonSchema, list, number, object, text } from '../base/json-schema.js';
 
 export const MOE_PLACE_SCHEMA = 'stepscope-moe-place/1';
 
@@ -39,7 +39,7 @@ const placement = object({
   },
 });
 
-export const moePlaceSchema: Schema = {
+export const moePlaceSchema: JsonSchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   $id: 'stepscope-moe-place-1',
   title: 'Placements of experts',

@@ -1,10 +1,10 @@
 /** The JSON Schema of the verdict on a pair with and without the perfect router. */
-import { list, number, object, type Schema, text } from '../base/json-schema.js';
+import { type JsonSchema, list, number, object, text } from '../base/json-schema.js';
 
 export const PERFECT_ROUTER_SCHEMA = 'stepscope-perfect-router/1';
 
-const textOrNull = (description: string): Schema => ({ type: ['string', 'null'], description });
-const pairOf = (type: string, description: string): Schema => ({
+const textOrNull = (description: string): JsonSchema => ({ type: ['string', 'null'], description });
+const pairOf = (type: string, description: string): JsonSchema => ({
   type: 'array',
   items: { type },
   minItems: 2,
@@ -36,7 +36,7 @@ const means = object(
   ),
 );
 
-export const perfectRouterSchema: Schema = {
+export const perfectRouterSchema: JsonSchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   $id: 'stepscope-perfect-router-1',
   title: 'Perfect router',

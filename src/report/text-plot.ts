@@ -14,7 +14,7 @@ export function sparkline(values: readonly (number | undefined)[]): string {
     .join('');
 }
 
-export interface PlotOptions {
+interface PlotOptions {
   readonly width: number;
   readonly height: number;
   readonly format: (value: number) => string;

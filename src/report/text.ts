@@ -1,5 +1,5 @@
 /** Blocks for a terminal: tables that fit its width, durations and sizes in units people read, colour if wanted. */
-import type { Block, FactsBlock, TableBlock, TableColumn } from '../analyze/block.js';
+import { type Block, type FactsBlock, KEEP, type TableBlock, type TableColumn } from '../analyze/block.js';
 import { readableCell, shortHeader } from '../analyze/readable-cell.js';
 import { printable } from '../base/printable.js';
 import { plural } from '../base/units.js';
@@ -11,34 +11,6 @@ import { renderHeat } from './text-heat.js';
 import { renderScatter } from './text-scatter.js';
 import { renderWaterfall } from './text-waterfall.js';
 
-/** What to leave out first when a table is too wide; the reader is told. */
-const LEAST_NEEDED = [
-  /^(E2E|TTFT|TPOT|ITL) p50$/,
-  /^(Run time|In flight|Gen tok)/,
-  /^(Precision|GPU name|Parallel|Rate|Benchmark)$/,
-  /^(E2E|TTFT|TPOT|ITL) p99$/,
-  /^(Model|Framework)$/,
-  /StdDev/,
-  /Min/,
-  /Max/,
-  /Med/,
-  /Green/,
-  /RangeStack|RangeId|ParentId|NameTree/,
-  /SMem|Reg\/Trd/,
-  /^(Grd|Blk)|GridXYZ|BlockXYZ/,
-  /MemKd|Kind/,
-  /Ctx|Context/,
-  /T-Pri|Result/,
-  /Corr/,
-  /^(PID|TID|Pid|Tid|DevId|Device|Device ID)$/,
-  /Category|Style|Thread Name/,
-  /Orig|Queue Start|Kernel Start|^End$|Level|Lvl|NumChild/,
-  /Avg/,
-  /./,
-];
-/** What a table is about stays, however narrow it gets. */
-const ESSENTIAL =
-  /^(Name|Range|Operation|Kernel Name|API Name|NVTX Range|Time \(%\)|Duration|Total Time|Start|Metric|Verdict|Change)$/;
 const LEAST_NAME_WIDTH = 32;
 const GAP = 2;
 /** A screenful of screens: beyond this a table is for a file, not a terminal. */
@@ -93,6 +65,7 @@ function renderFacts(block: FactsBlock, context: RenderContext): string {
 }
 
 interface Prepared {
+  readonly place: number;
   readonly column: TableColumn;
   readonly header: string;
   readonly cells: string[];
@@ -102,14 +75,12 @@ interface Prepared {
 function renderTable(block: TableBlock, context: RenderContext): string {
   const paint = painter(context.color);
   const rows = Math.min(block.rows, context.rowLimit ?? MOST_ROWS);
-  let columns = block.columns.map(column => prepare(column, rows));
-  const hidden: string[] = [];
-  for (const pattern of LEAST_NEEDED) {
-    for (let i = columns.length - 1; i >= 0 && !fits(columns, context.width); i--) {
-      if (!pattern.test(columns[i].header) || ESSENTIAL.test(columns[i].header)) continue;
-      hidden.push(columns[i].header);
-      columns = columns.filter((_, other) => other !== i);
-    }
+  let columns = block.columns.map((column, place) => prepare(column, place, rows));
+  const hidden: Prepared[] = [];
+  for (const candidate of leastNeededFirst(columns)) {
+    if (fits(columns, context.width)) break;
+    hidden.push(candidate);
+    columns = columns.filter(column => column !== candidate);
   }
   const widths = share(columns, context.width);
   const line = (cells: readonly string[]) =>
@@ -129,20 +100,27 @@ function renderTable(block: TableBlock, context: RenderContext): string {
   if (block.rows > rows)
     remark(`… ${plural(block.rows - rows, 'more row')} (--rows N shows more, ${all} all)`);
   if (hidden.length > 0) {
-    const inOrder = block.columns
-      .map(column => shortHeader(column.header))
-      .filter(header => hidden.includes(header));
-    remark(`too narrow for: ${inOrder.join(', ')} (${all} has all)`);
+    const headers = hidden.sort((a, b) => a.place - b.place).map(({ header }) => header);
+    remark(`too narrow for: ${headers.join(', ')} (${all} has all)`);
   }
   return `${lines.join('\n')}\n`;
 }
 
-function prepare(column: TableColumn, rows: number): Prepared {
+function prepare(column: TableColumn, place: number, rows: number): Prepared {
   const header = printable(shortHeader(column.header));
   const format = readableCell(column);
   const cells = Array.from({ length: rows }, (_, row) => format(row));
   const width = cells.reduce((most, cell) => Math.max(most, widthOf(cell)), widthOf(header));
-  return { column, header, cells, width };
+  return { place, column, header, cells, width };
+}
+
+/** The columns a narrow table may lose, in the order it loses them. */
+function leastNeededFirst(columns: readonly Prepared[]): Prepared[] {
+  const priorityOf = ({ place, column: { kind, priority } }: Prepared) =>
+    priority ?? (place === 0 || kind === 'ns-change' ? KEEP : 0);
+  return columns
+    .filter(column => priorityOf(column) < KEEP)
+    .sort((a, b) => priorityOf(a) - priorityOf(b) || b.place - a.place);
 }
 
 const isText = (column: Prepared) => column.column.kind === 'text';

@@ -23,7 +23,7 @@ export interface BenchDifference {
   readonly warnings: readonly BenchWarning[];
 }
 
-export interface SettingDifference {
+interface SettingDifference {
   readonly id: string;
   readonly label: string;
   /** `prevents` and `explains`: the sides differ. `unstated`: a side does not say. */
@@ -47,7 +47,7 @@ export interface MetricDifference {
   readonly verdict: 'better' | 'worse' | 'within-noise' | 'unproven';
 }
 
-export interface Sample {
+interface Sample {
   readonly mean: number;
   /** Runs that printed this figure. */
   readonly runs: number;
@@ -55,7 +55,7 @@ export interface Sample {
   readonly stddev?: number;
 }
 
-export interface BenchWarning {
+interface BenchWarning {
   readonly code: 'single-runs' | 'few-runs' | 'errors' | 'not-comparable' | 'several-tools';
   readonly text: string;
 }

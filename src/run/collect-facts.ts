@@ -5,7 +5,7 @@ import { type IterationRow, iterations } from '../analyze/inference/iterations.j
 import { layers } from '../analyze/inference/layers.js';
 import { printable } from '../base/printable.js';
 import { phases } from '../catalog/phases.js';
-import { graphMode } from '../model/capabilities.js';
+import { graphMode } from '../model/graph-mode.js';
 import { medianOf } from '../stats/summary.js';
 import type { ModelFacts, PhaseFacts, RunFacts } from './run.js';
 

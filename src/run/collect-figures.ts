@@ -12,7 +12,7 @@ import { tokenTime } from '../analyze/inference/token-time.js';
 import { type IdleCause, idleCauses } from '../catalog/idle-causes.js';
 import { families } from '../catalog/kernels/families.js';
 import { type Phase, phases } from '../catalog/phases.js';
-import { sumOf } from '../stats/mean.js';
+import { totalOf } from '../stats/mean.js';
 import { percentile } from '../stats/percentile.js';
 import { blockBootstrapError, degreesOf, type Estimate, estimate } from '../stats/resample.js';
 import { type Metric, metrics } from './metrics.js';
@@ -51,8 +51,12 @@ export const runFigures: Derived<Pick<Run, 'figures' | 'steps'>> = {
   compute(input) {
     const samples = input.useIfRecorded(stepSamples) ?? new Map<Phase, StepSamples>();
     const walls = new Map<Phase, number[]>();
-    for (const { selected, phase, wallNs } of input.use(iterations).rows)
-      if (selected) walls.set(phase, [...(walls.get(phase) ?? []), wallNs]);
+    for (const { selected, phase, wallNs } of input.use(iterations).rows) {
+      if (!selected) continue;
+      const own = walls.get(phase);
+      if (own) own.push(wallNs);
+      else walls.set(phase, [wallNs]);
+    }
     const figures: { [Name in Scope]?: Figures } = {};
     for (const [phase, own] of walls)
       figures[phase] = figuresInOrder([
@@ -116,7 +120,7 @@ function budgetFigures(
   own: StepSamples | undefined,
   all: ReadonlyMap<Phase, StepSamples>,
 ): Entry[] {
-  if (!own || sumOf(own.wallNs) === 0) return [];
+  if (!own || totalOf(own.wallNs) === 0) return [];
   const hidden = input.useIfRecorded(stepBudget)?.summary?.graphReplaysHidden === true;
   const share = (id: string): Entry => ratio(id, partOf(own, id), own.wallNs);
   const causes = idleCauses.filter(({ id }) => isTold(input, id, all));
@@ -170,7 +174,7 @@ function workFigures({ useIfRecorded }: AnalysisInput, phase: Phase, own: StepSa
 }
 
 /** A family without kernels took no time, where kernels were recorded at all. */
-export function figureOf(run: Run, scope: Scope, metric: string): Estimate | undefined {
+export function runFigure(run: Run, scope: Scope, metric: string): Estimate | undefined {
   const own = run.figures[scope];
   const found = own && Object.hasOwn(own, metric) ? own[metric] : undefined;
   if (found || !own || !metric.startsWith('family.')) return found;
@@ -179,7 +183,7 @@ export function figureOf(run: Run, scope: Scope, metric: string): Estimate | und
 
 /** The figure with its error over the steps and how much that error can be relied on. */
 export function estimateOf(run: Run, scope: Scope, metric: Metric): Estimate | undefined {
-  const figure = figureOf(run, scope, metric.id);
+  const figure = runFigure(run, scope, metric.id);
   if (!figure) return undefined;
   const { percentile: percent } = metric;
   const steps = run.steps[scope as Phase] ?? [];

@@ -1,7 +1,6 @@
 /** What only an open profile tells of a run: its steps kernel by kernel, how it was recorded, figures beside each other. */
 import type { AnalysisInput, Derived } from '../analyze/analysis.js';
 import { brokenFile } from '../analyze/broken-file.js';
-import { cells as tableCells } from '../analyze/cells.js';
 import { gpuMetricsAnalysis } from '../analyze/gpu/gpu-metrics.js';
 import { gpuWork } from '../analyze/gpu/gpu-work.js';
 import { graphCoverage } from '../analyze/gpu/graph-coverage.js';
@@ -11,10 +10,11 @@ import { iterations } from '../analyze/inference/iterations.js';
 import { speedOfLight } from '../analyze/inference/speed-of-light.js';
 import { stepsOf } from '../analyze/inference/steps.js';
 import { NONE } from '../base/column.js';
+import { profilers } from '../catalog/profilers.js';
 import { TRACED_OPS_PER_CALL } from '../catalog/tracing-cost.js';
-import type { CaptureInfo } from '../model/profile.js';
+import type { CaptureInfo, Row } from '../model/profile.js';
 import { cellSources, collectCells } from './collect-cells.js';
-import type { CaptureFacts, CellFacts, KernelFacts, ProfileParts, SideFigure } from './run.js';
+import type { CellFacts, KernelFacts, ProfileParts, RecordingFacts, SideFigure } from './run.js';
 
 export const profileParts: Derived<ProfileParts> = {
   id: 'profile-parts',
@@ -97,10 +97,11 @@ function collectFigures({ useIfRecorded }: AnalysisInput): SideFigure[] {
 /** Calls, ranges, frames and OS calls; the ops of a PyTorch trace are too many to be read for their number alone. */
 function hostEvents({ profile }: AnalysisInput): number {
   const rows = (['apiCalls', 'frames', 'osCalls'] as const).map(name => profile.tables[name]?.length ?? 0);
-  const ranges = tableCells(profile, 'ranges');
+  const ranges = profile.tables.ranges;
   let onThreads = 0;
-  for (let row = 0; row < (ranges?.length ?? 0); row++) if (ranges!.thread[row] !== NONE) onThreads++;
-  const ops = profile.capture.profiler === 'kineto' ? TRACED_OPS_PER_CALL * rows[0] : 0;
+  for (let row = 0 as Row<'ranges'>; row < (ranges?.length ?? 0); row++)
+    if (ranges!.thread[row] !== NONE) onThreads++;
+  const ops = profilers[profile.capture.profiler].tracesOps ? TRACED_OPS_PER_CALL * rows[0] : 0;
   return rows.reduce((sum, count) => sum + count, 0) + onThreads + ops;
 }
 
@@ -108,7 +109,7 @@ function captureFacts(
   input: AnalysisInput,
   { cells, kernels }: Pick<ProfileParts, 'cells' | 'kernels'>,
   figures: readonly SideFigure[],
-): CaptureFacts {
+): RecordingFacts {
   const { profile, use } = input;
   const { capture } = profile;
   const runs = use(stepsOf)?.steps.reduce((sum, step) => sum + step.runs.length, 0) ?? 0;

@@ -5,11 +5,11 @@
 import type { Analyzer, Derived } from '../analyze/analysis.js';
 import { benchSettings } from '../catalog/bench-metrics.js';
 import type { BenchRun } from '../model/bench-run.js';
-import { benchFigures } from './bench-figures.js';
 import { cleanText, runFacts } from './collect-facts.js';
-import { runFigures } from './collect-figures.js';
+import { figuresInOrder, runFigures } from './collect-figures.js';
 import { profileParts } from './collect-profile.js';
-import type { LoadFacts, ProfiledRun, Run } from './run.js';
+import { metrics } from './metrics.js';
+import type { Figures, LoadFacts, ProfiledRun, Run } from './run.js';
 
 export const measureSources: readonly Derived<unknown>[] = [runFacts, runFigures];
 export const profileSources: readonly Derived<unknown>[] = [runFacts, profileParts];
@@ -62,6 +62,15 @@ export function benchedRun(bench: BenchRun): Run {
   };
   return withBench(run, bench);
 }
+
+/** Only what the tool printed. */
+const benchFigures = (bench: BenchRun): Figures =>
+  figuresInOrder(
+    metrics.flatMap(({ id, ofBench }) => {
+      const value = ofBench?.(bench);
+      return value === undefined ? [] : [[id, value] as const];
+    }),
+  );
 
 /** Runs that differ in one of these answer different questions. */
 function loadFacts(run: BenchRun): LoadFacts {

@@ -1,9 +1,9 @@
 /** A figure that was measured, or what is missing and how to record it. Never a zero that stands for "not recorded". */
 import type { Analysis, AnalysisResult, Analyzer } from '../analyze/analysis.js';
 
-export type Figure = Measured | Missing;
+export type Reading = Measured | Missing;
 
-export interface Measured {
+interface Measured {
   readonly value: number;
   /** What the reader must know to read it right. */
   readonly note?: string;

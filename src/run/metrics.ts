@@ -3,6 +3,7 @@ import { closestWord } from '../base/closest-word.js';
 import { UserError } from '../base/user-error.js';
 import { idleCauses } from '../catalog/idle-causes.js';
 import { families } from '../catalog/kernels/families.js';
+import type { BenchRun, LatencyName } from '../model/bench-run.js';
 
 export type Unit = 'ns' | 'share' | 'count' | 'bytes' | 'per-second';
 
@@ -15,6 +16,8 @@ export interface Metric {
   readonly about: string;
   /** Percentile of the steps, for those whose wall times are kept. */
   readonly percentile?: number;
+  /** Of what a benchmark printed; undefined: it did not. */
+  ofBench?(run: BenchRun): number | undefined;
 }
 
 const phase = (id: string, unit: Unit, better: Metric['better'], about: string): Metric => ({
@@ -58,6 +61,28 @@ const ofSteps: readonly Metric[] = [
   phase('token.rate', 'per-second', 'higher', 'tokens decoded per second of wall time'),
 ];
 
+/** As the benchmark prints it; times in nanoseconds. */
+const benched = (id: string, unit: Unit, about: string, ofBench: Metric['ofBench']): Metric => ({
+  id,
+  unit,
+  better: unit === 'ns' ? 'lower' : 'higher',
+  scope: 'run',
+  about: `${about}, from a benchmark`,
+  ofBench,
+});
+
+const latency = (id: string, name: LatencyName, about: string): Metric[] => [
+  benched(`${id}.mean`, 'ns', `${about}, mean`, run => run.latency[name]?.meanNs),
+  ...[50, 90, 95, 99].map(percent =>
+    benched(
+      `${id}.p${percent}`,
+      'ns',
+      `${about}, p${percent}`,
+      run => run.latency[name]?.percentilesNs[percent],
+    ),
+  ),
+];
+
 const ofRun: readonly Metric[] = [
   {
     id: 'memory.peak',
@@ -66,39 +91,19 @@ const ofRun: readonly Metric[] = [
     scope: 'run',
     about: 'most GPU memory in use on one device, as far as allocations were recorded',
   },
-  ...(['request', 'output', 'total'] as const).map(
-    (kind): Metric => ({
-      id: `throughput.${kind}`,
-      unit: 'per-second',
-      better: 'higher',
-      scope: 'run',
-      about: `${kind === 'request' ? 'requests' : `${kind} tokens`} per second, from a benchmark`,
-    }),
-  ),
-  ...(
-    [
-      ['ttft', 'time to first token'],
-      ['tpot', 'time per output token'],
-      ['itl', 'time between two tokens'],
-      ['latency', 'time of a whole request'],
-    ] as const
-  ).flatMap(([id, about]) =>
-    ['mean', 'p50', 'p90', 'p95', 'p99'].map(
-      (figure): Metric => ({
-        id: `${id}.${figure}`,
-        unit: 'ns',
-        better: 'lower',
-        scope: 'run',
-        about: `${about}, ${figure}, from a benchmark`,
-      }),
-    ),
-  ),
+  benched('throughput.request', 'per-second', 'requests per second', run => run.throughput.requests),
+  benched('throughput.output', 'per-second', 'output tokens per second', run => run.throughput.outputTokens),
+  benched('throughput.total', 'per-second', 'total tokens per second', run => run.throughput.totalTokens),
+  ...latency('ttft', 'ttft', 'time to first token'),
+  ...latency('tpot', 'tpot', 'time per output token'),
+  ...latency('itl', 'itl', 'time between two tokens'),
+  ...latency('latency', 'e2e', 'time of a whole request'),
 ];
 
 export const metrics: readonly Metric[] = [...ofSteps, ...ofRun];
 const byId = new Map(metrics.map(metric => [metric.id, metric]));
 
-export const findMetric = (id: string): Metric | undefined => byId.get(id);
+export const metricById = (id: string): Metric | undefined => byId.get(id);
 
 /** What a misspelt or half-remembered metric was meant to be. */
 export function suggestMetrics(id: string): readonly string[] {
@@ -115,7 +120,7 @@ export function suggestMetrics(id: string): readonly string[] {
 /** Metrics by name, each once. */
 export function readMetrics(names: readonly string[]): Metric[] {
   return [...new Set(names)].map(name => {
-    const metric = findMetric(name);
+    const metric = metricById(name);
     if (metric) return metric;
     const close = suggestMetrics(name);
     throw new UserError(

@@ -1,5 +1,4 @@
 /** The part of a step each piece of work counts for, as a small number that millions of pieces can carry. */
-import { cells } from '../analyze/cells.js';
 import { type GpuWork, WorkKind } from '../analyze/gpu/gpu-work.js';
 import type { WorkFamilies } from '../analyze/gpu/work-families.js';
 import { copyKindLabels } from '../catalog/cuda-enums.js';
@@ -21,8 +20,8 @@ export class PartNames {
     private readonly work: GpuWork,
     private readonly families: WorkFamilies,
   ) {
-    this.kernelNames = cells(profile, 'kernels')?.name as Int32Array | undefined;
-    this.copyKinds = cells(profile, 'copies')?.kind as Int32Array | undefined;
+    this.kernelNames = profile.tables.kernels?.name as Int32Array | undefined;
+    this.copyKinds = profile.tables.copies?.kind as Int32Array | undefined;
   }
 
   /** The number of the part a piece of work belongs to. */

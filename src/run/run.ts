@@ -73,7 +73,7 @@ export type ProfiledRun = Run & { readonly profile: ProfileParts };
 
 export interface ProfileParts {
   readonly notes: readonly Note[];
-  readonly capture: CaptureFacts;
+  readonly capture: RecordingFacts;
   /** By part name. */
   readonly kernels: ReadonlyMap<string, KernelFacts>;
   readonly cells: readonly CellFacts[];
@@ -81,7 +81,7 @@ export interface ProfileParts {
 }
 
 /** How it was recorded, and what of it is judged but not kept. */
-export interface CaptureFacts {
+export interface RecordingFacts {
   readonly settings: Readonly<Record<string, string>>;
   /** The newest CUDA the driver speaks. */
   readonly cuda: string | null;

@@ -4,7 +4,15 @@
  */
 import { formatCount } from '../base/units.js';
 import type { Phase } from '../catalog/phases.js';
-import { type Effect, isProfiled, type Purpose, type Side, type Trait, type Value } from './trait.js';
+import {
+  type Effect,
+  isProfiled,
+  type Purpose,
+  type Side,
+  sameValue,
+  type Trait,
+  type Value,
+} from './trait.js';
 import { traits } from './traits.js';
 
 export interface Sameness {
@@ -50,12 +58,6 @@ function judge(trait: Trait, sides: readonly Side[]): Omit<Sameness, 'effect'> {
   const values = all.map(side => (side.length === 0 ? null : side.map(wordsOf).join(' and ')));
   const words = typeof why === 'string' ? why : why(sides);
   return { id, label, status, values, why: words, ...(kind ? { kind } : {}) };
-}
-
-export function sameValue(a: Value, b: Value, tolerance: number): boolean {
-  if (typeof a === 'number' && typeof b === 'number')
-    return Math.abs(a - b) <= tolerance * Math.max(Math.abs(a), Math.abs(b));
-  return String(a).toLowerCase() === String(b).toLowerCase();
 }
 
 const wordsOf = (value: Value): string =>

@@ -3,7 +3,7 @@ import { apportion } from './apportion.js';
 import { type MixPair, type PhasePair, type RunCells, windowsOf } from './pair-phases.js';
 import type { CellFacts, KernelFacts, ProfileParts, SequenceItem } from './run.js';
 
-export interface PartMean {
+interface PartMean {
   /** Whole; all parts together sum to `wallNs`. */
   readonly ns: number;
   readonly count: number;

@@ -2,8 +2,9 @@
 import type { AnalysisInput, Derived } from '../analyze/analysis.js';
 import { gpuWork, WorkKind } from '../analyze/gpu/gpu-work.js';
 import { HIDDEN, workFamilies } from '../analyze/gpu/work-families.js';
+import type { Budget } from '../analyze/inference/budget-totals.js';
 import { selectedWork } from '../analyze/inference/selected-work.js';
-import { type Budget, windowBudgets } from '../analyze/inference/step-budget.js';
+import { windowBudgets } from '../analyze/inference/step-budget.js';
 import { stepsOf } from '../analyze/inference/steps.js';
 import { NONE } from '../base/column.js';
 import { families } from '../catalog/kernels/families.js';

@@ -3,6 +3,7 @@
  * steps of one phase, and the tokens to divide them by. Parts are what a step's budget is made of, so they add up.
  */
 import { NOT_HOST } from '../analyze/inference/token-time.js';
+import { howToRecord } from '../catalog/how-to-record.js';
 import type { Phase } from '../catalog/phases.js';
 import { type Missing, missing } from './figure.js';
 import { type CellFacts, REPLAY } from './run.js';
@@ -68,10 +69,7 @@ const noSteps = (phase: Phase): Missing =>
 
 function noTokens(phase: Phase): Missing {
   return phase === 'prefill' || phase === 'mixed'
-    ? missing(
-        'prompt tokens per step',
-        'capture with markers that name them (TensorRT-LLM 1.2, vLLM and SGLang do), or give marker: with a group contextTokens',
-      )
+    ? missing('prompt tokens per step', howToRecord.promptTokens)
     : missing(
         'requests per step',
         'capture with the engine’s step markers (-t nvtx, or a PyTorch trace), or give marker: with a group generation',

@@ -36,3 +36,10 @@ export interface Trait {
 }
 
 export const isProfiled = ({ facts }: Run): boolean => facts.profiler !== 'none';
+
+/** Numbers within the tolerance, a part of the larger; texts in any case. */
+export function sameValue(a: Value, b: Value, tolerance: number): boolean {
+  if (typeof a === 'number' && typeof b === 'number')
+    return Math.abs(a - b) <= tolerance * Math.max(Math.abs(a), Math.abs(b));
+  return String(a).toLowerCase() === String(b).toLowerCase();
+}

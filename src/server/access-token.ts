@@ -5,7 +5,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Refusal } from './refusal.js';
-import type { Target } from './request-target.js';
+import type { RequestTarget } from './request-target.js';
 
 const TOKEN_BYTES = 24;
 
@@ -19,7 +19,7 @@ export class AccessToken {
   }
 
   /** True when it has answered itself: the key was in the address. Refuses who has none. */
-  admit(request: IncomingMessage, response: ServerResponse, { path, query }: Target): boolean {
+  admit(request: IncomingMessage, response: ServerResponse, { path, query }: RequestTarget): boolean {
     const offered = query.get('token');
     if (offered !== null && path === '/' && this.matches(offered)) {
       query.delete('token');

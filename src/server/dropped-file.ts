@@ -8,11 +8,12 @@ import * as os from 'node:os';
 import * as path from 'node:path';
 import { formatBytes } from '../base/units.js';
 import { UserError } from '../base/user-error.js';
+import { fileFormats } from '../catalog/file-formats.js';
 import { makeTemporaryFolder, removeTemporaryFolder } from '../import/temporary-folder.js';
 import { Refusal, SenderGone } from './refusal.js';
 
 /** nsys insists on this ending for its reports; nothing else looks at it. */
-const FILE_NAME = 'dropped.nsys-rep';
+const FILE_NAME = `dropped${fileFormats.nsysRep.endings[0]}`;
 const LONGEST_NAME = 200;
 /** Written at a time: pieces as they arrive are small, and each write costs a turn. */
 const WRITE_BYTES = 1 << 20;
@@ -21,7 +22,7 @@ const MOST_AT_ONCE = 16;
 /** A sender that sends nothing for so long is gone. */
 const STALLED_MS = 5 * 60_000;
 
-export const DEFAULT_LARGEST_DROP_BYTES = 8e9;
+const DEFAULT_LARGEST_DROP_BYTES = 8e9;
 
 /** What to call it: its base name, without what cannot be seen or would turn the text around. */
 export function displayName(given: string | null): string {

@@ -8,7 +8,7 @@ const KEPT_FAILURES = 20;
 
 type Entry = { -readonly [Name in keyof ProfileState]: ProfileState[Name] } & { view?: ViewedProfile };
 
-export type ReadProfile = (onProgress: (done: number) => void) => Promise<ViewedProfile>;
+type ReadProfile = (onProgress: (done: number) => void) => Promise<ViewedProfile>;
 
 export class OpenProfiles {
   private readonly entries = new Map<number, Entry>();

@@ -18,16 +18,16 @@ export async function openViewed(
 ): Promise<ViewedProfile> {
   // Everything that was recorded: the timeline draws what no analysis reads.
   const profile = await openProfile(files, { name, onProgress });
-  const view = viewProfile(profile, settings, name ?? nameOf(files));
+  const view = viewProfile(profile, settings, name ?? viewedName(files));
   // Made now, while everyone is waiting anyway: ready should mean that the first question is answered at once.
   view.timeline();
   return view;
 }
 
 /** Base name of the file, or how many there are. */
-export const nameOf = (files: readonly string[]): string =>
+export const viewedName = (files: readonly string[]): string =>
   files.length === 1 ? path.basename(path.resolve(files[0])) : `${files.length} files`;
 
 /** The same with the folder it lies in: captures side by side are often called alike. */
 export const longNameOf = (files: readonly string[]): string =>
-  `${path.basename(path.dirname(path.resolve(files[0])))}/${nameOf(files)}`;
+  `${path.basename(path.dirname(path.resolve(files[0])))}/${viewedName(files)}`;

@@ -9,7 +9,7 @@ import { Refusal } from './refusal.js';
 
 const PIECE_BYTES = 1 << 20;
 
-export interface ByteRange {
+interface ByteRange {
   readonly from: number;
   /** Not included. */
   readonly to: number;

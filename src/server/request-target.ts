@@ -6,14 +6,14 @@ import { Refusal } from './refusal.js';
 /** Longer than any address the page makes, shorter than what Node takes for all headers together. */
 const MOST_CHARACTERS = 8000;
 
-export interface Target {
+export interface RequestTarget {
   /** As sent, still encoded; begins with one slash. */
   readonly path: string;
   readonly query: URLSearchParams;
 }
 
 /** Not through `new URL`: that would fold `..` and take `//name` for another host before anyone could refuse it. */
-export function readTarget(url: string): Target {
+export function readRequestTarget(url: string): RequestTarget {
   if (url.length > MOST_CHARACTERS)
     throw new Refusal(414, 'The address is too long.', 'Search for something shorter.');
   if (!url.startsWith('/')) throw new Refusal(400, 'This is no address on this server.', 'The page is at /');

@@ -1,5 +1,6 @@
 /** The addresses of wire.ts under /api: one line each. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { withoutEndings } from '../catalog/file-formats.js';
 import { compareSteps } from '../compare/step-difference.js';
 import type { Bytes, ViewedProfile } from '../timeline/viewed-profile.js';
 import type { StateDocument } from '../timeline/wire.js';
@@ -8,7 +9,7 @@ import { type DroppedFiles, displayName } from './dropped-file.js';
 import type { OpenProfiles } from './open-profiles.js';
 import { sendBytes } from './ranges.js';
 import { Refusal } from './refusal.js';
-import { decodeSegment, readIndex, readNs, readSteps, type Target } from './request-target.js';
+import { decodeSegment, type RequestTarget, readIndex, readNs, readSteps } from './request-target.js';
 
 /** What the server has to answer with. */
 export interface Services {
@@ -92,8 +93,7 @@ const dropProfile: Route = {
 
 /** A name any disk takes, that says nothing to a header. */
 const fileName = (name: string): string =>
-  name
-    .replace(/(\.(sqlite|json|nsys-rep|gz))+$/i, '')
+  withoutEndings(name)
     .replace(/[^\w.-]+/g, '-')
     .replace(/^[.-]+/, '')
     .slice(0, 80) || 'profile';
@@ -145,7 +145,7 @@ function readMatchPlace(query: URLSearchParams): { n: number } | { near: number 
 export async function answerApi(
   request: IncomingMessage,
   response: ServerResponse,
-  { path, query }: Target,
+  { path, query }: RequestTarget,
   services: Services,
 ): Promise<void> {
   const method = request.method === 'HEAD' ? 'GET' : request.method;

@@ -6,7 +6,7 @@ import { AccessToken } from './access-token.js';
 import { sendRefusal, setSecurityHeaders } from './answers.js';
 import { Guard, inUrl, isLoopback, reachableName } from './guard.js';
 import { asRefusal, SenderGone } from './refusal.js';
-import { readTarget } from './request-target.js';
+import { readRequestTarget } from './request-target.js';
 import { answerApi, type Services } from './routes.js';
 import { type StaticFiles, sendStaticFile } from './static-files.js';
 
@@ -77,7 +77,7 @@ async function answer(
   response.on('error', () => {});
   setSecurityHeaders(response);
   try {
-    const target = readTarget(request.url ?? '');
+    const target = readRequestTarget(request.url ?? '');
     guard.check(request, target.path);
     if (token?.admit(request, response, target)) return;
     if (target.path.startsWith('/api/')) await answerApi(request, response, target, options);

@@ -1,13 +1,13 @@
 /** Sums and means of plain lists. */
 
-export function sumOf(values: ArrayLike<number>): number {
+export function totalOf(values: ArrayLike<number>): number {
   let sum = 0;
   for (let i = 0; i < values.length; i++) sum += values[i];
   return sum;
 }
 
 /** NaN of nothing. */
-export const meanOf = (values: ArrayLike<number>): number => sumOf(values) / values.length;
+export const meanOf = (values: ArrayLike<number>): number => totalOf(values) / values.length;
 
 /** Squared distances from the mean, added up: by n − 1 the variance of a sample. */
 export function squaredDeviations(values: ArrayLike<number>): number {

@@ -37,7 +37,7 @@ export function noiseOf(from: readonly Estimate[], to: readonly Estimate[]): Noi
 function noiseOfSteps(from: Estimate, to: Estimate): Noise {
   if (from.error === undefined || to.error === undefined) return unknown;
   const [a, b] = [from.error ** 2, to.error ** 2];
-  const [da, db] = [from.degrees ?? 1, to.degrees ?? 1];
+  const [da, db] = [from, to].map(({ degrees: known = 1 }) => Math.max(1, known));
   const degrees = a + b > 0 ? (a + b) ** 2 / (a ** 2 / da + b ** 2 / db) : Math.min(da, db);
   return { source: 'steps', error: Math.sqrt(a + b), degrees };
 }

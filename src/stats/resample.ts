@@ -14,7 +14,7 @@ export interface Estimate {
 }
 
 /** Steps of one kind, in order of time: their figure is sum(part) by sum(whole). */
-export interface Steps {
+interface StepSums {
   /** Of all kinds; they sum to 1. */
   readonly weight: number;
   readonly part: ArrayLike<number>;
@@ -36,7 +36,7 @@ export const degreesOf = (steps: number): number => groupsOf(steps) - 1;
  * ratio estimator; Cochran, "Sampling Techniques", 6.4). Two groups of one kind are the least that tell anything;
  * Student's quantile then says how little.
  */
-export function estimate(kinds: readonly Steps[]): Estimate {
+export function estimate(kinds: readonly StepSums[]): Estimate {
   let value = 0;
   let squares = 0;
   let groups = 0;

@@ -99,6 +99,7 @@ const table = {
     find: findNsys,
   },
   compiler: { what: 'a C compiler', bring: TOOLS, find: () => onPath('cc', '--version') },
+  git: { what: 'git', bring: TOOLS, find: () => onPath('git', '--version') },
   openssl: { what: 'openssl', bring: TOOLS, find: () => onPath('openssl', 'version') },
   external: {
     what: 'a folder of profiles published by others',

@@ -11,7 +11,7 @@ export interface AreaLevel extends AreaTile {
 }
 
 /** A value that holds from each moment to the next. */
-export interface Curve {
+interface Curve {
   readonly start: Float64Array;
   readonly value: Float64Array;
 }

@@ -1,8 +1,9 @@
 /** Sampled counters and memory in use, as curves. */
 import type { Analyzer } from '../analyze/analysis.js';
-import { cells } from '../analyze/cells.js';
 import { memoryCurves } from '../analyze/gpu/memory-in-use.js';
-import { findMetric, gpuMetrics } from '../catalog/gpu-metrics.js';
+import { findGpuMetric, gpuMetrics } from '../catalog/gpu-metrics.js';
+import type { Row } from '../model/profile.js';
+import { asRows } from '../model/rows.js';
 import { areaPyramid } from './area-pyramid.js';
 import { rowsByOwner } from './make-lanes.js';
 import type { Track } from './track.js';
@@ -11,14 +12,14 @@ import type { Track } from './track.js';
 const OPEN = new Set(['sm-active', 'tensor-active', 'dram-read']);
 
 export function metricTracks({ profile }: Analyzer): Track[] {
-  const samples = cells(profile, 'metricSamples');
+  const samples = profile.tables.metricSamples;
   if (!samples) return [];
-  const known = profile.metrics.map(findMetric);
+  const known = profile.metrics.map(findGpuMetric);
   const places = profile.metrics.length;
   const owners = new Int32Array(samples.length);
-  for (let row = 0; row < samples.length; row++)
+  for (let row = 0 as Row<'metricSamples'>; row < samples.length; row++)
     owners[row] = known[samples.metric[row]] ? samples.gpu[row] * places + samples.metric[row] : -1;
-  const curves = rowsByOwner(owners, profile.gpus.length * places);
+  const curves = rowsByOwner(owners, profile.gpus.length * places).map(asRows<'metricSamples'>);
   const tracks = curves.flatMap((rows, owner) => {
     const metric = known[owner % places];
     if (!metric || rows.length === 0) return [];

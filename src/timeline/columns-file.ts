@@ -8,7 +8,7 @@ import { upperBound } from '../base/bisect.js';
 import type { AreaLevel } from './area-pyramid.js';
 import type { SliceLevel } from './slice-pyramid.js';
 import { areaTileBytes, sliceTileBytes, writeArea, writeSlices } from './tiles.js';
-import type { Lane } from './track.js';
+import type { TrackLane } from './track.js';
 import type { Bytes } from './viewed-profile.js';
 import { type LaneDocument, type LevelDocument, TILE_ENTRIES } from './wire.js';
 
@@ -30,7 +30,9 @@ export interface ColumnsFile {
 }
 
 /** Ids are the numbers lanes are known by. */
-export function columnsFile(lanes: readonly { readonly id: number; readonly lane: Lane }[]): ColumnsFile {
+export function columnsFile(
+  lanes: readonly { readonly id: number; readonly lane: TrackLane }[],
+): ColumnsFile {
   const pieces: Piece[] = [];
   let size = 0;
   const put = (level: SliceLevel | AreaLevel, from: number, to: number): number => {

@@ -1,6 +1,5 @@
 /** Everything a profile knows about one event, as labelled texts. */
 import type { Analyzer } from '../analyze/analysis.js';
-import { cells } from '../analyze/cells.js';
 import { gpuWork, WorkKind } from '../analyze/gpu/gpu-work.js';
 import { workFamilies } from '../analyze/gpu/work-families.js';
 import { layerOfWork } from '../analyze/inference/layer-of-work.js';
@@ -16,7 +15,7 @@ import { columnsOf, type TableName } from '../model/schema.js';
 import { stepLabel } from './step-label.js';
 import type { LaneData } from './track.js';
 
-export interface Fact {
+interface Fact {
   readonly label: string;
   readonly text: string;
 }
@@ -29,7 +28,7 @@ const tableOfKind: Record<number, TableName> = {
 };
 
 /** The table and row an event was recorded in; undefined for what was made from several. */
-export function recordOf(
+function recordOf(
   analyzer: Analyzer,
   { source }: LaneData,
   row: number,
@@ -108,7 +107,7 @@ function layerFacts(analyzer: Analyzer, first: number, end: number): Fact[] {
 function nextFacts(analyzer: Analyzer, next: number): Fact[] {
   if (next === NONE) return [];
   const work = analyzer.get(gpuWork);
-  const names = cells(analyzer.profile, 'kernels')?.name;
+  const names = analyzer.profile.tables.kernels?.name;
   const name =
     work.kind[next] === WorkKind.kernel
       ? analyzer.get(workFamilies).classOf(names![work.row[next]]).shortName
@@ -130,7 +129,7 @@ function workFacts(analyzer: Analyzer, i: number): Fact[] {
   if (work.kind[i] === WorkKind.kernel) {
     const { family, variant, dtype, library, tile } = analyzer
       .get(workFamilies)
-      .classOf(cells(profile, 'kernels')!.name[work.row[i]]);
+      .classOf(profile.tables.kernels!.name[work.row[i]]);
     const more = [variant, dtype, library, tile].filter(Boolean).join(', ');
     facts.push({ label: 'family', text: `${familyOf(family).label}${more ? ` (${more})` : ''}` });
   }

@@ -4,7 +4,7 @@
  */
 import type { AnyArray } from '../base/column.js';
 import { NONE } from '../base/column.js';
-import { findMetric } from '../catalog/gpu-metrics.js';
+import { findGpuMetric } from '../catalog/gpu-metrics.js';
 import type { Profile } from '../model/profile.js';
 import { RangeKind, type TableName } from '../model/schema.js';
 import type { TimeWindow } from '../model/slice.js';
@@ -112,7 +112,7 @@ function* eventsOf(profile: Profile, window: TimeWindow): Iterable<Event> {
       if (table.thread[row] !== NONE)
         yield { ...span(category, text(table.name[row]), table, row), ...ofThread(table.thread[row]) };
   for (const [table, row] of rowsIn(profile, 'metricSamples', window)) {
-    const metric = findMetric(profile.metrics[table.metric[row]]);
+    const metric = findGpuMetric(profile.metrics[table.metric[row]]);
     if (!metric) continue;
     const place = { pid: profile.gpus[table.gpu[row]].deviceId, ts: micro(table.start[row]) };
     yield { ph: 'C', name: metric.label, ...place, args: { [metric.unit]: table.value[row] } };

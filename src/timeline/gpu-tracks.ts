@@ -1,7 +1,6 @@
 /** What a GPU did: steps, idle time by cause, layers, every stream with its graph replays, communication, copies. */
 
 import type { Analyzer } from '../analyze/analysis.js';
-import { cells } from '../analyze/cells.js';
 import { type DeviceTimeline, deviceTimelines } from '../analyze/gpu/device-timeline.js';
 import { type GpuWork, gpuWork, WorkKind } from '../analyze/gpu/gpu-work.js';
 import { familyIndex, HIDDEN, workFamilies } from '../analyze/gpu/work-families.js';
@@ -15,7 +14,7 @@ import { formatBytes, plural } from '../base/units.js';
 import { GRAPH_LAUNCH } from '../catalog/host-activities.js';
 import { idleCauses } from '../catalog/idle-causes.js';
 import type { Profile } from '../model/profile.js';
-import { type Labels, LaneBuilder } from './labels.js';
+import { type EventLabels, LaneBuilder } from './labels.js';
 import { layersTracks } from './layers-track.js';
 import { type EventSource, makeLane, makeLanes, rowsByOwner } from './make-lanes.js';
 import { toneOf } from './palettes.js';
@@ -26,7 +25,7 @@ import type { SliceLane, Track } from './track.js';
 const OPEN_STREAMS = 6;
 const WORTH_OPENING = 0.01;
 
-export function gpuTracks(analyzer: Analyzer, labels: Labels): { tracks: Track[]; tooDeep: number } {
+export function gpuTracks(analyzer: Analyzer, labels: EventLabels): { tracks: Track[]; tooDeep: number } {
   const work = analyzer.get(gpuWork);
   const { profile } = analyzer;
   const source = workSource(analyzer, work, labels);
@@ -91,12 +90,12 @@ function streamLabel({ streams, processes }: Profile, row: number, onDevice: rea
   return `stream ${streamId} · ${whose}`;
 }
 
-function workSource(analyzer: Analyzer, work: GpuWork, labels: Labels): EventSource {
+function workSource(analyzer: Analyzer, work: GpuWork, labels: EventLabels): EventSource {
   const { profile } = analyzer;
   const { family, classOf } = analyzer.get(workFamilies);
-  const kernels = cells(profile, 'kernels');
-  const copies = cells(profile, 'copies');
-  const memsets = cells(profile, 'memsets');
+  const kernels = profile.tables.kernels;
+  const copies = profile.tables.copies;
+  const memsets = profile.tables.memsets;
   const known: number[] = [];
   const kernelLabel = (id: number) =>
     (known[id] ??= labels.of(classOf(id).shortName, profile.strings.text(id)));
@@ -129,16 +128,16 @@ function graphReplays(
   { profile }: Analyzer,
   work: GpuWork,
   byStream: readonly Int32Array[],
-  labels: Labels,
+  labels: EventLabels,
 ): (SliceLane | undefined)[] {
-  const calls = cells(profile, 'apiCalls');
+  const calls = profile.tables.apiCalls;
   if (!calls) return [];
   const launches = nameTest(profile, GRAPH_LAUNCH);
   const tone = toneOf('family', 'graph-replay');
   return byStream.map(rows => {
     const replays = new LaneBuilder();
-    let call = NONE;
-    let first = NONE;
+    let call: number = NONE;
+    let first: number = NONE;
     let end = 0;
     let nodes = 0;
     const close = () => {
@@ -163,7 +162,7 @@ function graphReplays(
   });
 }
 
-function stepsTrack(analyzer: Analyzer, device: number, group: string, labels: Labels): Track[] {
+function stepsTrack(analyzer: Analyzer, device: number, group: string, labels: EventLabels): Track[] {
   const found = analyzer.get(stepsOf);
   const windows = (analyzer.get(stepWindows) ?? []).filter(window => window.device === device);
   if (!found || windows.length === 0) return [];
@@ -177,7 +176,7 @@ function stepsTrack(analyzer: Analyzer, device: number, group: string, labels: L
 }
 
 /** Every gap of the device from its first step or work to its last, in pieces of one cause. */
-function idleTrack(analyzer: Analyzer, device: number, group: string, labels: Labels): Track[] {
+function idleTrack(analyzer: Analyzer, device: number, group: string, labels: EventLabels): Track[] {
   const timeline = analyzer.get(deviceTimelines).find(known => known.device === device) as DeviceTimeline;
   const windows = (analyzer.get(stepWindows) ?? []).filter(window => window.device === device);
   const lanes = analyzer.get(stepsOf)?.lanes ?? [];
@@ -190,8 +189,8 @@ function idleTrack(analyzer: Analyzer, device: number, group: string, labels: La
   const lane = new LaneBuilder();
   let openFrom = Number.NaN;
   let openTo = Number.NaN;
-  let openCause = NONE;
-  let next = NONE;
+  let openCause: number = NONE;
+  let next: number = NONE;
   const close = () => {
     if (openCause !== NONE && openTo > openFrom)
       lane.add(openFrom, openTo, causeLabels[openCause], openCause, next);

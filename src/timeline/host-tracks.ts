@@ -1,7 +1,6 @@
 /** What host threads did: ranges, CUDA calls, framework ops, Python frames, system calls; GC and GIL on lanes of their own. */
 
 import type { Analyzer } from '../analyze/analysis.js';
-import { cells } from '../analyze/cells.js';
 import { stepsOf } from '../analyze/inference/steps.js';
 import { NONE } from '../base/column.js';
 import {
@@ -13,9 +12,10 @@ import {
   GRAPH_LAUNCH,
   SYNC_CALL,
 } from '../catalog/host-activities.js';
-import type { Profile } from '../model/profile.js';
+import type { Profile, Row } from '../model/profile.js';
+import { tableNamed } from '../model/rows.js';
 import { RangeKind } from '../model/schema.js';
-import type { Labels } from './labels.js';
+import type { EventLabels } from './labels.js';
 import { type EventSource, makeLanes, rowsByOwner } from './make-lanes.js';
 import { toneOf } from './palettes.js';
 import type { HostTable, Track } from './track.js';
@@ -36,7 +36,7 @@ interface Kind {
 
 export function hostTracks(
   analyzer: Analyzer,
-  labels: Labels,
+  labels: EventLabels,
   endNs: number,
 ): { tracks: Track[]; tooDeep: number } {
   const { profile } = analyzer;
@@ -106,11 +106,11 @@ function repeatedNames({ threads }: Profile): Set<string> {
 
 /** The thread of each row this kind of track shows, NONE for the others. */
 function ownersOf(profile: Profile, { table, wanted }: Kind): ArrayLike<number> {
-  const rows = cells(profile, table as 'ranges');
+  const rows = tableNamed(profile, table as 'ranges');
   if (!rows) return [];
   if (!wanted) return rows.thread;
   const owners = new Int32Array(rows.length);
-  for (let row = 0; row < rows.length; row++)
+  for (let row = 0 as Row<'ranges'>; row < rows.length; row++)
     owners[row] =
       rows.kind[row] !== RangeKind.gpuAnnotation && wanted(rows.name[row]) ? rows.thread[row] : NONE;
   return owners;
@@ -129,8 +129,8 @@ function rangeKinds(profile: Profile): (nameId: number) => 'gc' | 'gil' | 'range
   };
 }
 
-function hostSource(profile: Profile, { table, id }: Kind, labels: Labels, endNs: number): EventSource {
-  const rows = cells(profile, table as 'ranges')!;
+function hostSource(profile: Profile, { table, id }: Kind, labels: EventLabels, endNs: number): EventSource {
+  const rows = tableNamed(profile, table as 'ranges')!;
   const label = labels.ofNames(table === 'frames' ? shortFrame : undefined);
   const known: number[] = [];
   const tone = (name: number) => (known[name] ??= toneOfName(profile.strings.text(name), table, id));
@@ -139,13 +139,13 @@ function hostSource(profile: Profile, { table, id }: Kind, labels: Labels, endNs
     source: table,
     start: rows.start,
     // A range still open at the end of the capture reaches to it.
-    end(row) {
+    end(row: Row<'ranges'>) {
       if (!Number.isNaN(rows.end[row])) return rows.end[row];
       const isMoment = isRange && rows.kind[row] === RangeKind.mark;
       return isMoment ? rows.start[row] : Math.max(endNs, rows.start[row]);
     },
-    label: row => label(rows.name[row]),
-    tone(row) {
+    label: (row: Row<'ranges'>) => label(rows.name[row]),
+    tone(row: Row<'ranges'>) {
       if (isRange && rows.kind[row] === RangeKind.mark) return host('mark');
       if (isRange && rows.kind[row] === RangeKind.libraryCall) return host('library');
       return rows.name[row] === NONE ? 0 : tone(rows.name[row]);
@@ -189,7 +189,7 @@ function threadsInOrder(analyzer: Analyzer, rowsOf: ReadonlyMap<string, readonly
 }
 
 /** First and last moment of everything recorded. */
-export function spanOf(profile: Profile): { startNs: number; endNs: number } {
+export function threadSpan(profile: Profile): { startNs: number; endNs: number } {
   let startNs = Infinity;
   let endNs = -Infinity;
   for (const table of Object.values(profile.tables)) {

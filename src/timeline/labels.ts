@@ -4,7 +4,7 @@ import type { Profile } from '../model/profile.js';
 
 const LONGEST = 160;
 
-export class Labels {
+export class EventLabels {
   private readonly short: string[] = [];
   private readonly full: string[] = [];
   private readonly byText = new Map<string, number>();

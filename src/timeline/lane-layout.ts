@@ -11,7 +11,7 @@ import { GrowingColumn } from '../base/growing-column.js';
 /** Beyond this depth nobody can read anything; what lies deeper is counted. */
 const MOST_LANES = 64;
 
-export interface LaneRows {
+interface LaneRows {
   /** Rows of the source table in each lane, in order of time. */
   readonly lanes: readonly Int32Array[];
   /** Events that found no lane. */

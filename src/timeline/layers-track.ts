@@ -6,14 +6,13 @@
  *     layers       [ 0  ][ 1  ]
  */
 import type { Analyzer } from '../analyze/analysis.js';
-import { cells } from '../analyze/cells.js';
 import { gpuWork, WorkKind } from '../analyze/gpu/gpu-work.js';
 import { layerOfWork } from '../analyze/inference/layer-of-work.js';
 import { stepWork } from '../analyze/inference/step-work.js';
 import { NONE } from '../base/column.js';
 import { layerOf } from '../catalog/layer-names.js';
 import type { Profile } from '../model/profile.js';
-import { type Labels, LaneBuilder } from './labels.js';
+import { type EventLabels, LaneBuilder } from './labels.js';
 import { makeLane } from './make-lanes.js';
 import { toneOf } from './palettes.js';
 import type { Track } from './track.js';
@@ -21,12 +20,12 @@ import type { Track } from './track.js';
 /** Asked before layers are looked for, which takes time that profiles without them need not spend. */
 function tellsLayers(profile: Profile): boolean {
   if (profile.tables.graphParts) return true;
-  const names = new Set((cells(profile, 'ranges')?.name ?? []) as unknown as Int32Array);
+  const names = new Set((profile.tables.ranges?.name ?? []) as unknown as Int32Array);
   return [...names].some(id => id !== NONE && layerOf(profile.strings.text(id as never)) !== undefined);
 }
 
 /** One track per device with layers, by device. */
-export function layersTracks(analyzer: Analyzer, labels: Labels): Map<number, Track> {
+export function layersTracks(analyzer: Analyzer, labels: EventLabels): Map<number, Track> {
   if (!tellsLayers(analyzer.profile)) return new Map();
   const { layer, part, parts, methods } = analyzer.get(layerOfWork);
   if (!methods.some(method => method !== 'pattern')) return new Map();
@@ -70,7 +69,7 @@ class Bands {
     if (this.isOpen) this.bands.push({ name, step, start, end, first: row });
   }
 
-  finish(labels: Labels, tone: number) {
+  finish(labels: EventLabels, tone: number) {
     const lane = new LaneBuilder();
     // Streams that run side by side: a band ends where the next one begins.
     this.bands.forEach(({ name, start, end, first }, at) => {

@@ -1,8 +1,10 @@
 /** The colours of the timeline: those of the catalogues, and a few quiet ones for host events. One meaning each. */
+
+import type { Look } from '../analyze/names-and-colors.js';
 import { idleCauses } from '../catalog/idle-causes.js';
 import { families } from '../catalog/kernels/families.js';
 import { phases } from '../catalog/phases.js';
-import type { Look, PaletteName } from './wire.js';
+import type { PaletteName } from './wire.js';
 
 const look = ({ id, label, color }: Look): Look => ({ id, label, color });
 

@@ -8,24 +8,7 @@
  * Little-endian, like every machine this runs on.
  */
 
-import type { SliceLevel } from './slice-pyramid.js';
-
-/** What is drawn of a lane: single events, or several that are too short to tell apart. Sorted, never overlapping. */
-export interface SliceTile {
-  readonly length: number;
-  readonly start: Float64Array;
-  readonly end: Float64Array;
-  /** Id of the event's label; NONE where several events were merged. */
-  readonly label: Int32Array;
-  /** Number of the first event in the lane. */
-  readonly event: Uint32Array;
-  /** How many events it stands for. */
-  readonly count: Uint32Array;
-  /** Part of its length that events cover. */
-  readonly fill: Float32Array;
-  /** Index into the track's palette: of the event, or of what covers most. */
-  readonly tone: Uint8Array;
-}
+import type { SliceLevel, SliceTile } from './slice-pyramid.js';
 
 /** A sampled value over time: each entry holds until the next begins. */
 export interface AreaTile {

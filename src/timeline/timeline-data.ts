@@ -6,26 +6,26 @@ import type { Profile } from '../model/profile.js';
 import { memoryTracks, metricTracks } from './area-tracks.js';
 import { type ColumnsFile, columnsFile } from './columns-file.js';
 import { gpuTracks } from './gpu-tracks.js';
-import { hostTracks, spanOf } from './host-tracks.js';
-import { Labels } from './labels.js';
+import { hostTracks, threadSpan } from './host-tracks.js';
+import { EventLabels } from './labels.js';
 import { palettes } from './palettes.js';
 import { stepsDocument } from './steps-document.js';
-import type { Lane, SliceLane, Track } from './track.js';
+import type { Track, TrackLane } from './track.js';
 import type { GroupDocument, TimelineDocument, TrackDocument } from './wire.js';
 
 export interface TimelineData {
   readonly document: TimelineDocument;
   readonly columns: ColumnsFile;
-  readonly labels: Labels;
+  readonly labels: EventLabels;
   readonly tracks: readonly Track[];
   /** All lanes by number, and the track each is in. */
-  readonly lanes: readonly { readonly track: Track; readonly lane: Lane }[];
+  readonly lanes: readonly { readonly track: Track; readonly lane: TrackLane }[];
 }
 
 export function timelineData(analyzer: Analyzer): TimelineData {
   const { profile } = analyzer;
-  const labels = new Labels(profile);
-  const span = spanOf(profile);
+  const labels = new EventLabels(profile);
+  const span = threadSpan(profile);
   const { kernels, copies, memsets, graphLaunches } = profile.tables;
   const onGpu =
     kernels || copies || memsets || graphLaunches ? gpuTracks(analyzer, labels) : { tracks: [], tooDeep: 0 };
@@ -93,5 +93,3 @@ function groupsOf(profile: Profile, ids: readonly string[]): GroupDocument[] {
     return { id, label: `${name || 'process'} ${pid}${rank === undefined ? '' : ` · rank ${rank}`}` };
   });
 }
-
-export const isSlices = (lane: Lane | undefined): lane is SliceLane => lane?.kind === 'slices';

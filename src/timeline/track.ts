@@ -2,7 +2,7 @@
 import type { TableName } from '../model/schema.js';
 import type { AreaLevel } from './area-pyramid.js';
 import type { LaneEvents, SliceLevel } from './slice-pyramid.js';
-import type { GroupDocument, PaletteName } from './wire.js';
+import type { PaletteName } from './wire.js';
 
 /**
  * Where an event's row is found: `work` is the list of everything that ran on GPUs, `replays` holds the first piece of
@@ -22,27 +22,20 @@ export interface SliceLane {
   readonly levels: readonly SliceLevel[];
 }
 
-export interface AreaLane {
+interface AreaLane {
   readonly kind: 'area';
   readonly levels: readonly AreaLevel[];
 }
 
-export type Lane = SliceLane | AreaLane;
+export type TrackLane = SliceLane | AreaLane;
 
 export interface Track {
   readonly id: string;
   readonly group: string;
   readonly label: string;
   readonly palette: PaletteName;
-  readonly lanes: readonly Lane[];
+  readonly lanes: readonly TrackLane[];
   readonly collapsed?: boolean;
   readonly highest?: number;
   readonly unit?: '%' | 'bytes' | 'Hz';
-}
-
-export interface Tracks {
-  readonly groups: readonly GroupDocument[];
-  readonly tracks: readonly Track[];
-  /** Events that lie too deep to be drawn. */
-  readonly tooDeep: number;
 }

@@ -3,7 +3,7 @@ import { Analyzer, type Settings } from '../analyze/analysis.js';
 import { findings } from '../analyze/findings/findings.js';
 import { chooseAnalyses } from '../analyze/index.js';
 import { blocksOf } from '../analyze/outcome-blocks.js';
-import { describeAnswer } from '../analyze/page.js';
+import { describePageAnswer } from '../analyze/page.js';
 import { formatThroughput } from '../analyze/words.js';
 import { UserError } from '../base/user-error.js';
 import type { Profile } from '../model/profile.js';
@@ -72,7 +72,7 @@ export function viewProfile(profile: Profile, settings: Settings, name: string):
     match: (query, at) => ('n' in at ? searched(query).match(at.n) : searched(query).near(at.near)),
     answer(steps) {
       const chosen = lookingAt(steps);
-      const { answer, phases } = describeAnswer(chosen);
+      const { answer, phases } = describePageAnswer(chosen);
       // The gain stands beside the verdict: it must be of the same phase.
       const main = phases.find(({ phase }) => phase !== null)?.phase ?? null;
       const first = chosen

@@ -22,6 +22,7 @@
  * on the profile's clock. Errors are ErrorDocument with a fitting status.
  */
 import type { Block } from '../analyze/block.js';
+import type { Look } from '../analyze/names-and-colors.js';
 
 export const LABELS_PER_PAGE = 512;
 /** Entries of a level that are fetched together. */
@@ -47,12 +48,6 @@ export interface ProfileState {
   /** Part read so far, 0 to 1. */
   readonly done: number;
   readonly error?: ErrorDocument['error'];
-}
-
-export interface Look {
-  readonly id: string;
-  readonly label: string;
-  readonly color: string;
 }
 
 export type PaletteName = 'family' | 'cause' | 'phase' | 'host';

@@ -61,7 +61,7 @@ function applyAddress(address: Address): void {
 }
 
 /** The view as an address. */
-export function currentAddress(): Address {
+function currentAddress(): Address {
   const [pane, beside] = panes.value;
   if (!pane) return {};
   const window = pane.window.value;

@@ -13,7 +13,7 @@ export class Problem extends Error {
 const gone = () =>
   new Problem('The server does not answer.', 'Start stepscope view again, then reload this page.');
 
-export async function ask(path: string, init?: RequestInit): Promise<Response> {
+async function ask(path: string, init?: RequestInit): Promise<Response> {
   let response: Response;
   try {
     response = await fetch(path, { credentials: 'same-origin', ...init });

@@ -7,7 +7,7 @@ import type { StepSpan } from '../timeline/viewed-profile.js';
 import { askJson, Problem } from './api.js';
 import type { Pane } from './state.js';
 
-export interface Asked<Document> {
+interface Asked<Document> {
   readonly document?: Document;
   readonly problem?: Problem;
   /** The document shown is of an earlier question, or none is there yet. */

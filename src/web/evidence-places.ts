@@ -7,7 +7,7 @@ import type { Highlight } from './state.js';
 /** More outlines than this are a pattern, not evidence. */
 const MOST = 500;
 
-export interface EvidencePlaces {
+interface EvidencePlaces {
   readonly highlights: readonly Highlight[];
   /** Finds what the evidence names: a kernel, a family, a call. */
   readonly query: string | null;

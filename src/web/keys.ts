@@ -26,7 +26,7 @@ export type Action =
   | 'theme'
   | 'help';
 
-export interface KeyBinding {
+interface KeyBinding {
   readonly does: string;
   /** As drawn on key caps. */
   readonly shown: readonly string[];
@@ -36,7 +36,7 @@ export interface KeyBinding {
   readonly action?: Action;
 }
 
-export interface KeyGroup {
+interface KeyGroup {
   readonly title: string;
   readonly bindings: readonly KeyBinding[];
 }
@@ -109,7 +109,7 @@ export const keyGroups: readonly KeyGroup[] = [
   },
 ];
 
-export interface Pressed {
+interface Pressed {
   readonly key: string;
   readonly shiftKey: boolean;
   readonly ctrlKey: boolean;

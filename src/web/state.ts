@@ -12,7 +12,7 @@ export interface TimeWindow {
   readonly toNs: number;
 }
 
-export interface EventAddress {
+interface EventAddress {
   readonly lane: number;
   readonly index: number;
 }
@@ -71,7 +71,7 @@ export const wholeOf = ({ startNs, endNs }: TimelineDocument): TimeWindow => {
 };
 
 /** Never wider than the profile, never beyond its ends. */
-export function clampWindow({ fromNs, toNs }: TimeWindow, document: TimelineDocument): TimeWindow {
+function clampWindow({ fromNs, toNs }: TimeWindow, document: TimelineDocument): TimeWindow {
   const whole = wholeOf(document);
   const span = Math.min(Math.max(toNs - fromNs, SHORTEST_WINDOW_NS), whole.toNs - whole.fromNs);
   const middle = (fromNs + toNs) / 2;

@@ -1,7 +1,7 @@
 /** Light or dark: as the system has it, until somebody says otherwise; then as they said, also next time. */
 import { signal } from '@preact/signals';
 
-export type Theme = 'light' | 'dark';
+type Theme = 'light' | 'dark';
 
 const KEY = 'stepscope-theme';
 const system = window.matchMedia('(prefers-color-scheme: dark)');

@@ -7,7 +7,7 @@ import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { Analyzer } from '../../src/analyze/analysis.js';
-import { describeAnswer } from '../../src/analyze/page.js';
+import { describePageAnswer } from '../../src/analyze/page.js';
 import { openProfile } from '../../src/import/open.js';
 import { captureNames, capturePath } from '../../src/testing/captures.js';
 import {
@@ -32,7 +32,7 @@ for (const name of captureNames) {
   test(`${name}: opens with its verdict and a timeline`, { skip }, async t => {
     const { url } = await serve(t, capture(name));
     const { page, trouble } = await openPage(t, url);
-    const { answer } = describeAnswer(new Analyzer(await openProfile([capturePath(name)])));
+    const { answer } = describePageAnswer(new Analyzer(await openProfile([capturePath(name)])));
     assert.equal(await verdict(page), answer.lines[0]);
     const { colors, ink } = await inkOf(page);
     assert.ok(colors > 3, `${colors} colours`);

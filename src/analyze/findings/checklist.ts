@@ -1,5 +1,6 @@
 /** The profiling checklist of the guides, answered from the data: done, not done, or cannot tell, each with why. */
 import { formatShare, plural } from '../../base/units.js';
+import { howToRecord } from '../../catalog/how-to-record.js';
 import { type FamilyId, familyOf } from '../../catalog/kernels/families.js';
 import { defaultPolicy } from '../../catalog/policy.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
@@ -11,7 +12,7 @@ import { iterations } from '../inference/iterations.js';
 import { keyField } from '../key-field.js';
 import { findings } from './findings.js';
 
-export interface ChecklistRow {
+interface ChecklistRow {
   readonly key: string;
   readonly item: string;
   readonly status: 'done' | 'not done' | 'cannot tell';
@@ -96,7 +97,7 @@ export const checklist: Analysis<ChecklistRow, AnalysisResult<ChecklistRow>> = {
       'cpu',
       'CPU bottlenecks checked (GIL)',
       locks ? 'done' : 'not done',
-      locks ? 'GIL trace recorded' : 'no GIL trace: nsys -t python-gil',
+      locks ? 'GIL trace recorded' : `no GIL trace: ${howToRecord.gil}`,
     );
     add('baseline', 'Baseline compared', 'not done', 'one run was given');
     add(

@@ -5,7 +5,7 @@
 import type { Phase } from '../../catalog/phases.js';
 
 export type Severity = 'high' | 'medium' | 'low' | 'note';
-export type Confidence = 'certain' | 'likely' | 'possible';
+type Confidence = 'certain' | 'likely' | 'possible';
 
 /** What the claim rests on: a figure with what it is a part of, and where to look. */
 export interface Evidence {
@@ -31,7 +31,7 @@ export interface Gain {
   readonly how: string;
 }
 
-export interface Advice {
+interface Advice {
   /** `any`, or the engine the setting belongs to. */
   readonly engine: string;
   readonly text: string;

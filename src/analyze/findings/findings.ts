@@ -14,9 +14,9 @@ import { gpuRules } from './rules-gpu.js';
 import { hostRules } from './rules-host.js';
 import { stepRules } from './rules-steps.js';
 
-export const rules: readonly Rule[] = [...captureRules, ...hostRules, ...gpuRules, ...stepRules];
+const rules: readonly Rule[] = [...captureRules, ...hostRules, ...gpuRules, ...stepRules];
 
-export interface FindingRow {
+interface FindingRow {
   readonly key: string;
   readonly rule: string;
   readonly claim: string;
@@ -33,7 +33,7 @@ export interface FindingRow {
   readonly confirm: string;
 }
 
-export interface FindingsResult extends AnalysisResult<FindingRow> {
+interface FindingsResult extends AnalysisResult<FindingRow> {
   readonly findings: readonly Finding[];
   readonly unmeasured: readonly Unmeasured[];
 }
@@ -101,7 +101,7 @@ export const findings: Analysis<FindingRow, FindingsResult> = {
     const worth = found.filter(
       ({ costShare }) => costShare === null || costShare >= input.policy.smallestShare,
     );
-    const ordered = inOrder(withoutRepeats(worth, phases), phases);
+    const ordered = inOrder(withoutRepeats(worth), phases);
     return {
       findings: ordered,
       unmeasured:
@@ -130,24 +130,10 @@ export function findingsBlock(result: FindingsResult, most = Infinity): Findings
 }
 
 /** A finding that says what a more specific one says already is left out. */
-function withoutRepeats(all: readonly Finding[], phases: readonly PhaseBudget[]): Finding[] {
-  const has = (id: string, phase: Finding['phase']) =>
-    all.some(other => other.id === id && other.phase === phase);
-  return all.filter(finding => {
-    if (finding.id === 'fp8-available')
-      return !has('memory-bandwidth', finding.phase) && !has('compute-bound', finding.phase);
-    if (finding.id === 'pageable-copies') return !has('tiny-copies', finding.phase);
-    if (finding.id !== 'low-utilisation') return true;
-    const idleNs = phases[0].idleNs / phases[0].windows;
-    const explained = all.reduce((sum, { phase, costNs, id }) => {
-      return (
-        sum +
-        (phase === phases[0].phase && id !== 'low-utilisation' && id !== 'memory-bandwidth'
-          ? (costNs ?? 0)
-          : 0)
-      );
-    }, 0);
-    return explained < idleNs / 2;
+function withoutRepeats(all: readonly Finding[]): Finding[] {
+  return all.filter(own => {
+    const others = all.filter(({ id, phase }) => id !== own.id && phase === own.phase);
+    return !rules.find(({ id }) => id === own.id)?.yieldsTo?.(others, own);
   });
 }
 

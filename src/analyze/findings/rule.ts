@@ -24,7 +24,14 @@ export interface Rule {
   readonly about: string;
   readonly uses: readonly Derived<unknown>[];
   look(input: RuleInput): Finding[];
+  /** Whether others of the same phase say already what a finding of this id says; then it is left out. */
+  yieldsTo?(others: readonly Finding[], own: Finding): boolean;
 }
+
+export const anyOf =
+  (...ids: readonly string[]) =>
+  (others: readonly Finding[]): boolean =>
+    others.some(({ id }) => ids.includes(id));
 
 /** What a rule says; severity and advice follow. */
 export type Claim = Omit<Finding, 'id' | 'severity' | 'advice'> & { readonly severity?: Severity };

@@ -1,6 +1,6 @@
 /** Captures that cannot answer, or mislead. */
 import { formatDuration, formatShare, plural } from '../../base/units.js';
-import { graphMode } from '../../model/capabilities.js';
+import { graphMode } from '../../model/graph-mode.js';
 import { brokenFile } from '../broken-file.js';
 import { gpuUtilization } from '../gpu/gpu-utilization.js';
 import { iterations } from '../inference/iterations.js';
@@ -290,6 +290,11 @@ const lowUtilisation: Rule = {
         confirm: 'stepscope analyze FILE --only gpu-utilization,step-budget',
       }),
     ];
+  },
+  /** Others explain half of the idle time. Waiting for memory is none of it: the GPU is busy meanwhile. */
+  yieldsTo(others, { costNs: idleNs }) {
+    const idle = others.filter(({ id }) => id !== 'memory-bandwidth');
+    return idle.reduce((sum, { costNs }) => sum + (costNs ?? 0), 0) >= idleNs! / 2;
   },
 };
 

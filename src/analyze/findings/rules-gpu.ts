@@ -1,13 +1,14 @@
 /** What the GPU itself is busy with: which resource limits it, and work that could be less. */
 import { formatBytes, formatCount, formatDuration, formatShare } from '../../base/units.js';
 import { findGpu } from '../../catalog/gpus.js';
-import { gpuMetricsAnalysis, type MetricRow } from '../gpu/gpu-metrics.js';
+import { gpuMetricsAnalysis } from '../gpu/gpu-metrics.js';
 import { kernelFamilies } from '../gpu/kernel-families.js';
+import type { MetricRow } from '../gpu/metric-row.js';
 import type { PhaseBudget } from '../inference/budget-totals.js';
 import { speedOfLight } from '../inference/speed-of-light.js';
 import { stepSequence } from '../inference/step-sequence.js';
 import type { Evidence, Finding } from './finding.js';
-import { capital, costing, finding, perWindow, phaseName, type Rule, type RuleInput } from './rule.js';
+import { anyOf, capital, costing, finding, perWindow, phaseName, type Rule, type RuleInput } from './rule.js';
 
 /** Time of a family in a phase, per step. */
 function familyNs({ useIfRecorded }: RuleInput, phase: PhaseBudget['phase'], family: string): number {
@@ -155,6 +156,7 @@ const tensorCoresIdle: Rule = {
 const fp8Available: Rule = {
   id: 'fp8-available',
   about: '16-bit GEMMs on a GPU that multiplies 8 bits',
+  yieldsTo: anyOf('memory-bandwidth', 'compute-bound'),
   uses: [kernelFamilies],
   look(input) {
     return input.phases.slice(0, 1).flatMap((total): Finding[] => {

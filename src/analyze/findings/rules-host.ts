@@ -10,7 +10,16 @@ import { gil } from '../host/gil.js';
 import { launchOverhead } from '../host/launch-overhead.js';
 import type { PhaseBudget } from '../inference/budget-totals.js';
 import type { Finding } from './finding.js';
-import { costing, finding, perWindow, phaseName, type Rule, type RuleInput, stepWord } from './rule.js';
+import {
+  anyOf,
+  costing,
+  finding,
+  perWindow,
+  phaseName,
+  type Rule,
+  type RuleInput,
+  stepWord,
+} from './rule.js';
 
 /** Share of a phase's GPU time that runs from graphs; 0 where it cannot be told. */
 function coverage({ useIfRecorded }: RuleInput, { phase }: PhaseBudget): number {
@@ -265,6 +274,7 @@ const steadyAllocations: Rule = {
 const hostCopies: Rule = {
   id: 'pageable-copies',
   about: 'copies through pageable memory, and many tiny copies from the host',
+  yieldsTo: anyOf('tiny-copies'),
   uses: [memoryOperations],
   look(input) {
     const { rows } = input.use(memoryOperations);

@@ -2,7 +2,7 @@
 
 import { formatDuration, formatShare, plural } from '../../base/units.js';
 import { idleCauses } from '../../catalog/idle-causes.js';
-import { graphMode } from '../../model/capabilities.js';
+import { graphMode } from '../../model/graph-mode.js';
 import { summarize } from '../../stats/summary.js';
 import { graphCoverage } from '../gpu/graph-coverage.js';
 import { iterations } from '../inference/iterations.js';

@@ -1,14 +1,17 @@
 /** Kernel families as tables: the families, what they are made of, and the kernels no rule knows. */
 import { plural } from '../../base/units.js';
 import { type FamilyId, familyOf } from '../../catalog/kernels/families.js';
-import type { AnalysisResult } from '../analysis.js';
+import type { AnalysisResult, AnyAnalysis } from '../analysis.js';
 import type { Block, TableBlock } from '../block.js';
 import { rowsTable } from '../rows-table.js';
-import { type FamilyRow, kernelFamilies } from './kernel-families.js';
+import type { FamilyRow } from './family-row.js';
 
-export function describeFamilies({ rows, summary = {} }: AnalysisResult<FamilyRow>): Block[] {
+export function describeFamilies(
+  analysis: AnyAnalysis,
+  { rows, summary = {} }: AnalysisResult<FamilyRow>,
+): Block[] {
   const labelled = rows.map(row => ({ ...row, family: familyOf(row.family as FamilyId).label }));
-  return [rowsTable(kernelFamilies, labelled), variantsTable(rows), ...unknownTable(summary)];
+  return [rowsTable(analysis, labelled), variantsTable(rows), ...unknownTable(summary)];
 }
 
 function variantsTable(rows: readonly FamilyRow[]): TableBlock {

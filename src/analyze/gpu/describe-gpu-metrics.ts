@@ -2,7 +2,7 @@
 import { gpuMetrics } from '../../catalog/gpu-metrics.js';
 import type { AnalysisResult } from '../analysis.js';
 import type { Block, TableColumn } from '../block.js';
-import type { MetricRow } from './gpu-metrics.js';
+import type { MetricRow } from './metric-row.js';
 
 interface Line {
   readonly label: string;

@@ -7,32 +7,20 @@
  *   sample   |←  8  →|       over the window 40%, over busy time 80%
  */
 import { IntervalBuilder, type Intervals, intersect, lengthWithin } from '../../base/intervals.js';
-import { findMetric, type GpuMetric } from '../../catalog/gpu-metrics.js';
+import { findGpuMetric, type GpuMetric } from '../../catalog/gpu-metrics.js';
 import { families } from '../../catalog/kernels/families.js';
 import { type Phase, phases } from '../../catalog/phases.js';
+import type { Row, Table } from '../../model/profile.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
-import { cells } from '../cells.js';
+import { KEEP } from '../block.js';
 import { selection } from '../inference/selection.js';
 import { stepsOf } from '../inference/steps.js';
 import { keyField } from '../key-field.js';
 import { describeGpuMetrics, gpuMetricsHeadline } from './describe-gpu-metrics.js';
 import { deviceTimelines } from './device-timeline.js';
 import { gpuWork } from './gpu-work.js';
+import type { MetricRow } from './metric-row.js';
 import { HIDDEN, workFamilies } from './work-families.js';
-
-export interface MetricRow {
-  readonly key: string;
-  readonly device: number;
-  readonly metric: string;
-  readonly unit: string;
-  readonly phase: Phase | null;
-  readonly family: string | null;
-  readonly overWindow: number | null;
-  readonly overBusy: number | null;
-  readonly uncertainty: number | null;
-  readonly bytesPerSecond: number | null;
-  readonly coveredNs: number;
-}
 
 /** Time a metric is averaged over: all selected windows, those of one phase, or the kernels of one family. */
 interface Scope {
@@ -54,8 +42,8 @@ export const gpuMetricsAnalysis: Analysis<MetricRow, AnalysisResult<MetricRow>> 
   needs: [['metricSamples'], ['kernels', 'copies', 'memsets', 'graphLaunches']],
   fields: {
     key: keyField,
-    device: { header: 'Device', kind: 'id', about: 'CUDA device number' },
-    metric: { header: 'Metric', kind: 'text', about: 'see docs/metrics.md#gpu-metrics' },
+    device: { header: 'Device', priority: -1, kind: 'id', about: 'CUDA device number' },
+    metric: { header: 'Metric', priority: KEEP, kind: 'text', about: 'see docs/metrics.md#gpu-metrics' },
     unit: { header: 'Unit', kind: 'text', about: '% of peak, or Hz' },
     phase: { header: 'Phase', kind: 'text', about: 'null: all selected steps', optional: true },
     family: { header: 'Family', kind: 'text', about: 'null: all kernels', optional: true },
@@ -88,10 +76,10 @@ export const gpuMetricsAnalysis: Analysis<MetricRow, AnalysisResult<MetricRow>> 
   headline: { label: 'metrics', text: gpuMetricsHeadline },
   describe: describeGpuMetrics,
   compute({ profile, use }) {
-    const samples = cells(profile, 'metricSamples')!;
+    const samples = profile.tables.metricSamples!;
     const { windows } = use(selection);
     const steps = use(stepsOf)?.steps ?? [];
-    const known = profile.metrics.map(findMetric);
+    const known = profile.metrics.map(findGpuMetric);
     const rows: MetricRow[] = [];
     for (const { device, busy } of use(deviceTimelines)) {
       const own = windows.filter(window => window.device === device);
@@ -167,7 +155,7 @@ interface Mean {
 const ROUNDING = 0.5;
 
 function average(
-  samples: NonNullable<ReturnType<typeof cells<'metricSamples'>>>,
+  samples: Table<'metricSamples'>,
   device: number,
   known: readonly (GpuMetric | undefined)[],
   scopes: readonly Scope[],
@@ -186,7 +174,7 @@ function average(
   let from = Number.NaN;
   let to = Number.NaN;
   let active = 0;
-  for (let row = 0; row < samples.length; row++) {
+  for (let row = 0 as Row<'metricSamples'>; row < samples.length; row++) {
     const metric = samples.metric[row];
     const kind = known[metric];
     if (!kind || samples.gpu[row] !== device) continue;

@@ -5,7 +5,7 @@ import { selection } from '../inference/selection.js';
 import { keyField } from '../key-field.js';
 import { deviceTimelines } from './device-timeline.js';
 
-export interface UtilizationRow {
+interface UtilizationRow {
   readonly key: string;
   readonly device: number;
   readonly windowNs: number;
@@ -24,7 +24,7 @@ export const gpuUtilization: Analysis<UtilizationRow, AnalysisResult<Utilization
   needs: [['kernels', 'copies', 'memsets', 'graphLaunches']],
   fields: {
     key: keyField,
-    device: { header: 'Device', kind: 'id', about: 'CUDA device number' },
+    device: { header: 'Device', priority: -1, kind: 'id', about: 'CUDA device number' },
     windowNs: { header: 'Window', kind: 'ns', about: 'the selected steps, or the whole trace' },
     busyNs: { header: 'Busy', kind: 'ns', about: 'union of kernels, copies, memsets and graph replays' },
     idleNs: {

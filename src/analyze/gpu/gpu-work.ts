@@ -1,7 +1,8 @@
 /** Everything that ran on GPUs (kernels, copies, memsets, graph replays recorded as blocks) in one list by start. */
 import { NONE } from '../../base/column.js';
+import type { Row } from '../../model/profile.js';
+import { asRows, type Rows, tableNamed } from '../../model/rows.js';
 import type { Derived } from '../analysis.js';
-import { cells } from '../cells.js';
 
 export const WorkKind = { kernel: 0, copy: 1, memset: 2, graphBlock: 3 } as const;
 
@@ -13,11 +14,11 @@ export interface GpuWork {
   readonly device: Int32Array;
   readonly stream: Int32Array;
   /** The API call that launched it, or NONE. */
-  readonly launch: Int32Array;
+  readonly launch: Rows<'apiCalls'>;
   /** See WorkKind. */
   readonly kind: Uint8Array;
   /** Row in the table of its kind. */
-  readonly row: Int32Array;
+  readonly row: Rows<WorkTable>;
   /** Devices with work, in order. */
   readonly devices: readonly number[];
 }
@@ -28,6 +29,7 @@ const sources = [
   ['memsets', WorkKind.memset],
   ['graphLaunches', WorkKind.graphBlock],
 ] as const;
+type WorkTable = (typeof sources)[number][0];
 
 export const gpuWork: Derived<GpuWork> = {
   id: 'gpu-work',
@@ -36,13 +38,13 @@ export const gpuWork: Derived<GpuWork> = {
   needs: [['kernels', 'copies', 'memsets', 'graphLaunches']],
   compute({ profile }) {
     const tables = sources.flatMap(([name, kind]) => {
-      const table = cells(profile, name);
+      const table = tableNamed(profile, name);
       return table ? [{ table, kind }] : [];
     });
     const most = tables.reduce((sum, { table }) => sum + table.length, 0);
     const merged = columns(most);
     const deviceOfStream = Int32Array.from(profile.streams, stream => stream.gpu);
-    const next = tables.map(() => 0);
+    const next = tables.map(() => 0 as Row<WorkTable>);
     let length = 0;
     // Every table is in order of start already: take the earliest each time.
     for (let taken = 0; taken < most; taken++) {
@@ -56,7 +58,8 @@ export const gpuWork: Derived<GpuWork> = {
         }
       }
       const { table, kind } = tables[first];
-      const row = next[first]++;
+      const row = next[first];
+      next[first]++;
       // Work without a stream has no place on a device's timeline.
       if (table.stream[row] === NONE || !(table.end[row] >= table.start[row])) continue;
       merged.start[length] = table.start[row];
@@ -69,7 +72,13 @@ export const gpuWork: Derived<GpuWork> = {
     }
     const cut = Object.entries(merged).map(([name, column]) => [name, column.subarray(0, length)]);
     const work = Object.fromEntries(cut) as typeof merged;
-    return { length, ...work, devices: [...new Set(work.device)].sort((a, b) => a - b) };
+    return {
+      length,
+      ...work,
+      launch: asRows(work.launch),
+      row: asRows(work.row),
+      devices: [...new Set(work.device)].sort((a, b) => a - b),
+    };
   },
 };
 

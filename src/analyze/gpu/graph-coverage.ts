@@ -5,16 +5,16 @@ import { formatShare, plural } from '../../base/units.js';
 import { GRAPH_LAUNCH } from '../../catalog/host-activities.js';
 import type { Phase } from '../../catalog/phases.js';
 import { phases } from '../../catalog/phases.js';
-import { graphMode } from '../../model/capabilities.js';
+import { graphMode } from '../../model/graph-mode.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
-import { cells } from '../cells.js';
+import { KEEP } from '../block.js';
 import { selectedWork } from '../inference/selected-work.js';
 import { stepWork } from '../inference/step-work.js';
 import { keyField } from '../key-field.js';
 import { nameTest } from '../name-test.js';
 import { gpuWork, WorkKind } from './gpu-work.js';
 
-export interface GraphCoverageRow {
+interface GraphCoverageRow {
   readonly key: string;
   readonly phase: Phase | null;
   readonly graphLaunches: number;
@@ -52,7 +52,7 @@ export const graphCoverage: Analysis<GraphCoverageRow, AnalysisResult<GraphCover
     },
     gpuNs: { header: 'GPU time', kind: 'ns', about: 'sum of durations of all work' },
     gpuInGraphsNs: { header: 'In graphs', kind: 'ns', about: 'sum of durations of work of graph launches' },
-    timeShare: { header: 'Time (%)', kind: 'share', about: 'time in graphs of GPU time' },
+    timeShare: { header: 'Time (%)', priority: KEEP, kind: 'share', about: 'time in graphs of GPU time' },
   },
   headline: {
     label: 'graphs',
@@ -67,8 +67,8 @@ export const graphCoverage: Analysis<GraphCoverageRow, AnalysisResult<GraphCover
     const work = use(gpuWork);
     const { selected, step } = use(selectedWork);
     const steps = use(stepWork)?.steps.steps ?? [];
-    const calls = cells(profile, 'apiCalls');
-    const nodes = cells(profile, 'kernels')?.graphNode;
+    const calls = profile.tables.apiCalls;
+    const nodes = profile.tables.kernels?.graphNode;
     const isGraphLaunch = nameTest(profile, GRAPH_LAUNCH);
     const tallies = new Map<Phase | null, Tally>();
     for (let i = 0; i < work.length; i++) {

@@ -6,42 +6,13 @@ import { families } from '../../catalog/kernels/families.js';
 import type { Phase } from '../../catalog/phases.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { NotRecorded } from '../analysis.js';
-import { cells } from '../cells.js';
 import { selectedWork } from '../inference/selected-work.js';
 import { stepsOf } from '../inference/steps.js';
 import { keyField } from '../key-field.js';
 import { describeFamilies } from './describe-families.js';
+import type { FamilyRow, VariantRow } from './family-row.js';
 import { gpuWork, WorkKind } from './gpu-work.js';
 import { HIDDEN, workFamilies } from './work-families.js';
-
-export interface FamilyRow {
-  readonly key: string;
-  readonly family: string;
-  readonly kernels: number;
-  readonly totalNs: number;
-  readonly share: number;
-  readonly kernelsPerStep: number;
-  readonly nsPerStep: number;
-  readonly distinct: number;
-  readonly phases: readonly FamilyPhase[];
-  readonly variants: readonly VariantRow[];
-}
-
-export interface FamilyPhase {
-  readonly phase: Phase | null;
-  readonly kernels: number;
-  readonly totalNs: number;
-  readonly kernelsPerStep: number;
-  readonly nsPerStep: number;
-}
-
-export interface VariantRow {
-  readonly variant: string;
-  readonly dtype: string;
-  readonly library: string;
-  readonly kernels: number;
-  readonly totalNs: number;
-}
 
 interface Amount {
   kernels: number;
@@ -76,7 +47,7 @@ export const kernelFamilies: Analysis<FamilyRow, AnalysisResult<FamilyRow>> = {
     phases: { header: 'Phases', kind: 'list', about: 'the same per phase; null: outside all steps' },
     variants: { header: 'Variants', kind: 'list', about: 'by variant, data type and library' },
   },
-  describe: result => describeFamilies(result),
+  describe: result => describeFamilies(kernelFamilies, result),
   headline: {
     label: 'unknown',
     text({ summary = {} }) {
@@ -90,7 +61,7 @@ export const kernelFamilies: Analysis<FamilyRow, AnalysisResult<FamilyRow>> = {
     const { family, classOf } = use(workFamilies);
     const { selected, step, runs, runsOfPhase } = use(selectedWork);
     const steps = use(stepsOf)?.steps ?? [];
-    const names = cells(profile, 'kernels')?.name;
+    const names = profile.tables.kernels?.name;
     const tallies = families.map(
       (): Tally => ({ kernels: 0, totalNs: 0, phases: new Map(), names: new Map() }),
     );

@@ -4,7 +4,6 @@ import type { Phase } from '../../catalog/phases.js';
 import { phases } from '../../catalog/phases.js';
 import { summarize } from '../../stats/summary.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
-import { cells } from '../cells.js';
 import { selectedWork } from '../inference/selected-work.js';
 import { selection } from '../inference/selection.js';
 import { stepWork } from '../inference/step-work.js';
@@ -12,7 +11,7 @@ import { keyField } from '../key-field.js';
 import { gpuWork, WorkKind } from './gpu-work.js';
 import { hiddenByGraphs } from './kernel-families.js';
 
-export interface KernelsPerStepRow {
+interface KernelsPerStepRow {
   readonly key: string;
   readonly phase: Phase;
   readonly steps: number;
@@ -51,7 +50,7 @@ export const kernelsPerStep: Analysis<KernelsPerStepRow, AnalysisResult<KernelsP
     const { selected } = use(selectedWork);
     if (!found) return { rows: [] };
     const { steps, deviceRuns, runOfWork, graphLaunches } = found;
-    const names = cells(profile, 'kernels')?.name;
+    const names = profile.tables.kernels?.name;
     const kernelNs = new Float64Array(deviceRuns.length);
     const distinct = new Map<Phase, Set<number>>(phases.map(({ id }) => [id, new Set()]));
     for (let i = 0; i < work.length; i++) {

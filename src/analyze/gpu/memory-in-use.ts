@@ -4,8 +4,8 @@ import { NONE } from '../../base/column.js';
 import { GrowingColumn } from '../../base/growing-column.js';
 import { formatBytes, formatShare } from '../../base/units.js';
 import { MemoryKind } from '../../catalog/cuda-enums.js';
+import type { Row } from '../../model/profile.js';
 import type { Analysis, AnalysisResult, Derived } from '../analysis.js';
-import { cells } from '../cells.js';
 import { keyField } from '../key-field.js';
 
 export interface MemoryInUseRow {
@@ -26,7 +26,7 @@ const POINTS = 240;
 const DEVICE_STATIC = 5;
 
 /** Bytes in use on each GPU after every allocation and free. */
-export interface MemoryCurve {
+interface MemoryCurve {
   readonly gpu: number;
   readonly at: Float64Array;
   readonly bytes: Float64Array;
@@ -40,12 +40,12 @@ export const memoryCurves: Derived<readonly MemoryCurve[]> = {
   uses: [],
   needs: [['memoryEvents']],
   compute({ profile }) {
-    const events = cells(profile, 'memoryEvents')!;
+    const events = profile.tables.memoryEvents!;
     const curves = new Map<
       number,
       { at: GrowingColumn; bytes: GrowingColumn; total: number; told: boolean }
     >();
-    for (let row = 0; row < events.length; row++) {
+    for (let row = 0 as Row<'memoryEvents'>; row < events.length; row++) {
       const gpu = events.gpu[row];
       if (gpu === NONE) continue;
       const memory = events.memory?.[row];
@@ -87,7 +87,7 @@ export const memoryInUse: Analysis<MemoryInUseRow, AnalysisResult<MemoryInUseRow
   needs: [['memoryEvents']],
   fields: {
     key: keyField,
-    device: { header: 'Device', kind: 'id', about: 'CUDA device number' },
+    device: { header: 'Device', priority: -1, kind: 'id', about: 'CUDA device number' },
     source: {
       header: 'Source',
       kind: 'text',

@@ -8,14 +8,14 @@ import { copyKindLabels, memoryKindLabels } from '../../catalog/cuda-enums.js';
 import type { Phase } from '../../catalog/phases.js';
 import { summarize } from '../../stats/summary.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
-import { cells } from '../cells.js';
+import { KEEP } from '../block.js';
 import { selectedWork } from '../inference/selected-work.js';
 import { stepsOf } from '../inference/steps.js';
 import { keyField } from '../key-field.js';
 import { formatMean, perStep, sumOf } from '../words.js';
 import { gpuWork, WorkKind } from './gpu-work.js';
 
-export interface MemoryOperationRow {
+interface MemoryOperationRow {
   readonly key: string;
   readonly phase: Phase | null;
   readonly operation: string;
@@ -49,7 +49,12 @@ export const memoryOperations: Analysis<MemoryOperationRow, AnalysisResult<Memor
   fields: {
     key: keyField,
     phase: { header: 'Phase', kind: 'text', about: 'null: outside all steps', optional: true },
-    operation: { header: 'Operation', kind: 'text', about: 'direction of the copy, or memset' },
+    operation: {
+      header: 'Operation',
+      priority: KEEP,
+      kind: 'text',
+      about: 'direction of the copy, or memset',
+    },
     from: { header: 'From', kind: 'text', about: 'kind of source memory', optional: true },
     to: { header: 'To', kind: 'text', about: 'kind of target memory', optional: true },
     call: { header: 'Call', kind: 'text', about: 'the API function', optional: true },
@@ -62,7 +67,7 @@ export const memoryOperations: Analysis<MemoryOperationRow, AnalysisResult<Memor
     count: { header: 'Count', kind: 'count', about: 'operations' },
     countPerStep: { header: 'Per step', kind: 'mean', about: 'count by steps and devices' },
     bytes: { header: 'Bytes', kind: 'bytes', about: 'in total' },
-    medianBytes: { header: 'Median size', kind: 'bytes', about: 'of one operation' },
+    medianBytes: { header: 'Median size', priority: -1, kind: 'bytes', about: 'of one operation' },
     smallestBytes: { header: 'Smallest', kind: 'bytes', about: 'of one operation', quiet: true },
     largestBytes: { header: 'Largest', kind: 'bytes', about: 'of one operation', quiet: true },
     totalNs: { header: 'Time', kind: 'ns', about: 'sum of durations on the GPU' },
@@ -87,9 +92,9 @@ export const memoryOperations: Analysis<MemoryOperationRow, AnalysisResult<Memor
     const work = use(gpuWork);
     const { selected, step, runsOfPhase } = use(selectedWork);
     const steps = use(stepsOf)?.steps ?? [];
-    const copies = cells(profile, 'copies');
-    const memsets = cells(profile, 'memsets');
-    const calls = cells(profile, 'apiCalls');
+    const copies = profile.tables.copies;
+    const memsets = profile.tables.memsets;
+    const calls = profile.tables.apiCalls;
     const memory = (kind: number | undefined) =>
       kind === undefined || kind === NONE ? null : (memoryKindLabels[kind] ?? null);
     const tallies = new Map<string, Tally>();
@@ -115,7 +120,7 @@ export const memoryOperations: Analysis<MemoryOperationRow, AnalysisResult<Memor
         };
         tallies.set(key, tally);
       }
-      tally.sizes.push((isCopy ? copies! : memsets!).bytes[source]);
+      tally.sizes.push(isCopy ? copies!.bytes[source] : memsets!.bytes[source]);
       tally.totalNs += work.end[i] - work.start[i];
     }
     const rows = [...tallies].map(([key, { row, sizes, totalNs }]): MemoryOperationRow => {

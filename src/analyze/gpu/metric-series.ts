@@ -1,8 +1,9 @@
 /** Sampled hardware counters over time, thinned to what a chart can show. */
 import { GrowingColumn } from '../../base/growing-column.js';
-import { findMetric, gpuMetrics } from '../../catalog/gpu-metrics.js';
+import { findGpuMetric, gpuMetrics } from '../../catalog/gpu-metrics.js';
+import type { Row } from '../../model/profile.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
-import { cells } from '../cells.js';
+import { KEEP } from '../block.js';
 import { selection } from '../inference/selection.js';
 import { keyField } from '../key-field.js';
 
@@ -30,14 +31,14 @@ export const metricSeries: Analysis<MetricSeriesRow, AnalysisResult<MetricSeries
   needs: [['metricSamples']],
   fields: {
     key: keyField,
-    device: { header: 'Device', kind: 'id', about: 'CUDA device number' },
-    metric: { header: 'Metric', kind: 'text', about: 'see docs/metrics.md#gpu-metrics' },
+    device: { header: 'Device', priority: -2, kind: 'id', about: 'CUDA device number' },
+    metric: { header: 'Metric', priority: KEEP, kind: 'text', about: 'see docs/metrics.md#gpu-metrics' },
     unit: { header: 'Unit', kind: 'text', about: '% of peak, or Hz' },
     samples: { header: 'Samples', kind: 'count', about: 'in the selected span' },
     mean: { header: 'Mean', kind: 'mean', about: 'of the samples' },
     highest: { header: 'Highest', kind: 'mean', about: 'single sample' },
-    startNs: { header: 'Start', kind: 'timestamp', about: 'first sample' },
-    endNs: { header: 'End', kind: 'timestamp', about: 'last sample' },
+    startNs: { header: 'Start', priority: KEEP, kind: 'timestamp', about: 'first sample' },
+    endNs: { header: 'End', priority: -1, kind: 'timestamp', about: 'last sample' },
     series: {
       header: 'Over time',
       kind: 'list',
@@ -46,7 +47,7 @@ export const metricSeries: Analysis<MetricSeriesRow, AnalysisResult<MetricSeries
     },
   },
   compute({ profile, use }) {
-    const samples = cells(profile, 'metricSamples')!;
+    const samples = profile.tables.metricSamples!;
     // Counters run on while the model loads and the server waits: only the span of the steps is of interest.
     const spans = new Map<number, { from: number; to: number }>();
     for (const { device, start, end } of use(selection).windows) {
@@ -56,12 +57,12 @@ export const metricSeries: Analysis<MetricSeriesRow, AnalysisResult<MetricSeries
         to: Math.max(known?.to ?? end, end),
       });
     }
-    const known = profile.metrics.map(findMetric);
+    const known = profile.metrics.map(findGpuMetric);
     const curves = new Map<
       string,
       { gpu: number; metric: number; at: GrowingColumn; value: GrowingColumn }
     >();
-    for (let row = 0; row < samples.length; row++) {
+    for (let row = 0 as Row<'metricSamples'>; row < samples.length; row++) {
       const metric = samples.metric[row];
       const gpu = samples.gpu[row];
       const span = spans.get(gpu);

@@ -17,9 +17,9 @@ import { familyIndex, workFamilies } from './work-families.js';
 export type BusyKind = 'compute' | 'communication' | 'copies';
 
 /** Told a piece of work and the nanoseconds that are its own. */
-export type VisitOwner = (work: number, ns: number) => void;
+type VisitOwner = (work: number, ns: number) => void;
 
-export interface MomentOwners {
+interface MomentOwners {
   /** Visits the pieces of one kind on a device between two moments; their nanoseconds sum to the budget's part. */
   visit(kind: BusyKind, device: number, from: number, to: number, visit: VisitOwner): void;
 }

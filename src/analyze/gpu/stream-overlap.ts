@@ -8,7 +8,7 @@ import { keyField } from '../key-field.js';
 import { deviceTimelines } from './device-timeline.js';
 import { gpuWork } from './gpu-work.js';
 
-export interface OverlapRow {
+interface OverlapRow {
   readonly key: string;
   readonly device: number;
   readonly streams: number;
@@ -30,7 +30,7 @@ export const streamOverlap: Analysis<OverlapRow, AnalysisResult<OverlapRow>> = {
   needs: [['kernels', 'copies', 'memsets', 'graphLaunches']],
   fields: {
     key: keyField,
-    device: { header: 'Device', kind: 'id', about: 'CUDA device number' },
+    device: { header: 'Device', priority: -1, kind: 'id', about: 'CUDA device number' },
     streams: { header: 'Streams', kind: 'count', about: 'with work in the whole capture' },
     busyNs: { header: 'Busy', kind: 'ns', about: 'at least one stream busy' },
     overlappedNs: { header: 'Two or more', kind: 'ns', about: 'at least two streams busy' },

@@ -1,6 +1,5 @@
 /** The kernels that take most time, each with how its durations are spread. */
 import type { Analysis, AnalysisResult } from '../analysis.js';
-import { cells } from '../cells.js';
 import { selectedWork } from '../inference/selected-work.js';
 import { keyField } from '../key-field.js';
 import { gpuWork, WorkKind } from './gpu-work.js';
@@ -48,10 +47,10 @@ export const topKernels: Analysis<TopKernelRow, AnalysisResult<TopKernelRow>> = 
     totalNs: { header: 'Total', kind: 'ns', about: 'sum of durations' },
     share: { header: 'Share (%)', kind: 'share', about: 'of the sum over all kernels' },
     meanNs: { header: 'Mean', kind: 'ns-mean', about: 'of the durations' },
-    medianNs: { header: 'Median', kind: 'ns-mean', about: 'of the durations' },
+    medianNs: { header: 'Median', priority: -1, kind: 'ns-mean', about: 'of the durations' },
     p95Ns: { header: 'p95', kind: 'ns', about: '95 of 100 launches take no longer (nearest rank)' },
-    minNs: { header: 'Min', kind: 'ns', about: 'shortest' },
-    maxNs: { header: 'Max', kind: 'ns', about: 'longest' },
+    minNs: { header: 'Min', priority: -3, kind: 'ns', about: 'shortest' },
+    maxNs: { header: 'Max', priority: -2, kind: 'ns', about: 'longest' },
     histogram: {
       header: 'Spread',
       kind: 'list',
@@ -64,7 +63,7 @@ export const topKernels: Analysis<TopKernelRow, AnalysisResult<TopKernelRow>> = 
     const work = use(gpuWork);
     const { selected } = use(selectedWork);
     const { classOf } = use(workFamilies);
-    const names = cells(profile, 'kernels')?.name;
+    const names = profile.tables.kernels?.name;
     // By name id, in plain arrays: a map would cost more than all the rest.
     const counts: number[] = [];
     for (let i = 0; i < work.length; i++) {

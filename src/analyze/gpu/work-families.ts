@@ -3,7 +3,6 @@ import type { KernelClass, KernelClassifier } from '../../catalog/kernels/classi
 import { createClassifier } from '../../catalog/kernels/classify.js';
 import { type FamilyId, families } from '../../catalog/kernels/families.js';
 import type { Derived } from '../analysis.js';
-import { cells } from '../cells.js';
 import { gpuWork, WorkKind } from './gpu-work.js';
 
 export interface WorkFamilies {
@@ -23,7 +22,7 @@ export const workFamilies: Derived<WorkFamilies> = {
   uses: [gpuWork],
   compute({ profile, settings, use }) {
     const work = use(gpuWork);
-    const names = cells(profile, 'kernels')?.name;
+    const names = profile.tables.kernels?.name;
     const classifier = createClassifier(settings.kernelRules);
     const indexOf = new Map(families.map((family, index) => [family.id, index]));
     const known: (KernelClass | undefined)[] = [];

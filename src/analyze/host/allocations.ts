@@ -4,13 +4,13 @@ import { NONE } from '../../base/column.js';
 import { formatDuration } from '../../base/units.js';
 import { apiFunction } from '../../catalog/api-function.js';
 import { ALLOCATION_CALL } from '../../catalog/host-activities.js';
+import type { Row } from '../../model/profile.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
-import { cells } from '../cells.js';
 import { selectedMoments } from '../inference/selected-moments.js';
 import { keyField } from '../key-field.js';
 import { formatMean, perStep, sumOf } from '../words.js';
 
-export interface AllocationRow {
+interface AllocationRow {
   readonly key: string;
   readonly call: string;
   readonly count: number;
@@ -45,10 +45,10 @@ export const allocations: Analysis<AllocationRow, AnalysisResult<AllocationRow>>
   },
   compute({ profile, use }) {
     const moments = use(selectedMoments);
-    const calls = cells(profile, 'apiCalls')!;
+    const calls = profile.tables.apiCalls!;
     const nameOf = new Map<number, string | undefined>();
     const tallies = new Map<string, { count: number; totalNs: number; longestNs: number }>();
-    for (let row = 0; row < calls.length; row++) {
+    for (let row = 0 as Row<'apiCalls'>; row < calls.length; row++) {
       const id = calls.name[row];
       if (!nameOf.has(id)) {
         const text = profile.strings.text(id);
@@ -78,11 +78,11 @@ export const allocations: Analysis<AllocationRow, AnalysisResult<AllocationRow>>
     return { rows, summary: { steps: moments.steps, ...allocatedBytes() } };
 
     function allocatedBytes(): Record<string, number> {
-      const events = cells(profile, 'memoryEvents');
+      const events = profile.tables.memoryEvents;
       if (!events) return {};
       let allocatedBytesInSteps = 0;
       let freedBytesInSteps = 0;
-      for (let row = 0; row < events.length; row++) {
+      for (let row = 0 as Row<'memoryEvents'>; row < events.length; row++) {
         if (!moments.holds(events.process[row], events.start[row])) continue;
         if (events.bytes[row] > 0) allocatedBytesInSteps += events.bytes[row];
         else freedBytesInSteps -= events.bytes[row];

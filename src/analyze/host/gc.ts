@@ -4,16 +4,17 @@ import { NONE } from '../../base/column.js';
 import { IntervalBuilder, intersect, totalLength } from '../../base/intervals.js';
 import { formatDuration, formatShare } from '../../base/units.js';
 import { activityOf, GC_WATCHED } from '../../catalog/host-activities.js';
+import { howToRecord } from '../../catalog/how-to-record.js';
+import type { Row } from '../../model/profile.js';
 import { RangeKind } from '../../model/schema.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { NotRecorded } from '../analysis.js';
-import { cells } from '../cells.js';
 import { selectedMoments } from '../inference/selected-moments.js';
 import { keyField } from '../key-field.js';
 import { perStep, sumOf } from '../words.js';
 import { idleIntervals } from './idle-intervals.js';
 
-export interface GcRow {
+interface GcRow {
   readonly key: string;
   readonly generation: number | null;
   readonly count: number;
@@ -61,13 +62,13 @@ export const gc: Analysis<GcRow, AnalysisResult<GcRow>> = {
     },
   },
   compute({ profile, use }) {
-    const ranges = cells(profile, 'ranges');
+    const ranges = profile.tables.ranges;
     const moments = use(selectedMoments);
     const idle = use(idleIntervals);
     const generationOf = new Map<number, number | null | undefined>();
     const tallies = new Map<number | null, Tally>();
     let seen = 0;
-    for (let row = 0; row < (ranges?.length ?? 0); row++) {
+    for (let row = 0 as Row<'ranges'>; row < (ranges?.length ?? 0); row++) {
       const name = ranges!.name[row];
       const thread = ranges!.thread[row];
       if (name === NONE || thread === NONE || ranges!.kind[row] === RangeKind.gpuAnnotation) continue;
@@ -116,8 +117,4 @@ export const gc: Analysis<GcRow, AnalysisResult<GcRow>> = {
   },
 };
 
-const gcNotRecorded = () =>
-  new NotRecorded(
-    'Python garbage collections',
-    'TLLM_PROFILE_RECORD_GC=1; elsewhere capture with --agent, or mark them as "Python GC" from gc.callbacks',
-  );
+const gcNotRecorded = () => new NotRecorded('Python garbage collections', howToRecord.garbageCollections);

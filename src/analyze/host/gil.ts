@@ -4,16 +4,17 @@ import { NONE } from '../../base/column.js';
 import { IntervalBuilder, intersect, lengthWithin, totalLength } from '../../base/intervals.js';
 import { formatDuration, formatShare, plural } from '../../base/units.js';
 import { GIL_HOLD, GIL_WAIT } from '../../catalog/host-activities.js';
+import { howToRecord } from '../../catalog/how-to-record.js';
+import type { Row } from '../../model/profile.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { NotRecorded } from '../analysis.js';
-import { cells } from '../cells.js';
 import { selectedMoments } from '../inference/selected-moments.js';
 import { stepsOf } from '../inference/steps.js';
 import { keyField } from '../key-field.js';
 import { perStep } from '../words.js';
 import { idleIntervals } from './idle-intervals.js';
 
-export interface GilRow {
+interface GilRow {
   readonly key: string;
   readonly thread: string;
   readonly tid: number;
@@ -69,7 +70,7 @@ export const gil: Analysis<GilRow, AnalysisResult<GilRow>> = {
     },
   },
   compute({ profile, use }) {
-    const ranges = cells(profile, 'ranges');
+    const ranges = profile.tables.ranges;
     const waitName = profile.strings.find(GIL_WAIT) as number;
     const holdName = profile.strings.find(GIL_HOLD) as number;
     const moments = use(selectedMoments);
@@ -77,7 +78,7 @@ export const gil: Analysis<GilRow, AnalysisResult<GilRow>> = {
     const lanes = use(stepsOf)?.lanes ?? [];
     const tallies = new Map<number, Tally>();
     let seen = 0;
-    for (let row = 0; row < (ranges?.length ?? 0); row++) {
+    for (let row = 0 as Row<'ranges'>; row < (ranges?.length ?? 0); row++) {
       const name = ranges!.name[row];
       if (name === NONE || (name !== waitName && name !== holdName)) continue;
       seen++;
@@ -108,7 +109,7 @@ export const gil: Analysis<GilRow, AnalysisResult<GilRow>> = {
       }
     }
     if (seen === 0) {
-      throw new NotRecorded('the GIL', 'capture with nsys -t python-gil');
+      throw new NotRecorded('the GIL', `capture with ${howToRecord.gil}`);
     }
     const rows = [...tallies].map(([thread, tally]): GilRow => {
       const { name, tid, process } = profile.threads[thread];

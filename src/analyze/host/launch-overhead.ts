@@ -7,14 +7,13 @@ import { apiFunction } from '../../catalog/api-function.js';
 import { type Phase, phases } from '../../catalog/phases.js';
 import { summarize } from '../../stats/summary.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
-import { cells } from '../cells.js';
 import { gpuWork } from '../gpu/gpu-work.js';
 import { selectedWork } from '../inference/selected-work.js';
 import { stepsOf } from '../inference/steps.js';
 import { keyField } from '../key-field.js';
 import { formatMean, perStep } from '../words.js';
 
-export interface LaunchRow {
+interface LaunchRow {
   readonly key: string;
   readonly phase: Phase | null;
   readonly call: string;
@@ -56,7 +55,7 @@ export const launchOverhead: Analysis<LaunchRow, AnalysisResult<LaunchRow>> = {
     callsPerStep: { header: 'Per step', kind: 'mean', about: 'calls by steps and devices' },
     totalNs: { header: 'Total', kind: 'ns', about: 'time inside the calls' },
     meanNs: { header: 'Mean', kind: 'ns-mean', about: 'time inside one call' },
-    medianNs: { header: 'Median', kind: 'ns-mean', about: 'time inside one call' },
+    medianNs: { header: 'Median', priority: -1, kind: 'ns-mean', about: 'time inside one call' },
     operations: { header: 'Operations', kind: 'count', about: 'pieces of GPU work they launched' },
     operationMeanNs: { header: 'Work mean', kind: 'ns-mean', about: 'duration of one piece of work' },
     queueMeanNs: {
@@ -81,7 +80,7 @@ export const launchOverhead: Analysis<LaunchRow, AnalysisResult<LaunchRow>> = {
     const work = use(gpuWork);
     const { selected, step, runsOfPhase } = use(selectedWork);
     const steps = use(stepsOf)?.steps ?? [];
-    const calls = cells(profile, 'apiCalls')!;
+    const calls = profile.tables.apiCalls!;
     const tallies = new Map<string, Tally>();
     // By call name id and phase: asked for every piece of work, so without a map on the way.
     const known: (Tally | undefined)[] = [];

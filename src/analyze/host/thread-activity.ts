@@ -25,10 +25,10 @@ import {
   SYNC_CALL,
 } from '../../catalog/host-activities.js';
 import { causeIndex, type IdleCause } from '../../catalog/idle-causes.js';
-import type { Profile } from '../../model/profile.js';
+import type { Profile, Row } from '../../model/profile.js';
+import { tableNamed } from '../../model/rows.js';
 import { RangeKind } from '../../model/schema.js';
 import type { Derived } from '../analysis.js';
-import { cells } from '../cells.js';
 import { pageableReads } from './pageable-reads.js';
 
 /** Host code between two CUDA calls that is shorter than this is the cost of launching, not other work. */
@@ -53,7 +53,7 @@ type Layer = IdleCause & (typeof PAINT)[number];
 /** A stretch of time and the index of its idle cause. */
 export type VisitCause = (cause: number, from: number, to: number) => void;
 
-export interface ThreadActivity {
+interface ThreadActivity {
   /** What the thread did between the two moments, piece by piece in order of time. */
   forEach(thread: number, from: number, to: number, visit: VisitCause): void;
 }
@@ -147,8 +147,8 @@ function collectLayers(profile: Profile): (thread: number) => Partial<Record<Lay
     ['osCalls', 'os-call'],
     ['overheads', 'profiler-overhead'],
   ] as const) {
-    const table = cells(profile, name);
-    for (let row = 0; row < (table?.length ?? 0); row++)
+    const table = tableNamed(profile, name);
+    for (let row = 0 as Row<'osCalls' | 'overheads'>; row < (table?.length ?? 0); row++)
       if (table!.thread[row] !== NONE) add(table!.thread[row], layer, table!.start[row], table!.end[row]);
   }
   const finished = byThread.map((layers, thread) => {
@@ -174,11 +174,11 @@ function collectLayers(profile: Profile): (thread: number) => Partial<Record<Lay
 type Add = (thread: number, layer: Layer, from: number, to: number) => void;
 
 function collectCalls(profile: Profile, add: Add, callsOf: IntervalBuilder[] | undefined): void {
-  const calls = cells(profile, 'apiCalls');
+  const calls = profile.tables.apiCalls;
   if (!calls) return;
   const waiting = pageableReads(profile, calls.length);
   const layerOfName: (Layer | undefined)[] = [];
-  for (let row = 0; row < calls.length; row++) {
+  for (let row = 0 as Row<'apiCalls'>; row < calls.length; row++) {
     const thread = calls.thread[row];
     if (thread === NONE) continue;
     const name = calls.name[row];
@@ -200,7 +200,7 @@ function collectCalls(profile: Profile, add: Add, callsOf: IntervalBuilder[] | u
 }
 
 function collectNamed(profile: Profile, add: Add): void {
-  const ranges = cells(profile, 'ranges');
+  const ranges = profile.tables.ranges;
   const known: (Layer | '' | undefined)[] = [];
   const layerOf = (id: number) => {
     let layer = known[id];
@@ -211,15 +211,15 @@ function collectNamed(profile: Profile, add: Add): void {
     }
     return layer;
   };
-  for (let row = 0; row < (ranges?.length ?? 0); row++) {
+  for (let row = 0 as Row<'ranges'>; row < (ranges?.length ?? 0); row++) {
     const kind = ranges!.kind[row];
     if (kind === RangeKind.mark || kind === RangeKind.gpuAnnotation || ranges!.thread[row] === NONE) continue;
     const layer = ranges!.name[row] === NONE ? '' : layerOf(ranges!.name[row]);
     if (layer) add(ranges!.thread[row], layer, ranges!.start[row], ranges!.end[row]);
   }
   // Frames come with with_stack=True; framework ops such as aten::… are launching work, not a cause of their own.
-  const frames = cells(profile, 'frames');
-  for (let row = 0; row < (frames?.length ?? 0); row++) {
+  const frames = profile.tables.frames;
+  for (let row = 0 as Row<'frames'>; row < (frames?.length ?? 0); row++) {
     if (frames!.thread[row] === NONE) continue;
     const layer = layerOf(frames!.name[row]);
     if (layer) add(frames!.thread[row], layer, frames!.start[row], frames!.end[row]);

@@ -3,7 +3,7 @@
  * Only sums over requests are known, so requests are taken as equally long where their lengths matter.
  */
 import type { ModelShape } from './model-shape.js';
-import type { PartCost, StepLoad } from './step-cost.js';
+import type { PartCost, StepLoad } from './step-load.js';
 
 /** Bits of one cached element: as told, as the config fixes it, or as the weights. */
 export function kvElementBits(
@@ -19,15 +19,10 @@ export function kvElementBits(
 }
 
 /** Of one token in one layer; `ways` is among how many GPUs its heads are split. */
-function kvElements({ attention }: ModelShape, ways: number): number {
+export function kvElements({ attention }: ModelShape, ways: number): number {
   return attention.kind === 'grouped'
     ? (2 * attention.kvHeads * attention.headDim) / ways
     : attention.kvRank + attention.ropeDim;
-}
-
-/** Cache that one token takes over all layers of the whole model. Latent vectors are held by every GPU. */
-export function kvBytesPerToken(shape: ModelShape, kvBits: number): number {
-  return (shape.layers * kvElements(shape, 1) * kvBits) / 8;
 }
 
 /** Pairs that `fresh` tokens in a row form with themselves, their predecessors and `cached` ones, seeing `window` back. */

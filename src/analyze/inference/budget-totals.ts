@@ -1,6 +1,28 @@
 /** Budgets added up per phase. Sums of whole nanoseconds, so what adds up per step adds up here. */
-import { phases } from '../../catalog/phases.js';
-import type { Budget, BudgetRow } from './step-budget.js';
+import { type Phase, phases } from '../../catalog/phases.js';
+
+export interface Budget {
+  readonly wallNs: number;
+  readonly computeNs: number;
+  readonly communicationExposedNs: number;
+  readonly copyExposedNs: number;
+  readonly idleNs: number;
+  readonly idleByCause: Readonly<Record<string, number>>;
+  readonly communicationHiddenNs: number;
+  readonly copyHiddenNs: number;
+  /** Part of computeNs: replays of CUDA graphs recorded as blocks. */
+  readonly graphReplayNs: number;
+}
+
+export interface BudgetRow extends Budget {
+  readonly key: string;
+  readonly iteration: number | null;
+  readonly phase: Phase | null;
+  readonly device: number;
+  readonly rank: number | null;
+  readonly startNs: number;
+  readonly endNs: number;
+}
 
 export interface PhaseBudget extends Budget {
   /** null: outside all steps. */

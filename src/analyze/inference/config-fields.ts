@@ -2,36 +2,32 @@
  * Reads fields of a model's config.json, which may come from anywhere: every number is checked before use, and
  * what is wrong is said in two lines, naming the field.
  */
-import { UserError } from '../../base/user-error.js';
 
-export type Fields = Readonly<Record<string, unknown>>;
+import type { JsonObject } from '../../base/json/json-object.js';
+import { UserError } from '../../base/user-error.js';
 
 /** No published model comes near; beyond it products of sizes would lose exactness. */
 const largestSize = 1e7;
 const whatToDo =
   'Give the config.json that is published with the model, or name a known one, such as llama-3.1-8b.';
 
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 export function badConfig(whatHappened: string, hint = whatToDo): UserError {
   return new UserError('usage', whatHappened, hint);
 }
 
 /** The first of several names for the same thing that has a value. */
-export function present(fields: Fields, names: readonly string[]): string | undefined {
+export function present(fields: JsonObject, names: readonly string[]): string | undefined {
   return names.find(name => fields[name] !== undefined && fields[name] !== null);
 }
 
-export function size(fields: Fields, names: string | readonly string[], least = 1): number {
+export function size(fields: JsonObject, names: string | readonly string[], least = 1): number {
   const known = typeof names === 'string' ? [names] : names;
   const found = optionalSize(fields, known, least);
   if (found === undefined) throw badConfig(`The model config has no ${known.join(' or ')}.`);
   return found;
 }
 
-export function optionalSize(fields: Fields, names: readonly string[], least = 1): number | undefined {
+export function optionalSize(fields: JsonObject, names: readonly string[], least = 1): number | undefined {
   const name = present(fields, names);
   if (name === undefined) return undefined;
   const value = fields[name];
@@ -43,7 +39,7 @@ export function optionalSize(fields: Fields, names: readonly string[], least = 1
 }
 
 /** A list with one entry per layer, when there is one. */
-export function perLayer(fields: Fields, name: string, layers: number): readonly unknown[] | undefined {
+export function perLayer(fields: JsonObject, name: string, layers: number): readonly unknown[] | undefined {
   const value = fields[name];
   if (!Array.isArray(value)) return undefined;
   if (value.length !== layers)

@@ -12,9 +12,9 @@ import { formatShare } from '../../base/units.js';
 import { SYNC_CALL } from '../../catalog/host-activities.js';
 import { idleCauses } from '../../catalog/idle-causes.js';
 import { families } from '../../catalog/kernels/families.js';
+import type { Row, Table } from '../../model/profile.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { NotRecorded } from '../analysis.js';
-import { cells } from '../cells.js';
 import { gpuWork } from '../gpu/gpu-work.js';
 import { HIDDEN, workFamilies } from '../gpu/work-families.js';
 import { pageableReads } from '../host/pageable-reads.js';
@@ -24,7 +24,7 @@ import { nameTest } from '../name-test.js';
 import { stepsOf } from './steps.js';
 import { typicalStep } from './typical-step.js';
 
-export interface PathRow {
+interface PathRow {
   readonly key: string;
   readonly where: 'gpu' | 'host' | 'wait';
   readonly what: string;
@@ -113,7 +113,7 @@ export const criticalPath: Analysis<PathRow, AnalysisResult<PathRow>> = {
     function walk(): Segment[] {
       const work = use(gpuWork);
       const { family } = use(workFamilies);
-      const calls = cells(profile, 'apiCalls')!;
+      const calls = profile.tables.apiCalls!;
       // Everything on the device in the window, whoever launched it, by end.
       const own: number[] = [];
       for (let i = 0; i < work.length; i++)
@@ -188,11 +188,11 @@ export const criticalPath: Analysis<PathRow, AnalysisResult<PathRow>> = {
       return path.reverse();
     }
 
-    function syncCalls(calls: NonNullable<ReturnType<typeof cells<'apiCalls'>>>): number[] {
+    function syncCalls(calls: Table<'apiCalls'>): Row<'apiCalls'>[] {
       const isSync = nameTest(profile, SYNC_CALL);
       const reads = pageableReads(profile, calls.length);
-      const found: number[] = [];
-      for (let row = 0; row < calls.length; row++) {
+      const found: Row<'apiCalls'>[] = [];
+      for (let row = 0 as Row<'apiCalls'>; row < calls.length; row++) {
         if (calls.end[row] <= window.start || calls.start[row] >= window.end) continue;
         if (isSync(calls.name[row]) || reads?.[row]) found.push(row);
       }
@@ -200,11 +200,11 @@ export const criticalPath: Analysis<PathRow, AnalysisResult<PathRow>> = {
     }
 
     function lastWait(
-      waits: readonly number[],
-      calls: NonNullable<ReturnType<typeof cells<'apiCalls'>>>,
+      waits: readonly Row<'apiCalls'>[],
+      calls: Table<'apiCalls'>,
       onThread: number,
       moment: number,
-    ): number {
+    ): Row<'apiCalls'> {
       for (let k = waits.length - 1; k >= 0; k--)
         if (
           calls.thread[waits[k]] === onThread &&

@@ -4,8 +4,8 @@ import { idleCauses } from '../../catalog/idle-causes.js';
 import type { AnalysisResult } from '../analysis.js';
 import type { BarRow, BarsBlock, Block } from '../block.js';
 import { busyParts } from '../names-and-colors.js';
+import type { BudgetRow } from './budget-totals.js';
 import { type PhaseBudget, totalsByPhase } from './budget-totals.js';
-import type { BudgetRow } from './step-budget.js';
 
 /** Causes below this share of the step are added up in one line. */
 const SMALL = 0.002;

@@ -7,7 +7,6 @@
  */
 import { NONE } from '../../base/column.js';
 import type { Profile } from '../../model/profile.js';
-import { cells } from '../cells.js';
 import type { GpuWork } from '../gpu/gpu-work.js';
 
 /** Starting work on an idle device takes microseconds, with a profiler attached tens of them: this is waiting. */
@@ -23,7 +22,7 @@ export function unrecordedUntil(
   from: number,
   ownBusyNs: number,
 ): number {
-  const calls = cells(profile, 'apiCalls');
+  const calls = profile.tables.apiCalls;
   if (!calls) return -Infinity;
   const seenStreams = new Set<number>();
   let busyNs = 0;

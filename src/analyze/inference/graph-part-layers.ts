@@ -12,8 +12,7 @@
 import { lowerBound } from '../../base/bisect.js';
 import { NONE } from '../../base/column.js';
 import { GRAPH_LAUNCH } from '../../catalog/host-activities.js';
-import type { Profile } from '../../model/profile.js';
-import { cells } from '../cells.js';
+import type { Profile, Row } from '../../model/profile.js';
 import { type GpuWork, WorkKind } from '../gpu/gpu-work.js';
 import { nameTest } from '../name-test.js';
 
@@ -33,19 +32,19 @@ interface CapturedGraph {
 }
 
 /** Called with a piece of work and the name of its part (an id of Profile.strings). */
-export type AssignName = (i: number, name: number) => void;
+type AssignName = (i: number, name: number) => void;
 
 export function assignGraphParts(profile: Profile, work: GpuWork, assign: AssignName): void {
   const graphs = capturedGraphs(profile);
   if (graphs.length === 0) return;
-  if (cells(profile, 'kernels')?.graphNode) byNodeNumber(profile, work, graphs, assign);
+  if (profile.tables.kernels?.graphNode) byNodeNumber(profile, work, graphs, assign);
   else byOrder(profile, work, graphs, assign);
 }
 
 function capturedGraphs(profile: Profile): CapturedGraph[] {
-  const parts = cells(profile, 'graphParts');
+  const parts = profile.tables.graphParts;
   const found = new Map<string, CapturedGraph>();
-  for (let row = 0; row < (parts?.length ?? 0); row++) {
+  for (let row = 0 as Row<'graphParts'>; row < (parts?.length ?? 0); row++) {
     const { process } = profile.threads[parts!.thread[row]];
     const key = `${process} ${parts!.captured[row]}`;
     const nodes = parts!.nodes[row];
@@ -93,7 +92,7 @@ function byNodeNumber(
   graphs: readonly CapturedGraph[],
   assign: AssignName,
 ): void {
-  const nodeOfKernel = cells(profile, 'kernels')!.graphNode!;
+  const nodeOfKernel = profile.tables.kernels!.graphNode!;
   const replayed = new Map<string, ReplayedGraph>();
   for (let i = 0; i < work.length; i++) {
     if (work.kind[i] !== WorkKind.kernel) continue;
@@ -129,7 +128,7 @@ function byOrder(
   graphs: readonly CapturedGraph[],
   assign: AssignName,
 ): void {
-  const calls = cells(profile, 'apiCalls');
+  const calls = profile.tables.apiCalls;
   if (!calls) return;
   const isGraphLaunch = nameTest(profile, GRAPH_LAUNCH);
   const byLaunch = new Map<number, number[]>();

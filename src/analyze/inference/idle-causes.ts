@@ -11,14 +11,13 @@
 import { NONE } from '../../base/column.js';
 import { causeIndex, idleCauses } from '../../catalog/idle-causes.js';
 import type { Derived } from '../analysis.js';
-import { cells } from '../cells.js';
 import { gpuWork } from '../gpu/gpu-work.js';
 import { threadActivity, type VisitCause } from '../host/thread-activity.js';
 
 /** From the return of a launch call to the start of its work on an idle GPU: beyond this it waited on the device. */
 const START_LATENCY_NS = 20_000;
 
-export interface GapJudge {
+interface GapJudge {
   /**
    * Visits the gap piece by piece in order of time, each with its cause. `next` is the work that ends the gap, or NONE;
    * `fallback` the thread to look at when that does not tell, or NONE.
@@ -35,7 +34,7 @@ export const gapJudge: Derived<GapJudge> = {
   compute({ profile, use }) {
     const work = use(gpuWork);
     const activity = use(threadActivity);
-    const calls = cells(profile, 'apiCalls');
+    const calls = profile.tables.apiCalls;
     const launchBound = causeIndex('launch-bound');
     const deviceWait = causeIndex('device-wait');
     const unknown = causeIndex('unknown');

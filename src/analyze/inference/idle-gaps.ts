@@ -3,7 +3,7 @@ import { NONE } from '../../base/column.js';
 import { forEachGap } from '../../base/intervals.js';
 import { idleCauses } from '../../catalog/idle-causes.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
-import { cells } from '../cells.js';
+import { KEEP } from '../block.js';
 import { deviceTimelines } from '../gpu/device-timeline.js';
 import { gpuWork, WorkKind } from '../gpu/gpu-work.js';
 import { workFamilies } from '../gpu/work-families.js';
@@ -34,9 +34,9 @@ export const idleGaps: Analysis<IdleGapRow, AnalysisResult<IdleGapRow>> = {
   needs: [['kernels', 'copies', 'memsets', 'graphLaunches']],
   fields: {
     key: keyField,
-    startNs: { header: 'Start', kind: 'timestamp', about: 'begin of the gap' },
-    durationNs: { header: 'Duration', kind: 'ns', about: 'of the gap inside its step' },
-    device: { header: 'Device', kind: 'id', about: 'CUDA device number' },
+    startNs: { header: 'Start', priority: KEEP, kind: 'timestamp', about: 'begin of the gap' },
+    durationNs: { header: 'Duration', priority: KEEP, kind: 'ns', about: 'of the gap inside its step' },
+    device: { header: 'Device', priority: -1, kind: 'id', about: 'CUDA device number' },
     iteration: { header: 'Iteration', kind: 'id', about: 'the step it lies in', optional: true },
     cause: { header: 'Main cause', kind: 'text', about: 'the cause with most of it' },
     causes: { header: 'Causes', kind: 'map-ns', about: 'sums to the duration', quiet: true },
@@ -83,7 +83,7 @@ export const idleGaps: Analysis<IdleGapRow, AnalysisResult<IdleGapRow>> = {
       const kind = work.kind[i];
       if (kind !== WorkKind.kernel)
         return kind === WorkKind.copy ? 'memory copy' : kind === WorkKind.memset ? 'memset' : 'graph replay';
-      return use(workFamilies).classOf(cells(profile, 'kernels')!.name[work.row[i]]).shortName;
+      return use(workFamilies).classOf(profile.tables.kernels!.name[work.row[i]]).shortName;
     }
   },
 };

@@ -2,13 +2,15 @@
 import { formatCount } from '../../base/units.js';
 import type { Phase } from '../../catalog/phases.js';
 import type { Analysis, AnalysisResult, Json } from '../analysis.js';
+import { KEEP } from '../block.js';
 import { keyField } from '../key-field.js';
+import type { Confidence, Method } from './lane.js';
 import { profiledRange, requestedIn } from './profiled-range.js';
 import { selection } from './selection.js';
 import { type StepState, steadyState } from './steady-state.js';
 import { stepWindows } from './step-windows.js';
 import { type DeviceRun, stepWork } from './step-work.js';
-import { type Confidence, type Method, type Step, stepsOf } from './steps.js';
+import { type Step, stepsOf } from './steps.js';
 
 export interface IterationRow {
   readonly key: string;
@@ -36,7 +38,7 @@ export interface IterationRow {
   readonly runs: readonly RankRun[];
 }
 
-export interface RankRun {
+interface RankRun {
   readonly rank: number | null;
   readonly device: number | null;
   readonly startNs: number;
@@ -64,11 +66,29 @@ export const iterations: Analysis<IterationRow, AnalysisResult<IterationRow>> = 
       about: "the engine's number, or the position in the capture",
     },
     phase: { header: 'Phase', kind: 'text', about: 'prefill, mixed, decode, speculative or unknown' },
-    contextRequests: { header: 'Ctx', kind: 'count', about: 'requests in prefill', optional: true },
-    contextTokens: { header: 'Ctx tok', kind: 'count', about: 'tokens prefilled', optional: true },
+    contextRequests: {
+      header: 'Ctx',
+      priority: -1,
+      kind: 'count',
+      about: 'requests in prefill',
+      optional: true,
+    },
+    contextTokens: {
+      header: 'Ctx tok',
+      priority: -1,
+      kind: 'count',
+      about: 'tokens prefilled',
+      optional: true,
+    },
     generationRequests: { header: 'Gen', kind: 'count', about: 'requests in decode', optional: true },
-    generationTokens: { header: 'Gen tok', kind: 'count', about: 'tokens decoded or tried', optional: true },
-    startNs: { header: 'Start', kind: 'timestamp', about: "host: the marker's start" },
+    generationTokens: {
+      header: 'Gen tok',
+      priority: -2,
+      kind: 'count',
+      about: 'tokens decoded or tried',
+      optional: true,
+    },
+    startNs: { header: 'Start', priority: KEEP, kind: 'timestamp', about: "host: the marker's start" },
     endNs: { header: 'End', kind: 'timestamp', about: "host: the marker's end", quiet: true },
     gpuStartNs: {
       header: 'GPU start',

@@ -12,7 +12,11 @@
 import type { StepFacts } from '../../catalog/engine-markers.js';
 import { medianOf } from '../../stats/summary.js';
 
-export interface Run {
+export type Confidence = 'certain' | 'likely' | 'guess';
+
+export type Method = 'marker' | 'graph-launches' | 'kernel-sequence';
+
+export interface LaneRun {
   readonly start: number;
   readonly end: number;
   readonly facts: StepFacts;
@@ -28,7 +32,7 @@ export interface Run {
 export interface Lane {
   readonly process: number;
   readonly thread: number;
-  readonly runs: readonly Run[];
+  readonly runs: readonly LaneRun[];
 }
 
 /** A pause this long between runs, and this many typical periods, ends a series: the engine had nothing to do. */
@@ -36,9 +40,9 @@ const PAUSE_NS = 100e6;
 const PAUSE_PERIODS = 5;
 
 export function withPeriods(
-  runs: readonly Omit<Run, 'periodEnd' | 'continues'>[],
+  runs: readonly Omit<LaneRun, 'periodEnd' | 'continues'>[],
   recordedUntil: number,
-): Run[] {
+): LaneRun[] {
   const follows = (i: number) => {
     if (i + 1 >= runs.length) return false;
     const here = runs[i].facts.iteration;

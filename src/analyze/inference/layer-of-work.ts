@@ -5,18 +5,17 @@
  */
 import { NONE } from '../../base/column.js';
 import { layerOf } from '../../catalog/layer-names.js';
-import type { Profile } from '../../model/profile.js';
+import type { Profile, Row } from '../../model/profile.js';
 import { RangeKind } from '../../model/schema.js';
 import type { Derived } from '../analysis.js';
-import { cells } from '../cells.js';
 import { type GpuWork, gpuWork, WorkKind } from '../gpu/gpu-work.js';
 import { assignGraphParts } from './graph-part-layers.js';
 import { patternLayers } from './pattern-layers.js';
 import { stepWork } from './step-work.js';
 
-export type LayerMethod = 'ranges' | 'graph-capture' | 'graph-parts' | 'pattern';
+type LayerMethod = 'ranges' | 'graph-capture' | 'graph-parts' | 'pattern';
 
-export interface LayersOfWork {
+interface LayersOfWork {
   /** Per piece of work: layer number, or NONE. */
   readonly layer: Int32Array;
   /** Per piece of work: index into `parts`. */
@@ -108,12 +107,12 @@ function collectRanges(
     if (list) list.push({ start, end, ...found });
     else byThread.set(thread, [{ start, end, ...found }]);
   };
-  const ranges = cells(profile, 'ranges');
-  for (let row = 0; row < (ranges?.length ?? 0); row++)
+  const ranges = profile.tables.ranges;
+  for (let row = 0 as Row<'ranges'>; row < (ranges?.length ?? 0); row++)
     if (ranges!.kind[row] === RangeKind.pushPop || ranges!.kind[row] === RangeKind.startEnd)
       add(ranges!.thread[row], ranges!.name[row], ranges!.start[row], ranges!.end[row]);
-  const frames = cells(profile, 'frames');
-  for (let row = 0; row < (frames?.length ?? 0); row++)
+  const frames = profile.tables.frames;
+  for (let row = 0 as Row<'frames'>; row < (frames?.length ?? 0); row++)
     add(frames!.thread[row], frames!.name[row], frames!.start[row], frames!.end[row]);
   for (const list of byThread.values()) list.sort((a, b) => a.start - b.start || b.end - a.end);
   return byThread;
@@ -150,7 +149,7 @@ function byLaunch(
   byThread: Map<number, LayerRange[]>,
   assign: Assign,
 ): boolean {
-  const calls = cells(profile, 'apiCalls');
+  const calls = profile.tables.apiCalls;
   if (!calls) return false;
   const lookups = profile.threads.map((_, thread) => {
     const ranges = byThread.get(thread);
@@ -158,7 +157,7 @@ function byLaunch(
   });
   // Calls are in order of time, and graph launches repeat: each call is looked up once.
   const rangeOfCall = new Int32Array(calls.length).fill(NONE);
-  for (let call = 0; call < calls.length; call++) {
+  for (let call = 0 as Row<'apiCalls'>; call < calls.length; call++) {
     const thread = calls.thread[call];
     const lookup = thread === NONE ? undefined : lookups[thread];
     if (lookup) rangeOfCall[call] = lookup.at(calls.start[call]);
@@ -183,13 +182,13 @@ function byCapture(
   layer: Int32Array,
   assign: Assign,
 ): boolean {
-  const nodes = cells(profile, 'graphNodes');
-  const nodeOfKernel = cells(profile, 'kernels')?.graphNode;
+  const nodes = profile.tables.graphNodes;
+  const nodeOfKernel = profile.tables.kernels?.graphNode;
   if (!nodes || !nodeOfKernel) return false;
   // A node is written down several times (captured, cloned, instantiated); one of these names where it came from.
-  const rowOfNode = new Map<number, number>();
+  const rowOfNode = new Map<number, Row<'graphNodes'>>();
   const originalOf = new Map<number, number>();
-  for (let row = nodes.length - 1; row >= 0; row--) {
+  for (let row = (nodes.length - 1) as Row<'graphNodes'>; row >= 0; row--) {
     rowOfNode.set(nodes.node[row], row);
     const original = nodes.originalNode?.[row];
     if (original !== undefined && original > 0) originalOf.set(nodes.node[row], original);

@@ -3,7 +3,6 @@ import { NONE } from '../../base/column.js';
 import { type Phase, phases } from '../../catalog/phases.js';
 import type { Analysis, AnalysisResult, Json } from '../analysis.js';
 import { NotRecorded } from '../analysis.js';
-import { cells } from '../cells.js';
 import { gpuWork, WorkKind } from '../gpu/gpu-work.js';
 import { keyField } from '../key-field.js';
 import { layerOfWork } from './layer-of-work.js';
@@ -12,7 +11,7 @@ import { selectedWork } from './selected-work.js';
 import { stepsOf } from './steps.js';
 import { typicalStep } from './typical-step.js';
 
-export interface LayerRow {
+interface LayerRow {
   readonly key: string;
   readonly phase: Phase;
   readonly layer: number | null;
@@ -97,7 +96,7 @@ export const layers: Analysis<LayerRow, AnalysisResult<LayerRow>> = {
     /** `22 layers × 46 + 4`: the repeating stretch of the typical step. */
     function structureOf(): Json | undefined {
       const typical = use(typicalStep);
-      const names = cells(profile, 'kernels')!.name;
+      const names = profile.tables.kernels!.name;
       const kernels = typical?.work.filter(i => work.kind[i] === WorkKind.kernel);
       if (!typical || !kernels || kernels.length === 0) return undefined;
       const pattern = stepPattern(Int32Array.from(kernels, i => names[work.row[i]]));

@@ -4,11 +4,12 @@
  * the other, as engines run them, and is the fairer target, though overlapping parts could beat it.
  */
 import type { FlopsType, Limits } from '../../catalog/gpus.js';
-import type { PartCost, StepCost } from './step-cost.js';
+import type { StepCost } from './step-cost.js';
+import type { PartCost } from './step-load.js';
 
-export type Bound = 'memory' | 'compute';
+type Bound = 'memory' | 'compute';
 
-export interface PartTime {
+interface PartTime {
   readonly part: string;
   readonly family: PartCost['family'];
   readonly variant: PartCost['variant'];

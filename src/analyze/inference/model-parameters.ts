@@ -5,7 +5,7 @@
 import type { ModelShape } from './model-shape.js';
 
 /** Weights of one layer's matrix each; of the whole model for embedding and lmHead. */
-export interface MatrixSizes {
+interface MatrixSizes {
   /** Projections into queries that heads divide among GPUs. */
   readonly query: number;
   /** Projections into keys and values; heads divide these too, down to one head. 0 for latent attention. */
@@ -45,30 +45,5 @@ export function matrixSizes(shape: ModelShape): MatrixSizes {
     latent: hiddenSize * ((queryRank ?? 0) + kvRank + ropeDim),
     output: heads * valueDim * hiddenSize,
     ...rest,
-  };
-}
-
-export interface ParameterCount {
-  readonly total: number;
-  /** Multiplied with every token: of the experts only those a token goes to, and not the table it is looked up in. */
-  readonly active: number;
-  /** The table tokens are looked up in, where it is not the output matrix too. Some makers count it as active. */
-  readonly embedding: number;
-}
-
-export function countParameters(shape: ModelShape): ParameterCount {
-  const m = matrixSizes(shape);
-  const { moe } = shape;
-  const embedding = shape.tiedEmbeddings ? 0 : m.embedding;
-  const everyToken =
-    shape.layers * (m.query + m.keyValue + m.latent + m.output) +
-    shape.denseMlp.layers * m.denseMlp +
-    (moe?.layers ?? 0) * (m.router + m.sharedExpert) +
-    m.lmHead;
-  const experts = moe ? moe.layers * m.expert : 0;
-  return {
-    total: everyToken + embedding + experts * (moe?.experts ?? 0),
-    active: everyToken + experts * (moe?.expertsPerToken ?? 0),
-    embedding,
   };
 }

@@ -2,20 +2,13 @@
  * The sizes of a decoder-only transformer, from its Hugging Face config.json. Names differ between families;
  * here they become one shape. Architectures whose work this shape cannot state are refused, not approximated.
  */
-import {
-  badConfig,
-  type Fields,
-  isFields,
-  optionalSize,
-  perLayer,
-  present,
-  shown,
-  size,
-} from './config-fields.js';
+
+import { isJsonObject, type JsonObject } from '../../base/json/json-object.js';
+import { badConfig, optionalSize, perLayer, present, shown, size } from './config-fields.js';
 import { type WeightFormat, weightFormat } from './weight-format.js';
 
 /** Keys and values per head, shared by groups of query heads (all of them, some, or none). */
-export interface GroupedAttention {
+interface GroupedAttention {
   readonly kind: 'grouped';
   readonly heads: number;
   readonly kvHeads: number;
@@ -23,7 +16,7 @@ export interface GroupedAttention {
 }
 
 /** Keys and values compressed into one latent vector per token (MLA). */
-export interface LatentAttention {
+interface LatentAttention {
   readonly kind: 'latent';
   readonly heads: number;
   /** Undefined: queries are projected in one step. */
@@ -34,7 +27,7 @@ export interface LatentAttention {
   readonly valueDim: number;
 }
 
-export interface MoeShape {
+interface MoeShape {
   readonly layers: number;
   readonly experts: number;
   readonly expertsPerToken: number;
@@ -84,11 +77,11 @@ const foreignFields = [
 ];
 
 export function parseModelConfig(json: unknown): ModelShape {
-  if (!isFields(json)) throw badConfig(`The model config is ${shown(json)}, not a JSON object.`);
+  if (!isJsonObject(json)) throw badConfig(`The model config is ${shown(json)}, not a JSON object.`);
   // Multimodal models keep the language model in a section of its own.
   const section = present(json, ['text_config', 'llm_config', 'language_config']);
   const nested = section === undefined ? undefined : json[section];
-  const fields = isFields(nested) ? nested : json;
+  const fields = isJsonObject(nested) ? nested : json;
   const modelType = String(fields.model_type ?? json.model_type ?? '')
     .replace(/[^\w.-]/g, '')
     .slice(0, 40);
@@ -124,7 +117,7 @@ export function parseModelConfig(json: unknown): ModelShape {
   };
 }
 
-function attentionShape(fields: Fields): GroupedAttention | LatentAttention {
+function attentionShape(fields: JsonObject): GroupedAttention | LatentAttention {
   const heads = size(fields, 'num_attention_heads');
   if (present(fields, ['kv_lora_rank']))
     return {
@@ -145,7 +138,7 @@ function attentionShape(fields: Fields): GroupedAttention | LatentAttention {
   return { kind: 'grouped', heads, kvHeads, headDim };
 }
 
-function slidingLayers(fields: Fields, modelType: string, layers: number): ModelShape['sliding'] {
+function slidingLayers(fields: JsonObject, modelType: string, layers: number): ModelShape['sliding'] {
   const types = perLayer(fields, 'layer_types', layers);
   const odd = types?.find(type => type !== 'full_attention' && type !== 'sliding_attention');
   if (odd !== undefined)
@@ -162,7 +155,7 @@ function slidingLayers(fields: Fields, modelType: string, layers: number): Model
 }
 
 /** Configs older than layer_types leave the pattern to the model's class; these are the defaults of those classes. */
-function layersInWindow(fields: Fields, modelType: string, layers: number): number {
+function layersInWindow(fields: JsonObject, modelType: string, layers: number): number {
   const usual = modelType.startsWith('gemma3') ? 6 : /^(?:gemma2|gpt_oss)/.test(modelType) ? 2 : undefined;
   const every = optionalSize(fields, ['sliding_window_pattern']) ?? (modelType === 'cohere2' ? 4 : usual);
   if (every !== undefined) return layers - Math.floor(layers / every);
@@ -170,7 +163,7 @@ function layersInWindow(fields: Fields, modelType: string, layers: number): numb
   return Math.max(0, layers - (unlimited ?? 0));
 }
 
-function moeShape(fields: Fields, layers: number): MoeShape | undefined {
+function moeShape(fields: JsonObject, layers: number): MoeShape | undefined {
   const experts = optionalSize(fields, ['num_local_experts', 'num_experts', 'n_routed_experts'], 0);
   if (experts === undefined || experts <= 1) return undefined;
   const perToken = ['num_experts_per_tok', 'num_experts_per_token', 'experts_per_token', 'moe_topk', 'top_k'];
@@ -186,7 +179,7 @@ function moeShape(fields: Fields, layers: number): MoeShape | undefined {
 }
 
 /** As transformers decides it: DeepSeek counts from layer 0, Qwen from 1. */
-function moeLayers(fields: Fields, layers: number): number {
+function moeLayers(fields: JsonObject, layers: number): number {
   const listed = perLayer(fields, 'moe_layer_freq', layers);
   const denseFirst = optionalSize(fields, ['first_k_dense_replace'], 0) ?? 0;
   const frequency = listed ? 1 : (optionalSize(fields, ['moe_layer_freq']) ?? 1);

@@ -1,7 +1,6 @@
 /** Layers without ranges: the stretch of kernels that repeats inside a step, one repetition per layer. */
 import { NONE } from '../../base/column.js';
 import type { Profile } from '../../model/profile.js';
-import { cells } from '../cells.js';
 import { type GpuWork, WorkKind } from '../gpu/gpu-work.js';
 import { findPeriod, type Repetition } from './repetition.js';
 import type { StepWork } from './step-work.js';
@@ -20,7 +19,7 @@ export function stepPattern(names: ArrayLike<number>): Repetition | undefined {
 
 /** Fills `layer` for the kernels of every step of which none is known. Steps with the same kernels share one search. */
 export function patternLayers(profile: Profile, work: GpuWork, found: StepWork, layer: Int32Array): boolean {
-  const names = cells(profile, 'kernels')?.name;
+  const names = profile.tables.kernels?.name;
   if (!names) return false;
   const byRun: number[][] = found.deviceRuns.map(() => []);
   for (let i = 0; i < work.length; i++)

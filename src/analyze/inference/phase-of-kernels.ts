@@ -3,7 +3,6 @@ import { NONE } from '../../base/column.js';
 import { GRAPH_LAUNCH } from '../../catalog/host-activities.js';
 import type { Phase } from '../../catalog/phases.js';
 import type { Profile } from '../../model/profile.js';
-import { cells } from '../cells.js';
 import { type GpuWork, WorkKind } from '../gpu/gpu-work.js';
 import type { WorkFamilies } from '../gpu/work-families.js';
 import { nameTest } from '../name-test.js';
@@ -14,8 +13,8 @@ export function phaseOfKernels(
   families: WorkFamilies,
   own: Int32Array,
 ): Phase {
-  const names = cells(profile, 'kernels')?.name;
-  const calls = cells(profile, 'apiCalls');
+  const names = profile.tables.kernels?.name;
+  const calls = profile.tables.apiCalls;
   const isGraphLaunch = nameTest(profile, GRAPH_LAUNCH);
   const time = { prefill: 0, decode: 0 };
   let attention = 0;

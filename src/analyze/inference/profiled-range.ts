@@ -2,6 +2,8 @@
  * TensorRT-LLM's TLLM_PROFILE_START_STOP=A-B covered B up to early 2026 and stops before it since. The captured
  * steps say which; the report names what was observed, never what was asked for.
  */
+
+import { engineLabelled } from '../../catalog/engines.js';
 import type { Profile } from '../../model/profile.js';
 import type { Json } from '../analysis.js';
 import type { Steps } from './steps.js';
@@ -16,7 +18,8 @@ export function profiledRange(
   found: Steps,
   requested: { readonly first: number; readonly last: number } | undefined,
 ): { readonly [name: string]: Json } {
-  if (!requested || !found.numbered || found.engine !== 'TensorRT-LLM') return {};
+  const meanings = engineLabelled(found.engine)?.rangeEnds;
+  if (!requested || !found.numbered || !meanings) return {};
   const numbers = found.steps.map(step => step.iteration);
   const observed = { first: numbers[0], last: numbers[numbers.length - 1] };
   const shift = observed.last - requested.last;
@@ -25,8 +28,7 @@ export function profiledRange(
     requested: { first: requested.first, last: requested.last },
     rangeEnd,
     rangeMeaning: {
-      inclusive: 'the end of the range was profiled too (TensorRT-LLM up to about 1.3rc)',
-      exclusive: 'the range stopped before its end (TensorRT-LLM from May 2026 on)',
+      ...meanings,
       other: 'the captured steps are not those asked for: loop passes and step numbers may count differently',
     }[rangeEnd],
   };

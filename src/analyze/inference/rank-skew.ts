@@ -9,7 +9,7 @@ import { type IterationRow, iterations } from './iterations.js';
 import { windowBudgets } from './step-budget.js';
 import { stepsOf } from './steps.js';
 
-export interface RankRow {
+interface RankRow {
   readonly key: string;
   readonly rank: number | null;
   readonly device: number | null;
@@ -32,7 +32,7 @@ export const rankSkew: Analysis<RankRow, AnalysisResult<RankRow>> = {
   fields: {
     key: keyField,
     rank: { header: 'Rank', kind: 'id', about: 'of the process', optional: true },
-    device: { header: 'Device', kind: 'id', about: 'CUDA device number', optional: true },
+    device: { header: 'Device', priority: -1, kind: 'id', about: 'CUDA device number', optional: true },
     steps: { header: 'Steps', kind: 'count', about: 'selected steps it ran' },
     startLateNs: {
       header: 'Starts late',

@@ -4,7 +4,7 @@ import type { Derived } from '../analysis.js';
 import { selection } from './selection.js';
 import { stepsOf } from './steps.js';
 
-export interface SelectedMoments {
+interface SelectedMoments {
   holds(process: number, moment: number): boolean;
   /** Periods of the selected steps of a process; undefined: all time. */
   periods(process: number): Intervals | undefined;

@@ -6,7 +6,7 @@ import { gpuWork } from '../gpu/gpu-work.js';
 import { selection } from './selection.js';
 import { stepWork } from './step-work.js';
 
-export interface SelectedWork {
+interface SelectedWork {
   /** Per piece of work: 1 when it counts. */
   readonly selected: Uint8Array;
   /** Per piece of work: its step, or NONE. */

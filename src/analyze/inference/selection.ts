@@ -20,7 +20,7 @@ export interface SelectedWindow {
   readonly lane: number;
 }
 
-export interface Selection {
+interface Selection {
   /** No step is left out and the time between steps is in. */
   readonly whole: boolean;
   /** Per step: 1 when selected. Empty when there are no steps. */

@@ -8,7 +8,6 @@ import { modelPresets } from '../../catalog/models.js';
 import { type Phase, phases } from '../../catalog/phases.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { NotRecorded } from '../analysis.js';
-import { cells } from '../cells.js';
 import { gpuWork, WorkKind } from '../gpu/gpu-work.js';
 import { workFamilies } from '../gpu/work-families.js';
 import { keyField } from '../key-field.js';
@@ -16,11 +15,12 @@ import { type LeastTime, leastTime } from './least-time.js';
 import { type ModelShape, parseModelConfig } from './model-shape.js';
 import { selectedWork } from './selected-work.js';
 import { windowBudgets } from './step-budget.js';
-import { type PartCost, type StepLoad, stepCost } from './step-cost.js';
+import { stepCost } from './step-cost.js';
+import type { PartCost, StepLoad } from './step-load.js';
 import { stepsOf } from './steps.js';
 import type { WeightGroup } from './weight-format.js';
 
-export interface SpeedRow {
+interface SpeedRow {
   readonly key: string;
   readonly phase: Phase;
   readonly scope: string;
@@ -166,7 +166,7 @@ export const speedOfLight: Analysis<SpeedRow, AnalysisResult<SpeedRow>> = {
       const work = use(gpuWork);
       const { selected, step } = use(selectedWork);
       const { classOf } = use(workFamilies);
-      const names = cells(profile, 'kernels')?.name;
+      const names = profile.tables.kernels?.name;
       const totals = new Map<string, number>();
       for (let i = 0; i < work.length; i++) {
         if (!selected[i] || step[i] === NONE || work.kind[i] !== WorkKind.kernel) continue;

@@ -2,38 +2,15 @@
 import { NONE } from '../../base/column.js';
 import { forEachGap, lengthWithin } from '../../base/intervals.js';
 import { idleCauses } from '../../catalog/idle-causes.js';
-import type { Phase } from '../../catalog/phases.js';
 import type { Analysis, AnalysisResult, Derived, Json } from '../analysis.js';
 import { type DeviceTimeline, deviceTimelines } from '../gpu/device-timeline.js';
 import { keyField } from '../key-field.js';
+import type { Budget, BudgetRow } from './budget-totals.js';
 import { totalsByPhase } from './budget-totals.js';
 import { describeBudget } from './describe-budget.js';
 import { causesAsObject, gapJudge } from './idle-causes.js';
 import { type SelectedWindow, selection } from './selection.js';
 import { stepsOf } from './steps.js';
-
-export interface Budget {
-  readonly wallNs: number;
-  readonly computeNs: number;
-  readonly communicationExposedNs: number;
-  readonly copyExposedNs: number;
-  readonly idleNs: number;
-  readonly idleByCause: Readonly<Record<string, number>>;
-  readonly communicationHiddenNs: number;
-  readonly copyHiddenNs: number;
-  /** Part of computeNs: replays of CUDA graphs recorded as blocks. */
-  readonly graphReplayNs: number;
-}
-
-export interface BudgetRow extends Budget {
-  readonly key: string;
-  readonly iteration: number | null;
-  readonly phase: Phase | null;
-  readonly device: number;
-  readonly rank: number | null;
-  readonly startNs: number;
-  readonly endNs: number;
-}
 
 /** Budgets of the selected windows, in their order. Used by everything that speaks of idle time. */
 export const windowBudgets: Derived<readonly { window: SelectedWindow; budget: Budget }[]> = {
@@ -86,7 +63,7 @@ export const stepBudget: Analysis<BudgetRow, AnalysisResult<BudgetRow>> = {
     key: keyField,
     iteration: { header: 'Iteration', kind: 'id', about: 'null: outside all steps', optional: true },
     phase: { header: 'Phase', kind: 'text', about: 'null: outside all steps', optional: true },
-    device: { header: 'Device', kind: 'id', about: 'CUDA device number' },
+    device: { header: 'Device', priority: -1, kind: 'id', about: 'CUDA device number' },
     rank: { header: 'Rank', kind: 'id', about: 'of the process that drives the device', optional: true },
     startNs: { header: 'Start', kind: 'timestamp', about: 'begin of the window on the device', quiet: true },
     endNs: { header: 'End', kind: 'timestamp', about: 'end of the window on the device', quiet: true },

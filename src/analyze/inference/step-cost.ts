@@ -6,43 +6,8 @@
 import { attentionParts, kvElementBits } from './attention-cost.js';
 import { matrixSizes } from './model-parameters.js';
 import type { ModelShape } from './model-shape.js';
+import type { PartCost, StepLoad } from './step-load.js';
 import type { WeightGroup } from './weight-format.js';
-
-export interface StepLoad {
-  /** Tokens of prompts computed in this step, and of how many requests. */
-  readonly contextTokens: number;
-  readonly contextRequests: number;
-  /** Tokens already in the cache that those prompts attend to, summed over the requests. */
-  readonly contextKvTokens?: number;
-  readonly generationRequests: number;
-  /** More than the requests where drafted tokens are verified. */
-  readonly generationTokens: number;
-  /** Lengths of the cached contexts that generation reads, summed over the requests. */
-  readonly generationKvTokens?: number;
-  /** GPUs among which heads and matrices are split. */
-  readonly tensorParallel: number;
-  /** GPUs among which whole experts are split. */
-  readonly expertParallel?: number;
-  /** Distinct experts used per layer, where it was observed; otherwise the expected number is taken. */
-  readonly expertsTouched?: number;
-  /** Overrides the bits of the weights that the model's format quantizes. */
-  readonly weightBits?: number;
-  readonly kvBits?: number;
-}
-
-export type PartFamily = 'attention' | 'gemm' | 'moe-router' | 'embedding';
-export type PartVariant = 'dense' | 'grouped' | 'prefill' | 'decode' | '';
-
-/** All layers together, one GPU. */
-export interface PartCost {
-  readonly part: string;
-  readonly family: PartFamily;
-  readonly variant: PartVariant;
-  readonly flops: number;
-  readonly weightBytes: number;
-  /** Keys and values read from the cache and written to it. */
-  readonly kvBytes: number;
-}
 
 export interface StepCost {
   readonly parts: readonly PartCost[];
@@ -77,8 +42,8 @@ export function stepCost(shape: ModelShape, step: StepLoad): StepCost {
   /** A matrix product: each weight meets `rows` tokens in 2 operations each, and is read once. */
   const product = (
     part: string,
-    family: PartFamily,
-    variant: PartVariant,
+    family: PartCost['family'],
+    variant: PartCost['variant'],
     work: { readonly rows: number; readonly weights: number; readonly read?: number },
     bits: number | undefined,
   ) => {

@@ -6,17 +6,16 @@ import {
   markerGrammars,
   matchMarker,
 } from '../../catalog/engine-markers.js';
-import type { Profile } from '../../model/profile.js';
+import type { Profile, Row } from '../../model/profile.js';
 import { RangeKind } from '../../model/schema.js';
-import { cells } from '../cells.js';
-import { type Lane, type Run, withPeriods } from './lane.js';
+import { type Lane, type LaneRun, withPeriods } from './lane.js';
 
-export interface MarkedLanes {
+interface MarkedLanes {
   readonly engine: string;
   readonly lanes: readonly Lane[];
 }
 
-type Candidate = Omit<Run, 'periodEnd' | 'continues'> & { readonly match: MarkerMatch };
+type Candidate = Omit<LaneRun, 'periodEnd' | 'continues'> & { readonly match: MarkerMatch };
 
 export function findMarkedLanes(
   profile: Profile,
@@ -50,11 +49,11 @@ function collect(
   grammars: readonly MarkerGrammar[],
   recordedUntil: (process: number) => number,
 ): Map<number, Candidate[]> {
-  const ranges = cells(profile, 'ranges');
+  const ranges = profile.tables.ranges;
   const byThread = new Map<number, Candidate[]>();
   if (!ranges) return byThread;
   const known = new Map<number, MarkerMatch | undefined>();
-  for (let row = 0; row < ranges.length; row++) {
+  for (let row = 0 as Row<'ranges'>; row < ranges.length; row++) {
     const kind = ranges.kind[row];
     if (kind !== RangeKind.pushPop && kind !== RangeKind.startEnd) continue;
     const thread = ranges.thread[row];

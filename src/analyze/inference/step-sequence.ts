@@ -3,7 +3,7 @@ import { NONE } from '../../base/column.js';
 import { copyKindLabels } from '../../catalog/cuda-enums.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { NotRecorded } from '../analysis.js';
-import { cells } from '../cells.js';
+import { KEEP } from '../block.js';
 import { gpuWork, WorkKind } from '../gpu/gpu-work.js';
 import { workFamilies } from '../gpu/work-families.js';
 import { keyField } from '../key-field.js';
@@ -11,7 +11,7 @@ import { layerOfWork } from './layer-of-work.js';
 import { stepsOf } from './steps.js';
 import { typicalStep } from './typical-step.js';
 
-export interface SequenceRow {
+interface SequenceRow {
   readonly key: string;
   readonly position: number;
   readonly atNs: number;
@@ -35,7 +35,7 @@ export const stepSequence: Analysis<SequenceRow, AnalysisResult<SequenceRow>> = 
     key: keyField,
     position: { header: '#', kind: 'id', about: 'order of start on the device' },
     atNs: { header: 'At', kind: 'ns', about: 'start, from the begin of the step' },
-    durationNs: { header: 'Duration', kind: 'ns', about: 'on the GPU' },
+    durationNs: { header: 'Duration', priority: KEEP, kind: 'ns', about: 'on the GPU' },
     gapNs: { header: 'Gap before', kind: 'ns', about: 'since the work before it ended; 0 when it overlaps' },
     stream: { header: 'Stream', kind: 'id', about: 'CUDA stream number' },
     family: { header: 'Family', kind: 'text', about: 'kernel family' },
@@ -49,8 +49,8 @@ export const stepSequence: Analysis<SequenceRow, AnalysisResult<SequenceRow>> = 
     const work = use(gpuWork);
     const { classOf } = use(workFamilies);
     const layer = useIfRecorded(layerOfWork)?.layer;
-    const names = cells(profile, 'kernels')?.name;
-    const copies = cells(profile, 'copies');
+    const names = profile.tables.kernels?.name;
+    const copies = profile.tables.copies;
     let busyUntil = typical.window.start;
     const rows = Array.from(typical.work, (i, position): SequenceRow => {
       const kind = work.kind[i];

@@ -15,7 +15,7 @@ import { gpuWork } from '../gpu/gpu-work.js';
 import { unrecordedUntil } from './earlier-work.js';
 import { type DeviceRun, stepWork } from './step-work.js';
 
-export interface StepWindow {
+interface StepWindow {
   /** Index into StepWork.deviceRuns. */
   readonly deviceRun: number;
   readonly step: number;

@@ -5,9 +5,8 @@
 import { upperBound } from '../../base/bisect.js';
 import { NONE } from '../../base/column.js';
 import { GRAPH_LAUNCH } from '../../catalog/host-activities.js';
-import type { Profile } from '../../model/profile.js';
+import type { Profile, Row } from '../../model/profile.js';
 import type { Derived } from '../analysis.js';
-import { cells } from '../cells.js';
 import { type GpuWork, gpuWork, WorkKind } from '../gpu/gpu-work.js';
 import { nameTest } from '../name-test.js';
 import type { Lane } from './lane.js';
@@ -99,15 +98,15 @@ class LanePlaces {
 }
 
 function attribute(profile: Profile, work: GpuWork, steps: Steps, places: LanePlaces) {
-  const calls = cells(profile, 'apiCalls');
+  const calls = profile.tables.apiCalls;
   const processOfStream = Int32Array.from(profile.streams, stream => stream.process);
   const runOfWork = new Int32Array(work.length).fill(NONE);
   const deviceRuns: DeviceRun[] = [];
   // Device runs of lane and run, chained by device: almost always there is one.
   const known = steps.lanes.map(lane => lane.runs.map((): number[] => []));
   let placedByTime = 0;
-  let lastCall = NONE;
-  let lastRun = NONE;
+  let lastCall: number = NONE;
+  let lastRun: number = NONE;
   for (let i = 0; i < work.length; i++) {
     const call = work.launch[i];
     if (call !== NONE && call === lastCall) {
@@ -211,11 +210,11 @@ function groupByDevice(steps: Steps, deviceRuns: readonly DeviceRun[]): Map<numb
 
 function countGraphLaunches(profile: Profile, steps: Steps, places: LanePlaces): Int32Array {
   const counts = new Int32Array(steps.steps.length);
-  const calls = cells(profile, 'apiCalls');
+  const calls = profile.tables.apiCalls;
   if (!calls) return counts;
   const isLaunch = nameTest(profile, GRAPH_LAUNCH);
   const openUntil = new Float64Array(profile.threads.length).fill(-Infinity);
-  for (let row = 0; row < calls.length; row++) {
+  for (let row = 0 as Row<'apiCalls'>; row < calls.length; row++) {
     if (!isLaunch(calls.name[row]) || calls.thread[row] === NONE) continue;
     // The driver's record of a launch lies inside the runtime's: one launch.
     if (calls.start[row] < openUntil[calls.thread[row]]) continue;

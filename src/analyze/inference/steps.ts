@@ -4,20 +4,17 @@
  */
 import { lowerBound } from '../../base/bisect.js';
 import type { StepFacts } from '../../catalog/engine-markers.js';
-import type { Profile } from '../../model/profile.js';
+import type { Profile, Row } from '../../model/profile.js';
+import { tableNamed } from '../../model/rows.js';
 import { medianOf } from '../../stats/summary.js';
 import type { Derived } from '../analysis.js';
-import { cells } from '../cells.js';
 import { gpuWork } from '../gpu/gpu-work.js';
 import { workFamilies } from '../gpu/work-families.js';
-import type { Lane } from './lane.js';
+import type { Confidence, Lane, Method } from './lane.js';
 import { findMarkedLanes } from './step-markers.js';
 import { findUnmarkedLanes, tellPhases } from './unmarked-steps.js';
 
-export type Method = 'marker' | 'graph-launches' | 'kernel-sequence';
-export type Confidence = 'certain' | 'likely' | 'guess';
-
-export interface StepRun {
+interface StepRun {
   /** Index into Steps.lanes. */
   readonly lane: number;
   /** Index into the lane's runs. */
@@ -68,8 +65,8 @@ export const stepsOf: Derived<Steps | undefined> = {
 function recordedUntil(profile: Profile): Float64Array {
   const until = new Float64Array(profile.processes.length).fill(-Infinity);
   for (const name of ['apiCalls', 'ranges'] as const) {
-    const table = cells(profile, name);
-    for (let row = 0; row < (table?.length ?? 0); row++) {
+    const table = tableNamed(profile, name);
+    for (let row = 0 as Row<'apiCalls' | 'ranges'>; row < (table?.length ?? 0); row++) {
       const thread = table!.thread[row];
       if (thread < 0) continue;
       const { process } = profile.threads[thread];

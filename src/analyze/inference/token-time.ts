@@ -9,7 +9,7 @@ import { addBudgets } from './budget-totals.js';
 import { windowBudgets } from './step-budget.js';
 import { stepsOf } from './steps.js';
 
-export interface TokenTimeRow {
+interface TokenTimeRow {
   readonly key: string;
   readonly phase: Phase;
   readonly steps: number;

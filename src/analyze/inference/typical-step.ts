@@ -7,7 +7,7 @@ import { type SelectedWindow, selection } from './selection.js';
 import { stepWork } from './step-work.js';
 import { stepsOf } from './steps.js';
 
-export interface TypicalStep {
+interface TypicalStep {
   readonly phase: Phase;
   readonly window: SelectedWindow;
   /** Its GPU work, in order of start. */

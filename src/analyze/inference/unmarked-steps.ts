@@ -5,18 +5,17 @@
 import { lowerBound } from '../../base/bisect.js';
 import { NONE } from '../../base/column.js';
 import { GRAPH_LAUNCH, SYNC_CALL } from '../../catalog/host-activities.js';
-import type { Profile } from '../../model/profile.js';
+import type { Profile, Row } from '../../model/profile.js';
 import { medianOf } from '../../stats/summary.js';
-import { cells } from '../cells.js';
 import { type GpuWork, WorkKind } from '../gpu/gpu-work.js';
 import type { WorkFamilies } from '../gpu/work-families.js';
 import { nameTest } from '../name-test.js';
+import type { Confidence, Method } from './lane.js';
 import { type Lane, withPeriods } from './lane.js';
 import { phaseOfKernels } from './phase-of-kernels.js';
 import { findPeriod } from './repetition.js';
-import type { Confidence, Method } from './steps.js';
 
-export interface UnmarkedLanes {
+interface UnmarkedLanes {
   readonly method: Method;
   readonly confidence: Confidence;
   readonly lanes: readonly Lane[];
@@ -75,7 +74,7 @@ export function findUnmarkedLanes(
 }
 
 function launchedByProcess(profile: Profile, work: GpuWork): LaunchedWork[] {
-  const calls = cells(profile, 'apiCalls');
+  const calls = profile.tables.apiCalls;
   const byProcess = new Map<number, number[]>();
   for (let i = 0; i < work.length; i++) {
     const { process } = profile.streams[work.stream[i]];
@@ -99,11 +98,11 @@ function launchedByProcess(profile: Profile, work: GpuWork): LaunchedWork[] {
 
 /** One step per round of graph launches; it begins after the last wait or the longest pause before the round. */
 function graphBoundaries(profile: Profile, work: GpuWork, list: LaunchedWork): number[] | undefined {
-  const calls = cells(profile, 'apiCalls');
+  const calls = profile.tables.apiCalls;
   if (!calls || list.thread === NONE) return undefined;
   const isGraphLaunch = nameTest(profile, GRAPH_LAUNCH);
-  const launches: { call: number; kernels: number; name: number }[] = [];
-  const names = cells(profile, 'kernels')?.name;
+  const launches: { call: Row<'apiCalls'>; kernels: number; name: number }[] = [];
+  const names = profile.tables.kernels?.name;
   for (let i = 0; i < list.work.length; i++) {
     const index = list.work[i];
     const call = work.launch[index];
@@ -129,12 +128,12 @@ function graphBoundaries(profile: Profile, work: GpuWork, list: LaunchedWork): n
 
 /** Between two moments on a thread: the end of its last waiting call, else of its longest pause between calls. */
 function beginAfter(profile: Profile, thread: number, from: number, to: number): number {
-  const calls = cells(profile, 'apiCalls')!;
+  const calls = profile.tables.apiCalls!;
   let lastWait = Number.NaN;
   let previous = from;
   let longest = 0;
   let pauseEnd = to;
-  for (let row = lowerBound(calls.start, from); row < calls.length; row++) {
+  for (let row = lowerBound(calls.start, from) as Row<'apiCalls'>; row < calls.length; row++) {
     if (calls.start[row] >= to) break;
     if (calls.thread[row] !== thread) continue;
     if (SYNC_CALL.test(profile.strings.text(calls.name[row])) && calls.end[row] <= to)
@@ -150,7 +149,7 @@ function beginAfter(profile: Profile, thread: number, from: number, to: number):
 
 /** The rarest kernel that comes at regular distances over most of the capture marks the steps. */
 function sequenceBoundaries(profile: Profile, work: GpuWork, list: LaunchedWork): number[] | undefined {
-  const names = cells(profile, 'kernels')?.name;
+  const names = profile.tables.kernels?.name;
   if (!names) return undefined;
   const places = new Map<number, number[]>();
   let position = 0;

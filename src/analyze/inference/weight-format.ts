@@ -3,7 +3,7 @@
  * (they are read with the weights), zero points do not (symmetric kernels skip them). A format whose width is
  * not certain has none: the caller is asked for it instead.
  */
-import { type Fields, isFields } from './config-fields.js';
+import { isJsonObject, type JsonObject } from '../../base/json/json-object.js';
 
 /** Groups of matrices that formats treat apart. Embedding and router always stay in the checkpoint's own type. */
 export type WeightGroup = 'attention' | 'mlp' | 'experts' | 'sharedExperts' | 'lmHead';
@@ -31,10 +31,10 @@ const bitsOfType = new Map([
 
 export function weightFormat(dtype: unknown, quantization: unknown, layers: number): WeightFormat {
   const ownBits = bitsOfType.get(String(dtype).replace(/^torch\./, ''));
-  if (!isFields(quantization))
+  if (!isJsonObject(quantization))
     return { name: 'none', ownBits, quantizedBits: ownBits, quantized: new Set(linearGroups) };
   // ModelOpt nests its own settings when it writes hf_quant_config.json into the config.
-  const fields = isFields(quantization.quantization) ? quantization.quantization : quantization;
+  const fields = isJsonObject(quantization.quantization) ? quantization.quantization : quantization;
   const method = String(quantization.quant_method ?? (fields.quant_algo ? 'modelopt' : 'unnamed'));
   const keeps = keptModules(fields, layers);
   const quantized = new Set(linearGroups);
@@ -51,7 +51,7 @@ export function weightFormat(dtype: unknown, quantization: unknown, layers: numb
   };
 }
 
-function quantizedBits(method: string, fields: Fields): number | undefined {
+function quantizedBits(method: string, fields: JsonObject): number | undefined {
   if (/^(?:fp8|fbgemm_fp8)$/.test(method)) return 8;
   if (method === 'mxfp4') return 4 + 8 / 32;
   if (/^(?:awq|gptq|auto-round|auto_round)/.test(method))
@@ -65,9 +65,9 @@ function quantizedBits(method: string, fields: Fields): number | undefined {
     if (/^W4A(?:16|8)_AWQ$/.test(algorithm)) return withScales(4, fields.group_size, 16);
     return undefined;
   }
-  if (method === 'compressed-tensors' && isFields(fields.config_groups)) {
+  if (method === 'compressed-tensors' && isJsonObject(fields.config_groups)) {
     const widths = Object.values(fields.config_groups).map(group => {
-      const weights = isFields(group) && isFields(group.weights) ? group.weights : {};
+      const weights = isJsonObject(group) && isJsonObject(group.weights) ? group.weights : {};
       const isBlockFloat = weights.type === 'float' && weights.num_bits === 4;
       return withScales(weights.num_bits, weights.group_size, isBlockFloat ? 8 : 16);
     });
@@ -81,9 +81,9 @@ function withScales(bits: unknown, group: unknown, scaleBits: number): number | 
   return typeof group === 'number' && group >= 1 ? bits + scaleBits / group : bits;
 }
 
-function kvBits(fields: Fields): number | undefined {
+function kvBits(fields: JsonObject): number | undefined {
   const scheme = fields.kv_cache_scheme;
-  if (isFields(scheme)) return withScales(scheme.num_bits, undefined, 0);
+  if (isJsonObject(scheme)) return withScales(scheme.num_bits, undefined, 0);
   const algorithm = String(fields.kv_cache_quant_algo ?? '').toUpperCase();
   return algorithm === 'FP8' || algorithm === 'INT8' ? 8 : algorithm === 'NVFP4' ? 4 + 8 / 16 : undefined;
 }
@@ -92,7 +92,7 @@ function kvBits(fields: Fields): number | undefined {
  * Whether the config leaves a module unquantized in every layer: by one name for all layers or one for each. A
  * module kept in some layers only counts as quantized, so that the bytes stay a lower bound.
  */
-function keptModules(fields: Fields, layers: number): (module: RegExp) => boolean {
+function keptModules(fields: JsonObject, layers: number): (module: RegExp) => boolean {
   const lists = [fields.modules_to_not_convert, fields.ignore, fields.exclude_modules, fields.ignored_layers];
   const names = lists
     .flatMap(list => (Array.isArray(list) ? list : []))

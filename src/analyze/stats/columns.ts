@@ -8,15 +8,25 @@ export const column = (header: string, kind: ColumnKind, values: TableColumn['va
   values,
 });
 
+/** undefined: nothing to show. */
 export const numbers = <T>(
   header: string,
   kind: ColumnKind,
-  rows: readonly T[],
-  value: (row: T) => number,
-): TableColumn => column(header, kind, Float64Array.from(rows, value));
+  rows: ArrayLike<T>,
+  value: (row: T) => number | undefined,
+): TableColumn =>
+  column(
+    header,
+    kind,
+    Float64Array.from(rows, row => value(row) ?? Number.NaN),
+  );
 
-export const texts = <T>(header: string, rows: readonly T[], value: (row: T) => string | null): TableColumn =>
-  column(header, 'text', rows.map(value));
+export const texts = <T>(header: string, rows: ArrayLike<T>, value: (row: T) => string | null): TableColumn =>
+  column(
+    header,
+    'text',
+    Array.from(rows, row => value(row)),
+  );
 
 /** Time (%), Total Time, <count>, Avg, Med, Min, Max, StdDev: the head of every summary by time. */
 export function timeSummaryColumns(summaries: readonly Summary[], countHeader: string): TableColumn[] {

@@ -1,4 +1,3 @@
-import { cells } from '../cells.js';
 import { texts, timeSummaryColumns } from './columns.js';
 import { apiName } from './gpu-operations.js';
 import { byTotal, groupSpans } from './grouping.js';
@@ -12,7 +11,7 @@ export const cudaApiSum: StatsReport = {
   reads: { apiCalls: [] },
   needs: [['apiCalls']],
   compute(profile) {
-    const calls = cells(profile, 'apiCalls')!;
+    const calls = profile.tables.apiCalls!;
     const groups = groupSpans(calls.name, calls.start, calls.end).sort(byTotal);
     return [
       ...timeSummaryColumns(

@@ -1,6 +1,6 @@
 import { NONE } from '../../base/column.js';
-import { cells } from '../cells.js';
-import { column } from './columns.js';
+import type { Row } from '../../model/profile.js';
+import { column, numbers, texts } from './columns.js';
 import { apiName } from './gpu-operations.js';
 import type { StatsReport } from './report.js';
 
@@ -12,53 +12,21 @@ export const cudaApiTrace: StatsReport = {
   reads: { apiCalls: ['result'] },
   needs: [['apiCalls']],
   compute(profile) {
-    const calls = cells(profile, 'apiCalls')!;
-    const rows = Array.from({ length: calls.length }, (_, row) => row);
-    const thread = (row: number) => profile.threads[calls.thread[row]];
-    const number = (value: (row: number) => number | undefined) =>
-      Float64Array.from(rows, row => value(row) ?? Number.NaN);
+    const calls = profile.tables.apiCalls!;
+    const rows = Array.from({ length: calls.length }, (_, row) => row as Row<'apiCalls'>);
+    const thread = (row: Row<'apiCalls'>) => profile.threads[calls.thread[row]];
     return [
       column('Start (ns)', 'timestamp', calls.start),
-      column(
-        'Duration (ns)',
-        'ns',
-        number(row => calls.end[row] - calls.start[row]),
+      numbers('Duration (ns)', 'ns', rows, row => calls.end[row] - calls.start[row]),
+      texts('Name', rows, row => apiName(profile.strings.text(calls.name[row]))),
+      numbers('Result', 'id', rows, row => calls.result?.[row]),
+      numbers('CorrID', 'id', rows, row => calls.correlation[row]),
+      numbers('Pid', 'id', rows, row =>
+        calls.thread[row] === NONE ? undefined : profile.processes[thread(row).process].pid,
       ),
-      column(
-        'Name',
-        'text',
-        rows.map(row => apiName(profile.strings.text(calls.name[row]))),
-      ),
-      column(
-        'Result',
-        'id',
-        number(row => calls.result?.[row]),
-      ),
-      column(
-        'CorrID',
-        'id',
-        number(row => calls.correlation[row]),
-      ),
-      column(
-        'Pid',
-        'id',
-        number(row => (calls.thread[row] === NONE ? undefined : profile.processes[thread(row).process].pid)),
-      ),
-      column(
-        'Tid',
-        'id',
-        number(row => thread(row)?.tid),
-      ),
-      column(
-        'T-Pri',
-        'id',
-        number(row => thread(row)?.priority),
-      ),
-      column(
-        'Thread Name',
-        'text',
-        rows.map(row => thread(row)?.name ?? null),
-      ),
+      numbers('Tid', 'id', rows, row => thread(row)?.tid),
+      numbers('T-Pri', 'id', rows, row => thread(row)?.priority),
+      texts('Thread Name', rows, row => thread(row)?.name ?? null),
     ];
   },
 };

@@ -1,6 +1,5 @@
 import { NONE } from '../../base/column.js';
 import { TupleIndex } from '../../base/tuple-index.js';
-import { cells } from '../cells.js';
 import { column, texts, timeSummaryColumns } from './columns.js';
 import { kernelNames } from './gpu-operations.js';
 import { byTotalThenName, groupSpans } from './grouping.js';
@@ -14,7 +13,7 @@ export const cudaGpuKernGbSum: StatsReport = {
   reads: { kernels: launchShapeColumns },
   needs: [['kernels']],
   compute(profile, options) {
-    const kernels = cells(profile, 'kernels')!;
+    const kernels = profile.tables.kernels!;
     const names = kernelNames(profile, options);
     const { gridX, gridY, gridZ, blockX, blockY, blockZ } = kernels;
     const [grids, shapes] = [new TupleIndex(), new TupleIndex()];

@@ -1,4 +1,3 @@
-import { cells } from '../cells.js';
 import { texts, timeSummaryColumns } from './columns.js';
 import { kernelNames } from './gpu-operations.js';
 import { byTotalThenName, groupSpans } from './grouping.js';
@@ -12,7 +11,7 @@ export const cudaGpuKernSum: StatsReport = {
   reads: { kernels: [] },
   needs: [['kernels']],
   compute(profile, options) {
-    const kernels = cells(profile, 'kernels')!;
+    const kernels = profile.tables.kernels!;
     const names = kernelNames(profile, options);
     const groups = groupSpans(names.keys, kernels.start, kernels.end)
       .map(group => ({ ...group, name: names.text(group.key) }))

@@ -1,13 +1,14 @@
 import { NONE } from '../../base/column.js';
 import { orderBy } from '../../base/order.js';
-import type { Profile } from '../../model/profile.js';
+import type { Profile, Row } from '../../model/profile.js';
+import { asRows, type Rows, tableNamed } from '../../model/rows.js';
 import type { TableColumn } from '../block.js';
-import { cells } from '../cells.js';
 import { column } from './columns.js';
 import { copyName, kernelNames, MEMSET_NAME, memoryKindName } from './gpu-operations.js';
 import { kernelNameOptions, launchShapeColumns, type StatsReport } from './report.js';
 
 const pools = ['kernels', 'copies', 'memsets'] as const;
+type WorkRow = Row<(typeof pools)[number]>;
 
 export const cudaGpuTrace: StatsReport = {
   id: 'cuda_gpu_trace',
@@ -22,32 +23,32 @@ export const cudaGpuTrace: StatsReport = {
   needs: [['kernels', 'copies', 'memsets']],
   compute(profile, options): TableColumn[] {
     const { pool, row } = mergedOrder(profile);
-    const tables = pools.map(name => cells(profile, name));
-    const kernels = cells(profile, 'kernels');
-    const copies = cells(profile, 'copies');
-    const memsets = cells(profile, 'memsets');
+    const tables = pools.map(name => tableNamed(profile, name));
+    const kernels = profile.tables.kernels;
+    const copies = profile.tables.copies;
+    const memsets = profile.tables.memsets;
     const names = kernels ? kernelNames(profile, options) : undefined;
     const length = pool.length;
     const numeric = (
       header: string,
       kind: TableColumn['kind'],
-      value: (p: number, r: number) => number | undefined,
+      value: (p: number, r: WorkRow) => number | undefined,
     ) => {
       const values = new Float64Array(length);
       for (let i = 0; i < length; i++) values[i] = value(pool[i], row[i]) ?? Number.NaN;
       return column(header, kind, values);
     };
-    const textual = (header: string, value: (p: number, r: number) => string | null) => {
+    const textual = (header: string, value: (p: number, r: WorkRow) => string | null) => {
       const values: (string | null)[] = new Array(length);
       for (let i = 0; i < length; i++) values[i] = value(pool[i], row[i]);
       return column(header, 'text', values);
     };
-    const duration = (p: number, r: number) => tables[p]!.end[r] - tables[p]!.start[r];
-    const ofKernel = (values: ArrayLike<number> | undefined) => (p: number, r: number) =>
+    const duration = (p: number, r: WorkRow) => tables[p]!.end[r] - tables[p]!.start[r];
+    const ofKernel = (values: ArrayLike<number> | undefined) => (p: number, r: WorkRow) =>
       p === 0 && values && values[r] !== NONE ? values[r] : undefined;
-    const bytes = (p: number, r: number) =>
+    const bytes = (p: number, r: WorkRow) =>
       p === 1 ? copies!.bytes[r] : p === 2 ? memsets!.bytes[r] : undefined;
-    const stream = (p: number, r: number) => profile.streams[tables[p]!.stream[r]];
+    const stream = (p: number, r: WorkRow) => profile.streams[tables[p]!.stream[r]];
     const present = (value: number | undefined) => (value && value > 0 ? value : undefined);
     return [
       numeric('Start (ns)', 'timestamp', (p, r) => tables[p]!.start[r]),
@@ -95,20 +96,20 @@ function deviceLabel(profile: Profile, stream: number): string | null {
 }
 
 /** All GPU work in order of start: which table, which row. */
-function mergedOrder(profile: Profile): { pool: Uint8Array; row: Int32Array } {
-  const tables = pools.map(name => cells(profile, name));
+function mergedOrder(profile: Profile): { pool: Uint8Array; row: Rows<(typeof pools)[number]> } {
+  const tables = pools.map(name => tableNamed(profile, name));
   const length = tables.reduce((sum, table) => sum + (table?.length ?? 0), 0);
   const start = new Float64Array(length);
   const pool = new Uint8Array(length);
   const row = new Int32Array(length);
   let i = 0;
   tables.forEach((table, p) => {
-    for (let r = 0; r < (table?.length ?? 0); r++, i++) {
+    for (let r = 0 as WorkRow; r < (table?.length ?? 0); r++, i++) {
       start[i] = table!.start[r];
       pool[i] = p;
       row[i] = r;
     }
   });
   const order = orderBy(start);
-  return { pool: pool.map((_, n) => pool[order[n]]), row: row.map((_, n) => row[order[n]]) };
+  return { pool: pool.map((_, n) => pool[order[n]]), row: asRows(row.map((_, n) => row[order[n]])) };
 }

@@ -1,6 +1,5 @@
 import { TupleIndex } from '../../base/tuple-index.js';
 import { type Summary, summarize } from '../../stats/summary.js';
-import { cells } from '../cells.js';
 import { numbers, spreadColumns, texts } from './columns.js';
 import { apiName, apiNameKeys, kernelNames } from './gpu-operations.js';
 import { groupValues } from './grouping.js';
@@ -15,8 +14,8 @@ export const cudaKernExecSum: StatsReport = {
   reads: { kernels: [], apiCalls: [] },
   needs: [['kernels'], ['apiCalls']],
   compute(profile, options) {
-    const kernels = cells(profile, 'kernels')!;
-    const calls = cells(profile, 'apiCalls')!;
+    const kernels = profile.tables.kernels!;
+    const calls = profile.tables.apiCalls!;
     const launches = kernelLaunches(profile);
     const names = kernelNames(profile, options);
     const device = (i: number) =>

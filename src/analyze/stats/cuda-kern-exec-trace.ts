@@ -1,6 +1,5 @@
 import { orderBy } from '../../base/order.js';
-import { cells } from '../cells.js';
-import { column } from './columns.js';
+import { numbers, texts } from './columns.js';
 import { dimensionText } from './cuda-gpu-kern-gb-sum.js';
 import { apiName, kernelNames } from './gpu-operations.js';
 import { kernelLaunches } from './kernel-launches.js';
@@ -14,85 +13,38 @@ export const cudaKernExecTrace: StatsReport = {
   reads: { kernels: launchShapeColumns, apiCalls: [] },
   needs: [['kernels'], ['apiCalls']],
   compute(profile, options) {
-    const kernels = cells(profile, 'kernels')!;
-    const calls = cells(profile, 'apiCalls')!;
+    const kernels = profile.tables.kernels!;
+    const calls = profile.tables.apiCalls!;
     const launches = kernelLaunches(profile);
     const names = kernelNames(profile, options);
     const order = orderBy(Float64Array.from(launches.call, call => calls.start[call]));
-    const number = (value: (i: number) => number) => Float64Array.from(order, value);
-    const text = (value: (i: number) => string) => Array.from(order, value);
     const thread = (i: number) => profile.threads[calls.thread[launches.call[i]]];
     return [
-      column(
-        'API Start (ns)',
-        'timestamp',
-        number(i => calls.start[launches.call[i]]),
+      numbers('API Start (ns)', 'timestamp', order, i => calls.start[launches.call[i]]),
+      numbers('API Dur (ns)', 'ns', order, i => launches.apiNs[i]),
+      numbers('Queue Start (ns)', 'timestamp', order, i =>
+        Number.isNaN(launches.queueNs[i]) ? Number.NaN : calls.end[launches.call[i]],
       ),
-      column(
-        'API Dur (ns)',
-        'ns',
-        number(i => launches.apiNs[i]),
-      ),
-      column(
-        'Queue Start (ns)',
-        'timestamp',
-        number(i => (Number.isNaN(launches.queueNs[i]) ? Number.NaN : calls.end[launches.call[i]])),
-      ),
-      column(
-        'Queue Dur (ns)',
-        'ns',
-        number(i => launches.queueNs[i]),
-      ),
-      column(
-        'Kernel Start (ns)',
-        'timestamp',
-        number(i => kernels.start[launches.kernel[i]]),
-      ),
-      column(
-        'Kernel Dur (ns)',
-        'ns',
-        number(i => launches.kernelNs[i]),
-      ),
-      column(
-        'Total Dur (ns)',
-        'ns',
-        number(i => launches.totalNs[i]),
-      ),
-      column(
-        'PID',
-        'id',
-        number(i => profile.processes[thread(i).process].pid),
-      ),
-      column(
-        'TID',
-        'id',
-        number(i => thread(i).tid),
-      ),
-      column(
+      numbers('Queue Dur (ns)', 'ns', order, i => launches.queueNs[i]),
+      numbers('Kernel Start (ns)', 'timestamp', order, i => kernels.start[launches.kernel[i]]),
+      numbers('Kernel Dur (ns)', 'ns', order, i => launches.kernelNs[i]),
+      numbers('Total Dur (ns)', 'ns', order, i => launches.totalNs[i]),
+      numbers('PID', 'id', order, i => profile.processes[thread(i).process].pid),
+      numbers('TID', 'id', order, i => thread(i).tid),
+      numbers(
         'DevId',
         'id',
-        number(i => profile.gpus[profile.streams[kernels.stream[launches.kernel[i]]].gpu].deviceId),
+        order,
+        i => profile.gpus[profile.streams[kernels.stream[launches.kernel[i]]].gpu].deviceId,
       ),
-      column(
-        'API Function',
-        'text',
-        text(i => apiName(profile.strings.text(calls.name[launches.call[i]]))),
+      texts('API Function', order, i => apiName(profile.strings.text(calls.name[launches.call[i]]))),
+      texts('GridXYZ', order, i =>
+        dimensionText(kernels.gridX, kernels.gridY, kernels.gridZ, launches.kernel[i]),
       ),
-      column(
-        'GridXYZ',
-        'text',
-        text(i => dimensionText(kernels.gridX, kernels.gridY, kernels.gridZ, launches.kernel[i])),
+      texts('BlockXYZ', order, i =>
+        dimensionText(kernels.blockX, kernels.blockY, kernels.blockZ, launches.kernel[i]),
       ),
-      column(
-        'BlockXYZ',
-        'text',
-        text(i => dimensionText(kernels.blockX, kernels.blockY, kernels.blockZ, launches.kernel[i])),
-      ),
-      column(
-        'Kernel Name',
-        'text',
-        text(i => names.text(names.keys[launches.kernel[i]])),
-      ),
+      texts('Kernel Name', order, i => names.text(names.keys[launches.kernel[i]])),
     ];
   },
 };

@@ -1,5 +1,5 @@
 import { MemoryKind } from '../../catalog/cuda-enums.js';
-import { cells } from '../cells.js';
+import type { Row } from '../../model/profile.js';
 import { memoryRule } from './memory-rule.js';
 import type { StatsReport } from './report.js';
 
@@ -12,8 +12,8 @@ export const cudaMemcpyAsync: StatsReport = {
   needs: [['copies'], ['apiCalls']],
   advice: 'Pageable host memory makes these asynchronous copies block. Use pinned memory (pin_memory=True).',
   compute(profile, options) {
-    const copies = cells(profile, 'copies')!;
-    const pageable = (row: number) =>
+    const copies = profile.tables.copies!;
+    const pageable = (row: Row<'copies'>) =>
       copies.sourceMemory?.[row] === MemoryKind.pageable ||
       copies.targetMemory?.[row] === MemoryKind.pageable;
     return memoryRule(profile, 'copies', pageable, name => /^(cuda|hip)Memcpy.*Async/i.test(name), options);

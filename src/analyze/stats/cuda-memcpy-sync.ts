@@ -1,6 +1,6 @@
 import { NONE } from '../../base/column.js';
 import { CopyKind } from '../../catalog/cuda-enums.js';
-import { cells } from '../cells.js';
+import type { Row } from '../../model/profile.js';
 import { memoryRule } from './memory-rule.js';
 import type { StatsReport } from './report.js';
 
@@ -16,8 +16,8 @@ export const cudaMemcpySync: StatsReport = {
   needs: [['copies'], ['apiCalls']],
   advice: 'These copies block the host. Use cudaMemcpyAsync (non_blocking=True) on a stream.',
   compute(profile, options) {
-    const copies = cells(profile, 'copies')!;
-    const blocking = (row: number) => {
+    const copies = profile.tables.copies!;
+    const blocking = (row: Row<'copies'>) => {
       const source = copies.sourceDevice?.[row] ?? NONE;
       const sameDevice = source !== NONE && source === copies.targetDevice?.[row];
       return (

@@ -1,5 +1,5 @@
 import { MemoryKind } from '../../catalog/cuda-enums.js';
-import { cells } from '../cells.js';
+import type { Row } from '../../model/profile.js';
 import { memoryRule } from './memory-rule.js';
 import type { StatsReport } from './report.js';
 
@@ -12,8 +12,8 @@ export const cudaMemsetSync: StatsReport = {
   needs: [['memsets'], ['apiCalls']],
   advice: 'Setting pinned or managed memory blocks the host. Use cudaMemsetAsync.',
   compute(profile, options) {
-    const memory = cells(profile, 'memsets')!.memory;
-    const hostVisible = (row: number) =>
+    const memory = profile.tables.memsets!.memory;
+    const hostVisible = (row: Row<'memsets'>) =>
       memory?.[row] === MemoryKind.pinned || memory?.[row] === MemoryKind.managed;
     return memoryRule(
       profile,

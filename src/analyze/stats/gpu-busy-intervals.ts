@@ -3,10 +3,10 @@
  * overhead where it falls inside, since the user cannot remove it.
  */
 import { NONE } from '../../base/column.js';
-import type { Profile } from '../../model/profile.js';
-import { cells } from '../cells.js';
+import type { Profile, Row } from '../../model/profile.js';
+import { tableNamed } from '../../model/rows.js';
 
-export interface Operation {
+interface Operation {
   readonly start: number;
   readonly end: number;
   readonly contextId: number;
@@ -27,8 +27,8 @@ const OVERHEAD_NAMES = [
 export function operationsByDevice(profile: Profile): DeviceOperations[] {
   const groups = new Map<string, DeviceOperations & { operations: Operation[] }>();
   for (const name of ['kernels', 'copies', 'memsets'] as const) {
-    const work = cells(profile, name);
-    for (let row = 0; row < (work?.length ?? 0); row++) {
+    const work = tableNamed(profile, name);
+    for (let row = 0 as Row<'copies' | 'kernels' | 'memsets'>; row < (work?.length ?? 0); row++) {
       // Work before the session's zero is warm-up left over from the profiler's own start.
       if (work!.start[row] <= 0 || work!.stream[row] === NONE) continue;
       const stream = profile.streams[work!.stream[row]];
@@ -45,13 +45,13 @@ export function operationsByDevice(profile: Profile): DeviceOperations[] {
 }
 
 function addOverhead(profile: Profile, group: DeviceOperations): void {
-  const overheads = cells(profile, 'overheads');
+  const overheads = profile.tables.overheads;
   if (!overheads) return;
   const names = new Set(
     OVERHEAD_NAMES.map(name => profile.strings.find(name) as number).filter(id => id !== NONE),
   );
   const { start, end, contextId } = extent(group.operations);
-  for (let row = 0; row < overheads.length; row++) {
+  for (let row = 0 as Row<'overheads'>; row < overheads.length; row++) {
     if (!names.has(overheads.name[row]) || overheads.thread[row] === NONE) continue;
     const { process } = profile.threads[overheads.thread[row]];
     if (profile.processes[process].pid !== group.pid) continue;

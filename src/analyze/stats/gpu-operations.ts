@@ -1,8 +1,7 @@
 /** Names of GPU work as the reports print them. */
 import { NONE } from '../../base/column.js';
 import { copyKindLabels, memoryKindLabels } from '../../catalog/cuda-enums.js';
-import type { Profile } from '../../model/profile.js';
-import { cells } from '../cells.js';
+import type { Profile, Row } from '../../model/profile.js';
 import { launchContext } from './range-tree.js';
 import type { ReportOptions } from './report.js';
 
@@ -16,7 +15,7 @@ export const apiName = (name: string): string => (name.slice(-6, -4) === '_v' ? 
 
 /** API rows by printed name: ABI versions of one function get one number (the string id of the first seen). */
 export function apiNameKeys(profile: Profile): Int32Array {
-  const ids = cells(profile, 'apiCalls')!.name;
+  const ids = profile.tables.apiCalls!.name;
   const byText = new Map<string, number>();
   const known = new Map<number, number>();
   return Int32Array.from(ids, id => {
@@ -31,14 +30,14 @@ export function apiNameKeys(profile: Profile): Int32Array {
   });
 }
 
-export interface KernelNames {
+interface KernelNames {
   /** Per kernel row a number; equal numbers mean equal printed names. */
   readonly keys: ArrayLike<number>;
   readonly text: (key: number) => string;
 }
 
 export function kernelNames(profile: Profile, options: ReportOptions): KernelNames {
-  const kernels = cells(profile, 'kernels')!;
+  const kernels = profile.tables.kernels!;
   const full = kernels.name;
   const chosen =
     options.kernelName === 'base'
@@ -47,16 +46,16 @@ export function kernelNames(profile: Profile, options: ReportOptions): KernelNam
         ? kernels.mangledName
         : undefined;
   const ids = chosen
-    ? Int32Array.from(chosen, (id, row) => (id === NONE ? full[row] : id))
+    ? Int32Array.from(chosen, (id, row) => (id === NONE ? full[row as Row<'kernels'>] : id))
     : (full as ArrayLike<number>);
   if (!options.nvtxName) return { keys: ids, text: key => profile.strings.text(key) };
 
   const innermost = launchContext(profile).innermostRangeOfCall();
-  const ranges = cells(profile, 'ranges');
+  const ranges = profile.tables.ranges;
   const names: string[] = [];
   const numbers = new Map<string, number>();
   const keys = Int32Array.from(ids, (id, row) => {
-    const call = kernels.launch[row];
+    const call = kernels.launch[row as Row<'kernels'>];
     const range = call === NONE ? NONE : innermost[call];
     const kernel = profile.strings.text(id);
     const named =

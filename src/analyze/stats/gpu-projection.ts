@@ -7,38 +7,38 @@
  *                 |<--------->|   projected range
  */
 import { NONE } from '../../base/column.js';
-import type { Profile } from '../../model/profile.js';
-import { cells } from '../cells.js';
+import type { Profile, Row } from '../../model/profile.js';
+import { tableNamed } from '../../model/rows.js';
 import { describeTree } from './nvtx-pushpop-trace.js';
 import { findParents, launchContext } from './range-tree.js';
 
 export interface Projection {
   /** Row of the ranges table. */
-  readonly row: number;
+  readonly row: Row<'ranges'>;
   readonly start: number;
   readonly end: number;
   readonly operations: number;
   readonly level: number;
   readonly children: number;
-  readonly parent: number;
+  readonly parent: Row<'ranges'>;
 }
 
-export interface Projections {
+interface Projections {
   readonly list: readonly Projection[];
   readonly rangeEnd: Float64Array;
   readonly tree: ReturnType<typeof describeTree>;
 }
 
 export function projectRanges(profile: Profile): Projections {
-  const calls = cells(profile, 'apiCalls')!;
-  const ranges = cells(profile, 'ranges')!;
+  const calls = profile.tables.apiCalls!;
+  const ranges = profile.tables.ranges!;
   const context = launchContext(profile);
   // First and last moment of the work behind each call, over all the kinds of work it launched.
   const first = new Float64Array(calls.length).fill(Infinity);
   const last = new Float64Array(calls.length).fill(-Infinity);
   for (const name of ['kernels', 'copies', 'memsets'] as const) {
-    const work = cells(profile, name);
-    for (let row = 0; row < (work?.length ?? 0); row++) {
+    const work = tableNamed(profile, name);
+    for (let row = 0 as Row<'copies' | 'kernels' | 'memsets'>; row < (work?.length ?? 0); row++) {
       const call = work!.launch[row];
       if (call === NONE) continue;
       if (work!.start[row] < first[call]) first[call] = work!.start[row];

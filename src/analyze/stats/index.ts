@@ -59,7 +59,7 @@ export const statsReports: readonly StatsReport[] = [
 /** Shown when no report is asked for: the questions most people open a profile with. */
 export const defaultReports = ['nvtx_sum', 'cuda_api_sum', 'cuda_gpu_kern_sum:base', 'cuda_gpu_mem_time_sum'];
 
-export interface ChosenReport {
+interface ChosenReport {
   /** As asked for, options included: names output files. */
   readonly request: string;
   readonly report: StatsReport;

@@ -10,13 +10,13 @@
 import { NONE } from '../../base/column.js';
 import { GrowingColumn } from '../../base/growing-column.js';
 import { callTwins } from '../../model/link.js';
-import type { Profile } from '../../model/profile.js';
-import { cells } from '../cells.js';
+import type { Profile, Row } from '../../model/profile.js';
+import { asRows, type Rows } from '../../model/rows.js';
 
-export interface KernelLaunches {
+interface KernelLaunches {
   readonly length: number;
-  readonly kernel: Int32Array;
-  readonly call: Int32Array;
+  readonly kernel: Rows<'kernels'>;
+  readonly call: Rows<'apiCalls'>;
   readonly apiNs: Float64Array;
   /** NaN where there is none. */
   readonly queueNs: Float64Array;
@@ -25,20 +25,20 @@ export interface KernelLaunches {
 }
 
 export function kernelLaunches(profile: Profile): KernelLaunches {
-  const kernels = cells(profile, 'kernels')!;
-  const calls = cells(profile, 'apiCalls')!;
+  const kernels = profile.tables.kernels!;
+  const calls = profile.tables.apiCalls!;
   const twins = callTwins(profile);
   const kernelRows = new GrowingColumn('i32');
   const callRows = new GrowingColumn('i32');
-  for (let row = 0; row < kernels.length; row++) {
+  for (let row = 0 as Row<'kernels'>; row < kernels.length; row++) {
     for (let at = kernels.launch[row]; at !== NONE; at = twins ? twins[at] : NONE) {
       kernelRows.push(row);
       callRows.push(at);
     }
   }
-  const kernel = kernelRows.finishAll() as Int32Array;
-  const call = callRows.finishAll() as Int32Array;
-  const each = (value: (k: number, c: number) => number) =>
+  const kernel = asRows<'kernels'>(kernelRows.finishAll() as Int32Array);
+  const call = asRows<'apiCalls'>(callRows.finishAll() as Int32Array);
+  const each = (value: (k: Row<'kernels'>, c: Row<'apiCalls'>) => number) =>
     Float64Array.from(kernel, (k, i) => value(k, call[i]));
   return {
     length: kernel.length,

@@ -1,33 +1,36 @@
 /** The three rules about memory operations: the same table over differently chosen rows. */
 import { NONE } from '../../base/column.js';
-import type { Profile } from '../../model/profile.js';
+import type { Profile, Row } from '../../model/profile.js';
+import { tableNamed } from '../../model/rows.js';
 import type { TableColumn } from '../block.js';
-import { cells } from '../cells.js';
 import { numbers, texts } from './columns.js';
 import { memoryKindName } from './gpu-operations.js';
 import type { ReportOptions } from './report.js';
 import { limitRows } from './rule-rows.js';
 
+type MemoryRow = Row<'copies' | 'memsets'>;
+
 /** Rows of `pool` whose launching call has a matching name, longest first. */
 export function memoryRule(
   profile: Profile,
   pool: 'copies' | 'memsets',
-  isWanted: (row: number) => boolean,
+  isWanted: (row: MemoryRow) => boolean,
   callName: (name: string) => boolean,
   options: ReportOptions,
 ): TableColumn[] {
-  const work = cells(profile, pool)!;
-  const calls = cells(profile, 'apiCalls')!;
-  const found: number[] = [];
-  const nameOf = (row: number) =>
+  const work = tableNamed(profile, pool)!;
+  const calls = profile.tables.apiCalls!;
+  const found: MemoryRow[] = [];
+  const nameOf = (row: MemoryRow) =>
     work.launch[row] !== NONE ? profile.strings.text(calls.name[work.launch[row]]) : '';
-  for (let row = 0; row < work.length; row++) if (isWanted(row) && callName(nameOf(row))) found.push(row);
-  const duration = (row: number) => work.end[row] - work.start[row];
+  for (let row = 0 as MemoryRow; row < work.length; row++)
+    if (isWanted(row) && callName(nameOf(row))) found.push(row);
+  const duration = (row: MemoryRow) => work.end[row] - work.start[row];
   found.sort((a, b) => duration(b) - duration(a));
   const rows = limitRows(found, options);
-  const stream = (row: number) => profile.streams[work.stream[row]];
-  const copies = cells(profile, 'copies');
-  const memsets = cells(profile, 'memsets');
+  const stream = (row: MemoryRow) => profile.streams[work.stream[row]];
+  const copies = profile.tables.copies;
+  const memsets = profile.tables.memsets;
   const kinds =
     pool === 'copies'
       ? [

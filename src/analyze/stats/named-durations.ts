@@ -1,15 +1,15 @@
 /** GPU work and API calls pooled into one list of named durations, for reports that cover several kinds at once. */
 import type { Profile } from '../../model/profile.js';
-import { cells } from '../cells.js';
+import { tableNamed } from '../../model/rows.js';
 import { texts, timeSummaryColumns } from './columns.js';
 import { apiName, apiNameKeys, copyName, kernelNames, MEMSET_NAME } from './gpu-operations.js';
 import { byTotal, type Group, groupSpans, groupValues } from './grouping.js';
 import type { ReportOptions } from './report.js';
 
-export type Pool = 'apiCalls' | 'kernels' | 'copies' | 'memsets';
-export type Category = 'CUDA_API' | 'CUDA_KERNEL' | 'MEMORY_OPER';
+type Pool = 'apiCalls' | 'kernels' | 'copies' | 'memsets';
+type Category = 'CUDA_API' | 'CUDA_KERNEL' | 'MEMORY_OPER';
 
-export interface NamedGroup extends Group<number> {
+interface NamedGroup extends Group<number> {
   readonly name: string;
   readonly category: Category;
 }
@@ -22,7 +22,7 @@ export function groupPools(
   measure: 'duration' | 'bytes' = 'duration',
 ): NamedGroup[] {
   return pools.flatMap(pool => {
-    const table = cells(profile, pool);
+    const table = tableNamed(profile, pool);
     if (!table) return [];
     const { keys, name, category } = namesOf(profile, pool, options);
     const bytes = measure === 'bytes' && 'bytes' in table ? (table.bytes as ArrayLike<number>) : undefined;
@@ -44,9 +44,9 @@ function namesOf(profile: Profile, pool: Pool, options: ReportOptions): PoolName
       return { keys, name: text, category: 'CUDA_KERNEL' };
     }
     case 'copies':
-      return { keys: cells(profile, 'copies')!.kind, name: copyName, category: 'MEMORY_OPER' };
+      return { keys: profile.tables.copies!.kind, name: copyName, category: 'MEMORY_OPER' };
     case 'memsets': {
-      const keys = new Int32Array(cells(profile, 'memsets')!.length);
+      const keys = new Int32Array(profile.tables.memsets!.length);
       return { keys, name: () => MEMSET_NAME, category: 'MEMORY_OPER' };
     }
     case 'apiCalls': {

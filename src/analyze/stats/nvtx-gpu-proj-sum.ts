@@ -1,5 +1,4 @@
 import { type Summary, summarize } from '../../stats/summary.js';
-import { cells } from '../cells.js';
 import { numbers, texts } from './columns.js';
 import { type Projection, projectRanges } from './gpu-projection.js';
 import { rangeLabels, styleOf } from './range-tree.js';
@@ -21,7 +20,7 @@ export const nvtxGpuProjSum: StatsReport = {
   reads: { ranges: rangeColumns, apiCalls: [], kernels: [], copies: [], memsets: [] },
   needs: [['ranges'], ['apiCalls'], ['kernels', 'copies', 'memsets']],
   compute(profile) {
-    const ranges = cells(profile, 'ranges')!;
+    const ranges = profile.tables.ranges!;
     const { list, rangeEnd } = projectRanges(profile);
     const label = rangeLabels(profile);
     const groups = new Map<string, Projection[]>();

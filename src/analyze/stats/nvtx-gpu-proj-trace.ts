@@ -1,5 +1,5 @@
 import { NONE } from '../../base/column.js';
-import { cells } from '../cells.js';
+import type { Row } from '../../model/profile.js';
 import { numbers, texts } from './columns.js';
 import { projectRanges } from './gpu-projection.js';
 import { rangeLabels, styleOf } from './range-tree.js';
@@ -13,11 +13,11 @@ export const nvtxGpuProjTrace: StatsReport = {
   reads: { ranges: rangeColumns, apiCalls: [], kernels: [], copies: [], memsets: [] },
   needs: [['ranges'], ['apiCalls'], ['kernels', 'copies', 'memsets']],
   compute(profile) {
-    const ranges = cells(profile, 'ranges')!;
+    const ranges = profile.tables.ranges!;
     const { list, rangeEnd, tree } = projectRanges(profile);
     const label = rangeLabels(profile);
     const rows = [...list].sort((a, b) => a.start - b.start || b.end - b.start - (a.end - a.start));
-    const thread = (row: number) => profile.threads[ranges.thread[row]];
+    const thread = (row: Row<'ranges'>) => profile.threads[ranges.thread[row]];
     return [
       texts('Name', rows, p => label(p.row)),
       numbers('Projected Start (ns)', 'timestamp', rows, p => p.start),

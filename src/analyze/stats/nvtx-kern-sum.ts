@@ -2,8 +2,8 @@ import { NONE } from '../../base/column.js';
 import { GrowingColumn } from '../../base/growing-column.js';
 import { TupleIndex } from '../../base/tuple-index.js';
 import { callTwins } from '../../model/link.js';
-import type { Profile } from '../../model/profile.js';
-import { cells } from '../cells.js';
+import type { Profile, Row } from '../../model/profile.js';
+import { asRows, type Rows } from '../../model/rows.js';
 import { numbers, spreadColumns, texts } from './columns.js';
 import { kernelNames } from './gpu-operations.js';
 import { groupValues } from './grouping.js';
@@ -18,23 +18,23 @@ export const nvtxKernSum: StatsReport = {
   reads: { ranges: rangeColumns, apiCalls: [], kernels: [], copies: [], memsets: [] },
   needs: [['ranges'], ['apiCalls'], ['kernels']],
   compute(profile, options) {
-    const kernels = cells(profile, 'kernels')!;
-    const calls = cells(profile, 'apiCalls')!;
-    const ranges = cells(profile, 'ranges')!;
+    const kernels = profile.tables.kernels!;
+    const calls = profile.tables.apiCalls!;
+    const ranges = profile.tables.ranges!;
     const names = kernelNames(profile, { ...options, nvtxName: false });
     const label = rangeLabels(profile);
     const pairs = pairKernelsWithRanges(profile);
 
     // One number per (range name, style, thread, kernel name); a kernel outside all ranges has range NONE.
     const labelNumbers = new Map<string, number>();
-    const labelKey = (range: number) => {
+    const labelKey = (range: Row<'ranges'>) => {
       if (range === NONE) return 0;
       const text = `${ranges.kind[range]}${label(range)}`;
       let number = labelNumbers.get(text);
       if (number === undefined) labelNumbers.set(text, (number = labelNumbers.size + 1));
       return number;
     };
-    const threadOf = (kernel: number) =>
+    const threadOf = (kernel: Row<'kernels'>) =>
       kernels.launch[kernel] === NONE ? NONE : calls.thread[kernels.launch[kernel]];
     const keys = new TupleIndex();
     const key = Int32Array.from({ length: pairs.length }, (_, i) =>
@@ -82,22 +82,22 @@ export const nvtxKernSum: StatsReport = {
 
 interface Pairs {
   readonly length: number;
-  readonly range: Int32Array;
-  readonly kernel: Int32Array;
+  readonly range: Rows<'ranges'>;
+  readonly kernel: Rows<'kernels'>;
 }
 
 /** Every (kernel, enclosing range) pair, and (kernel, NONE) for kernels no range encloses. */
 function pairKernelsWithRanges(profile: Profile): Pairs {
-  const kernels = cells(profile, 'kernels')!;
-  const calls = cells(profile, 'apiCalls')!;
+  const kernels = profile.tables.kernels!;
+  const calls = profile.tables.apiCalls!;
   // Kernels by the call that launched them: first[call] .. first[call + 1].
   const first = new Int32Array(calls.length + 1);
-  for (let row = 0; row < kernels.length; row++)
+  for (let row = 0 as Row<'kernels'>; row < kernels.length; row++)
     if (kernels.launch[row] !== NONE) first[kernels.launch[row] + 1]++;
   for (let call = 0; call < calls.length; call++) first[call + 1] += first[call];
   const byCall = new Int32Array(first[calls.length]);
   const fill = first.slice();
-  for (let row = 0; row < kernels.length; row++)
+  for (let row = 0 as Row<'kernels'>; row < kernels.length; row++)
     if (kernels.launch[row] !== NONE) byCall[fill[kernels.launch[row]]++] = row;
 
   // A launch recorded twice counts through both of its calls, as in NVIDIA's report.
@@ -106,7 +106,7 @@ function pairKernelsWithRanges(profile: Profile): Pairs {
   const range = new GrowingColumn('i32');
   const kernel = new GrowingColumn('i32');
   const enclosed = new Uint8Array(calls.length);
-  const pair = (rangeRow: number, call: number) => {
+  const pair = (rangeRow: Row<'ranges'>, call: number) => {
     const head = headOf ? headOf[call] : call;
     for (let i = first[head]; i < first[head + 1]; i++) {
       range.push(rangeRow);
@@ -118,24 +118,28 @@ function pairKernelsWithRanges(profile: Profile): Pairs {
     enclosed[call] = 1;
   });
   for (let call = 0; call < calls.length; call++) if (!enclosed[call]) pair(NONE, call);
-  for (let row = 0; row < kernels.length; row++) {
+  for (let row = 0 as Row<'kernels'>; row < kernels.length; row++) {
     if (kernels.launch[row] !== NONE) continue;
     range.push(NONE);
     kernel.push(row);
   }
   const length = range.length;
-  return { length, range: range.finishAll() as Int32Array, kernel: kernel.finishAll() as Int32Array };
+  return {
+    length,
+    range: asRows(range.finishAll() as Int32Array),
+    kernel: asRows(kernel.finishAll() as Int32Array),
+  };
 }
 
 /** For each call the first call with its correlation id; itself where it has no twin. */
-function twinHeads(twins: Int32Array): Int32Array {
+function twinHeads(twins: Rows<'apiCalls'>): Int32Array {
   const heads = Int32Array.from(twins, (_, call) => call);
   for (let call = 0; call < twins.length; call++) if (twins[call] !== NONE) heads[twins[call]] = heads[call];
   return heads;
 }
 
 /** Distinct values per key, missing ones not counted. Sorted, not hashed: a Set holds at most 16 million entries. */
-function countDistinct(keys: Int32Array, values: Int32Array): Map<number, number> {
+function countDistinct(keys: Int32Array, values: ArrayLike<number>): Map<number, number> {
   const pairs = Float64Array.from(keys, (key, i) => key * 2 ** 31 + values[i])
     .filter((_, i) => values[i] !== NONE)
     .sort();

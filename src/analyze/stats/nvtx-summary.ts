@@ -1,16 +1,15 @@
 /** The three NVTX summaries: the same table over different kinds of ranges. */
 import type { Profile } from '../../model/profile.js';
-import { cells } from '../cells.js';
 import { texts, timeSummaryColumns } from './columns.js';
 import { byTotal, groupValues } from './grouping.js';
 import { collectRanges, rangeLabels, styleOf } from './range-tree.js';
 
 export function nvtxSummary(profile: Profile, kinds: readonly number[], withStyle: boolean) {
-  const ranges = cells(profile, 'ranges')!;
+  const ranges = profile.tables.ranges!;
   const { rows, end } = collectRanges(profile, kinds, false);
   const label = rangeLabels(profile);
   const numbersByText = new Map<string, number>();
-  const keys = rows.map(row => {
+  const keys = Int32Array.from(rows, row => {
     const text = `${withStyle ? ranges.kind[row] : ''}${label(row)}`;
     let number = numbersByText.get(text);
     if (number === undefined) {

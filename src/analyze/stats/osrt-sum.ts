@@ -1,4 +1,4 @@
-import { cells } from '../cells.js';
+import type { Row } from '../../model/profile.js';
 import { texts, timeSummaryColumns } from './columns.js';
 import { byTotal, groupValues } from './grouping.js';
 import type { StatsReport } from './report.js';
@@ -14,9 +14,9 @@ export const osrtSum: StatsReport = {
   reads: { osCalls: ['class'] },
   needs: [['osCalls']],
   compute(profile) {
-    const calls = cells(profile, 'osCalls')!;
-    const rows: number[] = [];
-    for (let row = 0; row < calls.length; row++) {
+    const calls = profile.tables.osCalls!;
+    const rows: Row<'osCalls'>[] = [];
+    for (let row = 0 as Row<'osCalls'>; row < calls.length; row++) {
       if (!calls.class || calls.class[row] === OS_RUNTIME_CALL) rows.push(row);
     }
     const names = Int32Array.from(rows, row => calls.name[row]);

@@ -10,42 +10,43 @@
  */
 import { NONE } from '../../base/column.js';
 import { GrowingColumn } from '../../base/growing-column.js';
-import type { Profile } from '../../model/profile.js';
+import type { Profile, Row, Table } from '../../model/profile.js';
+import { asRows, type Rows, tableNamed } from '../../model/rows.js';
 import { RangeKind } from '../../model/schema.js';
-import { type Cells, cells } from '../cells.js';
 
-export interface Ranges {
+interface Ranges {
   /** Rows of the ranges table, in order of start, longer ones first. */
-  readonly rows: Int32Array;
+  readonly rows: Rows<'ranges'>;
   /** End of every row of the ranges table; ranges still open end with the last event. */
   readonly end: Float64Array;
 }
 
 /** Ranges of the given kinds. `sameThread` leaves out those ended by another thread. */
 export function collectRanges(profile: Profile, kinds: readonly number[], sameThread: boolean): Ranges {
-  const ranges = cells(profile, 'ranges')!;
+  const ranges = profile.tables.ranges!;
   let last = -Infinity;
-  for (let row = 0; row < ranges.length; row++) {
+  for (let row = 0 as Row<'ranges'>; row < ranges.length; row++) {
     if (!kinds.includes(ranges.kind[row])) continue;
     last = Math.max(last, ranges.start[row], !Number.isNaN(ranges.end[row]) ? ranges.end[row] : -Infinity);
   }
   const end = Float64Array.from(ranges.end as Float64Array, value => (!Number.isNaN(value) ? value : last));
-  const rows: number[] = [];
-  for (let row = 0; row < ranges.length; row++) {
+  const rows: Row<'ranges'>[] = [];
+  for (let row = 0 as Row<'ranges'>; row < ranges.length; row++) {
     const elsewhere = sameThread && ranges.endThread !== undefined && ranges.endThread[row] !== NONE;
     if (kinds.includes(ranges.kind[row]) && !elsewhere && ranges.thread[row] !== NONE) rows.push(row);
   }
   // The table is in order of start already; only ranges that start together may need to change places.
-  const order = (a: number, b: number) => ranges.start[a] - ranges.start[b] || end[b] - end[a] || a - b;
+  const order = (a: Row<'ranges'>, b: Row<'ranges'>) =>
+    ranges.start[a] - ranges.start[b] || end[b] - end[a] || a - b;
   if (rows.some((row, i) => i > 0 && order(rows[i - 1], row) > 0)) rows.sort(order);
-  return { rows: Int32Array.from(rows), end };
+  return { rows: asRows(Int32Array.from(rows)), end };
 }
 
 /** Parent row of each range, NONE at the top. One sweep per profile, keeping the open ranges of each thread. */
-export function findParents(profile: Profile, { rows, end }: Ranges): Int32Array {
-  const ranges = cells(profile, 'ranges')!;
+export function findParents(profile: Profile, { rows, end }: Ranges): Rows<'ranges'> {
+  const ranges = profile.tables.ranges!;
   const parents = new Int32Array(ranges.length).fill(NONE);
-  const open: number[][] = profile.threads.map(() => []);
+  const open: Row<'ranges'>[][] = profile.threads.map(() => []);
   for (const row of rows) {
     const stack = open[ranges.thread[row]];
     closeBefore(stack, end, ranges.start[row]);
@@ -59,10 +60,10 @@ export function findParents(profile: Profile, { rows, end }: Ranges): Int32Array
     }
     stack.push(row);
   }
-  return parents;
+  return asRows(parents);
 }
 
-function closeBefore(stack: number[], end: Float64Array, time: number): void {
+function closeBefore(stack: Row<'ranges'>[], end: Float64Array, time: number): void {
   while (stack.length > 0 && end[stack[stack.length - 1]] < time) stack.pop();
   // Ranges that overlap without nesting close out of order; sweep them out once they pile up.
   if (stack.length > 16 && end[stack[0]] < time) {
@@ -72,25 +73,25 @@ function closeBefore(stack: number[], end: Float64Array, time: number): void {
   }
 }
 
-export interface LaunchContext {
+interface LaunchContext {
   /** Calls visit(range, call) for every range around every call that launched GPU work. */
-  forEachEnclosing(visit: (range: number, call: number) => void): void;
+  forEachEnclosing(visit: (range: Row<'ranges'>, call: Row<'apiCalls'>) => void): void;
   /** Per API call: the enclosing range that started last, or NONE. */
-  innermostRangeOfCall(): Int32Array;
+  innermostRangeOfCall(): Rows<'ranges'>;
   readonly ranges: Ranges;
   /** API rows that launched something, in order of start. */
-  readonly calls: Int32Array;
+  readonly calls: Rows<'apiCalls'>;
 }
 
 /** With `twins` (see callTwins), the twins of launching calls count as launching too. */
-export function launchContext(profile: Profile, twins?: Int32Array): LaunchContext {
+export function launchContext(profile: Profile, twins?: Rows<'apiCalls'>): LaunchContext {
   const calls = launchingCalls(profile, twins);
-  const table = cells(profile, 'apiCalls');
-  const hasRanges = cells(profile, 'ranges') !== undefined;
+  const table = profile.tables.apiCalls;
+  const hasRanges = profile.tables.ranges !== undefined;
   const ranges: Ranges = hasRanges
     ? collectRanges(profile, [RangeKind.pushPop, RangeKind.startEnd], true)
-    : { rows: new Int32Array(0), end: new Float64Array(0) };
-  const forEachEnclosing = (visit: (range: number, call: number) => void) => {
+    : { rows: [], end: new Float64Array(0) };
+  const forEachEnclosing = (visit: (range: Row<'ranges'>, call: Row<'apiCalls'>) => void) => {
     if (table && hasRanges) sweep(profile, ranges, calls, table, visit);
   };
   return {
@@ -99,11 +100,12 @@ export function launchContext(profile: Profile, twins?: Int32Array): LaunchConte
     forEachEnclosing,
     innermostRangeOfCall() {
       const innermost = new Int32Array(table?.length ?? 0).fill(NONE);
-      const start = cells(profile, 'ranges')?.start;
+      const start = profile.tables.ranges?.start;
       forEachEnclosing((range, call) => {
-        if (innermost[call] === NONE || start![range] >= start![innermost[call]]) innermost[call] = range;
+        if (innermost[call] === NONE || start![range] >= start![innermost[call] as Row<'ranges'>])
+          innermost[call] = range;
       });
-      return innermost;
+      return asRows(innermost);
     },
   };
 }
@@ -111,12 +113,12 @@ export function launchContext(profile: Profile, twins?: Int32Array): LaunchConte
 function sweep(
   profile: Profile,
   { rows, end }: Ranges,
-  calls: Int32Array,
-  table: Cells<'apiCalls'>,
-  visit: (range: number, call: number) => void,
+  calls: Rows<'apiCalls'>,
+  table: Table<'apiCalls'>,
+  visit: (range: Row<'ranges'>, call: Row<'apiCalls'>) => void,
 ): void {
-  const ranges = cells(profile, 'ranges')!;
-  const open: number[][] = profile.threads.map(() => []);
+  const ranges = profile.tables.ranges!;
+  const open: Row<'ranges'>[][] = profile.threads.map(() => []);
   let next = 0;
   for (let i = 0; i < calls.length; i++) {
     const call = calls[i];
@@ -135,13 +137,13 @@ function sweep(
 }
 
 /** API rows some kernel, copy or memset points to. */
-function launchingCalls(profile: Profile, twins?: Int32Array): Int32Array {
-  const table = cells(profile, 'apiCalls');
-  if (!table) return new Int32Array(0);
+function launchingCalls(profile: Profile, twins?: Rows<'apiCalls'>): Rows<'apiCalls'> {
+  const table = profile.tables.apiCalls;
+  if (!table) return [];
   const launched = new Uint8Array(table.length);
   for (const name of ['kernels', 'copies', 'memsets'] as const) {
-    const work = cells(profile, name);
-    for (let row = 0; row < (work?.length ?? 0); row++)
+    const work = tableNamed(profile, name);
+    for (let row = 0 as Row<'copies' | 'kernels' | 'memsets'>; row < (work?.length ?? 0); row++)
       if (work!.launch[row] !== NONE) launched[work!.launch[row]] = 1;
   }
   const calls = new GrowingColumn('i32');
@@ -151,12 +153,12 @@ function launchingCalls(profile: Profile, twins?: Int32Array): Int32Array {
     // Twins come later in the table, so marking them here is enough.
     if (twins && twins[row] !== NONE) launched[twins[row]] = 1;
   }
-  return calls.finishAll() as Int32Array;
+  return asRows(calls.finishAll() as Int32Array);
 }
 
 /** `domain:name`, as the reports print ranges; the default domain has no name. */
-export function rangeLabels(profile: Profile): (row: number) => string {
-  const ranges = cells(profile, 'ranges')!;
+export function rangeLabels(profile: Profile): (row: Row<'ranges'>) => string {
+  const ranges = profile.tables.ranges!;
   const known = new Map<number, string>();
   return row => {
     const key = (ranges.domain[row] + 1) * 2 ** 31 + ranges.name[row];

@@ -7,6 +7,7 @@ import type { TableName } from '../../model/schema.js';
 import { notRecorded } from '../analysis.js';
 import type { Block, TableBlock, TableColumn } from '../block.js';
 import type { WantedTables } from '../wanted-tables.js';
+import { withPriority } from './column-priority.js';
 
 export interface ReportOptions {
   /** Which of a kernel's names to use: full (default), `base` or `mangled`. */
@@ -57,7 +58,7 @@ export function runReport(report: StatsReport, profile: Profile, options: Report
     const { what, hint } = notRecorded(profile, missing);
     return { kind: 'not-recorded', id: report.id, title: report.title, what, hint };
   }
-  const columns = report.compute(profile, options);
+  const columns = report.compute(profile, options).map(withPriority);
   const block: TableBlock = {
     kind: 'table',
     id: report.id,

@@ -1,5 +1,5 @@
 /** Decimal numbers the fast path does not take: signs, exponents, very long ones. Exact, by whole numbers. */
-export interface Decimal {
+interface Decimal {
   units: number;
   /** Has the sign of the whole. */
   thousandths: number;

@@ -12,7 +12,7 @@ const INTERIOR_INDEX = 2;
 const MAX_DEPTH = 40;
 
 /** A row where it lies; good until the visitor returns. */
-export interface WalkedRow {
+interface WalkedRow {
   bytes: Uint8Array;
   /** The record. */
   from: number;
@@ -159,7 +159,7 @@ class OverflowReader {
   }
 }
 
-export function varintLength(bytes: Uint8Array, at: number): number {
+function varintLength(bytes: Uint8Array, at: number): number {
   let n = 1;
   while (n < 9 && bytes[at + n - 1] >= 0x80) n++;
   return n;

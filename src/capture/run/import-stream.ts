@@ -10,7 +10,7 @@ import { STREAM_ENDING } from './written-files.js';
 const IMPORT_TIMEOUT_MS = 30 * 60_000;
 
 /** Beside the binary as called, beside what it links to, and where Debian puts it. */
-export function importerBeside(named: string): string | undefined {
+function importerBeside(named: string): string | undefined {
   const nsys = onPath(named);
   const places = [nsys];
   try {

@@ -6,7 +6,7 @@ import type { DoctorFacts } from '../doctor.js';
 import { probeWith, pythonVersions } from '../run-probe.js';
 import { freeBytesOf } from './free-space.js';
 
-export interface Rights {
+interface Rights {
   readonly perfEventParanoid?: number;
   readonly adminOnlyCounters?: boolean;
 }

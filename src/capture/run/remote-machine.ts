@@ -131,12 +131,7 @@ async function installDeb(transport: Transport, machine: RemoteMachine, deb: str
 }
 
 /** A file there, or a clear word about why not. */
-export async function put(
-  transport: Transport,
-  from: string,
-  to: string,
-  freeBytes = Infinity,
-): Promise<void> {
+async function put(transport: Transport, from: string, to: string, freeBytes = Infinity): Promise<void> {
   const { size } = fs.statSync(from);
   if (size > freeBytes) throw full(transport, size, freeBytes);
   const result = await transport.exec(script('cat > "$1"', to), { inputFile: from, timeoutMs: 3_600_000 });
@@ -156,7 +151,7 @@ const full = (transport: Transport, needed: number, free: number) =>
     'Make room there, or name a larger folder with TMPDIR in the container.',
   );
 
-export interface SentTree {
+interface SentTree {
   /** For messages: what it is, and the option that names it. */
   readonly what: string;
   readonly option: string;

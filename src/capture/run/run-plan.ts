@@ -27,7 +27,13 @@ import {
 } from './marked-processes.js';
 import { LastLines, OutputLines } from './output-lines.js';
 import type { Runnable } from './runnable.js';
-import { isReport, OutputWatch, reportsNamedIn, STREAM_ENDING, type WrittenFile } from './written-files.js';
+import {
+  isWrittenReport,
+  OutputWatch,
+  reportsNamedIn,
+  STREAM_ENDING,
+  type WrittenFile,
+} from './written-files.js';
 
 export interface RunOptions {
   readonly force?: boolean;
@@ -227,8 +233,8 @@ async function reportsOf(
 }
 
 /** What to say when a run left nothing to open; undefined when there is something. */
-export function failureOf(result: RunResult): UserError | undefined {
-  if (result.files.some(isReport)) return undefined;
+export function runFailure(result: RunResult): UserError | undefined {
+  if (result.files.some(isWrittenReport)) return undefined;
   if (result.lastLines.some(line => NO_SPACE.test(line)))
     return new UserError(
       'no-space',

@@ -40,7 +40,7 @@ export interface RemoteOptions
   readonly copy?: CopyOptions;
 }
 
-export interface RemoteResult extends RunResult {
+interface RemoteResult extends RunResult {
   readonly machine: RemoteMachine;
   readonly plan: Runnable;
 }

@@ -6,12 +6,12 @@ import * as fs from 'node:fs';
 import { UserError } from '../../base/user-error.js';
 import type { PlanStep } from '../capture-plan.js';
 import { sleep } from './marked-processes.js';
-import { failureOf, type RunOptions, type RunResult, runPlan, terminalInterrupts } from './run-plan.js';
+import { type RunOptions, type RunResult, runFailure, runPlan, terminalInterrupts } from './run-plan.js';
 import type { PlannedFile, Runnable } from './runnable.js';
 import { addressOf, callServer, type LoadLevels, waitForServer } from './server-calls.js';
-import { isReport, OutputWatch, type WrittenFile } from './written-files.js';
+import { isWrittenReport, OutputWatch, type WrittenFile } from './written-files.js';
 
-export interface ServerOptions extends RunOptions {
+interface ServerOptions extends RunOptions {
   readonly url: string;
   readonly load: LoadLevels;
   readonly keepServer?: boolean;
@@ -82,8 +82,8 @@ export async function runServer(
   try {
     const result = await running;
     // A server that ended by itself says more than the question it left without an answer.
-    if (failure && !result.files.some(isReport) && result.status !== 0 && !result.stoppedBy)
-      throw failureOf(result) ?? failure;
+    if (failure && !result.files.some(isWrittenReport) && result.status !== 0 && !result.stoppedBy)
+      throw runFailure(result) ?? failure;
     if (failure) throw failure;
     if (!asPlanned || result.stoppedBy !== 'interrupt') return result;
     // The plan's own stop is no interrupt of the user's.
@@ -170,7 +170,7 @@ async function waitForReports(watch: OutputWatch, timeoutMs: number, signal: Abo
   while (Date.now() < until && !signal.aborted) {
     const files = watch.written().filter(({ path: file }) => fs.existsSync(file));
     const now = files.map(({ path: file, bytes }) => `${file} ${bytes}`).join('\n');
-    if (files.some(isReport) && now === before) return;
+    if (files.some(isWrittenReport) && now === before) return;
     before = now;
     await sleep(1000);
   }

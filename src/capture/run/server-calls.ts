@@ -1,5 +1,6 @@
 /** Talking to a server under the profiler: is it up, start and stop profiling, a few requests to warm it up. */
 import { UserError } from '../../base/user-error.js';
+import { cannotStartProfile } from '../../catalog/how-to-record.js';
 import { sleep } from './marked-processes.js';
 
 /** Where requests come from. `stepscope load` fills it; a warm-up of a few requests stands in for it. */
@@ -72,9 +73,7 @@ export async function callServer(url: string, body: unknown, signal: AbortSignal
   throw new UserError(
     'capture-failed',
     `${shown(url)} answered ${answer.status}.`,
-    missing
-      ? 'This server has no such address: vLLM needs a profiler configured at its start, TensorRT-LLM a version of May 2026 or newer. Start it under stepscope capture instead.'
-      : 'Its own log says why.',
+    missing ? cannotStartProfile : 'Its own log says why.',
   );
 }
 

@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { UserError } from '../../base/user-error.js';
 import { shellCommand } from '../shell-quote.js';
 
-export interface ExecOptions {
+interface ExecOptions {
   /** A file that becomes standard input. */
   readonly inputFile?: string;
   /** Standard output goes to this stream instead of the result. */
@@ -33,7 +33,7 @@ const MOST_TEXT = 1 << 20;
 
 export const localTransport: Transport = { name: 'here', exec: (command, options) => run(command, options) };
 
-export interface Pod {
+interface Pod {
   readonly pod: string;
   readonly namespace?: string;
   readonly container?: string;

@@ -3,12 +3,13 @@ import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { withoutEndings } from '../../catalog/file-formats.js';
 import { MOST_RECIPE_BYTES, parseRecipe, RECIPE_ENDING, RECIPE_SCHEMA, type Recipe } from '../recipe.js';
 import type { RunResult } from './run-plan.js';
 import type { Runnable } from './runnable.js';
-import { isReport } from './written-files.js';
+import { isWrittenReport } from './written-files.js';
 
-export interface RecipeFacts {
+interface RecipeFacts {
   readonly versions: Readonly<Record<string, string>>;
   readonly where: string;
   readonly window?: Recipe['window'];
@@ -17,8 +18,7 @@ export interface RecipeFacts {
 type Ran = Pick<RunResult, 'files' | 'startedUtc' | 'endedUtc' | 'status' | 'stoppedBy' | 'iterations'>;
 
 /** `PROFILE.nsys-rep` has `PROFILE.recipe.json`; one recipe for all the ranks, named after the first. */
-export const recipePath = (profile: string): string =>
-  `${profile.replace(/\.(nsys-rep|qdstrm|sqlite|json)(\.gz)?$/i, '')}${RECIPE_ENDING}`;
+export const recipePath = (profile: string): string => `${withoutEndings(profile)}${RECIPE_ENDING}`;
 
 export async function writeRecipe(plan: Runnable, ran: Ran, facts: RecipeFacts): Promise<string | undefined> {
   const files = ran.files.filter(({ bytes }) => bytes > 0);
@@ -41,7 +41,7 @@ export async function writeRecipe(plan: Runnable, ran: Ran, facts: RecipeFacts):
     outputs,
     plan,
   };
-  const target = recipePath((files.find(isReport) ?? files[0]).path);
+  const target = recipePath((files.find(isWrittenReport) ?? files[0]).path);
   const unfinished = `${target}.unfinished-${process.pid}`;
   fs.writeFileSync(unfinished, `${JSON.stringify(recipe, null, 1)}\n`);
   fs.renameSync(unfinished, target);

@@ -20,7 +20,8 @@ export const STREAM_ENDING = '.qdstrm';
 export const SIDECAR_ENDING = '.agent.json';
 
 /** The agent's file says something about a report; without one it answers nothing. */
-export const isReport = ({ kind, bytes }: WrittenFile): boolean => kind !== 'agent-sidecar' && bytes > 0;
+export const isWrittenReport = ({ kind, bytes }: WrittenFile): boolean =>
+  kind !== 'agent-sidecar' && bytes > 0;
 
 type Identity = string;
 const identity = (file: string): Identity | undefined => {

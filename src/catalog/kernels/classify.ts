@@ -22,7 +22,7 @@ export interface KernelClass {
   readonly shortName: string;
 }
 
-export interface RuleMatch {
+interface RuleMatch {
   readonly rule: string;
   readonly family: FamilyId;
   readonly variant: string;

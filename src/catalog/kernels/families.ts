@@ -26,7 +26,7 @@ export type FamilyId =
   | 'sort-and-index'
   | 'other';
 
-export interface Family {
+interface Family {
   readonly id: FamilyId;
   readonly label: string;
   readonly color: string;

@@ -15,8 +15,8 @@ export interface FunctionName {
 }
 
 /** Longer names are not more telling, and regular expressions should meet bounded input. */
-export const qualifiedLimit = 1_000;
-export const templateLimit = 8_000;
+const qualifiedLimit = 1_000;
+const templateLimit = 8_000;
 
 const anonymous = ['(anonymous namespace)', '<unnamed>', '(unnamed)', '{anonymous}'];
 const closers: Readonly<Record<string, string>> = { '<': '>', '(': ')', '[': ']', '{': '}' };

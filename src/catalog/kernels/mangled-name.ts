@@ -3,7 +3,7 @@
  * often cut short. It follows lengths and brackets, not the grammar: enough to tell the function's own identifiers
  * from those of its template arguments. Linear, and content with anything.
  */
-export interface MangledName {
+interface MangledName {
   readonly qualified: string;
   /** Identifiers, numbers and the 16-bit float types inside template arguments, in order. */
   readonly inner: string;

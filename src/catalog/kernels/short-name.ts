@@ -2,15 +2,10 @@
  * A kernel's name for a table column: at most sixty characters, the same for the same name. Namespaces and template
  * arguments go, except where the function is a carrier and its argument is the real name.
  */
-import { type KernelAttributes, readAttributes } from './attributes.js';
-import { type FunctionName, parseFunctionName } from './function-name.js';
+import type { KernelAttributes } from './attributes.js';
+import type { FunctionName } from './function-name.js';
 
 export const shortNameLimit = 60;
-
-export function shortKernelName(fullName: string): string {
-  const parsed = parseFunctionName(fullName);
-  return shortNameOf(parsed, readAttributes(fullName, parsed));
-}
 
 export function shortNameOf(parsed: FunctionName, attributes: KernelAttributes): string {
   const name =
@@ -18,7 +13,7 @@ export function shortNameOf(parsed: FunctionName, attributes: KernelAttributes):
   return cutMiddle(name ?? plainName(parsed));
 }
 
-export function cutMiddle(text: string, limit = shortNameLimit): string {
+function cutMiddle(text: string, limit = shortNameLimit): string {
   if (text.length <= limit) return text;
   // Ends tell more than middles: a counter, a layout, an architecture.
   const tail = Math.floor((limit - 1) * 0.4);

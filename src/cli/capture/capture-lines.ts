@@ -51,5 +51,5 @@ export function captureLines(output: Output, window: Window): CaptureLines {
   };
 }
 
-export const iterationText = (iteration: number, window: Window): string =>
+const iterationText = (iteration: number, window: Window): string =>
   window ? `iteration ${iteration} of ${window.first}-${window.last}` : `iteration ${iteration}`;

@@ -8,7 +8,7 @@ import { loadPlan } from '../load-plan.js';
 import type { Output } from '../output.js';
 import { readCall } from '../read-call.js';
 
-export interface LoadChoice {
+interface LoadChoice {
   /** As `stepscope load --levels` takes them. */
   readonly levels?: string;
   readonly requests?: number;

@@ -3,15 +3,16 @@ import * as os from 'node:os';
 import * as path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UserError } from '../../base/user-error.js';
-import type { AgentFacts, CaptureFacts, CaptureOptions } from '../../capture/capture-plan.js';
+import type { AgentFacts, CaptureOptions, PlanFacts } from '../../capture/capture-plan.js';
 import { readLaunch } from '../../capture/launchers.js';
-import { engineOf, readProgram } from '../../capture/read-command.js';
+import { readProgram } from '../../capture/read-command.js';
 import { findAgent } from '../../capture/run/find-agent.js';
 import { freeBytesOf } from '../../capture/run/free-space.js';
 import { nsysCommand, readRights } from '../../capture/run/look-around.js';
 import { localTransport } from '../../capture/run/transport.js';
 import { probeWith, pythonVersions } from '../../capture/run-probe.js';
 import { parseVersion, type VersionNumbers } from '../../capture/versions.js';
+import { presets } from '../../catalog/engine-programs.js';
 import { findModel, modelPresets } from '../../catalog/models.js';
 import { findNsys } from '../../import/nsys-rep/find-nsys.js';
 import type { Values } from '../options.js';
@@ -72,14 +73,7 @@ function layersOf(model: string | undefined): number | undefined {
   );
 }
 
-/** The names of engines as Python packages. */
-const packageOf: Readonly<Record<string, string>> = {
-  'TensorRT-LLM': 'tensorrt_llm',
-  vLLM: 'vllm',
-  SGLang: 'sglang',
-};
-
-export async function factsFor(values: CaptureValues, asked: CaptureOptions): Promise<CaptureFacts> {
+export async function factsFor(values: CaptureValues, asked: CaptureOptions): Promise<PlanFacts> {
   const nsys = values.nsysVersion === undefined ? (await findNsys())[0] : undefined;
   return {
     ...(nsys ? { nsys: nsysCommand(nsys.path) } : {}),
@@ -106,8 +100,8 @@ async function agentFacts(values: CaptureValues, { command }: CaptureOptions): P
 
 async function installedEngine({ command, preset }: CaptureOptions): Promise<VersionNumbers | undefined> {
   if (command.length === 0) return undefined;
-  const engine = preset ? engineOf[preset] : readProgram(readLaunch(command).program).engine;
-  const name = packageOf[engine];
+  const engine = preset ? presets[preset].engine : readProgram(readLaunch(command).program).engine;
+  const name = engine.package;
   const found = name === undefined ? undefined : (await pythonVersions(probeWith(process.env)))?.[name];
   return found === undefined ? undefined : parseVersion(found);
 }

@@ -1,12 +1,12 @@
 /** After the plan: run it, here or far away, keep a recipe, open what came out, judge it, print the page. */
 import * as path from 'node:path';
 import { UserError } from '../../base/user-error.js';
-import type { CaptureFacts, CaptureOptions, CapturePlan, PlanStep } from '../../capture/capture-plan.js';
+import type { CaptureOptions, CapturePlan, PlanFacts, PlanStep } from '../../capture/capture-plan.js';
 import { type Asked, judgeCapture } from '../../capture/judge-capture.js';
 import { planCapture } from '../../capture/plan-capture.js';
 import { commandText } from '../../capture/plan-text.js';
 import { agentThere } from '../../capture/run/find-agent.js';
-import { failureOf, type RunOptions, type RunResult, runPlan } from '../../capture/run/run-plan.js';
+import { type RunOptions, type RunResult, runFailure, runPlan } from '../../capture/run/run-plan.js';
 import { fetchRemote, runRemote } from '../../capture/run/run-remote.js';
 import { attachServer, attachSteps, runServer } from '../../capture/run/run-server.js';
 import { kubectlTransport, sshTransport, type Transport } from '../../capture/run/transport.js';
@@ -23,11 +23,11 @@ import type { CaptureValues } from './capture-question.js';
 /** Status for scripts: the capture is there but cannot answer. */
 const NOT_RECORDED = 8;
 
-export interface CaptureJob {
+interface CaptureJob {
   readonly asked: CaptureOptions;
   readonly plan: CapturePlan;
   readonly values: CaptureValues;
-  readonly facts: CaptureFacts;
+  readonly facts: PlanFacts;
 }
 
 export async function runCapture(job: CaptureJob, output: Output): Promise<number> {
@@ -35,7 +35,7 @@ export async function runCapture(job: CaptureJob, output: Output): Promise<numbe
   const lines = captureLines(output, window);
   const { result, plan, where, nsysVersion } = await runSomewhere(job, lines, output);
   lines.end();
-  const failure = failureOf(result);
+  const failure = runFailure(result);
   if (failure) throw failure;
   const versions = { stepscope: version(), ...(nsysVersion ? { nsys: nsysVersion } : {}) };
   const recipe = await writeRecipe(plan, result, { versions, where, ...(window ? { window } : {}) });

@@ -1,7 +1,6 @@
 import { UserError } from '../../base/user-error.js';
 import { define } from '../command.js';
 import { completionScript, shells } from '../completion.js';
-import { allCommands } from '../registry.js';
 
 export const completion = define({
   name: 'completion',
@@ -13,11 +12,11 @@ export const completion = define({
     ['stepscope completion zsh > ~/.stepscope.zsh', 'then in ~/.zshrc: source ~/.stepscope.zsh'],
     ['stepscope completion fish > ~/.config/fish/completions/stepscope.fish', 'for fish'],
   ],
-  async run({ given, output }) {
+  async run({ given, output }, all) {
     const shell = shells.find(name => name === given[0]);
     if (!shell || given.length > 1)
       throw new UserError('usage', 'Which shell was not said.', `Use one of: ${shells.join(', ')}`);
-    output.out(completionScript(shell, await allCommands()));
+    output.out(completionScript(shell, await all()));
     return 0;
   },
 });

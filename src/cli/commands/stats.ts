@@ -5,7 +5,7 @@ import { sliceProfile } from '../../model/slice.js';
 import { renderers } from '../../report/index.js';
 import { blockRows } from '../../report/json.js';
 import { define, requireFiles } from '../command.js';
-import type { FormatId, Part } from '../emit.js';
+import type { FormatId, ResultPart } from '../emit.js';
 import { listing } from '../listing.js';
 import { profileOf, tellLosses } from '../profile-of.js';
 
@@ -76,7 +76,7 @@ export const stats = define({
 });
 
 /** A file per report, as `nsys stats` names and fills them. */
-function partOf(request: string, block: Block, format: FormatId): Part {
+function partOf(request: string, block: Block, format: FormatId): ResultPart {
   const renderer = renderers.find(({ id }) => id === format)!;
   return {
     id: request.replace(/[^A-Za-z0-9_=-]+/g, '_'),

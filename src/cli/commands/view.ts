@@ -3,7 +3,7 @@ import { UserError } from '../../base/user-error.js';
 import { DroppedFiles } from '../../server/dropped-file.js';
 import { isLoopback } from '../../server/guard.js';
 import { OpenProfiles } from '../../server/open-profiles.js';
-import { longNameOf, nameOf, openViewed } from '../../server/open-viewed.js';
+import { longNameOf, openViewed, viewedName } from '../../server/open-viewed.js';
 import { startServer } from '../../server/server.js';
 import { readStaticFiles } from '../../server/static-files.js';
 import { define } from '../command.js';
@@ -41,10 +41,10 @@ export const view = define({
         'For example: stepscope view eager.sqlite --compare graph.sqlite',
       );
     const profiles = new OpenProfiles();
-    const alike = second.length > 0 && nameOf(given) === nameOf(second);
+    const alike = second.length > 0 && viewedName(given) === viewedName(second);
     const onProgress = (file: string, done: number) => output.progress(`reading ${file}`, done);
     const opened = (files: readonly string[]) => {
-      const name = alike ? longNameOf(files) : nameOf(files);
+      const name = alike ? longNameOf(files) : viewedName(files);
       // Files keep their own names in what is said of them; only the profile as a whole has another.
       return profiles.open(name, async () => ({
         ...(await openViewed(files, settings, { onProgress })),

@@ -10,7 +10,7 @@ import type { Output } from '../output.js';
 import { profileFor } from '../profile-of.js';
 import type { MachineSettings } from './machine.js';
 
-export interface MoeFiles {
+interface MoeFiles {
   readonly summary?: LoadSummary;
   readonly log?: BalanceLog;
   readonly profile?: readonly StepExperts[];

@@ -2,11 +2,9 @@
 import { benchMetrics } from '../../catalog/bench-metrics.js';
 import { type Phase, phases } from '../../catalog/phases.js';
 import type { Sameness } from '../../run/sameness.js';
-import { chooseRuns } from './common-load.js';
 import { type Correlation, correlate } from './correlation.js';
 import { checkFairness } from './fairness.js';
-import { budgetOf, type Framework, type FrameworkInput, phaseOf } from './framework.js';
-import { measureFramework } from './measure-framework.js';
+import { budgetOf, type Framework, phaseOf } from './framework.js';
 import { type FrameworksVerdict, judge } from './verdict.js';
 
 export interface FrameworkComparison {
@@ -32,17 +30,6 @@ export interface ThroughputCorrelation {
   }[];
   readonly byKernels: Correlation;
   readonly byWall: Correlation;
-}
-
-export function compareFrameworks(
-  inputs: readonly FrameworkInput[],
-  title: string | null = null,
-): FrameworkComparison {
-  const chosen = chooseRuns(inputs.map(({ runs }) => runs));
-  return compareMeasured(
-    inputs.map((input, i) => measureFramework(input, chosen[i])),
-    title,
-  );
 }
 
 /** Frameworks measured one after the other: no two profiles need be open at a time. */

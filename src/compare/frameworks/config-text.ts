@@ -8,7 +8,7 @@ const comparisonYaml: YamlKind = {
   aliases: 0,
 };
 
-export interface Worded {
+interface Worded {
   readonly node: Node;
   readonly text: string;
 }

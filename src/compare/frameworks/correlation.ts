@@ -16,7 +16,7 @@ export interface Correlation {
 }
 
 /** Two points always lie on a line. */
-export const FEWEST_POINTS = 3;
+const FEWEST_POINTS = 3;
 /** From here on a coefficient means something by itself. */
 const ENOUGH_POINTS = 8;
 /** 8! orders are looked at in a blink, 10! are not. */

@@ -64,7 +64,7 @@ function table({ points, label }: ThroughputCorrelation, phase: string, advice: 
 
 const upper = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
-export function frameworkScatter(
+function frameworkScatter(
   { points, label }: ThroughputCorrelation,
   phase: string,
   remark: string,

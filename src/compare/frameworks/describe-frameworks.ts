@@ -5,7 +5,7 @@ import { readableCell } from '../../analyze/readable-cell.js';
 import { formatDuration, plural } from '../../base/units.js';
 import { benchMetrics } from '../../catalog/bench-metrics.js';
 import { type Phase, phases } from '../../catalog/phases.js';
-import type { Figure } from '../../run/figure.js';
+import type { Reading } from '../../run/figure.js';
 import { benchRows, type MeasureGroup, measures } from '../../run/measures.js';
 import type { Sameness } from '../../run/sameness.js';
 import { tokenParts, tokenWords } from '../../run/token-budget.js';
@@ -14,7 +14,7 @@ import { describeCorrelation } from './describe-correlation.js';
 import { printedSum, unitFor } from './equation.js';
 import { budgetOf, type Framework, phaseOf } from './framework.js';
 
-export const NOT_RECORDED = 'not recorded';
+const NOT_RECORDED = 'not recorded';
 const LISTED_FAMILIES = 8;
 
 export function describeFrameworks(comparison: FrameworkComparison): Block[] {
@@ -64,7 +64,7 @@ export const answerBlock = ({ verdict }: FrameworkComparison): StatementBlock =>
 type Row = {
   readonly label: string;
   readonly kind: TableColumn['kind'];
-  of(framework: Framework): Figure | undefined;
+  of(framework: Framework): Reading | undefined;
 };
 
 /** A row per figure, a column per framework: what was not recorded says so in its cell. */
@@ -91,7 +91,7 @@ function figureTable(
   };
 }
 
-export function figureText(figure: Figure | undefined, kind: TableColumn['kind']): string {
+function figureText(figure: Reading | undefined, kind: TableColumn['kind']): string {
   if (figure === undefined || figure.value === null) return NOT_RECORDED;
   const text = readableCell({
     header: '',
@@ -281,7 +281,7 @@ function missingBlock({ frameworks, phase }: FrameworkComparison): Block[] {
     string,
     { readonly names: Set<string>; readonly what: string; readonly hint: string }
   >();
-  const note = (name: string, figure: Figure | null | undefined) => {
+  const note = (name: string, figure: Reading | null | undefined) => {
     if (!figure || figure.value !== null) return;
     const key = `${figure.what}\n${figure.hint}`;
     const known = lacking.get(key) ?? { names: new Set<string>(), what: figure.what, hint: figure.hint };

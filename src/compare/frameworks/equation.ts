@@ -1,7 +1,8 @@
 /** Sums that add up as printed: one unit for all, and rounding shared out so that the parts give the whole. */
 import { formatCount } from '../../base/units.js';
+import { apportion } from '../../run/apportion.js';
 
-export interface Unit {
+interface TimeUnit {
   readonly name: 'ns' | 'µs' | 'ms' | 's';
   readonly ns: number;
   readonly decimals: number;
@@ -15,7 +16,7 @@ const units = [
 ] as const;
 
 /** The unit in which the smallest of these has four digits that count. */
-export function unitFor(wholes: readonly number[]): Unit {
+export function unitFor(wholes: readonly number[]): TimeUnit {
   const least = Math.min(...wholes);
   const [name, ns] = [...units].reverse().find(([, size]) => least >= size) ?? units[0];
   const size = least / ns;
@@ -25,15 +26,12 @@ export function unitFor(wholes: readonly number[]): Unit {
 /** Parts and their whole as text. Largest remainders are rounded up, so that the printed parts sum to the printed whole. */
 export function printedSum(
   parts: readonly number[],
-  unit: Unit,
+  unit: TimeUnit,
 ): { readonly parts: string[]; readonly whole: string } {
   const grain = unit.ns / 10 ** unit.decimals;
-  const exact = parts.map(ns => ns / grain);
-  const whole = Math.round(exact.reduce((sum, value) => sum + value, 0));
-  const grains = exact.map(Math.floor);
-  const left = whole - grains.reduce((sum, value) => sum + value, 0);
-  const byRemainder = exact.map((value, i) => [value - grains[i], i] as const).sort((a, b) => b[0] - a[0]);
-  for (const [, i] of byRemainder.slice(0, Math.max(0, left))) grains[i]++;
+  const exact = new Map(parts.map((ns, i) => [String(i), ns / grain]));
+  const whole = Math.round(parts.reduce((sum, ns) => sum + ns / grain, 0));
+  const grains = [...apportion(exact, whole).values()];
   const text = (count: number) => grouped((count / 10 ** unit.decimals).toFixed(unit.decimals));
   return { parts: grains.map(text), whole: text(whole) };
 }

@@ -2,7 +2,7 @@
 import type { Analyzer } from '../../analyze/analysis.js';
 import type { Phase } from '../../catalog/phases.js';
 import type { BenchRun } from '../../model/bench-run.js';
-import type { Figure, Missing } from '../../run/figure.js';
+import type { Missing, Reading } from '../../run/figure.js';
 import type { PhaseFigures } from '../../run/phase-figures.js';
 import type { ProfiledRun } from '../../run/run.js';
 import type { TokenBudget } from '../../run/token-budget.js';
@@ -24,14 +24,14 @@ export interface Framework {
   readonly run: ProfiledRun | null;
   readonly bench: BenchFacts | null;
   /** Means over the repeats, by the names of the catalogue of benchmark figures. */
-  readonly measured: Readonly<Record<string, Figure>>;
+  readonly measured: Readonly<Record<string, Reading>>;
   readonly gpus: number | null;
   /** In the order of the catalogue of phases. Empty: no profile, no GPU work or no steps in it; then `why` says which. */
   readonly phases: readonly PhaseFigures[];
   readonly why: Missing | null;
 }
 
-export interface BenchFacts {
+interface BenchFacts {
   /** Runs at the load that is compared. */
   readonly runs: readonly BenchRun[];
   /** Different loads in the files given. */

@@ -2,13 +2,13 @@
 import { csvCell } from '../../base/csv-cell.js';
 import { benchMetrics } from '../../catalog/bench-metrics.js';
 import type { BenchRun } from '../../model/bench-run.js';
-import type { Figure } from '../../run/figure.js';
+import type { Reading } from '../../run/figure.js';
 import { benchRows, measures } from '../../run/measures.js';
 import type { ProfiledRun } from '../../run/run.js';
-import { profilerNames } from '../../run/traits.js';
+import { profilerName } from '../../run/trait-values.js';
 import type { FrameworkComparison } from './compare-frameworks.js';
 
-export const FRAMEWORKS_SCHEMA = 'stepscope-frameworks/1';
+const FRAMEWORKS_SCHEMA = 'stepscope-frameworks/1';
 
 export function frameworksDocument(comparison: FrameworkComparison): unknown {
   return {
@@ -28,7 +28,7 @@ function captureOf({ files, facts, profile: { capture } }: ProfiledRun) {
   const { profilerVersion, gpu, gpus, driver, graphs, engine, stepsFoundBy, model } = facts;
   return {
     files,
-    profiler: [profilerNames[facts.profiler], profilerVersion].filter(Boolean).join(' '),
+    profiler: [profilerName(facts.profiler), profilerVersion].filter(Boolean).join(' '),
     gpu,
     gpusWithWork: gpus,
     driver,
@@ -66,7 +66,7 @@ const units: Readonly<Record<string, string>> = {
 /** A line per framework, phase and figure. An empty value was not recorded; the last two columns say what and how. */
 export function frameworksCsv({ frameworks }: FrameworkComparison): string {
   const lines = [['framework', 'source', 'phase', 'figure', 'unit', 'value', 'notRecorded', 'howToRecord']];
-  const add = (name: string, source: string, phase: string, id: string, kind: string, figure: Figure) =>
+  const add = (name: string, source: string, phase: string, id: string, kind: string, figure: Reading) =>
     lines.push([
       name,
       source,

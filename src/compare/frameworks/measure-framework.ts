@@ -3,7 +3,7 @@ import { UserError } from '../../base/user-error.js';
 import { benchMetrics } from '../../catalog/bench-metrics.js';
 import type { BenchRun } from '../../model/bench-run.js';
 import { profileRun } from '../../run/collect.js';
-import { type Figure, measured, missing } from '../../run/figure.js';
+import { measured, missing, type Reading } from '../../run/figure.js';
 import { benchRows } from '../../run/measures.js';
 import { collectPhases } from '../../run/phase-figures.js';
 import type { ProfiledRun } from '../../run/run.js';
@@ -45,7 +45,7 @@ function measure(input: FrameworkInput, chosen: ChosenRuns): Framework {
   };
 }
 
-function benchFigure(id: string, runs: readonly BenchRun[]): Figure {
+function benchFigure(id: string, runs: readonly BenchRun[]): Reading {
   const { of, header } = benchMetrics.find(metric => metric.id === id)!;
   if (runs.length === 0)
     return missing('a benchmark', 'run one at the load of the profile and list its result under benchmarks:');

@@ -17,7 +17,7 @@ export interface ConfiguredFramework extends FrameworkOptions {
 }
 
 /** May stand at the top, for all frameworks, or with one. */
-export interface FrameworkOptions {
+interface FrameworkOptions {
   readonly phase?: Phase;
   /** `A-B`, lists are fine. */
   readonly iterations?: string;

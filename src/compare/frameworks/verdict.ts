@@ -26,12 +26,12 @@ export interface FrameworksVerdict {
   readonly lines: readonly string[];
 }
 
-export interface Ranked {
+interface Ranked {
   readonly name: string;
   readonly value: number;
 }
 
-export interface SpeedRanking {
+interface SpeedRanking {
   /** Of the catalogue of benchmark figures; per GPU where their number differs. */
   readonly measure: string;
   readonly perGpu: boolean;
@@ -43,7 +43,7 @@ export interface SpeedRanking {
 }
 
 /** From the fastest to the slowest profiled, per token: the terms sum to the change. */
-export interface Why {
+interface Why {
   readonly from: string;
   readonly to: string;
   readonly changeNs: number;

@@ -3,7 +3,10 @@
  * the parts of the model in captured graphs. Format: docs/agent-format.md. Steps become ranges named as the agent's markers are, so that everything downstream
  * sees what it would have seen had the capture recorded them.
  */
+
+import { isJsonObject, type JsonObject } from '../../base/json/json-object.js';
 import { UserError } from '../../base/user-error.js';
+import { fileFormats } from '../../catalog/file-formats.js';
 import { GC_WATCHED } from '../../catalog/host-activities.js';
 import { ProfileBuilder } from '../../model/builder.js';
 import type { Profile } from '../../model/profile.js';
@@ -11,15 +14,14 @@ import { RangeKind } from '../../model/schema.js';
 import type { Importer } from '../importer.js';
 import type { ProfileFile } from '../profile-file.js';
 import { addGraphParts } from './graph-parts.js';
-import { count, type Fields, isFields } from './sidecar-fields.js';
+import { countIn } from './sidecar-fields.js';
 
 /** The agent keeps at most 50,000 iterations and 20,000 collections. */
 const MAX_BYTES = 64 * 1024 * 1024;
 const HEAD = /^\s*\{\s*"stepscopeAgent"\s*:\s*\d+\s*[,}]/;
 
 export const agentSidecar: Importer = {
-  id: 'agent-sidecar',
-  label: 'steps written by the Stepscope agent',
+  ...fileFormats.agentSidecar,
   recognizes: head => HEAD.test(new TextDecoder('latin1').decode(head.subarray(0, 200))),
   import: async (file, { tables }) => {
     const document = parse(await textOf(file), file.name);
@@ -42,10 +44,10 @@ async function textOf(file: ProfileFile): Promise<string> {
   return Buffer.concat(parts).toString('utf8');
 }
 
-function parse(text: string, name: string): Fields {
+function parse(text: string, name: string): JsonObject {
   try {
     const document: unknown = JSON.parse(text);
-    if (isFields(document) && document.stepscopeAgent === 1 && Array.isArray(document.iterations))
+    if (isJsonObject(document) && document.stepscopeAgent === 1 && Array.isArray(document.iterations))
       return document;
   } catch {
     throw damaged(name, 'It is cut off or changed.');
@@ -60,14 +62,14 @@ const damaged = (name: string, why: string) =>
     'Copy it again, or leave it out: captures are read without it.',
   );
 
-function toProfile(document: Fields, file: ProfileFile): Profile {
+function toProfile(document: JsonObject, file: ProfileFile): Profile {
   const builder = new ProfileBuilder();
   builder.clock = 'utc';
   builder.originNs = bigintOf(document.originNs, file.name);
-  const process = builder.process('', count(document.pid));
+  const process = builder.process('', countIn(document.pid));
   const ranges: { start: number; end: number; thread: number; name: number }[] = [];
-  const add = (row: unknown, name: (row: Fields) => string) => {
-    if (!isFields(row)) return;
+  const add = (row: unknown, name: (row: JsonObject) => string) => {
+    if (!isJsonObject(row)) return;
     const start = Number(row.startNs);
     const duration = Number(row.durationNs);
     if (!(Number.isFinite(start) && duration >= 0)) {
@@ -77,15 +79,15 @@ function toProfile(document: Fields, file: ProfileFile): Profile {
     ranges.push({
       start,
       end: start + duration,
-      thread: builder.thread(process, count(row.thread)),
+      thread: builder.thread(process, countIn(row.thread)),
       name: builder.strings.intern(name(row)),
     });
   };
   for (const row of document.iterations as unknown[]) add(row, markerOf);
   if (Array.isArray(document.gcPauses))
-    for (const row of document.gcPauses) add(row, pause => `stepscope.gc gen${count(pause.generation)}`);
+    for (const row of document.gcPauses) add(row, pause => `stepscope.gc gen${countIn(pause.generation)}`);
   addGraphParts(builder, process, document, file.name);
-  const left = count(document.iterationsLeftOut);
+  const left = countIn(document.iterationsLeftOut);
   if (left > 0)
     builder.notes.add('agent-left-out', 'loss', 'steps the agent no longer wrote down', file.name, left);
   const column = (key: 'start' | 'end' | 'thread' | 'name') => ranges.map(range => range[key]);
@@ -100,8 +102,8 @@ function toProfile(document: Fields, file: ProfileFile): Profile {
     },
     ranges.length,
   );
-  const worldSize = count(document.worldSize);
-  const rank = count(document.rank);
+  const worldSize = countIn(document.worldSize);
+  const rank = countIn(document.rank);
   return builder.build({
     profiler: 'agent',
     profilerVersion: '',
@@ -123,7 +125,7 @@ function bigintOf(value: unknown, name: string): bigint {
 }
 
 function versionsOf(value: unknown): Record<string, string> {
-  if (!isFields(value)) return {};
+  if (!isJsonObject(value)) return {};
   return Object.fromEntries(
     Object.entries(value)
       .filter((entry): entry is [string, string] => typeof entry[1] === 'string')
@@ -132,9 +134,9 @@ function versionsOf(value: unknown): Record<string, string> {
 }
 
 /** As src/catalog/engine-markers.ts reads it. */
-function markerOf(row: Fields): string {
-  const context = `ctx=${count(row.contextRequests)}/${count(row.contextTokens)}`;
-  const generation = `gen=${count(row.generationRequests)}/${count(row.generationTokens)}`;
-  const kv = row.generationKvTokens === undefined ? '' : ` kv=${count(row.generationKvTokens)}`;
-  return `stepscope.step ${count(row.iteration)} ${context} ${generation}${kv}`;
+function markerOf(row: JsonObject): string {
+  const context = `ctx=${countIn(row.contextRequests)}/${countIn(row.contextTokens)}`;
+  const generation = `gen=${countIn(row.generationRequests)}/${countIn(row.generationTokens)}`;
+  const kv = row.generationKvTokens === undefined ? '' : ` kv=${countIn(row.generationKvTokens)}`;
+  return `stepscope.step ${countIn(row.iteration)} ${context} ${generation}${kv}`;
 }

@@ -1,7 +1,9 @@
 /** The sidecar's `graphs`: which nodes of a captured graph belong to which part of the model. */
+
+import { isJsonObject, type JsonObject } from '../../base/json/json-object.js';
 import type { ProfileBuilder } from '../../model/builder.js';
 import type { ProcessRow } from '../../model/profile.js';
-import { count, type Fields, isFields } from './sidecar-fields.js';
+import { countIn } from './sidecar-fields.js';
 
 /** Graphs of models have thousands of nodes; more than this is no count of the agent's. */
 const MOST_NODES = 1 << 22;
@@ -24,13 +26,13 @@ interface PartRow {
 export function addGraphParts(
   builder: ProfileBuilder,
   process: ProcessRow,
-  document: Fields,
+  document: JsonObject,
   file: string,
 ): void {
-  const graphs = Array.isArray(document.graphs) ? document.graphs.filter(isFields) : [];
+  const graphs = Array.isArray(document.graphs) ? document.graphs.filter(isJsonObject) : [];
   const rows = graphs.flatMap((graph, captured) => partsOf(builder, process, graph, captured, file));
   rows.sort((a, b) => a.start - b.start || a.captured - b.captured);
-  const left = count(document.graphsLeftOut);
+  const left = countIn(document.graphsLeftOut);
   if (left > 0)
     builder.notes.add('agent-graphs-left-out', 'loss', 'graphs the agent no longer wrote down', file, left);
   if (rows.length === 0) return;
@@ -59,11 +61,11 @@ export function addGraphParts(
 function partsOf(
   builder: ProfileBuilder,
   process: ProcessRow,
-  graph: Fields,
+  graph: JsonObject,
   captured: number,
   file: string,
 ): PartRow[] {
-  const [nodes, kernels] = [count(graph.nodes), count(graph.kernels)];
+  const [nodes, kernels] = [countIn(graph.nodes), countIn(graph.kernels)];
   const start = Number(graph.startNs);
   const duration = Number(graph.durationNs);
   const refuse = () =>
@@ -80,15 +82,15 @@ function partsOf(
   const ofGraph = {
     start,
     end: start + duration,
-    thread: builder.thread(process, count(graph.thread)),
+    thread: builder.thread(process, countIn(graph.thread)),
     captured,
     nodes,
     kernels,
     isChain: graph.isChain === true ? 1 : 0,
   };
-  return graph.parts.filter(isFields).flatMap((part): PartRow[] => {
-    const [firstNode, endNode] = [count(part.firstNode), count(part.endNode)];
-    const [firstKernel, endKernel] = [count(part.firstKernel), count(part.endKernel)];
+  return graph.parts.filter(isJsonObject).flatMap((part): PartRow[] => {
+    const [firstNode, endNode] = [countIn(part.firstNode), countIn(part.endNode)];
+    const [firstKernel, endKernel] = [countIn(part.firstKernel), countIn(part.endKernel)];
     if (
       typeof part.name !== 'string' ||
       !(firstNode < endNode && endNode <= nodes && firstKernel <= endKernel && endKernel <= kernels)

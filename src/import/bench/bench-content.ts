@@ -2,12 +2,12 @@
  * The content of a benchmark file, seen three ways: JSON documents (one, or one per line, NaN and Infinity allowed),
  * dicts as Python prints them, one per line, or text. It is parsed once, for all importers.
  */
+
+import { isJsonObject, type JsonObject } from '../../base/json/json-object.js';
 import { parsePythonLiteral } from '../../base/python-literal.js';
 import { type LogLine, logLines } from './log-lines.js';
 
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-export interface BenchDocument {
+interface BenchDocument {
   readonly value: unknown;
   /** Line it stands on, or 1 for one that fills the file. */
   readonly line: number;
@@ -46,7 +46,7 @@ export class BenchContent {
   /** The documents that are objects. */
   get objects(): readonly { readonly value: JsonObject; readonly line: number }[] {
     return this.documents.filter((document): document is { value: JsonObject; line: number } =>
-      isObject(document.value),
+      isJsonObject(document.value),
     );
   }
 
@@ -54,9 +54,6 @@ export class BenchContent {
     return logLines(this.text);
   }
 }
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const beginsLikeDocument = (text: string) =>
   /^\s*(?:\{\s*(?:["'}]|$)|\[\s*(?:\{|$))/.test(text.slice(0, 1000));
@@ -81,7 +78,7 @@ function lineDocuments(text: string): { documents: BenchDocument[]; others: numb
     from = to + 1;
     if (trimmed === '') continue;
     const value = trimmed[0] === '{' && trimmed.endsWith('}') ? parsed(trimmed) : undefined;
-    if (isObject(value)) documents.push({ value, line });
+    if (isJsonObject(value)) documents.push({ value, line });
     else others++;
   }
   return { documents, others };

@@ -7,8 +7,9 @@
  * elsewhere. Gaps between pieces of an answer are AIPerf's `inter_chunk_latency`. The `adj_` percentiles (failed
  * requests counted as endless) are not taken.
  */
+
+import { isJsonObject, type JsonObject } from '../../base/json/json-object.js';
 import type { LatencyName } from '../../model/bench-run.js';
-import { isObject, type JsonObject } from './bench-content.js';
 import type { BenchImporter } from './bench-importer.js';
 import { at, has, listAt } from './json-fields.js';
 import { type LatencyStat, RunDraft } from './run-draft.js';
@@ -16,7 +17,7 @@ import { type LatencyStat, RunDraft } from './run-draft.js';
 const isExport = (value: JsonObject) =>
   ['request_throughput', 'request_latency', 'output_token_throughput'].some(
     name =>
-      isObject(at(value, name)) &&
+      isJsonObject(at(value, name)) &&
       (has(value, 'input_config') || typeof at(value, name, 'unit') === 'string'),
   );
 
@@ -117,7 +118,7 @@ function unitOf(draft: RunDraft, value: JsonObject, name: string): number {
 
 function distribution(draft: RunDraft, value: JsonObject, name: string, latency: LatencyName): void {
   const stats = at(value, name);
-  if (!isObject(stats)) return;
+  if (!isJsonObject(stats)) return;
   const power = unitOf(draft, value, name);
   for (const [key, figure] of Object.entries(stats)) {
     const stat = statOf(key);

@@ -45,7 +45,7 @@ export function benchImporterFor(content: BenchContent): BenchImporter {
       'Give the results of each format in a file of their own.',
     );
   }
-  if (content.kind === 'damaged') throw damaged(content.file);
+  if (content.kind === 'damaged') throw damagedBench(content.file);
   throw new UserError(
     'not-a-profile',
     `${content.file} holds no benchmark result that Stepscope knows.`,
@@ -53,7 +53,7 @@ export function benchImporterFor(content: BenchContent): BenchImporter {
   );
 }
 
-export const damaged = (file: string) =>
+export const damagedBench = (file: string) =>
   new UserError(
     'damaged',
     `${file} begins like a benchmark result, but is cut off or damaged.`,

@@ -1,11 +1,11 @@
 /** Reading objects of strangers: a field that is missing or of another type is undefined, never a guess. */
-import { isObject, type JsonObject } from './bench-content.js';
+import { isJsonObject, type JsonObject } from '../../base/json/json-object.js';
 
 /** `at(report, 'engine', 'version')` */
 export function at(value: unknown, ...path: readonly string[]): unknown {
   let current = value;
   for (const name of path) {
-    if (!isObject(current) || !Object.hasOwn(current, name)) return undefined;
+    if (!isJsonObject(current) || !Object.hasOwn(current, name)) return undefined;
     current = current[name];
   }
   return current;

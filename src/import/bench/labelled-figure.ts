@@ -2,7 +2,7 @@
 import type { NoteCounter } from '../../base/notes.js';
 import type { LogLine } from './log-lines.js';
 
-export interface Labelled {
+interface Labelled {
   readonly label: string;
   /** What follows the colon, trimmed. */
   readonly value: string;
@@ -28,7 +28,7 @@ const NOTHING = /^(?:None|N\/A|not set|null|trace|-?)$/i;
  * The number a value begins with. `decimals` is how many the tool always prints: at the end of a cut file a number
  * with fewer is a piece of one, and is not taken.
  */
-export function figureOf(
+export function labelledFigure(
   value: string,
   line: LogLine,
   notes: NoteCounter,

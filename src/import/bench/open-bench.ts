@@ -4,10 +4,10 @@ import { UserError } from '../../base/user-error.js';
 import type { BenchRun } from '../../model/bench-run.js';
 import { CutOffError, ProfileFile } from '../profile-file.js';
 import { BenchContent } from './bench-content.js';
-import { benchImporterFor, damaged } from './index.js';
+import { benchImporterFor, damagedBench } from './index.js';
 
 /** A million iteration lines; texts twice as large would not fit a string. */
-export const MOST_BYTES = 192 * 1024 * 1024;
+const MOST_BYTES = 192 * 1024 * 1024;
 
 export async function openBenchRuns(paths: readonly string[]): Promise<BenchRun[]> {
   const runs: BenchRun[] = [];
@@ -28,7 +28,7 @@ async function openBenchFile(path: string): Promise<BenchRun[]> {
 export function readBenchText(name: string, text: string): BenchRun[] {
   const content = new BenchContent(name, text);
   const runs = benchImporterFor(content).read(content);
-  if (runs.length === 0) throw damaged(name);
+  if (runs.length === 0) throw damagedBench(name);
   return runs;
 }
 

@@ -6,10 +6,12 @@
  * They descend from one script and share most names. Two quirks: `request_goodput:` has a colon in its name in two of
  * them, and latencies of runs without streaming are written as 0, which RunDraft drops.
  */
+
+import { isJsonObject, type JsonObject } from '../../base/json/json-object.js';
+import { engineNamed } from '../../catalog/engines.js';
 import type { BenchRun, LatencyName } from '../../model/bench-run.js';
-import { type BenchContent, isObject, type JsonObject } from './bench-content.js';
+import type { BenchContent } from './bench-content.js';
 import type { BenchImporter } from './bench-importer.js';
-import { engineNamed } from './engine-names.js';
 import { at, has, listAt, numberAt } from './json-fields.js';
 import { type LatencyStat, MS, RunDraft, SECONDS } from './run-draft.js';
 import { requestRows } from './serving-requests.js';
@@ -17,7 +19,7 @@ import { requestRows } from './serving-requests.js';
 type Dialect = 'vllm' | 'trtllm' | 'sglang';
 
 function dialectOf(value: unknown): Dialect | undefined {
-  if (!isObject(value) || numberAt(value, 'request_throughput') === undefined) return undefined;
+  if (!isJsonObject(value) || numberAt(value, 'request_throughput') === undefined) return undefined;
   if (!has(value, 'completed', 'duration')) return undefined;
   if (has(value, 'mean_e2e_latency_ms') || has(value, 'total_output_tokens_retokenized')) return 'sglang';
   if (has(value, 'user_throughput') || has(value, 'avg_decoded_tokens_per_iter')) return 'trtllm';

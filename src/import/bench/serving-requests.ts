@@ -1,7 +1,7 @@
 /** The lists of a detailed serving result (`--save-detailed`, `--output-details`): one entry per request, in seconds. */
 import { shiftDecimal } from '../../base/decimal-shift.js';
+import type { JsonObject } from '../../base/json/json-object.js';
 import type { BenchRequest } from '../../model/bench-run.js';
-import type { JsonObject } from './bench-content.js';
 import { listAt } from './json-fields.js';
 import { withoutAbsent } from './trtllm-iteration.js';
 

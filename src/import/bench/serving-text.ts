@@ -4,10 +4,11 @@
  * ` Offline Throughput Benchmark Result ` (python/sglang/bench_offline_throughput.py). Labels are padded to 40, floats
  * have two decimals. What the client said before the block (its arguments, rate and concurrency) belongs to it.
  */
+
+import { engineNamed } from '../../catalog/engines.js';
 import type { BenchRun, LatencyName } from '../../model/bench-run.js';
 import type { BenchImporter } from './bench-importer.js';
-import { engineNamed } from './engine-names.js';
-import { figureOf, labelFinder } from './labelled-figure.js';
+import { labelFinder, labelledFigure } from './labelled-figure.js';
 import type { LogLine } from './log-lines.js';
 import { type LatencyStat, MS, type NumberName, RunDraft, SECONDS } from './run-draft.js';
 import { textMarks } from './text-marks.js';
@@ -121,7 +122,7 @@ class ServingReader {
 
   private figure(name: NumberName, value: string, line: LogLine, power: number): void {
     const known = this.draft.notes.size;
-    const number = figureOf(value, line, this.draft.notes, DECIMALS);
+    const number = labelledFigure(value, line, this.draft.notes, DECIMALS);
     const isUnreadable = this.draft.notes.size > known;
     if (number !== undefined || isUnreadable) this.draft.once(name, number, power, line.text);
   }

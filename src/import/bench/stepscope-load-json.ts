@@ -2,16 +2,18 @@
  * `stepscope load -o FILE`: one document, a run per level (src/load/load-document.ts, docs/schemas/load.schema.json).
  * Figures are in base units already and come back as they were written.
  */
+
+import { isJsonObject, type JsonObject } from '../../base/json/json-object.js';
 import type { NoteSeverity } from '../../base/notes.js';
 import { type BenchRequest, type BenchRun, latencyNames } from '../../model/bench-run.js';
-import { type BenchContent, isObject, type JsonObject } from './bench-content.js';
+import type { BenchContent } from './bench-content.js';
 import type { BenchImporter } from './bench-importer.js';
 import { at, listAt, numberAt } from './json-fields.js';
 import { type NumberName, RunDraft } from './run-draft.js';
 import { withoutAbsent } from './trtllm-iteration.js';
 
 const isLoad = (value: unknown): value is JsonObject =>
-  isObject(value) && /^stepscope-load\/1$/.test(String(at(value, 'schema')));
+  isJsonObject(value) && /^stepscope-load\/1$/.test(String(at(value, 'schema')));
 
 export const stepscopeLoadJson: BenchImporter = {
   id: 'stepscope-load-json',
@@ -22,7 +24,7 @@ export const stepscopeLoadJson: BenchImporter = {
       .filter(({ value }) => isLoad(value))
       .flatMap(({ value }) =>
         listAt(value, 'levels')
-          .filter(isObject)
+          .filter(isJsonObject)
           .map(level => readLevel(content, value, level)),
       ),
 };
@@ -61,10 +63,10 @@ function readLevel(content: BenchContent, document: JsonObject, level: JsonObjec
     for (const stat of ['mean', 'stddev', 'min', 'max'] as const)
       draft.number(`latency.${name}.${stat}`, at(distribution, `${stat}Ns`));
     const percentiles = at(distribution, 'percentilesNs');
-    for (const [percent, value] of isObject(percentiles) ? Object.entries(percentiles) : [])
+    for (const [percent, value] of isJsonObject(percentiles) ? Object.entries(percentiles) : [])
       if (/^\d{1,2}(\.\d{1,3})?$/.test(percent)) draft.number(`latency.${name}.p${Number(percent)}`, value);
   }
-  for (const row of listAt(level, 'requests')) if (isObject(row)) draft.requests.push(request(row));
+  for (const row of listAt(level, 'requests')) if (isJsonObject(row)) draft.requests.push(request(row));
   for (const note of listAt(level, 'notes')) addNote(draft, note);
   if (at(level, 'interrupted') === true)
     draft.notes.add('interrupted', 'warning', 'the level was ended before its time');

@@ -1,7 +1,7 @@
 /** Which tool's text a log holds. One answer per file, so that exactly one importer takes it. */
 import type { BenchContent } from './bench-content.js';
 
-export type TextMark = 'serving' | 'trtllm' | 'one-batch' | 'none';
+type TextMark = 'serving' | 'trtllm' | 'one-batch' | 'none';
 
 /**
  * A client's result comes before the lines of the server it ran against, which may be in the same log. The marks are

@@ -4,15 +4,18 @@
  * cpp/tensorrt_llm/executor/jsonSerialization.cpp and tensorrt_llm/executor/base_worker.py; all are optional.
  */
 import { shiftDecimal } from '../../base/decimal-shift.js';
+import { isJsonObject, type JsonObject } from '../../base/json/json-object.js';
 import type { BenchIteration } from '../../model/bench-run.js';
-import { type BenchContent, isObject, type JsonObject } from './bench-content.js';
+import type { BenchContent } from './bench-content.js';
 import type { BenchImporter } from './bench-importer.js';
 import { at, has, numberAt } from './json-fields.js';
 import { RunDraft } from './run-draft.js';
 import { withoutAbsent } from './trtllm-iteration.js';
 
 const isStats = (value: unknown): value is JsonObject =>
-  isObject(value) && has(value, 'iter') && (has(value, 'iterLatencyMS') || has(value, 'numActiveRequests'));
+  isJsonObject(value) &&
+  has(value, 'iter') &&
+  (has(value, 'iterLatencyMS') || has(value, 'numActiveRequests'));
 
 export const trtllmIterationLog: BenchImporter = {
   id: 'trtllm-iteration-log',

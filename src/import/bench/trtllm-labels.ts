@@ -7,7 +7,7 @@
  */
 import { MS, type NumberName, SECONDS, type TextName } from './run-draft.js';
 
-export interface ReportFigure {
+interface ReportFigure {
   readonly name: NumberName;
   readonly power?: number;
   /** A report may begin with this line, where only a piece of it was kept. */

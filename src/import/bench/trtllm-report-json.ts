@@ -3,8 +3,9 @@
  * `get_statistics_dict` in tensorrt_llm/bench/dataclasses/reporting.py. `issue_rate` is not taken (it is no rate), nor
  * `kv_cache_percentage` (a share in some versions, a percentage in others).
  */
+
+import { isJsonObject } from '../../base/json/json-object.js';
 import type { LatencyName } from '../../model/bench-run.js';
-import { isObject } from './bench-content.js';
 import type { BenchImporter } from './bench-importer.js';
 import { at, has } from './json-fields.js';
 import { MS, RunDraft } from './run-draft.js';
@@ -26,7 +27,7 @@ export const trtllmReportJson: BenchImporter = {
     content.objects.some(({ value }) => has(value, 'engine', 'performance', 'request_info')),
   read: content =>
     content.objects
-      .filter(({ value }) => isObject(at(value, 'performance')))
+      .filter(({ value }) => isJsonObject(at(value, 'performance')))
       .map(({ value, line }) => {
         const draft = new RunDraft('trtllm-bench').text('framework', 'TensorRT-LLM');
         draft.line = line;

@@ -4,7 +4,7 @@
  */
 import { shiftDecimal } from '../../base/decimal-shift.js';
 import { NoteCounter } from '../../base/notes.js';
-import { figureOf, labelFinder } from './labelled-figure.js';
+import { labelFinder, labelledFigure } from './labelled-figure.js';
 import type { LogLine } from './log-lines.js';
 import { MS, type NumberName, RunDraft } from './run-draft.js';
 import {
@@ -78,7 +78,7 @@ export class TrtllmReportReader {
     // Before there was a fixed number of decimals, all digits were printed.
     const decimals = this.block === 'STATISTICS' ? undefined : REPORT_DECIMALS;
     const unreadable = new NoteCounter();
-    const number = figureOf(value, line, unreadable, decimals);
+    const number = labelledFigure(value, line, unreadable, decimals);
     if (number === undefined && unreadable.size === 0) return;
     const isSame = number !== undefined && this.draft.get(name) === shiftDecimal(number, power);
     const isNextReport = begins && this.draft.wasPrinted(name) && !isSame;

@@ -4,15 +4,17 @@
  * computed from its rows by the tool's own rule: the percentile q of n is the one at place ⌊n·q⌋, not interpolated.
  * Without streaming the time of the first token is −1 or missing; TTFT and TPOT are then not measured.
  */
+
+import { isJsonObject, type JsonObject } from '../../base/json/json-object.js';
 import type { BenchRequest, LatencyName } from '../../model/bench-run.js';
-import { type BenchContent, isObject, type JsonObject } from './bench-content.js';
+import type { BenchContent } from './bench-content.js';
 import type { BenchImporter } from './bench-importer.js';
 import { has, numberAt } from './json-fields.js';
 import { RunDraft } from './run-draft.js';
 import { withoutAbsent } from './trtllm-iteration.js';
 
 const isRequest = (value: unknown): value is JsonObject =>
-  isObject(value) && has(value, 'start_timestamp', 'end_timestamp', 'num_input_tokens');
+  isJsonObject(value) && has(value, 'start_timestamp', 'end_timestamp', 'num_input_tokens');
 
 const rowsOf = ({ documents: [first] }: BenchContent): readonly unknown[] =>
   Array.isArray(first?.value) ? first.value : [];

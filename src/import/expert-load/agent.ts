@@ -3,16 +3,17 @@
  * they are many, in a NumPy file [iteration, layer, expert] beside it. One file per rank; ranks are added up.
  */
 import * as path from 'node:path';
+import { isJsonObject, type JsonObject } from '../../base/json/json-object.js';
 import { NoteCounter } from '../../base/notes.js';
 import type { ExpertLoads, LoadStep } from '../../model/expert-load.js';
 import { checkShape, flattenCounts } from './check-counts.js';
-import { isObject, type JsonObject, wholeAt } from './json-value.js';
+import { wholeAt } from './json-value.js';
 import { damaged, LoadContent, refused } from './load-content.js';
 import type { LoadImporter } from './load-importer.js';
 import { npyCounts } from './npy.js';
 import { heldSteps } from './one-step.js';
 
-export const AGENT_KEY = '"stepscopeExpertLoad"';
+const AGENT_KEY = '"stepscopeExpertLoad"';
 
 export const agent: LoadImporter = {
   id: 'stepscope-agent',
@@ -20,7 +21,7 @@ export const agent: LoadImporter = {
   recognizes: ({ headText }) => /^\s*\{/.test(headText) && headText.includes(AGENT_KEY),
   async open(content) {
     const head = await content.json();
-    if (!isObject(head) || head.stepscopeExpertLoad !== 1)
+    if (!isJsonObject(head) || head.stepscopeExpertLoad !== 1)
       throw refused(content.name, 'a version of the agent’s file that is not known', 'Update Stepscope.');
     const { layers, numbers, experts, topK } = shapeOf(content.name, head);
     const iterations = Array.isArray(head.iterations) ? head.iterations : [];

@@ -20,7 +20,7 @@ interface Columns {
   readonly hasHeader: boolean;
 }
 
-export const csv: LoadImporter = {
+export const csvLoads: LoadImporter = {
   id: 'csv',
   label: 'CSV with a row per layer, or per layer and expert',
   recognizes({ headText }) {
@@ -129,7 +129,7 @@ function loads(
   const place = new Map(layers.map((layer, i) => [layer, i]));
   return {
     kind: 'counts',
-    source: { file: content.name, format: csv.id },
+    source: { file: content.name, format: csvLoads.id },
     shape: { layers, experts, iterations },
     notes: new NoteCounter(),
     async *steps(): AsyncGenerator<LoadStep> {

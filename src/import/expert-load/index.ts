@@ -1,7 +1,7 @@
 /** The registry of formats of expert loads: one line per format. */
 import { agent } from './agent.js';
 import { balanceLog } from './balance-log.js';
-import { csv } from './csv.js';
+import { csvLoads } from './csv.js';
 import { jsonCounts } from './json-counts.js';
 import type { LoadContent } from './load-content.js';
 import type { LoadImporter } from './load-importer.js';
@@ -13,7 +13,7 @@ import { trtllmStatistic } from './trtllm-statistic.js';
 export const loadImporters: readonly LoadImporter[] = [
   npy,
   jsonCounts,
-  csv,
+  csvLoads,
   trtllmStatistic,
   trtllmCalibration,
   sglangPt,

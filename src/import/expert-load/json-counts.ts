@@ -3,9 +3,9 @@
  * gives, and what its --init-expert-location takes), or chosen experts as `topk_ids` or `token_selected_experts`.
  */
 
+import { isJsonObject } from '../../base/json/json-object.js';
 import { checkShape, flattenCounts } from './check-counts.js';
 import { chooseMeaning } from './counts-or-ids.js';
-import { isObject } from './json-value.js';
 import { type LoadContent, refused } from './load-content.js';
 import type { LoadImporter, LoadOptions } from './load-importer.js';
 import { heldSteps, oneStep } from './one-step.js';
@@ -26,10 +26,10 @@ export const jsonCounts: LoadImporter = {
   },
   async open(content, options) {
     const document = await content.json();
-    const key = isObject(document)
+    const key = isJsonObject(document)
       ? [...COUNT_KEYS, ...ID_KEYS].find(name => Object.hasOwn(document, name))
       : undefined;
-    const value = isObject(document) && key !== undefined ? document[key] : document;
+    const value = isJsonObject(document) && key !== undefined ? document[key] : document;
     const shape = shapeOf(value);
     if (!Array.isArray(value) || (shape.length !== 2 && shape.length !== 3)) throw noLists(content.name);
     const asked = options.as ?? (key === undefined ? undefined : ID_KEYS.includes(key) ? 'ids' : 'counts');

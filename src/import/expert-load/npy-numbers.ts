@@ -1,7 +1,7 @@
 /** Numbers of a NumPy file as float64. Returns the index of the first that is no count, or -1. */
 import { isCount } from './check-counts.js';
 
-export type Decode = (bytes: Uint8Array, count: number, into: Float64Array) => number;
+type Decode = (bytes: Uint8Array, count: number, into: Float64Array) => number;
 
 /** `bytes` begins where a number may begin: at a multiple of 8. */
 export function decoderOf(type: string): Decode {

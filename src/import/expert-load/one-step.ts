@@ -3,7 +3,7 @@ import { NoteCounter } from '../../base/notes.js';
 import type { ExpertLoads, LoadPhase, LoadShape } from '../../model/expert-load.js';
 import type { LoadContent } from './load-content.js';
 
-export interface HeldStep {
+interface HeldStep {
   readonly iteration: number;
   readonly phase?: LoadPhase;
   readonly counts: Float64Array;

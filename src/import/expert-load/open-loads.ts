@@ -6,7 +6,7 @@ import { joinLoads } from './join-loads.js';
 import { LoadContent } from './load-content.js';
 import type { LoadOptions } from './load-importer.js';
 
-export interface OpenedLoads {
+interface OpenedLoads {
   /** Of several files one: ranks added up, parts of a run one after the other. */
   readonly loads?: LoadFile;
   /** Paths no importer of loads knows. */

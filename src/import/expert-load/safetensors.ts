@@ -1,6 +1,6 @@
 /** The header of a safetensors file (github.com/huggingface/safetensors): where each tensor lies. Nothing is trusted. */
 import type { ByteSource } from '../../base/byte-source.js';
-import { isObject } from './json-value.js';
+import { isJsonObject } from '../../base/json/json-object.js';
 import { damaged } from './load-content.js';
 
 export interface Tensor {
@@ -41,7 +41,7 @@ export function readSafetensors(name: string, source: ByteSource): Map<string, T
   } catch {
     throw damaged(name, 'its header is no JSON');
   }
-  if (!isObject(header)) throw damaged(name, 'its header names no tensors');
+  if (!isJsonObject(header)) throw damaged(name, 'its header names no tensors');
   const tensors = new Map<string, Tensor>();
   for (const [key, value] of Object.entries(header)) {
     if (key !== '__metadata__') tensors.set(key, tensorOf(name, key, value, 8 + length, source.size));
@@ -51,7 +51,11 @@ export function readSafetensors(name: string, source: ByteSource): Map<string, T
 
 function tensorOf(name: string, key: string, value: unknown, base: number, size: number): Tensor {
   const whole = (n: unknown): n is number => typeof n === 'number' && Number.isSafeInteger(n) && n >= 0;
-  const { dtype, shape, data_offsets: offsets } = isObject(value) ? value : ({} as Record<string, unknown>);
+  const {
+    dtype,
+    shape,
+    data_offsets: offsets,
+  } = isJsonObject(value) ? value : ({} as Record<string, unknown>);
   const isSound =
     typeof dtype === 'string' &&
     Array.isArray(shape) &&

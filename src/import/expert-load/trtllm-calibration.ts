@@ -4,10 +4,11 @@
  * gave experts several; then balance is of slots, which is what the GPUs saw.
  */
 import { inflateSync } from 'node:zlib';
+import { isJsonObject } from '../../base/json/json-object.js';
 import { NoteCounter } from '../../base/notes.js';
 import type { LoadStep } from '../../model/expert-load.js';
 import { checkShape } from './check-counts.js';
-import { isObject, wholeAt } from './json-value.js';
+import { wholeAt } from './json-value.js';
 import { damaged, type LoadContent, refused } from './load-content.js';
 import type { LoadImporter } from './load-importer.js';
 
@@ -30,7 +31,7 @@ export const trtllmCalibration: LoadImporter = {
   recognizes: ({ headText }) => /^\s*\{/.test(headText) && /"all_ranks_records"\s*:/.test(headText),
   async open(content) {
     const document = await content.json();
-    const ranks = isObject(document) ? document.all_ranks_records : undefined;
+    const ranks = isJsonObject(document) ? document.all_ranks_records : undefined;
     if (!Array.isArray(ranks) || !ranks.every(Array.isArray))
       throw refused(
         content.name,
@@ -72,13 +73,13 @@ export const trtllmCalibration: LoadImporter = {
 
 function recordOf(content: LoadContent, value: unknown, rank: number): CalibrationRecord {
   const iteration = wholeAt(value, 'iteration');
-  const { metadata, raw_data: packed } = isObject(value) ? value : ({} as Record<string, unknown>);
+  const { metadata, raw_data: packed } = isJsonObject(value) ? value : ({} as Record<string, unknown>);
   if (iteration === undefined || !Array.isArray(metadata) || typeof packed !== 'string')
     throw damaged(content.name, `a record of rank ${rank} lacks iteration, metadata or raw_data`);
   const pieces = metadata.map((entry): Piece => {
     const layer = wholeAt(entry, 'layer_idx');
     const slots = wholeAt(entry, 'num_slots');
-    const shape = isObject(entry) ? entry.token_selected_slots_shape : undefined;
+    const shape = isJsonObject(entry) ? entry.token_selected_slots_shape : undefined;
     const [tokens, topK] = Array.isArray(shape) ? shape : [];
     const isSound = [layer, slots, tokens, topK].every(n => Number.isSafeInteger(n) && (n as number) >= 0);
     if (!isSound || (shape as unknown[]).length !== 2)

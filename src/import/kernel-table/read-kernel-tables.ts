@@ -4,7 +4,7 @@
  */
 import { UserError } from '../../base/user-error.js';
 
-export interface KernelTable {
+interface KernelTable {
   /** The line before it, where that names it (`auto:`); else the file. */
   readonly title: string;
   readonly rows: readonly KernelTableRow[];
@@ -12,7 +12,7 @@ export interface KernelTable {
   readonly wholeNs?: number;
 }
 
-export interface KernelTableRow {
+interface KernelTableRow {
   readonly name: string;
   readonly totalNs: number;
   readonly instances: number;

@@ -3,9 +3,9 @@ import type { Profile } from '../../model/profile.js';
 import type { TableName } from '../../model/schema.js';
 import type { ImportContext } from '../importer.js';
 import type { ProfileFile } from '../profile-file.js';
-import type { Unwanted } from './event-reader.js';
-import { type Sharing, startHelpers, usualSharing } from './part-helpers.js';
-import type { Wanted } from './part-reader.js';
+import type { Unwanted } from './events/event-reader.js';
+import type { Wanted } from './events/read-trace.js';
+import { type Sharing, startHelpers, usualSharing } from './threads/part-helpers.js';
 
 export async function importKineto(
   file: ProfileFile,
@@ -17,9 +17,9 @@ export async function importKineto(
   const helpers = await startHelpers(file, context, wanted, sharing);
   try {
     // Loaded while the helpers start.
-    const { finishImport } = await import('./finish-import.js');
-    const together = helpers && (await import('./read-together.js')).readTogether;
-    const alone = (await import('./read-alone.js')).readAlone;
+    const { finishImport } = await import('./build/finish-import.js');
+    const together = helpers && (await import('./threads/read-together.js')).readTogether;
+    const alone = (await import('./read/read-alone.js')).readAlone;
     const read =
       (together && (await together(helpers, wanted, onProgress))) ?? (await alone(file, wanted, onProgress));
     onProgress(1);

@@ -3,12 +3,13 @@
  * Format: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU and libkineto's
  * output_json.cpp.
  */
+
+import { fileFormats } from '../../catalog/file-formats.js';
 import type { Importer } from '../importer.js';
-import { looksLikeTrace } from './recognize.js';
+import { looksLikeTrace } from './read/recognize.js';
 
 export const kinetoJson: Importer = {
-  id: 'kineto-json',
-  label: 'PyTorch profiler trace (Kineto JSON)',
+  ...fileFormats.kinetoJson,
   recognizes: looksLikeTrace,
   // Loaded when such a file is there: thirty modules that other formats do not wait for.
   import: async (file, context) => (await import('./import-kineto.js')).importKineto(file, context),

@@ -15,7 +15,7 @@ export interface Nsys {
   readonly version: string;
 }
 
-export interface SearchPlaces {
+interface SearchPlaces {
   readonly env: NodeJS.ProcessEnv;
   readonly platform: NodeJS.Platform;
   /** Stands in front of the install folders; tests put a tree of their own there. */

@@ -4,6 +4,7 @@
  */
 import * as fs from 'node:fs';
 import { UserError } from '../../base/user-error.js';
+import { fileFormats } from '../../catalog/file-formats.js';
 import type { Profile } from '../../model/profile.js';
 import type { ImportContext, Importer } from '../importer.js';
 import { nsysSqlite } from '../nsys-sqlite/nsys-sqlite.js';
@@ -24,8 +25,7 @@ import { type ExportOutcome, runExport } from './run-export.js';
 const EXPORT_SHARE = 0.8;
 
 export const nsysRep: Importer = {
-  id: 'nsys-rep',
-  label: 'Nsight Systems report (.nsys-rep)',
+  ...fileFormats.nsysRep,
 
   recognizes(head) {
     return isReport(head) || streamVersion(head) !== undefined;

@@ -7,6 +7,7 @@ import { SqliteDatabase } from '../../base/sqlite/database.js';
 import type { DecodeLosses } from '../../base/sqlite/decode.js';
 import { SQLITE_MAGIC } from '../../base/sqlite/pages.js';
 import { UserError } from '../../base/user-error.js';
+import { fileFormats } from '../../catalog/file-formats.js';
 import { ProfileBuilder } from '../../model/builder.js';
 import type { Profile } from '../../model/profile.js';
 import { type TableName, tableNames } from '../../model/schema.js';
@@ -38,8 +39,7 @@ const specialReaders: Partial<
 };
 
 export const nsysSqlite: Importer = {
-  id: 'nsys-sqlite',
-  label: 'Nsight Systems SQLite export',
+  ...fileFormats.nsysSqlite,
 
   recognizes(head) {
     return [...SQLITE_MAGIC].every((c, i) => head[i] === c.charCodeAt(0));

@@ -16,7 +16,7 @@ export interface DecodeJob {
   readonly thisThreadOnly: boolean;
 }
 
-export interface Task {
+interface Task {
   readonly job: number;
   readonly from: number;
   readonly to: number;
@@ -68,7 +68,7 @@ export async function decodeAll(
 }
 
 /** What each task lost, by job. */
-export type JobLosses = [job: number, losses: DecodeLosses][];
+type JobLosses = [job: number, losses: DecodeLosses][];
 
 /** Takes tasks until none is left. */
 export function runTasks(

@@ -5,7 +5,7 @@
 import { RangeKind, type TableName } from '../../model/schema.js';
 
 /** Whose row it is: GPU work belongs to a stream, host events to a thread, allocations to a process. */
-export type Owner = 'stream' | 'thread' | 'process' | 'none';
+type Owner = 'stream' | 'thread' | 'process' | 'none';
 
 export interface TableSource {
   readonly table: string;

@@ -53,7 +53,7 @@ export class StringIds {
     const known = fileId < this.dense.length ? this.dense[fileId] : (this.sparse.get(fileId) ?? UNKNOWN);
     if (known !== UNKNOWN) return known;
     const place = this.place.get(fileId);
-    let id = NONE;
+    let id: number = NONE;
     if (place !== undefined) {
       const bytes = this.pool.bytes(place);
       id = this.target.internBytes(bytes, 0, bytes.length);

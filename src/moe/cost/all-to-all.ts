@@ -8,7 +8,7 @@
  */
 import { gpuLoads, type Placement } from '../placement/placement.js';
 
-export interface TrafficShape {
+interface TrafficShape {
   readonly nodes: number;
   /** Tokens each GPU brings to a layer. */
   readonly tokensPerGpu: number;
@@ -22,7 +22,7 @@ export interface TrafficShape {
   readonly combineBytes?: number;
 }
 
-export interface LinkTraffic {
+interface LinkTraffic {
   /** Bytes per step and layer that stay on their GPU, cross inside nodes, cross between nodes: all GPUs together. */
   readonly localBytes: number;
   readonly intraBytes: number;

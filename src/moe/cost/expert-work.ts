@@ -4,7 +4,6 @@
  */
 
 import { type Derived, NotRecorded } from '../../analyze/analysis.js';
-import { cells } from '../../analyze/cells.js';
 import { gpuWork, WorkKind } from '../../analyze/gpu/gpu-work.js';
 import { familyIndex, workFamilies } from '../../analyze/gpu/work-families.js';
 import { selection } from '../../analyze/inference/selection.js';
@@ -43,7 +42,7 @@ export const expertWork: Derived<readonly StepExperts[]> = {
     const { steps: chosen } = use(selection);
     if (!steps || !owned)
       throw new NotRecorded('steps', 'mark steps in the profile, or capture more of them');
-    const names = cells(profile, 'kernels')!.name;
+    const names = profile.tables.kernels!.name;
     const [router, dispatch, combine, communication] = (
       ['moe-router', 'moe-dispatch', 'moe-combine', 'communication'] as const
     ).map(familyIndex);

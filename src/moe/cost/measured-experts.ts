@@ -17,7 +17,7 @@ export interface MeasuredExperts {
 }
 
 /** No counts: ranks' time in grouped GEMMs stands for their tokens. */
-export interface InferredImbalance {
+interface InferredImbalance {
   readonly kind: 'inferred';
   /** Slowest by mean device, median over steps. It is below the imbalance of tokens where experts have a floor. */
   readonly maxOverMean: number;

@@ -9,7 +9,7 @@ import { rowOf } from '../loads/load-summary.js';
 import { gpuLoads, type Placement } from '../placement/placement.js';
 import { type ExpertTime, expertNs } from './expert-time.js';
 
-export interface LayerCost {
+interface LayerCost {
   /** Mean over iterations of busiest by mean GPU. */
   readonly imbalance: number;
   readonly worst: number;

@@ -8,7 +8,7 @@ export interface TrafficRow {
   readonly traffic: Traffic;
 }
 
-export interface TrafficQuestion {
+interface TrafficQuestion {
   /** Tokens a GPU brings to a layer. */
   readonly tokens?: number;
   /** Width of the model. */

@@ -10,7 +10,7 @@ import { ratio } from './moe-words.js';
 
 const SHOWN_LAYERS = 12;
 
-export interface DescribedPlans {
+interface DescribedPlans {
   readonly summary: LoadSummary;
   readonly plans: Plans;
   readonly best: Plan;

@@ -2,6 +2,7 @@
 import type { Block, Fact, TableColumn, WaterfallBlock } from '../../analyze/block.js';
 import { busyParts, causeLook, phaseLook } from '../../analyze/names-and-colors.js';
 import { formatDuration, formatRate, formatRelativeChange, formatShare, plural } from '../../base/units.js';
+import { routerTookEffect } from '../../catalog/how-to-record.js';
 import type {
   RouterConclusion,
   RouterEvidence,
@@ -15,14 +16,14 @@ export const WRONG_OUTPUTS =
 
 export function describeRouter(verdict: RouterVerdict): Block[] {
   return [
-    { kind: 'statement', id: 'router-answer', title: 'Perfect router', lines: answerLines(verdict) },
+    { kind: 'statement', id: 'router-answer', title: 'Perfect router', lines: routerLines(verdict) },
     ...(verdict.evidence.length > 0 ? [evidenceTable(verdict)] : []),
     ...verdict.parts.map(waterfall),
     ...checksBlock(verdict),
   ];
 }
 
-export function answerLines(verdict: RouterVerdict): string[] {
+export function routerLines(verdict: RouterVerdict): string[] {
   const { main, conclusion, confidence, threshold, contradiction } = verdict;
   const limit = `${Number((threshold * 100).toFixed(1))}%`;
   const gain = main ? amount(main) : '';
@@ -71,16 +72,12 @@ function onTheGpu({ parts, main, gpus }: RouterVerdict): string[] {
   return lines;
 }
 
-/** A switch that had no effect gives two equal runs too. */
-const tookEffect =
-  'Make sure that the switch took effect: TensorRT-LLM prints "Precomputing perfect router logits", and not all routing methods are supported.';
-
 function meaning({ conclusion, parts, main }: RouterVerdict): string[] {
   const own = parts.find(({ phase }) => phase === main?.phase) ?? parts[0];
   switch (conclusion) {
     case 'similar':
       return [
-        `What it means: spreading tokens evenly over experts gains nothing here. ${tookEffect}`,
+        `What it means: spreading tokens evenly over experts gains nothing here. ${routerTookEffect}`,
         'Next: the step budget of the normal run (stepscope analyze) shows what the time goes to.',
       ];
     case 'small-gain':
@@ -248,5 +245,5 @@ export const routerDocument = (
   checks: verdict.checks.map(({ id, label, status, values: [normal, perfect] }) => ({
     ...{ id, label, status, normal, perfect },
   })),
-  lines: answerLines(verdict),
+  lines: routerLines(verdict),
 });

@@ -3,7 +3,7 @@ import type { MoeAnswer } from '../answer.js';
 import { expertHeat, type HeatMap, timeHeat } from '../loads/heat-maps.js';
 import { answerLines } from './moe-words.js';
 
-export const MOE_SCHEMA = 'stepscope-moe/1';
+const MOE_SCHEMA = 'stepscope-moe/1';
 
 const known = (value: number): number | null => (Number.isFinite(value) ? value : null);
 const rounded = (value: number): number | null =>

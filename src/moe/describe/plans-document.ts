@@ -4,7 +4,7 @@ import type { LoadSummary } from '../loads/load-summary.js';
 import type { Plans } from '../placement/plan-layers.js';
 import type { SweepRow } from '../placement/sweep.js';
 
-export interface PlacedExperts {
+interface PlacedExperts {
   readonly summary: LoadSummary;
   readonly plans: Plans;
   readonly traffic: readonly TrafficRow[];

@@ -5,7 +5,7 @@
  */
 import { UserError } from '../../base/user-error.js';
 
-export const SWITCH = 'ENABLE_PERFECT_ROUTER';
+const SWITCH = 'ENABLE_PERFECT_ROUTER';
 
 export interface PlannedRun {
   /** `learned-1`, `perfect-1` …; `learned-check` where experts are counted. */
@@ -22,7 +22,7 @@ export interface ExperimentPlan {
   readonly warnings: readonly string[];
 }
 
-export interface ExperimentQuestion {
+interface ExperimentQuestion {
   readonly command: readonly string[];
   readonly repeats: number;
   /** Where results go; counts of check runs too. */

@@ -9,7 +9,7 @@ export interface PairPrediction {
   readonly about: string;
 }
 
-export interface PredictedRow {
+interface PredictedRow {
   readonly what: string;
   readonly learnedNs: number;
   readonly perfectNs: number;

@@ -87,7 +87,7 @@ export interface RouterVerdict {
 /** The guides' figure: a gain above it makes routing the bottleneck. */
 export const ROUTER_THRESHOLD = 0.1;
 /** Closer than this is similar, whatever the repeats say. */
-export const SIMILAR = 0.03;
+const SIMILAR = 0.03;
 /** 110 by 100 is a gain of 10% and not a bit more, whatever the last digit of the quotient says. */
 const EXACT = 1e-9;
 const ENOUGH_RUNS = 3;

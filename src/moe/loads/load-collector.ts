@@ -14,7 +14,7 @@ const MOST_SAMPLES = 256;
 /** Numbers held in segments, and as many in samples. */
 const ROOM = 6_000_000;
 
-export interface CollectOptions {
+interface CollectOptions {
   /** Iterations with at least as many tokens count as prefill, those with fewer as decode. */
   readonly prefillFrom?: number;
   /** Only iterations of this phase. */

@@ -3,8 +3,7 @@
  * its authors describe it: replicas go one by one to the expert whose replicas carry most; packs are filled heaviest
  * first into the lightest that has room; hierarchically, groups of experts go to nodes before experts go to GPUs.
  */
-import { wrong } from '../routing-methods.js';
-import { checkMachine, checkTokens, type Machine, type Placement, placementOf } from './placement.js';
+import { checkMachine, checkTokens, type Machine, type Placement, placementOf, wrong } from './placement.js';
 
 export interface EplbShape extends Machine {
   /** Groups of experts (group-limited routing); the hierarchical policy needs nodes to divide them. */
@@ -64,7 +63,7 @@ function place(
 }
 
 /** One replica after the other to the expert whose replicas carry most. */
-export function replicate(
+function replicate(
   tokens: Float64Array,
   places: number,
 ): { expertOfReplica: Int32Array; replicas: Int32Array } {
@@ -82,7 +81,7 @@ export function replicate(
 }
 
 /** As many things in each pack: the heaviest first, into the lightest pack that has room. */
-export function packEvenly(weights: Float64Array, packs: number): { pack: Int32Array; rank: Int32Array } {
+function packEvenly(weights: Float64Array, packs: number): { pack: Int32Array; rank: Int32Array } {
   const count = weights.length;
   const room = count / packs;
   const pack = new Int32Array(count);

@@ -11,7 +11,7 @@
 import { UserError } from '../../base/user-error.js';
 import type { Placement } from './placement.js';
 
-export interface MappedLayers {
+interface MappedLayers {
   /** Engine's numbers of the layers, one per placement. */
   readonly layers: readonly number[];
   /** All layers, dense ones among them. */
@@ -26,7 +26,7 @@ export const mappingFormats = {
   'vllm-ascend': { file: 'expert_map_ascend.json', write: vllmAscend },
 } as const satisfies Record<string, { file: string; write(mapped: MappedLayers): string }>;
 
-export type MappingFormat = keyof typeof mappingFormats;
+type MappingFormat = keyof typeof mappingFormats;
 
 export function readMappingFormat(text: string): MappingFormat {
   if (Object.hasOwn(mappingFormats, text)) return text as MappingFormat;

@@ -1,5 +1,5 @@
 /** Where experts live: every GPU holds as many places, each place one expert; an expert may have several (replicas). */
-import { wrong } from '../routing-methods.js';
+import { UserError } from '../../base/user-error.js';
 
 export interface Machine {
   readonly gpus: number;
@@ -23,16 +23,6 @@ export function placementOf(expertOf: Int32Array, experts: number, gpus: number)
   return { gpus, expertOf, replicas };
 }
 
-/** Experts in order, no replicas: what engines do when nobody plans. */
-export function plainPlacement(experts: number, gpus: number): Placement {
-  checkMachine(experts, { gpus, nodes: 1, places: experts });
-  return placementOf(
-    Int32Array.from({ length: experts }, (_, i) => i),
-    experts,
-    gpus,
-  );
-}
-
 /** Tokens each GPU gets: an expert's tokens are shared evenly by its replicas. */
 export function gpuLoads({ gpus, expertOf, replicas }: Placement, tokens: ArrayLike<number>): Float64Array {
   const loads = new Float64Array(gpus);
@@ -44,17 +34,7 @@ export function gpuLoads({ gpus, expertOf, replicas }: Placement, tokens: ArrayL
   return loads;
 }
 
-/** How much longer the busiest GPU takes than if all had the same: 1 is perfect. */
-export function imbalance(placement: Placement, tokens: ArrayLike<number>): number {
-  const loads = gpuLoads(placement, tokens);
-  let most = 0;
-  let sum = 0;
-  for (const load of loads) {
-    most = Math.max(most, load);
-    sum += load;
-  }
-  return sum > 0 ? (most * loads.length) / sum : 1;
-}
+export const wrong = (what: string, hint: string) => new UserError('usage', what, hint);
 
 export function checkMachine(experts: number, { gpus, nodes, places }: Machine): void {
   const whole = (value: number) => Number.isInteger(value) && value > 0;

@@ -9,12 +9,7 @@ import { betterPlacement } from './better-placement.js';
 import { type EplbShape, eplb } from './eplb.js';
 import { checkMachine, type Placement, placementOf } from './placement.js';
 
-export type PlanMethod =
-  | 'plain'
-  | 'eplb-hierarchical'
-  | 'eplb-global'
-  | 'stepscope-hierarchical'
-  | 'stepscope';
+type PlanMethod = 'plain' | 'eplb-hierarchical' | 'eplb-global' | 'stepscope-hierarchical' | 'stepscope';
 
 export interface Plan {
   readonly method: PlanMethod;
@@ -30,7 +25,7 @@ export interface Plans {
   readonly plans: readonly Plan[];
 }
 
-export interface PlanOptions {
+interface PlanOptions {
   readonly methods?: readonly PlanMethod[];
   readonly onProgress?: (done: number) => void;
 }

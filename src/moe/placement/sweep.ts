@@ -1,10 +1,9 @@
 /** Which machine: imbalance and traffic for more GPUs, replicas and batch sizes, each phase for itself. */
 
 import type { LoadPhase } from '../../model/expert-load.js';
-import { type ExpertTime, expertNs } from '../cost/expert-time.js';
+import type { ExpertTime } from '../cost/expert-time.js';
 import { costOf } from '../cost/placement-cost.js';
 import type { LoadSample, LoadSummary } from '../loads/load-summary.js';
-import { gpuLoads } from './placement.js';
 import { placeBy, splitLoads } from './plan-layers.js';
 
 export interface SweepRow {
@@ -19,7 +18,7 @@ export interface SweepRow {
   readonly relativeTime: number;
 }
 
-export interface SweepOptions {
+interface SweepOptions {
   readonly gpus?: readonly number[];
   /** Replicas per GPU; every GPU holds as many places. */
   readonly replicasPerGpu?: readonly number[];
@@ -77,7 +76,7 @@ export function sweep(summary: LoadSummary, time: ExpertTime, options: SweepOpti
 }
 
 /** Indexes spread evenly over a list. */
-export const spread = (length: number, most: number): number[] =>
+const spread = (length: number, most: number): number[] =>
   Array.from({ length: Math.min(length, most) }, (_, i) => Math.floor((i * length) / Math.min(length, most)));
 
 function narrow(sample: LoadSample, layers: readonly number[], experts: number): LoadSample {
@@ -105,10 +104,3 @@ function drawn(counts: Float64Array, batch: number): Float64Array {
     Math.max(0, Math.round(count * batch + normal() * Math.sqrt(count * batch * (1 - batch)))),
   );
 }
-
-/** Experts' time on the busiest GPU of one layer; for tests and explanations. */
-export const layerNs = (
-  placement: Parameters<typeof gpuLoads>[0],
-  tokens: ArrayLike<number>,
-  time: ExpertTime,
-): number => expertNs(time, Math.max(...gpuLoads(placement, tokens)));

@@ -1,5 +1,6 @@
 /** Kernel families as bars, a chart per phase. */
-import type { FamilyRow } from '../../analyze/gpu/kernel-families.js';
+
+import type { FamilyRow } from '../../analyze/gpu/family-row.js';
 import { familyLook, phaseLook } from '../../analyze/names-and-colors.js';
 import { formatCount, formatDuration, formatShare } from '../../base/units.js';
 import type { ChartSpec } from './chart.js';

@@ -6,7 +6,7 @@ import { escapeHtml } from './escape.js';
 import type { Cutter } from './limits.js';
 import { type HtmlColumn, tableMarkup } from './table.js';
 
-export const TOP_KERNELS = 25;
+const TOP_KERNELS = 25;
 const WIDTH = 84;
 const HEIGHT = 20;
 

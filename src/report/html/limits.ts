@@ -2,7 +2,7 @@
 import type { Block, TableBlock, TableColumn } from '../../analyze/block.js';
 import { formatCount, plural } from '../../base/units.js';
 
-export interface Limits {
+interface PageLimits {
   readonly rows: number;
   readonly points: number;
   /** Characters of one text. */
@@ -10,7 +10,7 @@ export interface Limits {
 }
 
 /** From all a reader could want to the least that is still a report. */
-export const levels: readonly Limits[] = [
+export const levels: readonly PageLimits[] = [
   { rows: 400, points: 600, text: 1000 },
   { rows: 100, points: 300, text: 400 },
   { rows: 30, points: 120, text: 200 },
@@ -23,7 +23,7 @@ export class Cutter {
   texts = 0;
   points = 0;
 
-  constructor(readonly limits: Limits) {}
+  constructor(readonly limits: PageLimits) {}
 
   readonly text = (text: string): string => {
     if (text.length <= this.limits.text) return text;

@@ -1,8 +1,8 @@
 /** Charts with one bar per step: how long each took, and what it was made of. */
 
+import type { BudgetRow } from '../../analyze/inference/budget-totals.js';
 import { addBudgets } from '../../analyze/inference/budget-totals.js';
 import type { IterationRow } from '../../analyze/inference/iterations.js';
-import type { BudgetRow } from '../../analyze/inference/step-budget.js';
 import { busyParts, causeLook, causeOrder, phaseLook } from '../../analyze/names-and-colors.js';
 import { formatCount, formatDuration, formatShare, plural } from '../../base/units.js';
 import type { ChartSpec, Dataset } from './chart.js';

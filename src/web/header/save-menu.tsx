@@ -1,5 +1,6 @@
 /** What is selected, or else what is in the window, as a file. */
 import { formatDuration } from '../../base/units.js';
+import { withoutEndings } from '../../catalog/file-formats.js';
 import { activePane } from '../active-pane.js';
 import { notify } from '../announce.js';
 import { asProblem } from '../documents.js';
@@ -14,7 +15,7 @@ interface Selection extends TimeWindow {
 
 function selectionOf({ steps, window, document, name }: Pane): Selection {
   const span = steps.value;
-  const base = name.replace(/(\.(sqlite|json|nsys-rep|gz))+$/, '').replace(/[^\w.-]+/g, '-') || 'profile';
+  const base = withoutEndings(name).replace(/[^\w.-]+/g, '-') || 'profile';
   if (!span) {
     const { fromNs, toNs } = window.value;
     return {

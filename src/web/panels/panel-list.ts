@@ -11,7 +11,7 @@ export interface PanelTab {
 export const eventTab: PanelTab = { id: 'event', label: 'Event', shows: [] };
 export const compareTab: PanelTab = { id: 'compare', label: 'Compare', shows: [] };
 export const moreTab: PanelTab = { id: 'more', label: 'More', shows: [] };
-export const notesTab: PanelTab = { id: 'notes', label: 'Notes', shows: [] };
+const notesTab: PanelTab = { id: 'notes', label: 'Notes', shows: [] };
 
 export const tabs: readonly PanelTab[] = [
   { id: 'findings', label: 'Findings', shows: ['findings'] },

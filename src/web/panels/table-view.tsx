@@ -1,9 +1,9 @@
 /** A table: sorted by its headers, filtered where it is long, copied as CSV; rows that have a place lead there. */
 import { useMemo, useState } from 'preact/hooks';
 import type { Place, TableBlock } from '../../analyze/block.js';
+import type { Look } from '../../analyze/names-and-colors.js';
 import { shortHeader } from '../../analyze/readable-cell.js';
 import { formatCount } from '../../base/units.js';
-import type { Look } from '../../timeline/wire.js';
 import { type Pane, query, showWindow } from '../state.js';
 import { CopyButton } from './command.js';
 import { SpreadBars } from './spread-bars.js';

@@ -1,5 +1,7 @@
 /** The steps people ask for by name: the slowest, the typical, the first that generates. */
-import type { Look, StepsDocument } from '../../timeline/wire.js';
+
+import type { Look } from '../../analyze/names-and-colors.js';
+import type { StepsDocument } from '../../timeline/wire.js';
 import { wallOf } from './strip-layout.js';
 
 /** Warm-up is always the slowest and never what is meant. */

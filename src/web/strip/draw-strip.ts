@@ -4,7 +4,7 @@ import type { TimelineDocument } from '../../timeline/wire.js';
 import { labelStride, type StripLayout, wallOf } from './strip-layout.js';
 
 /** Below the bars: iteration numbers. */
-export const LABELS_HEIGHT = 16;
+const LABELS_HEIGHT = 16;
 /** Above the bars, so that an outline has room. */
 const TOP = 4;
 const PALE = 0.38;
@@ -18,7 +18,7 @@ export interface Inks {
   readonly font: string;
 }
 
-export interface StripPicture {
+interface StripPicture {
   readonly document: TimelineDocument;
   readonly layout: StripLayout;
   readonly topNs: number;

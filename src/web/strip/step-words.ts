@@ -10,7 +10,7 @@ const phaseLabel = ({ steps, palettes }: WithSteps, step: number) =>
   palettes.phase[steps.phase[step]]?.label ?? 'unknown phase';
 
 /** `iteration 12, prefill, 14.6 ms, step 4 of 16` */
-export function spokenStep(document: WithSteps, step: number): string {
+function spokenStep(document: WithSteps, step: number): string {
   const { steps } = document;
   return `iteration ${steps.iteration[step]}, ${phaseLabel(document, step)}, ${formatDuration(wallOf(steps, step))}, step ${formatCount(step + 1)} of ${formatCount(steps.length)}`;
 }

@@ -51,7 +51,7 @@ export function stepsOfBars({ perBar }: StripLayout, steps: number, from: number
   return { first: low * perBar, last: Math.min(steps, (high + 1) * perBar) - 1 };
 }
 
-export interface StripScale {
+interface StripScale {
   /** The time at the top. */
   readonly topNs: number;
   /** Steps that are longer than the strip is high. */

@@ -100,9 +100,9 @@ function Selected({ pane }: { readonly pane: Pane }) {
 function NoSteps({ pane }: { readonly pane: Pane }) {
   return (
     <p class="no-steps">
-      <b>No engine steps were found in {pane.name}.</b> None of the markers of TensorRT-LLM, vLLM, SGLang or
-      PyTorch is in it, and its work does not repeat in a way that could be cut into steps. Figures are of the
-      whole capture. Mark steps with NVTX, or name your own marker:{' '}
+      <b>No engine steps were found in {pane.name}.</b> None of the step markers Stepscope knows is in it, and
+      its work does not repeat in a way that could be cut into steps. Figures are of the whole capture. Mark
+      steps with NVTX, or name your own marker:{' '}
       <code>stepscope view FILE --marker 'step (?&lt;iteration&gt;\d+)'</code>
     </p>
   );

@@ -4,7 +4,7 @@ import { makeActive } from '../active-pane.js';
 import { type Pane, selectSteps } from '../state.js';
 import { barAt, type StripLayout, stepsOfBars } from './strip-layout.js';
 
-export interface Hover {
+interface Hover {
   readonly bar: number;
   readonly x: number;
 }

@@ -10,7 +10,7 @@ const STILL = 3;
 const ZOOM_PER_PIXEL = 0.0032;
 const MERGED_ZOOM = 0.2;
 
-export interface GestureHandlers {
+interface GestureHandlers {
   onHover(hit: Hit | undefined, x: number, y: number): void;
 }
 

@@ -1,7 +1,7 @@
 /** Where everything stands: groups and tracks from top to bottom, pinned tracks first, each lane with its place. */
 import type { TimelineDocument, TrackDocument } from '../../timeline/wire.js';
 
-export const LANE_HEIGHT = 18;
+const LANE_HEIGHT = 18;
 const LANE_GAP = 2;
 const AREA_HEIGHT = 38;
 const FOLDED_HEIGHT = 24;
@@ -38,7 +38,7 @@ export interface Layout {
   readonly laneAt: ReadonlyMap<number, LanePlace>;
 }
 
-export interface LayoutWishes {
+interface LayoutWishes {
   readonly pinned: ReadonlySet<string>;
   /** Tracks whose folding differs from what the profile proposes. */
   readonly toggled: ReadonlySet<string>;

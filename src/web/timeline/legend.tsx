@@ -1,7 +1,8 @@
 /** What the colours mean, of those in the profile; a click lights one up and dims the rest. */
 import { useMemo } from 'preact/hooks';
-import type { SliceTile } from '../../timeline/tiles.js';
-import type { Look, PaletteName } from '../../timeline/wire.js';
+import type { Look } from '../../analyze/names-and-colors.js';
+import type { SliceTile } from '../../timeline/slice-pyramid.js';
+import type { PaletteName } from '../../timeline/wire.js';
 import { litTones, toggle } from '../state.js';
 import type { TimelineCanvas } from './timeline-canvas.js';
 

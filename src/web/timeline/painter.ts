@@ -1,6 +1,7 @@
 /** One frame of the timeline: lanes as pixels, then names, arrows, outlines and measures on top. */
 import { lowerBound, upperBound } from '../../base/bisect.js';
-import type { AreaTile, SliceTile } from '../../timeline/tiles.js';
+import type { SliceTile } from '../../timeline/slice-pyramid.js';
+import type { AreaTile } from '../../timeline/tiles.js';
 import type { LabelStore } from './label-store.js';
 import type { LanePlace, Layout, Row } from './layout.js';
 import type { CanvasLook } from './look.js';

@@ -3,7 +3,8 @@
  * entry costs what it covers, so a frame costs what is on the screen; a canvas rectangle per event would not.
  */
 import { lowerBound, upperBound } from '../../base/bisect.js';
-import type { AreaTile, SliceTile } from '../../timeline/tiles.js';
+import type { SliceTile } from '../../timeline/slice-pyramid.js';
+import type { AreaTile } from '../../timeline/tiles.js';
 
 /** Shades between paper and a full colour. */
 const SHADES = 32;
@@ -111,7 +112,7 @@ export class Line {
   }
 }
 
-export interface AreaInk {
+interface AreaInk {
   readonly mean: number;
   readonly most: number;
 }

@@ -3,18 +3,12 @@
  * until a tile is there, a coarser level that is stands in for it.
  */
 import { lowerBound, upperBound } from '../../base/bisect.js';
-import {
-  type AreaTile,
-  areaTileBytes,
-  type SliceTile,
-  sliceTileBytes,
-  wrapArea,
-  wrapSlices,
-} from '../../timeline/tiles.js';
+import type { SliceTile } from '../../timeline/slice-pyramid.js';
+import { type AreaTile, areaTileBytes, sliceTileBytes, wrapArea, wrapSlices } from '../../timeline/tiles.js';
 import { type LaneDocument, type LevelDocument, TILE_ENTRIES } from '../../timeline/wire.js';
 import { askBytes } from '../api.js';
 
-export type Tile = SliceTile | AreaTile;
+type Tile = SliceTile | AreaTile;
 
 /** About 80 MB of tiles. */
 const MOST_TILES = 600;

@@ -1,7 +1,7 @@
 /** Keeps a canvas showing its pane: redraws once per frame when something it shows has changed. */
 import { effect } from '@preact/signals';
 import { lowerBound, upperBound } from '../../base/bisect.js';
-import type { SliceTile } from '../../timeline/tiles.js';
+import type { SliceTile } from '../../timeline/slice-pyramid.js';
 import type { SearchDocument } from '../../timeline/wire.js';
 import { litTones, type Pane, pinned, type TimeWindow, toggled, trackFilter } from '../state.js';
 import { LabelStore } from './label-store.js';

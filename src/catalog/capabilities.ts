@@ -1,0 +1,98 @@
+/**
+ * What a capture can answer. Derived from the tables alone, so "not recorded" is never mistaken for zero, and each
+ * gap comes with the flag that would have closed it.
+ */
+import type { Profile } from '../model/profile.js';
+import type { TableName } from '../model/schema.js';
+
+interface Capability {
+  readonly table: TableName;
+  readonly label: string;
+  readonly rows: number;
+  readonly recorded: boolean;
+  /** How to record it next time, for the profiler this file came from: a phrase to follow "not recorded:". */
+  readonly hint: string;
+}
+
+const cudaActivity = 'capture with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]';
+const byItself = 'recorded by itself';
+const notByTorch = (instead: string) => `the PyTorch profiler cannot; use nsys ${instead}`;
+
+const what: Record<TableName, { label: string; nsys: string; kineto: string }> = {
+  kernels: { label: 'GPU kernels', nsys: 'capture with -t cuda', kineto: cudaActivity },
+  copies: { label: 'memory copies', nsys: 'capture with -t cuda', kineto: cudaActivity },
+  memsets: { label: 'memory sets', nsys: 'capture with -t cuda', kineto: cudaActivity },
+  graphLaunches: {
+    label: 'CUDA graph replays as blocks',
+    nsys: 'capture with --cuda-graph-trace=graph',
+    kineto: notByTorch('--cuda-graph-trace=graph'),
+  },
+  graphNodes: {
+    label: 'CUDA graph node creation',
+    nsys: 'capture with --cuda-graph-trace=node',
+    kineto: notByTorch('--cuda-graph-trace=node'),
+  },
+  graphEvents: {
+    label: 'CUDA graph creation',
+    nsys: 'capture with -t cuda (2024 and newer)',
+    kineto: notByTorch('-t cuda'),
+  },
+  graphParts: {
+    label: 'layers inside CUDA graphs',
+    nsys: 'capture with --agent and STEPSCOPE_MARKERS=step,layers, and give its file too',
+    kineto: 'capture with the agent and STEPSCOPE_MARKERS=step,layers, and give its file too',
+  },
+  apiCalls: { label: 'CUDA API calls', nsys: 'capture with -t cuda', kineto: cudaActivity },
+  syncs: {
+    label: 'synchronisations',
+    nsys: 'capture with -t cuda',
+    kineto: 'capture with experimental_config=_ExperimentalConfig(enable_cuda_sync_events=True)',
+  },
+  ranges: {
+    label: 'NVTX ranges and annotations',
+    nsys: 'capture with -t nvtx',
+    kineto: 'mark steps with torch.profiler.record_function',
+  },
+  ops: {
+    label: 'framework ops',
+    nsys: 'capture with --pytorch=functions-trace (2024.5 and newer), or take a PyTorch trace',
+    kineto: 'capture with activities=[ProfilerActivity.CPU]',
+  },
+  frames: {
+    label: 'Python frames',
+    nsys: 'take a PyTorch trace with with_stack=True',
+    kineto: 'capture with with_stack=True',
+  },
+  osCalls: { label: 'OS runtime calls', nsys: 'capture with -t osrt', kineto: notByTorch('-t osrt') },
+  memoryEvents: {
+    label: 'GPU memory usage',
+    nsys: 'capture with --cuda-memory-usage=true',
+    kineto: 'capture with profile_memory=True',
+  },
+  metricSamples: {
+    label: 'GPU metrics (SM, tensor, DRAM …)',
+    nsys: 'capture with --gpu-metrics-devices=0',
+    kineto: notByTorch('--gpu-metrics-devices=0'),
+  },
+  overheads: { label: 'profiler overhead', nsys: byItself, kineto: byItself },
+  diagnostics: { label: 'profiler diagnostics', nsys: byItself, kineto: 'the PyTorch profiler writes none' },
+  flows: { label: 'flows between events', nsys: 'not needed: launches are linked by id', kineto: byItself },
+};
+
+/** The agent writes down steps; everything else is a profiler's. */
+const beside = 'give the capture of the same run too: nsys profile, or STEPSCOPE_TORCH_TRACE=base';
+
+export function capabilities(profile: Profile): Capability[] {
+  return (Object.keys(what) as TableName[])
+    .filter(table => !profile.skipped.includes(table))
+    .map(table => {
+      const rows = profile.tables[table]?.length ?? 0;
+      return {
+        table,
+        label: what[table].label,
+        rows,
+        recorded: rows > 0,
+        hint: profile.capture.profiler === 'agent' ? beside : what[table][profile.capture.profiler],
+      };
+    });
+}

@@ -1,0 +1,58 @@
+/** The engines by name: what they are called, and where they differ in what a capture must know. */
+
+export interface Engine {
+  /** In texts and documents; step markers, benchmarks and plans name an engine by it. */
+  readonly label: string;
+  /** What clients call it as a backend, and servers as the owner of a model. */
+  readonly goesBy?: RegExp;
+  /** Its Python package, where one has to be looked up for its version. */
+  readonly package?: string;
+  /** Iterations are counted from the request to profile on, not from the start of the server. */
+  readonly countsFromProfile?: true;
+  /** Iterations to record are given by a variable, so a window can always be asked for. */
+  readonly windowByVariable?: true;
+  /** How the last iteration asked for was meant, by release. */
+  readonly rangeEnds?: { readonly inclusive: string; readonly exclusive: string };
+}
+
+const known = {
+  trtllm: {
+    label: 'TensorRT-LLM',
+    goesBy: /^(?:tensorrt[-_]?llm|trt)$/,
+    package: 'tensorrt_llm',
+    windowByVariable: true,
+    rangeEnds: {
+      inclusive: 'the end of the range was profiled too (TensorRT-LLM up to about 1.3rc)',
+      exclusive: 'the range stopped before its end (TensorRT-LLM from May 2026 on)',
+    },
+  },
+  vllm: { label: 'vLLM', goesBy: /^vllm/, package: 'vllm', countsFromProfile: true },
+  sglang: { label: 'SGLang', goesBy: /^sglang/, package: 'sglang' },
+  tgi: { label: 'TGI', goesBy: /^tgi$/ },
+  nim: { label: 'NIM' },
+  lmdeploy: { label: 'LMDeploy', goesBy: /^lmdeploy/ },
+  deepspeedMii: { label: 'DeepSpeed-MII', goesBy: /^deepspeed-mii$/ },
+  llamaCpp: { label: 'llama.cpp', goesBy: /^llamacpp$/ },
+  atom: { label: 'ATOM' },
+  agent: { label: 'stepscope agent' },
+  pytorch: { label: 'PyTorch' },
+  python: { label: 'Python' },
+} as const satisfies Readonly<Record<string, Engine>>;
+
+type EngineId = keyof typeof known;
+export const engines: Readonly<Record<EngineId, Engine>> = known;
+const all = Object.values(engines);
+
+/** `TensorRT-LLM, vLLM, SGLang`: those whose packages are looked for. */
+export const packagedEngines: readonly (Engine & { readonly package: string })[] = all.filter(
+  (engine): engine is Engine & { readonly package: string } => engine.package !== undefined,
+);
+
+export const engineLabelled = (label: string): Engine | undefined =>
+  all.find(engine => engine.label === label);
+
+/** The label of what a client or server names; one that speaks to anything (`openai`) says nothing. */
+export function engineNamed(name: unknown): string | undefined {
+  if (typeof name !== 'string') return undefined;
+  return all.find(({ goesBy }) => goesBy?.test(name.trim()))?.label;
+}

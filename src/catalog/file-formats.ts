@@ -1,0 +1,41 @@
+/** The formats of profiles: what a user calls them, and how their files' names end. Content decides, names help. */
+
+export interface FileFormat {
+  readonly id: string;
+  readonly label: string;
+  readonly endings: readonly string[];
+}
+
+export const fileFormats = {
+  nsysSqlite: { id: 'nsys-sqlite', label: 'Nsight Systems SQLite export', endings: ['.sqlite'] },
+  nsysRep: {
+    id: 'nsys-rep',
+    label: 'Nsight Systems report (.nsys-rep)',
+    endings: ['.nsys-rep'],
+  },
+  kinetoJson: {
+    id: 'kineto-json',
+    label: 'PyTorch profiler trace (Kineto JSON)',
+    endings: ['.json'],
+  },
+  agentSidecar: {
+    id: 'agent-sidecar',
+    label: 'steps written by the Stepscope agent',
+    endings: ['.agent.json'],
+  },
+} as const satisfies Readonly<Record<string, FileFormat>>;
+
+const all: readonly FileFormat[] = Object.values(fileFormats);
+/** What may stand before an ending, or stood for it once. */
+const otherEndings = ['.gz', '.trace', '.pt', '.qdrep', '.qdstrm'];
+
+/** `rank0.pt.trace.json.gz` is `rank0`. */
+export function withoutEndings(name: string, formats = all): string {
+  const endings = [...otherEndings, ...formats.flatMap(format => format.endings)];
+  const ending = endings.find(end => name.toLowerCase().endsWith(end) && name.length > end.length);
+  return ending === undefined ? name : withoutEndings(name.slice(0, -ending.length), formats);
+}
+
+/** The name of a report as nsys wants it: it adds the ending itself. */
+export const reportStem = (name: string): string =>
+  withoutEndings(name, [fileFormats.nsysRep, fileFormats.nsysSqlite]);

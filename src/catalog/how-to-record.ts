@@ -1,0 +1,17 @@
+/** How to record what no table of a capture stands for, and how to tell that it was: phrases for hints. */
+
+export const howToRecord = {
+  gil: 'nsys -t python-gil',
+  garbageCollections:
+    'TLLM_PROFILE_RECORD_GC=1; elsewhere capture with --agent, or mark them as "Python GC" from gc.callbacks',
+  promptTokens:
+    'capture with markers that name them (TensorRT-LLM 1.2, vLLM and SGLang do), or give marker: with a group contextTokens',
+} as const;
+
+/** A switch that had no effect gives two equal runs too. */
+export const routerTookEffect =
+  'Make sure that the switch took effect: TensorRT-LLM prints "Precomputing perfect router logits", and not all routing methods are supported.';
+
+/** A server that does not know the address that starts a profile. */
+export const cannotStartProfile =
+  'This server has no such address: vLLM needs a profiler configured at its start, TensorRT-LLM a version of May 2026 or newer. Start it under stepscope capture instead.';

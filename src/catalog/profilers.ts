@@ -1,0 +1,37 @@
+/** What writes profiles: what each profiler is called, and what is worth asking of it. */
+import type { ProfilerKind } from '../model/profile.js';
+import type { TableName } from '../model/schema.js';
+
+interface Profiler {
+  readonly label: string;
+  /** Where there is little room. */
+  readonly short: string;
+  /** For a reader who wants to know what the file is. */
+  readonly about: string;
+  /** Tables it can record and mostly does not: worth a line when they are missing. */
+  readonly mayRecord: readonly TableName[];
+  /** Framework ops are traced with every call, and cost time. */
+  readonly tracesOps?: true;
+}
+
+export const profilers: Readonly<Record<ProfilerKind, Profiler>> = {
+  nsys: {
+    label: 'Nsight Systems',
+    short: 'nsys',
+    about: 'Nsight Systems',
+    mayRecord: ['osCalls', 'metricSamples'],
+  },
+  kineto: {
+    label: 'PyTorch profiler',
+    short: 'PyTorch profiler',
+    about: 'PyTorch profiler (Kineto)',
+    mayRecord: ['ops'],
+    tracesOps: true,
+  },
+  agent: {
+    label: 'Stepscope agent',
+    short: 'Stepscope agent',
+    about: 'Stepscope agent: steps only, give it together with a capture',
+    mayRecord: [],
+  },
+};

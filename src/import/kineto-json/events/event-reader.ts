@@ -1,0 +1,315 @@
+/**
+ * Reads one trace event into fields that are used again for the next: no object per event. Texts are only marked
+ * by where they are in the bytes; whoever wants one interns it before the bytes move on.
+ */
+import type { JsonCursor } from '../../../base/json/json-cursor.js';
+import { KeyTable } from '../../../base/json/key-table.js';
+import { ARG_COUNT, Arg, argumentKeys, TextArg } from './event-keys.js';
+import type { Labels } from './labels.js';
+import { beginnings, WrittenEvents } from './written-events.js';
+
+// The hot switch uses these, so they are constants of this file (see json-cursor.ts).
+const PH = 0;
+const CAT = 1;
+const NAME = 2;
+const PID = 3;
+const TID = 4;
+const TS = 5;
+const DUR = 6;
+const ID = 7;
+const ARGS = 8;
+const NUMBERS = ARG_COUNT;
+const CORRELATION = Arg.correlation;
+const GRAPH = new TextEncoder().encode('"graph ');
+
+const eventKeys = new KeyTable([
+  ['ph', PH],
+  ['cat', CAT],
+  ['name', NAME],
+  ['pid', PID],
+  ['tid', TID],
+  ['ts', TS],
+  ['dur', DUR],
+  ['id', ID],
+  ['args', ARGS],
+]);
+
+const OP = 0;
+const FRAME = 1;
+const KERNEL = 2;
+const shortened = new KeyTable([
+  ['cpu_op', OP],
+  ['python_function', FRAME],
+  ['kernel', KERNEL],
+]);
+
+/** What nobody will ask for. Times of the first event are read all the same: all others are counted from it. */
+export interface Unwanted {
+  readonly ops: boolean;
+  readonly frames: boolean;
+  readonly flows: boolean;
+  readonly opArguments: boolean;
+  readonly frameArguments: boolean;
+  /** Of kernels: grid, block, registers and the like. */
+  readonly kernelDetails: boolean;
+  /** Of kernels: their place in a CUDA graph. */
+  readonly kernelGraphs: boolean;
+}
+
+const nothing: Unwanted = {
+  ops: false,
+  frames: false,
+  flows: false,
+  opArguments: false,
+  frameArguments: false,
+  kernelDetails: false,
+  kernelGraphs: false,
+};
+
+/** A stretch of bytes inside the event. `to` is 0 when the event does not have it. */
+export class TextMark {
+  from = 0;
+  to = 0;
+  escaped = false;
+  control = false;
+}
+
+export class EventReader {
+  /** First byte of `ph`: X, B, E, i, s, t, f, M … 0 when there is none. */
+  phase = 0;
+  readonly category = new TextMark();
+  readonly name = new TextMark();
+  /** Numbers as they are; text became a number in Labels. NaN when missing. */
+  pid = Number.NaN;
+  tid = Number.NaN;
+  id = Number.NaN;
+  hasTime = false;
+  micros = 0;
+  nanos = 0;
+  hasDuration = false;
+  durationNs = 0;
+  /** Numeric arguments by Arg, NaN when missing. */
+  readonly numbers = new Float64Array(ARG_COUNT).fill(Number.NaN);
+  readonly argumentName = new TextMark();
+  readonly kind = new TextMark();
+  readonly labels = new TextMark();
+  readonly shapes = new TextMark();
+  readonly types = new TextMark();
+  readonly stack = new TextMark();
+  /** Nobody wants this event: nothing of it was read. */
+  passedOver = false;
+  /** The first time of the file is known, so events may be passed over. */
+  sawTime = false;
+  private hasArguments = false;
+  /** The rest of the event was stepped over. */
+  private ended = false;
+  private readonly events: WrittenEvents;
+
+  constructor(
+    private readonly names: Labels,
+    private readonly unwanted: Unwanted = nothing,
+  ) {
+    const kinds = (['ops', 'frames', 'flows'] as const).filter(kind => unwanted[kind]);
+    this.events = new WrittenEvents(kinds.flatMap(kind => beginnings[kind]));
+  }
+
+  /** Reads the event whose opening brace the cursor has passed. The cursor's trouble says whether that worked. */
+  read(cursor: JsonCursor): void {
+    this.clear();
+    const opened = cursor.pos;
+    let category = -1;
+    while (cursor.nextKey()) {
+      switch (eventKeys.find(cursor.bytes, cursor.textFrom, cursor.textTo)) {
+        case PH:
+          if (cursor.readText() && cursor.textTo === cursor.textFrom + 1)
+            this.phase = cursor.bytes[cursor.textFrom];
+          if (this.unwanted.flows && this.sawTime && isFlow(this.phase)) this.passOver(cursor, opened);
+          break;
+        case CAT:
+          markText(cursor, this.category);
+          category = shortened.find(cursor.bytes, this.category.from, this.category.to);
+          if (category >= 0 && this.sawTime && this.isUnwanted(category)) this.passOver(cursor, opened);
+          break;
+        case NAME:
+          markText(cursor, this.name);
+          break;
+        case PID:
+          this.pid = this.names.read(cursor);
+          break;
+        case TID:
+          this.tid = this.names.read(cursor);
+          break;
+        case TS:
+          if ((this.hasTime = cursor.readDecimal())) {
+            this.micros = cursor.units;
+            this.nanos = cursor.thousandths;
+          }
+          break;
+        case DUR:
+          if ((this.hasDuration = cursor.readDecimal())) {
+            this.durationNs = cursor.units * 1000 + cursor.thousandths;
+          }
+          break;
+        case ID:
+          this.id = cursor.readNumber();
+          break;
+        case ARGS:
+          if (category >= 0 && this.needsNoArguments(category)) cursor.skipValue();
+          else if (cursor.enterObject()) this.readArguments(cursor, category === KERNEL ? opened : -1);
+          break;
+        default:
+          cursor.skipValue();
+      }
+      if (this.passedOver) return;
+      if (this.ended) break;
+    }
+    if (this.hasTime) this.sawTime = true;
+  }
+
+  /** Steps over events nobody wants, from the brace the cursor stands at. Says how many. */
+  passRun(cursor: JsonCursor): number {
+    return this.sawTime ? this.events.skipRun(cursor) : 0;
+  }
+
+  private isUnwanted(category: number): boolean {
+    return category === OP ? this.unwanted.ops : category === FRAME && this.unwanted.frames;
+  }
+
+  /** Known only where the category comes before the arguments, as all writers have it. */
+  private needsNoArguments(category: number): boolean {
+    return category === OP ? this.unwanted.opArguments : category === FRAME && this.unwanted.frameArguments;
+  }
+
+  private passOver(cursor: JsonCursor, opened: number): void {
+    this.passedOver = true;
+    if (!this.events.skip(cursor, opened)) while (cursor.nextKey()) cursor.skipValue();
+  }
+
+  /**
+   * Becomes the whole of an event given as beginning and end. Its name comes from the beginning, whose bytes are gone
+   * by now and are handed on beside; other texts of such events are not kept.
+   */
+  resume(numbers: Float64Array, nameLength: number, durationNs: number): void {
+    const { pid, tid } = this;
+    this.clear();
+    this.pid = pid;
+    this.tid = tid;
+    this.hasArguments = true;
+    this.numbers.set(numbers);
+    this.name.from = 0;
+    this.name.to = nameLength;
+    this.name.escaped = false;
+    this.name.control = false;
+    this.hasDuration = true;
+    this.durationNs = durationNs;
+  }
+
+  /** `kernel`: where the kernel this belongs to was opened; -1 for other events. */
+  private readArguments(cursor: JsonCursor, kernel: number): void {
+    this.hasArguments = true;
+    const brief = kernel >= 0 && this.unwanted.kernelDetails;
+    while (cursor.nextKey()) {
+      const key = argumentKeys.find(cursor.bytes, cursor.textFrom, cursor.textTo);
+      if (key < 0) cursor.skipValue();
+      else if (key < NUMBERS) {
+        this.numbers[key] = cursor.readNumber();
+        if (brief && key === CORRELATION && this.endKernel(cursor, kernel)) return;
+      } else this.readTextArgument(cursor, key);
+    }
+  }
+
+  /** Kineto writes what places a kernel first, its correlation last of that: the rest is details. */
+  private endKernel(cursor: JsonCursor, opened: number): boolean {
+    const { numbers } = this;
+    if (cursor.trouble !== 0 || Number.isNaN(numbers[Arg.stream]) || !this.hasDuration) return false;
+    const needle = this.unwanted.kernelGraphs ? undefined : GRAPH;
+    this.ended = this.events.skipRest(cursor, opened, needle);
+    return this.ended;
+  }
+
+  private readTextArgument(cursor: JsonCursor, key: number): void {
+    switch (key) {
+      case TextArg.shapes:
+        markValue(cursor, this.shapes);
+        break;
+      case TextArg.types:
+        markValue(cursor, this.types);
+        break;
+      case TextArg.grid:
+        this.readTriple(cursor, Arg.gridX);
+        break;
+      case TextArg.block:
+        this.readTriple(cursor, Arg.blockX);
+        break;
+      case TextArg.stack:
+        markText(cursor, this.stack);
+        break;
+      case TextArg.name:
+        markText(cursor, this.argumentName);
+        break;
+      case TextArg.kind:
+        markText(cursor, this.kind);
+        break;
+      default:
+        markText(cursor, this.labels);
+    }
+  }
+
+  /** `[8, 1, 1]`. Anything else (ROCm calls have text here) is stepped over. */
+  private readTriple(cursor: JsonCursor, first: number): void {
+    const from = cursor.pos;
+    cursor.skipValue();
+    if (cursor.trouble !== 0 || cursor.bytes[from] !== 0x5b) return;
+    let slot = first;
+    let value = -1;
+    for (let i = from + 1; i < cursor.pos && slot < first + 3; i++) {
+      const digit = cursor.bytes[i] - 0x30;
+      if (digit >= 0 && digit <= 9) value = (value < 0 ? 0 : value * 10) + digit;
+      else if (value >= 0) {
+        this.numbers[slot++] = value;
+        value = -1;
+      }
+    }
+  }
+
+  private clear(): void {
+    this.passedOver = false;
+    this.ended = false;
+    this.phase = 0;
+    this.category.to = 0;
+    this.name.to = 0;
+    this.pid = Number.NaN;
+    this.tid = Number.NaN;
+    this.id = Number.NaN;
+    this.hasTime = false;
+    this.hasDuration = false;
+    this.durationNs = 0;
+    if (!this.hasArguments) return;
+    this.hasArguments = false;
+    this.numbers.fill(Number.NaN);
+    this.argumentName.to = 0;
+    this.kind.to = 0;
+    this.labels.to = 0;
+    this.shapes.to = 0;
+    this.types.to = 0;
+    this.stack.to = 0;
+  }
+}
+
+/** Arrows: s, t, f. */
+const isFlow = (phase: number): boolean => phase === 0x73 || phase === 0x74 || phase === 0x66;
+
+function markText(cursor: JsonCursor, mark: TextMark): void {
+  if (!cursor.readText()) return;
+  mark.from = cursor.textFrom;
+  mark.to = cursor.textTo;
+  mark.escaped = cursor.textEscaped;
+  mark.control = cursor.textControl;
+}
+
+/** Marks a value of any kind, brackets and all. */
+function markValue(cursor: JsonCursor, mark: TextMark): void {
+  mark.from = cursor.pos;
+  cursor.skipValue();
+  mark.to = cursor.trouble === 0 ? cursor.pos : 0;
+}

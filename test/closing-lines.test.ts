@@ -1,0 +1,48 @@
+/** What a test run says last: groups of skipped tests with what brings them, and what continuous integration may skip. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { closingLines } from './closing-lines.js';
+import { resultOf, type TestResult } from './results-reporter.js';
+
+const ran = (outcome: TestResult['outcome'], reason?: string): TestResult => ({
+  name: 'x',
+  file: 'x.test.js',
+  outcome,
+  reason,
+});
+
+test('skipped tests are grouped by what they need, largest group first, with the command that brings it', () => {
+  const { lines } = closingLines([
+    ran('passed'),
+    ran('skipped', 'needs openssl'),
+    ran('skipped', 'needs Chromium'),
+    ran('skipped', 'needs Chromium'),
+    ran('skipped', 'some other words'),
+    ran('failed'),
+  ]);
+  assert.deepEqual(lines, [
+    'Skipped, because something is missing here:',
+    '  2 tests need Chromium\n    → scripts/install-test-tools.sh, or name a browser in CHROMIUM',
+    '  1 test needs openssl\n    → scripts/install-test-tools.sh',
+    '  1 test: some other words',
+    '',
+    '1 passed, 1 failed, 4 skipped',
+  ]);
+});
+
+test('a skip is excused only by its need', () => {
+  const results = [ran('skipped', 'needs openssl'), ran('skipped', 'needs Chromium'), ran('skipped', '')];
+  assert.deepEqual(closingLines(results, { openssl: 'tried by hand' }).unexcused, ['needs Chromium', '']);
+  assert.deepEqual(closingLines([ran('passed')]).unexcused, []);
+});
+
+test('events of the runner become results: suites do not count, a test to be written did not run', () => {
+  const event = (type: string, data: object) => resultOf({ type, data: { name: 'x', file: 'f', ...data } });
+  assert.equal(event('test:pass', { details: { type: 'suite' } }), undefined);
+  assert.equal(event('test:start', {}), undefined);
+  assert.equal(event('test:pass', {})?.outcome, 'passed');
+  assert.equal(event('test:fail', {})?.outcome, 'failed');
+  assert.deepEqual(event('test:pass', { skip: 'needs x' })?.reason, 'needs x');
+  assert.equal(event('test:pass', { skip: true })?.outcome, 'skipped');
+  assert.equal(event('test:fail', { todo: true })?.outcome, 'skipped');
+});

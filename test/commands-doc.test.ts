@@ -1,0 +1,32 @@
+/** What users read first: docs/commands.md is the commands' own help (UPDATE_GOLDEN=1 writes it anew); links lead somewhere. */
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import * as path from 'node:path';
+import { test } from 'node:test';
+import { allCommands } from '../src/cli/registry.js';
+import { projectRoot } from '../src/testing/captures.js';
+import { assertSameText } from '../src/testing/golden.js';
+import { commandsPage } from './commands-page.js';
+
+test('docs/commands.md is what the commands say of themselves', async () => {
+  assertSameText(path.join(projectRoot, 'docs/commands.md'), commandsPage(await allCommands()));
+});
+
+const pages = ['README.md', 'CHANGELOG.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'agent/README.md'].concat(
+  readdirSync(path.join(projectRoot, 'docs'))
+    .filter(name => name.endsWith('.md'))
+    .map(name => `docs/${name}`),
+);
+
+test('the README is short, and every link in the documents leads to a file that is there', () => {
+  const read = (name: string) => readFileSync(path.join(projectRoot, name), 'utf8');
+  assert.ok(read('README.md').split('\n').length <= 121, 'the README has more than 120 lines');
+  const broken = pages.flatMap(page =>
+    [...read(page).matchAll(/\]\(([^)\s]+)\)/g)]
+      .map(([, target]) => target)
+      .filter(target => !/^[a-z]+:/.test(target))
+      .filter(target => !existsSync(path.join(projectRoot, path.dirname(page), target.replace(/#.*/, ''))))
+      .map(target => `${page}: ${target}`),
+  );
+  assert.deepEqual(broken, []);
+});
