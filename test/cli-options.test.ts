@@ -60,6 +60,7 @@ test('slips are told with what was meant, in two lines', async () => {
     assert.equal(err.trimEnd().split('\n').length, 2, err);
   }
   assert.match((await stepscope('baseline', '--help')).out, /baseline save .*\n {2}baseline list/);
+  assert.match((await stepscope('moe', '--help')).out, /commands of their own:\n {2}moe place /);
   assert.match((await stepscope('help', 'moe', 'place')).out, /usage: stepscope moe place FILE/);
 });
 

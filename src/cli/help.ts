@@ -5,12 +5,13 @@ import { options } from './options.js';
 import { optionsOf } from './read-call.js';
 import { version } from './version.js';
 
-export function helpText(command: Command): string {
+/** `further`: commands whose name begins with this one's. */
+export function helpText(command: Command, further: readonly Command[] = []): string {
   const lines = optionLines(command);
   const width = Math.max(...lines.map(([spelling]) => spelling.length));
   const table = lines.map(([spelling, meaning]) => `  ${spelling.padEnd(width)}  ${meaning}`);
   const examples = command.examples.map(([line, meaning]) => `  ${line}\n      ${meaning}`);
-  return `${command.summary}\n\nusage: ${usageLines(command).join('\n       ')}\n\noptions:\n${table.join('\n')}\n\nexamples:\n${examples.join('\n')}\n`;
+  return `${command.summary}\n\nusage: ${usageLines(command).join('\n       ')}\n\noptions:\n${table.join('\n')}\n\nexamples:\n${examples.join('\n')}\n${further.length > 0 ? `\ncommands of their own:\n${commandList(further)}\n` : ''}`;
 }
 
 /** The list of commands; of a group (`moe`, `baseline`) those of the group alone. */

@@ -34,12 +34,13 @@ export async function runCommand(args: readonly string[], output: Output): Promi
     }
     const name = commandOf(words, asksHelp);
     if (name === undefined) {
-      output.out(await groupHelp(words[0]));
+      const group = commandList(await commandsIn(words[0]));
+      output.out(`commands:\n${group}\n\nstepscope ${words[0]} COMMAND --help says more.\n`);
       return 0;
     }
     command = await commands[name]();
     if (asksHelp) {
-      output.out(helpText(command));
+      output.out(helpText(command, await commandsIn(name)));
       return 0;
     }
     // A file alone is to be analyzed: then no word of it names a command.
@@ -92,7 +93,5 @@ function commandOf([first, second = '']: readonly string[], asksHelp: boolean): 
   );
 }
 
-async function groupHelp(word: string): Promise<string> {
-  const group = await Promise.all(inGroup(word).map(name => commands[name]()));
-  return `commands:\n${commandList(group)}\n\nstepscope ${word} COMMAND --help says more.\n`;
-}
+const commandsIn = (word: string): Promise<Command[]> =>
+  Promise.all(inGroup(word).map(name => commands[name]()));

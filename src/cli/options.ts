@@ -75,17 +75,13 @@ export const options = {
   fullNames: toggle('--full-names', 'with --sequence: names as recorded instead of short ones'),
   report: repeated('-r, --report LIST', names, 'reports to print, by name'),
   time: value('--time A-B', kinds.timeWindow, 'only events in this stretch of time, for example 1.2s-1.5s'),
-  maxSize: value(
-    '--max-size MB',
-    kinds.sizeIn('MB', 1000),
-    'cut tables and thin charts to stay below (default 5)',
-  ),
+  maxSize: value('--max-size MB', kinds.sizeIn('MB', 1000), 'cut tables and thin charts to stay below'),
 
   // compare, frameworks
   threshold: value(
     '--threshold PERCENT',
     percentage('percent'),
-    'smaller changes do not count: 2% (default)',
+    'smaller changes do not count, for example 2%',
   ),
   onlyComparable: toggle('--only-comparable', 'refuse (status 2) where figures would need a reservation'),
   perfectRouter: toggle(

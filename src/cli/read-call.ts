@@ -34,7 +34,10 @@ export function readCall(command: Command, args: readonly string[], output: Outp
     taken.map(name => [name, readOption(options[name], texts, taken, note)]),
   ) as Values<OptionName>;
   const destination = destinationOf(command, values);
-  if (destination.file !== undefined && !destination.force) refuseExisting(destination.file);
+  const { file, format, force } = destination;
+  // A prefix may well be the name of something that is there.
+  const isPrefix = taken.includes('outputFiles') && !file?.endsWith(`.${extensions[format]}`);
+  if (file !== undefined && !force && !isPrefix) refuseExisting(file);
   for (const line of notes) output.err(`stepscope: ${line}\n`);
   return { values, given, program, destination, output, emit: result => emit(result, destination, output) };
 }

@@ -22,7 +22,7 @@ const MOST_AT_ONCE = 16;
 /** A sender that sends nothing for so long is gone. */
 const STALLED_MS = 5 * 60_000;
 
-const DEFAULT_LARGEST_DROP_BYTES = 8e9;
+export const DEFAULT_LARGEST_DROP_BYTES = 8e9;
 
 /** What to call it: its base name, without what cannot be seen or would turn the text around. */
 export function displayName(given: string | null): string {

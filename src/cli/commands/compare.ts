@@ -1,4 +1,6 @@
+import { DEFAULT_THRESHOLD } from '../../compare/compare-configurations.js';
 import { compareSchema } from '../../compare/compare-schema.js';
+import { ROUTER_THRESHOLD } from '../../moe/experiment/router-pair.js';
 import { readConfigurations } from '../asked-configurations.js';
 import { define } from '../command.js';
 import { areBenchmarks, comparedBenchmarks, comparedProfiles } from '../compared-result.js';
@@ -18,7 +20,10 @@ export const compare = define({
   formats: ['table', 'json', 'csv', 'markdown', 'html'],
   notes: [
     ['BASE, OTHER', 'a profile, a folder of ranks or a benchmark result; NAME=FILE,FILE for repeats'],
-    ['with --perfect-router', 'the threshold is the gain from which routing is the bottleneck (default 10%)'],
+    [
+      'without --threshold',
+      `${DEFAULT_THRESHOLD * 100}%; with --perfect-router a gain of ${ROUTER_THRESHOLD * 100}% makes routing the bottleneck`,
+    ],
   ],
   examples: [
     ['stepscope compare eager.sqlite graph.sqlite', 'what changed, by how much, is it measurable, why'],

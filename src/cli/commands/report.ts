@@ -2,6 +2,7 @@ import { Analyzer, tablesReadBy } from '../../analyze/analysis.js';
 import { analyses } from '../../analyze/index.js';
 import { tableNames } from '../../model/schema.js';
 import { Cutter, levels } from '../../report/html/limits.js';
+import { DEFAULT_MAX_BYTES } from '../../report/html/page.js';
 import { composeReport, reportBlocks } from '../../report/html/sections.js';
 import { define, requireFiles } from '../command.js';
 import { emit, extensions } from '../emit.js';
@@ -15,7 +16,10 @@ export const report = define({
   usage: ['FILE… [-o report.html] [options]'],
   options: [...analysisOptions, 'model', 'tp', 'maxSize', 'output', 'force'],
   formats: ['html', 'markdown', 'json'],
-  notes: [['without -o', 'report.html, report.md with --markdown; JSON is printed, as analyze prints it']],
+  notes: [
+    ['without -o', 'report.html, report.md with --markdown; JSON is printed, as analyze prints it'],
+    ['without --max-size', `${DEFAULT_MAX_BYTES / 1e6} MB`],
+  ],
   examples: [
     ['stepscope report profile.sqlite', 'writes report.html: open it, mail it, attach it'],
     [

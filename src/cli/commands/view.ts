@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { UserError } from '../../base/user-error.js';
-import { DroppedFiles } from '../../server/dropped-file.js';
+import { DEFAULT_LARGEST_DROP_BYTES, DroppedFiles } from '../../server/dropped-file.js';
 import { isLoopback } from '../../server/guard.js';
 import { OpenProfiles } from '../../server/open-profiles.js';
 import { longNameOf, openViewed, viewedName } from '../../server/open-viewed.js';
@@ -17,6 +17,7 @@ export const view = define({
   summary: 'Look at a profile in the browser: timeline, answer and every analysis, for any steps.',
   usage: ['[FILE…] [--compare FILE]… [options]'],
   options: ['compare', 'port', 'host', 'noOpen', 'maxDrop', ...analysisOptions, 'model', 'tp', 'jsonLine'],
+  notes: [['without --max-drop', `${DEFAULT_LARGEST_DROP_BYTES / 1e9} GB`]],
   examples: [
     ['stepscope view profile.sqlite', 'opens the browser at the timeline'],
     ['stepscope view rank*.json.gz', 'all ranks as one run'],

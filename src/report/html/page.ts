@@ -20,7 +20,7 @@ export interface Assets {
   readonly madeBy: string;
 }
 
-const DEFAULT_MAX_BYTES = 5e6;
+export const DEFAULT_MAX_BYTES = 5e6;
 
 /** A page composed with ever smaller limits, until it fits. */
 export function fitPage(
