@@ -1,6 +1,7 @@
 /**
  * Which step each piece of GPU work belongs to: the one whose period holds the API call that launched it. A graph
- * launch brings all its nodes along, and work that runs late still counts for the step that asked for it.
+ * launch brings all its nodes along, and work that runs late still counts for the step that asked for it. Work that was
+ * launched before the capture began belongs to none.
  */
 import { upperBound } from '../../base/bisect.js';
 import { NONE } from '../../base/column.js';
@@ -9,6 +10,7 @@ import type { Profile, Row } from '../../model/profile.js';
 import type { Derived } from '../analysis.js';
 import { type GpuWork, gpuWork, WorkKind } from '../gpu/gpu-work.js';
 import { nameTest } from '../name-test.js';
+import { launchedEarlierUntil } from './earlier-work.js';
 import type { Lane } from './lane.js';
 import { type Steps, stepsOf } from './steps.js';
 
@@ -38,6 +40,8 @@ export interface StepWork {
   readonly graphLaunches: Int32Array;
   /** Pieces of work without a known launch, placed by when they ran. */
   readonly placedByTime: number;
+  /** Pieces of work launched before the capture began. */
+  readonly launchedEarlier: number;
 }
 
 export const stepWork: Derived<StepWork | undefined> = {
@@ -49,7 +53,7 @@ export const stepWork: Derived<StepWork | undefined> = {
     if (!steps) return undefined;
     const work = use(gpuWork);
     const places = new LanePlaces(profile, steps.lanes);
-    const { runOfWork, deviceRuns, placedByTime } = attribute(profile, work, steps, places);
+    const { runOfWork, deviceRuns, placedByTime, launchedEarlier } = attribute(profile, work, steps, places);
     return {
       steps,
       runOfWork,
@@ -57,6 +61,7 @@ export const stepWork: Derived<StepWork | undefined> = {
       byDevice: groupByDevice(steps, deviceRuns),
       graphLaunches: countGraphLaunches(profile, steps, places),
       placedByTime,
+      launchedEarlier,
     };
   },
 };
@@ -104,7 +109,9 @@ function attribute(profile: Profile, work: GpuWork, steps: Steps, places: LanePl
   const deviceRuns: DeviceRun[] = [];
   // Device runs of lane and run, chained by device: almost always there is one.
   const known = steps.lanes.map(lane => lane.runs.map((): number[] => []));
+  const earlierUntil = launchedEarlierUntil(profile, work);
   let placedByTime = 0;
+  let launchedEarlier = 0;
   let lastCall: number = NONE;
   let lastRun: number = NONE;
   for (let i = 0; i < work.length; i++) {
@@ -122,6 +129,10 @@ function attribute(profile: Profile, work: GpuWork, steps: Steps, places: LanePl
         ? places.ofProcess(processOfStream[work.stream[i]])
         : places.ofThread(calls!.thread[call]);
     if (lane === NONE) continue;
+    if (call === NONE && work.start[i] < earlierUntil[work.stream[i]]) {
+      launchedEarlier++;
+      continue;
+    }
     const run = places.runAt(lane, call === NONE ? work.start[i] : calls!.start[call]);
     if (call === NONE) placedByTime++;
     lastCall = call;
@@ -139,7 +150,7 @@ function attribute(profile: Profile, work: GpuWork, steps: Steps, places: LanePl
     addWork(deviceRuns[index], work, i);
   }
   addEmptyRuns(steps, deviceRuns, known);
-  return { runOfWork, deviceRuns, placedByTime };
+  return { runOfWork, deviceRuns, placedByTime, launchedEarlier };
 }
 
 const emptyRun = (step: number, lane: number, run: number, device: number): DeviceRun => ({

@@ -1,4 +1,5 @@
 /** The verdict on a pair with and without the perfect router, as blocks: what it means and what to do first. */
+
 import type { Block, Fact, TableColumn, WaterfallBlock } from '../../analyze/block.js';
 import { busyParts, causeLook, phaseLook } from '../../analyze/names-and-colors.js';
 import { formatDuration, formatRate, formatRelativeChange, formatShare, plural } from '../../base/units.js';
