@@ -92,6 +92,7 @@ test('one spelling for lengths, percentages, times and spans', () => {
 /** What a call of the last version means today, and the one line it is told with. */
 const old: readonly (readonly [name: string, was: string, now: string])[] = [
   ['dataset', '--input 16', '--input-tokens 16'],
+  ['dataset', '--input uniform:16:64', '--input-tokens uniform:16-64'],
   ['dataset', '--input-tokens uniform:16:64', '--input-tokens uniform:16-64'],
   ['load', '--input-tokens uniform:16:64', '--input-tokens uniform:16-64'],
   ['dataset', '--output 128', '--output-tokens 128'],

@@ -96,20 +96,16 @@ function readOption(
   const valued = option.valueName !== undefined;
   const now = (text: string) => (valued ? `--${option.flag} ${text}` : `--${option.flag}`);
   const found: string[] = [];
+  const take = (flag: string, text: string) => {
+    const today = option.renewed?.(text) ?? text;
+    if (flag !== option.flag || today !== text) note(valued ? `--${flag} ${text}` : `--${flag}`, now(today));
+    found.push(today);
+  };
   for (const { flag, when } of option.was)
-    for (const text of texts.get(flag) ?? []) {
-      if (when && !when.test(text)) continue;
-      note(valued ? `--${flag} ${text}` : `--${flag}`, now(text));
-      found.push(text);
-    }
-  for (const text of texts.get(option.flag) ?? []) if (!isOldOfAnother(option, text, taken)) found.push(text);
-  const read = found.map(text => {
-    const renewed = option.renewed?.(text);
-    if (renewed === undefined) return text;
-    note(now(text), now(renewed));
-    return renewed;
-  });
-  return option.read(read);
+    for (const text of texts.get(flag) ?? []) if (!when || when.test(text)) take(flag, text);
+  for (const text of texts.get(option.flag) ?? [])
+    if (!isOldOfAnother(option, text, taken)) take(option.flag, text);
+  return option.read(found);
 }
 
 /** `--output 128` of a dataset was a length before it was a file. */
