@@ -27,7 +27,7 @@ const LEAST_VOTES = 0.25;
 const LEAST_TWINS = 0.6;
 const TWIN_DISTANCE = 0.2;
 
-export interface LayerPattern {
+interface LayerPattern {
   /** Kernels of what repeats: a layer, or two that alternate. */
   readonly period: number;
   readonly times: number;

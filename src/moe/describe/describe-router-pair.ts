@@ -234,3 +234,17 @@ function checksBlock({ checks }: RouterVerdict): Block[] {
   });
   return [{ kind: 'facts', id: 'router-checks', title: 'Did only the router change?', facts }];
 }
+
+export const routerDocument = (
+  schema: string,
+  files: { readonly normal: readonly string[]; readonly perfect: readonly string[] },
+  verdict: RouterVerdict,
+) => ({
+  schema,
+  files,
+  ...verdict,
+  checks: verdict.checks.map(({ id, label, status, values: [normal, perfect] }) => ({
+    ...{ id, label, status, normal, perfect },
+  })),
+  lines: routerLines(verdict),
+});
