@@ -238,6 +238,7 @@ test('theme, series, tables and printing work', { skip }, async () => {
 
 const finding: FindingsBlock = {
   kind: 'findings',
+  per: 'per step',
   id: 'findings',
   title: 'Findings',
   findings: (['high', 'medium', 'low'] as const).map(severity => ({
