@@ -11,6 +11,7 @@ import type { Block, StatementBlock } from './block.js';
 import { brokenFile } from './broken-file.js';
 import type { Finding } from './findings/finding.js';
 import { findings, findingsBlock } from './findings/findings.js';
+import { findingHeadline, isHeadline } from './findings/headline.js';
 import { graphCoverage } from './gpu/graph-coverage.js';
 import { kernelFamilies } from './gpu/kernel-families.js';
 import { kernelsPerStep } from './gpu/kernels-per-step.js';
@@ -21,7 +22,7 @@ import { stepBudget } from './inference/step-budget.js';
 import type { Ask } from './page-details.js';
 import { moreFacts, pageFamilies, stepsFacts } from './page-details.js';
 import { graphWord, isAmd } from './program.js';
-import { findingHeadline, phaseVerdict } from './verdict.js';
+import { phaseVerdict } from './verdict.js';
 
 const MOST_FINDINGS = 5;
 /** Budgets drawn in full; further phases get a sentence. */
@@ -87,9 +88,6 @@ export function describePageAnswer(analyzer: Analyzer): {
   const headline = found.find(isHeadline);
   return { header, answer: answerOf(ask, profile, main, phases, hidden, found), phases, hidden, headline };
 }
-
-/** Remarks are none, and a broken file has a line of its own before everything. */
-const isHeadline = ({ severity, id }: Finding) => severity !== 'note' && id !== 'broken-file';
 
 function headerOf(profile: Profile, steps: AnalysisResult<IterationRow> | undefined): StatementBlock {
   const { capture } = profile;

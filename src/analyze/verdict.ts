@@ -1,12 +1,12 @@
 /** The answer in two sentences: what holds this phase up (its first finding, or its budget), and how long a step takes. */
-import { formatCount, formatDuration, formatShare } from '../base/units.js';
+import { formatCount, formatDuration } from '../base/units.js';
 import type { IdleCause } from '../catalog/idle-causes.js';
 import { idleCauses } from '../catalog/idle-causes.js';
 import { type FamilyId, familyOf } from '../catalog/kernels/families.js';
 import type { Finding } from './findings/finding.js';
+import { findingHeadline } from './findings/headline.js';
 import type { FamilyRow } from './gpu/family-row.js';
 import type { PhaseBudget } from './inference/budget-totals.js';
-import { formatThroughput, perStep } from './words.js';
 
 /** From this share of the step on, a part is what holds it up. */
 const NOTABLE = 0.2;
@@ -32,18 +32,6 @@ const holdsUp: Partial<Record<IdleCause, string>> = {
   'device-wait': 'waits between kernels that were launched in time',
   'profiler-overhead': 'is distorted by the profiler itself',
 };
-
-/** A finding as the headline: its cause, cost and gain, in its own words. */
-export function findingHeadline({ claim, costNs, costShare, gain, phase, confidence }: Finding): string {
-  const cost =
-    costNs === null
-      ? undefined
-      : `${formatDuration(costNs)} ${perStep(phase)}${costShare === null ? '' : `, ${formatShare(costShare)}`}`;
-  const win =
-    gain && gain.throughput > 0 ? `gain ${formatThroughput(gain.throughput)}, ${confidence}` : undefined;
-  const figures = [cost, win].filter(text => text !== undefined).join('; ');
-  return `${claim}${figures === '' ? '' : ` (${figures})`}.`;
-}
 
 const percent = (share: number) => `${Math.round(share * 100)}%`;
 

@@ -3,7 +3,7 @@
 export const howToRecord = {
   gil: 'nsys -t python-gil',
   garbageCollections:
-    'TLLM_PROFILE_RECORD_GC=1; elsewhere capture with --agent, or mark them as "Python GC" from gc.callbacks',
+    'capture with --agent, or mark them as "Python GC" from gc.callbacks; TensorRT-LLM does with TLLM_PROFILE_RECORD_GC=1',
   promptTokens:
     'capture with markers that name them (TensorRT-LLM 1.2, vLLM and SGLang do), or give marker: with a group contextTokens',
 } as const;

@@ -106,6 +106,16 @@ const table = {
     bring: `name it in STEPSCOPE_EXTERNAL, or ${BESIDE}/external`,
     find: () => firstThat([process.env.STEPSCOPE_EXTERNAL], existsSync) ?? beside('external'),
   },
+  'external-2': {
+    what: 'a second folder of profiles published by others',
+    bring: `${BESIDE}/external-2`,
+    find: () => beside('external-2'),
+  },
+  captures: {
+    what: 'captures of real engines that are too large to commit',
+    bring: `${BESIDE}/captures`,
+    find: () => beside('captures'),
+  },
   seeds: {
     what: 'the documents the project was asked for from',
     bring: `${BESIDE}/seeds`,

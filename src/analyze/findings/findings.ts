@@ -8,6 +8,7 @@ import { stepBudget } from '../inference/step-budget.js';
 import { keyField } from '../key-field.js';
 import { program } from '../program.js';
 import type { Finding, Unmeasured } from './finding.js';
+import { findingHeadline, isHeadline } from './headline.js';
 import type { Rule, RuleInput } from './rule.js';
 import { captureRules } from './rules-capture.js';
 import { copyRules } from './rules-copies.js';
@@ -120,6 +121,7 @@ export const findings: Analysis<FindingRow, FindingsResult> = {
       ({ costShare }) => costShare === null || costShare >= input.policy.smallestShare,
     );
     const ordered = inOrder(withoutRepeats(worth), phases);
+    const headline = ordered.find(isHeadline);
     return {
       findings: ordered,
       inSteps: phases.length === 0 || inSteps.length > 0,
@@ -128,6 +130,7 @@ export const findings: Analysis<FindingRow, FindingsResult> = {
       rows: ordered.map(asRow),
       summary: {
         engine: input.program.engine || null,
+        verdict: headline ? findingHeadline(headline) : null,
         rules: rules.length,
         unmeasured: unmeasured.map(({ rule, what, hint }) => ({ rule, what, hint })),
       },
