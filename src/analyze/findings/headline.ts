@@ -8,12 +8,12 @@ export const isHeadline = ({ severity, id }: Finding): boolean => severity !== '
 
 /** Cause, cost and gain of a finding, in its own words. */
 export function findingHeadline({ claim, costNs, costShare, gain, phase, confidence }: Finding): string {
-  const cost =
-    costNs === null
-      ? undefined
-      : `${formatDuration(costNs)} ${perStep(phase)}${costShare === null ? '' : `, ${formatShare(costShare)}`}`;
-  const win =
-    gain && gain.throughput > 0 ? `gain ${formatThroughput(gain.throughput)}, ${confidence}` : undefined;
-  const figures = [cost, win].filter(text => text !== undefined).join('; ');
+  // A claim that names its cost needs no second mention.
+  const length = costNs === null ? '' : formatDuration(costNs);
+  const cost = length === '' || claim.includes(length) ? undefined : `${length} ${perStep(phase)}`;
+  const share = costShare === null ? undefined : formatShare(costShare);
+  const win = gain && gain.throughput > 0 ? `gain ${formatThroughput(gain.throughput)}, ${confidence}` : '';
+  const costs = [cost, share].filter(text => text !== undefined).join(', ');
+  const figures = [costs, win].filter(Boolean).join('; ');
   return `${claim}${figures === '' ? '' : ` (${figures})`}.`;
 }

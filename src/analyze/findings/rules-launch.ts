@@ -102,7 +102,7 @@ const launchStall: Rule = {
     return input.phases.flatMap((total): Finding[] => {
       const stalls = stallsOf(input, total).filter(({ idleNs }) => idleNs > 0);
       const ns = idleIn(stalls);
-      if (ns < input.policy.stallShare * total.wallNs) return [];
+      if (stalls.length === 0 || ns < input.policy.stallShare * total.wallNs) return [];
       const [longest] = stalls;
       return [
         finding('launch-stall', input, {

@@ -44,7 +44,7 @@ function wrongInput(shape: ModelShape, seen: SeenModel): string {
     return `--model has ${shape.layers} layers, a step of the capture repeats its kernels ${seen.repeats} times`;
   if (shape.moe && !seen.hasExpertKernels)
     return '--model has experts, and no kernel of the capture routes tokens to experts';
-  if (seen.hasNarrowGemms && shape.weights.quantized.size === 0)
+  if (seen.hasNarrowGemms && (shape.weights.quantizedBits ?? 16) >= 16)
     return '--model stores its weights in 16 bits, the capture multiplies narrower ones: give the config.json of the quantised model';
   return '--model is another model than the one captured, or --tp is smaller than the ways its weights are split';
 }
