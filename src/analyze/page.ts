@@ -157,9 +157,11 @@ function answerOf(
       first,
     );
   const headline = found.find(isHeadline);
-  const [answer, detail] = verdict(main, headline);
+  // The second sentence is about the phase of the first.
+  const told = phases.find(total => headline?.phase && total.phase === headline.phase) ?? main;
+  const [answer, detail] = verdict(told, headline);
   const others = phases
-    .filter(total => total !== main && total.phase !== null)
+    .filter(total => total !== told && total.phase !== null)
     .map(total => {
       const own = found.find(one => isHeadline(one) && one !== headline && one.phase === total.phase);
       return verdict(total, own).join(' ');

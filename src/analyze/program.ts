@@ -13,7 +13,7 @@ import { iterations } from './inference/iterations.js';
 import { stepWork } from './inference/step-work.js';
 import { nameTest } from './name-test.js';
 
-export interface Program {
+export interface ProfiledProgram {
   /** Label of the engine; empty where nothing tells it. */
   readonly engine: string;
   readonly version?: string;
@@ -37,7 +37,7 @@ const NARROW_KERNELS = /marlin|machete|mxfp4|nvfp4|mxe2m1|(?:^|[^a-z])(?:awq|nf4
 const NARROW_SHARE = 0.05;
 const TORCH_KERNEL = /\bat::native\b|\bat::cuda\b|\bc10::/;
 
-export const program: Derived<Program> = {
+export const program: Derived<ProfiledProgram> = {
   id: 'program',
   reads: { frames: [], ops: [], kernels: [], apiCalls: [] },
   uses: [iterations, stepWork, kernelFamilies],

@@ -12,7 +12,7 @@ type Circumstance =
   | 'narrow-weights'
   | 'amd';
 
-export interface AdviceText {
+interface AdviceText {
   /** `any`, `PyTorch` for every program that runs on it, or the engine as the step markers name it. */
   readonly engine: string;
   readonly text: string;

@@ -4,7 +4,7 @@
  */
 import { type Engine, engines } from './engines.js';
 
-export interface EngineEvidence {
+interface EngineEvidence {
   readonly engine: Engine;
   /** Names of its processes and threads. Linux keeps 15 characters of a thread's name. */
   readonly programs: RegExp;

@@ -5,13 +5,13 @@ import type { Policy } from '../../catalog/policy.js';
 import type { Profile } from '../../model/profile.js';
 import type { Derived } from '../analysis.js';
 import type { PhaseBudget } from '../inference/budget-totals.js';
-import type { Program } from '../program.js';
+import type { ProfiledProgram } from '../program.js';
 import type { Finding, Severity } from './finding.js';
 
 export interface RuleInput {
   readonly profile: Profile;
   readonly policy: Policy;
-  readonly program: Program;
+  readonly program: ProfiledProgram;
   /** Budgets of the selected steps by phase, the phase with most time first; without steps the whole trace. */
   readonly phases: readonly PhaseBudget[];
   use<Result>(other: Derived<Result>): Result;

@@ -14,7 +14,7 @@ import { workFamilies } from './work-families.js';
 const ON_CUDA_CORES = /(?:^|[_:])sgemm|simt_s?gemm|f32f32_f32f32_f32\w*ffma/;
 const ON_TENSOR_CORES = /tensorop|tf32|1688|16816|884|hmma|imma|wgmma/;
 
-export interface Fp32Gemms {
+interface Fp32Gemms {
   readonly phase: Phase | null;
   readonly kernels: number;
   readonly nsPerStep: number;

@@ -8,7 +8,7 @@ import { selectedWork } from '../inference/selected-work.js';
 import { stepsOf } from '../inference/steps.js';
 import { gpuWork, WorkKind } from './gpu-work.js';
 
-export interface TinyCopies {
+interface TinyCopies {
   readonly phase: Phase | null;
   /** Kind of memory they come from, where recorded. */
   readonly from: string | null;

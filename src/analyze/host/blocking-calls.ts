@@ -18,7 +18,7 @@ import { nameTest } from '../name-test.js';
 import { idleIntervals } from './idle-intervals.js';
 import { pageableReads } from './pageable-reads.js';
 
-export interface BlockingCalls {
+interface BlockingCalls {
   readonly perStep: number;
   readonly waitNs: number;
   readonly idleNs: number;

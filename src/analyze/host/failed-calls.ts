@@ -3,19 +3,18 @@ import { NONE } from '../../base/column.js';
 import { apiFunction } from '../../catalog/api-function.js';
 import type { Row } from '../../model/profile.js';
 import type { Derived } from '../analysis.js';
-import { NotRecorded } from '../analysis.js';
 
 /** cudaErrorNotReady, CUDA_ERROR_NOT_READY and hipErrorNotReady are one number. */
 const NOT_READY = 600;
 
-export interface FailedCalls {
+interface FailedCalls {
   readonly call: string;
   readonly code: number;
   readonly count: number;
   readonly firstNs: number;
 }
 
-/** Most frequent first. */
+/** Most frequent first; none where results were not recorded. */
 export const failedCalls: Derived<readonly FailedCalls[]> = {
   id: 'failed-calls',
   reads: { apiCalls: ['result'] },
@@ -23,8 +22,7 @@ export const failedCalls: Derived<readonly FailedCalls[]> = {
   needs: [['apiCalls']],
   compute({ profile }) {
     const calls = profile.tables.apiCalls!;
-    if (!calls.result)
-      throw new NotRecorded('results of API calls', 'the PyTorch profiler does not; nsys does');
+    if (!calls.result) return [];
     const found = new Map<string, FailedCalls>();
     for (let row = 0 as Row<'apiCalls'>; row < calls.length; row++) {
       const code = calls.result[row];

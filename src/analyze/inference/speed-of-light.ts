@@ -4,6 +4,7 @@ import { NONE } from '../../base/column.js';
 import { formatDuration, formatShare } from '../../base/units.js';
 import type { StepFacts } from '../../catalog/engine-markers.js';
 import { type FlopsType, type Limits, peakFromProfile } from '../../catalog/gpus.js';
+import { howToRecord } from '../../catalog/how-to-record.js';
 import { modelPresets } from '../../catalog/models.js';
 import { type Phase, phases } from '../../catalog/phases.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
@@ -93,7 +94,7 @@ export const speedOfLight: Analysis<SpeedRow, AnalysisResult<SpeedRow>> = {
       const { name } = profile.gpus[device];
       throw new NotRecorded(
         'distance to the speed of light',
-        `${name === '' ? 'the file does not name its GPU' : `the limits of a GPU called ${name} are not known`}: capture with nsys, which writes down name and memory bandwidth`,
+        `${name === '' ? 'the file does not name its GPU' : `the limits of a GPU called ${name} are not known`}: ${howToRecord.gpuLimits}`,
       );
     }
     const ways =
