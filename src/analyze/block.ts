@@ -136,6 +136,8 @@ export interface FindingsBlock {
   readonly kind: 'findings';
   readonly id: string;
   readonly title: string;
+  /** What costs are per: a step, or the whole trace where there are no steps. */
+  readonly per: 'per step' | 'in all';
   readonly findings: readonly Finding[];
   /** Findings beyond those shown. */
   readonly more: number;

@@ -9,7 +9,9 @@ import type { AnalysisResult, Analyzer, AnyAnalysis } from './analysis.js';
 import { NotRecorded } from './analysis.js';
 import type { Block, StatementBlock } from './block.js';
 import { brokenFile } from './broken-file.js';
+import type { Finding } from './findings/finding.js';
 import { findings, findingsBlock } from './findings/findings.js';
+import { findingHeadline, isHeadline } from './findings/headline.js';
 import { graphCoverage } from './gpu/graph-coverage.js';
 import { kernelFamilies } from './gpu/kernel-families.js';
 import { kernelsPerStep } from './gpu/kernels-per-step.js';
@@ -19,6 +21,7 @@ import { type IterationRow, iterationSpan, iterations } from './inference/iterat
 import { stepBudget } from './inference/step-budget.js';
 import type { Ask } from './page-details.js';
 import { moreFacts, pageFamilies, stepsFacts } from './page-details.js';
+import { graphWord, isAmd } from './program.js';
 import { phaseVerdict } from './verdict.js';
 
 const MOST_FINDINGS = 5;
@@ -66,18 +69,24 @@ export function describePageAnswer(analyzer: Analyzer): {
   readonly phases: readonly PhaseBudget[];
   /** Graph replays hide their kernels. */
   readonly hidden: boolean;
+  /** The finding that the answer opens with; none where it describes the budget. */
+  readonly headline: Finding | undefined;
 } {
   const { profile } = analyzer;
   const ask = askOf(analyzer);
   const steps = ask(iterations);
   const budget = ask(stepBudget);
   const header = headerOf(profile, steps);
-  if (!budget || budget.rows.length === 0)
-    return { header, answer: noGpuWork(profile, steps), phases: [], hidden: false };
+  const found = analyzer.get(findings).findings;
+  if (!budget || budget.rows.length === 0) {
+    const headline = found.find(({ id }) => id === 'client-profiled' || id === 'gpu-work-lost');
+    return { header, answer: noGpuWork(profile, steps, headline), phases: [], hidden: false, headline };
+  }
   const hidden = budget.summary?.graphReplaysHidden === true;
   const phases = totalsByPhase(budget.rows).sort((a, b) => b.wallNs - a.wallNs);
   const main = phases.find(total => total.phase !== null) ?? phases[0];
-  return { header, answer: answerOf(ask, profile, main, phases, hidden), phases, hidden };
+  const headline = found.find(isHeadline);
+  return { header, answer: answerOf(ask, profile, main, phases, hidden, found), phases, hidden, headline };
 }
 
 function headerOf(profile: Profile, steps: AnalysisResult<IterationRow> | undefined): StatementBlock {
@@ -87,15 +96,15 @@ function headerOf(profile: Profile, steps: AnalysisResult<IterationRow> | undefi
   const gpus = distinctGpus([...rows].map(row => profile.gpus[row])).length;
   const mode = graphMode(profile);
   const graphs = {
-    nodes: 'CUDA graphs: recorded by node',
-    blocks: 'CUDA graphs: recorded as blocks, kernels inside hidden',
-    none: 'CUDA graphs: none',
+    nodes: 'recorded by node',
+    blocks: 'recorded as blocks, kernels inside hidden',
+    none: 'none',
   }[mode];
   const parts = [
     capture.files.length === 1 ? capture.files[0] : plural(capture.files.length, 'file'),
     gpus > 0 ? `${gpus > 1 ? `${gpus} × ` : ''}${[...used].join(', ') || 'GPU'}` : 'no GPU work',
     `${profilers[capture.profiler].short} ${capture.profilerVersion}`.trim(),
-    graphs,
+    `${graphWord(isAmd(profile))}: ${graphs}`,
     ...stepsParts(steps),
   ];
   return { kind: 'statement', id: 'capture', title: 'Capture', lines: [parts.join(' · ')], quiet: true };
@@ -133,22 +142,30 @@ function answerOf(
   main: PhaseBudget,
   phases: readonly PhaseBudget[],
   hidden: boolean,
+  found: readonly Finding[],
 ): StatementBlock {
   const families = ask(kernelFamilies)?.rows ?? [];
   const counts = ask(kernelsPerStep)?.rows ?? [];
   const graphs = ask(graphCoverage)?.rows ?? [];
-  const verdict = (total: PhaseBudget) =>
+  const verdict = (total: PhaseBudget, first: Finding | undefined) =>
     phaseVerdict(
       total,
       families,
       counts.find(row => row.phase === total.phase)?.kernels,
       hidden,
       (graphs.find(row => row.phase === total.phase)?.timeShare ?? 0) >= 0.5,
+      first,
     );
-  const [answer, detail] = verdict(main);
+  const headline = found.find(isHeadline);
+  // The second sentence is about the phase of the first.
+  const told = phases.find(total => headline?.phase && total.phase === headline.phase) ?? main;
+  const [answer, detail] = verdict(told, headline);
   const others = phases
-    .filter(total => total !== main && total.phase !== null)
-    .map(total => verdict(total).join(' '));
+    .filter(total => total !== told && total.phase !== null)
+    .map(total => {
+      const own = found.find(one => isHeadline(one) && one !== headline && one.phase === total.phase);
+      return verdict(total, own).join(' ');
+    });
   const unfound =
     main.phase === null
       ? [
@@ -171,11 +188,26 @@ function incomplete(profile: Profile): string[] {
 }
 
 /** What a profile of the wrong process, or of the wrong moment, looks like. */
-function noGpuWork(profile: Profile, steps: AnalysisResult<IterationRow> | undefined): StatementBlock {
+function noGpuWork(
+  profile: Profile,
+  steps: AnalysisResult<IterationRow> | undefined,
+  headline: Finding | undefined,
+): StatementBlock {
   const hint = capabilities(profile).find(ability => ability.table === 'kernels')?.hint ?? '';
   const broken = incomplete(profile);
   if (broken.length > 0) {
     const lines = [...broken, 'No GPU work is left in it.', '→ Copy or export it again, and check its size.'];
+    return { kind: 'statement', id: 'answer', title: 'Answer', lines };
+  }
+  if (!headline) {
+    const lines = [
+      'GPU work was recorded, but none of it in the steps.',
+      '→ Look at all of it: --whole; or choose other steps: --iterations A-B.',
+    ];
+    return { kind: 'statement', id: 'answer', title: 'Answer', lines };
+  }
+  if (headline.id === 'gpu-work-lost') {
+    const lines = [findingHeadline(headline), ...headline.advice.slice(0, 1).map(({ text }) => `→ ${text}.`)];
     return { kind: 'statement', id: 'answer', title: 'Answer', lines };
   }
   const marked = steps && steps.rows.length > 0;
@@ -187,7 +219,7 @@ function noGpuWork(profile: Profile, steps: AnalysisResult<IterationRow> | undef
     id: 'answer',
     title: 'Answer',
     lines: [
-      'No GPU work was recorded.',
+      findingHeadline(headline),
       why,
       `→ Profile the process that runs the model: ${hint}; with worker processes add --trace-fork-before-exec=true; check that the window was reached.`,
     ],

@@ -1,8 +1,10 @@
-/** The answer in two sentences: what holds this phase up, and how long a step takes. */
+/** The answer in two sentences: what holds this phase up (its first finding, or its budget), and how long a step takes. */
 import { formatCount, formatDuration } from '../base/units.js';
 import type { IdleCause } from '../catalog/idle-causes.js';
 import { idleCauses } from '../catalog/idle-causes.js';
 import { type FamilyId, familyOf } from '../catalog/kernels/families.js';
+import type { Finding } from './findings/finding.js';
+import { findingHeadline } from './findings/headline.js';
 import type { FamilyRow } from './gpu/family-row.js';
 import type { PhaseBudget } from './inference/budget-totals.js';
 
@@ -39,6 +41,7 @@ export function phaseVerdict(
   kernelsPerStep: number | undefined,
   graphsHidden: boolean,
   inGraphs: boolean,
+  first: Finding | undefined,
 ): [answer: string, detail: string] {
   const name = names[total.phase ?? 'unknown'];
   const share = (ns: number) => (total.wallNs > 0 ? ns / total.wallNs : 0);
@@ -51,6 +54,7 @@ export function phaseVerdict(
     kernelsPerStep !== undefined && `${formatCount(Math.round(kernelsPerStep))} kernels`,
   ].filter(text => text !== false);
   const sentence = `${detail.join(', ')}.`;
+  if (first) return [findingHeadline(first), sentence];
   if (idle >= NOTABLE) {
     const where = graphsHidden ? ' outside graph replays' : '';
     return [

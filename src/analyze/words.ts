@@ -5,6 +5,9 @@ import type { Phase } from '../catalog/phases.js';
 /** What figures divided by the number of steps are per. */
 export const perStep = (phase: Phase | null): string => (phase === null ? 'in all' : 'per step');
 
+/** What a share is of. */
+export const ofStep = (phase: Phase | null): string => (phase === null ? 'of the time' : 'of a step');
+
 /** A mean count without needless digits: 3, 7.4, 2,041. */
 export const formatMean = (count: number): string => formatCount(Number(count.toFixed(count < 10 ? 1 : 0)));
 

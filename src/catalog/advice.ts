@@ -1,15 +1,65 @@
-/** What to do about a finding, by engine. Settings are named as the engines' own documentation names them. */
+/**
+ * What to do about a finding, by engine. Settings are named as the engines' own documentation names them. An entry is
+ * given only where its engine is known to run, and where what it advises is not already so.
+ */
 import { engines } from './engines.js';
-export interface AdviceText {
-  /** `any`, or the engine as the step markers name it. */
+
+/** What a capture may show that makes an advice pointless. */
+type Circumstance =
+  /** The host prepares a step while the GPU runs the one before it. */
+  | 'steps-overlap'
+  /** Weights are stored in 4 bits. */
+  | 'narrow-weights'
+  | 'amd';
+
+interface AdviceText {
+  /** `any`, `PyTorch` for every program that runs on it, or the engine as the step markers name it. */
   readonly engine: string;
   readonly text: string;
+  readonly unless?: readonly Circumstance[];
 }
 
-const any = (text: string): AdviceText => ({ engine: 'any', text });
-const trtllm = (text: string): AdviceText => ({ engine: engines.trtllm.label, text });
-const vllm = (text: string): AdviceText => ({ engine: engines.vllm.label, text });
-const sglang = (text: string): AdviceText => ({ engine: engines.sglang.label, text });
+const by =
+  (engine: string) =>
+  (text: string, ...unless: Circumstance[]): AdviceText => ({
+    engine,
+    text,
+    ...(unless.length > 0 ? { unless } : {}),
+  });
+const any = by('any');
+const torch = by(engines.pytorch.label);
+const trtllm = by(engines.trtllm.label);
+const vllm = by(engines.vllm.label);
+const sglang = by(engines.sglang.label);
+
+/** What is known of the program that advice is for. */
+export interface AdvisedProgram {
+  readonly engine: string;
+  readonly usesTorch: boolean;
+  readonly isAmd: boolean;
+  readonly overlapsSteps: boolean;
+  readonly hasNarrowWeights: boolean;
+}
+
+/** The engine's own settings first, then PyTorch's where it runs on that, then what holds for any program. */
+export function adviceOn(id: string, program: AdvisedProgram): { engine: string; text: string }[] {
+  const holds: Record<Circumstance, boolean> = {
+    'steps-overlap': program.overlapsSteps,
+    'narrow-weights': program.hasNarrowWeights,
+    amd: program.isAmd,
+  };
+  const fitting = (adviceFor[id] ?? []).filter(({ unless }) => !unless?.some(fact => holds[fact]));
+  const isTorch = program.usesTorch || program.engine === engines.pytorch.label;
+  const order = [program.engine, ...(isTorch ? [engines.pytorch.label] : []), 'any'];
+  return [...new Set(order)].flatMap(whose =>
+    fitting
+      .filter(({ engine }) => engine === whose)
+      .map(({ engine, text }) => ({
+        engine: engine === engines.pytorch.label ? 'any' : engine,
+        text: program.isAmd ? text.replaceAll('CUDA graph', 'HIP graph') : text,
+      })),
+  );
+}
 
 export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
   'launch-overhead': [
@@ -20,7 +70,8 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
       'do not run with --enforce-eager; cover the batch with cudagraph_capture_sizes in --compilation-config',
     ),
     sglang('do not run with --disable-cuda-graph; raise --cuda-graph-max-bs to at least the batch'),
-    any('replay decode as a CUDA graph, or fuse kernels (torch.compile) so that fewer are launched'),
+    torch('replay it as a CUDA graph, or fuse kernels (torch.compile) so that fewer are launched'),
+    any('replay it as a CUDA graph, or fuse kernels so that fewer are launched'),
   ],
   'prefill-launches': [
     vllm('piecewise CUDA graphs cover prefill too: cudagraph_mode FULL_AND_PIECEWISE'),
@@ -30,36 +81,81 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
   ],
   'partial-graphs': [
     trtllm('add the missing batch sizes to cuda_graph_config.batch_sizes, or enable_padding: true'),
-    vllm(
-      'add the missing sizes to cudagraph_capture_sizes, or use full graphs (cudagraph_mode FULL_DECODE_ONLY)',
-    ),
+    vllm('add the missing sizes to cudagraph_capture_sizes'),
     sglang('raise --cuda-graph-max-bs, or list sizes with --cuda-graph-bs'),
     any('capture graphs for the batch sizes that run without one'),
+  ],
+  'graphs-in-pieces': [
+    vllm('use full graphs where the attention backend has them: cudagraph_mode FULL_AND_PIECEWISE'),
+    any('take the layers that run outside into the graph'),
+  ],
+  'launch-stall': [
+    any(
+      'look at the call in the timeline: a kernel’s code is loaded at its first launch (warm up, or CUDA_MODULE_LOADING=EAGER), or the driver’s lock was held',
+      'amd',
+    ),
+    any('look at the call in the timeline: a kernel’s code is loaded at its first launch, so warm up first'),
   ],
   'exposed-host-work': [
     trtllm(
       'overlap it: disable_overlap_scheduler: false (the default of the PyTorch backend); look at the ranges named with --only idle-gaps',
+      'steps-overlap',
     ),
-    vllm('use --async-scheduling, and fewer API-server threads on the engine’s cores'),
-    sglang('keep the overlap scheduler on (no --disable-overlap-schedule)'),
-    any('prepare the next step while the GPU runs this one, and launch it before reading results back'),
+    vllm(
+      'schedule the next step while the GPU runs this one: --async-scheduling (the default from 0.14 on, unless turned off or not supported by the configuration)',
+      'steps-overlap',
+    ),
+    sglang('turn the overlap scheduler on (leave out --disable-overlap-schedule)', 'steps-overlap'),
+    any(
+      'prepare what comes next while the GPU runs, and launch it before reading results back',
+      'steps-overlap',
+    ),
+    any(
+      'steps overlap already and the host is still late: find what the launching thread does there with --only idle-gaps, and move it to another thread or process',
+    ),
+  ],
+  'host-work-in-step': [
+    any(
+      'find what the host does between the layers with --only idle-gaps; a CUDA graph of the whole forward pass needs one launch',
+    ),
   ],
   'sync-in-decode': [
-    trtllm('keep the overlap scheduler on, so that tokens are read one step late'),
-    any(
-      'read tokens back asynchronously into pinned memory, one step late; look for .item(), .cpu(), .tolist(), nonzero() in the loop',
+    trtllm('keep the overlap scheduler on, so that tokens are read one step late', 'steps-overlap'),
+    torch(
+      'read results back asynchronously into pinned memory, one step late; look for .item(), .cpu(), .tolist(), nonzero() in the loop',
     ),
+    any('read results back asynchronously into pinned memory, one step late'),
+  ],
+  'blocking-in-layers': [
+    torch(
+      'keep values on the GPU: look for .item(), .cpu(), .tolist(), nonzero(), boolean masks and if on a tensor inside the layers',
+    ),
+    any('keep values on the GPU inside a step, and read them back once, at its end'),
   ],
   'pageable-copies': [
-    any(
+    torch(
       'copy through pinned buffers (pin_memory=True, non_blocking=True): pageable copies make the host wait',
     ),
+    any('copy through pinned buffers with asynchronous calls: pageable copies make the host wait'),
   ],
   'tiny-copies': [any('put the step’s inputs into one pinned buffer and copy once')],
   'steady-allocations': [
-    any(
+    torch(
       'let the caching allocator settle before measuring; set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; do not call empty_cache() in the loop',
+      'amd',
     ),
+    torch('let the caching allocator settle before measuring; do not call empty_cache() in the loop'),
+    any(
+      'allocate once before the loop and reuse the buffers, or allocate from a pool (cudaMallocAsync)',
+      'amd',
+    ),
+    any('allocate once before the loop and reuse the buffers'),
+  ],
+  'memory-growth': [
+    torch(
+      'look for tensors kept across steps (lists of outputs, gradients that are not needed: torch.inference_mode)',
+    ),
+    any('find what is allocated in every step and never freed: stepscope analyze FILE --only memory-in-use'),
   ],
   'garbage-collection': [
     trtllm('set TRTLLM_WORKER_DISABLE_GC=1 (and TRTLLM_SERVER_DISABLE_GC=1)'),
@@ -101,25 +197,51 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
   'memory-bandwidth': [
     trtllm(
       'use an FP8 or NVFP4 checkpoint and FP8 KV cache (kv_cache_config.dtype: fp8); raise the batch so that each weight read serves more tokens',
+      'narrow-weights',
     ),
-    vllm('use an FP8 checkpoint (--quantization fp8) and --kv-cache-dtype fp8; raise the batch'),
-    sglang('use --quantization fp8 and --kv-cache-dtype fp8_e4m3; raise the batch'),
-    any('read fewer bytes per token: quantised weights and KV cache, larger batches, speculative decoding'),
+    vllm(
+      'use an FP8 checkpoint (--quantization fp8) and --kv-cache-dtype fp8; raise the batch',
+      'narrow-weights',
+    ),
+    sglang('use --quantization fp8 and --kv-cache-dtype fp8_e4m3; raise the batch', 'narrow-weights'),
+    any(
+      'read fewer bytes per token: quantised weights and KV cache, larger batches, speculative decoding',
+      'narrow-weights',
+    ),
+    any(
+      'weights are stored in 4 bits already: raise the batch so that each weight read serves more tokens, shrink the KV cache, or decode speculatively',
+    ),
   ],
-  'compute-bound': [any('use lower precision (FP8, NVFP4), or more GPUs: the arithmetic units are full')],
+  'compute-bound': [
+    any('use lower precision (FP8, NVFP4), or more GPUs', 'narrow-weights'),
+    any('use more GPUs, or a format whose arithmetic is narrow too (weights alone in 4 bits save no FLOPs)'),
+  ],
   'tensor-cores-idle': [
     any(
       'check the type of weights and inputs (bf16, fp16 or fp8, not fp32; allow TF32), and that sizes are multiples of 8',
     ),
   ],
+  'fp32-gemm': [
+    torch(
+      'load weights in a 16-bit type, or allow TF32 where the GPU has it: torch.set_float32_matmul_precision("high")',
+    ),
+    any('run them in a 16-bit type, or allow TF32 where the GPU has it (CUBLAS_COMPUTE_32F_FAST_TF32)'),
+  ],
+  'cuda-errors': [
+    any('check the return values in the program; run it under compute-sanitizer', 'amd'),
+    any('check the return values in the program'),
+  ],
   'clock-drop': [
     any(
       'check power and thermal limits (nvidia-smi -q -d PERFORMANCE), lock clocks while measuring (nvidia-smi -lgc)',
+      'amd',
     ),
+    any('check power and thermal limits (amd-smi metric), lock clocks while measuring'),
   ],
   'unfused-elementwise': [
     trtllm('use a model definition with fused modules, or torch_compile_config'),
-    any('fuse them: torch.compile, or fused kernels of the engine (rope, add + norm, silu × mul)'),
+    torch('fuse them: torch.compile, or fused kernels (rope, add + norm, silu × mul)'),
+    any('fuse neighbours into one kernel, so that data does not go to memory and back between them'),
   ],
   'far-from-light': [
     any('compare kernels and tiles: try another attention or GEMM backend; check shapes for odd sizes'),
@@ -132,6 +254,11 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
   ],
   'profiler-overhead': [
     any('record less: shorter window, no --backtrace, no CPU sampling, no stacks and shapes together'),
+  ],
+  'stacks-recorded': [
+    any(
+      'capture again without stacks (with_stack=False) before judging host time; keep this one to find code',
+    ),
   ],
   'client-profiled': [
     trtllm(
@@ -147,10 +274,21 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
   ],
   'dropped-data': [any('shorten the window or record fewer things; raise --cuda-flush-interval')],
   'one-rank': [any('give the files of all ranks: skew and waiting cannot be told from one')],
-  'too-few-steps': [any('capture 20 steps or more: --iterations A-B, TLLM_PROFILE_START_STOP=A-B')],
+  'graph-being-captured': [any('capture a later window, in which the graph is replayed')],
+  'gpu-work-lost': [
+    any(
+      'make sure that the profiler may record GPU activity (no second profiler attached, permission for it) and flushes before the process ends; trace CUDA',
+    ),
+  ],
+  'too-few-steps': [
+    trtllm('capture 20 steps or more: TLLM_PROFILE_START_STOP=A-B'),
+    any('capture 20 steps or more: stepscope capture --iterations A-B'),
+  ],
   'warm-up-inside': [any('begin the window later; the steady state was chosen without these steps')],
+  'first-step-unlike': [any('leave it out: --iterations, or begin the window a few steps earlier')],
   'whole-run-captured': [
-    any('capture only the steps: nsys -c cudaProfilerApi with TLLM_PROFILE_START_STOP=A-B'),
+    trtllm('capture only the steps: nsys -c cudaProfilerApi with TLLM_PROFILE_START_STOP=A-B'),
+    any('capture only the steps: stepscope capture --iterations A-B'),
   ],
   'no-steps': [any('capture NVTX (-t nvtx) with the engine’s step markers, or give --marker REGEX')],
 };

@@ -55,6 +55,7 @@ export function activityOf(name: string): IdleCause | undefined {
 export const WORK_LAUNCH =
   /^(cudaLaunchKernel|cuLaunchKernel|hipLaunchKernel|hipModuleLaunchKernel|hipExtLaunch|(cuda|hip|cu)GraphLaunch)/;
 export const GRAPH_LAUNCH = /^(cuda|hip|cu)GraphLaunch/;
+export const KERNEL_LAUNCH = /^(?:cuda|cu|hip)(?:Ext)?(?:Module)?Launch(?:Cooperative)?Kernel/;
 export const SYNC_CALL =
   /^(cuda|hip)(Stream|Device|Event|Thread)Synchronize|^cu(Stream|Ctx|Event)Synchronize|^(cuda|hip)Memcpy(?!.*Async)|^cuMemcpy(?!.*Async)/;
 export const ALLOCATION_CALL =

@@ -1,9 +1,14 @@
 /** How to record what no table of a capture stands for, and how to tell that it was: phrases for hints. */
 
+import { engines } from './engines.js';
+
 export const howToRecord = {
   gil: 'nsys -t python-gil',
-  garbageCollections:
-    'TLLM_PROFILE_RECORD_GC=1; elsewhere capture with --agent, or mark them as "Python GC" from gc.callbacks',
+  garbageCollections: (engine: string) =>
+    engine === engines.trtllm.label
+      ? 'TLLM_PROFILE_RECORD_GC=1'
+      : 'capture with --agent, or mark them as "Python GC" from gc.callbacks',
+  gpuLimits: 'capture with nsys, which writes down name and memory bandwidth',
   promptTokens:
     'capture with markers that name them (TensorRT-LLM 1.2, vLLM and SGLang do), or give marker: with a group contextTokens',
 } as const;

@@ -30,12 +30,24 @@ export const thresholds = {
     value: 0.1,
     about: `share of a step in launch-bound idle that is a finding (${skill}: launch share above 10%)`,
   },
+  manyLaunches: {
+    value: 10,
+    about: 'kernels per step from which launching one by one can be what is slow (ours)',
+  },
   hostShareOfWall: {
     value: 0.05,
     about: `share of a step in exposed host work that is a finding (${skill})`,
   },
   hostShareOfIdle: { value: 0.5, about: `and of the idle time (${skill})` },
-  graphCovered: { value: 0.9, about: 'share of decode GPU time in graphs that counts as covered (ours)' },
+  graphGap: {
+    value: 0.05,
+    about:
+      'share of decode steps, or of the kernels of their layers, outside graphs that is a finding (ours)',
+  },
+  stallShare: {
+    value: 0.05,
+    about: 'share of a step idle in single stalled launch calls that is a finding (ours)',
+  },
   graphNodeGapNs: { value: 550, about: 'time between nodes of a replayed graph (capture run-ahead)' },
   graphLaunchPerNodeNs: {
     value: 960,
@@ -43,6 +55,10 @@ export const thresholds = {
       'cost of launching a graph per node, profiler attached (capture run-ahead; 0.8 to 1.9 µs elsewhere)',
   },
   syncShare: { value: 0.01, about: 'share of a step idle in synchronisation that is a finding (ours)' },
+  blockingPerStep: {
+    value: 8,
+    about: 'calls per step that make the host wait for the GPU, from which a step is cut into pieces (ours)',
+  },
   gcShare: { value: 0.005, about: 'share of a step idle in garbage collection that is a finding (ours)' },
   gilShare: { value: 0.02, about: 'share of a step idle in waiting for the GIL that is a finding (ours)' },
   allocationShare: { value: 0.002, about: 'share of a step in allocation calls that is a finding (ours)' },
@@ -74,6 +90,15 @@ export const thresholds = {
     about: 'share of the speed of light below which a family is far from it (ours)',
   },
   familyShare: { value: 0.2, about: 'share of GPU time from which a family is worth a finding (ours)' },
+  fp32Share: {
+    value: 0.1,
+    about: 'share of GPU time in FP32 GEMMs on CUDA cores that is a finding (ours)',
+  },
+  growingSteps: { value: 7, about: 'steps over which memory must grow to be called growing (ours)' },
+  firstStep: {
+    value: 1.25,
+    about: 'times the median of the others from which the first recorded step is unlike them (ours)',
+  },
   profilerShare: { value: 0.02, about: 'share of a step idle in profiler overhead that distorts it (ours)' },
   smallestShare: { value: 0.002, about: 'share of a step below which nothing is a finding (ours)' },
   fewSteps: { value: 10, about: 'steps below which means and percentiles are shaky (ours)' },

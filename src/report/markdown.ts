@@ -1,6 +1,7 @@
 /** Tables for pull requests and issues. Names are escaped: a pipe or a tag in a kernel name must not break out. */
 import type { BarsBlock, Block, FindingsBlock, WaterfallBlock } from '../analyze/block.js';
 import { scatterTable } from '../analyze/scatter-table.js';
+import { ofStep, perStep } from '../analyze/words.js';
 import { formatChange, formatDuration, formatShare } from '../base/units.js';
 import { cellFormatter } from './csv.js';
 import type { Renderer } from './renderer.js';
@@ -38,16 +39,18 @@ function renderBlock(block: Block): string {
 }
 
 function findingsList({ findings, unmeasured }: FindingsBlock): string {
-  const items = findings.map(({ claim, costShare, gain, confidence, evidence, advice, confirm }, i) => {
-    const cost = costShare === null ? '' : ` Costs ${formatShare(costShare)} of a step.`;
-    const win = gain ? ` Gain: ${formatDuration(gain.nsPerStep)} per step.` : '';
-    const proof = evidence.map(({ text }) => `   - ${escapeCell(text)}\n`).join('');
-    const todo = advice.map(
-      ({ engine, text }) =>
-        `   - → ${engine === 'any' ? '' : `${escapeCell(engine)}: `}${escapeCell(text)}\n`,
-    );
-    return `${i + 1}. **${escapeCell(claim)}**${cost}${win} (${confidence})\n${proof}${todo.join('')}   - confirm: ${escapeCell(confirm)}\n`;
-  });
+  const items = findings.map(
+    ({ claim, phase, costShare, gain, confidence, evidence, advice, confirm }, i) => {
+      const cost = costShare === null ? '' : ` Costs ${formatShare(costShare)} ${ofStep(phase)}.`;
+      const win = gain ? ` Gain: ${formatDuration(gain.nsPerStep)} ${perStep(phase)}.` : '';
+      const proof = evidence.map(({ text }) => `   - ${escapeCell(text)}\n`).join('');
+      const todo = advice.map(
+        ({ engine, text }) =>
+          `   - → ${engine === 'any' ? '' : `${escapeCell(engine)}: `}${escapeCell(text)}\n`,
+      );
+      return `${i + 1}. **${escapeCell(claim)}**${cost}${win} (${confidence})\n${proof}${todo.join('')}   - confirm: ${escapeCell(confirm)}\n`;
+    },
+  );
   const missing = unmeasured.map(
     ({ what, hint }) => `- not measured: ${escapeCell(what)} → ${escapeCell(hint)}\n`,
   );

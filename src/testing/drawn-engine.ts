@@ -24,8 +24,34 @@ export interface EngineOptions {
   readonly kernels?: readonly string[];
   /** Kernels are launched one by one, this many per step, instead of by a graph. */
   readonly eager?: number;
+  /** Of the time between two such launches, what the kernel runs; a tenth unless said. */
+  readonly eagerBusy?: number;
+  /** Steps that are launched kernel by kernel although the others replay a graph. */
+  readonly graphless?: (step: number) => boolean;
   /** Share of the kernels that are launched beside the graph, ahead of time. */
   readonly besideGraph?: number;
+  /** Kernels launched after the graph, as sampling is. */
+  readonly afterGraph?: readonly string[];
+  /** The graph comes in this many pieces, with host code of this length between two. */
+  readonly pieces?: { readonly count: number; readonly gapNs: number };
+  /** The first launch call of one step takes this long. */
+  readonly stall?: { readonly step: number; readonly ns: number };
+  /** The host waits for each kernel that it launches one by one. */
+  readonly waits?: true;
+  /** What API calls return: cudaStreamQuery, one per step, this; all others 0. */
+  readonly queryResult?: number;
+  /** Bytes that each step allocates and keeps. */
+  readonly keepsBytes?: number;
+  /** Python calls per step that the profiler wrote down, named as frames are. */
+  readonly frames?: { readonly perStep: number; readonly name: string };
+  /** Names of the process and of its thread, and versions as the agent writes them. */
+  readonly program?: {
+    readonly process?: string;
+    readonly thread?: string;
+    readonly versions?: Readonly<Record<string, string>>;
+  };
+  /** The host begins a step this much before the GPU has done the one before it. */
+  readonly aheadNs?: number;
   /** Before the launch the host spends this long in a range or call of this name, or in neither. */
   readonly before?: {
     readonly ns: number;
@@ -34,14 +60,22 @@ export interface EngineOptions {
     readonly overhead?: true;
     readonly only?: number;
   };
-  readonly copies?: { readonly count: number; readonly bytes: number; readonly pageable?: true };
+  /** `largeBytes`: the size of every second one. */
+  readonly copies?: {
+    readonly count: number;
+    readonly bytes: number;
+    readonly largeBytes?: number;
+    readonly pageable?: true;
+  };
   /** Sampled counters, by their nsys names. */
   readonly metrics?: Readonly<Record<string, number>>;
   /** A second rank whose host starts this much later. */
   readonly secondRankLateNs?: number;
   readonly worldSize?: number;
   /** What was not recorded, or only as a block. */
-  readonly without?: 'gpu' | 'launches' | 'graph-nodes';
+  readonly without?: 'gpu' | 'gpu-activities' | 'launches' | 'graph-nodes';
+  /** The program captures a graph: launches run nothing. */
+  readonly capturing?: true;
   /** Code of a loss that the reader noted. */
   readonly loss?: string;
   /** A range around far more than the steps. */
@@ -65,16 +99,20 @@ export function drawEngine(options: EngineOptions = {}): Profile {
     copies: [] as Event[],
     ranges: [] as Event[],
     overheads: [] as Event[],
+    frames: [] as Event[],
+    kept: [] as number[],
   };
   let id = 1;
   const ranks = options.secondRankLateNs === undefined ? [0] : [0, 1];
   for (const rank of ranks) {
     const process = builder.process('', 100 + rank);
+    if (options.program?.process) builder.processes[process].name = options.program.process;
     if (ranks.length > 1) builder.processes[process].rank = rank;
     const gpu = builder.gpu('', rank);
     builder.gpus[gpu].name = options.gpu ?? 'NVIDIA A100-SXM4-80GB';
     if (options.clockHz) builder.gpus[gpu].clockHz = options.clockHz;
     const place = { thread: builder.thread(process, 1), stream: builder.stream(process, gpu, 1, 7) };
+    if (options.program?.thread) builder.threads[place.thread].name = options.program.thread;
     let at = 1e6 + rank * (options.secondRankLateNs ?? 0);
     for (let step = 0; step < (options.steps ?? 20); step++) {
       const length = options.stepNs?.(step) ?? STEP_NS;
@@ -89,7 +127,8 @@ export function drawEngine(options: EngineOptions = {}): Profile {
   if (options.loss) builder.notes.add(options.loss, 'loss', 'Something is missing');
   const capture = drawnCapture('engine', ranks.length > 1 ? ranks : []);
   const distributed = options.worldSize && { rank: 0, worldSize: options.worldSize, backend: 'nccl' };
-  return builder.build({ ...capture, ...(distributed ? { distributed } : {}) });
+  const versions = options.program?.versions ?? {};
+  return builder.build({ ...capture, versions, ...(distributed ? { distributed } : {}) });
 
   function drawStep(
     step: number,
@@ -98,7 +137,28 @@ export function drawEngine(options: EngineOptions = {}): Profile {
     { thread, stream }: { thread: number; stream: number },
   ): void {
     const label = (options.marker ?? (n => `[Executor] _forward_step ${n}: 0 ctx reqs, 8 gen reqs`))(step);
-    if (label) lists.ranges.push({ start, end: start + length - 10e3, owner: thread, name: label, id: 0 });
+    const ahead = step === 0 ? 0 : (options.aheadNs ?? 0);
+    if (label)
+      lists.ranges.push({
+        start: start - ahead,
+        end: start - ahead + length - 10e3,
+        owner: thread,
+        name: label,
+        id: 0,
+      });
+    lists.kept.push(start + length / 2);
+    for (let k = 0; k < (options.frames?.perStep ?? 0); k++)
+      lists.frames.push({
+        start: start + k * 10,
+        end: start + k * 10 + 5,
+        owner: thread,
+        name: options.frames!.name,
+        id: 0,
+      });
+    if (options.queryResult !== undefined)
+      lists.calls.push({ start, end: start + 500, owner: thread, name: 'cudaStreamQuery', id: id++ });
+    if (options.capturing)
+      lists.calls.push({ start, end: start + 500, owner: thread, name: 'cudaStreamBeginCapture', id: id++ });
     const { before } = options;
     const delay = before && (before.only === undefined || before.only === step) ? before.ns : 0;
     let host = start + 1e3;
@@ -110,18 +170,26 @@ export function drawEngine(options: EngineOptions = {}): Profile {
       host += delay;
     }
     const names = options.kernels ?? ['nvjet_sm80_tst_64x8'];
-    if (options.eager) {
-      const every = (length - delay - 20e3) / options.eager;
-      for (let k = 0; k < options.eager; k++)
-        launch(
-          host + k * every,
-          'cudaLaunchKernel',
-          1,
-          every / 10,
-          [names[k % names.length]],
-          thread,
-          stream,
-        );
+    const oneByOne = options.graphless?.(step) ? 40 : options.eager;
+    if (oneByOne) {
+      const stall = options.stall?.step === step ? options.stall.ns : 0;
+      const every = (length - delay - stall - 20e3) / oneByOne;
+      const ns = every * (options.eagerBusy ?? 0.1);
+      for (let k = 0; k < oneByOne; k++) {
+        const at = host + (k === 0 ? 0 : stall) + k * every;
+        launch(at, 'cudaLaunchKernel', 1, ns, [names[k % names.length]], thread, stream, k === 0 ? stall : 0);
+        if (options.waits) {
+          const from = at + Math.min(LAUNCH_NS, ns) + 1e3;
+          const until = at + Math.min(LAUNCH_NS, ns) + START_NS + ns + 2e3;
+          lists.calls.push({
+            start: from,
+            end: until,
+            owner: thread,
+            name: 'cudaStreamSynchronize',
+            id: id++,
+          });
+        }
+      }
       return;
     }
     for (let k = 0; k < (options.copies?.count ?? 0); k++) {
@@ -144,15 +212,26 @@ export function drawEngine(options: EngineOptions = {}): Profile {
     host += (options.copies?.count ?? 0) * 40e3;
     const busy = start + length - 60e3 - host;
     const beside = options.besideGraph ?? 0;
-    launch(
-      host,
-      'cudaGraphLaunch',
-      Math.round(40 * (1 - beside)),
-      (busy * (1 - beside)) / Math.round(40 * (1 - beside)),
-      names,
-      thread,
-      stream,
-    );
+    const { count: pieces, gapNs } = options.pieces ?? { count: 1, gapNs: 0 };
+    const nodes = Math.round((40 * (1 - beside)) / pieces);
+    const after = (options.afterGraph?.length ?? 0) * 30e3;
+    const pieceNs = (busy * (1 - beside) - after - (pieces - 1) * gapNs) / pieces;
+    for (let piece = 0; piece < pieces; piece++)
+      launch(
+        host + piece * (pieceNs + gapNs),
+        'cudaGraphLaunch',
+        nodes,
+        pieceNs / nodes,
+        names,
+        thread,
+        stream,
+      );
+    for (const [k, name] of (options.afterGraph ?? []).entries()) {
+      const at = host + pieceNs + LAUNCH_NS + START_NS + k * 25e3;
+      launch(host + 1e3 * (k + 1) + LAUNCH_NS, 'cudaLaunchKernel', 1, 20e3, [name], thread, stream, 0, {
+        at,
+      });
+    }
     for (let k = 0; k < Math.round(40 * beside); k++)
       launch(
         host + busy * (1 - beside) + k * (busy / 40),
@@ -173,16 +252,19 @@ export function drawEngine(options: EngineOptions = {}): Profile {
     names: readonly string[],
     thread: number,
     stream: number,
+    stallNs = 0,
+    runs?: { readonly at: number },
   ): void {
     const call = {
       start: Math.round(at),
-      end: Math.round(at) + Math.min(LAUNCH_NS, Math.round(ns)),
+      end: Math.round(at) + stallNs + Math.min(LAUNCH_NS, Math.round(ns)),
       owner: thread,
       name,
       id: id++,
     };
     lists.calls.push(call);
-    const first = call.end + START_NS;
+    if (options.capturing) return;
+    const first = Math.round(runs?.at ?? call.end + START_NS);
     if (name === 'cudaGraphLaunch' && options.without === 'graph-nodes') {
       lists.blocks.push({
         start: first,
@@ -204,7 +286,8 @@ export function drawEngine(options: EngineOptions = {}): Profile {
   }
 
   function addTables(): void {
-    const { calls, kernels, blocks, copies, ranges, overheads } = lists;
+    const { calls, kernels, blocks, copies, ranges, overheads, frames, kept } = lists;
+    const hasGpu = options.without !== 'gpu' && options.without !== 'gpu-activities';
     const i32 = (list: Event[], of: (event: Event) => number) => Int32Array.from(list, of);
     const times = (list: Event[]) => ({
       start: Float64Array.from(list, e => e.start),
@@ -224,8 +307,32 @@ export function drawEngine(options: EngineOptions = {}): Profile {
       name: names(list),
     });
     if (options.without !== 'launches' && options.without !== 'gpu')
-      builder.addTable('apiCalls', { ...onThread(calls), correlation: ids(calls) }, calls.length);
-    if (options.without !== 'gpu') {
+      builder.addTable(
+        'apiCalls',
+        {
+          ...onThread(calls),
+          correlation: ids(calls),
+          ...(options.queryResult === undefined
+            ? {}
+            : {
+                result: i32(calls, call => (call.name === 'cudaStreamQuery' ? options.queryResult! : 0)),
+              }),
+        },
+        calls.length,
+      );
+    if (frames.length > 0) builder.addTable('frames', onThread(frames), frames.length);
+    if (options.keepsBytes)
+      builder.addTable(
+        'memoryEvents',
+        {
+          start: Float64Array.from(kept),
+          process: Int32Array.from(kept, () => 0),
+          gpu: Int32Array.from(kept, () => 0),
+          bytes: Float64Array.from(kept, () => options.keepsBytes!),
+        },
+        kept.length,
+      );
+    if (hasGpu) {
       builder.addTable('kernels', { ...work(kernels), name: names(kernels) }, kernels.length);
       builder.addTable('graphLaunches', work(blocks), blocks.length);
       const source = options.copies?.pageable ? MemoryKind.pageable : MemoryKind.pinned;
@@ -233,7 +340,9 @@ export function drawEngine(options: EngineOptions = {}): Profile {
         'copies',
         {
           ...work(copies),
-          bytes: Float64Array.from(copies, () => options.copies!.bytes),
+          bytes: Float64Array.from(copies, (_, k) =>
+            k % 2 === 1 ? (options.copies!.largeBytes ?? options.copies!.bytes) : options.copies!.bytes,
+          ),
           kind: i32(copies, () => CopyKind.hostToDevice),
           sourceMemory: i32(copies, () => source),
           targetMemory: i32(copies, () => MemoryKind.device),

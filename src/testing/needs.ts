@@ -106,6 +106,11 @@ const table = {
     bring: `name it in STEPSCOPE_EXTERNAL, or ${BESIDE}/external`,
     find: () => firstThat([process.env.STEPSCOPE_EXTERNAL], existsSync) ?? beside('external'),
   },
+  'external-2': {
+    what: 'a second folder of profiles published by others',
+    bring: `${BESIDE}/external-2`,
+    find: () => beside('external-2'),
+  },
   captures: {
     what: 'the captures of real engines',
     bring: `${BESIDE}/captures`,

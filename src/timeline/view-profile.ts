@@ -1,6 +1,5 @@
 /** A profile as the page sees it: the timeline, the answer and every analysis, each made when first asked for. */
 import { Analyzer, type Settings } from '../analyze/analysis.js';
-import { findings } from '../analyze/findings/findings.js';
 import { chooseAnalyses } from '../analyze/index.js';
 import { blocksOf } from '../analyze/outcome-blocks.js';
 import { describePageAnswer } from '../analyze/page.js';
@@ -72,17 +71,14 @@ export function viewProfile(profile: Profile, settings: Settings, name: string):
     match: (query, at) => ('n' in at ? searched(query).match(at.n) : searched(query).near(at.near)),
     answer(steps) {
       const chosen = lookingAt(steps);
-      const { answer, phases } = describePageAnswer(chosen);
-      // The gain stands beside the verdict: it must be of the same phase.
-      const main = phases.find(({ phase }) => phase !== null)?.phase ?? null;
-      const first = chosen
-        .get(findings)
-        .findings.find(({ gain, phase }) => phase === main && (gain?.throughput ?? 0) >= WORTH_SAYING);
+      const { answer, headline } = describePageAnswer(chosen);
+      const gain = headline?.gain;
       return {
         lines: answer.lines,
-        gain: first?.gain
-          ? { amount: `${formatThroughput(first.gain.throughput)} steps/s`, how: first.claim }
-          : null,
+        gain:
+          gain && gain.throughput >= WORTH_SAYING
+            ? { amount: `${formatThroughput(gain.throughput)} steps/s`, how: gain.how }
+            : null,
       };
     },
     panel(id, steps) {

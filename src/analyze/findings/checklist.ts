@@ -1,10 +1,12 @@
 /** The profiling checklist of the guides, answered from the data: done, not done, or cannot tell, each with why. */
 import { formatShare, plural } from '../../base/units.js';
+import { capabilities } from '../../catalog/capabilities.js';
 import { howToRecord } from '../../catalog/how-to-record.js';
 import { type FamilyId, familyOf } from '../../catalog/kernels/families.js';
 import { defaultPolicy } from '../../catalog/policy.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import type { Block, Fact } from '../block.js';
+import { gpuMetricsAnalysis } from '../gpu/gpu-metrics.js';
 import { gpuUtilization } from '../gpu/gpu-utilization.js';
 import { kernelFamilies } from '../gpu/kernel-families.js';
 import { gil } from '../host/gil.js';
@@ -24,7 +26,7 @@ export const checklist: Analysis<ChecklistRow, AnalysisResult<ChecklistRow>> = {
   title: 'Checklist',
   question: 'Was everything done that a sound performance analysis needs?',
   reads: { ranges: [] },
-  uses: [iterations, gpuUtilization, kernelFamilies, gil, findings],
+  uses: [iterations, gpuUtilization, gpuMetricsAnalysis, kernelFamilies, gil, findings],
   fields: {
     key: keyField,
     item: { header: 'Item', kind: 'text', about: 'what a sound analysis needs' },
@@ -72,14 +74,25 @@ export const checklist: Analysis<ChecklistRow, AnalysisResult<ChecklistRow>> = {
     );
     const busy = utilization.find(row => row.busyShare !== null);
     add(
-      'utilisation',
-      'GPU utilisation analysed',
+      'busy',
+      'GPU busy time measured',
       busy ? 'done' : utilization.length > 0 ? 'cannot tell' : 'not done',
       busy
         ? `busy ${formatShare(busy.busyShare!)} of the steps`
         : utilization.length > 0
           ? 'graphs were recorded as blocks: --cuda-graph-trace=node'
           : 'no GPU work was recorded',
+    );
+    // A GPU that always runs something may still leave most of its units idle: only counters tell.
+    const counters = useIfRecorded(gpuMetricsAnalysis)?.rows ?? [];
+    const hint = capabilities(profile).find(({ table }) => table === 'metricSamples')?.hint;
+    add(
+      'utilisation',
+      'GPU utilisation analysed (SM, tensor, DRAM)',
+      counters.length > 0 ? 'done' : 'not done',
+      counters.length > 0
+        ? `${plural(new Set(counters.map(row => row.metric)).size, 'counter')} sampled`
+        : `no counters were sampled${hint ? `: ${hint}` : ''}`,
     );
     const largest = families?.[0];
     add(
@@ -99,7 +112,12 @@ export const checklist: Analysis<ChecklistRow, AnalysisResult<ChecklistRow>> = {
       locks ? 'done' : 'not done',
       locks ? 'GIL trace recorded' : `no GIL trace: ${howToRecord.gil}`,
     );
-    add('baseline', 'Baseline compared', 'not done', 'one run was given');
+    add(
+      'baseline',
+      'Baseline compared',
+      'cannot tell',
+      'one run was given: stepscope compare BEFORE AFTER, or stepscope check against a kept baseline',
+    );
     add(
       'documented',
       'Findings documented',

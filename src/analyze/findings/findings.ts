@@ -4,17 +4,35 @@ import type { Analysis, AnalysisResult, Json } from '../analysis.js';
 import { NotRecorded } from '../analysis.js';
 import type { FindingsBlock } from '../block.js';
 import { type PhaseBudget, totalsByPhase } from '../inference/budget-totals.js';
-import { iterations } from '../inference/iterations.js';
 import { stepBudget } from '../inference/step-budget.js';
 import { keyField } from '../key-field.js';
+import { program } from '../program.js';
 import type { Finding, Unmeasured } from './finding.js';
+import { findingHeadline, isHeadline } from './headline.js';
 import type { Rule, RuleInput } from './rule.js';
 import { captureRules } from './rules-capture.js';
+import { copyRules } from './rules-copies.js';
 import { gpuRules } from './rules-gpu.js';
 import { hostRules } from './rules-host.js';
+import { launchRules } from './rules-launch.js';
+import { precisionRules } from './rules-precision.js';
+import { programRules } from './rules-program.js';
 import { stepRules } from './rules-steps.js';
+import { syncRules } from './rules-sync.js';
+import { windowRules } from './rules-window.js';
 
-const rules: readonly Rule[] = [...captureRules, ...hostRules, ...gpuRules, ...stepRules];
+const rules: readonly Rule[] = [
+  ...captureRules,
+  ...windowRules,
+  ...launchRules,
+  ...hostRules,
+  ...syncRules,
+  ...copyRules,
+  ...gpuRules,
+  ...precisionRules,
+  ...stepRules,
+  ...programRules,
+];
 
 interface FindingRow {
   readonly key: string;
@@ -36,6 +54,8 @@ interface FindingRow {
 interface FindingsResult extends AnalysisResult<FindingRow> {
   readonly findings: readonly Finding[];
   readonly unmeasured: readonly Unmeasured[];
+  /** Costs are per step; without steps, of the whole trace. */
+  readonly inSteps: boolean;
 }
 
 export const findings: Analysis<FindingRow, FindingsResult> = {
@@ -43,7 +63,7 @@ export const findings: Analysis<FindingRow, FindingsResult> = {
   title: 'Findings',
   question: 'What is wrong, what does it cost, and what should be done next?',
   reads: {},
-  uses: [stepBudget, iterations, ...new Set(rules.flatMap(rule => rule.uses))],
+  uses: [stepBudget, program, ...new Set(rules.flatMap(rule => rule.uses))],
   fields: {
     key: keyField,
     rule: { header: 'Rule', kind: 'text', about: 'the rule that found it' },
@@ -79,11 +99,10 @@ export const findings: Analysis<FindingRow, FindingsResult> = {
     const totals = totalsByPhase(useIfRecorded(stepBudget)?.rows ?? []).sort((a, b) => b.wallNs - a.wallNs);
     const inSteps = totals.filter(total => total.phase !== null);
     const phases = inSteps.length > 0 ? inSteps : totals;
-    const engine = (useIfRecorded(iterations)?.summary?.engine ?? '') as string;
     const input: RuleInput = {
       profile,
       policy: settings.policy ?? defaultPolicy,
-      engine,
+      program: use(program),
       phases,
       use,
       useIfRecorded,
@@ -102,13 +121,16 @@ export const findings: Analysis<FindingRow, FindingsResult> = {
       ({ costShare }) => costShare === null || costShare >= input.policy.smallestShare,
     );
     const ordered = inOrder(withoutRepeats(worth), phases);
+    const headline = ordered.find(isHeadline);
     return {
       findings: ordered,
+      inSteps: phases.length === 0 || inSteps.length > 0,
       unmeasured:
         phases.length === 0 ? [] : worthSaying(unmeasured, profile.capture.distributed?.worldSize ?? 1),
       rows: ordered.map(asRow),
       summary: {
-        engine: engine || null,
+        engine: input.program.engine || null,
+        verdict: headline ? findingHeadline(headline) : null,
         rules: rules.length,
         unmeasured: unmeasured.map(({ rule, what, hint }) => ({ rule, what, hint })),
       },
@@ -123,6 +145,7 @@ export function findingsBlock(result: FindingsResult, most = Infinity): Findings
     kind: 'findings',
     id: 'findings',
     title: 'Findings',
+    per: result.inSteps ? 'per step' : 'in all',
     findings: result.findings.slice(0, most),
     more: Math.max(0, result.findings.length - most),
     unmeasured: result.unmeasured,

@@ -1,17 +1,17 @@
 /** The contract of a rule: looks at results, gives findings; throws NotRecorded when it cannot look. */
-import { type AdviceText, adviceFor } from '../../catalog/advice.js';
+import { adviceOn } from '../../catalog/advice.js';
 import type { Phase } from '../../catalog/phases.js';
 import type { Policy } from '../../catalog/policy.js';
 import type { Profile } from '../../model/profile.js';
 import type { Derived } from '../analysis.js';
 import type { PhaseBudget } from '../inference/budget-totals.js';
+import type { ProfiledProgram } from '../program.js';
 import type { Finding, Severity } from './finding.js';
 
 export interface RuleInput {
   readonly profile: Profile;
   readonly policy: Policy;
-  /** As the step markers name it; empty when not known. */
-  readonly engine: string;
+  readonly program: ProfiledProgram;
   /** Budgets of the selected steps by phase, the phase with most time first; without steps the whole trace. */
   readonly phases: readonly PhaseBudget[];
   use<Result>(other: Derived<Result>): Result;
@@ -39,19 +39,10 @@ export type Claim = Omit<Finding, 'id' | 'severity' | 'advice'> & { readonly sev
 const HIGH = 0.2;
 const MEDIUM = 0.05;
 
-export function finding(id: string, { engine }: Pick<RuleInput, 'engine'>, claim: Claim): Finding {
+export function finding(id: string, { program }: Pick<RuleInput, 'program'>, claim: Claim): Finding {
   const share = claim.costShare ?? 0;
   const severity = claim.severity ?? (share >= HIGH ? 'high' : share >= MEDIUM ? 'medium' : 'low');
-  return { id, ...claim, severity, advice: adviceOf(id, engine) };
-}
-
-/** The engine's own settings first; those of other engines only where the engine is not known. */
-function adviceOf(id: string, engine: string): AdviceText[] {
-  const all = adviceFor[id] ?? [];
-  const own = all.filter(advice => advice.engine === engine);
-  const general = all.filter(advice => advice.engine === 'any');
-  const others = all.filter(advice => advice.engine !== 'any' && advice.engine !== engine);
-  return own.length > 0 ? [...own, ...general] : engine === '' ? [...general, ...others] : [...general];
+  return { id, ...claim, severity, advice: adviceOn(id, program) };
 }
 
 /** What is left of a step when `savedNs` go: more steps per second by this part. */
@@ -76,11 +67,12 @@ export function costing(
 
 export const perWindow = (total: PhaseBudget, ns: number): number => ns / total.windows;
 
+/** Where in the run: `decode`, `the step` where the phase is not known, `the trace` where there are no steps. */
 export const phaseName = (phase: Phase | null): string =>
-  phase === null || phase === 'unknown' ? 'the step' : phase;
+  phase === null ? 'the trace' : phase === 'unknown' ? 'the step' : phase;
 
-/** `decode step`, or `step` where the phase is not known. */
-export const stepWord = (phase: Phase | null): string =>
-  phase === null || phase === 'unknown' ? 'step' : `${phase} step`;
+/** `per decode step`, `per step`, or `in all` where there are no steps. */
+export const perPhaseStep = (phase: Phase | null): string =>
+  phase === null ? 'in all' : phase === 'unknown' ? 'per step' : `per ${phase} step`;
 
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,47 +1,51 @@
 /** Captures that cannot answer, or mislead. */
-import { formatDuration, formatShare, plural } from '../../base/units.js';
+import { formatCount, formatDuration, formatShare, plural } from '../../base/units.js';
+import { STACKS_SEEN } from '../../catalog/tracing-cost.js';
 import { graphMode } from '../../model/graph-mode.js';
 import { brokenFile } from '../broken-file.js';
 import { gpuUtilization } from '../gpu/gpu-utilization.js';
-import { iterations } from '../inference/iterations.js';
-import { spanOf } from '../info.js';
+import { framesPerStep } from '../host/frames-per-step.js';
+import { launchCalls } from '../host/launch-calls.js';
+import { graphWord } from '../program.js';
+import { perStep } from '../words.js';
+import { captureProblem, hasGpuWork } from './capture-problem.js';
 import type { Finding } from './finding.js';
-import { type Claim, costing, finding, perWindow, phaseName, type Rule } from './rule.js';
+import { costing, finding, perWindow, phaseName, type Rule } from './rule.js';
 
-/** A problem of the capture: no cost and no gain of its own. */
-const problem = (
-  text: string,
-  severity: Finding['severity'],
-  evidence: Finding['evidence'],
-  confirm = 'stepscope info FILE',
-): Claim => ({
-  claim: text,
-  phase: null,
-  severity,
-  costNs: null,
-  costShare: null,
-  gain: null,
-  confidence: 'certain',
-  evidence,
-  confirm,
-});
-
-const hasGpuWork = ({ tables }: Parameters<typeof graphMode>[0]) =>
-  Boolean(tables.kernels ?? tables.graphLaunches ?? tables.copies ?? tables.memsets);
-
-const clientProfiled: Rule = {
+const noGpuWork: Rule = {
   id: 'client-profiled',
-  about: 'no GPU work in the capture: the wrong process, or the wrong moment',
-  uses: [],
+  about: 'no GPU work in the capture: the wrong process, the wrong moment, or lost by the profiler',
+  uses: [launchCalls],
   look(input) {
     // Of a file that is not whole nobody can say what was never in it.
     if (hasGpuWork(input.profile) || brokenFile(input.profile)) return [];
     const { processes, threads } = input.profile;
+    const launches = input.use(launchCalls);
+    // Who launches is no client.
+    if (launches > 0)
+      return [
+        finding(
+          'gpu-work-lost',
+          input,
+          captureProblem(
+            `${plural(launches, 'launch call')} recorded but no GPU work: the profiler lost it, or was not asked for it`,
+            'high',
+            [
+              {
+                text: '0 kernels, copies or graph replays',
+                numerator: 0,
+                denominator: launches,
+                unit: 'calls',
+              },
+            ],
+          ),
+        ),
+      ];
     return [
       finding(
         'client-profiled',
         input,
-        problem(
+        captureProblem(
           'No GPU work was recorded: the client was profiled, or the window was never reached',
           'high',
           [
@@ -51,6 +55,27 @@ const clientProfiled: Rule = {
               denominator: threads.length,
             },
           ],
+        ),
+      ),
+    ];
+  },
+};
+
+const graphBeingCaptured: Rule = {
+  id: 'graph-being-captured',
+  about: 'the program captures a graph here: launches are recorded into it and run nothing',
+  uses: [],
+  look(input) {
+    if (!input.program.capturesGraph) return [];
+    const graph = graphWord(input.program.isAmd).replace(/s$/, '');
+    return [
+      finding(
+        'graph-being-captured',
+        input,
+        captureProblem(
+          `A ${graph} is being captured here: most launches run nothing, so times are not those of serving`,
+          'high',
+          [{ text: 'calls to begin a capture, and fewer kernels than half of the launches' }],
         ),
       ),
     ];
@@ -70,8 +95,8 @@ const graphKernelsHidden: Rule = {
       finding(
         'graph-kernels-hidden',
         input,
-        problem(
-          'CUDA graphs were recorded as blocks: kernels and idle time inside replays are hidden',
+        captureProblem(
+          `${graphWord(input.program.isAmd)} were recorded as blocks: kernels and idle time inside replays are hidden`,
           'high',
           [
             {
@@ -99,105 +124,14 @@ const droppedData: Rule = {
     const evidence = lost.map(note => ({ text: `${note.count} × ${note.text}` }));
     if (broken) {
       const claim = `The file is broken: ${lowerFirst(broken.text)}`;
-      return [finding('broken-file', input, problem(claim, 'high', evidence))];
+      return [finding('broken-file', input, captureProblem(claim, 'high', evidence))];
     }
     const claim = `The capture is incomplete: ${lowerFirst(lost[0].text)}`;
-    return [finding('dropped-data', input, problem(claim, 'medium', evidence))];
+    return [finding('dropped-data', input, captureProblem(claim, 'medium', evidence))];
   },
 };
 
 const lowerFirst = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);
-
-const stepsCaptured: Rule = {
-  id: 'steps-captured',
-  about: 'too few steps, warm-up inside, no steps, or far more than steps captured',
-  uses: [iterations],
-  look(input) {
-    if (!hasGpuWork(input.profile)) return [];
-    const { rows } = input.use(iterations);
-    if (rows.length === 0) {
-      return [
-        finding(
-          'no-steps',
-          input,
-          problem('No engine steps were found: figures are over the whole trace', 'note', [
-            { text: 'no known marker, graph launch or repeating kernel' },
-          ]),
-        ),
-      ];
-    }
-    const found: Finding[] = [];
-    // Not the selected ones: looking at a single step is no fault of the capture.
-    const steady = rows.filter(row => row.state === 'steady');
-    const captured = steady.length > 0 ? steady : rows;
-    if (captured.length < input.policy.fewSteps)
-      found.push(
-        finding(
-          'too-few-steps',
-          input,
-          problem(
-            `Only ${plural(captured.length, 'step')} captured: percentiles and rare stalls cannot be judged`,
-            'note',
-            [
-              {
-                text: `${captured.length} of at least ${input.policy.fewSteps}`,
-                numerator: captured.length,
-                denominator: input.policy.fewSteps,
-                unit: 'steps',
-                analysis: 'iterations',
-              },
-            ],
-            'stepscope steps FILE',
-          ),
-        ),
-      );
-    const warm = rows.filter(row => row.state === 'warm-up');
-    if (warm.length > 0)
-      found.push(
-        finding(
-          'warm-up-inside',
-          input,
-          problem(
-            `The window holds ${plural(warm.length, 'warm-up step')} (left out here)`,
-            'note',
-            [
-              {
-                text: `iterations ${warm
-                  .map(row => row.iteration)
-                  .slice(0, 6)
-                  .join(', ')}`,
-                numerator: warm.length,
-                denominator: rows.length,
-                unit: 'steps',
-                analysis: 'iterations',
-                rows: warm.map(row => row.key),
-              },
-            ],
-            'stepscope steps FILE',
-          ),
-        ),
-      );
-    const span = spanOf(input.profile).durationNs;
-    const inSteps = rows.reduce((sum, row) => sum + row.wallNs, 0);
-    if (inSteps < input.policy.stepsOfSpan * span && span > 1e9)
-      found.push(
-        finding(
-          'whole-run-captured',
-          input,
-          problem(`${formatDuration(span)} were captured for ${formatDuration(inSteps)} of steps`, 'note', [
-            {
-              text: 'time in steps of the captured time',
-              numerator: inSteps,
-              denominator: span,
-              unit: 'ns',
-              analysis: 'iterations',
-            },
-          ]),
-        ),
-      );
-    return found;
-  },
-};
 
 const oneRank: Rule = {
   id: 'one-rank',
@@ -210,7 +144,7 @@ const oneRank: Rule = {
       finding(
         'one-rank',
         input,
-        problem(
+        captureProblem(
           `Only ${plural(Math.max(1, ranks.length), 'rank')} of ${distributed.worldSize} given: waiting for others cannot be told from work`,
           'note',
           [
@@ -237,7 +171,7 @@ const profilerOverhead: Rule = {
       const costNs = perWindow(total, ns);
       return [
         finding('profiler-overhead', input, {
-          claim: `The profiler distorts ${phaseName(total.phase)}: the GPU waits ${formatDuration(costNs)} per step for it`,
+          claim: `The profiler distorts ${phaseName(total.phase)}: the GPU waits ${formatDuration(costNs)} ${perStep(total.phase)} for it`,
           ...costing(total, costNs, 'not there without the profiler: no gain in production'),
           confidence: 'certain',
           evidence: [
@@ -256,6 +190,32 @@ const profilerOverhead: Rule = {
   },
 };
 
+const stacksRecorded: Rule = {
+  id: 'stacks-recorded',
+  about: 'Python stacks recorded with the steps: host time is longer than without',
+  uses: [framesPerStep],
+  look(input) {
+    const perStepFrames = input.use(framesPerStep);
+    const [total] = input.phases;
+    if (!total || perStepFrames === 0) return [];
+    return [
+      finding('stacks-recorded', input, {
+        ...captureProblem(
+          'Python stacks were recorded: host time, and idle time that waits for it, is longer than in production',
+          'note',
+          [
+            {
+              text: `${formatCount(Math.round(perStepFrames))} Python calls ${perStep(total.phase)}; ${STACKS_SEEN}`,
+              analysis: 'step-budget',
+            },
+          ],
+          'capture again with with_stack=False, and compare',
+        ),
+      }),
+    ];
+  },
+};
+
 const lowUtilisation: Rule = {
   id: 'low-utilisation',
   about: 'the GPU is busy less than half of the time, whatever the reason',
@@ -263,7 +223,7 @@ const lowUtilisation: Rule = {
   look(input) {
     const rows = input.use(gpuUtilization).rows.filter(row => row.busyShare !== null);
     const [total] = input.phases;
-    if (!total || rows.length === 0) return [];
+    if (!total || rows.length === 0 || input.program.capturesGraph) return [];
     const busyNs = rows.reduce((sum, row) => sum + row.busyNs, 0);
     const windowNs = rows.reduce((sum, row) => sum + row.windowNs, 0);
     if (busyNs >= input.policy.lowUtilisation * windowNs) return [];
@@ -279,7 +239,7 @@ const lowUtilisation: Rule = {
         confidence: 'certain',
         evidence: [
           {
-            text: 'union of GPU work in the steps',
+            text: `union of GPU work in ${total.phase === null ? 'the trace' : 'the steps'}`,
             numerator: busyNs,
             denominator: windowNs,
             unit: 'ns',
@@ -300,10 +260,11 @@ const lowUtilisation: Rule = {
 
 export const captureRules: readonly Rule[] = [
   droppedData,
-  clientProfiled,
+  noGpuWork,
+  graphBeingCaptured,
   graphKernelsHidden,
-  stepsCaptured,
   oneRank,
   profilerOverhead,
+  stacksRecorded,
   lowUtilisation,
 ];

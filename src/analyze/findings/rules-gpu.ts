@@ -1,30 +1,15 @@
 /** What the GPU itself is busy with: which resource limits it, and work that could be less. */
 import { formatBytes, formatCount, formatDuration, formatShare } from '../../base/units.js';
-import { findGpu } from '../../catalog/gpus.js';
 import { gpuMetricsAnalysis } from '../gpu/gpu-metrics.js';
 import { kernelFamilies } from '../gpu/kernel-families.js';
 import type { MetricRow } from '../gpu/metric-row.js';
 import type { PhaseBudget } from '../inference/budget-totals.js';
 import { speedOfLight } from '../inference/speed-of-light.js';
 import { stepSequence } from '../inference/step-sequence.js';
+import { perStep } from '../words.js';
 import type { Evidence, Finding } from './finding.js';
 import { anyOf, capital, costing, finding, perWindow, phaseName, type Rule, type RuleInput } from './rule.js';
-
-/** Time of a family in a phase, per step. */
-function familyNs({ useIfRecorded }: RuleInput, phase: PhaseBudget['phase'], family: string): number {
-  const row = useIfRecorded(kernelFamilies)?.rows.find(candidate => candidate.family === family);
-  return row?.phases.find(part => part.phase === phase)?.nsPerStep ?? 0;
-}
-
-/** 16-bit GEMM time per step of a phase, where the GPU could multiply in 8 bits. */
-function halvableGemmNs(input: RuleInput, total: PhaseBudget): number {
-  const gpu = input.profile.gpus.find(candidate => findGpu(candidate.name)?.denseFlops.fp8 !== undefined);
-  const gemm = input.useIfRecorded(kernelFamilies)?.rows.find(row => row.family === 'gemm');
-  if (!gpu || !gemm) return 0;
-  const wide = gemm.variants.filter(({ dtype }) => dtype === 'bf16' || dtype === 'fp16');
-  const share = wide.reduce((sum, variant) => sum + variant.totalNs, 0) / gemm.totalNs;
-  return familyNs(input, total.phase, 'gemm') * share;
-}
+import { familyNs, halvableGemmNs } from './rules-precision.js';
 
 const limiter: Rule = {
   id: 'limiter',
@@ -60,7 +45,7 @@ const limiter: Rule = {
         finding(isMemory ? 'memory-bandwidth' : 'compute-bound', input, {
           claim: isMemory
             ? `${capital(phaseName(total.phase))} is bound by memory bandwidth: DRAM at ${memory.toFixed(0)}% of peak while busy`
-            : `${capital(phaseName(total.phase))} is bound by compute: SMs at ${compute.toFixed(0)}% of peak while busy`,
+            : `${capital(phaseName(total.phase))} is bound by compute: ${value('SM issue') >= compute ? 'SM issue' : 'tensor cores'} at ${compute.toFixed(0)}% of peak while busy`,
           ...costing(
             total,
             busyNs,
@@ -116,6 +101,7 @@ function familyEvidence(
 /** Matrix products belong on the tensor cores, whatever limits them. */
 const tensorCoresIdle: Rule = {
   id: 'tensor-cores-idle',
+  yieldsTo: anyOf('fp32-gemm'),
   about: 'GEMMs that do not use the tensor cores',
   uses: [gpuMetricsAnalysis, kernelFamilies],
   look(input) {
@@ -130,7 +116,7 @@ const tensorCoresIdle: Rule = {
       if (level + (tensor!.uncertainty ?? 0) >= input.policy.tensorInUse) return [];
       return [
         finding('tensor-cores-idle', input, {
-          claim: `GEMMs take ${formatDuration(gemmNs)} per step and do not use the tensor cores`,
+          claim: `GEMMs take ${formatDuration(gemmNs)} ${perStep(total.phase)} and do not use the tensor cores`,
           phase: total.phase,
           costNs: gemmNs,
           costShare: gemmNs / perWindow(total, total.wallNs),
@@ -147,45 +133,6 @@ const tensorCoresIdle: Rule = {
             },
           ],
           confirm: 'stepscope analyze FILE --only kernel-families,gpu-metrics',
-        }),
-      ];
-    });
-  },
-};
-
-const fp8Available: Rule = {
-  id: 'fp8-available',
-  about: '16-bit GEMMs on a GPU that multiplies 8 bits',
-  yieldsTo: anyOf('memory-bandwidth', 'compute-bound'),
-  uses: [kernelFamilies],
-  look(input) {
-    return input.phases.slice(0, 1).flatMap((total): Finding[] => {
-      const wideNs = halvableGemmNs(input, total);
-      const wallNs = perWindow(total, total.wallNs);
-      const busyNs = perWindow(total, total.wallNs - total.idleNs);
-      if (wideNs < input.policy.familyShare * busyNs || wideNs / 2 < input.policy.hostShareOfWall * wallNs)
-        return [];
-      return [
-        finding('fp8-available', input, {
-          claim: `GEMMs run in 16 bits although this GPU multiplies FP8`,
-          ...costing(
-            total,
-            wideNs,
-            'half the bytes and twice the rate of these GEMMs; accuracy has to be checked',
-            wideNs / 2,
-          ),
-          confidence: 'possible',
-          evidence: [
-            {
-              text: `${formatDuration(wideNs)} of ${formatDuration(busyNs)} GPU work per step is 16-bit GEMMs`,
-              numerator: wideNs,
-              denominator: busyNs,
-              unit: 'ns',
-              analysis: 'kernel-families',
-              rows: ['family:gemm'],
-            },
-          ],
-          confirm: 'stepscope analyze FILE --only kernel-families',
         }),
       ];
     });
@@ -302,7 +249,6 @@ const clockDrop: Rule = {
         finding('clock-drop', input, {
           claim: `GPU ${row.device} runs at ${(row.overBusy / 1e6).toFixed(0)} of ${(gpu.clockHz / 1e6).toFixed(0)} MHz while busy`,
           ...costing(total, savedNs, 'if all GPU work scaled with the clock; memory-bound work does not'),
-          phase: null,
           confidence: 'possible',
           evidence: [
             {
@@ -323,7 +269,6 @@ const clockDrop: Rule = {
 export const gpuRules: readonly Rule[] = [
   limiter,
   tensorCoresIdle,
-  fp8Available,
   unfusedElementwise,
   farFromLight,
   clockDrop,

@@ -4,52 +4,13 @@ import { formatDuration, formatShare, plural } from '../../base/units.js';
 import { idleCauses } from '../../catalog/idle-causes.js';
 import { graphMode } from '../../model/graph-mode.js';
 import { summarize } from '../../stats/summary.js';
-import { graphCoverage } from '../gpu/graph-coverage.js';
 import { iterations } from '../inference/iterations.js';
 import { rankSkew } from '../inference/rank-skew.js';
 import { stepBudget } from '../inference/step-budget.js';
 import { stepsOf } from '../inference/steps.js';
+import { perStep } from '../words.js';
 import type { Finding } from './finding.js';
 import { capital, costing, finding, perWindow, phaseName, type Rule } from './rule.js';
-
-const partialGraphs: Rule = {
-  id: 'partial-graphs',
-  about: 'CUDA graphs cover only a part of decode',
-  uses: [graphCoverage],
-  look(input) {
-    const { rows } = input.use(graphCoverage);
-    return rows.flatMap((row): Finding[] => {
-      const total = input.phases.find(candidate => candidate.phase === row.phase);
-      if (
-        !total ||
-        row.phase !== 'decode' ||
-        row.timeShare < 0.05 ||
-        row.timeShare >= input.policy.graphCovered
-      )
-        return [];
-      const boundNs = total.idleByCause['launch-bound'] ?? 0;
-      const costNs = perWindow(total, boundNs) * (1 - row.timeShare);
-      return [
-        finding('partial-graphs', input, {
-          claim: `CUDA graphs cover ${formatShare(row.timeShare)} of decode`,
-          ...costing(total, costNs, 'launch-bound idle, in proportion to what runs outside graphs'),
-          confidence: 'likely',
-          evidence: [
-            {
-              text: `${formatDuration(row.gpuInGraphsNs)} of ${formatDuration(row.gpuNs)} GPU time in ${plural(row.graphLaunches, 'launch', 'launches')}`,
-              numerator: row.gpuInGraphsNs,
-              denominator: row.gpuNs,
-              unit: 'ns',
-              analysis: 'graph-coverage',
-              rows: [row.key],
-            },
-          ],
-          confirm: 'stepscope steps FILE --sequence',
-        }),
-      ];
-    });
-  },
-};
 
 const exposedCommunication: Rule = {
   id: 'exposed-communication',
@@ -63,7 +24,7 @@ const exposedCommunication: Rule = {
       const costNs = perWindow(total, ns);
       return [
         finding('exposed-communication', input, {
-          claim: `${capital(phaseName(total.phase))} waits for communication: ${formatDuration(costNs)} per step is not hidden`,
+          claim: `${capital(phaseName(total.phase))} waits for communication: ${formatDuration(costNs)} ${perStep(total.phase)} is not hidden`,
           ...costing(
             total,
             costNs,
@@ -72,7 +33,7 @@ const exposedCommunication: Rule = {
           confidence: 'possible',
           evidence: [
             {
-              text: `${formatDuration(costNs)} exposed of ${formatDuration(perWindow(total, all))} communication per step`,
+              text: `${formatDuration(costNs)} exposed of ${formatDuration(perWindow(total, all))} communication ${perStep(total.phase)}`,
               numerator: ns,
               denominator: all,
               unit: 'ns',
@@ -172,14 +133,16 @@ const stepJitter: Rule = {
   about: 'steps much slower than the others, with their cause',
   uses: [iterations, stepBudget],
   look(input) {
-    const rows = input.use(iterations).rows.filter(row => row.selected);
+    const [first, ...rest] = input.use(iterations).rows;
+    const rows = [first, ...rest].filter(row => row?.selected);
     const budgets = input.use(stepBudget).rows;
     return input.phases.flatMap((total): Finding[] => {
       const own = rows.filter(row => row.phase === total.phase);
       if (own.length < 8) return [];
       const sorted = own.map(row => row.wallNs).sort((a, b) => a - b);
       const median = sorted[sorted.length >> 1];
-      const slow = own.filter(row => row.wallNs > input.policy.jitter * median);
+      // The first one recorded has the profiler's start in it, and a remark of its own.
+      const slow = own.filter(row => row.wallNs > input.policy.jitter * median && row !== first);
       if (slow.length === 0 || slow.length > own.length / 4) return [];
       const lostNs = slow.reduce((sum, row) => sum + row.wallNs - median, 0);
       const cause = slowCause(slow.map(row => row.key));
@@ -269,7 +232,6 @@ const graphPadding: Rule = {
 };
 
 export const stepRules: readonly Rule[] = [
-  partialGraphs,
   exposedCommunication,
   rankSkewRule,
   prefillBlocksDecode,

@@ -10,6 +10,7 @@ import { RangeKind } from '../../model/schema.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { NotRecorded } from '../analysis.js';
 import { selectedMoments } from '../inference/selected-moments.js';
+import { stepsOf } from '../inference/steps.js';
 import { keyField } from '../key-field.js';
 import { perStep, sumOf } from '../words.js';
 import { idleIntervals } from './idle-intervals.js';
@@ -37,7 +38,7 @@ export const gc: Analysis<GcRow, AnalysisResult<GcRow>> = {
   title: 'Python garbage collection',
   question: 'How long does Python collect garbage, and does the GPU wait for it?',
   reads: { ranges: [] },
-  uses: [selectedMoments, idleIntervals],
+  uses: [selectedMoments, idleIntervals, stepsOf],
   fields: {
     key: keyField,
     generation: { header: 'Generation', kind: 'id', about: 'null: the marker does not say', optional: true },
@@ -95,7 +96,11 @@ export const gc: Analysis<GcRow, AnalysisResult<GcRow>> = {
       if (!builder) tally.byProcess.set(process, (builder = new IntervalBuilder()));
       builder.add(start, end);
     }
-    if (seen === 0 && !profile.capture.settings[GC_WATCHED]) throw gcNotRecorded();
+    if (seen === 0 && !profile.capture.settings[GC_WATCHED])
+      throw new NotRecorded(
+        'Python garbage collections',
+        howToRecord.garbageCollections(use(stepsOf)?.engine ?? ''),
+      );
     const rows = [...tallies]
       .sort((a, b) => (b[0] ?? -1) - (a[0] ?? -1))
       .map(([generation, { count, totalNs, longestNs, byProcess }]): GcRow => {
@@ -116,5 +121,3 @@ export const gc: Analysis<GcRow, AnalysisResult<GcRow>> = {
     return { rows, summary: { collectionsInCapture: seen } };
   },
 };
-
-const gcNotRecorded = () => new NotRecorded('Python garbage collections', howToRecord.garbageCollections);

@@ -4,14 +4,18 @@ import { NONE } from '../../base/column.js';
 import { formatDuration, formatShare } from '../../base/units.js';
 import type { StepFacts } from '../../catalog/engine-markers.js';
 import { type FlopsType, type Limits, peakFromProfile } from '../../catalog/gpus.js';
+import { howToRecord } from '../../catalog/how-to-record.js';
 import { modelPresets } from '../../catalog/models.js';
 import { type Phase, phases } from '../../catalog/phases.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { NotRecorded } from '../analysis.js';
 import { gpuWork, WorkKind } from '../gpu/gpu-work.js';
+import { kernelFamilies } from '../gpu/kernel-families.js';
 import { workFamilies } from '../gpu/work-families.js';
 import { keyField } from '../key-field.js';
+import { layers } from './layers.js';
 import { type LeastTime, leastTime } from './least-time.js';
+import { checkLayers, impossible, type SeenModel } from './model-check.js';
 import { type ModelShape, parseModelConfig } from './model-shape.js';
 import { selectedWork } from './selected-work.js';
 import { windowBudgets } from './step-budget.js';
@@ -38,7 +42,7 @@ export const speedOfLight: Analysis<SpeedRow, AnalysisResult<SpeedRow>> = {
   title: 'Speed of light',
   question: 'How far is a step from the least time this GPU could take for this model?',
   reads: {},
-  uses: [gpuWork, workFamilies, selectedWork, windowBudgets, stepsOf],
+  uses: [gpuWork, workFamilies, selectedWork, windowBudgets, stepsOf, kernelFamilies, layers],
   needs: [['kernels', 'graphLaunches']],
   fields: {
     key: keyField,
@@ -70,7 +74,7 @@ export const speedOfLight: Analysis<SpeedRow, AnalysisResult<SpeedRow>> = {
       return `${formatDuration(row.leastNs)} for this model and GPU (${row.bound}-bound): the step reaches ${formatShare(row.ofLeast)} of the speed of light`;
     },
   },
-  compute({ profile, settings, use }) {
+  compute({ profile, settings, use, useIfRecorded }) {
     if (settings.model === undefined) {
       const known = modelPresets.slice(1, 3).map(preset => preset.id);
       throw new NotRecorded(
@@ -85,10 +89,20 @@ export const speedOfLight: Analysis<SpeedRow, AnalysisResult<SpeedRow>> = {
     if (device === undefined)
       throw new NotRecorded('engine steps', 'capture with the engine’s step markers, or give --marker REGEX');
     const limits = peakFromProfile(profile.gpus[device]);
+    // A limit that is not known counts as none, and without limits everything takes no time.
+    if (limits.memoryBandwidthBytesPerSecond === undefined) {
+      const { name } = profile.gpus[device];
+      throw new NotRecorded(
+        'distance to the speed of light',
+        `${name === '' ? 'the file does not name its GPU' : `the limits of a GPU called ${name} are not known`}: ${howToRecord.gpuLimits}`,
+      );
+    }
     const ways =
       settings.tensorParallel ??
       profile.capture.distributed?.worldSize ??
       Math.max(1, profile.capture.ranks.length);
+    const seen = seenModel();
+    checkLayers(shape, seen);
     const unknown = new Set<string>();
     const measured = measureFamilies();
     const rows = phases.flatMap(({ id: phase }): SpeedRow[] => {
@@ -123,6 +137,9 @@ export const speedOfLight: Analysis<SpeedRow, AnalysisResult<SpeedRow>> = {
     });
     if (rows.length === 0)
       throw new NotRecorded('tokens per step', 'capture with step markers that tell requests and tokens');
+    const worst = [...rows].sort((a, b) => (b.ofLeast ?? 0) - (a.ofLeast ?? 0))[0];
+    if ((worst.ofLeast ?? 0) > 1)
+      throw impossible(`${worst.scope} in ${worst.phase}`, worst.ofLeast!, shape, seen);
     return {
       rows,
       summary: {
@@ -133,6 +150,25 @@ export const speedOfLight: Analysis<SpeedRow, AnalysisResult<SpeedRow>> = {
         notes: [...unknown],
       },
     };
+
+    function seenModel(): SeenModel {
+      const found = useIfRecorded(layers)?.summary;
+      const families = useIfRecorded(kernelFamilies)?.rows ?? [];
+      const gemm = families.find(row => row.family === 'gemm');
+      const named = found && !(found.methods as string[]).includes('pattern') ? (found.layers as number) : 0;
+      const structure = found?.structure as { readonly repeats: number } | null | undefined;
+      return {
+        ...(named > 0 ? { layers: named } : {}),
+        ...(structure ? { repeats: structure.repeats } : {}),
+        hasExpertKernels:
+          families.some(row => row.family.startsWith('moe-')) ||
+          Boolean(gemm?.variants.some(({ variant }) => variant === 'grouped')),
+        hasNarrowGemms: Boolean(
+          gemm?.variants.some(({ dtype }) => /^(?:mx|nv)?fp[48]$|^int[48]$/.test(dtype)),
+        ),
+        ranks: Math.max(ways, profile.capture.ranks.length, 1),
+      };
+    }
 
     function familyRows(phase: Phase, count: number, times: readonly LeastTime[]): SpeedRow[] {
       const scopes = new Map<string, { leastNs: number; bound: string | null }>();

@@ -2,7 +2,7 @@
 import type { FindingsBlock } from '../../analyze/block.js';
 import { evidenceText } from '../../analyze/findings/evidence-text.js';
 import type { Finding, Gain, Severity } from '../../analyze/findings/finding.js';
-import { formatThroughput } from '../../analyze/words.js';
+import { formatThroughput, ofStep, perStep } from '../../analyze/words.js';
 import { formatCount, formatDuration, formatShare } from '../../base/units.js';
 import { escapeHtml } from './escape.js';
 
@@ -31,7 +31,7 @@ function card(finding: Finding): string {
   const { claim, severity, evidence, advice, confirm, phase, confidence, gain } = finding;
   const facts = [
     ['costs', costText(finding)],
-    ['gain', gain ? gainText(gain) : ''],
+    ['gain', gain ? gainText(gain, phase) : ''],
     ['sure', confidence],
     ['phase', phase ?? ''],
   ].filter(([, text]) => text !== '');
@@ -53,14 +53,14 @@ function commandMarkup(command: string): string {
   return `<h4>Confirm</h4><div class="command"><code>${text}</code><button type="button" data-copy hidden>Copy</button></div>`;
 }
 
-function costText({ costNs, costShare }: Finding): string {
+function costText({ costNs, costShare, phase }: Finding): string {
   const parts = [
-    costNs === null ? '' : `${formatDuration(costNs)} per step`,
-    costShare === null ? '' : `${formatShare(costShare)} of a step`,
+    costNs === null ? '' : `${formatDuration(costNs)} ${perStep(phase)}`,
+    costShare === null ? '' : `${formatShare(costShare)} ${ofStep(phase)}`,
   ];
   return parts.filter(Boolean).join(', ');
 }
 
-function gainText({ nsPerStep, throughput, how }: Gain): string {
-  return `${formatDuration(nsPerStep)} per step, ${formatThroughput(throughput)} throughput (${how})`;
+function gainText({ nsPerStep, throughput, how }: Gain, phase: Finding['phase']): string {
+  return `${formatDuration(nsPerStep)} ${perStep(phase)}, ${formatThroughput(throughput)} throughput (${how})`;
 }

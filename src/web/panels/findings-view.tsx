@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { FindingsBlock } from '../../analyze/block.js';
 import { evidenceText } from '../../analyze/findings/evidence-text.js';
 import type { Finding } from '../../analyze/findings/finding.js';
-import { formatThroughput } from '../../analyze/words.js';
+import { formatThroughput, ofStep, perStep } from '../../analyze/words.js';
 import { formatDuration, formatShare, plural } from '../../base/units.js';
 import { highlightEvidence } from '../evidence.js';
 import type { Pane } from '../state.js';
@@ -47,8 +47,8 @@ function Card({ finding, pane }: { readonly finding: Finding; readonly pane: Pan
   const { claim, severity, phase, costNs, costShare, confidence, gain } = finding;
   const figures = [
     phase,
-    costNs !== null && `${formatDuration(costNs)} per step`,
-    costShare !== null && `${formatShare(costShare)} of a step`,
+    costNs !== null && `${formatDuration(costNs)} ${perStep(phase)}`,
+    costShare !== null && `${formatShare(costShare)} ${ofStep(phase)}`,
     confidence,
   ].filter(Boolean);
   return (
@@ -84,7 +84,8 @@ function Opened({ finding, pane }: { readonly finding: Finding; readonly pane: P
     <div class="card-body">
       {gain && (
         <p class="muted">
-          A step would lose {formatDuration(gain.nsPerStep)}: {gain.how}.
+          {finding.phase === null ? 'The run' : 'A step'} would lose {formatDuration(gain.nsPerStep)}:{' '}
+          {gain.how}.
         </p>
       )}
       <h4>Evidence</h4>

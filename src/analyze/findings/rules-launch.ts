@@ -1,0 +1,195 @@
+/** Launching: kernels one by one, calls that stall, and graphs that leave a part of decode outside. */
+import { formatCount, formatDuration, formatShare, plural } from '../../base/units.js';
+import { graphCoverage } from '../gpu/graph-coverage.js';
+import { type GraphGaps, graphGaps } from '../gpu/graph-gaps.js';
+import { kernelsPerStep } from '../gpu/kernels-per-step.js';
+import { launchOverhead } from '../host/launch-overhead.js';
+import { type LaunchStall, launchStalls } from '../host/launch-stalls.js';
+import type { PhaseBudget } from '../inference/budget-totals.js';
+import { iterations } from '../inference/iterations.js';
+import { graphWord } from '../program.js';
+import { budgetEvidence } from './budget-evidence.js';
+import type { Finding } from './finding.js';
+import { costing, finding, perWindow, phaseName, type Rule, type RuleInput } from './rule.js';
+
+/** Share of a phase's GPU time that runs from graphs; 0 where it cannot be told. */
+export function graphShare({ useIfRecorded }: RuleInput, { phase }: PhaseBudget): number {
+  return useIfRecorded(graphCoverage)?.rows.find(row => row.phase === phase)?.timeShare ?? 0;
+}
+
+const stallsOf = ({ useIfRecorded }: RuleInput, { phase }: PhaseBudget): readonly LaunchStall[] =>
+  (useIfRecorded(launchStalls) ?? []).filter(stall => stall.phase === phase);
+
+const idleIn = (stalls: readonly LaunchStall[]) => stalls.reduce((sum, { idleNs }) => sum + idleNs, 0);
+
+/** Kernels launched one by one, per step; in all where there are no steps. */
+function launchedKernels({ useIfRecorded }: RuleInput, { phase }: PhaseBudget): number {
+  const counted = useIfRecorded(kernelsPerStep)?.rows.find(row => row.phase === phase);
+  if (counted) return counted.kernels;
+  const rows = (useIfRecorded(launchOverhead)?.rows ?? []).filter(row => row.phase === phase);
+  return rows
+    .filter(row => /LaunchKernel/.test(row.call))
+    .reduce((sum, row) => sum + (phase === null ? row.calls : row.callsPerStep), 0);
+}
+
+const launchOverheadRule: Rule = {
+  id: 'launch-overhead',
+  about: 'many short kernels launched one by one while the GPU waits, without graphs',
+  uses: [graphCoverage, kernelsPerStep, launchOverhead, launchStalls],
+  look(input) {
+    const { policy, phases, useIfRecorded, program } = input;
+    if (program.capturesGraph) return [];
+    return phases.flatMap((total): Finding[] => {
+      // One call that stalls is another matter than many calls.
+      const boundNs = Math.max(0, (total.idleByCause['launch-bound'] ?? 0) - idleIn(stallsOf(input, total)));
+      const covered = graphShare(input, total);
+      const kernels = launchedKernels(input, total);
+      if (boundNs < policy.launchShare * total.wallNs || covered >= 0.5 || kernels < policy.manyLaunches)
+        return [];
+      const calls = useIfRecorded(launchOverhead)?.rows.find(
+        row => row.phase === total.phase && /LaunchKernel/.test(row.call),
+      );
+      const meanKernelNs = useIfRecorded(kernelsPerStep)?.rows.find(
+        row => row.phase === total.phase,
+      )?.meanKernelNs;
+      const wallNs = perWindow(total, total.wallNs);
+      const busyNs = perWindow(total, total.wallNs - total.idleNs);
+      const otherIdleNs = perWindow(total, total.idleNs - boundNs);
+      // With a graph the host launches once: node after node on the GPU, and one launch that grows with the nodes.
+      const withGraph =
+        busyNs + otherIdleNs + kernels * (policy.graphNodeGapNs + policy.graphLaunchPerNodeNs);
+      const savedNs = Math.max(0, wallNs - withGraph);
+      const isPrefill = total.phase === 'prefill';
+      const without = !isPrefill && covered < 0.05 ? `, no ${graphWord(program.isAmd)}` : '';
+      return [
+        finding(isPrefill ? 'prefill-launches' : 'launch-overhead', input, {
+          claim: `${formatCount(Math.round(kernels))} kernels launched one by one${without} in ${phaseName(total.phase)}`,
+          ...costing(
+            total,
+            perWindow(total, boundNs),
+            `step as one graph: GPU work ${formatDuration(busyNs)}, other idle ${formatDuration(otherIdleNs)}, ${policy.graphNodeGapNs + policy.graphLaunchPerNodeNs} ns per node`,
+            savedNs,
+          ),
+          // A decode step is known to repeat; whether anything else can be replayed, a profile does not show.
+          confidence: total.phase !== 'decode' ? 'possible' : program.hasStacks ? 'likely' : 'certain',
+          evidence: [
+            ...(calls
+              ? [
+                  {
+                    text: `${calls.call} takes ${formatDuration(calls.medianNs)}, kernels run ${formatDuration(meanKernelNs ?? calls.operationMeanNs)} on average; ${formatShare(covered)} of GPU time is in graphs`,
+                    numerator: calls.totalNs,
+                    denominator: total.wallNs,
+                    unit: 'ns' as const,
+                    analysis: 'launch-overhead',
+                    rows: [calls.key],
+                  },
+                ]
+              : []),
+            budgetEvidence(total, boundNs, 'the GPU waits for launches'),
+          ],
+          confirm: 'stepscope analyze FILE --only launch-overhead,graph-coverage',
+        }),
+      ];
+    });
+  },
+};
+
+const launchStall: Rule = {
+  id: 'launch-stall',
+  about: 'single launch calls that take far longer than the others while the GPU waits',
+  uses: [launchStalls],
+  look(input) {
+    return input.phases.flatMap((total): Finding[] => {
+      const stalls = stallsOf(input, total).filter(({ idleNs }) => idleNs > 0);
+      const ns = idleIn(stalls);
+      if (stalls.length === 0 || ns < input.policy.stallShare * total.wallNs) return [];
+      const [longest] = stalls;
+      return [
+        finding('launch-stall', input, {
+          claim: `${longest.call} stalls for ${formatDuration(longest.ns)}${stalls.length > 1 ? ` and ${plural(stalls.length - 1, 'time')} more` : ''} while the GPU waits`,
+          ...costing(
+            total,
+            perWindow(total, ns),
+            'these calls would return as fast as the others of their kind',
+          ),
+          confidence: 'likely',
+          evidence: [
+            {
+              ...budgetEvidence(total, ns, `the GPU waits for ${plural(stalls.length, 'launch call')}`),
+              window: { startNs: longest.startNs, endNs: longest.startNs + longest.ns },
+            },
+          ],
+          confirm: 'stepscope analyze FILE --only launch-overhead',
+        }),
+      ];
+    });
+  },
+};
+
+const partialGraphs: Rule = {
+  id: 'partial-graphs',
+  about: 'decode steps, or layers of them, that no graph replays',
+  uses: [graphCoverage, graphGaps, iterations],
+  look(input) {
+    const gaps = input.use(graphGaps);
+    return input.use(graphCoverage).rows.flatMap((row): Finding[] => {
+      const total = input.phases.find(candidate => candidate.phase === row.phase);
+      const own = gaps.find(candidate => candidate.phase === row.phase);
+      if (!total || !own || row.phase !== 'decode' || row.timeShare < 0.05) return [];
+      const wordy = wordsOf(own, input);
+      if (!wordy) return [];
+      const boundNs = perWindow(total, total.idleByCause['launch-bound'] ?? 0);
+      const [costNs, how] =
+        wordy.id === 'partial-graphs'
+          ? [idleWithoutGraph(input), 'steps without a graph would wait no longer than those with one']
+          : [boundNs * (1 - row.timeShare), 'launch-bound idle, in proportion to what runs outside graphs'];
+      return [
+        finding(wordy.id, input, {
+          claim: wordy.claim,
+          ...costing(total, costNs, how),
+          confidence: 'likely',
+          evidence: [
+            {
+              text: `${formatDuration(row.gpuInGraphsNs)} of ${formatDuration(row.gpuNs)} GPU time in ${plural(row.graphLaunches, 'launch', 'launches')}`,
+              numerator: row.gpuInGraphsNs,
+              denominator: row.gpuNs,
+              unit: 'ns',
+              analysis: 'graph-coverage',
+              rows: [row.key],
+            },
+          ],
+          confirm: 'stepscope steps FILE --sequence',
+        }),
+      ];
+    });
+  },
+};
+
+/** What decode steps without a graph are idle longer than those with one, per step of both kinds. */
+function idleWithoutGraph(input: RuleInput): number {
+  const rows = input.use(iterations).rows.filter(row => row.selected && row.phase === 'decode');
+  const idle = (list: typeof rows) => list.reduce((sum, row) => sum + row.wallNs - row.gpuBusyNs, 0);
+  const without = rows.filter(row => row.graphLaunches === 0);
+  const usual = idle(rows.filter(row => row.graphLaunches > 0)) / (rows.length - without.length);
+  return Math.max(0, idle(without) - without.length * usual) / rows.length;
+}
+
+/** Which of the two it is; undefined where every step replays its graph and only its edges run outside. */
+function wordsOf(
+  { steps, stepsWithoutGraph, layerKernels, layerKernelsOutside }: GraphGaps,
+  { policy, program }: RuleInput,
+): { id: string; claim: string } | undefined {
+  const graphs = graphWord(program.isAmd);
+  if (stepsWithoutGraph > policy.graphGap * steps && stepsWithoutGraph < steps)
+    return {
+      id: 'partial-graphs',
+      claim: `${formatCount(stepsWithoutGraph)} of ${plural(steps, 'decode step')} run without ${graphs}`,
+    };
+  if (layerKernels === 0 || layerKernelsOutside <= policy.graphGap * layerKernels) return undefined;
+  return {
+    id: 'graphs-in-pieces',
+    claim: `${graphs} leave ${formatShare(layerKernelsOutside / layerKernels)} of the layers’ kernels outside in decode`,
+  };
+}
+
+export const launchRules: readonly Rule[] = [launchOverheadRule, launchStall, partialGraphs];

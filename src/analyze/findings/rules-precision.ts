@@ -1,0 +1,109 @@
+/** GEMMs in a wider type than the GPU needs. */
+import { formatCount, formatDuration, formatShare } from '../../base/units.js';
+import { findGpu } from '../../catalog/gpus.js';
+import { fp32Gemms } from '../gpu/fp32-gemms.js';
+import { kernelFamilies } from '../gpu/kernel-families.js';
+import type { PhaseBudget } from '../inference/budget-totals.js';
+import { perStep } from '../words.js';
+import type { Finding } from './finding.js';
+import { anyOf, costing, finding, perWindow, phaseName, type Rule, type RuleInput } from './rule.js';
+
+/** Time of a family in a phase, per step. */
+export function familyNs({ useIfRecorded }: RuleInput, phase: PhaseBudget['phase'], family: string): number {
+  const row = useIfRecorded(kernelFamilies)?.rows.find(candidate => candidate.family === family);
+  return row?.phases.find(part => part.phase === phase)?.nsPerStep ?? 0;
+}
+
+/**
+ * 16-bit GEMM time per step of a phase, where the GPU could multiply in 8 bits. A model whose weights are stored in
+ * 4 bits has none: 8 bits would double what is read, and its 16-bit rest was left so on purpose.
+ */
+export function halvableGemmNs(input: RuleInput, total: PhaseBudget): number {
+  const gpu = input.profile.gpus.find(candidate => findGpu(candidate.name)?.denseFlops.fp8 !== undefined);
+  const gemm = input.useIfRecorded(kernelFamilies)?.rows.find(row => row.family === 'gemm');
+  if (!gpu || !gemm || input.program.hasNarrowWeights) return 0;
+  const wide = gemm.variants.filter(({ dtype }) => dtype === 'bf16' || dtype === 'fp16');
+  const share = wide.reduce((sum, variant) => sum + variant.totalNs, 0) / gemm.totalNs;
+  return familyNs(input, total.phase, 'gemm') * share;
+}
+
+const fp8Available: Rule = {
+  id: 'fp8-available',
+  about: '16-bit GEMMs on a GPU that multiplies 8 bits',
+  yieldsTo: anyOf('memory-bandwidth', 'compute-bound'),
+  uses: [kernelFamilies],
+  look(input) {
+    return input.phases.slice(0, 1).flatMap((total): Finding[] => {
+      const wideNs = halvableGemmNs(input, total);
+      const wallNs = perWindow(total, total.wallNs);
+      const busyNs = perWindow(total, total.wallNs - total.idleNs);
+      if (wideNs < input.policy.familyShare * busyNs || wideNs / 2 < input.policy.hostShareOfWall * wallNs)
+        return [];
+      return [
+        finding('fp8-available', input, {
+          claim: `GEMMs run in 16 bits although this GPU multiplies FP8`,
+          ...costing(
+            total,
+            wideNs,
+            'half the bytes and twice the rate of these GEMMs; accuracy has to be checked',
+            wideNs / 2,
+          ),
+          confidence: 'possible',
+          evidence: [
+            {
+              text: `${formatDuration(wideNs)} of ${formatDuration(busyNs)} GPU work ${perStep(total.phase)} is 16-bit GEMMs`,
+              numerator: wideNs,
+              denominator: busyNs,
+              unit: 'ns',
+              analysis: 'kernel-families',
+              rows: ['family:gemm'],
+            },
+          ],
+          confirm: 'stepscope analyze FILE --only kernel-families',
+        }),
+      ];
+    });
+  },
+};
+
+const fp32Gemm: Rule = {
+  id: 'fp32-gemm',
+  about: 'GEMMs in FP32 on the CUDA cores of a GPU with tensor cores',
+  uses: [fp32Gemms],
+  look(input) {
+    const found = input.use(fp32Gemms);
+    const peak = input.profile.gpus.map(({ name }) => findGpu(name)).find(Boolean);
+    // Tensor cores came with V100; a GPU that has them has a rate for fp16 or bf16.
+    if (peak && peak.denseFlops.fp16 === undefined && peak.denseFlops.bf16 === undefined) return [];
+    return input.phases.flatMap((total): Finding[] => {
+      const own = found.find(({ phase }) => phase === total.phase);
+      const busyNs = perWindow(total, total.wallNs - total.idleNs);
+      if (!own || own.nsPerStep < input.policy.fp32Share * busyNs) return [];
+      return [
+        finding('fp32-gemm', input, {
+          claim: `GEMMs run in FP32 on the CUDA cores, not on the tensor cores: ${formatShare(own.nsPerStep / busyNs)} of GPU time in ${phaseName(total.phase)}`,
+          ...costing(
+            total,
+            own.nsPerStep,
+            'tensor cores twice as fast; in TF32 or 16 bits they do 8 to 16 times the operations, but small GEMMs wait for memory',
+            own.nsPerStep / 2,
+          ),
+          confidence: 'likely',
+          evidence: [
+            {
+              text: `${formatDuration(own.nsPerStep)} of ${formatDuration(busyNs)} GPU work ${perStep(total.phase)} in ${formatCount(own.kernels)} kernels, most in ${own.example}`,
+              numerator: own.nsPerStep,
+              denominator: busyNs,
+              unit: 'ns',
+              analysis: 'kernel-families',
+              rows: ['family:gemm'],
+            },
+          ],
+          confirm: 'stepscope analyze FILE --only top-kernels',
+        }),
+      ];
+    });
+  },
+};
+
+export const precisionRules: readonly Rule[] = [fp8Available, fp32Gemm];

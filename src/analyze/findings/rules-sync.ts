@@ -1,0 +1,66 @@
+/** Calls in the loop that wait for the GPU: once where results are read, or many times inside one step. */
+import { formatDuration } from '../../base/units.js';
+import { blockingCalls } from '../host/blocking-calls.js';
+import { formatMean } from '../words.js';
+import { budgetEvidence, idleFinding } from './budget-evidence.js';
+import type { Finding } from './finding.js';
+import { anyOf, costing, finding, perWindow, phaseName, type Rule } from './rule.js';
+
+const syncInDecode: Rule = {
+  id: 'sync-in-decode',
+  about: 'calls in the loop that wait for the GPU',
+  yieldsTo: anyOf('blocking-in-layers'),
+  uses: [],
+  look(input) {
+    return input.phases.flatMap((total): Finding[] => {
+      const ns = total.idleByCause.synchronisation ?? 0;
+      if (ns < input.policy.syncShare * total.wallNs) return [];
+      const claim = `Results are read back synchronously in ${phaseName(total.phase)}`;
+      return [
+        idleFinding('sync-in-decode', input, total, ns, claim, [
+          budgetEvidence(total, ns, 'waking up after waiting for the GPU'),
+        ]),
+      ];
+    });
+  },
+};
+
+/** One read at the end of a step is how tokens get out; one per layer keeps the host from running ahead. */
+const blockingInLayers: Rule = {
+  id: 'blocking-in-layers',
+  about: 'many small copies or synchronisations inside one step that make the host wait',
+  uses: [blockingCalls],
+  look(input) {
+    const found = input.use(blockingCalls);
+    const [total] = input.phases;
+    if (!found || !total || total.phase === null) return [];
+    const { perStep, waitNs, idleNs, calls } = found;
+    const wallNs = input.phases.reduce((sum, phase) => sum + phase.wallNs, 0);
+    if (perStep < input.policy.blockingPerStep || idleNs < input.policy.syncShare * wallNs) return [];
+    const windows = input.phases.reduce((sum, phase) => sum + phase.windows, 0);
+    const costNs = Math.min(idleNs / windows, perWindow(total, total.idleNs));
+    return [
+      finding('blocking-in-layers', input, {
+        claim: `The host waits for the GPU ${formatMean(perStep)} times per step in ${calls[0]}`,
+        ...costing(
+          total,
+          costNs,
+          'the idle time after these waits would go, if the host launched ahead instead: an upper bound',
+        ),
+        confidence: 'likely',
+        evidence: [
+          {
+            text: `${formatDuration(waitNs / windows)} of ${formatDuration(wallNs / windows)} per step in ${calls.slice(0, 3).join(', ')}; the GPU is idle for ${formatDuration(costNs)} after them`,
+            numerator: waitNs,
+            denominator: wallNs,
+            unit: 'ns',
+            analysis: 'step-budget',
+          },
+        ],
+        confirm: 'stepscope stats FILE -r cuda_api_sum',
+      }),
+    ];
+  },
+};
+
+export const syncRules: readonly Rule[] = [syncInDecode, blockingInLayers];

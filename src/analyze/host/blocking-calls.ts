@@ -1,0 +1,71 @@
+/**
+ * Calls inside steps that make the launching thread wait for the GPU, and the idle time each leaves behind: while the
+ * host waits it launches nothing, so the GPU runs dry and stays so until the next launch arrives.
+ *
+ *   host  launch [── waits ──] launch
+ *   gpu      ▄▄▄▄▄▄▄▄▄▄▄▄▄▄.......▄▄▄▄
+ *                          └ idle ┘
+ */
+import { lowerBound } from '../../base/bisect.js';
+import { NONE } from '../../base/column.js';
+import { apiFunction } from '../../catalog/api-function.js';
+import { SYNC_CALL } from '../../catalog/host-activities.js';
+import type { Row } from '../../model/profile.js';
+import type { Derived } from '../analysis.js';
+import { selectedMoments } from '../inference/selected-moments.js';
+import { stepsOf } from '../inference/steps.js';
+import { nameTest } from '../name-test.js';
+import { idleIntervals } from './idle-intervals.js';
+import { pageableReads } from './pageable-reads.js';
+
+interface BlockingCalls {
+  readonly perStep: number;
+  readonly waitNs: number;
+  readonly idleNs: number;
+  /** Most time first. */
+  readonly calls: readonly string[];
+}
+
+export const blockingCalls: Derived<BlockingCalls | undefined> = {
+  id: 'blocking-calls',
+  reads: { apiCalls: [], copies: ['sourceMemory', 'targetMemory'] },
+  uses: [selectedMoments, stepsOf, idleIntervals],
+  needs: [['apiCalls']],
+  compute({ profile, use }) {
+    const found = use(stepsOf);
+    if (!found) return undefined;
+    const moments = use(selectedMoments);
+    const idleOf = use(idleIntervals);
+    const calls = profile.tables.apiCalls!;
+    const isSync = nameTest(profile, SYNC_CALL);
+    const reads = pageableReads(profile, calls.length);
+    const threads = new Set(found.lanes.map(lane => lane.thread));
+    const waits = new Map<string, number>();
+    const gaps = new Set<string>();
+    let count = 0;
+    let idleNs = 0;
+    for (let row = 0 as Row<'apiCalls'>; row < calls.length; row++) {
+      const thread = calls.thread[row];
+      if (thread === NONE || !threads.has(thread) || !(isSync(calls.name[row]) || reads?.[row])) continue;
+      const { process } = profile.threads[thread];
+      if (!moments.holds(process, calls.start[row])) continue;
+      const name = apiFunction(profile.strings.text(calls.name[row]));
+      waits.set(name, (waits.get(name) ?? 0) + calls.end[row] - calls.start[row]);
+      count++;
+      // The gap in which the call returned, begun while it waited: nothing was queued behind what it waited for.
+      const idle = idleOf(process);
+      const at = lowerBound(idle.end, calls.end[row]);
+      if (at >= idle.length || idle.start[at] > calls.end[row] || idle.start[at] < calls.start[row]) continue;
+      if (gaps.has(`${process}/${at}`)) continue;
+      gaps.add(`${process}/${at}`);
+      idleNs += idle.end[at] - idle.start[at];
+    }
+    const ordered = [...waits].sort((a, b) => b[1] - a[1]);
+    return {
+      perStep: count / moments.steps / Math.max(1, found.lanes.length),
+      waitNs: ordered.reduce((sum, [, ns]) => sum + ns, 0),
+      idleNs,
+      calls: ordered.map(([name]) => name),
+    };
+  },
+};

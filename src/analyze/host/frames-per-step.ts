@@ -1,0 +1,22 @@
+/** Python calls written down in the selected steps, per step: the price of recording stacks. */
+import { NONE } from '../../base/column.js';
+import type { Row } from '../../model/profile.js';
+import type { Derived } from '../analysis.js';
+import { selectedMoments } from '../inference/selected-moments.js';
+
+export const framesPerStep: Derived<number> = {
+  id: 'frames-per-step',
+  reads: { frames: [] },
+  uses: [selectedMoments],
+  compute({ profile, use }) {
+    const frames = profile.tables.frames;
+    if (!frames) return 0;
+    const moments = use(selectedMoments);
+    let count = 0;
+    for (let row = 0 as Row<'frames'>; row < frames.length; row++) {
+      const thread = frames.thread[row];
+      if (thread !== NONE && moments.holds(profile.threads[thread].process, frames.start[row])) count++;
+    }
+    return count / moments.steps;
+  },
+};

@@ -1,0 +1,50 @@
+/**
+ * Whether the model that was given can be the one that ran. Nothing runs faster than its least time, so a step that
+ * seems to was computed from a wrong input; what the capture shows of layers and experts says which.
+ */
+import { NotRecorded } from '../analysis.js';
+import type { ModelShape } from './model-shape.js';
+
+/** What a capture shows of the model. */
+export interface SeenModel {
+  /** Layers by name; undefined where none are named. */
+  readonly layers?: number;
+  /** How often a stretch of kernels repeats in a step. */
+  readonly repeats?: number;
+  /** Kernels that only models with experts run. */
+  readonly hasExpertKernels: boolean;
+  /** Some GEMMs read weights of 4 or 8 bits. */
+  readonly hasNarrowGemms: boolean;
+  /** Processes that share the model; with several, one may hold a part of the layers. */
+  readonly ranks: number;
+}
+
+/** Kinds of layers that alternate repeat every second one, and a first or last one may differ. */
+const PATTERN_PER_LAYER = 2.2;
+const WHAT = 'distance to the speed of light';
+
+/** Layers that ranges or modules name are counted, not guessed: another number is another model. */
+export function checkLayers({ layers }: ModelShape, seen: SeenModel): void {
+  const isPart = seen.ranks > 1 && seen.layers !== undefined && seen.layers < layers;
+  if (seen.layers === undefined || isPart || Math.abs(seen.layers - layers) <= 1) return;
+  throw new NotRecorded(
+    WHAT,
+    `--model is another model than the one captured: it has ${layers} layers, the capture names ${seen.layers}`,
+  );
+}
+
+/** `scope` would have run `reached` times as fast as the GPU can. */
+export function impossible(scope: string, reached: number, shape: ModelShape, seen: SeenModel): NotRecorded {
+  const than = `${scope} would have run ${reached.toPrecision(2)} times as fast as the GPU can`;
+  return new NotRecorded(WHAT, `${than}: ${wrongInput(shape, seen)}`);
+}
+
+function wrongInput(shape: ModelShape, seen: SeenModel): string {
+  if (seen.repeats !== undefined && seen.repeats * PATTERN_PER_LAYER < shape.layers && seen.ranks === 1)
+    return `--model has ${shape.layers} layers, a step of the capture repeats its kernels ${seen.repeats} times`;
+  if (shape.moe && !seen.hasExpertKernels)
+    return '--model has experts, and no kernel of the capture routes tokens to experts';
+  if (seen.hasNarrowGemms && (shape.weights.quantizedBits ?? 16) >= 16)
+    return '--model stores its weights in 16 bits, the capture multiplies narrower ones: give the config.json of the quantised model';
+  return '--model is another model than the one captured, or --tp is smaller than the ways its weights are split';
+}
