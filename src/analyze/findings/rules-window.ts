@@ -35,7 +35,7 @@ const stepsCaptured: Rule = {
           'too-few-steps',
           input,
           captureProblem(
-            `Only ${plural(captured.length, 'step')} captured: percentiles and rare stalls cannot be judged`,
+            `Only ${plural(captured.length, 'steady step')}: percentiles and rare stalls cannot be judged`,
             'note',
             [
               {
