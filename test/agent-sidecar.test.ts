@@ -101,8 +101,8 @@ test('collections are told beside steps the capture marks itself, and none is no
   assert.throws(() => collections(marked), NotRecorded);
   const [quiet] = joinSidecars([marked, await sidecarOf(marked)]);
   assert.deepEqual(collections(quiet), []);
-  const [first] = stepsOf(marked);
-  const pause = { generation: 2, startNs: first.runs[0].startNs + 5e9 + 1000, durationNs: 7000, thread: 1 };
+  const [, second] = stepsOf(marked);
+  const pause = { generation: 2, startNs: second.runs[0].startNs + 5e9 + 1000, durationNs: 7000, thread: 1 };
   const [paused] = joinSidecars([marked, await sidecarOf(marked, { gcPauses: [pause] })]);
   assert.deepEqual(
     collections(paused).map(row => [row.key, row.totalNs]),

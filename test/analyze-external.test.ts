@@ -85,8 +85,9 @@ test('eight ranks are one table of steps, with the skew between them', { skip },
       row.runs.map(run => run.rank),
       [0, 1, 2, 3, 4, 5, 6, 7],
     );
+    // Collectives keep the GPUs together, however far ahead each host is.
     assert.ok(row.startSkewNs! > 0 && row.startSkewNs! < 1e6, `${row.startSkewNs}`);
-    assert.ok(row.endSkewNs! < row.startSkewNs!, 'collectives bring the ranks together');
+    assert.ok(row.endSkewNs! < 100e3, `${row.endSkewNs}`);
   }
   assert.equal(analyzer.get(stepBudget).rows.length, 40);
   const skew = analyzer.get(rankSkew);

@@ -112,7 +112,7 @@ const table = {
     find: () => beside('external-2'),
   },
   captures: {
-    what: 'captures of real engines that are too large to commit',
+    what: 'the captures of real engines',
     bring: `${BESIDE}/captures`,
     find: () => beside('captures'),
   },
