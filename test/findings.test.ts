@@ -139,7 +139,7 @@ const cases: [id: string, sick: EngineOptions, settings?: Settings][] = [
   ['cuda-errors', { queryResult: 700 }],
   ['memory-growth', { keepsBytes: 1e6 }],
   ['stacks-recorded', { frames: { perStep: 100, name: 'model.py(12): forward' } }],
-  ['first-step-unlike', { stepNs: step => (step === 0 ? 14e6 : 10e6) }],
+  ['first-step-unlike', { steps: 6, stepNs: step => (step === 0 ? 14e6 : 10e6) }],
   ['gpu-work-lost', { without: 'gpu-activities' }],
   ['graph-being-captured', { eager: 40, capturing: true, without: 'gpu-activities' }],
   ['exposed-host-work', { before: { ns: 2e6, range: '_schedule' } }],
