@@ -3,7 +3,7 @@ import * as fs from 'node:fs';
 import { UserError } from '../base/user-error.js';
 import { describeBenchDifference } from '../compare/describe-bench-difference.js';
 import { openBenchRuns } from '../import/bench/open-bench.js';
-import { importers } from '../import/index.js';
+import { importersOf } from '../import/index.js';
 import { ProfileFile } from '../import/profile-file.js';
 import type { BenchRun } from '../model/bench-run.js';
 import { markdown } from '../report/markdown.js';
@@ -21,8 +21,7 @@ export async function isBenchmark(path: string): Promise<boolean> {
   if (fs.statSync(path).isDirectory()) return false;
   const file = ProfileFile.open(path);
   try {
-    const head = await file.head();
-    return !importers.some(importer => importer.recognizes(head));
+    return (await importersOf(file)).length === 0;
   } finally {
     file.close();
   }

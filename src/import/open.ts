@@ -77,7 +77,7 @@ export function rankInName(name: string): number | undefined {
 async function openFile(filePath: string, context: OpenContext): Promise<Profile> {
   const file = ProfileFile.open(filePath, context.name);
   try {
-    const importer = importerFor(await file.head(), file.name);
+    const importer = await importerFor(file);
     return await importer.import(file, {
       ...context,
       onProgress: done => context.onProgress?.(file.name, done),

@@ -76,15 +76,22 @@ export class ProfileFile {
     return Math.max(ALWAYS_ALLOWED, this.sizeBytes * MAX_RATIO);
   }
 
-  /** First bytes of the content. */
-  async head(): Promise<Uint8Array> {
+  /** First bytes of the content, or all of it where there is less. */
+  async head(bytes = HEAD_BYTES): Promise<Uint8Array> {
+    const parts: Uint8Array[] = [];
+    let missing = bytes;
     try {
-      for await (const chunk of this.chunks(HEAD_BYTES)) return chunk.subarray(0, HEAD_BYTES);
+      for await (const chunk of this.chunks(bytes)) {
+        parts.push(chunk.subarray(0, missing));
+        missing -= Math.min(missing, chunk.length);
+        if (missing === 0) break;
+      }
     } catch (error) {
       if (!(error instanceof CutOffError)) throw error;
-      throw this.archiveError();
+      // What came before the cut may tell what it was.
+      if (parts.length === 0) throw this.archiveError();
     }
-    return new Uint8Array(0);
+    return parts.length === 1 ? parts[0] : Buffer.concat(parts);
   }
 
   /** The content from front to end. `readBytes` is how far into the file on disk we are, for progress. */
