@@ -31,9 +31,10 @@ export async function importerFor(file: ProfileFile): Promise<Importer> {
   const known = await importersOf(file);
   if (known.length > 1) throw new Error(`${known.map(i => i.id).join(' and ')} both claim ${file.name}`);
   if (known.length === 1) return known[0];
+  if (file.unpackingFailed !== undefined) throw file.archiveError();
   throw new UserError(
     'not-a-profile',
     `${file.name} is no profile that Stepscope knows.`,
-    `It opens: ${importers.map(importer => importer.label).join('; ')}; each may be gzipped.`,
+    `It opens: ${importers.map(importer => importer.label).join('; ')}; each may be packed (.gz, .zst, .xz).`,
   );
 }

@@ -1,8 +1,9 @@
-/** From paths to benchmark runs. Files are text and read whole, so their size is bounded; gzip is undone on the way. */
+/** From paths to benchmark runs. Files are text and read whole, so their size is bounded; packing is undone on the way. */
 import { formatBytes } from '../../base/units.js';
 import { UserError } from '../../base/user-error.js';
 import type { BenchRun } from '../../model/bench-run.js';
 import { CutOffError, ProfileFile } from '../profile-file.js';
+import { inputOnDisk } from '../standard-input.js';
 import { BenchContent } from './bench-content.js';
 import { benchImporterFor, damagedBench } from './index.js';
 
@@ -15,8 +16,9 @@ export async function openBenchRuns(paths: readonly string[]): Promise<BenchRun[
   return runs;
 }
 
-async function openBenchFile(path: string): Promise<BenchRun[]> {
-  const file = ProfileFile.open(path);
+async function openBenchFile(given: string): Promise<BenchRun[]> {
+  const { path, name } = await inputOnDisk(given);
+  const file = ProfileFile.open(path, name);
   try {
     return readBenchText(file.name, await textOf(file));
   } finally {
