@@ -22,7 +22,7 @@ const formats = ['table', 'csv', 'json', 'markdown'] as const;
 export const bench: Command = {
   name: 'bench',
   summary: 'Put the results of benchmarks beside each other: throughput, latency, TTFT, TPOT, ITL.',
-  usage: 'stepscope bench FILE… [--json | --csv | --markdown]',
+  usage: 'stepscope bench FILE|FOLDER… [--json | --csv | --markdown]',
   options: [
     { flags: '--json', meaning: 'everything, rows of iterations and requests included, by docs/schemas' },
     { flags: '--csv', meaning: 'a row per run in base units (nanoseconds, per second)' },
@@ -33,7 +33,7 @@ export const bench: Command = {
   examples: [
     ['stepscope bench trtllm-bench.log', 'every report in a log, one row each'],
     ['stepscope bench before.json after.json', 'two runs, with the change'],
-    ['stepscope bench results/*.jsonl --csv > sweep.csv', 'a sweep for a spreadsheet'],
+    ['stepscope bench results/ --csv > sweep.csv', 'a sweep for a spreadsheet'],
     ['stepscope bench profile_export_aiperf.json --markdown', 'for a pull request'],
   ],
   async run(args, output) {
@@ -50,7 +50,10 @@ export const bench: Command = {
         'No benchmark result was given.',
         'For example: stepscope bench trtllm-bench.log',
       );
-    const runs = await openBenchRuns(positionals);
+    const runs = await openBenchRuns(positionals, {
+      onPassedOver: (folder, files) =>
+        output.err(`note: ${files.length} files of ${folder} hold no benchmark result (e.g. ${files[0]})\n`),
+    });
     const comparison = compareToFirst(runs);
     if (format === 'json') output.out(document(positionals, runs, comparison));
     else if (format === 'csv') output.out(asCsv(runs, comparison));
