@@ -53,9 +53,11 @@ for (const name of captureNames) {
   });
 }
 
-test('every report was compared', () => {
+test('every report was compared, but for those of events that no capture has', () => {
+  // nsys-stats-drawn.test.ts compares them on drawn exports.
+  const onlyDrawn = ({ reads }: (typeof statsReports)[number]) => reads.otherEvents || reads.pageFaults;
   assert.deepEqual(
-    statsReports.map(report => report.id).filter(id => !compared.has(id)),
+    statsReports.filter(report => !onlyDrawn(report) && !compared.has(report.id)).map(({ id }) => id),
     [],
   );
 });

@@ -1,5 +1,6 @@
 /** The registry of summary reports and rules: one line each. */
 import { UserError } from '../../base/user-error.js';
+import type { Profile } from '../../model/profile.js';
 import { cudaApiGpuSum } from './cuda-api-gpu-sum.js';
 import { cudaApiSum } from './cuda-api-sum.js';
 import { cudaApiSync } from './cuda-api-sync.js';
@@ -17,6 +18,8 @@ import { cudaMemcpySync } from './cuda-memcpy-sync.js';
 import { cudaMemsetSync } from './cuda-memset-sync.js';
 import { gpuGaps } from './gpu-gaps.js';
 import { gpuTimeUtil } from './gpu-time-util.js';
+import { mpiEventSum, openaccSum, openmpSum, vulkanApiSum } from './host-event-sums.js';
+import { markerSums } from './marker-sums.js';
 import { nvtxGpuProjSum } from './nvtx-gpu-proj-sum.js';
 import { nvtxGpuProjTrace } from './nvtx-gpu-proj-trace.js';
 import { nvtxKernSum } from './nvtx-kern-sum.js';
@@ -25,7 +28,9 @@ import { nvtxPushpopTrace } from './nvtx-pushpop-trace.js';
 import { nvtxStartendSum } from './nvtx-startend-sum.js';
 import { nvtxSum } from './nvtx-sum.js';
 import { osrtSum } from './osrt-sum.js';
-import { defaultOptions, type ReportOptions, type StatsReport } from './report.js';
+import { defaultOptions, isRecorded, type ReportOptions, type StatsReport } from './report.js';
+import { umCpuPageFaultsSum, umSum, umTotalSum } from './um-sums.js';
+import { vulkanApiTrace } from './vulkan-api-trace.js';
 
 export const statsReports: readonly StatsReport[] = [
   cudaGpuKernSum,
@@ -47,6 +52,15 @@ export const statsReports: readonly StatsReport[] = [
   nvtxGpuProjTrace,
   nvtxKernSum,
   osrtSum,
+  openmpSum,
+  openaccSum,
+  mpiEventSum,
+  umSum,
+  umTotalSum,
+  umCpuPageFaultsSum,
+  vulkanApiSum,
+  vulkanApiTrace,
+  ...markerSums,
   gpuGaps,
   gpuTimeUtil,
   cudaApiSync,
@@ -55,8 +69,21 @@ export const statsReports: readonly StatsReport[] = [
   cudaMemsetSync,
 ];
 
-/** Shown when no report is asked for: the questions most people open a profile with. */
-export const defaultReports = ['nvtx_sum', 'cuda_api_sum', 'cuda_gpu_kern_sum:base', 'cuda_gpu_mem_time_sum'];
+/** What `nsys stats` prints where no report is asked for, but for the queues of Windows. */
+export const defaultReports = [
+  ...['nvtx_sum', 'osrt_sum', 'cuda_api_sum', 'cuda_gpu_kern_sum'],
+  ...['cuda_gpu_mem_time_sum', 'cuda_gpu_mem_size_sum', 'openmp_sum'],
+  ...['opengl_khr_range_sum', 'opengl_khr_gpu_range_sum', 'vulkan_marker_sum', 'vulkan_gpu_marker_sum'],
+  ...['dx11_pix_sum', 'dx12_gpu_marker_sum', 'dx12_pix_sum'],
+  ...['um_sum', 'um_total_sum', 'um_cpu_page_faults_sum', 'openacc_sum'],
+];
+
+/** What most people open a profile for: where it is missing, they want to know how to record it. */
+const expected = ['nvtx_sum', 'cuda_api_sum', 'cuda_gpu_kern_sum', 'cuda_gpu_mem_time_sum'];
+
+/** Of reports that nobody asked for, those that have something to say. */
+export const worthPrinting = (chosen: readonly ChosenReport[], profile: Profile): readonly ChosenReport[] =>
+  chosen.filter(({ report }) => expected.includes(report.id) || isRecorded(report, profile));
 
 export interface ChosenReport {
   /** As asked for, options included: names output files. */

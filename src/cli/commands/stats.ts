@@ -1,5 +1,11 @@
 import type { Block } from '../../analyze/block.js';
-import { type ChosenReport, chooseReport, defaultReports, statsReports } from '../../analyze/stats/index.js';
+import {
+  type ChosenReport,
+  chooseReport,
+  defaultReports,
+  statsReports,
+  worthPrinting,
+} from '../../analyze/stats/index.js';
 import { runReport, tablesRead } from '../../analyze/stats/report.js';
 import { UserError } from '../../base/user-error.js';
 import { openProfile } from '../../import/open.js';
@@ -23,7 +29,7 @@ export const stats: Command = {
   options: [
     {
       flags: '-r, --report LIST',
-      meaning: `reports to print, by name (default ${defaultReports.join(',')})`,
+      meaning: 'reports to print, by name (default: those of nsys stats that were recorded)',
     },
     { flags: '-f, --format FORMAT', meaning: 'table (default), csv, json or markdown' },
     { flags: '-o, --output PREFIX', meaning: 'write PREFIX_REPORT.csv and so on instead of printing' },
@@ -38,7 +44,7 @@ export const stats: Command = {
     { flags: '-h, --help', meaning: 'this text' },
   ],
   examples: [
-    ['stepscope stats profile.sqlite', 'the usual four summaries'],
+    ['stepscope stats profile.sqlite', 'what nsys stats prints'],
     ['stepscope stats profile.sqlite -r cuda_gpu_kern_sum:base', 'kernels by base name'],
     [
       'stepscope stats trace.json.gz -r cuda_gpu_trace --format csv -o trace',
@@ -65,16 +71,17 @@ export const stats: Command = {
     const requests = (values.report ?? defaultReports)
       .flatMap(part => part.split(','))
       .filter(part => part !== '');
-    const chosen = requests.map(chooseReport);
+    const asked = requests.map(chooseReport);
     const window = values.time === undefined ? undefined : readTimeWindow(values.time);
     requireFiles('stats', positionals);
     const whole = await openProfile(positionals, {
       // Only what the chosen reports read is taken from the file.
-      tables: tablesFor(chosen),
+      tables: tablesFor(asked),
       onProgress: (file, done) => output.progress(`reading ${file}`, done),
     });
     output.clearProgress();
     const profile = window ? sliceProfile(whole, window) : whole;
+    const chosen = values.report ? asked : worthPrinting(asked, profile);
     if (values.json) {
       output.out(document(profile, chosen));
       return 0;

@@ -48,7 +48,7 @@ const causes: readonly Cause[] = [
   { pattern: /^[A-Za-z_][\w.]{0,80}(?:Error|Exception): \S/, what: 'Python ended with an error', hint: LOOK },
 ];
 
-export interface Ending {
+interface Ending {
   readonly what: string;
   readonly hint: string;
   /** `line 57: torch.OutOfMemoryError: …` */
