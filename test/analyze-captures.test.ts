@@ -50,12 +50,14 @@ for (const [name, first, last, batch] of known) {
       rows.map(row => row.iteration),
       Array.from({ length: last - first + 1 }, (_, i) => first + i),
     );
-    for (const row of rows) {
+    for (const [i, row] of rows.entries()) {
       assert.equal(row.phase, 'decode');
       assert.equal(row.contextRequests, 0);
       assert.equal(row.generationRequests, batch);
       assert.equal(row.foundBy, 'marker');
-      assert.equal(row.state, 'steady');
+      // The first step under the profiler takes an eighth longer where the others are even enough to show it.
+      const isFirst = i === 0 && (name === 'graph' || name === 'graphmode');
+      assert.equal(row.state, isFirst ? 'warm-up' : 'steady');
       assert.ok(row.gpuStartNs! > row.startNs && row.gpuEndNs! > row.gpuStartNs!);
       assert.ok(row.gpuBusyNs > 0 && row.gpuBusyNs <= row.gpuEndNs! - row.gpuStartNs!);
     }
@@ -85,7 +87,7 @@ test('eager and graph run the same kernels per decode step, family by family; on
   assert.ok(launchShare(await budget('eager')) > 0.8);
   assert.ok(launchShare(await budget('graph')) < 0.3);
   const covered = (await open('graph')).get(graphCoverage).rows[0];
-  assert.equal(covered.graphLaunches, 9);
+  assert.equal(covered.graphLaunches, 8);
   assert.ok(covered.kernelShare! > 0.99);
 });
 
@@ -268,7 +270,12 @@ test('the critical path of a graph replay is GPU work, that of an eager step is 
   assert.ok((graph.summary!.gpuNs as number) > 0.6 * (graph.summary!.wallNs as number));
   const eager = (await open('eager')).get(criticalPath);
   assert.equal(eager.rows[0].what, 'launch-bound');
-  assert.ok(eager.rows[0].share > 0.9);
+  assert.ok(eager.rows[0].share > 0.8);
+  // What the GPU is busy with is on the path, no more and no less.
+  const [budget] = (await open('eager'))
+    .get(stepBudget)
+    .rows.filter(row => row.iteration === eager.summary!.iteration);
+  assert.equal(eager.summary!.gpuNs, budget.wallNs - budget.idleNs);
 });
 
 test('time per token adds up to the step divided by its batch', async () => {
@@ -303,7 +310,8 @@ test('iterations and phases are chosen, and what is not there is said', async ()
     (await rows({ iterations: [{ first: 13, last: 14 }] })).map(row => row.iteration),
     [13, 14],
   );
-  assert.equal((await rows({ phase: 'decode' })).length, 9);
+  assert.equal((await rows({ phase: 'decode' })).length, 8);
+  assert.equal((await rows({ phase: 'decode', whole: true })).length, 9);
   await assert.rejects(rows({ phase: 'prefill' }), /No prefill step.*iterations 12 to 20/);
   await assert.rejects(rows({ iterations: [{ first: 1, last: 2 }] }), /iterations 12 to 20/);
   const wall = (list: readonly BudgetRow[]) => list.reduce((sum, row) => sum + row.wallNs, 0);

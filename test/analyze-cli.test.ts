@@ -237,13 +237,13 @@ test('mistakes get two lines and a status', async () => {
   const cases: [args: string[], text: RegExp][] = [
     [['analyze'], /No profile was given/],
     [['analyze', file, '--only', 'budget'], /no analysis "budget"[\s\S]*step-budget/],
-    [['analyze', file, '--phase', 'decoding'], /not a phase[\s\S]*prefill/],
+    [['analyze', file, '--phase', 'decoding'], /--phase has no "decoding"[\s\S]*prefill/],
     [['analyze', file, '--phase', 'prefill'], /No prefill step/],
-    [['analyze', file, '--iterations', '9-3'], /no list of iterations/],
+    [['analyze', file, '--iterations', '9-3'], /no range of iterations/],
     [['analyze', file, '--marker', '('], /no regular expression/],
     [['analyze', file, '--model', 'nothing-7b'], /no model preset[\s\S]*llama/],
     [['analyze', file, '--rules', '/nowhere.json'], /cannot be read/],
-    [['analyze', file, '--tp', '0'], /no count/],
+    [['analyze', file, '--tp', '0'], /no number for --tp/],
     [['steps', file, '--nonsense'], /--nonsense/],
   ];
   for (const [args, text] of cases) {

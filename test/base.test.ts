@@ -7,7 +7,7 @@ import { parseCreateTable } from '../src/base/sqlite/database.js';
 import { StringTable } from '../src/base/string-table.js';
 import { TupleIndex } from '../src/base/tuple-index.js';
 import { formatBytes, formatCount, formatDuration } from '../src/base/units.js';
-import { readTimeWindow } from '../src/cli/arguments.js';
+import { timeWindow } from '../src/cli/option-kinds.js';
 import { medianOf, summarize } from '../src/stats/summary.js';
 
 /** Small, seeded, good enough for tests. */
@@ -123,11 +123,11 @@ test('numbers for people', () => {
 });
 
 test('time windows', () => {
-  assert.deepEqual(readTimeWindow('1.2s-1500ms'), { fromNs: 1.2e9, toNs: 1.5e9 });
-  assert.deepEqual(readTimeWindow('-5us-10'), { fromNs: -5000, toNs: 10 });
-  assert.deepEqual(readTimeWindow('3ms-'), { fromNs: 3e6, toNs: Infinity });
+  assert.deepEqual(timeWindow.read('1.2s-1500ms', '--time'), { fromNs: 1.2e9, toNs: 1.5e9 });
+  assert.deepEqual(timeWindow.read('-5us-10', '--time'), { fromNs: -5000, toNs: 10 });
+  assert.deepEqual(timeWindow.read('3ms-', '--time'), { fromNs: 3e6, toNs: Infinity });
   for (const bad of ['', 'x', '5-1', '1s', '1h-2h'])
-    assert.throws(() => readTimeWindow(bad), { code: 'usage' });
+    assert.throws(() => timeWindow.read(bad, '--time'), { code: 'usage' });
 });
 
 test('CREATE TABLE as exports write it: comments, quotes, keys', () => {

@@ -38,7 +38,7 @@ const exceptions: readonly Exception[] = [
   { files: /^src\/capture\//, names: 'profilers', because: 'plans and starts nsys' },
   { files: /^src\/capture\/engine-/, names: 'engines', because: 'builds the command line of one engine' },
   {
-    files: /^src\/capture\/(checks|dataset|launchers|plan-capture)\.ts/,
+    files: /^src\/capture\/(checks|dataset|judge-capture|launchers|plan-capture)\.ts/,
     names: 'engines',
     because: 'says what the user should type',
   },

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, test } from 'node:test';
 import { chooseReport, statsReports } from '../src/analyze/stats/index.js';
-import { commands } from '../src/cli/main.js';
+import { commands } from '../src/cli/registry.js';
 import { numberFormatter } from '../src/report/csv.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
 import { assertGolden } from '../src/testing/golden.js';
@@ -73,7 +73,7 @@ test('stats in each format carry the same numbers', async () => {
   const ask = (format: string) =>
     stepscope(['stats', capturePath('eager'), '-r', 'cuda_api_sum', '--format', format]);
   const csv = parseCsv((await ask('csv')).out);
-  const json = JSON.parse((await ask('json')).out) as Record<string, string | number>[];
+  const json = JSON.parse((await ask('json')).out).reports[0].rows as Record<string, string | number>[];
   const markdown = (await ask('markdown')).out;
   assert.equal(json.length, csv.length - 1);
   json.forEach((row, i) => {

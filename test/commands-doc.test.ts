@@ -3,17 +3,13 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import * as path from 'node:path';
 import { test } from 'node:test';
-import { helpText } from '../src/cli/command.js';
-import { commands } from '../src/cli/main.js';
+import { allCommands } from '../src/cli/registry.js';
 import { projectRoot } from '../src/testing/captures.js';
 import { assertSameText } from '../src/testing/golden.js';
+import { commandsPage } from './commands-page.js';
 
-test('docs/commands.md says what --help says', async () => {
-  const loaded = await Promise.all(Object.values(commands).map(load => load()));
-  const list = loaded.map(({ name, summary }) => `- [\`${name}\`](#${name}): ${summary}`);
-  const sections = loaded.map(command => `## ${command.name}\n\n\`\`\`\n${helpText(command)}\`\`\`\n`);
-  const text = `# Commands\n\nThe help of every command, as \`stepscope COMMAND --help\` prints it.\n\n${list.join('\n')}\n\n${sections.join('\n')}`;
-  assertSameText(path.join(projectRoot, 'docs/commands.md'), text);
+test('docs/commands.md is what the commands say of themselves', async () => {
+  assertSameText(path.join(projectRoot, 'docs/commands.md'), commandsPage(await allCommands()));
 });
 
 const pages = ['README.md', 'CHANGELOG.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'agent/README.md'].concat(

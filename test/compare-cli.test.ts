@@ -7,7 +7,7 @@ import * as path from 'node:path';
 import { after, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { distinctNames } from '../src/cli/compare-arguments.js';
+import { distinctNames } from '../src/cli/asked-configurations.js';
 import { compareSchema } from '../src/compare/compare-schema.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
 import { assertGolden, assertSameText } from '../src/testing/golden.js';

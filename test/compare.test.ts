@@ -29,6 +29,7 @@ import type { Configuration, KernelFacts, ProfiledRun } from '../src/run/run.js'
 import { captureNames, capturePath } from '../src/testing/captures.js';
 import { drawEngine } from '../src/testing/drawn-engine.js';
 import { drawProfile } from '../src/testing/drawn-profile.js';
+import { drawSteps } from '../src/testing/drawn-steps.js';
 import { randomNumbers, randomProfile } from '../src/testing/random-profile.js';
 
 const options = { threshold: 0.01 };
@@ -589,4 +590,35 @@ test('what cannot be compared is refused in two lines with status 2', async () =
     () => compareFacts(factsOf(drawEngine()), speculative),
     (error: unknown) => error instanceof UserError && /time per token/.test(error.hint),
   );
+});
+
+test('steps that may be layers are not held against steps that are known', () => {
+  const block = ['norm', 'qkv', 'paged_attention_v1_kernel', 'out', 'mlp'];
+  const drawn = (passes: number, blocks: number, marked: boolean) => {
+    const names = Array.from({ length: passes * blocks }, () => block).flat();
+    const work = names.map((name, i) => [0, i * 10, i * 10 + 2, i * 10 + 4, i * 10 + 9, name] as const);
+    const length = blocks * block.length * 10;
+    const mark = (i: number) =>
+      [0, `[Executor] _forward_step ${i}: 0 ctx reqs, 1 gen reqs`, i * length, (i + 1) * length - 1] as const;
+    return factsOf(
+      drawSteps({ marks: marked ? Array.from({ length: passes }, (_, i) => mark(i)) : [], work }),
+    );
+  };
+  const guessed = drawn(6, 8, false);
+  const known = drawn(6, 8, true);
+  for (const [a, b] of [
+    [guessed, known],
+    [known, guessed],
+  ])
+    assert.throws(
+      () => compareFacts(a, b),
+      (error: unknown) => {
+        assert.ok(error instanceof UserError);
+        assert.match(error.message, /not comparable: the steps of [ab] are guessed .* may be layers/);
+        return true;
+      },
+    );
+  // Guessed alike, or as large as those that are known, they may be compared.
+  compareFacts(guessed, guessed);
+  compareFacts(drawn(40, 1, false), drawn(40, 1, true));
 });

@@ -4,14 +4,10 @@ import * as fs from 'node:fs';
 import * as os from 'node:os';
 import * as path from 'node:path';
 import { test } from 'node:test';
-import {
-  type DatasetOptions,
-  datasetLines,
-  prepareDatasetCommand,
-  readLengths,
-} from '../src/capture/dataset.js';
-import type { Output } from '../src/cli/command.js';
+import { type DatasetOptions, datasetLines, prepareDatasetCommand } from '../src/capture/dataset.js';
 import { runCommand } from '../src/cli/main.js';
+import type { Output } from '../src/cli/output.js';
+import { readLengths } from '../src/stats/lengths.js';
 
 const options = (input: string, output: string, more: Partial<DatasetOptions> = {}): DatasetOptions => ({
   requests: 2000,
@@ -55,7 +51,7 @@ test('normal lengths have their mean and deviation and are at least 1', () => {
 });
 
 test('uniform lengths reach both bounds and nothing beyond; tokens stay in the vocabulary', () => {
-  const drawn = requests(options('uniform:3:7', 'uniform:1:4', { vocabulary: 5000 }));
+  const drawn = requests(options('uniform:3-7', 'uniform:1-4', { vocabulary: 5000 }));
   const lengths = new Set(drawn.map(({ input_ids }) => input_ids!.length));
   assert.deepEqual([...lengths].sort(), [3, 4, 5, 6, 7]);
   assert.deepEqual([...new Set(drawn.map(({ output_tokens }) => output_tokens))].sort(), [1, 2, 3, 4]);
@@ -69,7 +65,7 @@ test('uniform lengths reach both bounds and nothing beyond; tokens stay in the v
 
 test('the same seed gives the same bytes, another gives others', () => {
   const of = (seed: number) =>
-    [...datasetLines(options('normal:20:5', 'uniform:1:9', { seed, requests: 50 }))].join('');
+    [...datasetLines(options('normal:20:5', 'uniform:1-9', { seed, requests: 50 }))].join('');
   assert.equal(of(1), of(1));
   assert.notEqual(of(1), of(2));
   // Held fixed, so that a dataset can be made again years later.
@@ -84,10 +80,10 @@ test('the same request to TensorRT-LLM', () => {
     "trtllm-bench --model MODEL prepare-dataset --output 'a b.txt' --random-seed 1 token-norm-dist --num-requests 2000 --input-mean 512 --input-stdev 64 --output-mean 128 --output-stdev 0",
   );
   assert.match(
-    prepareDatasetCommand(options('uniform:3:7', '128'), 'd')!,
+    prepareDatasetCommand(options('uniform:3-7', '128'), 'd')!,
     /token-unif-dist .*--input-min 3 --input-max 7 --output-min 128 --output-max 128$/,
   );
-  assert.equal(prepareDatasetCommand(options('uniform:3:7', 'normal:5:1'), 'd'), undefined);
+  assert.equal(prepareDatasetCommand(options('uniform:3-7', 'normal:5:1'), 'd'), undefined);
 });
 
 test('lengths that are none', () => {
@@ -98,8 +94,8 @@ test('lengths that are none', () => {
     'normal:a',
     'normal:5:x',
     'uniform:5',
-    'uniform:9:3',
-    'uniform:0:3',
+    'uniform:9-3',
+    'uniform:0-3',
     '-4',
     '5:2',
     '1e9',
@@ -124,7 +120,17 @@ function collect(): Output & { text: { out: string; err: string } } {
 test('the command writes, refuses to overwrite, and errs in two lines', async () => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-dataset-'));
   const file = path.join(folder, 'dataset.txt');
-  const args = ['dataset', '--requests', '1500', '--input', 'normal:300:20', '--output', '128', '-o', file];
+  const args = [
+    'dataset',
+    '--requests',
+    '1500',
+    '--input-tokens',
+    'normal:300:20',
+    '--output-tokens',
+    '128',
+    '-o',
+    file,
+  ];
   const first = collect();
   assert.equal(await runCommand(args, first), 0, first.text.err);
   assert.match(
@@ -140,17 +146,20 @@ test('the command writes, refuses to overwrite, and errs in two lines', async ()
   assert.equal(await runCommand([...args, '--force'], collect()), 0);
   for (const bad of [
     [],
-    ['--requests', '0', '--input', '1', '--output', '1'],
-    ['--requests', '1', '--input', 'x', '--output', '1'],
-    ['--requests', '1', '--input', '1', '--output', '1', '--vocab', '1'],
-    ['--requests', '1', '--input', '1', '--output', '1', '-o', '/no/such/folder/x'],
+    ['--requests', '0', '--input-tokens', '1', '--output-tokens', '1'],
+    ['--requests', '1', '--input-tokens', 'x', '--output-tokens', '1'],
+    ['--requests', '1', '--input-tokens', '1', '--output-tokens', '1', '--vocab', '1'],
+    ['--requests', '1', '--input-tokens', '1', '--output-tokens', '1', '-o', '/no/such/folder/x'],
   ]) {
     const output = collect();
     assert.equal(await runCommand(['dataset', ...bad], output), 2, bad.join(' '));
     assert.equal(output.text.err.split('\n').length, 3, output.text.err);
   }
   const printed = collect();
-  assert.equal(await runCommand(['dataset', '--requests', '2', '--input', '3', '--output', '4'], printed), 0);
+  assert.equal(
+    await runCommand(['dataset', '--requests', '2', '--input-tokens', '3', '--output-tokens', '4'], printed),
+    0,
+  );
   assert.equal(printed.text.out.split('\n').length, 3);
   fs.rmSync(folder, { recursive: true });
 });

@@ -12,7 +12,7 @@ import { Analyzer, type Settings } from '../src/analyze/analysis.js';
 import { tokenTime } from '../src/analyze/inference/token-time.js';
 import { UserError } from '../src/base/user-error.js';
 import { findModel } from '../src/catalog/models.js';
-import { frameworksPage } from '../src/cli/frameworks-page.js';
+import { htmlPage } from '../src/cli/html-page.js';
 import { chooseRuns } from '../src/compare/frameworks/common-load.js';
 import { compareMeasured } from '../src/compare/frameworks/compare-frameworks.js';
 import { correlate } from '../src/compare/frameworks/correlation.js';
@@ -27,6 +27,7 @@ import { readFrameworksConfig } from '../src/compare/frameworks/read-config.js';
 import { openProfile } from '../src/import/open.js';
 import type { BenchRun } from '../src/model/bench-run.js';
 import { frameworksSchema } from '../src/report/frameworks-json.js';
+import { frameworksPage } from '../src/report/html/frameworks-page.js';
 import { text } from '../src/report/text.js';
 import { benchRows, measures } from '../src/run/measures.js';
 import { pearson, ranks } from '../src/stats/correlation.js';
@@ -475,7 +476,7 @@ test('errors of the command are two lines and say where', async () => {
   const config = path.join(folder, 'c.yaml');
   const cases: readonly (readonly [args: string[], status: number, err: RegExp])[] = [
     [[], 2, /^stepscope: No CONFIG was given\.\nFor example/],
-    [[path.join(folder, 'absent.yaml')], 3, /absent\.yaml cannot be read: ENOENT/],
+    [[path.join(folder, 'absent.yaml')], 3, /absent\.yaml does not exist/],
     [[config], 3, /c\.yaml:2:26: nowhere\.sqlite does not exist\.\nPaths are relative/],
     [[config, '--json', '--csv'], 2, /Several formats/],
     [[config, '--html', 'x.html', '--json'], 2, /Several formats/],
@@ -555,7 +556,7 @@ test('names from strangers cannot break the page', () => {
   ]);
   const page = text.render(describeFrameworks(comparison), { width: 100, color: false });
   assert.ok(!page.includes('\u001b'));
-  const written = frameworksPage(comparison);
+  const written = htmlPage({ blocks: () => [], page: cutter => frameworksPage(comparison, cutter) });
   assert.equal(written.match(/<script/g)?.length, 3);
   assert.equal(written.match(/<\/title>/g)?.length, 1);
 });

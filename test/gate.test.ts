@@ -65,7 +65,7 @@ test('every exit code, as a script meets it', () => {
     'limits:\n  - {metric: step.p50, max_increase: 3%}\n  - {metric: kernels, max_increase: 0}\n',
   );
   const graph = capturePath('graph');
-  assert.equal(child('baseline', 'save', 'graph', graph, '--file', at('codes.json')).status, 0);
+  assert.equal(child('baseline', 'save', 'graph', graph, '--baselines', at('codes.json')).status, 0);
   const check = (file: string, ...more: string[]) =>
     child(
       'check',
@@ -103,7 +103,6 @@ test('every exit code, as a script meets it', () => {
     ['check', graph, '--policy', absolute, '--polcy', 'x'],
     ['check', graph, '--policy', absolute, '--json', '--markdown'],
     ['check', graph, '--policy', absolute, '--json', '--github'],
-    ['check', graph, '--policy', absolute, '-o', 'out.json'],
     ['check', graph, '--policy', relative],
     ['check', graph, '--policy', relative, '--baseline', 'main', '--baselines', 'none.json'],
     ['check', graph, '--policy', relative, '--baseline', 'main', '--baselines', at('codes.json')],
@@ -126,7 +125,7 @@ test('10% slower fails; 1% inside the noise is not measurable, and passes', asyn
   const barely = writeRun(at('barely.json'), { seed: 3, slower: 1.01, scatter: 0.08 });
   const file = at('drawn.json');
   const policy = write('tight.yaml', 'limits:\n  - metric: step.mean\n    max_increase: 0.1%\n');
-  assert.equal(child('baseline', 'save', 'main', before, '--file', file).status, 0);
+  assert.equal(child('baseline', 'save', 'main', before, '--baselines', file).status, 0);
   const check = (run: string) =>
     child('check', run, '--policy', policy, '--baseline', 'main', '--baselines', file);
   const worse = check(slower);
@@ -313,7 +312,7 @@ test('what is left of a damaged file is neither gated nor kept', () => {
   const checked = child('check', at('cut.json.gz'), '--policy', at('any-policy.yaml'));
   assert.equal(checked.status, 3);
   assert.match(checked.stderr, /cut off or damaged/);
-  const saved = child('baseline', 'save', 'cut', at('cut.json.gz'), '--file', at('cut-baselines.json'));
+  const saved = child('baseline', 'save', 'cut', at('cut.json.gz'), '--baselines', at('cut-baselines.json'));
   assert.notEqual(saved.status, 0);
 });
 
@@ -325,7 +324,7 @@ test('a benchmark is gated without a profile, and only against the same load', (
     policy,
     'limits:\n  - metric: ttft.p99\n    max_increase: 5%\n  - metric: throughput.output\n    max_decrease: 5%\n',
   );
-  assert.equal(child('baseline', 'save', 'served', '--bench', result, '--file', file).status, 0);
+  assert.equal(child('baseline', 'save', 'served', '--bench', result, '--baselines', file).status, 0);
   const check = (bench: string) =>
     child('check', '--bench', bench, '--policy', policy, '--baseline', 'served', '--baselines', file);
   assert.equal(check(result).status, 0);
@@ -390,7 +389,7 @@ test('runs about something else are not comparable, each for its reason', () => 
 test('a file of baselines is stable, whole, and holds nothing secret', async () => {
   const file = at('stable.json');
   const save = (...more: string[]) =>
-    stepscope(['baseline', 'save', 'main', capturePath('graph'), '--file', file, ...more]);
+    stepscope(['baseline', 'save', 'main', capturePath('graph'), '--baselines', file, ...more]);
   assert.equal((await save()).status, 0);
   const first = readFileSync(file, 'utf8');
   const refused = await save();
@@ -403,10 +402,10 @@ test('a file of baselines is stable, whole, and holds nothing secret', async () 
   for (const line of first.split('\n')) assert.ok(line.length <= 130, line);
   assert.match(first, /^ +"step\.p50": \{ "value": 3792633 \},$/m);
   // Another one leaves the first as it was, and its removal leaves the file as it was.
-  await stepscope(['baseline', 'save', '12', capturePath('eager'), '--file', file]);
+  await stepscope(['baseline', 'save', '12', capturePath('eager'), '--baselines', file]);
   const both = readFileSync(file, 'utf8');
   assert.ok(both.startsWith(first.slice(0, first.lastIndexOf('    }'))), 'what was there stays where it was');
-  await stepscope(['baseline', 'remove', '12', '--file', file]);
+  await stepscope(['baseline', 'remove', '12', '--baselines', file]);
   assert.equal(readFileSync(file, 'utf8'), first);
   assert.deepEqual(
     readdirSync(folder).filter(name => name.endsWith('.tmp')),
@@ -418,11 +417,19 @@ test('a file of baselines is stable, whole, and holds nothing secret', async () 
   }
   const linked = at('linked.json');
   symlinkSync(file, linked);
-  await stepscope(['baseline', 'save', 'more', capturePath('graph'), '--file', linked]);
+  await stepscope(['baseline', 'save', 'more', capturePath('graph'), '--baselines', linked]);
   assert.match(readFileSync(file, 'utf8'), /"more"/);
   assert.equal(
-    (await stepscope(['baseline', 'save', 'x', capturePath('graph'), '--file', at('no/such/folder.json')]))
-      .status,
+    (
+      await stepscope([
+        'baseline',
+        'save',
+        'x',
+        capturePath('graph'),
+        '--baselines',
+        at('no/such/folder.json'),
+      ])
+    ).status,
     9,
   );
 });
@@ -430,20 +437,32 @@ test('a file of baselines is stable, whole, and holds nothing secret', async () 
 test('repeats are added to a baseline, and only repeats', async () => {
   const file = at('repeats.json');
   const runs = [1, 2, 3].map(seed => writeRun(at(`repeat-${seed}.json`), { seed }));
-  const saved = await stepscope(['baseline', 'save', 'main', runs[0], '--repeat', runs[1], '--file', file]);
+  const saved = await stepscope([
+    'baseline',
+    'save',
+    'main',
+    runs[0],
+    '--repeat',
+    runs[1],
+    '--baselines',
+    file,
+  ]);
   assert.match(saved.err, /2 runs/);
-  assert.equal((await stepscope(['baseline', 'save', 'main', runs[2], '--add', '--file', file])).status, 0);
-  const shown = await stepscope(['baseline', 'show', 'main', '--file', file]);
+  assert.equal(
+    (await stepscope(['baseline', 'save', 'main', runs[2], '--add', '--baselines', file])).status,
+    0,
+  );
+  const shown = await stepscope(['baseline', 'show', 'main', '--baselines', file]);
   assert.match(shown.out, /runs +3: repeat-1\.json, repeat-2\.json, repeat-3\.json/);
   assert.match(shown.out, /decode step\.p50 .*\(repeats\)/);
-  assert.match((await stepscope(['baseline', 'list', '--file', file])).out, /main +3 +NVIDIA A100/);
+  assert.match((await stepscope(['baseline', 'list', '--baselines', file])).out, /main +3 +NVIDIA A100/);
   const other = await stepscope([
     'baseline',
     'save',
     'main',
     writeRun(at('h100.json'), { seed: 1, gpu: 'NVIDIA H100' }),
     '--add',
-    '--file',
+    '--baselines',
     file,
   ]);
   assert.equal(other.status, 2);
@@ -489,12 +508,15 @@ test('repeats are added to a baseline, and only repeats', async () => {
   assert.match(mixed.err, /h100\.json is no repeat of repeat-1\.json/);
   assert.doesNotMatch(document.remarks.join('\n'), /run-to-run noise is not known/);
   for (const name of ['', '../x', 'a b', '-x', 'x'.repeat(101)]) {
-    const { status, err } = await stepscope(['baseline', 'save', '--file', file, '--', name, runs[0]]);
+    const { status, err } = await stepscope(['baseline', 'save', '--baselines', file, '--', name, runs[0]]);
     assert.equal(status, 2, name);
     assert.match(err, /is no name for a baseline/);
   }
-  assert.equal((await stepscope(['baseline', 'save', 'new', runs[0], '--add', '--file', file])).status, 3);
-  assert.equal((await stepscope(['baseline', 'rename', 'a', '--file', file])).status, 2);
+  assert.equal(
+    (await stepscope(['baseline', 'save', 'new', runs[0], '--add', '--baselines', file])).status,
+    3,
+  );
+  assert.equal((await stepscope(['baseline', 'rename', 'a', '--baselines', file])).status, 2);
 });
 
 test('a damaged file of baselines is told, not believed', () => {
@@ -532,7 +554,7 @@ test('a damaged file of baselines is told, not believed', () => {
   ];
   for (const [value, message] of cases) {
     const file = write('damaged.json', typeof value === 'string' ? value : JSON.stringify(value));
-    const { status, stderr } = child('baseline', 'list', '--file', file);
+    const { status, stderr } = child('baseline', 'list', '--baselines', file);
     assert.equal(status, 5, JSON.stringify(value).slice(0, 80));
     assert.match(stderr, message);
     assert.equal(stderr.trim().split('\n').length, 2);
@@ -561,7 +583,7 @@ test('JSON follows its schema, Markdown is a comment, and both can go to a file 
   const file = at('forms.json');
   const before = writeRun(at('forms-before.json'), { seed: 1 });
   const later = writeRun(at('forms-later.json'), { seed: 2, slower: 1.2 });
-  await stepscope(['baseline', 'save', 'main', before, '--file', file]);
+  await stepscope(['baseline', 'save', 'main', before, '--baselines', file]);
   const policy = path.join(projectRoot, 'docs/examples/policy.yaml');
   const common = ['check', later, '--policy', policy, '--baselines', file];
   const json = await stepscope([...common, '--json']);
@@ -675,7 +697,7 @@ test('GitHub reads one annotation per line, whatever the names are', () => {
 test('names in a profile cannot speak to GitHub, to a terminal or to Markdown', async () => {
   const file = at('hostile.json');
   const gpu = 'H @someone ::add-mask::x \u001b[31m\n::error title=x::owned <img src=x> | `a` [l](u)';
-  await stepscope(['baseline', 'save', 'main', writeRun(at('plain.json'), { seed: 1 }), '--file', file]);
+  await stepscope(['baseline', 'save', 'main', writeRun(at('plain.json'), { seed: 1 }), '--baselines', file]);
   const policy = write('hostile.yaml', 'baseline: main\nlimits:\n  - {metric: step.p50, max_increase: 3%}\n');
   const args = [
     'check',

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { correct } from '../src/capture/correct-command.js';
-import { type Asked, type CaptureCheck, judgeCapture } from '../src/cli/judge-capture.js';
+import { type Asked, type CaptureCheck, judgeCapture } from '../src/capture/judge-capture.js';
 import { openProfile } from '../src/import/open.js';
 import { capturePath } from '../src/testing/captures.js';
 

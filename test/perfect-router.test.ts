@@ -5,7 +5,8 @@ import * as path from 'node:path';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { UserError } from '../src/base/user-error.js';
-import { type PerfectRouterArguments, perfectRouterReport } from '../src/cli/perfect-router-report.js';
+import { emit, type FormatId } from '../src/cli/emit.js';
+import { type RouterPair, routerPairResult } from '../src/cli/router-pair-result.js';
 import type { BenchRun } from '../src/model/bench-run.js';
 import { describeRouter, routerLines, WRONG_OUTPUTS } from '../src/moe/describe/describe-router-pair.js';
 import { judgeRouter, type RouterSide } from '../src/moe/experiment/router-pair.js';
@@ -18,9 +19,11 @@ import { keptOutput } from './run-stepscope.js';
 
 const fixtures = path.join(projectRoot, 'test/fixtures/bench');
 
-async function report(args: PerfectRouterArguments, width = 100): Promise<string> {
+type Asked = RouterPair & { readonly format?: FormatId };
+
+async function report({ format = 'table', ...pair }: Asked, width = 100): Promise<string> {
   const { output, written } = keptOutput(width);
-  await perfectRouterReport(args, output);
+  await emit(await routerPairResult(pair, output), { format, force: false }, output);
   return written.out;
 }
 
@@ -332,7 +335,7 @@ test('files are told apart by content', async () => {
 
 test('what cannot be a pair is told in two lines', async () => {
   const bench = path.join(fixtures, 'trtllm-report.json');
-  const cases: readonly (readonly [PerfectRouterArguments, RegExp])[] = [
+  const cases: readonly (readonly [Asked, RegExp])[] = [
     [{ normal: [bench], perfect: [] }, /needs a run with the normal router/],
     [
       { normal: [bench], perfect: [capturePath('moe-perfect')] },
@@ -340,7 +343,6 @@ test('what cannot be a pair is told in two lines', async () => {
     ],
     [{ normal: ['absent.json'], perfect: [bench] }, /absent\.json does not exist/],
     [{ normal: [capturePath('client')], perfect: [capturePath('moe-perfect')] }, /not recorded: GPU work/],
-    [{ normal: [bench], perfect: [bench], threshold: 10 }, /10 is no threshold/],
     [{ normal: [path.join(fixtures, 'README.md')], perfect: [bench] }, /no benchmark result/],
   ];
   for (const [args, what] of cases)

@@ -17,7 +17,7 @@ import { stepBudget } from '../src/analyze/inference/step-budget.js';
 import { openProfile } from '../src/import/open.js';
 import { blockToHtml } from '../src/report/html/blocks.js';
 import { Cutter, levels } from '../src/report/html/limits.js';
-import { type Assets, pageOf, renderReport } from '../src/report/html/page.js';
+import { type Assets, fitPage, pageOf } from '../src/report/html/page.js';
 import { composeReport } from '../src/report/html/sections.js';
 import { budgetStack, stepStrip } from '../src/report/html/step-charts.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
@@ -339,7 +339,7 @@ test('names from strangers stay names', { skip }, async () => {
     S = ${marker}
     T = ${marker}`;
   const analyzer = new Analyzer(drawProfile(drawing), { whole: true });
-  const page = renderReport(analyzer, analyses, assets);
+  const page = fitPage(cutter => composeReport(analyzer, analyses, cutter), assets);
   assert.ok(page.length < 5e6, `${page.length}`);
   const file = inFolder('hostile.html');
   writeFileSync(file, page);

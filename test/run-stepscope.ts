@@ -1,6 +1,7 @@
 /** Commands as users run them: their status, and what they wrote. */
-import type { Output } from '../src/cli/command.js';
+
 import { runCommand } from '../src/cli/main.js';
+import type { Output } from '../src/cli/output.js';
 
 export interface Written {
   out: string;

@@ -6,13 +6,9 @@ import { iterations } from '../src/analyze/inference/iterations.js';
 import { findPeriod } from '../src/analyze/inference/repetition.js';
 import { stepBudget } from '../src/analyze/inference/step-budget.js';
 import { stepWindows } from '../src/analyze/inference/step-windows.js';
-import { NONE } from '../src/base/column.js';
 import { matchMarker } from '../src/catalog/engine-markers.js';
 import { layerOf } from '../src/catalog/layer-names.js';
-import { ProfileBuilder } from '../src/model/builder.js';
-import type { Profile } from '../src/model/profile.js';
-import { RangeKind } from '../src/model/schema.js';
-import { drawnCapture } from '../src/testing/drawn-capture.js';
+import { type Drawn, drawSteps } from '../src/testing/drawn-steps.js';
 
 test('every marker shape gives its engine, phase and counts', () => {
   const cases: [text: string, engine: string, facts: Record<string, unknown>][] = [
@@ -164,72 +160,8 @@ test('every marker shape gives its engine, phase and counts', () => {
     assert.equal(matchMarker(text), undefined, text);
 });
 
-interface Drawn {
-  /** [process, label, start, end] */
-  readonly marks: readonly (readonly [process: number, label: string, start: number, end: number])[];
-  /** [process, launchStart, launchEnd, kernelStart, kernelEnd, name?] */
-  readonly work: readonly (readonly [
-    process: number,
-    from: number,
-    to: number,
-    start: number,
-    end: number,
-    name?: string,
-  ])[];
-  readonly ranks?: readonly number[];
-  readonly call?: string;
-}
-
-function profileOf({ marks, work, ranks = [], call = 'cudaLaunchKernel' }: Drawn): Profile {
-  const builder = new ProfileBuilder();
-  const thread = (process: number) => builder.thread(builder.process('', 100 + process), 1);
-  const stream = (process: number) =>
-    builder.stream(builder.process('', 100 + process), builder.gpu('', process), 1, 1);
-  const f64 = <T>(list: readonly T[], of: (item: T) => number) => Float64Array.from(list, of);
-  const i32 = <T>(list: readonly T[], of: (item: T) => number) => Int32Array.from(list, of);
-  builder.addTable(
-    'ranges',
-    {
-      start: f64(marks, m => m[2]),
-      end: f64(marks, m => m[3]),
-      thread: i32(marks, m => thread(m[0])),
-      name: i32(marks, m => builder.strings.intern(m[1])),
-      kind: Uint8Array.from(marks, () => RangeKind.pushPop),
-      domain: i32(marks, () => NONE),
-    },
-    marks.length,
-  );
-  builder.addTable(
-    'apiCalls',
-    {
-      start: f64(work, w => w[1]),
-      end: f64(work, w => w[2]),
-      thread: i32(work, w => thread(w[0])),
-      name: i32(work, () => builder.strings.intern(call)),
-      correlation: Uint32Array.from(work, (_, i) => i + 1),
-    },
-    work.length,
-  );
-  builder.addTable(
-    'kernels',
-    {
-      start: f64(work, w => w[3]),
-      end: f64(work, w => w[4]),
-      stream: i32(work, w => stream(w[0])),
-      correlation: Uint32Array.from(work, (_, i) => i + 1),
-      launch: i32(work, () => NONE),
-      name: i32(work, w => builder.strings.intern(w[5] ?? 'my_kernel')),
-    },
-    work.length,
-  );
-  ranks.forEach((rank, process) => {
-    builder.processes[builder.process('', 100 + process)].rank = rank;
-  });
-  return builder.build(drawnCapture('drawn', ranks));
-}
-
 const rowsOf = (drawn: Drawn, settings: Settings = {}) =>
-  new Analyzer(profileOf(drawn), settings).get(iterations);
+  new Analyzer(drawSteps(drawn), settings).get(iterations);
 const mark = (n: number, gen = 8) => `[Executor] _forward_step ${n}: 0 ctx reqs, ${gen} gen reqs`;
 
 test('a step owns what it launched, also when that runs during the next step', () => {
@@ -252,7 +184,7 @@ test('a step owns what it launched, also when that runs during the next step', (
       [2, 1, 150, 260, 110],
     ],
   );
-  const windows = new Analyzer(profileOf(drawn), {}).get(stepWindows)!;
+  const windows = new Analyzer(drawSteps(drawn), {}).get(stepWindows)!;
   assert.deepEqual(
     windows.map(window => [window.start, window.end]),
     [
@@ -264,7 +196,7 @@ test('a step owns what it launched, also when that runs during the next step', (
 
 test('when the host waits for the GPU, a step lasts from marker to marker', () => {
   const windows = new Analyzer(
-    profileOf({
+    drawSteps({
       marks: [
         [0, mark(1), 0, 90],
         [0, mark(2), 100, 190],
@@ -318,17 +250,18 @@ test('ranks merge by number, or in order where markers have none', () => {
     ],
     work: [
       [0, 10, 12, 20, 30],
-      [1, 10, 12, 20, 33],
+      [1, 10, 12, 22, 33],
       [0, 70, 72, 75, 80],
-      [1, 70, 72, 75, 85],
+      [1, 70, 72, 79, 85],
     ],
     ranks: [0, 1],
   });
+  // Hosts run ahead: how far apart ranks are is told by their GPUs.
   assert.deepEqual(
     numbered.rows.map(row => [row.iteration, row.ranks, row.startSkewNs, row.endSkewNs]),
     [
-      [4, 2, 7, 3],
-      [5, 2, 6, 5],
+      [4, 2, 2, 3],
+      [5, 2, 4, 5],
     ],
   );
   const plain = rowsOf({
@@ -389,7 +322,7 @@ test('warm-up, ramp, drain and cut steps are left out of the steady state, and s
 
 test('a pause or a jump in the numbers ends a series: the wait is no step', () => {
   const analyzer = new Analyzer(
-    profileOf({
+    drawSteps({
       marks: [
         [0, mark(1), 0, 90],
         [0, mark(2), 100, 190],

@@ -175,7 +175,7 @@ test('the command: files, labels, baselines, every form', async () => {
   assert.equal(parseCsv((await stepscope(['trend', ...files, '--csv'])).out).length, 1 + 3 * 9);
   const history = path.join(folder, 'history.json');
   for (const [i, file] of files.slice(0, 3).entries())
-    await stepscope(['baseline', 'save', String(30 - i), file, '--file', history]);
+    await stepscope(['baseline', 'save', String(30 - i), file, '--baselines', history]);
   const kept = JSON.parse((await stepscope(['trend', '--baselines', history, files[3], '--json'])).out);
   assert.deepEqual(
     kept.series[0].runs.map((run: { label: string }) => run.label),

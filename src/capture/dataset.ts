@@ -4,13 +4,9 @@
  * The same seed gives the same bytes.
  */
 
-import { UserError } from '../base/user-error.js';
-import { seededRandom, standardNormal } from '../stats/random.js';
+import { drawLength, type Lengths } from '../stats/lengths.js';
+import { type Random, seededRandom } from '../stats/random.js';
 import { shellCommand } from './shell-quote.js';
-
-type Lengths =
-  | { readonly kind: 'normal'; readonly mean: number; readonly deviation: number }
-  | { readonly kind: 'uniform'; readonly least: number; readonly most: number };
 
 export interface DatasetOptions {
   readonly requests: number;
@@ -22,7 +18,6 @@ export interface DatasetOptions {
   readonly text: boolean;
 }
 
-const LONGEST = 10_000_000;
 /** Below are bytes and special tokens in most vocabularies. */
 const FIRST_TOKEN = 100;
 /** Short words that most tokenizers know whole, so that a word is about a token. */
@@ -30,28 +25,6 @@ const words =
   'the of and to in is that for it as was with be by on not he his but at are this have from or had an they which one you were all her she there would their we him been has when who will no more if out so up said what its about than into them can only other time new some could these two may first then do any like my now over such our man me even most made after also well way many must before back through years where much your down should because long each just state those people too mr how little good world make very year still see own work men day get here between both life under never same another know while last might us great old since against go came right used take three'.split(
     ' ',
   );
-
-/** `512`, `normal:512:64`, `uniform:100:900` */
-export function readLengths(option: string, text: string): Lengths {
-  const number = '(\\d+(?:\\.\\d+)?)';
-  const normal = new RegExp(`^(?:normal:)?${number}(?::${number})?$`).exec(text);
-  const uniform = /^uniform:(\d+):(\d+)$/.exec(text);
-  const bad = (why: string) =>
-    new UserError(
-      'usage',
-      `${option} ${JSON.stringify(text)} ${why}.`,
-      `For example: ${option} 512, ${option} normal:512:64, ${option} uniform:100:900`,
-    );
-  if (normal && (text.startsWith('normal:') || normal[2] === undefined)) {
-    const mean = Number(normal[1]);
-    if (mean < 1 || mean > LONGEST) throw bad('is out of range');
-    return { kind: 'normal', mean, deviation: Number(normal[2] ?? 0) };
-  }
-  if (!uniform) throw bad('is no distribution of lengths');
-  const [least, most] = [Number(uniform[1]), Number(uniform[2])];
-  if (least < 1 || most < least || most > LONGEST) throw bad('is out of range');
-  return { kind: 'uniform', least, most };
-}
 
 export function* datasetLines(options: DatasetOptions): Generator<string> {
   const random = seededRandom(options.seed);
@@ -67,16 +40,18 @@ export function* datasetLines(options: DatasetOptions): Generator<string> {
   }
 }
 
-function draw(lengths: Lengths, random: () => number): number {
-  if (lengths.kind === 'uniform')
-    return lengths.least + Math.floor(random() * (lengths.most - lengths.least + 1));
-  const normal = standardNormal(random);
-  return Math.min(LONGEST, Math.max(1, Math.ceil(lengths.mean + lengths.deviation * normal)));
-}
+/** A fixed length draws as a normal one does: what was made with a seed before can be made again. */
+const draw = (lengths: Lengths, random: Random): number => drawLength(asNormal(lengths), random, Math.ceil);
+
+type Drawn = Exclude<Lengths, { readonly kind: 'fixed' }>;
+
+const asNormal = (lengths: Lengths): Drawn =>
+  lengths.kind === 'fixed' ? { kind: 'normal', mean: lengths.tokens, deviation: 0 } : lengths;
 
 /** The same request to TensorRT-LLM's own tool; undefined where it has no such mixture. */
 export function prepareDatasetCommand(options: DatasetOptions, file: string): string | undefined {
-  const { input, output, requests, seed } = options;
+  const { requests, seed } = options;
+  const [input, output] = [asNormal(options.input), asNormal(options.output)];
   const begin = [
     'trtllm-bench',
     '--model',
@@ -115,7 +90,7 @@ export function prepareDatasetCommand(options: DatasetOptions, file: string): st
 }
 
 /** A fixed length is both. */
-function asUniform(lengths: Lengths): { least: number; most: number } | undefined {
+function asUniform(lengths: Drawn): { least: number; most: number } | undefined {
   if (lengths.kind === 'uniform') return lengths;
   const fixed = Math.ceil(lengths.mean);
   return lengths.deviation === 0 ? { least: fixed, most: fixed } : undefined;

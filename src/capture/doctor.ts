@@ -25,9 +25,9 @@ export interface DoctorFacts {
   readonly ssh: boolean;
 }
 
-export type DoctorState = 'ok' | 'warn' | 'missing';
+type DoctorState = 'ok' | 'warn' | 'missing';
 
-export interface DoctorCheck {
+interface DoctorCheck {
   readonly id: string;
   readonly state: DoctorState;
   readonly text: string;
@@ -232,3 +232,14 @@ const tool = (id: string, found: boolean, fix: string): DoctorCheck =>
     : { id, state: 'missing', text: `${id} was not found`, fix };
 
 const numbers = (version: string): number[] => version.split('.').map(Number);
+
+const signs: Readonly<Record<DoctorState, string>> = { ok: 'ok     ', warn: 'warn   ', missing: 'missing' };
+
+export function checksText(checks: readonly DoctorCheck[]): string {
+  const width = Math.max(...checks.map(({ id }) => id.length));
+  const lines = checks.flatMap(({ id, state, text, fix }) => [
+    `${signs[state]}  ${id.padEnd(width)}  ${text}`,
+    ...(fix === undefined ? [] : [`${' '.repeat(width + 11)}→ ${fix}`]),
+  ]);
+  return `${lines.join('\n')}\n`;
+}

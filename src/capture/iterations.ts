@@ -4,6 +4,7 @@
  * candidates of 1.3 that changed. A bare number is fine in the first era and ends the executor in the second, so it
  * is never written.
  */
+import { readSpans } from '../base/spans.js';
 import { UserError } from '../base/user-error.js';
 import type { IterationSpan } from './capture-plan.js';
 import { compareVersions, isCandidate, type VersionNumbers } from './versions.js';
@@ -13,15 +14,10 @@ export function readIterations(text: string): IterationSpan[] {
     new UserError(
       'usage',
       `${JSON.stringify(text)} ${why}.`,
-      'Write --iterations A-B, for example --iterations 100-150',
+      'Write --iterations A-B with A not above B, for example --iterations 100-150',
     );
-  const spans = text.split(',').map(piece => {
-    const match = /^\s*(\d{1,9})(?:\s*-\s*(\d{1,9}))?\s*$/.exec(piece);
-    if (!match) throw wrong('is no range of iterations');
-    const span = { first: Number(match[1]), last: Number(match[2] ?? match[1]) };
-    if (span.last < span.first) throw wrong('ends before it begins');
-    return span;
-  });
+  const spans = readSpans(text);
+  if (!spans) throw wrong('is no range of iterations');
   spans.sort((a, b) => a.first - b.first);
   const joined: IterationSpan[] = [];
   for (const span of spans) {

@@ -51,6 +51,9 @@ export function activityOf(name: string): IdleCause | undefined {
   return hostActivities.find(({ pattern }) => pattern.test(name))?.cause;
 }
 
+/** Calls that each bring one piece of GPU work or more. */
+export const WORK_LAUNCH =
+  /^(cudaLaunchKernel|cuLaunchKernel|hipLaunchKernel|hipModuleLaunchKernel|hipExtLaunch|(cuda|hip|cu)GraphLaunch)/;
 export const GRAPH_LAUNCH = /^(cuda|hip|cu)GraphLaunch/;
 export const SYNC_CALL =
   /^(cuda|hip)(Stream|Device|Event|Thread)Synchronize|^cu(Stream|Ctx|Event)Synchronize|^(cuda|hip)Memcpy(?!.*Async)|^cuMemcpy(?!.*Async)/;

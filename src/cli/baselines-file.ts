@@ -4,6 +4,7 @@ import * as path from 'node:path';
 import { UserError } from '../base/user-error.js';
 import { type Baselines, formatBaselines } from '../gate/baselines.js';
 import { parseBaselines } from '../gate/read-baselines.js';
+import { readBounded } from './read-bounded.js';
 
 const MOST_BYTES = 64e6;
 
@@ -34,26 +35,7 @@ export function writeBaselines(file: string, baselines: Baselines): void {
     throw new UserError(
       'unreadable',
       `${file} cannot be written: ${(error as Error).message}`,
-      'Check the folder given with --file.',
+      'Check the folder given with --baselines.',
     );
-  }
-}
-
-/** Text of a file a person wrote or keeps; too large a one is another file. */
-export function readBounded(file: string, mostBytes: number, hint: string): string {
-  try {
-    const { size } = fs.statSync(file);
-    if (size > mostBytes)
-      throw new UserError(
-        'too-large',
-        `${file} is too large: ${Math.ceil(size / 1e6)} MB.`,
-        'Check that it is the right file.',
-      );
-    return fs.readFileSync(file, 'utf8');
-  } catch (error) {
-    if (error instanceof UserError) throw error;
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') throw new UserError('not-found', `${file} does not exist.`, hint);
-    throw new UserError('unreadable', `${file} cannot be read: ${message}`, hint);
   }
 }

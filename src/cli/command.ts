@@ -1,37 +1,48 @@
-/** The contract of a verb: its help is data, so `--help` looks the same everywhere. */
-export interface Command {
+/** The contract of a verb. What it takes is data, so parsing, help, completion and documentation are the same for all. */
+import { UserError } from '../base/user-error.js';
+import type { Destination, FormatId, Result } from './emit.js';
+import type { OptionName, Values } from './options.js';
+import type { Output } from './output.js';
+
+export interface Command<Names extends OptionName = OptionName> {
+  /** One word, or two: `moe place`. */
   readonly name: string;
   /** One line for the list of commands. */
   readonly summary: string;
-  /** `stepscope NAME …` */
-  readonly usage: string;
-  readonly options: readonly OptionHelp[];
+  /** What stands after the name; one line for each way to call it. */
+  readonly usage: readonly string[];
+  readonly options: readonly Names[];
+  /** The first is what comes where none is asked for; a command without any prints what it does. */
+  readonly formats?: readonly FormatId[];
+  /** What else must be known to use it: arguments, exit codes. */
+  readonly notes?: readonly (readonly [what: string, meaning: string])[];
   readonly examples: readonly (readonly [command: string, meaning: string])[];
-  run(args: readonly string[], output: Output): Promise<number>;
+  /** Words after `--` are another program's. */
+  readonly takesProgram?: true;
+  /** Its files are made again with every run: `-o` replaces them. */
+  readonly overwrites?: true;
+  /** Where exit codes are answers, mistakes and bugs have codes of their own. */
+  readonly failures?: { readonly mistake: number; readonly bug: number };
+  /** `all`: every command there is, for the one that completes them. */
+  run(call: Call<Names>, all: () => Promise<readonly Command[]>): Promise<number>;
 }
 
-export interface OptionHelp {
-  readonly flags: string;
-  readonly meaning: string;
+export interface Call<Names extends OptionName = OptionName> {
+  readonly values: Values<Names>;
+  /** Arguments that are no options: files, most of the time. */
+  readonly given: readonly string[];
+  /** What stands after `--`, where the command takes a program. */
+  readonly program: readonly string[];
+  readonly destination: Destination;
+  readonly output: Output;
+  /** Writes a result in the format asked for, to where it was asked for. */
+  emit(result: Result): Promise<void>;
 }
 
-/** Where a command writes. Tests hand in their own. */
-export interface Output {
-  out(text: string): void;
-  err(text: string): void;
-  /** Columns of the terminal; Infinity when standard output is not one. */
-  readonly width: number;
-  readonly color: boolean;
-  /** Shows how far a long step is, on a terminal only; `detail` may change from call to call. */
-  progress(label: string, done: number, detail?: string): void;
-  clearProgress(): void;
-  /** Rewrites one line at the bottom of a terminal; absent or silent elsewhere. */
-  status?(text: string): void;
-}
+/** Infers which options a command takes, so that its values are typed. */
+export const define = <Names extends OptionName>(command: Command<Names>): Command<Names> => command;
 
-export function helpText(command: Command): string {
-  const flagWidth = Math.max(...command.options.map(option => option.flags.length));
-  const options = command.options.map(option => `  ${option.flags.padEnd(flagWidth)}  ${option.meaning}`);
-  const examples = command.examples.map(([line, meaning]) => `  ${line}\n      ${meaning}`);
-  return `${command.summary}\n\nusage: ${command.usage}\n\noptions:\n${options.join('\n')}\n\nexamples:\n${examples.join('\n')}\n`;
+export function requireFiles(command: string, files: readonly string[]): void {
+  if (files.length > 0) return;
+  throw new UserError('usage', 'No profile was given.', `For example: stepscope ${command} profile.sqlite`);
 }

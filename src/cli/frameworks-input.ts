@@ -1,8 +1,7 @@
 /** Opens what a comparison names: profiles and benchmark results, by paths relative to the file that names them. */
 import * as fs from 'node:fs';
 import * as path from 'node:path';
-import { Analyzer, tablesReadBy } from '../analyze/analysis.js';
-import { formatBytes } from '../base/units.js';
+import { Analyzer } from '../analyze/analysis.js';
 import { UserError } from '../base/user-error.js';
 import { MOST_YAML_BYTES } from '../base/yaml-text.js';
 import { findModel } from '../catalog/models.js';
@@ -16,33 +15,18 @@ import {
   readFrameworksConfig,
 } from '../compare/frameworks/read-config.js';
 import { openBenchRuns } from '../import/bench/open-bench.js';
-import { openProfile } from '../import/open.js';
 import type { BenchRun } from '../model/bench-run.js';
 import { profileSources } from '../run/collect.js';
 import { phaseSources } from '../run/phase-figures.js';
-import { readSettings } from './analysis-settings.js';
-import type { Output } from './command.js';
+import * as kinds from './option-kinds.js';
+import type { Output } from './output.js';
+import { profileFor } from './profile-of.js';
+import { readBounded } from './read-bounded.js';
 
-export function openConfig(file: string): FrameworksConfig {
-  let text: string;
-  try {
-    if (fs.statSync(file).size > MOST_YAML_BYTES)
-      throw new UserError(
-        'too-large',
-        `${file} is larger than ${formatBytes(MOST_YAML_BYTES)}, more than a list of frameworks should be.`,
-        'CONFIG is a small YAML file; stepscope frameworks --init prints one.',
-      );
-    text = fs.readFileSync(file, 'utf8');
-  } catch (error) {
-    if (error instanceof UserError) throw error;
-    throw new UserError(
-      'not-found',
-      `${file} cannot be read: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}.`,
-      'CONFIG is a small YAML file; stepscope frameworks --init prints one.',
-    );
-  }
-  return readFrameworksConfig(path.basename(file), text);
-}
+const HINT = 'CONFIG is a small YAML file; stepscope frameworks --init prints one.';
+
+export const openConfig = (file: string): FrameworksConfig =>
+  readFrameworksConfig(path.basename(file), readBounded(file, MOST_YAML_BYTES, HINT));
 
 /** Benchmarks first, as they decide which load is compared; then one profile at a time, since each may be large. */
 export async function measureAll(
@@ -68,7 +52,6 @@ export async function measureAll(
     const analyzer = await openAnalyzer(folder, framework, output);
     measured.push(measureFramework({ name, notes, gpus, analyzer, runs: runs[i] }, chosen[i]));
   }
-  output.clearProgress();
   return measured;
 }
 
@@ -78,24 +61,16 @@ async function openAnalyzer(
   output: Output,
 ): Promise<Analyzer | undefined> {
   if (profiles.length === 0) return undefined;
-  const isPath = model !== undefined && !findModel(model);
-  const settings = await naming(profiles[0], async () =>
-    readSettings({
-      ...(chosen ? { iterations: chosen } : {}),
-      ...(phase ? { phase } : {}),
-      ...(model ? { model: isPath ? path.resolve(folder, model) : model } : {}),
-    }),
-  );
+  const config = await naming(profiles[0], async () => {
+    if (model === undefined) return undefined;
+    return kinds.model.read(findModel(model) ? model : path.resolve(folder, model), 'model:');
+  });
+  const iterations = chosen === undefined ? undefined : kinds.spans.read(chosen, 'iterations:');
+  const files = profiles.map(given => path.resolve(folder, given.path));
   const profile = await naming(profiles[0], () =>
-    openProfile(
-      profiles.map(given => path.resolve(folder, given.path)),
-      {
-        tables: tablesReadBy([...profileSources, ...phaseSources]),
-        onProgress: (part, done) => output.progress(`reading ${name}: ${part}`, done),
-      },
-    ),
+    profileFor(files, [...profileSources, ...phaseSources], output, `${name}: `),
   );
-  return new Analyzer(profile, { ...settings, ...(marker ? { marker } : {}) });
+  return new Analyzer(profile, { iterations, phase, marker, model: config });
 }
 
 function requireThere(folder: string, { path: given, where }: ConfiguredPath): void {

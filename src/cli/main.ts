@@ -1,31 +1,13 @@
 /** The `stepscope` command: finds the verb, prints errors in two lines, sets the exit status. */
+import * as fs from 'node:fs';
+import { closestWord } from '../base/closest-word.js';
 import { UserError } from '../base/user-error.js';
-import { type Command, helpText, type Output } from './command.js';
-import { processOutput } from './output.js';
+import type { Command } from './command.js';
+import { commandList, helpText, overview } from './help.js';
+import { type Output, processOutput } from './output.js';
+import { readCall } from './read-call.js';
+import { allCommands, commands } from './registry.js';
 import { version } from './version.js';
-
-/** The verbs. Each is loaded when it is asked for: what the others bring along costs a tenth of a second. */
-export const commands: Readonly<Record<string, () => Promise<Command>>> = {
-  analyze: async () => (await import('./commands/analyze.js')).analyze,
-  report: async () => (await import('./commands/report.js')).report,
-  compare: async () => (await import('./commands/compare.js')).compare,
-  view: async () => (await import('./commands/view.js')).view,
-  steps: async () => (await import('./commands/steps.js')).steps,
-  info: async () => (await import('./commands/info.js')).info,
-  stats: async () => (await import('./commands/stats.js')).stats,
-  bench: async () => (await import('./commands/bench.js')).bench,
-  moe: async () => (await import('./commands/moe.js')).moe,
-  families: async () => (await import('./commands/families.js')).families,
-  frameworks: async () => (await import('./commands/frameworks.js')).frameworks,
-  check: async () => (await import('./commands/check.js')).check,
-  baseline: async () => (await import('./commands/baseline.js')).baseline,
-  trend: async () => (await import('./commands/trend.js')).trend,
-  load: async () => (await import('./commands/load.js')).load,
-  capture: async () => (await import('./commands/capture.js')).capture,
-  doctor: async () => (await import('./commands/doctor.js')).doctor,
-  dataset: async () => (await import('./commands/dataset.js')).dataset,
-  redact: async () => (await import('./commands/redact.js')).redact,
-};
 
 export async function run(args: readonly string[]): Promise<void> {
   // `stepscope … | head` is not an error.
@@ -37,43 +19,79 @@ export async function run(args: readonly string[]): Promise<void> {
 }
 
 export async function runCommand(args: readonly string[], output: Output): Promise<number> {
-  const [name, ...rest] = args;
+  let command: Command | undefined;
   try {
-    if (name === '--version' || name === '-V') {
+    const [first, ...others] = args;
+    if (first === '--version' || first === '-V') {
       output.out(`stepscope ${version()}\n`);
       return 0;
     }
-    if (name === undefined || name === '--help' || name === '-h' || (name === 'help' && rest.length === 0)) {
-      output.out(await overview());
+    const asksHelp = first === 'help' || wantsHelp(args);
+    const words = first === 'help' ? others : args;
+    if (words.length === 0 || words[0] === '--help' || words[0] === '-h') {
+      output.out(overview(await allCommands()));
       return 0;
     }
-    const verb = name === 'help' ? rest[0] : name;
-    if (!Object.hasOwn(commands, verb)) {
-      throw new UserError(
-        'usage',
-        `There is no command ${JSON.stringify(name)}.`,
-        `Commands: ${Object.keys(commands).join(', ')}; see stepscope --help`,
-      );
-    }
-    const command = await commands[verb]();
-    // What follows -- is another program's: its --help is not ours.
-    const own = rest.includes('--') ? rest.slice(0, rest.indexOf('--')) : rest;
-    if (name === 'help' || own.includes('--help') || own.includes('-h')) {
-      output.out(helpText(command));
+    const name = commandOf(words, asksHelp);
+    if (name === undefined) {
+      const group = commandList(await commandsIn(words[0]));
+      output.out(`commands:\n${group}\n\nstepscope ${words[0]} COMMAND --help says more.\n`);
       return 0;
     }
-    return await command.run(rest, output);
+    command = await commands[name]();
+    if (asksHelp) {
+      output.out(helpText(command, await commandsIn(name)));
+      return 0;
+    }
+    // A file alone is to be analyzed: then no word of it names a command.
+    const own = words[0] === name.split(' ')[0] ? words.slice(name.split(' ').length) : words;
+    return await command.run(readCall(command, own, output), allCommands);
   } catch (error) {
     output.clearProgress();
-    if (!(error instanceof UserError)) throw error;
-    output.err(`stepscope: ${error.message}\n${error.hint}\n`);
-    return error.exitCode;
+    if (error instanceof UserError) {
+      output.err(`stepscope: ${error.message}\n${error.hint}\n`);
+      return command?.failures?.mistake ?? error.exitCode;
+    }
+    if (!command?.failures) throw error;
+    output.err(`stepscope: failed, and this is a bug: ${(error as Error).stack}\n`);
+    return command.failures.bug;
   }
 }
 
-async function overview(): Promise<string> {
-  const loaded = await Promise.all(Object.values(commands).map(load => load()));
-  const width = Math.max(...loaded.map(command => command.name.length));
-  const list = loaded.map(command => `  ${command.name.padEnd(width)}  ${command.summary}`);
-  return `stepscope ${version()}: where every microsecond of an LLM inference step goes\n\nusage: stepscope COMMAND FILE… [options]\n\ncommands:\n${list.join('\n')}\n\nexamples:\n  stepscope analyze profile.sqlite\n  stepscope compare before.sqlite after.sqlite\n  stepscope steps profile.sqlite --sequence\n  stepscope stats profile.sqlite -r cuda_gpu_kern_sum --format csv\n\nstepscope COMMAND --help says more.\n`;
+/** What follows `--` is another program's: its --help is not ours. */
+function wantsHelp(args: readonly string[]): boolean {
+  const own = args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
+  return own.includes('--help') || own.includes('-h');
 }
+
+const isKnown = (name: string): boolean => Object.hasOwn(commands, name);
+const inGroup = (word: string): string[] => Object.keys(commands).filter(name => name.startsWith(`${word} `));
+
+/** The command the words begin with; undefined where they name a group and ask what is in it. */
+function commandOf([first, second = '']: readonly string[], asksHelp: boolean): string | undefined {
+  if (isKnown(`${first} ${second}`)) return `${first} ${second}`;
+  if (isKnown(first)) return first;
+  const group = inGroup(first);
+  if (group.length > 0) {
+    if (asksHelp) return undefined;
+    throw new UserError(
+      'usage',
+      second === '' || second.startsWith('-')
+        ? `What to do with ${first}s was not said.`
+        : `There is no command ${JSON.stringify(`${first} ${second}`)}.`,
+      `Use one of: ${group.map(name => `stepscope ${name}`).join(', ')}`,
+    );
+  }
+  if (fs.existsSync(first)) return 'analyze';
+  const meant = closestWord(first, [...new Set(Object.keys(commands).map(name => name.split(' ')[0]))]);
+  throw new UserError(
+    'usage',
+    `There is no command ${JSON.stringify(first)}, and no such file.`,
+    meant === undefined
+      ? 'stepscope --help lists the commands.'
+      : `Did you mean ${meant}? stepscope --help lists the commands.`,
+  );
+}
+
+const commandsIn = (word: string): Promise<Command[]> =>
+  Promise.all(inGroup(word).map(name => commands[name]()));

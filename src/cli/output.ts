@@ -1,5 +1,18 @@
 /** Standard output and error as commands see them. */
-import type { Output } from './command.js';
+
+/** Where a command writes. Tests hand in their own. */
+export interface Output {
+  out(text: string): void;
+  err(text: string): void;
+  /** Columns of the terminal; Infinity when standard output is not one. */
+  readonly width: number;
+  readonly color: boolean;
+  /** Shows how far a long step is, on a terminal only; `detail` may change from call to call. */
+  progress(label: string, done: number, detail?: string): void;
+  clearProgress(): void;
+  /** Rewrites one line at the bottom of a terminal; absent or silent elsewhere. */
+  status?(text: string): void;
+}
 
 /** Nothing is said about steps shorter than this. */
 const QUIET_MS = 1000;

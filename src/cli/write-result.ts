@@ -3,10 +3,7 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { formatBytes } from '../base/units.js';
 import { UserError } from '../base/user-error.js';
-import type { Output } from './command.js';
-
-const isThere = (file: string) =>
-  new UserError('usage', `${file} is there already.`, 'Choose another -o, or overwrite with --force.');
+import type { Output } from './output.js';
 
 /** Reading a large profile takes a while: better to say no first. */
 export function refuseExisting(file: string): void {
@@ -22,19 +19,23 @@ export function refuseUnwritable(file: string): void {
   }
 }
 
-const unwritable = (file: string, error: unknown) =>
-  new UserError(
-    'usage',
-    `${file} cannot be written: ${(error as Error).message}`,
-    'Check the folder given with -o.',
-  );
-
 export function writeResult(file: string, content: string, force: boolean, output: Output): void {
   try {
     fs.writeFileSync(file, content, { flag: force ? 'w' : 'wx' });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw isThere(file);
     throw unwritable(file, error);
   }
   output.err(`wrote ${file} (${formatBytes(Buffer.byteLength(content))})\n`);
+}
+
+const isThere = (file: string) =>
+  new UserError('usage', `${file} is there already.`, 'Choose another -o, or overwrite with --force.');
+
+/** Why a file could not be opened or written, in two lines. */
+export function unwritable(file: string, error: unknown): UserError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'EEXIST') return isThere(file);
+  if (code === 'ENOSPC')
+    return new UserError('no-space', `${file}: no room is left.`, 'Choose another -o, or write less.');
+  return new UserError('usage', `${file} cannot be written: ${message}`, 'Check the folder given with -o.');
 }

@@ -1,4 +1,5 @@
 /** Two configurations compared: per phase an equation that adds up, whether it is more than noise, and what to doubt. */
+import { formatCount } from '../base/units.js';
 import { UserError } from '../base/user-error.js';
 import { TRACED_EVENT_NS } from '../catalog/tracing-cost.js';
 import { type Interval, stepDifference } from '../run/difference.js';
@@ -28,13 +29,7 @@ interface CompareOptions {
 export const DEFAULT_THRESHOLD = 0.01;
 
 /** `identical`: nothing differs at all. `unknown`: too few steps to tell. */
-export type StepVerdict =
-  | 'faster'
-  | 'slower'
-  | 'not-measurable'
-  | 'below-threshold'
-  | 'identical'
-  | 'unknown';
+type StepVerdict = 'faster' | 'slower' | 'not-measurable' | 'below-threshold' | 'identical' | 'unknown';
 
 export interface PhaseComparison {
   readonly phase: CellFacts['phase'];
@@ -81,6 +76,7 @@ export function compareConfigurations(
   if (pairing.pairs.length === 0) throw nothingInCommon(from, to, pairing);
   const phases = pairing.pairs.map(pair => comparePhase(from, to, pair, options));
   const { from: ours, to: theirs } = phases[0];
+  requireStepsOfOneKind(from, to, kernelsOf(ours), kernelsOf(theirs));
   const tokens = {
     from: ours.contextTokens + ours.kvTokens,
     to: theirs.contextTokens + theirs.kvTokens,
@@ -169,6 +165,25 @@ function requireGpuWork({ name, runs }: Configuration): void {
     'usage',
     `${name} cannot be compared: no GPU work was recorded in ${empty.files.join(', ')}.`,
     'Profile the process that runs the model, not its client (stepscope info says what is in a file).',
+  );
+}
+
+/** A step guessed from repeating kernels may be a layer: beside steps that are known it must be of their size. */
+const GUESSED_STEPS = 2;
+
+const kernelsOf = ({ parts, kernels }: SideMeans): number =>
+  [...parts].reduce((sum, [part, { count }]) => sum + (kernels.has(part) ? count : 0), 0);
+
+function requireStepsOfOneKind(from: Configuration, to: Configuration, ours: number, theirs: number): void {
+  const isGuess = ({ runs }: Configuration) =>
+    runs.some(({ facts }) => facts.stepsFoundBy === 'kernel-sequence');
+  if (isGuess(from) === isGuess(to)) return;
+  if (Math.max(ours, theirs) < GUESSED_STEPS * Math.min(ours, theirs)) return;
+  const [guessed, known] = isGuess(from) ? [from, to] : [to, from];
+  throw new UserError(
+    'usage',
+    `${from.name} and ${to.name} are not comparable: the steps of ${guessed.name} are guessed from repeating kernels and may be layers; those of ${known.name} are not (${formatCount(Math.round(ours))} and ${formatCount(Math.round(theirs))} kernels per step).`,
+    `Say what a step of ${guessed.name} is: mark it with NVTX, or give --marker REGEX.`,
   );
 }
 

@@ -11,7 +11,7 @@ import type { Term } from './term-rows.js';
 import { termsOf } from './terms.js';
 import { shownTerms } from './waterfall-terms.js';
 
-export interface ChosenSide {
+interface ChosenSide {
   readonly name: string;
   /** Looking at the steps to compare. */
   readonly analyzer: Analyzer;

@@ -46,7 +46,7 @@ export function findBaseline({ baselines }: Baselines, name: string, file: strin
     'not-found',
     `${file} has no baseline ${JSON.stringify(name)}.`,
     names.length === 0
-      ? `It has none yet: stepscope baseline save ${name} PROFILE --file ${file}`
+      ? `It has none yet: stepscope baseline save ${name} PROFILE --baselines ${file}`
       : `It has: ${names.slice(0, 12).join(', ')}${names.length > 12 ? ' …' : ''}`,
   );
 }

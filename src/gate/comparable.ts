@@ -2,6 +2,7 @@
  * Whether a run may be held against its baseline. A figure of another GPU, another batch or another model is not
  * better or worse, it is about something else.
  */
+import { UserError } from '../base/user-error.js';
 import type { Phase } from '../catalog/phases.js';
 import type { Run } from '../run/run.js';
 import { samenessOf } from '../run/sameness.js';
@@ -21,6 +22,18 @@ export const differenceKinds = [
 ] as const;
 
 export type DifferenceKind = (typeof differenceKinds)[number]['id'];
+
+export function readDifferenceKinds(names: readonly string[]): DifferenceKind[] {
+  return names.map(name => {
+    const known = differenceKinds.find(({ id }) => id === name);
+    if (known) return known.id;
+    throw new UserError(
+      'usage',
+      `${JSON.stringify(name)} is no difference between runs.`,
+      `--allow-different takes: ${differenceKinds.map(({ id }) => id).join(', ')}`,
+    );
+  });
+}
 
 export interface Obstacle {
   readonly kind: DifferenceKind;

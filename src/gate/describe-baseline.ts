@@ -8,7 +8,7 @@ import type { Baseline } from './baselines.js';
 import { estimatesOf, floorOf } from './noise.js';
 import { formatValue } from './quantity.js';
 
-export const stepsText = ({ phases: found }: RunFacts): string =>
+const stepsText = ({ phases: found }: RunFacts): string =>
   Object.entries(found)
     .map(([phase, { steps, batch }]) => `${steps} ${phase}${batch ? `, batch ${batch}` : ''}`)
     .join('; ');
@@ -70,4 +70,23 @@ export function describeBaseline({ name, tool, runs }: Baseline): Block[] {
     ],
   };
   return [said, table];
+}
+
+export function listBaselines(baselines: readonly Baseline[]): TableBlock {
+  const column = (header: string, of: (one: Baseline) => string) =>
+    ({ header, kind: 'text', values: baselines.map(of) }) as const;
+  return {
+    kind: 'table',
+    id: 'baselines',
+    title: 'Baselines',
+    rows: baselines.length,
+    columns: [
+      column('Name', one => one.name),
+      column('Runs', one => String(one.runs.length)),
+      column('GPU', one => one.runs[0].facts.gpu ?? '–'),
+      column('Steps', one => stepsText(one.runs[0].facts)),
+      column('Engine', one => one.runs[0].facts.engine ?? '–'),
+      column('Files', one => one.runs[0].files.join(', ')),
+    ],
+  };
 }

@@ -1,5 +1,6 @@
 /** A gate policy: what a run must keep to, in absolute figures or against a baseline. The YAML is in docs/gate.md. */
 import { closestWord } from '../base/closest-word.js';
+import { UserError } from '../base/user-error.js';
 import { type YamlKind, YamlText } from '../base/yaml-text.js';
 import { isPhase, type Phase, phases } from '../catalog/phases.js';
 import { type Metric, metricById, suggestMetrics } from '../run/metrics.js';
@@ -51,6 +52,18 @@ const limitKeys = ['metric', 'phase', ...limitKinds, 'severity', 'unless_not_rec
 const MOST_LIMITS = 500;
 
 export const isRelative = (kind: LimitKind): boolean => kind === 'max_increase' || kind === 'max_decrease';
+
+/** The baseline to compare with: the one asked for, else the policy's own; a limit on change needs one. */
+export function baselineWanted(policy: GatePolicy, asked: string | undefined): string | undefined {
+  const name = asked ?? policy.baseline;
+  const limit = policy.limits.find(({ kind }) => isRelative(kind));
+  if (name !== undefined || !limit) return name;
+  throw new UserError(
+    'usage',
+    `Line ${limit.line} of the policy compares with a baseline (${limit.metric.id} ${limit.kind}), and none was given.`,
+    'Name one with --baseline NAME, or in the policy: baseline: NAME',
+  );
+}
 
 export function parseGatePolicy(text: string, file: string): GatePolicy {
   const yaml = new YamlText(text, file, policyYaml);

@@ -8,8 +8,8 @@ import * as path from 'node:path';
 import { NoteCounter } from '../base/notes.js';
 import { formatBytes } from '../base/units.js';
 import { UserError } from '../base/user-error.js';
+import { drawLength, type Lengths, MOST_TOKENS } from '../stats/lengths.js';
 import { randomStream } from '../stats/random.js';
-import { drawLength, type Lengths, MOST_TOKENS } from './lengths.js';
 import type { Prompt, PromptSource } from './prompt.js';
 
 /** Texts twice as large would not fit a string. */

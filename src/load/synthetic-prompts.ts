@@ -4,8 +4,8 @@
  * text made in advance: making words while requests are under way would hold up their clocks.
  */
 
+import { drawLength, type Lengths } from '../stats/lengths.js';
 import { type Random, randomStream } from '../stats/random.js';
-import { drawLength, type Lengths } from './lengths.js';
 import type { Prompt, PromptSource } from './prompt.js';
 
 /**

@@ -1,5 +1,5 @@
 /** Tables as CSV: numbers as NVIDIA prints them (no thousands separators), text quoted where RFC 4180 asks for it. */
-import type { TableBlock, TableColumn } from '../analyze/block.js';
+import type { FactsBlock, TableBlock, TableColumn } from '../analyze/block.js';
 import { csvCell } from '../base/csv-cell.js';
 import type { Renderer } from './renderer.js';
 
@@ -7,12 +7,26 @@ export const csv: Renderer = {
   id: 'csv',
   mediaType: 'text/csv',
   extension: 'csv',
-  render: blocks =>
-    blocks
-      .map(block => (block.kind === 'table' ? renderCsv(block) : ''))
+  render(blocks) {
+    const tables = blocks.filter(block => block.kind === 'table');
+    // Facts stand beside tables for people; where they are all there is, they are the rows.
+    const facts = blocks.filter(block => block.kind === 'facts').map(factsTable);
+    return (tables.length > 0 ? tables : facts)
+      .map(renderCsv)
       .filter(part => part !== '')
-      .join('\n'),
+      .join('\n');
+  },
 };
+
+const factsTable = ({ facts, ...block }: FactsBlock): TableBlock => ({
+  ...block,
+  kind: 'table',
+  rows: facts.length,
+  columns: [
+    { header: 'fact', kind: 'text', values: facts.map(({ label }) => label) },
+    { header: 'text', kind: 'text', values: facts.map(({ text }) => text) },
+  ],
+});
 
 export function renderCsv(block: TableBlock): string {
   if (block.rows === 0) return '';

@@ -16,7 +16,7 @@ import type { TokenBudget, TokenPart } from './token-budget.js';
 
 export type MeasureGroup = 'token' | 'kernels' | 'memory';
 
-export interface Measure {
+interface Measure {
   readonly id: string;
   readonly group: MeasureGroup;
   readonly label: string;
@@ -24,7 +24,7 @@ export interface Measure {
   of(phase: MeasuredPhase): Reading;
 }
 
-export interface MeasuredPhase {
+interface MeasuredPhase {
   readonly phase: Phase;
   /** Looking at the steps of this phase alone. */
   readonly analyzer: Analyzer;

@@ -1,5 +1,6 @@
 /** The metrics that limits and trends speak about: one line each, with unit, direction and definition. */
 import { closestWord } from '../base/closest-word.js';
+import { UserError } from '../base/user-error.js';
 import { idleCauses } from '../catalog/idle-causes.js';
 import { families } from '../catalog/kernels/families.js';
 import type { BenchRun, LatencyName } from '../model/bench-run.js';
@@ -114,4 +115,18 @@ export function suggestMetrics(id: string): readonly string[] {
     .filter(metric => metric.id.split('.')[0] === first)
     .slice(0, 6)
     .map(metric => metric.id);
+}
+
+/** Metrics by name, each once. */
+export function readMetrics(names: readonly string[]): Metric[] {
+  return [...new Set(names)].map(name => {
+    const metric = metricById(name);
+    if (metric) return metric;
+    const close = suggestMetrics(name);
+    throw new UserError(
+      'usage',
+      `There is no metric ${JSON.stringify(name)}.`,
+      close.length > 0 ? `Did you mean ${close.join(', ')}?` : 'stepscope check --metrics lists them.',
+    );
+  });
 }

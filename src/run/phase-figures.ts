@@ -30,7 +30,7 @@ export interface PhaseFigures {
   readonly families: readonly FamilyFigure[] | Missing;
 }
 
-export interface FamilyFigure {
+interface FamilyFigure {
   readonly family: string;
   readonly nsPerToken: number;
   readonly kernelsPerStep: number;

@@ -8,7 +8,6 @@ import { type Effect, isProfiled, type Side, type Value } from './trait.js';
 const SAME_SHARE = 0.1;
 
 export const graphWords = { none: 'none', nodes: 'node by node', blocks: 'as blocks' } as const;
-
 export type Said = Value | null | undefined;
 
 export const once = (values: readonly Said[]): Value[] =>
@@ -93,7 +92,7 @@ export function flags(side: Side, sides: readonly Side[]): Value[] {
   const settingsOf = (one: Side) => one.find(run => run.profile)?.profile?.capture.settings ?? {};
   const all = sides.map(settingsOf);
   const own = settingsOf(side);
-  if (Object.keys(own).length === 0 || profilerUsed(sides.flat()).length > 1) return [];
+  if (Object.keys(own).length === 0 || profilersOf(sides.flat()).length > 1) return [];
   const names = [...new Set(all.flatMap(Object.keys))].filter(
     name => !ABOUT_TIME.test(name) && all.some(other => other[name] !== all[0][name]),
   );
@@ -105,7 +104,6 @@ export function flags(side: Side, sides: readonly Side[]): Value[] {
   ];
 }
 
-/** A run of benchmarks alone was under none. */
 export const profilerName = (profiler: RunFacts['profiler']): string =>
   profiler === 'none' ? '' : profilers[profiler].short;
-export const profilerUsed = ofFacts(({ profiler }) => profilerName(profiler));
+export const profilersOf = ofFacts(({ profiler }) => profilerName(profiler));

@@ -16,7 +16,7 @@ import {
   ofFacts,
   once,
   precision,
-  profilerUsed,
+  profilersOf,
   type Said,
   sameLayers,
   samePrecision,
@@ -90,7 +90,7 @@ const graphsWhy = (sides: readonly Side[]): string =>
     : 'not all replay graphs';
 /** Between two profilers it means nothing. */
 const version: Trait['values'] = (side, sides) =>
-  profilerUsed(sides.flat()).length > 1 ? [] : ofFacts(({ profilerVersion }) => profilerVersion)(side);
+  profilersOf(sides.flat()).length > 1 ? [] : ofFacts(({ profilerVersion }) => profilerVersion)(side);
 
 const hardware = { of: 'either', silent: ['compare', 'check', 'router'] } as const;
 
@@ -204,7 +204,7 @@ const ofProfile = (phases: readonly Phase[]): Trait[] => [
   trait(
     'profiler',
     'profiler',
-    profilerUsed,
+    profilersOf,
     ['explains', 'prevents', 'weakens', 'prevents'],
     'profilers slow the host differently: compare kernel time, not host time',
     { kind: 'profiler' },

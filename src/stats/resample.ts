@@ -14,7 +14,7 @@ export interface Estimate {
 }
 
 /** Steps of one kind, in order of time: their figure is sum(part) by sum(whole). */
-export interface StepSums {
+interface StepSums {
   /** Of all kinds; they sum to 1. */
   readonly weight: number;
   readonly part: ArrayLike<number>;

@@ -106,6 +106,11 @@ const table = {
     bring: `name it in STEPSCOPE_EXTERNAL, or ${BESIDE}/external`,
     find: () => firstThat([process.env.STEPSCOPE_EXTERNAL], existsSync) ?? beside('external'),
   },
+  captures: {
+    what: 'the captures of real engines',
+    bring: `${BESIDE}/captures`,
+    find: () => beside('captures'),
+  },
   seeds: {
     what: 'the documents the project was asked for from',
     bring: `${BESIDE}/seeds`,

@@ -6,6 +6,8 @@
  *   communication  .█████..........      exposed  ...███
  *   copies         ....████........      exposed  ......██
  *   idle           ........█████...
+ *
+ * What overlaps on one stream belongs to the earlier piece (see GpuWork.ownStart): it hides nothing.
  */
 
 import { GrowingColumn } from '../../base/growing-column.js';
@@ -44,9 +46,10 @@ export const deviceTimelines: Derived<readonly DeviceTimeline[]> = {
       const end = work.end[i];
       if (lane.busy.add(start, end)) lane.opener.push(i);
       const kind = work.kind[i];
-      if (kind === WorkKind.copy || kind === WorkKind.memset) lane.copies.add(start, end);
-      else if (family[i] === communicationFamily) lane.communication.add(start, end);
-      else lane.compute.add(start, end);
+      const from = work.ownStart[i];
+      if (kind === WorkKind.copy || kind === WorkKind.memset) lane.copies.add(from, end);
+      else if (family[i] === communicationFamily) lane.communication.add(from, end);
+      else lane.compute.add(from, end);
       if (kind === WorkKind.graphBlock) lane.blocks.add(start, end);
     }
     return work.devices.map(device => lanes.get(device)!.finish(device));

@@ -10,6 +10,16 @@ export interface GpuWork {
   readonly length: number;
   readonly start: Float64Array;
   readonly end: Float64Array;
+  /**
+   * When it has its stream to itself. A stream works in order: a kernel that starts before the one in front of it has
+   * ended (programmatic dependent launch) waits for it, and the moment belongs to the earlier one.
+   *
+   *   all-reduce  ████████
+   *   norm        .....░░░███      on the same stream: ░ spins, █ is its own
+   *
+   * One that also ends before is a parallel branch of a graph, which nsys puts on one stream; it keeps its time.
+   */
+  readonly ownStart: Float64Array;
   /** Row of Profile.gpus. */
   readonly device: Int32Array;
   readonly stream: Int32Array;
@@ -45,6 +55,7 @@ export const gpuWork: Derived<GpuWork> = {
     const merged = columns(most);
     const deviceOfStream = Int32Array.from(profile.streams, stream => stream.gpu);
     const next = tables.map(() => 0 as Row<WorkTable>);
+    const busyUntil = new Float64Array(profile.streams.length).fill(-Infinity);
     let length = 0;
     // Every table is in order of start already: take the earliest each time.
     for (let taken = 0; taken < most; taken++) {
@@ -64,7 +75,11 @@ export const gpuWork: Derived<GpuWork> = {
       if (table.stream[row] === NONE || !(table.end[row] >= table.start[row])) continue;
       merged.start[length] = table.start[row];
       merged.end[length] = table.end[row];
-      merged.stream[length] = table.stream[row];
+      const stream = table.stream[row];
+      const follows = table.end[row] > busyUntil[stream];
+      merged.ownStart[length] = follows ? Math.max(table.start[row], busyUntil[stream]) : table.start[row];
+      if (follows) busyUntil[stream] = table.end[row];
+      merged.stream[length] = stream;
       merged.device[length] = deviceOfStream[table.stream[row]];
       merged.launch[length] = table.launch[row];
       merged.kind[length] = kind;
@@ -86,6 +101,7 @@ function columns(length: number) {
   return {
     start: new Float64Array(length),
     end: new Float64Array(length),
+    ownStart: new Float64Array(length),
     device: new Int32Array(length),
     stream: new Int32Array(length),
     launch: new Int32Array(length),

@@ -67,8 +67,8 @@ export const momentOwners: Derived<MomentOwners> = {
         let at = from;
         for (let k = upperBound(own.latest, from); k < own.rows.length; k++) {
           const i = own.rows[k];
-          if (work.start[i] >= to) break;
-          const begin = Math.max(work.start[i], at);
+          if (work.ownStart[i] >= to) break;
+          const begin = Math.max(work.ownStart[i], at);
           const end = Math.min(work.end[i], to);
           if (end <= begin) continue;
           at = end;
@@ -84,14 +84,19 @@ function collect(work: GpuWork, isOwn: (i: number) => boolean, exposed?: Interva
   let count = 0;
   for (let i = 0; i < work.length; i++) if (isOwn(i)) count++;
   const rows = new Int32Array(count);
-  const latest = new Float64Array(count);
   let at = 0;
-  let until = -Infinity;
+  let inOrder = true;
   for (let i = 0; i < work.length; i++) {
     if (!isOwn(i)) continue;
-    until = Math.max(until, work.end[i]);
-    rows[at] = i;
-    latest[at++] = until;
+    if (at > 0 && work.ownStart[i] < work.ownStart[rows[at - 1]]) inOrder = false;
+    rows[at++] = i;
   }
+  if (!inOrder) rows.sort((a, b) => work.ownStart[a] - work.ownStart[b] || a - b);
+  const latest = new Float64Array(count);
+  let until = -Infinity;
+  rows.forEach((i, k) => {
+    until = Math.max(until, work.end[i]);
+    latest[k] = until;
+  });
   return { rows, latest, ...(exposed ? { exposed } : {}) };
 }

@@ -1,10 +1,12 @@
 /**
- * The chain of work and waits that made a typical step as long as it was, walked backwards from its end: from a
- * kernel to what it waited for (the kernel before it, or its launch), from host code to the wait that released it.
+ * What made a typical step as long as it was, from its beginning to its end: GPU work while there is any, since nothing
+ * behind it could have started sooner; in the gaps, what the GPU waited for.
  *
- *   host   ▒launch a▒ ▒launch b▒ ▒▒▒ sync ▒▒▒▒ ▒sample▒
- *   gpu              ▄▄ a ▄▄      ▄▄▄▄ b ▄▄▄▄
- *   path   ─────────────────────▶ launch b ─▶ b ─▶ sync ─▶ sample
+ *   host   ▒launch a▒ ▒launch b▒ ▒▒▒▒ sync ▒▒▒▒▒ ▒sample▒
+ *   gpu              ▄▄ a ▄▄▄▄▄▄▄▄▄▄ b ▄▄▄▄▄
+ *   path   launch a ─▶ a ───────▶ b ────────▶ noticed ─▶ sample
+ *
+ * A host that runs ahead, or lets another thread wait for the GPU, is on the path only where the GPU ran out of work.
  */
 
 import { NONE } from '../../base/column.js';
@@ -114,78 +116,44 @@ export const criticalPath: Analysis<PathRow, AnalysisResult<PathRow>> = {
       const work = use(gpuWork);
       const { family } = use(workFamilies);
       const calls = profile.tables.apiCalls!;
-      // Everything on the device in the window, whoever launched it, by end.
+      const waits = syncCalls(calls);
+      const path: Segment[] = [];
+      let at = window.start;
+      const go = (to: number, where: Segment['where'], id: number, what: string) => {
+        const until = Math.min(to, window.end);
+        if (until > at) path.push({ from: at, to: until, where, id, what });
+        at = Math.max(at, until);
+      };
+      const familyLabel = (i: number) => (family[i] === HIDDEN ? 'graph replay' : families[family[i]].label);
+      /** What the GPU was idle for until a moment, in which a call of this thread launched more, or the step ended. */
+      const explainGap = (to: number, onThread: number, call: Row<'apiCalls'>) => {
+        const isQueued = call !== NONE && calls.end[call] <= at;
+        if (isQueued) return go(to, 'wait', NONE, 'between kernels');
+        // Waiting for what the GPU has just done: the host notices late.
+        const released = waits.find(
+          wait => calls.thread[wait] === onThread && calls.start[wait] < at && calls.end[wait] > at,
+        );
+        if (released !== undefined)
+          go(Math.min(to, calls.end[released]), 'wait', NONE, 'until the host noticed');
+        if (call === NONE) return go(to, 'host', onThread, '');
+        go(Math.min(to, calls.end[call]), 'host', onThread, '');
+        go(to, 'wait', NONE, 'from launch to start');
+      };
+      // Everything on the device in the window, whoever launched it.
       const own: number[] = [];
       for (let i = 0; i < work.length; i++)
         if (work.device[i] === window.device && work.end[i] > window.start && work.start[i] < window.end)
           own.push(i);
-      const byEnd = Int32Array.from(own).sort((a, b) => work.end[a] - work.end[b]);
-      /** The work that ended last at or before the moment, on the given stream where one is given. */
-      const endedBefore = (moment: number, stream?: number): number => {
-        let low = 0;
-        let high = byEnd.length;
-        while (low < high) {
-          const middle = (low + high) >>> 1;
-          if (work.end[byEnd[middle]] <= moment) low = middle + 1;
-          else high = middle;
-        }
-        if (stream === undefined) return low > 0 ? byEnd[low - 1] : NONE;
-        for (let k = low - 1; k >= 0; k--) if (work.stream[byEnd[k]] === stream) return byEnd[k];
-        return NONE;
-      };
-      const waits = syncCalls(calls);
-      const path: Segment[] = [];
-      let at = window.end;
-      const go = (to: number, where: Segment['where'], id: number, what: string) => {
-        const from = Math.max(window.start, Math.min(to, at));
-        if (from < at) path.push({ from, to: at, where, id, what });
-        at = from;
-      };
-      const familyLabel = (i: number) => (family[i] === HIDDEN ? 'graph replay' : families[family[i]].label);
-      let current = endedBefore(at);
-      let onHost = current === NONE || work.end[current] < at;
-      let hostThread = thread;
-      // Every turn moves `at` backwards or changes side once, so twice the number of events bounds the walk.
-      for (let turns = 0; at > window.start && turns < 2 * (own.length + waits.length) + 10; turns++) {
-        if (onHost) {
-          const wait = lastWait(waits, calls, hostThread, at);
-          const released = wait === NONE ? NONE : endedBefore(calls.end[wait]);
-          const waitedFor = released !== NONE && work.end[released] >= calls.start[wait] ? released : NONE;
-          if (waitedFor === NONE) {
-            go(wait === NONE ? window.start : calls.start[wait], 'host', hostThread, '');
-            if (wait === NONE) break;
-            continue;
-          }
-          go(calls.end[wait], 'host', hostThread, '');
-          go(work.end[waitedFor], 'wait', NONE, 'until the host noticed');
-          current = waitedFor;
-          onHost = false;
-          continue;
-        }
-        go(work.start[current], 'gpu', current, familyLabel(current));
-        const call = work.launch[current];
-        const before = endedBefore(at, work.stream[current]);
-        const anyBefore = endedBefore(at);
-        const ready = Math.max(
-          before === NONE ? -Infinity : work.end[before],
-          anyBefore === NONE ? -Infinity : work.end[anyBefore],
-        );
-        if (call !== NONE && calls.start[call] >= ready) {
-          go(calls.end[call], 'wait', NONE, 'from launch to start');
-          go(calls.start[call], 'host', calls.thread[call], '');
-          hostThread = calls.thread[call];
-          onHost = true;
-        } else if (ready > -Infinity) {
-          // Of the same stream where that ended last, else the other stream that held it up.
-          const next = before !== NONE && work.end[before] === ready ? before : anyBefore;
-          go(ready, 'wait', NONE, 'between kernels');
-          current = next;
-        } else {
-          go(window.start, 'wait', NONE, 'for earlier work');
-        }
+      own.sort((a, b) => work.ownStart[a] - work.ownStart[b] || a - b);
+      for (const i of own) {
+        const start = Math.min(work.ownStart[i], window.end);
+        const call = work.launch[i];
+        if (start > at && call === NONE) go(start, 'wait', NONE, 'for a launch that was not recorded');
+        else if (start > at) explainGap(start, calls.thread[call], call);
+        go(work.end[i], 'gpu', i, familyLabel(i));
       }
-      if (at > window.start) go(window.start, 'host', hostThread, '');
-      return path.reverse();
+      if (at < window.end) explainGap(window.end, thread, NONE as Row<'apiCalls'>);
+      return path;
     }
 
     function syncCalls(calls: Table<'apiCalls'>): Row<'apiCalls'>[] {
@@ -197,22 +165,6 @@ export const criticalPath: Analysis<PathRow, AnalysisResult<PathRow>> = {
         if (isSync(calls.name[row]) || reads?.[row]) found.push(row);
       }
       return found;
-    }
-
-    function lastWait(
-      waits: readonly Row<'apiCalls'>[],
-      calls: Table<'apiCalls'>,
-      onThread: number,
-      moment: number,
-    ): Row<'apiCalls'> {
-      for (let k = waits.length - 1; k >= 0; k--)
-        if (
-          calls.thread[waits[k]] === onThread &&
-          calls.end[waits[k]] <= moment &&
-          calls.start[waits[k]] < moment
-        )
-          return waits[k];
-      return NONE;
     }
   },
 };

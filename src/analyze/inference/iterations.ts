@@ -105,7 +105,7 @@ export const iterations: Analysis<IterationRow, AnalysisResult<IterationRow>> = 
       quiet: true,
     },
     wallNs: { header: 'Wall', kind: 'ns', about: "the step's window on its device" },
-    gpuBusyNs: { header: 'GPU busy', kind: 'ns', about: 'union of the work it launched' },
+    gpuBusyNs: { header: 'GPU busy', kind: 'ns', about: 'union of the work it launched, inside its window' },
     kernels: {
       header: 'Kernels',
       kind: 'count',
@@ -126,7 +126,7 @@ export const iterations: Analysis<IterationRow, AnalysisResult<IterationRow>> = 
     startSkewNs: {
       header: 'Start skew',
       kind: 'ns',
-      about: 'host start, last rank minus first',
+      about: 'start of GPU work, last rank minus first',
       optional: true,
     },
     endSkewNs: { header: 'End skew', kind: 'ns', about: 'GPU end, last rank minus first', optional: true },
@@ -143,6 +143,13 @@ export const iterations: Analysis<IterationRow, AnalysisResult<IterationRow>> = 
     const runsOfStep: DeviceRun[][] = found.steps.map(() => []);
     for (const run of work?.deviceRuns ?? []) runsOfStep[run.step].push(run);
 
+    const busyInWindow = new Map(
+      (useIfRecorded(stepWindows) ?? []).map(({ deviceRun, busyNs }) => [
+        work!.deviceRuns[deviceRun],
+        busyNs,
+      ]),
+    );
+
     const rankRun = (index: number, { lane, run }: Step['runs'][number]): RankRun => {
       const { process, runs } = found.lanes[lane];
       const own = runsOfStep[index].filter(candidate => candidate.lane === lane && candidate.run === run);
@@ -155,7 +162,7 @@ export const iterations: Analysis<IterationRow, AnalysisResult<IterationRow>> = 
         gpuStartNs: orNull(busiest?.gpuStart),
         gpuEndNs: orNull(busiest?.gpuEnd),
         kernels: busiest && busiest.graphBlocks > 0 ? null : (busiest?.kernels ?? (work ? 0 : null)),
-        gpuBusyNs: busiest?.busyNs ?? 0,
+        gpuBusyNs: busiest ? (busyInWindow.get(busiest) ?? busiest.busyNs) : 0,
       };
     };
     const rows = found.steps.map((step, i): IterationRow => {
@@ -183,7 +190,9 @@ export const iterations: Analysis<IterationRow, AnalysisResult<IterationRow>> = 
         foundBy: found.method,
         confidence: found.confidence,
         ranks: runs.length,
-        startSkewNs: comparable ? spread(runs.map(run => run.startNs)) : null,
+        startSkewNs: comparable
+          ? spread(runs.flatMap(run => (run.gpuStartNs === null ? [] : [run.gpuStartNs])))
+          : null,
         endSkewNs: comparable
           ? spread(runs.flatMap(run => (run.gpuEndNs === null ? [] : [run.gpuEndNs])))
           : null,
@@ -204,6 +213,7 @@ export const iterations: Analysis<IterationRow, AnalysisResult<IterationRow>> = 
         foundBy: found.method,
         confidence: found.confidence,
         leftOut,
+        launchedEarlier: work?.launchedEarlier ?? 0,
         ...(profiledRange(found, settings.requested ?? requestedIn(profile)) as { [name: string]: Json }),
       },
     };

@@ -7,6 +7,9 @@ import { type GpuWork, WorkKind } from '../gpu/gpu-work.js';
 import type { WorkFamilies } from '../gpu/work-families.js';
 import { nameTest } from '../name-test.js';
 
+/** Of kernel time: language models have small convolutions in front of recurrences at most. */
+const MOST_CONVOLUTION = 0.03;
+
 export function phaseOfKernels(
   profile: Profile,
   work: GpuWork,
@@ -19,16 +22,22 @@ export function phaseOfKernels(
   const time = { prefill: 0, decode: 0 };
   let attention = 0;
   let inGraphs = 0;
+  let kernelNs = 0;
+  let convolutionNs = 0;
   for (const i of own) {
     const call = work.launch[i];
     const isGraph = call !== NONE && isGraphLaunch(calls!.name[call]);
     if (isGraph || work.kind[i] === WorkKind.graphBlock) inGraphs++;
     if (work.kind[i] !== WorkKind.kernel) continue;
     const { family, variant } = families.classOf(names![work.row[i]]);
+    kernelNs += work.end[i] - work.start[i];
+    if (family === 'convolution') convolutionNs += work.end[i] - work.start[i];
     if (family !== 'attention') continue;
     attention++;
     if (variant === 'prefill' || variant === 'decode') time[variant] += work.end[i] - work.start[i];
   }
+  // Prefill and decode are words for language models: an image encoder or a diffusion step is neither.
+  if (convolutionNs > MOST_CONVOLUTION * kernelNs) return 'unknown';
   if (time.prefill > 0 && time.decode > 0) {
     // Chunked prefill decodes along; a sliver of the other kind is a helper kernel.
     const share = time.prefill / (time.prefill + time.decode);

@@ -1,4 +1,7 @@
-/** Which rank comes late to steps, and which ranks wait for it in collectives. */
+/**
+ * Which rank comes late to steps, and which ranks wait for it in collectives. By when GPU work starts: hosts run ahead of
+ * their GPUs, and the first host start of a capture is when its profiler began.
+ */
 
 import { formatDuration, plural } from '../../base/units.js';
 import { medianOf } from '../../stats/summary.js';
@@ -37,7 +40,7 @@ export const rankSkew: Analysis<RankRow, AnalysisResult<RankRow>> = {
     startLateNs: {
       header: 'Starts late',
       kind: 'ns-mean',
-      about: 'median of host start behind the first rank',
+      about: 'median of GPU start behind the first rank',
     },
     endLateNs: {
       header: 'Ends late',
@@ -60,27 +63,32 @@ export const rankSkew: Analysis<RankRow, AnalysisResult<RankRow>> = {
       const spread = (ns: unknown) => formatDuration(typeof ns === 'number' ? ns : Number.NaN);
       if (summary.medianStartSkewNs === null)
         return `${plural(rows.length, 'rank')}; the clocks of their files cannot be compared`;
-      const starts = `host starts spread ${spread(summary.medianStartSkewNs)}`;
+      const starts = `GPU starts spread ${spread(summary.medianStartSkewNs)}`;
       return `${plural(rows.length, 'rank')}; ${starts}, GPU ends ${spread(summary.medianEndSkewNs)} (medians)`;
     },
   },
   compute({ profile, use }) {
-    const all = use(iterations).rows.filter(row => row.selected && row.ranks > 1);
+    const { lanes, steps } = use(stepsOf) ?? { lanes: [], steps: [] };
+    const all = use(iterations)
+      .rows.map((row, i) => ({ row, lanesOfRuns: steps[i].runs.map(({ lane }) => lane) }))
+      .filter(({ row }) => row.selected && row.ranks > 1);
     if (all.length === 0)
       throw new NotRecorded('several ranks', 'give the files of all ranks: stepscope analyze rank*.json.gz');
-    const lanes = use(stepsOf)!.lanes;
     const budgets = use(windowBudgets);
     const rows = lanes.map((lane, index): RankRow => {
       const rank = profile.processes[lane.process].rank ?? null;
-      const own = all.flatMap(row => {
-        const run = row.runs.find(candidate => candidate.rank === rank);
+      const own = all.flatMap(({ row, lanesOfRuns }) => {
+        const run = row.runs[lanesOfRuns.indexOf(index)];
         return run ? [{ row, run }] : [];
       });
+      const behindFirst = (of: (run: IterationRow['runs'][number]) => number | null) =>
+        own.flatMap(({ row, run }) => {
+          const mine = of(run);
+          return mine === null ? [] : [mine - least(row.runs.flatMap(other => of(other) ?? []))];
+        });
+      const starts = behindFirst(run => run.gpuStartNs);
+      const ends = behindFirst(run => run.gpuEndNs);
       const median = (values: readonly number[]) => medianOf(Float64Array.from(values));
-      const ends = own.flatMap(({ row, run }) => {
-        const first = least(row.runs.flatMap(other => other.gpuEndNs ?? []));
-        return run.gpuEndNs === null ? [] : [run.gpuEndNs - first];
-      });
       const mine = budgets.filter(({ window }) => window.lane === index);
       const mean = (of: (budget: (typeof mine)[number]['budget']) => number) =>
         mine.reduce((sum, { budget }) => sum + of(budget), 0) / Math.max(1, mine.length);
@@ -89,17 +97,20 @@ export const rankSkew: Analysis<RankRow, AnalysisResult<RankRow>> = {
         rank,
         device: own[0]?.run.device ?? null,
         steps: own.length,
-        startLateNs: median(own.map(({ row, run }) => run.startNs - firstStart(row))),
+        startLateNs: starts.length > 0 ? median(starts) : 0,
         endLateNs: ends.length > 0 ? median(ends) : null,
-        lastToStart: own.filter(({ row, run }) => row.runs.every(other => other.startNs <= run.startNs))
-          .length,
+        lastToStart: own.filter(
+          ({ row, run }) =>
+            run.gpuStartNs !== null &&
+            row.runs.every(other => (other.gpuStartNs ?? -Infinity) <= run.gpuStartNs!),
+        ).length,
         gpuBusyNs: median(own.map(({ run }) => run.gpuBusyNs)),
         communicationNs: mean(budget => budget.communicationExposedNs + budget.communicationHiddenNs),
         idleNs: mean(budget => budget.idleNs),
       };
     });
-    const skews = all.flatMap(row => row.startSkewNs ?? []);
-    const endSkews = all.flatMap(row => row.endSkewNs ?? []);
+    const skews = all.flatMap(({ row }) => row.startSkewNs ?? []);
+    const endSkews = all.flatMap(({ row }) => row.endSkewNs ?? []);
     return {
       rows,
       summary: {
@@ -113,4 +124,3 @@ export const rankSkew: Analysis<RankRow, AnalysisResult<RankRow>> = {
 };
 
 const least = (values: readonly number[]) => values.reduce((a, b) => Math.min(a, b), Infinity);
-const firstStart = (row: IterationRow) => least(row.runs.map(run => run.startNs));

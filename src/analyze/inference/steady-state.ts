@@ -1,6 +1,11 @@
 /**
  * Which steps show the engine at work as it usually is. Left out: steps cut off by the capture, slow first steps
- * that load or compile something, decode steps while the batch still fills (ramp) or already empties (drain).
+ * that load or compile something or in which the profiler starts, a last step that holds its end, and decode steps
+ * while a first batch still fills (ramp) or the last one empties (drain).
+ *
+ * Steady is the load, not the batch: in a server requests end and others join, and steps of other batch sizes, prefill
+ * between them and mixed steps are what it does. Only a batch that begins almost empty and grows, or ends almost empty
+ * and has shrunk, with nobody joining, is a beginning or an end.
  */
 import { NONE } from '../../base/column.js';
 import type { Phase } from '../../catalog/phases.js';
@@ -9,16 +14,28 @@ import { medianOf } from '../../stats/summary.js';
 import type { Derived } from '../analysis.js';
 import { nameTest } from '../name-test.js';
 import { stepWindows } from './step-windows.js';
+import { stepWork } from './step-work.js';
 import { type Step, stepsOf } from './steps.js';
 
 export type StepState = 'steady' | 'warm-up' | 'ramp' | 'drain' | 'incomplete';
 
 /** A first step this many times slower than the median of those after it is warm-up … */
 const WARM_UP_RATIO = 2;
-/** … and this many times when it also loads or compiles code. */
+/** … and this many times when it also loads or compiles code … */
 const LOADING_RATIO = 1.25;
-/** The batch counts as full from this share of its largest size on. */
+/** … or when it also lies this many deviations outside those after it, of which there must be some to tell. */
+const UNLIKE_RATIO = 1.1;
+const UNLIKE_DEVIATIONS = 4;
+const FEWEST_TO_TELL = 8;
+/** Of values that scatter normally, the standard deviation per median absolute deviation. */
+const MAD_TO_DEVIATION = 1.4826;
+/** Of the launch calls of a step, how many have work in the file where nothing was lost, and where much was. */
+const ALL_RECORDED = 0.95;
+const MUCH_LOST = 0.8;
+/** The batch counts as full from this share of its largest size on … */
 const FULL_BATCH = 0.9;
+/** … and as almost empty up to this one. */
+const EMPTY_BATCH = 0.25;
 const LOADING_CALL =
   /^(cu(Module|Library)(Load|GetFunction|GetKernel)|cudaLibraryLoad|cuLink|(cuda|hip|cu)GraphInstantiate|hipModuleLoad)/;
 
@@ -31,7 +48,7 @@ export interface SteadyState {
 export const steadyState: Derived<SteadyState | undefined> = {
   id: 'steady-state',
   reads: { apiCalls: [] },
-  uses: [stepsOf, stepWindows],
+  uses: [stepsOf, stepWork, stepWindows],
   compute({ profile, use, useIfRecorded }) {
     const found = use(stepsOf);
     if (!found) return undefined;
@@ -49,21 +66,55 @@ export const steadyState: Derived<SteadyState | undefined> = {
     const state: StepState[] = steps.map(step =>
       step.runs.some(({ lane, run }) => lanes[lane].runs[run].open) ? 'incomplete' : 'steady',
     );
+    // Work that was launched and is not in the file did run: such a step looks idle and was not.
+    const lost = lostWork(useIfRecorded(stepWork)?.workRecorded);
+    for (const step of lost) state[step] = 'incomplete';
+    // The recording stopped before the last step launched anything.
+    const working = new Set(windows?.filter(({ busyNs }) => busyNs > 0).map(({ step }) => step));
+    if (working.size === steps.length - 1 && !working.has(steps.length - 1))
+      state[steps.length - 1] = 'incomplete';
     markRampAndDrain(steps, state);
     const loading = loadingMoments();
-    for (const phase of new Set(steps.map(step => step.facts.phase))) markWarmUp(phase, loading);
+    for (const phase of new Set(steps.map(step => step.facts.phase))) {
+      markWarmUp(phase, loading);
+      markCutEnd(phase);
+    }
     return { state, wallNs };
 
-    function markWarmUp(phase: Phase, loads: (index: number) => boolean): void {
-      const own = steps.flatMap((step, i) =>
-        step.facts.phase === phase && state[i] === 'steady' ? [i] : [],
+    function steadyOf(phase: Phase): number[] {
+      return steps.flatMap((step, i) => (step.facts.phase === phase && state[i] === 'steady' ? [i] : []));
+    }
+
+    /** Longer than steps like it by more than the later of them, which have settled, differ among themselves. */
+    function isUnlike(index: number, others: readonly number[]): boolean {
+      const like = others.filter(
+        other => steps[other].facts.generationRequests === steps[index].facts.generationRequests,
       );
+      if (like.length < FEWEST_TO_TELL) return false;
+      const settled = like.slice(like.length >> 1);
+      const times = Float64Array.from(settled, other => wallNs[other]);
+      const usual = medianOf(times);
+      const deviation = MAD_TO_DEVIATION * medianOf(times.map(time => Math.abs(time - usual)));
+      const longest = times.reduce((most, time) => Math.max(most, time));
+      return wallNs[index] > Math.max(longest, UNLIKE_RATIO * usual, usual + UNLIKE_DEVIATIONS * deviation);
+    }
+
+    function markWarmUp(phase: Phase, loads: (index: number) => boolean): void {
+      const own = steadyOf(phase);
       for (let i = 0; own.length - i > 2; i++) {
-        const rest = medianOf(Float64Array.from(own.slice(i + 1), index => wallNs[index]));
+        const after = own.slice(i + 1);
+        const rest = medianOf(Float64Array.from(after, index => wallNs[index]));
         const limit = loads(own[i]) ? LOADING_RATIO : WARM_UP_RATIO;
-        if (!(wallNs[own[i]] > limit * rest)) return;
+        if (!(wallNs[own[i]] > limit * rest) && !isUnlike(own[i], after)) return;
         state[own[i]] = 'warm-up';
       }
+    }
+
+    /** The last step of the capture may hold what came after it: the profiler's stop, a wait for all that was launched. */
+    function markCutEnd(phase: Phase): void {
+      const own = steadyOf(phase);
+      const last = own.pop();
+      if (last === steps.length - 1 && isUnlike(last, own)) state[last] = 'incomplete';
     }
 
     function loadingMoments(): (index: number) => boolean {
@@ -85,6 +136,13 @@ export const steadyState: Derived<SteadyState | undefined> = {
   },
 };
 
+/** Steps that lack much of the work they launched, in a capture whose other steps have theirs. */
+function lostWork(recorded: Float64Array = new Float64Array()): number[] {
+  const known = recorded.filter(share => !Number.isNaN(share));
+  if (known.length < 2 || known.reduce((most, share) => Math.max(most, share)) < ALL_RECORDED) return [];
+  return [...recorded.keys()].filter(step => recorded[step] < MUCH_LOST);
+}
+
 /** Prefill steps are no ramp: only steps that decode tell how full the batch is. */
 function markRampAndDrain(steps: readonly Step[], state: StepState[]): void {
   const batches = steps.map(({ facts }) =>
@@ -95,9 +153,18 @@ function markRampAndDrain(steps: readonly Step[], state: StepState[]): void {
   const isFull = (batch: number | undefined) => batch !== undefined && batch >= FULL_BATCH * largest;
   const first = batches.findIndex(isFull);
   const last = batches.findLastIndex(isFull);
-  batches.forEach((batch, i) => {
-    if (batch === undefined || state[i] !== 'steady') return;
-    if (i < first) state[i] = 'ramp';
-    if (i > last) state[i] = 'drain';
-  });
+  const filling = batches.slice(0, first + 1).filter(batch => batch !== undefined);
+  // Whoever joins after the batch was full for the last time says that the load goes on.
+  const emptying = batches
+    .slice(last)
+    .map(batch => batch ?? Infinity)
+    .reverse();
+  const mark = (from: number, to: number, as: StepState) => {
+    for (let i = from; i < to; i++) if (batches[i] !== undefined && state[i] === 'steady') state[i] = as;
+  };
+  if (growsFromAlmostEmpty(filling, largest)) mark(0, first, 'ramp');
+  if (growsFromAlmostEmpty(emptying, largest)) mark(last + 1, batches.length, 'drain');
 }
+
+const growsFromAlmostEmpty = (batches: readonly number[], largest: number): boolean =>
+  batches[0] <= EMPTY_BATCH * largest && batches.every((batch, i) => i === 0 || batch >= batches[i - 1]);

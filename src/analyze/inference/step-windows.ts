@@ -8,12 +8,15 @@
  *   gpu      ▄▄▄▄        ▄▄▄▄             gpu     ▄▄▄▄▄▄▄▅▅▅▅▅▅▅▄▄▄▄
  *         |← 1      →|← 2      →|               |← 1   →|← 2  →|← 3
  *
+ * Where the work of two steps overlaps, the boundary is where least of it is on the wrong side (step-boundary.ts).
  * The first window begins when the device has done what it was busy with before the capture (see earlier-work.ts).
  */
+import { NONE } from '../../base/column.js';
 import type { Derived } from '../analysis.js';
 import { gpuWork } from '../gpu/gpu-work.js';
 import { unrecordedUntil } from './earlier-work.js';
-import { type DeviceRun, stepWork } from './step-work.js';
+import { leastMisplaced } from './step-boundary.js';
+import { type DeviceRun, type StepWork, stepWork } from './step-work.js';
 
 interface StepWindow {
   /** Index into StepWork.deviceRuns. */
@@ -23,6 +26,8 @@ interface StepWindow {
   readonly lane: number;
   readonly start: number;
   readonly end: number;
+  /** Union of the work the step launched, inside its window: never more than the window. */
+  readonly busyNs: number;
 }
 
 export const stepWindows: Derived<readonly StepWindow[] | undefined> = {
@@ -33,11 +38,13 @@ export const stepWindows: Derived<readonly StepWindow[] | undefined> = {
     const found = use(stepWork);
     if (!found) return undefined;
     const { steps, deviceRuns, byDevice } = found;
+    const work = use(gpuWork);
+    const workOf = groupByRun(found);
     const windows: StepWindow[] = [];
     for (const [device, indexes] of byDevice) {
       const [first] = indexes.map(index => deviceRuns[index]);
       const begun = steps.lanes[first.lane].runs[first.run].start;
-      let at = unrecordedUntil(profile, use(gpuWork), device, begun, first.busyNs);
+      let at = unrecordedUntil(profile, work, device, begun, first.busyNs);
       indexes.forEach((index, i) => {
         const own = deviceRuns[index];
         const run = steps.lanes[own.lane].runs[own.run];
@@ -45,21 +52,50 @@ export const stepWindows: Derived<readonly StepWindow[] | undefined> = {
         const start = Math.max(at, run.start);
         const end = Math.max(
           start,
-          next ? boundary(own, next, run.periodEnd) : latest(run.periodEnd, own.gpuEnd),
+          next
+            ? Math.max(run.periodEnd, boundary(own, next, workOf(index), workOf(indexes[i + 1])))
+            : latest(run.periodEnd, own.gpuEnd),
         );
-        windows.push({ deviceRun: index, step: own.step, device, lane: own.lane, start, end });
+        const busyNs = unionWithin(workOf(index), start, end);
+        windows.push({ deviceRun: index, step: own.step, device, lane: own.lane, start, end, busyNs });
         at = end;
       });
     }
     return windows;
+
+    /** As late as this step's work needs, but for what runs beside the work of the next. */
+    function boundary(own: DeviceRun, next: DeviceRun, ownWork: Int32Array, nextWork: Int32Array): number {
+      if (Number.isNaN(own.gpuEnd)) return -Infinity;
+      if (Number.isNaN(next.gpuStart) || own.gpuEnd <= next.gpuStart) return own.gpuEnd;
+      return leastMisplaced(work, ownWork, nextWork, next.gpuStart, own.gpuEnd);
+    }
+
+    /** Work comes in order of start. */
+    function unionWithin(pieces: Int32Array, from: number, to: number): number {
+      let busyNs = 0;
+      let until = from;
+      for (const piece of pieces) {
+        const end = Math.min(to, work.end[piece]);
+        if (end <= until) continue;
+        busyNs += end - Math.max(until, work.start[piece]);
+        until = end;
+      }
+      return busyNs;
+    }
   },
 };
 
-/** Between hostStart and gpuStart of the next step: as late as this step's work needs, but no later. */
-function boundary(own: DeviceRun, next: DeviceRun, nextHostStart: number): number {
-  const ownEnd = Number.isNaN(own.gpuEnd) ? -Infinity : own.gpuEnd;
-  const nextStart = Number.isNaN(next.gpuStart) ? Infinity : next.gpuStart;
-  return Math.max(nextHostStart, Math.min(ownEnd, nextStart));
+/** The work of each device run, in order of start. */
+function groupByRun({ runOfWork, deviceRuns }: StepWork): (run: number) => Int32Array {
+  const from = new Int32Array(deviceRuns.length + 1);
+  for (const run of runOfWork) if (run !== NONE) from[run + 1]++;
+  for (let run = 0; run < deviceRuns.length; run++) from[run + 1] += from[run];
+  const filled = from.slice();
+  const pieces = new Int32Array(from[deviceRuns.length]);
+  runOfWork.forEach((run, piece) => {
+    if (run !== NONE) pieces[filled[run]++] = piece;
+  });
+  return run => pieces.subarray(from[run], from[run + 1]);
 }
 
 const latest = (a: number, b: number) => (Number.isNaN(b) ? a : Math.max(a, b));

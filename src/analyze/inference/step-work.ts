@@ -1,14 +1,16 @@
 /**
  * Which step each piece of GPU work belongs to: the one whose period holds the API call that launched it. A graph
- * launch brings all its nodes along, and work that runs late still counts for the step that asked for it.
+ * launch brings all its nodes along, and work that runs late still counts for the step that asked for it. Work that was
+ * launched before the capture began belongs to none.
  */
 import { upperBound } from '../../base/bisect.js';
 import { NONE } from '../../base/column.js';
-import { GRAPH_LAUNCH } from '../../catalog/host-activities.js';
+import { GRAPH_LAUNCH, WORK_LAUNCH } from '../../catalog/host-activities.js';
 import type { Profile, Row } from '../../model/profile.js';
 import type { Derived } from '../analysis.js';
 import { type GpuWork, gpuWork, WorkKind } from '../gpu/gpu-work.js';
 import { nameTest } from '../name-test.js';
+import { launchedEarlierUntil } from './earlier-work.js';
 import type { Lane } from './lane.js';
 import { type Steps, stepsOf } from './steps.js';
 
@@ -36,8 +38,12 @@ export interface StepWork {
   readonly byDevice: ReadonlyMap<number, readonly number[]>;
   /** Per step, calls that launched a CUDA graph (of the reference run's lane). */
   readonly graphLaunches: Int32Array;
+  /** Per step, the share of its launch calls whose work was recorded; NaN where it made none. */
+  readonly workRecorded: Float64Array;
   /** Pieces of work without a known launch, placed by when they ran. */
   readonly placedByTime: number;
+  /** Pieces of work launched before the capture began. */
+  readonly launchedEarlier: number;
 }
 
 export const stepWork: Derived<StepWork | undefined> = {
@@ -49,14 +55,16 @@ export const stepWork: Derived<StepWork | undefined> = {
     if (!steps) return undefined;
     const work = use(gpuWork);
     const places = new LanePlaces(profile, steps.lanes);
-    const { runOfWork, deviceRuns, placedByTime } = attribute(profile, work, steps, places);
+    const { runOfWork, deviceRuns, placedByTime, launchedEarlier } = attribute(profile, work, steps, places);
     return {
       steps,
       runOfWork,
       deviceRuns,
       byDevice: groupByDevice(steps, deviceRuns),
       graphLaunches: countGraphLaunches(profile, steps, places),
+      workRecorded: shareRecorded(profile, work, steps, places),
       placedByTime,
+      launchedEarlier,
     };
   },
 };
@@ -104,7 +112,9 @@ function attribute(profile: Profile, work: GpuWork, steps: Steps, places: LanePl
   const deviceRuns: DeviceRun[] = [];
   // Device runs of lane and run, chained by device: almost always there is one.
   const known = steps.lanes.map(lane => lane.runs.map((): number[] => []));
+  const earlierUntil = launchedEarlierUntil(profile, work);
   let placedByTime = 0;
+  let launchedEarlier = 0;
   let lastCall: number = NONE;
   let lastRun: number = NONE;
   for (let i = 0; i < work.length; i++) {
@@ -122,6 +132,10 @@ function attribute(profile: Profile, work: GpuWork, steps: Steps, places: LanePl
         ? places.ofProcess(processOfStream[work.stream[i]])
         : places.ofThread(calls!.thread[call]);
     if (lane === NONE) continue;
+    if (call === NONE && work.start[i] < earlierUntil[work.stream[i]]) {
+      launchedEarlier++;
+      continue;
+    }
     const run = places.runAt(lane, call === NONE ? work.start[i] : calls!.start[call]);
     if (call === NONE) placedByTime++;
     lastCall = call;
@@ -139,7 +153,7 @@ function attribute(profile: Profile, work: GpuWork, steps: Steps, places: LanePl
     addWork(deviceRuns[index], work, i);
   }
   addEmptyRuns(steps, deviceRuns, known);
-  return { runOfWork, deviceRuns, placedByTime };
+  return { runOfWork, deviceRuns, placedByTime, launchedEarlier };
 }
 
 const emptyRun = (step: number, lane: number, run: number, device: number): DeviceRun => ({
@@ -226,4 +240,24 @@ function countGraphLaunches(profile: Profile, steps: Steps, places: LanePlaces):
     if (steps.steps[step].runs[0].lane === lane) counts[step]++;
   }
   return counts;
+}
+
+/** A trace that was cut off, or buffers that overflowed, hold calls whose work is gone: that is not idle time. */
+function shareRecorded(profile: Profile, work: GpuWork, steps: Steps, places: LanePlaces): Float64Array {
+  const launched = new Float64Array(steps.steps.length);
+  const recorded = new Float64Array(steps.steps.length);
+  const calls = profile.tables.apiCalls;
+  const hasWork = new Uint8Array(calls?.length ?? 0);
+  for (let i = 0; i < work.length; i++) if (work.launch[i] !== NONE) hasWork[work.launch[i]] = 1;
+  const isLaunch = nameTest(profile, WORK_LAUNCH);
+  for (let row = 0 as Row<'apiCalls'>; row < (calls?.length ?? 0); row++) {
+    if (!isLaunch(calls!.name[row])) continue;
+    const lane = places.ofThread(calls!.thread[row]);
+    const run = lane === NONE ? NONE : places.runAt(lane, calls!.start[row]);
+    if (run === NONE) continue;
+    const step = steps.stepOfRun[lane][run];
+    launched[step]++;
+    recorded[step] += hasWork[row];
+  }
+  return recorded.map((count, step) => count / launched[step]);
 }

@@ -1,6 +1,7 @@
 /**
  * The engine steps of a capture, one row per step whatever the number of ranks, and how they were found: by the
- * engine's markers, else by the cadence of CUDA graph launches, else by repeating sequences of kernels.
+ * engine's markers, else by ranges of the user's own that count, else by the cadence of CUDA graph launches, else by
+ * repeating sequences of kernels.
  */
 import { lowerBound } from '../../base/bisect.js';
 import type { StepFacts } from '../../catalog/engine-markers.js';
@@ -11,6 +12,7 @@ import type { Derived } from '../analysis.js';
 import { gpuWork } from '../gpu/gpu-work.js';
 import { workFamilies } from '../gpu/work-families.js';
 import type { Confidence, Lane, Method } from './lane.js';
+import { findNumberedLanes } from './numbered-ranges.js';
 import { findMarkedLanes } from './step-markers.js';
 import { findUnmarkedLanes, tellPhases } from './unmarked-steps.js';
 
@@ -56,6 +58,11 @@ export const stepsOf: Derived<Steps | undefined> = {
       return mergeLanes(profile, lanes, { ...marked, method: 'marker', confidence: 'certain' });
     }
     if (!work || !families) return undefined;
+    const counted = findNumberedLanes(profile, work, until);
+    if (counted) {
+      const lanes = tellPhases(profile, work, families, counted.lanes);
+      return mergeLanes(profile, lanes, { engine: counted.engine, method: 'marker', confidence: 'likely' });
+    }
     const found = findUnmarkedLanes(profile, work, families, until);
     return found && mergeLanes(profile, found.lanes, { ...found, engine: '' });
   },

@@ -12,6 +12,7 @@ import type { WorkFamilies } from '../gpu/work-families.js';
 import { nameTest } from '../name-test.js';
 import type { Confidence, Method } from './lane.js';
 import { type Lane, withPeriods } from './lane.js';
+import { outermostBlocks } from './outer-period.js';
 import { phaseOfKernels } from './phase-of-kernels.js';
 import { findPeriod } from './repetition.js';
 
@@ -166,8 +167,37 @@ function sequenceBoundaries(profile: Profile, work: GpuWork, list: LaunchedWork)
     .filter(found => found.length >= 3 && isRegular(found, position))
     .sort((a, b) => a.length - b.length || a[0] - b[0]);
   if (candidates.length === 0) return undefined;
-  // Steps begin where the first of the once-per-step kernels is launched.
-  return candidates[0].map(place => momentOf[place]);
+  // Steps begin where the first of the once-per-step kernels is launched, unless what it begins is a layer.
+  const [blocks] = candidates;
+  const distances = blocks.slice(1).map((place, i) => place - blocks[i]);
+  const typical = medianOf(Float64Array.from(distances));
+  const outer =
+    outermostBlocks(blocks.length, block => distances[block - 1] !== typical) ??
+    outermostBlocks(
+      blocks.length,
+      waitsBefore(
+        profile,
+        list.thread,
+        blocks.map(place => momentOf[place]),
+      ),
+    );
+  return (outer?.map(block => blocks[block]) ?? blocks).map(place => momentOf[place]);
+}
+
+/** Whether the launching thread waited for the GPU between the beginnings of a block and of the one before. */
+function waitsBefore(
+  profile: Profile,
+  thread: number,
+  begins: readonly number[],
+): (block: number) => boolean {
+  const calls = profile.tables.apiCalls;
+  const waited = new Set<number>();
+  const isWait = nameTest(profile, SYNC_CALL);
+  const starts = Float64Array.from(begins);
+  for (let row = 0 as Row<'apiCalls'>; row < (calls?.length ?? 0); row++)
+    if (calls!.thread[row] === thread && isWait(calls!.name[row]))
+      waited.add(lowerBound(starts, calls!.start[row]));
+  return block => waited.has(block);
 }
 
 /** Distances within a tenth of each other, covering at least four fifths of all kernels. */

@@ -1,6 +1,7 @@
 /** The registry of summary reports and rules: one line each. */
 import { UserError } from '../../base/user-error.js';
 import type { Profile } from '../../model/profile.js';
+import type { TableName } from '../../model/schema.js';
 import { cudaApiGpuSum } from './cuda-api-gpu-sum.js';
 import { cudaApiSum } from './cuda-api-sum.js';
 import { cudaApiSync } from './cuda-api-sync.js';
@@ -28,7 +29,7 @@ import { nvtxPushpopTrace } from './nvtx-pushpop-trace.js';
 import { nvtxStartendSum } from './nvtx-startend-sum.js';
 import { nvtxSum } from './nvtx-sum.js';
 import { osrtSum } from './osrt-sum.js';
-import { defaultOptions, isRecorded, type ReportOptions, type StatsReport } from './report.js';
+import { defaultOptions, isRecorded, type ReportOptions, type StatsReport, tablesRead } from './report.js';
 import { umCpuPageFaultsSum, umSum, umTotalSum } from './um-sums.js';
 import { vulkanApiTrace } from './vulkan-api-trace.js';
 
@@ -85,11 +86,20 @@ const expected = ['nvtx_sum', 'cuda_api_sum', 'cuda_gpu_kern_sum', 'cuda_gpu_mem
 export const worthPrinting = (chosen: readonly ChosenReport[], profile: Profile): readonly ChosenReport[] =>
   chosen.filter(({ report }) => expected.includes(report.id) || isRecorded(report, profile));
 
-export interface ChosenReport {
+interface ChosenReport {
   /** As asked for, options included: names output files. */
   readonly request: string;
   readonly report: StatsReport;
   readonly options: ReportOptions;
+}
+
+/** What the chosen reports read, and nothing else. */
+export function tablesOfReports(chosen: readonly ChosenReport[]): Map<TableName, string[]> {
+  const tables = new Map<TableName, string[]>();
+  for (const { report, options } of chosen)
+    for (const [table, columns] of Object.entries(tablesRead(report, options)) as [TableName, string[]][])
+      tables.set(table, [...(tables.get(table) ?? []), ...columns]);
+  return tables;
 }
 
 /** Reads `cuda_gpu_kern_sum:base` and the like. */

@@ -1,6 +1,7 @@
 /** A disk that fills up loses the whole capture, and often more: better to stop while the report can be written. */
 import * as fs from 'node:fs';
 import * as os from 'node:os';
+import * as path from 'node:path';
 import { formatBytes } from '../../base/units.js';
 import { UserError } from '../../base/user-error.js';
 
@@ -9,12 +10,15 @@ export const RESERVE_BYTES = 256e6;
 
 export type FreeBytes = (folder: string) => number;
 
+/** Of the nearest folder that is there: -o may name one that is yet to be made. */
 export const freeBytesOf: FreeBytes = folder => {
-  try {
-    const { bavail, bsize } = fs.statfsSync(folder);
-    return bavail * bsize;
-  } catch {
-    return Infinity;
+  for (let at = path.resolve(folder); ; at = path.dirname(at)) {
+    try {
+      const { bavail, bsize } = fs.statfsSync(at);
+      return bavail * bsize;
+    } catch {
+      if (path.dirname(at) === at) return Infinity;
+    }
   }
 };
 

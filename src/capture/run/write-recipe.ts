@@ -94,3 +94,12 @@ function readBounded(file: string): Recipe | undefined {
     return undefined;
   }
 }
+
+/** Of the first file that has one: ranks of a run share it. */
+export async function recipeBesideAny(files: readonly string[]): Promise<Recipe | undefined> {
+  for (const file of files) {
+    const recipe = await recipeBeside(file);
+    if (recipe) return recipe;
+  }
+  return undefined;
+}

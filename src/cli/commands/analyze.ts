@@ -1,47 +1,36 @@
-import { Analyzer, type AnyAnalysis, type Outcome, tablesReadBy } from '../../analyze/analysis.js';
+import { Analyzer } from '../../analyze/analysis.js';
 import { explainKernel } from '../../analyze/explain-kernel.js';
 import { analyses, chooseAnalyses } from '../../analyze/index.js';
-import { blocksOf } from '../../analyze/outcome-blocks.js';
-import { describePage } from '../../analyze/page.js';
 import { UserError } from '../../base/user-error.js';
 import { createClassifier } from '../../catalog/kernels/classify.js';
-import { openProfile } from '../../import/open.js';
-import type { Profile } from '../../model/profile.js';
-import { analysisSchema, rowsAsCsv } from '../../report/analysis-json.js';
-import { markdown } from '../../report/markdown.js';
-import { text } from '../../report/text.js';
-import { readSettings, settingHelp, settingOptions } from '../analysis-settings.js';
-import { readArguments, requireFiles } from '../arguments.js';
-import type { Command, Output } from '../command.js';
-import { analyzeDocument, runAll } from '../run-analyses.js';
-import { writeResult } from '../write-result.js';
+import { analysisSchema } from '../../report/analysis-json.js';
+import { type AnalyzedProfile, analyzedResult, isOnPage } from '../analyzed-result.js';
+import { define, requireFiles } from '../command.js';
+import { jsonText } from '../emit.js';
+import { listing } from '../listing.js';
+import { analysisOptions } from '../options.js';
+import { profileFor, runAll, settingsOf, tellLosses } from '../profile-of.js';
 
-const READABLE_ROWS = 40;
-
-export const analyze: Command = {
+export const analyze = define({
   name: 'analyze',
   summary: 'Say where the time of a step goes: phases, budget, kernel families, idle by cause.',
-  usage: 'stepscope analyze FILE… [--only ID[,ID…]] [--json | --csv | --markdown] [options]',
+  usage: ['FILE… [--only ID[,ID…]] [options]'],
   options: [
-    ...settingHelp,
-    { flags: '--checklist', meaning: 'what a sound analysis needs, done or not' },
-    { flags: '--only LIST', meaning: 'these analyses alone, each with all its rows' },
-    {
-      flags: '--model FILE',
-      meaning: 'config.json of the model, or a preset: compares with the speed of light',
-    },
-    { flags: '--tp N', meaning: 'ways the weights are split over GPUs (default: the ranks)' },
-    { flags: '--why KERNEL', meaning: 'say why a kernel is in its family; needs no file' },
-    { flags: '--rows N', meaning: `rows per table with --only (default ${READABLE_ROWS})` },
-    { flags: '--json', meaning: 'everything as one JSON document' },
-    { flags: '--csv', meaning: 'rows of one analysis (with --only), or of several with -o' },
-    { flags: '--markdown', meaning: 'the page as Markdown' },
-    { flags: '-o, --output PREFIX', meaning: 'with --csv: write PREFIX_ID.csv for each analysis' },
-    { flags: '--force', meaning: 'overwrite files that are there' },
-    { flags: '--schema ID', meaning: 'print the JSON Schema of an analysis' },
-    { flags: '--list', meaning: 'list the analyses and their questions' },
-    { flags: '-h, --help', meaning: 'this text' },
+    ...analysisOptions,
+    ...([
+      'model',
+      'tp',
+      'checklist',
+      'only',
+      'rows',
+      'why',
+      'analysisSchema',
+      'list',
+      'outputFiles',
+      'force',
+    ] as const),
   ],
+  formats: ['table', 'json', 'csv', 'markdown'],
   examples: [
     ['stepscope analyze profile.sqlite', 'the page: answer, budget, kernels, steps'],
     ['stepscope analyze rank*.json.gz --phase decode', 'all ranks as one run, decode steps only'],
@@ -49,109 +38,36 @@ export const analyze: Command = {
     ['stepscope analyze profile.sqlite --json | jq \'.analyses["kernel-families"].rows\'', 'for scripts'],
     ['stepscope analyze profile.sqlite --model llama-3.1-8b', 'beside the least time of a step'],
   ],
-  async run(args, output) {
-    const { values, positionals } = readArguments('analyze', args, {
-      ...settingOptions,
-      only: { type: 'string', multiple: true },
-      checklist: { type: 'boolean' },
-      model: { type: 'string' },
-      tp: { type: 'string' },
-      why: { type: 'string' },
-      rows: { type: 'string' },
-      json: { type: 'boolean' },
-      csv: { type: 'boolean' },
-      markdown: { type: 'boolean' },
-      output: { type: 'string', short: 'o' },
-      force: { type: 'boolean' },
-      schema: { type: 'string' },
-      list: { type: 'boolean' },
-    });
-    if (values.list) return list(output, values.json === true);
-    if (values.schema !== undefined) {
-      output.out(`${JSON.stringify(analysisSchema(chooseAnalyses([values.schema])[0]), null, 2)}\n`);
-      return 0;
-    }
-    const settings = readSettings(values);
-    if (values.why !== undefined) {
-      const explanation = createClassifier(settings.kernelRules).explain(values.why);
-      if (values.json) output.out(`${JSON.stringify(explanation, null, 2)}\n`);
-      else output.out(text.render([explainKernel(values.why, explanation)], output));
-      return 0;
-    }
-    const asked = values.only?.flatMap(part => part.split(',')).filter(part => part !== '');
-    const only = values.checklist ? [...(asked ?? []), 'checklist'] : asked;
-    const chosen = only ? chooseAnalyses(only) : analyses;
-    requireFiles('analyze', positionals);
-    if (values.csv && chosen.length > 1 && values.output === undefined) {
-      throw new UserError(
-        'usage',
-        'CSV holds the rows of one analysis.',
-        'Add --only step-budget (see --list), or -o PREFIX to write a file for each.',
-      );
-    }
-    const profile = await openProfile(positionals, {
-      tables: tablesReadBy(chosen),
-      onProgress: (file, done) => output.progress(`reading ${file}`, done),
-    });
-    const analyzer = new Analyzer(profile, settings);
-    if (values.json) {
-      const outcomes = runAll(analyzer, chosen, output);
-      output.out(`${JSON.stringify(analyzeDocument(profile, outcomes), null, 1)}\n`);
-    } else if (values.csv) {
-      for (const outcome of runAll(analyzer, chosen, output))
-        writeCsv(outcome, values.output, values.force === true, output);
+  async run({ values, given, destination, output, emit }) {
+    const settings = settingsOf(values);
+    if (values.list) {
+      const listed = analyses.map(({ id, title, question }) => ({ id, title, question }));
+      const lines = listed.map(({ id, question }) => [id, question]);
+      await emit(listing('analyses', { schema: 'stepscope-analyze-list/1', analyses: listed }, lines));
+    } else if (values.analysisSchema !== undefined) {
+      output.out(jsonText(analysisSchema(chooseAnalyses([values.analysisSchema])[0])));
+    } else if (values.why !== undefined) {
+      const kernel = values.why;
+      const explanation = createClassifier(settings.kernelRules).explain(kernel);
+      await emit({ blocks: () => [explainKernel(kernel, explanation)], document: () => explanation });
     } else {
-      // Computed with progress first; the page then only words what is there.
-      const outcomes = runAll(analyzer, only ? chosen : analyses.filter(isOnPage), output);
-      const blocks = only
-        ? outcomes.flatMap(outcome => blocksOf(outcome, profile))
-        : describePage(analyzer, analyses);
-      const rowLimit = values.rows ? Number(values.rows) : READABLE_ROWS;
-      output.out(
-        (values.markdown ? markdown : text).render(blocks, {
-          width: output.width,
-          color: output.color,
-          rowLimit,
-        }),
-      );
-      if (!only && !values.markdown) output.out(`\n${footer(profile)}\n`);
+      const { csv, json } = { csv: destination.format === 'csv', json: destination.format === 'json' };
+      const asked = [...values.only.flat(), ...(values.checklist ? ['checklist'] : [])];
+      const chosen = asked.length > 0 ? chooseAnalyses(asked) : analyses;
+      requireFiles('analyze', given);
+      if (csv && chosen.length > 1 && values.outputFiles === undefined)
+        throw new UserError(
+          'usage',
+          'CSV holds the rows of one analysis.',
+          'Add --only step-budget (see --list), or -o PREFIX to write a file for each.',
+        );
+      const analyzer = new Analyzer(await profileFor(given, chosen, output), settings);
+      const isPage = asked.length === 0 && !csv && !json;
+      const outcomes = runAll(analyzer, isPage ? analyses.filter(isOnPage) : chosen, output);
+      const analyzed: AnalyzedProfile = { analyzer, outcomes, isPage, rowLimit: values.rows };
+      await emit(analyzedResult(analyzed, output));
+      if (!json) tellLosses(analyzer.profile, output);
     }
-    for (const note of profile.notes)
-      if (note.severity === 'loss' && !values.json)
-        output.err(`note: ${note.count} ${note.text}${note.example ? ` (e.g. ${note.example})` : ''}\n`);
     return 0;
   },
-};
-
-/** The page draws on findings, which draw on most others, and has a line of each analysis with a headline. */
-const isOnPage = ({ id, headline }: AnyAnalysis): boolean => id === 'findings' || headline !== undefined;
-
-function writeCsv(outcome: Outcome, prefix: string | undefined, force: boolean, output: Output): void {
-  if (outcome.status === 'not-recorded') {
-    output.err(`${outcome.analysis.id}: not recorded: ${outcome.what}; ${outcome.hint}\n`);
-    return;
-  }
-  if (outcome.status === 'failed') {
-    output.err(`${outcome.analysis.id}: failed: ${outcome.message}\n`);
-    return;
-  }
-  const content = rowsAsCsv(outcome.analysis, outcome.result.rows);
-  if (prefix === undefined || prefix === '-') output.out(content);
-  else writeResult(`${prefix}_${outcome.analysis.id}.csv`, content, force, output);
-}
-
-function list(output: Output, asJson: boolean): number {
-  if (asJson) {
-    const rows = analyses.map(({ id, title, question }) => ({ id, title, question }));
-    output.out(`${JSON.stringify({ schema: 'stepscope-analyze-list/1', analyses: rows }, null, 2)}\n`);
-    return 0;
-  }
-  const width = Math.max(...analyses.map(({ id }) => id.length));
-  for (const { id, question } of analyses) output.out(`${id.padEnd(width)}  ${question}\n`);
-  return 0;
-}
-
-function footer(profile: Profile): string {
-  const notes = profile.notes.reduce((sum, note) => sum + note.count, 0);
-  return `  notes  ${notes === 0 ? 'none' : `${notes} (stepscope info shows them)`}    more: stepscope steps · report · stats · analyze --list`;
-}
+});

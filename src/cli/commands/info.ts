@@ -1,18 +1,15 @@
 import { describeCapture, summarizeCapture } from '../../analyze/info.js';
-import { openProfile } from '../../import/open.js';
-import { text } from '../../report/text.js';
-import { readArguments, requireFiles } from '../arguments.js';
-import type { Command } from '../command.js';
-import { recipeBlock, recipeOf } from '../recipe-facts.js';
+import { describeRecipe } from '../../capture/describe-recipe.js';
+import { recipeBesideAny } from '../../capture/run/write-recipe.js';
+import { define, requireFiles } from '../command.js';
+import { profileOf } from '../profile-of.js';
 
-export const info: Command = {
+export const info = define({
   name: 'info',
   summary: 'Say what a profile holds, what it does not, and how to record what is missing.',
-  usage: 'stepscope info FILE… [--json]',
-  options: [
-    { flags: '--json', meaning: 'everything as JSON' },
-    { flags: '-h, --help', meaning: 'this text' },
-  ],
+  usage: ['FILE… [options]'],
+  options: [],
+  formats: ['table', 'json', 'markdown'],
   examples: [
     [
       'stepscope info profile.sqlite',
@@ -21,22 +18,14 @@ export const info: Command = {
     ['stepscope info traces/', 'a folder: all its ranks, merged into one profile'],
     ['stepscope info rank0.json.gz rank1.json.gz --json', 'two PyTorch traces of one run, for a script'],
   ],
-  async run(args, output) {
-    const { values, positionals } = readArguments('info', args, { json: { type: 'boolean' } });
-    requireFiles('info', positionals);
-    const profile = await openProfile(positionals, {
-      onProgress: (file, done) => output.progress(`reading ${file}`, done),
+  async run({ given, output, emit }) {
+    requireFiles('info', given);
+    const summary = summarizeCapture(await profileOf(given, output));
+    const recipe = await recipeBesideAny(given);
+    await emit({
+      blocks: () => [...describeCapture(summary), ...(recipe ? [describeRecipe(recipe)] : [])],
+      document: () => ({ schema: 'stepscope-info/1', ...summary, ...(recipe ? { recipe } : {}) }),
     });
-    output.clearProgress();
-    const summary = summarizeCapture(profile);
-    const recipe = await recipeOf(positionals);
-    if (values.json) {
-      const document = { schema: 'stepscope-info/1', ...summary, ...(recipe ? { recipe } : {}) };
-      output.out(`${JSON.stringify(document, null, 2)}\n`);
-    } else {
-      const blocks = describeCapture(summary);
-      output.out(text.render(recipe ? [...blocks, recipeBlock(recipe)] : blocks, output));
-    }
     return 0;
   },
-};
+});

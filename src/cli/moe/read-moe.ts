@@ -1,14 +1,14 @@
 /** Files of `stepscope moe`: loads are read once as a stream, whatever else was given must be profiles of the run. */
-import { Analyzer, NotRecorded, tablesReadBy } from '../../analyze/analysis.js';
+import { Analyzer, NotRecorded } from '../../analyze/analysis.js';
 import { UserError } from '../../base/user-error.js';
 import { openLoads } from '../../import/expert-load/open-loads.js';
-import { openProfile } from '../../import/open.js';
 import type { BalanceLog } from '../../model/expert-load.js';
 import { expertWork, type StepExperts } from '../../moe/cost/expert-work.js';
 import { collectLoads } from '../../moe/loads/load-collector.js';
 import type { LoadSummary } from '../../moe/loads/load-summary.js';
-import type { Output } from '../command.js';
-import type { MachineSettings } from './moe-options.js';
+import type { Output } from '../output.js';
+import { profileFor } from '../profile-of.js';
+import type { MachineSettings } from './machine.js';
 
 interface MoeFiles {
   readonly summary?: LoadSummary;
@@ -21,6 +21,12 @@ export async function readMoeFiles(
   settings: MachineSettings,
   output: Output,
 ): Promise<MoeFiles> {
+  if (paths.length === 0)
+    throw new UserError(
+      'usage',
+      'No counts of experts and no profile were given.',
+      'For example: stepscope moe loads.npy',
+    );
   const { loads, others } = await openLoads(paths, settings.load);
   try {
     const profile = others.length > 0 ? await readExpertWork(others, output) : undefined;
@@ -28,8 +34,8 @@ export async function readMoeFiles(
     if (!loads) return common;
     if (loads.kind === 'balance-log') return { ...common, log: loads };
     const summary = await collectLoads(loads, {
-      ...(settings.prefillFrom === undefined ? {} : { prefillFrom: settings.prefillFrom }),
-      ...(settings.phase === undefined ? {} : { phase: settings.phase }),
+      prefillFrom: settings.prefillFrom,
+      phase: settings.phase,
       onProgress: done => output.progress(`reading ${loads.source.file}`, done),
     });
     output.clearProgress();
@@ -60,11 +66,7 @@ export async function readExpertWork(
   paths: readonly string[],
   output: Output,
 ): Promise<readonly StepExperts[]> {
-  const profile = await openProfile(paths, {
-    tables: tablesReadBy([expertWork]),
-    onProgress: (file, done) => output.progress(`reading ${file}`, done),
-  });
-  output.clearProgress();
+  const profile = await profileFor(paths, [expertWork], output);
   try {
     return new Analyzer(profile).get(expertWork);
   } catch (error) {

@@ -91,7 +91,7 @@ function figureTable(
   };
 }
 
-export function figureText(figure: Reading | undefined, kind: TableColumn['kind']): string {
+function figureText(figure: Reading | undefined, kind: TableColumn['kind']): string {
   if (figure === undefined || figure.value === null) return NOT_RECORDED;
   const text = readableCell({
     header: '',

@@ -2,7 +2,7 @@
 import { formatCount } from '../../base/units.js';
 import { apportion } from '../../run/apportion.js';
 
-export interface TimeUnit {
+interface TimeUnit {
   readonly name: 'ns' | 'µs' | 'ms' | 's';
   readonly ns: number;
   readonly decimals: number;

@@ -31,7 +31,7 @@ export interface Framework {
   readonly why: Missing | null;
 }
 
-export interface BenchFacts {
+interface BenchFacts {
   /** Runs at the load that is compared. */
   readonly runs: readonly BenchRun[];
   /** Different loads in the files given. */

@@ -1,5 +1,5 @@
 /** The CONFIG that `stepscope frameworks --init` prints: every key once, with what it is for. */
-export const initConfig = `# What to compare. Then: stepscope frameworks THIS_FILE  (--html page.html for a page with charts)
+export const initConfig = `# What to compare. Then: stepscope frameworks THIS_FILE  (-o page.html for a page with charts)
 #
 # Ask every framework the same question, or the verdict says that it is not fair: one model and precision, one GPU
 # type and count, the same prompt and answer lengths and concurrency, the same profiler, steady state. Run the benchmark

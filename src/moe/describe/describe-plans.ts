@@ -1,19 +1,14 @@
 /** Placements in words and tables: which is best, what it gives per layer, what it sends between GPUs. */
 import type { Block, TableBlock } from '../../analyze/block.js';
 import { formatBytes, formatRelativeChange, formatShare, plural } from '../../base/units.js';
-import type { Traffic } from '../cost/all-to-all.js';
 import { gainOf } from '../cost/placement-cost.js';
+import type { TrafficRow } from '../cost/traffic-rows.js';
 import type { LoadSummary } from '../loads/load-summary.js';
 import type { Plan, Plans } from '../placement/plan-layers.js';
 import type { SweepRow } from '../placement/sweep.js';
 import { ratio } from './moe-words.js';
 
 const SHOWN_LAYERS = 12;
-
-export interface TrafficRow {
-  readonly plan: Plan;
-  readonly traffic: Traffic;
-}
 
 interface DescribedPlans {
   readonly summary: LoadSummary;

@@ -1,4 +1,5 @@
 /** The verdict on a pair with and without the perfect router, as blocks: what it means and what to do first. */
+
 import type { Block, Fact, TableColumn, WaterfallBlock } from '../../analyze/block.js';
 import { busyParts, causeLook, phaseLook } from '../../analyze/names-and-colors.js';
 import { formatDuration, formatRate, formatRelativeChange, formatShare, plural } from '../../base/units.js';
@@ -233,3 +234,17 @@ function checksBlock({ checks }: RouterVerdict): Block[] {
   });
   return [{ kind: 'facts', id: 'router-checks', title: 'Did only the router change?', facts }];
 }
+
+export const routerDocument = (
+  schema: string,
+  files: { readonly normal: readonly string[]; readonly perfect: readonly string[] },
+  verdict: RouterVerdict,
+) => ({
+  schema,
+  files,
+  ...verdict,
+  checks: verdict.checks.map(({ id, label, status, values: [normal, perfect] }) => ({
+    ...{ id, label, status, normal, perfect },
+  })),
+  lines: routerLines(verdict),
+});

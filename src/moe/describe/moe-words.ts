@@ -76,7 +76,7 @@ function cost({ lostShare, lostInterval, lostNs, time, expertShare, measured }: 
 function ceiling({ ceiling: { expertSpeedup, stepGain }, expertShare, hostBound }: MoeAnswer): string {
   const experts = `Ceiling: with perfect routing experts are ${ratio(expertSpeedup)} as fast`;
   if (stepGain === null || !expertShare)
-    return `${experts}; for steps, say what part of them experts take: give a profile of the run, or --expert-share 0.4.`;
+    return `${experts}; for steps, say what part of them experts take: give a profile of the run, or --expert-share 40%.`;
   const note = hostBound ? ', if nothing else held steps up' : '';
   return `${experts}, steps ${gain(stepGain)} (experts are ${formatShare(expertShare.share)} of a step)${note}.`;
 }

@@ -36,7 +36,7 @@ export function planExperiment({ command, repeats, folder, record }: ExperimentQ
     throw new UserError(
       'usage',
       'No command to run was given.',
-      'For example: stepscope moe experiment -- trtllm-bench --model MODEL throughput --dataset data.txt',
+      'For example: stepscope moe experiment --dry-run -- trtllm-bench --model MODEL throughput --dataset data.txt',
     );
   if (!(Number.isInteger(repeats) && repeats >= 1 && repeats <= 50))
     throw new UserError(

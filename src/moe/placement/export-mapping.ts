@@ -26,7 +26,7 @@ export const mappingFormats = {
   'vllm-ascend': { file: 'expert_map_ascend.json', write: vllmAscend },
 } as const satisfies Record<string, { file: string; write(mapped: MappedLayers): string }>;
 
-export type MappingFormat = keyof typeof mappingFormats;
+type MappingFormat = keyof typeof mappingFormats;
 
 export function readMappingFormat(text: string): MappingFormat {
   if (Object.hasOwn(mappingFormats, text)) return text as MappingFormat;

@@ -1,5 +1,4 @@
 /** One file that opens anywhere: markup, style, script and data, and a policy that lets nothing else in. */
-import type { Analyzer, AnyAnalysis } from '../../analyze/analysis.js';
 import type { StatementBlock } from '../../analyze/block.js';
 import { UserError } from '../../base/user-error.js';
 import { blockToHtml } from './blocks.js';
@@ -8,7 +7,7 @@ import { chartClient } from './chart-client.js';
 import { elementId, escapeHtml, jsonForScript } from './escape.js';
 import { kernelsToHtml } from './kernels-table.js';
 import { Cutter, levels } from './limits.js';
-import { composeReport, type Piece, type Report, type Section } from './sections.js';
+import type { Piece, Report, Section } from './sections.js';
 import { style } from './style.js';
 
 /** What the page is made with and this folder cannot have: files and hashes. */
@@ -22,14 +21,6 @@ export interface Assets {
 }
 
 export const DEFAULT_MAX_BYTES = 5e6;
-
-/** The report with as much as fits into the size given. */
-export const renderReport = (
-  analyzer: Analyzer,
-  analyses: readonly AnyAnalysis[],
-  assets: Assets,
-  maxBytes = DEFAULT_MAX_BYTES,
-): string => fitPage(cutter => composeReport(analyzer, analyses, cutter), assets, maxBytes);
 
 /** A page composed with ever smaller limits, until it fits. */
 export function fitPage(

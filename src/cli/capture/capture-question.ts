@@ -1,0 +1,118 @@
+/** What the options of `capture` ask for, and what is known about this machine and the engine. */
+import * as os from 'node:os';
+import * as path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { UserError } from '../../base/user-error.js';
+import type { AgentFacts, CaptureOptions, PlanFacts } from '../../capture/capture-plan.js';
+import { readLaunch } from '../../capture/launchers.js';
+import { readProgram } from '../../capture/read-command.js';
+import { findAgent } from '../../capture/run/find-agent.js';
+import { freeBytesOf } from '../../capture/run/free-space.js';
+import { nsysCommand, readRights } from '../../capture/run/look-around.js';
+import { localTransport } from '../../capture/run/transport.js';
+import { probeWith, pythonVersions } from '../../capture/run-probe.js';
+import { parseVersion, type VersionNumbers } from '../../capture/versions.js';
+import { presets } from '../../catalog/engine-programs.js';
+import { findModel, modelPresets } from '../../catalog/models.js';
+import { findNsys } from '../../import/nsys-rep/find-nsys.js';
+import type { Values } from '../options.js';
+import { version } from '../version.js';
+
+export const captureOptions = [
+  ...(['window', 'delay', 'recordFor', 'trace', 'force', 'nvtx', 'noNvtx', 'nvtxDebug'] as const),
+  ...(['agent', 'agentFolder', 'gc', 'gil', 'gpuMetrics', 'cudaMemory', 'osrt', 'cublas'] as const),
+  ...(['sample', 'backtrace', 'graphTrace', 'traceFork', 'noTraceFork', 'torchTrace'] as const),
+  ...(['torchShapes', 'torchStack', 'torchMemory', 'balancedRouting', 'preset'] as const),
+  ...(['engineVersion', 'nsysVersion', 'ranks', 'modelPreset', 'layers', 'kernelsPerLayer', 'url'] as const),
+  ...(['timeout', 'server', 'keepServer', 'attach', 'pressure', 'sent', 'healthTimeout'] as const),
+  ...(['pod', 'namespace', 'container', 'fetch', 'ssh', 'nsysDeb', 'nsysTree'] as const),
+  ...(['anyway', 'dryRun', 'script'] as const),
+] as const;
+export type CaptureValues = Values<(typeof captureOptions)[number]>;
+
+export function askedFor(values: CaptureValues, command: readonly string[]): CaptureOptions {
+  const { force, nvtxDebug, gc, gil, osrt, cublas, cudaMemory, backtrace, sample, gpuMetrics } = values;
+  const { graphTrace, torchTrace, torchShapes, torchStack, torchMemory, ranks, kernelsPerLayer } = values;
+  return {
+    ...{ command, force, nvtxDebug, gc, gil, osrt, cublas, cudaMemory, backtrace, sample, gpuMetrics },
+    ...{ graphTrace, torchTrace, torchShapes, torchStack, torchMemory, ranks, kernelsPerLayer },
+    // Whoever asks for the agent runs Python, whatever the command is called.
+    preset: values.preset ?? (values.agent || values.agentFolder ? 'python' : undefined),
+    output: values.trace,
+    iterations: values.window,
+    durationS: secondsOf(values.recordFor),
+    delayS: secondsOf(values.delay),
+    nvtx: !values.noNvtx,
+    traceFork: !values.noTraceFork,
+    perfectRouter: values.balancedRouting,
+    agent: values.agentFolder ?? (values.agent ? agentFolder() : undefined),
+    layers: values.layers ?? layersOf(values.modelPreset),
+    serverUrl: (values.url ?? values.server)?.replace(/\/+$/, ''),
+  };
+}
+
+const secondsOf = (ns: number | undefined) => (ns === undefined ? undefined : ns / 1e9);
+
+export const isFar = ({ pod, ssh }: CaptureValues): boolean => pod !== undefined || ssh !== undefined;
+
+/** A folder that was named is taken as it is; else one that is installed will do. */
+export const asksForAgent = ({ agent, agentFolder: named }: CaptureValues): boolean =>
+  agent && named === undefined;
+
+/** The agent as it lies in this package. */
+const agentFolder = () => fileURLToPath(new URL('../../../../agent', import.meta.url));
+
+function layersOf(model: string | undefined): number | undefined {
+  if (model === undefined) return undefined;
+  const layers = findModel(model)?.config.num_hidden_layers;
+  if (typeof layers === 'number') return layers;
+  throw new UserError(
+    'usage',
+    `There is no model preset ${JSON.stringify(model)}.`,
+    `Give --layers N, or one of: ${modelPresets.map(({ id }) => id).join(', ')}`,
+  );
+}
+
+export async function factsFor(values: CaptureValues, asked: CaptureOptions): Promise<PlanFacts> {
+  const nsys = values.nsysVersion === undefined ? (await findNsys())[0] : undefined;
+  return {
+    ...(nsys ? { nsys: nsysCommand(nsys.path) } : {}),
+    nsysVersion: readVersion('--nsys-version', values.nsysVersion ?? nsys?.version),
+    nsysMissing: values.nsysVersion === undefined && nsys === undefined,
+    engineVersion:
+      values.engineVersion === undefined
+        ? await installedEngine(asked)
+        : readVersion('--engine-version', values.engineVersion),
+    ...(asksForAgent(values) ? { agent: await agentFacts(values, asked) } : {}),
+    freeBytes: freeBytesOf(path.dirname(path.resolve(asked.output ?? 'trace'))),
+    temporaryFreeBytes: freeBytesOf(os.tmpdir()),
+    root: process.getuid?.() === 0,
+    ...readRights(),
+  };
+}
+
+/** A script will look for itself; a pod or another machine is asked once it is reached. */
+async function agentFacts(values: CaptureValues, { command }: CaptureOptions): Promise<AgentFacts> {
+  const elsewhere = isFar(values) || values.script !== undefined || command.length === 0;
+  const installed = elsewhere ? undefined : await findAgent(localTransport, command);
+  return { ours: version(), ...(installed === undefined ? {} : { installed }) };
+}
+
+async function installedEngine({ command, preset }: CaptureOptions): Promise<VersionNumbers | undefined> {
+  if (command.length === 0) return undefined;
+  const engine = preset ? presets[preset].engine : readProgram(readLaunch(command).program).engine;
+  const name = engine.package;
+  const found = name === undefined ? undefined : (await pythonVersions(probeWith(process.env)))?.[name];
+  return found === undefined ? undefined : parseVersion(found);
+}
+
+function readVersion(option: string, text: string | undefined): VersionNumbers | undefined {
+  if (text === undefined) return undefined;
+  const found = parseVersion(text);
+  if (found) return found;
+  throw new UserError(
+    'usage',
+    `${option} ${JSON.stringify(text)} is no version.`,
+    `For example: ${option} 1.2.0`,
+  );
+}

@@ -1,0 +1,259 @@
+/** After the plan: run it, here or far away, keep a recipe, open what came out, judge it, print the page. */
+import * as path from 'node:path';
+import { UserError } from '../../base/user-error.js';
+import type { CaptureOptions, CapturePlan, PlanFacts, PlanStep } from '../../capture/capture-plan.js';
+import { type Asked, judgeCapture } from '../../capture/judge-capture.js';
+import { planCapture } from '../../capture/plan-capture.js';
+import { commandText } from '../../capture/plan-text.js';
+import { agentThere } from '../../capture/run/find-agent.js';
+import { type RunOptions, type RunResult, runFailure, runPlan } from '../../capture/run/run-plan.js';
+import { fetchRemote, runRemote } from '../../capture/run/run-remote.js';
+import { attachServer, attachSteps, runServer } from '../../capture/run/run-server.js';
+import { kubectlTransport, sshTransport, type Transport } from '../../capture/run/transport.js';
+import { writeRecipe } from '../../capture/run/write-recipe.js';
+import { parseVersion } from '../../capture/versions.js';
+import { showPage } from '../analyzed-result.js';
+import type { Output } from '../output.js';
+import { profileOf } from '../profile-of.js';
+import { version } from '../version.js';
+import { type CaptureLines, captureLines } from './capture-lines.js';
+import { loadFor } from './capture-load.js';
+import type { CaptureValues } from './capture-question.js';
+
+/** Status for scripts: the capture is there but cannot answer. */
+const NOT_RECORDED = 8;
+
+interface CaptureJob {
+  readonly asked: CaptureOptions;
+  readonly plan: CapturePlan;
+  readonly values: CaptureValues;
+  readonly facts: PlanFacts;
+}
+
+export async function runCapture(job: CaptureJob, output: Output): Promise<number> {
+  const window = windowOf(job.asked);
+  const lines = captureLines(output, window);
+  const { result, plan, where, nsysVersion } = await runSomewhere(job, lines, output);
+  lines.end();
+  const failure = runFailure(result);
+  if (failure) throw failure;
+  const versions = { stepscope: version(), ...(nsysVersion ? { nsys: nsysVersion } : {}) };
+  const recipe = await writeRecipe(plan, result, { versions, where, ...(window ? { window } : {}) });
+  const files = result.files.filter(({ bytes }) => bytes > 0).map(({ path: file }) => file);
+  for (const file of files) output.err(`wrote ${file}\n`);
+  if (recipe) output.err(`wrote ${recipe}\n`);
+  if (result.status !== 0 && result.status !== null && !result.stoppedBy)
+    output.err(
+      `stepscope: the command ended with status ${result.status}; the profile was written all the same.\n`,
+    );
+  return judgeAndShow(
+    files,
+    {
+      ...plan,
+      window,
+      windows: job.asked.iterations,
+      ranks: ranksOf(plan),
+      estimateBytes: plan.estimate.reportBytes,
+    },
+    output,
+  );
+}
+
+interface Ran {
+  readonly result: RunResult;
+  readonly plan: CapturePlan;
+  readonly where: string;
+  readonly nsysVersion?: string;
+}
+
+async function runSomewhere(job: CaptureJob, lines: CaptureLines, output: Output): Promise<Ran> {
+  const { asked, plan, values, facts } = job;
+  const far = transportOf(values);
+  const common = {
+    force: asked.force,
+    ...(values.timeout === undefined ? {} : { timeoutMs: values.timeout / 1e6 }),
+    onLine: lines.onLine,
+    onIteration: lines.onIteration,
+    onNotice: lines.onNotice,
+  };
+  if (far) return runFar(far, job, common);
+  const serving = plan.server || values.server !== undefined;
+  const steps = plan.server ? plan.steps : servingSteps(values.server ?? '');
+  const result = serving
+    ? await runServer({ ...plan, steps }, { ...common, ...serverOptions(job, steps, output) })
+    : await runPlan(plan, common);
+  const nsysVersion = facts.nsysVersion?.numbers.join('.');
+  return { result, plan, where: 'here', ...(nsysVersion ? { nsysVersion } : {}) };
+}
+
+async function runFar(
+  far: Transport,
+  { asked, values, facts }: CaptureJob,
+  common: Pick<RunOptions, 'onNotice'>,
+): Promise<Ran> {
+  const local = (asked.output ?? 'trace').replace(/\.nsys-rep$/, '');
+  let plan: CapturePlan | undefined;
+  const result = await runRemote(far, {
+    ...common,
+    inPod: values.pod !== undefined,
+    source: { deb: values.nsysDeb, tree: values.nsysTree },
+    output: `${path.resolve(local)}.nsys-rep`,
+    plan: async (machine, folder) => {
+      const ours =
+        facts.agent && asked.agent ? { folder: asked.agent, version: facts.agent.ours } : undefined;
+      const brought = `${path.posix.dirname(folder)}/agent`;
+      const agent = ours && (await agentThere(far, asked.command, ours, brought));
+      plan = planCapture(
+        { ...asked, output: `${folder}/${path.basename(local)}`, ...(agent ? { agent: brought } : {}) },
+        {
+          nsys: machine.nsys,
+          nsysVersion: parseVersion(machine.nsysVersion ?? ''),
+          root: machine.root,
+          ...(agent ? { agent } : {}),
+        },
+      );
+      for (const { code, text } of plan.warnings) if (code === 'other-agent') common.onNotice?.(text);
+      return plan;
+    },
+  });
+  return { result, plan: plan!, where: far.name, nsysVersion: result.machine.nsysVersion };
+}
+
+function transportOf({ pod, ssh, namespace, container }: CaptureValues): Transport | undefined {
+  if (pod !== undefined && ssh !== undefined)
+    throw new UserError('usage', '--pod and --ssh are two places.', 'Give one of them.');
+  if (pod !== undefined) return kubectlTransport({ pod, namespace, container });
+  if (namespace !== undefined || container !== undefined)
+    throw new UserError('usage', '-n and -c belong to a pod.', 'Name it: --pod NAME');
+  return ssh === undefined ? undefined : sshTransport(ssh);
+}
+
+/** Of a program we know nothing about: its report is written when it is stopped. */
+const servingSteps = (url: string): PlanStep[] => [
+  { do: 'start' },
+  { do: 'wait-http', url, timeoutS: 1800 },
+  { do: 'load', why: 'requests to be profiled' },
+  { do: 'stop', signal: 'SIGINT', why: 'the report is written when the profiler stops' },
+];
+
+function serverOptions(
+  { values, asked, plan }: Pick<CaptureJob, 'values' | 'asked' | 'plan'>,
+  steps: readonly PlanStep[],
+  output: Output,
+) {
+  const waiting = steps.find(step => step.do === 'wait-http');
+  const url = values.server ?? asked.serverUrl ?? (waiting ? new URL(waiting.url).origin : '');
+  const { keepServer } = values;
+  const report = plan.outputs[0]?.pattern ?? 'server';
+  return {
+    url: addressed(url),
+    load: loadOf(values, output),
+    keepServer,
+    ...(keepServer ? { logFile: `${report.replace(/\.nsys-rep$/, '').replace(/[%*{}]/g, '_')}.log` } : {}),
+    ...healthTimeout(values),
+  };
+}
+
+/** What an earlier run in a pod or over ssh left there. */
+export async function runFetch(
+  values: CaptureValues,
+  asked: CaptureOptions,
+  output: Output,
+): Promise<number> {
+  const far = transportOf(values);
+  if (!far)
+    throw new UserError('usage', '--fetch needs to know from where.', 'Add --pod NAME or --ssh HOST.');
+  const local = path.resolve((asked.output ?? 'trace').replace(/\.nsys-rep$/, ''));
+  const lines = captureLines(output, undefined);
+  const files = await fetchRemote(far, values.fetch ?? '', {
+    output: `${local}.nsys-rep`,
+    force: asked.force,
+    onNotice: lines.onNotice,
+    copy: { onProgress: done => output.progress('copying', done) },
+  });
+  output.clearProgress();
+  if (files.length === 0)
+    throw new UserError(
+      'not-found',
+      `No report is in ${values.fetch} there.`,
+      'Check the folder the run named.',
+    );
+  for (const { path: file } of files) output.err(`wrote ${file}\n`);
+  return judgeAndShow(
+    files.map(({ path: file }) => file),
+    { command: [], nsysAt: -1, env: {}, window: windowOf(asked), windows: asked.iterations },
+    output,
+  );
+}
+
+/** A server that runs already: its traces lie in the folder it was told of, or was started with. */
+export async function runAttached(
+  values: CaptureValues,
+  folder: string | undefined,
+  output: Output,
+): Promise<number> {
+  if (values.server === undefined)
+    throw new UserError(
+      'usage',
+      '--attach needs the address of the server.',
+      'For example: --attach --server http://localhost:8000',
+    );
+  const lines = captureLines(output, undefined);
+  const url = addressed(values.server);
+  const outputs = folder === undefined ? [] : [{ kind: 'torch-trace' as const, pattern: folder }];
+  const written = await attachServer(attachSteps(url, folder), outputs, {
+    url,
+    load: loadOf(values, output),
+    onNotice: lines.onNotice,
+    ...healthTimeout(values),
+  });
+  const files = written.filter(({ bytes }) => bytes > 0).map(({ path: file }) => file);
+  if (files.length > 0) return judgeAndShow(files, { command: [], nsysAt: -1, env: {} }, output);
+  output.err(
+    'stepscope: the traces lie where the server writes them; open them with stepscope analyze FOLDER\n',
+  );
+  return 0;
+}
+
+async function judgeAndShow(files: readonly string[], asked: Asked, output: Output): Promise<number> {
+  const profile = await profileOf(files, output);
+  const { checks, corrected } = judgeCapture(profile, asked);
+  const signs = { good: 'ok  ', poor: 'poor', bad: 'BAD ' };
+  for (const { state, text, fix } of checks)
+    output.err(`  ${signs[state]}  ${text}${fix ? `\n        → ${fix}` : ''}\n`);
+  if (corrected)
+    output.err(
+      `\nto put it right:\n  ${commandText(corrected as Parameters<typeof commandText>[0]).replaceAll('\n', '\n  ')}\n`,
+    );
+  output.err('\n');
+  await showPage(profile, output);
+  return checks.some(({ state }) => state === 'bad') ? NOT_RECORDED : 0;
+}
+
+function windowOf({ iterations }: CaptureOptions): { first: number; last: number } | undefined {
+  if (!iterations?.length) return undefined;
+  return { first: iterations[0].first, last: iterations[iterations.length - 1].last };
+}
+
+/** Files of ranks; several ranges of one rank are several files too. */
+const ranksOf = (plan: CapturePlan): number | undefined =>
+  plan.outputs.find(({ kind, pattern }) => kind === 'nsys-report' && !pattern.includes('*'))?.count;
+
+const healthTimeout = ({ healthTimeout: ns }: CaptureValues) =>
+  ns === undefined ? {} : { healthTimeoutMs: ns / 1e6 };
+
+const loadOf = ({ pressure, sent }: CaptureValues, output: Output) =>
+  loadFor({ levels: pressure, requests: sent }, output);
+
+function addressed(text: string): string {
+  try {
+    const url = new URL(/^https?:\/\//.test(text) ? text : `http://${text}`);
+    return url.href;
+  } catch {
+    throw new UserError(
+      'usage',
+      `${JSON.stringify(text)} is no address.`,
+      'For example: --server http://localhost:8000',
+    );
+  }
+}

@@ -1,0 +1,18 @@
+import { findBaseline, requireName } from '../../gate/baselines.js';
+import { describeBaseline } from '../../gate/describe-baseline.js';
+import { readBaselines } from '../baselines-file.js';
+import { define } from '../command.js';
+
+export const baselineShow = define({
+  name: 'baseline show',
+  summary: 'Show the figures of a baseline and what it was.',
+  usage: ['NAME [options]'],
+  options: ['baselines'],
+  formats: ['table', 'json', 'markdown'],
+  examples: [['stepscope baseline show main', 'its figures']],
+  async run({ values: { baselines: file }, given: [name], emit }) {
+    const found = findBaseline(readBaselines(file), requireName(name), file);
+    await emit({ blocks: () => describeBaseline(found), document: () => found });
+    return 0;
+  },
+});

@@ -1,0 +1,67 @@
+import { UserError } from '../../base/user-error.js';
+import { experimentScript } from '../../moe/describe/describe-experiment.js';
+import { planExperiment } from '../../moe/experiment/plan-experiment.js';
+import { define } from '../command.js';
+import { machineOf } from '../moe/machine.js';
+import { aboutPair, type PairFiles, runExperiment } from '../moe/run-experiment.js';
+import { machineOptions } from '../options.js';
+import { routerPairResult } from '../router-pair-result.js';
+
+export const moeExperiment = define({
+  name: 'moe experiment',
+  summary: 'Run a model with its own router and with the perfect one, and say if routing is the bottleneck.',
+  usage: [
+    '[--run | --dry-run] [--repeats N] [--record A-B] -- COMMAND…',
+    '--learned FILE… --perfect FILE… [options]',
+  ],
+  options: [
+    ...(['run', 'dryRun', 'repeats', 'record', 'logs'] as const),
+    ...(['learned', 'perfect', 'learnedLoads', 'perfectLoads', ...machineOptions] as const),
+  ],
+  formats: ['table', 'json', 'csv', 'markdown', 'html'],
+  takesProgram: true,
+  examples: [
+    [
+      'stepscope moe experiment --dry-run -- trtllm-bench --model M throughput --dataset d.txt',
+      'print the pair as a script',
+    ],
+    [
+      'stepscope moe experiment --run -- trtllm-bench --model M throughput --dataset d.txt',
+      'run it, without a shell',
+    ],
+    ['stepscope moe experiment --learned a.json --perfect b.json', 'the verdict on a pair that was run'],
+  ],
+  async run({ values, given, program, destination, output, emit }) {
+    if (given.length > 0)
+      throw new UserError(
+        'usage',
+        `${JSON.stringify(given[0])} stands before --.`,
+        'Write the command after --, results after --learned and --perfect.',
+      );
+    const settings = machineOf(values);
+    const { logs: folder, repeats } = values;
+    let pair: PairFiles = values;
+    if (values.learned.length === 0 && values.perfect.length === 0) {
+      const [window] = values.record ?? [];
+      const record = window && `${window.first}-${window.last}`;
+      const plan = planExperiment({ command: program, repeats, folder, record });
+      if (values.dryRun || !values.run) {
+        output.out(experimentScript(plan, folder));
+        // Hours of a machine, with wrong answers, are not begun by a line that used to print; once it was said, they may be.
+        if (!values.dryRun)
+          output.err(
+            'stepscope: only printed. The next version runs the pair here; write --dry-run to print it, --run to run it now.\n',
+          );
+        return 0;
+      }
+      pair = await runExperiment(plan, folder, output);
+    }
+    const { learned: normal, perfect } = pair;
+    // One document for machines; the rest is for people.
+    const isJson = destination.format === 'json';
+    const result = await routerPairResult({ normal, perfect }, output);
+    const further = isJson ? [] : await aboutPair(pair, settings, output);
+    await emit({ ...result, blocks: () => [...result.blocks(), ...further] });
+    return 0;
+  },
+});

@@ -1,0 +1,87 @@
+/** What `compare` was given, read and compared: profiles, benchmarks, or a pair of routers. */
+import { Analyzer, type Settings } from '../analyze/analysis.js';
+import { csvCell } from '../base/csv-cell.js';
+import { UserError } from '../base/user-error.js';
+import { compareConfigurations, DEFAULT_THRESHOLD } from '../compare/compare-configurations.js';
+import { comparisonDocument, csvFields, termsTable } from '../compare/comparison-json.js';
+import { describeBenchDifference } from '../compare/describe-bench-difference.js';
+import { comparisonBlocks, summaryTable } from '../compare/describe-comparison.js';
+import { isBenchmark } from '../import/bench/is-benchmark.js';
+import { openBenchRuns } from '../import/bench/open-bench.js';
+import { comparisonPage } from '../report/html/comparison-page.js';
+import { compareBenchRuns } from '../run/bench-difference.js';
+import { profileRun, profileSources } from '../run/collect.js';
+import type { ProfiledRun } from '../run/run.js';
+import type { AskedConfiguration } from './asked-configurations.js';
+import type { Result } from './emit.js';
+import type { Output } from './output.js';
+import { profileFor } from './profile-of.js';
+
+/** All of them, or none; a benchmark and a profile have no figure in common. */
+export async function areBenchmarks(asked: readonly AskedConfiguration[]): Promise<boolean> {
+  const kinds: boolean[] = [];
+  for (const { runs } of asked) for (const run of runs) kinds.push(await isBenchmark(run));
+  if (!kinds.includes(true)) return false;
+  if (!kinds.includes(false)) return true;
+  throw new UserError(
+    'usage',
+    'Some of these are benchmark results and some are profiles.',
+    'Compare benchmarks with benchmarks, and profiles with profiles.',
+  );
+}
+
+/** The first against each other one, repeats taken together. */
+export async function comparedBenchmarks(asked: readonly AskedConfiguration[]): Promise<Result> {
+  const [base, ...others] = await Promise.all(
+    asked.map(async ({ name, runs }) => ({ name, runs: await openBenchRuns(runs) })),
+  );
+  const pairs = others.map(({ name, runs }) => ({ to: name, difference: compareBenchRuns(base.runs, runs) }));
+  return {
+    blocks: () => pairs.flatMap(({ to, difference }) => describeBenchDifference(base.name, to, difference)),
+    document: () => ({
+      schema: 'stepscope-compare-bench/1',
+      comparisons: pairs.map(({ to, difference }) => ({ from: base.name, to, ...difference })),
+    }),
+  };
+}
+
+export async function comparedProfiles(
+  asked: readonly AskedConfiguration[],
+  settings: Settings,
+  { threshold = DEFAULT_THRESHOLD, onlyComparable }: { threshold?: number; onlyComparable: boolean },
+  output: Output,
+): Promise<Result> {
+  const configurations: { name: string; runs: ProfiledRun[] }[] = [];
+  for (const { name, runs } of asked) {
+    const read: ProfiledRun[] = [];
+    for (const run of runs) read.push(await readRun(run, settings, output));
+    configurations.push({ name, runs: read });
+  }
+  const [base, ...others] = configurations;
+  const comparisons = others.map(other => compareConfigurations(base, other, { threshold, onlyComparable }));
+  const rows = () => [csvFields, ...termsTable(comparisons)];
+  return {
+    blocks: () => [
+      ...(comparisons.length > 1 ? [summaryTable(comparisons)] : []),
+      ...comparisons.flatMap(comparisonBlocks),
+    ],
+    document: () => comparisonDocument(comparisons, threshold),
+    csv: () =>
+      `${rows()
+        .map(cells => cells.map(cell => csvCell(String(cell ?? ''))).join(','))
+        .join('\n')}\n`,
+    page: cutter => comparisonPage(comparisons, cutter),
+  };
+}
+
+/** A function of its own, so that nothing holds the profile once its facts are known. */
+async function readRun(run: string, settings: Settings, output: Output): Promise<ProfiledRun> {
+  const profile = await profileFor([run], profileSources, output);
+  try {
+    return profileRun(new Analyzer(profile, settings));
+  } catch (error) {
+    // Of several files it must be said which one has no such step.
+    if (!(error instanceof UserError)) throw error;
+    throw new UserError(error.code, `${run}: ${error.message}`, error.hint);
+  }
+}

@@ -1,0 +1,100 @@
+/** Every result in every format, to standard output or to a file: the only place that knows which format is which. */
+import type { Block } from '../analyze/block.js';
+import { csv } from '../report/csv.js';
+import type { Cutter } from '../report/html/limits.js';
+import type { Report } from '../report/html/sections.js';
+import { json } from '../report/json.js';
+import { markdown } from '../report/markdown.js';
+import type { RenderContext } from '../report/renderer.js';
+import { text } from '../report/text.js';
+import type { Output } from './output.js';
+import { writeResult } from './write-result.js';
+
+export const formatIds = ['table', 'json', 'csv', 'markdown', 'html'] as const;
+export type FormatId = (typeof formatIds)[number];
+
+export const extensions: Readonly<Record<FormatId, string>> = {
+  table: text.extension,
+  json: json.extension,
+  csv: csv.extension,
+  markdown: markdown.extension,
+  html: 'html',
+};
+
+export interface Destination {
+  readonly format: FormatId;
+  /** Absent: standard output. */
+  readonly file?: string;
+  readonly force: boolean;
+}
+
+/** What a command found. Blocks are enough for every format; a function for a format says it better than they do. */
+export interface Result {
+  blocks(): readonly Block[];
+  /** For JSON, by the schema it names. */
+  document?(): unknown;
+  csv?(): string;
+  page?(cutter: Cutter): Report;
+  text?(context: RenderContext): string;
+  markdown?(): string;
+  /** Results with files of their own, where `-o` names a prefix; undefined where this format has one file. */
+  parts?(format: FormatId): readonly ResultPart[] | undefined;
+  /** Rows to show to people, and the option that gives everything. */
+  readonly shown?: Pick<RenderContext, 'rowLimit' | 'allColumns'>;
+  /** Largest page. */
+  readonly maxBytes?: number;
+}
+
+export interface ResultPart {
+  readonly id: string;
+  content(): string;
+}
+
+export async function emit(
+  result: Result,
+  { format, file, force }: Destination,
+  output: Output,
+): Promise<void> {
+  if (file === undefined) {
+    output.out(await render(result, format, output));
+    return;
+  }
+  const parts = result.parts?.(format);
+  if (!parts)
+    writeResult(file, await render(result, format, { width: Infinity, color: false }), force, output);
+  else
+    for (const [i, name] of partFiles(parts, file, format).entries())
+      writeResult(name, parts[i].content(), force, output);
+}
+
+/** A single result may have the very file that was named; several have its name before theirs. */
+function partFiles(parts: readonly ResultPart[], file: string, format: FormatId): string[] {
+  const ending = `.${extensions[format]}`;
+  if (parts.length === 1 && file.endsWith(ending)) return [file];
+  const prefix = file.endsWith(ending) ? file.slice(0, -ending.length) : file;
+  return parts.map(({ id }) => `${prefix}_${id}${ending}`);
+}
+
+async function render(
+  result: Result,
+  format: FormatId,
+  { width, color }: Pick<RenderContext, 'width' | 'color'>,
+): Promise<string> {
+  const context = { width, color, ...result.shown };
+  switch (format) {
+    case 'table':
+      return result.text?.(context) ?? text.render(result.blocks(), context);
+    case 'json':
+      return result.document ? jsonText(result.document()) : json.render(result.blocks(), context);
+    case 'csv':
+      return result.csv?.() ?? csv.render(result.blocks(), context);
+    case 'markdown':
+      return result.markdown?.() ?? markdown.render(result.blocks(), context);
+    case 'html':
+      // What makes pages is large, and no other format needs it.
+      return (await import('./html-page.js')).htmlPage(result);
+  }
+}
+
+/** Indented by two, as most tools print it. */
+export const jsonText = (document: unknown): string => `${JSON.stringify(document, null, 2)}\n`;

@@ -1,0 +1,57 @@
+/** What commands say about themselves. */
+import type { Command } from './command.js';
+import type { Option } from './option.js';
+import { options } from './options.js';
+import { optionsOf } from './read-call.js';
+import { version } from './version.js';
+
+/** `further`: commands whose name begins with this one's. */
+export function helpText(command: Command, further: readonly Command[] = []): string {
+  const lines = optionLines(command);
+  const width = Math.max(...lines.map(([spelling]) => spelling.length));
+  const table = lines.map(([spelling, meaning]) => `  ${spelling.padEnd(width)}  ${meaning}`);
+  const examples = command.examples.map(([line, meaning]) => `  ${line}\n      ${meaning}`);
+  return `${command.summary}\n\nusage: ${usageLines(command).join('\n       ')}\n\noptions:\n${table.join('\n')}\n\nexamples:\n${examples.join('\n')}\n${further.length > 0 ? `\ncommands of their own:\n${commandList(further)}\n` : ''}`;
+}
+
+/** The list of commands; of a group (`moe`, `baseline`) those of the group alone. */
+export function overview(commands: readonly Command[]): string {
+  return `stepscope ${version()}: where every microsecond of an LLM inference step goes
+
+usage: stepscope COMMAND FILE… [options]
+       stepscope FILE…                   the same as stepscope analyze FILE…
+
+commands:
+${commandList(commands)}
+
+examples:
+  stepscope profile.sqlite
+  stepscope compare before.sqlite after.sqlite
+  stepscope steps profile.sqlite --sequence
+  stepscope stats profile.sqlite -r cuda_gpu_kern_sum --csv
+
+stepscope COMMAND --help says more.
+`;
+}
+
+export function commandList(commands: readonly Command[]): string {
+  const width = Math.max(...commands.map(({ name }) => name.length));
+  return commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`).join('\n');
+}
+
+export const usageLines = ({ name, usage }: Command): string[] =>
+  usage.map(line => `stepscope ${name}${line === '' ? '' : ` ${line}`}`);
+
+/** Options and what else must be known, as help lists them. */
+export function optionLines(command: Command): (readonly [spelling: string, meaning: string])[] {
+  const own = optionsOf(command).map(name => {
+    const option: Option<unknown> = options[name];
+    const choices = option.choices ? `: ${option.choices.join(', ')}` : '';
+    const formats = name === 'format' ? `: ${command.formats?.join(', ')}` : '';
+    return [spellingOf(option), `${option.meaning}${choices}${formats}`] as const;
+  });
+  return [...(command.notes ?? []), ...own, ['-h, --help', 'this text']];
+}
+
+const spellingOf = ({ flag, short, valueName }: Option<unknown>): string =>
+  `${short ? `-${short}, ` : ''}--${flag}${valueName ? ` ${valueName}` : ''}`;

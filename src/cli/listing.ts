@@ -1,0 +1,25 @@
+/** What there is to choose from (`--list`, `--metrics`): a line each for people, all of it as JSON. */
+import type { Result } from './emit.js';
+
+export function listing(id: string, document: unknown, lines: readonly (readonly string[])[]): Result {
+  const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map(cells => cells[column].length)));
+  const line = (cells: readonly string[]) =>
+    `${cells.map((cell, column) => (column < cells.length - 1 ? cell.padEnd(widths[column]) : cell)).join('  ')}\n`;
+  return {
+    blocks: () => [
+      {
+        kind: 'table',
+        id,
+        title: id,
+        rows: lines.length,
+        columns: widths.map((_, column) => ({
+          header: column === 0 ? 'Name' : column === widths.length - 1 ? 'About' : 'Better',
+          kind: 'text',
+          values: lines.map(cells => cells[column]),
+        })),
+      },
+    ],
+    document: () => document,
+    text: () => lines.map(line).join(''),
+  };
+}

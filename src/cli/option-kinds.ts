@@ -1,0 +1,173 @@
+/** Kinds of values, each spelled in one way by every command: counts, shares, times, spans of steps, lengths, names. */
+import * as fs from 'node:fs';
+import type { Json } from '../analyze/analysis.js';
+import { readSpans, type Span } from '../base/spans.js';
+import { UserError } from '../base/user-error.js';
+import { findModel, modelPresets } from '../catalog/models.js';
+import { type Lengths, readLengths, renewedLengths } from '../stats/lengths.js';
+import { notThat, type ValueKind } from './option.js';
+
+export const anyText: ValueKind<string> = { read: given => given };
+
+/** `a,b,c`; empty parts are passed over. */
+export const names: ValueKind<readonly string[]> = {
+  read: given =>
+    given
+      .split(',')
+      .map(name => name.trim())
+      .filter(name => name !== ''),
+};
+
+export function whole(least = 1, most = 1e7): ValueKind<number> {
+  return {
+    read(given, flag) {
+      const number = /^\d{1,10}$/.test(given) ? Number(given) : Number.NaN;
+      if (number >= least && number <= most) return number;
+      throw notThat(given, `number for ${flag}`, `Give a whole number from ${least} to ${most}.`);
+    },
+  };
+}
+
+/** A size in millions or billions of bytes, given without its unit: the option's name for values has it. */
+export function sizeIn(unit: 'MB' | 'GB', most: number): ValueKind<number> {
+  const bytes = unit === 'MB' ? 1e6 : 1e9;
+  return {
+    read(given, flag) {
+      const number = Number(given);
+      if (number > 0 && number <= most) return number * bytes;
+      throw notThat(given, `size in ${unit}`, `For example: ${flag} 2.5`);
+    },
+  };
+}
+
+/** `2%`. `bare`: what a number alone meant to this option in the last version. */
+export function percentage(bare: 'percent' | 'share', least = 0): ValueKind<number> {
+  return {
+    read(given, flag) {
+      const match = /^(\d+(?:\.\d+)?)%$/.exec(given.trim());
+      const share = match ? Number(match[1]) / 100 : Number.NaN;
+      if (share >= least && share <= 1) return share;
+      throw notThat(given, 'percentage', `For example: ${flag} 5%`);
+    },
+    renewed(given) {
+      const number = /^\d*\.?\d+$/.test(given.trim()) ? Number(given) : Number.NaN;
+      if (bare === 'share') return number <= 1 ? `${Number((number * 100).toPrecision(12))}%` : undefined;
+      return number <= 100 ? `${number}%` : undefined;
+    },
+  };
+}
+
+/** Node's timers end at 24 days; nobody waits longer for an answer. */
+const MOST_SECONDS = 7 * 24 * 3600;
+
+/** `60s`, `500ms`, `2min`; bare numbers are seconds. In nanoseconds. */
+export const duration: ValueKind<number> = {
+  read(given, flag) {
+    const match = /^(\d{1,9}(?:\.\d{1,9})?)(ms|s|min|h)?$/.exec(given);
+    const unit = { ms: 0.001, s: 1, min: 60, h: 3600 }[match?.[2] ?? 's']!;
+    const seconds = match ? Number(match[1]) * unit : Number.NaN;
+    if (seconds > 0 && seconds <= MOST_SECONDS) return seconds * 1e9;
+    throw notThat(given, `time for ${flag}`, `For example: ${flag} 60s, ${flag} 500ms or ${flag} 2min`);
+  },
+};
+
+/** `3,10-20`: both ends belong to a span. */
+export const spans: ValueKind<readonly Span[]> = {
+  read(given, flag) {
+    const found = readSpans(given);
+    if (found) return found;
+    const hint = `Write ${flag} A-B with A not above B, for example ${flag} 100-150`;
+    throw notThat(given, 'range of iterations', hint);
+  },
+};
+
+const UNIT_NS: Readonly<Record<string, number>> = { ns: 1, us: 1e3, µs: 1e3, ms: 1e6, s: 1e9 };
+
+/** `0.8s-1.5s`, `800ms-`, `-2ms-3ms`; bare numbers are nanoseconds. Times are those the reports print. */
+export const timeWindow: ValueKind<{ fromNs: number; toNs: number }> = {
+  read(given, flag) {
+    const time = '(-?\\d+(?:\\.\\d+)?)(ns|us|µs|ms|s)?';
+    const match = new RegExp(`^(?:${time})?\\s*[-/]\\s*(?:${time})?$`).exec(given.trim());
+    const bound = (number: string | undefined, unit: string | undefined, missing: number) =>
+      number === undefined ? missing : Number(number) * UNIT_NS[unit ?? 'ns'];
+    const fromNs = match ? bound(match[1], match[2], -Infinity) : Number.NaN;
+    const toNs = match ? bound(match[3], match[4], Infinity) : Number.NaN;
+    if (fromNs < toNs) return { fromNs, toNs };
+    throw new UserError(
+      'usage',
+      `${JSON.stringify(given)} is not a stretch of time.`,
+      `Write START-END, for example ${flag} 1.2s-1.5s (units ns, us, ms, s; bare numbers are ns).`,
+    );
+  },
+};
+
+export const lengths: ValueKind<Lengths> = {
+  read: (given, flag) => readLengths(flag, given),
+  renewed: renewedLengths,
+};
+
+export function oneOf<const Choice extends string>(choices: readonly Choice[]): ValueKind<Choice> {
+  return {
+    choices,
+    read(given, flag) {
+      const known = choices.find(choice => choice === given);
+      if (known !== undefined) return known;
+      throw new UserError(
+        'usage',
+        `${flag} has no ${JSON.stringify(given)}.`,
+        `Use one of: ${choices.join(', ')}`,
+      );
+    },
+  };
+}
+
+export const pattern: ValueKind<RegExp> = {
+  read(given, flag) {
+    try {
+      return new RegExp(given);
+    } catch (error) {
+      const reason = (error as Error).message.replace(/^Invalid regular expression: /, '');
+      throw new UserError(
+        'usage',
+        `${flag} is no regular expression: ${reason}.`,
+        `For example: ${flag} '^step (?<iteration>\\d+) (?<phase>prefill|decode)'`,
+      );
+    }
+  },
+};
+
+const MOST_JSON_BYTES = 4e6;
+
+/** A small file of JSON, read and understood. */
+export function jsonFile<Value>(understand: (json: unknown) => Value): ValueKind<Value> {
+  return {
+    read(file, flag) {
+      let json: unknown;
+      try {
+        if (fs.statSync(file).size > MOST_JSON_BYTES) throw new Error('it is too large to be that file');
+        json = JSON.parse(fs.readFileSync(file, 'utf8'));
+      } catch (error) {
+        throw new UserError(
+          'usage',
+          `${file} cannot be read as JSON: ${(error as Error).message}`,
+          `Check the file given with ${flag}.`,
+        );
+      }
+      return understand(json);
+    },
+  };
+}
+
+/** A file in Hugging Face's form, or the name of a preset. */
+export const model: ValueKind<Json> = {
+  read(given, flag) {
+    const preset = findModel(given);
+    if (preset && !fs.existsSync(given)) return preset.config as Json;
+    if (fs.existsSync(given)) return jsonFile(json => json as Json).read(given, flag);
+    throw new UserError(
+      'usage',
+      `There is no file and no model preset ${JSON.stringify(given)}.`,
+      `Give the model's config.json, or one of: ${modelPresets.map(known => known.id).join(', ')}`,
+    );
+  },
+};

@@ -1,0 +1,161 @@
+/** From words on a command line to typed values, by the table of options: unknown words, old spellings, formats, files. */
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { closestWord } from '../base/closest-word.js';
+import { UserError } from '../base/user-error.js';
+import type { Call, Command } from './command.js';
+import { type Destination, emit, extensions, type FormatId, formatIds } from './emit.js';
+import type { Option } from './option.js';
+import { type OptionName, options, type Values } from './options.js';
+import type { Output } from './output.js';
+import { refuseExisting } from './write-result.js';
+
+/** The options of a command with those its formats bring along, in the order help shows them. */
+export function optionsOf({ options: own, formats = [], overwrites }: Command): OptionName[] {
+  const named = formats.filter(format => format !== 'table');
+  const flags = new Set(own.map(name => options[name].flag));
+  const shared: OptionName[] = named.length === 0 ? [] : [...named, 'format'];
+  // Some commands write something else with -o.
+  if (formats.length > 0 && !flags.has('output'))
+    shared.push('output', ...(overwrites ? [] : (['force'] as const)));
+  return [...own, ...shared.filter(name => !flags.has(options[name].flag))];
+}
+
+export function readCall(command: Command, args: readonly string[], output: Output): Call {
+  const border = command.takesProgram ? args.indexOf('--') : -1;
+  const own = border < 0 ? args : args.slice(0, border);
+  const program = border < 0 ? [] : args.slice(border + 1);
+  const notes: string[] = [];
+  const note = (was: string, now: string) =>
+    notes.push(`${was} is now ${now}; the next version will not know the old spelling.`);
+  const taken = optionsOf(command);
+  const words = command.formats?.includes('html') ? withoutOldHtml(own, note) : own;
+  const { texts, given } = parse(command, taken, words);
+  const values = Object.fromEntries(
+    taken.map(name => [name, readOption(options[name], texts, taken, note)]),
+  ) as Values<OptionName>;
+  const destination = destinationOf(command, values);
+  const { file, format, force } = destination;
+  // A prefix may well be the name of something that is there.
+  const isPrefix = taken.includes('outputFiles') && !file?.endsWith(`.${extensions[format]}`);
+  if (file !== undefined && !force && !isPrefix) refuseExisting(file);
+  for (const line of notes) output.err(`stepscope: ${line}\n`);
+  return { values, given, program, destination, output, emit: result => emit(result, destination, output) };
+}
+
+type Texts = ReadonlyMap<string, readonly string[]>;
+
+/** Every text that was given for a flag, old spellings among them. */
+function parse(
+  command: Command,
+  taken: readonly OptionName[],
+  args: readonly string[],
+): { texts: Texts; given: readonly string[] } {
+  const config: NonNullable<ParseArgsConfig['options']> = {};
+  for (const name of taken) {
+    const { flag, short, valueName, was }: Option<unknown> = options[name];
+    const type = valueName === undefined ? 'boolean' : 'string';
+    for (const old of was) config[old.flag] ??= { type, multiple: true };
+    config[flag] = { type, multiple: true, ...(short ? { short } : {}) };
+  }
+  try {
+    const { values, positionals } = parseArgs({ args: [...args], options: config, allowPositionals: true });
+    const texts = Object.entries(values).map(
+      ([flag, all]) => [flag, [all ?? []].flat().map(String)] as const,
+    );
+    return { texts: new Map(texts), given: positionals };
+  } catch (error) {
+    throw usageError(command, Object.keys(config), error as Error);
+  }
+}
+
+function usageError({ name, formats = [] }: Command, flags: readonly string[], error: Error): UserError {
+  const [reason] = error.message.split(/\. (?:To specify|Did you)|\n/);
+  const unknown = /^Unknown option '--([^']+)'/.exec(reason)?.[1];
+  const format = formatIds.find(id => id === unknown && id !== 'table');
+  if (format)
+    return new UserError(
+      'usage',
+      `stepscope ${name} has no --${format}.`,
+      formats.length > 0 ? `It writes: ${formats.join(', ')}` : 'It has one form alone.',
+    );
+  const meant = unknown === undefined ? undefined : closestWord(unknown, flags);
+  const help = `See: stepscope ${name} --help`;
+  return new UserError(
+    'usage',
+    `${reason.replace(/\.$/, '')}.`,
+    meant === undefined ? help : `Did you mean --${meant}? ${help}`,
+  );
+}
+
+function readOption(
+  option: Option<unknown>,
+  texts: Texts,
+  taken: readonly OptionName[],
+  note: (was: string, now: string) => void,
+): unknown {
+  const valued = option.valueName !== undefined;
+  const now = (text: string) => (valued ? `--${option.flag} ${text}` : `--${option.flag}`);
+  const found: string[] = [];
+  const take = (flag: string, text: string) => {
+    const today = option.renewed?.(text) ?? text;
+    if (flag !== option.flag || today !== text) note(valued ? `--${flag} ${text}` : `--${flag}`, now(today));
+    found.push(today);
+  };
+  for (const { flag, when } of option.was)
+    for (const text of texts.get(flag) ?? []) if (!when || when.test(text)) take(flag, text);
+  for (const text of texts.get(option.flag) ?? [])
+    if (!isOldOfAnother(option, text, taken)) take(option.flag, text);
+  return option.read(found);
+}
+
+/** `--output 128` of a dataset was a length before it was a file. */
+const isOldOfAnother = (option: Option<unknown>, text: string, taken: readonly OptionName[]): boolean =>
+  taken.some(name => {
+    const other: Option<unknown> = options[name];
+    return other !== option && other.was.some(({ flag, when }) => flag === option.flag && when?.test(text));
+  });
+
+/** `--html FILE` was the one format that named its file. */
+function withoutOldHtml(args: readonly string[], note: (was: string, now: string) => void): string[] {
+  const isPage = (word: string | undefined): word is string => /\.html?$/i.test(word ?? '');
+  return args.flatMap((word, i) => {
+    const joined = /^--html=(.+)$/.exec(word)?.[1];
+    if (args[i - 1] === '--html' && isPage(word)) return [];
+    const file = joined ?? (word === '--html' && isPage(args[i + 1]) ? args[i + 1] : undefined);
+    if (file === undefined) return [word];
+    note(`--html ${file}`, `--html -o ${file}`);
+    return ['--html', '-o', file];
+  });
+}
+
+function destinationOf(command: Command, values: Values<OptionName>): Destination {
+  const { formats = ['table'] } = command;
+  const taken = optionsOf(command);
+  const force = command.overwrites ?? (taken.includes('force') && values.force);
+  const file = taken.includes('output')
+    ? values.output
+    : taken.includes('outputFiles')
+      ? values.outputFiles
+      : undefined;
+  const switched = formats.filter(id => id !== 'table' && taken.includes(id) && values[id]);
+  const named =
+    taken.includes('format') && values.format !== undefined ? [formatNamed(values.format, formats)] : [];
+  const asked = new Set([...named, ...switched]);
+  if (asked.size > 1)
+    throw new UserError('usage', 'Several formats were asked for.', `Use one of: ${formats.join(', ')}`);
+  const [format = formatOfFile(file, formats) ?? formats[0]] = asked;
+  return { format, force, ...(file === undefined || file === '-' ? {} : { file }) };
+}
+
+function formatNamed(name: string, formats: readonly FormatId[]): FormatId {
+  const known = formats.find(id => id === name);
+  if (known) return known;
+  throw new UserError(
+    'usage',
+    `There is no format ${JSON.stringify(name)}.`,
+    `Use one of: ${formats.join(', ')}`,
+  );
+}
+
+const formatOfFile = (file: string | undefined, formats: readonly FormatId[]): FormatId | undefined =>
+  file === undefined ? undefined : formats.find(id => file.endsWith(`.${extensions[id]}`));

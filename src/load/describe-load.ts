@@ -1,0 +1,135 @@
+/** What `stepscope load` prints: for each level what it did and its latencies, then all levels beside each other. */
+import type { Block, Fact, TableBlock, TableColumn } from '../analyze/block.js';
+import { formatCount, formatDuration, formatRate, formatShare, plural } from '../base/units.js';
+import type { Distribution } from '../model/bench-run.js';
+import { failureWords } from './failure.js';
+import type { LevelResult, LoadDocument } from './load-document.js';
+
+export function describeLoad(document: LoadDocument): Block[] {
+  const { target, settings, levels } = document;
+  const server = [target.framework, target.frameworkVersion].filter(Boolean).join(' ');
+  const shape = settings.inputTokens
+    ? `synthetic prompts of ${settings.inputTokens} tokens (${settings.prefix} prefix)`
+    : `prompts of ${settings.prompts}`;
+  const head = [target.url, target.model, server, shape, settings.stream ? 'streamed' : 'not streamed'];
+  return [
+    {
+      kind: 'statement',
+      id: 'load-target',
+      title: '',
+      lines: [head.filter(Boolean).join(' · ')],
+      quiet: true,
+    },
+    ...levels.flatMap(level => [factsOf(level), latenciesOf(level)]),
+    ...(levels.length > 1 ? [overview(levels)] : []),
+  ];
+}
+
+function factsOf(level: LevelResult): Block {
+  const { counts, throughput, timing, load } = level;
+  const total = counts.completed + counts.errors + counts.unfinished;
+  const facts: Fact[] = [];
+  const answered = `${formatCount(counts.completed)} of ${plural(total, 'request')} answered`;
+  const time = level.durationNs === undefined ? '' : ` in ${formatDuration(level.durationNs)}`;
+  const cut = level.interrupted ? `, interrupted (${formatCount(counts.unfinished)} under way)` : '';
+  facts.push({ label: 'requests', text: `${answered}${time}${cut}` });
+  const share = (count: number) => formatShare(count / total);
+  for (const { kind, count, example } of level.errors) {
+    const words = `${formatCount(count)} (${share(count)}): ${failureWords(kind)}`;
+    facts.push({ label: 'failed', text: example ? `${words}: ${example}` : words, tone: 'bad' });
+  }
+  if (throughput.requests !== undefined) {
+    const rates = [
+      `${formatRate(throughput.requests)} requests/s`,
+      throughput.outputTokens !== undefined && `${formatRate(throughput.outputTokens)} output tok/s`,
+      throughput.totalTokens !== undefined && `${formatRate(throughput.totalTokens)} total tok/s`,
+    ];
+    facts.push({ label: 'throughput', text: rates.filter(Boolean).join(' · ') });
+    const user = [
+      throughput.outputTokensPerUser !== undefined && `${formatRate(throughput.outputTokensPerUser)} tok/s`,
+      throughput.generationSpeedPerUser !== undefined &&
+        `${formatRate(throughput.generationSpeedPerUser)} tok/s after the first token`,
+    ].filter(Boolean);
+    if (user.length > 0) facts.push({ label: 'per user', text: user.join(' · ') });
+  }
+  const mean = (value: number | undefined) =>
+    value === undefined ? '?' : formatCount(Number(value.toFixed(1)));
+  const inFlight =
+    load.meanConcurrency === undefined ? '' : ` · ${load.meanConcurrency.toFixed(1)} in flight on average`;
+  facts.push({
+    label: 'tokens',
+    text: `${mean(load.inputTokens)} in, ${mean(load.outputTokens)} out per request${inFlight}`,
+  });
+  if (timing.newConnections > 0)
+    facts.push({ label: 'connections', text: `${formatCount(timing.newConnections)} new`, tone: 'quiet' });
+  for (const { text, count, severity } of level.notes) {
+    const words = count > 1 ? `${formatCount(count)} ${text}` : text;
+    facts.push({ label: 'note', text: words, tone: severity === 'info' ? 'quiet' : 'bad' });
+  }
+  return { kind: 'facts', id: 'load-level', title: level.level, facts };
+}
+
+function latenciesOf({ latency, timing, level }: LevelResult): TableBlock {
+  const rows = (
+    [
+      ['TTFT', latency.ttft],
+      ['TPOT', latency.tpot],
+      ['ITL', latency.itl],
+      ['E2E', latency.e2e],
+      ['first byte', timing.firstByte],
+      ['connect', timing.connect],
+      ['sent late', timing.sendDelay],
+    ] as const
+  ).filter((row): row is [(typeof row)[0], Distribution] => row[1] !== undefined);
+  const column = (header: string, of: (distribution: Distribution) => number | undefined): TableColumn => ({
+    header,
+    kind: 'ns',
+    values: rows.map(([, distribution]) => of(distribution) ?? Number.NaN),
+  });
+  return {
+    kind: 'table',
+    id: 'load-latency',
+    title: `Latency, ${level}`,
+    rows: rows.length,
+    columns: [
+      { header: 'Name', kind: 'text', values: rows.map(([name]) => name) },
+      column('mean', ({ meanNs }) => meanNs),
+      ...['50', '90', '95', '99'].map(percent =>
+        column(`p${percent}`, ({ percentilesNs }) => percentilesNs[percent]),
+      ),
+      column('max', ({ maxNs }) => maxNs),
+    ],
+  };
+}
+
+function overview(levels: readonly LevelResult[]): TableBlock {
+  const column = (
+    header: string,
+    kind: TableColumn['kind'],
+    of: (level: LevelResult) => number | undefined,
+    priority?: number,
+  ): TableColumn => ({ header, kind, priority, values: levels.map(level => of(level) ?? Number.NaN) });
+  const columns: TableColumn[] = [
+    { header: 'Name', kind: 'text', values: levels.map(({ level }) => level) },
+    column('Requests', 'count', ({ counts }) => counts.completed),
+    column('Failed', 'count', ({ counts }) => counts.errors),
+    column('Req/s', 'rate', ({ throughput }) => throughput.requests),
+    column('Output tok/s', 'rate', ({ throughput }) => throughput.outputTokens),
+    column('tok/s/user', 'rate', ({ throughput }) => throughput.outputTokensPerUser),
+    column('TTFT p50', 'ns', ({ latency }) => latency.ttft?.percentilesNs['50'], -2),
+    column('TTFT p99', 'ns', ({ latency }) => latency.ttft?.percentilesNs['99'], -1),
+    column('ITL p50', 'ns', ({ latency }) => latency.itl?.percentilesNs['50'], -2),
+    column('ITL p99', 'ns', ({ latency }) => latency.itl?.percentilesNs['99'], -1),
+    column('E2E p50', 'ns', ({ latency }) => latency.e2e?.percentilesNs['50'], -2),
+    column('E2E p99', 'ns', ({ latency }) => latency.e2e?.percentilesNs['99'], -1),
+  ];
+  return {
+    kind: 'table',
+    id: 'load',
+    title: 'Levels',
+    rows: levels.length,
+    columns: columns.filter(({ values }) =>
+      Array.from(values as ArrayLike<unknown>).some(value => !Number.isNaN(value)),
+    ),
+  };
+}

@@ -1,0 +1,89 @@
+/** The perfect-router experiment in words: the commands of the pair, whether it was balanced, what was predicted. */
+import type { Block, TableBlock } from '../../analyze/block.js';
+import { formatRelativeChange, formatShare, plural } from '../../base/units.js';
+import type { MoeAnswer } from '../answer.js';
+import { type ExperimentPlan, type PlannedRun, shellLine } from '../experiment/plan-experiment.js';
+import type { PairPrediction } from '../experiment/predicted.js';
+import { WRONG_OUTPUTS } from './describe-router-pair.js';
+import { ratio } from './moe-words.js';
+
+/** More than rounding leaves in a plan that gives every expert the same. */
+const BALANCED = 1.1;
+
+export const logOf = (folder: string, { name }: PlannedRun): string => `${folder}/${name}.log`;
+
+/** Timed runs of a router: those that say something about speed. */
+export const logsOf = ({ runs }: ExperimentPlan, folder: string, router: string): string[] =>
+  runs.filter(run => run.router === router && run.timed).map(run => logOf(folder, run));
+
+/** The pair as a script for a shell, ending with the command that judges it. */
+export function experimentScript(plan: ExperimentPlan, folder: string): string {
+  const lines = plan.runs.map(
+    run =>
+      `${run.timed ? '' : '# counts experts, says nothing about speed\n'}${shellLine(run, logOf(folder, run))}`,
+  );
+  const files = (router: string) => logsOf(plan, folder, router).join(` --${router} `);
+  const checks = plan.runs.some(run => !run.timed)
+    ? ` --learned-loads ${folder}/learned-check-experts --perfect-loads ${folder}/perfect-check-experts`
+    : '';
+  return [
+    `# ${WRONG_OUTPUTS}`,
+    ...plan.warnings.map(warning => `# note: ${warning}`),
+    `mkdir -p ${folder}`,
+    ...lines,
+    `stepscope moe experiment --learned ${files('learned')} --perfect ${files('perfect')}${checks}`,
+    '',
+  ].join('\n');
+}
+
+/** Whether the switch did what it says: from counts, else from what the engine printed. */
+export function describeBalance(
+  counted: Pick<MoeAnswer, 'gpuImbalance' | 'machine'> | undefined,
+  logs: { readonly prepared: number; readonly all: number },
+): Block {
+  return {
+    kind: 'statement',
+    id: 'moe-balance-check',
+    title: 'Was it balanced?',
+    lines: [balanceLine(counted, logs)],
+  };
+}
+
+function balanceLine(
+  counted: Pick<MoeAnswer, 'gpuImbalance' | 'machine'> | undefined,
+  { prepared, all }: { readonly prepared: number; readonly all: number },
+): string {
+  if (counted) {
+    const busiest = `the busiest of ${plural(counted.machine.gpus, 'GPU')} got ${ratio(counted.gpuImbalance)} the mean`;
+    return counted.gpuImbalance <= BALANCED
+      ? `The perfect run was balanced: ${busiest}.`
+      : `THE PERFECT RUN WAS NOT BALANCED: ${busiest}. The switch did not reach every rank, or this model does not support it: the verdict above is void.`;
+  }
+  return prepared > 0
+    ? `Balance of the perfect run: not counted; the engine says it prepared the perfect router in ${prepared} of ${plural(all, 'log')}.`
+    : 'Balance of the perfect run: not counted. Count with --record A-B, or give counts with --perfect-loads, to know that the switch reached every rank.';
+}
+
+export function describePrediction({ rows, explained, about }: PairPrediction): TableBlock {
+  const gap =
+    explained === null
+      ? 'The perfect run’s experts were not faster: there is no gap to explain.'
+      : `Of the measured gap in expert time the prediction explains ${formatShare(explained)}.`;
+  const change = (of: (row: (typeof rows)[number]) => number) =>
+    rows.map(row => formatRelativeChange(of(row)));
+  return {
+    kind: 'table',
+    id: 'moe-prediction',
+    title: 'Predicted beside measured',
+    rows: rows.length,
+    columns: [
+      { header: 'What', kind: 'text', values: rows.map(({ what }) => what) },
+      { header: 'Learned', kind: 'ns-mean', values: rows.map(({ learnedNs }) => learnedNs) },
+      { header: 'Perfect', kind: 'ns-mean', values: rows.map(({ perfectNs }) => perfectNs) },
+      { header: 'Predicted', kind: 'text', values: change(({ predicted }) => predicted) },
+      { header: 'Measured', kind: 'text', values: change(({ measured }) => measured) },
+      { header: 'Error (points)', kind: 'text', values: rows.map(({ error }) => (error * 100).toFixed(1)) },
+    ],
+    advice: `${about} ${gap}`,
+  };
+}

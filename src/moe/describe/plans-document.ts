@@ -1,0 +1,45 @@
+/** Placements of experts for machines: one JSON document, and a row per layer. */
+import type { TrafficRow } from '../cost/traffic-rows.js';
+import type { LoadSummary } from '../loads/load-summary.js';
+import type { Plans } from '../placement/plan-layers.js';
+import type { SweepRow } from '../placement/sweep.js';
+
+interface PlacedExperts {
+  readonly summary: LoadSummary;
+  readonly plans: Plans;
+  readonly traffic: readonly TrafficRow[];
+  readonly swept: readonly SweepRow[];
+}
+
+export const plansDocument = (
+  schema: string,
+  files: readonly string[],
+  { summary, plans, traffic, swept }: PlacedExperts,
+): unknown => ({
+  schema,
+  files,
+  machine: plans.shape,
+  heldOut: plans.heldOut,
+  layers: summary.layers,
+  placements: plans.plans.map(({ method, label, cost, placements }, i) => ({
+    method,
+    label,
+    gpuImbalance: cost.imbalance,
+    lostShare: cost.lostShare,
+    layers: cost.layers.map(({ imbalance, worst }, layer) => ({
+      layer: summary.layers[layer],
+      gpuImbalance: imbalance,
+      worst,
+    })),
+    physicalToLogical: placements.map(({ expertOf }) => [...expertOf]),
+    traffic: traffic[i]?.traffic ?? null,
+  })),
+  sweep: swept,
+});
+
+export function plansCsv(summary: LoadSummary, { plans }: Plans): string {
+  const lines = summary.layers.map((layer, l) =>
+    [layer, ...plans.map(({ cost }) => cost.layers[l].imbalance)].join(','),
+  );
+  return `${[['layer', ...plans.map(({ method }) => method)].join(','), ...lines].join('\n')}\n`;
+}

@@ -1,0 +1,59 @@
+/** The page of `stepscope frameworks`: the blocks of the terminal in sections, where a token's time goes as a chart. */
+import { busyParts } from '../../analyze/names-and-colors.js';
+import type { FrameworkComparison } from '../../compare/frameworks/compare-frameworks.js';
+import {
+  answerBlock,
+  describeFrameworks,
+  headerBlock,
+} from '../../compare/frameworks/describe-frameworks.js';
+import { budgetOf } from '../../compare/frameworks/framework.js';
+import { partWords } from '../../compare/frameworks/verdict.js';
+import { type TokenPart, tokenParts } from '../../run/token-budget.js';
+import { composeSections } from './compose.js';
+import { tokenStack } from './framework-charts.js';
+import type { Cutter } from './limits.js';
+import type { Piece, Report } from './sections.js';
+
+const colors: Readonly<Record<TokenPart, string>> = {
+  kernels: busyParts.compute.color,
+  communication: busyParts.communication.color,
+  copies: busyParts.copies.color,
+  host: '#e69f00',
+  otherIdle: '#a5adb6',
+};
+
+const sectionTitles: readonly (readonly [id: string, title: string, holds: RegExp])[] = [
+  ['measured', 'Measured', /^frameworks-measured$/],
+  ['token', 'Per token', /^frameworks-token-/],
+  ['kernels', 'Kernels', /^frameworks-(kernels|families)$/],
+  ['memory', 'Memory', /^frameworks-memory$/],
+  ['throughput', 'Time per token and throughput', /^frameworks-(throughput|scatter)$/],
+  ['fairness', 'Is it fair?', /^frameworks-fairness$/],
+  ['not-recorded', 'Not recorded', /^frameworks-missing$/],
+];
+
+export function frameworksPage(comparison: FrameworkComparison, cutter: Cutter): Report {
+  const blocks = describeFrameworks(comparison);
+  const sections = sectionTitles.map(([id, title, holds]) => ({
+    id,
+    title,
+    blocks: blocks.filter(block => holds.test(block.id)),
+    before: id === 'token' && blocks.some(block => holds.test(block.id)) ? stack(comparison) : [],
+  }));
+  return composeSections(headerBlock(comparison), answerBlock(comparison), sections, cutter);
+}
+
+function stack({ frameworks, phase }: FrameworkComparison): Piece[] {
+  const bars = frameworks.flatMap(framework => {
+    const budget = budgetOf(framework, phase);
+    if (!budget) return [];
+    const parts = tokenParts.map(part => ({
+      label: partWords[part],
+      color: colors[part],
+      ns: budget.partsNs[part] / budget.tokens,
+    }));
+    return [{ name: framework.name, wallNs: budget.wallNs / budget.tokens, parts }];
+  });
+  const chart = tokenStack('token-stack', phase ?? '', bars);
+  return chart ? [{ kind: 'chart', chart, figures: [] }] : [];
+}
