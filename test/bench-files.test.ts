@@ -7,6 +7,7 @@ import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { shiftDecimal } from '../src/base/decimal-shift.js';
+import { parseCsv } from '../src/base/parse-csv.js';
 import { parsePythonLiteral } from '../src/base/python-literal.js';
 import { UserError } from '../src/base/user-error.js';
 import { benchMetrics } from '../src/catalog/bench-metrics.js';
@@ -19,7 +20,6 @@ import { compareBenchRuns } from '../src/run/bench-difference.js';
 import { externalFiles, externalFolder, projectRoot } from '../src/testing/captures.js';
 import { assertGolden, assertSameText } from '../src/testing/golden.js';
 import { lacks } from '../src/testing/needs.js';
-import { parseCsv } from '../src/testing/parse-csv.js';
 import { runStepscope } from './run-stepscope.js';
 
 const folder = path.join(projectRoot, 'test/fixtures/bench');

@@ -11,11 +11,11 @@ import { after, test } from 'node:test';
 import type { Database } from 'sql.js';
 import { chooseReport, defaultReports, statsReports, worthPrinting } from '../src/analyze/stats/index.js';
 import { defaultOptions, runReport } from '../src/analyze/stats/report.js';
+import { parseCsv } from '../src/base/parse-csv.js';
 import { findNsys } from '../src/import/nsys-rep/find-nsys.js';
 import { openProfile } from '../src/import/open.js';
 import { renderCsv } from '../src/report/csv.js';
 import { lacks } from '../src/testing/needs.js';
-import { parseCsv } from '../src/testing/parse-csv.js';
 import { validateProfile } from '../src/testing/validate-profile.js';
 import { insert, makeDatabase } from './small-exports.js';
 

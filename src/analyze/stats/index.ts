@@ -33,6 +33,16 @@ import { defaultOptions, isRecorded, type ReportOptions, type StatsReport, table
 import { umCpuPageFaultsSum, umSum, umTotalSum } from './um-sums.js';
 import { vulkanApiTrace } from './vulkan-api-trace.js';
 
+/** Those of `nsys analyze`. */
+export const analyzeRules: readonly StatsReport[] = [
+  gpuGaps,
+  gpuTimeUtil,
+  cudaApiSync,
+  cudaMemcpyAsync,
+  cudaMemcpySync,
+  cudaMemsetSync,
+];
+
 export const statsReports: readonly StatsReport[] = [
   cudaGpuKernSum,
   cudaGpuKernGbSum,
@@ -62,12 +72,7 @@ export const statsReports: readonly StatsReport[] = [
   vulkanApiSum,
   vulkanApiTrace,
   ...markerSums,
-  gpuGaps,
-  gpuTimeUtil,
-  cudaApiSync,
-  cudaMemcpyAsync,
-  cudaMemcpySync,
-  cudaMemsetSync,
+  ...analyzeRules,
 ];
 
 /** What `nsys stats` prints where no report is asked for, but for the queues of Windows. */
@@ -86,7 +91,7 @@ const expected = ['nvtx_sum', 'cuda_api_sum', 'cuda_gpu_kern_sum', 'cuda_gpu_mem
 export const worthPrinting = (chosen: readonly ChosenReport[], profile: Profile): readonly ChosenReport[] =>
   chosen.filter(({ report }) => expected.includes(report.id) || isRecorded(report, profile));
 
-interface ChosenReport {
+export interface ChosenReport {
   /** As asked for, options included: names output files. */
   readonly request: string;
   readonly report: StatsReport;
