@@ -32,9 +32,11 @@ test('verdicts', () => {
   const csv = 'Time(%),Name,Rate (MBps)\n9.0,a,None\n5.0,b,1\n';
   const same = 'Time (%),Name,Rate (MB/s)\n5.0,b,1\n9.0,a,\n';
   assert.deepEqual(verdictOn('r', same, { csv }), { report: 'r', verdict: 'equal', rows: 2, remark: '' });
-  const wrong = verdictOn('r', same.replace('5.0', '5.1'), { csv });
+  const wrong = verdictOn('r', same.replace('5.0', '5.2'), { csv });
   assert.equal(wrong.verdict, 'differs');
   assert.equal(wrong.remark, '1 row only here, 1 only there, e.g. nsys 5.0, b, 1');
+  const near = verdictOn('r', same.replace('5.0', '5.1'), { csv: csv.replace('5.0', '5.2') });
+  assert.deepEqual([near.verdict, near.remark], ['equal', '1 row rounded differently in the last digit']);
   assert.equal(verdictOn('r', `${same}5.0,b,1\n`, { csv }).verdict, 'differs', 'a row too often');
   assert.equal(verdictOn('r', '', { csv }).verdict, 'differs', 'no rows here');
   assert.equal(verdictOn('r', same, { csv: '' }).verdict, 'differs', 'no rows there');
@@ -84,16 +86,15 @@ test('what cannot be verified is said in two lines', { skip: lacks('shell') }, a
   assert.match(part.err, /Only whole files can be verified/);
 });
 
-test('the nsys that is installed agrees on API calls', { skip: lacks('nsys') }, async () => {
+test('the nsys that is installed agrees', { skip: lacks('nsys') }, async () => {
   if (NSYS === undefined) delete process.env.NSYS;
   else process.env.NSYS = NSYS;
+  const reports = 'nvtx_sum,cuda_api_sum,cuda_gpu_kern_gb_sum,cuda_gpu_mem_time_sum,cuda_api_trace';
   const { status, out } = await runStepscope([
-    'stats',
-    capturePath('eager'),
-    '-r',
-    'cuda_api_sum',
-    '--verify',
+    ...['stats', capturePath('eager'), '-r', reports, '--verify', '--csv'],
   ]);
-  assert.match(out, /cuda_api_sum +equal +11/);
+  assert.deepEqual(out.match(/,(?:equal|differs|not compared),\d+/g), [
+    ...[',equal,52', ',equal,11', ',equal,28', ',equal,2', ',equal,10747'],
+  ]);
   assert.equal(status, 0);
 });

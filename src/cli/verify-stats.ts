@@ -7,7 +7,7 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 import type { Block } from '../analyze/block.js';
 import { analyzeRules, type ChosenReport } from '../analyze/stats/index.js';
-import { runReport } from '../analyze/stats/report.js';
+import { runReport, type StatsReport } from '../analyze/stats/report.js';
 import { parseCsv } from '../base/parse-csv.js';
 import { plural } from '../base/units.js';
 import { UserError } from '../base/user-error.js';
@@ -23,6 +23,20 @@ import type { Result } from './emit.js';
 /** Before, reports had other names, and some other rows. */
 const FIRST_WITH_THESE_NAMES = 2023;
 const MOST_BYTES = 2 ** 30;
+
+const isOlder = ({ version }: Nsys) => Number(version.split('.')[0]) < FIRST_WITH_THESE_NAMES;
+
+/** Names without underscores were those of 2022. Its sum over kernels had a row per grid, as another report has now. */
+function olderName({ id, aliases }: StatsReport): string | undefined {
+  if (id === 'cuda_gpu_kern_gb_sum') return 'gpukernsum';
+  return id === 'cuda_gpu_kern_sum' ? undefined : aliases.find(alias => !alias.includes('_'));
+}
+
+/** NVTX names without the colon of the default domain, kinds of copies in short. */
+const inOlderWords = (csv: string) =>
+  csv
+    .replace(/\[CUDA memcpy (\w)\w*-to-(\w)\w*\]/g, '[CUDA memcpy $1to$2]')
+    .replace(/,("?):(?=[^\n]*$)/gm, ',$1');
 
 interface Verdict {
   readonly report: string;
@@ -56,7 +70,9 @@ export async function verifyStats(
     const verdicts: Verdict[] = [];
     for (const one of chosen) {
       onProgress(verdicts.length / chosen.length);
-      verdicts.push(verdictOn(one.request, oursOf(one, profile), await theirsOf(nsys, one, copy)));
+      const ours = oursOf(one, profile);
+      const theirs = await theirsOf(nsys, one, copy);
+      verdicts.push(verdictOn(one.request, isOlder(nsys) ? inOlderWords(ours) : ours, theirs));
     }
     return { nsys, verdicts };
   } finally {
@@ -99,8 +115,7 @@ function theirsOf(
   file: string,
 ): Promise<{ csv: string } | { missing: string }> {
   if (analyzeRules.includes(report)) return Promise.resolve({ missing: 'a rule of nsys analyze' });
-  const isOlder = Number(nsys.version.split('.')[0]) < FIRST_WITH_THESE_NAMES;
-  const name = isOlder ? report.aliases[0] : report.id;
+  const name = isOlder(nsys) ? olderName(report) : report.id;
   if (name === undefined) return Promise.resolve({ missing: 'this nsys has no such report' });
   const asked = [name, ...request.split(':').slice(1)].join(':');
   return new Promise(resolve => {
@@ -132,12 +147,18 @@ export function verdictOn(
   const oneSided = [...a.rows, ...b.rows].length > 0 && (a.header.length === 0 || b.header.length === 0);
   const left = projected(a, oneSided ? a.header : shared);
   const right = projected(b, oneSided ? b.header : shared);
-  const onlyOurs = without(left, right);
-  const onlyTheirs = without(right, left);
+  const { onlyOurs, onlyTheirs, rounded } = pairedByRounding(without(left, right), without(right, left));
   const rows = left.length - onlyOurs.length;
-  const columns = apart.length > 0 && !oneSided ? `only one side has: ${apart.join(', ')}` : '';
+  const columns = [
+    rounded > 0 ? `${plural(rounded, 'row')} rounded differently in the last digit` : '',
+    apart.length > 0 && !oneSided ? `only one side has: ${apart.join(', ')}` : '',
+  ]
+    .filter(Boolean)
+    .join('; ');
   if (onlyOurs.length + onlyTheirs.length === 0) return { report, verdict: 'equal', rows, remark: columns };
-  const example = onlyTheirs[0] === undefined ? `ours ${onlyOurs[0]}` : `nsys ${onlyTheirs[0]}`;
+  const readable = (row: string) => row.replaceAll(CELL_END, ', ');
+  const example =
+    onlyTheirs[0] === undefined ? `ours ${readable(onlyOurs[0])}` : `nsys ${readable(onlyTheirs[0])}`;
   const counts = `${plural(onlyOurs.length, 'row')} only here, ${onlyTheirs.length} only there, e.g. ${example}`;
   return { report, verdict: 'differs', rows, remark: [counts, columns].filter(Boolean).join('; ') };
 }
@@ -164,8 +185,36 @@ function tableOf(csv: string): Table {
 
 const projected = ({ header, rows }: Table, columns: readonly string[]): string[] => {
   const places = columns.map(name => header.indexOf(name));
-  return rows.map(row => places.map(place => row[place] ?? '').join(', '));
+  return rows.map(row => places.map(place => row[place] ?? '').join(CELL_END));
 };
+
+/** Ends a cell where rows are compared as texts. */
+const CELL_END = '\0';
+/** Beyond this many rows nobody looks for pairs. */
+const MOST_PAIRED = 1000;
+
+/** Takes out pairs that are equal but for the last digit of a mean: releases of SQLite round ties differently. */
+function pairedByRounding(ours: readonly string[], theirs: readonly string[]) {
+  const onlyTheirs = [...theirs];
+  const onlyOurs =
+    ours.length > MOST_PAIRED || theirs.length > MOST_PAIRED
+      ? ours
+      : ours.filter(row => {
+          const pair = onlyTheirs.findIndex(other => differsByRounding(row, other));
+          if (pair >= 0) onlyTheirs.splice(pair, 1);
+          return pair < 0;
+        });
+  return { onlyOurs, onlyTheirs, rounded: ours.length - onlyOurs.length };
+}
+
+function differsByRounding(a: string, b: string): boolean {
+  const cells = b.split(CELL_END);
+  return a.split(CELL_END).every((cell, i) => {
+    if (cell === cells[i]) return true;
+    const isMean = /^-?\d+\.\d$/;
+    return isMean.test(cell) && isMean.test(cells[i]) && Math.abs(Number(cell) - Number(cells[i])) < 0.11;
+  });
+}
 
 /** Those of the first list that the second does not have, as often as they are there. Order does not count. */
 function without(list: readonly string[], other: readonly string[]): string[] {
@@ -179,7 +228,6 @@ function without(list: readonly string[], other: readonly string[]): string[] {
 }
 
 export function verificationResult({ nsys, verdicts }: Verification): Result {
-  const isOlder = Number(nsys.version.split('.')[0]) < FIRST_WITH_THESE_NAMES;
   const table: Block = {
     kind: 'table',
     id: 'verify',
@@ -191,7 +239,7 @@ export function verificationResult({ nsys, verdicts }: Verification): Result {
       { header: 'Equal rows', kind: 'count', values: verdicts.map(({ rows }) => rows) },
       { header: 'Remark', kind: 'text', values: verdicts.map(({ remark }) => remark) },
     ],
-    ...(isOlder
+    ...(isOlder(nsys)
       ? { advice: 'Before 2023 some reports of nsys had other rows and names. Those here are of 2025.3.' }
       : {}),
   };
