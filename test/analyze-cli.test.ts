@@ -9,11 +9,11 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { Analyzer, type AnyAnalysis, type Json } from '../src/analyze/analysis.js';
 import { analyses } from '../src/analyze/index.js';
 import { describePage } from '../src/analyze/page.js';
+import { parseCsv } from '../src/base/parse-csv.js';
 import { analysisSchema, outcomeAsJson } from '../src/report/analysis-json.js';
 import { text } from '../src/report/text.js';
 import { captureNames, capturePath, projectRoot } from '../src/testing/captures.js';
 import { assertGolden, assertSameText } from '../src/testing/golden.js';
-import { parseCsv } from '../src/testing/parse-csv.js';
 import { randomProfile } from '../src/testing/random-profile.js';
 import { runStepscope } from './run-stepscope.js';
 

@@ -580,3 +580,21 @@ test('bytes changed at random: a sound profile or a UserError, quickly', async (
   }
   assert.ok(opened > rounds / 4, `only ${opened} of ${rounds} opened`);
 });
+
+test('exports from before mid 2021 name their GPUs in another table', async () => {
+  const bytes = await makeDatabase(4096, database => {
+    fillExport(database, 3);
+    database.run(`
+      DROP TABLE TARGET_INFO_GPU;
+      CREATE TABLE TARGET_INFO_CUDA_GPU (deviceId INTEGER, name TEXT, numMultiprocessors INTEGER, coreClockRate INTEGER,
+        globalMemorySize INTEGER, globalMemoryBandwidth INTEGER, computeCapabilityMajor INTEGER,
+        computeCapabilityMinor INTEGER);
+      INSERT INTO TARGET_INFO_CUDA_GPU VALUES (0, 'Tesla V100-SXM2-32GB', 80, 1530000, 34089730048, 898048000, 7, 0);`);
+  });
+  const file = path.join(scratch, 'from-2020.sqlite');
+  fs.writeFileSync(file, bytes);
+  const [gpu] = (await openProfile([file])).gpus;
+  assert.equal(gpu.name, 'Tesla V100-SXM2-32GB');
+  assert.deepEqual([gpu.smCount, gpu.memoryBytes, gpu.computeCapability], [80, 34_089_730_048, '7.0']);
+  assert.deepEqual([gpu.clockHz, gpu.memoryBandwidthBytesPerSecond], [undefined, undefined]);
+});

@@ -1,12 +1,13 @@
 /** Benchmark results: every printed figure is found, none is invented, and broken files end well. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { shiftDecimal } from '../src/base/decimal-shift.js';
+import { parseCsv } from '../src/base/parse-csv.js';
 import { parsePythonLiteral } from '../src/base/python-literal.js';
 import { UserError } from '../src/base/user-error.js';
 import { benchMetrics } from '../src/catalog/bench-metrics.js';
@@ -19,7 +20,6 @@ import { compareBenchRuns } from '../src/run/bench-difference.js';
 import { externalFiles, externalFolder, projectRoot } from '../src/testing/captures.js';
 import { assertGolden, assertSameText } from '../src/testing/golden.js';
 import { lacks } from '../src/testing/needs.js';
-import { parseCsv } from '../src/testing/parse-csv.js';
 import { runStepscope } from './run-stepscope.js';
 
 const folder = path.join(projectRoot, 'test/fixtures/bench');
@@ -42,14 +42,16 @@ function figuresOf(run: BenchRun): Map<string, number> {
     else if (typeof value === 'object' && value !== null)
       for (const [key, inner] of Object.entries(value)) walk(inner, `${at}.${key}`);
   };
-  const { load, throughput, latency, counts, durationNs } = run;
-  walk({ load, throughput, latency, counts, durationNs }, '');
+  const { load, throughput, latency, counts, energy, durationNs } = run;
+  walk({ load, throughput, latency, counts, energy, durationNs }, '');
   return figures;
 }
 
 const formats: Record<string, string> = {
   'aiperf.json': 'genai-perf-json',
   'genai-perf.json': 'genai-perf-json',
+  'gpt-manager.csv': 'gpt-manager',
+  'gpt-manager.txt': 'gpt-manager',
   'sglang-offline.jsonl': 'sglang-throughput-json',
   'sglang-offline.txt': 'serving-text',
   'sglang-one-batch.jsonl': 'sglang-one-batch-json',
@@ -61,6 +63,7 @@ const formats: Record<string, string> = {
   'trtllm-0.17.txt': 'trtllm-log',
   'trtllm-0.18.txt': 'trtllm-log',
   'trtllm-1.2-streaming.log': 'trtllm-log',
+  'trtllm-energy-second-died.log': 'trtllm-log',
   'trtllm-iter-lines.log': 'trtllm-log',
   'trtllm-iteration.log': 'trtllm-iteration-log',
   'trtllm-mixed-ranks.log': 'trtllm-log',
@@ -101,6 +104,38 @@ test('a text inside a result does not make it another format', () => {
 
 /** Figures as printed, in base units. */
 const expected: Record<string, readonly Record<string, number>[]> = {
+  'gpt-manager.csv': [
+    {
+      '.load.requests': 500,
+      '.counts.errors': 2,
+      '.durationNs': 41_250_500_000,
+      '.throughput.requests': 12.1211,
+      '.throughput.outputTokens': 1551.5,
+      '.latency.e2e.meanNs': 6_120_250_000,
+      '.latency.e2e.percentilesNs.99': 8_250_250_000,
+      '.latency.ttft.minNs': 51_500_000,
+      '.latency.tpot.percentilesNs.50': 45_500_000,
+    },
+  ],
+  'gpt-manager.txt': [
+    {
+      '.durationNs': 2_510_250_000,
+      '.throughput.outputTokens': 1020.37,
+      '.latency.e2e.meanNs': 1_201_500_000,
+    },
+    {
+      '.durationNs': 2_400_500_000,
+      '.throughput.requests': 8.33,
+      '.latency.e2e.percentilesNs.99': 1_900_750_000,
+    },
+  ],
+  'trtllm-energy-second-died.log': [
+    {
+      '.energy.totalJoules': 48_600.311,
+      '.energy.outputTokensPerSecondPerWatt': 2.6337,
+      '.throughput.requests': 12.3456,
+    },
+  ],
   'stepscope-load.json': [
     {
       '.durationNs': 196736829,
@@ -774,4 +809,79 @@ test('logs and results of others: all are read, text and JSON of a run agree', {
       assert.ok(Math.abs(shownValue - value) <= rounding, `${file}: ${figure} ${shownValue} ${value}`);
     }
   }
+});
+
+/** trtllm-bench that ran out of GPU memory before it measured anything. */
+const died = `[11/15/2026-09:00:01] [TRT-LLM] [I] Preparing to run throughput benchmark...
+[11/15/2026-09:00:02] [TRT-LLM] [I]
+===========================================================
+= DATASET DETAILS
+===========================================================
+Dataset Path:         /work/dataset.txt
+Number of Sequences:  1000
+
+[11/15/2026-09:00:03] [TRT-LLM] [I] Setting up throughput benchmark.
+Traceback (most recent call last):
+  File "/usr/local/lib/python3.12/dist-packages/tensorrt_llm/executor/worker.py", line 741, in worker_main
+    worker: GenerationExecutorWorker = worker_cls(
+torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0 has a total capacity of 139.80 GiB of which 11.25 GiB is free.
+RuntimeError: Executor worker died during initialization
+srun: error: node7: task 0: Exited with exit code 1
+`;
+
+test('a run that died says why, alone or behind another in its log', () => {
+  assert.throws(
+    () => readBenchText('died.log', died),
+    (error: UserError) =>
+      error.code === 'damaged' &&
+      /without a report: the GPU ran out of memory \(line 13: torch\.OutOfMemoryError: CUDA out/.test(
+        error.message,
+      ) &&
+      error.hint.includes('--kv_cache_free_gpu_mem_fraction'),
+  );
+  const [run] = read('trtllm-energy-second-died.log');
+  const note = run.notes.find(({ code }) => code === 'ended-early');
+  assert.equal(note?.text, 'later run of this log ended before its report: the GPU ran out of memory');
+  assert.match(note?.example ?? '', /^line 15: /);
+  const begun = 'Preparing to run throughput benchmark...\n';
+  for (const [line, words] of [
+    ['slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT 2026-01-01 DUE TO TIME LIMIT ***', /time limit/],
+    ['Keyboard interrupt, exiting benchmark...', /somebody stopped it/],
+    ['slurmstepd: error: Detected 1 oom_kill event in StepId=7.0.', /host ran out of memory/],
+    ['ValueError: Requests failed: cut (3 requests)', /requests failed/],
+    ['AssertionError: Benchmark failed', /Python ended with an error \(line 2: AssertionError/],
+    ['nothing of note', /does not say why/],
+  ] as const)
+    assert.throws(() => readBenchText('a.log', `${begun}${line}\n`), words);
+  // What is said while an engine starts did not end a run that has its report.
+  const reported = `${begun}RuntimeError: retried\n${textOf('trtllm-0.18.txt')}\nRuntimeError: while stopping\n`;
+  assert.deepEqual(readBenchText('a.log', reported)[0].notes, read('trtllm-0.18.txt')[0].notes);
+  const passes = `${begun}${textOf('trtllm-iter-lines.log')}\nCUDA out of memory. Tried\n`;
+  assert.ok(readBenchText('a.log', passes)[0].notes.some(({ code }) => code === 'ended-early'));
+});
+
+test('a folder stands for the results in it and below; the rest is passed over and counted', async () => {
+  const results = mkdtempSync(path.join(temporary, 'sweep-'));
+  for (const [name, content] of [
+    ['c10/result.json', textOf('vllm-serve.json')],
+    ['c9/result.json', textOf('vllm-serve.json')],
+    ['c9/trace.json', '{"schemaVersion": 1, "traceEvents": []}'],
+    ['c9/config.json', '{"model": "llama"}'],
+    ['notes.pdf', 'not looked at'],
+  ]) {
+    mkdirSync(path.dirname(path.join(results, name)), { recursive: true });
+    writeFileSync(path.join(results, name), content);
+  }
+  const runs = await openBenchRuns([results]);
+  assert.deepEqual(
+    runs.map(({ source }) => source.file),
+    ['c9/result.json', 'c10/result.json'],
+  );
+  const { status, out, err } = await stepscope([results]);
+  assert.equal(status, 0);
+  assert.match(out, /c9\/result\.json: graphs on/);
+  assert.match(err, /^note: 2 files of .* hold no benchmark result \(e\.g\. c9\/config\.json\)\n$/);
+  rmSync(path.join(results, 'c9/result.json'));
+  rmSync(path.join(results, 'c10/result.json'));
+  await assert.rejects(openBenchRuns([results]), { code: 'not-found' });
 });

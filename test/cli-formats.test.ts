@@ -7,12 +7,12 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, before, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { parseCsv } from '../src/base/parse-csv.js';
 import { extensions, type FormatId, formatIds } from '../src/cli/emit.js';
 import { optionsOf } from '../src/cli/read-call.js';
 import { allCommands } from '../src/cli/registry.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
 import { npyOf } from '../src/testing/load-files.js';
-import { parseCsv } from '../src/testing/parse-csv.js';
 import { runStepscope } from './run-stepscope.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-formats-'));

@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, test } from 'node:test';
 import { chooseReport, statsReports } from '../src/analyze/stats/index.js';
+import { parseCsv } from '../src/base/parse-csv.js';
 import { commands } from '../src/cli/registry.js';
 import { numberFormatter } from '../src/report/csv.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
 import { assertGolden } from '../src/testing/golden.js';
 import { lacks } from '../src/testing/needs.js';
-import { parseCsv } from '../src/testing/parse-csv.js';
 import { runStepscope } from './run-stepscope.js';
 
 const withShell = { skip: lacks('shell') };

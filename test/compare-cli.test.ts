@@ -7,11 +7,11 @@ import * as path from 'node:path';
 import { after, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { parseCsv } from '../src/base/parse-csv.js';
 import { distinctNames } from '../src/cli/asked-configurations.js';
 import { compareSchema } from '../src/compare/compare-schema.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
 import { assertGolden, assertSameText } from '../src/testing/golden.js';
-import { parseCsv } from '../src/testing/parse-csv.js';
 import { runStepscope } from './run-stepscope.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-compare-'));

@@ -50,6 +50,12 @@ test('every profile opens, is valid, and every report runs on it', { skip }, asy
   }
 });
 
+test('a trace with 23 kB of metadata before its events', { skip }, async () => {
+  const { profile, info } = await open('../external-2/tracelens/hf-qwen-h100-metadata-first.json.gz');
+  assert.equal(info.gpus[0].name, 'NVIDIA H100 80GB HBM3');
+  assert.equal(profile.tables.kernels?.length, 1465);
+});
+
 test('schemas from before versions existed to 3.25', { skip }, async () => {
   const seen: string[] = [];
   for (const file of externalFiles(/\.sqlite\.gz$/)) {

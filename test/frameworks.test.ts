@@ -10,6 +10,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type Browser, chromium } from 'playwright-core';
 import { Analyzer, type Settings } from '../src/analyze/analysis.js';
 import { tokenTime } from '../src/analyze/inference/token-time.js';
+import { parseCsv } from '../src/base/parse-csv.js';
 import { UserError } from '../src/base/user-error.js';
 import { findModel } from '../src/catalog/models.js';
 import { htmlPage } from '../src/cli/html-page.js';
@@ -35,7 +36,6 @@ import { captureNames, capturePath, projectRoot } from '../src/testing/captures.
 import { drawEngine } from '../src/testing/drawn-engine.js';
 import { assertGolden, assertSameText } from '../src/testing/golden.js';
 import { lacks, locate } from '../src/testing/needs.js';
-import { parseCsv } from '../src/testing/parse-csv.js';
 import { runStepscope } from './run-stepscope.js';
 
 const examples = path.join(projectRoot, 'docs/examples');

@@ -6,7 +6,7 @@ import * as path from 'node:path';
 import { after, test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { UserError } from '../src/base/user-error.js';
-import { importers } from '../src/import/index.js';
+import { importersOf } from '../src/import/index.js';
 import { openProfile, rankInName } from '../src/import/open.js';
 import { mergeProfiles } from '../src/model/merge.js';
 import type { Profile } from '../src/model/profile.js';
@@ -14,16 +14,29 @@ import { capturePath, projectRoot } from '../src/testing/captures.js';
 import { bytesOfProfile } from '../src/testing/profile-bytes.js';
 import { validateProfile } from '../src/testing/validate-profile.js';
 
+const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-contract-'));
+after(() => rmSync(folder, { recursive: true }));
+
 const samples: readonly [importer: string, file: string][] = [
   ['nsys-sqlite', capturePath('graph')],
   ['nsys-sqlite', capturePath('gil')],
   ['nsys-sqlite', capturePath('old23')],
   ['kineto-json', capturePath('graph', 'kineto.json.gz')],
+  ['kineto-json', withMetadataFirst(capturePath('graph', 'kineto.json.gz'), 300_000)],
   ['agent-sidecar', path.join(projectRoot, 'test/fixtures/agent/sidecar.json.gz')],
 ];
 
-const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-contract-'));
-after(() => rmSync(folder, { recursive: true }));
+/** Programs that write a trace anew put what they know about the run before everything that tells it is a trace. */
+function withMetadataFirst(trace: string, bytes: number): string {
+  const packages = Array.from({ length: bytes / 40 }, (_, i) => `package-${i}==1.${i}.0 "{traceEvents: [`);
+  const metadata = { num_errors: 0, errors: {}, system: { pip_packages: packages, gpu: { gpu_00: null } } };
+  const rest = gunzipSync(readFileSync(trace))
+    .toString('utf8')
+    .replace(/^\s*\{/, '');
+  const file = path.join(mkdtempSync(path.join(folder, `metadata-of-${bytes}-bytes-`)), 'trace.json.gz');
+  writeFileSync(file, gzipSync(`{\n "metadata": ${JSON.stringify(metadata, null, 1)},\n${rest}`));
+  return file;
+}
 
 /** File name and size are the only things that may differ between a file and its packed form. */
 function content(profile: Profile): Uint8Array {
@@ -38,7 +51,7 @@ for (const [id, file] of samples) {
     const plain = path.join(folder, 'plain');
     writeFileSync(plain, bytes);
     assert.deepEqual(
-      importers.filter(importer => importer.recognizes(bytes.subarray(0, 4096))).map(importer => importer.id),
+      (await importersOf({ head: async (most = 4096) => bytes.subarray(0, most) })).map(({ id }) => id),
       [id],
     );
     assert.deepEqual(content(await openProfile([plain])), content(await openProfile([file])));
@@ -75,6 +88,20 @@ for (const [id, file] of samples) {
     }
   });
 }
+
+test('JSON that is no trace is looked at so far and no further', async () => {
+  const looks: number[] = [];
+  const text = Buffer.from(`{"results": [${'{"traceEvents": []},'.repeat(2_000_000)}`);
+  const head = async (most = 4096) => {
+    looks.push(most);
+    return text.subarray(0, most);
+  };
+  assert.deepEqual(await importersOf({ head }), []);
+  assert.deepEqual(looks, [4 << 10, 256 << 10, 16 << 20]);
+  looks.length = 0;
+  assert.deepEqual(await importersOf({ head: async most => (await head(most)).fill(0x20) }), []);
+  assert.deepEqual(looks, [4 << 10], 'what is no JSON needs one look');
+});
 
 test('ranks come from file names where the files do not say them, if the names are clear', async () => {
   const names = ['llama_rank0.sqlite', 'llama_rank10.sqlite', 'llama_rank2.sqlite'];

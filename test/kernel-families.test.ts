@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import * as path from 'node:path';
 import { test } from 'node:test';
 import { UserError } from '../src/base/user-error.js';
+import { canonicalKernelName } from '../src/catalog/kernels/canonical-name.js';
 import { createClassifier } from '../src/catalog/kernels/classify.js';
 import { families, isFamilyId } from '../src/catalog/kernels/families.js';
 import { parseFunctionName } from '../src/catalog/kernels/function-name.js';
@@ -82,6 +83,21 @@ test('functions are found in every kind of name', () => {
   assert.equal(
     found('at::native::f<4, g(It&)::{lambda()#1}::operator()() const::{lambda(long)#2}>(int)'),
     'at::native::f',
+  );
+  assert.equal(
+    found(
+      'std::enable_if<T2>(int)0&&vllm::_typeConvert<T1>::exists, void>::type vllm::norm<c10::Half, (int)8>(T1 *)',
+    ),
+    'vllm::norm',
+  );
+  assert.equal(found('std::enable_if<cut(int)0&&'), 'std::enable_if');
+  assert.equal(
+    canonicalKernelName(
+      'std::enable_if<T2>(int)0&&vllm::c<T1>::exists, void>::type vllm::norm<c10::Half, (int)8>(T1 *)',
+    ),
+    canonicalKernelName(
+      'std::enable_if<(8>(0))&&(vllm::c<c10::Half>::exists), void>::type vllm::norm<c10::Half, 8>(c10::Half*)',
+    ),
   );
   assert.equal(found('void a::b<c<d'), 'a::b');
   assert.equal(found('static void a::(anonymous namespace)::b(int) [clone .kd]'), 'a::b');

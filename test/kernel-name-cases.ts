@@ -104,15 +104,19 @@ export const kernelNameCases: Readonly<Record<string, readonly string[]>> = {
     'void quickreduce::allreduce_prototype_twoshot',
   ],
   'communication/deepep': [
+    'void dpsk::ep::internode::notify_dispatch<false, 8>(int const*, int*, int)',
+    'void dpsk::ep::internode::cached_notify<true>(int, int, int)',
     'void deep_ep::intranode::notify_dispatch<8>',
     'void deep_ep::internode_ll::clean_low_latency_buffer<32>',
     'void deep_ep::layout::get_dispatch_layout<256, 4, 8>',
   ],
   'communication/deepep-combine': [
+    'void dpsk::ep::internode::combine<8, __nv_bfloat16>(int4*, float*)',
     'void deep_ep::internode_ll::combine<3, 10, 7168, 9>(void*, void*, int*, void*, void const*, long const*, float const*, int const*, long const*, int*, int, int*, int, int, int, int, int, int, int, int,',
     'void deep_ep::intranode::combine<__nv_bfloat16, 8, 768>',
   ],
   'communication/deepep-dispatch': [
+    'void dpsk::ep::internode::dispatch<false, 8, false>(int4*, float*)',
     'void deep_ep::internode_ll::dispatch<true, 3, 10, 7168>(void*, float*, int*, long*, int*, void*, int*, void*, void const*, long const*, int*, int*, int*, int, int, int, int, int, int, int, int)',
     'void deep_ep::internode::dispatch<false, 4, false, 8192>',
   ],
@@ -172,6 +176,7 @@ export const kernelNameCases: Readonly<Record<string, readonly string[]>> = {
     'triton_poi_fused_mul_silu_0',
   ],
   'elementwise/copy': [
+    'void vllm::ConcatMLAQKernel<__nv_bfloat16>(__nv_bfloat16*, int)',
     'void recat_copy_async_kernel<float>(long const*, long const*, float const*, float*, long, long, long)',
     'void at::native::vectorized_elementwise_kernel<(int)8, at::native::bfloat16_copy_kernel_cuda(at::TensorIteratorBase &)::[lambda(float) (instance 1)], std::array<char *, (unsigned long)2>>(int, T2, T3)',
     'void at::native::(anonymous namespace)::CatArrayBatchedCopy<int, unsigned int, 1, 128, 1>(int*, at::native::(anonymous namespace)::CatArrInputTensorMetadata<int, unsigned int, 128, 1>, at::native::(an',
@@ -202,6 +207,7 @@ export const kernelNameCases: Readonly<Record<string, readonly string[]>> = {
     'bmm_Bfloat16_E4m3E4m3_Fp32_t128x64x128_s5_et128x64_m128x64x32_cga1x1x1_sm100a',
   ],
   'gemm/dense': [
+    'kernel_cutlass_kernel_vllm_model_executor_kernels_linear_cute_dsl_ll_bf16_dotprodLLBf16Dotprod_object_at__tensorptrbf16gmem',
     'volta_sgemm_64x64_tn',
     'volta_sgemm_128x64_nn',
     'volta_sgemm_128x64_nt',
@@ -358,6 +364,8 @@ export const kernelNameCases: Readonly<Record<string, readonly string[]>> = {
     'biased_grouped_topk_kernel',
   ],
   'norm/': [
+    'std::enable_if<T2>(int)0&&vllm::_typeConvert<T1>::exists, void>::type vllm::fused_add_rms_norm_kernel<c10::BFloat16, (int)8, (bool)1>(T1 *, long, T1 *, const T1 *, float, int, int)',
+    'std::enable_if<(8>(0))&&vllm::_typeConvert<c10::BFloat16>::exists, void>::type vllm::fused_add_rms_norm_kernel<c10::BFloat16, 8, true>(c10::BFloat16*, long)',
     '_rms_norm_fwd_fused',
     'triton_per_fused_native_layer_norm_0',
     'triton_per_fused_add_native_layer_norm_9',
@@ -387,6 +395,8 @@ export const kernelNameCases: Readonly<Record<string, readonly string[]>> = {
   'other/': ['saxpy', 'probe_group_by_GPU2', 'void clover::par_ranged2d_kernel<advec_cell_kernel(int, int)>'],
   'other/inductor': ['triton__0d1d2de'],
   'quantise/': [
+    'to_mxfp8_dim1_kernel',
+    'void mx_blocked_layout_2d_M_groups_kernel<64, 4>(unsigned char const*, int)',
     '_per_token_group_quant_fp8',
     'void per_token_group_quant_8bit_kernel<__nv_bfloat16, c10::Float8_e4m3fn>(__nv_bfloat16 const*, void*, float*, int, int, int, float, float, float)',
     'void tensorrt_llm::kernels::quantize_with_block_size<(tensorrt_llm::BlockScaleQuantizationType)2, __nv_bfloat16, 32, true, false, false, false, std::integral_constant<bool, false> >(int, int, int, int',
@@ -471,12 +481,15 @@ export const kernelNameCases: Readonly<Record<string, readonly string[]>> = {
     '_argmax_kernel',
   ],
   'sampling/speculative': [
+    '_get_num_sampled_and_rejected_kernel',
     'fill_bonus_tokens',
     'build_tree_efficient(long*, long*, long*, bool*, long*, long*, long*, long*, int, int, int, int)',
     'void VerifyTreeGreedy<int, long>(int*, int*, int*, long*, long*, long*, long*, long*, unsigned int, unsigned int, unsigned int)',
     'rejection_greedy_sample_kernel',
   ],
   'sort-and-index/': [
+    '_post_update_kernel',
+    '_apply_write_kernel',
     'compute_position_kernel',
     'void (anonymous namespace)::clamp_position_kernel<long>(long*, long const*, unsigned long)',
     'void (anonymous namespace)::resolve_future_token_ids_kernel<long>(long*, long const*, unsigned long)',

@@ -7,6 +7,7 @@ import { after, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import { NoteCounter } from '../src/base/notes.js';
+import { parseCsv } from '../src/base/parse-csv.js';
 import { answerFromLoads, answerFromLog, answerFromProfile } from '../src/moe/answer.js';
 import { trafficOf } from '../src/moe/cost/all-to-all.js';
 import {
@@ -35,7 +36,6 @@ import { capturePath, externalFiles, projectRoot } from '../src/testing/captures
 import { assertGolden, assertSameText } from '../src/testing/golden.js';
 import { npyOf } from '../src/testing/load-files.js';
 import { lacks } from '../src/testing/needs.js';
-import { parseCsv } from '../src/testing/parse-csv.js';
 import { plainPlacement } from '../src/testing/placements.js';
 import { randomNumbers } from '../src/testing/random-profile.js';
 import { runStepscope } from './run-stepscope.js';

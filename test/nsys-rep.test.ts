@@ -173,6 +173,20 @@ test('no nsys at all: the report names its version and the hint the ways out', a
   assert.match(error.hint, /Install Nsight Systems 2025\.3 or newer/);
 });
 
+test('an export beside the report is named: it needs no nsys', async () => {
+  process.env.NSYS = fakeNsys(`${work}/nsys`, '2022.4.2.1', `echo '${REFUSAL_2022}' >&2; exit 1`);
+  const folder = fs.mkdtempSync(`${work}/beside-`);
+  const file = `${folder}/a.nsys-rep`;
+  fs.copyFileSync(report('a.nsys-rep', '2025@3@1@90-253135822126v0'), file);
+  fs.writeFileSync(`${folder}/ab.sqlite`, '');
+  assert.match((await failure(file)).hint, /Install Nsight Systems 2025\.3/);
+  fs.writeFileSync(`${folder}/a.sqlite.zst`, '');
+  assert.equal(
+    (await failure(file)).hint,
+    `Its export lies beside it and needs no nsys: open ${folder}/a.sqlite.zst`,
+  );
+});
+
 for (const [refusal, version, words] of [
   [REFUSAL_2022, '36398880', /captured with Nsight Systems build 36398880, .*nsys 2022\.4\.2\.1 at/],
   [

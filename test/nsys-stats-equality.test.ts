@@ -8,10 +8,10 @@ import * as path from 'node:path';
 import { test } from 'node:test';
 import { chooseReport, statsReports } from '../src/analyze/stats/index.js';
 import { runReport } from '../src/analyze/stats/report.js';
+import { parseCsv } from '../src/base/parse-csv.js';
 import { openProfile } from '../src/import/open.js';
 import { renderCsv } from '../src/report/csv.js';
 import { captureNames, capturePath, capturesFolder, readText } from '../src/testing/captures.js';
-import { parseCsv } from '../src/testing/parse-csv.js';
 
 /** The columns NVIDIA's report is ordered by, and in which direction; rows equal in these may swap. */
 const sortKeys: Record<string, readonly string[]> = {
@@ -53,9 +53,11 @@ for (const name of captureNames) {
   });
 }
 
-test('every report was compared', () => {
+test('every report was compared, but for those of events that no capture has', () => {
+  // nsys-stats-drawn.test.ts compares them on drawn exports.
+  const onlyDrawn = ({ reads }: (typeof statsReports)[number]) => reads.otherEvents || reads.pageFaults;
   assert.deepEqual(
-    statsReports.map(report => report.id).filter(id => !compared.has(id)),
+    statsReports.filter(report => !onlyDrawn(report) && !compared.has(report.id)).map(({ id }) => id),
     [],
   );
 });

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { parseCsv } from '../src/base/parse-csv.js';
 import { findChangePoints, LEAST_RUNS, leastRuns } from '../src/gate/change-points.js';
 import { describeTrend, seriesSentences, trendCsv } from '../src/gate/describe-trend.js';
 import { gateSchemas } from '../src/gate/schemas.js';
@@ -14,7 +15,6 @@ import { metricById } from '../src/run/metrics.js';
 import type { Run } from '../src/run/run.js';
 import { seededRandom } from '../src/stats/random.js';
 import { capturePath } from '../src/testing/captures.js';
-import { parseCsv } from '../src/testing/parse-csv.js';
 import { normal, runOf, writeRun } from './gate-runs.js';
 import { runStepscope as stepscope } from './run-stepscope.js';
 

@@ -60,13 +60,14 @@ export function pageFamilies(ask: Ask, phase: Phase | null): Block[] {
   return [table];
 }
 
-/** `GEMM (bf16, cuBLAS)`: what most of the family's time is. */
+/** `GEMM (bf16, cuBLAS)`: what all kernels of the family have in common. */
 function familyLabel(row: FamilyRow): string {
   const { label } = familyOf(row.family as FamilyId);
-  const [main] = row.variants;
-  const words = main ? [main.variant, main.dtype, main.library].filter(Boolean) : [];
-  const isMost = main && main.totalNs >= 0.5 * row.totalNs;
-  return isMost && words.length > 0 ? `${label} (${words.join(', ')})` : label;
+  const shared = (['variant', 'dtype', 'library'] as const)
+    .map(word => new Set(row.variants.map(variant => variant[word])))
+    .flatMap(words => (words.size === 1 ? [...words] : []))
+    .filter(word => word !== '');
+  return shared.length > 0 ? `${label} (${shared.join(', ')})` : label;
 }
 
 /** `  1,016 = 22 × 46 + 4`: what repeats inside a step. */

@@ -95,6 +95,13 @@ export const benchMetrics: readonly BenchMetric[] = [
     'answer tokens per second and GPU',
     run => run.throughput.outputTokensPerGpu,
   ),
+  rate(
+    'outputTokensPerSecondPerWatt',
+    'tok/s/W',
+    'answer tokens per second for each watt of the GPUs, which is answer tokens per joule',
+    run => run.energy?.outputTokensPerSecondPerWatt,
+    -1,
+  ),
   {
     id: 'durationNs',
     header: 'Run time',

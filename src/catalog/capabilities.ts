@@ -64,6 +64,16 @@ const what: Record<TableName, { label: string; nsys: string; kineto: string }> =
     kineto: 'capture with with_stack=True',
   },
   osCalls: { label: 'OS runtime calls', nsys: 'capture with -t osrt', kineto: notByTorch('-t osrt') },
+  otherEvents: {
+    label: 'calls of OpenMP, OpenACC, MPI and graphics',
+    nsys: 'capture with -t openmp, openacc, mpi, vulkan or opengl',
+    kineto: notByTorch('-t openmp'),
+  },
+  pageFaults: {
+    label: 'page faults of unified memory',
+    nsys: 'capture with --cuda-um-cpu-page-faults=true --cuda-um-gpu-page-faults=true',
+    kineto: notByTorch('--cuda-um-cpu-page-faults=true'),
+  },
   memoryEvents: {
     label: 'GPU memory usage',
     nsys: 'capture with --cuda-memory-usage=true',

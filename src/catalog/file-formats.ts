@@ -25,9 +25,19 @@ export const fileFormats = {
   },
 } as const satisfies Readonly<Record<string, FileFormat>>;
 
+/** How names of packed files end. Content decides here too. */
+const packedEndings = ['.gz', '.zst', '.xz'] as const;
+export type PackedEnding = (typeof packedEndings)[number];
+
+/** `rank0.json.gz` is `rank0.json`. */
+export function withoutPacking(name: string): string {
+  const ending = packedEndings.find(end => name.toLowerCase().endsWith(end));
+  return ending === undefined ? name : name.slice(0, -ending.length);
+}
+
 const all: readonly FileFormat[] = Object.values(fileFormats);
 /** What may stand before an ending, or stood for it once. */
-const otherEndings = ['.gz', '.trace', '.pt', '.qdrep', '.qdstrm'];
+const otherEndings = [...packedEndings, '.trace', '.pt', '.qdrep', '.qdstrm'];
 
 /** `rank0.pt.trace.json.gz` is `rank0`. */
 export function withoutEndings(name: string, formats = all): string {

@@ -74,6 +74,7 @@ export const options = {
   sequence: toggle('--sequence', 'the kernels of one typical step, in order'),
   fullNames: toggle('--full-names', 'with --sequence: names as recorded instead of short ones'),
   report: repeated('-r, --report LIST', names, 'reports to print, by name'),
+  verify: toggle('--verify', 'hold each report beside what your own nsys prints for the same file'),
   time: value('--time A-B', kinds.timeWindow, 'only events in this stretch of time, for example 1.2s-1.5s'),
   maxSize: value('--max-size MB', kinds.sizeIn('MB', 1000), 'cut tables and thin charts to stay below'),
 

@@ -2,6 +2,7 @@
 import type { Block, Fact, TableBlock, TableColumn } from '../analyze/block.js';
 import { formatCount, formatRelativeChange, plural } from '../base/units.js';
 import { benchMetrics, modelName } from '../catalog/bench-metrics.js';
+import { withoutPacking } from '../catalog/file-formats.js';
 import type { BenchRun } from '../model/bench-run.js';
 import { type BenchDifference, compareBenchRuns } from '../run/bench-difference.js';
 
@@ -20,7 +21,7 @@ export function compareToFirst(runs: readonly BenchRun[]): BenchComparison {
 /** What the author called it, else the file; numbered where that is not enough. */
 function runNames(runs: readonly BenchRun[]): string[] {
   const plain = runs.map(
-    ({ label, source }) => label ?? source.file.replace(/\.(jsonl?|txt|log)(\.gz)?$/i, ''),
+    ({ label, source }) => label ?? withoutPacking(source.file).replace(/\.(jsonl?|txt|log|csv)$/i, ''),
   );
   const byLabel = plain.map((name, i) => {
     const isShared = plain.some((other, j) => j !== i && other === name);

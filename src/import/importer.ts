@@ -20,7 +20,10 @@ export interface ImportContext {
 }
 
 export interface Importer extends FileFormat {
-  /** Judges by the first bytes of the content (already unpacked when the file is gzip). */
+  /**
+   * Judges by the first bytes of the content, already unpacked. Where nobody knew the first few kilobytes of what may
+   * be JSON, all are asked again with more of them.
+   */
   recognizes(head: Uint8Array): boolean;
   import(file: ProfileFile, context: ImportContext): Promise<Profile>;
 }

@@ -5,17 +5,36 @@ import type { Importer } from './importer.js';
 import { kinetoJson } from './kineto-json/kineto-json.js';
 import { nsysRep } from './nsys-rep/nsys-rep.js';
 import { nsysSqlite } from './nsys-sqlite/nsys-sqlite.js';
+import type { ProfileFile } from './profile-file.js';
 
 export const importers: readonly Importer[] = [nsysSqlite, nsysRep, kinetoJson, agentSidecar];
 
-/** The one importer that knows this content. */
-export function importerFor(head: Uint8Array, name: string): Importer {
-  const known = importers.filter(importer => importer.recognizes(head));
-  if (known.length > 1) throw new Error(`${known.map(i => i.id).join(' and ')} both claim ${name}`);
+/**
+ * How much of a file is looked at before it counts as unknown. The first look decides nearly always; JSON may carry
+ * any amount of metadata before what tells it apart, so it gets a longer one, and a last one with a bound.
+ */
+const LOOKS = [4 << 10, 256 << 10, 16 << 20];
+const OPEN_BRACE = 0x7b;
+
+/** Those that know the content of a file: one, or none. */
+export async function importersOf(file: Pick<ProfileFile, 'head'>): Promise<readonly Importer[]> {
+  for (const bytes of LOOKS) {
+    const head = await file.head(bytes);
+    const known = importers.filter(importer => importer.recognizes(head));
+    if (known.length > 0 || head.length < bytes || !head.subarray(0, 64).includes(OPEN_BRACE)) return known;
+  }
+  return [];
+}
+
+/** The one importer that knows this file. */
+export async function importerFor(file: ProfileFile): Promise<Importer> {
+  const known = await importersOf(file);
+  if (known.length > 1) throw new Error(`${known.map(i => i.id).join(' and ')} both claim ${file.name}`);
   if (known.length === 1) return known[0];
+  if (file.unpackingFailed !== undefined) throw file.archiveError();
   throw new UserError(
     'not-a-profile',
-    `${name} is no profile that Stepscope knows.`,
-    `It opens: ${importers.map(importer => importer.label).join('; ')}; each may be gzipped.`,
+    `${file.name} is no profile that Stepscope knows.`,
+    `It opens: ${importers.map(importer => importer.label).join('; ')}; each may be packed (.gz, .zst, .xz).`,
   );
 }

@@ -6,12 +6,14 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 import type { Note } from '../base/notes.js';
 import { UserError } from '../base/user-error.js';
+import { type FileFormat, fileFormats, reportStem, withoutPacking } from '../catalog/file-formats.js';
 import { mergeProfiles } from '../model/merge.js';
 import type { Profile } from '../model/profile.js';
 import { joinSidecars } from './agent-sidecar/join-sidecars.js';
 import type { ImportContext } from './importer.js';
 import { importerFor, importers } from './index.js';
 import { ProfileFile } from './profile-file.js';
+import { inputOnDisk } from './standard-input.js';
 
 interface OpenContext extends Omit<ImportContext, 'onProgress'> {
   /** Told which file is being read and how far it is. */
@@ -24,12 +26,13 @@ export async function openProfile(paths: readonly string[], context: OpenContext
   const profiles: Profile[] = [];
   const passedOver: string[] = [];
   for (const given of paths) {
-    const files = expand(given);
-    const isFolder = files[0] !== given;
+    const input = await inputOnDisk(given);
+    const files = expand(input.path);
+    const isFolder = files[0] !== input.path;
     const opened = profiles.length;
     for (const file of files) {
       try {
-        profiles.push(await openFile(file, context));
+        profiles.push(await openFile(file, { name: input.name, ...context }));
       } catch (error) {
         // A folder of results holds more than profiles; what was named one by one must be one.
         if (!isFolder || !(error instanceof UserError) || error.code !== 'not-a-profile') throw error;
@@ -56,7 +59,7 @@ function noProfileIn(folder: string): UserError {
   return new UserError(
     'not-found',
     `${folder} holds no profile.`,
-    'A folder stands for all the ranks in it: files ending in .sqlite, .nsys-rep or .json, gzipped or not.',
+    'A folder stands for all the ranks in it: files ending in .sqlite, .nsys-rep or .json, packed (.gz, .zst, .xz) or not.',
   );
 }
 
@@ -77,7 +80,7 @@ export function rankInName(name: string): number | undefined {
 async function openFile(filePath: string, context: OpenContext): Promise<Profile> {
   const file = ProfileFile.open(filePath, context.name);
   try {
-    const importer = importerFor(await file.head(), file.name);
+    const importer = await importerFor(file);
     return await importer.import(file, {
       ...context,
       onProgress: done => context.onProgress?.(file.name, done),
@@ -87,11 +90,11 @@ async function openFile(filePath: string, context: OpenContext): Promise<Profile
   }
 }
 
+const isOf = ({ endings }: FileFormat, name: string) =>
+  endings.some(ending => withoutPacking(name.toLowerCase()).endsWith(ending));
+
 /** What a folder of profiles may hold, by name; the content decides later. Export beside report: the export wins. */
-const isProfileName = (name: string) => {
-  const unpacked = name.toLowerCase().replace(/\.gz$/, '');
-  return importers.some(({ endings }) => endings.some(ending => unpacked.endsWith(ending)));
-};
+const isProfileName = (name: string) => importers.some(format => isOf(format, name));
 
 function expand(given: string): string[] {
   let stat: fs.Stats;
@@ -104,12 +107,9 @@ function expand(given: string): string[] {
   const names = fs
     .readdirSync(given)
     .filter(name => isProfileName(name) && fs.statSync(path.join(given, name)).isFile());
-  const stems = new Set(
-    names.filter(name => /\.sqlite(\.gz)?$/i.test(name)).map(name => name.replace(/\.sqlite(\.gz)?$/i, '')),
-  );
-  const chosen = names.filter(
-    name => !(/\.nsys-rep$/i.test(name) && stems.has(name.replace(/\.nsys-rep$/i, ''))),
-  );
+  const { nsysRep, nsysSqlite } = fileFormats;
+  const exported = new Set(names.filter(name => isOf(nsysSqlite, name)).map(reportStem));
+  const chosen = names.filter(name => !(isOf(nsysRep, name) && exported.has(reportStem(name))));
   if (chosen.length === 0) throw noProfileIn(given);
   return chosen.sort(byNumbersInName).map(name => path.join(given, name));
 }

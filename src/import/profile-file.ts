@@ -1,23 +1,27 @@
 /**
- * A file as importers see it: its first bytes, random access, or a stream of chunks; gzip is undone on the way.
+ * A file as importers see it: its first bytes, random access, or a stream of chunks; packing is undone on the way.
  *
- * Packed files are bounded: deflate can blow up a thousandfold, so unpacking stops once the output is both large
+ * Packed files are bounded: a few bytes can blow up a thousandfold, so unpacking stops once the output is both large
  * and far larger than any real profile packs (see `unpackLimit`).
  */
 import * as fs from 'node:fs';
 import * as os from 'node:os';
 import * as path from 'node:path';
-import { Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
 import type { ByteSource } from '../base/byte-source.js';
 import { formatBytes } from '../base/units.js';
 import { UserError } from '../base/user-error.js';
 import { makeTemporaryFolder, removeTemporaryFolder } from './temporary-folder.js';
+import type { Packing } from './unpack/packing.js';
+import { packingOf } from './unpack/packings.js';
 
 /** Real profiles pack 5 to 30 times, grown ones up to about 60; beyond this ratio a large file is a bomb. */
 const MAX_RATIO = 250;
 const ALWAYS_ALLOWED = 256 * 1024 * 1024;
 const HEAD_BYTES = 4096;
+/** What Git leaves where a file is kept elsewhere: https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md */
+const LFS_POINTER =
+  /^version https:\/\/(?:git-lfs|hawser)\.github\.com\/spec\/[\s\S]{0,900}\nsize (\d{1,15})\n/;
+const POINTER_BYTES = 1024;
 /** Unpacked at a time. What is on its way when a damaged archive ends is lost, so not too much. */
 const UNPACK_BYTES = 1 << 16;
 const CHUNK_BYTES = 4 * 1024 * 1024;
@@ -25,7 +29,7 @@ const CHUNK_BYTES = 4 * 1024 * 1024;
 export class ProfileFile {
   readonly name: string;
   readonly sizeBytes: number;
-  readonly packed: boolean;
+  private readonly packing: Packing | undefined;
   /** Why unpacking stopped before its end, or found a wrong checksum there. */
   unpackingFailed?: string;
   private readonly fd: number;
@@ -45,9 +49,9 @@ export class ProfileFile {
     }
     const stat = fs.fstatSync(this.fd);
     this.sizeBytes = stat.size;
-    const magic = new Uint8Array(2);
-    if (stat.isFile()) fs.readSync(this.fd, magic, 0, 2, 0);
-    this.packed = magic[0] === 0x1f && magic[1] === 0x8b;
+    const opening = Buffer.alloc(POINTER_BYTES);
+    const got = stat.isFile() ? fs.readSync(this.fd, opening, 0, POINTER_BYTES, 0) : 0;
+    this.packing = packingOf(opening);
     if (!stat.isFile()) {
       this.close();
       throw new UserError(
@@ -64,6 +68,15 @@ export class ProfileFile {
         'The profiler was probably stopped before it wrote its output; capture again.',
       );
     }
+    const pointer = LFS_POINTER.exec(opening.toString('latin1', 0, got));
+    if (pointer) {
+      this.close();
+      throw new UserError(
+        'not-found',
+        `${called} is a Git LFS pointer; the file itself (${formatBytes(Number(pointer[1]))}) is not here.`,
+        `Fetch it in its repository: git lfs pull --include=${JSON.stringify(this.name)}`,
+      );
+    }
   }
 
   /** `name` is what messages call it, where the path means nothing to the user. */
@@ -71,25 +84,37 @@ export class ProfileFile {
     return new ProfileFile(path, name);
   }
 
+  get packed(): boolean {
+    return this.packing !== undefined;
+  }
+
   /** The most bytes that will be unpacked from this file. */
   get unpackLimit(): number {
     return Math.max(ALWAYS_ALLOWED, this.sizeBytes * MAX_RATIO);
   }
 
-  /** First bytes of the content. */
-  async head(): Promise<Uint8Array> {
+  /** First bytes of the content, or all of it where there is less. */
+  async head(bytes = HEAD_BYTES): Promise<Uint8Array> {
+    const parts: Uint8Array[] = [];
+    let missing = bytes;
     try {
-      for await (const chunk of this.chunks(HEAD_BYTES)) return chunk.subarray(0, HEAD_BYTES);
+      for await (const chunk of this.chunks(bytes)) {
+        parts.push(chunk.subarray(0, missing));
+        missing -= Math.min(missing, chunk.length);
+        if (missing === 0) break;
+      }
     } catch (error) {
       if (!(error instanceof CutOffError)) throw error;
-      throw this.archiveError();
+      // What came before the cut may tell what it was.
+      this.unpackingFailed = error.message;
+      if (missing === bytes) throw this.archiveError();
     }
-    return new Uint8Array(0);
+    return parts.length === 1 ? parts[0] : Buffer.concat(parts);
   }
 
   /** The content from front to end. `readBytes` is how far into the file on disk we are, for progress. */
   async *chunks(chunkBytes = CHUNK_BYTES): AsyncGenerator<Uint8Array & { readBytes?: number }> {
-    if (!this.packed) {
+    if (this.packing === undefined) {
       yield* this.plainChunks(chunkBytes);
       return;
     }
@@ -101,13 +126,9 @@ export class ProfileFile {
         yield chunk;
       }
     };
-    const gunzip = createGunzip({ chunkSize: Math.min(chunkBytes, UNPACK_BYTES) });
-    const source = Readable.from(counted(), { objectMode: true, highWaterMark: 2 });
-    source.on('error', error => gunzip.destroy(error));
-    source.pipe(gunzip);
     let written = 0;
     try {
-      for await (const chunk of gunzip as AsyncIterable<Uint8Array>) {
+      for await (const chunk of this.packing.unpack(counted(), Math.min(chunkBytes, UNPACK_BYTES))) {
         written += chunk.length;
         if (written > this.unpackLimit) throw this.bombError();
         yield Object.assign(chunk, { readBytes: read });
@@ -116,9 +137,6 @@ export class ProfileFile {
       if (error instanceof UserError) throw error;
       // What was unpacked so far has been handed out; the importer decides what a cut file is worth.
       throw new CutOffError(`${this.name}: ${(error as Error).message}`);
-    } finally {
-      source.destroy();
-      gunzip.destroy();
     }
   }
 
@@ -210,7 +228,7 @@ export class ProfileFile {
     }
   }
 
-  private archiveError(): UserError {
+  archiveError(): UserError {
     return new UserError(
       'damaged',
       `${this.name} is packed, and the archive is cut off or damaged.`,
@@ -222,7 +240,7 @@ export class ProfileFile {
     return new UserError(
       'too-large',
       `${this.name} unpacks to more than ${formatBytes(this.unpackLimit)}, over ${MAX_RATIO} times its size.`,
-      'No real profile packs that well. If you trust it, unpack it yourself (gunzip) and open the result.',
+      `No real profile packs that well. If you trust it, unpack it yourself (${this.packing?.unpacker}) and open the result.`,
     );
   }
 }

@@ -23,6 +23,8 @@ export interface BenchRun {
   readonly throughput: BenchThroughput;
   readonly latency: Readonly<Partial<Record<LatencyName, Distribution>>>;
   readonly counts: BenchCounts;
+  /** Of the GPUs, where the tool measured it. */
+  readonly energy?: BenchEnergy;
   /** From the first request sent to the last one answered. */
   readonly durationNs?: number;
   readonly iterations?: readonly BenchIteration[];
@@ -101,6 +103,15 @@ export interface BenchCounts {
   readonly errors?: number;
   readonly inputTokens?: number;
   readonly outputTokens?: number;
+}
+
+/** What the GPUs took while the run lasted. */
+export interface BenchEnergy {
+  readonly totalJoules?: number;
+  /** Of all GPUs together, on average. */
+  readonly gpuPowerWatts?: number;
+  /** Answer tokens per second for each watt: answer tokens per joule. */
+  readonly outputTokensPerSecondPerWatt?: number;
 }
 
 /** One pass of the engine's loop. */

@@ -81,6 +81,8 @@ const schema = {
     sourceMemory: whole,
     targetMemory: whole,
     sourceDevice: whole,
+    /** Of the page, where unified memory moved it. */
+    address: amount,
     targetDevice: whole,
   },
   memsets: {
@@ -215,6 +217,34 @@ const schema = {
     result: whole,
     class: whole,
   },
+  /** Calls and ranges of other interfaces: OpenMP, OpenACC, MPI, Vulkan, Direct3D, OpenGL. */
+  otherEvents: {
+    start: nanoseconds,
+    end: nanoseconds,
+    thread: ref('threads'),
+    /** NONE where the event only ends what another began. */
+    name: text,
+    /** The table of the export it comes from, which says what it is. */
+    source: text,
+    class: whole,
+    id: amount,
+    context: whole,
+    correlation: { storage: 'u32', optional: true },
+    file: maybeText,
+    line: whole,
+  },
+  /** Pages of unified memory that were touched where they were not. */
+  pageFaults: {
+    start: nanoseconds,
+    process: ref('processes'),
+    address: { storage: 'f64' },
+    /** 0 on the CPU, 1 on the GPU. */
+    side: { storage: 'u8' },
+    /** Faults of this page in one event. */
+    faults: { storage: 'f64' },
+    /** The instruction on the CPU. */
+    name: maybeText,
+  },
   /** Allocations and frees of GPU memory, and allocator totals where the profiler gives them. */
   memoryEvents: {
     start: nanoseconds,
@@ -267,6 +297,7 @@ export type TableName = keyof Schema;
 export const tableNames = Object.keys(schema) as TableName[];
 
 export const RangeKind = { pushPop: 0, startEnd: 1, mark: 2, gpuAnnotation: 3, libraryCall: 4 } as const;
+export const FaultSide = { cpu: 0, gpu: 1 } as const;
 export const OpKind = { framework: 0, other: 1 } as const;
 
 export function columnsOf(table: TableName): [name: string, spec: ColumnSpec][] {

@@ -23,7 +23,7 @@ export async function redactProfile(options: RedactOptions): Promise<readonly Re
   const file = ProfileFile.open(options.input);
   let opened: PageFile | StreamFile | undefined;
   try {
-    const importer = importerFor(await file.head(), file.name);
+    const importer = await importerFor(file);
     if (importer.id === agentSidecar.id)
       throw new UserError(
         'usage',

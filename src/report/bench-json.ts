@@ -118,6 +118,13 @@ const run = object(
         outputTokens: 'answer tokens',
       }),
     ),
+    energy: object(
+      fieldsOf(number, {
+        totalJoules: 'of the GPUs while the run lasted (joules)',
+        gpuPowerWatts: 'of all GPUs together, on average (watts)',
+        outputTokensPerSecondPerWatt: 'answer tokens per second for each watt',
+      }),
+    ),
     durationNs: number('first request sent to last one answered (nanoseconds)'),
     iterations: list(iteration, 'passes of the engine, where the file has them'),
     requests: list(request, 'requests, where the file has them'),

@@ -1,5 +1,6 @@
 /** The registry of summary reports and rules: one line each. */
 import { UserError } from '../../base/user-error.js';
+import type { Profile } from '../../model/profile.js';
 import type { TableName } from '../../model/schema.js';
 import { cudaApiGpuSum } from './cuda-api-gpu-sum.js';
 import { cudaApiSum } from './cuda-api-sum.js';
@@ -18,6 +19,8 @@ import { cudaMemcpySync } from './cuda-memcpy-sync.js';
 import { cudaMemsetSync } from './cuda-memset-sync.js';
 import { gpuGaps } from './gpu-gaps.js';
 import { gpuTimeUtil } from './gpu-time-util.js';
+import { mpiEventSum, openaccSum, openmpSum, vulkanApiSum } from './host-event-sums.js';
+import { markerSums } from './marker-sums.js';
 import { nvtxGpuProjSum } from './nvtx-gpu-proj-sum.js';
 import { nvtxGpuProjTrace } from './nvtx-gpu-proj-trace.js';
 import { nvtxKernSum } from './nvtx-kern-sum.js';
@@ -26,7 +29,19 @@ import { nvtxPushpopTrace } from './nvtx-pushpop-trace.js';
 import { nvtxStartendSum } from './nvtx-startend-sum.js';
 import { nvtxSum } from './nvtx-sum.js';
 import { osrtSum } from './osrt-sum.js';
-import { defaultOptions, type ReportOptions, type StatsReport, tablesRead } from './report.js';
+import { defaultOptions, isRecorded, type ReportOptions, type StatsReport, tablesRead } from './report.js';
+import { umCpuPageFaultsSum, umSum, umTotalSum } from './um-sums.js';
+import { vulkanApiTrace } from './vulkan-api-trace.js';
+
+/** Those of `nsys analyze`. */
+export const analyzeRules: readonly StatsReport[] = [
+  gpuGaps,
+  gpuTimeUtil,
+  cudaApiSync,
+  cudaMemcpyAsync,
+  cudaMemcpySync,
+  cudaMemsetSync,
+];
 
 export const statsReports: readonly StatsReport[] = [
   cudaGpuKernSum,
@@ -48,18 +63,35 @@ export const statsReports: readonly StatsReport[] = [
   nvtxGpuProjTrace,
   nvtxKernSum,
   osrtSum,
-  gpuGaps,
-  gpuTimeUtil,
-  cudaApiSync,
-  cudaMemcpyAsync,
-  cudaMemcpySync,
-  cudaMemsetSync,
+  openmpSum,
+  openaccSum,
+  mpiEventSum,
+  umSum,
+  umTotalSum,
+  umCpuPageFaultsSum,
+  vulkanApiSum,
+  vulkanApiTrace,
+  ...markerSums,
+  ...analyzeRules,
 ];
 
-/** Shown when no report is asked for: the questions most people open a profile with. */
-export const defaultReports = ['nvtx_sum', 'cuda_api_sum', 'cuda_gpu_kern_sum:base', 'cuda_gpu_mem_time_sum'];
+/** What `nsys stats` prints where no report is asked for, but for the queues of Windows. */
+export const defaultReports = [
+  ...['nvtx_sum', 'osrt_sum', 'cuda_api_sum', 'cuda_gpu_kern_sum'],
+  ...['cuda_gpu_mem_time_sum', 'cuda_gpu_mem_size_sum', 'openmp_sum'],
+  ...['opengl_khr_range_sum', 'opengl_khr_gpu_range_sum', 'vulkan_marker_sum', 'vulkan_gpu_marker_sum'],
+  ...['dx11_pix_sum', 'dx12_gpu_marker_sum', 'dx12_pix_sum'],
+  ...['um_sum', 'um_total_sum', 'um_cpu_page_faults_sum', 'openacc_sum'],
+];
 
-interface ChosenReport {
+/** What most people open a profile for: where it is missing, they want to know how to record it. */
+const expected = ['nvtx_sum', 'cuda_api_sum', 'cuda_gpu_kern_sum', 'cuda_gpu_mem_time_sum'];
+
+/** Of reports that nobody asked for, those that have something to say. */
+export const worthPrinting = (chosen: readonly ChosenReport[], profile: Profile): readonly ChosenReport[] =>
+  chosen.filter(({ report }) => expected.includes(report.id) || isRecorded(report, profile));
+
+export interface ChosenReport {
   /** As asked for, options included: names output files. */
   readonly request: string;
   readonly report: StatsReport;

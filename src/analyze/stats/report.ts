@@ -29,6 +29,8 @@ export interface StatsReport {
   readonly reads: WantedTables;
   /** What it cannot do without: of each group at least one table must have been recorded. */
   readonly needs: readonly (readonly TableName[])[];
+  /** Whether those tables hold what it is about, where several reports share one. */
+  recorded?(profile: Profile): boolean;
   compute(profile: Profile, options: ReportOptions): readonly TableColumn[];
   readonly advice?: string;
 }
@@ -52,8 +54,16 @@ export const kernelNameOptions = ['nvtx-name', 'base', 'mangled'] as const;
 
 export const defaultOptions: ReportOptions = { kernelName: 'full', nvtxName: false, numbers: {} };
 
-export function runReport(report: StatsReport, profile: Profile, options: ReportOptions): Block {
+function missingFor(report: StatsReport, profile: Profile): readonly TableName[] | undefined {
   const missing = report.needs.find(group => !group.some(table => profile.tables[table]));
+  return missing ?? (report.recorded?.(profile) === false ? report.needs[0] : undefined);
+}
+
+export const isRecorded = (report: StatsReport, profile: Profile): boolean =>
+  missingFor(report, profile) === undefined;
+
+export function runReport(report: StatsReport, profile: Profile, options: ReportOptions): Block {
+  const missing = missingFor(report, profile);
   if (missing) {
     const { what, hint } = notRecorded(profile, missing);
     return { kind: 'not-recorded', id: report.id, title: report.title, what, hint };

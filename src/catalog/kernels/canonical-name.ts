@@ -9,6 +9,8 @@
  * bounded text; what cannot be read stays as it is.
  */
 
+import { withoutConditionalReturn } from './return-type.js';
+
 /** Names beyond this are compared by their beginning and their length. */
 const LONGEST = 20_000;
 
@@ -16,7 +18,7 @@ export function canonicalKernelName(name: string): string {
   const text = name.length > LONGEST ? `${name.slice(0, LONGEST)}#${name.length}` : name.trim();
   // Symbols and plain names (cuBLAS, Triton) have one spelling.
   if (!/[(<]/.test(text)) return text;
-  const marked = text
+  const marked = withoutConditionalReturn(text)
     .replace(/<unnamed>::|\(anonymous namespace\)::|\{anonymous\}::|\(unnamed\)::/g, '')
     .replace(/operator ?\(\)/g, 'operator·')
     .replace(/\(bool\)1\b/g, 'true')

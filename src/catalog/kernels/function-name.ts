@@ -4,6 +4,7 @@
  * kernel was built from, not what it does. One pass, any input: names come from files we do not control.
  */
 import { isMangled, readMangled } from './mangled-name.js';
+import { withoutConditionalReturn } from './return-type.js';
 
 export interface FunctionName {
   /** Namespaces and function, without template arguments, parameters, return type and anonymous namespaces. */
@@ -32,7 +33,7 @@ export function parseFunctionName(name: string): FunctionName {
     const symbol = readMangled(text);
     if (symbol) return finish(symbol.qualified, symbol.inner);
   }
-  return readDemangled(text);
+  return readDemangled(withoutConditionalReturn(text));
 }
 
 function finish(qualified: string, templateText: string): FunctionName {

@@ -21,22 +21,23 @@ export const communicationRules: readonly KernelRule[] = [
     id: 'deepep-combine',
     family: 'communication',
     variant: 'deepep-combine',
-    pattern: /^(?:deep_ep|hybrid_ep|uccl(?:_ep)?|mscclpp::ep)::(?:\w+::)*combine(?:_kernel)?$/,
+    pattern: /^(?:deep_ep|dpsk::ep|hybrid_ep|uccl(?:_ep)?|mscclpp::ep)::(?:\w+::)*combine(?:_kernel)?$/,
     source: 'deepseek-ai/DeepEP csrc/kernels; mscclpp and uccl ports keep the names',
   },
   {
     id: 'deepep-dispatch',
     family: 'communication',
     variant: 'deepep-dispatch',
-    pattern: /^(?:deep_ep|hybrid_ep|uccl(?:_ep)?|mscclpp::ep)::(?:\w+::)*dispatch(?:_kernel)?$/,
+    pattern: /^(?:deep_ep|dpsk::ep|hybrid_ep|uccl(?:_ep)?|mscclpp::ep)::(?:\w+::)*dispatch(?:_kernel)?$/,
     source: 'deepseek-ai/DeepEP csrc/kernels; mscclpp and uccl ports keep the names',
   },
   {
     id: 'deepep',
     family: 'communication',
     variant: 'deepep',
-    pattern: /^(?:deep_ep|hybrid_ep)::/,
-    source: 'deepseek-ai/DeepEP csrc/kernels: notify, barrier, layout, buffer cleaning',
+    pattern: /^(?:deep_ep|dpsk::ep|hybrid_ep)::/,
+    source:
+      'deepseek-ai/DeepEP csrc/kernels: notify, barrier, layout, buffer cleaning; dpsk::ep in published DeepSeek traces',
   },
   {
     id: 'all-to-all-combine',

@@ -25,8 +25,10 @@ export const generatedGemmRules: readonly KernelRule[] = [
     id: 'generated-gemm',
     family: 'gemm',
     variant: 'dense',
-    pattern: /^nvjet_|^Cijk_|^sm\d+_xmma_gemm_|^gemm_(?:Mx|E\dm\d|Bfloat16|Fp\d)/,
-    source: 'cuBLAS nvjet and xmma; ROCm Tensile; trtllm-gen GEMM',
+    pattern:
+      /^nvjet_|^Cijk_|LLBf16(?:Dotprod|SplitK)|ll_bf16_(?:dotprod|splitk)|^sm\d+_xmma_gemm_|^gemm_(?:Mx|E\dm\d|Bfloat16|Fp\d)/,
+    source:
+      'cuBLAS nvjet and xmma; ROCm Tensile; trtllm-gen GEMM; vLLM model_executor/kernels/linear/cute_dsl',
   },
 ];
 

@@ -75,8 +75,8 @@ export const genericRules: readonly KernelRule[] = [
     family: 'elementwise',
     variant: 'copy',
     pattern:
-      /CatArrayBatchedCopy|(?:^|[_:])transpose_?(?:kernel|\d|$)|split_with_sizes|chunk_cat|recat_copy|cpy_f(?:16|32)|concat_/,
-    source: `${pytorch}: Shape.cu; fbgemm; SGLang concat_mla; llama.cpp`,
+      /CatArrayBatchedCopy|(?:^|[_:])transpose_?(?:kernel|\d|$)|split_with_sizes|chunk_cat|recat_copy|cpy_f(?:16|32)|concat_|[Cc]oncatM(?:LA|la)/,
+    source: `${pytorch}: Shape.cu; fbgemm; SGLang and vLLM concat_mla; llama.cpp`,
   },
   {
     id: 'library-reduce',
@@ -121,7 +121,7 @@ export const genericRules: readonly KernelRule[] = [
     id: 'sort-and-index',
     family: 'sort-and-index',
     pattern:
-      /(?:^|[_:])top_?k|gatherTopK|sort(?:KV|_|$|ed|[A-Z])|bitonic|radix|searchsorted|histogram|nonzero|(?:^|[_:])(?:cumsum|cumprod|prefix_?sum|scan)|inclusive_scan|tensor_kernel_scan|unique|write_indices|indices_kernel|repeat_interleave|(?:^|::)compute_cuda_kernel|get_rows|take_|position_kernel|resolve_future|token_ids|offsets_range|permute_(?:1D|2D|indices)|to_dense_representation|(?:^|[_:])indices_|seq_?(?:lens?|offsets?)|prepare_\w*inputs?/i,
+      /(?:^|[_:])top_?k|gatherTopK|sort(?:KV|_|$|ed|[A-Z])|bitonic|radix|searchsorted|histogram|nonzero|(?:^|[_:])(?:cumsum|cumprod|prefix_?sum|scan)|inclusive_scan|tensor_kernel_scan|unique|write_indices|indices_kernel|repeat_interleave|(?:^|::)compute_cuda_kernel|get_rows|take_|position_kernel|resolve_future|token_ids|offsets_range|permute_(?:1D|2D|indices)|to_dense_representation|(?:^|[_:])indices_|seq_?(?:lens?|offsets?)|prepare_\w*inputs?|_post_update_kernel|_apply_write_kernel/i,
     source: `${pytorch}: Sorting.cu, TensorTopK.cu, ScanKernels.cu; SGLang and vLLM step inputs; fbgemm sparse ops`,
   },
   {

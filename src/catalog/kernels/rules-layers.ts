@@ -26,9 +26,9 @@ export const layerRules: readonly KernelRule[] = [
     id: 'quantise',
     family: 'quantise',
     pattern:
-      /^(?!.*(?:gemm|matmul|_mm_|gemv|marlin|mul_mat)[^:]*$).*(?:quant|cvt_fp\w*_to|to_fp[48]|fp8_?cast|scale_\d+x\d+_kernel|cast_transpose|ue8m0|convert_?sf|block_scale_interleave|FP8_?qparam|FP8rowwise|segmented_max_reduction|convert_fp8)/i,
+      /^(?!.*(?:gemm|matmul|_mm_|gemv|marlin|mul_mat)[^:]*$).*(?:quant|cvt_fp\w*_to|to_(?:mx|nv)?fp[468]|mx_block(?:ed_layout|_rearrange)|fp8_?cast|scale_\d+x\d+_kernel|cast_transpose|ue8m0|convert_?sf|block_scale_interleave|FP8_?qparam|FP8rowwise|segmented_max_reduction|convert_fp8)/i,
     source:
-      'vLLM scaled_fp8_quant; SGLang per_token_group_quant_8bit.cu; TensorRT-LLM quantization.cu; TransformerEngine; DeepGEMM layout; fbgemm; aiter',
+      'vLLM scaled_fp8_quant; SGLang per_token_group_quant_8bit.cu; TensorRT-LLM quantization.cu; TransformerEngine; DeepGEMM layout; fbgemm; aiter; torchao to_mxfp8 and mx_blocked_layout',
   },
   {
     id: 'quantise-for-gemm',
@@ -41,8 +41,9 @@ export const layerRules: readonly KernelRule[] = [
     family: 'sampling',
     variant: 'speculative',
     pattern:
-      /verify_?tree|build_tree|tree_?spec|bonus_tokens|rejection_(?:greedy|random)|rejection_?sampl|recovered_tokens|speculative|eagle_|medusa|(?:^|_)draft_(?:tokens?|logits|probs)|accepted?_(?:tokens|index|path)/i,
-    source: 'SGLang eagle_utils; vLLM rejection_sampler.py; TensorRT-LLM medusa and eagle kernels',
+      /verify_?tree|build_tree|tree_?spec|bonus_tokens|rejection_(?:greedy|random)|num_sampled_and_rejected|rejection_?sampl|recovered_tokens|speculative|eagle_|medusa|(?:^|_)draft_(?:tokens?|logits|probs)|accepted?_(?:tokens|index|path)/i,
+    source:
+      'SGLang eagle_utils; vLLM rejection_sampler.py, v1/worker/gpu; TensorRT-LLM medusa and eagle kernels',
   },
   {
     id: 'sampling-argmax',

@@ -10,23 +10,26 @@ import { define } from '../command.js';
 export const bench = define({
   name: 'bench',
   summary: 'Put the results of benchmarks beside each other: throughput, latency, TTFT, TPOT, ITL.',
-  usage: ['FILE… [options]'],
+  usage: ['FILE|FOLDER… [options]'],
   options: [],
   formats: ['table', 'json', 'csv', 'markdown', 'html'],
   examples: [
     ['stepscope bench trtllm-bench.log', 'every report in a log, one row each'],
     ['stepscope bench before.json after.json', 'two runs, with the change'],
-    ['stepscope bench results/*.jsonl --csv > sweep.csv', 'a sweep for a spreadsheet'],
+    ['stepscope bench results/ --csv > sweep.csv', 'a sweep for a spreadsheet'],
     ['stepscope bench profile_export_aiperf.json --markdown', 'for a pull request'],
   ],
-  async run({ given, emit }) {
+  async run({ given, output, emit }) {
     if (given.length === 0)
       throw new UserError(
         'usage',
         'No benchmark result was given.',
         'For example: stepscope bench trtllm-bench.log',
       );
-    const runs = await openBenchRuns(given);
+    const runs = await openBenchRuns(given, {
+      onPassedOver: (folder, files) =>
+        output.err(`note: ${files.length} files of ${folder} hold no benchmark result (e.g. ${files[0]})\n`),
+    });
     const comparison = compareToFirst(runs);
     const blocks = () => describeBench(runs, comparison);
     await emit({

@@ -1,6 +1,13 @@
 import type { Block } from '../../analyze/block.js';
-import { chooseReport, defaultReports, statsReports, tablesOfReports } from '../../analyze/stats/index.js';
+import {
+  chooseReport,
+  defaultReports,
+  statsReports,
+  tablesOfReports,
+  worthPrinting,
+} from '../../analyze/stats/index.js';
 import { runReport } from '../../analyze/stats/report.js';
+import { UserError } from '../../base/user-error.js';
 import { sliceProfile } from '../../model/slice.js';
 import { renderers } from '../../report/index.js';
 import { blockRows } from '../../report/json.js';
@@ -8,6 +15,7 @@ import { define, requireFiles } from '../command.js';
 import type { FormatId, ResultPart } from '../emit.js';
 import { listing } from '../listing.js';
 import { profileOf, tellLosses } from '../profile-of.js';
+import { verificationResult, verifyStats } from '../verify-stats.js';
 
 const READABLE_ROWS = 12;
 
@@ -15,13 +23,14 @@ export const stats = define({
   name: 'stats',
   summary: 'Print the summaries of `nsys stats` and the rules of `nsys analyze`, with the same numbers.',
   usage: ['FILE… [-r REPORT[:OPTION…][,REPORT…]] [options]'],
-  options: ['report', 'time', 'rows', 'list', 'outputFiles', 'force'],
+  options: ['report', 'verify', 'time', 'rows', 'list', 'outputFiles', 'force'],
   formats: ['table', 'json', 'csv', 'markdown'],
-  notes: [['without -r', `${defaultReports.join(', ')}; ${READABLE_ROWS} rows of each`]],
+  notes: [['without -r', `what nsys stats prints, where it was recorded; ${READABLE_ROWS} rows of each`]],
   examples: [
-    ['stepscope stats profile.sqlite', 'the usual four summaries'],
+    ['stepscope stats profile.sqlite', 'what nsys stats prints'],
     ['stepscope stats profile.sqlite -r cuda_gpu_kern_sum:base', 'kernels by base name'],
     ['stepscope stats trace.json.gz -r cuda_gpu_trace --csv -o trace', 'writes trace_cuda_gpu_trace.csv'],
+    ['stepscope stats profile.sqlite --verify', 'the same beside your nsys; status 1 where they differ'],
     [
       'stepscope stats profile.sqlite -r gpu_gaps:gap=1,cuda_api_sync --time 1.2s-1.5s',
       'two rules on 300 ms',
@@ -41,11 +50,20 @@ export const stats = define({
       await emit(listing('stats', { schema: 'stepscope-stats-list/1', reports }, lines));
       return 0;
     }
-    const asked = values.report.flat();
-    const chosen = (values.report.length > 0 ? asked : defaultReports).map(chooseReport);
+    const isAsked = values.report.length > 0;
+    const asked = (isAsked ? values.report.flat() : defaultReports).map(chooseReport);
     requireFiles('stats', given);
-    const whole = await profileOf(given, output, tablesOfReports(chosen));
+    if (values.verify && values.time)
+      throw new UserError('usage', 'Only whole files can be verified.', 'Leave out --time.');
+    const whole = await profileOf(given, output, tablesOfReports(asked));
     const profile = values.time ? sliceProfile(whole, values.time) : whole;
+    const chosen = isAsked ? asked : worthPrinting(asked, profile);
+    if (values.verify) {
+      const found = await verifyStats(given, chosen, whole, done => output.progress('asking nsys', done));
+      output.clearProgress();
+      await emit(verificationResult(found));
+      return found.verdicts.some(({ verdict }) => verdict === 'differs') ? 1 : 0;
+    }
     const blocks = chosen.map(({ report, options }) => ({
       ...runReport(report, profile, options),
       id: report.id,
@@ -62,7 +80,7 @@ export const stats = define({
       }),
       parts: format => chosen.map(({ request }, i) => partOf(request, blocks[i], format)),
       shown: {
-        rowLimit: values.rows ?? (values.report.length > 0 ? undefined : READABLE_ROWS),
+        rowLimit: values.rows ?? (isAsked ? undefined : READABLE_ROWS),
         allColumns: '--format csv',
       },
     });

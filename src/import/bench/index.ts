@@ -3,6 +3,7 @@ import { UserError } from '../../base/user-error.js';
 import type { BenchContent } from './bench-content.js';
 import type { BenchImporter } from './bench-importer.js';
 import { genaiPerfJson } from './genai-perf-json.js';
+import { gptManager } from './gpt-manager.js';
 import { sglangServingJson, trtllmServingJson, vllmServingJson } from './serving-json.js';
 import { servingText } from './serving-text.js';
 import { sglangOneBatchJson, sglangThroughputJson } from './sglang-offline-json.js';
@@ -31,6 +32,7 @@ export const benchImporters: readonly BenchImporter[] = [
   sglangOneBatchText,
   servingText,
   genaiPerfJson,
+  gptManager,
   stepscopeLoadJson,
 ];
 

@@ -1,7 +1,7 @@
 /** Whether a file is the result of a benchmark rather than a profile, by content. */
 import * as fs from 'node:fs';
 import { UserError } from '../../base/user-error.js';
-import { importers } from '../index.js';
+import { importersOf } from '../index.js';
 import { ProfileFile } from '../profile-file.js';
 
 /**
@@ -13,8 +13,7 @@ export async function isBenchmark(path: string): Promise<boolean> {
   if (fs.statSync(path).isDirectory()) return false;
   const file = ProfileFile.open(path);
   try {
-    const head = await file.head();
-    return !importers.some(importer => importer.recognizes(head));
+    return (await importersOf(file)).length === 0;
   } finally {
     file.close();
   }

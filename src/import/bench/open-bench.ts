@@ -1,22 +1,91 @@
-/** From paths to benchmark runs. Files are text and read whole, so their size is bounded; gzip is undone on the way. */
+/** From paths to benchmark runs. Files are text and read whole, so their size is bounded; packing is undone on the way. */
+import * as fs from 'node:fs';
+import * as nodePath from 'node:path';
 import { formatBytes } from '../../base/units.js';
 import { UserError } from '../../base/user-error.js';
+import { withoutPacking } from '../../catalog/file-formats.js';
 import type { BenchRun } from '../../model/bench-run.js';
+import { importersOf } from '../index.js';
 import { CutOffError, ProfileFile } from '../profile-file.js';
+import { inputOnDisk } from '../standard-input.js';
 import { BenchContent } from './bench-content.js';
 import { benchImporterFor, damagedBench } from './index.js';
 
 /** A million iteration lines; texts twice as large would not fit a string. */
 const MOST_BYTES = 192 * 1024 * 1024;
 
-export async function openBenchRuns(paths: readonly string[]): Promise<BenchRun[]> {
+interface OpenBench {
+  /** Told which files of a folder hold no benchmark result. */
+  readonly onPassedOver?: (folder: string, files: readonly string[]) => void;
+}
+
+export async function openBenchRuns(
+  paths: readonly string[],
+  { onPassedOver }: OpenBench = {},
+): Promise<BenchRun[]> {
   const runs: BenchRun[] = [];
-  for (const path of paths) for (const run of await openBenchFile(path)) runs.push(run);
+  for (const given of paths) {
+    const { path, name } = await inputOnDisk(given);
+    const opened = isFolder(path)
+      ? await openBenchFolder(path, files => onPassedOver?.(given, files))
+      : await openBenchFile(path, name);
+    for (const run of opened) runs.push(run);
+  }
   return runs;
 }
 
-async function openBenchFile(path: string): Promise<BenchRun[]> {
+/** A folder of results holds other files too; those are passed over. Files of folders in it go by their paths. */
+async function openBenchFolder(
+  folder: string,
+  onPassedOver: (files: readonly string[]) => void,
+): Promise<BenchRun[]> {
+  const runs: BenchRun[] = [];
+  const passedOver: string[] = [];
+  for (const name of resultNamesIn(folder)) {
+    const path = nodePath.join(folder, name);
+    try {
+      if (await isProfile(path)) passedOver.push(name);
+      else for (const run of await openBenchFile(path, name)) runs.push(run);
+    } catch (error) {
+      if (!(error instanceof UserError) || error.code !== 'not-a-profile') throw error;
+      passedOver.push(name);
+    }
+  }
+  if (runs.length === 0)
+    throw new UserError(
+      'not-found',
+      `${folder} holds no benchmark result that Stepscope knows.`,
+      'Results are looked for in files that end in .json, .jsonl, .txt, .log, .md, .csv or .out, packed or not.',
+    );
+  if (passedOver.length > 0) onPassedOver(passedOver);
+  return runs;
+}
+
+/** Profiles lie beside results, and are too large to be read as text for nothing. */
+async function isProfile(path: string): Promise<boolean> {
   const file = ProfileFile.open(path);
+  try {
+    return (await importersOf(file)).length > 0;
+  } finally {
+    file.close();
+  }
+}
+
+const isFolder = (path: string) => fs.statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+const RESULT_NAME = /\.(?:jsonl?|txt|log|md|csv|out)$/i;
+
+/** c10 after c9, whatever the folders are called. */
+function resultNamesIn(folder: string): string[] {
+  return fs
+    .readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter(
+      name => RESULT_NAME.test(withoutPacking(name)) && fs.statSync(nodePath.join(folder, name)).isFile(),
+    )
+    .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+}
+
+async function openBenchFile(path: string, name?: string): Promise<BenchRun[]> {
+  const file = ProfileFile.open(path, name);
   try {
     return readBenchText(file.name, await textOf(file));
   } finally {

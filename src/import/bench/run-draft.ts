@@ -3,6 +3,7 @@ import { shiftDecimal } from '../../base/decimal-shift.js';
 import { NoteCounter } from '../../base/notes.js';
 import type {
   BenchCounts,
+  BenchEnergy,
   BenchIteration,
   BenchLoad,
   BenchRequest,
@@ -18,6 +19,7 @@ export type NumberName =
   | `load.${Exclude<keyof BenchLoad, 'dataset' | 'requestRate'>}`
   | `throughput.${keyof BenchThroughput}`
   | `counts.${keyof BenchCounts}`
+  | `energy.${keyof BenchEnergy}`
   | `latency.${LatencyName}.${LatencyStat}`
   | 'durationNs';
 export type TextName =
@@ -144,6 +146,7 @@ export class RunDraft {
       );
     const plain = Object.fromEntries([...this.texts].filter(([name]) => !name.includes('.')));
     const latency = this.latencies();
+    const energy: BenchEnergy = of('energy.');
     return {
       source: { file, format, ...(this.line === undefined ? {} : { line: this.line }) },
       tool: this.tool,
@@ -155,6 +158,7 @@ export class RunDraft {
       throughput: of('throughput.') as BenchThroughput,
       latency,
       counts: of('counts.') as BenchCounts,
+      ...(Object.keys(energy).length > 0 ? { energy } : {}),
       ...(this.numbers.has('durationNs') ? { durationNs: this.numbers.get('durationNs')! } : {}),
       ...(this.iterations.length > 0 ? { iterations: this.iterations } : {}),
       ...(this.requests.length > 0 ? { requests: this.requests } : {}),

@@ -12,7 +12,8 @@ export function textMarks({ text }: BenchContent): TextMark {
   if (
     text.includes('Request Throughput (req/sec)') ||
     /= (?:PYTORCH BACKEND|ENGINE DETAILS|PERFORMANCE OVERVIEW|STATISTICS)\b/.test(text) ||
-    /\biter = \d{1,15}, global_rank = \d/.test(text)
+    /\biter = \d{1,15}, global_rank = \d/.test(text) ||
+    /Preparing to run (?:throughput|latency) benchmark/.test(text)
   )
     return 'trtllm';
   if (text.includes('Prefill. latency:') || text.includes('Total. latency:')) return 'one-batch';

@@ -3,7 +3,8 @@
  * lines inside PERFORMANCE OVERVIEW, tokens of answers called just tokens), 0.18 (tokens/sec/user), 0.20 and 1.x.
  * Read in tensorrt_llm/bench/dataclasses/reporting.py and the sample outputs of docs/source/performance of each.
  *
- * Not in the table, on purpose: `Issue Rate (req/sec)`, which is a mean gap in nanoseconds times 10^9 and no rate.
+ * Not in the table, on purpose: `Issue Rate (req/sec)`, which is a mean gap in nanoseconds times 10^9 and no rate, and
+ * `Average GPU Power (W)`, which does not say whether it is of one GPU or of all.
  */
 import { MS, type NumberName, SECONDS, type TextName } from './run-draft.js';
 
@@ -43,6 +44,8 @@ export const reportFigures: Readonly<Record<string, ReportFigure>> = {
   'Per User Output Speed [1/TPOT] (tokens/sec/user)': { name: 'throughput.generationSpeedPerUser' },
   'Average time-to-first-token [TTFT] (ms)': { name: 'latency.ttft.mean', power: MS },
   'Average time-per-output-token [TPOT] (ms)': { name: 'latency.tpot.mean', power: MS },
+  'Total Energy (J)': { name: 'energy.totalJoules' },
+  'Output Tokens per Second per Watt (tps/W)': { name: 'energy.outputTokensPerSecondPerWatt' },
 };
 
 /** `[TPOT] P99    : 8.1306`, `[Latency] AVERAGE: 1093.2284`. What 0.17 calls ITL is a mean per request: TPOT. */

@@ -1,7 +1,9 @@
 /**
  * What trtllm-bench and TensorRT-LLM print: text reports and per-iteration lines, alone or together in a log, several
- * ranks mixed. Iteration lines belong to the report that follows them; those of the warm-up are left out.
+ * ranks mixed. Iteration lines belong to the report that follows them; those of the warm-up are left out. A log whose
+ * run ended before its report says why.
  */
+import { UserError } from '../../base/user-error.js';
 import type { BenchIteration, BenchRun } from '../../model/bench-run.js';
 import type { BenchContent } from './bench-content.js';
 import type { BenchImporter } from './bench-importer.js';
@@ -9,6 +11,7 @@ import { RunDraft } from './run-draft.js';
 import { textMarks } from './text-marks.js';
 import { isIterationLine, iterationOf } from './trtllm-iteration.js';
 import { TrtllmReportReader } from './trtllm-report.js';
+import { EndingListener } from './why-a-run-ended.js';
 
 export const trtllmLog: BenchImporter = {
   id: 'trtllm-log',
@@ -21,6 +24,7 @@ class TrtllmLogReader {
   private iterations: BenchIteration[] = [];
   private warmUp = 0;
   private broken = 0;
+  private readonly listener = new EndingListener();
   private readonly readers = new Map<string, TrtllmReportReader>();
 
   constructor(private readonly content: BenchContent) {}
@@ -28,6 +32,7 @@ class TrtllmLogReader {
   read(): BenchRun[] {
     let firstIteration: number | undefined;
     for (const line of this.content.lines()) {
+      this.listener.hear(line);
       if (isIterationLine(line.text)) {
         const row = iterationOf(line.text);
         if (row) this.iterations.push(row);
@@ -47,11 +52,13 @@ class TrtllmLogReader {
       drafts.push(draft);
     }
     const last = drafts.at(-1);
-    if (last && this.iterations.length > 0) {
+    if (!last) throw this.endedEarly();
+    this.noteEnding(last);
+    if (this.iterations.length > 0) {
       const text = 'iterations after the last report, left out';
       last.notes.add('iterations-after', 'info', text, '', this.iterations.length);
     }
-    if (last && this.broken > 0)
+    if (this.broken > 0)
       last.notes.add('broken-iterations', 'loss', 'iteration lines that are cut or mixed', '', this.broken);
     return drafts.map(draft => draft.build(this.content.file, trtllmLog.id));
   }
@@ -59,9 +66,45 @@ class TrtllmLogReader {
   private readerOf(stream: string): TrtllmReportReader {
     const known = this.readers.get(stream);
     if (known) return known;
-    const reader = new TrtllmReportReader(draft => this.claim(draft));
+    const reader = new TrtllmReportReader(draft => {
+      this.claim(draft);
+      this.listener.resultCame();
+    });
     this.readers.set(stream, reader);
     return reader;
+  }
+
+  private endedEarly(): UserError {
+    const { ending } = this.listener;
+    const { file } = this.content;
+    if (!ending)
+      return new UserError(
+        'damaged',
+        `${file} is a log of trtllm-bench that ends before its report, and does not say why.`,
+        'Check that the benchmark ran to its end, and copy the file again.',
+      );
+    return new UserError(
+      'damaged',
+      `${file} is a log of trtllm-bench without a report: ${ending.what} (${ending.where}).`,
+      ending.hint,
+    );
+  }
+
+  /** A run of iteration lines alone may have died; and behind the last report another may have begun. */
+  private noteEnding(last: RunDraft): void {
+    const { ending, isUnfinished } = this.listener;
+    const hasReport = [...this.readers.values()].some(reader => reader.drafts.length > 0);
+    if (hasReport && !isUnfinished) return;
+    if (!hasReport && !ending) return;
+    const what = ending ? `: ${ending.what}` : '';
+    last.notes.add(
+      'ended-early',
+      'loss',
+      hasReport
+        ? `later run of this log ended before its report${what}`
+        : `run ended before its report${what}`,
+      ending?.where,
+    );
   }
 
   /** The rows so far are of this run. */

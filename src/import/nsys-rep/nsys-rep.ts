@@ -3,8 +3,9 @@
  * cache, and the export is opened as any other.
  */
 import * as fs from 'node:fs';
+import * as nodePath from 'node:path';
 import { UserError } from '../../base/user-error.js';
-import { fileFormats } from '../../catalog/file-formats.js';
+import { fileFormats, reportStem, withoutPacking } from '../../catalog/file-formats.js';
 import type { Profile } from '../../model/profile.js';
 import type { ImportContext, Importer } from '../importer.js';
 import { nsysSqlite } from '../nsys-sqlite/nsys-sqlite.js';
@@ -106,11 +107,11 @@ async function exported(
   } finally {
     if (unpacked) cache.discard(unpacked);
   }
-  if (failure === undefined || failure.kind === 'refused') throw needsNsys(file.name, version, found);
+  if (failure === undefined || failure.kind === 'refused') throw needsNsys(file, version, found);
   throw exportFailed(file.name, failure, found[0], cache);
 }
 
-/** nsys does not read gzip, so it gets the report as it was. */
+/** nsys does not read what is packed, so it gets the report as it was. */
 async function unpack(file: ProfileFile, cache: ExportCache): Promise<string> {
   const target = cache.unfinished('.nsys-rep');
   const fd = fs.openSync(target, 'wx', 0o600);
@@ -131,19 +132,32 @@ async function unpack(file: ProfileFile, cache: ExportCache): Promise<string> {
   }
 }
 
-function needsNsys(name: string, version: ReportVersion, found: readonly Nsys[]): UserError {
+function needsNsys({ name, path }: ProfileFile, version: ReportVersion, found: readonly Nsys[]): UserError {
   const captured = `${name} was captured with ${describeVersion(version)}`;
   const here = found.map(nsys => `nsys ${nsys.version} at ${nsys.path}`).join(', ');
   const what =
     found.length === 0
       ? `${captured}; reading it takes nsys, and none was found here.`
       : `${captured}, and cannot be read by what is here: ${here}.`;
+  const beside = exportBeside(path);
+  if (beside !== undefined)
+    return new UserError('needs-nsys', what, `Its export lies beside it and needs no nsys: open ${beside}`);
   return new UserError(
     'needs-nsys',
     what,
     `Install ${describeReader(version)} or set NSYS=/path/to/nsys; or, where it was captured, run ` +
       `nsys export --type sqlite ${name} and open the .sqlite.`,
   );
+}
+
+/** nsys writes the export of `a.nsys-rep` to `a.sqlite`, when asked for statistics too. */
+function exportBeside(report: string): string | undefined {
+  const { dir, base } = nodePath.parse(report);
+  const stem = reportStem(base);
+  const isExport = (name: string) =>
+    fileFormats.nsysSqlite.endings.some(ending => withoutPacking(name) === `${stem}${ending}`);
+  const beside = fs.readdirSync(dir === '' ? '.' : dir).find(isExport);
+  return beside === undefined ? undefined : nodePath.join(dir, beside);
 }
 
 function exportFailed(name: string, failure: ExportOutcome, nsys: Nsys, cache: ExportCache): UserError {

@@ -37,10 +37,27 @@ export class Metadata {
     return known ? this.database.smallRows(known) : [];
   }
 
+  /**
+   * GPUs as exports since mid 2021 tell them. Before that they were in another table, whose clock and bandwidth do not
+   * say their units, so those are left out.
+   */
+  private gpuRows(): SmallRow[] {
+    const rows = this.rows('TARGET_INFO_GPU');
+    if (rows.length > 0) return rows;
+    return this.rows('TARGET_INFO_CUDA_GPU').map(row => ({
+      id: row.deviceId,
+      name: row.name,
+      smCount: row.numMultiprocessors,
+      totalMemory: row.globalMemorySize,
+      computeMajor: row.computeCapabilityMajor,
+      computeMinor: row.computeCapabilityMinor,
+    }));
+  }
+
   /** Names and limits of the GPUs, names of processes and threads; only for those that events mention. */
   describeOwners(owners: Owners): void {
     const { builder } = this;
-    const gpuRows = new Map(this.rows('TARGET_INFO_GPU').map(row => [row.id, row]));
+    const gpuRows = new Map(this.gpuRows().map(row => [row.id, row]));
     for (const gpu of builder.gpus) {
       const row = gpuRows.get(gpu.deviceId);
       if (!row) continue;
@@ -77,7 +94,7 @@ export class Metadata {
 
   /** GPUs that did nothing are still part of the machine. */
   addIdleGpus(): void {
-    for (const row of this.rows('TARGET_INFO_GPU')) {
+    for (const row of this.gpuRows()) {
       if (number(row.id) !== undefined) this.builder.gpu('', number(row.id)!);
     }
   }

@@ -19,7 +19,7 @@ import { Metadata } from './metadata.js';
 import { NvtxReader } from './nvtx.js';
 import { Owners } from './owners.js';
 import { decodeAll } from './parallel-decode.js';
-import { plainSources, signatureTables } from './sources.js';
+import { signatureTables, sourcesOf } from './sources.js';
 import { StringIds } from './string-ids.js';
 import { type TableImport, TableReader } from './table-reader.js';
 
@@ -122,7 +122,7 @@ function makeReaders(
 ): TableImport[] {
   const readers: TableImport[] = [];
   for (const name of tableNames) {
-    const plain = [plainSources[name] ?? []].flat().filter(source => database.tables.has(source.table));
+    const plain = sourcesOf(name, database.tables.keys()).filter(source => database.tables.has(source.table));
     const special = specialReaders[name];
     const hasSpecial = special !== undefined && database.tables.has(special.table);
     if (plain.length === 0 && !hasSpecial) continue;

@@ -2,7 +2,7 @@
  * Which SQLite table and column each part of the model comes from. Tables and columns come and go between schema
  * versions (none, 2.9, 3.0 … 3.25); whatever is missing is simply not recorded.
  */
-import { RangeKind, type TableName } from '../../model/schema.js';
+import { FaultSide, RangeKind, type TableName } from '../../model/schema.js';
 
 /** Whose row it is: GPU work belongs to a stream, host events to a thread, allocations to a process. */
 type Owner = 'stream' | 'thread' | 'process' | 'none';
@@ -31,7 +31,7 @@ function libraryCalls(table: string, domain: string): TableSource {
 }
 
 /** Tables read as they stand. NVTX, memory usage and metrics need a hand of their own (see their files). */
-export const plainSources: Partial<Record<TableName, TableSource | readonly TableSource[]>> = {
+const plainSources: Partial<Record<TableName, TableSource | readonly TableSource[]>> = {
   kernels: {
     table: 'CUPTI_ACTIVITY_KIND_KERNEL',
     owner: 'stream',
@@ -67,6 +67,7 @@ export const plainSources: Partial<Record<TableName, TableSource | readonly Tabl
       targetMemory: 'dstKind',
       sourceDevice: 'srcDeviceId',
       targetDevice: 'dstDeviceId',
+      address: 'virtualAddress',
     },
   },
   memsets: {
@@ -113,6 +114,21 @@ export const plainSources: Partial<Record<TableName, TableSource | readonly Tabl
     // CUPTI's own share (buffer flushes, lazy loading …), which newer releases write apart.
     { table: 'CUPTI_ACTIVITY_KIND_OVERHEAD', owner: 'thread', numbers: span, names: { name: 'nameId' } },
   ],
+  pageFaults: [
+    {
+      table: 'CUDA_UM_CPU_PAGE_FAULT_EVENTS',
+      owner: 'process',
+      numbers: { start: 'start', address: 'address' },
+      names: { name: 'CpuInstruction' },
+      constants: { side: FaultSide.cpu, faults: 1 },
+    },
+    {
+      table: 'CUDA_UM_GPU_PAGE_FAULT_EVENTS',
+      owner: 'process',
+      numbers: { start: 'start', address: 'address', faults: 'numberOfPageFaults' },
+      constants: { side: FaultSide.gpu },
+    },
+  ],
   diagnostics: {
     table: 'DIAGNOSTIC_EVENT',
     owner: 'none',
@@ -120,6 +136,34 @@ export const plainSources: Partial<Record<TableName, TableSource | readonly Tabl
     texts: { text: 'text' },
   },
 };
+
+/** Tables of events whose number of kinds grows with the releases: found by how they are called. */
+const otherEventTables =
+  /^(?:OPENMP_EVENT_KIND_\w+|CUPTI_ACTIVITY_KIND_OPENACC_\w+|MPI_(?:P2P|START_WAIT|OTHER|COLLECTIVES)_EVENTS|VULKAN_(?:API|DEBUG_API|WORKLOAD)|D3D1[12]_PIX_DEBUG_API|DX12_WORKLOAD|KHR_DEBUG_EVENTS)$/;
+/** Those whose names are called texts. */
+const named = /^(?:OPENMP|CUPTI|VULKAN_API)/;
+
+export const sourcesOf = (model: TableName, tables: Iterable<string>): readonly TableSource[] =>
+  model === 'otherEvents'
+    ? [...tables].filter(table => otherEventTables.test(table)).map(otherEventsIn)
+    : [plainSources[model] ?? []].flat();
+
+function otherEventsIn(table: string): TableSource {
+  return {
+    table,
+    owner: 'thread',
+    numbers: {
+      ...span,
+      class: 'eventClass',
+      id: 'id',
+      context: 'contextId',
+      correlation: 'correlationId',
+      line: 'lineNo',
+    },
+    names: { name: named.test(table) ? 'nameId' : 'textId', file: 'srcFile' },
+    constants: { source: table },
+  };
+}
 
 /** The file's own tables that make it an nsys export: at least one is always there. */
 export const signatureTables = [
