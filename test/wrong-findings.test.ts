@@ -15,6 +15,8 @@ const found = (options: EngineOptions) => look(options).get(findings).findings;
 const ids = (options: EngineOptions) => found(options).map(({ id }) => id);
 const pageOf = (options: EngineOptions) =>
   text.render(describePage(look(options), analyses), { width: 120, color: false, rowLimit: 40 });
+const attention =
+  'fmhaSm100fKernel_QkvBfloat16OBfloat16H64PagedKvCausalP64VarSeqQ8Kv128PersistentSwapsAbForGen';
 const odd = ['a', 'bb', 'ccc'].map(name => `kernel_${name}`);
 
 test('graphs that leave only sampling outside are whole', () => {
@@ -112,4 +114,10 @@ test('the checklist calls utilisation analysed only where counters were sampled'
   const metrics = { 'DRAM Read Bandwidth [Throughput %]': 40, 'SM Issue [Throughput %]': 35 };
   assert.equal(item({ metrics }, 'utilisation').status, 'done');
   assert.match(item({}, 'baseline').why, /stepscope compare/);
+});
+
+test('gaps of a replay whose launch call still runs are no host work', () => {
+  // The call feeds nodes for the whole replay, as it does where every node is traced.
+  const slow = ids({ kernels: [attention], feeding: { nodeGapNs: 40e3 } });
+  assert.ok(!slow.includes('exposed-host-work') && !slow.includes('host-work-in-step'), slow.join());
 });

@@ -34,6 +34,8 @@ export interface EngineOptions {
   readonly afterGraph?: readonly string[];
   /** The graph comes in this many pieces, with host code of this length between two. */
   readonly pieces?: { readonly count: number; readonly gapNs: number };
+  /** A graph launch lasts as long as its replay, and leaves this much between nodes. */
+  readonly feeding?: { readonly nodeGapNs: number };
   /** The first launch call of one step takes this long. */
   readonly stall?: { readonly step: number; readonly ns: number };
   /** The host waits for each kernel that it launches one by one. */
@@ -275,10 +277,12 @@ export function drawEngine(options: EngineOptions = {}): Profile {
       });
       return;
     }
+    const gap = name === 'cudaGraphLaunch' ? (options.feeding?.nodeGapNs ?? 300) : 300;
+    if (options.feeding && name === 'cudaGraphLaunch') call.end = Math.round(call.end + (count - 1) * ns);
     for (let k = 0; k < count; k++)
       lists.kernels.push({
         start: Math.round(first + k * ns),
-        end: Math.round(first + (k + 1) * ns) - 300,
+        end: Math.round(first + (k + 1) * ns) - gap,
         owner: stream,
         name: names[k % names.length],
         id: call.id,

@@ -32,8 +32,13 @@ const exposedHostWork: Rule = {
       // With graphs, launching is one call: what the GPU waits for between replays is the host's turn.
       const inGraphs = graphShare(input, total) >= 0.5;
       const causes = inGraphs ? [...HOST_CAUSES, 'launch-bound'] : HOST_CAUSES;
+      const inside = insideForward(input, total);
+      // Gaps inside a replay while its one call is still at it are the price of tracing nodes, not of host work.
+      const fed = inGraphs ? (inside['launch-bound'] ?? 0) : 0;
       const parts = causes
-        .map(cause => [cause, total.idleByCause[cause] ?? 0] as const)
+        .map(
+          cause => [cause, (total.idleByCause[cause] ?? 0) - (cause === 'launch-bound' ? fed : 0)] as const,
+        )
         .filter(([, ns]) => ns > 0);
       const hostNs = parts.reduce((sum, [, ns]) => sum + ns, 0);
       if (hostNs < policy.hostShareOfWall * total.wallNs || hostNs < policy.hostShareOfIdle * total.idleNs)
@@ -43,7 +48,7 @@ const exposedHostWork: Rule = {
       const split = parts
         .slice(0, 3)
         .map(([cause, ns]) => `${label(cause)} ${formatDuration(perWindow(total, ns))}`);
-      const isInside = insideNs(input, total, causes) > hostNs / 2;
+      const isInside = HOST_CAUSES.reduce((sum, cause) => sum + (inside[cause] ?? 0), 0) > hostNs / 2;
       const where = isInside ? ' inside the forward pass' : inGraphs ? ' between graph replays' : '';
       return [
         idleFinding(
@@ -61,11 +66,12 @@ const exposedHostWork: Rule = {
   },
 };
 
-/** Of the idle time of these causes, what lies inside the forward pass of a step. */
-function insideNs({ useIfRecorded }: RuleInput, { phase }: PhaseBudget, causes: readonly string[]): number {
-  const inside = phase === null ? undefined : useIfRecorded(idleInForward)?.get(phase);
-  return causes.reduce((sum, cause) => sum + (inside?.[cause] ?? 0), 0);
-}
+/** Idle time by cause that lies inside the forward passes of a phase's steps. */
+const insideForward = (
+  { useIfRecorded }: RuleInput,
+  { phase }: PhaseBudget,
+): Readonly<Record<string, number>> =>
+  (phase === null ? undefined : useIfRecorded(idleInForward)?.get(phase)) ?? {};
 
 const garbageCollection: Rule = {
   id: 'garbage-collection',
