@@ -66,6 +66,8 @@ test('work that was launched before the capture belongs to no step', () => {
     [1, 1, 1, 1, 1],
   );
   assert.equal(summary!.launchedEarlier, 3);
+  // Nor is the time it took: the first step begins on the device when that is done.
+  assert.equal(rows[0].wallNs, rows[1].wallNs - (39 - 5));
 });
 
 test('work that was launched and is not in the file is lost, not idle time', () => {
@@ -192,6 +194,16 @@ test('a language model of 32 layers without markers: four passes, not 128', {
     analyzer.get(iterations).rows.map(row => row.kernels),
     [1832, 1832, 1832, 1802],
   );
+});
+
+test('a trace that begins inside a step: the file’s own annotation says 1,029 kernels in 34.9 ms', {
+  skip: lacks('external-2'),
+}, async () => {
+  const file = path.join(locate('external-2')!, 'tracelens/hf-qwen-h100-metadata-first.json.gz');
+  const [row] = new Analyzer(await openProfile([file])).get(iterations).rows;
+  assert.equal(row.kernels, 1029);
+  assert.ok(Math.abs((row.gpuEndNs! - row.gpuStartNs!) / 34.9e6 - 1) < 0.01);
+  assert.ok(row.wallNs < 36e6);
 });
 
 const capture = (name: string) => path.join(locate('captures') ?? '', name, 'profile.sqlite.gz');

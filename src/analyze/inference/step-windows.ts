@@ -44,7 +44,10 @@ export const stepWindows: Derived<readonly StepWindow[] | undefined> = {
     for (const [device, indexes] of byDevice) {
       const [first] = indexes.map(index => deviceRuns[index]);
       const begun = steps.lanes[first.lane].runs[first.run].start;
-      let at = unrecordedUntil(profile, work, device, begun, first.busyNs);
+      let at = Math.max(
+        unrecordedUntil(profile, work, device, begun, first.busyNs),
+        Math.min(found.earlierEnd.get(device) ?? -Infinity, latest(-Infinity, first.gpuStart)),
+      );
       indexes.forEach((index, i) => {
         const own = deviceRuns[index];
         const run = steps.lanes[own.lane].runs[own.run];

@@ -42,8 +42,9 @@ export interface StepWork {
   readonly workRecorded: Float64Array;
   /** Pieces of work without a known launch, placed by when they ran. */
   readonly placedByTime: number;
-  /** Pieces of work launched before the capture began. */
+  /** Pieces of work launched before the capture began, and per device when the last of it ended. */
   readonly launchedEarlier: number;
+  readonly earlierEnd: ReadonlyMap<number, number>;
 }
 
 export const stepWork: Derived<StepWork | undefined> = {
@@ -55,7 +56,7 @@ export const stepWork: Derived<StepWork | undefined> = {
     if (!steps) return undefined;
     const work = use(gpuWork);
     const places = new LanePlaces(profile, steps.lanes);
-    const { runOfWork, deviceRuns, placedByTime, launchedEarlier } = attribute(profile, work, steps, places);
+    const { runOfWork, deviceRuns, ...placed } = attribute(profile, work, steps, places);
     return {
       steps,
       runOfWork,
@@ -63,8 +64,7 @@ export const stepWork: Derived<StepWork | undefined> = {
       byDevice: groupByDevice(steps, deviceRuns),
       graphLaunches: countGraphLaunches(profile, steps, places),
       workRecorded: shareRecorded(profile, work, steps, places),
-      placedByTime,
-      launchedEarlier,
+      ...placed,
     };
   },
 };
@@ -115,6 +115,7 @@ function attribute(profile: Profile, work: GpuWork, steps: Steps, places: LanePl
   const earlierUntil = launchedEarlierUntil(profile, work);
   let placedByTime = 0;
   let launchedEarlier = 0;
+  const earlierEnd = new Map<number, number>();
   let lastCall: number = NONE;
   let lastRun: number = NONE;
   for (let i = 0; i < work.length; i++) {
@@ -134,6 +135,7 @@ function attribute(profile: Profile, work: GpuWork, steps: Steps, places: LanePl
     if (lane === NONE) continue;
     if (call === NONE && work.start[i] < earlierUntil[work.stream[i]]) {
       launchedEarlier++;
+      earlierEnd.set(work.device[i], Math.max(earlierEnd.get(work.device[i]) ?? -Infinity, work.end[i]));
       continue;
     }
     const run = places.runAt(lane, call === NONE ? work.start[i] : calls!.start[call]);
@@ -153,7 +155,7 @@ function attribute(profile: Profile, work: GpuWork, steps: Steps, places: LanePl
     addWork(deviceRuns[index], work, i);
   }
   addEmptyRuns(steps, deviceRuns, known);
-  return { runOfWork, deviceRuns, placedByTime, launchedEarlier };
+  return { runOfWork, deviceRuns, placedByTime, launchedEarlier, earlierEnd };
 }
 
 const emptyRun = (step: number, lane: number, run: number, device: number): DeviceRun => ({
