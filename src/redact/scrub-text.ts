@@ -3,6 +3,7 @@
  * addresses, keys and known names of hosts and users give way to a word. Everything else stays as it is.
  */
 import { isIPv6 } from 'node:net';
+import { engineEvidence } from '../catalog/engine-evidence.js';
 import { SECRET_NAME, SECRET_URL, SECRET_VALUE } from '../import/environment.js';
 import type { Identities } from './identities.js';
 import type { RemovalKind } from './removals.js';
@@ -50,7 +51,12 @@ function scrubShapes(text: string, note: NoteRemoval): string {
   };
   return text
     .split(/([;\n\0])/)
-    .map(line => line.replace(FRAME, to('path', '')))
+    .map(line =>
+      line.replace(FRAME, folder => {
+        note('path');
+        return publicPackage(folder);
+      }),
+    )
     .join('')
     .replace(URL_TEXT, url => {
       if (url.endsWith('://removed')) return url;
@@ -81,6 +87,15 @@ function scrubShapes(text: string, note: NoteRemoval): string {
       note('address');
       return 'address';
     });
+}
+
+/** Folders inside the package of an engine are the same for everyone, and tell which engine it was. */
+function publicPackage(folder: string): string {
+  for (const { frames } of engineEvidence) {
+    const [found] = frames.exec(folder) ?? [];
+    if (found) return found.replace(/^\//, '');
+  }
+  return '';
 }
 
 function namesSecret(name: string, value: string): boolean {
