@@ -30,3 +30,22 @@ test('the README is short, and every link in the documents leads to a file that 
   );
   assert.deepEqual(broken, []);
 });
+
+test('screens in the documents are what the commands print now', () => {
+  const read = (name: string) => readFileSync(path.join(projectRoot, name), 'utf8');
+  const plain = (text: string) => text.replace(/\s+/g, ' ').trim();
+  for (const [page, command, golden] of [
+    ['README.md', '$ stepscope analyze profile.sqlite.gz', 'analyze-eager.txt'],
+    ['docs/guide.md', '$ stepscope compare eager/profile.sqlite', 'compare-eager-graph.txt'],
+    ['docs/guide.md', '$ stepscope frameworks docs/examples', 'frameworks-bundled.txt'],
+  ]) {
+    const screen = read(page)
+      .split('```')
+      .find(block => block.trim().startsWith(command));
+    assert.ok(screen, `${page} shows no ${command}`);
+    const printed = plain(read(`test/golden/${golden}`));
+    const [, ...lines] = screen.trim().split('\n');
+    const stale = lines.map(plain).filter(line => line !== '…' && !printed.includes(line));
+    assert.deepEqual(stale, [], page);
+  }
+});
