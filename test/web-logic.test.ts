@@ -14,6 +14,7 @@ import { cellsOf, rowsShown, tableCsv } from '../src/web/panels/table-order.js';
 import { firstDecode, medianStep, slowestStep } from '../src/web/strip/choose-step.js';
 import { spokenSpan } from '../src/web/strip/step-words.js';
 import { barAt, labelStride, stepsOfBars, stripLayout, stripScale } from '../src/web/strip/strip-layout.js';
+import { parseColor } from '../src/web/timeline/raster.js';
 
 const PREFILL = 0;
 const DECODE = 1;
@@ -265,4 +266,9 @@ test('tables sort by any column, put what is missing last, and filter by what is
 test('a copied table has plain numbers and no formulas', () => {
   const columns = block.columns.map(cellsOf);
   assert.equal(tableCsv(columns, [0, 1, 3]), `Name,Total\nb,3000\na,\n"'=HYPERLINK(""x"")",2000\n`);
+});
+
+test('a colour of three digits is the one of six', () => {
+  assert.deepEqual(parseColor('#fff'), parseColor('#ffffff'));
+  assert.deepEqual(parseColor('#1f4e79'), [31, 78, 121]);
 });

@@ -409,6 +409,10 @@ test('help on ?, themes on t, and both themes are drawn', { skip }, async t => {
   await page.getByRole('dialog').waitFor({ state: 'hidden' });
   const paper = () => page.evaluate(`getComputedStyle(document.body).backgroundColor`);
   const light = await paper();
+  // A lane without events is paper, not the grey that stands for a colour nobody could read.
+  const corner = `(() => { const c = document.querySelector('canvas.timeline-canvas, .timeline canvas, canvas:last-of-type');
+    return [...c.getContext('2d').getImageData(c.width - 4, c.height - 4, 1, 1).data].join(); })()`;
+  assert.notEqual(await page.evaluate(corner), '128,128,128,255');
   await page.keyboard.press('t');
   assert.notEqual(await paper(), light);
   await page.waitForTimeout(150);

@@ -20,10 +20,10 @@ export interface CanvasLook {
 
 const DIMMED = 0.22;
 
-/** Custom properties the page's style must define as six-digit colours. */
+/** Custom properties the page's style must define as colours of three or six digits. */
 function colorOf(style: CSSStyleDeclaration, name: string): Rgb {
   const text = style.getPropertyValue(name).trim();
-  return /^#[0-9a-f]{6}$/i.test(text) ? parseColor(text) : [128, 128, 128];
+  return /^#(?:[0-9a-f]{3}){1,2}$/i.test(text) ? parseColor(text) : [128, 128, 128];
 }
 
 export function canvasLook(

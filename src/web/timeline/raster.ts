@@ -13,8 +13,10 @@ const LEAST_SHADE = 0.3;
 
 export type Rgb = readonly [number, number, number];
 
+/** `#1f4e79`, or `#fff`: what minifies the style shortens colours where it can. */
 export function parseColor(text: string): Rgb {
-  const number = Number.parseInt(text.slice(1), 16);
+  const digits = text.length === 4 ? text.replace(/[0-9a-f]/gi, '$&$&') : text;
+  const number = Number.parseInt(digits.slice(1), 16);
   return [(number >> 16) & 255, (number >> 8) & 255, number & 255];
 }
 
