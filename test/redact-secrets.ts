@@ -60,11 +60,11 @@ function plant(database: Database): void {
     CREATE TABLE DIAGNOSTIC_EVENT (timestamp INTEGER, severity INTEGER, text TEXT);
     CREATE TABLE OSRT_CALLCHAINS (id INTEGER NOT NULL, symbol INTEGER, module INTEGER, stackDepth INTEGER NOT NULL,
       PRIMARY KEY (id, stackDepth));
-    CREATE TABLE NUMBERS (a INTEGER, b INTEGER, PRIMARY KEY (a, b)) WITHOUT ROWID;
-    CREATE TABLE PAYLOADS (id INTEGER PRIMARY KEY, data BLOB, uuid TEXT);
+    CREATE TABLE NV_NUMBERS (a INTEGER, b INTEGER, PRIMARY KEY (a, b)) WITHOUT ROWID;
+    CREATE TABLE NV_PAYLOADS (id INTEGER PRIMARY KEY, data BLOB, uuid TEXT);
     CREATE INDEX byValue ON StringIds (value);
     CREATE VIEW seen AS SELECT 'planted-view' AS text;
-    CREATE TABLE scratch (text TEXT);
+    CREATE TABLE NV_SCRATCH (text TEXT);
     CREATE TABLE dropped (text TEXT);
   `);
   const block = `HF_TOKEN=hf_plantedplantedplantedplanted\0PASSWORD=planted-password-1\0HOME=/home/alicia_q\0TLLM_PROFILE_START_STOP=100-150\0LONG=${'planted-in-a-long-block '.repeat(3000)}\0`;
@@ -124,10 +124,10 @@ function plant(database: Database): void {
   insert(database, 'OSRT_CALLCHAINS', chains);
   insert(
     database,
-    'NUMBERS',
+    'NV_NUMBERS',
     chains.map(([id, , , depth]) => [id, depth]),
   );
-  insert(database, 'PAYLOADS', [
+  insert(database, 'NV_PAYLOADS', [
     [1, new TextEncoder().encode('planted-binary'), 'ef5ab184-31a3-2a82-74f4-b40fa2adcedb'],
     [2, new TextEncoder().encode('planted-binary'.repeat(2000)), null],
   ]);
@@ -144,16 +144,16 @@ function plant(database: Database): void {
   // What rows leave behind: freed cells, shorter values in longer places, whole free pages, chains cut short.
   insert(
     database,
-    'scratch',
+    'NV_SCRATCH',
     Array.from({ length: 400 }, (_, i) => [i % 2 === 0 ? `keep ${i}` : `planted-deleted-row ${i}`]),
   );
-  insert(database, 'scratch', [
+  insert(database, 'NV_SCRATCH', [
     [`short ${'planted-before-update '.repeat(4)}`],
     [`long ${'planted-long-before-update '.repeat(4000)}`],
   ]);
-  database.run("DELETE FROM scratch WHERE text LIKE 'planted-deleted%'");
-  database.run("UPDATE scratch SET text = 'short' WHERE text LIKE 'short%'");
-  database.run("UPDATE scratch SET text = 'long' WHERE text LIKE 'long%'");
+  database.run("DELETE FROM NV_SCRATCH WHERE text LIKE 'planted-deleted%'");
+  database.run("UPDATE NV_SCRATCH SET text = 'short' WHERE text LIKE 'short%'");
+  database.run("UPDATE NV_SCRATCH SET text = 'long' WHERE text LIKE 'long%'");
   insert(
     database,
     'dropped',

@@ -114,7 +114,7 @@ test('what stays in an export', async () => {
   const value = (sql: string) => database.exec(sql)[0]?.values.map(row => row[0]);
   const pooled = (id: number) => value(`SELECT value FROM StringIds WHERE id = ${id}`);
   assert.deepEqual(pooled(1000), ['TLLM_PROFILE_START_STOP=100-150\0']);
-  assert.deepEqual(pooled(1002), ['stdout.log']);
+  assert.deepEqual(pooled(1002), ['']);
   assert.deepEqual(pooled(1005), ['lib.so']);
   assert.deepEqual(pooled(1006), ['python3']);
   assert.deepEqual(pooled(1007), ['load weights.bin on host']);
@@ -125,9 +125,9 @@ test('what stays in an export', async () => {
     '580.105.08',
   ]);
   assert.deepEqual(value('SELECT text FROM DIAGNOSTIC_EVENT'), [
-    'see log.txt on host for user',
-    'no answer from address, [address] or address',
-    'ask mail or https://removed',
+    'see … on … for …',
+    'no … from … … or …',
+    '… … or …',
     'events were dropped, see /proc/sys/kernel/perf_event_paranoid',
   ]);
   const original = await openDatabase(fs.readFileSync(file));
@@ -140,17 +140,7 @@ test('what stays in an export', async () => {
     [0],
   );
   const kinds = new Set((JSON.parse(copy.list) as { removed: { kind: string }[] }).removed.map(r => r.kind));
-  for (const kind of [
-    'environment',
-    'command-line',
-    'output',
-    'host',
-    'user',
-    'path',
-    'address',
-    'machine',
-    'binary',
-  ])
+  for (const kind of ['environment', 'command-line', 'output', 'host', 'user', 'path', 'machine', 'binary'])
     assert.ok(kinds.has(kind), kind);
   original.close();
   database.close();
@@ -163,10 +153,12 @@ test('a database with a map of its pages, and one that asks for unique texts', a
     fillExport(database);
   });
   await checkSound(content((await redacted(put('mapped.sqlite', mapped))).file));
-  const unique = await plantedExport(4096, database => database.run('CREATE TABLE u (t TEXT UNIQUE)'));
+  const unique = await plantedExport(4096, database =>
+    database.run('CREATE TABLE NV_UNIQUE (t TEXT UNIQUE)'),
+  );
   await checkSound(content((await redacted(put('unique-empty.sqlite', unique))).file));
   const filled = await plantedExport(4096, database =>
-    database.run("CREATE TABLE u (t TEXT UNIQUE); INSERT INTO u VALUES ('a')"),
+    database.run("CREATE TABLE NV_UNIQUE (t TEXT UNIQUE); INSERT INTO NV_UNIQUE VALUES ('a')"),
   );
   await refuses(put('unique.sqlite', filled), /unique/);
 });
@@ -236,7 +228,7 @@ test('what stays in a trace', async () => {
     'thread_name',
     'net.py(12): forward',
     'net.py(3): run',
-    'python/sglang/srt/managers/scheduler.py(9): run_batch',
+    'sglang/srt/scheduler.py(9): run_batch',
     'step[DECODE bs=8]',
     'load weights.bin',
     'my stage',
@@ -246,24 +238,29 @@ test('what stays in a trace', async () => {
     'void gemm<int, (anonymous namespace)::F>(float*)',
     'café 日本 "quoted" \\ back',
   ]);
-  assert.deepEqual(trace.traceEvents[9].args, {
+  const args = trace.traceEvents[9].args as Record<string, unknown>;
+  const known = Object.fromEntries(Object.entries(args).filter(([key]) => !key.startsWith('key-')));
+  assert.deepEqual(known, {
     'External id': 5,
-    'Call stack': 'net.py(12): forward;main.py(3): <module>;torch/nn/module.py(9): __call__',
-    'Concrete Inputs': ['', 'x', '3'],
-    kernel_file: 'kernel.py',
-    environ: { SOME: 'removed' },
-    api_key: 'removed',
-    num_tokens: '128',
-    note: 'from address or address',
+    'Call stack': 'net.py(12): forward;main.py(3): <module>;torch/module.py(9): __call__',
+    'Concrete Inputs': ['', 'removed', '3'],
   });
-  for (const unchanged of [4, 5, 7, 8, 10, 11, 12])
+  const others = Object.entries(args).filter(([key]) => key.startsWith('key-'));
+  assert.deepEqual(
+    others.map(([, value]) => value),
+    ['removed', { [Object.keys(others[1][1] as object)[0]]: 'removed' }, 'removed', '128', 'removed'],
+  );
+  for (const unchanged of [5, 7, 8, 10, 11, 12])
     assert.deepEqual(trace.traceEvents[unchanged], traceEvents[unchanged]);
   assert.deepEqual(trace.deviceProperties, traceMetadata.deviceProperties);
-  assert.deepEqual(trace.distributedInfo, { ...traceMetadata.distributedInfo, master: 'address' });
-  assert.equal(trace.some_number, 12);
+  const { master: _, ...ranks } = traceMetadata.distributedInfo;
+  const copied = trace.distributedInfo as Record<string, unknown>;
+  for (const [key, value] of Object.entries(ranks)) assert.equal(copied[key], value);
+  assert.equal(Object.keys(copied).length, Object.keys(ranks).length + 1);
+  assert.ok(Object.values(trace).includes(12), 'a number under an unknown key');
   assert.match(String(trace.host_name), /^host-[0-9a-f]{8}$/);
-  for (const key of ['username', 'job', 'environ', 'PASSWORD', 'command', 'traceName'])
-    assert.equal(trace[key], 'removed', key);
+  for (const key of ['username', 'job', 'environ', 'PASSWORD', 'command', 'traceName', 'INFO'])
+    assert.ok(!(key in trace), key);
 });
 
 test('a trace may come in any pieces', () => {
@@ -294,7 +291,7 @@ test('hashed ranges: the same every time and everywhere, but for names that anal
   const texts = database.exec('SELECT text FROM NVTX_EVENTS ORDER BY rowid DESC LIMIT 4')[0].values.flat();
   assert.deepEqual(texts, [
     hashOf('my stage'),
-    'model.layers.3.self_attn',
+    'layers.3.self_attn',
     '[Executor] _forward_step 3: 0 ctx reqs, 8 gen reqs',
     hashOf('open /home/alicia_q/private/model/x.bin'),
   ]);
@@ -310,7 +307,7 @@ test('hashed ranges: the same every time and everywhere, but for names that anal
     'step[DECODE bs=8]',
     hashOf('load /home/alicia_q/private/model/weights.bin'),
     hashOf('my stage'),
-    'model.layers.3.self_attn',
+    'layers.3.self_attn',
   ]);
   for (const name of ['gc', 'gil', 'eager', 'two-processes']) {
     const capture = capturePath(name);
@@ -501,6 +498,8 @@ test('texts: what goes and what stays', () => {
     ['open(/data/set/a.bin, r)', 'open(a.bin, r)'],
     ['PATH is /usr/bin:/opt/tool/bin', 'PATH is bin:bin'],
     ['-I/opt/secret/include -L/opt/x/lib', '-Iinclude -Llib'],
+    ['torch/nn/modules/module.py(1776): _call_impl', 'torch/module.py(1776): _call_impl'],
+    ['acme/project/net.py(1): f', 'net.py(1): f'],
     ['~/secret/x', 'x'],
     ['../secret/x.json', 'x.json'],
     ['C:\\Users\\bob\\x.txt', 'x.txt'],
@@ -509,7 +508,7 @@ test('texts: what goes and what stays', () => {
     ['cache_alicia_q_1', 'cache_user_1'],
     ['http://10.0.0.1:80/x?token=abc', 'http://removed'],
     ['API_KEY=abc123def', 'API_KEY=removed'],
-    ['run --auth-token abcdef', 'run --auth-token=removed'],
+    ['run --auth-token abcdef', 'run --auth-token removed'],
     ['key sk-abcdefghijklmnopqrstuvwx', 'key removed'],
     ['ip-10-1-2-3 up', 'address up'],
     ['::1 and 2001:db8::7', 'address and address'],
@@ -535,7 +534,7 @@ test('texts: what goes and what stays', () => {
     '</b>',
     'GB/s /s',
     '/proc/sys/kernel/perf_event_paranoid',
-    'torch/nn/modules/module.py(1776): _call_impl',
+    'torch/module.py(1776): _call_impl',
   ])
     assert.equal(scrub(text), text);
 });

@@ -44,6 +44,9 @@ const hostActivities: readonly HostActivity[] = [
   },
 ];
 
+/** Which generation a mark of garbage collection says it was. */
+export const GC_GENERATION = /gen(?:eration)? ?(\d)/;
+
 /** `python/sglang/…/scheduler.py(3197): process_batch_result` → `process_batch_result`. */
 export const functionOfFrame = (name: string): string => /^.*\.py\(\d+\): (.*)$/.exec(name)?.[1] ?? name;
 

@@ -7,17 +7,11 @@ import type { SqliteDatabase, SqliteTable } from '../base/sqlite/database.js';
 import { decodeLeaves, type Sink } from '../base/sqlite/decode.js';
 import { RecordEditor } from '../base/sqlite/record.js';
 import { damage, walkTable } from '../base/sqlite/walk-rows.js';
+import { isKnownTable, Role, referenceRole } from './allowed-export.js';
 import { Identities } from './identities.js';
 
-/** What a string is for; where it is for several things, the lowest number decides. */
-export const Role = { kernel: 0, function: 1, range: 2, text: 3, path: 4, output: 5, none: 6 } as const;
-
-/** Columns that hold ids of strings, over all schema versions. */
-const REFERENCE =
-  /(name|text|symbol|module|file|description|instruction|title|label|message|string|comment|content)(Id)?$/i;
-const KERNEL_NAME = /^(demangledName|shortName|mangledName|kernelName)$/;
-/** NVTX events that are no ranges or marks: names of categories, threads and domains. */
-const NAMING_EVENTS = new Set([33, 39, 75]);
+/** NVTX events that are not ranges or marks: names of categories, threads and domains. */
+export const NAMING_EVENTS: ReadonlySet<number> = new Set([33, 39, 75]);
 
 export interface NsysFacts {
   /** Role of each string by its id. */
@@ -37,7 +31,7 @@ export function gatherFacts(database: SqliteDatabase, onProgress: (done: number)
   let pagesDone = 0;
   const onLeaf = () => onProgress(Math.min(1, ++pagesDone / database.pages.pageCount));
   const tables = [...database.tables.values()]
-    .filter(table => !/^(ENUM_|sqlite_|StringIds$)/.test(table.name))
+    .filter(({ name }) => isKnownTable(name) && !/^(ENUM_|StringIds$)/.test(name))
     .sort((a, b) => Number(ABOUT_PROCESSES.test(a.name)) - Number(ABOUT_PROCESSES.test(b.name)));
   for (const table of tables) gather(database, table, claimed, roles, processes, onLeaf);
   return { roles, processes, identities: findIdentities(database) };
@@ -68,9 +62,9 @@ function gather(
     }
     if (table.name === 'NVTX_EVENTS' && column === 'eventType')
       return { kind: 'number', into: eventType, missing: -1 };
-    if (!REFERENCE.test(column)) return undefined;
+    const role = referenceRole(table.name, column);
+    if (role === undefined) return undefined;
     const into = new Float64Array(most);
-    const role = roleOf(table.name, column);
     references.push({ into, role, isNvtxText: table.name === 'NVTX_EVENTS' && role === Role.range });
     return { kind: 'number', into, missing: -1 };
   });
@@ -90,25 +84,13 @@ function gather(
       for (const { into, role, isNvtxText } of references) {
         const id = into[row];
         if (!(id >= 0)) continue;
-        const fits = isNvtxText && NAMING_EVENTS.has(eventType[row]) ? Role.text : role;
+        const fits = isNvtxText && NAMING_EVENTS.has(eventType[row]) ? Role.name : role;
         const before = roles.get(id);
         if (before === undefined || fits < before) roles.set(id, fits);
       }
     }
     onLeaf();
   }
-}
-
-function roleOf(table: string, column: string): number {
-  if (/content/i.test(column)) return Role.output;
-  if (/module|file/i.test(column)) return Role.path;
-  if (KERNEL_NAME.test(column)) return Role.kernel;
-  if (table === 'TARGET_INFO_PROCESS') return Role.path;
-  if (table === 'ThreadNames' || /symbol|instruction/i.test(column)) return Role.text;
-  // Communication libraries keep the names of their functions there.
-  if (/text/i.test(column)) return /^(MPI|UCX|OPENSHMEM|NCCL)_/i.test(table) ? Role.function : Role.range;
-  // Functions of APIs and of the operating system.
-  return /^(end)?nameId$/i.test(column) || /funcName$/i.test(column) ? Role.function : Role.text;
 }
 
 /** Environment blocks in the string pool: several `NAME=value`, a NUL behind each. */

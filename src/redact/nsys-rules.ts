@@ -1,11 +1,26 @@
 /**
- * What happens to each text of an export. Metadata is kept by list, everything else is searched; a text with a NUL in
- * it is an environment wherever it lies.
+ * What happens to each text of an export. Texts on the list of `allowed-export.ts` are kept when they are what that place
+ * is for; every other text is emptied, and a text with a NUL in it is an environment wherever it lies.
  */
 import type { RecordEditor } from '../base/sqlite/record.js';
+import { withoutSecrets } from '../catalog/secret-shapes.js';
 import { isRequestedRange } from '../import/environment.js';
-import { isBlock, type NsysFacts, Role } from './nsys-facts.js';
+import { isKnownSetting, Role, type RowText, rowText } from './allowed-export.js';
+import { knownDiagnostic } from './known-diagnostics.js';
+import {
+  isBusLocation,
+  isGpuName,
+  isIdentifier,
+  isNumbers,
+  isOsName,
+  isPlain,
+  isSetting,
+  isTime,
+  isVersion,
+} from './known-values.js';
+import { isBlock, NAMING_EVENTS, type NsysFacts } from './nsys-facts.js';
 import { redactRange, scrubName } from './range-names.js';
+import { knownPayload } from './range-payload.js';
 import type { RemovalKind, Removals } from './removals.js';
 import { type NoteRemoval, scrubPath, scrubText } from './scrub-text.js';
 
@@ -13,14 +28,9 @@ type RowRule = (row: RecordEditor, rowId: number) => void;
 type TextRule = (text: string, note: NoteRemoval, row: RecordEditor, rowId: number) => string;
 
 const KEY_VALUE = /^(META_DATA_CAPTURE|META_DATA_EXPORT|EXPORT_META_DATA|TARGET_INFO_SYSTEM_ENV)$/;
-const PLAIN_VALUE = /^(true|false|-?\d+(\.\d+){0,2})?$/;
-/** Four numbers with dots are a version here and an address elsewhere. */
-const VERSION = /^[\w.+ -]*$/;
-/** Metadata that says how was recorded and on what kind of machine. */
-const KEPT_NAME =
-  /^(CAPTURE_EVENT_TYPE|OS_RUNTIME_OPTIONS:.*|CUDA_.*|DEVICE_TYPE|HOW_TO_ATTACH|.*(MODE|SCOPE|TRIGGER|TRIGGER_TYPE)|EXPORT_(ARCH|PLATFORM|PRODUCT_.*|SCHEMA_.*|TIME.*|PARAM_EXPORT_TYPE)|Cpu.*|Cuda.*|GpuInfo|GpuMetrics.*|LinuxPerfInfo|OsDescription|.*Version|.*Platform|Supported.*)$/;
 const COMMAND_NAME = /COMMAND|ARGUMENT_\d+$|_ARGS$|CMDLINE/i;
-const NAMING_EVENTS = new Set([33, 39, 75]);
+/** Words the profiler writes about itself: names of its constants and metrics. */
+const CONSTANT = /^[\w %[\]().,:/+-]{0,150}$/;
 /** Distinct ranges are few; a file with more of them is not worth the memory. */
 const MAX_REMEMBERED = 100_000;
 
@@ -33,7 +43,7 @@ export class NsysRules {
 
   ruleFor(table: string, columns: readonly string[]): RowRule {
     const rules = columns.map(column => this.textRule(table, column, columns));
-    const anyText: TextRule = (text, note) => scrubText(text, this.facts.identities, note);
+    const beyondColumns = removed('setting');
     return (row, rowId) => {
       for (let c = 0; c < row.columns; c++) {
         const where = `${table}.${columns[c] ?? c}`;
@@ -46,14 +56,13 @@ export class NsysRules {
         const note: NoteRemoval = kind => this.removals.add(kind, where);
         const fresh = isBlock(text)
           ? this.environment(text, where)
-          : (rules[c] ?? anyText)(text, note, row, rowId);
+          : (rules[c] ?? beyondColumns)(text, note, row, rowId);
         if (fresh !== text) row.replace(c, fresh);
       }
     };
   }
 
   private textRule(table: string, column: string, columns: readonly string[]): TextRule {
-    const { identities } = this.facts;
     if (table === 'StringIds') {
       // An INTEGER PRIMARY KEY is the row id itself and not in the record.
       const id = columns.indexOf('id');
@@ -63,67 +72,80 @@ export class NsysRules {
     if (KEY_VALUE.test(table)) {
       const name = columns.indexOf('name');
       if (column === 'value') return (text, note, row) => this.setting(row.text(name), text, note);
+      if (column === 'name') return keptWhen(text => isKnownSetting(withoutProcess(text)), 'setting');
     }
-    if (table === 'NVTX_EVENTS' && /^(text|jsonText)$/.test(column)) {
-      const type = columns.indexOf('eventType');
-      const remembered = this.remembering((text, note) =>
-        redactRange(text, identities, this.hashRanges, note),
-      );
-      return (text, note, row, rowId) =>
-        NAMING_EVENTS.has(row.number(type))
-          ? scrubName(text, identities, note)
-          : remembered(text, note, row, rowId);
+    const kind = rowText(table, column);
+    return kind ? this.rowRule(kind, columns) : keptWhen(isNumbersOrPlain, removalOf(column));
+  }
+
+  private rowRule(kind: RowText, columns: readonly string[]): TextRule {
+    const { identities } = this.facts;
+    switch (kind) {
+      case 'constant':
+      case 'metric':
+        return this.remembering((text, note) =>
+          CONSTANT.test(text) ? scrubText(text, identities, note) : removed('setting')(text, note),
+        );
+      case 'diagnostic':
+        return this.remembering((text, note) => knownDiagnostic(text, () => note('setting')));
+      case 'gpu-name':
+        return keptWhen(isGpuName, 'machine');
+      case 'place':
+        return keptWhen(isBusLocation, 'machine');
+      case 'payload':
+        return this.remembering((text, note) => knownPayload(text, () => note('setting')));
+      case 'process': {
+        const id = columns.indexOf('globalPid');
+        return (text, note, row) => this.processName(text, row.number(id), note);
+      }
+      case 'range': {
+        const type = columns.indexOf('eventType');
+        const range = this.remembering((text, note) => redactRange(text, identities, this.hashRanges, note));
+        return (text, note, row, rowId) =>
+          NAMING_EVENTS.has(row.number(type))
+            ? scrubName(text, identities, note)
+            : range(text, note, row, rowId);
+      }
+      case 'time':
+        return keptWhen(isTime, 'setting');
     }
-    if (table === 'PROCESSES') {
-      const id = columns.indexOf('globalPid');
-      return (text, note, row) => this.processName(text, row.number(id), note);
-    }
-    if (/^(content|binaryData)$/i.test(column)) return removed(table === 'NVTX_EVENTS' ? 'binary' : 'output');
-    if (/uuid|serial|guid$/i.test(column)) return removed('machine');
-    if (/command_?line|cmdline/i.test(column)) return removed('command-line');
-    if (/^host_?(name)?$/i.test(column)) return removed('host');
-    // How the machine was reached: `Local (CLI)`, or an account on another one.
-    if (/stateName$/i.test(column))
-      return (text, note) => (/^Local\b/.test(text) ? text : removed('host')(text, note));
-    if (/^user_?(name)?$/i.test(column)) return removed('user');
-    if (/file|path|module/i.test(column)) return (text, note) => scrubPath(text, identities, note);
-    return this.remembering((text, note) => scrubText(text, identities, note));
   }
 
   private pooled(text: string, id: number, note: NoteRemoval): string {
     const { identities, roles } = this.facts;
     switch (roles.get(id) ?? Role.none) {
       case Role.kernel:
-        return text;
+        return withoutSecrets(text, () => note('secret'));
       case Role.range:
         return redactRange(text, identities, this.hashRanges, note);
-      // `dlopen(/home/…)` is a function's name, too.
       case Role.function:
-      case Role.text:
+        // `dlopen(/home/…)` is a function's name, too.
+        return isIdentifier(text)
+          ? withoutSecrets(text, () => note('secret'))
+          : scrubName(text, identities, note);
+      case Role.name:
         return scrubName(text, identities, note);
       case Role.path:
         return scrubPath(text, identities, note);
-      case Role.output:
-        return removed('output')(text, note);
+      case Role.payload:
+        return knownPayload(text, () => note('setting'));
       default:
         return removed('unnamed')(text, note);
     }
   }
 
   private setting(fullName: string, value: string, note: NoteRemoval): string {
-    const { identities } = this.facts;
-    const name = fullName.replace(/^PROCESS_\d+:/, '');
+    const name = withoutProcess(fullName);
     if (/ENVIRONMENT/i.test(name))
       return isRequestedRange(value) ? value : removed('environment')(value, note);
     if (COMMAND_NAME.test(name)) return removed('command-line')(value, note);
     if (/USER/i.test(name)) return removed('user')(value, note);
     if (/HOST|DEVICE_DISPLAY_NAME/i.test(name)) return removed('host')(value, note);
     if (/UUID|UID$|SERIAL|SESSION_ID/i.test(name)) return removed('machine')(value, note);
-    if (PLAIN_VALUE.test(value)) return value;
-    if (/DIR$|PATH|FILE$/i.test(name)) return scrubPath(value, identities, note);
-    if (/version/i.test(name) && VERSION.test(value)) return value;
-    if (KEPT_NAME.test(name)) return scrubText(value, identities, note);
-    return removed('setting')(value, note);
+    if (isSetting(value) || isTime(value) || isNumbers(value)) return value;
+    if (/version/i.test(name) && isVersion(value)) return value;
+    if (name === 'OsDescription' && isOsName(value)) return value;
+    return removed(/DIR$|PATH|FILE$/i.test(name) ? 'path' : 'setting')(value, note);
   }
 
   /** Importers take the last part themselves, so nothing is lost by writing only that. */
@@ -134,7 +156,7 @@ export class NsysRules {
     if (!this.facts.processes.has(`${machine}/${pid}`)) return removed('process-name')(text, note);
     const last = text.split('/').pop()!;
     if (last !== text) note('path');
-    return scrubText(last, this.facts.identities, note);
+    return scrubName(last, this.facts.identities, note);
   }
 
   /** All but the range of iterations that was asked for, which an analysis reads; the NUL marks it as what it is. */
@@ -168,4 +190,24 @@ function removed(kind: RemovalKind): (text: string, note: NoteRemoval) => string
     if (text !== '') note(kind);
     return '';
   };
+}
+
+/** Some settings stand once per process. */
+const withoutProcess = (name: string): string => name.replace(/^PROCESS_\d+:/, '');
+
+const isNumbersOrPlain = (text: string): boolean => isPlain(text) || isNumbers(text);
+
+function keptWhen(isFine: (text: string) => boolean, kind: RemovalKind): TextRule {
+  const gone = removed(kind);
+  return (text, note) => (isFine(text) ? text : gone(text, note));
+}
+
+/** What the list of removals calls a text that nothing reads, by the column it stood in. */
+function removalOf(column: string): RemovalKind {
+  if (/^(content|binaryData)$/i.test(column)) return 'output';
+  if (/uuid|serial|guid$/i.test(column)) return 'machine';
+  if (/command_?line|cmdline/i.test(column)) return 'command-line';
+  if (/^host_?(name)?$|stateName$/i.test(column)) return 'host';
+  if (/^user_?(name)?$/i.test(column)) return 'user';
+  return /file|path|module/i.test(column) ? 'path' : 'setting';
 }

@@ -5,6 +5,7 @@
 import { readVarint } from '../base/sqlite/btree.js';
 import { parseCreateTable, SqliteDatabase } from '../base/sqlite/database.js';
 import type { SqlitePages } from '../base/sqlite/pages.js';
+import { plainCreateTable } from '../base/sqlite/plain-create-table.js';
 import { RecordEditor, schemaRecord } from '../base/sqlite/record.js';
 import { damage, walkIndex, walkTable } from '../base/sqlite/walk-rows.js';
 import { IndexWriter } from '../base/sqlite/write-index.js';
@@ -13,6 +14,7 @@ import { TableWriter } from '../base/sqlite/write-table.js';
 import { UserError } from '../base/user-error.js';
 import { signatureTables } from '../import/nsys-sqlite/sources.js';
 import type { ProfileFile } from '../import/profile-file.js';
+import { isKnownTable } from './allowed-export.js';
 import { gatherFacts } from './nsys-facts.js';
 import { NsysRules } from './nsys-rules.js';
 import type { PageFile } from './output-file.js';
@@ -63,6 +65,7 @@ class DatabaseCopy {
   private readonly writer: PageWriter;
   private readonly editor = new RecordEditor();
   private readonly written: Uint8Array[] = [];
+  private readonly indexes = new Map<string, number>();
   private pagesDone = 0;
 
   constructor(
@@ -96,15 +99,28 @@ class DatabaseCopy {
     const isTable = row.type === 'table' && row.sql !== undefined && row.root > 0;
     // Indexes that a table's own constraints ask for have no statement, and SQLite wants them to be there.
     const isOwnIndex = row.type === 'index' && row.sql === undefined && row.root > 0;
-    if ((!isTable && !isOwnIndex) || /^sqlite_stat/.test(row.name)) {
+    if (!isTable && !isOwnIndex) {
       this.settings.removals.add('schema', row.type);
+      return;
+    }
+    if (!isKnownTable(row.table)) {
+      if (isTable && !/^sqlite_stat/.test(row.name)) this.settings.removals.add('table', row.type);
       return;
     }
     const root =
       isTable && !/WITHOUT\s+ROWID\b/i.test(row.sql!.slice(row.sql!.lastIndexOf(')')))
         ? this.copyTable(row, rules)
         : this.copyIndex(row);
-    this.written.push(schemaRecord(row.type, row.name, row.table, root, row.sql));
+    const name = isTable ? row.name : `sqlite_autoindex_${row.table}_${this.indexNumber(row.table)}`;
+    const sql = isTable ? plainCreateTable(row.name, row.sql!) : undefined;
+    this.written.push(schemaRecord(row.type, name, row.table, root, sql));
+  }
+
+  /** SQLite numbers a table's own indexes in the order of its constraints. */
+  private indexNumber(table: string): number {
+    const number = (this.indexes.get(table) ?? 0) + 1;
+    this.indexes.set(table, number);
+    return number;
   }
 
   private copyTable({ name, sql, root }: SchemaRow, rules: NsysRules): number {

@@ -13,8 +13,9 @@ export const removalKinds = {
   secret: 'keys and passwords by their shape',
   setting: 'metadata that no analysis reads',
   'process-name': 'names of processes and threads that recorded nothing',
-  unnamed: 'texts that no row names',
+  unnamed: 'strings that no analysis reads',
   binary: 'binary values',
+  table: 'tables that Nsight Systems does not write',
   schema: 'views, triggers and indexes made by hand',
   range: 'range names, hashed',
 } as const;

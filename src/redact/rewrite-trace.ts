@@ -6,13 +6,12 @@ import { ByteWindow } from '../base/json/byte-window.js';
 import { JsonCursor, Trouble } from '../base/json/json-cursor.js';
 import { StringTable } from '../base/string-table.js';
 import { UserError } from '../base/user-error.js';
+import { isCategory, isKnownKey } from './allowed-trace.js';
 import { StringTokens } from './string-tokens.js';
 import type { TraceRules } from './trace-rules.js';
 
 const SPACE = 0x20;
-const SLASH = 0x2f;
 const COMMA = 0x2c;
-const BACKSLASH = 0x5c;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
@@ -27,7 +26,8 @@ const State = { opening: 0, metadata: 1, events: 2, done: 3 } as const;
 interface Token {
   from: number;
   to: number;
-  isKey: boolean;
+  /** What to write in its place, known already; undefined for a value, which a rule has to judge. */
+  fresh: string | undefined;
   keys: string[];
 }
 
@@ -131,14 +131,11 @@ export class TraceRewriter {
     }
     cursor.skipValue();
     if (cursor.trouble !== Trouble.none) return this.again(begin);
-    if (rules.keepsMetadata(key)) this.rewriteStrings(from, cursor.pos, () => `metadata ${key}`);
+    if (rules.keepsMetadata(key)) this.rewriteStrings(key, from, cursor.pos);
     else {
       const fresh = rules.metadataKey(key);
       if (fresh !== undefined) this.replace(textFrom, textTo, fresh);
-      const other = rules.otherMetadata(
-        fresh ?? key,
-        new TextDecoder().decode(bytes.subarray(from, cursor.pos)),
-      );
+      const other = rules.otherMetadata(key, new TextDecoder().decode(bytes.subarray(from, cursor.pos)));
       if (other !== undefined) this.replace(from, cursor.pos, other);
     }
     return true;
@@ -150,22 +147,33 @@ export class TraceRewriter {
     return false;
   }
 
+  private readonly eventKey = (key: string, above: readonly string[]) => this.rules.key(key, above);
   private readonly found: Token[] = [];
   private readonly keyNames = new KeyNames();
 
-  private collect(from: number, to: number): number {
+  /** `keyFor` gives another name for a key, or undefined when it stays; such keys need not be looked at again. */
+  private collect(
+    from: number,
+    to: number,
+    keyFor: (key: string, above: readonly string[]) => string | undefined,
+  ): number {
     const { tokens, found, cursor } = this;
     let count = 0;
+    const above: string[] = [];
     tokens.scan(cursor.bytes, from, to, (textFrom, textTo, isKey) => {
-      // Keys are looked at only where they could hold a path.
-      if (isKey && !(tokens.depth > 1 && hasSlash(cursor.bytes, textFrom, textTo))) return;
-      const token = (found[count] ??= { from: 0, to: 0, isKey: false, keys: [] });
-      token.from = textFrom;
-      token.to = textTo;
-      token.isKey = isKey;
+      const token = (found[count] ??= { from: 0, to: 0, fresh: undefined, keys: [] });
       token.keys.length = tokens.depth;
       for (let d = 0; d < tokens.depth; d++)
         token.keys[d] = this.keyNames.get(cursor.bytes, tokens.keys[d].from, tokens.keys[d].to);
+      token.fresh = undefined;
+      if (isKey) {
+        above.length = Math.max(0, tokens.depth - 1);
+        for (let d = 0; d < above.length; d++) above[d] = token.keys[d];
+        token.fresh = keyFor(this.keyNames.get(cursor.bytes, textFrom, textTo), above);
+        if (token.fresh === undefined) return;
+      }
+      token.from = textFrom;
+      token.to = textTo;
       count++;
     });
     return count;
@@ -174,12 +182,12 @@ export class TraceRewriter {
   private rewriteEvent(from: number, to: number): void {
     const { rules, found } = this;
     const { bytes } = this.cursor;
-    const count = this.collect(from, to);
+    const count = this.collect(from, to, this.eventKey);
     let category = '';
     let phase = '';
     for (let t = 0; t < count; t++) {
       const { keys } = found[t];
-      if (keys.length !== 1 || found[t].isKey) continue;
+      if (keys.length !== 1 || found[t].fresh !== undefined) continue;
       if (keys[0] === 'cat')
         category = this.keyNames.get(bytes, found[t].from, Math.min(found[t].to, found[t].from + 200));
       else if (keys[0] === 'ph')
@@ -192,22 +200,24 @@ export class TraceRewriter {
         keys[0] === 'args' && keys.length > 1
           ? rules.argument(keys)
           : rules.ownText(keys[0] ?? '', category, phase);
-      if (!rule) continue;
-      this.rewrite(token, rule, () => `${category || phase || 'event'} ${keys.join('.').slice(0, 60)}`);
+      this.rewrite(
+        token,
+        rule,
+        () => `${isCategory(category) ? category || phase : 'event'} ${placeOf(keys)}`,
+      );
     }
   }
 
-  private rewriteStrings(from: number, to: number, where: () => string): void {
-    const count = this.collect(from, to);
-    for (let t = 0; t < count; t++) {
-      const rule = this.rules.argument(this.found[t].keys);
-      if (rule) this.rewrite(this.found[t], rule, where);
-    }
+  private rewriteStrings(top: string, from: number, to: number): void {
+    const { rules, found } = this;
+    const count = this.collect(from, to, key => rules.innerKey(key));
+    for (let t = 0; t < count; t++)
+      this.rewrite(found[t], rules.metadataText(top, found[t].keys), () => `metadata ${top}`);
   }
 
   private rewrite(token: Token, rule: Parameters<TraceRules['apply']>[0], where: () => string): void {
     const raw = latin1(this.cursor.bytes, token.from, token.to);
-    const fresh = this.rules.apply(rule, raw, where);
+    const fresh = token.fresh ?? this.rules.apply(rule, raw, where);
     if (fresh !== undefined) this.replace(token.from, token.to, fresh);
   }
 
@@ -244,12 +254,13 @@ class KeyNames {
 const latin1 = (bytes: Uint8Array, from: number, to: number): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString('latin1');
 
-function hasSlash(bytes: Uint8Array, from: number, to: number): boolean {
-  for (let i = from; i < to; i++) if (bytes[i] === SLASH || bytes[i] === BACKSLASH) return true;
-  return false;
+/** Where a text stood, in words of the format: keys of one's own are not repeated. */
+function placeOf(keys: readonly string[]): string {
+  const known = keys.filter((key, d) => isKnownKey(key, keys.slice(0, d)));
+  return known.length === keys.length ? keys.join('.') : [...known, 'other keys'].join('.');
 }
 
-function damagedTrace(): UserError {
+export function damagedTrace(): UserError {
   return new UserError(
     'damaged',
     'The trace is damaged or cut off, and a copy of it could not be complete.',

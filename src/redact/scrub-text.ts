@@ -4,14 +4,17 @@
  */
 import { isIPv6 } from 'node:net';
 import { engineEvidence } from '../catalog/engine-evidence.js';
-import { SECRET_NAME, SECRET_URL, SECRET_VALUE } from '../import/environment.js';
+import { SECRET_URL, withoutSecrets } from '../catalog/secret-shapes.js';
 import type { Identities } from './identities.js';
 import type { RemovalKind } from './removals.js';
 
 export type NoteRemoval = (kind: RemovalKind) => void;
 
-/** `/home/a/model.py(12): forward`, `C:\a\model.py(12): forward`: the folder may hold spaces. */
-const FRAME = /^((?:[A-Za-z]:)?(?:~|\.{1,2})?[\\/][^()\n]*[\\/])(?=[^\\/()\n]+\(\d+\): )/;
+/** `/home/a/model.py(12): forward`, `C:\a\model.py(12): forward`, `project/model.py(12): forward`; the folder may hold spaces. */
+const FRAME = /^([^()\n]*[\\/])(?=[^\\/()\n]+\(\d+\): )/;
+/** Packages that everyone has: folders inside them tell nothing about who uses them. */
+const PUBLIC_PACKAGE =
+  /(?<=^|[\\/])(?:torch|torchvision|torchaudio|torchao|triton|numpy|transformers|tokenizers|accelerate|diffusers|peft|safetensors|huggingface_hub|flash_attn|flashinfer|xformers|deepspeed|deep_ep|megatron|lightllm|ray|zmq|asyncio|concurrent|multiprocessing|importlib|contextlib|collections|json|logging|uvloop|uvicorn|fastapi|starlette|pydantic|msgspec)[\\/]/;
 const URL_TEXT = /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s"'<>]+/gi;
 /** Begins where a word does: a long run of letters must not be tried from each of them. */
 const MAIL = /(?<![\w.+-])[\w.+-]+@(?:[\w-]+\.)+[a-z]{2,}\b/g;
@@ -28,15 +31,8 @@ const COLONS = /(?<![\w:.])[0-9A-Fa-f:]{2,39}(?![\w:])/g;
 const MAC = /(?<![\w:-])[0-9A-Fa-f]{2}(?:([:-])[0-9A-Fa-f]{2})(?:\1[0-9A-Fa-f]{2}){4}(?![\w:-])/g;
 const GPU_UUID =
   /(?<!\w)(?:GPU-|MIG-)?[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}(?!\w)/g;
-const ASSIGNMENT = /(?<!\w)([A-Za-z_][A-Za-z0-9_]*)=("[^"]*"|'[^']*'|[^\s,;&"']+)/g;
-const FLAG = /(?<!\w)--?([A-Za-z][A-Za-z0-9_-]*)(?:\s+|=)("[^"]*"|'[^']*'|[^\s,;"'-][^\s,;"']*)/g;
 /** No pattern above can match a text without one of these. */
-const SUSPECT = /[/\\@=:~]|\d[.-]\d|--|[A-Za-z0-9_-]{20}/;
-/** To its end: the pattern that recognizes a key need not match all of it. */
-const SECRET_EVERYWHERE = new RegExp(`${SECRET_VALUE.source}[\\w.-]*`, 'g');
-/** Tokens of a language model are no secret, and they come in numbers. */
-const COUNTED = /tokens|tokeni[sz]e|token_?(?:id|num|count|len|budget)|num_?token|author\b/i;
-
+const SUSPECT = /[/\\@=:~]|\d[.-]\d|--|[A-Za-z0-9_-]{14}|\b(?:Bearer|Basic|Digest|Negotiate)\b/i;
 export function scrubText(text: string, identities: Identities, note: NoteRemoval): string {
   if (text === '') return text;
   let result = SUSPECT.test(text) ? scrubShapes(text, note) : text;
@@ -49,12 +45,13 @@ function scrubShapes(text: string, note: NoteRemoval): string {
     note(kind);
     return word;
   };
-  return text
+  const withoutFolders = text
     .split(/([;\n\0])/)
     .map(line =>
       line.replace(FRAME, folder => {
-        note('path');
-        return publicPackage(folder);
+        const kept = publicPackage(folder);
+        if (kept !== folder) note('path');
+        return kept;
       }),
     )
     .join('')
@@ -63,18 +60,8 @@ function scrubShapes(text: string, note: NoteRemoval): string {
       note(SECRET_URL.test(url) ? 'secret' : 'address');
       return `${url.slice(0, url.indexOf('://'))}://removed`;
     })
-    .replace(MAIL, to('user', 'mail'))
-    .replace(SECRET_EVERYWHERE, to('secret', 'removed'))
-    .replace(ASSIGNMENT, (whole, name: string, value: string) => {
-      if (!namesSecret(name, value)) return whole;
-      note('secret');
-      return `${name}=removed`;
-    })
-    .replace(FLAG, (whole, name: string, value: string) => {
-      if (!namesSecret(name.replaceAll('-', '_'), value)) return whole;
-      note('secret');
-      return `--${name}=removed`;
-    })
+    .replace(MAIL, to('user', 'mail'));
+  return withoutSecrets(withoutFolders, () => note('secret'))
     .replace(WINDOWS_PATH, path => shortened(path, note))
     .replace(POSIX_PATH, path => shortened(path, note))
     .replace(GPU_UUID, to('machine', 'id'))
@@ -89,17 +76,13 @@ function scrubShapes(text: string, note: NoteRemoval): string {
     });
 }
 
-/** Folders inside the package of an engine are the same for everyone, and tell which engine it was. */
+/** The package of an engine or a library is the same for everyone and tells which one it was; its folders may be one's own. */
 function publicPackage(folder: string): string {
   for (const { frames } of engineEvidence) {
     const [found] = frames.exec(folder) ?? [];
-    if (found) return found.replace(/^\//, '');
+    if (found) return found.replace(/^[\\/]/, '');
   }
-  return '';
-}
-
-function namesSecret(name: string, value: string): boolean {
-  return value !== 'removed' && SECRET_NAME.test(name) && !COUNTED.test(name) && !/^[\d.]+$/.test(value);
+  return PUBLIC_PACKAGE.exec(folder)?.[0] ?? '';
 }
 
 /** The kernel's own files are the same on every machine; diagnostics send people to them. */

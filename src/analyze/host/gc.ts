@@ -3,7 +3,7 @@
 import { NONE } from '../../base/column.js';
 import { IntervalBuilder, intersect, totalLength } from '../../base/intervals.js';
 import { formatDuration, formatShare } from '../../base/units.js';
-import { activityOf, GC_WATCHED } from '../../catalog/host-activities.js';
+import { activityOf, GC_GENERATION, GC_WATCHED } from '../../catalog/host-activities.js';
 import { howToRecord } from '../../catalog/how-to-record.js';
 import type { Row } from '../../model/profile.js';
 import { RangeKind } from '../../model/schema.js';
@@ -75,7 +75,7 @@ export const gc: Analysis<GcRow, AnalysisResult<GcRow>> = {
       if (name === NONE || thread === NONE || ranges!.kind[row] === RangeKind.gpuAnnotation) continue;
       if (!generationOf.has(name)) {
         const text = profile.strings.text(name);
-        const generation = /gen(?:eration)? ?(\d)/.exec(text)?.[1];
+        const generation = GC_GENERATION.exec(text)?.[1];
         const isGc = activityOf(text) === 'garbage-collection';
         generationOf.set(name, isGc ? (generation === undefined ? null : Number(generation)) : undefined);
       }

@@ -135,7 +135,7 @@ export function parseCreateTable(sql: string): { columns: string[]; rowIdColumn:
 }
 
 /** Splits at top-level commas, dropping comments; ends at the closing parenthesis. */
-function splitDefinitions(body: string): string[] {
+export function splitDefinitions(body: string): string[] {
   const parts: string[] = [];
   let part = '';
   let depth = 0;
