@@ -193,11 +193,68 @@ test("other people's profiles give the same results, hashed or not", {
 const withoutQuotes = (json: string): string =>
   JSON.stringify(JSON.parse(json, (key, value: unknown) => (key === 'example' ? '' : value)));
 
-test('the file of the agent may be shared as it is', async () => {
-  const file = path.join(projectRoot, 'test/fixtures/agent/sidecar.json.gz');
-  const { status, err } = await stepscope('redact', file, '-o', place('sidecar.json'));
-  assert.equal(status, 2);
-  assert.match(err, /no variables, paths or prompts\.\nShare it as it is/);
+/** What a benchmark says in numbers, without names and notes. */
+const figures = (json: string): string =>
+  JSON.stringify(
+    JSON.parse(json, (key, value: unknown) =>
+      typeof value === 'string' || ['notes', 'dataset', 'label', 'model', 'tool'].includes(key)
+        ? undefined
+        : value,
+    ),
+  );
+
+test('benchmark results and logs keep their figures and lose everything else', async () => {
+  const folder = path.join(projectRoot, 'test/fixtures/bench');
+  for (const name of fs.readdirSync(folder).filter(entry => entry !== 'README.md')) {
+    const copy = await redacted(path.join(folder, name));
+    const [before, after] = await Promise.all(
+      [path.join(folder, name), copy.file].map(file => stepscope('bench', file, '--json')),
+    );
+    assert.equal(after.status, 0, `${name}: ${after.err}`);
+    assert.equal(figures(after.out), figures(before.out), name);
+    assertGone(content(copy.file), ['Qwen', 'Llama', '/data/', '/models/', 'localhost:'], name);
+  }
+});
+
+test('a planted word is gone from benchmark files, recipes, baselines and files of the agent', async () => {
+  const word = 'Qxplantedzv';
+  const log = fs.readFileSync(path.join(projectRoot, 'test/fixtures/bench/trtllm-1.2-streaming.log'), 'utf8');
+  const sidecar = JSON.parse(
+    gunzipSync(fs.readFileSync(path.join(projectRoot, 'test/fixtures/agent/sidecar.json.gz'))).toString(),
+  ) as object;
+  const serving = JSON.parse(
+    fs.readFileSync(path.join(projectRoot, 'test/fixtures/bench/vllm-serve.json'), 'utf8'),
+  ) as object;
+  const planted = {
+    [word]: word,
+    more: { [word]: [word] },
+    versions: { torch: word, [word]: '1' },
+    date: word,
+  };
+  for (const [name, text] of [
+    ['run.log', log.replaceAll('\n', ` ${word} --token=${word} /srv/${word}/x\n`)],
+    ['agent.json', JSON.stringify({ ...sidecar, ...planted, nvtx: word, torchTraces: [word] })],
+    ['serve.json', JSON.stringify({ ...serving, ...planted, backend: word, model_id: word })],
+    [
+      'run.recipe.json',
+      JSON.stringify({ schema: 'stepscope-recipe/1', command: [word], environment: planted }),
+    ],
+    ['stepscope-baselines.json', JSON.stringify({ schema: 'stepscope-baselines/1', baselines: [planted] })],
+  ] as const) {
+    const copy = await redacted(put(`planted-${name}`, text));
+    assertGone(content(copy.file), [word], name);
+  }
+});
+
+test('whether a file is fit to share', async () => {
+  const file = put('check.json', plantedTrace());
+  const before = await stepscope('redact', '--check', file);
+  assert.equal(before.status, 1);
+  assert.match(before.out, /is not fit to share/);
+  const copy = await redacted(file);
+  const after = await stepscope('redact', '--check', copy.file);
+  assert.deepEqual([after.status, after.err], [0, '']);
+  assert.match(after.out, /is fit to share/);
 });
 
 test('a trace with secrets everywhere', async () => {
@@ -362,7 +419,7 @@ test('mistakes and damage are told in two lines and leave nothing behind', async
   assert.equal(fs.readFileSync(place('errors/there.sqlite'), 'utf8'), 'precious');
   assert.equal((await stepscope('redact', file, '-o', place('errors/there.sqlite'), '--force')).status, 0);
   await refuses(place('errors/none.sqlite'), /does not exist/);
-  await refuses(put('errors/text.txt', 'just text'), /no profile that Stepscope knows/);
+  await refuses(put('errors/text.txt', 'just text'), /is not a profile/);
   await refuses(
     put('errors/other.sqlite', await makeDatabase(1024, db => db.run('CREATE TABLE a (b)'))),
     /not an export/,

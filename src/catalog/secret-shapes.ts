@@ -4,7 +4,7 @@
  */
 
 /** Names of variables, options, headers and fields whose value opens a door. */
-export const SECRET_NAME =
+const SECRET_NAME =
   /TOKEN|SECRET|PASSW|\bPWD\b|PASSPHRASE|API[_-]?KEY|ACCESS[_-]?KEY|ACCOUNT[_-]?KEY|PRIVATE[_-]?KEY|SHARED[_-]?KEY|CREDENTIAL|AUTH|COOKIE|SESSION[_-]?KEY|SIGNATURE/i;
 /** Tokens of a language model are not secrets, and they come in numbers; the others name files and features. */
 const HARMLESS_NAME =

@@ -4,7 +4,6 @@
  */
 /** What a text is for; where a string is for several things, the lowest number decides. */
 export const Role = { kernel: 0, function: 1, range: 2, name: 3, path: 4, payload: 5, none: 6 } as const;
-export type Role = (typeof Role)[keyof typeof Role];
 
 /** NVIDIA writes its tables in capitals behind one of a few words. */
 const KNOWN_TABLE =
@@ -12,7 +11,7 @@ const KNOWN_TABLE =
 export const isKnownTable = (name: string): boolean => KNOWN_TABLE.test(name);
 
 /** What a column that holds ids of strings says about them; undefined for columns whose strings nothing reads. */
-export function referenceRole(table: string, column: string): Role | undefined {
+export function referenceRole(table: string, column: string): number | undefined {
   if (/^(demangledName|shortName|mangledName|kernelName)$/.test(column)) return Role.kernel;
   if (table === 'ThreadNames') return column === 'nameId' ? Role.name : undefined;
   if (/^(GENERIC_EVENT|TARGET_INFO|ANALYSIS)_|^ProcessStreams$/.test(table)) return undefined;

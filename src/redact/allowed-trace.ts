@@ -29,7 +29,7 @@ export const isKinetoMark = (name: string): boolean =>
   );
 
 /** What the text of an argument is for. */
-export type ArgumentText = 'name' | 'kind' | 'labels' | 'types' | 'stack' | 'collective' | 'number';
+type ArgumentText = 'name' | 'kind' | 'labels' | 'types' | 'stack' | 'collective' | 'number';
 
 const argumentTexts: Readonly<Record<string, ArgumentText>> = {
   name: 'name',

@@ -9,7 +9,7 @@ const words = new Set(
    cudaprofilerstart cudaprofilerstop cudnn cublas cupti current cycles data deduced default device disabled does dropped driver due
    dwarf during enable enabled enabling error event events every exceeded failed few file flush flushed for found from
    gil gpu graph hardware has have holding in inaccurate incomplete information initialized injection installed instructions
-   insufficient invoked ip is it kernel large launch launched learn level levels libraries library limit loaded lost
+   insufficient interrupts into invoked ip is it exception faults kernel remain large launch launched learn level levels libraries library limit loaded lost
    may memory metric metrics might missing mmap more must nic no not nsight nsys number nvtx of on one opengl openacc
    openmp or os out output paranoid path perf performance period permission permissions pid please process processes
    produced profiler profiling program py python received recorded requires resolve resolved root runtime rx sample samples

@@ -72,8 +72,25 @@ export class OutputFile {
   }
 }
 
-/** Pages of a database: all but the first in order, the first at the end. */
-export class PageFile {
+/** Where the pages of a database go: all but the first in order, the first at the end. */
+export interface PageSink {
+  append(page: Uint8Array): void;
+  putFirst(page: Uint8Array): void;
+}
+
+/** Where bytes go from front to end; they may be used again once this has resolved. */
+export interface ByteSink {
+  write(bytes: Uint8Array): Promise<void>;
+}
+
+/** For those who only want to know what would be removed. */
+export const nowhere: PageSink & ByteSink = {
+  append: () => {},
+  putFirst: () => {},
+  write: async () => {},
+};
+
+export class PageFile implements PageSink {
   private readonly buffer = new Uint8Array(BUFFER_BYTES);
   private filled = 0;
   private position = 0;
@@ -138,7 +155,7 @@ export class PageFile {
 }
 
 /** Bytes from front to end, packed on the way where the target's name asks for it. */
-export class StreamFile {
+export class StreamFile implements ByteSink {
   private readonly file: { fd: number; path: string };
   private isOpen = true;
   private readonly gzip: Gzip | undefined;
@@ -158,7 +175,6 @@ export class StreamFile {
     });
   }
 
-  /** The bytes may be used again once this has resolved. */
   async write(bytes: Uint8Array): Promise<void> {
     if (!this.gzip) this.put(bytes);
     else

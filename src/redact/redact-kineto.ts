@@ -2,7 +2,7 @@
 import { StrictSyntax } from '../base/json/strict-syntax.js';
 import { UserError } from '../base/user-error.js';
 import type { ProfileFile } from '../import/profile-file.js';
-import type { StreamFile } from './output-file.js';
+import type { ByteSink } from './output-file.js';
 import type { RedactSettings } from './redact-nsys.js';
 import { damagedTrace, TraceRewriter } from './rewrite-trace.js';
 import { findTraceIdentities } from './trace-identities.js';
@@ -13,7 +13,7 @@ const FIRST_LOOK = 0.2;
 
 export async function redactKineto(
   file: ProfileFile,
-  out: StreamFile,
+  out: ByteSink,
   settings: RedactSettings,
 ): Promise<void> {
   const identities = await findTraceIdentities(file, done => settings.onProgress(done * FIRST_LOOK));
@@ -56,7 +56,7 @@ class ByteCollector {
     this.filled += part.length;
   }
 
-  async flushInto(out: StreamFile): Promise<void> {
+  async flushInto(out: ByteSink): Promise<void> {
     if (this.filled === 0) return;
     await out.write(this.bytes.subarray(0, this.filled));
     this.filled = 0;

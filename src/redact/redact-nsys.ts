@@ -17,7 +17,7 @@ import type { ProfileFile } from '../import/profile-file.js';
 import { isKnownTable } from './allowed-export.js';
 import { gatherFacts } from './nsys-facts.js';
 import { NsysRules } from './nsys-rules.js';
-import type { PageFile } from './output-file.js';
+import type { PageSink } from './output-file.js';
 import type { Removals } from './removals.js';
 
 export interface RedactSettings {
@@ -34,7 +34,7 @@ interface SchemaRow {
   readonly sql: string | undefined;
 }
 
-export async function redactNsys(file: ProfileFile, out: PageFile, settings: RedactSettings): Promise<void> {
+export async function redactNsys(file: ProfileFile, out: PageSink, settings: RedactSettings): Promise<void> {
   // Unpacking, looking, copying: what each takes of the time, roughly.
   const look = file.packed ? 0.3 : 0;
   const copying = look + (1 - look) * 0.3;
@@ -70,7 +70,7 @@ class DatabaseCopy {
 
   constructor(
     private readonly pages: SqlitePages,
-    private readonly out: PageFile,
+    private readonly out: PageSink,
     private readonly settings: RedactSettings,
     private readonly progressFrom: number,
   ) {

@@ -1,56 +1,54 @@
 /** A copy of a profile that is fit to share: which format it is, where the copy goes, and the list of what is gone. */
 import { UserError } from '../base/user-error.js';
 import { fileFormats } from '../catalog/file-formats.js';
-import { importerFor } from '../import/index.js';
+import { importersOf } from '../import/index.js';
 import { CutOffError, ProfileFile } from '../import/profile-file.js';
-import { OutputFile, PageFile, StreamFile } from './output-file.js';
+import { nowhere, OutputFile, PageFile, StreamFile } from './output-file.js';
+import { redactDocument } from './redact-document.js';
 import { redactKineto } from './redact-kineto.js';
 import { redactNsys } from './redact-nsys.js';
 import { type Removal, Removals } from './removals.js';
 
-const { agentSidecar, kinetoJson, nsysSqlite } = fileFormats;
+const { kinetoJson, nsysRep, nsysSqlite } = fileFormats;
 
 interface RedactOptions {
   readonly input: string;
-  readonly output: string;
+  /** Where the copy goes; without it, only what would be removed is told. */
+  readonly output: string | undefined;
   readonly hashRanges: boolean;
   readonly force: boolean;
   readonly onProgress: (done: number) => void;
 }
 
 export async function redactProfile(options: RedactOptions): Promise<readonly Removal[]> {
-  const output = new OutputFile(options.output, options.force);
+  const output = options.output === undefined ? undefined : new OutputFile(options.output, options.force);
   const file = ProfileFile.open(options.input);
   let opened: PageFile | StreamFile | undefined;
   try {
-    const importer = await importerFor(file);
-    if (importer.id === agentSidecar.id)
-      throw new UserError(
-        'usage',
-        `${file.name} was written by Stepscope’s agent: it holds no variables, paths or prompts.`,
-        'Share it as it is; names of modules in it are those of the model.',
-      );
-    if (importer.id !== nsysSqlite.id && importer.id !== kinetoJson.id) {
+    const [importer] = await importersOf(file);
+    if (importer?.id === nsysRep.id) {
       throw new UserError(
         'usage',
         `${file.name} is a report, whose format only NVIDIA's own tools can write.`,
         'Export it (nsys export --type sqlite REPORT.nsys-rep) and redact the export.',
       );
     }
-    output.check(options.input);
+    output?.check(options.input);
     const settings = { ...options, removals: new Removals() };
-    if (importer.id === nsysSqlite.id) {
-      const pages = new PageFile(output);
+    if (importer?.id === nsysSqlite.id) {
+      const pages = output && new PageFile(output);
       opened = pages;
       // A database is packed only when it is whole, which then takes most of the time.
-      const share = output.packed ? 0.4 : 1;
-      await redactNsys(file, pages, { ...settings, onProgress: done => options.onProgress(done * share) });
-      await pages.finish(done => options.onProgress(share + done * (1 - share)));
+      const share = output?.packed ? 0.4 : 1;
+      const onProgress = (done: number) => options.onProgress(done * share);
+      await redactNsys(file, pages ?? nowhere, { ...settings, onProgress });
+      await pages?.finish(done => options.onProgress(share + done * (1 - share)));
     } else {
-      const stream = new StreamFile(output);
+      const stream = output && new StreamFile(output);
       opened = stream;
-      await redactKineto(file, stream, settings);
-      await stream.finish();
+      const redact = importer?.id === kinetoJson.id ? redactKineto : redactDocument;
+      await redact(file, stream ?? nowhere, settings);
+      await stream?.finish();
     }
     return settings.removals.list();
   } catch (error) {
@@ -69,7 +67,7 @@ export async function redactProfile(options: RedactOptions): Promise<readonly Re
     );
   } finally {
     opened?.close();
-    output.discard();
+    output?.discard();
     file.close();
   }
 }

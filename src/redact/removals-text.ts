@@ -5,15 +5,29 @@ import { type Removal, removalKinds } from './removals.js';
 export function removalsText(removed: readonly Removal[], file: string, sizeBytes: number): string {
   const lines = [`wrote ${file}, ${formatBytes(sizeBytes)}`];
   if (removed.length === 0) lines.push('Nothing in it had to be removed.');
-  const kinds = [...new Set(removed.map(({ kind }) => kind))];
-  for (const kind of kinds) {
+  lines.push(...listText(removed));
+  if (removed.length > 0)
+    lines.push('', `${plural(kindsOf(removed).length, 'kind')}; what to check by hand is in docs/redact.md.`);
+  return `${lines.join('\n')}\n`;
+}
+
+export function checkText(removed: readonly Removal[], file: string): string {
+  if (removed.length === 0)
+    return `${file} is fit to share. Names of kernels, functions and ranges stay: see docs/redact.md.\n`;
+  const lines = [`${file} is not fit to share. A copy would lose:`, ...listText(removed)];
+  return `${lines.join('\n')}\n\nMake one with: stepscope redact ${file} -o OUT\n`;
+}
+
+const kindsOf = (removed: readonly Removal[]) => [...new Set(removed.map(({ kind }) => kind))];
+
+function listText(removed: readonly Removal[]): string[] {
+  const lines: string[] = [];
+  for (const kind of kindsOf(removed)) {
     const places = removed.filter(removal => removal.kind === kind);
     const total = places.reduce((sum, { count }) => sum + count, 0);
     lines.push('', `${removalKinds[kind]}: ${total.toLocaleString('en')}`);
     for (const { where, count } of places)
       lines.push(`  ${count.toLocaleString('en').padStart(9)}  ${where}`);
   }
-  if (removed.length > 0)
-    lines.push('', `${plural(kinds.length, 'kind')}; what to check by hand is in docs/redact.md.`);
-  return `${lines.join('\n')}\n`;
+  return lines;
 }

@@ -1,15 +1,15 @@
 import * as fs from 'node:fs';
 import { UserError } from '../../base/user-error.js';
 import { redactProfile } from '../../redact/redact.js';
-import { removalsText } from '../../redact/removals-text.js';
+import { checkText, removalsText } from '../../redact/removals-text.js';
 import { define, requireFiles } from '../command.js';
 
 export const redact = define({
   name: 'redact',
   summary:
     'Write a copy of a profile that is fit to share: no environments, paths, names of people or machines.',
-  usage: ['FILE -o OUT [options]'],
-  options: ['copy', 'hashRanges', 'force'],
+  usage: ['FILE -o OUT [options]', '--check FILE'],
+  options: ['copy', 'checkOnly', 'hashRanges', 'force'],
   formats: ['table', 'json'],
   examples: [
     ['stepscope redact profile.sqlite -o shared.sqlite.gz', 'an Nsight Systems export, packed on the way'],
@@ -18,27 +18,32 @@ export const redact = define({
       'stepscope redact profile.sqlite -o shared.sqlite --hash-ranges',
       'also hides what your own NVTX ranges are called',
     ],
+    ['stepscope redact bench.log -o shared.log', 'a benchmark log or result: figures, and no paths'],
+    ['stepscope redact --check shared.sqlite', 'is it fit to share? exit 1 when something should go'],
   ],
-  async run({ values: { copy, hashRanges, force }, given, output, emit }) {
+  notes: [['--check', 'exit 0: fit to share; 1: it holds what a copy would not']],
+  async run({ values: { copy, checkOnly, hashRanges, force }, given, output, emit }) {
     requireFiles('redact', given);
     const [input] = given;
     if (given.length > 1)
       throw new UserError('usage', 'One profile at a time.', 'Run it once per file, each with its own -o.');
-    if (!copy)
+    if (!copy && !checkOnly)
       throw new UserError(
         'usage',
         'Where to write the copy was not said.',
         `For example: stepscope redact ${input} -o shared.sqlite.gz`,
       );
     const onProgress = (done: number) => output.progress(`redacting ${input}`, done);
-    const removed = await redactProfile({ input, output: copy, hashRanges, force, onProgress });
+    const target = checkOnly ? undefined : copy;
+    const removed = await redactProfile({ input, output: target, hashRanges, force, onProgress });
     output.clearProgress();
-    const sizeBytes = fs.statSync(copy).size;
+    const sizeBytes = fs.statSync(target ?? input).size;
     await emit({
       blocks: () => [],
-      document: () => ({ schema: 'stepscope-redact/1', file: copy, sizeBytes, removed }),
-      text: () => removalsText(removed, copy, sizeBytes),
+      document: () => ({ schema: 'stepscope-redact/1', file: target ?? input, sizeBytes, removed }),
+      text: () =>
+        target === undefined ? checkText(removed, input) : removalsText(removed, target, sizeBytes),
     });
-    return 0;
+    return target === undefined && removed.length > 0 ? 1 : 0;
   },
 });
