@@ -32,12 +32,13 @@ export const SECRET_VALUE = new RegExp(`\\b(?:${issuedShapes})|-----BEGIN [A-Z ]
 const SECRET_EVERYWHERE = new RegExp(`(?<![A-Za-z0-9])(?:${issuedShapes})[\\w.-]*`, 'g');
 const PEM = /-----BEGIN [A-Z ]*-----[\s\S]*?(?:-----END [A-Z ]*-----|$)/g;
 export const SECRET_URL = /:\/\/[^/\s:@]+:[^/\s:@]{3,}@/;
+const URL_CREDENTIALS = /:\/\/(?!removed@)[^/\s:@]+:[^/\s@]+@/g;
 /** `Authorization: Bearer x`, or a scheme alone: the word behind it is the key. */
 const SCHEME = /\b(Bearer|Basic|Digest|Negotiate)(\s+)[A-Za-z0-9._~+/=-]{6,}/gi;
 const VALUE = `("[^"]*"|'[^']*'|[^\\s,;&"'{}[\\]()]+)`;
 /** `name=value`, `name: value`, `"name": "value"`. */
 const NAMED = new RegExp(
-  `(?<![\\w-])((["']?)([A-Za-z_][A-Za-z0-9_.-]{1,80})\\2\\s*[=:]\\s*)(?!:)${VALUE}`,
+  `(?<![\\w-])(-{0,2}(["']?)([A-Za-z_][A-Za-z0-9_.-]{1,80})\\2\\s*[=:]\\s*)(?!:)${VALUE}`,
   'g',
 );
 /** `--name value`. */
@@ -59,6 +60,7 @@ export function withoutSecrets(text: string, found: () => void): string {
   };
   return text
     .replace(SECRET_EVERYWHERE, removed)
+    .replace(URL_CREDENTIALS, () => `://${removed()}@`)
     .replace(PEM, removed)
     .replace(SCHEME, (whole, scheme: string, space: string) =>
       whole.endsWith('removed') ? whole : `${scheme}${space}${removed()}`,
@@ -71,4 +73,25 @@ export function withoutSecrets(text: string, found: () => void): string {
     const around = /^["']/.exec(value)?.[0] ?? '';
     return `${front}${around}${removed()}${around}`;
   }
+}
+
+/** Everything of a value that is about to be kept, without keys: in texts, and behind options of a command line. */
+export function withoutSecretValues<T>(value: T): T {
+  return keyless(value) as T;
+}
+
+function keyless(value: unknown, name = ''): unknown {
+  if (typeof value === 'string')
+    return name !== '' && namesSecret(name) && !HARMLESS_VALUE.test(value)
+      ? 'removed'
+      : withoutSecrets(value, () => {});
+  if (Array.isArray(value)) {
+    return value.map((inner: unknown, i) => {
+      const before: unknown = value[i - 1];
+      const option = typeof before === 'string' && /^--?[A-Za-z][\w.-]*$/.test(before) ? before : '';
+      return keyless(inner, option);
+    });
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, keyless(inner, key)]));
 }

@@ -1,7 +1,8 @@
 /** Files of baselines on disk: read with a bound, written as a whole or not at all. */
 import * as fs from 'node:fs';
-import * as path from 'node:path';
+import { withLock } from '../base/file-lock.js';
 import { UserError } from '../base/user-error.js';
+import { writeWhole } from '../base/write-whole.js';
 import { type Baselines, formatBaselines } from '../gate/baselines.js';
 import { parseBaselines } from '../gate/read-baselines.js';
 import { readBounded } from './read-bounded.js';
@@ -16,22 +17,17 @@ export function readBaselines(file: string): Baselines {
 export const readBaselinesIfThere = (file: string): Baselines =>
   fs.existsSync(file) ? readBaselines(file) : { baselines: [] };
 
-/** Whoever reads meanwhile sees the old file or the new one. */
-export function writeBaselines(file: string, baselines: Baselines): void {
-  // A link stays a link: what it points to is replaced.
-  const target = fs.existsSync(file) ? fs.realpathSync(file) : file;
-  const draft = path.join(path.dirname(target), `.${path.basename(target)}.${process.pid}.tmp`);
+/**
+ * Changes the file as it is at this moment. Several jobs may save at the same time: each sees what the one before it
+ * wrote, and none reports a success that another one overwrote.
+ */
+export function changeBaselines(file: string, change: (known: Baselines) => Baselines): void {
+  if (fs.statSync(file, { throwIfNoEntry: false })?.isFile() === false)
+    throw new UserError('unreadable', `${file} is not a file.`, 'Give the name of a file with --baselines.');
   try {
-    const handle = fs.openSync(draft, 'wx');
-    try {
-      fs.writeFileSync(handle, formatBaselines(baselines));
-      fs.fsyncSync(handle);
-    } finally {
-      fs.closeSync(handle);
-    }
-    fs.renameSync(draft, target);
+    withLock(file, () => writeWhole(file, formatBaselines(change(readBaselinesIfThere(file)))));
   } catch (error) {
-    fs.rmSync(draft, { force: true });
+    if (error instanceof UserError) throw error;
     throw new UserError(
       'unreadable',
       `${file} cannot be written: ${(error as Error).message}`,

@@ -3,11 +3,12 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { formatBytes } from '../base/units.js';
 import { UserError } from '../base/user-error.js';
+import { writeWhole } from '../base/write-whole.js';
 import type { Output } from './output.js';
 
 /** Reading a large profile takes a while: better to say no first. */
 export function refuseExisting(file: string): void {
-  if (fs.existsSync(file)) throw isThere(file);
+  if (fs.statSync(file, { throwIfNoEntry: false })?.isFile()) throw isThere(file);
 }
 
 /** A measurement takes minutes and cannot be had again: its folder is looked at first. */
@@ -21,7 +22,7 @@ export function refuseUnwritable(file: string): void {
 
 export function writeResult(file: string, content: string, force: boolean, output: Output): void {
   try {
-    fs.writeFileSync(file, content, { flag: force ? 'w' : 'wx' });
+    writeWhole(file, content, { exclusive: !force });
   } catch (error) {
     throw unwritable(file, error);
   }

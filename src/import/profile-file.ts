@@ -188,13 +188,15 @@ export class ProfileFile {
     }
   }
 
-  /** Random access. A packed file is unpacked to a temporary file first, which is gone when this one is closed. */
+  /** Random access. A packed file is unpacked to a temporary file without a name first, gone when this one is closed. */
   async randomAccess(onProgress?: (done: number) => void): Promise<ByteSource & { fd: number }> {
     if (!this.packed) return new DescriptorSource(this.fd);
     if (!this.temporary) {
       const folder = makeTemporaryFolder('stepscope-');
       const file = path.join(folder, 'unpacked');
       this.temporary = { fd: fs.openSync(file, 'wx+', 0o600), path: folder };
+      // Open files need no name: however this process ends, nothing of it is left. Windows does not allow it.
+      if (process.platform !== 'win32') removeTemporaryFolder(folder);
       try {
         for await (const chunk of this.chunks()) {
           fs.writeSync(this.temporary.fd, chunk);

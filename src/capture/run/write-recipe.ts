@@ -3,7 +3,9 @@ import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { PRIVATE_MODE, writeWhole } from '../../base/write-whole.js';
 import { withoutEndings } from '../../catalog/file-formats.js';
+import { withoutSecretValues } from '../../catalog/secret-shapes.js';
 import { MOST_RECIPE_BYTES, parseRecipe, RECIPE_ENDING, RECIPE_SCHEMA, type Recipe } from '../recipe.js';
 import type { RunResult } from './run-plan.js';
 import type { Runnable } from './runnable.js';
@@ -42,9 +44,9 @@ export async function writeRecipe(plan: Runnable, ran: Ran, facts: RecipeFacts):
     plan,
   };
   const target = recipePath((files.find(isWrittenReport) ?? files[0]).path);
-  const unfinished = `${target}.unfinished-${process.pid}`;
-  fs.writeFileSync(unfinished, `${JSON.stringify(recipe, null, 1)}\n`);
-  fs.renameSync(unfinished, target);
+  // Command lines carry keys, and the recipe is made to be handed on.
+  const text = `${JSON.stringify(withoutSecretValues(recipe), null, 1)}\n`;
+  writeWhole(target, text, { mode: PRIVATE_MODE });
   return target;
 }
 

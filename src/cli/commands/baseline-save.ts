@@ -10,7 +10,7 @@ import {
   withBaseline,
 } from '../../gate/baselines.js';
 import { requireRepeats } from '../../gate/repeats.js';
-import { readBaselinesIfThere, writeBaselines } from '../baselines-file.js';
+import { changeBaselines, readBaselinesIfThere } from '../baselines-file.js';
 import { define } from '../command.js';
 import { measureRepeats, requireRun } from '../measured-run.js';
 import { measureOptions } from '../options.js';
@@ -37,11 +37,13 @@ export const baselineSave = define({
     // Said before a large profile is read.
     existing(readBaselinesIfThere(file), name, file, values);
     const runs = await measureRepeats(files, values.repeat, values, output);
-    // Read again: measuring takes long enough for another job to have saved its own.
-    const known = readBaselinesIfThere(file);
-    const all = [...(existing(known, name, file, values)?.runs ?? []), ...runs];
-    requireRepeats(all);
-    writeBaselines(file, withBaseline(known, { name, tool: `stepscope ${version()}`, runs: all }));
+    // As it is by then: measuring takes long enough for another job to have saved its own.
+    let all: Baseline['runs'] = [];
+    changeBaselines(file, known => {
+      all = [...(existing(known, name, file, values)?.runs ?? []), ...runs];
+      requireRepeats(all);
+      return withBaseline(known, { name, tool: `stepscope ${version()}`, runs: all });
+    });
     const told = all.length > 1 ? '' : '; save repeats to tell noise from change (--repeat, --add)';
     output.err(`saved ${name} to ${file}: ${plural(all.length, 'run')}${told}\n`);
     return 0;
