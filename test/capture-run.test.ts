@@ -3,7 +3,7 @@
  * is installed. Every test looks for what was left behind.
  */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as os from 'node:os';
 import * as path from 'node:path';
@@ -176,6 +176,75 @@ function interrupting(...waits: number[]): Pick<RunOptions, 'stop' | 'onLine'> {
     },
   };
 }
+
+test('a process that clears its environment, its session and its parent is ended', withShell, async () => {
+  const pids = path.join(work, 'pids');
+  // The double fork of a daemon: by the time the capture ends, nothing about it points here.
+  const daemon = program(
+    'daemon.sh',
+    `#!/bin/sh\n(env -i setsid sh -c 'sleep 300 & echo $! > ${pids}; sleep 1' &)\nsleep 1.5\n`,
+  );
+  await run(plain([daemon]));
+  const pid = Number(fs.readFileSync(pids, 'utf8'));
+  assert.ok(pid > 1);
+  assert.ok(!isRunning(pid));
+});
+
+/** One that ended counts as gone where nobody waits for it, as in a container without an init. */
+function isRunning(pid: number): boolean {
+  try {
+    return !/\) Z /.test(fs.readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  } catch {
+    return false;
+  }
+}
+
+/** A capture in a process of its own, which signals and lost pipes reach as they do from a terminal. */
+async function captureAlone(
+  end: (child: ChildProcess) => void,
+): Promise<{ status: number | null; kept: boolean }> {
+  const trace = path.join(work, 'trace.json');
+  const engine = program(
+    'slow.mjs',
+    `import fs from 'node:fs';
+     process.on('SIGINT', () => { fs.writeFileSync(${JSON.stringify(trace)}, '{"traceEvents": []}'); process.exit(0); });
+     fs.writeFileSync(${JSON.stringify(path.join(work, 'pid'))}, String(process.pid));
+     setInterval(() => console.log('working'), 20);`,
+  );
+  const at = (file: string) => JSON.stringify(`file://${projectRoot}/dist/src/${file}`);
+  const script = program(
+    'alone.mjs',
+    `import { runPlan } from ${at('capture/run/run-plan.js')};
+     import { watchOutput } from ${at('base/lost-output.js')};
+     watchOutput();
+     const plan = { command: [process.execPath, ${JSON.stringify(engine)}], nsysAt: -1, env: {},
+       outputs: [{ kind: 'torch-trace', pattern: ${JSON.stringify(trace)} }] };
+     const { files } = await runPlan(plan, { onLine: line => console.log(line) });
+     process.exitCode = files.length === 1 ? 0 : 9;`,
+  );
+  const child = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await new Promise<void>(resolve => child.stdout!.once('data', () => resolve()));
+  const status = new Promise<number | null>(resolve => child.once('exit', resolve));
+  end(child);
+  const result = { status: await status, kept: fs.existsSync(trace) };
+  const pid = Number(fs.readFileSync(path.join(work, 'pid'), 'utf8'));
+  assert.ok(!isRunning(pid), 'the engine was stopped');
+  fs.rmSync(trace, { force: true });
+  return result;
+}
+
+test('a closed terminal, Ctrl-\\ and a reader that left stop the engine and keep the trace', async () => {
+  for (const end of [
+    (child: ChildProcess) => child.kill('SIGHUP'),
+    (child: ChildProcess) => child.kill('SIGQUIT'),
+    (child: ChildProcess) => child.stdout!.destroy(),
+    (child: ChildProcess) => {
+      child.stdout!.destroy();
+      child.kill('SIGHUP');
+    },
+  ])
+    assert.deepEqual(await captureAlone(end), { status: 0, kept: true }, String(end));
+});
 
 test('the first interrupt asks, the second ends everything', async () => {
   const file = path.join(work, 'trace.json');

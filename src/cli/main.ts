@@ -1,6 +1,7 @@
 /** The `stepscope` command: finds the verb, prints errors in two lines, sets the exit status. */
 import * as fs from 'node:fs';
 import { closestWord } from '../base/closest-word.js';
+import { watchOutput } from '../base/lost-output.js';
 import { UserError } from '../base/user-error.js';
 import type { Command } from './command.js';
 import { commandList, helpText, overview } from './help.js';
@@ -10,11 +11,7 @@ import { allCommands, commands } from './registry.js';
 import { version } from './version.js';
 
 export async function run(args: readonly string[]): Promise<void> {
-  // `stepscope … | head` is not an error.
-  process.stdout.on('error', error => {
-    if ((error as NodeJS.ErrnoException).code === 'EPIPE') process.exit(0);
-    throw error;
-  });
+  watchOutput();
   process.exitCode = await runCommand(args, processOutput());
 }
 

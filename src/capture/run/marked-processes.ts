@@ -1,7 +1,8 @@
 /**
  * Everything a capture started, however it detached itself. A process group is not enough: nsys puts its agent and
  * the profiled program into sessions of their own (seen in 2022.4 to 2025.3), so when nsys is killed they live on.
- * All of them inherit the environment, and a variable with a random value in it tells them from everybody else's.
+ * All of them inherit the environment, and a variable with a random value in it tells them from everybody else's. One
+ * that clears its environment is known by its ancestors, which are looked at while they live.
  */
 import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
@@ -15,18 +16,85 @@ export interface MarkedProcess {
   readonly name: string;
 }
 
+/** What is known of a capture's processes besides the mark. */
+interface Remembered {
+  /** Seen to descend from marked ones; a number counts as long as the process began at the same time. */
+  readonly begun: Map<number, string>;
+  /** The pipes that the capture reads: who holds one was started by it. */
+  readonly pipes: ReadonlySet<string>;
+}
+const remembered = new Map<string, Remembered>();
+const LOOK_MS = 250;
+
+/**
+ * Looks again and again until the function it gives is called: a process may lose its mark, then its parent. `pid` is
+ * the process just started, whose output goes into pipes of its own.
+ */
+export function rememberDescendants(mark: string, pid: number | undefined): () => void {
+  const pipes = new Set([1, 2].map(fd => linkOf(`/proc/${pid}/fd/${fd}`)).filter(isPipe));
+  remembered.set(mark, { begun: new Map(), pipes });
+  const timer = setInterval(() => markedProcesses(mark), LOOK_MS);
+  timer.unref();
+  return () => {
+    clearInterval(timer);
+    // The last look is for what must be ended now.
+    setTimeout(() => remembered.delete(mark), 60_000).unref();
+  };
+}
+
 /** Empty where the system has no /proc: there the process group has to do. */
 export function markedProcesses(mark: string, procFolder = '/proc'): MarkedProcess[] {
-  let names: string[] = [];
+  let pids: number[] = [];
   try {
-    names = fs.readdirSync(procFolder).filter(name => /^\d+$/.test(name));
+    pids = fs
+      .readdirSync(procFolder)
+      .filter(name => /^\d+$/.test(name))
+      .map(Number);
   } catch {
     return [];
   }
-  return names.map(Number).flatMap(pid => {
-    if (pid === process.pid || !carries(pid, mark, procFolder)) return [];
-    return [{ pid, name: nameOf(pid, procFolder) }];
-  });
+  const known = remembered.get(mark);
+  const stats = new Map(pids.map(pid => [pid, statOf(pid, procFolder)]));
+  const ours = new Set(
+    pids.filter(pid => {
+      const begun = stats.get(pid)?.begun;
+      if (carries(pid, mark, procFolder)) return true;
+      return known && ((begun !== undefined && known.begun.get(pid) === begun) || holdsOne(pid, known.pipes));
+    }),
+  );
+  // Children have larger numbers than their parents, but for the rare turn of the counter: until nothing is added.
+  for (let before = -1; known && before < ours.size; ) {
+    before = ours.size;
+    for (const [pid, stat] of stats) if (stat && ours.has(stat.parent)) ours.add(pid);
+  }
+  ours.delete(process.pid);
+  for (const pid of ours) known?.begun.set(pid, stats.get(pid)?.begun ?? '');
+  return [...ours].map(pid => ({ pid, name: nameOf(pid, procFolder) }));
+}
+
+const isPipe = (link: string): boolean => /^(?:pipe|socket):\[\d+\]$/.test(link);
+
+function linkOf(file: string): string {
+  try {
+    return fs.readlinkSync(file);
+  } catch {
+    return '';
+  }
+}
+
+const holdsOne = (pid: number, pipes: ReadonlySet<string>): boolean =>
+  pid !== process.pid && [1, 2].some(fd => pipes.has(linkOf(`/proc/${pid}/fd/${fd}`)));
+
+/** Parent and moment of birth; undefined for one that is gone or waits to be gone. */
+function statOf(pid: number, procFolder: string): { parent: number; begun: string } | undefined {
+  try {
+    const text = fs.readFileSync(`${procFolder}/${pid}/stat`, 'latin1');
+    // The name stands in parentheses and may hold anything.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    return fields[0] === 'Z' ? undefined : { parent: Number(fields[1]), begun: fields[19] };
+  } catch {
+    return undefined;
+  }
 }
 
 function carries(pid: number, mark: string, procFolder: string): boolean {

@@ -4,6 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import * as path from 'node:path';
+import { onLostOutput } from '../../base/lost-output.js';
 import { UserError } from '../../base/user-error.js';
 import { iterationInLine } from '../../catalog/iteration-line.js';
 import {
@@ -22,6 +23,7 @@ import {
   type MarkedProcess,
   newMark,
   nsysAmong,
+  rememberDescendants,
   signalMarked,
   sleep,
 } from './marked-processes.js';
@@ -80,13 +82,22 @@ export interface RunResult {
 const GRACE_MS = 180_000;
 const DISK_CHECK_MS = 2000;
 
+/** A second request means "at once". A terminal that closes takes the output with it: both together are one request. */
 export const terminalInterrupts: StopRequests = {
   listen(onRequest) {
-    process.on('SIGINT', onRequest);
-    process.on('SIGTERM', onRequest);
+    const signals = ['SIGINT', 'SIGTERM', 'SIGQUIT'] as const;
+    let alone = false;
+    const onAlone = () => {
+      if (!alone) onRequest();
+      alone = true;
+    };
+    for (const signal of signals) process.on(signal, onRequest);
+    process.on('SIGHUP', onAlone);
+    const unwatch = onLostOutput(onAlone);
     return () => {
-      process.off('SIGINT', onRequest);
-      process.off('SIGTERM', onRequest);
+      for (const signal of signals) process.off(signal, onRequest);
+      process.off('SIGHUP', onAlone);
+      unwatch();
     };
   },
 };
@@ -126,6 +137,7 @@ export async function runPlan(plan: Runnable, options: RunOptions = {}): Promise
   });
   const unfollow = log?.follow(text => both[0].push(text));
   if (child.pid !== undefined) options.onStarted?.({ pid: child.pid, mark });
+  const forget = rememberDescendants(mark, child.pid);
 
   const closed = new Promise<void>(resolve => void child.once('close', () => resolve()));
   let stoppedBy: StoppedBy | undefined;
@@ -188,6 +200,7 @@ export async function runPlan(plan: Runnable, options: RunOptions = {}): Promise
     if (!kept()) await Promise.race([closed, sleep(1000)]);
   } finally {
     over = true;
+    forget();
     clearTimeout(timeout);
     clearTimeout(graceTimer);
     clearInterval(diskTimer);
