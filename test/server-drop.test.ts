@@ -7,7 +7,7 @@ import * as path from 'node:path';
 import { test } from 'node:test';
 import { UserError } from '../src/base/user-error.js';
 import { displayName } from '../src/server/dropped-file.js';
-import { ask, smallProfile, startSmall } from './small-server.js';
+import { ask, keyOf, smallProfile, startSmall } from './small-server.js';
 
 const own = { 'X-Stepscope': '1' };
 const drop = (port: number, name: string, body: string | Uint8Array, headers: Record<string, string> = own) =>
@@ -73,7 +73,7 @@ test('a hostile name is shown, and is never a path', async t => {
     assert.equal(status, 200, given);
     assert.equal((await stateOf(port)).at(-1).name, shown);
   }
-  for (const file of files) assert.match(file, /^stepscope-dropped-\w{6}[/\\]dropped\.nsys-rep$/);
+  for (const file of files) assert.match(file, /^stepscope-dropped-[\w-]+[/\\]dropped\.nsys-rep$/);
   assert.equal(displayName(null), 'dropped file');
   const { headers } = await ask(port, '/api/state');
   assert.equal(headers['content-type'], 'application/json; charset=utf-8');
@@ -126,7 +126,13 @@ test('more than may be dropped is refused, said beforehand or found on the way',
   assert.equal((await stateOf(port)).length, 1, 'it was not begun');
   const found = await new Promise<number>((resolve, reject) => {
     const sent = http.request(
-      { host: '127.0.0.1', port, path: '/api/profiles?name=x', method: 'PUT', headers: own },
+      {
+        host: '127.0.0.1',
+        port,
+        path: '/api/profiles?name=x',
+        method: 'PUT',
+        headers: { ...own, ...keyOf(port) },
+      },
       answer => resolve(answer.resume().statusCode ?? 0),
     );
     sent.on('error', reject);
@@ -144,7 +150,7 @@ test('a refusal comes before the body where the sender waits for it', async t =>
     new Promise<string>(resolve => {
       const sent = http.request({
         ...{ host: '127.0.0.1', port, path: '/api/profiles?name=x', method: 'PUT' },
-        headers: { ...own, Expect: '100-continue', 'Content-Length': bytes },
+        headers: { ...own, ...keyOf(port), Expect: '100-continue', 'Content-Length': bytes },
       });
       sent.on('error', () => {});
       sent.on('continue', () => sent.end(Buffer.alloc(bytes)));
@@ -168,7 +174,7 @@ test('a sender that goes away leaves nothing: no file, no entry', async t => {
   });
   const socket = net.connect(port, '127.0.0.1');
   socket.write(
-    `PUT /api/profiles?name=x HTTP/1.1\r\nHost: localhost:${port}\r\nX-Stepscope: 1\r\nContent-Length: 1000000\r\n\r\n`,
+    `PUT /api/profiles?name=x HTTP/1.1\r\nHost: localhost:${port}\r\nAuthorization: ${keyOf(port).authorization}\r\nX-Stepscope: 1\r\nContent-Length: 1000000\r\n\r\n`,
   );
   socket.write(Buffer.alloc(300_000));
   await until('it arrives', () => readdirSync(dropFolder).length === 1);
@@ -184,7 +190,7 @@ test('stopping the server removes what is arriving', async t => {
   const socket = net.connect(port, '127.0.0.1');
   socket.on('error', () => {});
   socket.write(
-    `PUT /api/profiles?name=x HTTP/1.1\r\nHost: localhost:${port}\r\nX-Stepscope: 1\r\nContent-Length: 1000000\r\n\r\nxxx`,
+    `PUT /api/profiles?name=x HTTP/1.1\r\nHost: localhost:${port}\r\nAuthorization: ${keyOf(port).authorization}\r\nX-Stepscope: 1\r\nContent-Length: 1000000\r\n\r\nxxx`,
   );
   await until('it arrives', () => readdirSync(dropFolder).length === 1);
   await stop();

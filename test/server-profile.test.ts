@@ -9,7 +9,7 @@ import { type RunningServer, startServer } from '../src/server/server.js';
 import { capturePath } from '../src/testing/captures.js';
 import { viewProfile } from '../src/timeline/view-profile.js';
 import type { ViewedProfile } from '../src/timeline/viewed-profile.js';
-import { ask } from './small-server.js';
+import { ask, rememberKey } from './small-server.js';
 
 const captures: [name: string, file: string][] = [
   ['eager', capturePath('eager')],
@@ -34,6 +34,7 @@ for (const [name, file] of captures) {
         ...{ version: '', profiles, compare: null, page: new Map(), dropped: new DroppedFiles() },
         openDropped: () => assert.fail('nothing is dropped'),
       });
+      rememberKey(server.url);
       own = viewProfile(await openProfile([file]), {}, name);
     });
     after(() => server.stop());

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { UserError } from '../src/base/user-error.js';
 import { readRange } from '../src/server/ranges.js';
 import { readStaticFiles } from '../src/server/static-files.js';
-import { ask, columnBytes, smallProfile, startSmall } from './small-server.js';
+import { ask, columnBytes, keyOf, smallProfile, startSmall } from './small-server.js';
 
 const until = async (what: string, isSo: () => boolean) => {
   for (let i = 0; i < 500; i++) {
@@ -211,7 +211,9 @@ test('a client that goes away in the middle of a download stops the making of it
   });
   const { port } = await startSmall(t, { view });
   const socket = net.connect(port, '127.0.0.1');
-  socket.write(`GET /api/profiles/1/events.csv HTTP/1.1\r\nHost: localhost:${port}\r\n\r\n`);
+  socket.write(
+    `GET /api/profiles/1/events.csv HTTP/1.1\r\nHost: localhost:${port}\r\nAuthorization: ${keyOf(port).authorization}\r\n\r\n`,
+  );
   await new Promise(resolve => socket.once('data', resolve));
   socket.pause();
   await new Promise(resolve => setTimeout(resolve, 300));

@@ -64,11 +64,24 @@ interface Question {
   readonly body?: string | Uint8Array;
   /** Where the server listens. */
   readonly at?: string;
+  /** False: without the key. */
+  readonly key?: boolean;
 }
+
+/** Keys of the servers that were started here, by port. */
+const keys = new Map<number, string>();
+export const rememberKey = (url: string): void => {
+  const { port, searchParams } = new URL(url);
+  keys.set(Number(port), searchParams.get('token') ?? '');
+};
+
+export const keyOf = (port: number) => ({ authorization: `Bearer ${keys.get(port) ?? ''}` });
 
 /** As a program asks: any header, no browser in between. */
 export function ask(port: number, address: string, question: Question = {}): Promise<Answer> {
-  const { method = 'GET', headers = {}, body, at = '127.0.0.1' } = question;
+  const { method = 'GET', body, at = '127.0.0.1', key = true } = question;
+  const own = key && keys.has(port) ? keyOf(port) : {};
+  const headers = { ...own, ...question.headers };
   return new Promise((resolve, reject) => {
     const sent = http.request({ host: at, port, path: address, method, headers, agent: false }, received => {
       const chunks: Buffer[] = [];
@@ -88,7 +101,11 @@ export function ask(port: number, address: string, question: Question = {}): Pro
 /** Bytes as they are, for what no HTTP client would send. Gives the status, 0 where the server just hung up. */
 export function askRaw(port: number, text: string): Promise<{ status: number; text: string }> {
   return new Promise(resolve => {
-    const socket = net.connect(port, '127.0.0.1', () => socket.write(text));
+    const withKey = text.replace(
+      / HTTP\/1\.1\r\n/,
+      line => `${line}Authorization: ${keyOf(port).authorization}\r\n`,
+    );
+    const socket = net.connect(port, '127.0.0.1', () => socket.write(withKey));
     let received = '';
     socket.setTimeout(5000, () => socket.destroy());
     socket.on('data', chunk => (received += chunk.toString('latin1')));
@@ -144,6 +161,7 @@ export async function startSmall(t: TestContext, changes: Changes = {}): Promise
     openDropped: async (_, name) => smallProfile(name),
     ...options,
   });
+  rememberKey(server.url);
   t.after(async () => {
     await server.stop();
     rmSync(dropFolder, { recursive: true });

@@ -9,7 +9,7 @@ import * as path from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import { browserCommand } from '../src/cli/open-browser.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
-import { ask } from './small-server.js';
+import { ask, keyOf, rememberKey } from './small-server.js';
 
 const bin = path.join(projectRoot, 'bin/stepscope');
 const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-view-'));
@@ -60,12 +60,15 @@ const refused = (...args: string[]) => {
 
 const isServed = async (url: string) => {
   const { port } = new URL(url);
+  rememberKey(url);
   return (await ask(Number(port), '/')).status === 200;
 };
 
 test('prints where it is, serves, and ends on SIGTERM', async t => {
   const { line, end } = await view(t, capturePath('eager'), '--no-open');
-  const url = /^Stepscope is at (http:\/\/127\.0\.0\.1:\d+\/) — Ctrl-C ends it\n$/.exec(line)?.[1] ?? '';
+  const url =
+    /^Stepscope is at (http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{32}) — Ctrl-C ends it\n$/.exec(line)?.[1] ??
+    '';
   assert.ok(url, line);
   const { port } = new URL(url);
   assert.ok(await isServed(url));
@@ -81,7 +84,8 @@ test('--json, --port and --compare; Ctrl-C ends it too', async t => {
   const files = [capturePath('eager'), '--compare', capturePath('graph')];
   const { line, end } = await view(t, ...files, '--json', '--port', String(free));
   const said = JSON.parse(line);
-  assert.equal(said.url, `http://127.0.0.1:${free}/`);
+  assert.ok(said.url.startsWith(`http://127.0.0.1:${free}/?token=`));
+  rememberKey(said.url);
   assert.equal(said.profiles.length, 2);
   const state = JSON.parse((await ask(free, '/api/state')).text);
   assert.deepEqual(state.profiles, said.profiles);
@@ -103,6 +107,7 @@ test('several files are one profile, the files of --compare another', async t =>
 test('without a file it waits for one to be dropped', async t => {
   const { line, end } = await view(t, '--json', '--max-drop', '0.01');
   const port = Number(new URL(JSON.parse(line).url).port);
+  rememberKey(JSON.parse(line).url);
   const put = (name: string, body: Uint8Array) =>
     ask(port, `/api/profiles?name=${name}`, { method: 'PUT', headers: { 'X-Stepscope': '1' }, body });
   assert.deepEqual(JSON.parse((await ask(port, '/api/state')).text).profiles, []);
@@ -127,7 +132,7 @@ test('without a file it waits for one to be dropped', async t => {
   const socket = net.connect(port, '127.0.0.1');
   socket.on('error', () => {});
   socket.write(
-    `PUT /api/profiles HTTP/1.1\r\nHost: localhost:${port}\r\nX-Stepscope: 1\r\nContent-Length: 99\r\n\r\nx`,
+    `PUT /api/profiles HTTP/1.1\r\nHost: localhost:${port}\r\nAuthorization: ${keyOf(port).authorization}\r\nX-Stepscope: 1\r\nContent-Length: 99\r\n\r\nx`,
   );
   while (readdirSync(temporary).length === 0) await new Promise(resolve => setTimeout(resolve, 10));
   assert.equal((await end('SIGTERM')).status, 0);
@@ -141,7 +146,8 @@ test('where others can reach it, the printed address has the key', async t => {
   const { port, search } = new URL(url);
   const at = (address: string) => ask(Number(port), address, { at: '127.0.0.2' });
   assert.equal((await at('/')).status, 401);
-  assert.equal((await at(`/${search}`)).status, 303);
+  const entered = await at(`/${search}`);
+  assert.ok(entered.headers['set-cookie']);
   await end('SIGTERM');
 });
 

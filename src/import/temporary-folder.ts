@@ -42,7 +42,8 @@ export function makeTemporaryFolder(prefix: string, parent = os.tmpdir()): strin
   }
   if (live.size === 0) {
     process.once('exit', removeAll);
-    for (const signal of endings) process.on(signal, onSignal);
+    // First, since those who listen once are gone from the list by the time they are called.
+    for (const signal of endings) process.prependListener(signal, onSignal);
   }
   live.add(folder);
   return folder;

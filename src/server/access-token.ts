@@ -1,5 +1,5 @@
 /**
- * The key to a server that others can reach. It is made anew at each start and printed with the address; the browser
+ * The key to the server: other users of this machine can reach it too. It is made anew at each start and printed with the address; the browser
  * that brings it gets a cookie in return, and an address without it, so that it does not stay in sight.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
@@ -26,7 +26,9 @@ export class AccessToken {
       const rest = query.toString();
       response.statusCode = 303;
       response.setHeader('Location', rest === '' ? '/' : `/?${rest}`);
-      response.setHeader('Set-Cookie', `${this.cookie}=${this.text}; Path=/; HttpOnly; SameSite=Strict`);
+      // Lax: the address may have been opened from elsewhere, and the cookie has to come along when the page is asked
+      // for again. Questions from other sites' pages bring no such cookie, and are refused anyway.
+      response.setHeader('Set-Cookie', `${this.cookie}=${this.text}; Path=/; HttpOnly; SameSite=Lax`);
       response.end();
       return true;
     }

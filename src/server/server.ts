@@ -1,10 +1,14 @@
-/** The server of `stepscope view`: the page, and the profiles it draws. Plain HTTP on the user's own machine. */
+/**
+ * The server of `stepscope view`: the page, and the profiles it draws. Plain HTTP; the machine may have other users, so
+ * whoever asks needs the key, wherever the server listens.
+ */
 import * as http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { UserError } from '../base/user-error.js';
 import { AccessToken } from './access-token.js';
 import { sendRefusal, setSecurityHeaders } from './answers.js';
-import { Guard, inUrl, isLoopback, reachableName } from './guard.js';
+import { Guard, inUrl, reachableName } from './guard.js';
+import { makeRoom } from './make-room.js';
 import { asRefusal, SenderGone } from './refusal.js';
 import { readRequestTarget } from './request-target.js';
 import { answerApi, type Services } from './routes.js';
@@ -19,7 +23,7 @@ export interface ServerOptions extends Services {
 }
 
 export interface RunningServer {
-  /** What to open in a browser, with the key where one is needed. */
+  /** What to open in a browser, with the key. */
   readonly url: string;
   readonly port: number;
   stop(): Promise<void>;
@@ -47,15 +51,15 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   );
   // Whether a body is welcome is for the route to say.
   server.on('checkContinue', (request, response) => handle(request, response));
-  server.maxConnections = MOST_CONNECTIONS;
+  makeRoom(server, MOST_CONNECTIONS);
   await listen(server, host, options.port ?? 0);
   const { port } = server.address() as AddressInfo;
   const guard = new Guard(host, port);
-  const token = isLoopback(host) ? undefined : new AccessToken(port);
+  const token = new AccessToken(port);
   handle = (request, response) => void answer(request, response, options, guard, token);
   const address = `http://${inUrl(reachableName(host))}:${port}/`;
   return {
-    url: token ? `${address}?token=${token.text}` : address,
+    url: `${address}?token=${token.text}`,
     port,
     stop: () =>
       new Promise(resolve => {
@@ -71,7 +75,7 @@ async function answer(
   response: http.ServerResponse,
   options: ServerOptions,
   guard: Guard,
-  token: AccessToken | undefined,
+  token: AccessToken,
 ): Promise<void> {
   // A connection that breaks is the other side's right.
   response.on('error', () => {});
@@ -79,7 +83,7 @@ async function answer(
   try {
     const target = readRequestTarget(request.url ?? '');
     guard.check(request, target.path);
-    if (token?.admit(request, response, target)) return;
+    if (token.admit(request, response, target)) return;
     if (target.path.startsWith('/api/')) await answerApi(request, response, target, options);
     else sendStaticFile(response, options.page, target.path);
   } catch (error) {

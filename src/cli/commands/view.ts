@@ -25,7 +25,7 @@ export const view = define({
     ['stepscope view', 'an empty page: drop a file onto it'],
     [
       'stepscope view profile.sqlite --port 8080 --no-open',
-      'on a remote machine; here: ssh -L 8080:localhost:8080 MACHINE, then open http://localhost:8080/',
+      'on a remote machine; here: ssh -L 8080:localhost:8080 MACHINE, then open the address it printed',
     ],
   ],
   async run({ values, given, output }) {
@@ -63,7 +63,7 @@ export const view = define({
     });
     if (values.jsonLine) output.out(`${JSON.stringify({ url: server.url, profiles: profiles.states() })}\n`);
     else output.out(`Stepscope is at ${server.url} — Ctrl-C ends it\n`);
-    // A key on a command line could be read by anyone on this machine; and who needs one mostly sits at another.
+    // Who listens for others mostly sits at another machine.
     if (!values.noOpen && isLoopback(host)) openBrowser(server.url);
     await ended;
     await server.stop();
