@@ -348,6 +348,24 @@ test('what arrived otherwise than it was sent is refused', withShell, async () =
   assert.ok(!fs.existsSync(path.join(work, 'copy')));
 });
 
+test('a side that sends more than it announced is cut off', withShell, async () => {
+  const file = path.join(work, 'source');
+  fs.writeFileSync(file, 'x'.repeat(100));
+  let largest = 0;
+  const endless = {
+    name: 'here',
+    exec: async (...[command, options]: Parameters<typeof localTransport.exec>) => {
+      const isPiece = options?.into !== undefined;
+      const answer = await localTransport.exec(isPiece ? ['sh', '-c', 'yes'] : command, options);
+      for (const name of fs.readdirSync(work))
+        if (name.endsWith('.partial')) largest = Math.max(largest, fs.statSync(path.join(work, name)).size);
+      return answer;
+    },
+  };
+  await refused(() => copyBack(endless, file, path.join(work, 'copy'), { tries: 1 }));
+  assert.ok(largest <= 100, `${largest} bytes were written`);
+});
+
 test('reports that could not be fetched stay there, and their place is named', withShell, async () => {
   withNsys();
   fs.writeFileSync(inFar('break'), '0');

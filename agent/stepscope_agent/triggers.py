@@ -6,6 +6,7 @@ A file that is there from the start counts only once it is touched again.
 
 import os
 import signal
+import stat
 import threading
 import time
 from typing import Any, Callable, Optional
@@ -23,8 +24,8 @@ class TriggerFile:
 
     def _state(self) -> Optional[tuple[int, int]]:
         try:
-            stat = os.stat(self._path)
-            return stat.st_mtime_ns, stat.st_size
+            found = os.stat(self._path)
+            return found.st_mtime_ns, found.st_size
         except OSError:
             return None
 
@@ -40,11 +41,22 @@ class TriggerFile:
             return None
         self._seen = state
         try:
-            with open(self._path, encoding="utf-8", errors="replace") as file:
-                return file.read(200).strip()
+            return _read_beginning(self._path)
         except OSError as error:
             say_once("%s cannot be read: %s" % (self._path, reason(error)))
             return None
+
+
+def _read_beginning(path: str) -> Optional[str]:
+    """A pipe or a device in the file's place must not hold up the program: nothing waits here."""
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            say_once("%s is not a file: it is passed over as a trigger" % path)
+            return None
+        return os.read(handle, 200).decode("utf-8", "replace").strip()
+    finally:
+        os.close(handle)
 
 
 def listen_for_signal(on_signal: Callable[[], None]) -> None:

@@ -76,6 +76,7 @@ async function piece(transport: Transport, from: string, partial: string, offset
   try {
     const answer = await transport.exec(script(PIECE, from, String(offset + 1), String(length)), {
       into: stream,
+      mostBytes: length,
     });
     await new Promise<void>(resolve => void stream.end(() => resolve()));
     const done = answer.status === 0 && stream.bytesWritten === length;

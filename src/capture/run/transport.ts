@@ -13,6 +13,8 @@ interface ExecOptions {
   readonly inputFile?: string;
   /** Standard output goes to this stream instead of the result. */
   readonly into?: NodeJS.WritableStream;
+  /** Of standard output into the stream: whoever sends more is ended. */
+  readonly mostBytes?: number;
   readonly timeoutMs?: number;
 }
 
@@ -86,7 +88,19 @@ async function run([program, ...args]: readonly string[], options: ExecOptions =
       : undefined;
   // The far side may end before it has read everything; its status says why.
   feeding?.catch(() => {});
-  const taking = options.into ? pipeline(child.stdout!, options.into, { end: false }) : undefined;
+  const { into, mostBytes = Infinity } = options;
+  async function* bounded(chunks: AsyncIterable<Uint8Array>) {
+    let bytes = 0;
+    for await (const chunk of chunks) {
+      yield chunk.subarray(0, mostBytes - bytes);
+      bytes += chunk.length;
+      if (bytes > mostBytes) {
+        child.kill();
+        return;
+      }
+    }
+  }
+  const taking = into ? pipeline(child.stdout!, bounded, into, { end: false }) : undefined;
   if (!taking)
     child.stdout!.setEncoding('utf8').on('data', text => {
       stdout = (stdout + text).slice(-MOST_TEXT);
