@@ -392,6 +392,14 @@ test('a copy of a copy is the same, and nothing more is removed', async () => {
   }
 });
 
+test('a report made with --redact holds nothing planted', async () => {
+  const file = put('to-report/planted.sqlite', await plantedExport(1024));
+  const page = place('planted.html');
+  const { status, err } = await stepscope('report', file, '--redact', '-o', page);
+  assert.equal(status, 0, err);
+  assertGone(fs.readFileSync(page), exportSecrets, 'the report');
+});
+
 /** Two lines, no copy, nothing half-written. */
 async function refuses(file: string, pattern: RegExp, target = 'refused/out.sqlite', ...options: string[]) {
   const out = place(target);

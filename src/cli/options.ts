@@ -246,6 +246,7 @@ export const options = {
   maxDrop: value('--max-drop GB', kinds.sizeIn('GB', 1e6), 'largest file that may be dropped onto the page'),
   jsonLine: toggle('--json', 'print the address and the profiles as one line of JSON'),
   copy: value('-o, --output OUT', text, 'the copy; packed when its name ends in .gz'),
+  redacted: toggle('--redact', 'from a redacted copy, so that the result is fit to share (docs/redact.md)'),
   checkOnly: toggle('--check', 'write nothing; say whether the file is fit to share'),
   hashRanges: toggle(
     '--hash-ranges',

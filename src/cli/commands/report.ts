@@ -8,13 +8,14 @@ import { define, requireFiles } from '../command.js';
 import { emit, extensions } from '../emit.js';
 import { analysisOptions } from '../options.js';
 import { analyzeDocument, profileOf, runAll, settingsOf } from '../profile-of.js';
+import { shareable } from '../redacted-copies.js';
 import { refuseExisting } from '../write-result.js';
 
 export const report = define({
   name: 'report',
   summary: 'Write one HTML file with the answer, charts and tables, readable without this tool.',
   usage: ['FILE… [-o report.html] [options]'],
-  options: [...analysisOptions, 'model', 'tp', 'maxSize', 'output', 'force'],
+  options: [...analysisOptions, 'model', 'tp', 'redacted', 'maxSize', 'output', 'force'],
   formats: ['html', 'markdown', 'json'],
   notes: [
     ['without -o', 'report.html, report.md with --markdown; JSON is printed, as analyze prints it'],
@@ -28,6 +29,7 @@ export const report = define({
     ],
     ['stepscope report profile.sqlite --model llama-3.1-8b --force', 'beside the least time of a step'],
     ['stepscope report profile.sqlite --markdown -o report.md', 'for a pull request'],
+    ['stepscope report profile.sqlite --redact', 'without names of people, machines and paths'],
   ],
   async run({ values, given, destination, output }) {
     requireFiles('report', given);
@@ -38,7 +40,8 @@ export const report = define({
     // The report also says what was recorded, so no table may be passed over.
     const wanted = tablesReadBy(analyses);
     for (const table of tableNames) if (!wanted.has(table)) wanted.set(table, []);
-    const profile = await profileOf(given, output, wanted);
+    const files = await shareable(given, values.redacted, output);
+    const profile = await profileOf(files, output, wanted);
     // Printed JSON is what analyze prints; a page is findings written down.
     const documented = format === 'json' ? {} : { documented: true as const };
     const analyzer = new Analyzer(profile, { ...settingsOf(values), ...documented });

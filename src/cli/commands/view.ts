@@ -10,19 +10,32 @@ import { define } from '../command.js';
 import { openBrowser } from '../open-browser.js';
 import { analysisOptions } from '../options.js';
 import { settingsOf } from '../profile-of.js';
+import { shareable } from '../redacted-copies.js';
 import { version } from '../version.js';
 
 export const view = define({
   name: 'view',
   summary: 'Look at a profile in the browser: timeline, answer and every analysis, for any steps.',
   usage: ['[FILE…] [--compare FILE]… [options]'],
-  options: ['compare', 'port', 'host', 'noOpen', 'maxDrop', ...analysisOptions, 'model', 'tp', 'jsonLine'],
+  options: [
+    'compare',
+    'redacted',
+    'port',
+    'host',
+    'noOpen',
+    'maxDrop',
+    ...analysisOptions,
+    'model',
+    'tp',
+    'jsonLine',
+  ],
   notes: [['without --max-drop', `${DEFAULT_LARGEST_DROP_BYTES / 1e9} GB`]],
   examples: [
     ['stepscope view profile.sqlite', 'opens the browser at the timeline'],
     ['stepscope view rank*.json.gz', 'all ranks as one run'],
     ['stepscope view eager.sqlite --compare graph.sqlite', 'two runs side by side, step by step'],
     ['stepscope view', 'an empty page: drop a file onto it'],
+    ['stepscope view profile.sqlite --redact', 'what is saved from the page is fit to share'],
     [
       'stepscope view profile.sqlite --port 8080 --no-open',
       'on a remote machine; here: ssh -L 8080:localhost:8080 MACHINE, then open the address it printed',
@@ -48,7 +61,7 @@ export const view = define({
       const name = alike ? longNameOf(files) : viewedName(files);
       // Files keep their own names in what is said of them; only the profile as a whole has another.
       return profiles.open(name, async () => ({
-        ...(await openViewed(files, settings, { onProgress })),
+        ...(await openViewed(await shareable(files, values.redacted, output), settings, { onProgress })),
         name,
       }));
     };
