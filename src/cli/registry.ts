@@ -13,7 +13,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   moe: async () => (await import('./commands/moe.js')).moe,
   'moe place': async () => (await import('./commands/moe-place.js')).moePlace,
   'moe experiment': async () => (await import('./commands/moe-experiment.js')).moeExperiment,
-  families: async () => (await import('./commands/families.js')).families,
+  families: async () => (await import('./commands/families.js')).familiesCommand,
   frameworks: async () => (await import('./commands/frameworks.js')).frameworks,
   check: async () => (await import('./commands/check.js')).check,
   'baseline save': async () => (await import('./commands/baseline-save.js')).baselineSave,

@@ -1,13 +1,12 @@
 import { DEFAULT_THRESHOLD } from '../../compare/compare-configurations.js';
-import { compareSchema } from '../../compare/compare-schema.js';
 import { ROUTER_THRESHOLD } from '../../moe/experiment/router-pair.js';
 import { readConfigurations } from '../asked-configurations.js';
 import { define } from '../command.js';
 import { areBenchmarks, comparedBenchmarks, comparedProfiles } from '../compared-result.js';
-import { jsonText } from '../emit.js';
 import { profileOptions } from '../options.js';
 import { settingsOf } from '../profile-of.js';
 import { routerPairResult } from '../router-pair-result.js';
+import { publishedSchema } from '../schema-file.js';
 
 export const compare = define({
   name: 'compare',
@@ -42,7 +41,7 @@ export const compare = define({
   ],
   async run({ values, given, output, emit }) {
     if (values.schema) {
-      output.out(jsonText(compareSchema));
+      output.out(publishedSchema('compare'));
       return 0;
     }
     const settings = settingsOf(values);

@@ -7,7 +7,7 @@ import { readBounded } from '../read-bounded.js';
 
 const MOST_BYTES = 64e6;
 
-export const families = define({
+export const familiesCommand = define({
   name: 'families',
   summary: 'Put kernel summaries you only have as text (nsys stats, notes) into kernel families.',
   usage: ['FILE… [options]'],

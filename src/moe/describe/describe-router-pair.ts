@@ -2,6 +2,7 @@
 
 import type { Block, Fact, TableColumn, WaterfallBlock } from '../../analyze/block.js';
 import { busyParts, causeLook, phaseLook } from '../../analyze/names-and-colors.js';
+import type { Static } from '../../base/document.js';
 import { formatDuration, formatRate, formatRelativeChange, formatShare, plural } from '../../base/units.js';
 import { routerTookEffect } from '../../catalog/how-to-record.js';
 import type {
@@ -11,6 +12,7 @@ import type {
   RouterVerdict,
   StepMeans,
 } from '../experiment/router-pair.js';
+import type { perfectRouterSchema } from '../experiment/router-schema.js';
 
 export const WRONG_OUTPUTS =
   'THE ANSWERS OF THE PERFECT RUN ARE WRONG: its router sends tokens anywhere. It is for measuring only; never serve with it.';
@@ -236,11 +238,10 @@ function checksBlock({ checks }: RouterVerdict): Block[] {
 }
 
 export const routerDocument = (
-  schema: string,
   files: { readonly normal: readonly string[]; readonly perfect: readonly string[] },
   verdict: RouterVerdict,
-) => ({
-  schema,
+): Static<typeof perfectRouterSchema> => ({
+  schema: 'stepscope-perfect-router/1',
   files,
   ...verdict,
   checks: verdict.checks.map(({ id, label, status, values: [normal, perfect] }) => ({
