@@ -11,8 +11,6 @@ import { profileFor, runAll, settingsOf, tellLosses } from '../profile-of.js';
 import { publishedSchema } from '../schema-file.js';
 
 export const analyze = define({
-  name: 'analyze',
-  summary: 'Say where the time of a step goes: phases, budget, kernel families, idle by cause.',
   usage: ['FILE… [--only ID[,ID…]] [options]'],
   options: [
     ...analysisOptions,

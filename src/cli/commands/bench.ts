@@ -7,8 +7,6 @@ import { readableTable } from '../../report/readable-table.js';
 import { define } from '../command.js';
 
 export const bench = define({
-  name: 'bench',
-  summary: 'Put the results of benchmarks beside each other: throughput, latency, TTFT, TPOT, ITL.',
   usage: ['FILE|FOLDER… [options]'],
   options: [],
   formats: ['table', 'json', 'csv', 'markdown', 'html'],

@@ -9,8 +9,6 @@ import { routerPairResult } from '../router-pair-result.js';
 import { publishedSchema } from '../schema-file.js';
 
 export const compare = define({
-  name: 'compare',
-  summary: 'Say whether a change helped and why: step times of two or more runs as an equation that adds up.',
   usage: ['BASE OTHER… [options]'],
   options: [
     ...profileOptions,

@@ -8,8 +8,6 @@ import { readBounded } from '../read-bounded.js';
 const MOST_BYTES = 64e6;
 
 export const familiesCommand = define({
-  name: 'families',
-  summary: 'Put kernel summaries you only have as text (nsys stats, notes) into kernel families.',
   usage: ['FILE… [options]'],
   options: ['rules'],
   formats: ['table', 'json', 'csv', 'markdown'],

@@ -17,9 +17,6 @@ import { machineOptions } from '../options.js';
 import { writeResult } from '../write-result.js';
 
 export const moePlace = define({
-  name: 'moe place',
-  summary:
-    'Place experts on GPUs by every method, judge each on what it has not seen, write mappings for engines.',
   usage: ['FILE… --gpus N [--replicas N] [--for ENGINE[,ENGINE…] -o FOLDER] [options]'],
   options: [
     ...machineOptions,

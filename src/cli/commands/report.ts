@@ -11,8 +11,6 @@ import { analyzeDocument, profileOf, runAll, settingsOf } from '../profile-of.js
 import { refuseExisting } from '../write-result.js';
 
 export const report = define({
-  name: 'report',
-  summary: 'Write one HTML file with the answer, charts and tables, readable without this tool.',
   usage: ['FILE… [-o report.html] [options]'],
   options: [...analysisOptions, 'model', 'tp', 'maxSize', 'output', 'force'],
   formats: ['html', 'markdown', 'json'],

@@ -13,8 +13,6 @@ import { settingsOf } from '../profile-of.js';
 import { version } from '../version.js';
 
 export const view = define({
-  name: 'view',
-  summary: 'Look at a profile in the browser: timeline, answer and every analysis, for any steps.',
   usage: ['[FILE…] [--compare FILE]… [options]'],
   options: ['compare', 'port', 'host', 'noOpen', 'maxDrop', ...analysisOptions, 'model', 'tp', 'jsonLine'],
   notes: [['without --max-drop', `${DEFAULT_LARGEST_DROP_BYTES / 1e9} GB`]],
