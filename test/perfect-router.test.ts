@@ -97,7 +97,7 @@ const drawn = (cells: readonly CellFacts[], facts: Partial<RunFacts> = {}): Rout
     },
     figures: {},
     steps: {},
-    profile: { notes: [], capture, kernels: new Map(), cells, sideBySide: [] },
+    profile: { notes: [], capture, kernels: new Map(), cells },
   };
   return { runs: [], profile };
 };

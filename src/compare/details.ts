@@ -109,7 +109,7 @@ export function figureChanges(
     figure.phase === phase || (figure.phase === null && figure.id === 'memory-peak');
   const meansOf = ({ runs }: Configuration) => {
     const values = new Map<string, { figure: SideFigure; sum: number; count: number }>();
-    for (const figure of runs.flatMap(run => run.profile.sideBySide).filter(wanted)) {
+    for (const figure of runs.flatMap(run => run.sideBySide ?? []).filter(wanted)) {
       const known = values.get(figure.id) ?? { figure, sum: 0, count: 0 };
       values.set(figure.id, { figure, sum: known.sum + figure.value, count: known.count + 1 });
     }

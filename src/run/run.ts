@@ -22,6 +22,8 @@ export interface Run {
   /** What only an open profile tells. */
   readonly profile?: ProfileParts;
   readonly bench?: BenchRun;
+  /** What compare shows beside its equation; nobody else collects it. */
+  readonly sideBySide?: readonly SideFigure[];
 }
 
 /** A phase, or `run` for what is about the whole run. */
@@ -42,7 +44,6 @@ export interface ProfileParts {
   /** By part name. */
   readonly kernels: ReadonlyMap<string, KernelFacts>;
   readonly cells: readonly CellFacts[];
-  readonly sideBySide: readonly SideFigure[];
 }
 
 /** How it was recorded, and what of it is judged but not kept. */
