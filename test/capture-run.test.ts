@@ -2,6 +2,7 @@
  * Captures run here: around stand-in engines, and around a program with real NVTX ranges under the real nsys where it
  * is installed. Every test looks for what was left behind.
  */
+
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
@@ -10,6 +11,7 @@ import * as path from 'node:path';
 import { after, afterEach, beforeEach, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { UserError } from '../src/base/user-error.js';
+import { recipeSchema } from '../src/capture/capture-schema.js';
 import { MOST_RECIPE_BYTES, parseRecipe } from '../src/capture/recipe.js';
 import { markedProcesses, sleep } from '../src/capture/run/marked-processes.js';
 import { type RunOptions, runFailure, runPlan, type StopRequests } from '../src/capture/run/run-plan.js';
@@ -19,7 +21,6 @@ import { warmUp } from '../src/capture/run/server-calls.js';
 import { recipeBeside, recipePath, writeRecipe } from '../src/capture/run/write-recipe.js';
 import { captureLines } from '../src/cli/capture/capture-lines.js';
 import { openProfile } from '../src/import/open.js';
-import { projectRoot } from '../src/testing/captures.js';
 import { lacks, locate } from '../src/testing/needs.js';
 
 const withShell = { skip: lacks('shell') };
@@ -306,11 +307,8 @@ test('a recipe holds what we set, nothing of the user, and belongs to one conten
         !plan.command.includes(value))
     )
       assert.ok(!text.includes(value!), `the value of ${name} is in the recipe`);
-  const schema = JSON.parse(
-    fs.readFileSync(path.join(projectRoot, 'docs/schemas/recipe.schema.json'), 'utf8'),
-  );
   const ajv = new Ajv2020({ allowUnionTypes: true });
-  assert.ok(ajv.validate(schema, JSON.parse(text)), JSON.stringify(ajv.errors));
+  assert.ok(ajv.validate(recipeSchema, JSON.parse(text)), JSON.stringify(ajv.errors));
 
   assert.deepEqual((await recipeBeside(file))?.environment, { TLLM_PROFILE_START_STOP: '100-150' });
   fs.writeFileSync(file, '[]\n');

@@ -9,7 +9,7 @@ import { completionScript } from '../src/cli/completion.js';
 import * as kinds from '../src/cli/option-kinds.js';
 import { options } from '../src/cli/options.js';
 import { optionsOf, readCall } from '../src/cli/read-call.js';
-import { allCommands, commands } from '../src/cli/registry.js';
+import { allCommands, loadCommand } from '../src/cli/registry.js';
 import { capturePath } from '../src/testing/captures.js';
 import { npyOf } from '../src/testing/load-files.js';
 import { lacks } from '../src/testing/needs.js';
@@ -108,7 +108,7 @@ const old: readonly (readonly [name: string, was: string, now: string])[] = [
 
 for (const [name, was, now] of old)
   test(`${name} ${was} still works, and says to write ${now}`, async () => {
-    const command = await commands[name]();
+    const command = await loadCommand(name);
     const read = (words: string) => {
       const { output, written } = keptOutput();
       const { values, given, destination } = readCall(command, words.split(' '), output);

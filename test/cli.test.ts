@@ -262,10 +262,8 @@ test('an empty folder is an error that says what a folder means', async () => {
 });
 
 test('every command has help with examples', async () => {
-  for (const [name, load] of Object.entries(commands)) {
-    const command = await load();
-    assert.equal(command.name, name);
-    const { out, status } = await stepscope([command.name, '--help']);
+  for (const name of Object.keys(commands)) {
+    const { out, status } = await stepscope([name, '--help']);
     assert.equal(status, 0);
     assert.match(out, /usage: stepscope .*\n[\s\S]*options:\n[\s\S]*examples:\n {2}stepscope/);
   }

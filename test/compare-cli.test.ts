@@ -11,7 +11,7 @@ import { parseCsv } from '../src/base/parse-csv.js';
 import { distinctNames } from '../src/cli/asked-configurations.js';
 import { compareSchema } from '../src/compare/compare-schema.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
-import { assertGolden, assertSameText } from '../src/testing/golden.js';
+import { assertGolden } from '../src/testing/golden.js';
 import { runStepscope } from './run-stepscope.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-compare-'));
@@ -61,11 +61,7 @@ test('the answer comes first: what changed, by how much, measurable or not, and 
 const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true });
 const validate = ajv.compile(compareSchema as object);
 
-test('the published schema is that of the code, and every figure of it is defined', () => {
-  assertSameText(
-    path.join(projectRoot, 'docs/schemas/compare.schema.json'),
-    `${JSON.stringify(compareSchema, null, 2)}\n`,
-  );
+test('every figure of the schema is defined', () => {
   const text = readFileSync(path.join(projectRoot, 'docs/metrics.md'), 'utf8');
   const section = text.slice(text.indexOf('\n## Compare\n'));
   const kinds = 'same replaced regrouped removed added hidden communication copies idle'.split(' ');

@@ -24,7 +24,7 @@ import { openProfile } from '../src/import/open.js';
 import type { Profile } from '../src/model/profile.js';
 import { text } from '../src/report/text.js';
 import { apportion, splitByWeight } from '../src/run/apportion.js';
-import { profileRun, profileSources } from '../src/run/collect.js';
+import { comparedRun, comparedSources } from '../src/run/collect.js';
 import type { Configuration, KernelFacts, ProfiledRun } from '../src/run/run.js';
 import { captureNames, capturePath } from '../src/testing/captures.js';
 import { drawEngine } from '../src/testing/drawn-engine.js';
@@ -36,7 +36,7 @@ const options = { threshold: 0.01 };
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
 const factsOf = (profile: Profile, settings: Settings = {}): ProfiledRun =>
-  profileRun(new Analyzer(profile, settings));
+  comparedRun(new Analyzer(profile, settings));
 const configuration = (name: string, ...runs: ProfiledRun[]): Configuration => ({ name, runs });
 const compareFacts = (from: ProfiledRun, to: ProfiledRun): Comparison =>
   compareConfigurations(configuration('a', from), configuration('b', to), options);
@@ -49,7 +49,7 @@ function capture(name: string, file = 'profile.sqlite.gz'): Promise<ProfiledRun>
   if (!facts)
     opened.set(
       path,
-      (facts = openProfile([path], { tables: tablesReadBy(profileSources) }).then(profile =>
+      (facts = openProfile([path], { tables: tablesReadBy(comparedSources) }).then(profile =>
         factsOf(profile),
       )),
     );

@@ -22,19 +22,19 @@ import { printedSum, unitFor } from '../src/compare/frameworks/equation.js';
 import { checkFairness } from '../src/compare/frameworks/fairness.js';
 import type { FrameworkInput } from '../src/compare/frameworks/framework.js';
 import { frameworksCsv, frameworksDocument } from '../src/compare/frameworks/frameworks-document.js';
+import { frameworksSchema } from '../src/compare/frameworks/frameworks-schema.js';
 import { initConfig } from '../src/compare/frameworks/init-config.js';
 import { measureFramework } from '../src/compare/frameworks/measure-framework.js';
 import { readFrameworksConfig } from '../src/compare/frameworks/read-config.js';
 import { openProfile } from '../src/import/open.js';
 import type { BenchRun } from '../src/model/bench-run.js';
-import { frameworksSchema } from '../src/report/frameworks-json.js';
 import { frameworksPage } from '../src/report/html/frameworks-page.js';
 import { text } from '../src/report/text.js';
 import { benchRows, measures } from '../src/run/measures.js';
 import { pearson, ranks } from '../src/stats/correlation.js';
 import { captureNames, capturePath, projectRoot } from '../src/testing/captures.js';
 import { drawEngine } from '../src/testing/drawn-engine.js';
-import { assertGolden, assertSameText } from '../src/testing/golden.js';
+import { assertGolden } from '../src/testing/golden.js';
 import { lacks, locate } from '../src/testing/needs.js';
 import { runStepscope } from './run-stepscope.js';
 
@@ -179,8 +179,6 @@ test('the page fits any terminal', async () => {
 });
 
 test('JSON follows its schema, CSV has every figure, Markdown every table', async () => {
-  const schemaFile = path.join(projectRoot, 'docs/schemas/frameworks.schema.json');
-  assertSameText(schemaFile, `${JSON.stringify(frameworksSchema, null, 2)}\n`);
   const validate = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(frameworksSchema as object);
   const { out } = await stepscope([bundled, '--json']);
   const document: object = JSON.parse(out);

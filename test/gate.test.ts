@@ -10,9 +10,9 @@ import { parse } from 'yaml';
 import { Analyzer, tablesReadBy } from '../src/analyze/analysis.js';
 import { checkRuns } from '../src/gate/check.js';
 import { obstaclesOf } from '../src/gate/comparable.js';
+import { baselinesSchema, checkSchema, policySchema } from '../src/gate/gate-schema.js';
 import { floorOf } from '../src/gate/noise.js';
 import { parseGatePolicy } from '../src/gate/policy.js';
-import { gateSchemas } from '../src/gate/schemas.js';
 import { openBenchRuns } from '../src/import/bench/open-bench.js';
 import { openProfile } from '../src/import/open.js';
 import { renderAnnotations } from '../src/report/github.js';
@@ -26,7 +26,6 @@ import { seededRandom } from '../src/stats/random.js';
 import { estimate } from '../src/stats/resample.js';
 import { studentQuantile } from '../src/stats/student.js';
 import { captureNames, capturePath, projectRoot } from '../src/testing/captures.js';
-import { assertSameText } from '../src/testing/golden.js';
 import { normal, runOf, writeRun } from './gate-runs.js';
 import { runStepscope as stepscope } from './run-stepscope.js';
 
@@ -52,10 +51,12 @@ const baselineOf = (...runs: Run[]) => ({ name: 'main', tool: 'stepscope test', 
 const limit = (metric: string, bounds: string, more = '') =>
   policyOf(`limits:\n  - {metric: ${metric}, ${bounds}${more === '' ? '' : `, ${more}`}}\n`);
 const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true });
-const schemas = Object.fromEntries(
-  Object.entries(gateSchemas).map(([name, schema]) => [name, ajv.compile(schema as object)]),
-);
-function assertFollows(name: string, value: unknown): void {
+const schemas = {
+  baselines: ajv.compile(baselinesSchema),
+  check: ajv.compile(checkSchema),
+  policy: ajv.compile(policySchema),
+};
+function assertFollows(name: keyof typeof schemas, value: unknown): void {
   assert.ok(schemas[name](value), `${name}: ${JSON.stringify(schemas[name].errors?.slice(0, 3))}`);
 }
 
@@ -720,12 +721,7 @@ test('names in a profile cannot speak to GitHub, to a terminal or to Markdown', 
   assert.doesNotMatch(comment, /<img|[^\\]`a`|[^\\]\[l\]|@someone/);
 });
 
-test('the published schemas are those of the code, and the sample policy follows its own', () => {
-  for (const [name, schema] of Object.entries(gateSchemas))
-    assertSameText(
-      path.join(projectRoot, `docs/schemas/${name}.schema.json`),
-      `${JSON.stringify(schema, null, 2)}\n`,
-    );
+test('the sample policy follows its schema', () => {
   const text = readFileSync(path.join(projectRoot, 'docs/examples/policy.yaml'), 'utf8');
   const policy = parseGatePolicy(text, 'policy.yaml');
   assert.equal(policy.baseline, 'main');

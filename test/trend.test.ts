@@ -8,7 +8,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parseCsv } from '../src/base/parse-csv.js';
 import { findChangePoints, LEAST_RUNS, leastRuns } from '../src/gate/change-points.js';
 import { describeTrend, seriesSentences, trendCsv } from '../src/gate/describe-trend.js';
-import { gateSchemas } from '../src/gate/schemas.js';
+import { trendSchema } from '../src/gate/gate-schema.js';
 import { trendDocument, trendOf } from '../src/gate/trend.js';
 import { linePlot, sparkline } from '../src/report/text-plot.js';
 import { metricById } from '../src/run/metrics.js';
@@ -21,7 +21,7 @@ import { runStepscope as stepscope } from './run-stepscope.js';
 const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-trend-'));
 after(() => rmSync(folder, { recursive: true }));
 
-const validator = new Ajv2020({ allowUnionTypes: true }).compile(gateSchemas.trend as object);
+const validator = new Ajv2020({ allowUnionTypes: true }).compile(trendSchema as object);
 function assertFollows(document: unknown): void {
   assert.ok(validator(document), JSON.stringify(validator.errors?.[0]));
 }

@@ -10,6 +10,7 @@ import type { FamilyRow } from './gpu/family-row.js';
 import { kernelFamilies } from './gpu/kernel-families.js';
 import type { IterationRow } from './inference/iterations.js';
 import { layers } from './inference/layers.js';
+import { tableOf } from './table-of.js';
 
 /** What an analysis gave, or undefined where the capture cannot answer. */
 export type Ask = <Row extends { readonly key: string }>(
@@ -45,18 +46,19 @@ export function pageFamilies(ask: Ask, phase: Phase | null): Block[] {
       : []),
   ];
   const total = sum(part => part.nsPerStep);
-  const table: TableBlock = {
-    kind: 'table',
-    id: 'kernel-families',
-    title: `Kernels ${phase === null ? 'in all' : 'per step'}${structureText(ask, phase)}`,
-    rows: lines.length,
-    columns: [
-      { header: 'Family', kind: 'text', values: lines.map(line => line.label) },
-      { header: 'Count', kind: 'mean', values: lines.map(line => line.kernelsPerStep) },
-      { header: 'Time', kind: 'ns-mean', values: lines.map(line => line.nsPerStep) },
-      { header: 'Share of GPU time (%)', kind: 'share', values: lines.map(line => line.nsPerStep / total) },
+  const table: TableBlock = tableOf(
+    lines,
+    {
+      id: 'kernel-families',
+      title: `Kernels ${phase === null ? 'in all' : 'per step'}${structureText(ask, phase)}`,
+    },
+    [
+      ['Family', 'text', line => line.label],
+      ['Count', 'mean', line => line.kernelsPerStep],
+      ['Time', 'ns-mean', line => line.nsPerStep],
+      ['Share of GPU time (%)', 'share', line => line.nsPerStep / total],
     ],
-  };
+  );
   return [table];
 }
 

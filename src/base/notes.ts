@@ -2,17 +2,10 @@
  * Counted notes: what was lost or odd in the data, shown with every report.
  * The thousandth damaged row costs one increment, not one line of output.
  */
-export type NoteSeverity = 'info' | 'warning' | 'loss';
+import type { note, Static } from './document.js';
 
-export interface Note {
-  readonly code: string;
-  readonly severity: NoteSeverity;
-  /** What it means for the reader, without the count. */
-  readonly text: string;
-  readonly count: number;
-  /** One concrete case, to look it up in the file. */
-  readonly example: string;
-}
+export type Note = Static<typeof note>;
+export type NoteSeverity = Note['severity'];
 
 export class NoteCounter {
   private readonly byCode = new Map<string, { -readonly [K in keyof Note]: Note[K] }>();

@@ -3,7 +3,9 @@
  * facts without touching anything, it is printed, written as a script or as JSON, and whoever runs it follows `steps`.
  */
 
+import type { Static } from '../base/document.js';
 import type { PresetName } from '../catalog/engine-programs.js';
+import type { planSchema } from './capture-schema.js';
 import type { VersionNumbers } from './versions.js';
 
 /** Both ends belong to it, as everywhere in Stepscope. */
@@ -75,85 +77,11 @@ export interface AgentFacts {
   readonly installed?: string;
 }
 
-type PlanSeverity = 'error' | 'warning' | 'note';
-
-export interface PlanWarning {
-  readonly code: string;
-  /** `error`: the capture will be empty, wrong or fail. `warning`: it will be worth less. `note`: good to know. */
-  readonly severity: PlanSeverity;
-  readonly text: string;
-  readonly fix: string;
-}
-
-/** Why an argument or a variable is there. */
-export interface PlanReason {
-  /**
-   * As it stands in the command or the environment: `--capture-range-end=stop`, `TLLM_PROFILE_RECORD_GC=1`; or what
-   * was found there already.
-   */
-  readonly what: string;
-  readonly why: string;
-}
-
+export type CapturePlan = Static<typeof planSchema>;
+export type PlanWarning = CapturePlan['warnings'][number];
+/** Why an argument or a variable is there, or what was found there already. */
+export type PlanReason = CapturePlan['why'][number];
 /** A file or folder the capture leaves. `pattern` may hold what nsys fills in: %q{VAR}, %h. */
-export interface PlanOutput {
-  readonly kind: 'nsys-report' | 'torch-trace' | 'agent-sidecar';
-  readonly pattern: string;
-  /** How many are expected; absent when that is not known beforehand. */
-  readonly count?: number;
-  readonly note?: string;
-}
-
-/**
- * What to do, in order. `start` runs `command` with `env` and goes on; `wait-exit` waits for it to end by itself;
- * `load` is where requests come from (the user, or a load generator); `stop` ends what `start` began, politely.
- */
-export type PlanStep =
-  | { readonly do: 'start' }
-  | { readonly do: 'wait-http'; readonly url: string; readonly timeoutS: number }
-  | {
-      readonly do: 'http';
-      readonly method: 'POST';
-      readonly url: string;
-      readonly body?: Readonly<Record<string, unknown>>;
-      readonly why: string;
-    }
-  | { readonly do: 'load'; readonly why: string }
-  | { readonly do: 'wait-reports'; readonly why: string }
-  | { readonly do: 'wait-exit' }
-  | { readonly do: 'stop'; readonly signal: 'SIGINT'; readonly why: string };
-
-export interface PlanEstimate {
-  /** Report and its SQLite export together, all ranks. */
-  readonly bytes: number;
-  readonly reportBytes: number;
-  readonly sqliteBytes: number;
-  /** What nsys needs beside that while it writes. */
-  readonly temporaryBytes: number;
-  /** Added to a step's time, at most, as a share of it. */
-  readonly overheadShare: number;
-  /** Where the numbers come from, a line each. */
-  readonly how: readonly string[];
-}
-
-export interface CapturePlan {
-  readonly preset: PresetName;
-  readonly engine: string;
-  /** `nsys`: the command is wrapped. `torch`: the engine's own PyTorch profiler alone. */
-  readonly profiler: 'nsys' | 'torch';
-  /** Does it serve until it is stopped? */
-  readonly server: boolean;
-  readonly command: readonly string[];
-  /** Where in `command` nsys stands; -1 without. */
-  readonly nsysAt: number;
-  /** Where in `command` the profiled program begins. */
-  readonly programAt: number;
-  readonly env: Readonly<Record<string, string>>;
-  /** How it ends when all went well: 143 where nsys ends the program after a duration. */
-  readonly exitCodes: readonly number[];
-  readonly outputs: readonly PlanOutput[];
-  readonly steps: readonly PlanStep[];
-  readonly why: readonly PlanReason[];
-  readonly warnings: readonly PlanWarning[];
-  readonly estimate: PlanEstimate;
-}
+export type PlanOutput = CapturePlan['outputs'][number];
+export type PlanStep = CapturePlan['steps'][number];
+export type PlanEstimate = CapturePlan['estimate'];

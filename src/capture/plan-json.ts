@@ -1,11 +1,11 @@
 /** A plan as a document, by docs/schemas/capture-plan.schema.json. */
+import type { Static } from '../base/document.js';
 import type { CapturePlan } from './capture-plan.js';
+import type { capturePlanSchema } from './capture-schema.js';
 import { commandText } from './plan-text.js';
 
-const CAPTURE_PLAN_SCHEMA = 'stepscope-capture-plan/1';
-
-export const planDocument = (plan: CapturePlan): unknown => ({
-  schema: CAPTURE_PLAN_SCHEMA,
+export const planDocument = (plan: CapturePlan): Static<typeof capturePlanSchema> => ({
+  schema: 'stepscope-capture-plan/1',
   ...plan,
   shell: commandText(plan),
 });

@@ -3,35 +3,14 @@
  * set and never what the user's environment held. Read back, it is a stranger's file like any other: bounded, checked
  * field by field, and good for showing only; nothing in it is ever opened or run.
  */
-export const RECIPE_SCHEMA = 'stepscope-recipe/1';
+import type { Static } from '../base/document.js';
+import type { recipeSchema } from './capture-schema.js';
+
 export const RECIPE_ENDING = '.recipe.json';
 export const MOST_RECIPE_BYTES = 1 << 20;
+const FORM = 'stepscope-recipe/1';
 
-interface RecipeOutput {
-  /** Name without a folder. */
-  readonly name: string;
-  readonly bytes: number;
-  readonly sha256: string;
-}
-
-export interface Recipe {
-  readonly schema: typeof RECIPE_SCHEMA;
-  readonly command: readonly string[];
-  /** Set by us, with our values. */
-  readonly environment: Readonly<Record<string, string>>;
-  readonly versions: Readonly<Record<string, string>>;
-  readonly startedUtc: string;
-  readonly endedUtc: string;
-  readonly status: number | null;
-  readonly stoppedBy?: string;
-  /** `local`, or where: `pod NAME`, `ssh HOST`. */
-  readonly where: string;
-  readonly window?: { readonly first: number; readonly last: number };
-  readonly iterations?: { readonly first: number; readonly last: number };
-  readonly outputs: readonly RecipeOutput[];
-  /** The plan as it was, for doing it again. */
-  readonly plan?: unknown;
-}
+export type Recipe = Static<typeof recipeSchema>;
 
 /** Undefined for anything that is not a recipe of ours. */
 export function parseRecipe(text: string): Recipe | undefined {
@@ -41,7 +20,7 @@ export function parseRecipe(text: string): Recipe | undefined {
   } catch {
     return undefined;
   }
-  if (!isObject(value) || value.schema !== RECIPE_SCHEMA) return undefined;
+  if (!isObject(value) || value.schema !== FORM) return undefined;
   const { command, environment, versions, startedUtc, endedUtc, status, where, outputs } = value;
   const sound =
     Array.isArray(command) &&

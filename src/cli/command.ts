@@ -4,11 +4,7 @@ import type { Destination, FormatId, Result } from './emit.js';
 import type { OptionName, Values } from './options.js';
 import type { Output } from './output.js';
 
-export interface Command<Names extends OptionName = OptionName> {
-  /** One word, or two: `moe place`. */
-  readonly name: string;
-  /** One line for the list of commands. */
-  readonly summary: string;
+export interface Verb<Names extends OptionName = OptionName> {
   /** What stands after the name; one line for each way to call it. */
   readonly usage: readonly string[];
   readonly options: readonly Names[];
@@ -27,6 +23,12 @@ export interface Command<Names extends OptionName = OptionName> {
   run(call: Call<Names>, all: () => Promise<readonly Command[]>): Promise<number>;
 }
 
+/** A verb as the registry calls it. */
+export interface Command extends Verb {
+  readonly name: string;
+  readonly summary: string;
+}
+
 export interface Call<Names extends OptionName = OptionName> {
   readonly values: Values<Names>;
   /** Arguments that are no options: files, most of the time. */
@@ -40,7 +42,7 @@ export interface Call<Names extends OptionName = OptionName> {
 }
 
 /** Infers which options a command takes, so that its values are typed. */
-export const define = <Names extends OptionName>(command: Command<Names>): Command<Names> => command;
+export const define = <Names extends OptionName>(verb: Verb<Names>): Verb<Names> => verb;
 
 export function requireFiles(command: string, files: readonly string[]): void {
   if (files.length > 0) return;

@@ -10,7 +10,7 @@ import { isBenchmark } from '../import/bench/is-benchmark.js';
 import { openBenchRuns } from '../import/bench/open-bench.js';
 import { comparisonPage } from '../report/html/comparison-page.js';
 import { compareBenchRuns } from '../run/bench-difference.js';
-import { profileRun, profileSources } from '../run/collect.js';
+import { comparedRun, comparedSources } from '../run/collect.js';
 import type { ProfiledRun } from '../run/run.js';
 import type { AskedConfiguration } from './asked-configurations.js';
 import type { Result } from './emit.js';
@@ -76,9 +76,9 @@ export async function comparedProfiles(
 
 /** A function of its own, so that nothing holds the profile once its facts are known. */
 async function readRun(run: string, settings: Settings, output: Output): Promise<ProfiledRun> {
-  const profile = await profileFor([run], profileSources, output);
+  const profile = await profileFor([run], comparedSources, output);
   try {
-    return profileRun(new Analyzer(profile, settings));
+    return comparedRun(new Analyzer(profile, settings));
   } catch (error) {
     // Of several files it must be said which one has no such step.
     if (!(error instanceof UserError)) throw error;

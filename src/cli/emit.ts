@@ -97,4 +97,4 @@ async function render(
 }
 
 /** Indented by two, as most tools print it. */
-export const jsonText = (document: unknown): string => `${JSON.stringify(document, null, 2)}\n`;
+const jsonText = (document: unknown): string => `${JSON.stringify(document, null, 2)}\n`;

@@ -5,8 +5,11 @@ import { options } from './options.js';
 import { optionsOf } from './read-call.js';
 import { version } from './version.js';
 
+/** What the list of commands says of one. */
+type Listed = Pick<Command, 'name' | 'summary'>;
+
 /** `further`: commands whose name begins with this one's. */
-export function helpText(command: Command, further: readonly Command[] = []): string {
+export function helpText(command: Command, further: readonly Listed[] = []): string {
   const lines = optionLines(command);
   const width = Math.max(...lines.map(([spelling]) => spelling.length));
   const table = lines.map(([spelling, meaning]) => `  ${spelling.padEnd(width)}  ${meaning}`);
@@ -15,7 +18,7 @@ export function helpText(command: Command, further: readonly Command[] = []): st
 }
 
 /** The list of commands; of a group (`moe`, `baseline`) those of the group alone. */
-export function overview(commands: readonly Command[]): string {
+export function overview(commands: readonly Listed[]): string {
   return `stepscope ${version()}: where every microsecond of an LLM inference step goes
 
 usage: stepscope COMMAND FILE… [options]
@@ -34,7 +37,7 @@ stepscope COMMAND --help says more.
 `;
 }
 
-export function commandList(commands: readonly Command[]): string {
+export function commandList(commands: readonly Listed[]): string {
   const width = Math.max(...commands.map(({ name }) => name.length));
   return commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`).join('\n');
 }

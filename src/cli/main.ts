@@ -1,13 +1,6 @@
-/** The `stepscope` command: finds the verb, prints errors in two lines, sets the exit status. */
-import * as fs from 'node:fs';
-import { closestWord } from '../base/closest-word.js';
+/** The `stepscope` command. What finds verbs and reads options is loaded when there is more to do than say the version. */
 import { watchOutput } from '../base/lost-output.js';
-import { UserError } from '../base/user-error.js';
-import type { Command } from './command.js';
-import { commandList, helpText, overview } from './help.js';
 import { type Output, processOutput } from './output.js';
-import { readCall } from './read-call.js';
-import { allCommands, commands } from './registry.js';
 import { version } from './version.js';
 
 export async function run(args: readonly string[]): Promise<void> {
@@ -16,79 +9,8 @@ export async function run(args: readonly string[]): Promise<void> {
 }
 
 export async function runCommand(args: readonly string[], output: Output): Promise<number> {
-  let command: Command | undefined;
-  try {
-    const [first, ...others] = args;
-    if (first === '--version' || first === '-V') {
-      output.out(`stepscope ${version()}\n`);
-      return 0;
-    }
-    const asksHelp = first === 'help' || wantsHelp(args);
-    const words = first === 'help' ? others : args;
-    if (words.length === 0 || words[0] === '--help' || words[0] === '-h') {
-      output.out(overview(await allCommands()));
-      return 0;
-    }
-    const name = commandOf(words, asksHelp);
-    if (name === undefined) {
-      const group = commandList(await commandsIn(words[0]));
-      output.out(`commands:\n${group}\n\nstepscope ${words[0]} COMMAND --help says more.\n`);
-      return 0;
-    }
-    command = await commands[name]();
-    if (asksHelp) {
-      output.out(helpText(command, await commandsIn(name)));
-      return 0;
-    }
-    // A file alone is to be analyzed: then no word of it names a command.
-    const own = words[0] === name.split(' ')[0] ? words.slice(name.split(' ').length) : words;
-    return await command.run(readCall(command, own, output), allCommands);
-  } catch (error) {
-    output.clearProgress();
-    if (error instanceof UserError) {
-      output.err(`stepscope: ${error.message}\n${error.hint}\n`);
-      return command?.failures?.mistake ?? error.exitCode;
-    }
-    if (!command?.failures) throw error;
-    output.err(`stepscope: failed, and this is a bug: ${(error as Error).stack}\n`);
-    return command.failures.bug;
-  }
+  if (args[0] !== '--version' && args[0] !== '-V')
+    return (await import('./dispatch.js')).dispatch(args, output);
+  output.out(`stepscope ${version()}\n`);
+  return 0;
 }
-
-/** What follows `--` is another program's: its --help is not ours. */
-function wantsHelp(args: readonly string[]): boolean {
-  const own = args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
-  return own.includes('--help') || own.includes('-h');
-}
-
-const isKnown = (name: string): boolean => Object.hasOwn(commands, name);
-const inGroup = (word: string): string[] => Object.keys(commands).filter(name => name.startsWith(`${word} `));
-
-/** The command the words begin with; undefined where they name a group and ask what is in it. */
-function commandOf([first, second = '']: readonly string[], asksHelp: boolean): string | undefined {
-  if (isKnown(`${first} ${second}`)) return `${first} ${second}`;
-  if (isKnown(first)) return first;
-  const group = inGroup(first);
-  if (group.length > 0) {
-    if (asksHelp) return undefined;
-    throw new UserError(
-      'usage',
-      second === '' || second.startsWith('-')
-        ? `What to do with ${first}s was not said.`
-        : `There is no command ${JSON.stringify(`${first} ${second}`)}.`,
-      `Use one of: ${group.map(name => `stepscope ${name}`).join(', ')}`,
-    );
-  }
-  if (fs.existsSync(first)) return 'analyze';
-  const meant = closestWord(first, [...new Set(Object.keys(commands).map(name => name.split(' ')[0]))]);
-  throw new UserError(
-    'usage',
-    `There is no command ${JSON.stringify(first)}, and no such file.`,
-    meant === undefined
-      ? 'stepscope --help lists the commands.'
-      : `Did you mean ${meant}? stepscope --help lists the commands.`,
-  );
-}
-
-const commandsIn = (word: string): Promise<Command[]> =>
-  Promise.all(inGroup(word).map(name => commands[name]()));

@@ -6,10 +6,12 @@ import {
   type Settings,
   tablesReadBy,
 } from '../analyze/analysis.js';
+import type { Static } from '../base/document.js';
 import { openProfile } from '../import/open.js';
 import type { Profile } from '../model/profile.js';
 import type { TableName } from '../model/schema.js';
-import { ANALYZE_SCHEMA, outcomeAsJson } from '../report/analysis-json.js';
+import { outcomeAsJson } from '../report/analysis-json.js';
+import type { analyzeSchema } from '../report/analysis-schema.js';
 import type { analysisOptions, Values } from './options.js';
 import type { Output } from './output.js';
 
@@ -56,9 +58,12 @@ export function runAll(analyzer: Analyzer, chosen: readonly AnyAnalysis[], outpu
 }
 
 /** The JSON document of what analyses gave: the same for every command. */
-export function analyzeDocument(profile: Profile, outcomes: readonly Outcome[]): unknown {
+export function analyzeDocument(
+  profile: Profile,
+  outcomes: readonly Outcome[],
+): Static<ReturnType<typeof analyzeSchema>> {
   return {
-    schema: ANALYZE_SCHEMA,
+    schema: 'stepscope-analyze/1',
     files: profile.capture.files,
     clock: { kind: profile.clock, originNs: String(profile.originNs) },
     analyses: Object.fromEntries(outcomes.map(outcome => [outcome.analysis.id, outcomeAsJson(outcome)])),

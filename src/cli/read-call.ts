@@ -2,15 +2,19 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { closestWord } from '../base/closest-word.js';
 import { UserError } from '../base/user-error.js';
-import type { Call, Command } from './command.js';
+import type { Call, Command, Verb } from './command.js';
+
 import { type Destination, emit, extensions, type FormatId, formatIds } from './emit.js';
 import type { Option } from './option.js';
 import { type OptionName, options, type Values } from './options.js';
 import type { Output } from './output.js';
 import { refuseExisting } from './write-result.js';
 
+/** Whose call it is. */
+type Called = Verb & Pick<Command, 'name'>;
+
 /** The options of a command with those its formats bring along, in the order help shows them. */
-export function optionsOf({ options: own, formats = [], overwrites }: Command): OptionName[] {
+export function optionsOf({ options: own, formats = [], overwrites }: Verb): OptionName[] {
   const named = formats.filter(format => format !== 'table');
   const flags = new Set(own.map(name => options[name].flag));
   const shared: OptionName[] = named.length === 0 ? [] : [...named, 'format'];
@@ -20,7 +24,7 @@ export function optionsOf({ options: own, formats = [], overwrites }: Command): 
   return [...own, ...shared.filter(name => !flags.has(options[name].flag))];
 }
 
-export function readCall(command: Command, args: readonly string[], output: Output): Call {
+export function readCall(command: Called, args: readonly string[], output: Output): Call {
   const border = command.takesProgram ? args.indexOf('--') : -1;
   const own = border < 0 ? args : args.slice(0, border);
   const program = border < 0 ? [] : args.slice(border + 1);
@@ -46,7 +50,7 @@ type Texts = ReadonlyMap<string, readonly string[]>;
 
 /** Every text that was given for a flag, old spellings among them. */
 function parse(
-  command: Command,
+  command: Called,
   taken: readonly OptionName[],
   args: readonly string[],
 ): { texts: Texts; given: readonly string[] } {
@@ -68,7 +72,7 @@ function parse(
   }
 }
 
-function usageError({ name, formats = [] }: Command, flags: readonly string[], error: Error): UserError {
+function usageError({ name, formats = [] }: Called, flags: readonly string[], error: Error): UserError {
   const [reason] = error.message.split(/\. (?:To specify|Did you)|\n/);
   const unknown = /^Unknown option '--([^']+)'/.exec(reason)?.[1];
   const format = formatIds.find(id => id === unknown && id !== 'table');
@@ -128,7 +132,7 @@ function withoutOldHtml(args: readonly string[], note: (was: string, now: string
   });
 }
 
-function destinationOf(command: Command, values: Values<OptionName>): Destination {
+function destinationOf(command: Called, values: Values<OptionName>): Destination {
   const { formats = ['table'] } = command;
   const taken = optionsOf(command);
   const force = command.overwrites ?? (taken.includes('force') && values.force);

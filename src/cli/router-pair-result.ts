@@ -7,7 +7,6 @@ import { openBenchRuns } from '../import/bench/open-bench.js';
 import type { BenchRun } from '../model/bench-run.js';
 import { describeRouter, routerDocument } from '../moe/describe/describe-router-pair.js';
 import { judgeRouter, ROUTER_THRESHOLD, type RouterSide } from '../moe/experiment/router-pair.js';
-import { PERFECT_ROUTER_SCHEMA } from '../report/perfect-router-json.js';
 import { profileRun, profileSources } from '../run/collect.js';
 import type { ProfiledRun } from '../run/run.js';
 import type { Result } from './emit.js';
@@ -39,7 +38,7 @@ export async function routerPairResult(
   const verdict = judgeRouter(a, b, threshold);
   return {
     blocks: () => describeRouter(verdict),
-    document: () => routerDocument(PERFECT_ROUTER_SCHEMA, { normal, perfect }, verdict),
+    document: () => routerDocument({ normal, perfect }, verdict),
   };
 }
 

@@ -1,16 +1,17 @@
 /** Benchmarks beside each other, for machines: one JSON document, and a row per run in base units. */
 import { csvCell } from '../base/csv-cell.js';
+import type { Static } from '../base/document.js';
 import { benchMetrics, benchSettings } from '../catalog/bench-metrics.js';
 import type { BenchRun } from '../model/bench-run.js';
+import type { benchSchema } from './bench-schema.js';
 import { type BenchComparison, medianStep } from './bench-table.js';
 
 export const benchDocument = (
-  schema: string,
   files: readonly string[],
   runs: readonly BenchRun[],
   { names, beside }: BenchComparison,
-) => ({
-  schema,
+): Static<typeof benchSchema> => ({
+  schema: 'stepscope-bench/1',
   files,
   runs: runs.map((run, i) => ({ name: names[i], ...run })),
   besideFirst: beside.map((difference, i) => ({ run: names[i + 1], ...difference })),

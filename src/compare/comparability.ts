@@ -24,9 +24,9 @@ export function checkComparability(
 export const isBroken = ({ runs }: Configuration): boolean =>
   runs.some(run => run.profile.capture.broken !== null);
 
-/** What a difference means for the figures; nothing where there is none. */
-export const effectOf = ({ status, effect }: Sameness): Sameness['effect'] | 'none' =>
-  status === 'differs' ? effect : 'none';
+/** What a difference means for the figures; nothing where there is none. Profiles can always be compared. */
+export const effectOf = ({ status, effect }: Sameness): Exclude<Sameness['effect'], 'prevents'> | 'none' =>
+  status !== 'differs' ? 'none' : effect === 'explains' ? 'explains' : 'weakens';
 
 /** Steps are compared mix by mix: those of one side alone are left out, unless hardly any is shared. */
 function mixesCheck(pairs: readonly PhasePair[]): Sameness[] {

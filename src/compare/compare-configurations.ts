@@ -1,4 +1,5 @@
 /** Two configurations compared: per phase an equation that adds up, whether it is more than noise, and what to doubt. */
+import type { Static } from '../base/document.js';
 import { formatCount } from '../base/units.js';
 import { UserError } from '../base/user-error.js';
 import { TRACED_EVENT_NS } from '../catalog/tracing-cost.js';
@@ -8,6 +9,7 @@ import type { CellFacts, Configuration } from '../run/run.js';
 import type { Sameness } from '../run/sameness.js';
 import { type SideMeans, sideMeans } from '../run/side-means.js';
 import { checkComparability, effectOf } from './comparability.js';
+import type { phaseSchema } from './compare-schema.js';
 import {
   type FamilyChange,
   type FigureChange,
@@ -29,7 +31,7 @@ interface CompareOptions {
 export const DEFAULT_THRESHOLD = 0.01;
 
 /** `identical`: nothing differs at all. `unknown`: too few steps to tell. */
-type StepVerdict = 'faster' | 'slower' | 'not-measurable' | 'below-threshold' | 'identical' | 'unknown';
+type StepVerdict = Static<typeof phaseSchema>['verdict'];
 
 export interface PhaseComparison {
   readonly phase: CellFacts['phase'];

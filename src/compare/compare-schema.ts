@@ -1,43 +1,26 @@
-/** JSON Schema (2020-12) of what `stepscope compare --json` prints; docs/schemas/compare.schema.json is its copy. */
-import type { Json } from '../analyze/analysis.js';
-import { COMPARE_SCHEMA } from './comparison-json.js';
-
-const text = (description: string): Json => ({ type: 'string', description });
-const number = (description: string): Json => ({ type: 'number', description });
-const whole = (description: string): Json => ({ type: 'integer', description });
-const choice = (values: readonly string[], description: string): Json => ({ enum: values, description });
-const orNull = (schema: { readonly [name: string]: Json }): Json => ({ oneOf: [schema, { type: 'null' }] });
-const list = (items: Json, description = ''): Json => ({
-  type: 'array',
-  items,
-  ...(description ? { description } : {}),
-});
-const object = (properties: { readonly [name: string]: Json }, description = '') =>
-  ({
-    type: 'object',
-    properties,
-    required: Object.keys(properties),
-    additionalProperties: false,
-    ...(description ? { description } : {}),
-  }) as const;
+/** What `stepscope compare --json` prints, declared: did a change help, and why? */
+import {
+  choice,
+  document,
+  flag,
+  integer,
+  list,
+  note,
+  number,
+  object,
+  orNull,
+  string,
+} from '../base/document.js';
+import type { Phase } from '../catalog/phases.js';
 
 const configuration = object({
-  name: text('short and distinct'),
+  name: string('short and distinct'),
   runs: list(
     object({
-      files: list(text('base name')),
-      steps: whole('found in the capture'),
-      selectedSteps: whole('steady state, or as chosen'),
-      notes: list(
-        object({
-          code: text('kind of note'),
-          severity: choice(['info', 'warning', 'loss'], ''),
-          text: text('what it means'),
-          count: whole('how often'),
-          example: text('one case'),
-        }),
-        'what was lost or odd while reading',
-      ),
+      files: list(string('base name')),
+      steps: integer('found in the capture'),
+      selectedSteps: integer('steady state, or as chosen'),
+      notes: list(note, 'what was lost or odd while reading'),
     }),
     'one per repeat',
   ),
@@ -45,44 +28,44 @@ const configuration = object({
 
 const rowSide = orNull(
   object({
-    kernel: text('short name'),
-    name: text('as the profiler wrote it'),
+    kernel: string('short name'),
+    name: string('as the profiler wrote it'),
     count: number('launches per step'),
-    ns: whole('nanoseconds of the step that are its own'),
+    ns: integer('nanoseconds of the step that are its own'),
   }),
 );
 
-const term = object({
-  key: text('unique in the phase'),
+export const termSchema = object({
+  key: string('unique in the phase'),
   kind: choice(
     ['same', 'replaced', 'regrouped', 'removed', 'added', 'hidden', 'communication', 'copies', 'idle'],
     'see docs/metrics.md#compare',
   ),
-  of: text('kernel family, or idle cause'),
-  label: text('in words'),
-  fromNs: whole('nanoseconds of the mean step of the base'),
-  toNs: whole('nanoseconds of the mean step of the other'),
-  changeNs: whole('toNs − fromNs; over all terms these sum to the changeNs of the phase'),
-  fromCount: { type: ['number', 'null'], description: 'launches per step; null: nothing to count' },
-  toCount: { type: ['number', 'null'], description: 'launches per step; null: nothing to count' },
-  rows: list(object({ from: rowSide, to: rowSide, changeNs: whole('sums to the term') })),
+  of: string('kernel family, or idle cause'),
+  label: string('in words'),
+  fromNs: integer('nanoseconds of the mean step of the base'),
+  toNs: integer('nanoseconds of the mean step of the other'),
+  changeNs: integer('toNs − fromNs; over all terms these sum to the changeNs of the phase'),
+  fromCount: orNull(number('launches per step; null: nothing to count')),
+  toCount: orNull(number('launches per step; null: nothing to count')),
+  rows: list(object({ from: rowSide, to: rowSide, changeNs: integer('sums to the term') })),
 });
 
 const side = object({
-  meanNs: whole('mean time of a step, rounded'),
-  steps: whole('that were compared'),
-  windows: whole('steps times devices'),
+  meanNs: integer('mean time of a step, rounded'),
+  steps: integer('that were compared'),
+  windows: integer('steps times devices'),
   stepNs: list(number('mean over its devices, nanoseconds'), 'each step'),
 });
 
-const phase = object({
-  phase: { type: ['string', 'null'], description: 'null: the whole trace, or outside steps' },
-  mixes: list(object({ mix: text('requests'), weight: number('the same on both sides; they sum to 1') })),
-  mixesOnlyInBase: list(text('left out')),
-  mixesOnlyInTo: list(text('left out')),
+export const phaseSchema = object({
+  phase: orNull(string<Phase>('null: the whole trace, or outside steps')),
+  mixes: list(object({ mix: string('requests'), weight: number('the same on both sides; they sum to 1') })),
+  mixesOnlyInBase: list(string('left out')),
+  mixesOnlyInTo: list(string('left out')),
   from: side,
   to: side,
-  changeNs: whole('to.meanNs − from.meanNs'),
+  changeNs: integer('to.meanNs − from.meanNs'),
   changeShare: number('of from.meanNs'),
   interval95: orNull(
     object(
@@ -90,36 +73,37 @@ const phase = object({
       '95% interval of the change; null: a side has one step',
     ),
   ),
-  noiseFloorNs: { type: ['number', 'null'], description: 'run to run; null: not measured' },
-  tracingFloorNs: { type: ['integer', 'null'], description: 'null: the same profiler' },
+  noiseFloorNs: orNull(number('run to run; null: not measured')),
+  tracingFloorNs: orNull(integer('null: the same profiler')),
   verdict: choice(
     ['faster', 'slower', 'not-measurable', 'below-threshold', 'identical', 'unknown'],
     'of the other against the base',
   ),
-  terms: list(term),
+  terms: list(termSchema),
   families: list(
     object({
-      family: text('see docs/kernel-families.md'),
-      label: text('for people'),
+      family: string('see docs/kernel-families.md'),
+      label: string('for people'),
       fromCount: number('launches per step'),
       toCount: number('launches per step'),
+      // Overlapping kernels count twice.
       fromNs: number('sum of durations per step, nanoseconds'),
       toNs: number('sum of durations per step, nanoseconds'),
     }),
   ),
   figures: list(
     object({
-      id: text('unique in the phase'),
-      label: text('for people'),
-      unit: choice(['ns', 'count', 'share', 'bytes', 'percent', 'hertz'], ''),
-      from: { type: ['number', 'null'], description: 'null: not recorded, or none' },
-      to: { type: ['number', 'null'], description: 'null: not recorded, or none' },
+      id: string('unique in the phase'),
+      label: string('for people'),
+      unit: choice(['ns', 'count', 'share', 'bytes', 'percent', 'hertz']),
+      from: orNull(number('null: not recorded, or none')),
+      to: orNull(number('null: not recorded, or none')),
     }),
   ),
   layers: list(
     object({
-      layer: { type: ['integer', 'null'], description: 'null: outside layers' },
-      part: text('of the layer; empty: all of it'),
+      layer: orNull(integer('null: outside layers')),
+      part: string('of the layer; empty: all of it'),
       fromKernels: number('per step'),
       toKernels: number('per step'),
       fromNs: number('sum of durations per step, nanoseconds'),
@@ -128,35 +112,33 @@ const phase = object({
   ),
 });
 
-export const compareSchema: Json = {
-  $schema: 'https://json-schema.org/draft/2020-12/schema',
-  $id: COMPARE_SCHEMA.replace('/', '-'),
-  title: 'Comparison of runs',
-  description: 'Did a change help, and why? Each run is compared with the base.',
-  ...object({
-    schema: { const: COMPARE_SCHEMA },
+export const comparisonSchema = object({
+  to: configuration,
+  comparable: choice(['yes', 'with-reservations']),
+  runToRunNoiseMeasured: flag('some side has repeats'),
+  checks: list(
+    object({
+      id: string('what was looked at'),
+      label: string('for people'),
+      from: string('of the base'),
+      to: string('of the other'),
+      status: choice(['same', 'differs', 'unknown']),
+      effect: choice(['none', 'explains', 'weakens'], 'of a difference'),
+      why: string('what it means for the figures'),
+    }),
+  ),
+  phasesOnlyInBase: list(string('null: outside steps')),
+  phasesOnlyInTo: list(string('null: outside steps')),
+  phases: list(phaseSchema, 'those both sides have, the longest first'),
+});
+
+export const compareSchema = document(
+  'stepscope-compare/1',
+  'Comparison of runs',
+  'Did a change help, and why? Each run is compared with the base.',
+  {
     threshold: number('changes below this part of a step are none that matters, 0 to 1'),
     base: configuration,
-    comparisons: list(
-      object({
-        to: configuration,
-        comparable: choice(['yes', 'with-reservations'], ''),
-        runToRunNoiseMeasured: { type: 'boolean', description: 'some side has repeats' },
-        checks: list(
-          object({
-            id: text('what was looked at'),
-            label: text('for people'),
-            from: text('of the base'),
-            to: text('of the other'),
-            status: choice(['same', 'differs', 'unknown'], ''),
-            effect: choice(['none', 'explains', 'weakens'], 'of a difference'),
-            why: text('what it means for the figures'),
-          }),
-        ),
-        phasesOnlyInBase: list(text('null: outside steps')),
-        phasesOnlyInTo: list(text('null: outside steps')),
-        phases: list(phase, 'those both sides have, the longest first'),
-      }),
-    ),
-  }),
-};
+    comparisons: list(comparisonSchema),
+  },
+);

@@ -1,38 +1,33 @@
 /** A comparison for machines: one versioned document. docs/schemas/compare.schema.json describes it. */
-import type { Json } from '../analyze/analysis.js';
+import type { Static } from '../base/document.js';
 import type { Configuration } from '../run/run.js';
 import { effectOf } from './comparability.js';
 import type { Comparison, PhaseComparison } from './compare-configurations.js';
-import type { RowSide, Term } from './term-rows.js';
+import type { compareSchema, comparisonSchema, phaseSchema, termSchema } from './compare-schema.js';
+import type { Term } from './term-rows.js';
 
-export const COMPARE_SCHEMA = 'stepscope-compare/1';
+type CompareDocument = Static<typeof compareSchema>;
 
-export function comparisonDocument(comparisons: readonly Comparison[], threshold: number): Json {
+export function comparisonDocument(comparisons: readonly Comparison[], threshold: number): CompareDocument {
   return {
-    schema: COMPARE_SCHEMA,
+    schema: 'stepscope-compare/1',
     threshold,
     base: configurationJson(comparisons[0].from),
     comparisons: comparisons.map(comparisonJson),
   };
 }
 
-const configurationJson = ({ name, runs }: Configuration): Json => ({
+const configurationJson = ({ name, runs }: Configuration): CompareDocument['base'] => ({
   name,
   runs: runs.map(run => ({
     files: run.files,
     steps: run.profile.capture.steps,
     selectedSteps: run.profile.capture.selectedSteps,
-    notes: run.profile.notes.map(({ code, severity, text, count, example }) => ({
-      code,
-      severity,
-      text,
-      count,
-      example,
-    })),
+    notes: run.profile.notes,
   })),
 });
 
-const comparisonJson = (comparison: Comparison): Json => ({
+const comparisonJson = (comparison: Comparison): Static<typeof comparisonSchema> => ({
   to: configurationJson(comparison.to),
   comparable: comparison.comparable,
   runToRunNoiseMeasured: comparison.runsMeasured,
@@ -47,8 +42,8 @@ const comparisonJson = (comparison: Comparison): Json => ({
   phases: comparison.phases.map(phaseJson),
 });
 
-function phaseJson(phase: PhaseComparison): Json {
-  const side = (name: 'from' | 'to'): Json => ({
+function phaseJson(phase: PhaseComparison): Static<typeof phaseSchema> {
+  const side = (name: 'from' | 'to') => ({
     meanNs: phase[name].wallNs,
     steps: phase[name].steps,
     windows: phase[name].windows,
@@ -68,19 +63,13 @@ function phaseJson(phase: PhaseComparison): Json {
     tracingFloorNs: phase.tracingFloorNs ?? null,
     verdict: phase.verdict,
     terms: phase.terms.map(termJson),
-    families: phase.families.map(row => ({ ...row })),
-    figures: phase.figures.map(row => ({ ...row })),
-    layers: phase.layers.map(row => ({ ...row })),
+    families: phase.families,
+    figures: phase.figures,
+    layers: phase.layers,
   };
 }
 
-function termJson({ color: _, rows, ...term }: Term): Json {
-  const side = (value: RowSide | null): Json => (value ? { ...value } : null);
-  return {
-    ...term,
-    rows: rows.map(row => ({ from: side(row.from), to: side(row.to), changeNs: row.changeNs })),
-  };
-}
+const termJson = ({ color: _, ...term }: Term): Static<typeof termSchema> => term;
 
 /** One line per term: what a spreadsheet needs. */
 export const csvFields = [

@@ -1,5 +1,7 @@
 /** What changed between two benchmarks, in words and figures. */
+
 import { type Block, type Fact, KEEP, type TableBlock } from '../analyze/block.js';
+import { tableOf } from '../analyze/table-of.js';
 import { formatDuration, formatRate, formatRelativeChange, formatShare } from '../base/units.js';
 import type { BenchDifference, MetricDifference } from '../run/bench-difference.js';
 
@@ -51,25 +53,13 @@ function sureness({ verdict, noise }: MetricDifference): string {
 }
 
 function metricsTable(from: string, to: string, metrics: readonly MetricDifference[]): TableBlock {
-  const text = (header: string, of: (metric: MetricDifference) => string) =>
-    ({ header, kind: 'text', align: 'right', values: metrics.map(of) }) as const;
-  return {
-    kind: 'table',
-    id: 'benchmarks',
-    title: `${from} → ${to}`,
-    rows: metrics.length,
-    columns: [
-      { header: 'Metric', kind: 'text', values: metrics.map(({ header }) => header) },
-      text(from, metric => amount(metric, metric.before.mean)),
-      text(to, metric => amount(metric, metric.after.mean)),
-      { ...text('Change', ({ change }) => formatRelativeChange(change)), priority: KEEP },
-      text('Noise', ({ noise }) => (noise === undefined ? 'unknown' : `±${formatShare(noise)}`)),
-      {
-        header: 'Verdict',
-        kind: 'text',
-        priority: KEEP,
-        values: metrics.map(({ verdict }) => verdictWords[verdict]),
-      },
-    ],
-  };
+  const right = { align: 'right' } as const;
+  return tableOf(metrics, { id: 'benchmarks', title: `${from} → ${to}` }, [
+    ['Metric', 'text', ({ header }) => header],
+    [from, 'text', metric => amount(metric, metric.before.mean), right],
+    [to, 'text', metric => amount(metric, metric.after.mean), right],
+    ['Change', 'text', ({ change }) => formatRelativeChange(change), { ...right, priority: KEEP }],
+    ['Noise', 'text', ({ noise }) => (noise === undefined ? 'unknown' : `±${formatShare(noise)}`), right],
+    ['Verdict', 'text', ({ verdict }) => verdictWords[verdict], { priority: KEEP }],
+  ]);
 }

@@ -1,4 +1,5 @@
 /** A comparison as blocks: the answer, the waterfall, the kernels that changed most, then everything beside it. */
+
 import {
   type Block,
   KEEP,
@@ -7,6 +8,7 @@ import {
   type WaterfallBlock,
 } from '../analyze/block.js';
 import { phaseLook } from '../analyze/names-and-colors.js';
+import { tableOf } from '../analyze/table-of.js';
 import { formatShare, plural } from '../base/units.js';
 import type { SideName } from '../run/side-means.js';
 import type { Comparison, PhaseComparison } from './compare-configurations.js';
@@ -106,24 +108,13 @@ function waterfallOf({ from, to }: Comparison, phase: PhaseComparison): Waterfal
 /** More than two runs: one line each, before the details. */
 export function summaryTable(comparisons: readonly Comparison[]): TableBlock {
   const rows = comparisons.flatMap(comparison => comparison.phases.map(phase => ({ comparison, phase })));
-  return {
-    kind: 'table',
-    id: 'summary',
-    title: `Against ${comparisons[0].from.name}`,
-    rows: rows.length,
-    columns: [
-      { header: 'Name', kind: 'text', values: rows.map(({ comparison }) => comparison.to.name) },
-      { header: 'Phase', kind: 'text', values: rows.map(({ phase }) => phaseLook(phase.phase).label) },
-      { header: 'Before', kind: 'ns', values: rows.map(({ phase }) => phase.from.wallNs) },
-      { header: 'After', kind: 'ns', values: rows.map(({ phase }) => phase.to.wallNs) },
-      { header: 'Change', kind: 'ns-change', values: rows.map(({ phase }) => phase.changeNs) },
-      { header: 'Part', kind: 'text', values: rows.map(({ phase }) => formatShare(phase.changeShare)) },
-      {
-        header: 'Verdict',
-        kind: 'text',
-        priority: KEEP,
-        values: rows.map(({ phase }) => phase.verdict.replace('-', ' ')),
-      },
-    ],
-  };
+  return tableOf(rows, { id: 'summary', title: `Against ${comparisons[0].from.name}` }, [
+    ['Name', 'text', ({ comparison }) => comparison.to.name],
+    ['Phase', 'text', ({ phase }) => phaseLook(phase.phase).label],
+    ['Before', 'ns', ({ phase }) => phase.from.wallNs],
+    ['After', 'ns', ({ phase }) => phase.to.wallNs],
+    ['Change', 'ns-change', ({ phase }) => phase.changeNs],
+    ['Part', 'text', ({ phase }) => formatShare(phase.changeShare)],
+    ['Verdict', 'text', ({ phase }) => phase.verdict.replace('-', ' '), { priority: KEEP }],
+  ]);
 }

@@ -1,6 +1,8 @@
 /** The quieter parts of a comparison: families, figures side by side, layers, what differs in the captures, notes. */
+
 import type { Block, Fact, FactsBlock, TableBlock } from '../analyze/block.js';
 import { phaseLook } from '../analyze/names-and-colors.js';
+import { tableOf } from '../analyze/table-of.js';
 import { formatBytes, formatCount, formatDuration, formatShare, plural } from '../base/units.js';
 import type { Comparison, PhaseComparison } from './compare-configurations.js';
 import type { FigureChange, LayerChange } from './details.js';
@@ -8,24 +10,21 @@ import type { FigureChange, LayerChange } from './details.js';
 export function familyChangesTable({ families, phase }: PhaseComparison): TableBlock[] {
   if (families.length === 0) return [];
   return [
-    {
-      kind: 'table',
-      id: `families-${phase ?? 'all'}`,
-      title: phase === null ? 'Kernels by family' : 'Kernels per step by family',
-      rows: families.length,
-      columns: [
-        { header: 'Name', kind: 'text', values: families.map(row => row.label) },
-        { header: 'n before', kind: 'mean', values: families.map(row => row.fromCount) },
-        { header: 'n after', kind: 'mean', values: families.map(row => row.toCount) },
-        { header: 'Before', kind: 'ns-mean', values: families.map(row => row.fromNs) },
-        { header: 'After', kind: 'ns-mean', values: families.map(row => row.toNs) },
-        {
-          header: 'Change',
-          kind: 'ns-change',
-          values: families.map(row => Math.round(row.toNs - row.fromNs)),
-        },
+    tableOf(
+      families,
+      {
+        id: `families-${phase ?? 'all'}`,
+        title: phase === null ? 'Kernels by family' : 'Kernels per step by family',
+      },
+      [
+        ['Name', 'text', row => row.label],
+        ['n before', 'mean', row => row.fromCount],
+        ['n after', 'mean', row => row.toCount],
+        ['Before', 'ns-mean', row => row.fromNs],
+        ['After', 'ns-mean', row => row.toNs],
+        ['Change', 'ns-change', row => Math.round(row.toNs - row.fromNs)],
       ],
-    },
+    ),
   ];
 }
 
@@ -56,17 +55,11 @@ export function figuresTable({ figures, phase }: PhaseComparison): TableBlock[] 
     return `${figureText(row[side], unit)}${isCall ? ` × ${figureText(time[side], 'ns')}` : ''}`;
   };
   return [
-    {
-      kind: 'table',
-      id: `figures-${phase ?? 'all'}`,
-      title: 'Side by side',
-      rows: shown.length,
-      columns: [
-        { header: 'Name', kind: 'text', values: shown.map(row => row.label) },
-        { header: 'Before', kind: 'text', values: shown.map(row => cell(row, 'from')) },
-        { header: 'After', kind: 'text', values: shown.map(row => cell(row, 'to')) },
-      ],
-    },
+    tableOf(shown, { id: `figures-${phase ?? 'all'}`, title: 'Side by side' }, [
+      ['Name', 'text', row => row.label],
+      ['Before', 'text', row => cell(row, 'from')],
+      ['After', 'text', row => cell(row, 'to')],
+    ]),
   ];
 }
 
@@ -89,21 +82,15 @@ export function layersTable({ layers, phase }: PhaseComparison): TableBlock[] {
     };
   });
   return [
-    {
-      kind: 'table',
-      id: `layers-${phase ?? 'all'}`,
-      title: 'Layers',
-      rows: rows.length,
-      columns: [
-        { header: 'Name', kind: 'text', values: rows.map(row => row.name) },
-        { header: 'n before', kind: 'mean', values: rows.map(row => row.fromKernels) },
-        { header: 'n after', kind: 'mean', values: rows.map(row => row.toKernels) },
-        { header: 'Before', kind: 'ns-mean', values: rows.map(row => row.fromNs) },
-        { header: 'After', kind: 'ns-mean', values: rows.map(row => row.toNs) },
-        { header: 'Change', kind: 'ns-change', values: rows.map(row => Math.round(row.toNs - row.fromNs)) },
-        { header: 'Most in layer', kind: 'text', values: rows.map(row => row.most) },
-      ],
-    },
+    tableOf(rows, { id: `layers-${phase ?? 'all'}`, title: 'Layers' }, [
+      ['Name', 'text', row => row.name],
+      ['n before', 'mean', row => row.fromKernels],
+      ['n after', 'mean', row => row.toKernels],
+      ['Before', 'ns-mean', row => row.fromNs],
+      ['After', 'ns-mean', row => row.toNs],
+      ['Change', 'ns-change', row => Math.round(row.toNs - row.fromNs)],
+      ['Most in layer', 'text', row => row.most],
+    ]),
   ];
 }
 

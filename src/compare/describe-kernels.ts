@@ -1,5 +1,7 @@
 /** The kernels behind a comparison: those that changed most, matched with each other, and every row of every term. */
+
 import type { TableBlock } from '../analyze/block.js';
+import { tableOf } from '../analyze/table-of.js';
 import { plural } from '../base/units.js';
 import type { SideName } from '../run/side-means.js';
 import type { PhaseComparison } from './compare-configurations.js';
@@ -96,28 +98,14 @@ export function termRowsTable({ terms }: PhaseComparison): TableBlock {
       : [{ term, from: null, to: null, changeNs: term.changeNs }],
   );
   const count = (value: number | undefined) => value ?? Number.NaN;
-  return {
-    kind: 'table',
-    id: 'term-rows',
-    title: 'Every term and its rows',
-    rows: rows.length,
-    columns: [
-      { header: 'Name', kind: 'text', values: rows.map(({ term }) => term.label) },
-      { header: 'Before', kind: 'text', values: rows.map(({ from }) => from?.kernel ?? '') },
-      { header: 'After', kind: 'text', values: rows.map(({ to }) => to?.kernel ?? '') },
-      { header: 'n before', kind: 'mean', values: rows.map(({ from }) => count(from?.count)) },
-      { header: 'n after', kind: 'mean', values: rows.map(({ to }) => count(to?.count)) },
-      {
-        header: 'Time before',
-        kind: 'ns',
-        values: rows.map(({ term, from, to }) => ((from ?? to) ? (from?.ns ?? 0) : term.fromNs)),
-      },
-      {
-        header: 'Time after',
-        kind: 'ns',
-        values: rows.map(({ term, from, to }) => ((from ?? to) ? (to?.ns ?? 0) : term.toNs)),
-      },
-      { header: 'Change', kind: 'ns-change', values: rows.map(({ changeNs }) => changeNs) },
-    ],
-  };
+  return tableOf(rows, { id: 'term-rows', title: 'Every term and its rows' }, [
+    ['Name', 'text', ({ term }) => term.label],
+    ['Before', 'text', ({ from }) => from?.kernel ?? ''],
+    ['After', 'text', ({ to }) => to?.kernel ?? ''],
+    ['n before', 'mean', ({ from }) => count(from?.count)],
+    ['n after', 'mean', ({ to }) => count(to?.count)],
+    ['Time before', 'ns', ({ term, from, to }) => ((from ?? to) ? (from?.ns ?? 0) : term.fromNs)],
+    ['Time after', 'ns', ({ term, from, to }) => ((from ?? to) ? (to?.ns ?? 0) : term.toNs)],
+    ['Change', 'ns-change', ({ changeNs }) => changeNs],
+  ]);
 }

@@ -1,38 +1,15 @@
 /** Beside the equation: kernels by family, launches, idle, graphs, counters, memory, layer by layer, on both sides. */
 import { familyLook } from '../analyze/names-and-colors.js';
+import type { Static } from '../base/document.js';
 import { families } from '../catalog/kernels/families.js';
 import { type CellFacts, type Configuration, REPLAY, type SideFigure } from '../run/run.js';
 import type { SideMeans } from '../run/side-means.js';
+import type { phaseSchema } from './compare-schema.js';
 
-export interface FamilyChange {
-  readonly family: string;
-  readonly label: string;
-  /** Launches per step. */
-  readonly fromCount: number;
-  readonly toCount: number;
-  /** Plain sums of durations per step: overlapping kernels count twice. */
-  readonly fromNs: number;
-  readonly toNs: number;
-}
-
-export interface LayerChange {
-  /** null: outside layers. */
-  readonly layer: number | null;
-  readonly part: string;
-  readonly fromKernels: number;
-  readonly toKernels: number;
-  readonly fromNs: number;
-  readonly toNs: number;
-}
-
-export interface FigureChange {
-  readonly id: string;
-  readonly label: string;
-  readonly unit: SideFigure['unit'];
-  /** null: not recorded, or none. */
-  readonly from: number | null;
-  readonly to: number | null;
-}
+type PhaseChange = Static<typeof phaseSchema>;
+export type FamilyChange = PhaseChange['families'][number];
+export type LayerChange = PhaseChange['layers'][number];
+export type FigureChange = PhaseChange['figures'][number];
 
 /** Replays recorded as blocks hide their kernels: what is left says nothing about families, layers or counts. */
 const hidesKernels = ({ parts }: SideMeans): boolean => parts.has(REPLAY);
@@ -132,7 +109,7 @@ export function figureChanges(
     figure.phase === phase || (figure.phase === null && figure.id === 'memory-peak');
   const meansOf = ({ runs }: Configuration) => {
     const values = new Map<string, { figure: SideFigure; sum: number; count: number }>();
-    for (const figure of runs.flatMap(run => run.profile.sideBySide).filter(wanted)) {
+    for (const figure of runs.flatMap(run => run.sideBySide ?? []).filter(wanted)) {
       const known = values.get(figure.id) ?? { figure, sum: 0, count: 0 };
       values.set(figure.id, { figure, sum: known.sum + figure.value, count: known.count + 1 });
     }

@@ -1,5 +1,7 @@
 /** Kernel summaries by family, side by side: what a list of kernel names says once the names are understood. */
+
 import type { Block, TableBlock } from '../analyze/block.js';
+import { tableOf } from '../analyze/table-of.js';
 import { formatDuration, formatShare } from '../base/units.js';
 import { createClassifier } from '../catalog/kernels/classify.js';
 import { type FamilyId, families, familyOf } from '../catalog/kernels/families.js';
@@ -84,23 +86,20 @@ function changeTable(from: Described, to: Described): TableBlock {
   function change({ a, b }: { a?: TableFamily; b?: TableFamily }): number {
     return Math.abs((b?.totalNs ?? 0) - (a?.totalNs ?? 0));
   }
-  return {
-    kind: 'table',
-    id: 'families-change',
-    title: `${from.table.title} → ${to.table.title}`,
-    rows: rows.length,
-    columns: [
-      { header: 'Family', kind: 'text', values: rows.map(({ id }) => familyOf(id).label) },
-      { header: 'Instances before', kind: 'count', values: rows.map(({ a }) => a?.instances ?? 0) },
-      { header: 'Instances after', kind: 'count', values: rows.map(({ b }) => b?.instances ?? 0) },
-      { header: 'Before', kind: 'ns', values: rows.map(({ a }) => a?.totalNs ?? 0) },
-      { header: 'After', kind: 'ns', values: rows.map(({ b }) => b?.totalNs ?? 0) },
-      {
-        header: 'Change',
-        kind: 'ns-change',
-        values: rows.map(({ a, b }) => (b?.totalNs ?? 0) - (a?.totalNs ?? 0)),
-      },
+  return tableOf(
+    rows,
+    {
+      id: 'families-change',
+      title: `${from.table.title} → ${to.table.title}`,
+      advice: 'Totals of what the tables list, over runs of unknown length: kernels per step need a profile.',
+    },
+    [
+      ['Family', 'text', ({ id }) => familyOf(id).label],
+      ['Instances before', 'count', ({ a }) => a?.instances ?? 0],
+      ['Instances after', 'count', ({ b }) => b?.instances ?? 0],
+      ['Before', 'ns', ({ a }) => a?.totalNs ?? 0],
+      ['After', 'ns', ({ b }) => b?.totalNs ?? 0],
+      ['Change', 'ns-change', ({ a, b }) => (b?.totalNs ?? 0) - (a?.totalNs ?? 0)],
     ],
-    advice: 'Totals of what the tables list, over runs of unknown length: kernels per step need a profile.',
-  };
+  );
 }

@@ -1,41 +1,15 @@
 /** A term of a comparison and the rows it is made of: what ran on either side, how often, and how long. */
 
+import type { Static } from '../base/document.js';
 import { REPLAY } from '../run/run.js';
 import type { SideMeans } from '../run/side-means.js';
-import type { LinkKind } from './match-kernels.js';
+import type { termSchema } from './compare-schema.js';
 
-export type TermKind = LinkKind | 'hidden' | 'communication' | 'copies' | 'idle';
-
-export interface RowSide {
-  readonly kernel: string;
-  readonly name: string;
-  /** Launches per step. */
-  readonly count: number;
-  /** Whole nanoseconds of the step that are its own. */
-  readonly ns: number;
-}
-
-export interface TermRow {
-  readonly from: RowSide | null;
-  readonly to: RowSide | null;
-  readonly changeNs: number;
-}
-
-export interface Term {
-  readonly key: string;
-  readonly kind: TermKind;
-  /** Kernel family or idle cause; empty where it is neither. */
-  readonly of: string;
-  readonly label: string;
-  readonly color: string;
-  readonly fromNs: number;
-  readonly toNs: number;
-  readonly changeNs: number;
-  /** Launches per step; null where there is nothing to count. */
-  readonly fromCount: number | null;
-  readonly toCount: number | null;
-  readonly rows: readonly TermRow[];
-}
+/** A term of the document, and the colour it is drawn in. */
+export type Term = Static<typeof termSchema> & { readonly color: string };
+export type TermKind = Term['kind'];
+export type TermRow = Term['rows'][number];
+type RowSide = NonNullable<TermRow['from']>;
 
 export function rowSide({ kernels }: SideMeans, part: string, count: number, ns: number): RowSide {
   const plain = part === REPLAY ? 'graph replay' : part.slice(part.indexOf(':') + 1);

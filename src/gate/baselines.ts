@@ -6,7 +6,7 @@
 import { UserError } from '../base/user-error.js';
 import type { Run } from '../run/run.js';
 
-export const BASELINES_SCHEMA = 'stepscope-baselines/1';
+export const BASELINES_FORM = 'stepscope-baselines/1';
 export const DEFAULT_BASELINES = 'stepscope-baselines.json';
 /** Repeats beyond this tell nothing more and make the file long. */
 export const MOST_RUNS = 50;
@@ -63,7 +63,7 @@ export function formatBaselines({ baselines }: Baselines): string {
     ...baseline,
     runs: runs.map(({ files, facts, figures, steps }) => ({ files, facts, figures, steps })),
   }));
-  return `${formatJson({ schema: BASELINES_SCHEMA, baselines: kept }, '')}\n`;
+  return `${formatJson({ schema: BASELINES_FORM, baselines: kept }, '')}\n`;
 }
 
 const WIDTH = 110;

@@ -1,14 +1,17 @@
 /** The result of a check as one JSON document, in base units. Its schema is docs/schemas/check.schema.json. */
+import type { Static } from '../base/document.js';
 import { type CheckResult, exitCodeOf } from './check.js';
+import type { checkSchema } from './gate-schema.js';
+import { finiteOrNull } from './quantity.js';
 
-export const CHECK_SCHEMA = 'stepscope-check/1';
-
-export function checkDocument(result: CheckResult, tool: string, policyFile: string) {
-  const orNull = (value: number | undefined) =>
-    value === undefined || !Number.isFinite(value) ? null : value;
+export function checkDocument(
+  result: CheckResult,
+  tool: string,
+  policyFile: string,
+): Static<typeof checkSchema> {
   const { verdict, runs, baseline, differences, limits } = result;
   return {
-    schema: CHECK_SCHEMA,
+    schema: 'stepscope-check/1',
     tool,
     verdict,
     exitCode: exitCodeOf[verdict],
@@ -41,11 +44,11 @@ export function checkDocument(result: CheckResult, tool: string, policyFile: str
         line: limit.line,
         severity: limit.severity,
         verdict: own,
-        measured: orNull(measured),
-        baseline: orNull(before),
-        change: orNull(change),
-        changeShare: orNull(changeShare),
-        noiseFloor: orNull(noise?.floor),
+        measured: finiteOrNull(measured),
+        baseline: finiteOrNull(before),
+        change: finiteOrNull(change),
+        changeShare: finiteOrNull(changeShare),
+        noiseFloor: finiteOrNull(noise?.floor),
         noiseFrom: noise?.source ?? null,
       }),
     ),

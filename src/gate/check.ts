@@ -1,23 +1,18 @@
 /** Runs held against a policy and a baseline: one verdict per limit, and one for all. */
 
+import type { Static } from '../base/document.js';
 import { type Phase, phases } from '../catalog/phases.js';
 import { mainPhase, type Run, type RunFacts, type Scope } from '../run/run.js';
 import { sideMean } from '../stats/noise.js';
 import type { Baseline } from './baselines.js';
 import { type DifferenceKind, type Obstacle, obstaclesOf, remarksOn } from './comparable.js';
+import type { checkSchema } from './gate-schema.js';
 import { estimatesOf, floorOf, type NoiseFloor, tooFewForPercentile } from './noise.js';
 import { type GatePolicy, isRelative, type Limit } from './policy.js';
 import { formatDifference, formatRelative } from './quantity.js';
 
-/** `not-measurable`: beyond the limit but inside the noise. `skipped`: not recorded, and the policy lets that pass. */
-export type LimitVerdict =
-  | 'pass'
-  | 'regression'
-  | 'warning'
-  | 'not-measurable'
-  | 'not-recorded'
-  | 'not-comparable'
-  | 'skipped';
+type CheckDocument = Static<typeof checkSchema>;
+export type LimitVerdict = CheckDocument['limits'][number]['verdict'];
 
 export interface LimitResult {
   readonly limit: Limit;
@@ -33,7 +28,7 @@ export interface LimitResult {
   readonly noise: NoiseFloor | undefined;
 }
 
-type CheckVerdict = 'pass' | 'regression' | 'not-comparable';
+type CheckVerdict = CheckDocument['verdict'];
 
 export interface CheckResult {
   readonly verdict: CheckVerdict;
@@ -46,7 +41,11 @@ export interface CheckResult {
 }
 
 /** 3 is bad input, which never gets this far. */
-export const exitCodeOf: Record<CheckVerdict, number> = { pass: 0, regression: 1, 'not-comparable': 2 };
+export const exitCodeOf: Record<CheckVerdict, CheckDocument['exitCode']> = {
+  pass: 0,
+  regression: 1,
+  'not-comparable': 2,
+};
 
 /** `runs`: the run under test, and repeats of it. */
 export function checkRuns(

@@ -1,6 +1,7 @@
 /** A baseline in words: what the runs were, and each figure with how far it moves by itself. */
 
 import type { Block, FactsBlock, TableBlock } from '../analyze/block.js';
+import { tableOf } from '../analyze/table-of.js';
 import { metricById } from '../run/metrics.js';
 import type { RunFacts, Scope } from '../run/run.js';
 import { sideMean } from '../stats/noise.js';
@@ -46,47 +47,26 @@ export function describeBaseline({ name, tool, runs }: Baseline): Block[] {
       return [{ name: scope === 'run' ? id : `${scope} ${id}`, metric, value, noise }];
     }),
   );
-  const table: TableBlock = {
-    kind: 'table',
-    id: 'figures',
-    title: 'Figures',
-    rows: rows.length,
-    columns: [
-      { header: 'Metric', kind: 'text', values: rows.map(row => row.name) },
-      {
-        header: 'Value',
-        kind: 'text',
-        values: rows.map(({ value, metric }) => formatValue(value, metric.unit)),
-      },
-      {
-        header: 'Noise floor',
-        kind: 'text',
-        values: rows.map(({ noise, metric }) =>
-          noise.source === 'unknown'
-            ? 'unknown'
-            : `${formatValue(noise.floor, metric.unit)} (${noise.source})`,
-        ),
-      },
+  const table: TableBlock = tableOf(rows, { id: 'figures', title: 'Figures' }, [
+    ['Metric', 'text', row => row.name],
+    ['Value', 'text', ({ value, metric }) => formatValue(value, metric.unit)],
+    [
+      'Noise floor',
+      'text',
+      ({ noise, metric }) =>
+        noise.source === 'unknown' ? 'unknown' : `${formatValue(noise.floor, metric.unit)} (${noise.source})`,
     ],
-  };
+  ]);
   return [said, table];
 }
 
 export function listBaselines(baselines: readonly Baseline[]): TableBlock {
-  const column = (header: string, of: (one: Baseline) => string) =>
-    ({ header, kind: 'text', values: baselines.map(of) }) as const;
-  return {
-    kind: 'table',
-    id: 'baselines',
-    title: 'Baselines',
-    rows: baselines.length,
-    columns: [
-      column('Name', one => one.name),
-      column('Runs', one => String(one.runs.length)),
-      column('GPU', one => one.runs[0].facts.gpu ?? '–'),
-      column('Steps', one => stepsText(one.runs[0].facts)),
-      column('Engine', one => one.runs[0].facts.engine ?? '–'),
-      column('Files', one => one.runs[0].files.join(', ')),
-    ],
-  };
+  return tableOf(baselines, { id: 'baselines', title: 'Baselines' }, [
+    ['Name', 'text', one => one.name],
+    ['Runs', 'text', one => String(one.runs.length)],
+    ['GPU', 'text', one => one.runs[0].facts.gpu ?? '–'],
+    ['Steps', 'text', one => stepsText(one.runs[0].facts)],
+    ['Engine', 'text', one => one.runs[0].facts.engine ?? '–'],
+    ['Files', 'text', one => one.runs[0].files.join(', ')],
+  ]);
 }

@@ -1,5 +1,7 @@
 /** The result of a check in words: the verdict first, then the limits, then what one must know to read them. */
+
 import { type Block, type FactsBlock, KEEP, type StatementBlock, type TableBlock } from '../analyze/block.js';
+import { type ColumnOf, tableOf } from '../analyze/table-of.js';
 import { plural } from '../base/units.js';
 import type { CheckResult, LimitResult, LimitVerdict } from './check.js';
 import { isRelative } from './policy.js';
@@ -123,35 +125,26 @@ export const limitName = ({ limit, scope }: Pick<LimitResult, 'limit' | 'scope'>
   scope === 'run' ? limit.metric.id : `${scope ?? 'any phase'} ${limit.metric.id}`;
 
 function limitsTable({ limits, baseline }: CheckResult): TableBlock {
-  const rows = inOrderOfWeight(limits);
-  const text = (header: string, of: (row: LimitResult) => string, priority?: number) =>
-    ({ header, kind: 'text', priority, values: rows.map(of) }) as const;
   const value = (amount: number | undefined, { limit }: LimitResult) =>
     amount === undefined ? '–' : formatValue(amount, limit.metric.unit);
-  return {
-    kind: 'table',
-    id: 'limits',
-    title: 'Limits',
-    rows: rows.length,
-    columns: [
-      text('Metric', limitName),
-      text('Limit', ({ limit }) => `${limit.kind} ${limit.written}`),
-      text('Measured', row => value(row.measured, row)),
-      ...(baseline
-        ? [
-            text('Baseline', row => value(row.baseline, row)),
-            text('Change', changeText, KEEP),
-            text('Noise', noiseText),
-          ]
-        : []),
-      text(
-        'Verdict',
-        ({ verdict, limit }) =>
-          verdict === 'not-recorded' && limit.severity === 'warn' ? 'not recorded' : words[verdict],
-        KEEP,
-      ),
+  const againstBaseline: readonly ColumnOf<LimitResult>[] = [
+    ['Baseline', 'text', row => value(row.baseline, row)],
+    ['Change', 'text', changeText, { priority: KEEP }],
+    ['Noise', 'text', noiseText],
+  ];
+  return tableOf(inOrderOfWeight(limits), { id: 'limits', title: 'Limits' }, [
+    ['Metric', 'text', limitName],
+    ['Limit', 'text', ({ limit }) => `${limit.kind} ${limit.written}`],
+    ['Measured', 'text', row => value(row.measured, row)],
+    ...(baseline ? againstBaseline : []),
+    [
+      'Verdict',
+      'text',
+      ({ verdict, limit }) =>
+        verdict === 'not-recorded' && limit.severity === 'warn' ? 'not recorded' : words[verdict],
+      { priority: KEEP },
     ],
-  };
+  ]);
 }
 
 /** Shares in points as well: a part of a part is easily misread. */

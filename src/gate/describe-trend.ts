@@ -1,5 +1,7 @@
 /** A trend in words and tables. */
+
 import { type Block, KEEP, type StatementBlock, type TableBlock } from '../analyze/block.js';
+import { tableOf } from '../analyze/table-of.js';
 import { csvCell } from '../base/csv-cell.js';
 import { plural } from '../base/units.js';
 import { type ChangePoint, LEAST_RUNS } from './change-points.js';
@@ -55,42 +57,26 @@ const differenceLines = ({ differences }: Trend): string[] =>
 
 function seriesTable(series: Series): TableBlock {
   const { metric, points, changes } = series;
-  const text = (header: string, values: readonly string[], priority?: number) =>
-    ({ header, kind: 'text', priority, values }) as const;
-  return {
-    kind: 'table',
-    id: metric.id,
-    title: seriesName(series),
-    rows: points.length,
-    columns: [
-      text(
-        'Run',
-        points.map(({ label }, i) => `${i + 1} ${label}`),
-      ),
-      text(
-        'Value',
-        points.map(({ value }) => (value === undefined ? '–' : formatValue(value, metric.unit))),
-      ),
-      text(
-        'Change',
-        points.map(({ changeShare }) => (changeShare === undefined ? '–' : formatRelative(changeShare))),
-        KEEP,
-      ),
-      text(
-        'Over steps',
-        points.map(({ error }) =>
-          error === undefined ? '–' : `±${formatDifference(error, metric.unit).replace('+', '')}`,
-        ),
-      ),
-      text(
-        'New level',
-        points.map((_, i) => {
-          const change = changes.find(one => levelStart(series, one) === i);
-          return change ? `${formatRelative(change.changeShare)} (p = ${formatP(change.p)})` : '';
-        }),
-      ),
+  const orDash = (value: number | undefined, format: (known: number) => string) =>
+    value === undefined ? '–' : format(value);
+  return tableOf(points, { id: metric.id, title: seriesName(series) }, [
+    ['Run', 'text', ({ label }, i) => `${i + 1} ${label}`],
+    ['Value', 'text', ({ value }) => orDash(value, known => formatValue(known, metric.unit))],
+    ['Change', 'text', ({ changeShare }) => orDash(changeShare, formatRelative), { priority: KEEP }],
+    [
+      'Over steps',
+      'text',
+      ({ error }) => orDash(error, known => `±${formatDifference(known, metric.unit).replace('+', '')}`),
     ],
-  };
+    [
+      'New level',
+      'text',
+      (_, i) => {
+        const change = changes.find(one => levelStart(series, one) === i);
+        return change ? `${formatRelative(change.changeShare)} (p = ${formatP(change.p)})` : '';
+      },
+    ],
+  ]);
 }
 
 /** One row per run and metric, base units. */

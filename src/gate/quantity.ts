@@ -96,3 +96,7 @@ export function formatRelative(change: number): string {
   const percent = Math.abs(change) * 100;
   return `${sign}${percent.toFixed(percent < 0.1 ? 2 : 1)}%`;
 }
+
+/** What was not measured, or has no share, is null in documents. */
+export const finiteOrNull = (value: number | undefined): number | null =>
+  value === undefined || !Number.isFinite(value) ? null : value;

@@ -5,7 +5,7 @@ import { UserError } from '../base/user-error.js';
 import { isPhase } from '../catalog/phases.js';
 import { metricById } from '../run/metrics.js';
 import type { Run } from '../run/run.js';
-import { BASELINES_SCHEMA, type Baseline, type Baselines, MOST_BASELINES, MOST_RUNS } from './baselines.js';
+import { BASELINES_FORM, type Baseline, type Baselines, MOST_BASELINES, MOST_RUNS } from './baselines.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -18,9 +18,9 @@ export function parseBaselines(text: string, file: string): Baselines {
     throw wrong(printable((error as Error).message).slice(0, 200));
   }
   if (!isObject(json)) throw wrong('it is no object');
-  if (json.schema !== BASELINES_SCHEMA) {
+  if (json.schema !== BASELINES_FORM) {
     const said = typeof json.schema === 'string' ? json.schema.slice(0, 60) : 'no schema';
-    throw wrong(`it says ${JSON.stringify(said)}, this version reads ${BASELINES_SCHEMA}`);
+    throw wrong(`it says ${JSON.stringify(said)}, this version reads ${BASELINES_FORM}`);
   }
   const { baselines } = json;
   if (!Array.isArray(baselines) || baselines.length > MOST_BASELINES)

@@ -1,13 +1,14 @@
 /** Metrics over many runs: the figures, and where their level changed. */
 
+import type { Static } from '../base/document.js';
 import { type Phase, phases } from '../catalog/phases.js';
 import { estimateOf } from '../run/collect-figures.js';
 import type { Metric } from '../run/metrics.js';
 import { mainPhase, type Run, type Scope } from '../run/run.js';
 import { type ChangePoint, findChangePoints, LEAST_RUNS } from './change-points.js';
 import { obstaclesOf } from './comparable.js';
-
-export const TREND_SCHEMA = 'stepscope-trend/1';
+import type { trendSchema } from './gate-schema.js';
+import { finiteOrNull } from './quantity.js';
 
 export interface LabelledRun {
   readonly label: string;
@@ -89,11 +90,9 @@ function seriesOf(runs: readonly LabelledRun[], metric: Metric, scope: Scope): S
 }
 
 /** The trend as a document, in base units. Its schema is docs/schemas/trend.schema.json. */
-export function trendDocument({ series, differences }: Trend, tool: string) {
-  const orNull = (value: number | undefined) =>
-    value === undefined || !Number.isFinite(value) ? null : value;
+export function trendDocument({ series, differences }: Trend, tool: string): Static<typeof trendSchema> {
   return {
-    schema: TREND_SCHEMA,
+    schema: 'stepscope-trend/1',
     tool,
     series: series.map(({ metric, scope, points, changes, measured, tooFew }) => ({
       metric: metric.id,
@@ -104,16 +103,16 @@ export function trendDocument({ series, differences }: Trend, tool: string) {
       tooFew,
       runs: points.map(({ label, value, error, changeShare }) => ({
         label,
-        value: orNull(value),
-        error: orNull(error),
-        changeShare: orNull(changeShare),
+        value: finiteOrNull(value),
+        error: finiteOrNull(error),
+        changeShare: finiteOrNull(changeShare),
       })),
       changes: changes.map(({ after, from, to, changeShare, p }) => ({
         after: points[after].label,
         position: after + 1,
         from,
         to,
-        changeShare: orNull(changeShare),
+        changeShare: finiteOrNull(changeShare),
         p,
       })),
     })),

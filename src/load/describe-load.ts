@@ -1,5 +1,7 @@
 /** What `stepscope load` prints: for each level what it did and its latencies, then all levels beside each other. */
+
 import type { Block, Fact, TableBlock, TableColumn } from '../analyze/block.js';
+import { type ColumnOf, tableOf } from '../analyze/table-of.js';
 import { formatCount, formatDuration, formatRate, formatShare, plural } from '../base/units.js';
 import type { Distribution } from '../model/bench-run.js';
 import { failureWords } from './failure.js';
@@ -81,55 +83,36 @@ function latenciesOf({ latency, timing, level }: LevelResult): TableBlock {
       ['sent late', timing.sendDelay],
     ] as const
   ).filter((row): row is [(typeof row)[0], Distribution] => row[1] !== undefined);
-  const column = (header: string, of: (distribution: Distribution) => number | undefined): TableColumn => ({
-    header,
-    kind: 'ns',
-    values: rows.map(([, distribution]) => of(distribution) ?? Number.NaN),
-  });
-  return {
-    kind: 'table',
-    id: 'load-latency',
-    title: `Latency, ${level}`,
-    rows: rows.length,
-    columns: [
-      { header: 'Name', kind: 'text', values: rows.map(([name]) => name) },
-      column('mean', ({ meanNs }) => meanNs),
-      ...['50', '90', '95', '99'].map(percent =>
-        column(`p${percent}`, ({ percentilesNs }) => percentilesNs[percent]),
-      ),
-      column('max', ({ maxNs }) => maxNs),
-    ],
-  };
+  return tableOf(rows, { id: 'load-latency', title: `Latency, ${level}` }, [
+    ['Name', 'text', ([name]) => name],
+    ['mean', 'ns', ([, { meanNs }]) => meanNs],
+    ...['50', '90', '95', '99'].map(
+      (percent): ColumnOf<(typeof rows)[number]> => [
+        `p${percent}`,
+        'ns',
+        ([, { percentilesNs }]) => percentilesNs[percent],
+      ],
+    ),
+    ['max', 'ns', ([, { maxNs }]) => maxNs],
+  ]);
 }
 
 function overview(levels: readonly LevelResult[]): TableBlock {
-  const column = (
-    header: string,
-    kind: TableColumn['kind'],
-    of: (level: LevelResult) => number | undefined,
-    priority?: number,
-  ): TableColumn => ({ header, kind, priority, values: levels.map(level => of(level) ?? Number.NaN) });
-  const columns: TableColumn[] = [
-    { header: 'Name', kind: 'text', values: levels.map(({ level }) => level) },
-    column('Requests', 'count', ({ counts }) => counts.completed),
-    column('Failed', 'count', ({ counts }) => counts.errors),
-    column('Req/s', 'rate', ({ throughput }) => throughput.requests),
-    column('Output tok/s', 'rate', ({ throughput }) => throughput.outputTokens),
-    column('tok/s/user', 'rate', ({ throughput }) => throughput.outputTokensPerUser),
-    column('TTFT p50', 'ns', ({ latency }) => latency.ttft?.percentilesNs['50'], -2),
-    column('TTFT p99', 'ns', ({ latency }) => latency.ttft?.percentilesNs['99'], -1),
-    column('ITL p50', 'ns', ({ latency }) => latency.itl?.percentilesNs['50'], -2),
-    column('ITL p99', 'ns', ({ latency }) => latency.itl?.percentilesNs['99'], -1),
-    column('E2E p50', 'ns', ({ latency }) => latency.e2e?.percentilesNs['50'], -2),
-    column('E2E p99', 'ns', ({ latency }) => latency.e2e?.percentilesNs['99'], -1),
-  ];
-  return {
-    kind: 'table',
-    id: 'load',
-    title: 'Levels',
-    rows: levels.length,
-    columns: columns.filter(({ values }) =>
-      Array.from(values as ArrayLike<unknown>).some(value => !Number.isNaN(value)),
-    ),
-  };
+  const table = tableOf(levels, { id: 'load', title: 'Levels' }, [
+    ['Name', 'text', ({ level }) => level],
+    ['Requests', 'count', ({ counts }) => counts.completed],
+    ['Failed', 'count', ({ counts }) => counts.errors],
+    ['Req/s', 'rate', ({ throughput }) => throughput.requests],
+    ['Output tok/s', 'rate', ({ throughput }) => throughput.outputTokens],
+    ['tok/s/user', 'rate', ({ throughput }) => throughput.outputTokensPerUser],
+    ['TTFT p50', 'ns', ({ latency }) => latency.ttft?.percentilesNs['50'], { priority: -2 }],
+    ['TTFT p99', 'ns', ({ latency }) => latency.ttft?.percentilesNs['99'], { priority: -1 }],
+    ['ITL p50', 'ns', ({ latency }) => latency.itl?.percentilesNs['50'], { priority: -2 }],
+    ['ITL p99', 'ns', ({ latency }) => latency.itl?.percentilesNs['99'], { priority: -1 }],
+    ['E2E p50', 'ns', ({ latency }) => latency.e2e?.percentilesNs['50'], { priority: -2 }],
+    ['E2E p99', 'ns', ({ latency }) => latency.e2e?.percentilesNs['99'], { priority: -1 }],
+  ]);
+  const isKnown = ({ values }: TableColumn) =>
+    Array.from(values as ArrayLike<unknown>).some(value => !Number.isNaN(value));
+  return { ...table, columns: table.columns.filter(isKnown) };
 }

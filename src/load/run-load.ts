@@ -6,7 +6,7 @@ import type { ArrivalKind } from './arrivals.js';
 import { Connection } from './connection.js';
 import { DatasetPrompts } from './dataset-prompts.js';
 import { defaultRequests, type Level } from './level.js';
-import { type LevelResult, LOAD_SCHEMA, type LoadDocument } from './load-document.js';
+import type { LevelResult, LoadDocument } from './load-document.js';
 import { askServer, noAnswer, tryRequest } from './probe.js';
 import type { Prompt, PromptSource } from './prompt.js';
 import { type BodySettings, requestBody, shownFields } from './request-body.js';
@@ -131,7 +131,7 @@ async function measured(
   refuseNothing(levels, signal);
   const { framework, frameworkVersion, model } = server;
   return {
-    schema: LOAD_SCHEMA,
+    schema: 'stepscope-load/1',
     version: plan.version,
     date,
     target: {

@@ -6,6 +6,7 @@
  *   after            ● ● ●    (Student's t on the pooled deviation; the deviation of one side where only that has repeats)
  */
 
+import type { Static } from '../base/document.js';
 import { formatCount } from '../base/units.js';
 import { type BenchMetric, benchMetrics } from '../catalog/bench-metrics.js';
 import type { BenchRun } from '../model/bench-run.js';
@@ -13,52 +14,14 @@ import { deviationOf, meanOf } from '../stats/mean.js';
 import type { Estimate } from '../stats/resample.js';
 import { benchedRun } from './collect.js';
 import { type Difference, differenceOf } from './difference.js';
+import type { benchDifferenceSchema } from './document.js';
 import { type Sameness, samenessOf } from './sameness.js';
 
-export interface BenchDifference {
-  /** No setting that prevents a comparison differs. Settings that no file states are listed, not assumed equal. */
-  readonly comparable: boolean;
-  readonly settings: readonly SettingDifference[];
-  readonly metrics: readonly MetricDifference[];
-  readonly warnings: readonly BenchWarning[];
-}
-
-interface SettingDifference {
-  readonly id: string;
-  readonly label: string;
-  /** `prevents` and `explains`: the sides differ. `unstated`: a side does not say. */
-  readonly effect: 'prevents' | 'explains' | 'unstated';
-  /** Absent: not stated. Several values where repeats differ among themselves. */
-  readonly before?: string;
-  readonly after?: string;
-}
-
-export interface MetricDifference {
-  readonly id: string;
-  readonly header: string;
-  readonly kind: 'rate' | 'ns';
-  readonly better: 'higher' | 'lower';
-  readonly before: Sample;
-  readonly after: Sample;
-  /** after / before − 1. */
-  readonly change: number;
-  /** Share of `before`; a smaller change is within what repeats differ by. Absent without repeats. */
-  readonly noise?: number;
-  readonly verdict: 'better' | 'worse' | 'within-noise' | 'unproven';
-}
-
-interface Sample {
-  readonly mean: number;
-  /** Runs that printed this figure. */
-  readonly runs: number;
-  /** Sample standard deviation; absent for one run. */
-  readonly stddev?: number;
-}
-
-interface BenchWarning {
-  readonly code: 'single-runs' | 'few-runs' | 'errors' | 'not-comparable' | 'several-tools';
-  readonly text: string;
-}
+export type BenchDifference = Static<typeof benchDifferenceSchema>;
+type SettingDifference = BenchDifference['settings'][number];
+export type MetricDifference = BenchDifference['metrics'][number];
+type Sample = MetricDifference['before'];
+type BenchWarning = BenchDifference['warnings'][number];
 
 export function compareBenchRuns(before: readonly BenchRun[], after: readonly BenchRun[]): BenchDifference {
   const sides = [before, after].map(side => side.map(benchedRun));

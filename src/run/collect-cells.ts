@@ -39,7 +39,8 @@ interface Cell {
   readonly mix: string;
   readonly windows: Window[];
   readonly amounts: PartAmount[];
-  readonly layers: Map<number, LayerAmount>;
+  /** By place: layer times parts of a layer and part, after what is outside layers. */
+  readonly layers: LayerAmount[];
   readonly sequence: SequenceItem[];
 }
 
@@ -68,8 +69,7 @@ export function collectCells(
     const mix = facts ? batchMix(facts) : '';
     const key = `${phase}|${mix}`;
     let cell = cells.get(key);
-    if (!cell)
-      cells.set(key, (cell = { phase, mix, windows: [], amounts: [], layers: new Map(), sequence: [] }));
+    if (!cell) cells.set(key, (cell = { phase, mix, windows: [], amounts: [], layers: [], sequence: [] }));
     cell.windows.push(entry);
     if (deviceRun === NONE) outside = cell;
     else cellOfRun.set(deviceRun, cell);
@@ -106,12 +106,10 @@ export function collectCells(
       amount.count++;
       amount.spentNs += ns;
       if (work.kind[i] !== WorkKind.kernel) continue;
-      const place = layer[i] === NONE ? -1 : layer[i] * places.length + part[i];
-      const known = cell.layers.get(place);
-      if (known) {
-        known.kernels++;
-        known.spentNs += ns;
-      } else cell.layers.set(place, { kernels: 1, spentNs: ns });
+      const place = layer[i] === NONE ? 0 : 1 + layer[i] * places.length + part[i];
+      const known = (cell.layers[place] ??= { kernels: 0, spentNs: 0 });
+      known.kernels++;
+      known.spentNs += ns;
       if (typical.get(run) === cell && cell.sequence.length < LONGEST_SEQUENCE)
         cell.sequence.push({ part: parts.names[index], ns, place: layer[i] === NONE ? '' : places[part[i]] });
     }
@@ -125,6 +123,11 @@ export function collectCells(
     );
     own.sort((a, b) => a.budget.wallNs - b.budget.wallNs || a.window.start - b.window.start);
     return own[(own.length - 1) >> 1]?.window.deviceRun ?? Number.NaN;
+  }
+
+  function placeName(place: number): string {
+    if (place === 0) return 'outside/';
+    return `${Math.floor((place - 1) / places.length)}/${places[(place - 1) % places.length]}`;
   }
 
   function finish(cell: Cell): CellFacts {
@@ -156,12 +159,7 @@ export function collectCells(
         ) || 0,
       amounts: new Map(cell.amounts.flatMap((amount, i) => (amount ? [[parts.names[i], amount]] : []))),
       sequence: cell.sequence,
-      layers: new Map(
-        [...cell.layers].map(([place, amount]) => [
-          place < 0 ? 'outside/' : `${Math.floor(place / places.length)}/${places[place % places.length]}`,
-          amount,
-        ]),
-      ),
+      layers: new Map(cell.layers.flatMap((amount, place) => (amount ? [[placeName(place), amount]] : []))),
     };
   }
 }

@@ -3,95 +3,33 @@ import type { AnalysisInput, Derived } from '../analyze/analysis.js';
 import { brokenFile } from '../analyze/broken-file.js';
 import { gpuMetricsAnalysis } from '../analyze/gpu/gpu-metrics.js';
 import { gpuWork } from '../analyze/gpu/gpu-work.js';
-import { graphCoverage } from '../analyze/gpu/graph-coverage.js';
-import { memoryInUse } from '../analyze/gpu/memory-in-use.js';
-import { launchOverhead } from '../analyze/host/launch-overhead.js';
 import { iterations } from '../analyze/inference/iterations.js';
-import { speedOfLight } from '../analyze/inference/speed-of-light.js';
 import { stepsOf } from '../analyze/inference/steps.js';
 import { NONE } from '../base/column.js';
 import { profilers } from '../catalog/profilers.js';
 import { TRACED_OPS_PER_CALL } from '../catalog/tracing-cost.js';
 import type { CaptureInfo, Row } from '../model/profile.js';
 import { cellSources, collectCells } from './collect-cells.js';
-import type { CellFacts, KernelFacts, ProfileParts, RecordingFacts, SideFigure } from './run.js';
+import type { CellFacts, KernelFacts, ProfileParts, RecordingFacts } from './run.js';
 
 export const profileParts: Derived<ProfileParts> = {
   id: 'profile-parts',
   reads: { kernels: ['graphNode'], apiCalls: [], ranges: [], frames: [], osCalls: [] },
-  uses: [
-    ...cellSources,
-    gpuWork,
-    stepsOf,
-    iterations,
-    launchOverhead,
-    graphCoverage,
-    gpuMetricsAnalysis,
-    memoryInUse,
-    speedOfLight,
-  ],
+  uses: [...cellSources, gpuWork, stepsOf, iterations, gpuMetricsAnalysis],
   compute(input) {
     const { profile, useIfRecorded } = input;
     const found = useIfRecorded(gpuWork)
       ? collectCells(input, false)
       : { cells: [], kernels: new Map<string, KernelFacts>() };
-    const sideBySide = found.cells.length > 0 ? collectFigures(input) : [];
-    return {
-      notes: profile.notes,
-      capture: captureFacts(input, found, sideBySide),
-      ...found,
-      sideBySide,
-    };
+    return { notes: profile.notes, capture: captureFacts(input, found), ...found };
   },
 };
 
-function collectFigures({ useIfRecorded }: AnalysisInput): SideFigure[] {
-  const figures: SideFigure[] = [];
-  const add = (
-    id: string,
-    label: string,
-    phase: SideFigure['phase'],
-    unit: SideFigure['unit'],
-    value: number | null,
-  ) => {
-    if (value !== null && Number.isFinite(value)) figures.push({ id, label, phase, unit, value });
-  };
-  for (const row of useIfRecorded(launchOverhead)?.rows ?? []) {
-    add(`calls/${row.call}`, `${row.call} per step`, row.phase, 'count', row.callsPerStep);
-    add(`call-time/${row.call}`, `${row.call}, mean time in the call`, row.phase, 'ns', row.meanNs);
-    add(
-      `queue/${row.call}`,
-      `${row.call}, mean wait before its work starts`,
-      row.phase,
-      'ns',
-      row.queueMeanNs,
-    );
-  }
-  for (const row of useIfRecorded(graphCoverage)?.rows ?? [])
-    add('graph-share', 'GPU time from CUDA graphs', row.phase, 'share', row.timeShare);
-  const metrics = (useIfRecorded(gpuMetricsAnalysis)?.rows ?? []).filter(row => row.family === null);
-  const devices = metrics.map(row => row.device);
-  for (const row of metrics) {
-    // Ranks do alike: the first device stands for the counters.
-    if (row.phase === null || row.device !== Math.min(...devices)) continue;
-    const unit = row.unit === 'Hz' ? 'hertz' : 'percent';
-    add(`metric/${row.metric}`, `${row.metric}, while busy`, row.phase, unit, row.overBusy);
-  }
-  // Without --model there is none.
-  for (const row of useIfRecorded(speedOfLight)?.rows.filter(({ key }) => key.endsWith('/step')) ?? []) {
-    add('least-time', 'least time of a step for this model', row.phase, 'ns', row.leastNs);
-    add('of-least', 'least time, of the time it took', row.phase, 'share', row.ofLeast);
-  }
-  const memory = useIfRecorded(memoryInUse)?.rows ?? [];
-  if (memory.length > 0)
-    add(
-      'memory-peak',
-      'most GPU memory in use',
-      null,
-      'bytes',
-      Math.max(...memory.map(row => row.peakBytes)),
-    );
-  return figures;
+/** Ranks do alike: the first device stands for the counters. */
+export function countersWhileBusy({ useIfRecorded }: AnalysisInput) {
+  const counted = (useIfRecorded(gpuMetricsAnalysis)?.rows ?? []).filter(({ family }) => family === null);
+  const first = Math.min(...counted.map(({ device }) => device));
+  return counted.filter(({ phase, device }) => phase !== null && device === first);
 }
 
 /** Calls, ranges, frames and OS calls; the ops of a PyTorch trace are too many to be read for their number alone. */
@@ -108,17 +46,17 @@ function hostEvents({ profile }: AnalysisInput): number {
 function captureFacts(
   input: AnalysisInput,
   { cells, kernels }: Pick<ProfileParts, 'cells' | 'kernels'>,
-  figures: readonly SideFigure[],
 ): RecordingFacts {
   const { profile, use } = input;
   const { capture } = profile;
   const runs = use(stepsOf)?.steps.reduce((sum, step) => sum + step.runs.length, 0) ?? 0;
   const { rows } = use(iterations);
   const selected = rows.filter(row => row.selected);
+  const clock = countersWhileBusy(input).find(({ metric }) => metric === 'GPU clock');
   return {
     settings: capture.settings,
     cuda: cudaVersion(capture),
-    clockHz: figures.find(({ id }) => id === 'metric/GPU clock')?.value ?? null,
+    clockHz: (cells.length > 0 && clock?.overBusy) || null,
     steps: rows.length,
     selectedSteps: selected.length,
     steadySteps: selected.filter(row => row.state === 'steady').length,

@@ -10,9 +10,11 @@ import { figuresInOrder, runFigures } from './collect-figures.js';
 import { profileParts } from './collect-profile.js';
 import { metrics } from './metrics.js';
 import type { Figures, LoadFacts, ProfiledRun, Run } from './run.js';
+import { sideFigures } from './side-figures.js';
 
 export const measureSources: readonly Derived<unknown>[] = [runFacts, runFigures];
 export const profileSources: readonly Derived<unknown>[] = [runFacts, profileParts];
+export const comparedSources: readonly Derived<unknown>[] = [...profileSources, sideFigures];
 
 /** With its figures. */
 export const measureRun = (analyzer: Analyzer): Run => ({
@@ -28,6 +30,12 @@ export const profileRun = (analyzer: Analyzer): ProfiledRun => ({
   figures: {},
   steps: {},
   profile: analyzer.get(profileParts),
+});
+
+/** With what is shown beside the equation of its steps. */
+export const comparedRun = (analyzer: Analyzer): ProfiledRun => ({
+  ...profileRun(analyzer),
+  sideBySide: analyzer.get(sideFigures),
 });
 
 /** A run of which there is a profile and a benchmark. */

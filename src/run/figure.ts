@@ -1,22 +1,13 @@
 /** A figure that was measured, or what is missing and how to record it. Never a zero that stands for "not recorded". */
 import type { Analysis, AnalysisResult, Analyzer } from '../analyze/analysis.js';
+import type { Static } from '../base/document.js';
+import type { missingSchema, readingSchema } from './document.js';
 
-export type Reading = Measured | Missing;
+export type Reading = Static<typeof readingSchema>;
+/** `what` follows "not recorded:". */
+export type Missing = Static<typeof missingSchema>;
 
-interface Measured {
-  readonly value: number;
-  /** What the reader must know to read it right. */
-  readonly note?: string;
-}
-
-export interface Missing {
-  readonly value: null;
-  /** Follows "not recorded:". */
-  readonly what: string;
-  readonly hint: string;
-}
-
-export const measured = (value: number, note?: string): Measured =>
+export const measured = (value: number, note?: string): Reading =>
   note === undefined ? { value } : { value, note };
 
 export const missing = (what: string, hint: string): Missing => ({ value: null, what, hint });

@@ -1,6 +1,7 @@
 /** The part of a step each piece of work counts for, as a small number that millions of pieces can carry. */
 import { type GpuWork, WorkKind } from '../analyze/gpu/gpu-work.js';
 import type { WorkFamilies } from '../analyze/gpu/work-families.js';
+import { NONE } from '../base/column.js';
 import { copyKindLabels } from '../catalog/cuda-enums.js';
 import { canonicalKernelName } from '../catalog/kernels/canonical-name.js';
 import type { Profile } from '../model/profile.js';
@@ -10,7 +11,8 @@ export class PartNames {
   readonly names: string[] = [];
   readonly kernels = new Map<string, KernelFacts>();
   private readonly indexes = new Map<string, number>();
-  private readonly ofKernelName: number[] = [];
+  /** By the id of its name, whose numbers have gaps; NONE: not asked yet. */
+  private readonly ofKernelName: Int32Array;
   private readonly ofCopyKind: number[] = [];
   private readonly kernelNames: Int32Array | undefined;
   private readonly copyKinds: Int32Array | undefined;
@@ -20,6 +22,7 @@ export class PartNames {
     private readonly work: GpuWork,
     private readonly families: WorkFamilies,
   ) {
+    this.ofKernelName = new Int32Array(profile.strings.size).fill(NONE);
     this.kernelNames = profile.tables.kernels?.name as Int32Array | undefined;
     this.copyKinds = profile.tables.copies?.kind as Int32Array | undefined;
   }
@@ -30,7 +33,8 @@ export class PartNames {
     switch (work.kind[i]) {
       case WorkKind.kernel: {
         const id = this.kernelNames![work.row[i]];
-        return (this.ofKernelName[id] ??= this.kernelPart(id));
+        if (this.ofKernelName[id] === NONE) this.ofKernelName[id] = this.kernelPart(id);
+        return this.ofKernelName[id];
       }
       case WorkKind.copy: {
         const kind = this.copyKinds![work.row[i]];

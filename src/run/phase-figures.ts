@@ -9,32 +9,16 @@ import { allocations } from '../analyze/host/allocations.js';
 import { layers } from '../analyze/inference/layers.js';
 import { speedOfLight } from '../analyze/inference/speed-of-light.js';
 import { stepBudget } from '../analyze/inference/step-budget.js';
+import type { Static } from '../base/document.js';
 import { type Phase, phases } from '../catalog/phases.js';
 import { gemmTypes } from './collect-profile.js';
-import { isMissingResult, type Missing, missing, type Reading, resultOf } from './figure.js';
+import type { phaseFiguresSchema } from './document.js';
+import { isMissingResult, type Missing, missing, resultOf } from './figure.js';
 import { measures } from './measures.js';
 import type { ProfiledRun } from './run.js';
 import { type TokenBudget, tokenBudget } from './token-budget.js';
 
-export interface PhaseFigures {
-  readonly phase: Phase;
-  /** Part of the time of the selected steps. */
-  readonly wallNs: number;
-  /** Requests per step, or prompt tokens in prefill: the median. */
-  readonly batch: number | null;
-  /** The data type most GEMM time is spent in. */
-  readonly precision: string | null;
-  readonly budget: TokenBudget | Missing;
-  /** By measure. */
-  readonly figures: Readonly<Record<string, Reading>>;
-  readonly families: readonly FamilyFigure[] | Missing;
-}
-
-interface FamilyFigure {
-  readonly family: string;
-  readonly nsPerToken: number;
-  readonly kernelsPerStep: number;
-}
+export type PhaseFigures = Static<typeof phaseFiguresSchema>;
 
 const noSteps = missing(
   'engine steps',
@@ -89,7 +73,7 @@ function familyFigures(
   if (isMissingResult(found)) return found;
   const tokensPerStep = budget.tokens / budget.windows;
   return found.rows
-    .flatMap(({ family, phases }): FamilyFigure[] => {
+    .flatMap(({ family, phases }) => {
       const own = phases.find(row => row.phase === phase);
       if (!own) return [];
       return [{ family, nsPerToken: own.nsPerStep / tokensPerStep, kernelsPerStep: own.kernelsPerStep }];

@@ -2,12 +2,13 @@
  * A run as a value: what it was, what was measured of it, and what its steps did; of a profile, of a benchmark, or of
  * both. It holds no part of the profile, so that one profile can be let go before the next is read.
  */
+import type { Static } from '../base/document.js';
 import type { Note } from '../base/notes.js';
 import type { FamilyId } from '../catalog/kernels/families.js';
 import type { Phase } from '../catalog/phases.js';
 import type { BenchRun } from '../model/bench-run.js';
-import type { GraphMode, ProfilerKind } from '../model/profile.js';
 import type { Estimate } from '../stats/resample.js';
+import type { runFactsSchema } from './document.js';
 
 /** Everything but `profile` and `bench` may be kept in a file: no host names, paths, environments or command lines. */
 export interface Run {
@@ -21,6 +22,8 @@ export interface Run {
   /** What only an open profile tells. */
   readonly profile?: ProfileParts;
   readonly bench?: BenchRun;
+  /** What compare shows beside its equation; nobody else collects it. */
+  readonly sideBySide?: readonly SideFigure[];
 }
 
 /** A phase, or `run` for what is about the whole run. */
@@ -28,46 +31,10 @@ export type Scope = Phase | 'run';
 export type Figures = { readonly [metric: string]: Estimate };
 
 /** What a run was, as far as that decides whether it may be held against another. null: it does not say. */
-export interface RunFacts {
-  readonly gpu: string | null;
-  /** GPUs with work: a stream that nothing ran on is no GPU that took part. */
-  readonly gpus: number;
-  readonly engine: string | null;
-  /** How steps were told apart: figures per step mean something else otherwise. */
-  readonly stepsFoundBy: string | null;
-  readonly profiler: ProfilerKind | 'none';
-  readonly profilerVersion: string | null;
-  /** Of the GPU driver itself; the version of CUDA it speaks is another fact. */
-  readonly driver: string | null;
-  /** CUDA graphs as recorded: by node, as blocks, none. */
-  readonly graphs: GraphMode;
-  readonly model: ModelFacts | null;
-  /** What the benchmark asked of the engine, where there is one. */
-  readonly load?: LoadFacts;
-  /** The phases of the steps that were counted. */
-  readonly phases: { readonly [Name in Phase]?: PhaseFacts };
-}
-
-/** By setting: `inputTokens`, `maxConcurrency` …; what the tool did not print is absent. */
-export type LoadFacts = { readonly [setting: string]: string | number };
-
-export interface ModelFacts {
-  readonly layers: number;
-  readonly kernelsPerLayer: number;
-  readonly otherKernels: number;
-  /** By their repeating pattern, which may span two layers or miss one. */
-  readonly guessed?: true;
-}
-
-export interface PhaseFacts {
-  readonly steps: number;
-  /** Of the wall time of all steps. */
-  readonly timeShare: number;
-  /** Requests in decode, median of the steps. */
-  readonly batch: number | null;
-  /** Tokens prefilled per step, median. */
-  readonly contextTokens: number | null;
-}
+export type RunFacts = Static<typeof runFactsSchema>;
+export type LoadFacts = NonNullable<RunFacts['load']>;
+export type ModelFacts = NonNullable<RunFacts['model']>;
+export type PhaseFacts = NonNullable<RunFacts['phases'][Phase]>;
 
 export type ProfiledRun = Run & { readonly profile: ProfileParts };
 
@@ -77,7 +44,6 @@ export interface ProfileParts {
   /** By part name. */
   readonly kernels: ReadonlyMap<string, KernelFacts>;
   readonly cells: readonly CellFacts[];
-  readonly sideBySide: readonly SideFigure[];
 }
 
 /** How it was recorded, and what of it is judged but not kept. */

@@ -3,28 +3,17 @@
  * steps of one phase, and the tokens to divide them by. Parts are what a step's budget is made of, so they add up.
  */
 import { NOT_HOST } from '../analyze/inference/token-time.js';
+import type { Static } from '../base/document.js';
 import { howToRecord } from '../catalog/how-to-record.js';
 import type { Phase } from '../catalog/phases.js';
+import type { tokenBudgetSchema } from './document.js';
 import { type Missing, missing } from './figure.js';
 import { type CellFacts, REPLAY } from './run.js';
 
-export const tokenParts = ['kernels', 'communication', 'copies', 'host', 'otherIdle'] as const;
-export type TokenPart = (typeof tokenParts)[number];
-
-export interface TokenBudget {
-  /** Distinct steps whose tokens are known. */
-  readonly steps: number;
-  /** Steps of the phase whose tokens are not known: left out. */
-  readonly stepsWithoutTokens: number;
-  /** Over all windows: steps times devices. A step's tokens count once per device, as its time does. */
-  readonly tokens: number;
-  readonly windows: number;
-  readonly wallNs: number;
-  /** Whole nanoseconds; their sum is wallNs. */
-  readonly partsNs: Readonly<Record<TokenPart, number>>;
-  /** Part of the kernels: graph replays recorded as blocks, in which idle time cannot be seen. */
-  readonly graphReplayNs: number;
-}
+export type TokenBudget = Static<typeof tokenBudgetSchema>;
+export type TokenPart = keyof TokenBudget['partsNs'];
+/** As they stand in the equation. */
+export const tokenParts: readonly TokenPart[] = ['kernels', 'communication', 'copies', 'host', 'otherIdle'];
 
 export const tokenWords: Readonly<Partial<Record<Phase, string>>> = {
   decode: 'one token of one request',

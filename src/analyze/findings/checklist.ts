@@ -6,20 +6,22 @@ import { type FamilyId, familyOf } from '../../catalog/kernels/families.js';
 import { defaultPolicy } from '../../catalog/policy.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import type { Block, Fact } from '../block.js';
+import { field, keyField, type RowOf } from '../field.js';
 import { gpuMetricsAnalysis } from '../gpu/gpu-metrics.js';
 import { gpuUtilization } from '../gpu/gpu-utilization.js';
 import { kernelFamilies } from '../gpu/kernel-families.js';
 import { gil } from '../host/gil.js';
 import { iterations } from '../inference/iterations.js';
-import { keyField } from '../key-field.js';
 import { findings } from './findings.js';
 
-interface ChecklistRow {
-  readonly key: string;
-  readonly item: string;
-  readonly status: 'done' | 'not done' | 'cannot tell';
-  readonly why: string;
-}
+const fields = {
+  key: keyField,
+  item: field.text('Item', 'what a sound analysis needs'),
+  status: field.text<'done' | 'not done' | 'cannot tell'>('Status', 'done, not done, or cannot tell'),
+  why: field.text('Why', 'from the data'),
+};
+
+type ChecklistRow = RowOf<typeof fields>;
 
 export const checklist: Analysis<ChecklistRow, AnalysisResult<ChecklistRow>> = {
   id: 'checklist',
@@ -27,12 +29,7 @@ export const checklist: Analysis<ChecklistRow, AnalysisResult<ChecklistRow>> = {
   question: 'Was everything done that a sound performance analysis needs?',
   reads: { ranges: [] },
   uses: [iterations, gpuUtilization, gpuMetricsAnalysis, kernelFamilies, gil, findings],
-  fields: {
-    key: keyField,
-    item: { header: 'Item', kind: 'text', about: 'what a sound analysis needs' },
-    status: { header: 'Status', kind: 'text', about: 'done, not done, or cannot tell' },
-    why: { header: 'Why', kind: 'text', about: 'from the data' },
-  },
+  fields,
   compute({ profile, settings, use, useIfRecorded }) {
     const policy = settings.policy ?? defaultPolicy;
     const steps = use(iterations).rows;

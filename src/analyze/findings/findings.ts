@@ -3,9 +3,9 @@ import { defaultPolicy } from '../../catalog/policy.js';
 import type { Analysis, AnalysisResult, Json } from '../analysis.js';
 import { NotRecorded } from '../analysis.js';
 import type { FindingsBlock } from '../block.js';
+import { field, keyField, maybe, quiet, type RowOf } from '../field.js';
 import { type PhaseBudget, totalsByPhase } from '../inference/budget-totals.js';
 import { stepBudget } from '../inference/step-budget.js';
-import { keyField } from '../key-field.js';
 import { program } from '../program.js';
 import type { Finding, Unmeasured } from './finding.js';
 import { findingHeadline, isHeadline } from './headline.js';
@@ -34,23 +34,6 @@ const rules: readonly Rule[] = [
   ...programRules,
 ];
 
-interface FindingRow {
-  readonly key: string;
-  readonly rule: string;
-  readonly claim: string;
-  readonly phase: string | null;
-  readonly severity: string;
-  readonly costNs: number | null;
-  readonly costShare: number | null;
-  readonly gainNs: number | null;
-  readonly gainThroughput: number | null;
-  readonly gainHow: string | null;
-  readonly confidence: string;
-  readonly evidence: readonly Json[];
-  readonly advice: readonly Json[];
-  readonly confirm: string;
-}
-
 interface FindingsResult extends AnalysisResult<FindingRow> {
   readonly findings: readonly Finding[];
   readonly unmeasured: readonly Unmeasured[];
@@ -58,43 +41,32 @@ interface FindingsResult extends AnalysisResult<FindingRow> {
   readonly inSteps: boolean;
 }
 
+const fields = {
+  key: keyField,
+  rule: field.text('Rule', 'the rule that found it'),
+  claim: field.text('Finding', 'one sentence'),
+  phase: maybe(field.text('Phase', 'null: the whole capture')),
+  severity: field.text('Severity', 'high from 20% of the step, medium from 5%, low, or note'),
+  costNs: maybe(field.nsMean('Per step', 'what it costs per step')),
+  costShare: maybe(field.share('Share (%)', 'of the step')),
+  gainNs: maybe(field.nsMean('Gain', 'what a step would lose')),
+  gainThroughput: maybe(field.share('Throughput (%)', 'steps per second would grow by this part')),
+  gainHow: quiet(maybe(field.text('Estimated', 'how the gain was estimated'))),
+  confidence: field.text('Sure', 'certain, likely or possible'),
+  evidence: field.list('Evidence', 'figures with part and whole, rows, windows'),
+  advice: field.list('Advice', 'what to do, by engine'),
+  confirm: quiet(field.text('Confirm', 'a command that would confirm it')),
+};
+
+type FindingRow = RowOf<typeof fields>;
+
 export const findings: Analysis<FindingRow, FindingsResult> = {
   id: 'findings',
   title: 'Findings',
   question: 'What is wrong, what does it cost, and what should be done next?',
   reads: {},
   uses: [stepBudget, program, ...new Set(rules.flatMap(rule => rule.uses))],
-  fields: {
-    key: keyField,
-    rule: { header: 'Rule', kind: 'text', about: 'the rule that found it' },
-    claim: { header: 'Finding', kind: 'text', about: 'one sentence' },
-    phase: { header: 'Phase', kind: 'text', about: 'null: the whole capture', optional: true },
-    severity: {
-      header: 'Severity',
-      kind: 'text',
-      about: 'high from 20% of the step, medium from 5%, low, or note',
-    },
-    costNs: { header: 'Per step', kind: 'ns-mean', about: 'what it costs per step', optional: true },
-    costShare: { header: 'Share (%)', kind: 'share', about: 'of the step', optional: true },
-    gainNs: { header: 'Gain', kind: 'ns-mean', about: 'what a step would lose', optional: true },
-    gainThroughput: {
-      header: 'Throughput (%)',
-      kind: 'share',
-      about: 'steps per second would grow by this part',
-      optional: true,
-    },
-    gainHow: {
-      header: 'Estimated',
-      kind: 'text',
-      about: 'how the gain was estimated',
-      optional: true,
-      quiet: true,
-    },
-    confidence: { header: 'Sure', kind: 'text', about: 'certain, likely or possible' },
-    evidence: { header: 'Evidence', kind: 'list', about: 'figures with part and whole, rows, windows' },
-    advice: { header: 'Advice', kind: 'list', about: 'what to do, by engine' },
-    confirm: { header: 'Confirm', kind: 'text', about: 'a command that would confirm it', quiet: true },
-  },
+  fields,
   compute({ profile, settings, use, useIfRecorded }) {
     const totals = totalsByPhase(useIfRecorded(stepBudget)?.rows ?? []).sort((a, b) => b.wallNs - a.wallNs);
     const inSteps = totals.filter(total => total.phase !== null);

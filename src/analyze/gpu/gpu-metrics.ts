@@ -13,9 +13,9 @@ import { type Phase, phases } from '../../catalog/phases.js';
 import type { Row, Table } from '../../model/profile.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { KEEP } from '../block.js';
+import { field, keyField, maybe } from '../field.js';
 import { selection } from '../inference/selection.js';
 import { stepsOf } from '../inference/steps.js';
-import { keyField } from '../key-field.js';
 import { describeGpuMetrics, gpuMetricsHeadline } from './describe-gpu-metrics.js';
 import { deviceTimelines } from './device-timeline.js';
 import { gpuWork } from './gpu-work.js';
@@ -42,36 +42,21 @@ export const gpuMetricsAnalysis: Analysis<MetricRow, AnalysisResult<MetricRow>> 
   needs: [['metricSamples'], ['kernels', 'copies', 'memsets', 'graphLaunches']],
   fields: {
     key: keyField,
-    device: { header: 'Device', priority: -1, kind: 'id', about: 'CUDA device number' },
-    metric: { header: 'Metric', priority: KEEP, kind: 'text', about: 'see docs/metrics.md#gpu-metrics' },
-    unit: { header: 'Unit', kind: 'text', about: '% of peak, or Hz' },
-    phase: { header: 'Phase', kind: 'text', about: 'null: all selected steps', optional: true },
-    family: { header: 'Family', kind: 'text', about: 'null: all kernels', optional: true },
-    overWindow: {
-      header: 'Over window',
-      kind: 'mean',
-      about: 'mean over all time of the scope',
-      optional: true,
-    },
-    overBusy: {
-      header: 'Over busy',
-      kind: 'mean',
-      about: 'mean over the busy time of the scope',
-      optional: true,
-    },
-    uncertainty: {
-      header: '±',
-      kind: 'mean',
-      about: 'points by which overBusy may be off: samples are whole percents, spread over their busy part',
-      optional: true,
-    },
-    bytesPerSecond: {
-      header: 'While busy',
-      kind: 'bytes-per-second',
-      about: 'for DRAM: overBusy of the peak',
-      optional: true,
-    },
-    coveredNs: { header: 'Covered', kind: 'ns', about: 'busy time of the scope that samples cover' },
+    device: field.id('Device', 'CUDA device number', { priority: -1 }),
+    metric: field.text('Metric', 'see docs/metrics.md#gpu-metrics', { priority: KEEP }),
+    unit: field.text('Unit', '% of peak, or Hz'),
+    phase: maybe(field.text('Phase', 'null: all selected steps')),
+    family: maybe(field.text('Family', 'null: all kernels')),
+    overWindow: maybe(field.mean('Over window', 'mean over all time of the scope')),
+    overBusy: maybe(field.mean('Over busy', 'mean over the busy time of the scope')),
+    uncertainty: maybe(
+      field.mean(
+        '±',
+        'points by which overBusy may be off: samples are whole percents, spread over their busy part',
+      ),
+    ),
+    bytesPerSecond: maybe(field.bytesPerSecond('While busy', 'for DRAM: overBusy of the peak')),
+    coveredNs: field.ns('Covered', 'busy time of the scope that samples cover'),
   },
   headline: { label: 'metrics', text: gpuMetricsHeadline },
   describe: describeGpuMetrics,

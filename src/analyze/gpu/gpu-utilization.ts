@@ -1,19 +1,23 @@
 /** How much of the time each GPU was doing anything at all. */
 import { lengthWithin } from '../../base/intervals.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
+import { field, keyField, maybe, type RowOf } from '../field.js';
 import { selection } from '../inference/selection.js';
-import { keyField } from '../key-field.js';
 import { deviceTimelines } from './device-timeline.js';
 
-interface UtilizationRow {
-  readonly key: string;
-  readonly device: number;
-  readonly windowNs: number;
-  readonly busyNs: number;
-  readonly idleNs: number | null;
-  readonly busyShare: number | null;
-  readonly graphReplayNs: number;
-}
+const fields = {
+  key: keyField,
+  device: field.id('Device', 'CUDA device number', { priority: -1 }),
+  windowNs: field.ns('Window', 'the selected steps, or the whole trace'),
+  busyNs: field.ns('Busy', 'union of kernels, copies, memsets and graph replays'),
+  idleNs: maybe(
+    field.ns('Idle', 'the rest; null when graphs were recorded as blocks, whose inside is unseen'),
+  ),
+  busyShare: maybe(field.share('Busy (%)', 'busy of window; null like idle')),
+  graphReplayNs: field.ns('Graph replays', 'graph replays recorded as blocks'),
+};
+
+type UtilizationRow = RowOf<typeof fields>;
 
 export const gpuUtilization: Analysis<UtilizationRow, AnalysisResult<UtilizationRow>> = {
   id: 'gpu-utilization',
@@ -22,20 +26,7 @@ export const gpuUtilization: Analysis<UtilizationRow, AnalysisResult<Utilization
   reads: {},
   uses: [selection, deviceTimelines],
   needs: [['kernels', 'copies', 'memsets', 'graphLaunches']],
-  fields: {
-    key: keyField,
-    device: { header: 'Device', priority: -1, kind: 'id', about: 'CUDA device number' },
-    windowNs: { header: 'Window', kind: 'ns', about: 'the selected steps, or the whole trace' },
-    busyNs: { header: 'Busy', kind: 'ns', about: 'union of kernels, copies, memsets and graph replays' },
-    idleNs: {
-      header: 'Idle',
-      kind: 'ns',
-      about: 'the rest; null when graphs were recorded as blocks, whose inside is unseen',
-      optional: true,
-    },
-    busyShare: { header: 'Busy (%)', kind: 'share', about: 'busy of window; null like idle', optional: true },
-    graphReplayNs: { header: 'Graph replays', kind: 'ns', about: 'graph replays recorded as blocks' },
-  },
+  fields,
   compute({ profile, use }) {
     const { windows } = use(selection);
     const rows = use(deviceTimelines).flatMap(({ device, busy, blocks }): UtilizationRow[] => {

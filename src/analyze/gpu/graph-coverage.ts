@@ -8,23 +8,25 @@ import { phases } from '../../catalog/phases.js';
 import { graphMode } from '../../model/graph-mode.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { KEEP } from '../block.js';
+import { field, keyField, maybe, type RowOf } from '../field.js';
 import { selectedWork } from '../inference/selected-work.js';
 import { stepWork } from '../inference/step-work.js';
-import { keyField } from '../key-field.js';
 import { nameTest } from '../name-test.js';
 import { gpuWork, WorkKind } from './gpu-work.js';
 
-interface GraphCoverageRow {
-  readonly key: string;
-  readonly phase: Phase | null;
-  readonly graphLaunches: number;
-  readonly kernels: number | null;
-  readonly kernelsInGraphs: number | null;
-  readonly kernelShare: number | null;
-  readonly gpuNs: number;
-  readonly gpuInGraphsNs: number;
-  readonly timeShare: number;
-}
+const fields = {
+  key: keyField,
+  phase: maybe(field.text<Phase>('Phase', 'null: outside all steps')),
+  graphLaunches: field.count('Graph launches', 'launch calls whose work was recorded'),
+  kernels: maybe(field.count('Kernels', 'null when blocks hide them')),
+  kernelsInGraphs: maybe(field.count('In graphs', 'kernels of graph launches')),
+  kernelShare: maybe(field.share('Kernels (%)', 'kernels in graphs of kernels')),
+  gpuNs: field.ns('GPU time', 'sum of durations of all work'),
+  gpuInGraphsNs: field.ns('In graphs', 'sum of durations of work of graph launches'),
+  timeShare: field.share('Time (%)', 'time in graphs of GPU time', { priority: KEEP }),
+};
+
+type GraphCoverageRow = RowOf<typeof fields>;
 
 export const graphCoverage: Analysis<GraphCoverageRow, AnalysisResult<GraphCoverageRow>> = {
   id: 'graph-coverage',
@@ -33,27 +35,7 @@ export const graphCoverage: Analysis<GraphCoverageRow, AnalysisResult<GraphCover
   reads: { apiCalls: [], kernels: ['graphNode'] },
   uses: [gpuWork, selectedWork, stepWork],
   needs: [['kernels', 'graphLaunches']],
-  fields: {
-    key: keyField,
-    phase: { header: 'Phase', kind: 'text', about: 'null: outside all steps', optional: true },
-    graphLaunches: { header: 'Graph launches', kind: 'count', about: 'launch calls whose work was recorded' },
-    kernels: { header: 'Kernels', kind: 'count', about: 'null when blocks hide them', optional: true },
-    kernelsInGraphs: {
-      header: 'In graphs',
-      kind: 'count',
-      about: 'kernels of graph launches',
-      optional: true,
-    },
-    kernelShare: {
-      header: 'Kernels (%)',
-      kind: 'share',
-      about: 'kernels in graphs of kernels',
-      optional: true,
-    },
-    gpuNs: { header: 'GPU time', kind: 'ns', about: 'sum of durations of all work' },
-    gpuInGraphsNs: { header: 'In graphs', kind: 'ns', about: 'sum of durations of work of graph launches' },
-    timeShare: { header: 'Time (%)', priority: KEEP, kind: 'share', about: 'time in graphs of GPU time' },
-  },
+  fields,
   headline: {
     label: 'graphs',
     text({ rows }, phase) {

@@ -6,9 +6,9 @@ import { families } from '../../catalog/kernels/families.js';
 import type { Phase } from '../../catalog/phases.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { NotRecorded } from '../analysis.js';
+import { field, keyField } from '../field.js';
 import { selectedWork } from '../inference/selected-work.js';
 import { stepsOf } from '../inference/steps.js';
-import { keyField } from '../key-field.js';
 import { describeFamilies } from './describe-families.js';
 import type { FamilyRow, VariantRow } from './family-row.js';
 import { gpuWork, WorkKind } from './gpu-work.js';
@@ -37,15 +37,15 @@ export const kernelFamilies: Analysis<FamilyRow, AnalysisResult<FamilyRow>> = {
   needs: [['kernels', 'graphLaunches']],
   fields: {
     key: keyField,
-    family: { header: 'Family', kind: 'text', about: 'see docs/kernel-families.md' },
-    kernels: { header: 'Kernels', kind: 'count', about: 'launches; operations for copy and memset' },
-    totalNs: { header: 'Total', kind: 'ns', about: 'sum of durations' },
-    share: { header: 'Share (%)', kind: 'share', about: 'of the sum over all families' },
-    kernelsPerStep: { header: 'Per step', kind: 'mean', about: 'kernels divided by steps and devices' },
-    nsPerStep: { header: 'Time per step', kind: 'ns-mean', about: 'total divided by steps and devices' },
-    distinct: { header: 'Distinct', kind: 'count', about: 'different kernel names' },
-    phases: { header: 'Phases', kind: 'list', about: 'the same per phase; null: outside all steps' },
-    variants: { header: 'Variants', kind: 'list', about: 'by variant, data type and library' },
+    family: field.text('Family', 'see docs/kernel-families.md'),
+    kernels: field.count('Kernels', 'launches; operations for copy and memset'),
+    totalNs: field.ns('Total', 'sum of durations'),
+    share: field.share('Share (%)', 'of the sum over all families'),
+    kernelsPerStep: field.mean('Per step', 'kernels divided by steps and devices'),
+    nsPerStep: field.nsMean('Time per step', 'total divided by steps and devices'),
+    distinct: field.count('Distinct', 'different kernel names'),
+    phases: field.list('Phases', 'the same per phase; null: outside all steps'),
+    variants: field.list('Variants', 'by variant, data type and library'),
   },
   describe: result => describeFamilies(kernelFamilies, result),
   headline: {

@@ -4,25 +4,27 @@ import type { Phase } from '../../catalog/phases.js';
 import { phases } from '../../catalog/phases.js';
 import { summarize } from '../../stats/summary.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
+import { field, keyField, type RowOf } from '../field.js';
 import { selectedWork } from '../inference/selected-work.js';
 import { selection } from '../inference/selection.js';
 import { stepWork } from '../inference/step-work.js';
-import { keyField } from '../key-field.js';
 import { gpuWork, WorkKind } from './gpu-work.js';
 import { hiddenByGraphs } from './kernel-families.js';
 
-interface KernelsPerStepRow {
-  readonly key: string;
-  readonly phase: Phase;
-  readonly steps: number;
-  readonly kernels: number;
-  readonly fewest: number;
-  readonly most: number;
-  readonly distinct: number;
-  readonly kernelNs: number;
-  readonly meanKernelNs: number;
-  readonly graphLaunches: number;
-}
+const fields = {
+  key: keyField,
+  phase: field.text<Phase>('Phase', 'of the steps counted'),
+  steps: field.count('Steps', 'runs of steps on devices'),
+  kernels: field.mean('Kernels', 'median of a step on one device'),
+  fewest: field.count('Fewest', 'in one step'),
+  most: field.count('Most', 'in one step'),
+  distinct: field.count('Distinct', 'different kernel names in the phase'),
+  kernelNs: field.nsMean('Kernel time', 'sum of kernel durations, mean of the steps'),
+  meanKernelNs: field.nsMean('Mean kernel', 'kernelNs by kernels'),
+  graphLaunches: field.mean('Graph launches', 'mean of the steps'),
+};
+
+type KernelsPerStepRow = RowOf<typeof fields>;
 
 export const kernelsPerStep: Analysis<KernelsPerStepRow, AnalysisResult<KernelsPerStepRow>> = {
   id: 'kernels-per-step',
@@ -31,18 +33,7 @@ export const kernelsPerStep: Analysis<KernelsPerStepRow, AnalysisResult<KernelsP
   reads: {},
   uses: [gpuWork, selectedWork, selection, stepWork],
   needs: [['kernels', 'graphLaunches']],
-  fields: {
-    key: keyField,
-    phase: { header: 'Phase', kind: 'text', about: 'of the steps counted' },
-    steps: { header: 'Steps', kind: 'count', about: 'runs of steps on devices' },
-    kernels: { header: 'Kernels', kind: 'mean', about: 'median of a step on one device' },
-    fewest: { header: 'Fewest', kind: 'count', about: 'in one step' },
-    most: { header: 'Most', kind: 'count', about: 'in one step' },
-    distinct: { header: 'Distinct', kind: 'count', about: 'different kernel names in the phase' },
-    kernelNs: { header: 'Kernel time', kind: 'ns-mean', about: 'sum of kernel durations, mean of the steps' },
-    meanKernelNs: { header: 'Mean kernel', kind: 'ns-mean', about: 'kernelNs by kernels' },
-    graphLaunches: { header: 'Graph launches', kind: 'mean', about: 'mean of the steps' },
-  },
+  fields,
   compute({ profile, use }) {
     const found = use(stepWork);
     const work = use(gpuWork);

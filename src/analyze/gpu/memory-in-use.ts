@@ -6,20 +6,7 @@ import { formatBytes, formatShare } from '../../base/units.js';
 import { MemoryKind } from '../../catalog/cuda-enums.js';
 import type { Row } from '../../model/profile.js';
 import type { Analysis, AnalysisResult, Derived } from '../analysis.js';
-import { keyField } from '../key-field.js';
-
-export interface MemoryInUseRow {
-  readonly key: string;
-  readonly device: number;
-  readonly source: string;
-  readonly firstBytes: number;
-  readonly peakBytes: number;
-  readonly peakAtNs: number;
-  readonly lastBytes: number;
-  readonly events: number;
-  readonly ofMemory: number | null;
-  readonly series: readonly { readonly atNs: number; readonly bytes: number }[];
-}
+import { field, keyField, maybe, type RowOf } from '../field.js';
 
 /** Points kept of each device's curve; of each stretch the highest, so peaks survive. */
 const POINTS = 240;
@@ -78,6 +65,25 @@ export const memoryCurves: Derived<readonly MemoryCurve[]> = {
   },
 };
 
+const fields = {
+  key: keyField,
+  device: field.id('Device', 'CUDA device number', { priority: -1 }),
+  source: field.text('Source', 'driver allocations, or the framework allocator’s total'),
+  firstBytes: field.bytes('At first', 'after the first event'),
+  peakBytes: field.bytes('Peak', 'highest in the capture'),
+  peakAtNs: field.timestamp('Peak at', 'when'),
+  lastBytes: field.bytes('At last', 'after the last event'),
+  events: field.count('Events', 'allocations and frees'),
+  ofMemory: maybe(field.share('Peak (%)', 'of the GPU’s memory')),
+  series: field.list<{ readonly atNs: number; readonly bytes: number }>(
+    'Over time',
+    `at most ${POINTS} points, the highest of each stretch`,
+    { drawn: 'bytes' },
+  ),
+};
+
+export type MemoryInUseRow = RowOf<typeof fields>;
+
 export const memoryInUse: Analysis<MemoryInUseRow, AnalysisResult<MemoryInUseRow>> = {
   id: 'memory-in-use',
   title: 'GPU memory in use',
@@ -85,27 +91,7 @@ export const memoryInUse: Analysis<MemoryInUseRow, AnalysisResult<MemoryInUseRow
   reads: {},
   uses: [memoryCurves],
   needs: [['memoryEvents']],
-  fields: {
-    key: keyField,
-    device: { header: 'Device', priority: -1, kind: 'id', about: 'CUDA device number' },
-    source: {
-      header: 'Source',
-      kind: 'text',
-      about: 'driver allocations, or the framework allocator’s total',
-    },
-    firstBytes: { header: 'At first', kind: 'bytes', about: 'after the first event' },
-    peakBytes: { header: 'Peak', kind: 'bytes', about: 'highest in the capture' },
-    peakAtNs: { header: 'Peak at', kind: 'timestamp', about: 'when' },
-    lastBytes: { header: 'At last', kind: 'bytes', about: 'after the last event' },
-    events: { header: 'Events', kind: 'count', about: 'allocations and frees' },
-    ofMemory: { header: 'Peak (%)', kind: 'share', about: 'of the GPU’s memory', optional: true },
-    series: {
-      header: 'Over time',
-      kind: 'list',
-      drawn: 'bytes',
-      about: `at most ${POINTS} points, the highest of each stretch`,
-    },
-  },
+  fields,
   headline: {
     label: 'memory',
     text({ rows }) {

@@ -9,35 +9,42 @@ import type { Phase } from '../../catalog/phases.js';
 import { summarize } from '../../stats/summary.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { KEEP } from '../block.js';
+import { field, keyField, maybe, quiet, type RowOf } from '../field.js';
 import { selectedWork } from '../inference/selected-work.js';
 import { stepsOf } from '../inference/steps.js';
-import { keyField } from '../key-field.js';
 import { formatMean, perStep, sumOf } from '../words.js';
 import { gpuWork, WorkKind } from './gpu-work.js';
-
-interface MemoryOperationRow {
-  readonly key: string;
-  readonly phase: Phase | null;
-  readonly operation: string;
-  readonly from: string | null;
-  readonly to: string | null;
-  readonly call: string | null;
-  readonly hostWaits: boolean | null;
-  readonly count: number;
-  readonly countPerStep: number;
-  readonly bytes: number;
-  readonly medianBytes: number;
-  readonly smallestBytes: number;
-  readonly largestBytes: number;
-  readonly totalNs: number;
-  readonly bytesPerSecond: number | null;
-}
 
 interface Tally {
   readonly row: Pick<MemoryOperationRow, 'phase' | 'operation' | 'from' | 'to' | 'call' | 'hostWaits'>;
   readonly sizes: GrowingColumn;
   totalNs: number;
 }
+
+const fields = {
+  key: keyField,
+  phase: maybe(field.text<Phase>('Phase', 'null: outside all steps')),
+  operation: field.text('Operation', 'direction of the copy, or memset', { priority: KEEP }),
+  from: maybe(field.text('From', 'kind of source memory')),
+  to: maybe(field.text('To', 'kind of target memory')),
+  call: maybe(field.text('Call', 'the API function')),
+  hostWaits: maybe(
+    field.flag(
+      'Host waits',
+      'the call returns when the copy is done: not Async, or to or from pageable memory',
+    ),
+  ),
+  count: field.count('Count', 'operations'),
+  countPerStep: field.mean('Per step', 'count by steps and devices'),
+  bytes: field.bytes('Bytes', 'in total'),
+  medianBytes: field.bytes('Median size', 'of one operation', { priority: -1 }),
+  smallestBytes: quiet(field.bytes('Smallest', 'of one operation')),
+  largestBytes: quiet(field.bytes('Largest', 'of one operation')),
+  totalNs: field.ns('Time', 'sum of durations on the GPU'),
+  bytesPerSecond: maybe(field.bytesPerSecond('Bandwidth', 'bytes by time')),
+};
+
+type MemoryOperationRow = RowOf<typeof fields>;
 
 export const memoryOperations: Analysis<MemoryOperationRow, AnalysisResult<MemoryOperationRow>> = {
   id: 'memory-operations',
@@ -46,33 +53,7 @@ export const memoryOperations: Analysis<MemoryOperationRow, AnalysisResult<Memor
   reads: { copies: ['sourceMemory', 'targetMemory'], memsets: ['memory'], apiCalls: [] },
   uses: [gpuWork, selectedWork, stepsOf],
   needs: [['copies', 'memsets']],
-  fields: {
-    key: keyField,
-    phase: { header: 'Phase', kind: 'text', about: 'null: outside all steps', optional: true },
-    operation: {
-      header: 'Operation',
-      priority: KEEP,
-      kind: 'text',
-      about: 'direction of the copy, or memset',
-    },
-    from: { header: 'From', kind: 'text', about: 'kind of source memory', optional: true },
-    to: { header: 'To', kind: 'text', about: 'kind of target memory', optional: true },
-    call: { header: 'Call', kind: 'text', about: 'the API function', optional: true },
-    hostWaits: {
-      header: 'Host waits',
-      kind: 'flag',
-      about: 'the call returns when the copy is done: not Async, or to or from pageable memory',
-      optional: true,
-    },
-    count: { header: 'Count', kind: 'count', about: 'operations' },
-    countPerStep: { header: 'Per step', kind: 'mean', about: 'count by steps and devices' },
-    bytes: { header: 'Bytes', kind: 'bytes', about: 'in total' },
-    medianBytes: { header: 'Median size', priority: -1, kind: 'bytes', about: 'of one operation' },
-    smallestBytes: { header: 'Smallest', kind: 'bytes', about: 'of one operation', quiet: true },
-    largestBytes: { header: 'Largest', kind: 'bytes', about: 'of one operation', quiet: true },
-    totalNs: { header: 'Time', kind: 'ns', about: 'sum of durations on the GPU' },
-    bytesPerSecond: { header: 'Bandwidth', kind: 'bytes-per-second', about: 'bytes by time', optional: true },
-  },
+  fields,
   headline: {
     label: 'copies',
     text({ rows: all }, phase) {

@@ -4,23 +4,29 @@ import { findGpuMetric, gpuMetrics } from '../../catalog/gpu-metrics.js';
 import type { Row } from '../../model/profile.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { KEEP } from '../block.js';
+import { field, keyField, type RowOf } from '../field.js';
 import { selection } from '../inference/selection.js';
-import { keyField } from '../key-field.js';
-
-export interface MetricSeriesRow {
-  readonly key: string;
-  readonly device: number;
-  readonly metric: string;
-  readonly unit: string;
-  readonly samples: number;
-  readonly mean: number;
-  readonly highest: number;
-  readonly startNs: number;
-  readonly endNs: number;
-  readonly series: readonly { readonly atNs: number; readonly value: number }[];
-}
 
 const POINTS = 600;
+
+const fields = {
+  key: keyField,
+  device: field.id('Device', 'CUDA device number', { priority: -2 }),
+  metric: field.text('Metric', 'see docs/metrics.md#gpu-metrics', { priority: KEEP }),
+  unit: field.text('Unit', '% of peak, or Hz'),
+  samples: field.count('Samples', 'in the selected span'),
+  mean: field.mean('Mean', 'of the samples'),
+  highest: field.mean('Highest', 'single sample'),
+  startNs: field.timestamp('Start', 'first sample', { priority: KEEP }),
+  endNs: field.timestamp('End', 'last sample', { priority: -1 }),
+  series: field.list<{ readonly atNs: number; readonly value: number }>(
+    'Over time',
+    `at most ${POINTS} points, each the mean of a stretch`,
+    { drawn: 'value' },
+  ),
+};
+
+export type MetricSeriesRow = RowOf<typeof fields>;
 
 export const metricSeries: Analysis<MetricSeriesRow, AnalysisResult<MetricSeriesRow>> = {
   id: 'metric-series',
@@ -29,23 +35,7 @@ export const metricSeries: Analysis<MetricSeriesRow, AnalysisResult<MetricSeries
   reads: { metricSamples: [] },
   uses: [selection],
   needs: [['metricSamples']],
-  fields: {
-    key: keyField,
-    device: { header: 'Device', priority: -2, kind: 'id', about: 'CUDA device number' },
-    metric: { header: 'Metric', priority: KEEP, kind: 'text', about: 'see docs/metrics.md#gpu-metrics' },
-    unit: { header: 'Unit', kind: 'text', about: '% of peak, or Hz' },
-    samples: { header: 'Samples', kind: 'count', about: 'in the selected span' },
-    mean: { header: 'Mean', kind: 'mean', about: 'of the samples' },
-    highest: { header: 'Highest', kind: 'mean', about: 'single sample' },
-    startNs: { header: 'Start', priority: KEEP, kind: 'timestamp', about: 'first sample' },
-    endNs: { header: 'End', priority: -1, kind: 'timestamp', about: 'last sample' },
-    series: {
-      header: 'Over time',
-      kind: 'list',
-      drawn: 'value',
-      about: `at most ${POINTS} points, each the mean of a stretch`,
-    },
-  },
+  fields,
   compute({ profile, use }) {
     const samples = profile.tables.metricSamples!;
     // Counters run on while the model loads and the server waits: only the span of the steps is of interest.

@@ -3,23 +3,25 @@ import { GrowingColumn } from '../../base/growing-column.js';
 import { IntervalBuilder, type Intervals, lengthWithin } from '../../base/intervals.js';
 import { orderBy } from '../../base/order.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
+import { field, keyField, maybe, type RowOf } from '../field.js';
 import { selection } from '../inference/selection.js';
-import { keyField } from '../key-field.js';
 import { deviceTimelines } from './device-timeline.js';
 import { gpuWork } from './gpu-work.js';
 
-interface OverlapRow {
-  readonly key: string;
-  readonly device: number;
-  readonly streams: number;
-  readonly busyNs: number;
-  readonly overlappedNs: number;
-  readonly overlapShare: number;
-  readonly communicationNs: number;
-  readonly communicationHiddenShare: number | null;
-  readonly copyNs: number;
-  readonly copyHiddenShare: number | null;
-}
+const fields = {
+  key: keyField,
+  device: field.id('Device', 'CUDA device number', { priority: -1 }),
+  streams: field.count('Streams', 'with work in the whole capture'),
+  busyNs: field.ns('Busy', 'at least one stream busy'),
+  overlappedNs: field.ns('Two or more', 'at least two streams busy'),
+  overlapShare: field.share('Overlap (%)', 'two or more of busy'),
+  communicationNs: field.ns('Comm', 'union of communication kernels'),
+  communicationHiddenShare: maybe(field.share('Comm hidden (%)', 'under compute')),
+  copyNs: field.ns('Copies', 'union of copies and memsets'),
+  copyHiddenShare: maybe(field.share('Copies hidden (%)', 'under compute or communication')),
+};
+
+type OverlapRow = RowOf<typeof fields>;
 
 export const streamOverlap: Analysis<OverlapRow, AnalysisResult<OverlapRow>> = {
   id: 'stream-overlap',
@@ -28,28 +30,7 @@ export const streamOverlap: Analysis<OverlapRow, AnalysisResult<OverlapRow>> = {
   reads: {},
   uses: [gpuWork, deviceTimelines, selection],
   needs: [['kernels', 'copies', 'memsets', 'graphLaunches']],
-  fields: {
-    key: keyField,
-    device: { header: 'Device', priority: -1, kind: 'id', about: 'CUDA device number' },
-    streams: { header: 'Streams', kind: 'count', about: 'with work in the whole capture' },
-    busyNs: { header: 'Busy', kind: 'ns', about: 'at least one stream busy' },
-    overlappedNs: { header: 'Two or more', kind: 'ns', about: 'at least two streams busy' },
-    overlapShare: { header: 'Overlap (%)', kind: 'share', about: 'two or more of busy' },
-    communicationNs: { header: 'Comm', kind: 'ns', about: 'union of communication kernels' },
-    communicationHiddenShare: {
-      header: 'Comm hidden (%)',
-      kind: 'share',
-      about: 'under compute',
-      optional: true,
-    },
-    copyNs: { header: 'Copies', kind: 'ns', about: 'union of copies and memsets' },
-    copyHiddenShare: {
-      header: 'Copies hidden (%)',
-      kind: 'share',
-      about: 'under compute or communication',
-      optional: true,
-    },
-  },
+  fields,
   compute({ profile, use }) {
     const work = use(gpuWork);
     const { windows } = use(selection);

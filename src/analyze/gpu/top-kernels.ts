@@ -1,26 +1,10 @@
 /** The kernels that take most time, each with how its durations are spread. */
 import type { Analysis, AnalysisResult } from '../analysis.js';
+import { field, keyField, quiet, type RowOf } from '../field.js';
 import { selectedWork } from '../inference/selected-work.js';
-import { keyField } from '../key-field.js';
 import { gpuWork, WorkKind } from './gpu-work.js';
 import { hiddenByGraphs } from './kernel-families.js';
 import { workFamilies } from './work-families.js';
-
-export interface TopKernelRow {
-  readonly key: string;
-  readonly kernel: string;
-  readonly family: string;
-  readonly count: number;
-  readonly totalNs: number;
-  readonly share: number;
-  readonly meanNs: number;
-  readonly medianNs: number;
-  readonly p95Ns: number;
-  readonly minNs: number;
-  readonly maxNs: number;
-  readonly histogram: readonly HistogramBin[];
-  readonly name: string;
-}
 
 export interface HistogramBin {
   readonly fromNs: number;
@@ -32,6 +16,28 @@ export interface HistogramBin {
 const LISTED = 100;
 const BINS = 12;
 
+const fields = {
+  key: keyField,
+  kernel: field.text('Kernel', 'short name'),
+  family: field.text('Family', 'see docs/kernel-families.md'),
+  count: field.count('Count', 'launches'),
+  totalNs: field.ns('Total', 'sum of durations'),
+  share: field.share('Share (%)', 'of the sum over all kernels'),
+  meanNs: field.nsMean('Mean', 'of the durations'),
+  medianNs: field.nsMean('Median', 'of the durations', { priority: -1 }),
+  p95Ns: field.ns('p95', '95 of 100 launches take no longer (nearest rank)'),
+  minNs: field.ns('Min', 'shortest', { priority: -3 }),
+  maxNs: field.ns('Max', 'longest', { priority: -2 }),
+  histogram: field.list<HistogramBin>(
+    'Spread',
+    `at most ${BINS} bins from shortest to longest, each as many times wider as the one before`,
+    { drawn: 'count' },
+  ),
+  name: quiet(field.text('Name', 'as recorded')),
+};
+
+export type TopKernelRow = RowOf<typeof fields>;
+
 export const topKernels: Analysis<TopKernelRow, AnalysisResult<TopKernelRow>> = {
   id: 'top-kernels',
   title: 'Top kernels',
@@ -39,26 +45,7 @@ export const topKernels: Analysis<TopKernelRow, AnalysisResult<TopKernelRow>> = 
   reads: {},
   uses: [gpuWork, workFamilies, selectedWork],
   needs: [['kernels', 'graphLaunches']],
-  fields: {
-    key: keyField,
-    kernel: { header: 'Kernel', kind: 'text', about: 'short name' },
-    family: { header: 'Family', kind: 'text', about: 'see docs/kernel-families.md' },
-    count: { header: 'Count', kind: 'count', about: 'launches' },
-    totalNs: { header: 'Total', kind: 'ns', about: 'sum of durations' },
-    share: { header: 'Share (%)', kind: 'share', about: 'of the sum over all kernels' },
-    meanNs: { header: 'Mean', kind: 'ns-mean', about: 'of the durations' },
-    medianNs: { header: 'Median', priority: -1, kind: 'ns-mean', about: 'of the durations' },
-    p95Ns: { header: 'p95', kind: 'ns', about: '95 of 100 launches take no longer (nearest rank)' },
-    minNs: { header: 'Min', priority: -3, kind: 'ns', about: 'shortest' },
-    maxNs: { header: 'Max', priority: -2, kind: 'ns', about: 'longest' },
-    histogram: {
-      header: 'Spread',
-      kind: 'list',
-      drawn: 'count',
-      about: `at most ${BINS} bins from shortest to longest, each as many times wider as the one before`,
-    },
-    name: { header: 'Name', kind: 'text', about: 'as recorded', quiet: true },
-  },
+  fields,
   compute({ profile, use }) {
     const work = use(gpuWork);
     const { selected } = use(selectedWork);

@@ -6,18 +6,20 @@ import { apiFunction } from '../../catalog/api-function.js';
 import { ALLOCATION_CALL } from '../../catalog/host-activities.js';
 import type { Row } from '../../model/profile.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
+import { field, keyField, type RowOf } from '../field.js';
 import { selectedMoments } from '../inference/selected-moments.js';
-import { keyField } from '../key-field.js';
 import { formatMean, perStep, sumOf } from '../words.js';
 
-interface AllocationRow {
-  readonly key: string;
-  readonly call: string;
-  readonly count: number;
-  readonly countPerStep: number;
-  readonly totalNs: number;
-  readonly longestNs: number;
-}
+const fields = {
+  key: keyField,
+  call: field.text('Call', 'the API function'),
+  count: field.count('Count', 'calls in the selected steps'),
+  countPerStep: field.mean('Per step', 'count by steps'),
+  totalNs: field.ns('Total', 'time inside the calls'),
+  longestNs: field.ns('Longest', 'one call'),
+};
+
+type AllocationRow = RowOf<typeof fields>;
 
 export const allocations: Analysis<AllocationRow, AnalysisResult<AllocationRow>> = {
   id: 'allocations',
@@ -26,14 +28,7 @@ export const allocations: Analysis<AllocationRow, AnalysisResult<AllocationRow>>
   reads: { apiCalls: [], memoryEvents: [] },
   uses: [selectedMoments],
   needs: [['apiCalls']],
-  fields: {
-    key: keyField,
-    call: { header: 'Call', kind: 'text', about: 'the API function' },
-    count: { header: 'Count', kind: 'count', about: 'calls in the selected steps' },
-    countPerStep: { header: 'Per step', kind: 'mean', about: 'count by steps' },
-    totalNs: { header: 'Total', kind: 'ns', about: 'time inside the calls' },
-    longestNs: { header: 'Longest', kind: 'ns', about: 'one call' },
-  },
+  fields,
   headline: {
     label: 'allocations',
     text({ rows }, phase) {

@@ -9,22 +9,11 @@ import type { Row } from '../../model/profile.js';
 import { RangeKind } from '../../model/schema.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { NotRecorded } from '../analysis.js';
+import { field, keyField, maybe, type RowOf } from '../field.js';
 import { selectedMoments } from '../inference/selected-moments.js';
 import { stepsOf } from '../inference/steps.js';
-import { keyField } from '../key-field.js';
 import { perStep, sumOf } from '../words.js';
 import { idleIntervals } from './idle-intervals.js';
-
-interface GcRow {
-  readonly key: string;
-  readonly generation: number | null;
-  readonly count: number;
-  readonly countPerStep: number;
-  readonly totalNs: number;
-  readonly longestNs: number;
-  readonly nsPerStep: number;
-  readonly gpuIdleNs: number;
-}
 
 interface Tally {
   count: number;
@@ -33,26 +22,26 @@ interface Tally {
   readonly byProcess: Map<number, IntervalBuilder>;
 }
 
+const fields = {
+  key: keyField,
+  generation: maybe(field.id('Generation', 'null: the marker does not say')),
+  count: field.count('Count', 'collections begun in the selected steps'),
+  countPerStep: field.mean('Per step', 'count by steps'),
+  totalNs: field.ns('Total', 'sum of their durations'),
+  longestNs: field.ns('Longest', 'one collection'),
+  nsPerStep: field.nsMean('Time per step', 'total by steps'),
+  gpuIdleNs: field.ns('GPU idle in it', 'idle time of the process’s GPUs inside collections'),
+};
+
+type GcRow = RowOf<typeof fields>;
+
 export const gc: Analysis<GcRow, AnalysisResult<GcRow>> = {
   id: 'gc',
   title: 'Python garbage collection',
   question: 'How long does Python collect garbage, and does the GPU wait for it?',
   reads: { ranges: [] },
   uses: [selectedMoments, idleIntervals, stepsOf],
-  fields: {
-    key: keyField,
-    generation: { header: 'Generation', kind: 'id', about: 'null: the marker does not say', optional: true },
-    count: { header: 'Count', kind: 'count', about: 'collections begun in the selected steps' },
-    countPerStep: { header: 'Per step', kind: 'mean', about: 'count by steps' },
-    totalNs: { header: 'Total', kind: 'ns', about: 'sum of their durations' },
-    longestNs: { header: 'Longest', kind: 'ns', about: 'one collection' },
-    nsPerStep: { header: 'Time per step', kind: 'ns-mean', about: 'total by steps' },
-    gpuIdleNs: {
-      header: 'GPU idle in it',
-      kind: 'ns',
-      about: 'idle time of the process’s GPUs inside collections',
-    },
-  },
+  fields,
   headline: {
     label: 'GC',
     text({ rows }, phase) {

@@ -8,25 +8,11 @@ import { howToRecord } from '../../catalog/how-to-record.js';
 import type { Row } from '../../model/profile.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { NotRecorded } from '../analysis.js';
+import { field, keyField, quiet, type RowOf } from '../field.js';
 import { selectedMoments } from '../inference/selected-moments.js';
 import { stepsOf } from '../inference/steps.js';
-import { keyField } from '../key-field.js';
 import { perStep } from '../words.js';
 import { idleIntervals } from './idle-intervals.js';
-
-interface GilRow {
-  readonly key: string;
-  readonly thread: string;
-  readonly tid: number;
-  readonly runsSteps: boolean;
-  readonly waits: number;
-  readonly waitNs: number;
-  readonly longestWaitNs: number;
-  readonly waitPerStepNs: number;
-  readonly holds: number;
-  readonly holdNs: number;
-  readonly gpuIdleNs: number;
-}
 
 interface Tally {
   waits: number;
@@ -36,29 +22,29 @@ interface Tally {
   readonly hold: IntervalBuilder;
 }
 
+const fields = {
+  key: keyField,
+  thread: field.text('Thread', 'name, or tid'),
+  tid: quiet(field.id('Tid', 'thread id')),
+  runsSteps: field.flag('Runs steps', 'the thread that carries the step markers'),
+  waits: field.count('Waits', 'in the selected steps'),
+  waitNs: field.ns('Waiting', 'union of waits'),
+  longestWaitNs: field.ns('Longest', 'one wait'),
+  waitPerStepNs: field.nsMean('Wait per step', 'waiting by steps'),
+  holds: field.count('Holds', 'in the selected steps'),
+  holdNs: field.ns('Holding', 'union of holds'),
+  gpuIdleNs: field.ns('GPU idle in waits', 'idle time of the process’s GPUs inside waits'),
+};
+
+type GilRow = RowOf<typeof fields>;
+
 export const gil: Analysis<GilRow, AnalysisResult<GilRow>> = {
   id: 'gil',
   title: 'Python GIL',
   question: 'Which threads wait for the GIL, which hold it, and does the GPU wait with them?',
   reads: { ranges: [] },
   uses: [selectedMoments, idleIntervals, stepsOf],
-  fields: {
-    key: keyField,
-    thread: { header: 'Thread', kind: 'text', about: 'name, or tid' },
-    tid: { header: 'Tid', kind: 'id', about: 'thread id', quiet: true },
-    runsSteps: { header: 'Runs steps', kind: 'flag', about: 'the thread that carries the step markers' },
-    waits: { header: 'Waits', kind: 'count', about: 'in the selected steps' },
-    waitNs: { header: 'Waiting', kind: 'ns', about: 'union of waits' },
-    longestWaitNs: { header: 'Longest', kind: 'ns', about: 'one wait' },
-    waitPerStepNs: { header: 'Wait per step', kind: 'ns-mean', about: 'waiting by steps' },
-    holds: { header: 'Holds', kind: 'count', about: 'in the selected steps' },
-    holdNs: { header: 'Holding', kind: 'ns', about: 'union of holds' },
-    gpuIdleNs: {
-      header: 'GPU idle in waits',
-      kind: 'ns',
-      about: 'idle time of the process’s GPUs inside waits',
-    },
-  },
+  fields,
   headline: {
     label: 'GIL',
     text({ rows }, phase) {

@@ -7,27 +7,11 @@ import { apiFunction } from '../../catalog/api-function.js';
 import { type Phase, phases } from '../../catalog/phases.js';
 import { summarize } from '../../stats/summary.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
+import { field, keyField, maybe, type RowOf } from '../field.js';
 import { gpuWork } from '../gpu/gpu-work.js';
 import { selectedWork } from '../inference/selected-work.js';
 import { stepsOf } from '../inference/steps.js';
-import { keyField } from '../key-field.js';
 import { formatMean, perStep } from '../words.js';
-
-interface LaunchRow {
-  readonly key: string;
-  readonly phase: Phase | null;
-  readonly call: string;
-  readonly calls: number;
-  readonly callsPerStep: number;
-  readonly totalNs: number;
-  readonly meanNs: number;
-  readonly medianNs: number;
-  readonly operations: number;
-  readonly operationMeanNs: number;
-  readonly queueMeanNs: number;
-  readonly queueMedianNs: number;
-  readonly queueMaxNs: number;
-}
 
 interface Tally {
   readonly phase: Phase | null;
@@ -40,6 +24,24 @@ interface Tally {
 
 const phaseIds: readonly Phase[] = phases.map(({ id }) => id);
 
+const fields = {
+  key: keyField,
+  phase: maybe(field.text<Phase>('Phase', 'null: outside all steps')),
+  call: field.text('Call', 'the API function, without its ABI version'),
+  calls: field.count('Calls', 'that launched recorded work'),
+  callsPerStep: field.mean('Per step', 'calls by steps and devices'),
+  totalNs: field.ns('Total', 'time inside the calls'),
+  meanNs: field.nsMean('Mean', 'time inside one call'),
+  medianNs: field.nsMean('Median', 'time inside one call', { priority: -1 }),
+  operations: field.count('Operations', 'pieces of GPU work they launched'),
+  operationMeanNs: field.nsMean('Work mean', 'duration of one piece of work'),
+  queueMeanNs: field.nsMean('Queue mean', 'return of the call to start of its first work, not below 0'),
+  queueMedianNs: field.nsMean('Queue median', 'the same'),
+  queueMaxNs: field.ns('Queue max', 'the same'),
+};
+
+type LaunchRow = RowOf<typeof fields>;
+
 export const launchOverhead: Analysis<LaunchRow, AnalysisResult<LaunchRow>> = {
   id: 'launch-overhead',
   title: 'Launch overhead',
@@ -47,25 +49,7 @@ export const launchOverhead: Analysis<LaunchRow, AnalysisResult<LaunchRow>> = {
   reads: { apiCalls: [] },
   uses: [gpuWork, selectedWork, stepsOf],
   needs: [['kernels', 'copies', 'memsets', 'graphLaunches'], ['apiCalls']],
-  fields: {
-    key: keyField,
-    phase: { header: 'Phase', kind: 'text', about: 'null: outside all steps', optional: true },
-    call: { header: 'Call', kind: 'text', about: 'the API function, without its ABI version' },
-    calls: { header: 'Calls', kind: 'count', about: 'that launched recorded work' },
-    callsPerStep: { header: 'Per step', kind: 'mean', about: 'calls by steps and devices' },
-    totalNs: { header: 'Total', kind: 'ns', about: 'time inside the calls' },
-    meanNs: { header: 'Mean', kind: 'ns-mean', about: 'time inside one call' },
-    medianNs: { header: 'Median', priority: -1, kind: 'ns-mean', about: 'time inside one call' },
-    operations: { header: 'Operations', kind: 'count', about: 'pieces of GPU work they launched' },
-    operationMeanNs: { header: 'Work mean', kind: 'ns-mean', about: 'duration of one piece of work' },
-    queueMeanNs: {
-      header: 'Queue mean',
-      kind: 'ns-mean',
-      about: 'return of the call to start of its first work, not below 0',
-    },
-    queueMedianNs: { header: 'Queue median', kind: 'ns-mean', about: 'the same' },
-    queueMaxNs: { header: 'Queue max', kind: 'ns', about: 'the same' },
-  },
+  fields,
   headline: {
     label: 'launches',
     text({ rows }, phase) {

@@ -17,23 +17,14 @@ import { families } from '../../catalog/kernels/families.js';
 import type { Row, Table } from '../../model/profile.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { NotRecorded } from '../analysis.js';
+import { field, keyField, type RowOf } from '../field.js';
 import { gpuWork } from '../gpu/gpu-work.js';
 import { HIDDEN, workFamilies } from '../gpu/work-families.js';
 import { pageableReads } from '../host/pageable-reads.js';
 import { threadActivity } from '../host/thread-activity.js';
-import { keyField } from '../key-field.js';
 import { nameTest } from '../name-test.js';
 import { stepsOf } from './steps.js';
 import { typicalStep } from './typical-step.js';
-
-interface PathRow {
-  readonly key: string;
-  readonly where: 'gpu' | 'host' | 'wait';
-  readonly what: string;
-  readonly segments: number;
-  readonly ns: number;
-  readonly share: number;
-}
 
 interface Segment {
   readonly from: number;
@@ -44,6 +35,17 @@ interface Segment {
   readonly what: string;
 }
 
+const fields = {
+  key: keyField,
+  where: field.text<'gpu' | 'host' | 'wait'>('Where', 'gpu, host, or wait between the two'),
+  what: field.text('What', 'kernel family, or what the host did'),
+  segments: field.count('Segments', 'stretches of the path'),
+  ns: field.ns('Time', 'on the path; all rows sum to the step'),
+  share: field.share('Share (%)', 'of the step'),
+};
+
+type PathRow = RowOf<typeof fields>;
+
 export const criticalPath: Analysis<PathRow, AnalysisResult<PathRow>> = {
   id: 'critical-path',
   title: 'Critical path',
@@ -51,14 +53,7 @@ export const criticalPath: Analysis<PathRow, AnalysisResult<PathRow>> = {
   reads: { apiCalls: [], copies: ['targetMemory'] },
   uses: [gpuWork, workFamilies, threadActivity, typicalStep, stepsOf],
   needs: [['kernels', 'copies', 'memsets', 'graphLaunches'], ['apiCalls']],
-  fields: {
-    key: keyField,
-    where: { header: 'Where', kind: 'text', about: 'gpu, host, or wait between the two' },
-    what: { header: 'What', kind: 'text', about: 'kernel family, or what the host did' },
-    segments: { header: 'Segments', kind: 'count', about: 'stretches of the path' },
-    ns: { header: 'Time', kind: 'ns', about: 'on the path; all rows sum to the step' },
-    share: { header: 'Share (%)', kind: 'share', about: 'of the step' },
-  },
+  fields,
   headline: {
     label: 'path',
     text({ rows }) {

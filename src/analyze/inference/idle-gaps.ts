@@ -4,26 +4,28 @@ import { forEachGap } from '../../base/intervals.js';
 import { idleCauses } from '../../catalog/idle-causes.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { KEEP } from '../block.js';
+import { field, keyField, maybe, quiet, type RowOf } from '../field.js';
 import { deviceTimelines } from '../gpu/device-timeline.js';
 import { gpuWork, WorkKind } from '../gpu/gpu-work.js';
 import { workFamilies } from '../gpu/work-families.js';
-import { keyField } from '../key-field.js';
 import { causesAsObject, gapJudge } from './idle-causes.js';
 import { selection } from './selection.js';
 import { stepsOf } from './steps.js';
 
-export interface IdleGapRow {
-  readonly key: string;
-  readonly startNs: number;
-  readonly durationNs: number;
-  readonly device: number;
-  readonly iteration: number | null;
-  readonly cause: string;
-  readonly causes: Readonly<Record<string, number>>;
-  readonly next: string | null;
-}
-
 const LISTED = 50;
+
+const fields = {
+  key: keyField,
+  startNs: field.timestamp('Start', 'begin of the gap', { priority: KEEP }),
+  durationNs: field.ns('Duration', 'of the gap inside its step', { priority: KEEP }),
+  device: field.id('Device', 'CUDA device number', { priority: -1 }),
+  iteration: maybe(field.id('Iteration', 'the step it lies in')),
+  cause: field.text('Main cause', 'the cause with most of it'),
+  causes: quiet(field.mapNs('Causes', 'sums to the duration')),
+  next: maybe(field.text('Before', 'the work that ends the gap')),
+};
+
+export type IdleGapRow = RowOf<typeof fields>;
 
 export const idleGaps: Analysis<IdleGapRow, AnalysisResult<IdleGapRow>> = {
   id: 'idle-gaps',
@@ -32,16 +34,7 @@ export const idleGaps: Analysis<IdleGapRow, AnalysisResult<IdleGapRow>> = {
   reads: {},
   uses: [selection, deviceTimelines, gapJudge, stepsOf, gpuWork, workFamilies],
   needs: [['kernels', 'copies', 'memsets', 'graphLaunches']],
-  fields: {
-    key: keyField,
-    startNs: { header: 'Start', priority: KEEP, kind: 'timestamp', about: 'begin of the gap' },
-    durationNs: { header: 'Duration', priority: KEEP, kind: 'ns', about: 'of the gap inside its step' },
-    device: { header: 'Device', priority: -1, kind: 'id', about: 'CUDA device number' },
-    iteration: { header: 'Iteration', kind: 'id', about: 'the step it lies in', optional: true },
-    cause: { header: 'Main cause', kind: 'text', about: 'the cause with most of it' },
-    causes: { header: 'Causes', kind: 'map-ns', about: 'sums to the duration', quiet: true },
-    next: { header: 'Before', kind: 'text', about: 'the work that ends the gap', optional: true },
-  },
+  fields,
   compute({ profile, use }) {
     const timelines = new Map(use(deviceTimelines).map(timeline => [timeline.device, timeline]));
     const { steps = [], lanes = [] } = use(stepsOf) ?? {};

@@ -57,20 +57,18 @@ function forwardSpans(work: GpuWork, { family }: WorkFamilies, found: StepWork |
   const span = () => ({ start: new Float64Array(count).fill(Infinity), end: new Float64Array(count) });
   const inner = span();
   const outer = span();
+  const widen = ({ start, end }: typeof inner, run: number, i: number) => {
+    start[run] = Math.min(start[run], work.start[i]);
+    end[run] = Math.max(end[run], work.end[i]);
+  };
   const isInner = families.map(({ id }) => INNER.includes(id));
   const isOuter = families.map(({ id }) => OUTER.includes(id));
   for (let i = 0; i < work.length; i++) {
     const run = found?.runOfWork[i] ?? NONE;
     if (run === NONE) continue;
     const hidden = family[i] === HIDDEN;
-    for (const [list, isOwn] of [
-      [inner, hidden || isInner[family[i]]],
-      [outer, hidden || isOuter[family[i]]],
-    ] as const) {
-      if (!isOwn) continue;
-      list.start[run] = Math.min(list.start[run], work.start[i]);
-      list.end[run] = Math.max(list.end[run], work.end[i]);
-    }
+    if (hidden || isInner[family[i]]) widen(inner, run, i);
+    if (hidden || isOuter[family[i]]) widen(outer, run, i);
   }
   return {
     start: outer.start.map((start, run) => Math.min(start, inner.start[run])),

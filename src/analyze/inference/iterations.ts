@@ -3,7 +3,7 @@ import { formatCount } from '../../base/units.js';
 import type { Phase } from '../../catalog/phases.js';
 import type { Analysis, AnalysisResult, Json } from '../analysis.js';
 import { KEEP } from '../block.js';
-import { keyField } from '../key-field.js';
+import { field, keyField, maybe, quiet, type RowOf } from '../field.js';
 import type { Confidence, Method } from './lane.js';
 import { profiledRange, requestedIn } from './profiled-range.js';
 import { selection } from './selection.js';
@@ -11,32 +11,6 @@ import { type StepState, steadyState } from './steady-state.js';
 import { stepWindows } from './step-windows.js';
 import { type DeviceRun, stepWork } from './step-work.js';
 import { type Step, stepsOf } from './steps.js';
-
-export interface IterationRow {
-  readonly key: string;
-  readonly iteration: number;
-  readonly phase: Phase;
-  readonly contextRequests: number | null;
-  readonly contextTokens: number | null;
-  readonly generationRequests: number | null;
-  readonly generationTokens: number | null;
-  readonly startNs: number;
-  readonly endNs: number;
-  readonly gpuStartNs: number | null;
-  readonly gpuEndNs: number | null;
-  readonly wallNs: number;
-  readonly gpuBusyNs: number;
-  readonly kernels: number | null;
-  readonly graphLaunches: number;
-  readonly state: StepState;
-  readonly selected: boolean;
-  readonly foundBy: Method;
-  readonly confidence: Confidence;
-  readonly ranks: number;
-  readonly startSkewNs: number | null;
-  readonly endSkewNs: number | null;
-  readonly runs: readonly RankRun[];
-}
 
 interface RankRun {
   readonly rank: number | null;
@@ -52,86 +26,41 @@ interface RankRun {
 const orNull = (value: number | undefined): number | null =>
   value === undefined || Number.isNaN(value) ? null : value;
 
+const fields = {
+  key: keyField,
+  iteration: field.id('Iteration', "the engine's number, or the position in the capture"),
+  phase: field.text<Phase>('Phase', 'prefill, mixed, decode, speculative or unknown'),
+  contextRequests: maybe(field.count('Ctx', 'requests in prefill', { priority: -1 })),
+  contextTokens: maybe(field.count('Ctx tok', 'tokens prefilled', { priority: -1 })),
+  generationRequests: maybe(field.count('Gen', 'requests in decode')),
+  generationTokens: maybe(field.count('Gen tok', 'tokens decoded or tried', { priority: -2 })),
+  startNs: field.timestamp('Start', "host: the marker's start", { priority: KEEP }),
+  endNs: quiet(field.timestamp('End', "host: the marker's end")),
+  gpuStartNs: quiet(maybe(field.timestamp('GPU start', 'first work it launched'))),
+  gpuEndNs: quiet(maybe(field.timestamp('GPU end', 'last work it launched'))),
+  wallNs: field.ns('Wall', "the step's window on its device"),
+  gpuBusyNs: field.ns('GPU busy', 'union of the work it launched, inside its window'),
+  kernels: maybe(field.count('Kernels', 'kernels it launched; null when graph blocks hide them')),
+  graphLaunches: field.count('Graphs', 'CUDA graph launches'),
+  state: field.text<StepState>('State', 'steady, warm-up, ramp, drain or incomplete'),
+  selected: quiet(field.flag('Selected', 'counted in the other analyses')),
+  foundBy: quiet(field.text<Method>('Found by', 'marker, graph-launches or kernel-sequence')),
+  confidence: quiet(field.text<Confidence>('Sure', 'certain, likely or guess')),
+  ranks: field.count('Ranks', 'ranks that ran it'),
+  startSkewNs: maybe(field.ns('Start skew', 'start of GPU work, last rank minus first')),
+  endSkewNs: maybe(field.ns('End skew', 'GPU end, last rank minus first')),
+  runs: quiet(field.list<RankRun>('Runs', 'the step on each rank')),
+};
+
+export type IterationRow = RowOf<typeof fields>;
+
 export const iterations: Analysis<IterationRow, AnalysisResult<IterationRow>> = {
   id: 'iterations',
   title: 'Iterations',
   question: 'Which steps were captured, in which phase, how long did each take, what did each run?',
   reads: {},
   uses: [stepsOf, steadyState, stepWork, stepWindows, selection],
-  fields: {
-    key: keyField,
-    iteration: {
-      header: 'Iteration',
-      kind: 'id',
-      about: "the engine's number, or the position in the capture",
-    },
-    phase: { header: 'Phase', kind: 'text', about: 'prefill, mixed, decode, speculative or unknown' },
-    contextRequests: {
-      header: 'Ctx',
-      priority: -1,
-      kind: 'count',
-      about: 'requests in prefill',
-      optional: true,
-    },
-    contextTokens: {
-      header: 'Ctx tok',
-      priority: -1,
-      kind: 'count',
-      about: 'tokens prefilled',
-      optional: true,
-    },
-    generationRequests: { header: 'Gen', kind: 'count', about: 'requests in decode', optional: true },
-    generationTokens: {
-      header: 'Gen tok',
-      priority: -2,
-      kind: 'count',
-      about: 'tokens decoded or tried',
-      optional: true,
-    },
-    startNs: { header: 'Start', priority: KEEP, kind: 'timestamp', about: "host: the marker's start" },
-    endNs: { header: 'End', kind: 'timestamp', about: "host: the marker's end", quiet: true },
-    gpuStartNs: {
-      header: 'GPU start',
-      kind: 'timestamp',
-      about: 'first work it launched',
-      optional: true,
-      quiet: true,
-    },
-    gpuEndNs: {
-      header: 'GPU end',
-      kind: 'timestamp',
-      about: 'last work it launched',
-      optional: true,
-      quiet: true,
-    },
-    wallNs: { header: 'Wall', kind: 'ns', about: "the step's window on its device" },
-    gpuBusyNs: { header: 'GPU busy', kind: 'ns', about: 'union of the work it launched, inside its window' },
-    kernels: {
-      header: 'Kernels',
-      kind: 'count',
-      about: 'kernels it launched; null when graph blocks hide them',
-      optional: true,
-    },
-    graphLaunches: { header: 'Graphs', kind: 'count', about: 'CUDA graph launches' },
-    state: { header: 'State', kind: 'text', about: 'steady, warm-up, ramp, drain or incomplete' },
-    selected: { header: 'Selected', kind: 'flag', about: 'counted in the other analyses', quiet: true },
-    foundBy: {
-      header: 'Found by',
-      kind: 'text',
-      about: 'marker, graph-launches or kernel-sequence',
-      quiet: true,
-    },
-    confidence: { header: 'Sure', kind: 'text', about: 'certain, likely or guess', quiet: true },
-    ranks: { header: 'Ranks', kind: 'count', about: 'ranks that ran it' },
-    startSkewNs: {
-      header: 'Start skew',
-      kind: 'ns',
-      about: 'start of GPU work, last rank minus first',
-      optional: true,
-    },
-    endSkewNs: { header: 'End skew', kind: 'ns', about: 'GPU end, last rank minus first', optional: true },
-    runs: { header: 'Runs', kind: 'list', about: 'the step on each rank', quiet: true },
-  },
+  fields,
   compute({ profile, settings, use, useIfRecorded }) {
     const found = use(stepsOf);
     if (!found) return { rows: [], summary: { count: 0, foundBy: null } };

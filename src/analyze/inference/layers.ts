@@ -3,23 +3,13 @@ import { NONE } from '../../base/column.js';
 import { type Phase, phases } from '../../catalog/phases.js';
 import type { Analysis, AnalysisResult, Json } from '../analysis.js';
 import { NotRecorded } from '../analysis.js';
+import { field, keyField, maybe, type RowOf } from '../field.js';
 import { gpuWork, WorkKind } from '../gpu/gpu-work.js';
-import { keyField } from '../key-field.js';
 import { layerOfWork } from './layer-of-work.js';
 import { stepPattern } from './pattern-layers.js';
 import { selectedWork } from './selected-work.js';
 import { stepsOf } from './steps.js';
 import { typicalStep } from './typical-step.js';
-
-interface LayerRow {
-  readonly key: string;
-  readonly phase: Phase;
-  readonly layer: number | null;
-  readonly part: string;
-  readonly kernelsPerStep: number;
-  readonly nsPerStep: number;
-  readonly share: number;
-}
 
 interface Tally {
   readonly phase: Phase;
@@ -29,6 +19,18 @@ interface Tally {
   ns: number;
 }
 
+const fields = {
+  key: keyField,
+  phase: field.text<Phase>('Phase', 'of the steps'),
+  layer: maybe(field.id('Layer', 'null: outside layers')),
+  part: field.text('Part', 'of the layer, where the range names one'),
+  kernelsPerStep: field.mean('Kernels', 'per step and device'),
+  nsPerStep: field.nsMean('Time', 'sum of durations, per step and device'),
+  share: field.share('Share (%)', 'of the phase’s GPU time'),
+};
+
+type LayerRow = RowOf<typeof fields>;
+
 export const layers: Analysis<LayerRow, AnalysisResult<LayerRow>> = {
   id: 'layers',
   title: 'Layers',
@@ -36,15 +38,7 @@ export const layers: Analysis<LayerRow, AnalysisResult<LayerRow>> = {
   reads: {},
   uses: [gpuWork, selectedWork, layerOfWork, stepsOf, typicalStep],
   needs: [['kernels']],
-  fields: {
-    key: keyField,
-    phase: { header: 'Phase', kind: 'text', about: 'of the steps' },
-    layer: { header: 'Layer', kind: 'id', about: 'null: outside layers', optional: true },
-    part: { header: 'Part', kind: 'text', about: 'of the layer, where the range names one' },
-    kernelsPerStep: { header: 'Kernels', kind: 'mean', about: 'per step and device' },
-    nsPerStep: { header: 'Time', kind: 'ns-mean', about: 'sum of durations, per step and device' },
-    share: { header: 'Share (%)', kind: 'share', about: 'of the phase’s GPU time' },
-  },
+  fields,
   compute({ profile, use }) {
     const work = use(gpuWork);
     const { selected, step, runsOfPhase } = use(selectedWork);

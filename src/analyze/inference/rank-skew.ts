@@ -7,23 +7,25 @@ import { formatDuration, plural } from '../../base/units.js';
 import { medianOf } from '../../stats/summary.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { NotRecorded } from '../analysis.js';
-import { keyField } from '../key-field.js';
+import { field, keyField, maybe, type RowOf } from '../field.js';
 import { type IterationRow, iterations } from './iterations.js';
 import { windowBudgets } from './step-budget.js';
 import { stepsOf } from './steps.js';
 
-interface RankRow {
-  readonly key: string;
-  readonly rank: number | null;
-  readonly device: number | null;
-  readonly steps: number;
-  readonly startLateNs: number;
-  readonly endLateNs: number | null;
-  readonly lastToStart: number;
-  readonly gpuBusyNs: number;
-  readonly communicationNs: number;
-  readonly idleNs: number;
-}
+const fields = {
+  key: keyField,
+  rank: maybe(field.id('Rank', 'of the process')),
+  device: maybe(field.id('Device', 'CUDA device number', { priority: -1 })),
+  steps: field.count('Steps', 'selected steps it ran'),
+  startLateNs: field.nsMean('Starts late', 'median of GPU start behind the first rank'),
+  endLateNs: maybe(field.nsMean('Ends late', 'median of GPU end behind the first rank')),
+  lastToStart: field.count('Last to start', 'steps it was the last to start'),
+  gpuBusyNs: field.nsMean('GPU busy', 'median of its own work per step'),
+  communicationNs: field.nsMean('Comm', 'mean of communication per step, exposed and hidden'),
+  idleNs: field.nsMean('Idle', 'mean per step'),
+};
+
+type RankRow = RowOf<typeof fields>;
 
 export const rankSkew: Analysis<RankRow, AnalysisResult<RankRow>> = {
   id: 'rank-skew',
@@ -32,31 +34,7 @@ export const rankSkew: Analysis<RankRow, AnalysisResult<RankRow>> = {
   reads: {},
   uses: [iterations, windowBudgets, stepsOf],
   needs: [['kernels', 'graphLaunches']],
-  fields: {
-    key: keyField,
-    rank: { header: 'Rank', kind: 'id', about: 'of the process', optional: true },
-    device: { header: 'Device', priority: -1, kind: 'id', about: 'CUDA device number', optional: true },
-    steps: { header: 'Steps', kind: 'count', about: 'selected steps it ran' },
-    startLateNs: {
-      header: 'Starts late',
-      kind: 'ns-mean',
-      about: 'median of GPU start behind the first rank',
-    },
-    endLateNs: {
-      header: 'Ends late',
-      kind: 'ns-mean',
-      about: 'median of GPU end behind the first rank',
-      optional: true,
-    },
-    lastToStart: { header: 'Last to start', kind: 'count', about: 'steps it was the last to start' },
-    gpuBusyNs: { header: 'GPU busy', kind: 'ns-mean', about: 'median of its own work per step' },
-    communicationNs: {
-      header: 'Comm',
-      kind: 'ns-mean',
-      about: 'mean of communication per step, exposed and hidden',
-    },
-    idleNs: { header: 'Idle', kind: 'ns-mean', about: 'mean per step' },
-  },
+  fields,
   headline: {
     label: 'ranks',
     text({ rows, summary = {} }) {

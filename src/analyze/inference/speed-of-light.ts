@@ -9,10 +9,10 @@ import { modelPresets } from '../../catalog/models.js';
 import { type Phase, phases } from '../../catalog/phases.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { NotRecorded } from '../analysis.js';
+import { field, keyField, maybe, type RowOf } from '../field.js';
 import { gpuWork, WorkKind } from '../gpu/gpu-work.js';
 import { kernelFamilies } from '../gpu/kernel-families.js';
 import { workFamilies } from '../gpu/work-families.js';
-import { keyField } from '../key-field.js';
 import { layers } from './layers.js';
 import { type LeastTime, leastTime } from './least-time.js';
 import { checkLayers, impossible, type SeenModel } from './model-check.js';
@@ -24,18 +24,20 @@ import type { PartCost, StepLoad } from './step-load.js';
 import { stepsOf } from './steps.js';
 import type { WeightGroup } from './weight-format.js';
 
-interface SpeedRow {
-  readonly key: string;
-  readonly phase: Phase;
-  readonly scope: string;
-  readonly steps: number;
-  readonly leastNs: number;
-  readonly overlappedNs: number | null;
-  readonly measuredNs: number | null;
-  readonly gpuBusyNs: number | null;
-  readonly ofLeast: number | null;
-  readonly bound: string | null;
-}
+const fields = {
+  key: keyField,
+  phase: field.text<Phase>('Phase', 'of the steps'),
+  scope: field.text('What', 'the whole step, or one kernel family'),
+  steps: field.count('Steps', 'averaged'),
+  leastNs: field.nsMean('Least', 'parts one after the other, each at its limit'),
+  overlappedNs: maybe(field.nsMean('Lower bound', 'all bytes or all FLOPs, whichever is longer')),
+  measuredNs: maybe(field.nsMean('Measured', 'wall time of the step; kernel time of the family')),
+  gpuBusyNs: maybe(field.nsMean('GPU busy', 'of the step')),
+  ofLeast: maybe(field.share('Reached (%)', 'least by measured')),
+  bound: maybe(field.text('Limit', 'memory or compute')),
+};
+
+type SpeedRow = RowOf<typeof fields>;
 
 export const speedOfLight: Analysis<SpeedRow, AnalysisResult<SpeedRow>> = {
   id: 'speed-of-light',
@@ -44,28 +46,7 @@ export const speedOfLight: Analysis<SpeedRow, AnalysisResult<SpeedRow>> = {
   reads: {},
   uses: [gpuWork, workFamilies, selectedWork, windowBudgets, stepsOf, kernelFamilies, layers],
   needs: [['kernels', 'graphLaunches']],
-  fields: {
-    key: keyField,
-    phase: { header: 'Phase', kind: 'text', about: 'of the steps' },
-    scope: { header: 'What', kind: 'text', about: 'the whole step, or one kernel family' },
-    steps: { header: 'Steps', kind: 'count', about: 'averaged' },
-    leastNs: { header: 'Least', kind: 'ns-mean', about: 'parts one after the other, each at its limit' },
-    overlappedNs: {
-      header: 'Lower bound',
-      kind: 'ns-mean',
-      about: 'all bytes or all FLOPs, whichever is longer',
-      optional: true,
-    },
-    measuredNs: {
-      header: 'Measured',
-      kind: 'ns-mean',
-      about: 'wall time of the step; kernel time of the family',
-      optional: true,
-    },
-    gpuBusyNs: { header: 'GPU busy', kind: 'ns-mean', about: 'of the step', optional: true },
-    ofLeast: { header: 'Reached (%)', kind: 'share', about: 'least by measured', optional: true },
-    bound: { header: 'Limit', kind: 'text', about: 'memory or compute', optional: true },
-  },
+  fields,
   headline: {
     label: 'least time',
     text({ rows }, phase) {

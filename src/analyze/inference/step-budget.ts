@@ -3,8 +3,8 @@ import { NONE } from '../../base/column.js';
 import { forEachGap, lengthWithin } from '../../base/intervals.js';
 import { idleCauses } from '../../catalog/idle-causes.js';
 import type { Analysis, AnalysisResult, Derived, Json } from '../analysis.js';
+import { field, keyField, maybe, quiet } from '../field.js';
 import { type DeviceTimeline, deviceTimelines } from '../gpu/device-timeline.js';
-import { keyField } from '../key-field.js';
 import type { Budget, BudgetRow } from './budget-totals.js';
 import { totalsByPhase } from './budget-totals.js';
 import { describeBudget } from './describe-budget.js';
@@ -50,8 +50,6 @@ function budgetOf(timeline: DeviceTimeline, from: number, to: number, perCause: 
   };
 }
 
-const ns = (header: string, about: string) => ({ header, kind: 'ns', about }) as const;
-
 export const stepBudget: Analysis<BudgetRow, AnalysisResult<BudgetRow>> = {
   id: 'step-budget',
   title: 'Step budget',
@@ -61,24 +59,26 @@ export const stepBudget: Analysis<BudgetRow, AnalysisResult<BudgetRow>> = {
   needs: [['kernels', 'copies', 'memsets', 'graphLaunches']],
   fields: {
     key: keyField,
-    iteration: { header: 'Iteration', kind: 'id', about: 'null: outside all steps', optional: true },
-    phase: { header: 'Phase', kind: 'text', about: 'null: outside all steps', optional: true },
-    device: { header: 'Device', priority: -1, kind: 'id', about: 'CUDA device number' },
-    rank: { header: 'Rank', kind: 'id', about: 'of the process that drives the device', optional: true },
-    startNs: { header: 'Start', kind: 'timestamp', about: 'begin of the window on the device', quiet: true },
-    endNs: { header: 'End', kind: 'timestamp', about: 'end of the window on the device', quiet: true },
-    wallNs: ns('Wall', 'length of the window'),
-    computeNs: ns('Compute', 'union of kernels that are not communication'),
-    communicationExposedNs: ns('Comm exposed', 'communication while no compute runs'),
-    copyExposedNs: ns('Copies exposed', 'copies and memsets while neither of those runs'),
-    idleNs: ns('Idle', 'nothing runs on the device'),
-    idleByCause: { header: 'Idle by cause', kind: 'map-ns', about: 'sums to idleNs' },
-    communicationHiddenNs: { ...ns('Comm hidden', 'communication under compute'), quiet: true },
-    copyHiddenNs: { ...ns('Copies hidden', 'copies under compute or communication'), quiet: true },
-    graphReplayNs: {
-      ...ns('Graph replays', 'part of computeNs: graph replays recorded as blocks, idle inside them unseen'),
-      quiet: true,
-    },
+    iteration: maybe(field.id('Iteration', 'null: outside all steps')),
+    phase: maybe(field.text('Phase', 'null: outside all steps')),
+    device: field.id('Device', 'CUDA device number', { priority: -1 }),
+    rank: maybe(field.id('Rank', 'of the process that drives the device')),
+    startNs: quiet(field.timestamp('Start', 'begin of the window on the device')),
+    endNs: quiet(field.timestamp('End', 'end of the window on the device')),
+    wallNs: field.ns('Wall', 'length of the window'),
+    computeNs: field.ns('Compute', 'union of kernels that are not communication'),
+    communicationExposedNs: field.ns('Comm exposed', 'communication while no compute runs'),
+    copyExposedNs: field.ns('Copies exposed', 'copies and memsets while neither of those runs'),
+    idleNs: field.ns('Idle', 'nothing runs on the device'),
+    idleByCause: field.mapNs('Idle by cause', 'sums to idleNs'),
+    communicationHiddenNs: quiet(field.ns('Comm hidden', 'communication under compute')),
+    copyHiddenNs: quiet(field.ns('Copies hidden', 'copies under compute or communication')),
+    graphReplayNs: quiet(
+      field.ns(
+        'Graph replays',
+        'part of computeNs: graph replays recorded as blocks, idle inside them unseen',
+      ),
+    ),
   },
   compute({ profile, use }) {
     const { steps = [], lanes = [] } = use(stepsOf) ?? {};

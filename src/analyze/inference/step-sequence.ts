@@ -4,25 +4,27 @@ import { copyKindLabels } from '../../catalog/cuda-enums.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { NotRecorded } from '../analysis.js';
 import { KEEP } from '../block.js';
+import { field, keyField, maybe, quiet, type RowOf } from '../field.js';
 import { gpuWork, WorkKind } from '../gpu/gpu-work.js';
 import { workFamilies } from '../gpu/work-families.js';
-import { keyField } from '../key-field.js';
 import { layerOfWork } from './layer-of-work.js';
 import { stepsOf } from './steps.js';
 import { typicalStep } from './typical-step.js';
 
-interface SequenceRow {
-  readonly key: string;
-  readonly position: number;
-  readonly atNs: number;
-  readonly durationNs: number;
-  readonly gapNs: number;
-  readonly stream: number;
-  readonly family: string;
-  readonly layer: number | null;
-  readonly kernel: string;
-  readonly name: string;
-}
+const fields = {
+  key: keyField,
+  position: field.id('#', 'order of start on the device'),
+  atNs: field.ns('At', 'start, from the begin of the step'),
+  durationNs: field.ns('Duration', 'on the GPU', { priority: KEEP }),
+  gapNs: field.ns('Gap before', 'since the work before it ended; 0 when it overlaps'),
+  stream: field.id('Stream', 'CUDA stream number'),
+  family: field.text('Family', 'kernel family'),
+  layer: maybe(field.id('Layer', 'where known')),
+  kernel: field.text('Kernel', 'short name'),
+  name: quiet(field.text('Full name', 'as recorded')),
+};
+
+type SequenceRow = RowOf<typeof fields>;
 
 export const stepSequence: Analysis<SequenceRow, AnalysisResult<SequenceRow>> = {
   id: 'step-sequence',
@@ -31,18 +33,7 @@ export const stepSequence: Analysis<SequenceRow, AnalysisResult<SequenceRow>> = 
   reads: {},
   uses: [gpuWork, workFamilies, typicalStep, stepsOf, layerOfWork],
   needs: [['kernels', 'graphLaunches']],
-  fields: {
-    key: keyField,
-    position: { header: '#', kind: 'id', about: 'order of start on the device' },
-    atNs: { header: 'At', kind: 'ns', about: 'start, from the begin of the step' },
-    durationNs: { header: 'Duration', priority: KEEP, kind: 'ns', about: 'on the GPU' },
-    gapNs: { header: 'Gap before', kind: 'ns', about: 'since the work before it ended; 0 when it overlaps' },
-    stream: { header: 'Stream', kind: 'id', about: 'CUDA stream number' },
-    family: { header: 'Family', kind: 'text', about: 'kernel family' },
-    layer: { header: 'Layer', kind: 'id', about: 'where known', optional: true },
-    kernel: { header: 'Kernel', kind: 'text', about: 'short name' },
-    name: { header: 'Full name', kind: 'text', about: 'as recorded', quiet: true },
-  },
+  fields,
   compute({ profile, use, useIfRecorded }) {
     const typical = use(typicalStep);
     if (!typical) throw new NotRecorded('engine steps', 'mark them with NVTX, or give --marker REGEX');

@@ -4,27 +4,29 @@ import type { Phase } from '../../catalog/phases.js';
 import { phases } from '../../catalog/phases.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { NotRecorded } from '../analysis.js';
-import { keyField } from '../key-field.js';
+import { field, keyField, type RowOf } from '../field.js';
 import { addBudgets } from './budget-totals.js';
 import { windowBudgets } from './step-budget.js';
 import { stepsOf } from './steps.js';
 
-interface TokenTimeRow {
-  readonly key: string;
-  readonly phase: Phase;
-  readonly steps: number;
-  readonly tokensPerStep: number;
-  readonly interTokenNs: number;
-  readonly perTokenNs: number;
-  readonly kernelNs: number;
-  readonly communicationNs: number;
-  readonly copyNs: number;
-  readonly hostNs: number;
-  readonly idleNs: number;
-}
-
 /** Idle the host did not cause. */
 export const NOT_HOST = ['device-wait', 'unknown'];
+
+const fields = {
+  key: keyField,
+  phase: field.text<Phase>('Phase', 'steps that decode'),
+  steps: field.count('Steps', 'with a known number of requests'),
+  tokensPerStep: field.mean('Tokens', 'requests decoding: one token each'),
+  interTokenNs: field.nsMean('Between tokens', 'wall time of a step: what one user waits'),
+  perTokenNs: field.nsMean('Per token', 'wall time by tokens'),
+  kernelNs: field.nsMean('Kernels', 'compute, per token'),
+  communicationNs: field.nsMean('Comm', 'exposed communication, per token'),
+  copyNs: field.nsMean('Copies', 'exposed copies, per token'),
+  hostNs: field.nsMean('Host', 'idle caused by the host, per token'),
+  idleNs: field.nsMean('Other idle', 'device-side wait and unknown, per token'),
+};
+
+type TokenTimeRow = RowOf<typeof fields>;
 
 export const tokenTime: Analysis<TokenTimeRow, AnalysisResult<TokenTimeRow>> = {
   id: 'token-time',
@@ -33,23 +35,7 @@ export const tokenTime: Analysis<TokenTimeRow, AnalysisResult<TokenTimeRow>> = {
   reads: {},
   uses: [windowBudgets, stepsOf],
   needs: [['kernels', 'copies', 'memsets', 'graphLaunches']],
-  fields: {
-    key: keyField,
-    phase: { header: 'Phase', kind: 'text', about: 'steps that decode' },
-    steps: { header: 'Steps', kind: 'count', about: 'with a known number of requests' },
-    tokensPerStep: { header: 'Tokens', kind: 'mean', about: 'requests decoding: one token each' },
-    interTokenNs: {
-      header: 'Between tokens',
-      kind: 'ns-mean',
-      about: 'wall time of a step: what one user waits',
-    },
-    perTokenNs: { header: 'Per token', kind: 'ns-mean', about: 'wall time by tokens' },
-    kernelNs: { header: 'Kernels', kind: 'ns-mean', about: 'compute, per token' },
-    communicationNs: { header: 'Comm', kind: 'ns-mean', about: 'exposed communication, per token' },
-    copyNs: { header: 'Copies', kind: 'ns-mean', about: 'exposed copies, per token' },
-    hostNs: { header: 'Host', kind: 'ns-mean', about: 'idle caused by the host, per token' },
-    idleNs: { header: 'Other idle', kind: 'ns-mean', about: 'device-side wait and unknown, per token' },
-  },
+  fields,
   headline: {
     label: 'per token',
     text({ rows }, phase) {

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { PRIVATE_MODE, writeWhole } from '../../base/write-whole.js';
 import { withoutEndings } from '../../catalog/file-formats.js';
 import { withoutSecretValues } from '../../catalog/secret-shapes.js';
-import { MOST_RECIPE_BYTES, parseRecipe, RECIPE_ENDING, RECIPE_SCHEMA, type Recipe } from '../recipe.js';
+import { MOST_RECIPE_BYTES, parseRecipe, RECIPE_ENDING, type Recipe } from '../recipe.js';
 import type { RunResult } from './run-plan.js';
 import type { Runnable } from './runnable.js';
 import { isWrittenReport } from './written-files.js';
@@ -29,7 +29,7 @@ export async function writeRecipe(plan: Runnable, ran: Ran, facts: RecipeFacts):
   for (const { path: file, bytes } of files)
     outputs.push({ name: path.basename(file), bytes, sha256: await sha256Of(file) });
   const recipe: Recipe = {
-    schema: RECIPE_SCHEMA,
+    schema: 'stepscope-recipe/1',
     command: plan.command,
     environment: plan.env,
     versions: facts.versions,

@@ -20,7 +20,7 @@ export function loadFor({ levels, requests }: LoadChoice, output: Output): LoadL
   if (levels === undefined) return warmUp(requests ?? REQUESTS);
   // Mistakes are told before a server takes minutes to load its model.
   const words = ['--levels', levels, ...(requests === undefined ? [] : ['--requests', String(requests)])];
-  const { values } = readCall(load, words, output);
+  const { values } = readCall({ ...load, name: 'load' }, words, output);
   return {
     async run(url, { signal }) {
       const plan = loadPlan([url], values, process.env);

@@ -3,17 +3,14 @@ import { explainKernel } from '../../analyze/explain-kernel.js';
 import { analyses, chooseAnalyses } from '../../analyze/index.js';
 import { UserError } from '../../base/user-error.js';
 import { createClassifier } from '../../catalog/kernels/classify.js';
-import { analysisSchema } from '../../report/analysis-json.js';
 import { type AnalyzedProfile, analyzedResult, isOnPage } from '../analyzed-result.js';
 import { define, requireFiles } from '../command.js';
-import { jsonText } from '../emit.js';
 import { listing } from '../listing.js';
 import { analysisOptions } from '../options.js';
 import { profileFor, runAll, settingsOf, tellLosses } from '../profile-of.js';
+import { publishedSchema } from '../schema-file.js';
 
 export const analyze = define({
-  name: 'analyze',
-  summary: 'Say where the time of a step goes: phases, budget, kernel families, idle by cause.',
   usage: ['FILE… [--only ID[,ID…]] [options]'],
   options: [
     ...analysisOptions,
@@ -45,7 +42,7 @@ export const analyze = define({
       const lines = listed.map(({ id, question }) => [id, question]);
       await emit(listing('analyses', { schema: 'stepscope-analyze-list/1', analyses: listed }, lines));
     } else if (values.analysisSchema !== undefined) {
-      output.out(jsonText(analysisSchema(chooseAnalyses([values.analysisSchema])[0])));
+      output.out(publishedSchema(chooseAnalyses([values.analysisSchema])[0].id));
     } else if (values.why !== undefined) {
       const kernel = values.why;
       const explanation = createClassifier(settings.kernelRules).explain(kernel);

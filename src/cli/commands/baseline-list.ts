@@ -3,8 +3,6 @@ import { readBaselines } from '../baselines-file.js';
 import { define } from '../command.js';
 
 export const baselineList = define({
-  name: 'baseline list',
-  summary: 'List the baselines of a file.',
   usage: ['[options]'],
   options: ['baselines'],
   formats: ['table', 'json', 'markdown'],

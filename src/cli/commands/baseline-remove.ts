@@ -3,8 +3,6 @@ import { changeBaselines, readBaselines } from '../baselines-file.js';
 import { define } from '../command.js';
 
 export const baselineRemove = define({
-  name: 'baseline remove',
-  summary: 'Forget a baseline.',
   usage: ['NAME [options]'],
   options: ['baselines'],
   examples: [['stepscope baseline remove old', 'the others stay as they are']],

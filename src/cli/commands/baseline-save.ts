@@ -17,8 +17,6 @@ import { measureOptions } from '../options.js';
 import { version } from '../version.js';
 
 export const baselineSave = define({
-  name: 'baseline save',
-  summary: 'Measure a run and keep its figures under a name, in one file for your repository.',
   usage: ['NAME FILE… [options]'],
   options: ['baselines', 'repeat', 'add', 'force', ...measureOptions],
   examples: [

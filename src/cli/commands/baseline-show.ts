@@ -4,8 +4,6 @@ import { readBaselines } from '../baselines-file.js';
 import { define } from '../command.js';
 
 export const baselineShow = define({
-  name: 'baseline show',
-  summary: 'Show the figures of a baseline and what it was.',
   usage: ['NAME [options]'],
   options: ['baselines'],
   formats: ['table', 'json', 'markdown'],

@@ -2,14 +2,11 @@ import { UserError } from '../../base/user-error.js';
 import { benchCsv, benchDocument } from '../../compare/bench-document.js';
 import { compareToFirst, describeBench } from '../../compare/bench-table.js';
 import { openBenchRuns } from '../../import/bench/open-bench.js';
-import { BENCH_SCHEMA } from '../../report/bench-json.js';
 import { markdown } from '../../report/markdown.js';
 import { readableTable } from '../../report/readable-table.js';
 import { define } from '../command.js';
 
 export const bench = define({
-  name: 'bench',
-  summary: 'Put the results of benchmarks beside each other: throughput, latency, TTFT, TPOT, ITL.',
   usage: ['FILE|FOLDER… [options]'],
   options: [],
   formats: ['table', 'json', 'csv', 'markdown', 'html'],
@@ -34,7 +31,7 @@ export const bench = define({
     const blocks = () => describeBench(runs, comparison);
     await emit({
       blocks,
-      document: () => benchDocument(BENCH_SCHEMA, given, runs, comparison),
+      document: () => benchDocument(given, runs, comparison),
       csv: () => benchCsv(runs, comparison),
       markdown: () => markdown.render(blocks().flatMap(readableTable), { width: Infinity, color: false }),
     });

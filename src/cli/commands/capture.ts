@@ -12,9 +12,6 @@ import { version } from '../version.js';
 import { writeResult } from '../write-result.js';
 
 export const capture = define({
-  name: 'capture',
-  summary:
-    'Profile an engine: the right nsys command for it, run here, in a pod or over ssh, its result judged and analyzed.',
   usage: ['[options] -- COMMAND…'],
   options: captureOptions,
   formats: ['table', 'json'],

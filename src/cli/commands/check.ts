@@ -25,8 +25,6 @@ import { version } from '../version.js';
 import { writeResult } from '../write-result.js';
 
 export const check = define({
-  name: 'check',
-  summary: 'Hold a run against limits and a baseline; the exit code is the answer, for CI.',
   usage: ['FILE… --policy policy.yaml [--baseline NAME] [options]'],
   options: [
     ...(['policy', 'baseline', 'baselines', 'repeat', 'allowDifferent', 'junit', 'github'] as const),

@@ -1,17 +1,14 @@
 import { DEFAULT_THRESHOLD } from '../../compare/compare-configurations.js';
-import { compareSchema } from '../../compare/compare-schema.js';
 import { ROUTER_THRESHOLD } from '../../moe/experiment/router-pair.js';
 import { readConfigurations } from '../asked-configurations.js';
 import { define } from '../command.js';
 import { areBenchmarks, comparedBenchmarks, comparedProfiles } from '../compared-result.js';
-import { jsonText } from '../emit.js';
 import { profileOptions } from '../options.js';
 import { settingsOf } from '../profile-of.js';
 import { routerPairResult } from '../router-pair-result.js';
+import { publishedSchema } from '../schema-file.js';
 
 export const compare = define({
-  name: 'compare',
-  summary: 'Say whether a change helped and why: step times of two or more runs as an equation that adds up.',
   usage: ['BASE OTHER… [options]'],
   options: [
     ...profileOptions,
@@ -42,7 +39,7 @@ export const compare = define({
   ],
   async run({ values, given, output, emit }) {
     if (values.schema) {
-      output.out(jsonText(compareSchema));
+      output.out(publishedSchema('compare'));
       return 0;
     }
     const settings = settingsOf(values);

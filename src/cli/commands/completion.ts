@@ -3,8 +3,6 @@ import { define } from '../command.js';
 import { completionScript, shells } from '../completion.js';
 
 export const completion = define({
-  name: 'completion',
-  summary: 'Print a script that completes commands and options in your shell.',
   usage: [shells.join(' | ')],
   options: [],
   examples: [

@@ -7,8 +7,6 @@ import type { Output } from '../output.js';
 import { unwritable } from '../write-result.js';
 
 export const dataset = define({
-  name: 'dataset',
-  summary: 'Write synthetic requests for trtllm-bench: drawn lengths, the same for the same seed.',
   usage: ['--requests N --input-tokens LENGTH --output-tokens LENGTH [-o FILE] [options]'],
   options: [
     'datasetRequests',

@@ -5,9 +5,6 @@ import { findNsys } from '../../import/nsys-rep/find-nsys.js';
 import { define } from '../command.js';
 
 export const doctor = define({
-  name: 'doctor',
-  summary:
-    'Check this machine for captures: nsys, driver, rights, engines, room; and how to fix what is missing.',
   usage: ['[options]'],
   options: ['reportsFolder'],
   formats: ['table', 'json'],

@@ -7,9 +7,7 @@ import { readBounded } from '../read-bounded.js';
 
 const MOST_BYTES = 64e6;
 
-export const families = define({
-  name: 'families',
-  summary: 'Put kernel summaries you only have as text (nsys stats, notes) into kernel families.',
+export const familiesCommand = define({
   usage: ['FILE… [options]'],
   options: ['rules'],
   formats: ['table', 'json', 'csv', 'markdown'],

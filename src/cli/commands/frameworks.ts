@@ -8,9 +8,6 @@ import { define } from '../command.js';
 import { measureAll, openConfig } from '../frameworks-input.js';
 
 export const frameworks = define({
-  name: 'frameworks',
-  summary:
-    'Compare frameworks: throughput, where a token’s time goes, why one is faster, and if that is fair.',
   usage: ['CONFIG [options]'],
   options: ['initConfig'],
   formats: ['table', 'json', 'csv', 'markdown', 'html'],

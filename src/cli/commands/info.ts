@@ -5,8 +5,6 @@ import { define, requireFiles } from '../command.js';
 import { profileOf } from '../profile-of.js';
 
 export const info = define({
-  name: 'info',
-  summary: 'Say what a profile holds, what it does not, and how to record what is missing.',
   usage: ['FILE… [options]'],
   options: [],
   formats: ['table', 'json', 'markdown'],

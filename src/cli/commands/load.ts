@@ -9,8 +9,6 @@ import { refuseExisting, refuseUnwritable, writeResult } from '../write-result.j
 const INTERRUPTED = 130;
 
 export const load = define({
-  name: 'load',
-  summary: 'Press an OpenAI-compatible server and measure throughput, TTFT, TPOT, ITL and errors.',
   usage: ['URL [--levels LEVEL,…] [options]'],
   options: [...loadOptions, 'benchFile', 'force'],
   formats: ['table', 'json', 'markdown'],

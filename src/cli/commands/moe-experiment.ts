@@ -8,8 +8,6 @@ import { machineOptions } from '../options.js';
 import { routerPairResult } from '../router-pair-result.js';
 
 export const moeExperiment = define({
-  name: 'moe experiment',
-  summary: 'Run a model with its own router and with the perfect one, and say if routing is the bottleneck.',
   usage: [
     '[--run | --dry-run] [--repeats N] [--record A-B] -- COMMAND…',
     '--learned FILE… --perfect FILE… [options]',

@@ -10,7 +10,6 @@ import { plansCsv, plansDocument } from '../../moe/describe/plans-document.js';
 import { mappingFormats } from '../../moe/placement/export-mapping.js';
 import { placeBy, planLayers } from '../../moe/placement/plan-layers.js';
 import { sweep } from '../../moe/placement/sweep.js';
-import { MOE_PLACE_SCHEMA } from '../../report/moe-place-json.js';
 import { define } from '../command.js';
 import { machineOf } from '../moe/machine.js';
 import { noCounts, readMoeFiles } from '../moe/read-moe.js';
@@ -18,9 +17,6 @@ import { machineOptions } from '../options.js';
 import { writeResult } from '../write-result.js';
 
 export const moePlace = define({
-  name: 'moe place',
-  summary:
-    'Place experts on GPUs by every method, judge each on what it has not seen, write mappings for engines.',
   usage: ['FILE… --gpus N [--replicas N] [--for ENGINE[,ENGINE…] -o FOLDER] [options]'],
   options: [
     ...machineOptions,
@@ -56,7 +52,7 @@ export const moePlace = define({
     const swept = values.sweep ? sweep(summary, time) : [];
     await emit({
       blocks: () => describePlans({ summary, plans, best, traffic, swept, about: time.about, expertShare }),
-      document: () => plansDocument(MOE_PLACE_SCHEMA, given, { summary, plans, traffic, swept }),
+      document: () => plansDocument(given, { summary, plans, traffic, swept }),
       csv: () => plansCsv(summary, plans),
     });
     const folder = values.mappings ?? '.';

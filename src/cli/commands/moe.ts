@@ -9,8 +9,6 @@ import { readMoeFiles } from '../moe/read-moe.js';
 import { machineOptions } from '../options.js';
 
 export const moe = define({
-  name: 'moe',
-  summary: 'Say whether uneven routing to experts is the bottleneck, what it costs and what would fix it.',
   usage: ['FILE… [options]'],
   options: [...machineOptions, 'all'],
   formats: ['table', 'json', 'csv', 'markdown', 'html'],

@@ -5,9 +5,6 @@ import { checkText, removalsText } from '../../redact/removals-text.js';
 import { define, requireFiles } from '../command.js';
 
 export const redact = define({
-  name: 'redact',
-  summary:
-    'Write a copy of a profile that is fit to share: no environments, paths, names of people or machines.',
   usage: ['FILE -o OUT [options]', '--check FILE'],
   options: ['copy', 'checkOnly', 'hashRanges', 'force'],
   formats: ['table', 'json'],

@@ -12,8 +12,6 @@ import { shareable } from '../redacted-copies.js';
 import { refuseExisting } from '../write-result.js';
 
 export const report = define({
-  name: 'report',
-  summary: 'Write one HTML file with the answer, charts and tables, readable without this tool.',
   usage: ['FILE… [-o report.html] [options]'],
   options: [...analysisOptions, 'model', 'tp', 'redacted', 'maxSize', 'output', 'force'],
   formats: ['html', 'markdown', 'json'],

@@ -20,8 +20,6 @@ import { verificationResult, verifyStats } from '../verify-stats.js';
 const READABLE_ROWS = 12;
 
 export const stats = define({
-  name: 'stats',
-  summary: 'Print the summaries of `nsys stats` and the rules of `nsys analyze`, with the same numbers.',
   usage: ['FILE… [-r REPORT[:OPTION…][,REPORT…]] [options]'],
   options: ['report', 'verify', 'time', 'rows', 'list', 'outputFiles', 'force'],
   formats: ['table', 'json', 'csv', 'markdown'],

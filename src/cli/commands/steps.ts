@@ -10,8 +10,6 @@ import { analysisOptions } from '../options.js';
 import { analyzeDocument, profileFor, settingsOf } from '../profile-of.js';
 
 export const steps = define({
-  name: 'steps',
-  summary: 'List the engine steps of a capture, or the kernels of a typical one.',
   usage: ['FILE… [--sequence] [options]'],
   options: ['sequence', 'fullNames', ...analysisOptions, 'rows'],
   formats: ['table', 'json', 'csv', 'markdown'],

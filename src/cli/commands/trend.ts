@@ -11,8 +11,6 @@ import { version } from '../version.js';
 const MAIN_METRICS = ['step.p50', 'idle', 'kernels'];
 
 export const trend = define({
-  name: 'trend',
-  summary: 'Follow metrics over many runs and say where they changed.',
   usage: ['FILE… [options]', '--baselines FILE [FILE…] [options]'],
   options: ['history', 'metric', 'phase', 'iterations', 'marker', 'rules'],
   formats: ['table', 'json', 'csv', 'markdown'],

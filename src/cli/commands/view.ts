@@ -14,8 +14,6 @@ import { shareable } from '../redacted-copies.js';
 import { version } from '../version.js';
 
 export const view = define({
-  name: 'view',
-  summary: 'Look at a profile in the browser: timeline, answer and every analysis, for any steps.',
   usage: ['[FILE…] [--compare FILE]… [options]'],
   options: [
     'compare',

@@ -1,10 +1,12 @@
 /** Several frameworks beside each other: everything the page, JSON and CSV show, as plain figures. */
+import type { Static } from '../../base/document.js';
 import { benchMetrics } from '../../catalog/bench-metrics.js';
 import { type Phase, phases } from '../../catalog/phases.js';
 import type { Sameness } from '../../run/sameness.js';
-import { type Correlation, correlate } from './correlation.js';
+import { correlate } from './correlation.js';
 import { checkFairness } from './fairness.js';
 import { budgetOf, type Framework, phaseOf } from './framework.js';
+import type { throughputSchema } from './frameworks-schema.js';
 import { type FrameworksVerdict, judge } from './verdict.js';
 
 export interface FrameworkComparison {
@@ -17,20 +19,7 @@ export interface FrameworkComparison {
   readonly verdict: FrameworksVerdict;
 }
 
-/** Frameworks that have both a per-token time and a measured throughput. */
-export interface ThroughputCorrelation {
-  /** As the verdict ranks them; null: nobody was benchmarked. */
-  readonly measure: string | null;
-  readonly label: string | null;
-  readonly points: readonly {
-    readonly name: string;
-    readonly kernelNsPerToken: number;
-    readonly wallNsPerToken: number;
-    readonly throughput: number;
-  }[];
-  readonly byKernels: Correlation;
-  readonly byWall: Correlation;
-}
+export type ThroughputCorrelation = Static<typeof throughputSchema>;
 
 /** Frameworks measured one after the other: no two profiles need be open at a time. */
 export function compareMeasured(

@@ -2,18 +2,11 @@
  * How closely two figures of several frameworks go together. Few points line up by chance, so beside each coefficient
  * stands how often: the share of all orders of the second figure that go together at least as closely.
  */
+import type { Static } from '../../base/document.js';
 import { pearson, ranks } from '../../stats/correlation.js';
+import type { correlationSchema } from './frameworks-schema.js';
 
-export interface Correlation {
-  readonly points: number;
-  /** Linear; null where a figure does not vary or there are fewer than three points. */
-  readonly pearson: number | null;
-  /** Of the ranks. */
-  readonly spearman: number | null;
-  /** Of Spearman's, by all orders; null from nine points on, where they are too many. */
-  readonly chance: number | null;
-  readonly warning: string;
-}
+export type Correlation = Static<typeof correlationSchema>;
 
 /** Two points always lie on a line. */
 const FEWEST_POINTS = 3;

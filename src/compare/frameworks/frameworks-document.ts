@@ -1,5 +1,6 @@
 /** The comparison for machines: the JSON document, and CSV with one figure per line in base units. */
 import { csvCell } from '../../base/csv-cell.js';
+import type { Static } from '../../base/document.js';
 import { benchMetrics } from '../../catalog/bench-metrics.js';
 import type { BenchRun } from '../../model/bench-run.js';
 import type { Reading } from '../../run/figure.js';
@@ -7,12 +8,11 @@ import { benchRows, measures } from '../../run/measures.js';
 import type { ProfiledRun } from '../../run/run.js';
 import { profilerName } from '../../run/trait-values.js';
 import type { FrameworkComparison } from './compare-frameworks.js';
+import type { frameworksSchema } from './frameworks-schema.js';
 
-const FRAMEWORKS_SCHEMA = 'stepscope-frameworks/1';
-
-export function frameworksDocument(comparison: FrameworkComparison): unknown {
+export function frameworksDocument(comparison: FrameworkComparison): Static<typeof frameworksSchema> {
   return {
-    schema: FRAMEWORKS_SCHEMA,
+    schema: 'stepscope-frameworks/1',
     ...comparison,
     checks: comparison.checks.map(({ kind: _, ...check }) => check),
     frameworks: comparison.frameworks.map(({ bench, run, ...framework }) => ({

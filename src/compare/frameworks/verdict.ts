@@ -2,55 +2,23 @@
  * Which framework is fastest, by which measure, and why: the difference of two per-token equations, term by term. Where
  * the frameworks were not asked the same question, none is declared faster.
  */
+import type { Static } from '../../base/document.js';
 import { formatChange, formatDuration, formatRate } from '../../base/units.js';
 import { type BenchMetric, benchMetrics } from '../../catalog/bench-metrics.js';
 import type { Phase } from '../../catalog/phases.js';
 import { benchDifference } from '../../run/bench-difference.js';
-import { type Interval, stepDifference } from '../../run/difference.js';
+import { stepDifference } from '../../run/difference.js';
 import { benchRows } from '../../run/measures.js';
 import { pairPhases } from '../../run/pair-phases.js';
 import type { Sameness } from '../../run/sameness.js';
 import { type TokenPart, tokenParts } from '../../run/token-budget.js';
 import { budgetOf, type Framework } from './framework.js';
+import type { verdictSchema } from './frameworks-schema.js';
 
-export interface FrameworksVerdict {
-  /** `unfair`: another question was asked. `reservations`: the same one, measured less well, or not all is known. */
-  readonly fairness: 'fair' | 'reservations' | 'unfair';
-  readonly speed: SpeedRanking | null;
-  /** Wall time per token in the profiles, least first. */
-  readonly profiled: readonly Ranked[];
-  /** Kernel time per token, least first. */
-  readonly kernels: readonly Ranked[];
-  readonly why: Why | null;
-  /** The first is the answer. */
-  readonly lines: readonly string[];
-}
-
-interface Ranked {
-  readonly name: string;
-  readonly value: number;
-}
-
-interface SpeedRanking {
-  /** Of the catalogue of benchmark figures; per GPU where their number differs. */
-  readonly measure: string;
-  readonly perGpu: boolean;
-  readonly label: string;
-  /** Fastest first. */
-  readonly ranked: readonly Ranked[];
-  /** Of the first against the second: `proven` is beyond what repeats differ by, `unproven` has no repeats. */
-  readonly lead: 'proven' | 'within-noise' | 'unproven' | null;
-}
-
-/** From the fastest to the slowest profiled, per token: the terms sum to the change. */
-interface Why {
-  readonly from: string;
-  readonly to: string;
-  readonly changeNs: number;
-  readonly terms: readonly { readonly part: TokenPart; readonly changeNs: number }[];
-  /** Of the wall time of a step, 95%; null: too few steps to tell. */
-  readonly stepInterval: Interval | null;
-}
+export type FrameworksVerdict = Static<typeof verdictSchema>;
+type Ranked = FrameworksVerdict['profiled'][number];
+type SpeedRanking = NonNullable<FrameworksVerdict['speed']>;
+type Why = NonNullable<FrameworksVerdict['why']>;
 
 export const partWords: Readonly<Record<TokenPart, string>> = {
   kernels: 'kernels',

@@ -1,5 +1,5 @@
 /**
- * `stepscope load -o FILE`: one document, a run per level (src/load/load-document.ts, docs/schemas/load.schema.json).
+ * `stepscope load -o FILE`: one document, a run per level (src/load/load-schema.ts, docs/schemas/load.schema.json).
  * Figures are in base units already and come back as they were written.
  */
 

@@ -6,6 +6,8 @@
  *   each copy     a token is sent once per chosen expert
  *   once per node a token crosses between nodes once per node it has experts on, then spreads inside (DeepEP)
  */
+import type { Static } from '../../base/document.js';
+import type { trafficSchema } from '../place-schema.js';
 import { gpuLoads, type Placement } from '../placement/placement.js';
 
 interface TrafficShape {
@@ -22,23 +24,7 @@ interface TrafficShape {
   readonly combineBytes?: number;
 }
 
-interface LinkTraffic {
-  /** Bytes per step and layer that stay on their GPU, cross inside nodes, cross between nodes: all GPUs together. */
-  readonly localBytes: number;
-  readonly intraBytes: number;
-  readonly interBytes: number;
-  /** Most bytes one GPU receives inside its node, and one node receives from others. */
-  readonly busiestGpuBytes: number;
-  readonly busiestNodeBytes: number;
-}
-
-export interface Traffic {
-  readonly eachCopy: LinkTraffic;
-  readonly oncePerNode: LinkTraffic;
-  /** Nodes and GPUs a token has experts on, expected. */
-  readonly nodesPerToken: number;
-  readonly gpusPerToken: number;
-}
+export type Traffic = Static<typeof trafficSchema>;
 
 export function trafficOf(placement: Placement, tokens: ArrayLike<number>, shape: TrafficShape): Traffic {
   const { gpus } = placement;
@@ -107,7 +93,7 @@ class LinkSum {
     this.intoNode[node] += each * perNode * (nodes - 1);
   }
 
-  finish(): LinkTraffic {
+  finish(): Traffic['eachCopy'] {
     const sum = (values: Float64Array) => values.reduce((a, b) => a + b, 0);
     const most = (values: Float64Array) => values.reduce((a, b) => Math.max(a, b), 0);
     return {

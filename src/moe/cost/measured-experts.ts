@@ -1,5 +1,7 @@
 /** The figures of a profile that questions about experts need, and the imbalance its ranks let on. */
+import type { Static } from '../../base/document.js';
 import { medianOf } from '../../stats/summary.js';
+import type { inferredSchema } from '../moe-schema.js';
 import type { StepExperts } from './expert-work.js';
 
 export interface MeasuredExperts {
@@ -16,21 +18,7 @@ export interface MeasuredExperts {
   readonly inferred?: InferredImbalance;
 }
 
-/** No counts: ranks' time in grouped GEMMs stands for their tokens. */
-interface InferredImbalance {
-  readonly kind: 'inferred';
-  /** Slowest by mean device, median over steps. It is below the imbalance of tokens where experts have a floor. */
-  readonly maxOverMean: number;
-  /** Communication beyond what the quickest device of the step spent in it: waiting for others. Mean per device. */
-  readonly waitNs: number;
-  readonly devices: readonly {
-    readonly device: number;
-    readonly rank: number | null;
-    readonly expertNs: number;
-    readonly waitNs: number;
-    readonly slowestShare: number;
-  }[];
-}
+type InferredImbalance = Static<typeof inferredSchema>;
 
 export function measureExperts(rows: readonly StepExperts[]): MeasuredExperts {
   const byStep = new Map<number, StepExperts[]>();

@@ -1,5 +1,7 @@
 /** The perfect-router experiment in words: the commands of the pair, whether it was balanced, what was predicted. */
+
 import type { Block, TableBlock } from '../../analyze/block.js';
+import { tableOf } from '../../analyze/table-of.js';
 import { formatRelativeChange, formatShare, plural } from '../../base/units.js';
 import type { MoeAnswer } from '../answer.js';
 import { type ExperimentPlan, type PlannedRun, shellLine } from '../experiment/plan-experiment.js';
@@ -69,21 +71,13 @@ export function describePrediction({ rows, explained, about }: PairPrediction): 
     explained === null
       ? 'The perfect run’s experts were not faster: there is no gap to explain.'
       : `Of the measured gap in expert time the prediction explains ${formatShare(explained)}.`;
-  const change = (of: (row: (typeof rows)[number]) => number) =>
-    rows.map(row => formatRelativeChange(of(row)));
-  return {
-    kind: 'table',
-    id: 'moe-prediction',
-    title: 'Predicted beside measured',
-    rows: rows.length,
-    columns: [
-      { header: 'What', kind: 'text', values: rows.map(({ what }) => what) },
-      { header: 'Learned', kind: 'ns-mean', values: rows.map(({ learnedNs }) => learnedNs) },
-      { header: 'Perfect', kind: 'ns-mean', values: rows.map(({ perfectNs }) => perfectNs) },
-      { header: 'Predicted', kind: 'text', values: change(({ predicted }) => predicted) },
-      { header: 'Measured', kind: 'text', values: change(({ measured }) => measured) },
-      { header: 'Error (points)', kind: 'text', values: rows.map(({ error }) => (error * 100).toFixed(1)) },
-    ],
-    advice: `${about} ${gap}`,
-  };
+  const said = { id: 'moe-prediction', title: 'Predicted beside measured', advice: `${about} ${gap}` };
+  return tableOf(rows, said, [
+    ['What', 'text', ({ what }) => what],
+    ['Learned', 'ns-mean', ({ learnedNs }) => learnedNs],
+    ['Perfect', 'ns-mean', ({ perfectNs }) => perfectNs],
+    ['Predicted', 'text', ({ predicted }) => formatRelativeChange(predicted)],
+    ['Measured', 'text', ({ measured }) => formatRelativeChange(measured)],
+    ['Error (points)', 'text', ({ error }) => (error * 100).toFixed(1)],
+  ]);
 }

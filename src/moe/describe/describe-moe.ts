@@ -1,5 +1,7 @@
 /** The page of `stepscope moe` as blocks: the answer first, then what it rests on. */
+
 import type { Block, HeatBlock, TableBlock } from '../../analyze/block.js';
+import { tableOf } from '../../analyze/table-of.js';
 import type { MoeAnswer } from '../answer.js';
 import { expertHeat, type HeatMap, timeHeat } from '../loads/heat-maps.js';
 import { answerLines, headerLine, ratio } from './moe-words.js';
@@ -24,68 +26,42 @@ export function describeMoe(answer: MoeAnswer, everything = false): Block[] {
 function fixTable({ plans, heldOut, machine }: MoeAnswer): TableBlock[] {
   if (plans.length === 0) return [];
   return [
-    {
-      kind: 'table',
-      id: 'moe-placements',
-      title: `Placements on ${machine.gpus} GPUs`,
-      rows: plans.length,
-      columns: [
-        { header: 'Placement', kind: 'text', values: plans.map(({ plan }) => plan.label) },
-        { header: 'Replicas', kind: 'count', values: plans.map(({ replicas }) => replicas) },
-        {
-          header: 'Busiest by mean',
-          kind: 'text',
-          values: plans.map(({ plan }) => ratio(plan.cost.imbalance)),
-        },
-        {
-          header: 'Lost of expert time (%)',
-          kind: 'share',
-          values: plans.map(({ plan }) => plan.cost.lostShare),
-        },
-        { header: 'Won back (%)', kind: 'share', values: plans.map(({ recovered }) => recovered) },
-        {
-          header: 'Steps',
-          kind: 'text',
-          values: plans.map(({ stepGain }) =>
+    tableOf(
+      plans,
+      {
+        id: 'moe-placements',
+        title: `Placements on ${machine.gpus} GPUs`,
+        advice: heldOut
+          ? 'Made from the first half of the run, judged on iterations of the second.'
+          : 'Made from and judged on the same loads: there is too little to hold some back.',
+      },
+      [
+        ['Placement', 'text', ({ plan }) => plan.label],
+        ['Replicas', 'count', ({ replicas }) => replicas],
+        ['Busiest by mean', 'text', ({ plan }) => ratio(plan.cost.imbalance)],
+        ['Lost of expert time (%)', 'share', ({ plan }) => plan.cost.lostShare],
+        ['Won back (%)', 'share', ({ recovered }) => recovered],
+        [
+          'Steps',
+          'text',
+          ({ stepGain }) =>
             stepGain === null ? '–' : `${stepGain >= 0 ? '+' : '−'}${Math.abs(stepGain * 100).toFixed(1)}%`,
-          ),
-        },
+        ],
       ],
-      advice: heldOut
-        ? 'Made from the first half of the run, judged on iterations of the second.'
-        : 'Made from and judged on the same loads: there is too little to hold some back.',
-    },
+    ),
   ];
 }
 
 function phaseTable({ phases }: MoeAnswer): TableBlock[] {
   if (phases.length === 0) return [];
   return [
-    {
-      kind: 'table',
-      id: 'moe-phases',
-      title: 'Phases',
-      rows: phases.length,
-      columns: [
-        { header: 'Phase', kind: 'text', values: phases.map(({ phase }) => phase) },
-        { header: 'Iterations', kind: 'count', values: phases.map(({ iterations }) => iterations) },
-        {
-          header: 'Busiest GPU',
-          kind: 'text',
-          values: phases.map(({ gpuImbalance }) => ratio(gpuImbalance)),
-        },
-        {
-          header: 'Busiest expert',
-          kind: 'text',
-          values: phases.map(({ maxOverMean }) => ratio(maxOverMean)),
-        },
-        {
-          header: 'Lost of expert time (%)',
-          kind: 'share',
-          values: phases.map(({ lostShare }) => lostShare),
-        },
-      ],
-    },
+    tableOf(phases, { id: 'moe-phases', title: 'Phases' }, [
+      ['Phase', 'text', ({ phase }) => phase],
+      ['Iterations', 'count', ({ iterations }) => iterations],
+      ['Busiest GPU', 'text', ({ gpuImbalance }) => ratio(gpuImbalance)],
+      ['Busiest expert', 'text', ({ maxOverMean }) => ratio(maxOverMean)],
+      ['Lost of expert time (%)', 'share', ({ lostShare }) => lostShare],
+    ]),
   ];
 }
 
@@ -96,39 +72,33 @@ function layerTable({ layers, cost }: MoeAnswer, most: number): TableBlock[] {
     .sort((a, b) => cost.layers[b].imbalance - cost.layers[a].imbalance || a - b)
     .slice(0, most);
   const rows = order.map(i => ({ ...layers[i], cost: cost.layers[i] }));
-  const text = (of: (row: (typeof rows)[number]) => string) => rows.map(of);
   return [
-    {
-      kind: 'table',
-      id: 'moe-layers',
-      title:
-        order.length < layers.length ? `Layers, the ${order.length} worst of ${layers.length}` : 'Layers',
-      rows: rows.length,
-      columns: [
-        { header: 'Layer', kind: 'id', values: rows.map(({ layer }) => layer) },
-        { header: 'Busiest GPU', kind: 'text', values: text(row => ratio(row.cost.imbalance)) },
-        { header: 'Busiest expert', kind: 'text', values: text(row => ratio(row.perIteration.mean)) },
-        { header: 'p99', kind: 'text', values: text(row => ratio(row.perIteration.p99)) },
-        { header: 'Whole run', kind: 'text', values: text(row => ratio(row.overall.maxOverMean)) },
-        { header: 'Variation', kind: 'text', values: text(row => row.meanVariation.toFixed(2)) },
-        { header: 'Gini', kind: 'text', values: text(row => row.overall.gini.toFixed(2)) },
-        { header: 'Entropy', kind: 'text', values: text(row => row.overall.entropy.toFixed(3)) },
-        { header: 'Idle experts (%)', kind: 'share', values: rows.map(row => row.meanIdleShare) },
-        { header: 'Hot stays hot (%)', kind: 'share', values: rows.map(row => row.stability.hotOverlap) },
-        {
-          header: 'Hottest',
-          kind: 'text',
-          values: text(row =>
-            row.hottest
-              .slice(0, 3)
-              .map(({ expert, share }) => `${expert} (${(share * 100).toFixed(1)}%)`)
-              .join(' '),
-          ),
-        },
+    tableOf(
+      rows,
+      {
+        id: 'moe-layers',
+        title:
+          order.length < layers.length ? `Layers, the ${order.length} worst of ${layers.length}` : 'Layers',
+      },
+      [
+        ['Layer', 'id', ({ layer }) => layer],
+        ['Busiest GPU', 'text', row => ratio(row.cost.imbalance)],
+        ['Busiest expert', 'text', row => ratio(row.perIteration.mean)],
+        ['p99', 'text', row => ratio(row.perIteration.p99)],
+        ['Whole run', 'text', row => ratio(row.overall.maxOverMean)],
+        ['Variation', 'text', row => row.meanVariation.toFixed(2)],
+        ['Gini', 'text', row => row.overall.gini.toFixed(2)],
+        ['Entropy', 'text', row => row.overall.entropy.toFixed(3)],
+        ['Idle experts (%)', 'share', row => row.meanIdleShare],
+        ['Hot stays hot (%)', 'share', row => row.stability.hotOverlap],
+        ['Hottest', 'text', ({ hottest }) => hottest.slice(0, 3).map(shareText).join(' ')],
       ],
-    },
+    ),
   ];
 }
+
+const shareText = ({ expert, share }: { readonly expert: number; readonly share: number }) =>
+  `${expert} (${(share * 100).toFixed(1)}%)`;
 
 function gpuTable({ cost, machine }: MoeAnswer, most: number): TableBlock[] {
   if (!cost || machine.gpus === 1) return [];
@@ -138,18 +108,19 @@ function gpuTable({ cost, machine }: MoeAnswer, most: number): TableBlock[] {
     .slice(0, most);
   const mean = cost.gpus.reduce((sum, { pairs }) => sum + pairs, 0) / cost.gpus.length;
   return [
-    {
-      kind: 'table',
-      id: 'moe-gpus',
-      title: rows.length < cost.gpus.length ? `GPUs, the ${rows.length} most often waited for` : 'GPUs',
-      rows: rows.length,
-      columns: [
-        { header: 'GPU', kind: 'id', values: rows.map(({ index }) => index) },
-        { header: 'Tokens by mean', kind: 'text', values: rows.map(({ pairs }) => ratio(pairs / mean)) },
-        { header: 'Waited for (%)', kind: 'share', values: rows.map(({ criticalShare }) => criticalShare) },
+    tableOf(
+      rows,
+      {
+        id: 'moe-gpus',
+        title: rows.length < cost.gpus.length ? `GPUs, the ${rows.length} most often waited for` : 'GPUs',
+        advice: 'Experts in order. Waited for: part of layers and iterations in which this GPU had most.',
+      },
+      [
+        ['GPU', 'id', ({ index }) => index],
+        ['Tokens by mean', 'text', ({ pairs }) => ratio(pairs / mean)],
+        ['Waited for (%)', 'share', ({ criticalShare }) => criticalShare],
       ],
-      advice: 'Experts in order. Waited for: part of layers and iterations in which this GPU had most.',
-    },
+    ),
   ];
 }
 
@@ -159,19 +130,20 @@ function inferredTable({ measured, basis }: MoeAnswer): TableBlock[] {
   const title =
     basis === 'inferred' ? 'Ranks (inferred from time, tokens were not counted)' : 'Ranks in the profile';
   return [
-    {
-      kind: 'table',
-      id: 'moe-ranks',
-      title,
-      rows: rows.length,
-      columns: [
-        { header: 'Rank', kind: 'id', values: rows.map(({ rank, device }) => rank ?? device) },
-        { header: 'Grouped GEMMs', kind: 'ns-mean', values: rows.map(({ expertNs }) => expertNs) },
-        { header: 'Waits for others', kind: 'ns-mean', values: rows.map(({ waitNs }) => waitNs) },
-        { header: 'Slowest (%)', kind: 'share', values: rows.map(({ slowestShare }) => slowestShare) },
+    tableOf(
+      rows,
+      {
+        id: 'moe-ranks',
+        title,
+        advice: 'Per step. Waits: communication and combine beyond that of the quickest rank of the step.',
+      },
+      [
+        ['Rank', 'id', ({ rank, device }) => rank ?? device],
+        ['Grouped GEMMs', 'ns-mean', ({ expertNs }) => expertNs],
+        ['Waits for others', 'ns-mean', ({ waitNs }) => waitNs],
+        ['Slowest (%)', 'share', ({ slowestShare }) => slowestShare],
       ],
-      advice: 'Per step. Waits: communication and combine beyond that of the quickest rank of the step.',
-    },
+    ),
   ];
 }
 

@@ -1,5 +1,7 @@
 /** Placements in words and tables: which is best, what it gives per layer, what it sends between GPUs. */
+
 import type { Block, TableBlock } from '../../analyze/block.js';
+import { tableOf } from '../../analyze/table-of.js';
 import { formatBytes, formatRelativeChange, formatShare, plural } from '../../base/units.js';
 import { gainOf } from '../cost/placement-cost.js';
 import type { TrafficRow } from '../cost/traffic-rows.js';
@@ -120,53 +122,45 @@ function layerTable(summary: LoadSummary, plans: readonly Plan[]): TableBlock {
   };
 }
 
-const trafficTable = (rows: readonly TrafficRow[]): TableBlock => ({
-  kind: 'table',
-  id: 'moe-traffic',
-  title: 'All-to-all per layer and step, there and back',
-  rows: rows.length,
-  columns: [
-    { header: 'Placement', kind: 'text', values: rows.map(({ plan }) => plan.label) },
+const trafficTable = (rows: readonly TrafficRow[]): TableBlock =>
+  tableOf(
+    rows,
     {
-      header: 'Inside nodes',
-      kind: 'text',
-      values: rows.map(({ traffic }) => formatBytes(Math.round(traffic.eachCopy.intraBytes))),
+      id: 'moe-traffic',
+      title: 'All-to-all per layer and step, there and back',
+      advice:
+        'FP8 there, BF16 back. Once per node: a token crosses to a node once and spreads inside it, as DeepEP does. A token’s experts are taken as independent; group-limited routing visits fewer nodes.',
     },
-    {
-      header: 'Between nodes',
-      kind: 'text',
-      values: rows.map(({ traffic }) => formatBytes(Math.round(traffic.eachCopy.interBytes))),
-    },
-    {
-      header: 'once per node',
-      kind: 'text',
-      values: rows.map(({ traffic }) => formatBytes(Math.round(traffic.oncePerNode.interBytes))),
-    },
-    {
-      header: 'Busiest node, once',
-      kind: 'text',
-      values: rows.map(({ traffic }) => formatBytes(Math.round(traffic.oncePerNode.busiestNodeBytes))),
-    },
-    { header: 'Nodes per token', kind: 'mean', values: rows.map(({ traffic }) => traffic.nodesPerToken) },
-  ],
-  advice:
-    'FP8 there, BF16 back. Once per node: a token crosses to a node once and spreads inside it, as DeepEP does. A token’s experts are taken as independent; group-limited routing visits fewer nodes.',
-});
+    [
+      ['Placement', 'text', ({ plan }) => plan.label],
+      ['Inside nodes', 'text', ({ traffic }) => formatBytes(Math.round(traffic.eachCopy.intraBytes))],
+      ['Between nodes', 'text', ({ traffic }) => formatBytes(Math.round(traffic.eachCopy.interBytes))],
+      ['once per node', 'text', ({ traffic }) => formatBytes(Math.round(traffic.oncePerNode.interBytes))],
+      [
+        'Busiest node, once',
+        'text',
+        ({ traffic }) => formatBytes(Math.round(traffic.oncePerNode.busiestNodeBytes)),
+      ],
+      ['Nodes per token', 'mean', ({ traffic }) => traffic.nodesPerToken],
+    ],
+  );
 
-const sweepTable = (rows: readonly SweepRow[]): TableBlock => ({
-  kind: 'table',
-  id: 'moe-sweep',
-  title: 'Other machines and batches (EPLB, global)',
-  rows: rows.length,
-  columns: [
-    { header: 'Phase', kind: 'text', values: rows.map(({ phase }) => phase) },
-    { header: 'GPUs', kind: 'count', values: rows.map(({ gpus }) => gpus) },
-    { header: 'Replicas', kind: 'count', values: rows.map(({ replicas }) => replicas) },
-    { header: 'Batch', kind: 'text', values: rows.map(({ batch }) => `${batch}×`) },
-    { header: 'In order', kind: 'text', values: rows.map(({ plainImbalance }) => ratio(plainImbalance)) },
-    { header: 'Placed', kind: 'text', values: rows.map(({ placedImbalance }) => ratio(placedImbalance)) },
-    { header: 'Expert time', kind: 'text', values: rows.map(({ relativeTime }) => ratio(relativeTime)) },
-  ],
-  advice:
-    'Busiest by mean GPU. Batch: of the measured one; smaller ones are drawn from it, larger ones scaled. Expert time: against the fewest GPUs at that batch.',
-});
+const sweepTable = (rows: readonly SweepRow[]): TableBlock =>
+  tableOf(
+    rows,
+    {
+      id: 'moe-sweep',
+      title: 'Other machines and batches (EPLB, global)',
+      advice:
+        'Busiest by mean GPU. Batch: of the measured one; smaller ones are drawn from it, larger ones scaled. Expert time: against the fewest GPUs at that batch.',
+    },
+    [
+      ['Phase', 'text', ({ phase }) => phase],
+      ['GPUs', 'count', ({ gpus }) => gpus],
+      ['Replicas', 'count', ({ replicas }) => replicas],
+      ['Batch', 'text', ({ batch }) => `${batch}×`],
+      ['In order', 'text', ({ plainImbalance }) => ratio(plainImbalance)],
+      ['Placed', 'text', ({ placedImbalance }) => ratio(placedImbalance)],
+      ['Expert time', 'text', ({ relativeTime }) => ratio(relativeTime)],
+    ],
+  );

@@ -1,7 +1,9 @@
 /** The verdict on a pair with and without the perfect router, as blocks: what it means and what to do first. */
 
-import type { Block, Fact, TableColumn, WaterfallBlock } from '../../analyze/block.js';
+import type { Block, Fact, WaterfallBlock } from '../../analyze/block.js';
 import { busyParts, causeLook, phaseLook } from '../../analyze/names-and-colors.js';
+import { tableOf } from '../../analyze/table-of.js';
+import type { Static } from '../../base/document.js';
 import { formatDuration, formatRate, formatRelativeChange, formatShare, plural } from '../../base/units.js';
 import { routerTookEffect } from '../../catalog/how-to-record.js';
 import type {
@@ -11,6 +13,7 @@ import type {
   RouterVerdict,
   StepMeans,
 } from '../experiment/router-pair.js';
+import type { perfectRouterSchema } from '../experiment/router-schema.js';
 
 export const WRONG_OUTPUTS =
   'THE ANSWERS OF THE PERFECT RUN ARE WRONG: its router sends tokens anywhere. It is for measuring only; never serve with it.';
@@ -145,44 +148,31 @@ function sureness({ source, samples, interval }: RouterEvidence, conclusion: Rou
 }
 
 function evidenceTable({ evidence }: RouterVerdict): Block {
-  const text = (header: string, of: (item: RouterEvidence) => string, align?: 'right'): TableColumn => ({
-    header,
-    kind: 'text',
-    ...(align ? { align } : {}),
-    values: evidence.map(of),
-  });
-  const value = (of: (item: RouterEvidence) => number) => (item: RouterEvidence) =>
-    item.kind === 'rate' ? formatRate(of(item)) : formatDuration(of(item));
-  return {
-    kind: 'table',
+  const right = { align: 'right' } as const;
+  const value = ({ kind }: RouterEvidence, amount: number) =>
+    kind === 'rate' ? formatRate(amount) : formatDuration(amount);
+  const said = {
     id: 'router-evidence',
     title: 'Normal and perfect router',
-    rows: evidence.length,
-    columns: [
-      text('Name', ({ measure, phase }) => (phase ? `${phaseLook(phase).label} ${measure}` : measure)),
-      text(
-        'Normal',
-        value(item => item.normal),
-        'right',
-      ),
-      text(
-        'Perfect',
-        value(item => item.perfect),
-        'right',
-      ),
-      text('Gain', item => formatRelativeChange(item.gain), 'right'),
-      text(
-        '95% between',
-        ({ interval }) => (interval ? interval.map(formatRelativeChange).join(' and ') : 'not known'),
-        'right',
-      ),
-      text(
-        'From',
-        ({ source, samples }) => `${samples.join(' and ')} ${source === 'profile' ? 'steps' : 'runs'}`,
-      ),
-    ],
     advice: 'Gain: throughput with the perfect router by throughput without, − 1.',
   };
+  return tableOf(evidence, said, [
+    ['Name', 'text', ({ measure, phase }) => (phase ? `${phaseLook(phase).label} ${measure}` : measure)],
+    ['Normal', 'text', item => value(item, item.normal), right],
+    ['Perfect', 'text', item => value(item, item.perfect), right],
+    ['Gain', 'text', ({ gain }) => formatRelativeChange(gain), right],
+    [
+      '95% between',
+      'text',
+      ({ interval }) => (interval ? interval.map(formatRelativeChange).join(' and ') : 'not known'),
+      right,
+    ],
+    [
+      'From',
+      'text',
+      ({ source, samples }) => `${samples.join(' and ')} ${source === 'profile' ? 'steps' : 'runs'}`,
+    ],
+  ]);
 }
 
 const partLooks: Readonly<Record<keyof StepMeans, { readonly label: string; readonly color: string }>> = {
@@ -236,11 +226,10 @@ function checksBlock({ checks }: RouterVerdict): Block[] {
 }
 
 export const routerDocument = (
-  schema: string,
   files: { readonly normal: readonly string[]; readonly perfect: readonly string[] },
   verdict: RouterVerdict,
-) => ({
-  schema,
+): Static<typeof perfectRouterSchema> => ({
+  schema: 'stepscope-perfect-router/1',
   files,
   ...verdict,
   checks: verdict.checks.map(({ id, label, status, values: [normal, perfect] }) => ({

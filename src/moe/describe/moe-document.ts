@@ -1,18 +1,18 @@
 /** The answer as JSON. What is not known is null. */
+import type { Static } from '../../base/document.js';
 import type { MoeAnswer } from '../answer.js';
 import { expertHeat, type HeatMap, timeHeat } from '../loads/heat-maps.js';
+import type { moeSchema } from '../moe-schema.js';
 import { answerLines } from './moe-words.js';
-
-const MOE_SCHEMA = 'stepscope-moe/1';
 
 const known = (value: number): number | null => (Number.isFinite(value) ? value : null);
 const rounded = (value: number): number | null =>
   Number.isFinite(value) ? Number(value.toPrecision(4)) : null;
 
-export function moeDocument(files: readonly string[], answer: MoeAnswer): unknown {
+export function moeDocument(files: readonly string[], answer: MoeAnswer): Static<typeof moeSchema> {
   const { summary, cost, measured, logged, time } = answer;
   return {
-    schema: MOE_SCHEMA,
+    schema: 'stepscope-moe/1',
     files,
     basis: answer.basis,
     source: answer.source,
@@ -116,7 +116,8 @@ export function moeCsv(answer: MoeAnswer): string {
     'shareCorrelation',
     'autocorrelation',
   ] as const;
-  const { layers } = moeDocument([], answer) as { layers: Record<(typeof columns)[number], number | null>[] };
-  const lines = layers.map(layer => columns.map(column => layer[column] ?? '').join(','));
+  const lines = moeDocument([], answer).layers.map(layer =>
+    columns.map(column => layer[column] ?? '').join(','),
+  );
   return `${[columns.join(','), ...lines].join('\n')}\n`;
 }

@@ -1,6 +1,8 @@
 /** Placements of experts for machines: one JSON document, and a row per layer. */
+import type { Static } from '../../base/document.js';
 import type { TrafficRow } from '../cost/traffic-rows.js';
 import type { LoadSummary } from '../loads/load-summary.js';
+import type { moePlaceSchema } from '../place-schema.js';
 import type { Plans } from '../placement/plan-layers.js';
 import type { SweepRow } from '../placement/sweep.js';
 
@@ -12,11 +14,10 @@ interface PlacedExperts {
 }
 
 export const plansDocument = (
-  schema: string,
   files: readonly string[],
   { summary, plans, traffic, swept }: PlacedExperts,
-): unknown => ({
-  schema,
+): Static<typeof moePlaceSchema> => ({
+  schema: 'stepscope-moe-place/1',
   files,
   machine: plans.shape,
   heldOut: plans.heldOut,

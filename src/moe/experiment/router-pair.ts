@@ -4,16 +4,18 @@
  * look elsewhere; more than 10% faster, routing is the bottleneck. Here with how sure that is, and what speaks against.
  */
 
+import type { Static } from '../../base/document.js';
 import { benchMetrics } from '../../catalog/bench-metrics.js';
 import type { Phase } from '../../catalog/phases.js';
 import type { BenchRun } from '../../model/bench-run.js';
 import { benchDifference } from '../../run/bench-difference.js';
 import { benchedRun } from '../../run/collect.js';
-import { asGain, type Interval, stepDifference } from '../../run/difference.js';
+import { asGain, stepDifference } from '../../run/difference.js';
 import { type PhasePair, pairPhases } from '../../run/pair-phases.js';
 import { type ProfiledRun, REPLAY } from '../../run/run.js';
 import { type Sameness, samenessOf } from '../../run/sameness.js';
 import { type SideMeans, sideMeans } from '../../run/side-means.js';
+import type { meansSchema, perfectRouterSchema } from './router-schema.js';
 
 export interface RouterSide {
   /** Repeats of a benchmark. */
@@ -21,67 +23,15 @@ export interface RouterSide {
   readonly profile?: ProfiledRun;
 }
 
-/** Parts of a step, means over the steps; they sum to the mean step. */
-export interface StepMeans {
-  readonly compute: number;
-  readonly communication: number;
-  readonly copies: number;
-  /** Idle while the device waits for other devices or itself. */
-  readonly deviceWait: number;
-  /** Idle of any other cause. */
-  readonly otherIdle: number;
-}
-
-export interface RouterEvidence {
-  readonly source: 'benchmark' | 'profile';
-  readonly measure: string;
-  readonly kind: 'rate' | 'ns';
-  readonly phase: Phase | null;
-  readonly normal: number;
-  readonly perfect: number;
-  /** Throughput with the perfect router by throughput without, − 1. */
-  readonly gain: number;
-  /** 95%: from repeats of the benchmark, or from the steps; null: one run, or one step. */
-  readonly interval: Interval | null;
-  /** Runs or steps on each side. */
-  readonly samples: readonly [number, number];
-}
-
+type RouterDocument = Static<typeof perfectRouterSchema>;
+export type StepMeans = Static<typeof meansSchema>;
+export type RouterEvidence = RouterDocument['evidence'][number];
 /** What the step's parts say about where a gain comes from; of a profile alone. */
-export interface RouterParts {
-  readonly phase: Phase;
-  readonly normalNs: StepMeans;
-  readonly perfectNs: StepMeans;
-  /** The gain, had only the time changed that routing can change: kernels, communication, waiting devices. */
-  readonly gpuGain: number;
-  /** That time itself, without by with, − 1: what routing does to the GPU, however long the host takes. */
-  readonly routedGain: number;
-  /** Of the normal step: the GPU waits, and not for another GPU. */
-  readonly hostShare: number;
-}
+export type RouterParts = RouterDocument['parts'][number];
+export type RouterConclusion = RouterDocument['conclusion'];
 
-export type RouterConclusion =
-  | 'similar'
-  | 'small-gain'
-  | 'bottleneck'
-  | 'slower'
-  | 'inconclusive'
-  | 'contradictory'
-  | 'not-comparable';
-
-export interface RouterVerdict {
-  readonly threshold: number;
-  readonly conclusion: RouterConclusion;
-  readonly confidence: 'certain' | 'likely' | 'possible';
-  /** What the conclusion rests on; null: nothing both sides have. */
-  readonly main: RouterEvidence | null;
-  readonly evidence: readonly RouterEvidence[];
-  readonly parts: readonly RouterParts[];
+export interface RouterVerdict extends Omit<RouterDocument, 'schema' | 'files' | 'lines' | 'checks'> {
   readonly checks: readonly Sameness[];
-  /** Why the data contradict each other, where they do. */
-  readonly contradiction: string | null;
-  /** GPUs of the normal run, where that is known: on one, GPUs cannot wait for each other. */
-  readonly gpus: number | null;
 }
 
 /** The guides' figure: a gain above it makes routing the bottleneck. */

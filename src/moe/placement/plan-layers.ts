@@ -2,14 +2,16 @@
  * A placement for every layer by every method, made from the first half of a run and judged on iterations of the second:
  * what a plan gives on the loads it was made from says nothing about tomorrow.
  */
+import type { Static } from '../../base/document.js';
 import type { ExpertTime } from '../cost/expert-time.js';
 import { costOf, type PlacementCost } from '../cost/placement-cost.js';
 import { type LoadSample, type LoadSummary, rowOf, totalsBetween } from '../loads/load-summary.js';
+import type { planMethod } from '../moe-schema.js';
 import { betterPlacement } from './better-placement.js';
 import { type EplbShape, eplb } from './eplb.js';
 import { checkMachine, type Placement, placementOf } from './placement.js';
 
-type PlanMethod = 'plain' | 'eplb-hierarchical' | 'eplb-global' | 'stepscope-hierarchical' | 'stepscope';
+type PlanMethod = Static<typeof planMethod>;
 
 export interface Plan {
   readonly method: PlanMethod;

@@ -1,22 +1,14 @@
 /** Which machine: imbalance and traffic for more GPUs, replicas and batch sizes, each phase for itself. */
 
+import type { Static } from '../../base/document.js';
 import type { LoadPhase } from '../../model/expert-load.js';
 import type { ExpertTime } from '../cost/expert-time.js';
 import { costOf } from '../cost/placement-cost.js';
 import type { LoadSample, LoadSummary } from '../loads/load-summary.js';
+import type { sweepRowSchema } from '../place-schema.js';
 import { placeBy, splitLoads } from './plan-layers.js';
 
-export interface SweepRow {
-  readonly phase: LoadPhase | 'all';
-  readonly gpus: number;
-  readonly replicas: number;
-  /** Token-expert pairs of a step by those measured: 0.25 is a quarter of the batch. */
-  readonly batch: number;
-  readonly plainImbalance: number;
-  readonly placedImbalance: number;
-  /** Experts of a step with the placement, by those on the fewest GPUs of the sweep at this batch; smaller is faster. */
-  readonly relativeTime: number;
-}
+export type SweepRow = Static<typeof sweepRowSchema>;
 
 interface SweepOptions {
   readonly gpus?: readonly number[];

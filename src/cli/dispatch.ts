@@ -1,0 +1,82 @@
+/** Finds the verb that words name, prints errors in two lines, gives the exit status. */
+import * as fs from 'node:fs';
+import { closestWord } from '../base/closest-word.js';
+import { UserError } from '../base/user-error.js';
+import type { Command } from './command.js';
+import { commandList, helpText, overview } from './help.js';
+import type { Output } from './output.js';
+import { readCall } from './read-call.js';
+import { allCommands, commands, loadCommand } from './registry.js';
+
+export async function dispatch(args: readonly string[], output: Output): Promise<number> {
+  let command: Command | undefined;
+  try {
+    const [first, ...others] = args;
+    const asksHelp = first === 'help' || wantsHelp(args);
+    const words = first === 'help' ? others : args;
+    if (words.length === 0 || words[0] === '--help' || words[0] === '-h') {
+      output.out(overview(listed(Object.keys(commands))));
+      return 0;
+    }
+    const name = commandOf(words, asksHelp);
+    if (name === undefined) {
+      const group = commandList(listed(inGroup(words[0])));
+      output.out(`commands:\n${group}\n\nstepscope ${words[0]} COMMAND --help says more.\n`);
+      return 0;
+    }
+    command = await loadCommand(name);
+    if (asksHelp) {
+      output.out(helpText(command, listed(inGroup(name))));
+      return 0;
+    }
+    // A file alone is to be analyzed: then no word of it names a command.
+    const own = words[0] === name.split(' ')[0] ? words.slice(name.split(' ').length) : words;
+    return await command.run(readCall(command, own, output), allCommands);
+  } catch (error) {
+    output.clearProgress();
+    if (error instanceof UserError) {
+      output.err(`stepscope: ${error.message}\n${error.hint}\n`);
+      return command?.failures?.mistake ?? error.exitCode;
+    }
+    if (!command?.failures) throw error;
+    output.err(`stepscope: failed, and this is a bug: ${(error as Error).stack}\n`);
+    return command.failures.bug;
+  }
+}
+
+/** What follows `--` is another program's: its --help is not ours. */
+function wantsHelp(args: readonly string[]): boolean {
+  const own = args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
+  return own.includes('--help') || own.includes('-h');
+}
+
+const isKnown = (name: string): boolean => Object.hasOwn(commands, name);
+const inGroup = (word: string): string[] => Object.keys(commands).filter(name => name.startsWith(`${word} `));
+
+/** The command the words begin with; undefined where they name a group and ask what is in it. */
+function commandOf([first, second = '']: readonly string[], asksHelp: boolean): string | undefined {
+  if (isKnown(`${first} ${second}`)) return `${first} ${second}`;
+  if (isKnown(first)) return first;
+  const group = inGroup(first);
+  if (group.length > 0) {
+    if (asksHelp) return undefined;
+    throw new UserError(
+      'usage',
+      second === '' || second.startsWith('-')
+        ? `What to do with ${first}s was not said.`
+        : `There is no command ${JSON.stringify(`${first} ${second}`)}.`,
+      `Use one of: ${group.map(name => `stepscope ${name}`).join(', ')}`,
+    );
+  }
+  if (fs.existsSync(first)) return 'analyze';
+  const meant = closestWord(first, [...new Set(Object.keys(commands).map(name => name.split(' ')[0]))]);
+  throw new UserError(
+    'usage',
+    `There is no command ${JSON.stringify(first)}, and no such file.`,
+    meant === undefined
+      ? 'stepscope --help lists the commands.'
+      : `Did you mean ${meant}? stepscope --help lists the commands.`,
+  );
+}
+
+const listed = (names: readonly string[]) => names.map(name => ({ name, summary: commands[name].summary }));

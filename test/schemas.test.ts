@@ -1,0 +1,70 @@
+/** Documents are declared once: what is published is made from the declarations, and commands do not load them. */
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import * as path from 'node:path';
+import { test } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { analyses } from '../src/analyze/index.js';
+import { capturePlanSchema, recipeSchema } from '../src/capture/capture-schema.js';
+import { benchSchema } from '../src/compare/bench-schema.js';
+import { compareSchema } from '../src/compare/compare-schema.js';
+import { frameworksSchema } from '../src/compare/frameworks/frameworks-schema.js';
+import { baselinesSchema, checkSchema, policySchema, trendSchema } from '../src/gate/gate-schema.js';
+import { loadSchema } from '../src/load/load-schema.js';
+import { perfectRouterSchema } from '../src/moe/experiment/router-schema.js';
+import { moeSchema } from '../src/moe/moe-schema.js';
+import { moePlaceSchema } from '../src/moe/place-schema.js';
+import { analysisSchema, analyzeSchema } from '../src/report/analysis-schema.js';
+import { projectRoot } from '../src/testing/captures.js';
+import { assertSameText } from '../src/testing/golden.js';
+import { sources } from './source-files.js';
+
+const folder = path.join(projectRoot, 'docs/schemas');
+
+const documents: Readonly<Record<string, object>> = {
+  analyze: analyzeSchema(analyses),
+  baselines: baselinesSchema,
+  bench: benchSchema,
+  'capture-plan': capturePlanSchema,
+  check: checkSchema,
+  compare: compareSchema,
+  frameworks: frameworksSchema,
+  load: loadSchema,
+  moe: moeSchema,
+  'moe-place': moePlaceSchema,
+  'perfect-router': perfectRouterSchema,
+  policy: policySchema,
+  recipe: recipeSchema,
+  trend: trendSchema,
+  ...Object.fromEntries(analyses.map(analysis => [analysis.id, analysisSchema(analysis)])),
+};
+
+test('published schemas are those of the code, and no others', () => {
+  for (const [name, schema] of Object.entries(documents))
+    assertSameText(path.join(folder, `${name}.schema.json`), `${JSON.stringify(schema, null, 2)}\n`);
+  assert.deepEqual(
+    readdirSync(folder).sort(),
+    Object.keys(documents)
+      .map(name => `${name}.schema.json`)
+      .sort(),
+  );
+});
+
+test('they are sound schemas, and refer to each other by name', () => {
+  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
+  for (const schema of Object.values(documents)) ajv.addSchema(schema);
+  for (const schema of Object.values(documents)) assert.ok(ajv.getSchema((schema as { $id: string }).$id));
+});
+
+/** The library takes longer to load than most commands take. */
+test('nothing but declarations needs declarations at run time', () => {
+  const isDeclaration = (name: string) => /(-schema|\/document)\.ts$/.test(name);
+  const wrong = sources
+    .filter(({ name }) => !isDeclaration(name))
+    .flatMap(({ name, text }) =>
+      [...text.matchAll(/^(?:import|export) (?!type\b)[^;]*? from '([^']+)';/gm)]
+        .filter(([, from]) => from === 'typebox' || isDeclaration(from.replace(/\.js$/, '.ts')))
+        .map(([, from]) => `${name} loads ${from}`),
+    );
+  assert.deepEqual(wrong, []);
+});
