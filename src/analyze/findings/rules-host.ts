@@ -144,10 +144,11 @@ const steadyAllocations: Rule = {
   uses: [allocations],
   look(input) {
     const { rows } = input.use(allocations);
-    const [total] = input.phases;
+    const idleIn = (phase: (typeof input.phases)[number]) => phase.idleByCause.allocation ?? 0;
+    const [total] = [...input.phases].sort((a, b) => idleIn(b) - idleIn(a));
     if (!total || rows.length === 0) return [];
     const spentNs = rows.reduce((sum, row) => sum + row.totalNs, 0);
-    const idleNs = input.phases.reduce((sum, phase) => sum + (phase.idleByCause.allocation ?? 0), 0);
+    const idleNs = idleIn(total);
     const wallNs = input.phases.reduce((sum, phase) => sum + phase.wallNs, 0);
     if (spentNs < input.policy.allocationShare * wallNs) return [];
     const count = rows.reduce((sum, row) => sum + row.countPerStep, 0);
