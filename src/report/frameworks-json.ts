@@ -26,7 +26,7 @@ const figure: JsonSchema = {
 };
 
 const parts = ['kernels', 'communication', 'copies', 'host', 'otherIdle'];
-const phase = choice(['prefill', 'mixed', 'decode', 'speculative', 'unknown'], 'of the steps');
+const phase = choice(['prefill', 'mixed', 'decode', 'speculative', 'draft', 'unknown'], 'of the steps');
 
 const budget = object({
   steps: count('steps whose tokens are known'),

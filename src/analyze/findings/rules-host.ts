@@ -48,7 +48,10 @@ const exposedHostWork: Rule = {
       const split = parts
         .slice(0, 3)
         .map(([cause, ns]) => `${label(cause)} ${formatDuration(perWindow(total, ns))}`);
-      const isInside = HOST_CAUSES.reduce((sum, cause) => sum + (inside[cause] ?? 0), 0) > hostNs / 2;
+      // A speculative step holds several forward passes: its layers do not tell inside from between.
+      const isInside =
+        total.phase !== 'speculative' &&
+        HOST_CAUSES.reduce((sum, cause) => sum + (inside[cause] ?? 0), 0) > hostNs / 2;
       const where = isInside ? ' inside the forward pass' : inGraphs ? ' between graph replays' : '';
       return [
         idleFinding(

@@ -44,7 +44,7 @@ export function tellPhases(
 }
 
 /** Work of one process in order of launch, with the call that launched each piece. */
-interface LaunchedWork {
+export interface LaunchedWork {
   readonly process: number;
   readonly thread: number;
   readonly work: Int32Array;
@@ -105,7 +105,7 @@ function followEachOther(work: GpuWork, list: LaunchedWork, starts: readonly num
   return beside * 4 <= pairs;
 }
 
-function launchedByProcess(profile: Profile, work: GpuWork): LaunchedWork[] {
+export function launchedByProcess(profile: Profile, work: GpuWork): LaunchedWork[] {
   const calls = profile.tables.apiCalls;
   const byProcess = new Map<number, number[]>();
   for (let i = 0; i < work.length; i++) {
