@@ -110,7 +110,7 @@ export async function truthRow({ name, files }: Subject): Promise<TruthRow> {
 
 /** Where no finding leads, the page describes the budget instead: the paragraph under its first line. */
 async function headlineOfPage(files: readonly string[]): Promise<string> {
-  const { out } = await runStepscope(['analyze', ...files]);
+  const { out } = await runStepscope(['analyze', ...files], 1000);
   return out
     .split('\n')
     .slice(1)

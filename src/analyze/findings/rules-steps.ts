@@ -47,6 +47,9 @@ const exposedCommunication: Rule = {
   },
 };
 
+/** Steps in which a rank must be seen before it can be called late. */
+const FEWEST_TO_BE_LATE = 3;
+
 const rankSkewRule: Rule = {
   id: 'rank-skew',
   about: 'a rank that comes late and makes the others wait',
@@ -58,6 +61,8 @@ const rankSkewRule: Rule = {
     if (!total || skewNs === null) return [];
     const wallNs = perWindow(total, total.wallNs);
     if (skewNs < input.policy.rankSkew * wallNs) return [];
+    // Profilers of ranks begin at different times: a first step tells that, and so does more than a step.
+    if (rows.every(row => row.steps < FEWEST_TO_BE_LATE) || skewNs >= wallNs) return [];
     // Ranks that never talk in a step (copies of one server) do not wait for each other.
     const talks = graphMode(input.profile) === 'blocks' || rows.some(row => row.communicationNs > 0);
     if (!talks) return [];

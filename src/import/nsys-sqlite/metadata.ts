@@ -3,6 +3,7 @@
  * command lines, paths, host names and environments stay in the file.
  */
 import type { SmallRow, SmallValue, SqliteDatabase } from '../../base/sqlite/database.js';
+import { NEWEST_NSYS_SCHEMA } from '../../catalog/file-formats.js';
 import type { ProfileBuilder } from '../../model/builder.js';
 import type { CaptureInfo, GraphMode } from '../../model/profile.js';
 import { EnvironmentCounter } from '../environment.js';
@@ -135,6 +136,11 @@ export class Metadata {
     take('driver', system.get('NvDriverVersion'));
     take('CUDA driver', system.get('CudaDriverVersion'));
     take('OS', system.get('OsDescription'));
+    const schema = exported.get('EXPORT_SCHEMA_VERSION') ?? '';
+    if (isNewer(schema, NEWEST_NSYS_SCHEMA)) {
+      const text = `the export has a newer schema than any checked here (${NEWEST_NSYS_SCHEMA}): what changed since is not read`;
+      this.builder.notes.add('newer-schema', 'warning', text, `schema ${schema}`);
+    }
     const [details] = this.rows('ANALYSIS_DETAILS');
     const mode = settings['CUDA_GRAPH_TRACE_OPTIONS:MODE'];
     const configured: GraphMode | undefined =
@@ -142,7 +148,7 @@ export class Metadata {
     return {
       profiler: 'nsys',
       profilerVersion: exported.get('EXPORT_PRODUCT_VERSION') ?? '',
-      formatVersion: exported.get('EXPORT_SCHEMA_VERSION') ?? '',
+      formatVersion: schema,
       files: [file.name],
       sizeBytes: file.sizeBytes,
       settings,
@@ -155,6 +161,13 @@ export class Metadata {
       sourceCounts,
     };
   }
+}
+
+/** By major and minor number; fixes do not change the schema. */
+function isNewer(schema: string, known: string): boolean {
+  const [major, minor = 0] = schema.split('.').map(Number);
+  const [knownMajor, knownMinor] = known.split('.').map(Number);
+  return major > knownMajor || (major === knownMajor && minor > knownMinor);
 }
 
 const text = (value: SmallValue | undefined): string => (value === undefined ? '' : String(value));
