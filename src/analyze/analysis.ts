@@ -37,6 +37,8 @@ export interface Settings {
   readonly documented?: true;
   /** Ways the weights are split over GPUs; read from the ranks when not given. */
   readonly tensorParallel?: number;
+  /** Name of the GPUs that the capture does not name. */
+  readonly gpu?: string;
 }
 
 export interface AnalysisInput {
@@ -139,11 +141,15 @@ export function tablesReadBy(analyses: readonly Derived<unknown>[]): Map<TableNa
 export class Analyzer {
   private readonly done = new Map<Derived<unknown>, { value?: unknown; error?: unknown }>();
 
+  readonly profile: Profile;
+
   constructor(
-    readonly profile: Profile,
+    profile: Profile,
     readonly settings: Settings = {},
     private readonly wider?: Analyzer,
-  ) {}
+  ) {
+    this.profile = settings.gpu === undefined ? profile : withNamedGpus(profile, settings.gpu);
+  }
 
   /** The same profile, other steps. What does not depend on which steps are looked at is computed once for both. */
   lookingAt({ steps, iterations, phase, whole }: Settings): Analyzer {
@@ -227,4 +233,10 @@ export function notRecorded(profile: Profile, missing: readonly TableName[]): No
     );
   }
   return new NotRecorded(ability?.label ?? missing[0], ability?.hint ?? '');
+}
+
+/** A name in the file wins: what the user says is for GPUs that have none. */
+function withNamedGpus(profile: Profile, name: string): Profile {
+  const gpus = profile.gpus.map(gpu => (gpu.name === '' ? { ...gpu, name } : gpu));
+  return { ...profile, gpus };
 }

@@ -15,7 +15,7 @@ export const compare = define({
   usage: ['BASE OTHER… [options]'],
   options: [
     ...profileOptions,
-    ...(['model', 'tp', 'threshold', 'onlyComparable', 'perfectRouter', 'schema'] as const),
+    ...(['model', 'gpu', 'tp', 'threshold', 'onlyComparable', 'perfectRouter', 'schema'] as const),
   ],
   formats: ['table', 'json', 'csv', 'markdown', 'html'],
   notes: [

@@ -14,7 +14,7 @@ export const report = define({
   name: 'report',
   summary: 'Write one HTML file with the answer, charts and tables, readable without this tool.',
   usage: ['FILE… [-o report.html] [options]'],
-  options: [...analysisOptions, 'model', 'tp', 'maxSize', 'output', 'force'],
+  options: [...analysisOptions, 'model', 'gpu', 'tp', 'maxSize', 'output', 'force'],
   formats: ['html', 'markdown', 'json'],
   notes: [
     ['without -o', 'report.html, report.md with --markdown; JSON is printed, as analyze prints it'],

@@ -14,9 +14,6 @@ const LABELLED = /^\[([^\]]*\d[^\]]*)\] ?(.*)$/;
 /** Kinds of rank in the order in which SGLang sorts files. */
 const KINDS = ['DP', 'EP', 'PP', 'TP'];
 
-/** Without the label of its rank. */
-export const withoutRank = (word: string) => LABELLED.exec(word)?.[2] ?? word;
-
 export class MergedRanks {
   private readonly rankOf: ReadonlyMap<string, number>;
 
