@@ -4,6 +4,7 @@
  */
 import { UserError } from '../base/user-error.js';
 import { capabilities } from '../catalog/capabilities.js';
+import { findGpu } from '../catalog/gpus.js';
 import type { KernelRule } from '../catalog/kernels/rule.js';
 import type { Phase } from '../catalog/phases.js';
 import type { Policy } from '../catalog/policy.js';
@@ -235,8 +236,9 @@ export function notRecorded(profile: Profile, missing: readonly TableName[]): No
   return new NotRecorded(ability?.label ?? missing[0], ability?.hint ?? '');
 }
 
-/** A name in the file wins: what the user says is for GPUs that have none. */
+/** A name in the file that means something wins; a slice of a GPU is not the whole one, whatever it is called. */
 function withNamedGpus(profile: Profile, name: string): Profile {
-  const gpus = profile.gpus.map(gpu => (gpu.name === '' ? { ...gpu, name } : gpu));
+  const isKnown = (given: string) => findGpu(given) !== undefined || /\bMIG\b/.test(given);
+  const gpus = profile.gpus.map(gpu => (isKnown(gpu.name) ? gpu : { ...gpu, name }));
   return { ...profile, gpus };
 }
