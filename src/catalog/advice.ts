@@ -275,7 +275,9 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
     trtllm(
       'wrap the server: nsys profile -t cuda,nvtx -c cudaProfilerApi --trace-fork-before-exec=true trtllm-serve …',
     ),
-    any('wrap the process that runs the model, and follow its children (--trace-fork-before-exec=true)'),
+    any(
+      'profile the process that runs the model; nsys follows its children with --trace-fork-before-exec=true',
+    ),
   ],
   'graph-kernels-hidden': [any('capture again with --cuda-graph-trace=node')],
   'broken-file': [

@@ -69,7 +69,7 @@ class Readings:
         return median(sum(1 for work in here if work.kind == "kernel") for here in self.inside)
 
     def summed_ns(self, holds):
-        return sum(work.end - work.start for here in self.inside for work in here if holds(work)) / self.steps
+        return sum(work.end - work.own_start for here in self.inside for work in here if holds(work)) / self.steps
 
     def gemm_ns(self, also=lambda name: True):
         return self.summed_ns(lambda work: work.kind == "kernel" and is_gemm(work.name) and also(work.name))
@@ -82,15 +82,10 @@ class Readings:
         """Time in which nothing but communication runs; two kernels of one stream at once count as the earlier one."""
         total = 0
         for (device, start, end), _ in zip(self.windows, self.busy, strict=True):
-            last_end = {}
             parts = {True: [], False: []}
             for work in self.by_device.get(device, ()):
-                if work.end <= start or work.start >= end:
-                    continue
-                begin = max(work.start, last_end.get(work.stream, work.start))
-                if work.end > begin:
-                    parts[bool(COMMUNICATION.search(work.name))].append((begin, work.end))
-                    last_end[work.stream] = work.end
+                if work.end > start and work.start < end:
+                    parts[bool(COMMUNICATION.search(work.name))].append((work.own_start, work.end))
             waits, other = union(parts[True]), union(parts[False])
             total += length(clip(waits, start, end)) - length(clip(common(waits, other), start, end))
         return total / self.steps

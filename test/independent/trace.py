@@ -23,6 +23,7 @@ class Work:
     launch: object  # what its launch call is found by
     in_graph: bool = False
     pageable: bool = False  # to the GPU, from memory that is not pinned
+    own_start: int = 0  # when the work before it on its stream was done
 
 
 @dataclass
@@ -58,6 +59,12 @@ def read(paths, origin):
             read_kineto(trace, json.loads(data, strict=False), number, origin)
     trace.work.sort(key=lambda work: work.start)
     trace.calls.sort(key=lambda call: call.start)
+    done = {}
+    for work in trace.work:
+        before = done.get(work.stream, work.start)
+        # What also ends before is a parallel branch of a graph, which nsys puts on one stream.
+        work.own_start = work.start if work.end <= before else max(work.start, before)
+        done[work.stream] = max(work.end, before)
     return trace
 
 

@@ -22,9 +22,13 @@ const exposedCommunication: Rule = {
       if (ns < input.policy.exposedCommunication * total.wallNs) return [];
       const all = ns + total.communicationHiddenNs;
       const costNs = perWindow(total, ns);
+      const { distributed, ranks } = input.profile.capture;
+      // A kernel that reduces over ranks runs until the last of them came; without the others the two are one.
+      const isPart = (distributed?.worldSize ?? 1) > Math.max(1, ranks.length);
+      const what = isPart ? 'communication or other ranks' : 'communication';
       return [
         finding('exposed-communication', input, {
-          claim: `${capital(phaseName(total.phase))} waits for communication: ${formatDuration(costNs)} ${perStep(total.phase)} is not hidden`,
+          claim: `${capital(phaseName(total.phase))} waits for ${what}: ${formatDuration(costNs)} ${perStep(total.phase)} is not hidden`,
           ...costing(
             total,
             costNs,

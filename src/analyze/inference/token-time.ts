@@ -67,6 +67,9 @@ export const tokenTime: Analysis<TokenTimeRow, AnalysisResult<TokenTimeRow>> = {
         ['other idle', row.idleNs],
       ] as const;
       const shown = parts.filter(([, ns]) => ns > 0).map(([name, ns]) => `${name} ${formatDuration(ns)}`);
+      // Prefill shares the step, and its tokens are no output: only the wait between two tokens is one request's.
+      if (phase === 'mixed')
+        return `${formatDuration(row.interTokenNs)} between two tokens of a request: prefill shares the step`;
       const assumed = phase === 'speculative' ? '; one accepted token per step assumed' : '';
       return `${formatDuration(row.perTokenNs)} = ${shown.join(' + ')}${assumed}`;
     },
