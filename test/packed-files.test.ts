@@ -159,3 +159,18 @@ test('- is standard input, for profiles and benchmarks', () => {
   assert.equal(nothing.status, 4);
   assert.match(nothing.stderr, /^stepscope: standard input is empty\.\n/);
 });
+
+test('redact and compare take a profile from a pipe', () => {
+  const capture = (name: string) =>
+    path.join(projectRoot, 'test/fixtures/captures', name, 'profile.sqlite.gz');
+  const run = (...args: string[]) =>
+    spawnSync(process.execPath, [path.join(projectRoot, 'bin/stepscope'), ...args], {
+      input: fs.readFileSync(capture('eager')),
+      encoding: 'utf8',
+    });
+  const copy = path.join(folder, 'from-pipe.sqlite');
+  assert.equal(run('redact', '-', '-o', copy).status, 0);
+  assert.ok(fs.statSync(copy).size > 100_000);
+  const compared = run('compare', '-', capture('graph'));
+  assert.match(compared.stdout, /^ *standard input → profile · NVIDIA H200/, compared.stderr);
+});

@@ -46,7 +46,7 @@ export const compare = define({
       return 0;
     }
     const settings = settingsOf(values);
-    const asked = readConfigurations(given);
+    const asked = await readConfigurations(given);
     const { threshold, onlyComparable } = values;
     if (values.perfectRouter) {
       const [normal, perfect] = asked.map(({ runs }) => runs);
