@@ -7,8 +7,10 @@ import { UserError } from '../base/user-error.js';
 import type { Profile } from '../model/profile.js';
 import { tableNamed } from '../model/rows.js';
 
-/** Clocks of machines differ by less, and windows of ranks begin closer together. */
+/** Clocks of machines differ by less, and windows of ranks begin closer together … */
 const LEAST_GAP_NS = 1e9;
+/** … unless ranks wait for nobody: files that call themselves different ranks may be further apart. */
+const LEAST_GAP_OF_RANKS_NS = 60e9;
 const GAP_BY_SPAN = 10;
 
 interface Recorded {
@@ -17,12 +19,14 @@ interface Recorded {
   readonly to: bigint;
 }
 
-export function assertOneRun(profiles: readonly Profile[]): void {
+/** `ranks`: those that files and sidecars name. */
+export function assertOneRun(profiles: readonly Profile[], ranks: readonly number[]): void {
   assertOneWorld(profiles);
   const recorded = profiles.flatMap(spanOf).sort((a, b) => (a.from < b.from ? -1 : 1));
   if (recorded.length < 2 || windowsOfOneProcess(profiles)) return;
   const longest = recorded.reduce((most, { from, to }) => Math.max(most, Number(to - from)), 0);
-  const allowed = BigInt(Math.max(LEAST_GAP_NS, GAP_BY_SPAN * longest));
+  const leastGap = new Set(ranks).size >= profiles.length ? LEAST_GAP_OF_RANKS_NS : LEAST_GAP_NS;
+  const allowed = BigInt(Math.max(leastGap, GAP_BY_SPAN * longest));
   let until = recorded[0].to;
   for (let i = 1; i < recorded.length; i++) {
     const gap = recorded[i].from - until;

@@ -43,7 +43,8 @@ export async function openProfile(paths: readonly string[], context: OpenContext
     if (profiles.length === opened) throw noProfileIn(given);
   }
   const joined = joinSidecars(profiles);
-  if (joined.length > 1) assertOneRun(joined);
+  const ranks = profiles.flatMap(({ capture }) => capture.ranks);
+  if (joined.length > 1) assertOneRun(joined, ranks);
   const profile = joined.length === 1 ? joined[0] : mergeProfiles(withRanksFromNames(joined));
   if (passedOver.length === 0) return profile;
   const text = 'files in the folder are no profiles and were passed over';
