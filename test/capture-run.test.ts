@@ -21,6 +21,7 @@ import { warmUp } from '../src/capture/run/server-calls.js';
 import { recipeBeside, recipePath, writeRecipe } from '../src/capture/run/write-recipe.js';
 import { captureLines } from '../src/cli/capture/capture-lines.js';
 import { openProfile } from '../src/import/open.js';
+import { projectRoot } from '../src/testing/captures.js';
 import { lacks, locate } from '../src/testing/needs.js';
 
 const withShell = { skip: lacks('shell') };

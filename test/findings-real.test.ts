@@ -89,7 +89,7 @@ test('programs without steps: no count of 0, nothing per step, nothing certain a
 });
 
 test('a program of C++ gets no settings of PyTorch', { skip: lacks('external') }, async () => {
-  const all = await findIn('external', 'nsys/a100-cloverleaf-3.13.sqlite.gz');
+  const all = await findIn('external', 'nsys/rtx-graphblock-3.24.sqlite.gz');
   for (const finding of all) assert.doesNotMatch(adviceOf(finding), /torch|PYTORCH|TLLM/);
   assert.ok(get(all, 'steady-allocations'));
 });

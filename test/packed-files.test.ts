@@ -9,6 +9,7 @@ import { gzipSync } from 'node:zlib';
 import { withoutPacking } from '../src/catalog/file-formats.js';
 import { openProfile } from '../src/import/open.js';
 import { ProfileFile } from '../src/import/profile-file.js';
+import { XxHash64 } from '../src/import/unpack/xxhash64.js';
 import { projectRoot } from '../src/testing/captures.js';
 import { fillExport, makeDatabase } from './small-exports.js';
 
@@ -128,6 +129,41 @@ test('a window of gigabytes is not made because a header asks for it', async () 
   await assert.rejects(asks(0x58), { code: 'not-a-profile' });
 });
 
+test('a later frame is looked at like the first: its window, and what to skip', async () => {
+  const trace = fs.readFileSync(fixture('trace.json.zst'));
+  const skipped = Buffer.concat([Buffer.from([0x5a, 0x2a, 0x4d, 0x18, 3, 0, 0, 0]), Buffer.from('abc')]);
+  const once = await contentOf(fixture('trace.json.zst'));
+  assert.deepEqual(
+    await contentOf(written(Buffer.concat([trace, skipped, trace]))),
+    Buffer.concat([once, once]),
+  );
+  const wide = written(Buffer.concat([trace, zstdOfRepeats(4, 1000, 0xa8)]));
+  await assert.rejects(contentOf(wide), /its window is larger than 128 MiB/);
+});
+
+test('a frame whose checksum is of another content is damaged', async () => {
+  const packed = Buffer.from(fs.readFileSync(fixture('trace.json.zst')));
+  assert.ok((packed[4] & 4) !== 0, 'the zstd program writes checksums');
+  packed[packed.length - 1] ^= 0x40;
+  await assert.rejects(contentOf(written(packed)), /its checksum is that of another content/);
+});
+
+test('XXH64 gives the values of its specification, however the bytes come', () => {
+  const hex = (text: string, step = 1000) => {
+    const hash = new XxHash64();
+    const bytes = Buffer.from(text);
+    for (let at = 0; at < bytes.length; at += step) hash.update(bytes.subarray(at, at + step));
+    const { high, low } = hash.digest();
+    return [high, low].map(half => half.toString(16).padStart(8, '0')).join('');
+  };
+  assert.equal(hex(''), 'ef46db3751d8e999');
+  assert.equal(hex('a'), 'd24ec4f1a98c6e5b');
+  assert.equal(hex('abc'), '44bc2cf5ad770999');
+  const long = 'Call me Ishmael. Some years ago--never mind how long precisely-';
+  assert.equal(hex(long), '02a2e85470d6fd96');
+  for (const step of [1, 5, 31, 33]) assert.equal(hex(long, step), hex(long), `in pieces of ${step}`);
+});
+
 test('a Git LFS pointer is named as such, in a folder of ranks too', async () => {
   const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'0'.repeat(64)}\nsize 12345678\n`;
   const file = written(pointer, 'rank0.json.gz');
@@ -158,4 +194,19 @@ test('- is standard input, for profiles and benchmarks', () => {
   const nothing = run('analyze', '/dev/null');
   assert.equal(nothing.status, 4);
   assert.match(nothing.stderr, /^stepscope: standard input is empty\.\n/);
+});
+
+test('redact and compare take a profile from a pipe', () => {
+  const capture = (name: string) =>
+    path.join(projectRoot, 'test/fixtures/captures', name, 'profile.sqlite.gz');
+  const run = (...args: string[]) =>
+    spawnSync(process.execPath, [path.join(projectRoot, 'bin/stepscope'), ...args], {
+      input: fs.readFileSync(capture('eager')),
+      encoding: 'utf8',
+    });
+  const copy = path.join(folder, 'from-pipe.sqlite');
+  assert.equal(run('redact', '-', '-o', copy).status, 0);
+  assert.ok(fs.statSync(copy).size > 100_000);
+  const compared = run('compare', '-', capture('graph'));
+  assert.match(compared.stdout, /^ *standard input → profile · NVIDIA H200/, compared.stderr);
 });

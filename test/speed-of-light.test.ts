@@ -435,7 +435,7 @@ const drawn = (gpu: string, model: string) =>
 
 test('a GPU whose limits nobody knows has no speed of light', () => {
   for (const [gpu, hint] of [
-    ['', /does not name its GPU: capture with nsys/],
+    ['', /does not name its GPU: name it with --gpu NAME, or capture with nsys/],
     ['Some GPU', /limits of a GPU called Some GPU are not known/],
   ] as const)
     assert.throws(() => drawn(gpu, 'tinyllama-1.1b').get(speedOfLight), { hint });

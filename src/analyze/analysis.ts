@@ -4,6 +4,7 @@
  */
 import { UserError } from '../base/user-error.js';
 import { capabilities } from '../catalog/capabilities.js';
+import { findGpu } from '../catalog/gpus.js';
 import type { KernelRule } from '../catalog/kernels/rule.js';
 import type { Phase } from '../catalog/phases.js';
 import type { Policy } from '../catalog/policy.js';
@@ -37,6 +38,8 @@ export interface Settings {
   readonly documented?: true;
   /** Ways the weights are split over GPUs; read from the ranks when not given. */
   readonly tensorParallel?: number;
+  /** Name of the GPUs that the capture does not name. */
+  readonly gpu?: string;
 }
 
 export interface AnalysisInput {
@@ -139,11 +142,15 @@ export function tablesReadBy(analyses: readonly Derived<unknown>[]): Map<TableNa
 export class Analyzer {
   private readonly done = new Map<Derived<unknown>, { value?: unknown; error?: unknown }>();
 
+  readonly profile: Profile;
+
   constructor(
-    readonly profile: Profile,
+    profile: Profile,
     readonly settings: Settings = {},
     private readonly wider?: Analyzer,
-  ) {}
+  ) {
+    this.profile = settings.gpu === undefined ? profile : withNamedGpus(profile, settings.gpu);
+  }
 
   /** The same profile, other steps. What does not depend on which steps are looked at is computed once for both. */
   lookingAt({ steps, iterations, phase, whole }: Settings): Analyzer {
@@ -227,4 +234,11 @@ export function notRecorded(profile: Profile, missing: readonly TableName[]): No
     );
   }
   return new NotRecorded(ability?.label ?? missing[0], ability?.hint ?? '');
+}
+
+/** A name in the file that means something wins; a slice of a GPU is not the whole one, whatever it is called. */
+function withNamedGpus(profile: Profile, name: string): Profile {
+  const isKnown = (given: string) => findGpu(given) !== undefined || /\bMIG\b/.test(given);
+  const gpus = profile.gpus.map(gpu => (isKnown(gpu.name) ? gpu : { ...gpu, name }));
+  return { ...profile, gpus };
 }

@@ -3,7 +3,7 @@
 import { formatCount, formatDuration } from '../base/units.js';
 import { type FamilyId, familyOf } from '../catalog/kernels/families.js';
 import { type Phase, phases } from '../catalog/phases.js';
-import { summarize } from '../stats/summary.js';
+import { medianOf, summarize } from '../stats/summary.js';
 import type { Analysis, AnalysisResult, Analyzer, AnyAnalysis } from './analysis.js';
 import type { Block, Fact, FactsBlock, TableBlock } from './block.js';
 import type { FamilyRow } from './gpu/family-row.js';
@@ -114,7 +114,8 @@ export function stepsFacts(rows: readonly IterationRow[]): FactsBlock {
   const kinds = phases.filter(({ id }) => selected.some(row => row.phase === id));
   const facts = kinds.map(({ id, label }): Fact => {
     const own = selected.filter(row => row.phase === id);
-    const unit = own[0].wallNs >= 1e6 ? { ns: 1e6, label: 'ms' } : { ns: 1e3, label: 'µs' };
+    const typical = medianOf(Float64Array.from(own, row => row.wallNs));
+    const unit = typical >= 1e6 ? { ns: 1e6, label: 'ms' } : { ns: 1e3, label: 'µs' };
     return {
       label: kinds.length > 1 ? `${label}, ${unit.label}` : unit.label,
       text: timesText(own, unit.ns),
@@ -123,13 +124,17 @@ export function stepsFacts(rows: readonly IterationRow[]): FactsBlock {
   return { kind: 'facts', id: 'steps', title: 'Steps', facts };
 }
 
+/** `4.67`, `119`, `1,023`: never with an exponent. */
+const threeDigits = (value: number) =>
+  value >= 999.5 ? formatCount(Math.round(value)) : value === 0 ? '0' : value.toPrecision(3);
+
 function timesText(rows: readonly IterationRow[], unitNs: number): string {
   const walls = rows.map(row => row.wallNs);
   const sorted = Float64Array.from(walls).sort();
   const { median, max } = summarize(Float64Array.from(walls));
   const p99 = sorted[Math.ceil(0.99 * sorted.length) - 1];
   const slowest = rows.find(row => row.wallNs === max)!;
-  const listed = walls.slice(0, MOST_STEPS).map(ns => (ns / unitNs).toPrecision(3));
+  const listed = walls.slice(0, MOST_STEPS).map(ns => threeDigits(ns / unitNs));
   const more = walls.length > MOST_STEPS ? ` … ${walls.length - MOST_STEPS} more` : '';
   if (walls.length === 1) return `${listed[0]}   iteration ${slowest.iteration}`;
   return `${listed.join('  ')}${more}   p50 ${formatDuration(median)}  p99 ${formatDuration(p99)}   slowest ${slowest.iteration}`;

@@ -210,9 +210,11 @@ function noGpuWork(
     const lines = [findingHeadline(headline), ...headline.advice.slice(0, 1).map(({ text }) => `→ ${text}.`)];
     return { kind: 'statement', id: 'answer', title: 'Answer', lines };
   }
+  const { workers } = profilers[profile.capture.profiler];
+  const children = workers === undefined ? '' : `; ${workers}`;
   const marked = steps && steps.rows.length > 0;
   const why = marked
-    ? 'The engine’s steps are there but nothing they ran on a GPU: CUDA was not traced, or the workers that launch are other processes.'
+    ? 'Steps are there but nothing they ran on a GPU: CUDA was not traced, or the workers that launch are other processes.'
     : 'Usually the client was profiled instead of the server, the window was never reached, or the processes that run the model were not followed.';
   return {
     kind: 'statement',
@@ -221,7 +223,7 @@ function noGpuWork(
     lines: [
       findingHeadline(headline),
       why,
-      `→ Profile the process that runs the model: ${hint}; with worker processes add --trace-fork-before-exec=true; check that the window was reached.`,
+      `→ Profile the process that runs the model: ${hint}${children}; check that the window was reached.`,
     ],
   };
 }

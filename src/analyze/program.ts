@@ -3,6 +3,7 @@
  * scheduler overlaps steps, how its weights are stored. Advice stands on this; what is not known is not assumed.
  */
 import { NONE } from '../base/column.js';
+import { COMMAND_ENGINE, COMMAND_FLAGS } from '../catalog/command-flags.js';
 import { engineEvidence, isFrom } from '../catalog/engine-evidence.js';
 import { engineLabelled, engines } from '../catalog/engines.js';
 import { functionOfFrame, KERNEL_LAUNCH } from '../catalog/host-activities.js';
@@ -26,6 +27,8 @@ export interface ProfiledProgram {
   readonly hasNarrowWeights: boolean;
   /** A graph is being recorded by the program: most launches only put a node into it and run nothing. */
   readonly capturesGraph: boolean;
+  /** Options on the recorded command line, by name; undefined where none was recorded. */
+  readonly flags?: readonly string[];
   /** Python stacks were recorded: each call of a function cost the host time. */
   readonly hasStacks: boolean;
 }
@@ -50,8 +53,10 @@ export const program: Derived<ProfiledProgram> = {
     const version = name === undefined ? undefined : profile.capture.versions[name];
     const kernels = kernelNames(profile);
     const functions = frames.map(functionOfFrame);
+    const flags = profile.capture.settings[COMMAND_FLAGS]?.split(' ');
     return {
       engine: known,
+      ...(flags === undefined ? {} : { flags }),
       ...(version === undefined ? {} : { version }),
       usesTorch:
         profile.capture.versions.torch !== undefined ||
@@ -60,7 +65,7 @@ export const program: Derived<ProfiledProgram> = {
       isAmd: isAmd(profile),
       overlapsSteps:
         functions.some(text => evidence?.overlapping.test(text)) ||
-        Boolean(version && evidence?.overlapsFrom && isFrom(version, evidence.overlapsFrom)) ||
+        overlapsAsStarted(evidence, version, flags) ||
         runsAhead(),
       hasNarrowWeights: narrowShare() >= NARROW_SHARE,
       capturesGraph: launchesRunNothing(profile),
@@ -94,6 +99,20 @@ export const program: Derived<ProfiledProgram> = {
   },
 };
 
+/** What the release does by default, unless the command says otherwise. */
+function overlapsAsStarted(
+  evidence: (typeof engineEvidence)[number] | undefined,
+  version: string | undefined,
+  flags: readonly string[] | undefined,
+): boolean {
+  if (!evidence) return false;
+  const { overlapFlags, overlapsFrom } = evidence;
+  if (overlapFlags && flags?.includes(overlapFlags.off)) return false;
+  if (overlapFlags?.on !== undefined && flags?.includes(overlapFlags.on)) return true;
+  if (overlapFlags?.default && flags !== undefined) return true;
+  return version !== undefined && overlapsFrom !== undefined && isFrom(version, overlapsFrom);
+}
+
 /**
  * Names of programs and files decide where they agree on one engine: markers are imitated (a tool that wants to read
  * one engine's annotations makes the other write them), packages are not.
@@ -103,6 +122,7 @@ function engineOf(profile: Profile, marked: string, frames: readonly string[]): 
   const told = engineEvidence.filter(
     ({ engine, programs, frames: files }) =>
       names.some(name => programs.test(name)) ||
+      profile.capture.settings[COMMAND_ENGINE] === engine.label ||
       (engine.package !== undefined && profile.capture.versions[engine.package] !== undefined) ||
       frames.some(frame => files.test(frame)),
   );

@@ -18,6 +18,7 @@ const names: Record<string, string> = {
   mixed: 'Mixed prefill and decode',
   decode: 'Decode',
   speculative: 'Speculative decoding',
+  draft: 'Drafting',
   unknown: 'This workload',
 };
 
@@ -66,6 +67,11 @@ export function phaseVerdict(
     const exposed = percent(share(total.communicationExposedNs));
     return [`${name} waits for communication: ${exposed} ${every} is communication nothing hides.`, sentence];
   }
+  if (
+    total.computeNs + total.communicationExposedNs + total.communicationHiddenNs === 0 &&
+    total.copyExposedNs > 0
+  )
+    return [`Only copies and memsets ran on the GPU here: no kernel was recorded.`, sentence];
   if (share(total.copyExposedNs) >= NOTABLE) {
     return [
       `${name} waits for copies: ${percent(share(total.copyExposedNs))} ${every} is copying nothing hides.`,

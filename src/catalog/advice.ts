@@ -39,7 +39,16 @@ export interface AdvisedProgram {
   readonly isAmd: boolean;
   readonly overlapsSteps: boolean;
   readonly hasNarrowWeights: boolean;
+  /** Options it was started with, where that is known. */
+  readonly flags?: readonly string[];
 }
+
+/** Options an advice asks for: not those it asks to leave out. */
+const AGAINST = /(?:do not run with|leave out|--only) (--)?[a-z-]+/g;
+const asksFor = (text: string) => text.replaceAll(AGAINST, '').match(/--[a-z][a-z-]+/g) ?? [];
+/** All that it asks for is on already. */
+const isDone = (text: string, flags: readonly string[] = []) =>
+  asksFor(text).length > 0 && asksFor(text).every(flag => flags.includes(flag));
 
 /** The engine's own settings first, then PyTorch's where it runs on that, then what holds for any program. */
 export function adviceOn(id: string, program: AdvisedProgram): { engine: string; text: string }[] {
@@ -48,7 +57,9 @@ export function adviceOn(id: string, program: AdvisedProgram): { engine: string;
     'narrow-weights': program.hasNarrowWeights,
     amd: program.isAmd,
   };
-  const fitting = (adviceFor[id] ?? []).filter(({ unless }) => !unless?.some(fact => holds[fact]));
+  const fitting = (adviceFor[id] ?? []).filter(
+    ({ unless, text }) => !unless?.some(fact => holds[fact]) && !isDone(text, program.flags),
+  );
   const isTorch = program.usesTorch || program.engine === engines.pytorch.label;
   const order = [program.engine, ...(isTorch ? [engines.pytorch.label] : []), 'any'];
   return [...new Set(order)].flatMap(whose =>
@@ -264,7 +275,9 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
     trtllm(
       'wrap the server: nsys profile -t cuda,nvtx -c cudaProfilerApi --trace-fork-before-exec=true trtllm-serve …',
     ),
-    any('wrap the process that runs the model, and follow its children (--trace-fork-before-exec=true)'),
+    any(
+      'profile the process that runs the model; nsys follows its children with --trace-fork-before-exec=true',
+    ),
   ],
   'graph-kernels-hidden': [any('capture again with --cuda-graph-trace=node')],
   'broken-file': [

@@ -14,6 +14,8 @@ interface EngineEvidence {
   readonly overlapping: RegExp;
   /** From this release on steps overlap unless that is turned off. */
   readonly overlapsFrom?: readonly [major: number, minor: number];
+  /** Options that turn it on or off; `default`: it is on where a known command has neither. */
+  readonly overlapFlags?: { readonly on?: string; readonly off: string; readonly default?: true };
   readonly source: string;
 }
 
@@ -24,6 +26,7 @@ export const engineEvidence: readonly EngineEvidence[] = [
     frames: /(?:^|\/)vllm\/(?:v1|engine|worker|entrypoints|model_executor)\//,
     overlapping: /(?:^|[ .])(?:step_with_batch_queue|_async_output_busy_loop)$/,
     overlapsFrom: [0, 14],
+    overlapFlags: { on: '--async-scheduling', off: '--no-async-scheduling' },
     source:
       'vllm/v1/engine/core.py and utils/system_utils.py; release notes of 0.14: async scheduling by default',
   },
@@ -32,6 +35,7 @@ export const engineEvidence: readonly EngineEvidence[] = [
     programs: /^sglang::/,
     frames: /(?:^|\/)sglang\/srt\//,
     overlapping: /(?:^|[ .])event_loop_overlap\w*$/,
+    overlapFlags: { off: '--disable-overlap-schedule', default: true },
     source: 'sglang/srt/managers/scheduler.py, setproctitle of its processes',
   },
   {

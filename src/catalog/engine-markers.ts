@@ -134,7 +134,7 @@ function readSglang(mode: string, p: Record<string, string>): StepFacts {
   // TARGET_VERIFY, DRAFT_EXTEND and the like; IDLE is a padding step without requests.
   const isIdle = mode === 'idle';
   return factsOf({
-    phase: isIdle ? 'unknown' : 'speculative',
+    phase: isIdle ? 'unknown' : mode.startsWith('draft') ? 'draft' : 'speculative',
     context: '0',
     generation: isIdle ? '0' : p.bs,
     generationTokens: p.g_sq ?? p.toks,
@@ -170,7 +170,8 @@ function phaseWord(word: string): Phase {
   const lower = word.toLowerCase();
   if (/^(prefill|context|extend|ctx)/.test(lower)) return 'prefill';
   if (/^(decode|generation|gen)/.test(lower)) return 'decode';
-  if (/verify|draft|spec/.test(lower)) return 'speculative';
+  if (/draft/.test(lower)) return 'draft';
+  if (/verify|spec/.test(lower)) return 'speculative';
   return isPhase(lower) ? lower : 'unknown';
 }
 

@@ -6,6 +6,9 @@ export interface FileFormat {
   readonly endings: readonly string[];
 }
 
+/** The newest schema of Nsight Systems exports that was read and checked: that of 2026.2. */
+export const NEWEST_NSYS_SCHEMA = '3.25';
+
 export const fileFormats = {
   nsysSqlite: { id: 'nsys-sqlite', label: 'Nsight Systems SQLite export', endings: ['.sqlite'] },
   nsysRep: {

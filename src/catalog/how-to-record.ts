@@ -8,7 +8,7 @@ export const howToRecord = {
     engine === engines.trtllm.label
       ? 'TLLM_PROFILE_RECORD_GC=1'
       : 'capture with --agent, or mark them as "Python GC" from gc.callbacks',
-  gpuLimits: 'capture with nsys, which writes down name and memory bandwidth',
+  gpuLimits: 'name it with --gpu NAME, or capture with nsys, which writes down name and memory bandwidth',
   promptTokens:
     'capture with markers that name them (TensorRT-LLM 1.2, vLLM and SGLang do), or give marker: with a group contextTokens',
 } as const;

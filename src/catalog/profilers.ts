@@ -10,6 +10,8 @@ interface Profiler {
   readonly about: string;
   /** Tables it can record and mostly does not: worth a line when they are missing. */
   readonly mayRecord: readonly TableName[];
+  /** What it needs to record worker processes too. */
+  readonly workers?: string;
   /** Framework ops are traced with every call, and cost time. */
   readonly tracesOps?: true;
 }
@@ -20,6 +22,7 @@ export const profilers: Readonly<Record<ProfilerKind, Profiler>> = {
     short: 'nsys',
     about: 'Nsight Systems',
     mayRecord: ['osCalls', 'metricSamples'],
+    workers: 'with worker processes add --trace-fork-before-exec=true',
   },
   kineto: {
     label: 'PyTorch profiler',

@@ -3,6 +3,7 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { UserError } from '../base/user-error.js';
 import { withoutEndings } from '../catalog/file-formats.js';
+import { inputOnDisk } from '../import/standard-input.js';
 
 export interface AskedConfiguration {
   readonly name: string;
@@ -10,7 +11,7 @@ export interface AskedConfiguration {
   readonly runs: readonly string[];
 }
 
-export function readConfigurations(given: readonly string[]): AskedConfiguration[] {
+export async function readConfigurations(given: readonly string[]): Promise<AskedConfiguration[]> {
   if (given.length < 2) {
     throw new UserError(
       'usage',
@@ -26,8 +27,11 @@ export function readConfigurations(given: readonly string[]): AskedConfiguration
     if (runs.length === 0) throw noFiles(text);
     return { name: named[1], runs };
   });
-  const names = distinctNames(asked.map(({ name, runs }) => ({ name, file: runs[0] })));
-  return asked.map(({ runs }, i) => ({ name: names[i], runs }));
+  const inputs = await Promise.all(asked.map(({ runs }) => Promise.all(runs.map(inputOnDisk))));
+  const names = distinctNames(
+    asked.map(({ name, runs }, i) => ({ name: name ?? inputs[i][0].name, file: runs[0] })),
+  );
+  return inputs.map((runs, i) => ({ name: names[i], runs: runs.map(input => input.path) }));
 }
 
 const noFiles = (text: string) =>

@@ -3,6 +3,7 @@ import * as fs from 'node:fs';
 import type { Json } from '../analyze/analysis.js';
 import { readSpans, type Span } from '../base/spans.js';
 import { UserError } from '../base/user-error.js';
+import { findGpu, gpuPeaks } from '../catalog/gpus.js';
 import { findModel, modelPresets } from '../catalog/models.js';
 import { type Lengths, readLengths, renewedLengths } from '../stats/lengths.js';
 import { notThat, type ValueKind } from './option.js';
@@ -168,6 +169,19 @@ export const model: ValueKind<Json> = {
       'usage',
       `There is no file and no model preset ${JSON.stringify(given)}.`,
       `Give the model's config.json, or one of: ${modelPresets.map(known => known.id).join(', ')}`,
+    );
+  },
+};
+
+/** A GPU whose limits are known, as files print it or without the maker’s name. */
+export const gpuName: ValueKind<string> = {
+  read(given) {
+    const name = [given, `NVIDIA ${given}`, `AMD Instinct ${given}`].find(printed => findGpu(printed));
+    if (name !== undefined) return name;
+    throw new UserError(
+      'usage',
+      `The limits of a GPU called ${JSON.stringify(given)} are not known.`,
+      `Known are: ${gpuPeaks.map(peak => peak.name).join(', ')}`,
     );
   },
 };

@@ -63,6 +63,7 @@ export const options = {
     kinds.model,
     'config.json of the model, or a preset: compares with the speed of light',
   ),
+  gpu: value('--gpu NAME', kinds.gpuName, 'the GPU, where the file does not name it: H100, MI300X …'),
   tp: value('--tp N', whole(1, 999_999), 'ways the weights are split over GPUs (default: the ranks)'),
 
   // analyze, steps, stats, report

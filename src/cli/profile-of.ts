@@ -38,12 +38,12 @@ export const profileFor = (
 ): Promise<Profile> => profileOf(files, output, tablesReadBy(sources), label);
 
 export function settingsOf(
-  values: Partial<Values<(typeof analysisOptions)[number] | 'model' | 'tp'>>,
+  values: Partial<Values<(typeof analysisOptions)[number] | 'model' | 'tp' | 'gpu'>>,
 ): Settings {
-  const { whole, rules, requested, thresholds, tp, iterations, phase, marker, model } = values;
+  const { whole, rules, requested, thresholds, tp, iterations, phase, marker, model, gpu } = values;
   return {
     ...(whole ? { whole } : {}),
-    ...{ iterations, phase, marker, model },
+    ...{ iterations, phase, marker, model, gpu },
     ...{ kernelRules: rules, requested: requested?.[0], policy: thresholds, tensorParallel: tp },
   };
 }

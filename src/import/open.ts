@@ -12,6 +12,7 @@ import type { Profile } from '../model/profile.js';
 import { joinSidecars } from './agent-sidecar/join-sidecars.js';
 import type { ImportContext } from './importer.js';
 import { importerFor, importers } from './index.js';
+import { assertOneRun } from './one-run.js';
 import { ProfileFile } from './profile-file.js';
 import { inputOnDisk } from './standard-input.js';
 
@@ -42,6 +43,8 @@ export async function openProfile(paths: readonly string[], context: OpenContext
     if (profiles.length === opened) throw noProfileIn(given);
   }
   const joined = joinSidecars(profiles);
+  const ranks = profiles.flatMap(({ capture }) => capture.ranks);
+  if (joined.length > 1) assertOneRun(joined, ranks);
   const profile = joined.length === 1 ? joined[0] : mergeProfiles(withRanksFromNames(joined));
   if (passedOver.length === 0) return profile;
   const text = 'files in the folder are no profiles and were passed over';

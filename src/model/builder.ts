@@ -154,7 +154,12 @@ export class ProfileBuilder {
       skipped: this.skipped,
       notes: [],
     };
-    linkLaunches(profile);
+    const ambiguous = linkLaunches(profile);
+    if (ambiguous > 0) {
+      const text =
+        'pieces of GPU work have an id that several calls have: the last call before each is taken';
+      this.notes.add('repeated-correlation', 'warning', text, '', ambiguous);
+    }
     return { ...profile, notes: this.notes.list() };
   }
 }

@@ -10,35 +10,70 @@ import { asRows, type Rows } from './rows.js';
 
 const linked = ['kernels', 'copies', 'memsets', 'graphLaunches', 'syncs'] as const;
 
-/** Fills the `launch` columns in place. Only the builder and merge call it, before the Profile is handed out. */
-export function linkLaunches(profile: Profile): void {
-  const calls = profile.tables.apiCalls as unknown as
-    | { length: number; correlation: Uint32Array; thread: Int32Array }
-    | undefined;
+interface Calls {
+  readonly length: number;
+  readonly start: Float64Array;
+  readonly end: Float64Array;
+  readonly correlation: Uint32Array;
+  readonly thread: Int32Array;
+}
+
+/** A profiler that counts anew gives an id twice: the last call before the work is its launch. */
+type Repeated = Map<string, number[]>;
+
+/**
+ * Fills the `launch` columns in place, and says how much work has an id that several calls of its process have. Only
+ * the builder and slicing call it, before the Profile is handed out.
+ */
+export function linkLaunches(profile: Profile): number {
+  const calls = profile.tables.apiCalls as unknown as Calls | undefined;
   const work = linked.flatMap(name => {
     const table = profile.tables[name] as unknown as
-      | { length: number; correlation: Uint32Array; stream: Int32Array; launch: Int32Array }
+      | {
+          length: number;
+          start: Float64Array;
+          correlation: Uint32Array;
+          stream: Int32Array;
+          launch: Int32Array;
+        }
       | undefined;
     return table ? [table] : [];
   });
-  if (work.length === 0) return;
+  if (work.length === 0) return 0;
   for (const table of work) table.launch.fill(NONE);
-  if (!calls) return;
+  if (!calls) return 0;
 
   const processOfThread = Int32Array.from(profile.threads, thread => thread.process);
   const processOfStream = Int32Array.from(profile.streams, stream => stream.process);
-  const find = indexCalls(calls.correlation, calls.thread, processOfThread);
+  const repeated: Repeated = new Map();
+  const find = indexCalls(calls, processOfThread, repeated);
+  let ambiguous = 0;
   for (const table of work) {
     for (let row = 0; row < table.length; row++) {
       const correlation = table.correlation[row];
       if (correlation === 0 || table.stream[row] === NONE) continue;
-      table.launch[row] = find(correlation, processOfStream[table.stream[row]]);
+      const process = processOfStream[table.stream[row]];
+      table.launch[row] = find(correlation, process);
+      const several = repeated.size > 0 ? repeated.get(`${process}/${correlation}`) : undefined;
+      if (!several) continue;
+      ambiguous++;
+      table.launch[row] = several.findLast(call => calls.start[call] <= table.start[row]) ?? several[0];
     }
   }
+  return ambiguous;
 }
 
 /** One process with dense ids (the usual case) becomes an array lookup; otherwise a chained hash of id and process. */
-function indexCalls(correlation: Uint32Array, thread: Int32Array, processOfThread: Int32Array) {
+function indexCalls(calls: Calls, processOfThread: Int32Array, repeated: Repeated) {
+  const { correlation, thread, start, end } = calls;
+  /** A driver call inside the runtime call that made it has its id too: only calls apart from each other are several. */
+  const noteRepeat = (row: number, later: number, owner: number) => {
+    if (later === NONE || start[later] < end[row]) return;
+    const key = `${owner}/${correlation[row]}`;
+    const rows = repeated.get(key) ?? [later];
+    rows.unshift(row);
+    repeated.set(key, rows);
+  };
   let lowest = 0xffffffff;
   let highest = 0;
   for (let row = 0; row < correlation.length; row++) {
@@ -54,7 +89,9 @@ function indexCalls(correlation: Uint32Array, thread: Int32Array, processOfThrea
   if (oneProcess && span <= correlation.length * 8 + 1024) {
     const rowOf = new Int32Array(span).fill(NONE);
     for (let row = correlation.length - 1; row >= 0; row--) {
-      if (correlation[row] !== 0) rowOf[correlation[row] - lowest] = row;
+      if (correlation[row] === 0) continue;
+      noteRepeat(row, rowOf[correlation[row] - lowest], process);
+      rowOf[correlation[row] - lowest] = row;
     }
     return (id: number, owner: number) =>
       owner === process && id >= lowest && id <= highest ? rowOf[id - lowest] : NONE;
@@ -67,16 +104,20 @@ function indexCalls(correlation: Uint32Array, thread: Int32Array, processOfThrea
     (Math.imul(id, 0x9e3779b1) ^ Math.imul(owner, 0x85ebca6b)) & (size - 1);
   for (let row = correlation.length - 1; row >= 0; row--) {
     if (correlation[row] === 0 || thread[row] === NONE) continue;
-    const slot = slotOf(correlation[row], processOfThread[thread[row]]);
+    const owner = processOfThread[thread[row]];
+    noteRepeat(row, find(correlation[row], owner), owner);
+    const slot = slotOf(correlation[row], owner);
     next[row] = heads[slot];
     heads[slot] = row;
   }
-  return (id: number, owner: number) => {
+  return find;
+
+  function find(id: number, owner: number): number {
     for (let row = heads[slotOf(id, owner)]; row !== NONE; row = next[row]) {
       if (correlation[row] === id && processOfThread[thread[row]] === owner) return row;
     }
     return NONE;
-  };
+  }
 }
 
 /**
@@ -84,12 +125,10 @@ function indexCalls(correlation: Uint32Array, thread: Int32Array, processOfThrea
  * the next row with the same correlation id and process, or NONE. Undefined when no call has a twin.
  */
 export function callTwins(profile: Profile): Rows<'apiCalls'> | undefined {
-  const calls = profile.tables.apiCalls as unknown as
-    | { correlation: Uint32Array; thread: Int32Array }
-    | undefined;
+  const calls = profile.tables.apiCalls as unknown as Calls | undefined;
   if (!calls) return undefined;
   const processOfThread = Int32Array.from(profile.threads, thread => thread.process);
-  const find = indexCalls(calls.correlation, calls.thread, processOfThread);
+  const find = indexCalls(calls, processOfThread, new Map());
   const twins = new Int32Array(calls.correlation.length).fill(NONE);
   const lastOf = new Map<number, number>();
   for (let row = 0; row < twins.length; row++) {

@@ -2,7 +2,9 @@
  * What happens to each text of an export. Texts on the list of `allowed-export.ts` are kept when they are what that place
  * is for; every other text is emptied, and a text with a NUL in it is an environment wherever it lies.
  */
+
 import type { RecordEditor } from '../base/sqlite/record.js';
+import { toldOfWord } from '../catalog/command-flags.js';
 import { withoutSecrets } from '../catalog/secret-shapes.js';
 import { isRequestedRange } from '../import/environment.js';
 import { isKnownSetting, Role, type RowText, rowText } from './allowed-export.js';
@@ -138,7 +140,11 @@ export class NsysRules {
     const name = withoutProcess(fullName);
     if (/ENVIRONMENT/i.test(name))
       return isRequestedRange(value) ? value : removed('environment')(value, note);
-    if (COMMAND_NAME.test(name)) return removed('command-line')(value, note);
+    if (COMMAND_NAME.test(name)) {
+      const kept = toldOfWord(value);
+      if (kept !== value) note('command-line');
+      return kept;
+    }
     if (/USER/i.test(name)) return removed('user')(value, note);
     if (/HOST|DEVICE_DISPLAY_NAME/i.test(name)) return removed('host')(value, note);
     if (/UUID|UID$|SERIAL|SESSION_ID/i.test(name)) return removed('machine')(value, note);

@@ -3,6 +3,7 @@ import { UserError } from '../base/user-error.js';
 import { fileFormats } from '../catalog/file-formats.js';
 import { importersOf } from '../import/index.js';
 import { CutOffError, ProfileFile } from '../import/profile-file.js';
+import { inputOnDisk } from '../import/standard-input.js';
 import { nowhere, OutputFile, PageFile, StreamFile } from './output-file.js';
 import { redactDocument } from './redact-document.js';
 import { redactKineto } from './redact-kineto.js';
@@ -22,7 +23,8 @@ interface RedactOptions {
 
 export async function redactProfile(options: RedactOptions): Promise<readonly Removal[]> {
   const output = options.output === undefined ? undefined : new OutputFile(options.output, options.force);
-  const file = ProfileFile.open(options.input);
+  const input = await inputOnDisk(options.input);
+  const file = ProfileFile.open(input.path, input.name);
   let opened: PageFile | StreamFile | undefined;
   try {
     const [importer] = await importersOf(file);
@@ -33,7 +35,7 @@ export async function redactProfile(options: RedactOptions): Promise<readonly Re
         'Export it (nsys export --type sqlite REPORT.nsys-rep) and redact the export.',
       );
     }
-    output?.check(options.input);
+    output?.check(input.path);
     const settings = { ...options, removals: new Removals() };
     if (importer?.id === nsysSqlite.id) {
       const pages = output && new PageFile(output);

@@ -57,7 +57,12 @@ const ofSteps: readonly Metric[] = [
     phase(`family.${id}`, 'ns', 'lower', `time of ${label} per step and device, sum of durations, mean`),
   ),
   phase('graph.coverage', 'share', 'higher', 'part of GPU time that runs from CUDA graphs'),
-  phase('token.time', 'ns', 'lower', 'wall time of decoding steps by the tokens they made'),
+  phase(
+    'token.time',
+    'ns',
+    'lower',
+    'wall time of decoding steps by the tokens they made: one per request and step, drafts that were accepted are not recorded',
+  ),
   phase('token.rate', 'per-second', 'higher', 'tokens decoded per second of wall time'),
 ];
 

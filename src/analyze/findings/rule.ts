@@ -68,8 +68,16 @@ export function costing(
 export const perWindow = (total: PhaseBudget, ns: number): number => ns / total.windows;
 
 /** Where in the run: `decode`, `the step` where the phase is not known, `the trace` where there are no steps. */
-export const phaseName = (phase: Phase | null): string =>
-  phase === null ? 'the trace' : phase === 'unknown' ? 'the step' : phase;
+export const phaseName = (phase: Phase | null): string => (phase === null ? 'the trace' : phaseWords[phase]);
+
+const phaseWords: Readonly<Record<Phase, string>> = {
+  prefill: 'prefill',
+  mixed: 'mixed',
+  decode: 'decode',
+  speculative: 'speculative decoding',
+  draft: 'drafting',
+  unknown: 'the step',
+};
 
 /** `per decode step`, `per step`, or `in all` where there are no steps. */
 export const perPhaseStep = (phase: Phase | null): string =>

@@ -48,7 +48,10 @@ const exposedHostWork: Rule = {
       const split = parts
         .slice(0, 3)
         .map(([cause, ns]) => `${label(cause)} ${formatDuration(perWindow(total, ns))}`);
-      const isInside = HOST_CAUSES.reduce((sum, cause) => sum + (inside[cause] ?? 0), 0) > hostNs / 2;
+      // A speculative step holds several forward passes: its layers do not tell inside from between.
+      const isInside =
+        total.phase !== 'speculative' &&
+        HOST_CAUSES.reduce((sum, cause) => sum + (inside[cause] ?? 0), 0) > hostNs / 2;
       const where = isInside ? ' inside the forward pass' : inGraphs ? ' between graph replays' : '';
       return [
         idleFinding(
@@ -144,10 +147,11 @@ const steadyAllocations: Rule = {
   uses: [allocations],
   look(input) {
     const { rows } = input.use(allocations);
-    const [total] = input.phases;
+    const idleIn = (phase: (typeof input.phases)[number]) => phase.idleByCause.allocation ?? 0;
+    const [total] = [...input.phases].sort((a, b) => idleIn(b) - idleIn(a));
     if (!total || rows.length === 0) return [];
     const spentNs = rows.reduce((sum, row) => sum + row.totalNs, 0);
-    const idleNs = input.phases.reduce((sum, phase) => sum + (phase.idleByCause.allocation ?? 0), 0);
+    const idleNs = idleIn(total);
     const wallNs = input.phases.reduce((sum, phase) => sum + phase.wallNs, 0);
     if (spentNs < input.policy.allocationShare * wallNs) return [];
     const count = rows.reduce((sum, row) => sum + row.countPerStep, 0);

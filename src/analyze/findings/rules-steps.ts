@@ -22,9 +22,13 @@ const exposedCommunication: Rule = {
       if (ns < input.policy.exposedCommunication * total.wallNs) return [];
       const all = ns + total.communicationHiddenNs;
       const costNs = perWindow(total, ns);
+      const { distributed, ranks } = input.profile.capture;
+      // A kernel that reduces over ranks runs until the last of them came; without the others the two are one.
+      const isPart = (distributed?.worldSize ?? 1) > Math.max(1, ranks.length);
+      const what = isPart ? 'communication or other ranks' : 'communication';
       return [
         finding('exposed-communication', input, {
-          claim: `${capital(phaseName(total.phase))} waits for communication: ${formatDuration(costNs)} ${perStep(total.phase)} is not hidden`,
+          claim: `${capital(phaseName(total.phase))} waits for ${what}: ${formatDuration(costNs)} ${perStep(total.phase)} is not hidden`,
           ...costing(
             total,
             costNs,
@@ -47,6 +51,9 @@ const exposedCommunication: Rule = {
   },
 };
 
+/** Steps in which a rank must be seen before it can be called late. */
+const FEWEST_TO_BE_LATE = 3;
+
 const rankSkewRule: Rule = {
   id: 'rank-skew',
   about: 'a rank that comes late and makes the others wait',
@@ -58,6 +65,8 @@ const rankSkewRule: Rule = {
     if (!total || skewNs === null) return [];
     const wallNs = perWindow(total, total.wallNs);
     if (skewNs < input.policy.rankSkew * wallNs) return [];
+    // Profilers of ranks begin at different times: a first step tells that, and so does more than a step.
+    if (rows.every(row => row.steps < FEWEST_TO_BE_LATE) || skewNs >= wallNs) return [];
     // Ranks that never talk in a step (copies of one server) do not wait for each other.
     const talks = graphMode(input.profile) === 'blocks' || rows.some(row => row.communicationNs > 0);
     if (!talks) return [];

@@ -48,7 +48,7 @@ export function describeGpuMetrics({ rows }: AnalysisResult<MetricRow>): Block[]
       rows: lines.length,
       columns,
       advice:
-        'Percent of peak. Over busy time unless said otherwise; ± is what the rounding of samples to whole percents may add or take.',
+        'Percent of peak. Over busy time unless said otherwise; ± is what the rounding of samples to whole percents may add or take. A family is averaged over samples that hold hardly anything else; where its kernels are shorter than a sample there are none.',
     };
   });
 }
@@ -64,7 +64,11 @@ function linesOf(rows: readonly MetricRow[]): Line[] {
     ...(phases.length > 1
       ? phases.map(phase => ({ label: phase, of: rows.filter(row => row.phase === phase), pick: busy }))
       : []),
-    ...families.map(family => ({ label: family, of: rows.filter(row => row.family === family), pick: busy })),
+    ...families.map(family => {
+      const of = rows.filter(row => row.family === family);
+      const isResolved = of.some(row => row.overBusy !== null);
+      return { label: isResolved ? family : `${family}: cannot be resolved`, of, pick: busy };
+    }),
   ];
 }
 

@@ -5,6 +5,9 @@
  *
  *   busy     ██..██..        sample: 40% over 8 µs, 4 µs of them busy
  *   sample   |←  8  →|       over the window 40%, over busy time 80%
+ *
+ * A sample that holds kernels of several families cannot be divided among them: a family gets its average from
+ * samples that are its own, and none where its kernels are too short to have any.
  */
 import { IntervalBuilder, type Intervals, intersect, lengthWithin } from '../../base/intervals.js';
 import { findGpuMetric, type GpuMetric } from '../../catalog/gpu-metrics.js';
@@ -32,6 +35,12 @@ interface Scope {
 
 /** A family seen for less than this is not worth an average. */
 const LEAST_FAMILY_NS = 20_000;
+/** A sample is a family's own when this share of its busy time is; an average takes so many, and so much of its time. */
+const OWN_SHARE = 0.9;
+const LEAST_OWN_SAMPLES = 5;
+const LEAST_OWN_TIME = 0.05;
+/** Samples that are mostly idle say less than this many points. */
+const MOST_UNCERTAIN = 10;
 
 export const gpuMetricsAnalysis: Analysis<MetricRow, AnalysisResult<MetricRow>> = {
   id: 'gpu-metrics',
@@ -48,7 +57,12 @@ export const gpuMetricsAnalysis: Analysis<MetricRow, AnalysisResult<MetricRow>> 
     phase: maybe(field.text('Phase', 'null: all selected steps')),
     family: maybe(field.text('Family', 'null: all kernels')),
     overWindow: maybe(field.mean('Over window', 'mean over all time of the scope')),
-    overBusy: maybe(field.mean('Over busy', 'mean over the busy time of the scope')),
+    overBusy: maybe(
+      field.mean(
+        'Over busy',
+        'mean over the busy time of the scope; null where samples are too coarse to tell a family',
+      ),
+    ),
     uncertainty: maybe(
       field.mean(
         '±',
@@ -56,7 +70,7 @@ export const gpuMetricsAnalysis: Analysis<MetricRow, AnalysisResult<MetricRow>> 
       ),
     ),
     bytesPerSecond: maybe(field.bytesPerSecond('While busy', 'for DRAM: overBusy of the peak')),
-    coveredNs: field.ns('Covered', 'busy time of the scope that samples cover'),
+    coveredNs: field.ns('Covered', 'busy time of the scope in samples, of a family in its own'),
   },
   headline: { label: 'metrics', text: gpuMetricsHeadline },
   describe: describeGpuMetrics,
@@ -93,7 +107,7 @@ export const gpuMetricsAnalysis: Analysis<MetricRow, AnalysisResult<MetricRow>> 
         known.forEach((metric, m) => {
           if (!metric) return;
           const { overWindow, overBusy, uncertainty, coveredNs } = total(s, m);
-          if (coveredNs === 0 && overWindow === null) return;
+          if (coveredNs === 0 && overWindow === null && scope.family === null) return;
           const isDram = metric.id.startsWith('dram') && gpu.memoryBandwidthBytesPerSecond !== undefined;
           rows.push({
             key: `device:${device}/${metric.id}/${scope.phase ?? scope.family ?? 'all'}`,
@@ -153,6 +167,7 @@ function average(
   const busySum = new Float64Array(size);
   const busyTime = new Float64Array(size);
   const errorSum = new Float64Array(size);
+  const taken = new Int32Array(size);
   const previous = new Float64Array(known.length).fill(Number.NaN);
   const inWindow = new Float64Array(scopes.length);
   const inBusy = new Float64Array(scopes.length);
@@ -183,7 +198,8 @@ function average(
       const c = cell(s, metric);
       windowSum[c] += value * inWindow[s];
       windowTime[c] += inWindow[s];
-      if (inBusy[s] === 0) continue;
+      if (inBusy[s] === 0 || (scopes[s].family !== null && inBusy[s] < OWN_SHARE * active)) continue;
+      taken[c]++;
       // The sample's activity happened in its busy part: spread it over that, not over the gaps.
       const whileBusy =
         kind.onlyWhileBusy && active > 0 ? Math.min(100, (value * (to - from)) / active) : value;
@@ -195,10 +211,16 @@ function average(
   }
   return (scope, metric) => {
     const c = cell(scope, metric);
+    const isResolved =
+      scopes[scope].family === null
+        ? busyTime[c] > 0
+        : taken[c] >= LEAST_OWN_SAMPLES &&
+          busyTime[c] >= LEAST_OWN_TIME * windowTime[c] &&
+          errorSum[c] <= MOST_UNCERTAIN * busyTime[c];
     return {
       overWindow: windowTime[c] > 0 ? windowSum[c] / windowTime[c] : null,
-      overBusy: busyTime[c] > 0 ? busySum[c] / busyTime[c] : null,
-      uncertainty: busyTime[c] > 0 ? errorSum[c] / busyTime[c] : null,
+      overBusy: isResolved ? busySum[c] / busyTime[c] : null,
+      uncertainty: isResolved ? errorSum[c] / busyTime[c] : null,
       coveredNs: busyTime[c],
     };
   };

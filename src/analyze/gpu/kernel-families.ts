@@ -69,7 +69,8 @@ export const kernelFamilies: Analysis<FamilyRow, AnalysisResult<FamilyRow>> = {
     for (let i = 0; i < work.length; i++) {
       if (!selected[i]) continue;
       if (family[i] === HIDDEN) throw hiddenByGraphs();
-      const ns = work.end[i] - work.start[i];
+      // A kernel that was started early and waits for the one before it on its stream does nothing yet.
+      const ns = Math.max(0, work.end[i] - work.ownStart[i]);
       const tally = tallies[family[i]];
       tally.kernels++;
       tally.totalNs += ns;

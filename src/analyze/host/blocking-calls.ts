@@ -7,10 +7,10 @@
  *                          └ idle ┘
  */
 import { lowerBound } from '../../base/bisect.js';
-import { NONE } from '../../base/column.js';
+import { type Column, NONE } from '../../base/column.js';
 import { apiFunction } from '../../catalog/api-function.js';
 import { SYNC_CALL } from '../../catalog/host-activities.js';
-import type { Row } from '../../model/profile.js';
+import type { Profile, Row } from '../../model/profile.js';
 import type { Derived } from '../analysis.js';
 import { selectedMoments } from '../inference/selected-moments.js';
 import { stepsOf } from '../inference/steps.js';
@@ -39,6 +39,7 @@ export const blockingCalls: Derived<BlockingCalls | undefined> = {
     const calls = profile.tables.apiCalls!;
     const isSync = nameTest(profile, SYNC_CALL);
     const reads = pageableReads(profile, calls.length);
+    const early = returnedEarly(profile, calls.end);
     const threads = new Set(found.lanes.map(lane => lane.thread));
     const waits = new Map<string, number>();
     const gaps = new Set<string>();
@@ -46,7 +47,8 @@ export const blockingCalls: Derived<BlockingCalls | undefined> = {
     let idleNs = 0;
     for (let row = 0 as Row<'apiCalls'>; row < calls.length; row++) {
       const thread = calls.thread[row];
-      if (thread === NONE || !threads.has(thread) || !(isSync(calls.name[row]) || reads?.[row])) continue;
+      if (thread === NONE || !threads.has(thread) || early[row]) continue;
+      if (!(isSync(calls.name[row]) || reads?.[row])) continue;
       const { process } = profile.threads[thread];
       if (!moments.holds(process, calls.start[row])) continue;
       const name = apiFunction(profile.strings.text(calls.name[row]));
@@ -69,3 +71,14 @@ export const blockingCalls: Derived<BlockingCalls | undefined> = {
     };
   },
 };
+
+/** Per API call: 1 for a copy that goes on after its call: pageable inputs are staged, and nobody waits for the GPU. */
+function returnedEarly(profile: Profile, callEnd: Column<Row<'apiCalls'>, number>): Uint8Array {
+  const early = new Uint8Array(callEnd.length);
+  const copies = profile.tables.copies;
+  for (let row = 0 as Row<'copies'>; row < (copies?.length ?? 0); row++) {
+    const launch = copies!.launch[row];
+    if (launch !== NONE && callEnd[launch] < copies!.end[row]) early[launch] = 1;
+  }
+  return early;
+}

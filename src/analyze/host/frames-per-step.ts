@@ -1,4 +1,4 @@
-/** Python calls written down in the selected steps, per step: the price of recording stacks. */
+/** Python calls that a process wrote down in the selected steps, per step: the price of recording stacks. */
 import { NONE } from '../../base/column.js';
 import type { Row } from '../../model/profile.js';
 import type { Derived } from '../analysis.js';
@@ -13,10 +13,15 @@ export const framesPerStep: Derived<number> = {
     if (!frames) return 0;
     const moments = use(selectedMoments);
     let count = 0;
+    const processes = new Set<number>();
     for (let row = 0 as Row<'frames'>; row < frames.length; row++) {
       const thread = frames.thread[row];
-      if (thread !== NONE && moments.holds(profile.threads[thread].process, frames.start[row])) count++;
+      if (thread === NONE) continue;
+      const { process } = profile.threads[thread];
+      if (!moments.holds(process, frames.start[row])) continue;
+      count++;
+      processes.add(process);
     }
-    return count / moments.steps;
+    return count / moments.steps / Math.max(1, processes.size);
   },
 };

@@ -47,19 +47,25 @@ export const launchStalls: Derived<readonly LaunchStall[]> = {
       if (isKernelLaunch(calls.name[launch]))
         phaseOfCall.set(launch, step[i] === NONE ? null : steps[step[i]].facts.phase);
     }
-    const stalls = [...phaseOfCall].map(
-      ([row, phase]): LaunchStall => ({
-        phase,
-        call: apiFunction(profile.strings.text(calls.name[row])),
-        startNs: calls.start[row],
-        ns: calls.end[row] - calls.start[row],
-        idleNs: lengthWithin(
-          idle(profile.threads[calls.thread[row]].process),
-          calls.start[row],
-          calls.end[row],
-        ),
-      }),
-    );
+    // Threads and processes of one GPU may stall together: a moment of its idle time counts for one of them.
+    const coveredUntil = new Map<string, number>();
+    const stalls = [...phaseOfCall]
+      .sort(([a], [b]) => calls.start[a] - calls.start[b])
+      .map(([row, phase]): LaunchStall => {
+        const { process } = profile.threads[calls.thread[row]];
+        const devices = profile.streams.flatMap(stream => (stream.process === process ? [stream.gpu] : []));
+        const key = [...new Set(devices)].sort().join();
+        const from = Math.max(calls.start[row], coveredUntil.get(key) ?? -Infinity);
+        const to = calls.end[row];
+        coveredUntil.set(key, Math.max(to, from));
+        return {
+          phase,
+          call: apiFunction(profile.strings.text(calls.name[row])),
+          startNs: calls.start[row],
+          ns: to - calls.start[row],
+          idleNs: from < to ? lengthWithin(idle(process), from, to) : 0,
+        };
+      });
     return stalls.sort((a, b) => b.ns - a.ns);
   },
 };

@@ -54,7 +54,11 @@ const OUTER: readonly FamilyId[] = ['gemm', 'norm', 'convolution'];
 /** Per device run, start of its first layer and end of its last; replays recorded as blocks are layers. */
 function forwardSpans(work: GpuWork, { family }: WorkFamilies, found: StepWork | undefined) {
   const count = found?.deviceRuns.length ?? 0;
-  const span = () => ({ start: new Float64Array(count).fill(Infinity), end: new Float64Array(count) });
+  // Times before the origin are negative: no number stands for "none" but the infinities.
+  const span = () => ({
+    start: new Float64Array(count).fill(Infinity),
+    end: new Float64Array(count).fill(-Infinity),
+  });
   const inner = span();
   const outer = span();
   const widen = ({ start, end }: typeof inner, run: number, i: number) => {
@@ -72,6 +76,6 @@ function forwardSpans(work: GpuWork, { family }: WorkFamilies, found: StepWork |
   }
   return {
     start: outer.start.map((start, run) => Math.min(start, inner.start[run])),
-    end: inner.end.map((end, run) => (end > 0 ? end : outer.end[run])),
+    end: inner.end.map((end, run) => (end > -Infinity ? end : outer.end[run])),
   };
 }

@@ -11,6 +11,8 @@ export interface SeenModel {
   readonly layers?: number;
   /** How often a stretch of kernels repeats in a step. */
   readonly repeats?: number;
+  /** Sizes of the matrices it multiplies, where shapes were recorded. */
+  readonly sizes?: ReadonlySet<number>;
   /** Kernels that only models with experts run. */
   readonly hasExpertKernels: boolean;
   /** Some GEMMs read weights of 4 or 8 bits. */
@@ -30,6 +32,15 @@ export function checkLayers({ layers }: ModelShape, seen: SeenModel): void {
   throw new NotRecorded(
     WHAT,
     `--model is another model than the one captured: it has ${layers} layers, the capture names ${seen.layers}`,
+  );
+}
+
+/** Every layer multiplies by a matrix as high as the model is wide, however its weights are split. */
+export function checkWidth({ hiddenSize }: ModelShape, { sizes }: SeenModel): void {
+  if (!sizes || sizes.has(hiddenSize)) return;
+  throw new NotRecorded(
+    WHAT,
+    `--model is another model than the one captured: its hidden size is ${hiddenSize}, and the capture multiplies no matrix of that size`,
   );
 }
 

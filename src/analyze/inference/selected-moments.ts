@@ -1,12 +1,16 @@
-/** Whether a moment of a process lies in a selected step, on the host's clock. */
+/**
+ * Whether a moment of a process lies in a selected step, on the host's clock. Without steps it lies in the time that
+ * figures are about: from the first GPU work to the last, not in what the program did before and after.
+ */
 import { covers, IntervalBuilder, type Intervals } from '../../base/intervals.js';
+import type { Profile } from '../../model/profile.js';
 import type { Derived } from '../analysis.js';
-import { selection } from './selection.js';
+import { type SelectedWindow, selection } from './selection.js';
 import { stepsOf } from './steps.js';
 
 interface SelectedMoments {
   holds(process: number, moment: number): boolean;
-  /** Periods of the selected steps of a process; undefined: all time. */
+  /** Periods of the selected steps of a process; undefined: all time, where no GPU did anything. */
   periods(process: number): Intervals | undefined;
   /** Selected steps; at least 1. */
   readonly steps: number;
@@ -16,14 +20,14 @@ export const selectedMoments: Derived<SelectedMoments> = {
   id: 'selected-moments',
   reads: {},
   uses: [selection, stepsOf],
-  compute({ use }) {
+  compute({ profile, use }) {
     const chosen = use(selection);
     const found = use(stepsOf);
     const steps = Math.max(
       1,
       chosen.steps.reduce((sum, flag) => sum + flag, 0),
     );
-    if (!found || chosen.whole) return { holds: () => true, periods: () => undefined, steps };
+    if (!found || chosen.whole) return { ...wholeTime(profile, chosen.windows), steps };
     const byProcess = new Map<number, IntervalBuilder>();
     found.lanes.forEach((lane, l) => {
       let builder = byProcess.get(lane.process);
@@ -41,3 +45,24 @@ export const selectedMoments: Derived<SelectedMoments> = {
     };
   },
 };
+
+/** The windows of the devices a process drives; of all devices where it drives none. */
+function wholeTime(
+  profile: Profile,
+  windows: readonly SelectedWindow[],
+): Pick<SelectedMoments, 'holds' | 'periods'> {
+  if (windows.length === 0) return { holds: () => true, periods: () => undefined };
+  const known = new Map<number, Intervals>();
+  const periods = (process: number) => {
+    let own = known.get(process);
+    if (!own) {
+      const devices = new Set(profile.streams.filter(s => s.process === process).map(s => s.gpu as number));
+      const builder = new IntervalBuilder();
+      for (const { device, start, end } of windows)
+        if (devices.size === 0 || devices.has(device)) builder.add(start, end);
+      known.set(process, (own = builder.finish()));
+    }
+    return own;
+  };
+  return { holds: (process, moment) => covers(periods(process), moment), periods };
+}

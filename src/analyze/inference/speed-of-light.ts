@@ -15,8 +15,9 @@ import { kernelFamilies } from '../gpu/kernel-families.js';
 import { workFamilies } from '../gpu/work-families.js';
 import { layers } from './layers.js';
 import { type LeastTime, leastTime } from './least-time.js';
-import { checkLayers, impossible, type SeenModel } from './model-check.js';
+import { checkLayers, checkWidth, impossible, type SeenModel } from './model-check.js';
 import { type ModelShape, parseModelConfig } from './model-shape.js';
+import { multipliedSizes } from './multiplied-sizes.js';
 import { selectedWork } from './selected-work.js';
 import { windowBudgets } from './step-budget.js';
 import { stepCost } from './step-cost.js';
@@ -84,6 +85,7 @@ export const speedOfLight: Analysis<SpeedRow, AnalysisResult<SpeedRow>> = {
       Math.max(1, profile.capture.ranks.length);
     const seen = seenModel();
     checkLayers(shape, seen);
+    checkWidth(shape, seen);
     const unknown = new Set<string>();
     const measured = measureFamilies();
     const rows = phases.flatMap(({ id: phase }): SpeedRow[] => {
@@ -138,7 +140,9 @@ export const speedOfLight: Analysis<SpeedRow, AnalysisResult<SpeedRow>> = {
       const gemm = families.find(row => row.family === 'gemm');
       const named = found && !(found.methods as string[]).includes('pattern') ? (found.layers as number) : 0;
       const structure = found?.structure as { readonly repeats: number } | null | undefined;
+      const sizes = multipliedSizes(profile);
       return {
+        ...(sizes ? { sizes } : {}),
         ...(named > 0 ? { layers: named } : {}),
         ...(structure ? { repeats: structure.repeats } : {}),
         hasExpertKernels:

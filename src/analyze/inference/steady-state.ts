@@ -14,7 +14,7 @@ import { medianOf } from '../../stats/summary.js';
 import type { Derived } from '../analysis.js';
 import { nameTest } from '../name-test.js';
 import { stepWindows } from './step-windows.js';
-import { stepWork } from './step-work.js';
+import { type DeviceRun, stepWork } from './step-work.js';
 import { type Step, stepsOf } from './steps.js';
 
 export type StepState = 'steady' | 'warm-up' | 'ramp' | 'drain' | 'incomplete';
@@ -29,6 +29,9 @@ const UNLIKE_DEVIATIONS = 4;
 const FEWEST_TO_TELL = 8;
 /** Of values that scatter normally, the standard deviation per median absolute deviation. */
 const MAD_TO_DEVIATION = 1.4826;
+/** Steps that run the same number of kernels, but for this share, are alike; so many tell that the last is not. */
+const ALIKE = 0.95;
+const FEWEST_ALIKE = 3;
 /** Of the launch calls of a step, how many have work in the file where nothing was lost, and where much was. */
 const ALL_RECORDED = 0.95;
 const MUCH_LOST = 0.8;
@@ -74,12 +77,27 @@ export const steadyState: Derived<SteadyState | undefined> = {
     if (working.size === steps.length - 1 && !working.has(steps.length - 1))
       state[steps.length - 1] = 'incomplete';
     markRampAndDrain(steps, state);
+    markCutLast(useIfRecorded(stepWork)?.deviceRuns ?? []);
     const loading = loadingMoments();
     for (const phase of new Set(steps.map(step => step.facts.phase))) {
       markWarmUp(phase, loading);
       markCutEnd(phase);
     }
     return { state, wallNs };
+
+    /** The recording stopped inside the last step: steps like it all run the same kernels, and it lacks some. */
+    function markCutLast(runs: readonly DeviceRun[]): void {
+      const last = steps.length - 1;
+      const kernels = new Map<number, number>();
+      for (const run of runs) kernels.set(run.step, (kernels.get(run.step) ?? 0) + run.kernels);
+      const like = [...kernels.keys()].filter(
+        step => step !== last && sameLoad(steps[step].facts, steps[last].facts),
+      );
+      if (like.length < FEWEST_ALIKE) return;
+      const counts = like.map(step => kernels.get(step)!);
+      const [fewest, most] = [Math.min(...counts), Math.max(...counts)];
+      if (fewest >= ALIKE * most && (kernels.get(last) ?? 0) < ALIKE * fewest) state[last] = 'incomplete';
+    }
 
     function steadyOf(phase: Phase): number[] {
       return steps.flatMap((step, i) => (step.facts.phase === phase && state[i] === 'steady' ? [i] : []));
@@ -142,6 +160,11 @@ function lostWork(recorded: Float64Array = new Float64Array()): number[] {
   if (known.length < 2 || known.reduce((most, share) => Math.max(most, share)) < ALL_RECORDED) return [];
   return [...recorded.keys()].filter(step => recorded[step] < MUCH_LOST);
 }
+
+const sameLoad = (a: Step['facts'], b: Step['facts']) =>
+  a.phase === b.phase &&
+  a.contextRequests === b.contextRequests &&
+  a.generationRequests === b.generationRequests;
 
 /** Prefill steps are no ramp: only steps that decode tell how full the batch is. */
 function markRampAndDrain(steps: readonly Step[], state: StepState[]): void {

@@ -9,8 +9,9 @@ import type { Profile, Row } from '../../model/profile.js';
 import { tableNamed } from '../../model/rows.js';
 import { medianOf } from '../../stats/summary.js';
 import type { Derived } from '../analysis.js';
-import { gpuWork } from '../gpu/gpu-work.js';
-import { workFamilies } from '../gpu/work-families.js';
+import { type GpuWork, gpuWork } from '../gpu/gpu-work.js';
+import { type WorkFamilies, workFamilies } from '../gpu/work-families.js';
+import { tellDrafts } from './draft-steps.js';
 import type { Confidence, Lane, Method } from './lane.js';
 import { findNumberedLanes } from './numbered-ranges.js';
 import { findMarkedLanes } from './step-markers.js';
@@ -54,19 +55,23 @@ export const stepsOf: Derived<Steps | undefined> = {
     const work = useIfRecorded(gpuWork);
     const families = useIfRecorded(workFamilies);
     if (marked) {
-      const lanes = work && families ? tellPhases(profile, work, families, marked.lanes) : marked.lanes;
+      const lanes = work && families ? tellKinds(profile, work, families, marked.lanes) : marked.lanes;
       return mergeLanes(profile, lanes, { ...marked, method: 'marker', confidence: 'certain' });
     }
     if (!work || !families) return undefined;
     const counted = findNumberedLanes(profile, work, until);
     if (counted) {
-      const lanes = tellPhases(profile, work, families, counted.lanes);
+      const lanes = tellKinds(profile, work, families, counted.lanes);
       return mergeLanes(profile, lanes, { engine: counted.engine, method: 'marker', confidence: 'likely' });
     }
     const found = findUnmarkedLanes(profile, work, families, until);
     return found && mergeLanes(profile, found.lanes, { ...found, engine: '' });
   },
 };
+
+/** What markers leave open: the phase where they only count, and which steps are those of a draft model. */
+const tellKinds = (profile: Profile, work: GpuWork, families: WorkFamilies, lanes: readonly Lane[]) =>
+  tellDrafts(profile, work, families, tellPhases(profile, work, families, lanes));
 
 /** Per process, the end of the last thing its threads were seen doing. */
 function recordedUntil(profile: Profile): Float64Array {

@@ -16,8 +16,14 @@ const fields = {
   key: keyField,
   phase: field.text<Phase>('Phase', 'steps that decode'),
   steps: field.count('Steps', 'with a known number of requests'),
-  tokensPerStep: field.mean('Tokens', 'requests decoding: one token each'),
-  interTokenNs: field.nsMean('Between tokens', 'wall time of a step: what one user waits'),
+  tokensPerStep: field.mean(
+    'Tokens',
+    'requests decoding: one token each, of speculative steps too, whose acceptance is not recorded',
+  ),
+  interTokenNs: field.nsMean(
+    'Between tokens',
+    'wall time of a step, and of the draft steps before it: what one user waits',
+  ),
   perTokenNs: field.nsMean('Per token', 'wall time by tokens'),
   kernelNs: field.nsMean('Kernels', 'compute, per token'),
   communicationNs: field.nsMean('Comm', 'exposed communication, per token'),
@@ -49,21 +55,30 @@ export const tokenTime: Analysis<TokenTimeRow, AnalysisResult<TokenTimeRow>> = {
         ['other idle', row.idleNs],
       ] as const;
       const shown = parts.filter(([, ns]) => ns > 0).map(([name, ns]) => `${name} ${formatDuration(ns)}`);
-      return `${formatDuration(row.perTokenNs)} = ${shown.join(' + ')}`;
+      // Prefill shares the step, and its tokens are no output: only the wait between two tokens is one request's.
+      if (phase === 'mixed')
+        return `${formatDuration(row.interTokenNs)} between two tokens of a request: prefill shares the step`;
+      const assumed = phase === 'speculative' ? '; one accepted token per step assumed' : '';
+      return `${formatDuration(row.perTokenNs)} = ${shown.join(' + ')}${assumed}`;
     },
   },
   compute({ use }) {
     const steps = use(stepsOf)?.steps ?? [];
     const budgets = use(windowBudgets);
-    const rows = phases.flatMap(({ id: phase }): TokenTimeRow[] => {
-      const own = budgets.filter(({ window: { step } }) => {
+    const ofPhase = (phase: Phase) =>
+      budgets.filter(({ window: { step } }) => {
         const facts = steps[step]?.facts;
         return facts?.phase === phase && (facts.generationRequests ?? 0) > 0;
       });
+    const rows = phases.flatMap(({ id: phase }): TokenTimeRow[] => {
+      if (phase === 'draft') return [];
+      const own = ofPhase(phase);
       if (own.length === 0) return [];
+      // Tokens come out of the target's steps; drafting for them is part of their price.
+      const paid = phase === 'speculative' ? [...own, ...ofPhase('draft')] : own;
       // Windows of several devices are one step's: tokens are counted once per window, time once per window.
       const tokens = own.reduce((sum, { window }) => sum + steps[window.step].facts.generationRequests!, 0);
-      const total = addBudgets(own.map(({ budget }) => budget));
+      const total = addBudgets(paid.map(({ budget }) => budget));
       const notHost = NOT_HOST.reduce((sum, cause) => sum + (total.idleByCause[cause] ?? 0), 0);
       return [
         {

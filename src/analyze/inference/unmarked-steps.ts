@@ -2,7 +2,7 @@
  * Steps without markers. First by CUDA graph launches: engines replay the same graphs once per decode step. Then by
  * kernels: something in every step runs exactly once (an embedding, an argmax), at regular distances.
  */
-import { lowerBound } from '../../base/bisect.js';
+import { lowerBound, upperBound } from '../../base/bisect.js';
 import { NONE } from '../../base/column.js';
 import { GRAPH_LAUNCH, SYNC_CALL } from '../../catalog/host-activities.js';
 import type { Profile, Row } from '../../model/profile.js';
@@ -44,7 +44,7 @@ export function tellPhases(
 }
 
 /** Work of one process in order of launch, with the call that launched each piece. */
-interface LaunchedWork {
+export interface LaunchedWork {
   readonly process: number;
   readonly thread: number;
   readonly work: Int32Array;
@@ -65,7 +65,7 @@ export function findUnmarkedLanes(
   for (const { method, boundaries, confidence } of attempts) {
     const lanes = launched.flatMap(list => {
       const starts = boundaries(profile, work, list);
-      if (!starts) return [];
+      if (!starts || !followEachOther(work, list, starts)) return [];
       return [laneFrom(profile, work, families, list, starts, recordedUntil[list.process])];
     });
     // Ranks run alike: a method that only works for some of them has found something else.
@@ -74,7 +74,38 @@ export function findUnmarkedLanes(
   return undefined;
 }
 
-function launchedByProcess(profile: Profile, work: GpuWork): LaunchedWork[] {
+/**
+ * Whether rounds that the host began one after the other ran one after the other too. Where copies or streams of
+ * one round run beside the next ones for most of their time, the rounds repeat but are no steps of the device.
+ */
+function followEachOther(work: GpuWork, list: LaunchedWork, starts: readonly number[]): boolean {
+  const spans = new Map<number, { round: number; start: number; end: number }[]>();
+  list.work.forEach((index, i) => {
+    const round = upperBound(starts, list.at[i]) - 1;
+    if (round < 0) return;
+    const own = spans.get(work.device[index]) ?? [];
+    spans.set(work.device[index], own);
+    const last = own[own.length - 1];
+    if (last?.round !== round) own.push({ round, start: work.start[index], end: work.end[index] });
+    else {
+      last.start = Math.min(last.start, work.start[index]);
+      last.end = Math.max(last.end, work.end[index]);
+    }
+  });
+  let pairs = 0;
+  let beside = 0;
+  for (const own of spans.values()) {
+    for (let i = 1; i < own.length; i++) {
+      pairs++;
+      const [before, after] = [own[i - 1], own[i]];
+      const shorter = Math.min(before.end - before.start, after.end - after.start);
+      if (before.end - after.start > shorter / 2) beside++;
+    }
+  }
+  return beside * 4 <= pairs;
+}
+
+export function launchedByProcess(profile: Profile, work: GpuWork): LaunchedWork[] {
   const calls = profile.tables.apiCalls;
   const byProcess = new Map<number, number[]>();
   for (let i = 0; i < work.length; i++) {

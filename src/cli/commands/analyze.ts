@@ -1,6 +1,7 @@
 import { Analyzer } from '../../analyze/analysis.js';
 import { explainKernel } from '../../analyze/explain-kernel.js';
 import { analyses, chooseAnalyses } from '../../analyze/index.js';
+import { shapesToRead } from '../../analyze/inference/multiplied-sizes.js';
 import { UserError } from '../../base/user-error.js';
 import { createClassifier } from '../../catalog/kernels/classify.js';
 import { type AnalyzedProfile, analyzedResult, isOnPage } from '../analyzed-result.js';
@@ -16,6 +17,7 @@ export const analyze = define({
     ...analysisOptions,
     ...([
       'model',
+      'gpu',
       'tp',
       'checklist',
       'only',
@@ -58,7 +60,10 @@ export const analyze = define({
           'CSV holds the rows of one analysis.',
           'Add --only step-budget (see --list), or -o PREFIX to write a file for each.',
         );
-      const analyzer = new Analyzer(await profileFor(given, chosen, output), settings);
+      const analyzer = new Analyzer(
+        await profileFor(given, values.model === undefined ? chosen : [...chosen, shapesToRead], output),
+        settings,
+      );
       const isPage = asked.length === 0 && !csv && !json;
       const outcomes = runAll(analyzer, isPage ? analyses.filter(isOnPage) : chosen, output);
       const analyzed: AnalyzedProfile = { analyzer, outcomes, isPage, rowLimit: values.rows };

@@ -12,7 +12,7 @@ export const compare = define({
   usage: ['BASE OTHER… [options]'],
   options: [
     ...profileOptions,
-    ...(['model', 'tp', 'threshold', 'onlyComparable', 'perfectRouter', 'schema'] as const),
+    ...(['model', 'gpu', 'tp', 'threshold', 'onlyComparable', 'perfectRouter', 'schema'] as const),
   ],
   formats: ['table', 'json', 'csv', 'markdown', 'html'],
   notes: [
@@ -43,7 +43,7 @@ export const compare = define({
       return 0;
     }
     const settings = settingsOf(values);
-    const asked = readConfigurations(given);
+    const asked = await readConfigurations(given);
     const { threshold, onlyComparable } = values;
     if (values.perfectRouter) {
       const [normal, perfect] = asked.map(({ runs }) => runs);

@@ -13,7 +13,7 @@ import { refuseExisting } from '../write-result.js';
 
 export const report = define({
   usage: ['FILE… [-o report.html] [options]'],
-  options: [...analysisOptions, 'model', 'tp', 'redacted', 'maxSize', 'output', 'force'],
+  options: [...analysisOptions, 'model', 'gpu', 'tp', 'redacted', 'maxSize', 'output', 'force'],
   formats: ['html', 'markdown', 'json'],
   notes: [
     ['without -o', 'report.html, report.md with --markdown; JSON is printed, as analyze prints it'],

@@ -24,6 +24,7 @@ export const view = define({
     'maxDrop',
     ...analysisOptions,
     'model',
+    'gpu',
     'tp',
     'jsonLine',
   ],

@@ -1,8 +1,10 @@
 /**
  * What the export says about itself: versions, settings, GPUs, processes, threads. Only fields on a list are taken;
- * command lines, paths, host names and environments stay in the file.
+ * paths, host names, environments and values on command lines stay in the file.
  */
 import type { SmallRow, SmallValue, SqliteDatabase } from '../../base/sqlite/database.js';
+import { settingsOfCommand } from '../../catalog/command-flags.js';
+import { NEWEST_NSYS_SCHEMA } from '../../catalog/file-formats.js';
 import type { ProfileBuilder } from '../../model/builder.js';
 import type { CaptureInfo, GraphMode } from '../../model/profile.js';
 import { EnvironmentCounter } from '../environment.js';
@@ -24,6 +26,9 @@ const SETTINGS = [
   'TRACE_AFTER_FORK_BEFORE_EXEC',
   'RATE_HZ',
 ];
+
+/** The profiled command, word by word and in order. */
+const COMMAND_PART = /^(COMMAND|ARGUMENT_\d+)$/;
 
 export class Metadata {
   constructor(
@@ -117,14 +122,17 @@ export class Metadata {
     const environment = new EnvironmentCounter();
     const settings: Record<string, string> = {};
     const traced: string[] = [];
+    const command: string[] = [];
     for (const row of captureRows) {
       const name = text(row.name).replace(/^PROCESS_\d+:/, '');
       if (name === 'ENVIRONMENT_VARIABLE') environment.addAssignment(text(row.value));
       else if (name === 'CAPTURE_EVENT_TYPE') traced.push(text(row.value));
+      else if (COMMAND_PART.test(name)) command.push(text(row.value));
       else if (SETTINGS.includes(name) || name.startsWith('OS_RUNTIME_OPTIONS:'))
         settings[name] = text(row.value);
     }
     if (traced.length > 0) settings.TRACED = traced.join(',');
+    Object.assign(settings, settingsOfCommand(command));
     for (const block of this.strings.blocks())
       for (const part of block.split('\0')) environment.addAssignment(part);
     if (environment.requestedIterations) settings.REQUESTED_ITERATIONS = environment.requestedIterations;
@@ -135,6 +143,11 @@ export class Metadata {
     take('driver', system.get('NvDriverVersion'));
     take('CUDA driver', system.get('CudaDriverVersion'));
     take('OS', system.get('OsDescription'));
+    const schema = exported.get('EXPORT_SCHEMA_VERSION') ?? '';
+    if (isNewer(schema, NEWEST_NSYS_SCHEMA)) {
+      const text = `the export has a newer schema than any checked here (${NEWEST_NSYS_SCHEMA}): what changed since is not read`;
+      this.builder.notes.add('newer-schema', 'warning', text, `schema ${schema}`);
+    }
     const [details] = this.rows('ANALYSIS_DETAILS');
     const mode = settings['CUDA_GRAPH_TRACE_OPTIONS:MODE'];
     const configured: GraphMode | undefined =
@@ -142,7 +155,7 @@ export class Metadata {
     return {
       profiler: 'nsys',
       profilerVersion: exported.get('EXPORT_PRODUCT_VERSION') ?? '',
-      formatVersion: exported.get('EXPORT_SCHEMA_VERSION') ?? '',
+      formatVersion: schema,
       files: [file.name],
       sizeBytes: file.sizeBytes,
       settings,
@@ -155,6 +168,13 @@ export class Metadata {
       sourceCounts,
     };
   }
+}
+
+/** By major and minor number; fixes do not change the schema. */
+function isNewer(schema: string, known: string): boolean {
+  const [major, minor = 0] = schema.split('.').map(Number);
+  const [knownMajor, knownMinor] = known.split('.').map(Number);
+  return major > knownMajor || (major === knownMajor && minor > knownMinor);
 }
 
 const text = (value: SmallValue | undefined): string => (value === undefined ? '' : String(value));

@@ -61,7 +61,13 @@ export function buildProfile(
   places.describeGpus();
   // The string table holds on to the last buffer it saw; let that not be the window on the file.
   builder.strings.intern('');
-  return builder.build({ ...captureInfo(file, trace, metadata), graphTracing: graphs });
+  const { ranks } = places;
+  if (ranks.length > 0) {
+    const text = 'ranks were merged into one trace by a tool; they are told apart by the labels it wrote';
+    builder.notes.add('merged-ranks', 'info', text, `rank ${ranks[0]}`, ranks.length);
+  }
+  const merged = ranks.length > 0 ? { ranks } : {};
+  return builder.build({ ...captureInfo(file, trace, metadata), ...merged, graphTracing: graphs });
 }
 
 function setClock(builder: ProfileBuilder, trace: ReadTrace, metadata: TraceMetadata): void {

@@ -1,21 +1,28 @@
 /**
  * Gives every lane its row: CPU lanes become threads, stream lanes become streams of the process that launched there.
  *
- * A Kineto file is one process, so usually all streams are its own. Where several processes made API calls (ranks
- * merged into one file), the call with the same correlation decides, work by work.
+ * A Kineto file is one process, so usually all streams are its own. Where ranks were merged into one file and labelled,
+ * the label decides (merged-ranks.ts). Where several processes made API calls without labels, the call with the same
+ * correlation decides, work by work.
  */
 import { type AnyArray, NONE } from '../../../base/column.js';
 import type { ProfileBuilder, RawTable } from '../../../model/builder.js';
 import type { ProcessRow, ThreadRow } from '../../../model/profile.js';
 import type { Lanes } from '../events/lanes.js';
 import type { ReadTrace } from '../events/read-trace.js';
+import type { TraceNames } from '../events/trace-names.js';
 import type { TraceMetadata } from '../read/metadata.js';
 import { CallOwners } from './call-owners.js';
+import { MergedRanks, type RankedPid } from './merged-ranks.js';
 
 export class Places {
   private readonly lanes: Lanes;
   private readonly threadOf: Int32Array;
   private readonly mainProcess: ProcessRow;
+  private readonly merged: MergedRanks;
+  private readonly names: TraceNames;
+  /** Of each rank in a merged file, the process that made most calls. */
+  private readonly processOfRank = new Map<number, ProcessRow>();
   /** Only where several processes made calls. */
   private readonly owners: CallOwners | undefined;
   /** The stream each stream lane became; where ranks share a lane, that of its first work. */
@@ -28,6 +35,9 @@ export class Places {
     calls: RawTable,
   ) {
     this.lanes = trace.lanes;
+    this.names = trace.names;
+    const pids = Array.from({ length: this.lanes.count }, (_, lane) => this.names.word(this.lanes.pid(lane)));
+    this.merged = new MergedRanks(pids);
     this.threadOf = new Int32Array(this.lanes.count).fill(NONE);
     this.streamOf = new Int32Array(this.lanes.streamCount).fill(NONE);
     const events = new Map<ProcessRow, { calls: number; all: number }>();
@@ -39,19 +49,34 @@ export class Places {
       counted.all += this.lanes.cpuEvents[lane];
       events.set(process, counted);
     }
-    const busiest = [...events].sort(([, a], [, b]) => b.calls - a.calls || b.all - a.all)[0];
-    this.mainProcess = busiest ? busiest[0] : builder.process(metadata.host, 0);
-    if (metadata.rank !== undefined) builder.processes[this.mainProcess].rank = metadata.rank;
+    const busiest = [...events].sort(([, a], [, b]) => b.calls - a.calls || b.all - a.all);
+    this.mainProcess = busiest.length > 0 ? busiest[0][0] : builder.process(metadata.host, 0);
+    for (const [process] of busiest) {
+      const { rank } = builder.processes[process];
+      if (rank !== undefined && !this.processOfRank.has(rank)) this.processOfRank.set(rank, process);
+    }
+    // A merged file has the distributed information of one of its ranks.
+    if (metadata.rank !== undefined && this.ranks.length === 0)
+      builder.processes[this.mainProcess].rank = metadata.rank;
     const launching = [...events.values()].filter(counted => counted.calls > 0).length;
-    if (launching > 1) {
+    if (launching > 1 && this.ranks.length === 0) {
       this.owners = new CallOwners(calls, thread => this.processOfThread(thread), builder.notes);
     }
+  }
+
+  /** Ranks that were merged into this file; empty where they were not. */
+  get ranks(): readonly number[] {
+    return this.merged.ranks;
   }
 
   private addThread(lane: number, trace: ReadTrace): ProcessRow {
     const pid = this.lanes.pid(lane);
     const tid = this.lanes.tid(lane);
-    const process = this.builder.process(this.metadata.host, pid);
+    const ranked = this.rankedPid(pid);
+    const process = ranked
+      ? this.builder.process(hostOf(ranked), Number.isNaN(ranked.pid) ? pid : ranked.pid)
+      : this.builder.process(this.metadata.host, pid);
+    if (ranked) this.builder.processes[process].rank = ranked.rank;
     const thread = this.builder.thread(process, tid);
     this.builder.processes[process].name = trace.names.processName(pid);
     this.builder.threads[thread].name = trace.names.threadName(pid, tid);
@@ -115,7 +140,8 @@ export class Places {
         process[row] = this.processOfThread(this.threadOf[process[row]]);
     if (gpu)
       for (let row = 0; row < gpu.length; row++)
-        if (gpu[row] >= 0) gpu[row] = this.builder.gpu(this.metadata.host, gpu[row]);
+        if (gpu[row] >= 0)
+          gpu[row] = this.gpu(process && this.builder.processes[process[row] as ProcessRow], gpu[row]);
   }
 
   /** Puts the file's device properties on the GPUs that did something. */
@@ -145,17 +171,43 @@ export class Places {
     const lane = this.lanes.streamAt[place];
     if (lane !== NONE) return this.streamOfLane(lane);
     if (!make) return NONE;
-    const gpu = this.builder.gpu(this.metadata.host, this.lanes.pid(place));
-    return this.builder.stream(this.mainProcess, gpu, 0, this.lanes.tid(place));
+    const ranked = this.rankedPid(this.lanes.pid(place));
+    const device = ranked ? ranked.pid : this.lanes.pid(place);
+    if (Number.isNaN(device)) return NONE;
+    const process = this.processOf(ranked);
+    return this.builder.stream(process, this.gpu(ranked, device), 0, this.lanes.tid(place));
   }
 
   private streamOfLane(lane: number): number {
-    if (this.streamOf[lane] === NONE) this.streamOf[lane] = this.stream(lane, this.mainProcess);
+    if (this.streamOf[lane] === NONE)
+      this.streamOf[lane] = this.stream(lane, this.processOf(this.rankedPid(this.lanes.pidOfStream(lane))));
     return this.streamOf[lane];
   }
 
   private stream(lane: number, process: ProcessRow): number {
-    const gpu = this.builder.gpu(this.metadata.host, this.lanes.deviceOf(lane));
+    const ranked = this.rankedPid(this.lanes.pidOfStream(lane));
+    const device = this.lanes.deviceOf(lane);
+    // Without a device among its arguments, a lane has the process id there, label and all.
+    const own = ranked && device === this.lanes.pidOfStream(lane) ? ranked.pid : device;
+    const gpu = this.gpu(ranked, own);
     return this.builder.stream(process, gpu, this.lanes.contextOf(lane), this.lanes.streamIdOf(lane));
   }
+
+  private rankedPid(pid: number): RankedPid | undefined {
+    return this.ranks.length === 0 ? undefined : this.merged.of(this.names.word(pid));
+  }
+
+  private processOf(ranked: RankedPid | undefined): ProcessRow {
+    return (ranked && this.processOfRank.get(ranked.rank)) ?? this.mainProcess;
+  }
+
+  private gpu(of: { readonly rank?: number } | undefined, device: number) {
+    return this.builder.gpu(
+      of?.rank === undefined || this.ranks.length === 0 ? this.metadata.host : `rank ${of.rank}`,
+      device,
+    );
+  }
 }
+
+/** As processes of several files are told apart. */
+const hostOf = ({ rank }: RankedPid) => `rank ${rank}`;

@@ -8,8 +8,8 @@ import { type PackedStrings, StringTable } from '../../../base/string-table.js';
 const FIRST_LABEL = 2 ** 40;
 /** More distinct words than any trace has. */
 const MAX_WORDS = 2 ** 20;
-/** Tracks Kineto draws for itself; nothing ran there. */
-const pseudo = new Set(['', 'Spans', 'Traces', 'Trace']);
+/** Tracks Kineto draws for itself, of one of several ranks too; nothing ran there. */
+const pseudo = /^(?:\[[^\]]*\] ?)?(?:Spans|Traces?)?$/;
 
 export class Labels {
   private readonly words = new StringTable();
@@ -52,7 +52,7 @@ export class Labels {
   }
 
   isPseudo(number: number): boolean {
-    return number >= FIRST_LABEL && pseudo.has(this.text(number));
+    return number >= FIRST_LABEL && pseudo.test(this.text(number));
   }
 }
 

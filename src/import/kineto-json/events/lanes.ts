@@ -97,6 +97,10 @@ export class Lanes {
     this.streamSince[place] = from.streamSince[theirs];
   }
 
+  pidOfStream(stream: number): number {
+    return this.streams.part(stream, 0);
+  }
+
   deviceOf(stream: number): number {
     return this.streams.part(stream, 1);
   }

@@ -40,6 +40,11 @@ export class TraceNames {
     return [...this.processes.values(), ...this.threads.values()];
   }
 
+  /** The word that stands for a process id; '' where it is a number. */
+  word(pid: number): string {
+    return this.labels.text(pid);
+  }
+
   processName(pid: number): string {
     return this.processes.get(pid)?.text ?? this.labels.text(pid);
   }
