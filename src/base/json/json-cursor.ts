@@ -27,8 +27,8 @@ const CLOSE_BRACE = 0x7d;
 const endsWord = new Uint8Array(256);
 for (const byte of new TextEncoder().encode(',}]:"{[ \n\r\t')) endsWord[byte] = 1;
 
-/** Bytes a string reader may pass without a thought: no quote, no backslash, no control character. */
-const ordinary = new Uint8Array(256).fill(1).fill(0, 0, SPACE);
+/** Bytes a string reader may pass without a thought: no quote, no backslash. */
+const ordinary = new Uint8Array(256).fill(1);
 ordinary[QUOTE] = 0;
 ordinary[BACKSLASH] = 0;
 
@@ -39,11 +39,10 @@ export class JsonCursor {
   pos = 0;
   end = 0;
   trouble = 0;
-  /** The last key or text, without its quotes, and whether it holds escapes or raw control characters. */
+  /** The last key or text, without its quotes, and whether it holds escapes. */
   textFrom = 0;
   textTo = 0;
   textEscaped = false;
-  textControl = false;
   /** The last decimal, split so that neither half loses digits: units and thousandths. */
   units = 0;
   thousandths = 0;
@@ -135,18 +134,12 @@ export class JsonCursor {
     }
     this.textFrom = ++i;
     this.textEscaped = false;
-    this.textControl = false;
     while (true) {
       while (ordinary[bytes[i]] === 1) i++;
       if (i >= end) return this.fail(Trouble.ranOut, end);
       if (bytes[i] === QUOTE) break;
-      if (bytes[i] === BACKSLASH) {
-        this.textEscaped = true;
-        i += 2;
-      } else {
-        this.textControl = true;
-        i++;
-      }
+      this.textEscaped = true;
+      i += 2;
     }
     this.textTo = i;
     this.pos = i + 1;

@@ -2,11 +2,11 @@
  * Reads one trace event into fields that are used again for the next: no object per event. Texts are only marked
  * by where they are in the bytes; whoever wants one interns it before the bytes move on.
  */
+import { Buffer } from 'node:buffer';
 import type { JsonCursor } from '../../../base/json/json-cursor.js';
 import { KeyTable } from '../../../base/json/key-table.js';
 import { ARG_COUNT, Arg, argumentKeys, TextArg } from './event-keys.js';
 import type { Labels } from './labels.js';
-import { beginnings, WrittenEvents } from './written-events.js';
 
 // The hot switch uses these, so they are constants of this file (see json-cursor.ts).
 const PH = 0;
@@ -20,7 +20,7 @@ const ID = 7;
 const ARGS = 8;
 const NUMBERS = ARG_COUNT;
 const CORRELATION = Arg.correlation;
-const GRAPH = new TextEncoder().encode('"graph ');
+const GRAPH = Buffer.from('"graph ');
 
 const eventKeys = new KeyTable([
   ['ph', PH],
@@ -33,6 +33,17 @@ const eventKeys = new KeyTable([
   ['id', ID],
   ['args', ARGS],
 ]);
+
+/** Whether this is a key that events have. */
+export const isEventKey = (bytes: Uint8Array, from: number, to: number): boolean =>
+  eventKeys.find(bytes, from, to) >= 0;
+
+/** How events of a kind begin behind their brace, as Kineto writes them. */
+const beginnings = {
+  ops: ['\n    "ph": "X", "cat": "cpu_op", '],
+  frames: ['\n    "ph": "X", "cat": "python_function", '],
+  flows: ['\n    "ph": "s", ', '\n    "ph": "f", '],
+} as const;
 
 const OP = 0;
 const FRAME = 1;
@@ -71,7 +82,6 @@ export class TextMark {
   from = 0;
   to = 0;
   escaped = false;
-  control = false;
 }
 
 export class EventReader {
@@ -103,32 +113,36 @@ export class EventReader {
   private hasArguments = false;
   /** The rest of the event was stepped over. */
   private ended = false;
-  private readonly events: WrittenEvents;
+  private readonly unwantedBeginnings: readonly Uint8Array[];
+  /** Where the event ends. */
+  private after = 0;
+  private view: Buffer = Buffer.alloc(0);
+  private viewed: Uint8Array = this.view;
 
   constructor(
     private readonly names: Labels,
     private readonly unwanted: Unwanted = nothing,
   ) {
     const kinds = (['ops', 'frames', 'flows'] as const).filter(kind => unwanted[kind]);
-    this.events = new WrittenEvents(kinds.flatMap(kind => beginnings[kind]));
+    this.unwantedBeginnings = kinds.flatMap(kind => beginnings[kind].map(text => Buffer.from(text)));
   }
 
-  /** Reads the event whose opening brace the cursor has passed. The cursor's trouble says whether that worked. */
-  read(cursor: JsonCursor): void {
+  /** Reads the event whose opening brace the cursor has passed and which is whole up to `after`. */
+  read(cursor: JsonCursor, after: number): void {
     this.clear();
-    const opened = cursor.pos;
+    this.after = after;
     let category = -1;
     while (cursor.nextKey()) {
       switch (eventKeys.find(cursor.bytes, cursor.textFrom, cursor.textTo)) {
         case PH:
           if (cursor.readText() && cursor.textTo === cursor.textFrom + 1)
             this.phase = cursor.bytes[cursor.textFrom];
-          if (this.unwanted.flows && this.sawTime && isFlow(this.phase)) this.passOver(cursor, opened);
+          if (this.unwanted.flows && this.sawTime && isFlow(this.phase)) this.passOver(cursor);
           break;
         case CAT:
           markText(cursor, this.category);
           category = shortened.find(cursor.bytes, this.category.from, this.category.to);
-          if (category >= 0 && this.sawTime && this.isUnwanted(category)) this.passOver(cursor, opened);
+          if (category >= 0 && this.sawTime && this.isOfNoUse(category)) this.passOver(cursor);
           break;
         case NAME:
           markText(cursor, this.name);
@@ -155,7 +169,7 @@ export class EventReader {
           break;
         case ARGS:
           if (category >= 0 && this.needsNoArguments(category)) cursor.skipValue();
-          else if (cursor.enterObject()) this.readArguments(cursor, category === KERNEL ? opened : -1);
+          else if (cursor.enterObject()) this.readArguments(cursor, category === KERNEL);
           break;
         default:
           cursor.skipValue();
@@ -166,12 +180,12 @@ export class EventReader {
     if (this.hasTime) this.sawTime = true;
   }
 
-  /** Steps over events nobody wants, from the brace the cursor stands at. Says how many. */
-  passRun(cursor: JsonCursor): number {
-    return this.sawTime ? this.events.skipRun(cursor) : 0;
+  /** Nobody wants the event with this brace, as its first bytes tell. Not every one is told like that. */
+  isUnwanted(bytes: Uint8Array, brace: number): boolean {
+    return this.sawTime && this.unwantedBeginnings.some(beginning => beginsWith(bytes, brace + 1, beginning));
   }
 
-  private isUnwanted(category: number): boolean {
+  private isOfNoUse(category: number): boolean {
     return category === OP ? this.unwanted.ops : category === FRAME && this.unwanted.frames;
   }
 
@@ -180,9 +194,9 @@ export class EventReader {
     return category === OP ? this.unwanted.opArguments : category === FRAME && this.unwanted.frameArguments;
   }
 
-  private passOver(cursor: JsonCursor, opened: number): void {
+  private passOver(cursor: JsonCursor): void {
     this.passedOver = true;
-    if (!this.events.skip(cursor, opened)) while (cursor.nextKey()) cursor.skipValue();
+    cursor.pos = this.after;
   }
 
   /**
@@ -199,32 +213,38 @@ export class EventReader {
     this.name.from = 0;
     this.name.to = nameLength;
     this.name.escaped = false;
-    this.name.control = false;
     this.hasDuration = true;
     this.durationNs = durationNs;
   }
 
-  /** `kernel`: where the kernel this belongs to was opened; -1 for other events. */
-  private readArguments(cursor: JsonCursor, kernel: number): void {
+  private readArguments(cursor: JsonCursor, ofKernel: boolean): void {
     this.hasArguments = true;
-    const brief = kernel >= 0 && this.unwanted.kernelDetails;
+    const brief = ofKernel && this.unwanted.kernelDetails;
     while (cursor.nextKey()) {
       const key = argumentKeys.find(cursor.bytes, cursor.textFrom, cursor.textTo);
       if (key < 0) cursor.skipValue();
       else if (key < NUMBERS) {
         this.numbers[key] = cursor.readNumber();
-        if (brief && key === CORRELATION && this.endKernel(cursor, kernel)) return;
+        if (brief && key === CORRELATION && this.endKernel(cursor)) return;
       } else this.readTextArgument(cursor, key);
     }
   }
 
   /** Kineto writes what places a kernel first, its correlation last of that: the rest is details. */
-  private endKernel(cursor: JsonCursor, opened: number): boolean {
-    const { numbers } = this;
-    if (cursor.trouble !== 0 || Number.isNaN(numbers[Arg.stream]) || !this.hasDuration) return false;
-    const needle = this.unwanted.kernelGraphs ? undefined : GRAPH;
-    this.ended = this.events.skipRest(cursor, opened, needle);
-    return this.ended;
+  private endKernel(cursor: JsonCursor): boolean {
+    if (Number.isNaN(this.numbers[Arg.stream]) || !this.hasDuration) return false;
+    if (!this.unwanted.kernelGraphs && this.restHolds(cursor, GRAPH)) return false;
+    this.ended = true;
+    cursor.pos = this.after;
+    return true;
+  }
+
+  private restHolds({ bytes, pos }: JsonCursor, text: Buffer): boolean {
+    if (this.viewed !== bytes) {
+      this.viewed = bytes;
+      this.view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    }
+    return this.view.subarray(pos, this.after).includes(text);
   }
 
   private readTextArgument(cursor: JsonCursor, key: number): void {
@@ -296,6 +316,12 @@ export class EventReader {
   }
 }
 
+function beginsWith(bytes: Uint8Array, at: number, beginning: Uint8Array): boolean {
+  let i = 0;
+  while (i < beginning.length && bytes[at + i] === beginning[i]) i++;
+  return i === beginning.length;
+}
+
 /** Arrows: s, t, f. */
 const isFlow = (phase: number): boolean => phase === 0x73 || phase === 0x74 || phase === 0x66;
 
@@ -304,7 +330,6 @@ function markText(cursor: JsonCursor, mark: TextMark): void {
   mark.from = cursor.textFrom;
   mark.to = cursor.textTo;
   mark.escaped = cursor.textEscaped;
-  mark.control = cursor.textControl;
 }
 
 /** Marks a value of any kind, brackets and all. */

@@ -108,6 +108,13 @@ export class EventStore implements ReadTrace {
     else if (phase === END) this.storeEnd(start);
   }
 
+  /** What stands in the list of events and is no object. */
+  countNonEvent(): void {
+    this.events++;
+    const text = 'Objects in the event list that have no phase (ph) were left out';
+    this.builder.notes.add('not-an-event', 'loss', text, 'a value that is no object');
+  }
+
   /** Turns what was begun and never ended into open ranges or a note. Called once, after the last event. */
   finish(): void {
     for (const { lane, begun } of this.open.remaining()) {
