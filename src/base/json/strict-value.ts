@@ -6,7 +6,9 @@
  * Two things that real writers get wrong are counted instead of refused: bare NaN and infinity (Python, C), and texts
  * with raw control characters or unknown escapes. A NUL is never written by anybody: it is a hole in the file.
  */
-import { Trouble } from './json-cursor.js';
+
+/** Why nothing more can be read: the bytes end in the middle of a value, or are no JSON. */
+export const Trouble = { none: 0, ranOut: 1, malformed: 2 } as const;
 
 // Written out here, not imported: an imported constant is loaded anew at every use (see json-cursor.ts).
 const QUOTE = 0x22;
@@ -47,15 +49,22 @@ export class StrictValue {
   trouble = 0;
   /** Where what is no JSON was met. */
   at = 0;
-  /** Texts of the last value that hold raw control characters or unknown escapes. */
+  /** Texts with raw control characters or unknown escapes, counted until they are asked for. */
   badTexts = 0;
-  /** Bare NaN and infinity in the last value. */
+  /** Bare NaN and infinity. */
   badNumbers = 0;
-  /** The last value holds bytes beyond ASCII, which may or may not be UTF-8. */
+  /** There were bytes beyond ASCII, which may or may not be UTF-8. */
   beyondAscii = false;
   /** Where the last key's closing quote is. */
   keyEnd = 0;
   private stack: Uint8Array = new Uint8Array(64);
+
+  /** Begins to count anew. */
+  clear(): void {
+    this.badTexts = 0;
+    this.badNumbers = 0;
+    this.beyondAscii = false;
+  }
 
   /**
    * Index behind the value that begins at `from`, or -1: then `trouble` says why. Like the cursor's, the bytes must
@@ -63,9 +72,6 @@ export class StrictValue {
    */
   end(bytes: Uint8Array, from: number, end: number): number {
     this.trouble = Trouble.none;
-    this.badTexts = 0;
-    this.badNumbers = 0;
-    this.beyondAscii = false;
     let { stack } = this;
     let depth = 0;
     let i = from;
@@ -135,7 +141,7 @@ export class StrictValue {
   }
 
   /** From the first byte of a text that is not plain to behind its closing quote. */
-  private restOfText(bytes: Uint8Array, from: number, end: number): number {
+  restOfText(bytes: Uint8Array, from: number, end: number): number {
     let i = from;
     let bad = false;
     for (;;) {

@@ -19,8 +19,6 @@ const DUR = 6;
 const ID = 7;
 const ARGS = 8;
 const NUMBERS = ARG_COUNT;
-const CORRELATION = Arg.correlation;
-const GRAPH = Buffer.from('"graph ');
 
 const eventKeys = new KeyTable([
   ['ph', PH],
@@ -47,11 +45,9 @@ const beginnings = {
 
 const OP = 0;
 const FRAME = 1;
-const KERNEL = 2;
 const shortened = new KeyTable([
   ['cpu_op', OP],
   ['python_function', FRAME],
-  ['kernel', KERNEL],
 ]);
 
 /** What nobody will ask for. Times of the first event are read all the same: all others are counted from it. */
@@ -61,10 +57,6 @@ export interface Unwanted {
   readonly flows: boolean;
   readonly opArguments: boolean;
   readonly frameArguments: boolean;
-  /** Of kernels: grid, block, registers and the like. */
-  readonly kernelDetails: boolean;
-  /** Of kernels: their place in a CUDA graph. */
-  readonly kernelGraphs: boolean;
 }
 
 const nothing: Unwanted = {
@@ -73,8 +65,6 @@ const nothing: Unwanted = {
   flows: false,
   opArguments: false,
   frameArguments: false,
-  kernelDetails: false,
-  kernelGraphs: false,
 };
 
 /** A stretch of bytes inside the event. `to` is 0 when the event does not have it. */
@@ -111,13 +101,7 @@ export class EventReader {
   /** The first time of the file is known, so events may be passed over. */
   sawTime = false;
   private hasArguments = false;
-  /** The rest of the event was stepped over. */
-  private ended = false;
   private readonly unwantedBeginnings: readonly Uint8Array[];
-  /** Where the event ends. */
-  private after = 0;
-  private view: Buffer = Buffer.alloc(0);
-  private viewed: Uint8Array = this.view;
 
   constructor(
     private readonly names: Labels,
@@ -127,22 +111,22 @@ export class EventReader {
     this.unwantedBeginnings = kinds.flatMap(kind => beginnings[kind].map(text => Buffer.from(text)));
   }
 
-  /** Reads the event whose opening brace the cursor has passed and which is whole up to `after`. */
-  read(cursor: JsonCursor, after: number): void {
+  /** Reads the event whose opening brace the cursor has passed. The cursor's trouble says whether that worked. */
+  read(cursor: JsonCursor): void {
     this.clear();
-    this.after = after;
+    const brace = cursor.pos - 1;
     let category = -1;
     while (cursor.nextKey()) {
       switch (eventKeys.find(cursor.bytes, cursor.textFrom, cursor.textTo)) {
         case PH:
           if (cursor.readText() && cursor.textTo === cursor.textFrom + 1)
             this.phase = cursor.bytes[cursor.textFrom];
-          if (this.unwanted.flows && this.sawTime && isFlow(this.phase)) this.passOver(cursor);
+          if (this.unwanted.flows && this.sawTime && isFlow(this.phase)) this.passOver(cursor, brace);
           break;
         case CAT:
           markText(cursor, this.category);
           category = shortened.find(cursor.bytes, this.category.from, this.category.to);
-          if (category >= 0 && this.sawTime && this.isOfNoUse(category)) this.passOver(cursor);
+          if (category >= 0 && this.sawTime && this.isOfNoUse(category)) this.passOver(cursor, brace);
           break;
         case NAME:
           markText(cursor, this.name);
@@ -169,15 +153,14 @@ export class EventReader {
           break;
         case ARGS:
           if (category >= 0 && this.needsNoArguments(category)) cursor.skipValue();
-          else if (cursor.enterObject()) this.readArguments(cursor, category === KERNEL);
+          else if (cursor.enterObject()) this.readArguments(cursor);
           break;
         default:
           cursor.skipValue();
       }
       if (this.passedOver) return;
-      if (this.ended) break;
     }
-    if (this.hasTime) this.sawTime = true;
+    if (this.hasTime && cursor.trouble === 0) this.sawTime = true;
   }
 
   /** Nobody wants the event with this brace, as its first bytes tell. Not every one is told like that. */
@@ -194,9 +177,10 @@ export class EventReader {
     return category === OP ? this.unwanted.opArguments : category === FRAME && this.unwanted.frameArguments;
   }
 
-  private passOver(cursor: JsonCursor): void {
+  private passOver(cursor: JsonCursor, brace: number): void {
     this.passedOver = true;
-    cursor.pos = this.after;
+    cursor.pos = brace;
+    cursor.skipValue();
   }
 
   /**
@@ -217,34 +201,14 @@ export class EventReader {
     this.durationNs = durationNs;
   }
 
-  private readArguments(cursor: JsonCursor, ofKernel: boolean): void {
+  private readArguments(cursor: JsonCursor): void {
     this.hasArguments = true;
-    const brief = ofKernel && this.unwanted.kernelDetails;
     while (cursor.nextKey()) {
       const key = argumentKeys.find(cursor.bytes, cursor.textFrom, cursor.textTo);
       if (key < 0) cursor.skipValue();
-      else if (key < NUMBERS) {
-        this.numbers[key] = cursor.readNumber();
-        if (brief && key === CORRELATION && this.endKernel(cursor)) return;
-      } else this.readTextArgument(cursor, key);
+      else if (key < NUMBERS) this.numbers[key] = cursor.readNumber();
+      else this.readTextArgument(cursor, key);
     }
-  }
-
-  /** Kineto writes what places a kernel first, its correlation last of that: the rest is details. */
-  private endKernel(cursor: JsonCursor): boolean {
-    if (Number.isNaN(this.numbers[Arg.stream]) || !this.hasDuration) return false;
-    if (!this.unwanted.kernelGraphs && this.restHolds(cursor, GRAPH)) return false;
-    this.ended = true;
-    cursor.pos = this.after;
-    return true;
-  }
-
-  private restHolds({ bytes, pos }: JsonCursor, text: Buffer): boolean {
-    if (this.viewed !== bytes) {
-      this.viewed = bytes;
-      this.view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-    }
-    return this.view.subarray(pos, this.after).includes(text);
   }
 
   private readTextArgument(cursor: JsonCursor, key: number): void {
@@ -294,7 +258,6 @@ export class EventReader {
 
   private clear(): void {
     this.passedOver = false;
-    this.ended = false;
     this.phase = 0;
     this.category.to = 0;
     this.name.to = 0;

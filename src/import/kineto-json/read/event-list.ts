@@ -5,7 +5,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { JsonCursor, Trouble } from '../../../base/json/json-cursor.js';
-import { StrictValue } from '../../../base/json/strict-value.js';
+import type { StrictValue } from '../../../base/json/strict-value.js';
 import type { NoteCounter } from '../../../base/notes.js';
 import type { EventReader } from '../events/event-reader.js';
 import type { EventStore } from '../events/event-store.js';
@@ -30,7 +30,7 @@ export interface DamageListener {
 
 export class EventList {
   readonly cursor = new JsonCursor();
-  readonly strict = new StrictValue();
+  readonly strict = this.cursor.strict;
   private readonly search = new EventSearch(this.strict);
   private place: number = Place.opened;
   private searching = false;
@@ -79,7 +79,7 @@ export class EventList {
    * the last whole event then. The busy loop of the whole importer. `final`: no more bytes will come.
    */
   read(final = false): boolean {
-    const { cursor, strict } = this;
+    const { cursor } = this;
     const { bytes, end } = cursor;
     if (this.searching && !this.resume(final)) return false;
     let i = cursor.pos;
@@ -99,20 +99,17 @@ export class EventList {
         cursor.pos = i + 1;
         return true;
       } else {
-        const after = strict.end(bytes, i, end);
+        const after = this.take(i, byte === OPEN_BRACE);
         if (after > 0) {
           if (this.place === Place.afterEvent) this.noteComma();
-          this.take(i, after, byte);
           this.place = Place.afterEvent;
           i = after;
-        } else if (strict.trouble === Trouble.ranOut && !final) {
-          cursor.pos = i;
-          return false;
-        } else if (strict.trouble === Trouble.ranOut) {
-          // Cut off: said once, of the whole file.
-          cursor.pos = end;
+        } else if (cursor.trouble === Trouble.ranOut) {
+          // What is cut off at the end of the file is said once, of the whole.
+          cursor.reset(bytes, final ? end : i, end);
           return false;
         } else {
+          cursor.reset(bytes, i, end);
           this.lose(i);
           if (!this.resume(final)) return false;
           i = cursor.pos;
@@ -121,16 +118,28 @@ export class EventList {
     }
   }
 
-  private take(from: number, after: number, first: number): void {
+  /** Reads what begins here, to its end. Index behind it, or -1 where it is not whole: then nothing is kept of it. */
+  private take(from: number, isObject: boolean): number {
     const { cursor, event, store, strict } = this;
-    if (strict.badTexts > 0 || strict.badNumbers > 0 || strict.beyondAscii) this.noteOddValues(from, after);
-    if (first !== OPEN_BRACE) store.countNonEvent();
-    else if (event.isUnwanted(cursor.bytes, from)) store.events++;
-    else {
-      cursor.pos = from + 1;
-      event.read(cursor, after);
-      store.store(cursor.bytes);
+    const { bytes, roundedDecimals, exponentDecimals } = cursor;
+    const isPassed = !isObject || event.isUnwanted(bytes, from);
+    strict.clear();
+    cursor.pos = isPassed ? from : from + 1;
+    if (isPassed) cursor.skipValue();
+    else event.read(cursor);
+    if (cursor.trouble !== Trouble.none) {
+      // It may be read again, from its beginning.
+      cursor.roundedDecimals = roundedDecimals;
+      cursor.exponentDecimals = exponentDecimals;
+      return -1;
     }
+    const after = cursor.pos;
+    if (strict.badTexts > 0 || strict.badNumbers > 0 || strict.beyondAscii)
+      noteOddValues(strict, bytes.subarray(from, after), this.notes);
+    if (!isPassed) store.store(bytes);
+    else if (isObject) store.events++;
+    else store.countNonEvent();
+    return after;
   }
 
   /** Goes on at the next event behind the damage, if it has come. */
@@ -142,11 +151,6 @@ export class EventList {
     this.place = found === 'event' ? Place.afterComma : Place.afterEvent;
     this.damage.ends(cursor.pos);
     return true;
-  }
-
-  private noteOddValues(from: number, after: number): void {
-    const { strict, cursor } = this;
-    noteOddValues(strict, cursor.bytes.subarray(from, after), this.notes);
   }
 
   private noteComma(): void {

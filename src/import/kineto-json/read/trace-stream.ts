@@ -181,6 +181,7 @@ export class TraceStream {
       cursor.pos++;
       return true;
     }
+    strict.clear();
     let from = isBehindEntry ? at : strict.key(bytes, at, end);
     if (from < 0 && strict.trouble === Trouble.ranOut) return false;
     if (from < 0 || isBehindEntry) {
