@@ -25,8 +25,9 @@ export class SqliteDatabase {
   readonly tables = new Map<string, SqliteTable>();
   /** Pages that could not be read, over all tables looked at so far. */
   damagedPages = 0;
-  /** The same for rows of small tables. */
+  /** The same for rows of small tables, and pages of them that hold other content than their rows. */
   damagedRows = 0;
+  oddPages = 0;
   private readonly claimed: Uint8Array;
   private readonly known = new Map<SqliteTable, Leaves>();
 
@@ -88,10 +89,11 @@ export class SqliteDatabase {
     for (let leaf = 0; leaf < leaves.pages.length && rows.length < limit; leaf++) {
       // Twice over: once for numbers, once for text. Cheaper than a third kind of sink, as the tables are small.
       const one = singleLeaf(leaves, leaf);
-      const { badRows } = decodeLeaves(this.pages, one, asNumbers);
+      const { badRows, oddPages } = decodeLeaves(this.pages, one, asNumbers);
       texts = [];
       decodeLeaves(this.pages, one, asTexts);
       this.damagedRows += badRows.length;
+      this.oddPages += oddPages;
       const bad = new Set(badRows);
       for (let row = 0; row < one.rows && rows.length < limit; row++) {
         if (bad.has(row)) continue;

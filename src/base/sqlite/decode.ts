@@ -5,7 +5,15 @@
  * takes as bytes.
  */
 import type { AnyArray } from '../column.js';
-import { headerOffset, type Leaves, maxCells, readU32, readVarint } from './btree.js';
+import {
+  headerOffset,
+  isFilledBy,
+  type Leaves,
+  MIN_CELL_BYTES,
+  maxCells,
+  readU32,
+  readVarint,
+} from './btree.js';
 import type { SqlitePages } from './pages.js';
 
 /** What to do with one column of the file's table. */
@@ -35,8 +43,10 @@ export interface DecodePlan {
   readonly rowIdColumn: number;
 }
 
-/** Bytes of the value for serial types 0..11. */
-const SIZE = new Uint8Array([0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0]);
+/** Bytes of the value for serial types 0..127: numbers first, then blobs and texts by turns. */
+const SIZE = Uint8Array.from({ length: 128 }, (_, type) =>
+  type < 12 ? [0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0][type] : (type - 12) >> 1,
+);
 /** One code per kind of array, so that each store in the hot loop sees a single type. */
 const FLOAT = 1;
 const INT = 2;
@@ -50,7 +60,9 @@ const NO_INTS = new Int32Array(0);
 export interface DecodeLosses {
   /** Rows that could not be read; their cells hold "missing". */
   readonly badRows: number[];
-  /** Values of another kind than their column's (text for a number, a fraction for a whole one): "missing" too. */
+  /** Pages whose content is more or less than their rows: some rows are missing, nobody knows how many. */
+  readonly oddPages: number;
+  /** Values their column cannot have (text for a number, a fraction or far too large a whole one): "missing" too. */
   readonly misfits: number;
 }
 
@@ -65,7 +77,7 @@ export function decodeLeaves(
   const decoder = new RowDecoder(pages, plan);
   const badRows: number[] = [];
   for (let leaf = from; leaf < to; leaf++) decoder.page(leaves, leaf, badRows);
-  return { badRows, misfits: decoder.misfits };
+  return { badRows, oddPages: decoder.oddPages, misfits: decoder.misfits };
 }
 
 class RowDecoder {
@@ -83,6 +95,7 @@ class RowDecoder {
   /** Bytes of the page that no row has taken yet: cells that overlap are not rows. */
   private roomLeft = 0;
   misfits = 0;
+  oddPages = 0;
 
   constructor(
     private readonly pages: SqlitePages,
@@ -131,7 +144,9 @@ class RowDecoder {
     const limit = base + pages.usableSize;
     this.lastRowId = leaves.aboveRowId[leaf];
     this.upToRowId = leaves.upToRowId[leaf];
-    this.roomLeft = limit - first;
+    const room = limit - first;
+    const badBefore = bad.length;
+    this.roomLeft = room;
     for (let cell = 0; cell < count; cell++) {
       const pointer = at + 8 + cell * 2;
       const position = base + ((bytes[pointer] << 8) | bytes[pointer + 1]);
@@ -144,6 +159,8 @@ class RowDecoder {
       this.blank(row);
       bad.push(row);
     }
+    if (bad.length === badBefore && !isFilledBy(bytes, base, at, pages.usableSize, room - this.roomLeft))
+      this.oddPages++;
   }
 
   private row(bytes: Uint8Array, cell: number, limit: number, row: number): boolean {
@@ -185,7 +202,7 @@ class RowDecoder {
       fine = this.record(bytes, position, end, row, rowId);
     }
     if (!fine) return false;
-    this.roomLeft -= end - cell;
+    this.roomLeft -= Math.max(MIN_CELL_BYTES, end - cell);
     this.lastRowId = rowId;
     return true;
   }
@@ -210,9 +227,9 @@ class RowDecoder {
     if (this.plan.rowIds) this.plan.rowIds[row] = rowId;
     for (let c = 0; c < columns; c++) {
       if (h >= headerEnd) {
-        // Columns added to the table after this row was written.
+        // Columns added to the table after this row was written. What is left of the record is no one's value.
         this.blankFrom(c, row);
-        break;
+        return body === end;
       }
       let type = bytes[h++];
       if (type >= 0x80) {
@@ -224,7 +241,7 @@ class RowDecoder {
         }
         type = value;
       }
-      const size = type < 12 ? SIZE[type] : (type - 12) >> 1;
+      const size = type < 128 ? SIZE[type] : (type - 12) >> 1;
       if (body + size > end || type === 10 || type === 11) return false;
       const action = actions[c];
       if (action === 0) {
@@ -267,7 +284,10 @@ class RowDecoder {
           case 7:
             for (let i = 0; i < 8; i++) this.float.setUint8(i, bytes[body + i]);
             value = this.float.getFloat64(0);
-            if (!Number.isFinite(value)) value = missing[c];
+            if (!Number.isFinite(value)) {
+              value = missing[c];
+              this.misfits++;
+            }
             break;
           case 8:
             value = 0;
@@ -297,16 +317,41 @@ class RowDecoder {
       }
       body += size;
     }
-    return true;
+    return this.restFits(bytes, h, headerEnd, body, end);
+  }
+
+  /** Whether the columns nobody asked for take the rest of the record, neither more nor less. */
+  private restFits(bytes: Uint8Array, at: number, headerEnd: number, from: number, end: number): boolean {
+    let h = at;
+    let body = from;
+    while (h < headerEnd) {
+      let type = bytes[h++];
+      if (type < 0x80) {
+        body += SIZE[type];
+        continue;
+      }
+      let value = type & 0x7f;
+      while (type >= 0x80) {
+        if (h >= headerEnd || value > 0xffffff) return false;
+        type = bytes[h++];
+        value = value * 128 + (type & 0x7f);
+      }
+      body += (value - 12) >> 1;
+    }
+    return body === end;
   }
 
   /** An array of 32 bits keeps the low bits of anything; what was meant to be another number must not become one. */
   private fitting(value: number, c: number): number {
+    // What is not finite was counted where it was read.
+    if (Number.isNaN(value) || value === this.missing[c]) return this.missing[c];
     if (!Number.isInteger(value)) {
-      if (!Number.isNaN(value)) this.misfits++;
+      this.misfits++;
       return this.missing[c];
     }
-    return value < -(2 ** 31) || value >= 2 ** 32 ? this.missing[c] : value;
+    if (value >= -(2 ** 31) && value < 2 ** 32) return value;
+    this.misfits++;
+    return this.missing[c];
   }
 
   private globalId(c: number, type: number, bytes: Uint8Array, body: number, row: number): void {

@@ -3,7 +3,7 @@
  * damage, this walk ends at the first thing that does not fit: who copies a database must not lose rows unsaid.
  */
 import { UserError } from '../user-error.js';
-import { findLeaves, headerOffset, type Leaves, maxCells, readU32, readVarint } from './btree.js';
+import { findLeaves, headerOffset, type Leaves, maxCells, readU32, readVarint, varintLength } from './btree.js';
 import { localBytes } from './decode.js';
 import type { SqlitePages } from './pages.js';
 
@@ -157,12 +157,6 @@ class OverflowReader {
     if (next !== 0) throw damage();
     return whole;
   }
-}
-
-function varintLength(bytes: Uint8Array, at: number): number {
-  let n = 1;
-  while (n < 9 && bytes[at + n - 1] >= 0x80) n++;
-  return n;
 }
 
 export function damage(): UserError {

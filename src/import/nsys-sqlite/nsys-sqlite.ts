@@ -165,6 +165,11 @@ function noteDamage(
     const text = 'database pages could not be read; the rows on them are lost and all numbers are incomplete';
     builder.notes.add('damaged-pages', 'loss', text, '', database.damagedPages);
   }
+  const odd = losses.reduce((sum, loss) => sum + loss.oddPages, strings.oddPages + database.oddPages);
+  if (odd > 0) {
+    const text = 'database pages hold more or less than their rows; rows are missing and all numbers are incomplete';
+    builder.notes.add('odd-pages', 'loss', text, '', odd);
+  }
   const rows = losses.reduce(
     (sum, { badRows }) => sum + badRows.length,
     strings.badRows + database.damagedRows,
