@@ -158,7 +158,13 @@ export class Analyzer {
       return { status: 'ok', analysis, result: this.get(analysis) };
     } catch (error) {
       if (error instanceof NotRecorded)
-        return { status: 'not-recorded', analysis, what: error.what, hint: error.hint, damaged: error.damaged };
+        return {
+          status: 'not-recorded',
+          analysis,
+          what: error.what,
+          hint: error.hint,
+          damaged: error.damaged,
+        };
       // The user can mend this one: it is not the analysis that failed.
       if (error instanceof UserError) throw error;
       return { status: 'failed', analysis, message: (error as Error).message };
@@ -223,7 +229,8 @@ function followsSelection(derived: Derived<unknown>): boolean {
 /** Says which table is missing and how to record it with the profiler the file came from. */
 export function notRecorded(profile: Profile, missing: readonly TableName[]): NotRecorded {
   const abilities = capabilities(profile).filter(known => missing.includes(known.table));
-  const ability = abilities.find(known => known.damaged) ?? abilities.find(({ table }) => table === missing[0]);
+  const ability =
+    abilities.find(known => known.damaged) ?? abilities.find(({ table }) => table === missing[0]);
   if (ability?.damaged) return new NotRecorded(ability.label, ability.hint, true);
   if (missing.includes('kernels')) {
     return new NotRecorded(

@@ -111,8 +111,11 @@ export function capabilities(profile: Profile): Capability[] {
         rows,
         recorded: rows > 0,
         damaged: isDamaged(profile, table),
-        hint: isDamaged(profile, table) ? against : profile.capture.profiler === 'agent'
-          ? beside : what[table][profile.capture.profiler],
+        hint: isDamaged(profile, table)
+          ? against
+          : profile.capture.profiler === 'agent'
+            ? beside
+            : what[table][profile.capture.profiler],
       };
     });
 }

@@ -1,9 +1,14 @@
 /** Tables for pull requests and issues. Names are escaped: a pipe or a tag in a kernel name must not break out. */
-import { absence, type BarsBlock, type Block, type FindingsBlock, type WaterfallBlock } from '../analyze/block.js';
-import { capitalized } from '../base/units.js';
+import {
+  absence,
+  type BarsBlock,
+  type Block,
+  type FindingsBlock,
+  type WaterfallBlock,
+} from '../analyze/block.js';
 import { scatterTable } from '../analyze/scatter-table.js';
 import { ofStep, perStep } from '../analyze/words.js';
-import { formatChange, formatDuration, formatShare } from '../base/units.js';
+import { capitalized, formatChange, formatDuration, formatShare } from '../base/units.js';
 import { cellFormatter } from './csv.js';
 import type { Renderer } from './renderer.js';
 import { renderHeat } from './text-heat.js';
@@ -17,7 +22,8 @@ export const markdown: Renderer = {
 
 function renderBlock(block: Block): string {
   const head = `### ${escapeCell(block.title)} (\`${block.id}\`)\n\n`;
-  if (block.kind === 'not-recorded') return `${head}${capitalized(absence(block))}: ${block.what}; ${block.hint}.\n`;
+  if (block.kind === 'not-recorded')
+    return `${head}${capitalized(absence(block))}: ${block.what}; ${block.hint}.\n`;
   if (block.kind === 'facts') {
     return `${head}${block.facts.map(fact => `- **${escapeCell(fact.label)}** ${escapeCell(fact.text)}`).join('\n')}\n`;
   }

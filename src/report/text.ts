@@ -1,5 +1,12 @@
 /** Blocks for a terminal: tables that fit its width, durations and sizes in units people read, colour if wanted. */
-import { absence, type Block, type FactsBlock, KEEP, type TableBlock, type TableColumn } from '../analyze/block.js';
+import {
+  absence,
+  type Block,
+  type FactsBlock,
+  KEEP,
+  type TableBlock,
+  type TableColumn,
+} from '../analyze/block.js';
 import { readableCell, shortHeader } from '../analyze/readable-cell.js';
 import { printable } from '../base/printable.js';
 import { plural } from '../base/units.js';

@@ -40,7 +40,9 @@ const escapes = new Uint8Array(256);
 for (const byte of new TextEncoder().encode('"\\/bfnrt')) escapes[byte] = 1;
 
 const wordByte = new Uint8Array(256);
-for (const byte of new TextEncoder().encode('+-.0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'))
+for (const byte of new TextEncoder().encode(
+  '+-.0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ',
+))
   wordByte[byte] = 1;
 const MAX_WORD = 32;
 const notANumber = /^[+-]?(?:nan|inf(?:inity)?)$/i;

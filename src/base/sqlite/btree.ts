@@ -152,9 +152,11 @@ export function isFilledBy(
   let filled = cellBytes + bytes[header + 7];
   let last = 0;
   for (let block = (bytes[header + 1] << 8) | bytes[header + 2]; block !== 0; ) {
-    if (block <= last || block + 4 > usableSize) return false;
+    if (block <= last || block < contentStart || block + MIN_CELL_BYTES > usableSize) return false;
     const at = base + block;
-    filled += (bytes[at + 2] << 8) | bytes[at + 3];
+    const size = (bytes[at + 2] << 8) | bytes[at + 3];
+    if (size < MIN_CELL_BYTES) return false;
+    filled += size;
     last = block;
     block = (bytes[at] << 8) | bytes[at + 1];
   }

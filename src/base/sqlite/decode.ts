@@ -320,12 +320,14 @@ class RowDecoder {
     return this.restFits(bytes, h, headerEnd, body, end);
   }
 
-  /** Whether the columns nobody asked for take the rest of the record, neither more nor less. */
+  /** Whether columns nobody asked for take the rest of the record, neither more nor less, and are the table's. */
   private restFits(bytes: Uint8Array, at: number, headerEnd: number, from: number, end: number): boolean {
     let h = at;
     let body = from;
+    let left = this.plan.sinks.length - this.columns;
     while (h < headerEnd) {
       let type = bytes[h++];
+      if (left-- === 0) return false;
       if (type < 0x80) {
         body += SIZE[type];
         continue;

@@ -23,7 +23,8 @@ const createTable = /^CREATE\s+TABLE\s+(?:"((?:[^"]|"")+)"|`([^`]+)`|\[([^\]]+)\
 export function readSchemaEntry(row: SmallRow): SqliteTable | 'damaged' | undefined {
   const { type, name, tbl_name: of, rootpage, sql } = row;
   if (type === 'index' || type === 'view' || type === 'trigger') return undefined;
-  if (type !== 'table' || typeof name !== 'string' || name !== of || typeof sql !== 'string') return 'damaged';
+  if (type !== 'table' || typeof name !== 'string' || name !== of || typeof sql !== 'string')
+    return 'damaged';
   // Virtual tables have no pages.
   if (rootpage === 0 || rootpage === undefined)
     return /^CREATE\s+VIRTUAL\s/i.test(sql) ? undefined : 'damaged';

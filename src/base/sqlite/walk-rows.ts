@@ -3,7 +3,15 @@
  * damage, this walk ends at the first thing that does not fit: who copies a database must not lose rows unsaid.
  */
 import { UserError } from '../user-error.js';
-import { findLeaves, headerOffset, type Leaves, maxCells, readU32, readVarint, varintLength } from './btree.js';
+import {
+  findLeaves,
+  headerOffset,
+  type Leaves,
+  maxCells,
+  readU32,
+  readVarint,
+  varintLength,
+} from './btree.js';
 import { localBytes } from './decode.js';
 import type { SqlitePages } from './pages.js';
 

@@ -189,7 +189,8 @@ function noteDamage(
   }
   const odd = losses.reduce((sum, loss) => sum + loss.oddPages, strings.oddPages + database.oddPages);
   if (odd > 0) {
-    const text = 'database pages hold more or less than their rows; rows are missing and all numbers are incomplete';
+    const text =
+      'database pages hold more or less than their rows; rows are missing and all numbers are incomplete';
     builder.notes.add('odd-pages', 'loss', text, '', odd);
   }
   const rows = losses.reduce(

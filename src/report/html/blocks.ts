@@ -7,9 +7,8 @@ import {
   type StatementBlock,
   type WaterfallBlock,
 } from '../../analyze/block.js';
-import { capitalized } from '../../base/units.js';
 import { scatterTable } from '../../analyze/scatter-table.js';
-import { formatChange, formatDuration, formatShare } from '../../base/units.js';
+import { capitalized, formatChange, formatDuration, formatShare } from '../../base/units.js';
 import { escapeHtml } from './escape.js';
 import { findingsToHtml } from './findings.js';
 import { heatToHtml } from './heat.js';

@@ -167,11 +167,12 @@ export function noteLooseComma(notes: NoteCounter, where: string): void {
 export function noteOddValues(strict: StrictValue, value: Uint8Array, notes: NoteCounter): void {
   const notUtf8 = strict.beyondAscii && !isUtf8(value) ? 1 : 0;
   if (strict.badTexts + notUtf8 > 0) {
-    const text = 'texts hold raw control characters, unknown escapes or broken UTF-8 and were kept as they are';
-    notes.add('bad-string', 'info', text, '', strict.badTexts + notUtf8);
+    const text =
+      'texts hold raw control characters, unknown escapes or broken UTF-8 and were kept as they are';
+    notes.add('bad-string', 'warning', text, '', strict.badTexts + notUtf8);
   }
   if (strict.badNumbers > 0) {
     const text = 'values are NaN or infinite, which JSON does not know, and count as not recorded';
-    notes.add('bad-number', 'info', text, '', strict.badNumbers);
+    notes.add('bad-number', 'warning', text, '', strict.badNumbers);
   }
 }

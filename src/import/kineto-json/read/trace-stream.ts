@@ -205,9 +205,8 @@ export class TraceStream {
       this.lose(at);
       return true;
     }
-    const value = bytes.subarray(from, after);
-    noteOddValues(strict, value, this.notes);
-    this.metadata.add(key, value);
+    noteOddValues(strict, bytes.subarray(at, after), this.notes);
+    this.metadata.add(key, bytes.subarray(from, after));
     this.place = Place.afterEntry;
     cursor.pos = after;
     return true;
