@@ -2,7 +2,7 @@
  * Events that last longer than the whole capture: one damaged time is enough to make a kernel run for years, and every
  * mean and sum with it. Which events those are; the builder leaves them out and says so.
  */
-import type { RawTable } from './builder.js';
+import type { AnyArray } from '../base/column.js';
 
 /** Where no file says how long it recorded, only what is absurd is refused. */
 const UNSTATED_LEAST_NS = 60e9;
@@ -10,7 +10,7 @@ const UNSTATED_FACTOR = 2;
 
 interface Rows {
   readonly length: number;
-  readonly columns: RawTable;
+  readonly columns: Readonly<Record<string, AnyArray>>;
 }
 
 /** The longest anything can have lasted. */

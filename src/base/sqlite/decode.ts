@@ -15,6 +15,7 @@ import {
   readVarint,
 } from './btree.js';
 import type { SqlitePages } from './pages.js';
+import { localBytes, valueSizes, valuesFill } from './record-sizes.js';
 
 /** What to do with one column of the file's table. */
 export type Sink =
@@ -43,10 +44,8 @@ export interface DecodePlan {
   readonly rowIdColumn: number;
 }
 
-/** Bytes of the value for serial types 0..127: numbers first, then blobs and texts by turns. */
-const SIZE = Uint8Array.from({ length: 128 }, (_, type) =>
-  type < 12 ? [0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0][type] : (type - 12) >> 1,
-);
+// An imported constant would be loaded anew at every use.
+const SIZE = valueSizes;
 /** One code per kind of array, so that each store in the hot loop sees a single type. */
 const FLOAT = 1;
 const INT = 2;
@@ -317,30 +316,7 @@ class RowDecoder {
       }
       body += size;
     }
-    return this.restFits(bytes, h, headerEnd, body, end);
-  }
-
-  /** Whether columns nobody asked for take the rest of the record, neither more nor less, and are the table's. */
-  private restFits(bytes: Uint8Array, at: number, headerEnd: number, from: number, end: number): boolean {
-    let h = at;
-    let body = from;
-    let left = this.plan.sinks.length - this.columns;
-    while (h < headerEnd) {
-      let type = bytes[h++];
-      if (left-- === 0) return false;
-      if (type < 0x80) {
-        body += SIZE[type];
-        continue;
-      }
-      let value = type & 0x7f;
-      while (type >= 0x80) {
-        if (h >= headerEnd || value > 0xffffff) return false;
-        type = bytes[h++];
-        value = value * 128 + (type & 0x7f);
-      }
-      body += (value - 12) >> 1;
-    }
-    return body === end;
+    return valuesFill(bytes, h, headerEnd, body, end, this.plan.sinks.length - columns);
   }
 
   /** An array of 32 bits keeps the low bits of anything; what was meant to be another number must not become one. */
@@ -429,11 +405,4 @@ class RowDecoder {
     // The last page of a chain names no other: anything else is not this row's chain.
     return next === 0 ? whole : undefined;
   }
-}
-
-/** How much of a long payload stays on its own page (the format's rule, so that the rest fills whole pages). */
-export function localBytes(length: number, usable: number): number {
-  const least = Math.floor(((usable - 12) * 32) / 255) - 23;
-  const surplus = least + ((length - least) % (usable - 4));
-  return surplus <= usable - 35 ? surplus : least;
 }

@@ -12,8 +12,8 @@ import {
   readVarint,
   varintLength,
 } from './btree.js';
-import { localBytes } from './decode.js';
 import type { SqlitePages } from './pages.js';
+import { localBytes } from './record-sizes.js';
 
 const LEAF_INDEX = 10;
 const INTERIOR_INDEX = 2;

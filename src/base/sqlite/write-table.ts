@@ -2,7 +2,7 @@
  * Writes a table's b-tree anew, front to end: leaves as the rows come, then the levels above them. A file made this
  * way has no free pages and no old bytes between the cells, because nothing is ever put where something was.
  */
-import { localBytes } from './decode.js';
+import { localBytes } from './record-sizes.js';
 import { pushVarint } from './record.js';
 import {
   FILE_HEADER,

@@ -168,7 +168,7 @@ export function noteOwnerless(builder: ProfileBuilder, table: string, count: num
 }
 
 /** What every release has written in every row. */
-export function noteMissingColumn(builder: ProfileBuilder, column: string): void {
+function noteMissingColumn(builder: ProfileBuilder, column: string): void {
   const text = 'columns that every export has are missing; the list of tables is damaged';
   builder.notes.add('missing-columns', 'loss', text, column);
 }

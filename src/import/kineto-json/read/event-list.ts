@@ -23,7 +23,7 @@ const TAB = 0x09;
 const Place = { opened: 0, afterEvent: 1, afterComma: 2 } as const;
 
 /** Told where a damaged stretch begins, and where it is over. */
-export interface DamageListener {
+interface DamageListener {
   begins(at: number): void;
   ends(at: number): void;
 }
