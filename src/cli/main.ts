@@ -1,21 +1,34 @@
 /** The `stepscope` command: finds the verb, prints errors in two lines, sets the exit status. */
 import * as fs from 'node:fs';
 import { closestWord } from '../base/closest-word.js';
+import { printable } from '../base/printable.js';
 import { UserError } from '../base/user-error.js';
 import type { Command } from './command.js';
 import { commandList, helpText, overview } from './help.js';
 import { type Output, processOutput } from './output.js';
 import { readCall } from './read-call.js';
 import { allCommands, commands } from './registry.js';
+import { systemError } from './system-error.js';
 import { version } from './version.js';
 
 export async function run(args: readonly string[]): Promise<void> {
-  // `stepscope … | head` is not an error.
   process.stdout.on('error', error => {
+    // `stepscope … | head` is not an error.
     if ((error as NodeJS.ErrnoException).code === 'EPIPE') process.exit(0);
-    throw error;
+    process.exit(sayRefused(error, processOutput()));
   });
   process.exitCode = await runCommand(args, processOutput());
+}
+
+/** The command under way: some have exit codes of their own. */
+let underWay: Command | undefined;
+
+/** What standard output refused, in two lines; gives the exit code. */
+function sayRefused(error: Error, output: Output): number {
+  const refused = systemError(error);
+  if (!refused) throw error;
+  output.err(`stepscope: the result could not be written: ${refused.message}\n${refused.hint}\n`);
+  return underWay?.failures?.mistake ?? refused.exitCode;
 }
 
 export async function runCommand(args: readonly string[], output: Output): Promise<number> {
@@ -39,6 +52,7 @@ export async function runCommand(args: readonly string[], output: Output): Promi
       return 0;
     }
     command = await commands[name]();
+    underWay = command;
     if (asksHelp) {
       output.out(helpText(command, await commandsIn(name)));
       return 0;
@@ -48,9 +62,10 @@ export async function runCommand(args: readonly string[], output: Output): Promi
     return await command.run(readCall(command, own, output), allCommands);
   } catch (error) {
     output.clearProgress();
-    if (error instanceof UserError) {
-      output.err(`stepscope: ${error.message}\n${error.hint}\n`);
-      return command?.failures?.mistake ?? error.exitCode;
+    const mistake = error instanceof UserError ? error : systemError(error);
+    if (mistake) {
+      output.err(`stepscope: ${printable(mistake.message)}\n${printable(mistake.hint)}\n`);
+      return command?.failures?.mistake ?? mistake.exitCode;
     }
     if (!command?.failures) throw error;
     output.err(`stepscope: failed, and this is a bug: ${(error as Error).stack}\n`);

@@ -4,7 +4,10 @@ import { UserError } from '../base/user-error.js';
 
 export function readBounded(file: string, mostBytes: number, hint: string): string {
   try {
-    const { size } = fs.statSync(file);
+    const stat = fs.statSync(file);
+    const { size } = stat;
+    // A device has no end, and a pipe may never begin.
+    if (!stat.isFile()) throw new UserError('unreadable', `${file} is not a file.`, hint);
     if (size > mostBytes)
       throw new UserError(
         'too-large',
