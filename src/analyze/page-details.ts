@@ -1,6 +1,6 @@
 /** The lower half of the page: kernels per step, one line for each other question, and the steps. */
 
-import { formatCount, formatDuration } from '../base/units.js';
+import { formatCount, formatDuration, significant } from '../base/units.js';
 import { type FamilyId, familyOf } from '../catalog/kernels/families.js';
 import { type Phase, phases } from '../catalog/phases.js';
 import { summarize } from '../stats/summary.js';
@@ -127,7 +127,7 @@ function timesText(rows: readonly IterationRow[], unitNs: number): string {
   const { median, max } = summarize(Float64Array.from(walls));
   const p99 = sorted[Math.ceil(0.99 * sorted.length) - 1];
   const slowest = rows.find(row => row.wallNs === max)!;
-  const listed = walls.slice(0, MOST_STEPS).map(ns => (ns / unitNs).toPrecision(3));
+  const listed = walls.slice(0, MOST_STEPS).map(ns => significant(ns / unitNs, 3));
   const more = walls.length > MOST_STEPS ? ` … ${walls.length - MOST_STEPS} more` : '';
   if (walls.length === 1) return `${listed[0]}   iteration ${slowest.iteration}`;
   return `${listed.join('  ')}${more}   p50 ${formatDuration(median)}  p99 ${formatDuration(p99)}   slowest ${slowest.iteration}`;

@@ -12,7 +12,11 @@ const codes: Readonly<Record<string, UserErrorCode>> = {
 export function systemError(error: unknown): UserError | undefined {
   const { code, syscall, message } = error as NodeJS.ErrnoException;
   if (!(error instanceof Error) || typeof code !== 'string' || typeof syscall !== 'string') return undefined;
-  return new UserError(codes[code] ?? 'unreadable', `${message.replaceAll('\n', ' ')}.`, hintFor(code, syscall));
+  return new UserError(
+    codes[code] ?? 'unreadable',
+    `${message.replaceAll('\n', ' ')}.`,
+    hintFor(code, syscall),
+  );
 }
 
 function hintFor(code: string, syscall: string): string {

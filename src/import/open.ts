@@ -10,8 +10,8 @@ import { type FileFormat, fileFormats, reportStem, withoutPacking } from '../cat
 import { mergeProfiles } from '../model/merge.js';
 import type { Profile } from '../model/profile.js';
 import { joinSidecars } from './agent-sidecar/join-sidecars.js';
-import type { ImportContext } from './importer.js';
 import { filesIn } from './folder-files.js';
+import type { ImportContext } from './importer.js';
 import { importerFor, importers } from './index.js';
 import { ProfileFile } from './profile-file.js';
 import { inputOnDisk } from './standard-input.js';

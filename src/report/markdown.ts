@@ -8,6 +8,7 @@ import {
 } from '../analyze/block.js';
 import { scatterTable } from '../analyze/scatter-table.js';
 import { ofStep, perStep } from '../analyze/words.js';
+import { printable } from '../base/printable.js';
 import { capitalized, formatChange, formatDuration, formatShare } from '../base/units.js';
 import { cellFormatter } from './csv.js';
 import type { Renderer } from './renderer.js';
@@ -82,8 +83,7 @@ function waterfallTable({ from, to, terms }: WaterfallBlock): string {
 }
 
 function escapeCell(text: string): string {
-  return text
+  return printable(text.replace(/\s+/g, ' '))
     .replace(/[\\|`*_[\]]/g, '\\$&')
-    .replaceAll('<', '&lt;')
-    .replace(/\s+/g, ' ');
+    .replaceAll('<', '&lt;');
 }

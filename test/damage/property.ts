@@ -28,8 +28,8 @@ export class Scratch {
 
   constructor(private readonly name: string) {}
 
-  write(bytes: Uint8Array): string {
-    const file = path.join(this.folder, this.name);
+  write(bytes: Uint8Array, name = this.name): string {
+    const file = path.join(this.folder, name);
     writeFileSync(file, bytes);
     return file;
   }

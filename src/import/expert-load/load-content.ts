@@ -23,7 +23,13 @@ export class LoadContent {
     const stat = fs.statSync(given, { throwIfNoEntry: false });
     if (stat?.isDirectory()) {
       const name = path.basename(path.resolve(given));
-      return new LoadContent(given, name, [...filesIn(given, () => true).names].sort(), undefined, new Uint8Array(0));
+      return new LoadContent(
+        given,
+        name,
+        [...filesIn(given, () => true).names].sort(),
+        undefined,
+        new Uint8Array(0),
+      );
     }
     const file = ProfileFile.open(given);
     try {
