@@ -6,7 +6,6 @@ export function printable(text: string): string {
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding exactly those
 const unprintable = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one
 const paintedOrUnprintable = new RegExp(`(\u001b\\[[0-9;]*m)|${unprintable.source}`, 'g');
 /** A line that GitHub Actions or Azure Pipelines would take for a command, wherever in it the first word stands. */
 const workflowCommand = /^(\s*)(::|##\[|##vso\[)/gm;

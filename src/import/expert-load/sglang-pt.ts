@@ -5,7 +5,7 @@
  */
 import type { ByteSource } from '../../base/byte-source.js';
 import { NoteCounter } from '../../base/notes.js';
-import { type ExpertLoads, type LoadStep, MOST_EXPERTS } from '../../model/expert-load.js';
+import type { ExpertLoads, LoadStep } from '../../model/expert-load.js';
 import { badCount, checkShape } from './check-counts.js';
 import { damaged, type LoadContent, refused } from './load-content.js';
 import type { LoadImporter } from './load-importer.js';
@@ -144,7 +144,7 @@ function records(
   const [layers, places] = passes[0].physical.shape;
   const expertOf =
     isTensor(map) && map.shape.join() === `${layers},${places}` ? tensors.whole(map) : undefined;
-  const wrong = expertOf?.findIndex(id => !Number.isInteger(id) || id < 0 || id >= MOST_EXPERTS) ?? -1;
+  const wrong = expertOf?.findIndex(id => !Number.isInteger(id) || id < 0 || id >= places) ?? -1;
   if (expertOf && wrong >= 0)
     throw damaged(
       content.name,
