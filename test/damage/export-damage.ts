@@ -1,6 +1,7 @@
 /** Damaged exports of Nsight Systems, with SQLite's own integrity check as the judge. */
 import assert from 'node:assert/strict';
 import initSqlJs, { type SqlJsStatic } from 'sql.js';
+import { damageCount } from '../../src/import/damage-notes.js';
 import { sourcesOf } from '../../src/import/nsys-sqlite/sources.js';
 import { tableNames } from '../../src/model/schema.js';
 import { damage, databaseDamages, type Random } from './mutations.js';
@@ -78,6 +79,7 @@ export async function checkExport(
   if (saysLoss(notes)) return true;
   const same = JSON.stringify(figures(profile)) === JSON.stringify(figures(intact.opened.profile!));
   assert.ok(same || !structural.has(kind), 'other figures, and not a word about it');
+  assert.equal(damageCount(profile.notes), damageCount(intact.opened.profile!.notes));
   const found = await faults(bytes, intact.roots);
   assert.deepEqual(found, [], 'SQLite finds damage, and we say nothing');
   return true;

@@ -16,7 +16,7 @@ const MOST_CHANGES = 4000;
  * Places looked at before it is good enough. Real models need far less; one damaged number that makes a model of
  * thousands of experts must not take minutes.
  */
-const MOST_LOOKS = 1e9;
+const MOST_LOOKS = 2e8;
 /** Closer to even than this nobody can measure. */
 const EVEN_ENOUGH = 1.0005;
 
