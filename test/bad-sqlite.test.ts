@@ -324,7 +324,9 @@ test('NULL, text, fractions and far too large numbers where a plain number belon
   const names = Array.from(odd.profile!.tables.ranges!.name as ArrayLike<number>, id =>
     odd.profile!.strings.text(id),
   );
-  assert.deepEqual(names, ['a', 'b', 'c', 'd']);
+  // A thread that is a text or a fraction is nobody's.
+  assert.deepEqual(names, ['a', 'b']);
+  assert.equal(losses(odd.profile!).find(note => note.code === 'no-owner')?.count, 2);
 
   const text = (
     await open(
@@ -344,8 +346,10 @@ test('NULL, text, fractions and far too large numbers where a plain number belon
       ),
     )
   ).profile!;
-  assert.equal(large.tables.kernels!.length, 299);
-  assert.equal((large.tables.kernels!.name as ArrayLike<number>)[4], -1);
+  // They run on GPUs whose numbers no GPU has; one also ends in infinity.
+  assert.equal(large.tables.kernels!.length, 298);
+  assert.equal(losses(large).find(note => note.code === 'no-owner')?.count, 2);
+  assert.ok(losses(large).find(note => note.code === 'not-numbers')!.count >= 4);
 });
 
 test('metadata of the wrong kind', async () => {

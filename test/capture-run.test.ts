@@ -218,7 +218,7 @@ async function captureAlone(
     'alone.mjs',
     `import { runPlan } from ${at('capture/run/run-plan.js')};
      import { watchOutput } from ${at('base/lost-output.js')};
-     watchOutput();
+     watchOutput(error => { throw error; });
      const plan = { command: [process.execPath, ${JSON.stringify(engine)}], nsysAt: -1, env: {},
        outputs: [{ kind: 'torch-trace', pattern: ${JSON.stringify(trace)} }] };
      const { files } = await runPlan(plan, { onLine: line => console.log(line) });

@@ -108,8 +108,10 @@ export class NotRecorded extends Error {
   constructor(
     readonly what: string,
     readonly hint: string,
+    /** It was recorded, and the file is damaged there. */
+    readonly damaged = false,
   ) {
-    super(`not recorded: ${what}`);
+    super(`${damaged ? 'damaged' : 'not recorded'}: ${what}`);
   }
 }
 
@@ -120,6 +122,7 @@ export type Outcome =
       readonly analysis: AnyAnalysis;
       readonly what: string;
       readonly hint: string;
+      readonly damaged: boolean;
     }
   | { readonly status: 'failed'; readonly analysis: AnyAnalysis; readonly message: string };
 
@@ -162,7 +165,13 @@ export class Analyzer {
       return { status: 'ok', analysis, result: this.get(analysis) };
     } catch (error) {
       if (error instanceof NotRecorded)
-        return { status: 'not-recorded', analysis, what: error.what, hint: error.hint };
+        return {
+          status: 'not-recorded',
+          analysis,
+          what: error.what,
+          hint: error.hint,
+          damaged: error.damaged,
+        };
       // The user can mend this one: it is not the analysis that failed.
       if (error instanceof UserError) throw error;
       return { status: 'failed', analysis, message: (error as Error).message };
@@ -226,7 +235,10 @@ function followsSelection(derived: Derived<unknown>): boolean {
 
 /** Says which table is missing and how to record it with the profiler the file came from. */
 export function notRecorded(profile: Profile, missing: readonly TableName[]): NotRecorded {
-  const ability = capabilities(profile).find(known => known.table === missing[0]);
+  const abilities = capabilities(profile).filter(known => missing.includes(known.table));
+  const ability =
+    abilities.find(known => known.damaged) ?? abilities.find(({ table }) => table === missing[0]);
+  if (ability?.damaged) return new NotRecorded(ability.label, ability.hint, true);
   if (missing.includes('kernels')) {
     return new NotRecorded(
       'GPU work',

@@ -80,7 +80,12 @@ export interface NotRecordedBlock {
   readonly title: string;
   readonly what: string;
   readonly hint: string;
+  /** It was recorded, and the file is damaged there. */
+  readonly damaged?: boolean;
 }
+
+/** What such a block says first. */
+export const absence = ({ damaged }: NotRecordedBlock): string => (damaged ? 'damaged' : 'not recorded');
 
 /** Labelled statements: what a person would read out about a capture. */
 export interface FactsBlock {

@@ -39,6 +39,8 @@ interface CaptureSummary {
   readonly recorded: readonly { readonly table: TableName; readonly label: string; readonly rows: number }[];
   readonly notRecorded: readonly {
     readonly table: TableName;
+    /** It was recorded, and nothing of it can be read. */
+    readonly damaged?: boolean;
     readonly label: string;
     readonly hint: string;
   }[];
@@ -76,7 +78,12 @@ export function summarizeCapture(profile: Profile): CaptureSummary {
     cudaGraphs: graphMode(profile),
     markers: findMarkers(profile),
     recorded: abilities.filter(a => a.recorded).map(({ table, label, rows }) => ({ table, label, rows })),
-    notRecorded: missing.map(({ table, label, hint }) => ({ table, label, hint })),
+    notRecorded: missing.map(({ table, label, hint, damaged }) => ({
+      table,
+      label,
+      hint,
+      ...(damaged ? { damaged } : {}),
+    })),
     gpuHint: abilities.find(ability => ability.table === 'kernels')?.hint ?? '',
     sourceCounts: capture.sourceCounts,
     settings: capture.settings,
@@ -277,13 +284,19 @@ function recordedBlock(summary: CaptureSummary): Block {
   if (!summary.recorded.some(({ table }) => table === 'kernels' || table === 'graphLaunches')) {
     facts.unshift({
       label: '0',
-      text: 'GPU kernels: no GPU work was recorded',
+      ...(summary.notRecorded.some(({ table, damaged }) => table === 'kernels' && damaged)
+        ? { text: 'GPU kernels: damaged in this file', hint: summary.gpuHint }
+        : {
+            text: 'GPU kernels: no GPU work was recorded',
+            hint: `${summary.gpuHint}; profile the process that runs the model, not its client, and check that the window was reached`,
+          }),
       tone: 'bad',
-      hint: `${summary.gpuHint}; profile the process that runs the model, not its client, and check that the window was reached`,
     });
   }
-  for (const { label, hint, table } of summary.notRecorded) {
-    if (table !== 'kernels') facts.push({ label: '–', text: `${label}: not recorded`, tone: 'quiet', hint });
+  for (const { label, hint, table, damaged } of summary.notRecorded) {
+    if (table === 'kernels') continue;
+    const text = `${label}: ${damaged ? 'damaged in this file' : 'not recorded'}`;
+    facts.push({ label: '–', text, tone: damaged ? 'bad' : 'quiet', hint });
   }
   return { kind: 'facts', id: 'recorded', title: 'Recorded', facts };
 }

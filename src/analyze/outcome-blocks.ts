@@ -8,8 +8,8 @@ import { rowsTable } from './rows-table.js';
 export function blocksOf(outcome: Outcome, profile: Profile): Block[] {
   const { analysis } = outcome;
   if (outcome.status === 'not-recorded') {
-    const { what, hint } = outcome;
-    return [{ kind: 'not-recorded', id: analysis.id, title: analysis.title, what, hint }];
+    const { what, hint, damaged } = outcome;
+    return [{ kind: 'not-recorded', id: analysis.id, title: analysis.title, what, hint, damaged }];
   }
   if (outcome.status === 'failed') {
     const fact = {

@@ -1,6 +1,6 @@
 /** The lower half of the page: kernels per step, one line for each other question, and the steps. */
 
-import { formatCount, formatDuration } from '../base/units.js';
+import { formatCount, formatDuration, significant } from '../base/units.js';
 import { type FamilyId, familyOf } from '../catalog/kernels/families.js';
 import { type Phase, phases } from '../catalog/phases.js';
 import { medianOf, summarize } from '../stats/summary.js';
@@ -124,17 +124,13 @@ export function stepsFacts(rows: readonly IterationRow[]): FactsBlock {
   return { kind: 'facts', id: 'steps', title: 'Steps', facts };
 }
 
-/** `4.67`, `119`, `1,023`: never with an exponent. */
-const threeDigits = (value: number) =>
-  value >= 999.5 ? formatCount(Math.round(value)) : value === 0 ? '0' : value.toPrecision(3);
-
 function timesText(rows: readonly IterationRow[], unitNs: number): string {
   const walls = rows.map(row => row.wallNs);
   const sorted = Float64Array.from(walls).sort();
   const { median, max } = summarize(Float64Array.from(walls));
   const p99 = sorted[Math.ceil(0.99 * sorted.length) - 1];
   const slowest = rows.find(row => row.wallNs === max)!;
-  const listed = walls.slice(0, MOST_STEPS).map(ns => threeDigits(ns / unitNs));
+  const listed = walls.slice(0, MOST_STEPS).map(ns => significant(ns / unitNs, 3));
   const more = walls.length > MOST_STEPS ? ` … ${walls.length - MOST_STEPS} more` : '';
   if (walls.length === 1) return `${listed[0]}   iteration ${slowest.iteration}`;
   return `${listed.join('  ')}${more}   p50 ${formatDuration(median)}  p99 ${formatDuration(p99)}   slowest ${slowest.iteration}`;

@@ -13,11 +13,11 @@ export function onLostOutput(listener: () => void): () => void {
 const isLoss = (error: Error): boolean =>
   ['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED'].includes((error as NodeJS.ErrnoException).code ?? '');
 
-/** To be called once, before anything is written. */
-export function watchOutput(): void {
+/** To be called once, before anything is written. `onRefused`: the output is there, but takes no more (a full disk). */
+export function watchOutput(onRefused: (error: Error) => void): void {
   let told = false;
   const lost = (error: Error, mayEnd: boolean) => {
-    if (!isLoss(error)) throw error;
+    if (!isLoss(error)) return onRefused(error);
     if (listeners.size === 0) {
       if (mayEnd) process.exit(0);
       return;

@@ -2,7 +2,7 @@
 
 export function formatDuration(ns: number): string {
   const size = Math.abs(ns);
-  if (Number.isNaN(ns)) return '–';
+  if (!Number.isFinite(ns)) return '–';
   if (size < 1e3) return `${ns.toFixed(0)} ns`;
   if (size < 1e6) return `${digits(ns / 1e3)} µs`;
   if (size < 1e9) return `${digits(ns / 1e6)} ms`;
@@ -22,7 +22,7 @@ export function formatChange(ns: number): string {
 
 export function formatBytes(bytes: number): string {
   const size = Math.abs(bytes);
-  if (Number.isNaN(bytes)) return '–';
+  if (!Number.isFinite(bytes)) return '–';
   if (size < 1e3) return `${bytes} B`;
   if (size < 1e6) return `${digits(bytes / 1e3)} kB`;
   if (size < 1e9) return `${digits(bytes / 1e6)} MB`;
@@ -32,19 +32,22 @@ export function formatBytes(bytes: number): string {
 
 /** `63.8%` of a part between 0 and 1. */
 export const formatShare = (share: number): string =>
-  Number.isNaN(share) ? '–' : `${(share * 100).toFixed(1)}%`;
+  !Number.isFinite(share) ? '–' : `${(share * 100).toFixed(1)}%`;
 
 export function formatCount(count: number): string {
-  const [whole, fraction] = String(count).split('.');
+  if (!Number.isFinite(count)) return '–';
+  // Beyond this, and far below 1, numbers would be written with an exponent.
+  const digits = Math.abs(count) >= 1e21 ? BigInt(count).toString() : plainDecimal(count);
+  const [whole, fraction] = digits.split('.');
   const grouped = whole.replace(/\B(?=(\d{3})+(?!\d))/g, ',');
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
 /** `18,086`, `141.3`, `9.000`, `0.04124`: four digits that count, large numbers whole. */
 export function formatRate(perSecond: number): string {
-  if (Number.isNaN(perSecond)) return '–';
+  if (!Number.isFinite(perSecond)) return '–';
   if (Math.abs(perSecond) >= 1000) return formatCount(Math.round(perSecond));
-  return perSecond === 0 ? '0' : perSecond.toPrecision(4);
+  return significant(perSecond, 4);
 }
 
 /** `+1.7%` of a change of 0.017. */
@@ -60,3 +63,19 @@ function digits(value: number): string {
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
+
+/** As at the beginning of a sentence. */
+export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** So many digits that count, never with an exponent: `1,020`, `0.00000123`. */
+export function significant(value: number, count: number): string {
+  if (!Number.isFinite(value)) return '–';
+  if (value === 0) return '0';
+  const text = value.toPrecision(count);
+  if (!text.includes('e')) return text;
+  const places = count - 1 - Math.floor(Math.log10(Math.abs(value)));
+  return places <= 0 ? formatCount(Math.round(value)) : value.toFixed(Math.min(places, 100));
+}
+
+const plainDecimal = (value: number): string =>
+  value !== 0 && Math.abs(value) < 1e-6 ? value.toFixed(20).replace(/0+$/, '') : String(value);

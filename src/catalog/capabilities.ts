@@ -10,6 +10,8 @@ interface Capability {
   readonly label: string;
   readonly rows: number;
   readonly recorded: boolean;
+  /** Nothing is left of it because the file is damaged. */
+  readonly damaged: boolean;
   /** How to record it next time, for the profiler this file came from: a phrase to follow "not recorded:". */
   readonly hint: string;
 }
@@ -92,6 +94,12 @@ const what: Record<TableName, { label: string; nsys: string; kineto: string }> =
 /** The agent writes down steps; everything else is a profiler's. */
 const beside = 'give the capture of the same run too: nsys profile, or STEPSCOPE_TORCH_TRACE=base';
 
+/** Capturing anew would not help where the copy is bad. */
+const against = 'copy the file again, or export the report again';
+
+const isDamaged = ({ damaged, tables }: Profile, table: TableName): boolean =>
+  tables[table] === undefined && damaged?.includes(table) === true;
+
 export function capabilities(profile: Profile): Capability[] {
   return (Object.keys(what) as TableName[])
     .filter(table => !profile.skipped.includes(table))
@@ -102,7 +110,12 @@ export function capabilities(profile: Profile): Capability[] {
         label: what[table].label,
         rows,
         recorded: rows > 0,
-        hint: profile.capture.profiler === 'agent' ? beside : what[table][profile.capture.profiler],
+        damaged: isDamaged(profile, table),
+        hint: isDamaged(profile, table)
+          ? against
+          : profile.capture.profiler === 'agent'
+            ? beside
+            : what[table][profile.capture.profiler],
       };
     });
 }

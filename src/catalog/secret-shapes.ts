@@ -10,7 +10,10 @@ const SECRET_NAME =
 const HARMLESS_NAME =
   /tokens|tokeni[sz]e|token_?(?:id|num|count|len|budget)|num_?token|author\b|authori[sz]ed\b|SSH_AUTH_SOCK|XAUTHORITY/i;
 
-/** Group by group: who hands out keys of this shape. */
+/**
+ * Group by group: who hands out keys of this shape. What stands in front of a dot has a bound: long texts are looked at too,
+ * and must not be searched to their end at every letter.
+ */
 const issued: readonly { readonly shape: RegExp; readonly issuer: string }[] = [
   { shape: /hf_[A-Za-z0-9]{20,}/, issuer: 'Hugging Face' },
   { shape: /sk-[A-Za-z0-9_-]{20,}/, issuer: 'OpenAI and those who copied its shape' },
@@ -23,7 +26,7 @@ const issued: readonly { readonly shape: RegExp; readonly issuer: string }[] = [
   { shape: /nvapi-[A-Za-z0-9_-]{20,}/, issuer: 'NVIDIA' },
   { shape: /npm_[A-Za-z0-9]{20,}/, issuer: 'npm' },
   { shape: /pypi-[A-Za-z0-9_-]{16,}/, issuer: 'PyPI' },
-  { shape: /eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\./, issuer: 'JSON web tokens' },
+  { shape: /eyJ[A-Za-z0-9_-]{10,400}\.[A-Za-z0-9_-]{10,4000}\./, issuer: 'JSON web tokens' },
 ];
 const issuedShapes = issued.map(({ shape }) => shape.source).join('|');
 
@@ -31,8 +34,8 @@ export const SECRET_VALUE = new RegExp(`\\b(?:${issuedShapes})|-----BEGIN [A-Z ]
 /** To its end: the shape that recognizes a key need not match all of it. */
 const SECRET_EVERYWHERE = new RegExp(`(?<![A-Za-z0-9])(?:${issuedShapes})[\\w.-]*`, 'g');
 const PEM = /-----BEGIN [A-Z ]*-----[\s\S]*?(?:-----END [A-Z ]*-----|$)/g;
-export const SECRET_URL = /:\/\/[^/\s:@]+:[^/\s:@]{3,}@/;
-const URL_CREDENTIALS = /:\/\/(?!removed@)[^/\s:@]+:[^/\s@]+@/g;
+export const SECRET_URL = /:\/\/[^/\s:@]{1,400}:[^/\s:@]{3,400}@/;
+const URL_CREDENTIALS = /:\/\/(?!removed@)[^/\s:@]{1,400}:[^/\s@]{1,400}@/g;
 /** `Authorization: Bearer x`, or a scheme alone: the word behind it is the key. */
 const SCHEME = /\b(Bearer|Basic|Digest|Negotiate)(\s+)[A-Za-z0-9._~+/=-]{6,}/gi;
 const VALUE = `("[^"]*"|'[^']*'|[^\\s,;&"'{}[\\]()]+)`;

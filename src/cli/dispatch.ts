@@ -1,12 +1,25 @@
 /** Finds the verb that words name, prints errors in two lines, gives the exit status. */
 import * as fs from 'node:fs';
 import { closestWord } from '../base/closest-word.js';
+import { printable } from '../base/printable.js';
 import { UserError } from '../base/user-error.js';
 import type { Command } from './command.js';
 import { commandList, helpText, overview } from './help.js';
 import type { Output } from './output.js';
 import { readCall } from './read-call.js';
 import { allCommands, commands, loadCommand } from './registry.js';
+import { systemError } from './system-error.js';
+
+/** The command under way: some have exit codes of their own. */
+let underWay: Command | undefined;
+
+/** What standard output refused, in two lines; gives the exit code. */
+export function sayRefused(error: Error, output: Output): number {
+  const refused = systemError(error);
+  if (!refused) throw error;
+  output.err(`stepscope: the result could not be written: ${refused.message}\n${refused.hint}\n`);
+  return underWay?.failures?.mistake ?? refused.exitCode;
+}
 
 export async function dispatch(args: readonly string[], output: Output): Promise<number> {
   let command: Command | undefined;
@@ -25,6 +38,7 @@ export async function dispatch(args: readonly string[], output: Output): Promise
       return 0;
     }
     command = await loadCommand(name);
+    underWay = command;
     if (asksHelp) {
       output.out(helpText(command, listed(inGroup(name))));
       return 0;
@@ -34,9 +48,10 @@ export async function dispatch(args: readonly string[], output: Output): Promise
     return await command.run(readCall(command, own, output), allCommands);
   } catch (error) {
     output.clearProgress();
-    if (error instanceof UserError) {
-      output.err(`stepscope: ${error.message}\n${error.hint}\n`);
-      return command?.failures?.mistake ?? error.exitCode;
+    const mistake = error instanceof UserError ? error : systemError(error);
+    if (mistake) {
+      output.err(`stepscope: ${printable(mistake.message)}\n${printable(mistake.hint)}\n`);
+      return command?.failures?.mistake ?? mistake.exitCode;
     }
     if (!command?.failures) throw error;
     output.err(`stepscope: failed, and this is a bug: ${(error as Error).stack}\n`);

@@ -1,5 +1,6 @@
 /** Every result in every format, to standard output or to a file: the only place that knows which format is which. */
 import type { Block } from '../analyze/block.js';
+import { printableJson, printableLines } from '../base/printable.js';
 import { csv } from '../report/csv.js';
 import type { Cutter } from '../report/html/limits.js';
 import type { Report } from '../report/html/sections.js';
@@ -83,13 +84,15 @@ async function render(
   const context = { width, color, ...result.shown };
   switch (format) {
     case 'table':
-      return result.text?.(context) ?? text.render(result.blocks(), context);
+      return printableLines(result.text?.(context) ?? text.render(result.blocks(), context), color);
     case 'json':
-      return result.document ? jsonText(result.document()) : json.render(result.blocks(), context);
+      return result.document
+        ? jsonText(result.document())
+        : printableJson(json.render(result.blocks(), context));
     case 'csv':
       return result.csv?.() ?? csv.render(result.blocks(), context);
     case 'markdown':
-      return result.markdown?.() ?? markdown.render(result.blocks(), context);
+      return printableLines(result.markdown?.() ?? markdown.render(result.blocks(), context));
     case 'html':
       // What makes pages is large, and no other format needs it.
       return (await import('./html-page.js')).htmlPage(result);
@@ -97,4 +100,5 @@ async function render(
 }
 
 /** Indented by two, as most tools print it. */
-const jsonText = (document: unknown): string => `${JSON.stringify(document, null, 2)}\n`;
+export const jsonText = (document: unknown): string =>
+  `${printableJson(JSON.stringify(document, null, 2))}\n`;

@@ -4,8 +4,11 @@ import { type Output, processOutput } from './output.js';
 import { version } from './version.js';
 
 export async function run(args: readonly string[]): Promise<void> {
-  watchOutput();
-  process.exitCode = await runCommand(args, processOutput());
+  const output = processOutput();
+  watchOutput(error =>
+    import('./dispatch.js').then(({ sayRefused }) => process.exit(sayRefused(error, output))),
+  );
+  process.exitCode = await runCommand(args, output);
 }
 
 export async function runCommand(args: readonly string[], output: Output): Promise<number> {

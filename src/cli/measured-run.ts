@@ -3,13 +3,14 @@ import { Analyzer } from '../analyze/analysis.js';
 import { brokenFile } from '../analyze/broken-file.js';
 import { UserError } from '../base/user-error.js';
 import { openBenchRuns } from '../import/bench/open-bench.js';
+import { damageCount } from '../import/damage-notes.js';
 import type { BenchRun } from '../model/bench-run.js';
 import { benchedRun, measureRun, measureSources, withBench } from '../run/collect.js';
 import type { Run } from '../run/run.js';
 import { requireFiles } from './command.js';
 import type { measureOptions, Values } from './options.js';
 import type { Output } from './output.js';
-import { profileFor, settingsOf } from './profile-of.js';
+import { profileFor, settingsOf, tellLosses } from './profile-of.js';
 
 export type MeasureValues = Partial<Values<(typeof measureOptions)[number]>>;
 
@@ -63,6 +64,8 @@ async function measureProfiles(
   output: Output,
 ): Promise<Run> {
   const profile = await profileFor(files, measureSources, output);
+  // Figures of a damaged file are no measure of the run, whatever the verdict says.
+  if (damageCount(profile.notes) > 0) tellLosses(profile, output);
   const broken = brokenFile(profile);
   // What is left of a run is no run: a gate must not pass or fail on it, and a baseline must not be made of it.
   if (broken)

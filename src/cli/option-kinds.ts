@@ -145,7 +145,9 @@ export function jsonFile<Value>(understand: (json: unknown) => Value): ValueKind
     read(file, flag) {
       let json: unknown;
       try {
-        if (fs.statSync(file).size > MOST_JSON_BYTES) throw new Error('it is too large to be that file');
+        const stat = fs.statSync(file);
+        if (!stat.isFile()) throw new Error('it is not a file');
+        if (stat.size > MOST_JSON_BYTES) throw new Error('it is too large to be that file');
         json = JSON.parse(fs.readFileSync(file, 'utf8'));
       } catch (error) {
         throw new UserError(

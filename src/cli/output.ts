@@ -1,4 +1,5 @@
 /** Standard output and error as commands see them. */
+import { printable, printableLines } from '../base/printable.js';
 
 /** Where a command writes. Tests hand in their own. */
 export interface Output {
@@ -26,7 +27,7 @@ export function processOutput(): Output {
   const columns = stdout.isTTY ? stdout.columns : Number(env.COLUMNS) || Infinity;
   return {
     out: text => void stdout.write(text),
-    err: text => void stderr.write(text),
+    err: text => void stderr.write(printableLines(text, Boolean(stderr.isTTY))),
     width: columns,
     color: Boolean(stdout.isTTY) && env.NO_COLOR === undefined && env.TERM !== 'dumb',
     progress(label, done, detail = '') {
@@ -38,7 +39,9 @@ export function processOutput(): Output {
       }
       if (now - begun < QUIET_MS || now - shown < REFRESH_MS) return;
       shown = now;
-      stderr.write(`\r\x1b[K${label} … ${Math.min(99, Math.floor(done * 100))}%${detail && `  ${detail}`}`);
+      stderr.write(
+        `\r\x1b[K${printable(label)} … ${Math.min(99, Math.floor(done * 100))}%${detail && `  ${detail}`}`,
+      );
     },
     ...(stderr.isTTY
       ? {

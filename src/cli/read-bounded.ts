@@ -5,9 +5,9 @@ import { UserError } from '../base/user-error.js';
 export function readBounded(file: string, mostBytes: number, hint: string): string {
   try {
     const stat = fs.statSync(file);
-    // A device never ends, and a pipe may never begin.
-    if (!stat.isFile()) throw new UserError('unreadable', `${file} is not a file.`, hint);
     const { size } = stat;
+    // A device has no end, and a pipe may never begin.
+    if (!stat.isFile()) throw new UserError('unreadable', `${file} is not a file.`, hint);
     if (size > mostBytes)
       throw new UserError(
         'too-large',

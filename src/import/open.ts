@@ -10,6 +10,7 @@ import { type FileFormat, fileFormats, reportStem, withoutPacking } from '../cat
 import { mergeProfiles } from '../model/merge.js';
 import type { Profile } from '../model/profile.js';
 import { joinSidecars } from './agent-sidecar/join-sidecars.js';
+import { filesIn } from './folder-files.js';
 import type { ImportContext } from './importer.js';
 import { importerFor, importers } from './index.js';
 import { assertOneRun } from './one-run.js';
@@ -28,7 +29,8 @@ export async function openProfile(paths: readonly string[], context: OpenContext
   const passedOver: string[] = [];
   for (const given of paths) {
     const input = await inputOnDisk(given);
-    const files = expand(input.path);
+    const { files, unreachable } = expand(input.path);
+    passedOver.push(...unreachable);
     const isFolder = files[0] !== input.path;
     const opened = profiles.length;
     for (const file of files) {
@@ -99,22 +101,21 @@ const isOf = ({ endings }: FileFormat, name: string) =>
 /** What a folder of profiles may hold, by name; the content decides later. Export beside report: the export wins. */
 const isProfileName = (name: string) => importers.some(format => isOf(format, name));
 
-function expand(given: string): string[] {
+function expand(given: string): { files: string[]; unreachable: readonly string[] } {
   let stat: fs.Stats;
   try {
     stat = fs.statSync(given);
   } catch {
     throw new UserError('not-found', `${given} does not exist.`, 'Check the path.');
   }
-  if (!stat.isDirectory()) return [given];
-  const names = fs
-    .readdirSync(given)
-    .filter(name => isProfileName(name) && fs.statSync(path.join(given, name)).isFile());
+  if (!stat.isDirectory()) return { files: [given], unreachable: [] };
+  const { names, unreachable } = filesIn(given, isProfileName);
   const { nsysRep, nsysSqlite } = fileFormats;
   const exported = new Set(names.filter(name => isOf(nsysSqlite, name)).map(reportStem));
   const chosen = names.filter(name => !(isOf(nsysRep, name) && exported.has(reportStem(name))));
   if (chosen.length === 0) throw noProfileIn(given);
-  return chosen.sort(byNumbersInName).map(name => path.join(given, name));
+  const files = chosen.sort(byNumbersInName).map(name => path.join(given, name));
+  return { files, unreachable };
 }
 
 /** rank10 after rank9. */

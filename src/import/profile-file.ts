@@ -43,23 +43,17 @@ export class ProfileFile {
     this.name = name ?? path.split(/[\\/]/).pop() ?? path;
     const called = name ?? path;
     try {
+      // Opening a pipe waits for whoever writes to it, perhaps for ever.
+      if (!fs.statSync(path).isFile()) throw notAFile(called);
       this.fd = fs.openSync(path, 'r');
     } catch (error) {
-      throw openError(called, error as NodeJS.ErrnoException);
+      throw error instanceof UserError ? error : openError(called, error as NodeJS.ErrnoException);
     }
     const stat = fs.fstatSync(this.fd);
     this.sizeBytes = stat.size;
     const opening = Buffer.alloc(POINTER_BYTES);
-    const got = stat.isFile() ? fs.readSync(this.fd, opening, 0, POINTER_BYTES, 0) : 0;
+    const got = fs.readSync(this.fd, opening, 0, POINTER_BYTES, 0);
     this.packing = packingOf(opening);
-    if (!stat.isFile()) {
-      this.close();
-      throw new UserError(
-        'not-found',
-        `${called} is not a file.`,
-        'Give a profile file, or a folder that holds some.',
-      );
-    }
     if (stat.size === 0) {
       this.close();
       throw new UserError(
@@ -282,6 +276,14 @@ function readSome(fd: number, into: Uint8Array, offset: number, position: number
       'Check the disk or the network share.',
     );
   }
+}
+
+function notAFile(path: string): UserError {
+  return new UserError(
+    'not-found',
+    `${path} is not a file.`,
+    'Give a profile file, or a folder that holds some. What comes through a pipe is called -.',
+  );
 }
 
 function openError(path: string, error: NodeJS.ErrnoException): UserError {

@@ -78,8 +78,9 @@ export class DatasetPrompts implements PromptSource {
 
 function textOf(file: string): string {
   try {
-    const { size } = fs.statSync(file);
-    if (size <= MOST_BYTES) return fs.readFileSync(file, 'utf8');
+    const stat = fs.statSync(file);
+    if (!stat.isFile()) throw new Error('it is not a file');
+    if (stat.size <= MOST_BYTES) return fs.readFileSync(file, 'utf8');
     throw new UserError(
       'too-large',
       `${path.basename(file)} is larger than ${formatBytes(MOST_BYTES)}.`,

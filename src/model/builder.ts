@@ -6,6 +6,7 @@ import { type AnyArray, allocate, missingValue, NONE } from '../base/column.js';
 import { NoteCounter } from '../base/notes.js';
 import { isSorted, orderBy } from '../base/order.js';
 import { StringTable } from '../base/string-table.js';
+import { longestPossible, rowsBeyond } from './beyond-capture.js';
 import { linkLaunches } from './link.js';
 import type {
   CaptureInfo,
@@ -37,6 +38,7 @@ export class ProfileBuilder {
   originNs = 0n;
   clock: ClockKind = 'session';
   skipped: TableName[] = [];
+  damaged: TableName[] = [];
   private readonly tables = new Map<TableName, { length: number; columns: RawTable }>();
   /** Where rows went when their table was sorted, so that references to them can follow. */
   private readonly moved = new Map<TableName, Int32Array>();
@@ -133,7 +135,32 @@ export class ProfileBuilder {
     }
   }
 
+  /** Rows that cannot be are dropped, and what refers to them refers to nothing. */
+  private dropBeyond({ startNs, endNs }: CaptureInfo): void {
+    const stated = startNs !== undefined && endNs !== undefined ? endNs - startNs : undefined;
+    const { eventNs, rangeNs } = longestPossible(this.tables.values(), stated);
+    for (const [name, table] of this.tables) {
+      const beyond = rowsBeyond(table, name === 'ranges' ? rangeNs : eventNs);
+      if (beyond.length === 0) continue;
+      const text = 'events last longer than the whole capture and were left out';
+      this.notes.add('beyond-capture', 'loss', text, name, beyond.length);
+      const drop = new Set(beyond);
+      const kept = Int32Array.from({ length: table.length }, (_, row) => row).filter(row => !drop.has(row));
+      const columns: RawTable = {};
+      for (const [column, cells] of Object.entries(table.columns)) columns[column] = permute(cells, kept);
+      const place = new Int32Array(table.length).fill(NONE);
+      kept.forEach((old, row) => {
+        place[old] = row;
+      });
+      const moved = this.moved.get(name);
+      this.moved.set(name, moved ? moved.map(row => place[row]) : place);
+      if (kept.length === 0) this.tables.delete(name);
+      else this.tables.set(name, { length: kept.length, columns });
+    }
+  }
+
   build(capture: CaptureInfo): Profile {
+    this.dropBeyond(capture);
     this.followMovedRows();
     const tables: { [Name in TableName]?: Table<Name> } = {};
     for (const name of tableNames) {
@@ -152,6 +179,7 @@ export class ProfileBuilder {
       metrics: this.metrics,
       tables,
       skipped: this.skipped,
+      ...(this.damaged.length > 0 ? { damaged: this.damaged } : {}),
       notes: [],
     };
     const ambiguous = linkLaunches(profile);
@@ -189,7 +217,7 @@ function allMissing(cells: AnyArray, missing: number, storage: string): boolean 
 }
 
 function permute(cells: AnyArray, order: Int32Array): AnyArray {
-  const moved = new (cells.constructor as new (length: number) => AnyArray)(cells.length);
+  const moved = new (cells.constructor as new (length: number) => AnyArray)(order.length);
   for (let i = 0; i < order.length; i++) moved[i] = cells[order[i]];
   return moved;
 }

@@ -117,5 +117,7 @@ export interface Profile {
   readonly tables: { readonly [Name in TableName]?: Table<Name> };
   /** Tables the reader was asked to leave out. Absent for that reason, not because nothing was recorded. */
   readonly skipped: readonly TableName[];
+  /** Tables the file has, or may have had, of which damage left nothing. Absent for that reason. */
+  readonly damaged?: readonly TableName[];
   readonly notes: readonly Note[];
 }

@@ -3,10 +3,11 @@
  * between cells and the rest of overflow pages, where deleted rows live on, need no care of their own.
  */
 import { readVarint } from '../base/sqlite/btree.js';
-import { parseCreateTable, SqliteDatabase } from '../base/sqlite/database.js';
+import { SqliteDatabase } from '../base/sqlite/database.js';
 import type { SqlitePages } from '../base/sqlite/pages.js';
 import { plainCreateTable } from '../base/sqlite/plain-create-table.js';
 import { RecordEditor, schemaRecord } from '../base/sqlite/record.js';
+import { parseCreateTable } from '../base/sqlite/schema-entry.js';
 import { damage, walkIndex, walkTable } from '../base/sqlite/walk-rows.js';
 import { IndexWriter } from '../base/sqlite/write-index.js';
 import { FILE_HEADER, PageWriter, putU32 } from '../base/sqlite/write-page.js';

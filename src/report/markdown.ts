@@ -1,8 +1,15 @@
 /** Tables for pull requests and issues. Names are escaped: a pipe or a tag in a kernel name must not break out. */
-import type { BarsBlock, Block, FindingsBlock, WaterfallBlock } from '../analyze/block.js';
+import {
+  absence,
+  type BarsBlock,
+  type Block,
+  type FindingsBlock,
+  type WaterfallBlock,
+} from '../analyze/block.js';
 import { scatterTable } from '../analyze/scatter-table.js';
 import { ofStep, perStep } from '../analyze/words.js';
-import { formatChange, formatDuration, formatShare } from '../base/units.js';
+import { printable } from '../base/printable.js';
+import { capitalized, formatChange, formatDuration, formatShare } from '../base/units.js';
 import { cellFormatter } from './csv.js';
 import type { Renderer } from './renderer.js';
 import { renderHeat } from './text-heat.js';
@@ -16,7 +23,8 @@ export const markdown: Renderer = {
 
 function renderBlock(block: Block): string {
   const head = `### ${escapeCell(block.title)} (\`${block.id}\`)\n\n`;
-  if (block.kind === 'not-recorded') return `${head}Not recorded: ${block.what}; ${block.hint}.\n`;
+  if (block.kind === 'not-recorded')
+    return `${head}${capitalized(absence(block))}: ${block.what}; ${block.hint}.\n`;
   if (block.kind === 'facts') {
     return `${head}${block.facts.map(fact => `- **${escapeCell(fact.label)}** ${escapeCell(fact.text)}`).join('\n')}\n`;
   }
@@ -75,8 +83,7 @@ function waterfallTable({ from, to, terms }: WaterfallBlock): string {
 }
 
 function escapeCell(text: string): string {
-  return text
+  return printable(text.replace(/\s+/g, ' '))
     .replace(/[\\|`*_[\]]/g, '\\$&')
-    .replaceAll('<', '&lt;')
-    .replace(/\s+/g, ' ');
+    .replaceAll('<', '&lt;');
 }

@@ -1,5 +1,12 @@
 /** Blocks for a terminal: tables that fit its width, durations and sizes in units people read, colour if wanted. */
-import { type Block, type FactsBlock, KEEP, type TableBlock, type TableColumn } from '../analyze/block.js';
+import {
+  absence,
+  type Block,
+  type FactsBlock,
+  KEEP,
+  type TableBlock,
+  type TableColumn,
+} from '../analyze/block.js';
 import { readableCell, shortHeader } from '../analyze/readable-cell.js';
 import { printable } from '../base/printable.js';
 import { plural } from '../base/units.js';
@@ -36,7 +43,7 @@ function renderBlock(block: Block, context: RenderContext): string {
   if (block.kind === 'waterfall') return renderWaterfall(block, context);
   if (block.kind === 'heat') return renderHeat(block, context);
   if (block.kind === 'not-recorded') {
-    const lines = wrap(`not recorded: ${block.what}; ${block.hint}`, context.width - 2);
+    const lines = wrap(`${absence(block)}: ${block.what}; ${block.hint}`, context.width - 2);
     return `${title}\n${lines.map(line => `  ${paint.yellow(line)}`).join('\n')}\n`;
   }
   const advice = block.advice

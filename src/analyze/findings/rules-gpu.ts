@@ -4,7 +4,7 @@ import { gpuMetricsAnalysis } from '../gpu/gpu-metrics.js';
 import { kernelFamilies } from '../gpu/kernel-families.js';
 import type { MetricRow } from '../gpu/metric-row.js';
 import type { PhaseBudget } from '../inference/budget-totals.js';
-import { speedOfLight } from '../inference/speed-of-light.js';
+import { boundBy, speedOfLight } from '../inference/speed-of-light.js';
 import { stepSequence } from '../inference/step-sequence.js';
 import { perStep } from '../words.js';
 import type { Evidence, Finding } from './finding.js';
@@ -216,7 +216,7 @@ const farFromLight: Rule = {
           confidence: 'possible',
           evidence: [
             {
-              text: `measured ${formatDuration(row.measuredNs)}, least ${formatDuration(row.leastNs)} (${row.bound}-bound)`,
+              text: `measured ${formatDuration(row.measuredNs)}, least ${formatDuration(row.leastNs)}${boundBy(row.bound)}`,
               numerator: row.leastNs,
               denominator: row.measuredNs,
               unit: 'ns',

@@ -2,6 +2,7 @@
  * Whether the model that was given can be the one that ran. Nothing runs faster than its least time, so a step that
  * seems to was computed from a wrong input; what the capture shows of layers and experts says which.
  */
+import { significant } from '../../base/units.js';
 import { NotRecorded } from '../analysis.js';
 import type { ModelShape } from './model-shape.js';
 
@@ -46,7 +47,7 @@ export function checkWidth({ hiddenSize }: ModelShape, { sizes }: SeenModel): vo
 
 /** `scope` would have run `reached` times as fast as the GPU can. */
 export function impossible(scope: string, reached: number, shape: ModelShape, seen: SeenModel): NotRecorded {
-  const than = `${scope} would have run ${reached.toPrecision(2)} times as fast as the GPU can`;
+  const than = `${scope} would have run ${significant(reached, 2)} times as fast as the GPU can`;
   return new NotRecorded(WHAT, `${than}: ${wrongInput(shape, seen)}`);
 }
 

@@ -40,6 +40,9 @@ const fields = {
 
 type SpeedRow = RowOf<typeof fields>;
 
+/** Which limit it is, where the GPU's peaks tell. */
+export const boundBy = (bound: string | null): string => (bound === null ? '' : ` (${bound}-bound)`);
+
 export const speedOfLight: Analysis<SpeedRow, AnalysisResult<SpeedRow>> = {
   id: 'speed-of-light',
   title: 'Speed of light',
@@ -53,7 +56,7 @@ export const speedOfLight: Analysis<SpeedRow, AnalysisResult<SpeedRow>> = {
     text({ rows }, phase) {
       const row = rows.find(candidate => candidate.phase === phase);
       if (!row || row.ofLeast === null) return undefined;
-      return `${formatDuration(row.leastNs)} for this model and GPU (${row.bound}-bound): the step reaches ${formatShare(row.ofLeast)} of the speed of light`;
+      return `${formatDuration(row.leastNs)} for this model and GPU${boundBy(row.bound)}: the step reaches ${formatShare(row.ofLeast)} of the speed of light`;
     },
   },
   compute({ profile, settings, use, useIfRecorded }) {

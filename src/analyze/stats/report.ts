@@ -65,8 +65,8 @@ export const isRecorded = (report: StatsReport, profile: Profile): boolean =>
 export function runReport(report: StatsReport, profile: Profile, options: ReportOptions): Block {
   const missing = missingFor(report, profile);
   if (missing) {
-    const { what, hint } = notRecorded(profile, missing);
-    return { kind: 'not-recorded', id: report.id, title: report.title, what, hint };
+    const { what, hint, damaged } = notRecorded(profile, missing);
+    return { kind: 'not-recorded', id: report.id, title: report.title, what, hint, damaged };
   }
   const columns = report.compute(profile, options).map(withPriority);
   const block: TableBlock = {

@@ -1,14 +1,14 @@
 /**
  * Walks JSON as bytes, value by value, without building anything. The caller says what it wants next; what it does
- * not want is stepped over. Nesting is counted, never recursed into, so depth costs nothing.
+ * not want is stepped over. All of it is held against the standard on the way (see strict-value.ts).
  *
  * The bytes may stop in the middle of a value. Then `trouble` becomes `ranOut` and every further step does nothing:
  * the caller checks once per object, not once per step, and tries again when more bytes have come.
  */
 import { parseDecimal } from './decimal.js';
-import { ascii, endOfNested, endOfString } from './stepping.js';
+import { StrictValue, Trouble } from './strict-value.js';
 
-export const Trouble = { none: 0, ranOut: 1, malformed: 2 } as const;
+export { Trouble };
 
 // Written out here, not imported: an imported constant is loaded anew at every use, which costs a fifth of the speed.
 const QUOTE = 0x22;
@@ -27,23 +27,27 @@ const CLOSE_BRACE = 0x7d;
 const endsWord = new Uint8Array(256);
 for (const byte of new TextEncoder().encode(',}]:"{[ \n\r\t')) endsWord[byte] = 1;
 
-/** Bytes a string reader may pass without a thought: no quote, no backslash, no control character. */
-const ordinary = new Uint8Array(256).fill(1).fill(0, 0, SPACE);
-ordinary[QUOTE] = 0;
-ordinary[BACKSLASH] = 0;
+/** Bytes a string reader may pass without a thought. */
+const plain = new Uint8Array(256).fill(1, SPACE, 0x80);
+plain[QUOTE] = 0;
+plain[BACKSLASH] = 0;
+
+const white = new Uint8Array(256);
+for (const byte of new TextEncoder().encode(' \n\r\t')) white[byte] = 1;
 
 const powersOfTen = Float64Array.from({ length: 16 }, (_, power) => 10 ** power);
 
 export class JsonCursor {
+  /** What steps over whole values, and counts what is odd about them. */
+  readonly strict = new StrictValue();
   bytes: Uint8Array = new Uint8Array(0);
   pos = 0;
   end = 0;
   trouble = 0;
-  /** The last key or text, without its quotes, and whether it holds escapes or raw control characters. */
+  /** The last key or text, without its quotes, and whether it may hold escapes. */
   textFrom = 0;
   textTo = 0;
   textEscaped = false;
-  textControl = false;
   /** The last decimal, split so that neither half loses digits: units and thousandths. */
   units = 0;
   thousandths = 0;
@@ -65,30 +69,35 @@ export class JsonCursor {
     this.trouble = 0;
   }
 
-  /** Steps to the next key of the object we are in, and over its colon. False at the end of the object. */
+  /**
+   * Steps to the next key of the object we are in, and over its colon. False at the end of the object. The first key
+   * follows the brace, every other one a comma; where the byte before is gone with the last window, both will do.
+   */
   nextKey(): boolean {
     if (this.trouble !== 0) return false;
     const bytes = this.bytes;
     const end = this.end;
     let i = this.pos;
-    while (bytes[i] !== QUOTE) {
-      const byte = bytes[i];
-      if (byte === CLOSE_BRACE) {
-        this.pos = i + 1;
-        return false;
-      }
-      if (byte > SPACE && byte !== COMMA) return this.fail(Trouble.malformed, i);
-      i++;
+    const isFirst = i > 0 && bytes[i - 1] === OPEN_BRACE;
+    while (white[bytes[i]] === 1) i++;
+    if (bytes[i] === CLOSE_BRACE && i < end) {
+      this.pos = i + 1;
+      return false;
     }
-    if (i >= end) return this.fail(Trouble.ranOut, end);
+    if (bytes[i] === COMMA && !isFirst) {
+      i++;
+      while (white[bytes[i]] === 1) i++;
+    } else if (!isFirst && this.pos > 0) return this.fail(Trouble.malformed, i);
+    if (bytes[i] !== QUOTE || i >= end) return this.fail(Trouble.malformed, i);
     this.textFrom = ++i;
-    while (bytes[i] !== QUOTE) i += bytes[i] === BACKSLASH ? 2 : 1;
-    if (i >= end) return this.fail(Trouble.ranOut, end);
-    this.textTo = i++;
-    while (bytes[i] <= SPACE) i++;
-    if (i >= end) return this.fail(Trouble.ranOut, end);
-    if (bytes[i++] !== COLON) return this.fail(Trouble.malformed, i - 1);
-    while (bytes[i] <= SPACE) i++;
+    while (plain[bytes[i]] === 1) i++;
+    i = bytes[i] === QUOTE ? i + 1 : this.strict.restOfText(bytes, i, end);
+    if (i < 0) return this.fail(this.strict.trouble, this.strict.at);
+    this.textTo = i - 1;
+    while (white[bytes[i]] === 1) i++;
+    if (bytes[i] !== COLON || i >= end) return this.fail(Trouble.malformed, i);
+    i++;
+    while (white[bytes[i]] === 1) i++;
     if (i >= end) return this.fail(Trouble.ranOut, end);
     this.pos = i;
     return true;
@@ -105,23 +114,10 @@ export class JsonCursor {
   }
 
   skipValue(): void {
-    const bytes = this.bytes;
-    const end = this.end;
-    let i = this.pos;
-    const first = bytes[i];
-    if (first === QUOTE) i = endOfString(bytes, i + 1);
-    else if (first === OPEN_BRACE || first === OPEN_BRACKET) i = endOfNested(bytes, i, end);
-    else {
-      while (endsWord[bytes[i]] === 0) i++;
-      if (i === this.pos) {
-        this.fail(Trouble.malformed, i);
-        return;
-      }
-      // The end of the bytes may be the middle of the word.
-      if (i === end) i++;
-    }
-    if (i > end) this.fail(Trouble.ranOut, end);
-    else this.pos = i;
+    const { strict } = this;
+    const after = strict.end(this.bytes, this.pos, this.end);
+    if (after < 0) this.fail(strict.trouble, strict.at);
+    else this.pos = after;
   }
 
   /** Reads a string. False, and stepped over, when the value is something else. */
@@ -134,22 +130,13 @@ export class JsonCursor {
       return false;
     }
     this.textFrom = ++i;
-    this.textEscaped = false;
-    this.textControl = false;
-    while (true) {
-      while (ordinary[bytes[i]] === 1) i++;
-      if (i >= end) return this.fail(Trouble.ranOut, end);
-      if (bytes[i] === QUOTE) break;
-      if (bytes[i] === BACKSLASH) {
-        this.textEscaped = true;
-        i += 2;
-      } else {
-        this.textControl = true;
-        i++;
-      }
-    }
-    this.textTo = i;
-    this.pos = i + 1;
+    while (plain[bytes[i]] === 1) i++;
+    this.textEscaped = bytes[i] !== QUOTE;
+    i = this.textEscaped ? this.strict.restOfText(bytes, i, end) : i + 1;
+    if (i < 0) return this.fail(this.strict.trouble, this.strict.at);
+    if (i > end) return this.fail(Trouble.ranOut, end);
+    this.textTo = i - 1;
+    this.pos = i;
     return true;
   }
 
@@ -168,6 +155,8 @@ export class JsonCursor {
       i++;
     }
     let digits = i - from;
+    // No number begins with a zero that means nothing.
+    if (digits > 1 && bytes[from] === ZERO) return this.readUnusualNumber();
     if (digits > 0 && bytes[i] === POINT) {
       const point = i++;
       while ((digit = bytes[i] - ZERO) >= 0 && digit <= 9) {
@@ -175,6 +164,7 @@ export class JsonCursor {
         i++;
       }
       const places = i - point - 1;
+      if (places === 0) return this.readUnusualNumber();
       digits += places;
       // Up to 15 digits both sides are exact, and one division of exact numbers rounds as the standard wants.
       if (digits <= 15) value /= powersOfTen[places];
@@ -198,6 +188,7 @@ export class JsonCursor {
       i++;
     }
     const unitDigits = i - from;
+    if (unitDigits > 1 && bytes[from] === ZERO) return this.readUnusualDecimal();
     if (bytes[i] === POINT) {
       const point = i++;
       while ((digit = bytes[i] - ZERO) >= 0 && digit <= 9) {
@@ -207,7 +198,7 @@ export class JsonCursor {
       const places = i - point - 1;
       if (places === 1) thousandths *= 100;
       else if (places === 2) thousandths *= 10;
-      if (places > 3) return this.readUnusualDecimal();
+      if (places > 3 || places === 0) return this.readUnusualDecimal();
     }
     if (unitDigits === 0 || unitDigits > 15 || i >= end || endsWord[bytes[i]] === 0)
       return this.readUnusualDecimal();
@@ -219,7 +210,8 @@ export class JsonCursor {
 
   private readUnusualNumber(): number {
     const text = this.wordOrText();
-    return text === '' ? Number.NaN : Number(text);
+    const value = text === '' ? Number.NaN : Number(text);
+    return Number.isFinite(value) ? value : Number.NaN;
   }
 
   private readUnusualDecimal(): boolean {
@@ -246,10 +238,15 @@ export class JsonCursor {
     return word === 'null' ? '' : word;
   }
 
-  /** Nothing more can be read here. Always false. */
-  fail(trouble: number, at: number): false {
-    this.trouble = trouble;
-    this.pos = at;
+  /** Nothing more can be read here. Always false. What is wrong at the very end may only be cut. */
+  private fail(trouble: number, at: number): false {
+    this.trouble = at >= this.end ? Trouble.ranOut : trouble;
+    this.pos = Math.min(at, this.end);
     return false;
   }
+}
+
+/** Numbers and other short words; longer than any of them is cut. */
+function ascii(bytes: Uint8Array, from: number, to: number): string {
+  return String.fromCharCode(...bytes.subarray(from, Math.min(to, from + 400)));
 }

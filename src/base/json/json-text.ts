@@ -19,10 +19,8 @@ const escapes: Record<number, number> = {
 export class JsonText {
   bytes = new Uint8Array(1024);
   length = 0;
-  /** Escapes the standard does not know, kept as written. */
-  badEscapes = 0;
 
-  /** Undoes the escapes of a string's inside. */
+  /** Undoes the escapes of a string's inside. Those the standard does not know are kept as written. */
   unescape(source: Uint8Array, from: number, to: number): void {
     // No escape is longer decoded than written, so the source's length is enough.
     this.start(to - from + 4);
@@ -40,7 +38,6 @@ export class JsonText {
       }
       const unit = letter === LETTER_U ? hexUnit(source, i + 1, to) : -1;
       if (unit < 0) {
-        this.badEscapes++;
         this.bytes[this.length++] = BACKSLASH;
         this.bytes[this.length++] = letter;
         continue;

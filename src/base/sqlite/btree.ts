@@ -63,6 +63,7 @@ export function findLeaves(pages: SqlitePages, root: number, claimed: Uint8Array
     // Copy the children out: visiting them moves the window.
     const children: number[] = [];
     const bounds: number[] = [low];
+    let cellBytes = 0;
     for (let cell = 0; cell < cells; cell++) {
       const pointer = at + 12 + cell * 2;
       const offset = (bytes[pointer] << 8) | bytes[pointer + 1];
@@ -70,8 +71,11 @@ export function findLeaves(pages: SqlitePages, root: number, claimed: Uint8Array
       else {
         children.push(readU32(bytes, base + offset));
         bounds.push(readVarint(bytes, base + offset + 4));
+        cellBytes += 4 + varintLength(bytes, base + offset + 4);
       }
     }
+    // Children that no cell names any more are lost.
+    if (!isFilledBy(bytes, base, at, pages.usableSize, cellBytes)) damagedPages++;
     children.push(readU32(bytes, at + 8));
     bounds.push(high);
     // Damaged bounds say nothing: rather none than rows thrown away for them.
@@ -120,4 +124,41 @@ export function readVarint(bytes: Uint8Array, at: number): number {
   let exact = 0n;
   for (let n = 0; n < 8; n++) exact = (exact << 7n) | BigInt(bytes[at + n] & 0x7f);
   return Number(BigInt.asIntN(64, (exact << 8n) | BigInt(bytes[at + 8] ?? 0)));
+}
+
+export function varintLength(bytes: Uint8Array, at: number): number {
+  let n = 1;
+  while (n < 9 && bytes[at + n - 1] >= 0x80) n++;
+  return n;
+}
+
+/** Cells take four bytes at least, so that a free block fits where one was. */
+export const MIN_CELL_BYTES = 4;
+
+/**
+ * Whether cells, free blocks and scraps together fill the content area, as they do on every sound page. A page that
+ * lost the count of its cells, or whose cells belong elsewhere, shows it here.
+ *
+ *   header | pointers to cells | unused | content area: cells, free blocks, scraps of up to three bytes | reserved
+ */
+export function isFilledBy(
+  bytes: Uint8Array,
+  base: number,
+  header: number,
+  usableSize: number,
+  cellBytes: number,
+): boolean {
+  const contentStart = (bytes[header + 5] << 8) | bytes[header + 6] || 65536;
+  let filled = cellBytes + bytes[header + 7];
+  let last = 0;
+  for (let block = (bytes[header + 1] << 8) | bytes[header + 2]; block !== 0; ) {
+    if (block <= last || block < contentStart || block + MIN_CELL_BYTES > usableSize) return false;
+    const at = base + block;
+    const size = (bytes[at + 2] << 8) | bytes[at + 3];
+    if (size < MIN_CELL_BYTES) return false;
+    filled += size;
+    last = block;
+    block = (bytes[at] << 8) | bytes[at + 1];
+  }
+  return contentStart + filled === usableSize;
 }

@@ -5,8 +5,17 @@
  * takes as bytes.
  */
 import type { AnyArray } from '../column.js';
-import { headerOffset, type Leaves, maxCells, readU32, readVarint } from './btree.js';
+import {
+  headerOffset,
+  isFilledBy,
+  type Leaves,
+  MIN_CELL_BYTES,
+  maxCells,
+  readU32,
+  readVarint,
+} from './btree.js';
 import type { SqlitePages } from './pages.js';
+import { localBytes, valueSizes, valuesFill } from './record-sizes.js';
 
 /** What to do with one column of the file's table. */
 export type Sink =
@@ -35,8 +44,8 @@ export interface DecodePlan {
   readonly rowIdColumn: number;
 }
 
-/** Bytes of the value for serial types 0..11. */
-const SIZE = new Uint8Array([0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0]);
+// An imported constant would be loaded anew at every use.
+const SIZE = valueSizes;
 /** One code per kind of array, so that each store in the hot loop sees a single type. */
 const FLOAT = 1;
 const INT = 2;
@@ -50,7 +59,9 @@ const NO_INTS = new Int32Array(0);
 export interface DecodeLosses {
   /** Rows that could not be read; their cells hold "missing". */
   readonly badRows: number[];
-  /** Values of another kind than their column's (text for a number, a fraction for a whole one): "missing" too. */
+  /** Pages whose content is more or less than their rows: some rows are missing, nobody knows how many. */
+  readonly oddPages: number;
+  /** Values their column cannot have (text for a number, a fraction or far too large a whole one): "missing" too. */
   readonly misfits: number;
 }
 
@@ -65,7 +76,7 @@ export function decodeLeaves(
   const decoder = new RowDecoder(pages, plan);
   const badRows: number[] = [];
   for (let leaf = from; leaf < to; leaf++) decoder.page(leaves, leaf, badRows);
-  return { badRows, misfits: decoder.misfits };
+  return { badRows, oddPages: decoder.oddPages, misfits: decoder.misfits };
 }
 
 class RowDecoder {
@@ -83,6 +94,7 @@ class RowDecoder {
   /** Bytes of the page that no row has taken yet: cells that overlap are not rows. */
   private roomLeft = 0;
   misfits = 0;
+  oddPages = 0;
 
   constructor(
     private readonly pages: SqlitePages,
@@ -131,7 +143,9 @@ class RowDecoder {
     const limit = base + pages.usableSize;
     this.lastRowId = leaves.aboveRowId[leaf];
     this.upToRowId = leaves.upToRowId[leaf];
-    this.roomLeft = limit - first;
+    const room = limit - first;
+    const badBefore = bad.length;
+    this.roomLeft = room;
     for (let cell = 0; cell < count; cell++) {
       const pointer = at + 8 + cell * 2;
       const position = base + ((bytes[pointer] << 8) | bytes[pointer + 1]);
@@ -144,6 +158,8 @@ class RowDecoder {
       this.blank(row);
       bad.push(row);
     }
+    if (bad.length === badBefore && !isFilledBy(bytes, base, at, pages.usableSize, room - this.roomLeft))
+      this.oddPages++;
   }
 
   private row(bytes: Uint8Array, cell: number, limit: number, row: number): boolean {
@@ -185,7 +201,7 @@ class RowDecoder {
       fine = this.record(bytes, position, end, row, rowId);
     }
     if (!fine) return false;
-    this.roomLeft -= end - cell;
+    this.roomLeft -= Math.max(MIN_CELL_BYTES, end - cell);
     this.lastRowId = rowId;
     return true;
   }
@@ -210,9 +226,9 @@ class RowDecoder {
     if (this.plan.rowIds) this.plan.rowIds[row] = rowId;
     for (let c = 0; c < columns; c++) {
       if (h >= headerEnd) {
-        // Columns added to the table after this row was written.
+        // Columns added to the table after this row was written. What is left of the record is no one's value.
         this.blankFrom(c, row);
-        break;
+        return body === end;
       }
       let type = bytes[h++];
       if (type >= 0x80) {
@@ -224,7 +240,7 @@ class RowDecoder {
         }
         type = value;
       }
-      const size = type < 12 ? SIZE[type] : (type - 12) >> 1;
+      const size = type < 128 ? SIZE[type] : (type - 12) >> 1;
       if (body + size > end || type === 10 || type === 11) return false;
       const action = actions[c];
       if (action === 0) {
@@ -267,7 +283,10 @@ class RowDecoder {
           case 7:
             for (let i = 0; i < 8; i++) this.float.setUint8(i, bytes[body + i]);
             value = this.float.getFloat64(0);
-            if (!Number.isFinite(value)) value = missing[c];
+            if (!Number.isFinite(value)) {
+              value = missing[c];
+              this.misfits++;
+            }
             break;
           case 8:
             value = 0;
@@ -297,16 +316,20 @@ class RowDecoder {
       }
       body += size;
     }
-    return true;
+    return valuesFill(bytes, h, headerEnd, body, end, this.plan.sinks.length - columns);
   }
 
   /** An array of 32 bits keeps the low bits of anything; what was meant to be another number must not become one. */
   private fitting(value: number, c: number): number {
+    // What is not finite was counted where it was read.
+    if (Number.isNaN(value) || value === this.missing[c]) return this.missing[c];
     if (!Number.isInteger(value)) {
-      if (!Number.isNaN(value)) this.misfits++;
+      this.misfits++;
       return this.missing[c];
     }
-    return value < -(2 ** 31) || value >= 2 ** 32 ? this.missing[c] : value;
+    if (value >= -(2 ** 31) && value < 2 ** 32) return value;
+    this.misfits++;
+    return this.missing[c];
   }
 
   private globalId(c: number, type: number, bytes: Uint8Array, body: number, row: number): void {
@@ -382,11 +405,4 @@ class RowDecoder {
     // The last page of a chain names no other: anything else is not this row's chain.
     return next === 0 ? whole : undefined;
   }
-}
-
-/** How much of a long payload stays on its own page (the format's rule, so that the rest fills whole pages). */
-export function localBytes(length: number, usable: number): number {
-  const least = Math.floor(((usable - 12) * 32) / 255) - 23;
-  const surplus = least + ((length - least) % (usable - 4));
-  return surplus <= usable - 35 ? surplus : least;
 }

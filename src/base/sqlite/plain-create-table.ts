@@ -1,5 +1,5 @@
 /** A CREATE TABLE statement with what the file format needs (names, types, keys) and without all else it may say. */
-import { splitDefinitions } from './database.js';
+import { splitDefinitions } from './schema-entry.js';
 import { damage } from './walk-rows.js';
 
 const COLUMN = /^\s*(?:"(\w+)"|`(\w+)`|\[(\w+)\]|(\w+))\s*([\s\S]*)$/;

@@ -3,9 +3,17 @@
  * damage, this walk ends at the first thing that does not fit: who copies a database must not lose rows unsaid.
  */
 import { UserError } from '../user-error.js';
-import { findLeaves, headerOffset, type Leaves, maxCells, readU32, readVarint } from './btree.js';
-import { localBytes } from './decode.js';
+import {
+  findLeaves,
+  headerOffset,
+  type Leaves,
+  maxCells,
+  readU32,
+  readVarint,
+  varintLength,
+} from './btree.js';
 import type { SqlitePages } from './pages.js';
+import { localBytes } from './record-sizes.js';
 
 const LEAF_INDEX = 10;
 const INTERIOR_INDEX = 2;
@@ -157,12 +165,6 @@ class OverflowReader {
     if (next !== 0) throw damage();
     return whole;
   }
-}
-
-function varintLength(bytes: Uint8Array, at: number): number {
-  let n = 1;
-  while (n < 9 && bytes[at + n - 1] >= 0x80) n++;
-  return n;
 }
 
 export function damage(): UserError {

@@ -2,8 +2,9 @@
  * Writes a table's b-tree anew, front to end: leaves as the rows come, then the levels above them. A file made this
  * way has no free pages and no old bytes between the cells, because nothing is ever put where something was.
  */
-import { localBytes } from './decode.js';
+
 import { pushVarint } from './record.js';
+import { localBytes } from './record-sizes.js';
 import {
   FILE_HEADER,
   INTERIOR_TABLE,

@@ -5,6 +5,7 @@ import { formatBytes } from '../../base/units.js';
 import { UserError } from '../../base/user-error.js';
 import { withoutPacking } from '../../catalog/file-formats.js';
 import type { BenchRun } from '../../model/bench-run.js';
+import { filesIn } from '../folder-files.js';
 import { importersOf } from '../index.js';
 import { CutOffError, ProfileFile } from '../profile-file.js';
 import { inputOnDisk } from '../standard-input.js';
@@ -76,12 +77,8 @@ const RESULT_NAME = /\.(?:jsonl?|txt|log|md|csv|out)$/i;
 
 /** c10 after c9, whatever the folders are called. */
 function resultNamesIn(folder: string): string[] {
-  return fs
-    .readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter(
-      name => RESULT_NAME.test(withoutPacking(name)) && fs.statSync(nodePath.join(folder, name)).isFile(),
-    )
-    .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+  const { names } = filesIn(folder, name => RESULT_NAME.test(withoutPacking(name)), { recursive: true });
+  return [...names].sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
 }
 
 async function openBenchFile(path: string, name?: string): Promise<BenchRun[]> {

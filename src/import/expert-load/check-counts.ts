@@ -9,7 +9,7 @@ export function badCount(name: string, value: number, where: string): UserError 
     : value < 0
       ? `is ${value}, below 0`
       : Number.isInteger(value) || !Number.isFinite(value)
-        ? `is ${value}, beyond what can be counted`
+        ? 'is beyond what can be counted'
         : `is ${value}, not a whole number`;
   return new UserError(
     'damaged',

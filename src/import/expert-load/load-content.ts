@@ -3,6 +3,7 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { formatBytes } from '../../base/units.js';
 import { UserError } from '../../base/user-error.js';
+import { filesIn } from '../folder-files.js';
 import { CutOffError, ProfileFile } from '../profile-file.js';
 
 /** Text formats are parsed whole; larger loads belong into a binary file. */
@@ -22,7 +23,13 @@ export class LoadContent {
     const stat = fs.statSync(given, { throwIfNoEntry: false });
     if (stat?.isDirectory()) {
       const name = path.basename(path.resolve(given));
-      return new LoadContent(given, name, fs.readdirSync(given).sort(), undefined, new Uint8Array(0));
+      return new LoadContent(
+        given,
+        name,
+        [...filesIn(given, () => true).names].sort(),
+        undefined,
+        new Uint8Array(0),
+      );
     }
     const file = ProfileFile.open(given);
     try {

@@ -144,6 +144,12 @@ function records(
   const [layers, places] = passes[0].physical.shape;
   const expertOf =
     isTensor(map) && map.shape.join() === `${layers},${places}` ? tensors.whole(map) : undefined;
+  const wrong = expertOf?.findIndex(id => !Number.isInteger(id) || id < 0 || id >= places) ?? -1;
+  if (expertOf && wrong >= 0)
+    throw damaged(
+      content.name,
+      `the map of physical experts puts expert ${expertOf[wrong]} on place ${wrong % places} of layer ${Math.floor(wrong / places)}`,
+    );
   const experts = expertOf ? expertOf.reduce((most, id) => Math.max(most, id + 1), 0) : places;
   checkShape(content.name, layers, experts);
   const notes = new NoteCounter();

@@ -75,7 +75,9 @@ export const trtllmStatistic: LoadImporter = {
 
 function readMeta(folder: string): unknown {
   const file = path.join(folder, 'meta_info.json');
-  if (fs.statSync(file).size > 1e6) throw damaged('meta_info.json', 'it is too large to be that file');
+  const stat = fs.statSync(file);
+  if (!stat.isFile() || stat.size > 1e6)
+    throw damaged('meta_info.json', 'it is too large to be that file, or none');
   try {
     return JSON.parse(fs.readFileSync(file, 'utf8'));
   } catch {

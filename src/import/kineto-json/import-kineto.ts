@@ -38,20 +38,6 @@ function rising(onProgress: ImportContext['onProgress']): (done: number) => void
   };
 }
 
-/** Columns of kernels that Kineto writes behind what places a kernel. */
-const KERNEL_DETAILS = [
-  'op',
-  'gridX',
-  'gridY',
-  'gridZ',
-  'blockX',
-  'blockY',
-  'blockZ',
-  'registersPerThread',
-  'dynamicSharedBytes',
-  'occupancyPercent',
-];
-
 /** What need not be read: most bytes of a trace are ops, their arguments and arrows, and few questions need those. */
 export function unwanted({ tables }: ImportContext): Unwanted {
   const asksFor = (table: TableName, columns: readonly string[]) =>
@@ -63,7 +49,5 @@ export function unwanted({ tables }: ImportContext): Unwanted {
     flows: tables !== undefined && !tables.has('flows'),
     opArguments: !links && !asksFor('ops', ['shapes', 'types', 'stack', 'externalId']),
     frameArguments: !asksFor('frames', ['pythonId', 'pythonParentId']),
-    kernelDetails: !asksFor('kernels', KERNEL_DETAILS),
-    kernelGraphs: !asksFor('kernels', ['graphNode', 'graph']),
   };
 }

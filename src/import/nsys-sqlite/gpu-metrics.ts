@@ -6,7 +6,7 @@ import type { ProfileBuilder } from '../../model/builder.js';
 import type { GlobalIds, Owners } from './owners.js';
 import type { DecodeJob } from './parallel-decode.js';
 import type { StringIds } from './string-ids.js';
-import { dropRows, noteImpossible, type TableImport } from './table-reader.js';
+import { dropRows, isTime, noteImpossible, type TableImport } from './table-reader.js';
 
 export class GpuMetricsReader implements TableImport {
   readonly job: DecodeJob;
@@ -73,7 +73,7 @@ export class GpuMetricsReader implements TableImport {
     }
     const columns = { start: this.time, gpu, metric, value: this.value };
     const untimed: number[] = [];
-    for (let row = 0; row < length; row++) if (Number.isNaN(this.time[row])) untimed.push(row);
+    for (let row = 0; row < length; row++) if (!isTime(this.time[row])) untimed.push(row);
     // Unreadable rows have no time either, and are counted as what they are.
     noteImpossible(builder, 'GPU_METRICS', untimed.length - badRows.length);
     const rows = untimed.length > 0 ? dropRows(columns, untimed, length) : length;

@@ -6,7 +6,7 @@ import type { ProfileBuilder, RawTable } from '../../model/builder.js';
 import type { GlobalIds, Owners } from './owners.js';
 import type { DecodeJob } from './parallel-decode.js';
 import type { StringIds } from './string-ids.js';
-import { dropRows, noteImpossible, type TableImport } from './table-reader.js';
+import { dropRows, isTime, noteImpossible, noteOwnerless, type TableImport } from './table-reader.js';
 
 const DEALLOCATION = 1;
 
@@ -16,6 +16,7 @@ export class MemoryUsageReader implements TableImport {
   private readonly name: Int32Array;
   private readonly ids: GlobalIds;
   private readonly rows: number;
+  private readonly hasOwner: boolean;
 
   constructor(
     database: SqliteDatabase,
@@ -25,6 +26,7 @@ export class MemoryUsageReader implements TableImport {
     const leaves = database.leaves(table);
     const rows = leaves.rows;
     this.rows = rows;
+    this.hasOwner = table.columns.includes('globalPid');
     this.name = new Int32Array(rows).fill(NONE);
     this.ids = {
       machine: new Int32Array(rows),
@@ -70,11 +72,17 @@ export class MemoryUsageReader implements TableImport {
       correlation: Uint32Array.from(of('correlationId'), id => (!Number.isNaN(id) ? id : 0)),
     };
     const unwanted: number[] = [];
+    let ownerless = 0;
     for (let row = 0; row < rows; row++) {
-      if (Number.isNaN(columns.start[row]) || Number.isNaN(columns.bytes[row])) unwanted.push(row);
+      if (!isTime(columns.start[row]) || Number.isNaN(columns.bytes[row])) unwanted.push(row);
+      else if (ids.pid[row] === NONE && this.hasOwner) {
+        unwanted.push(row);
+        ownerless++;
+      }
     }
     // Unreadable rows have neither, and are counted as what they are.
-    noteImpossible(builder, 'CUDA_GPU_MEMORY_USAGE_EVENTS', unwanted.length - badRows.length);
+    noteImpossible(builder, 'CUDA_GPU_MEMORY_USAGE_EVENTS', unwanted.length - ownerless - badRows.length);
+    noteOwnerless(builder, 'CUDA_GPU_MEMORY_USAGE_EVENTS', ownerless);
     const kept = unwanted.length > 0 ? dropRows(columns, unwanted, rows) : rows;
     builder.addTable('memoryEvents', columns, kept);
   }

@@ -95,13 +95,14 @@ async function importExport(file: ProfileFile, context: ImportContext): Promise<
   const capture = metadata.capture(file, context.tables ? {} : countRows(database));
   noteDiagnostics(builder, database);
   noteHiddenKernels(builder, database);
+  builder.damaged = damagedTables(database, context);
   // Last, when every table has been looked at.
   noteDamage(builder, file, database, strings, losses);
   return builder.build(capture);
 }
 
 function notAnExport(file: ProfileFile, database: SqliteDatabase): UserError {
-  if (database.damagedPages > 0 || database.damagedRows > 0) {
+  if (database.damagedPages + database.damagedRows + database.damagedEntries > 0) {
     return new UserError(
       'damaged',
       `${file.name} is an SQLite database whose list of tables is damaged.`,
@@ -138,6 +139,23 @@ function makeReaders(
   return readers;
 }
 
+/** Tables of which nothing is left because of damage: their root cannot be read, or no sound entry names them. */
+function damagedTables(database: SqliteDatabase, context: ImportContext): TableName[] {
+  const isGone = (table: string) => {
+    const known = database.tables.get(table);
+    if (!known) return database.damagedEntries > 0;
+    const { rows, damagedPages } = database.leaves(known);
+    return rows === 0 && damagedPages > 0;
+  };
+  return tableNames.filter(name => {
+    if (context.tables && !context.tables.has(name)) return false;
+    const special = specialReaders[name];
+    const sources = sourcesOf(name, database.tables.keys()).map(source => source.table);
+    const tables = special ? [...sources, special.table] : sources;
+    return tables.some(isGone);
+  });
+}
+
 function noteDamage(
   builder: ProfileBuilder,
   file: ProfileFile,
@@ -161,9 +179,19 @@ function noteDamage(
       missing,
     );
   }
+  if (database.damagedEntries > 0) {
+    const text = 'entries of the list of tables are damaged; what they held is not in any number';
+    builder.notes.add('damaged-tables', 'loss', text, '', database.damagedEntries);
+  }
   if (database.damagedPages > 0) {
     const text = 'database pages could not be read; the rows on them are lost and all numbers are incomplete';
     builder.notes.add('damaged-pages', 'loss', text, '', database.damagedPages);
+  }
+  const odd = losses.reduce((sum, loss) => sum + loss.oddPages, strings.oddPages + database.oddPages);
+  if (odd > 0) {
+    const text =
+      'database pages hold more or less than their rows; rows are missing and all numbers are incomplete';
+    builder.notes.add('odd-pages', 'loss', text, '', odd);
   }
   const rows = losses.reduce(
     (sum, { badRows }) => sum + badRows.length,
@@ -174,7 +202,7 @@ function noteDamage(
   const misfits = losses.reduce((sum, loss) => sum + loss.misfits, 0);
   if (misfits > 0) {
     const text =
-      'values are of another kind than their column (text for a number, say) and count as not recorded';
+      'values are none their column can have (text for a number, say, or more than 32 bits) and count as not recorded';
     builder.notes.add('not-numbers', 'loss', text, '', misfits);
   }
 }

@@ -10,7 +10,7 @@ import { RangeKind } from '../../model/schema.js';
 import type { GlobalIds, Owners } from './owners.js';
 import type { DecodeJob } from './parallel-decode.js';
 import type { StringIds } from './string-ids.js';
-import { dropRows, noteImpossible, type TableImport } from './table-reader.js';
+import { dropRows, isTime, noteImpossible, noteOwnerless, type TableImport } from './table-reader.js';
 
 const CATEGORY = 33;
 const MARK = 34;
@@ -49,6 +49,7 @@ export class NvtxReader implements TableImport {
   private readonly begin: GlobalIds;
   private readonly endedBy: GlobalIds;
   private readonly rowIds: Float64Array;
+  private readonly hasOwner: boolean;
 
   constructor(
     database: SqliteDatabase,
@@ -57,6 +58,7 @@ export class NvtxReader implements TableImport {
     const table = database.tables.get('NVTX_EVENTS')!;
     const leaves = database.leaves(table);
     this.rows = leaves.rows;
+    this.hasOwner = table.columns.includes('globalTid');
     this.rowIds = new Float64Array(leaves.rows);
     const ids = (): GlobalIds => ({
       machine: new Int32Array(leaves.rows).fill(NONE),
@@ -114,6 +116,7 @@ export class NvtxReader implements TableImport {
     const kind = new Uint8Array(rows);
     const drop: number[] = [];
     let impossible = 0;
+    let ownerless = 0;
     for (let row = 0; row < rows; row++) {
       const rangeKind = unreadable[row] === 1 ? NONE : kindOf(eventType[row]);
       if (rangeKind === NONE) {
@@ -128,13 +131,17 @@ export class NvtxReader implements TableImport {
         continue;
       }
       const end = this.cells.end?.[row] ?? Number.NaN;
-      if (Number.isNaN(start[row]) || end < start[row]) {
+      if (!isTime(start[row]) || end < start[row] || Math.abs(end) > Number.MAX_SAFE_INTEGER) {
         drop.push(row);
         impossible++;
+      } else if (thread[row] === NONE && this.hasOwner) {
+        drop.push(row);
+        ownerless++;
       }
       kind[row] = rangeKind;
     }
     noteImpossible(builder, 'NVTX_EVENTS', impossible);
+    noteOwnerless(builder, 'NVTX_EVENTS', ownerless);
     const categoryName = allocate('i32', rows) as Int32Array;
     const domain = allocate('i32', rows) as Int32Array;
     for (let row = 0; row < rows; row++) {

@@ -48,10 +48,11 @@ export async function decodeAll(
   const useful = rows < ROWS_WORTH_A_WORKER ? 0 : Math.min(availableParallelism() - 1, 7, tasks.length - 1);
   const helpers = Math.max(0, Math.min(useful, workers ?? useful));
   const next = new Int32Array(new SharedArrayBuffer(4));
-  const losses = jobs.map(() => ({ badRows: [] as number[], misfits: 0 }));
+  const losses = jobs.map(() => ({ badRows: [] as number[], oddPages: 0, misfits: 0 }));
   const merge = (found: JobLosses) => {
-    for (const [job, { badRows, misfits }] of found) {
+    for (const [job, { badRows, oddPages, misfits }] of found) {
       for (const row of badRows) losses[job].badRows.push(row);
+      losses[job].oddPages += oddPages;
       losses[job].misfits += misfits;
     }
   };

@@ -17,6 +17,7 @@ export class StringIds {
   private readonly dense: Int32Array = new Int32Array(0);
   private readonly sparse = new Map<number, number>();
   readonly badRows: number = 0;
+  readonly oddPages: number = 0;
 
   constructor(
     database: SqliteDatabase,
@@ -27,7 +28,7 @@ export class StringIds {
     const leaves = database.leaves(table);
     const ids = new Float64Array(leaves.rows);
     const texts = new Int32Array(leaves.rows);
-    const { badRows } = decodeLeaves(database.pages, leaves, {
+    const { badRows, oddPages } = decodeLeaves(database.pages, leaves, {
       rowIdColumn: table.rowIdColumn,
       sinks: table.columns.map(column =>
         column === 'id'
@@ -38,6 +39,7 @@ export class StringIds {
       ),
     });
     this.badRows = badRows.length;
+    this.oddPages = oddPages;
     let highest = 0;
     for (let row = 0; row < leaves.rows; row++) {
       if (ids[row] < 0 || texts[row] === NONE) continue;

@@ -22,6 +22,8 @@ export class TableReader implements TableImport {
   private readonly table: SqliteTable;
   private readonly columns: RawTable = {};
   private readonly ids: StreamIds & Partial<GlobalIds>;
+  /** The file says whose rows these are. */
+  private readonly hasOwner: boolean = false;
 
   constructor(
     database: SqliteDatabase,
@@ -74,8 +76,16 @@ export class TableReader implements TableImport {
         tid: allocate('i32', rows, true) as Int32Array,
       };
       const sink = (): Sink => ({ kind: 'global-id', ...global });
-      if (!put(source.owner === 'thread' ? 'globalTid' : 'globalPid', sink)) put('globalTid', sink);
+      this.hasOwner =
+        put(source.owner === 'thread' ? 'globalTid' : 'globalPid', sink) || put('globalTid', sink);
       Object.assign(this.ids, global);
+    }
+    const isCore = (column: string, { optional }: { optional?: boolean }) =>
+      !optional && (column === 'start' || column === 'end' || column === 'correlation');
+    for (const [column, spec] of specs) {
+      const fileColumn = source.numbers[column];
+      if (fileColumn && isCore(column, spec) && !this.table.columns.includes(fileColumn))
+        noteMissingColumn(builder, `${source.table}.${fileColumn}`);
     }
     if (source.owner === 'stream') {
       Object.assign(this.ids, {
@@ -116,9 +126,22 @@ export class TableReader implements TableImport {
       const filling = typeof value === 'string' ? this.builder.strings.intern(value) : value;
       columns[column] = allocate(storage, rows).fill(filling);
     }
-    if (badRows.length > 0) rows = dropRows(columns, badRows, rows);
+    const unwanted = [...badRows, ...this.ownerless(badRows, rows)];
+    if (unwanted.length > 0) rows = dropRows(columns, unwanted, rows);
     rows = this.dropImpossible(rows);
     this.builder.addTable(this.model, columns, rows);
+  }
+
+  /** Every export says of each row which process or thread it belongs to, and of GPU work the device. */
+  private ownerless(badRows: readonly number[], rows: number): number[] {
+    const { pid, device } = this.ids;
+    if (!this.hasOwner || !pid) return [];
+    const unreadable = new Set(badRows);
+    const found: number[] = [];
+    for (let row = 0; row < rows; row++)
+      if ((pid[row] === NONE || device?.[row] === NONE) && !unreadable.has(row)) found.push(row);
+    noteOwnerless(this.builder, this.source.table, found.length);
+    return found;
   }
 
   /** Rows without a start, or that end before they start, are not events. Counted, never guessed at. */
@@ -127,8 +150,8 @@ export class TableReader implements TableImport {
     const end = this.columns.end as Float64Array | undefined;
     const wrong: number[] = [];
     for (let row = 0; row < rows; row++) {
-      if (!start || Number.isNaN(start[row])) wrong.push(row);
-      else if (end && !(end[row] >= start[row])) wrong.push(row);
+      if (!start || !isTime(start[row])) wrong.push(row);
+      else if (end && !(end[row] >= start[row] && isTime(end[row]))) wrong.push(row);
     }
     if (wrong.length === 0) return rows;
     noteImpossible(this.builder, this.source.table, wrong.length);
@@ -136,8 +159,22 @@ export class TableReader implements TableImport {
   }
 }
 
+/** Times are nanoseconds since the capture began: what a double no longer holds exactly is years away. */
+export const isTime = (value: number): boolean => Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+
+export function noteOwnerless(builder: ProfileBuilder, table: string, count: number): void {
+  const text = 'rows do not say which process, thread or GPU they belong to, and were left out';
+  if (count > 0) builder.notes.add('no-owner', 'loss', text, table, count);
+}
+
+/** What every release has written in every row. */
+function noteMissingColumn(builder: ProfileBuilder, column: string): void {
+  const text = 'columns that every export has are missing; the list of tables is damaged';
+  builder.notes.add('missing-columns', 'loss', text, column);
+}
+
 export function noteImpossible(builder: ProfileBuilder, table: string, count: number): void {
-  const text = 'rows have no start, no end, or end before they start, and were left out';
+  const text = 'rows have no start, no end, impossible ones, or end before they start, and were left out';
   if (count > 0) builder.notes.add('impossible-times', 'loss', text, table, count);
 }
 

@@ -12,6 +12,11 @@ import { gpuLoads, type Placement, placementOf } from './placement.js';
 
 /** Changes looked at before it is good enough; each makes the busiest GPU lighter. */
 const MOST_CHANGES = 4000;
+/**
+ * Places looked at before it is good enough. Real models need far less; one damaged number that makes a model of
+ * thousands of experts must not take minutes.
+ */
+const MOST_LOOKS = 2e8;
 /** Closer to even than this nobody can measure. */
 const EVEN_ENOUGH = 1.0005;
 
@@ -35,6 +40,7 @@ class Search {
   private readonly gpus: number;
   private readonly gpusPerNode: number;
   private readonly mean: number;
+  private looksLeft = MOST_LOOKS;
 
   constructor(
     private readonly tokens: ArrayLike<number>,
@@ -56,6 +62,12 @@ class Search {
       if (this.loads[busiest] <= EVEN_ENOUGH * this.mean) return;
       if (!this.swap(busiest) && !this.addReplica(busiest)) return;
     }
+  }
+
+  /** Asks to look at so many places. */
+  private afford(looks: number): boolean {
+    this.looksLeft -= looks;
+    return this.looksLeft >= 0;
   }
 
   private busiest(): number {
@@ -88,6 +100,7 @@ class Search {
     let take = -1;
     for (let gpu = 0; gpu < this.gpus; gpu++) {
       if (gpu === busiest || !this.sameNode(gpu, busiest)) continue;
+      if (!this.afford(this.perGpu * this.perGpu)) break;
       for (let i = 0; i < this.perGpu; i++) {
         const ours = this.expertOf[this.places(busiest) + i];
         for (let j = 0; j < this.perGpu; j++) {
@@ -116,13 +129,16 @@ class Search {
   private addReplica(busiest: number): boolean {
     let best = this.loads[busiest];
     let chosen: { place: number; expert: number } | undefined;
-    for (let i = 0; i < this.perGpu; i++) {
+    const places = this.expertOf.length;
+    for (let i = 0; i < this.perGpu && this.afford(places); i++) {
       const expert = this.expertOf[this.places(busiest) + i];
       for (let place = 0; place < this.expertOf.length; place++) {
         const given = this.expertOf[place];
         const gpu = Math.floor(place / this.perGpu);
         if (given === expert || this.replicas[given] < 2 || !this.sameNode(gpu, busiest)) continue;
         if (this.holds(gpu, expert)) continue;
+        // A change and its undoing go over all places four times each.
+        if (!this.afford(8 * places)) break;
         const after = this.worstAfter(place, expert);
         if (after < best * (1 - 1e-12)) {
           best = after;

@@ -1,7 +1,14 @@
 /** Every kind of block as HTML. */
-import type { BarsBlock, Block, FactsBlock, StatementBlock, WaterfallBlock } from '../../analyze/block.js';
+import {
+  absence,
+  type BarsBlock,
+  type Block,
+  type FactsBlock,
+  type StatementBlock,
+  type WaterfallBlock,
+} from '../../analyze/block.js';
 import { scatterTable } from '../../analyze/scatter-table.js';
-import { formatChange, formatDuration, formatShare } from '../../base/units.js';
+import { capitalized, formatChange, formatDuration, formatShare } from '../../base/units.js';
 import { escapeHtml } from './escape.js';
 import { findingsToHtml } from './findings.js';
 import { heatToHtml } from './heat.js';
@@ -13,7 +20,7 @@ export function blockToHtml(block: Block, under = ''): string {
     case 'table':
       return tableToHtml(block, under);
     case 'not-recorded':
-      return `${heading(block, under)}<p class="muted">Not recorded: ${escapeHtml(block.what)}; ${escapeHtml(block.hint)}.</p>`;
+      return `${heading(block, under)}<p class="muted">${capitalized(absence(block))}: ${escapeHtml(block.what)}; ${escapeHtml(block.hint)}.</p>`;
     case 'facts':
       return `${heading(block, under)}${factsToHtml(block)}`;
     case 'statement':

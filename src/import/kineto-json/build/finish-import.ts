@@ -12,6 +12,13 @@ import { buildProfile } from './build-profile.js';
 export function finishImport(file: ProfileFile, read: TraceRead, { tables }: Wanted): Profile {
   const { builder, trace, metadata } = read;
   builder.skipped = kinetoTables.filter(name => tables && !tables.has(name));
+  if (trace.events === 0 && builder.notes.has('damaged-event')) {
+    throw new UserError(
+      'damaged',
+      `${file.name} is damaged: no event in it can be read.`,
+      'Copy it again and compare its size with the original, or capture again.',
+    );
+  }
   if (!read.complete) noteCut(file, trace.events, builder);
   else if (!read.sawEvents) {
     throw new UserError(

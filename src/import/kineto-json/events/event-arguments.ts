@@ -2,9 +2,12 @@
 import { NONE } from '../../../base/column.js';
 import { Arg } from './event-keys.js';
 
+/** CUPTI counts in 32 bits. */
+export const MAX_CORRELATION = 0xffffffff;
+
 export function correlationOf(numbers: Float64Array): number {
   const id = numbers[Arg.correlation];
-  return id > 0 && id <= 0xffffffff ? id : 0;
+  return id > 0 && id <= MAX_CORRELATION ? id : 0;
 }
 
 /** Where no op is behind an event, Kineto repeats the correlation as external id: that links to nothing. */

@@ -2,11 +2,11 @@
  * Reads one trace event into fields that are used again for the next: no object per event. Texts are only marked
  * by where they are in the bytes; whoever wants one interns it before the bytes move on.
  */
+import { Buffer } from 'node:buffer';
 import type { JsonCursor } from '../../../base/json/json-cursor.js';
 import { KeyTable } from '../../../base/json/key-table.js';
 import { ARG_COUNT, Arg, argumentKeys, TextArg } from './event-keys.js';
 import type { Labels } from './labels.js';
-import { beginnings, WrittenEvents } from './written-events.js';
 
 // The hot switch uses these, so they are constants of this file (see json-cursor.ts).
 const PH = 0;
@@ -19,8 +19,6 @@ const DUR = 6;
 const ID = 7;
 const ARGS = 8;
 const NUMBERS = ARG_COUNT;
-const CORRELATION = Arg.correlation;
-const GRAPH = new TextEncoder().encode('"graph ');
 
 const eventKeys = new KeyTable([
   ['ph', PH],
@@ -34,13 +32,22 @@ const eventKeys = new KeyTable([
   ['args', ARGS],
 ]);
 
+/** Whether this is a key that events have. */
+export const isEventKey = (bytes: Uint8Array, from: number, to: number): boolean =>
+  eventKeys.find(bytes, from, to) >= 0;
+
+/** How events of a kind begin behind their brace, as Kineto writes them. */
+const beginnings = {
+  ops: ['\n    "ph": "X", "cat": "cpu_op", '],
+  frames: ['\n    "ph": "X", "cat": "python_function", '],
+  flows: ['\n    "ph": "s", ', '\n    "ph": "f", '],
+} as const;
+
 const OP = 0;
 const FRAME = 1;
-const KERNEL = 2;
 const shortened = new KeyTable([
   ['cpu_op', OP],
   ['python_function', FRAME],
-  ['kernel', KERNEL],
 ]);
 
 /** What nobody will ask for. Times of the first event are read all the same: all others are counted from it. */
@@ -50,10 +57,6 @@ export interface Unwanted {
   readonly flows: boolean;
   readonly opArguments: boolean;
   readonly frameArguments: boolean;
-  /** Of kernels: grid, block, registers and the like. */
-  readonly kernelDetails: boolean;
-  /** Of kernels: their place in a CUDA graph. */
-  readonly kernelGraphs: boolean;
 }
 
 const nothing: Unwanted = {
@@ -62,8 +65,6 @@ const nothing: Unwanted = {
   flows: false,
   opArguments: false,
   frameArguments: false,
-  kernelDetails: false,
-  kernelGraphs: false,
 };
 
 /** A stretch of bytes inside the event. `to` is 0 when the event does not have it. */
@@ -71,7 +72,6 @@ export class TextMark {
   from = 0;
   to = 0;
   escaped = false;
-  control = false;
 }
 
 export class EventReader {
@@ -101,34 +101,32 @@ export class EventReader {
   /** The first time of the file is known, so events may be passed over. */
   sawTime = false;
   private hasArguments = false;
-  /** The rest of the event was stepped over. */
-  private ended = false;
-  private readonly events: WrittenEvents;
+  private readonly unwantedBeginnings: readonly Uint8Array[];
 
   constructor(
     private readonly names: Labels,
     private readonly unwanted: Unwanted = nothing,
   ) {
     const kinds = (['ops', 'frames', 'flows'] as const).filter(kind => unwanted[kind]);
-    this.events = new WrittenEvents(kinds.flatMap(kind => beginnings[kind]));
+    this.unwantedBeginnings = kinds.flatMap(kind => beginnings[kind].map(text => Buffer.from(text)));
   }
 
   /** Reads the event whose opening brace the cursor has passed. The cursor's trouble says whether that worked. */
   read(cursor: JsonCursor): void {
     this.clear();
-    const opened = cursor.pos;
+    const brace = cursor.pos - 1;
     let category = -1;
     while (cursor.nextKey()) {
       switch (eventKeys.find(cursor.bytes, cursor.textFrom, cursor.textTo)) {
         case PH:
           if (cursor.readText() && cursor.textTo === cursor.textFrom + 1)
             this.phase = cursor.bytes[cursor.textFrom];
-          if (this.unwanted.flows && this.sawTime && isFlow(this.phase)) this.passOver(cursor, opened);
+          if (this.unwanted.flows && this.sawTime && isFlow(this.phase)) this.passOver(cursor, brace);
           break;
         case CAT:
           markText(cursor, this.category);
           category = shortened.find(cursor.bytes, this.category.from, this.category.to);
-          if (category >= 0 && this.sawTime && this.isUnwanted(category)) this.passOver(cursor, opened);
+          if (category >= 0 && this.sawTime && this.isOfNoUse(category)) this.passOver(cursor, brace);
           break;
         case NAME:
           markText(cursor, this.name);
@@ -155,23 +153,22 @@ export class EventReader {
           break;
         case ARGS:
           if (category >= 0 && this.needsNoArguments(category)) cursor.skipValue();
-          else if (cursor.enterObject()) this.readArguments(cursor, category === KERNEL ? opened : -1);
+          else if (cursor.enterObject()) this.readArguments(cursor);
           break;
         default:
           cursor.skipValue();
       }
       if (this.passedOver) return;
-      if (this.ended) break;
     }
-    if (this.hasTime) this.sawTime = true;
+    if (this.hasTime && cursor.trouble === 0) this.sawTime = true;
   }
 
-  /** Steps over events nobody wants, from the brace the cursor stands at. Says how many. */
-  passRun(cursor: JsonCursor): number {
-    return this.sawTime ? this.events.skipRun(cursor) : 0;
+  /** Nobody wants the event with this brace, as its first bytes tell. Not every one is told like that. */
+  isUnwanted(bytes: Uint8Array, brace: number): boolean {
+    return this.sawTime && this.unwantedBeginnings.some(beginning => beginsWith(bytes, brace + 1, beginning));
   }
 
-  private isUnwanted(category: number): boolean {
+  private isOfNoUse(category: number): boolean {
     return category === OP ? this.unwanted.ops : category === FRAME && this.unwanted.frames;
   }
 
@@ -180,9 +177,10 @@ export class EventReader {
     return category === OP ? this.unwanted.opArguments : category === FRAME && this.unwanted.frameArguments;
   }
 
-  private passOver(cursor: JsonCursor, opened: number): void {
+  private passOver(cursor: JsonCursor, brace: number): void {
     this.passedOver = true;
-    if (!this.events.skip(cursor, opened)) while (cursor.nextKey()) cursor.skipValue();
+    cursor.pos = brace;
+    cursor.skipValue();
   }
 
   /**
@@ -199,32 +197,18 @@ export class EventReader {
     this.name.from = 0;
     this.name.to = nameLength;
     this.name.escaped = false;
-    this.name.control = false;
     this.hasDuration = true;
     this.durationNs = durationNs;
   }
 
-  /** `kernel`: where the kernel this belongs to was opened; -1 for other events. */
-  private readArguments(cursor: JsonCursor, kernel: number): void {
+  private readArguments(cursor: JsonCursor): void {
     this.hasArguments = true;
-    const brief = kernel >= 0 && this.unwanted.kernelDetails;
     while (cursor.nextKey()) {
       const key = argumentKeys.find(cursor.bytes, cursor.textFrom, cursor.textTo);
       if (key < 0) cursor.skipValue();
-      else if (key < NUMBERS) {
-        this.numbers[key] = cursor.readNumber();
-        if (brief && key === CORRELATION && this.endKernel(cursor, kernel)) return;
-      } else this.readTextArgument(cursor, key);
+      else if (key < NUMBERS) this.numbers[key] = cursor.readNumber();
+      else this.readTextArgument(cursor, key);
     }
-  }
-
-  /** Kineto writes what places a kernel first, its correlation last of that: the rest is details. */
-  private endKernel(cursor: JsonCursor, opened: number): boolean {
-    const { numbers } = this;
-    if (cursor.trouble !== 0 || Number.isNaN(numbers[Arg.stream]) || !this.hasDuration) return false;
-    const needle = this.unwanted.kernelGraphs ? undefined : GRAPH;
-    this.ended = this.events.skipRest(cursor, opened, needle);
-    return this.ended;
   }
 
   private readTextArgument(cursor: JsonCursor, key: number): void {
@@ -274,7 +258,6 @@ export class EventReader {
 
   private clear(): void {
     this.passedOver = false;
-    this.ended = false;
     this.phase = 0;
     this.category.to = 0;
     this.name.to = 0;
@@ -296,6 +279,12 @@ export class EventReader {
   }
 }
 
+function beginsWith(bytes: Uint8Array, at: number, beginning: Uint8Array): boolean {
+  let i = 0;
+  while (i < beginning.length && bytes[at + i] === beginning[i]) i++;
+  return i === beginning.length;
+}
+
 /** Arrows: s, t, f. */
 const isFlow = (phase: number): boolean => phase === 0x73 || phase === 0x74 || phase === 0x66;
 
@@ -304,7 +293,6 @@ function markText(cursor: JsonCursor, mark: TextMark): void {
   mark.from = cursor.textFrom;
   mark.to = cursor.textTo;
   mark.escaped = cursor.textEscaped;
-  mark.control = cursor.textControl;
 }
 
 /** Marks a value of any kind, brackets and all. */

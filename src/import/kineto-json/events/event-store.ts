@@ -4,6 +4,7 @@ import type { StringTable } from '../../../base/string-table.js';
 import { OpKind, RangeKind, type TableName } from '../../../model/schema.js';
 import { Categories, Kind } from './categories.js';
 import { CpuEvents } from './cpu-events.js';
+import { MAX_CORRELATION } from './event-arguments.js';
 import { Arg } from './event-keys.js';
 import type { EventReader } from './event-reader.js';
 import { GpuEvents } from './gpu-events.js';
@@ -98,6 +99,8 @@ export class EventStore implements ReadTrace {
     if (Number.isNaN(this.originMicros)) this.originMicros = event.micros;
     const start = (event.micros - this.originMicros) * 1000 + event.nanos;
     if (Math.abs(start) > Number.MAX_SAFE_INTEGER) this.noteFarTime();
+    if (Number.isNaN(event.pid)) this.noteHomeless();
+    if (event.numbers[Arg.correlation] > MAX_CORRELATION) this.noteLargeId();
     if (phase === COMPLETE) this.storeComplete(start, category);
     else if (phase === FLOW_START) this.storeFlow(start, 0);
     else if (phase === FLOW_STEP) this.storeFlow(start, 1);
@@ -106,6 +109,13 @@ export class EventStore implements ReadTrace {
     else if (phase === INSTANT || phase === OLD_INSTANT) this.storeInstant(start);
     else if (phase === BEGIN) this.storeBegin(start, category);
     else if (phase === END) this.storeEnd(start);
+  }
+
+  /** What stands in the list of events and is no object. */
+  countNonEvent(): void {
+    this.events++;
+    const text = 'Objects in the event list that have no phase (ph) were left out';
+    this.builder.notes.add('not-an-event', 'loss', text, 'a value that is no object');
   }
 
   /** Turns what was begun and never ended into open ranges or a note. Called once, after the last event. */
@@ -221,6 +231,16 @@ export class EventStore implements ReadTrace {
   private noteFarTime(): void {
     const text = 'Events over 104 days away from the first one: their times are exact to a microsecond only';
     this.builder.notes.add('time-far', 'warning', text, this.exampleName());
+  }
+
+  private noteHomeless(): void {
+    const text = 'Events without a process id are put on process 0';
+    this.builder.notes.add('no-process', 'warning', text, this.exampleName());
+  }
+
+  private noteLargeId(): void {
+    const text = 'Events whose correlation id has more than 32 bits are linked to no launch';
+    this.builder.notes.add('id-too-large', 'loss', text, this.exampleName());
   }
 
   private noteDropped(code: string, text: string): void {

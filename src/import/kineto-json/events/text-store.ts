@@ -30,8 +30,9 @@ export class TextStore {
     const { bytes } = this;
     if (mark.to === 0) return this.strings.internBytes(bytes, 0, 0);
     const to = this.cut(mark.from, mark.to);
-    if (!mark.escaped && !mark.control) return this.strings.internBytes(bytes, mark.from, to);
-    return this.unusual(mark, to);
+    if (!mark.escaped) return this.strings.internBytes(bytes, mark.from, to);
+    this.plain.unescape(bytes, mark.from, to);
+    return this.strings.internBytes(this.plain.bytes, 0, this.plain.length);
   }
 
   /** A long text that may be left out once there is too much of it. */
@@ -62,21 +63,6 @@ export class TextStore {
     // Not in the middle of a character.
     while (end > from && (this.bytes[end] & 0xc0) === 0x80) end--;
     return end;
-  }
-
-  private unusual(mark: TextMark, to: number): number {
-    const badBefore = this.plain.badEscapes;
-    this.plain.unescape(this.bytes, mark.from, to);
-    const id = this.strings.internBytes(this.plain.bytes, 0, this.plain.length);
-    if (mark.control || this.plain.badEscapes !== badBefore) {
-      this.notes.add(
-        'bad-string',
-        'info',
-        'Texts with raw control characters or unknown escapes (not valid JSON) were kept as they are',
-        this.strings.text(id),
-      );
-    }
-    return id;
   }
 
   private spend(bytes: number): void {

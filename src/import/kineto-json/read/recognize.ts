@@ -16,6 +16,9 @@ const traceKeys = new Set([
   'baseTimeNanoseconds',
 ]);
 
+/** Keys of the outermost object, in front of the events or behind them. */
+export const isTraceKey = (key: string): boolean => traceKeys.has(key);
+
 export function looksLikeTrace(head: Uint8Array): boolean {
   let at = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0;
   const skipSpace = () => {

@@ -46,7 +46,7 @@ export interface Part {
 }
 
 /** Notes of things that only one reader of the whole file can judge. */
-const beyondAPiece = ['damaged-event', 'damaged-metadata', 'oversized-value', 'unmatched-end'];
+const beyondAPiece = ['damaged-event', 'damaged-metadata', 'loose-comma', 'oversized-value', 'unmatched-end'];
 
 export class PartReader {
   readonly strings = new StringTable();
@@ -63,9 +63,10 @@ export class PartReader {
   constructor({ unwanted, tables }: Wanted) {
     this.event = new EventReader(this.labels, unwanted);
     this.store = new EventStore(this, this.event, this.labels, tables);
-    this.list = new EventList(this.event, this.store, () => {
+    const noteDamage = () => {
       this.damaged = true;
-    });
+    };
+    this.list = new EventList(this.event, this.store, this.notes, { begins: noteDamage, ends: noteDamage });
   }
 
   /** Times count from here, as another thread found out. */
@@ -88,8 +89,9 @@ export class PartReader {
     if (fill(this.buffer.subarray(0, length)) !== length) return false;
     const { cursor } = this.list;
     cursor.reset(this.buffer, 0, length);
+    this.list.openAtEvent();
     const closed = this.list.read();
-    return !closed && cursor.pos === length && this.end(piece);
+    return !closed && cursor.pos === length && this.list.atEvent && this.end(piece);
   }
 
   /** After a piece was read. False when something in it needs what came before or comes behind. */

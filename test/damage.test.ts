@@ -1,0 +1,39 @@
+/**
+ * Damage is always said: captures damaged at random, a different seed in every run. FUZZ_SEED tries one again, and
+ * FUZZ_ROUNDS more of them; `npm run fuzz` goes on for hours.
+ */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import * as path from 'node:path';
+import { test } from 'node:test';
+import { projectRoot } from '../src/testing/captures.js';
+import { type FormatName, Target, tryRounds } from './damage/rounds.js';
+
+const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
+const ROUNDS = Number(process.env.FUZZ_ROUNDS ?? 400);
+/** On a slow machine fewer rounds are tried. */
+const MOST_MS = 12_000;
+
+for (const format of ['trace', 'export'] as const) {
+  test(`${format}s damaged at random, seed ${SEED}: refused, the same figures, or a note`, async context => {
+    context.diagnostic(`FUZZ_SEED=${SEED}`);
+    const until = process.env.FUZZ_ROUNDS ? undefined : performance.now() + MOST_MS;
+    const { rounds, opened, broken } = await tryRounds(format, SEED, ROUNDS, until);
+    assert.deepEqual(broken, []);
+    // Damage that is always refused would prove nothing.
+    assert.ok(opened > rounds / 4, `${opened} of ${rounds} were opened`);
+  });
+}
+
+test('what damage ever slipped through stays mended', async () => {
+  const corpus = JSON.parse(readFileSync(path.join(projectRoot, 'test/damage/corpus.json'), 'utf8')) as {
+    format: FormatName;
+    capture: string;
+    seed: number;
+  }[];
+  for (const { format, capture, seed } of corpus) {
+    const target = await Target.of(format, capture);
+    assert.equal(typeof (await target.try(seed)), 'boolean', `${capture}, seed ${seed}`);
+    target.done();
+  }
+});
