@@ -441,6 +441,17 @@ test('mistakes and damage are told in two lines and leave nothing behind', async
 
   for (const cut of [150, 1024, 5000, bytes.length >> 1, bytes.length - 1024])
     await refuses(put('errors/cut.sqlite', bytes.subarray(0, cut)), /damaged|cut off|readable/);
+  // A page that claims fewer rows than it holds would hide them, and keep their bytes.
+  const sound = await makeDatabase(1024, database => fillExport(database));
+  for (let page = 2; page < sound.length / 1024; page += 7) {
+    const at = page * 1024;
+    const cells = (sound[at + 3] << 8) | sound[at + 4];
+    if (sound[at] !== 13 || cells < 3) continue;
+    const fewer = sound.slice();
+    fewer[at + 3] = (cells - 1) >> 8;
+    fewer[at + 4] = (cells - 1) & 255;
+    await refuses(put('errors/fewer.sqlite', fewer), /damaged/);
+  }
   const text = plantedTrace();
   for (const cut of [60, 400, text.length >> 1, text.length - 2])
     await refuses(put('errors/cut.json', text.slice(0, cut)), /damaged|cut off/, 'refused/out.json');

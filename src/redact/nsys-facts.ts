@@ -31,7 +31,7 @@ export function gatherFacts(database: SqliteDatabase, onProgress: (done: number)
   let pagesDone = 0;
   const onLeaf = () => onProgress(Math.min(1, ++pagesDone / database.pages.pageCount));
   const tables = [...database.tables.values()]
-    .filter(({ name }) => isKnownTable(name) && !/^(ENUM_|StringIds$)/.test(name))
+    .filter(({ name }) => isKnownTable(name))
     .sort((a, b) => Number(ABOUT_PROCESSES.test(a.name)) - Number(ABOUT_PROCESSES.test(b.name)));
   for (const table of tables) gather(database, table, claimed, roles, processes, onLeaf);
   return { roles, processes, identities: findIdentities(database) };
@@ -68,12 +68,12 @@ function gather(
     references.push({ into, role, isNvtxText: table.name === 'NVTX_EVENTS' && role === Role.range });
     return { kind: 'number', into, missing: -1 };
   });
-  if (references.length === 0 && !hasOwner) return;
   let known = '';
   for (let leaf = 0; leaf < leaves.pages.length; leaf++) {
     const one = singleLeaf(leaves, leaf);
-    const { badRows } = decodeLeaves(pages, one, { sinks, rowIdColumn: table.rowIdColumn });
-    if (badRows.length > 0) throw damage();
+    const { badRows, oddPages } = decodeLeaves(pages, one, { sinks, rowIdColumn: table.rowIdColumn });
+    // A page that does not account for all its bytes has lost rows, or hides some.
+    if (badRows.length > 0 || oddPages > 0) throw damage();
     for (let row = 0; row < one.rows; row++) {
       const owner = hasOwner ? `${machine[row]}/${pid[row]}` : '';
       if (table.name === 'ThreadNames' && !processes.has(owner)) continue;

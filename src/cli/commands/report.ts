@@ -8,7 +8,7 @@ import { define, requireFiles } from '../command.js';
 import { emit, extensions } from '../emit.js';
 import { analysisOptions } from '../options.js';
 import { analyzeDocument, profileOf, runAll, settingsOf } from '../profile-of.js';
-import { shareable } from '../redacted-copies.js';
+import { openShareable } from '../redacted-copies.js';
 import { refuseExisting } from '../write-result.js';
 
 export const report = define({
@@ -38,8 +38,9 @@ export const report = define({
     // The report also says what was recorded, so no table may be passed over.
     const wanted = tablesReadBy(analyses);
     for (const table of tableNames) if (!wanted.has(table)) wanted.set(table, []);
-    const files = await shareable(given, values.redacted, output);
-    const profile = await profileOf(files, output, wanted);
+    const profile = await openShareable(given, values.redacted, output, files =>
+      profileOf(files, output, wanted),
+    );
     // Printed JSON is what analyze prints; a page is findings written down.
     const documented = format === 'json' ? {} : { documented: true as const };
     const analyzer = new Analyzer(profile, { ...settingsOf(values), ...documented });

@@ -10,7 +10,7 @@ import { define } from '../command.js';
 import { openBrowser } from '../open-browser.js';
 import { analysisOptions } from '../options.js';
 import { settingsOf } from '../profile-of.js';
-import { shareable } from '../redacted-copies.js';
+import { openShareable } from '../redacted-copies.js';
 import { version } from '../version.js';
 
 export const view = define({
@@ -60,7 +60,9 @@ export const view = define({
       const name = alike ? longNameOf(files) : viewedName(files);
       // Files keep their own names in what is said of them; only the profile as a whole has another.
       return profiles.open(name, async () => ({
-        ...(await openViewed(await shareable(files, values.redacted, output), settings, { onProgress })),
+        ...(await openShareable(files, values.redacted, output, own =>
+          openViewed(own, settings, { onProgress }),
+        )),
         name,
       }));
     };
