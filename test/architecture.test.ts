@@ -11,7 +11,9 @@ const allowed: Record<string, readonly string[]> = {
   stats: ['base'],
   model: ['base'],
   catalog: ['base', 'model'],
-  import: ['base', 'model', 'catalog'],
+  /** Files written whole, locks, temporary folders: no other folder replaces or removes what is not its own. */
+  disk: ['base'],
+  import: ['base', 'model', 'catalog', 'disk'],
   analyze: ['base', 'stats', 'model', 'catalog'],
   /** A run as a value, and what two of them differ by: what the verbs that judge runs stand on. */
   run: ['base', 'stats', 'model', 'catalog', 'analyze'],
@@ -23,9 +25,9 @@ const allowed: Record<string, readonly string[]> = {
   timeline: ['base', 'model', 'catalog', 'analyze'],
   /** The browser: types of blocks, and what page and server have in common. */
   web: ['base', 'catalog', 'analyze', 'timeline'],
-  server: ['base', 'model', 'catalog', 'analyze', 'compare', 'import', 'report', 'timeline'],
+  server: ['base', 'model', 'catalog', 'analyze', 'compare', 'import', 'report', 'timeline', 'disk'],
   /** Plans are pure; run/ and files named run-… are the only ones that start programs. */
-  capture: ['base', 'stats', 'model', 'catalog', 'analyze'],
+  capture: ['base', 'stats', 'model', 'catalog', 'analyze', 'disk'],
   testing: ['base', 'stats', 'model', 'catalog', 'import', 'moe'],
   redact: ['base', 'model', 'catalog', 'import'],
   load: ['base', 'stats', 'model', 'catalog', 'analyze'],

@@ -9,6 +9,7 @@ import { kernelFamilies } from '../src/analyze/gpu/kernel-families.js';
 import { familiesOfTable } from '../src/compare/kernel-table-families.js';
 import { readKernelTables } from '../src/import/kernel-table/read-kernel-tables.js';
 import { openProfile } from '../src/import/open.js';
+import type { Profile } from '../src/model/profile.js';
 import { captureNames, capturePath, capturesFolder, projectRoot } from '../src/testing/captures.js';
 import { lacks } from '../src/testing/needs.js';
 import { runStepscope } from './run-stepscope.js';
@@ -111,8 +112,30 @@ for (const name of captureNames.filter(one =>
         .filter(({ family }) => family !== 'copy' && family !== 'memset')
         .map(({ family, totalNs }) => [family, totalNs]),
     );
-    assert.deepEqual(found, expected);
+    // NVIDIA adds whole kernels up. Where one starts before the one ahead of it on its stream has ended, the time that
+    // both run counts once here, so a family may be shorter by as much as kernels overlap, and never longer.
+    assert.deepEqual(Object.keys(found).sort(), Object.keys(expected).sort());
+    const shorter = Object.keys(found).map(family => found[family] - expected[family]);
+    assert.ok(shorter.every(ns => ns >= 0));
+    assert.ok(shorter.reduce((sum, ns) => sum + ns, 0) <= overlapOnStreams(profile));
   });
+
+/** Time in which a kernel runs although the one before it on its stream has not ended. */
+function overlapOnStreams(profile: Profile): number {
+  const kernels = profile.tables.kernels!;
+  const [start, end, stream] = [kernels.start, kernels.end, kernels.stream].map(column =>
+    Array.from(column as unknown as ArrayLike<number>),
+  );
+  const order = start.map((_, row) => row).sort((a, b) => start[a] - start[b]);
+  const ends = new Map<number, number>();
+  let overlap = 0;
+  for (const row of order) {
+    const before = ends.get(stream[row]) ?? -Infinity;
+    overlap += Math.max(0, Math.min(before, end[row]) - start[row]);
+    ends.set(stream[row], Math.max(before, end[row]));
+  }
+  return overlap;
+}
 
 test('what holds no kernel table says so', async () => {
   writeFileSync(at('notes.txt'), 'Instances of Name are many\nnothing here\n');

@@ -6,9 +6,9 @@ import * as os from 'node:os';
 import * as path from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
-import { withLock } from '../src/base/file-lock.js';
-import { writeWhole } from '../src/base/write-whole.js';
 import { withoutSecretValues } from '../src/catalog/secret-shapes.js';
+import { withLock } from '../src/disk/file-lock.js';
+import { writeWhole } from '../src/disk/write-whole.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
 import { lacks } from '../src/testing/needs.js';
 
@@ -118,7 +118,7 @@ test('what a process that was killed left behind goes with the next one', async 
   const gone = spawn(process.execPath, ['-e', '']);
   await new Promise(resolve => gone.once('exit', resolve));
   const script = `
-    import { makeTemporaryFolder } from ${JSON.stringify(`file://${projectRoot}/dist/src/import/temporary-folder.js`)};
+    import { makeTemporaryFolder } from ${JSON.stringify(`file://${projectRoot}/dist/src/disk/temporary-folder.js`)};
     import * as fs from 'node:fs';
     const own = makeTemporaryFolder('stepscope-', ${JSON.stringify(folder)});
     const stale = own.replace(/-${'\\d'}+-(?=\\w{6}$)/, '-${gone.pid}-');
@@ -130,7 +130,7 @@ test('what a process that was killed left behind goes with the next one', async 
   assert.equal(fs.readdirSync(folder).length, 2);
   fs.writeFileSync(path.join(folder, 'stepscope-of-someone-else'), '');
   const again = `
-    import { makeTemporaryFolder } from ${JSON.stringify(`file://${projectRoot}/dist/src/import/temporary-folder.js`)};
+    import { makeTemporaryFolder } from ${JSON.stringify(`file://${projectRoot}/dist/src/disk/temporary-folder.js`)};
     makeTemporaryFolder('stepscope-', ${JSON.stringify(folder)});
   `;
   await run(process.execPath, ['--input-type=module', '-e', again]);

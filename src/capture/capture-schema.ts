@@ -16,6 +16,7 @@ import {
   orNull,
   string,
 } from '../base/document.js';
+import { presetNames } from '../catalog/engine-programs.js';
 
 /**
  * What to do, in order. `start` runs `command` with `env` and goes on; `wait-exit` waits for it to end by itself; `load`
@@ -65,7 +66,7 @@ const estimate = object({
 });
 
 export const planSchema = object({
-  preset: choice(['trtllm-bench', 'trtllm-serve', 'vllm', 'sglang', 'tgi', 'nim', 'python']),
+  preset: choice(presetNames),
   engine: string(),
   profiler: choice(['nsys', 'torch'], "torch: the engine's own PyTorch profiler alone, without nsys"),
   server: flag('serves until it is stopped'),

@@ -1,8 +1,8 @@
 /** Files of baselines on disk: read with a bound, written as a whole or not at all. */
 import * as fs from 'node:fs';
-import { withLock } from '../base/file-lock.js';
 import { UserError } from '../base/user-error.js';
-import { writeWhole } from '../base/write-whole.js';
+import { withLock } from '../disk/file-lock.js';
+import { writeWhole } from '../disk/write-whole.js';
 import { type Baselines, formatBaselines } from '../gate/baselines.js';
 import { parseBaselines } from '../gate/read-baselines.js';
 import { readBounded } from './read-bounded.js';

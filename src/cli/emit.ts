@@ -100,5 +100,4 @@ async function render(
 }
 
 /** Indented by two, as most tools print it. */
-export const jsonText = (document: unknown): string =>
-  `${printableJson(JSON.stringify(document, null, 2))}\n`;
+const jsonText = (document: unknown): string => `${printableJson(JSON.stringify(document, null, 2))}\n`;

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { PRIVATE_MODE } from '../base/write-whole.js';
-import { makeTemporaryFolder } from '../import/temporary-folder.js';
+import { makeTemporaryFolder } from '../disk/temporary-folder.js';
+import { PRIVATE_MODE } from '../disk/write-whole.js';
 import { escapeHtml } from '../report/html/escape.js';
 
 /** What to run, without a shell; undefined where there is no screen to show a browser on. */

@@ -1,7 +1,7 @@
 /** Copies without what nobody else should see, made on the way to a page that will be handed on. */
 import * as fs from 'node:fs';
 import * as path from 'node:path';
-import { makeTemporaryFolder, removeTemporaryFolder } from '../import/temporary-folder.js';
+import { makeTemporaryFolder, removeTemporaryFolder } from '../disk/temporary-folder.js';
 import { redactProfile } from '../redact/redact.js';
 import type { Output } from './output.js';
 

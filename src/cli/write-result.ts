@@ -3,7 +3,7 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { formatBytes } from '../base/units.js';
 import { UserError } from '../base/user-error.js';
-import { writeWhole } from '../base/write-whole.js';
+import { writeWhole } from '../disk/write-whole.js';
 import type { Output } from './output.js';
 
 /** Reading a large profile takes a while: better to say no first. */

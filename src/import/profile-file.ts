@@ -10,7 +10,7 @@ import * as path from 'node:path';
 import type { ByteSource } from '../base/byte-source.js';
 import { formatBytes } from '../base/units.js';
 import { UserError } from '../base/user-error.js';
-import { makeTemporaryFolder, removeTemporaryFolder } from './temporary-folder.js';
+import { makeTemporaryFolder, removeTemporaryFolder } from '../disk/temporary-folder.js';
 import type { Packing } from './unpack/packing.js';
 import { packingOf } from './unpack/packings.js';
 

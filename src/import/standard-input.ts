@@ -6,7 +6,7 @@ import * as fs from 'node:fs';
 import * as os from 'node:os';
 import * as path from 'node:path';
 import { UserError } from '../base/user-error.js';
-import { makeTemporaryFolder } from './temporary-folder.js';
+import { makeTemporaryFolder } from '../disk/temporary-folder.js';
 
 const STANDARD_INPUT = '-';
 let kept: Promise<string> | undefined;

@@ -16,7 +16,7 @@ export const isNumbers = (text: string): boolean =>
 export const isVersion = (text: string): boolean =>
   /^v?\d+(?:\.\d+)*(?:[-+.]?(?:a|b|rc|dev|post|cu|rocm|v|fb|nv)?\d[\dv.]*)*$/i.test(text);
 
-export const isTime = (text: string): boolean =>
+export const isMoment = (text: string): boolean =>
   /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?: ?[+-]\d{4}(?: [A-Z]{3,4})?|Z)?$|^[\d.]+ sec$/.test(text);
 
 /** PCI places of devices. */

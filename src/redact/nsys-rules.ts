@@ -13,11 +13,11 @@ import {
   isBusLocation,
   isGpuName,
   isIdentifier,
+  isMoment,
   isNumbers,
   isOsName,
   isPlain,
   isSetting,
-  isTime,
   isVersion,
 } from './known-values.js';
 import { isBlock, NAMING_EVENTS, type NsysFacts } from './nsys-facts.js';
@@ -109,7 +109,7 @@ export class NsysRules {
             : range(text, note, row, rowId);
       }
       case 'time':
-        return keptWhen(isTime, 'setting');
+        return keptWhen(isMoment, 'setting');
     }
   }
 
@@ -148,7 +148,7 @@ export class NsysRules {
     if (/USER/i.test(name)) return removed('user')(value, note);
     if (/HOST|DEVICE_DISPLAY_NAME/i.test(name)) return removed('host')(value, note);
     if (/UUID|UID$|SERIAL|SESSION_ID/i.test(name)) return removed('machine')(value, note);
-    if (isSetting(value) || isTime(value) || isNumbers(value)) return value;
+    if (isSetting(value) || isMoment(value) || isNumbers(value)) return value;
     if (/version/i.test(name) && isVersion(value)) return value;
     if (name === 'OsDescription' && isOsName(value)) return value;
     return removed(/DIR$|PATH|FILE$/i.test(name) ? 'path' : 'setting')(value, note);

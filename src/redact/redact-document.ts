@@ -10,7 +10,7 @@ import { benchImporterFor } from '../import/bench/index.js';
 import type { ProfileFile } from '../import/profile-file.js';
 import { Identities } from './identities.js';
 import { isKnownField, knownWords } from './known-document-words.js';
-import { isPlain, isTime, isVersion } from './known-values.js';
+import { isMoment, isPlain, isVersion } from './known-values.js';
 import type { ByteSink } from './output-file.js';
 import { scrubName } from './range-names.js';
 import type { RedactSettings } from './redact-nsys.js';
@@ -118,7 +118,7 @@ class DocumentRules {
   }
 
   private text(value: string, key: string, isAgents: boolean): string {
-    if (isPlain(value) || isTime(value) || isVersion(value) || value === 'removed') return value;
+    if (isPlain(value) || isMoment(value) || isVersion(value) || value === 'removed') return value;
     if (isAgents && MODULE_KEY.test(key))
       return scrubName(value, this.identities, kind => this.removals.add(kind, `field ${key}`));
     if (MODEL_KEY.test(key)) {

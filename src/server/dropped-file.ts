@@ -9,7 +9,7 @@ import * as path from 'node:path';
 import { formatBytes } from '../base/units.js';
 import { UserError } from '../base/user-error.js';
 import { fileFormats } from '../catalog/file-formats.js';
-import { makeTemporaryFolder, removeTemporaryFolder } from '../import/temporary-folder.js';
+import { makeTemporaryFolder, removeTemporaryFolder } from '../disk/temporary-folder.js';
 import { Refusal, SenderGone } from './refusal.js';
 
 /** nsys insists on this ending for its reports; nothing else looks at it. */

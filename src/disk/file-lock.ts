@@ -4,7 +4,7 @@
  */
 import * as fs from 'node:fs';
 import * as os from 'node:os';
-import { UserError } from './user-error.js';
+import { UserError } from '../base/user-error.js';
 
 const PATIENCE_MS = 30_000;
 const STALE_MS = 60_000;
