@@ -8,6 +8,7 @@ import { after, test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { REPORT_MAGIC } from '../src/import/nsys-rep/report-version.js';
 import { Identities } from '../src/redact/identities.js';
+import { redactProfile } from '../src/redact/redact.js';
 import { Removals } from '../src/redact/removals.js';
 import { TraceRewriter } from '../src/redact/rewrite-trace.js';
 import { scrubText } from '../src/redact/scrub-text.js';
@@ -613,4 +614,20 @@ test('texts: what goes and what stays', () => {
     'torch/module.py(1776): _call_impl',
   ])
     assert.equal(scrub(text), text);
+});
+
+test('no fixture of this project holds anything that redact would remove', async () => {
+  const folder = path.join(projectRoot, 'test/fixtures');
+  const files = fs
+    .readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter(name => /\.(sqlite|json)\.gz$/.test(name));
+  assert.ok(files.length > 40);
+  for (const name of files) {
+    const input = path.join(folder, name);
+    const removed = await redactProfile({
+      ...{ input, output: undefined, hashRanges: false, force: false },
+      onProgress: () => {},
+    });
+    assert.deepEqual(removed, [], name);
+  }
 });

@@ -7,9 +7,12 @@ const unprintable =
 const signedNumber = /^[+-][\d.,]+\s?[%\w/µ]*$/;
 /** What a spreadsheet would compute, or a log viewer obey. */
 const command = /^(?:[=@\t\r+-]|::|##\[)/;
+/** `--Engine:even step`: NVIDIA's reports indent the names of ranges by dashes, the domain in front of a colon. */
+const indentedName = /^-+(?:[^(|!"]*:[^|]*|[\w. /[\]-]*)$/;
 
 export function csvCell(text: string): string {
   const clean = text.replace(unprintable, '·');
-  const harmless = command.test(clean) && !signedNumber.test(clean) ? `'${clean}` : clean;
+  const isName = signedNumber.test(clean) || indentedName.test(clean);
+  const harmless = command.test(clean) && !isName ? `'${clean}` : clean;
   return /[",\n\r]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }

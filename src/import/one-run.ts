@@ -25,7 +25,8 @@ export function assertOneRun(profiles: readonly Profile[], ranks: readonly numbe
   const recorded = profiles.flatMap(spanOf).sort((a, b) => (a.from < b.from ? -1 : 1));
   if (recorded.length < 2 || windowsOfOneProcess(profiles)) return;
   const longest = recorded.reduce((most, { from, to }) => Math.max(most, Number(to - from)), 0);
-  const leastGap = new Set(ranks).size >= profiles.length ? LEAST_GAP_OF_RANKS_NS : LEAST_GAP_NS;
+  const areRanks = new Set(ranks).size >= profiles.length || nameRanks(profiles);
+  const leastGap = areRanks ? LEAST_GAP_OF_RANKS_NS : LEAST_GAP_NS;
   const allowed = BigInt(Math.max(leastGap, GAP_BY_SPAN * longest));
   let until = recorded[0].to;
   for (let i = 1; i < recorded.length; i++) {
@@ -72,6 +73,13 @@ function windowsOfOneProcess(profiles: readonly Profile[]): boolean {
     return [...pids].sort((a, b) => a - b).join();
   });
   return launching.every(pids => pids !== '' && pids === launching[0]);
+}
+
+/** `report_rank3.sqlite`, `trace-TP-2.json.gz`: each file has a number of its own. */
+const RANK_IN_NAME = /(?:^|[-_.])(?:rank|[tpde]p)[-_.]?(\d+)(?!\d)/i;
+function nameRanks(profiles: readonly Profile[]): boolean {
+  const numbers = profiles.map(profile => RANK_IN_NAME.exec(nameOf(profile))?.[1]);
+  return numbers.every(number => number !== undefined) && new Set(numbers).size === profiles.length;
 }
 
 const nameOf = ({ capture }: Profile) => capture.files[0];
