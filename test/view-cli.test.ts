@@ -97,7 +97,11 @@ test('--json, --port and --compare; Ctrl-C ends it too', async t => {
 });
 
 test('several files are one profile, the files of --compare another', async t => {
-  const ranks = [capturePath('agent-ranks'), capturePath('agent-ranks', 'rank1.sqlite.gz')];
+  const ranks = ['profile', 'rank1'].map((name, rank) => {
+    const file = path.join(folder, `rank${rank}.sqlite.gz`);
+    writeFileSync(file, readFileSync(capturePath('agent-ranks', `${name}.sqlite.gz`)));
+    return file;
+  });
   const { line, end } = await view(t, ...ranks, '--json', '--compare', capturePath('graph'));
   const names = JSON.parse(line).profiles.map((profile: { name: string }) => profile.name);
   assert.deepEqual(names, ['2 files', 'profile.sqlite.gz']);
