@@ -233,6 +233,21 @@ test('exports once, then opens from the cache, whatever the report is called', w
   assert.equal(fs.statSync(cacheFolder).mode & 0o777, 0o700);
 });
 
+test('an export in the cache that is damaged is made again', withShell, async () => {
+  process.env.NSYS = fakeNsys(`${work}/nsys`, '2023.4.4.54', await exporting());
+  const file = report('healing.nsys-rep');
+  await opening(file);
+  const [kept] = fs.readdirSync(cacheFolder).map(name => path.join(cacheFolder, name));
+  const sound = fs.readFileSync(kept);
+  for (const damaged of [sound.subarray(0, 100), Buffer.alloc(sound.length), sound.subarray(0, -512)]) {
+    fs.writeFileSync(kept, damaged);
+    const profile = await opening(file);
+    assert.equal(profile.tables.osCalls?.length, 1);
+    assert.deepEqual(fs.readFileSync(kept), sound);
+  }
+  assert.equal(runs(), 4);
+});
+
 test('a packed report is unpacked for nsys, and a cut one says so', withShell, async () => {
   process.env.NSYS = fakeNsys(
     `${work}/nsys`,

@@ -7,6 +7,7 @@ import * as nodePath from 'node:path';
 import { UserError } from '../../base/user-error.js';
 import { fileFormats, reportStem, withoutPacking } from '../../catalog/file-formats.js';
 import type { Profile } from '../../model/profile.js';
+import { damageCount } from '../damage-notes.js';
 import type { ImportContext, Importer } from '../importer.js';
 import { nsysSqlite } from '../nsys-sqlite/nsys-sqlite.js';
 import { CutOffError, ProfileFile } from '../profile-file.js';
@@ -37,21 +38,33 @@ export const nsysRep: Importer = {
     const stream = streamVersion(head);
     if (stream !== undefined) throw rawStream(file.name, stream);
     const version = reportVersion(head);
-    const { path, nsysVersion } = await exported(file, version, done =>
-      context.onProgress?.(done * EXPORT_SHARE),
-    );
-    const database = ProfileFile.open(path);
+    const report = (done: number) => context.onProgress?.(done * EXPORT_SHARE);
+    const first = await exported(file, version, report);
     try {
-      const profile = await nsysSqlite.import(database, {
-        ...context,
-        onProgress: done => context.onProgress?.(EXPORT_SHARE + done * (1 - EXPORT_SHARE)),
-      });
-      return asCaptured(profile, file, version, nsysVersion);
-    } finally {
-      database.close();
+      const profile = await importExport(first.path, context);
+      if (!first.isOld || damageCount(profile.notes) === 0)
+        return asCaptured(profile, file, version, first.nsysVersion);
+    } catch (error) {
+      if (!first.isOld || !(error instanceof UserError)) throw error;
     }
+    // What was kept does not read as it was written: it is made again from the report, once.
+    fs.rmSync(first.path, { force: true });
+    const again = await exported(file, version, report);
+    return asCaptured(await importExport(again.path, context), file, version, again.nsysVersion);
   },
 };
+
+async function importExport(path: string, context: ImportContext): Promise<Profile> {
+  const database = ProfileFile.open(path);
+  try {
+    return await nsysSqlite.import(database, {
+      ...context,
+      onProgress: done => context.onProgress?.(EXPORT_SHARE + done * (1 - EXPORT_SHARE)),
+    });
+  } finally {
+    database.close();
+  }
+}
 
 /** The export names itself and its exporter; a user knows the report and the version that captured it. */
 function asCaptured(
@@ -73,30 +86,34 @@ function asCaptured(
   };
 }
 
-/** The report as SQLite: from the cache, or by the newest nsys that can read it. */
+/** The report as SQLite: from the cache (`isOld`), or by the newest nsys that can read it. */
 async function exported(
   file: ProfileFile,
   version: ReportVersion,
   onProgress: (done: number) => void,
-): Promise<{ path: string; nsysVersion: string }> {
+): Promise<{ path: string; nsysVersion: string; isOld: boolean }> {
   const cache = ExportCache.open();
   const content = hashContent(file.path);
   const found = await findNsys();
   // Without an nsys, what an earlier one exported still serves.
   const cached = found.length === 0 ? cache.find(content) : undefined;
-  if (cached) return cached;
+  if (cached) return { ...cached, isOld: true };
   let unpacked: string | undefined;
   let failure: ExportOutcome | undefined;
   try {
     for (const nsys of found) {
       const known = cache.find(content, nsys.version);
-      if (known) return known;
+      if (known) return { ...known, isOld: true };
       if (file.packed) unpacked ??= await unpack(file, cache);
       const target = cache.unfinished('.sqlite-export');
       try {
         const outcome = await runExport(nsys, unpacked ?? file.path, target, onProgress);
         if (outcome.kind === 'done') {
-          return { path: cache.keep(target, content, nsys.version), nsysVersion: nsys.version };
+          return {
+            path: cache.keep(target, content, nsys.version),
+            nsysVersion: nsys.version,
+            isOld: false,
+          };
         }
         // An older nsys does not read what a newer one finds damaged, so the first real failure is the one to tell.
         if (failure === undefined || failure.kind === 'refused') failure = outcome;
