@@ -7,6 +7,9 @@ import { readFileSync } from 'node:fs';
 import * as path from 'node:path';
 import { test } from 'node:test';
 import { projectRoot } from '../src/testing/captures.js';
+import { dumps, tryDump } from './damage/load-damage.js';
+import { seeded } from './damage/mutations.js';
+import { Scratch } from './damage/property.js';
 import { type FormatName, Target, tryRounds } from './damage/rounds.js';
 
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
@@ -24,6 +27,21 @@ for (const format of ['trace', 'export'] as const) {
     assert.ok(opened > rounds / 4, `${opened} of ${rounds} were opened`);
   });
 }
+
+test(`dumps of expert loads damaged at random, seed ${SEED}: refused in two lines, or judged in figures`, async () => {
+  const scratch = new Scratch('dump');
+  const random = seeded(SEED);
+  const until = performance.now() + MOST_MS / 2;
+  let judged = 0;
+  let rounds = 0;
+  try {
+    for (const names = Object.keys(dumps); rounds < ROUNDS && performance.now() < until; rounds++)
+      if (await tryDump(names[rounds % names.length], random, scratch)) judged++;
+  } finally {
+    scratch.remove();
+  }
+  assert.ok(judged > rounds / 10, `${judged} of ${rounds} were judged`);
+});
 
 test('what damage ever slipped through stays mended', async () => {
   const corpus = JSON.parse(readFileSync(path.join(projectRoot, 'test/damage/corpus.json'), 'utf8')) as {
