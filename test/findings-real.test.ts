@@ -36,6 +36,16 @@ test('a language model in FP32: 91% of GPU time on CUDA cores', { skip: lacks('e
   assert.match(first.claim, /91\.\d% of GPU time/);
 });
 
+test('what CUDA graphs bring to a real engine is predicted from its eager run', {
+  skip: lacks('captures'),
+}, async () => {
+  const finding = get(await findIn('captures', 'vllm-eager/profile.sqlite.gz'), 'launch-overhead');
+  // The same model, batch and GPU with graphs takes 7.85 ms per step where it took 31.8 ms without: 4.05 times as fast.
+  const predicted = 1 + finding!.gainThroughput!;
+  assert.ok(predicted > 4.05 * 0.75 && predicted < 4.05 * 1.25, `${predicted}`);
+  assert.equal(finding!.confidence, 'likely');
+});
+
 test('one stalled launch of a toy on an MI250', { skip: lacks('external') }, async () => {
   const all = await findIn('external', 'hta/amd_trace_mi250_minitoy_train_ROCm6_2_kineto.json.gz');
   assert.equal(all[0].id, 'launch-stall');

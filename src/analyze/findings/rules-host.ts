@@ -2,30 +2,24 @@
 import { formatCount, formatDuration, plural } from '../../base/units.js';
 import { idleCauses } from '../../catalog/idle-causes.js';
 import { graphCoverage } from '../gpu/graph-coverage.js';
+import { kernelsPerStep } from '../gpu/kernels-per-step.js';
 import { allocations } from '../host/allocations.js';
 import { gc } from '../host/gc.js';
 import { gil } from '../host/gil.js';
-import type { PhaseBudget } from '../inference/budget-totals.js';
+import { launchOverhead } from '../host/launch-overhead.js';
+import { launchStalls } from '../host/launch-stalls.js';
 import { idleInForward } from '../inference/idle-in-forward.js';
 import { perStep } from '../words.js';
 import { budgetEvidence, idleFinding } from './budget-evidence.js';
 import type { Finding } from './finding.js';
-import { perPhaseStep, perWindow, type Rule, type RuleInput } from './rule.js';
-import { graphShare } from './rules-launch.js';
-
-const HOST_CAUSES = [
-  'host-code',
-  'sampling',
-  'scheduling',
-  'request-handling',
-  'input-preparation',
-  'os-call',
-];
+import { HOST_CAUSES, hostWorkInside, insideForward } from './host-work.js';
+import { perPhaseStep, perWindow, type Rule } from './rule.js';
+import { graphShare, launchBoundNs } from './rules-launch.js';
 
 const exposedHostWork: Rule = {
   id: 'exposed-host-work',
   about: 'host work that the GPU waits for, between forward passes or inside them',
-  uses: [graphCoverage, idleInForward],
+  uses: [graphCoverage, idleInForward, kernelsPerStep, launchOverhead, launchStalls],
   look(input) {
     const { policy, phases } = input;
     return phases.flatMap((total): Finding[] => {
@@ -49,9 +43,9 @@ const exposedHostWork: Rule = {
         .slice(0, 3)
         .map(([cause, ns]) => `${label(cause)} ${formatDuration(perWindow(total, ns))}`);
       // A speculative step holds several forward passes: its layers do not tell inside from between.
-      const isInside =
-        total.phase !== 'speculative' &&
-        HOST_CAUSES.reduce((sum, cause) => sum + (inside[cause] ?? 0), 0) > hostNs / 2;
+      const isInside = total.phase !== 'speculative' && hostWorkInside(input, total) > hostNs / 2;
+      // Replaying the step as a graph removes it together with the launches: that finding speaks for both.
+      if (isInside && launchBoundNs(input, total) > 0) return [];
       const where = isInside ? ' inside the forward pass' : inGraphs ? ' between graph replays' : '';
       return [
         idleFinding(
@@ -68,13 +62,6 @@ const exposedHostWork: Rule = {
     });
   },
 };
-
-/** Idle time by cause that lies inside the forward passes of a phase's steps. */
-const insideForward = (
-  { useIfRecorded }: RuleInput,
-  { phase }: PhaseBudget,
-): Readonly<Record<string, number>> =>
-  (phase === null ? undefined : useIfRecorded(idleInForward)?.get(phase)) ?? {};
 
 const garbageCollection: Rule = {
   id: 'garbage-collection',

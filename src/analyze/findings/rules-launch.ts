@@ -6,10 +6,12 @@ import { kernelsPerStep } from '../gpu/kernels-per-step.js';
 import { launchOverhead } from '../host/launch-overhead.js';
 import { type LaunchStall, launchStalls } from '../host/launch-stalls.js';
 import type { PhaseBudget } from '../inference/budget-totals.js';
+import { idleInForward } from '../inference/idle-in-forward.js';
 import { iterations } from '../inference/iterations.js';
 import { graphWord } from '../program.js';
 import { budgetEvidence } from './budget-evidence.js';
 import type { Finding } from './finding.js';
+import { hostWorkInside } from './host-work.js';
 import { costing, finding, perWindow, phaseName, type Rule, type RuleInput } from './rule.js';
 
 /** Share of a phase's GPU time that runs from graphs; 0 where it cannot be told. */
@@ -32,20 +34,30 @@ function launchedKernels({ useIfRecorded }: RuleInput, { phase }: PhaseBudget): 
     .reduce((sum, row) => sum + (phase === null ? row.calls : row.callsPerStep), 0);
 }
 
+/** Idle time that many calls cause, one kernel each; 0 where launching is not what holds the phase up. */
+export function launchBoundNs(input: RuleInput, total: PhaseBudget): number {
+  // One call that stalls is another matter than many calls.
+  const boundNs = Math.max(0, (total.idleByCause['launch-bound'] ?? 0) - idleIn(stallsOf(input, total)));
+  const { policy, program } = input;
+  const isOurs =
+    !program.capturesGraph &&
+    boundNs >= policy.launchShare * total.wallNs &&
+    graphShare(input, total) < 0.5 &&
+    launchedKernels(input, total) >= policy.manyLaunches;
+  return isOurs ? boundNs : 0;
+}
+
 const launchOverheadRule: Rule = {
   id: 'launch-overhead',
   about: 'many short kernels launched one by one while the GPU waits, without graphs',
-  uses: [graphCoverage, kernelsPerStep, launchOverhead, launchStalls],
+  uses: [graphCoverage, idleInForward, kernelsPerStep, launchOverhead, launchStalls],
   look(input) {
     const { policy, phases, useIfRecorded, program } = input;
-    if (program.capturesGraph) return [];
     return phases.flatMap((total): Finding[] => {
-      // One call that stalls is another matter than many calls.
-      const boundNs = Math.max(0, (total.idleByCause['launch-bound'] ?? 0) - idleIn(stallsOf(input, total)));
+      const boundNs = launchBoundNs(input, total);
+      if (boundNs === 0) return [];
       const covered = graphShare(input, total);
       const kernels = launchedKernels(input, total);
-      if (boundNs < policy.launchShare * total.wallNs || covered >= 0.5 || kernels < policy.manyLaunches)
-        return [];
       const calls = useIfRecorded(launchOverhead)?.rows.find(
         row => row.phase === total.phase && /LaunchKernel/.test(row.call),
       );
@@ -54,7 +66,9 @@ const launchOverheadRule: Rule = {
       )?.meanKernelNs;
       const wallNs = perWindow(total, total.wallNs);
       const busyNs = perWindow(total, total.wallNs - total.idleNs);
-      const otherIdleNs = perWindow(total, total.idleNs - boundNs);
+      // Between the first and the last layer a replay leaves no host code: what stays is what happens around it.
+      const insideNs = hostWorkInside(input, total);
+      const otherIdleNs = perWindow(total, total.idleNs - boundNs - insideNs);
       // With a graph the host launches once: node after node on the GPU, and one launch that grows with the nodes.
       const withGraph =
         busyNs + otherIdleNs + kernels * (policy.graphNodeGapNs + policy.graphLaunchPerNodeNs);
@@ -66,12 +80,13 @@ const launchOverheadRule: Rule = {
           claim: `${formatCount(Math.round(kernels))} kernels launched one by one${without} in ${phaseName(total.phase)}`,
           ...costing(
             total,
-            perWindow(total, boundNs),
-            `step as one graph: GPU work ${formatDuration(busyNs)}, other idle ${formatDuration(otherIdleNs)}, ${policy.graphNodeGapNs + policy.graphLaunchPerNodeNs} ns per node`,
+            perWindow(total, boundNs + insideNs),
+            `step as one graph: GPU work ${formatDuration(busyNs)}, idle outside the forward pass ${formatDuration(otherIdleNs)}, ${policy.graphNodeGapNs + policy.graphLaunchPerNodeNs} ns per node`,
             savedNs,
           ),
-          // A decode step is known to repeat; whether anything else can be replayed, a profile does not show.
-          confidence: total.phase !== 'decode' ? 'possible' : program.hasStacks ? 'likely' : 'certain',
+          // A decode step is known to repeat; whether anything else can be replayed, a profile does not show. The gain is
+          // a prediction, never certain.
+          confidence: total.phase === 'decode' ? 'likely' : 'possible',
           evidence: [
             ...(calls
               ? [
@@ -86,6 +101,15 @@ const launchOverheadRule: Rule = {
                 ]
               : []),
             budgetEvidence(total, boundNs, 'the GPU waits for launches'),
+            ...(insideNs > 0
+              ? [
+                  budgetEvidence(
+                    total,
+                    insideNs,
+                    'the GPU waits for host code between the launches of a step',
+                  ),
+                ]
+              : []),
           ],
           confirm: 'stepscope analyze FILE --only launch-overhead,graph-coverage',
         }),
