@@ -16,7 +16,7 @@ class Windows(unittest.TestCase):
 
     def test_what_is_no_range_is_refused_by_name(self) -> None:
         for text in ("a", "1-", "-5", "1-x", "1.5"):
-            with self.assertRaisesRegex(ValueError, "is no range of iterations"):
+            with self.assertRaisesRegex(ValueError, "is not a range of iterations"):
                 parse_windows(text)
         with self.assertRaisesRegex(ValueError, "ends before it begins"):
             parse_windows("9-3")
