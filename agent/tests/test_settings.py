@@ -13,7 +13,7 @@ SOURCES = Path(__file__).parent.parent / "stepscope_agent"
 
 
 def read(**environ: str) -> tuple[Settings, str]:
-    """The settings, and what was said about them."""
+    """The settings, and the messages about them."""
     said = io.StringIO()
     with contextlib.redirect_stderr(said):
         return read_settings(environ), said.getvalue()
@@ -32,10 +32,10 @@ class SettingsOfVariables(unittest.TestCase):
             self.assertFalse(read(**{name: ""})[0].watches_steps, name)
 
     def test_the_list_of_variables_is_whole(self) -> None:
-        """A variable that is read here but missing there would not switch the agent on."""
+        """A variable that is read here but missing there would not enable the agent."""
         text = "".join(file.read_text("utf-8") for file in SOURCES.glob("*.py"))
         named = set(re.findall(r'"((?:STEPSCOPE|TLLM)_[A-Z_]+)"', text))
-        # These only shape what ENABLE_PERFECT_ROUTER asks for.
+        # These only configure ENABLE_PERFECT_ROUTER.
         self.assertEqual(named - {"STEPSCOPE_EP_SIZE", "STEPSCOPE_EP_RANK"}, set(STEP_VARIABLES))
 
     def test_windows_of_our_variable_come_before_the_engines(self) -> None:
