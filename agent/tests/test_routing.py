@@ -27,7 +27,7 @@ class Routing(unittest.TestCase):
         for row in balanced_experts(57, plan_for(32, 8, 4, 1, 8, 4)):
             self.assertEqual(len(set(row)), 8)
 
-    @unittest.skipUnless(VECTORS.exists(), "the vectors of the TypeScript side lie in a clone alone")
+    @unittest.skipUnless(VECTORS.exists(), "the TypeScript test vectors exist only in a clone")
     def test_the_same_plans_as_in_typescript(self) -> None:
         plans = json.loads(VECTORS.read_text("utf-8"))["plans"]
         self.assertGreater(len(plans), 5)
