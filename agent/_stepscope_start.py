@@ -1,15 +1,15 @@
-"""Runs whenever Python starts where the agent is within reach: by `stepscope_agent.pth` where it is installed, by
-`sitecustomize.py` where its folder is on PYTHONPATH. It decides whether the agent is wanted, the one place that does.
+"""Runs at every Python start: from `stepscope_agent.pth` if the agent is installed, from `sitecustomize.py` if its
+folder is on PYTHONPATH. This is the only place that decides whether the agent is enabled.
 
-Most starts of Python want no agent and pay for this file all the same. So it imports nothing that Python has not loaded
-by then, and the package is imported only once a variable asks for it.
+Most Python processes do not use the agent but still pay for this file. It therefore imports only modules that Python
+has already loaded, and imports the package only if a variable enables it.
 """
 
 import os
 import sys
 
-"""Any of these asks for the agent, unless it is empty. By name, not by `STEPSCOPE_`: the command line tool has
-variables of its own (`STEPSCOPE_CACHE` lives in people's shells), and what it captures inherits
+"""Any of these enables the agent, unless it is empty. Matched by name, not by the prefix `STEPSCOPE_`: the command line
+tool has its own variables (users set `STEPSCOPE_CACHE` in their shells), and captured programs inherit
 `STEPSCOPE_CAPTURE_ID`."""
 STEP_VARIABLES = (
     "STEPSCOPE_PROFILE_START_STOP",
@@ -36,12 +36,12 @@ def is_asked_for() -> bool:
 
 
 def start() -> None:
-    """Both ways may lead here in one process: the agent starts once."""
+    """Both start paths may run in one process: the agent starts only once."""
     if not is_asked_for():
         return
     try:
         import stepscope_agent
 
         stepscope_agent.activate()
-    except Exception as error:  # The host must start whatever happens here.
+    except Exception as error:  # The host program must start in any case.
         sys.stderr.write("stepscope: the agent did not start: %s\n" % (error,))

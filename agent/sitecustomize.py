@@ -1,7 +1,7 @@
-"""Put this folder on PYTHONPATH and Python runs this file at start: it switches the agent on where a variable asks
-for it, and hands over to whatever other sitecustomize the path holds, which it would otherwise hide.
+"""Python runs this file at startup if this folder is on PYTHONPATH. It starts the agent if a variable enables it, then
+runs any other sitecustomize on the path, which this file would otherwise shadow.
 
-The wheel does without this file: there a .pth file does the same and hides nothing.
+The wheel does not contain this file: its .pth file does the same and shadows nothing.
 """
 
 import os

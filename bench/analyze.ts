@@ -1,4 +1,4 @@
-/** All analyses of an export against reading it, and ours of a PyTorch trace against Holistic Trace Analysis. */
+/** All analyses of an export compared with importing it, and a PyTorch trace compared with Holistic Trace Analysis. */
 import { statSync } from 'node:fs';
 import { formatBytes } from '../src/base/units.js';
 import { findHta } from './hta-peer.js';
@@ -9,14 +9,14 @@ const ROUNDS = 3;
 const IMPORTS = 3;
 const HTA_TIMES = 20;
 const HTA_MEMORY = 1 / 4;
-/** The analyses that answer what Holistic Trace Analysis is asked here. */
+/** The analyses that correspond to those run with Holistic Trace Analysis here. */
 const SAME_QUESTIONS = 'step-budget,kernel-families,gpu-utilization,idle-gaps';
 
 export function benchAnalyze(): Verdict[] {
   return [...againstImport(), ...againstHta()];
 }
 
-/** The reader is the part that must see every byte, so it is the measure of what thinking about them may cost. */
+/** The reader must touch every byte, so its time is the reference for the cost of the analyses. */
 function againstImport(): Verdict[] {
   const file = grown('eager', 'profile.sqlite.gz', 300);
   const size = formatBytes(statSync(file).size);
@@ -25,13 +25,13 @@ function againstImport(): Verdict[] {
     () => measureOurs(['import', file]),
     ...commands.map(options => () => measureOurs(['cli', 'analyze', file, ...options])),
   ]);
-  say(`stepscope, import of ${size} alone: ${spent(alone)}`);
+  say(`stepscope, import of ${size} only: ${spent(alone)}`);
   return commands.map((options, i): Verdict => {
     const command = ['analyze', 'FILE', ...options].join(' ');
     const ratio = results[i].seconds / alone.seconds;
     say(`stepscope ${command}: ${spent(results[i])}`);
     return {
-      what: `${command} of ${size} against the import alone`,
+      what: `${command} of ${size} vs. import only`,
       wanted: `at most ${IMPORTS} times`,
       measured: `${times(ratio)} (${spent(results[i])}; import ${spent(alone)})`,
       met: ratio <= IMPORTS,
@@ -44,12 +44,12 @@ function againstHta(): Verdict[] {
   const size = formatBytes(statSync(file).size);
   const hta = findHta();
   if (typeof hta === 'string') {
-    say(`no Holistic Trace Analysis: ${hta}`);
-    const what = `${size} trace against Holistic Trace Analysis`;
+    say(`Holistic Trace Analysis not available: ${hta}`);
+    const what = `${size} trace vs. Holistic Trace Analysis`;
     return [{ what, wanted: `${HTA_TIMES} times faster`, measured: `not measured: ${hta}`, met: undefined }];
   }
   const ours = [
-    { what: 'same questions', options: ['--only', SAME_QUESTIONS, '--whole', '--json'] },
+    { what: 'same analyses', options: ['--only', SAME_QUESTIONS, '--whole', '--json'] },
     { what: 'the whole page', options: [] },
   ];
   const theirs = [
@@ -72,17 +72,12 @@ function againstHta(): Verdict[] {
   [...ours, ...theirs].forEach(({ what }, i) => void say(`${what} of ${size}: ${spent(results[i])}`));
   return theirs.flatMap((their, t) =>
     ours.flatMap((our, o) =>
-      compare(
-        `${our.what} of ${size} against ${their.what}`,
-        results[o],
-        results[ours.length + t],
-        their.bar,
-      ),
+      compare(`${our.what} of ${size} vs. ${their.what}`, results[o], results[ours.length + t], their.bar),
     ),
   );
 }
 
-/** The bar is the peer as its package installs; its backend that has to be added by hand is printed to compare. */
+/** The target is the peer as installed by its package; its manually added backend is printed for comparison. */
 function compare(what: string, mine: Measured, peer: Measured, isBar: boolean): Verdict[] {
   const faster = peer.seconds / mine.seconds;
   const share = mine.peakBytes / peer.peakBytes;
@@ -94,7 +89,7 @@ function compare(what: string, mine: Measured, peer: Measured, isBar: boolean): 
       met: isBar ? faster >= HTA_TIMES : undefined,
     },
     {
-      what: 'peak memory of that',
+      what: 'peak memory of the above',
       wanted: 'at most a quarter',
       measured: `${(share * 100).toFixed(0)}% (${formatBytes(mine.peakBytes)} of ${formatBytes(peer.peakBytes)})`,
       met: isBar ? share <= HTA_MEMORY : undefined,

@@ -1,9 +1,9 @@
-"""What Holistic Trace Analysis answers about one trace: time by kind, kernels by kind, idle by cause.
+"""Runs Holistic Trace Analysis on one trace: time by kind, kernels by kind, idle by cause.
 
 usage: ask-hta.py TRACE.json [--fast]
 
---fast: the settings its documentation gives for large traces. The streaming parser on yajl, and of the arguments of
-events only those these three questions need.
+--fast: the settings that its documentation recommends for large traces: the streaming parser on yajl, and only the
+event arguments that these three analyses need.
 """
 import sys
 

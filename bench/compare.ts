@@ -1,4 +1,4 @@
-/** Comparing two exports against analysing each: reading is most of both, so thinking about two must stay cheap. */
+/** Comparing two exports versus analyzing each: reading dominates both, so the comparison itself must stay cheap. */
 import { statSync } from 'node:fs';
 import { formatBytes } from '../src/base/units.js';
 import { grown, say, type Verdict } from './inputs.js';
@@ -6,7 +6,7 @@ import { type Measured, measureOurs, medianRuns, seconds, times } from './measur
 
 const ROUNDS = 3;
 const BOTH_ANALYSES = 1.3;
-/** One profile at a time is held: two must not cost the memory of two. */
+/** Only one profile is in memory at a time: two must not need the memory of two. */
 const LARGER_ANALYSIS = 1.3;
 
 export function benchCompare(): Verdict[] {
@@ -22,13 +22,13 @@ export function benchCompare(): Verdict[] {
   const memory = both.peakBytes / Math.max(first.peakBytes, second.peakBytes);
   return [
     {
-      what: `compare of ${sizes} against analysing both`,
+      what: `compare of ${sizes} vs. analyzing both`,
       wanted: `at most ${BOTH_ANALYSES} times`,
       measured: `${ratio.toFixed(2)} times (${seconds(both.seconds)} to ${seconds(first.seconds + second.seconds)})`,
       met: ratio <= BOTH_ANALYSES,
     },
     {
-      what: 'peak memory of that against the larger analysis',
+      what: 'peak memory of the above vs. the larger analysis',
       wanted: `at most ${LARGER_ANALYSIS} times`,
       measured: `${times(memory)} (${formatBytes(both.peakBytes)})`,
       met: memory <= LARGER_ANALYSIS,
@@ -36,7 +36,7 @@ export function benchCompare(): Verdict[] {
   ];
 }
 
-/** As large as the other, give or take. */
+/** About as large as the other. */
 const GRAPH_COPIES = 330;
 
 const spent = (measured: Measured) => `${seconds(measured.seconds)}, peak ${formatBytes(measured.peakBytes)}`;

@@ -1,13 +1,13 @@
-"""An expert-parallel layer, rank by rank on one GPU: what does uneven routing cost, and does our model say so beforehand?
+"""An expert-parallel layer, rank by rank on one GPU: what does uneven routing cost, and does our model predict it?
 
-Eight ranks hold eight experts each. Every rank's own work (gather its tokens, two grouped GEMMs with SwiGLU between them)
-is run and timed in turn; the slowest rank sets the time of the layer, as it does where ranks wait for each other in
-combine. Measured for learned-looking routing of several skews, for the same tokens with experts placed by load, and for
-perfectly even routing. A row of even loads from few to many tokens is what the expert-time model is fitted to.
+Eight ranks have eight experts each. The work of each rank (gather its tokens, two grouped GEMMs with SwiGLU between
+them) is run and timed in turn. The slowest rank determines the time of the layer, as when ranks wait for each other in
+combine. Measured for synthetic learned routing of several skews, for the same tokens with experts placed by load, and
+for perfectly even routing. The expert-time model is fitted to a series of even loads from few to many tokens.
 
     python3 bench/expert-parallel.py [--out FOLDER]      needs PyTorch 2.8 or newer and a GPU with grouped GEMMs (sm90)
 
-Writes expert-parallel.json into FOLDER, by default $OUT, else here. Put it into test/fixtures/moe and the test
+Writes expert-parallel.json into FOLDER, by default $OUT, otherwise here. Put it into test/fixtures/moe and the test
 "predictions hold against measurements on a GPU" compares with it.
 """
 
@@ -27,7 +27,7 @@ PER_RANK = EXPERTS // RANKS
 
 
 def routed(skew: float, seed: int) -> torch.Tensor:
-    """Experts of each token, [token, k]: drawn without repeats, the popular ones first; which are popular is shuffled."""
+    """Experts of each token, [token, k]: sampled without replacement, popular ones first; popularity is shuffled."""
     generator = torch.Generator().manual_seed(seed)
     weights = (torch.arange(EXPERTS, dtype=torch.float64) + 1) ** -skew
     weights = weights[torch.randperm(EXPERTS, generator=generator)]
@@ -35,13 +35,13 @@ def routed(skew: float, seed: int) -> torch.Tensor:
 
 
 def perfect() -> torch.Tensor:
-    """Slots go to ranks in turn and within a rank to its experts in turn."""
+    """Slots go to ranks round-robin, and within a rank to its experts round-robin."""
     slot = torch.arange(TOKENS * TOP_K)
     return ((slot % RANKS) * PER_RANK + (slot // RANKS) % PER_RANK).view(TOKENS, TOP_K)
 
 
 def placed_by_load(counts: list) -> list:
-    """Experts of each rank: heaviest first to the lightest rank that has room."""
+    """Experts of each rank: heaviest first, to the lightest rank with free slots."""
     ranks, loads = [[] for _ in range(RANKS)], [0] * RANKS
     for expert in sorted(range(EXPERTS), key=lambda e: -counts[e]):
         rank = min((r for r in range(RANKS) if len(ranks[r]) < PER_RANK), key=lambda r: loads[r])
@@ -76,7 +76,7 @@ class Layer:
         times = []
         for _ in range(REPEATS):
             begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-            # The host is ahead of the GPU when the clock starts, so launches do not count.
+            # The host runs ahead of the GPU when the clock starts, so launch overhead does not count.
             torch.cuda._sleep(2_000_000)
             begin.record()
             work()

@@ -1,10 +1,9 @@
-"""Repeats a real capture in time until it is as large as wanted.
+"""Repeats a real capture in time to reach the requested size.
 
 usage: grow.py IN.sqlite[.gz] | IN.json[.gz]  OUT  COPIES
 
-Copy k of every event is moved k spans later and gets correlation ids of its own, so that launches still match their
-kernels, and only theirs, and nothing overlaps. A tool that joins launches with kernels would otherwise pay for every
-pair of copies.
+Copy k of every event is shifted by k spans and gets unique correlation ids, so that launches match only their own
+kernels and nothing overlaps. Otherwise a tool that joins launches with kernels would process every pair of copies.
 """
 import gzip
 import os

@@ -1,4 +1,4 @@
-/** Time per event must not grow with the file: 1, 10 and 100 times the same capture. */
+/** Time per event must not grow with file size: 1, 10 and 100 times the same capture. */
 import { openProfile } from '../src/import/open.js';
 import { tableNames } from '../src/model/schema.js';
 import { grown, say, type Verdict } from './inputs.js';
@@ -12,13 +12,13 @@ export async function benchGrowth(): Promise<Verdict[]> {
     const perEvent: number[] = [];
     for (const size of SIZES) {
       const input = grown('eager', file, size);
-      // One thread throughout: a second one only helps large files and would hide growth.
+      // Always one thread: a second one only helps large files and would hide growth.
       const open = () => openProfile([input], { workers: 0 });
       const profile = await open();
       const events = tableNames.reduce((sum, name) => sum + (profile.tables[name]?.length ?? 0), 0);
       const rounds = size === 1 ? 31 : size === 10 ? 11 : 3;
       const runs: number[] = [];
-      // The first rounds warm the machine code up; only the later half counts.
+      // The first rounds are JIT warm-up; only the second half counts.
       for (let round = 0; round < rounds * 2; round++) {
         const begun = performance.now();
         await open();
@@ -44,10 +44,10 @@ export async function benchGrowth(): Promise<Verdict[]> {
   return verdicts;
 }
 
-/** Cheaper per event is not what the bar is for, but it is not flat either: said, not counted as met. */
+/** Falling cost per event is not what the target is about, but it is not flat either: reported, not counted as met. */
 function remark(steps: readonly number[]): string {
   const least = Math.min(...steps);
   return least < -TOLERANCE
-    ? `: falls by ${(-least * 100).toFixed(0)}%, as the fixed cost of opening is shared by more`
+    ? `: falls by ${(-least * 100).toFixed(0)}%, because more events share the fixed cost of opening`
     : '';
 }

@@ -1,4 +1,4 @@
-/** Holistic Trace Analysis, Meta's library for the same files, in a virtual environment of its own. */
+/** Holistic Trace Analysis, Meta's library for the same files, in its own virtual environment. */
 import { execFileSync } from 'node:child_process';
 import * as path from 'node:path';
 import { projectRoot } from '../src/testing/captures.js';
@@ -6,7 +6,7 @@ import { benchFolder, say } from './inputs.js';
 import { type Measured, measurePeer } from './measure.js';
 
 const HTA = 'HolisticTraceAnalysis==0.5.0';
-/** What its fastest parser stands on; it does not install this itself. */
+/** A dependency of its fastest parser, which it does not install itself. */
 const STREAMING = 'ijson==3.6.0';
 const LIMIT_SECONDS = 600;
 
@@ -15,7 +15,7 @@ export interface HtaPeer {
   measure(trace: string, ...options: readonly string[]): Measured;
 }
 
-/** Installs it on first use; or says in one line why that did not work. */
+/** Installs it on first use, or returns one line that explains the failure. */
 export function findHta(): HtaPeer | string {
   const folder = path.join(benchFolder(), 'hta-venv');
   const python = path.join(folder, 'bin/python');

@@ -1,4 +1,4 @@
-/** What the benchmarks share: grown captures, lines of output, verdicts. */
+/** Shared by the benchmarks: enlarged captures, output, verdicts. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import * as path from 'node:path';
@@ -12,19 +12,19 @@ export interface Verdict {
   readonly met: boolean | undefined;
 }
 
-/** Where what the benchmarks make is kept. */
+/** The folder for files that the benchmarks create. */
 export function benchFolder(): string {
   const folder = path.join(projectRoot, '.bench');
   mkdirSync(folder, { recursive: true });
   return folder;
 }
 
-/** A capture repeated `copies` times, made once and kept. */
+/** A capture repeated `copies` times, created once and kept. */
 export function grown(capture: string, file: 'profile.sqlite.gz' | 'kineto.json.gz', copies: number): string {
   const kind = file.startsWith('kineto') ? 'json' : 'sqlite';
   const target = path.join(benchFolder(), `${capture}-x${copies}.${kind}`);
   if (!existsSync(target)) {
-    say(`making ${path.basename(target)} …`);
+    say(`creating ${path.basename(target)} …`);
     execFileSync('python3', [
       path.join(projectRoot, 'bench/grow.py'),
       capturePath(capture, file),

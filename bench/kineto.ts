@@ -1,4 +1,4 @@
-/** A 1 GB PyTorch trace, opened and summed, against Python's `json.load` alone. */
+/** Opening and summing a 1 GB PyTorch trace, compared with only Python's `json.load`. */
 import { createReadStream, createWriteStream, existsSync, renameSync, statSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
@@ -26,13 +26,13 @@ export async function benchKineto(): Promise<Verdict[]> {
     const ratio = peer.seconds / ours.seconds;
     verdicts.push(
       {
-        what: `${size} ${input === packed ? 'gzipped trace' : 'trace'} against json.load`,
+        what: `${size} ${input === packed ? 'gzipped trace' : 'trace'} vs. json.load`,
         wanted: 'at least 8 times faster',
         measured: `${times(ratio)} faster (${seconds(peer.seconds)} to ${seconds(ours.seconds)})`,
         met: ratio >= 8,
       },
       {
-        what: 'peak memory of that',
+        what: 'peak memory of the above',
         wanted: `under ${formatBytes(MEMORY_LIMIT)}`,
         measured: formatBytes(ours.peakBytes),
         met: ours.peakBytes < MEMORY_LIMIT,
@@ -45,7 +45,7 @@ export async function benchKineto(): Promise<Verdict[]> {
 async function gzipped(file: string): Promise<string> {
   const target = `${file}.gz`;
   if (!existsSync(target)) {
-    say(`packing ${target} …`);
+    say(`compressing ${target} …`);
     await pipeline(createReadStream(file), createGzip({ level: 6 }), createWriteStream(`${target}.part`));
     renameSync(`${target}.part`, target);
   }

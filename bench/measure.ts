@@ -1,4 +1,4 @@
-/** Running things and timing them. */
+/** Runs programs and measures time and memory. */
 import { spawnSync } from 'node:child_process';
 import * as path from 'node:path';
 import { projectRoot } from '../src/testing/captures.js';
@@ -6,11 +6,11 @@ import { projectRoot } from '../src/testing/captures.js';
 export interface Measured {
   readonly seconds: number;
   readonly peakBytes: number;
-  /** Stopped before it was done: the real time is longer. */
+  /** Stopped before it finished: the real time is longer. */
   readonly stopped?: boolean;
 }
 
-/** Ours, in a fresh process. Time includes starting Node: that is what a user waits for. */
+/** Stepscope in a fresh process. Time includes the start of Node, because users wait for it. */
 export function measureOurs(args: readonly string[]): Measured {
   const program = path.join(projectRoot, 'dist/bench/measured.js');
   const begun = performance.now();
@@ -23,7 +23,7 @@ export function measureOurs(args: readonly string[]): Measured {
   return { seconds, peakBytes: JSON.parse(String(result.output[3])).peakBytes };
 }
 
-/** Another program, with the most memory any of its processes held. */
+/** Another program, with the peak memory of its largest process. */
 export function measurePeer(command: string, args: readonly string[], limitSeconds: number): Measured {
   const wrapper = path.join(projectRoot, 'bench/peer.py');
   const result = spawnSync('python3', [wrapper, String(limitSeconds), command, ...args], {
@@ -38,7 +38,7 @@ export function medianRun(times: number, run: () => Measured): Measured {
   return medianRuns(times, [run])[0];
 }
 
-/** Several things in turns, so that a machine that is slow for a while is slow for all of them. */
+/** Runs several programs alternately, so that a temporarily slow machine affects all of them. */
 export function medianRuns(times: number, runs: readonly (() => Measured)[]): Measured[] {
   const rounds = Array.from({ length: times }, () => runs.map(run => run()));
   return runs.map((_, i) => {

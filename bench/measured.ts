@@ -1,10 +1,10 @@
 /**
- * One measured run in a process of its own, so that peak memory means this run alone.
+ * One measured run in its own process, so that peak memory covers only this run.
  *
  *   node measured.js cli ARGUMENTS…     the command itself
  *   node measured.js open FILE          opens every table of the file and sums its kernels
- *   node measured.js import FILE        opens what the analyses read, and no more
- *   node measured.js loads FILE         reads expert loads to their end
+ *   node measured.js import FILE        opens only what the analyses read
+ *   node measured.js loads FILE         reads expert loads to the end
  *
  * Writes { wallMs, peakBytes } to descriptor 3.
  */

@@ -25,7 +25,7 @@ export function benchMoe(): Verdict[] {
   const placing = (performance.now() - begun) / 1000;
   const theirs = imbalance(eplb(tokens, { gpus: 288, nodes: 1, places: 576 }), tokens);
   const own = imbalance(placed, tokens);
-  say(`288 GPUs: ${seconds(placing)}, busiest by mean ${own.toFixed(3)}, EPLB ${theirs.toFixed(3)}`);
+  say(`288 GPUs: ${seconds(placing)}, busiest ÷ mean ${own.toFixed(3)}, EPLB ${theirs.toFixed(3)}`);
   return [
     {
       what: `${LAYERS} × ${EXPERTS} × ${ITERATIONS} loads, time`,
@@ -42,17 +42,17 @@ export function benchMoe(): Verdict[] {
     {
       what: 'placement of 256 experts on 288 GPUs, 576 places',
       wanted: 'no worse than EPLB, under 2 s',
-      measured: `${own.toFixed(3)} against ${theirs.toFixed(3)}, ${seconds(placing)}`,
+      measured: `${own.toFixed(3)} vs. ${theirs.toFixed(3)}, ${seconds(placing)}`,
       met: own <= theirs + 1e-9 && placing < 2,
     },
   ];
 }
 
-/** Int64, the widest counts come in. Made once and kept. */
+/** Int64, the widest type of counts. Created once and kept. */
 function loadsFile(): string {
   const file = path.join(benchFolder(), `loads-${ITERATIONS}.npy`);
   if (existsSync(file)) return file;
-  say(`making ${path.basename(file)} …`);
+  say(`creating ${path.basename(file)} …`);
   const text = `{'descr': '<i8', 'fortran_order': False, 'shape': (${ITERATIONS}, ${LAYERS}, ${EXPERTS}), }`;
   const padded = `${text.padEnd(128 - 10 - 1)}\n`;
   const head = Buffer.concat([

@@ -1,9 +1,9 @@
-"""Runs a command and writes how long it took and how much memory it held to descriptor 3.
+"""Runs a command and writes its run time and peak memory to descriptor 3.
 
 usage: peer.py LIMIT_SECONDS COMMAND ARGUMENTS…
 
-The peak is that of the largest process the command started, itself included: a peer that forks is not charged twice
-for the pages its children share with it. Time is taken here, so that starting this script is not charged to the peer.
+The peak is that of the largest process of the command, so that pages shared by forked children count only once. Time
+is measured here, so that the start of this script does not count.
 """
 import json
 import os

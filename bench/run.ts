@@ -1,8 +1,8 @@
 /**
- * `npm run bench`: how we compare with the peers, in one run on this machine. Ratios only mean something against a
- * peer measured beside them, so every line measures both. Medians, because machines are noisy.
+ * `npm run bench`: compares Stepscope with its peers, in one run on this machine. A ratio is only meaningful if both
+ * sides run under the same conditions, so every line measures both. Medians, because machines are noisy.
  *
- *   npm run bench -- stats kineto analyze compare growth view moe     only those parts
+ *   npm run bench -- stats kineto analyze compare growth view moe     only these parts
  */
 import { benchAnalyze } from './analyze.js';
 import { benchCompare } from './compare.js';

@@ -1,4 +1,4 @@
-/** Five summaries of a 260 MB export, against the installed `nsys stats`. */
+/** Five summaries of a 260 MB export, compared with the installed `nsys stats`. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { formatBytes } from '../src/base/units.js';
 import { grown, say, type Verdict } from './inputs.js';
 import { type Measured, measureOurs, measurePeer, medianRun, seconds, times } from './measure.js';
 
-/** Our name, and what releases before 2023 call it. */
+/** The current name, and the name in releases before 2023. */
 const reports: readonly (readonly [now: string, before: string])[] = [
   ['cuda_gpu_kern_sum', 'gpukernsum'],
   ['cuda_api_sum', 'cudaapisum'],
@@ -35,10 +35,10 @@ export function benchStats(): Verdict[] {
   ];
   const nsys = findNsys();
   if (!nsys) {
-    say('nsys is not installed (Debian: package nsight-systems in non-free): no ratio');
+    say('nsys is not installed (Debian: package nsight-systems in non-free): no comparison');
     return [
       ...verdicts,
-      { what: 'speed against nsys stats', wanted: '10 times', measured: 'no nsys here', met: undefined },
+      { what: 'speed vs. nsys stats', wanted: '10 times', measured: 'nsys is not installed', met: undefined },
     ];
   }
   say(`peer: ${nsys.version}`);
@@ -60,7 +60,7 @@ export function benchStats(): Verdict[] {
   const stopped = peers.some(peer => peer.stopped);
   const ratio = total / all.seconds;
   verdicts.push({
-    what: 'five reports against nsys stats',
+    what: 'five reports vs. nsys stats',
     wanted: 'at least 10 times faster',
     measured: `${stopped ? 'more than ' : ''}${times(ratio)} faster (${seconds(total)} to ${seconds(all.seconds)})`,
     met: ratio >= 10,
@@ -70,7 +70,7 @@ export function benchStats(): Verdict[] {
     const ours = medianRun(5, () => measureOurs(ask(finished.map(([now]) => now))));
     const theirs = peers.filter(peer => !peer.stopped).reduce((sum, peer) => sum + peer.seconds, 0);
     verdicts.push({
-      what: `only the ${finished.length} reports nsys finished`,
+      what: `only the ${finished.length} reports that nsys finished`,
       wanted: 'for the record',
       measured: `${times(theirs / ours.seconds)} faster (${seconds(theirs)} to ${seconds(ours.seconds)})`,
       met: undefined,

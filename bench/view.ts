@@ -1,7 +1,7 @@
 /**
- * The page in a real browser: how soon a profile of two million events is on screen, how long a frame takes while moving
- * through all of it, what the page holds in memory; and the same for a profile ten times smaller, to show that frames
- * cost what is on the screen.
+ * The page in a real browser: time until a profile of two million events is on screen, frame time while navigating all
+ * of it, memory of the page; and the same for a profile ten times smaller, to show that frame time depends on what is
+ * on the screen.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -47,9 +47,9 @@ export async function benchView(): Promise<Verdict[]> {
       p95Ms: middle(run => run.p95Ms),
       memoryBytes: Math.max(...runs.map(run => run.memoryBytes)),
     };
-    say(`${events} events: timeline made in ${timelineMs.toFixed(0)} ms while opening`);
+    say(`${events} events: timeline built in ${timelineMs.toFixed(0)} ms while opening`);
     say(
-      `  on screen ${result.paintMs.toFixed(0)} ms after that, frames ${result.medianMs.toFixed(1)} ms (median), ${result.p95Ms.toFixed(1)} ms (95 of 100), page ${(result.memoryBytes / 1e6).toFixed(0)} MB`,
+      `  on screen ${result.paintMs.toFixed(0)} ms after that, frames ${result.medianMs.toFixed(1)} ms (median), ${result.p95Ms.toFixed(1)} ms (p95), page ${(result.memoryBytes / 1e6).toFixed(0)} MB`,
     );
     seen.push(result);
   }
@@ -61,12 +61,12 @@ export async function benchView(): Promise<Verdict[]> {
     met: value < limit,
   });
   return [
-    verdict('first useful paint after the server has it open', large.paintMs, 1500, 'ms'),
+    verdict('first meaningful paint after the server has opened it', large.paintMs, 1500, 'ms'),
     verdict('median frame while panning and zooming', large.medianMs, 25, 'ms'),
     verdict('95 of 100 frames', large.p95Ms, 50, 'ms'),
     verdict('memory of the page', large.memoryBytes / 1e6, 600, 'MB'),
     {
-      what: 'frames of ten times as many events (median and 95 of 100)',
+      what: 'frames of ten times as many events (median and p95)',
       wanted: 'no longer than 1.25 times those of the smaller profile',
       measured: `${(large.medianMs / small.medianMs).toFixed(2)} and ${(large.p95Ms / small.p95Ms).toFixed(2)} times`,
       met: large.medianMs <= 1.25 * small.medianMs && large.p95Ms <= 1.25 * small.p95Ms,
@@ -74,7 +74,7 @@ export async function benchView(): Promise<Verdict[]> {
   ];
 }
 
-/** One profile, one fresh browser; the clock starts when the server says that it has the profile open. */
+/** One profile, one fresh browser; the clock starts when the server reports that the profile is open. */
 async function look(file: string, executablePath: string): Promise<Seen> {
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   const page = await browser.newPage({ viewport: { width: 1580, height: 840 } });
@@ -90,7 +90,7 @@ async function look(file: string, executablePath: string): Promise<Seen> {
     await page.goto(url);
     await page.locator('.timeline[data-ready=yes]').waitFor();
     const paintMs = performance.now() - begun;
-    // What loads behind the first picture is no part of moving about in it.
+    // Background loading after the first paint is not part of navigation.
     await page.waitForLoadState('networkidle');
     const frames = await moveThrough(page);
     const sorted = [...frames].sort((a, b) => a - b);
@@ -106,7 +106,7 @@ async function look(file: string, executablePath: string): Promise<Seen> {
   }
 }
 
-/** Events of a file, and how long making the timeline takes once it is read: a part of opening it. */
+/** Number of events of a file, and the time to build its timeline after reading: a part of opening it. */
 async function timelineOf(file: string): Promise<{ events: number; timelineMs: number }> {
   const profile = await openProfile([file]);
   const begun = performance.now();
@@ -118,7 +118,7 @@ async function timelineOf(file: string): Promise<{ events: number; timelineMs: n
   };
 }
 
-/** Wheel events as a hand would give them, one per frame: from the whole profile down to single kernels and back, across all of it. */
+/** Wheel events as from a user, one per frame: from the whole profile down to single kernels and back, across all of it. */
 function moveThrough(page: Page): Promise<number[]> {
   return page.evaluate(`new Promise(resolve => {
     const canvas = document.querySelector('.timeline-canvas canvas');
@@ -133,7 +133,7 @@ function moveThrough(page: Page): Promise<number[]> {
       last = now;
       if (frame++ >= ${FRAMES}) return resolve(times);
       const part = frame / ${FRAMES};
-      // Four dives, each somewhere else; at the bottom of each it moves sideways.
+      // Four zooms, each at a different place; each pans sideways at the deepest level.
       const dive = (part * 4) % 1;
       const x = 0.15 + 0.2 * Math.floor(part * 4);
       if (dive < 0.4) turn({ ctrlKey: true, deltaY: -90 }, x);
@@ -145,7 +145,7 @@ function moveThrough(page: Page): Promise<number[]> {
   })`);
 }
 
-/** Resident memory of the largest process that draws pages. */
+/** Resident memory of the largest renderer process. */
 function largestRenderer(): number {
   let most = 0;
   for (const pid of readdirSync('/proc').filter(name => /^\d+$/.test(name))) {
@@ -154,7 +154,7 @@ function largestRenderer(): number {
       const resident = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
       most = Math.max(most, Number(resident?.[1] ?? 0) * 1024);
     } catch {
-      // It ended meanwhile.
+      // The process has ended.
     }
   }
   return most;

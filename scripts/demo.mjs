@@ -1,4 +1,4 @@
-// npm run demo: what Stepscope says about real captures of an H200, then one of them in the browser.
+// npm run demo: analyzes real H200 captures, then opens one of them in the browser.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -17,12 +17,12 @@ function run(...args) {
 run('analyze', capture('eager'));
 run('steps', capture('graph'));
 if (process.stdin.isTTY && process.stdout.isTTY) {
-  // Ctrl-C is for the command; we end with it.
+  // Ctrl-C goes to the command; this script ends with it.
   process.on('SIGINT', () => {});
   run('view', capture('eager'));
 } else await showThatItAnswers();
 
-/** Nobody is looking: the page and the timeline are fetched once, and the server is stopped again. */
+/** Without a terminal: fetches the page and the timeline once, then stops the server. */
 async function showThatItAnswers() {
   const args = ['view', capture('eager'), '--no-open', '--json'];
   process.stdout.write(`$ stepscope ${args.join(' ')}\n`);
@@ -56,6 +56,6 @@ async function firstLine(server, ended) {
 
 async function answer(url) {
   const response = await fetch(url);
-  if (!response.ok) throw new Error(`${url} answers ${response.status}`);
+  if (!response.ok) throw new Error(`${url} returned ${response.status}`);
   return response.text();
 }

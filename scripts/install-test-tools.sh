@@ -1,12 +1,12 @@
 #!/bin/sh
-# Installs what the tests use beyond Node, on Debian and Ubuntu: Chromium, Python with torch, nsys, a C compiler,
-# openssl; and in a virtual environment of the project (.test-tools) hatchling, mypy and ruff.
-# Without these the tests pass too, but skip some; their last lines say which.
+# Installs the tools that the tests use beyond Node, on Debian and Ubuntu: Chromium, Python with torch, nsys, a C
+# compiler, openssl; and in a virtual environment of the project (.test-tools) hatchling, mypy and ruff.
+# Without these the tests still pass, but skip some; their last lines list which.
 #
-#   scripts/install-test-tools.sh                   # asks for sudo where it is not root
-#   scripts/install-test-tools.sh --transformers    # there also a newer torch, and transformers
+#   scripts/install-test-tools.sh                   # uses sudo if not run as root
+#   scripts/install-test-tools.sh --transformers    # also a newer torch, and transformers, in .test-tools
 #
-# Running it again installs only what is still missing.
+# Running it again installs only what is missing.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -41,8 +41,8 @@ as_root() {
 }
 is_installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 
-# nsys in a place where Stepscope looks for it. Debian's package depends on the NVIDIA driver, which has no business on a
-# machine without a GPU and could break the driver of one that has it; so its files are unpacked, and nothing else.
+# Installs nsys where Stepscope looks for it. Debian's package depends on the NVIDIA driver, which a machine without a GPU
+# does not need, and which could break an existing driver. Therefore only its files are unpacked.
 NSYS_FOLDER=/opt/nvidia/nsight-systems/debian
 has_nsys() {
   for place in "$(command -v nsys)" /opt/nvidia/nsight-systems*/*/bin/nsys /usr/lib/nsight-systems/bin/nsys; do
@@ -50,7 +50,7 @@ has_nsys() {
   done
   return 1
 }
-# It is in Debian's non-free and Ubuntu's multiverse, which are off by default.
+# nsys is in Debian's non-free and Ubuntu's multiverse, which are disabled by default.
 if [ "$ID" = ubuntu ]; then
   component=multiverse
   chromium=chromium-browser
@@ -62,7 +62,7 @@ else
 fi
 wants_nsys=no
 if [ "$(dpkg --print-architecture)" != amd64 ]; then
-  has_nsys || say "nsys: $ID has it for amd64 only; its tests will be skipped."
+  has_nsys || say "nsys: $ID packages it only for amd64; its tests will be skipped."
 else
   has_nsys || wants_nsys=yes
 fi
@@ -81,32 +81,32 @@ unpack_nsys() {
   as_root mkdir -p "$NSYS_FOLDER"
   as_root mv "$lib/nsight-systems/bin" "$lib/nsight-systems/host-linux-x64" \
     "$lib/x86_64-linux-gnu/nsight-systems/target-linux-x64" "$NSYS_FOLDER/"
-  # The one link that leads out of the package.
+  # The only link to a file outside the package.
   as_root ln -sf /usr/lib/x86_64-linux-gnu/libssh.so.4 "$NSYS_FOLDER/host-linux-x64/libssh.so"
   rm -rf "$folder"
 }
 
 if [ -n "$missing" ] || [ $wants_nsys = yes ]; then
   if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
-    fail "installing$missing nsys needs root, and there is no sudo" "Run it as root."
+    fail "installing$missing nsys needs root, and sudo is not available" "Run it as root."
   fi
   if [ $wants_nsys = yes ] && [ ! -e "$SOURCES" ]; then
     printf 'Types: deb\nURIs: %s\nSuites: %s\nComponents: %s\nSigned-By: %s\n' "$archive" "$VERSION_CODENAME" \
       "$component" "/usr/share/keyrings/$ID-archive-keyring.gpg" | as_root tee "$SOURCES" >/dev/null
     say "added $component of $VERSION_CODENAME to apt, for nsight-systems ($SOURCES)"
   fi
-  # Other sources of the machine may be out of reach; what counts is whether the packages are there afterwards.
-  as_root apt-get -o DPkg::Lock::Timeout=300 update -qq || say "apt-get update: some sources did not answer"
+  # Other apt sources may be unreachable; only the presence of the packages afterwards matters.
+  as_root apt-get -o DPkg::Lock::Timeout=300 update -qq || say "apt-get update: some sources did not respond"
   if [ $wants_nsys = yes ]; then
-    # The libraries nsys is linked with, without nsight-systems-target, which brings the driver.
+    # The libraries that nsys links to, without nsight-systems-target, which installs the driver.
     libraries=$(apt-cache depends nsight-systems | sed -n 's/^ *Depends: \(lib[^<]*\)$/\1/p' | tr '\n' ' ')
-    [ -n "$libraries" ] || fail "apt knows no nsight-systems" "Is there a network? Is $component of $VERSION_CODENAME reachable?"
+    [ -n "$libraries" ] || fail "apt does not find nsight-systems" "Is there a network? Is $component of $VERSION_CODENAME reachable?"
     missing="$missing $libraries"
   fi
   say "installing$missing"
   # shellcheck disable=SC2086
   as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-install-recommends \
-    $missing >/dev/null || fail "apt could not install everything" "Is there a network? The lines above say what apt lacked."
+    $missing >/dev/null || fail "apt could not install everything" "Is there a network? The lines above show what apt could not find."
   if [ $wants_nsys = yes ]; then
     say "unpacking nsys into $NSYS_FOLDER"
     unpack_nsys
@@ -123,6 +123,6 @@ fi
 if [ $with_transformers = yes ] && ! "$VENV/bin/python" -c 'import torch, transformers' 2>/dev/null; then
   say "installing torch and transformers into $VENV (several GB)"
   "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check torch 'transformers>=4.57' numpy ||
-    fail "pip could not install torch and transformers" "Is there a network, and room for several GB?"
+    fail "pip could not install torch and transformers" "Is there a network, and several GB of free disk space?"
 fi
-say "the tools of the tests are installed"
+say "the test tools are installed"

@@ -1,8 +1,8 @@
 // Makes a release: checks, changelog, the version in every place, tarball, wheel and checksums, a commit and a tag.
 //
-//   npm run release -- 0.2.0              in a clean working tree; publishes nothing
-//   npm run release -- 0.2.0 --dry-run    the same in a copy that is thrown away
-//   --skip-tests                          without the test run, for whoever has just done it
+//   npm run release -- 0.2.0              in a clean working tree; does not publish
+//   npm run release -- 0.2.0 --dry-run    the same in a temporary copy
+//   --skip-tests                          without the test run, if it has just passed
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
@@ -22,12 +22,12 @@ function fail(what, hint) {
 }
 
 const unknown = [...options].find(option => option !== '--dry-run' && option !== '--skip-tests');
-if (unknown) fail(`There is no option ${unknown}.`, 'Options: --dry-run, --skip-tests');
+if (unknown) fail(`Unknown option ${unknown}.`, 'Options: --dry-run, --skip-tests');
 if (!version || more.length > 0) fail('Name one version.', 'Example: npm run release -- 0.2.0 --dry-run');
 
 const git = (...args) => spawnSync('git', args, { cwd: project, encoding: 'utf8' }).stdout;
 
-/** A copy of what git knows or would take; the build of the copy uses the packages that are installed here. */
+/** A copy of all files that git tracks or would add; its build uses the packages installed here. */
 function copyOfProject() {
   const copy = fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-release-'));
   process.on('exit', () => fs.rmSync(copy, { recursive: true, force: true }));
@@ -62,17 +62,18 @@ const at = next.findIndex((number, i) => number !== now[i]);
 if (at === -1 || next[at] < now[at])
   fail(`${version} does not come after ${current}.`, 'Raise one of the three numbers.');
 if (!isDry && git('status', '--porcelain').trim() !== '')
-  fail('The working tree has changes.', 'Commit or stash them, or look at a release with --dry-run.');
+  fail('The working tree has changes.', 'Commit or stash them, or preview a release with --dry-run.');
 const changelog = read('CHANGELOG.md');
 const unreleased = /^## \[Unreleased\]\n([\s\S]*?)(?=^## \[)/m.exec(changelog)?.[1].trim();
-if (!unreleased) fail('CHANGELOG.md has nothing under [Unreleased].', 'Say there what changes for users.');
+if (!unreleased) fail('CHANGELOG.md has nothing under [Unreleased].', 'Describe user-visible changes there.');
 const python = [process.env.STEPSCOPE_PYTHON, path.join(project, '.test-tools/bin/python'), 'python3'].find(
   name => name && spawnSync(name, ['-c', 'import hatchling']).status === 0,
 );
-if (!python) fail('No Python with hatchling builds the wheel.', 'scripts/install-test-tools.sh brings one.');
+if (!python)
+  fail('No Python with hatchling to build the wheel.', 'Run scripts/install-test-tools.sh to install one.');
 if (!options.has('--skip-tests')) run('npm', ['test'], { cwd: project });
 
-// --- the version, in every place ---
+// --- update the version everywhere ---
 const today = new Date().toISOString().slice(0, 10);
 write(
   'CHANGELOG.md',
@@ -106,7 +107,7 @@ fs.writeFileSync(path.join(out, 'SHA256SUMS'), `${sums.join('\n')}\n`);
 for (const name of files) {
   say(`  ${name}  ${(fs.statSync(path.join(out, name)).size / 1e6).toFixed(2)} MB`);
   if (!name.includes(`-${version}`))
-    fail(`${name} does not carry ${version}.`, 'A place of the version was missed.');
+    fail(`${name} does not contain ${version}.`, 'Update the version where it is missing.');
 }
 
 if (isDry) {
@@ -114,7 +115,7 @@ if (isDry) {
 } else {
   run('git', ['commit', '-qam', `Release ${version}`]);
   run('git', ['tag', '-a', `v${version}`, '-m', `Stepscope ${version}`]);
-  say(`release/ holds ${version}; it is committed and tagged as v${version}. To publish:`);
+  say(`release/ contains ${version}, committed and tagged as v${version}. To publish:`);
   say(`  git push --follow-tags`);
   say(`  npm publish release/${files.find(name => name.endsWith('.tgz'))}`);
   say(`  twine upload release/${files.find(name => name.endsWith('.whl'))}`);

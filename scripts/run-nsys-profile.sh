@@ -1,6 +1,6 @@
 #!/bin/sh
 # Profiles a command in a pod and copies the report back: run-nsys-profile.sh POD OUTPUT [options] -- COMMAND…
-# One line for CI. NAMESPACE, CONTAINER, NSYS_DEB and NSYS_TREE are taken from the environment where they are set.
+# For CI. Reads NAMESPACE, CONTAINER, NSYS_DEB and NSYS_TREE from the environment if set.
 set -eu
 if [ "$#" -lt 4 ]; then
   echo "usage: $0 POD OUTPUT [options of stepscope capture] -- COMMAND…" >&2

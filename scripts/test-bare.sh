@@ -1,13 +1,13 @@
 #!/bin/sh
-# The README's test command as on a machine with Node and nothing else: a clean clone in a folder with a space in its
-# name, an empty home, an empty npm cache, a path with node, npm and sh alone, and an ordinary user where this one is root.
+# Runs the README's test command as on a machine with only Node: a clean clone in a folder with a space in its name, an
+# empty home, an empty npm cache, only node, npm and sh on the path, and an unprivileged user if run as root.
 #
 #   scripts/test-bare.sh                     # with the node on the path
 #   scripts/test-bare.sh /opt/node26/bin/node
 set -eu
 project=$(cd "$(dirname "$0")/.." && pwd)
-node=$(command -v "${1:-node}") || { echo "test-bare: there is no ${1:-node}" >&2; exit 2; }
-# npm is a program of JavaScript: any node runs it.
+node=$(command -v "${1:-node}") || { echo "test-bare: ${1:-node} not found" >&2; exit 2; }
+# npm is written in JavaScript: any node runs it.
 npm=$(readlink -f "$(command -v npm)")
 
 top=$(mktemp -d)

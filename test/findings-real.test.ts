@@ -41,7 +41,7 @@ test('what CUDA graphs bring to a real engine is predicted from its eager run', 
 }, async () => {
   const finding = get(await findIn('captures', 'vllm-eager/profile.sqlite.gz'), 'launch-overhead');
   // The same model, batch and GPU with graphs takes 7.85 ms per step where it took 31.8 ms without: 4.05 times as fast.
-  const predicted = 1 + finding!.gainThroughput!;
+  const predicted = 1 + finding!.gain!.throughput;
   assert.ok(predicted > 4.05 * 0.75 && predicted < 4.05 * 1.25, `${predicted}`);
   assert.equal(finding!.confidence, 'likely');
 });

@@ -33,7 +33,7 @@ test('what is no next version is refused in two lines', () => {
     [[version], /does not come after/],
     [['0.0.1'], /does not come after/],
     [[`${major}.${minor}.${patch + 1}-beta`], /is not a version/],
-    [['1.0.0', '--dry'], /no option --dry/],
+    [['1.0.0', '--dry'], /Unknown option --dry/],
   ] as const) {
     const { status, stderr } = release(...args);
     assert.equal(status, 1);

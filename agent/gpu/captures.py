@@ -1,4 +1,4 @@
-"""What captures hold, read without Stepscope: SQL over nsys exports, JSON of torch traces, files of expert loads."""
+"""Reads captures without Stepscope: SQL over nsys exports, JSON of torch traces, expert-load files."""
 
 import bisect
 import gzip
@@ -13,7 +13,7 @@ STEP = re.compile(r"^stepscope\.step (\d+) ctx=(\d+)/(\d+) gen=(\d+)/(\d+)")
 
 
 def told(markers: list[str]) -> list[Any]:
-    """Steps as the markers tell them: iteration, phase, requests, tokens."""
+    """Steps from the markers: iteration, phase, requests, tokens."""
     rows = []
     for text in markers:
         found = STEP.match(text)
@@ -48,7 +48,7 @@ def in_nsys(database: str) -> dict[str, Any]:
 
 
 def gate_kernels(file: sqlite3.Connection, ranges: list[Any]) -> dict[str, int]:
-    """Matrix products launched inside routers' ranges, by name: the gate."""
+    """GEMMs launched inside router ranges, by name: the gate."""
     routers = [(start, end) for text, start, end, _ in ranges if re.search(r"\.(router|gate)$", str(text))]
     starts = [start for start, _ in routers]
     found: dict[str, int] = {}
@@ -97,7 +97,7 @@ def in_sidecar(path: str) -> Optional[dict[str, Any]]:
 
 
 def in_expert_load(path: str) -> Optional[dict[str, Any]]:
-    """Over all counted steps and layers: the largest difference between two experts, and most by mean."""
+    """Over all counted steps and layers: the largest difference between two experts, and max ÷ mean."""
     if not os.path.exists(path):
         return None
     with open(path) as file:

@@ -1,10 +1,10 @@
-"""What the agent does on a real GPU, written down: windows as nsys and torch recorded them, eager and from CUDA graphs,
-what the agent costs, what the perfect router changes.
+"""Records how the agent behaves on a real GPU: windows as recorded by nsys and torch, eager and with CUDA graphs, the
+overhead of the agent, and the effect of the perfect router.
 
-    OUT=/tmp/evidence bash agent/gpu/evidence.sh          # everything, some eight minutes
+    OUT=/tmp/evidence bash agent/gpu/evidence.sh          # everything, about eight minutes
     OUT=/tmp/evidence bash agent/gpu/evidence.sh torch overhead
 
-Results: $OUT/results.json, the captures beside it. Each part runs in a process of its own, as users run the agent.
+Results: $OUT/results.json, with the captures next to it. Each part runs in its own process, as users run the agent.
 """
 
 import argparse
@@ -98,7 +98,7 @@ class Driver:
 
 
 def agrees(steps: Any, truth: Any, variables: dict[str, str]) -> bool:
-    """All steps of the window, or all there were, each what the program did in its own count."""
+    """All steps of the window, or all available, each matching the program's own log."""
     if not steps or not truth:
         return False
     first, last = map(
@@ -127,7 +127,7 @@ def windows_in_torch(driver: Driver) -> None:
 
 
 def graphs_from_the_start(driver: Driver) -> None:
-    """Recorded from the start, so that nodes are created inside named ranges: a second witness for layers of nodes."""
+    """Recorded from the start, so that nodes are created inside named ranges: an independent check of node layers."""
     name = "creation-gpt-oss"
     variables = {"STEPSCOPE_MARKERS": "step,layers,moe", "STEPSCOPE_SIDECAR": name + ".agent.json"}
     program = [*serve("gpt-oss", "graph"), "--requests", "1"]
@@ -135,7 +135,7 @@ def graphs_from_the_start(driver: Driver) -> None:
 
 
 def overhead(driver: Driver) -> None:
-    """Graph replay of a small model is the shortest step there is, and so the hardest case."""
+    """Graph replay of a small model is the shortest step, and therefore the worst case."""
     ways = {
         "outside-window": {"STEPSCOPE_PROFILE_START_STOP": "100000000"},
         "step-markers": {"STEPSCOPE_MARKERS": "step"},
@@ -149,7 +149,7 @@ def overhead(driver: Driver) -> None:
 
 
 def perfect_router(driver: Driver) -> None:
-    """The learned router with favourites, and the perfect one: captured, counted, and timed without a profiler."""
+    """The skewed learned router and the perfect one: captured, counted, and timed without a profiler."""
     for model in ("gpt-oss", "deepseek-v3"):
         for mode in ("eager", "graph"):
             for router in ("learned", "perfect"):
@@ -163,12 +163,12 @@ def perfect_router(driver: Driver) -> None:
                 row = driver.run(name, program, {**WINDOW, **load, **perfect}, ["--trace=cuda,nvtx", *RANGED])
                 row["experts"] = in_expert_load(driver.path(name + ".load-rank-0.json"))
                 if mode == "graph":
-                    # Without agent or with nothing but the router: what users would time.
+                    # Without the agent, or with only the router: what users would time.
                     driver.run("timed-" + name, [*program, "--requests", "40"], perfect)
 
 
 def long_pair(driver: Driver) -> None:
-    """Twenty steps of decode with each router, enough to compare by; the runs take turns."""
+    """Twenty decode steps with each router, enough to compare; the runs alternate."""
     for turn in (1, 2):
         for router in ("learned", "perfect"):
             name = "pair-%s-%d" % (router, turn)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the agent on a GPU and writes what it saw to $OUT (default ./evidence). NSYS and PYTHON may be named.
+# Runs the agent on a GPU and writes the results to $OUT (default ./evidence). NSYS and PYTHON can be overridden.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 : "${OUT:=$PWD/evidence}"
@@ -8,6 +8,6 @@ here=$(cd "$(dirname "$0")" && pwd)
 export OUT PYTHONDONTWRITEBYTECODE=1
 mkdir -p "$OUT"
 nsys=()
-if [ -x "$NSYS" ]; then nsys=(--nsys "$NSYS"); else echo "no nsys at $NSYS: captures of it are left out" >&2; fi
+if [ -x "$NSYS" ]; then nsys=(--nsys "$NSYS"); else echo "no nsys at $NSYS: nsys captures are skipped" >&2; fi
 "$PYTHON" "$here/evidence.py" ${nsys[@]+"${nsys[@]}"} "$@"
 ls -l "$OUT"

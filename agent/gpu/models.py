@@ -1,5 +1,5 @@
-"""Models of transformers with random weights: built in a second, shaped like the real ones. `tiny` is for machines
-without a GPU, to try the scripts."""
+"""Transformers models with random weights: built in a second, shaped like the real ones. `tiny` is for trying the
+scripts on machines without a GPU."""
 
 import argparse
 from typing import Any
@@ -37,14 +37,14 @@ def build(name: str, tiny: bool = False) -> Any:
 
 
 def skew_router(model: Any) -> None:
-    """Random gates use experts nearly alike; trained ones have favourites. Some experts get a head start here, through
-    the biases routers have for that."""
+    """Random gates use experts almost evenly; trained gates are skewed. Here the routers' biases favor some
+    experts."""
     import torch
 
     generator = torch.Generator().manual_seed(1)
     for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
         if name.endswith(("router.bias", "e_score_correction_bias")):
-            # Scores of DeepSeek-V3 lie between 0 and 1 and differ little; logits of a softmax differ more.
+            # DeepSeek-V3 scores are between 0 and 1 and differ little; softmax logits differ more.
             scale = 0.05 if name.endswith("e_score_correction_bias") else 1.0
             with torch.no_grad():
                 tensor.copy_(torch.randn(tensor.shape, generator=generator) * scale)

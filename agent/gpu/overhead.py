@@ -1,5 +1,5 @@
-"""What the agent adds to a step: steps with it and steps around it take turns in one process, in an order that chance
-decides, and the medians are compared. Around it: the methods as they were before the agent put itself there.
+"""The agent's overhead per step: steps with the agent and steps that bypass it alternate in one process, in random
+order, and the medians are compared. Bypassing means calling the original methods that the agent wrapped.
 
 Run with the agent's variables set; without them there is nothing to compare.
 """
@@ -78,7 +78,7 @@ def main() -> None:
                 chance.shuffle(order)
                 for way in order:
                     took = seconds(ways[way], count)
-                    # The first pairs warm up.
+                    # The first pairs are warm-up.
                     if pair >= 5:
                         times[way].append(took * 1e6)
             found = {way: statistics.median(values) for way, values in times.items()}

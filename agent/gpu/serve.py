@@ -1,7 +1,7 @@
-"""The profiled program: requests one after another, each a prefill and some steps of decode, as engines do it.
+"""The profiled program: requests one after another, each a prefill and some decode steps, as in an engine.
 
-It writes down by itself what each step was, in the agent's order but without its help, so that what the agent says can
-be held against it. In `graph` mode decode is a CUDA graph over a static cache, captured before the first request.
+It logs each step independently of the agent, in the same order, so that the agent's output can be checked against the
+log. In `graph` mode decode is a CUDA graph over a static cache, captured before the first request.
 """
 
 import argparse
@@ -38,8 +38,8 @@ def by_generate(model: Any, prompt: Any, tokens: int, truth: Truth) -> Callable[
 
 
 class DecodeMasks:
-    """GPT-OSS makes its masks on the host, which a graph cannot hold; these are made on the device, one token on at
-    each replay."""
+    """GPT-OSS creates its masks on the host, which a graph cannot capture; these are created on the device, one token
+    further at each replay."""
 
     def __init__(self, device: Any, length: int) -> None:
         import torch
@@ -142,7 +142,7 @@ def main() -> None:
             request()
             wait()
             times.append(time.perf_counter() - begun)
-    # The first request warms up, where there are others.
+    # The first request is warm-up, if there are others.
     times = sorted(times[1:] or times)
     result: dict[str, Any] = {
         "model": args.model,

@@ -6,7 +6,7 @@
     with stepscope_agent.step():
         …
 
-It never raises into the program: what fails is one line on stderr, and off. See docs/agent.md.
+It never raises into the program: a part that fails prints one line on stderr and is disabled. See docs/agent.md.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ _is_active = False
 
 
 def activate() -> None:
-    """Done as Python starts, or by the first import; a second time does nothing."""
+    """Called at Python startup or by the first import. Later calls do nothing."""
     global _session, _is_active
     if _is_active:
         return
@@ -46,9 +46,9 @@ def step(
     gen: Optional[tuple[int, int]] = None,
     kv: Optional[int] = None,
 ) -> Iterator[None]:
-    """One step, said by the program: requests and tokens of prefill and of decode, and the length decode attends to.
+    """One step, marked by the program: requests and tokens of prefill and decode, and the KV length of decode.
 
-    Once a program says its steps, nothing else counts as one.
+    Once a program marks its steps, no other source counts.
     """
     opened = None
     try:
@@ -71,7 +71,7 @@ def step(
 
 
 def iteration() -> int:
-    """The number of the last step begun, -1 before the first."""
+    """The number of the most recently started step, -1 before the first."""
     return -1 if _session is None else int(_session.last_begun)
 
 

@@ -1,4 +1,4 @@
-"""Puts the parts together, for what the settings ask."""
+"""Assembles the parts that the settings require."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def start(settings: Settings) -> Session:
             try:
                 watch(model)
             except Exception as error:
-                say_once("parts of the model are not watched: %s" % reason(error))
+                say_once("some parts of the model are not tracked: %s" % reason(error))
 
     sources.on_model = on_model
     if settings.watches_steps:

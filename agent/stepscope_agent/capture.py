@@ -1,4 +1,4 @@
-"""What a window switches on and off: the CUDA profiler (for nsys -c cudaProfilerApi) and the torch profiler."""
+"""Starts and stops the profilers of a window: CUDA (for nsys -c cudaProfilerApi) and torch."""
 
 import os
 import sys
@@ -22,7 +22,7 @@ class WindowCapture:
     def open(self) -> None:
         torch = sys.modules.get("torch")
         self._count += 1
-        # Torch first: setting it up takes time that should not lie inside what nsys records.
+        # Torch first: its setup time should not be part of what nsys records.
         if self._settings.torch_trace:
             self._start_torch(torch)
         self._start_cuda(torch)
@@ -43,17 +43,17 @@ class WindowCapture:
         try:
             if torch is None or not torch.cuda.is_available():
                 if not self._settings.torch_trace:
-                    say_once("no CUDA here: windows do not start the CUDA profiler")
+                    say_once("CUDA is not available: windows do not start the CUDA profiler")
                 return
             _checked(torch.cuda.cudart().cudaProfilerStart(), "cudaProfilerStart")
             self._cuda_started = True
         except Exception as error:
-            say_once("the CUDA profiler is left alone: %s" % reason(error))
+            say_once("the CUDA profiler was not started: %s" % reason(error))
 
     def _stop_cuda(self, torch: Any) -> None:
         self._cuda_started = False
         try:
-            # What was launched inside the window is still running; stopping now would cut it off.
+            # Work launched inside the window is still running; stopping now would truncate it.
             torch.cuda.synchronize()
             _checked(torch.cuda.cudart().cudaProfilerStop(), "cudaProfilerStop")
         except Exception as error:
@@ -73,14 +73,14 @@ class WindowCapture:
             self._profiler_thread = threading.get_ident()
         except Exception as error:
             self._profiler = None
-            say_once("no torch trace: %s" % reason(error))
+            say_once("the torch profiler was not started: %s" % reason(error))
 
     def _stop_torch(self) -> None:
         profiler, self._profiler = self._profiler, None
         path = self._trace_path()
         try:
             if self._profiler_thread != threading.get_ident():
-                # Its state lives on the thread that started it.
+                # Its state is bound to the thread that started it.
                 raise RuntimeError("the thread that recorded it has ended")
             profiler.stop()
             folder = os.path.dirname(path)
@@ -100,7 +100,7 @@ class WindowCapture:
 
 
 def _checked(result: Any, call: str) -> None:
-    """Torch's binding gives the error code, or an object that holds it; older ones give nothing."""
+    """Torch's binding returns the error code, or an object that contains it; older bindings return nothing."""
     code: Optional[int] = None
     try:
         code = None if result is None else int(result)

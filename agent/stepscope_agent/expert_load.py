@@ -1,7 +1,7 @@
-"""Counts tokens per expert, layer and iteration where they are: on the device, without waiting for it.
+"""Counts tokens per expert, layer and iteration on the device, without synchronizing with it.
 
-Routers add to one tensor of fixed place, so the additions may be captured into CUDA graphs and count on every replay.
-At the end of a step that tensor is copied aside (on the device) and set to zero. Only writing waits for the GPU.
+Routers add to one tensor at a fixed address, so the additions can be captured into CUDA graphs and run on every replay.
+At the end of a step that tensor is copied (on the device) and set to zero. Only writing the file synchronizes.
 """
 
 import json
@@ -16,9 +16,9 @@ from .sidecar import write_whole
 
 FORMAT = 1
 MOST_LAYERS = 512
-"""What is kept on the device: 64 MiB of counts of four bytes."""
+"""Limit of the counts kept on the device: 64 MiB at four bytes each."""
 MOST_KEPT = 16 * 1024 * 1024
-"""Above this many numbers a JSON text is no longer a good idea."""
+"""With more numbers than this, the counts are written as .npy instead of JSON."""
 SMALL = 200_000
 
 
@@ -36,17 +36,17 @@ class ExpertLoad:
         self._left_out = 0
         self._is_off = False
         self.is_counting = False
-        """Gives a module's place in the model, once that is known."""
+        """Returns a module's path in the model, once it is known."""
         self.name_of: Callable[[int], Optional[str]] = lambda _key: None
 
     def begin_window(self) -> None:
         self.is_counting = True
-        # Replays count outside windows too.
+        # Graph replays also count outside windows.
         if self._now is not None:
             self._now.zero_()
 
     def add(self, key: int, experts: int, top_k: int, chosen: Any) -> None:
-        """`chosen`: the experts of each token, any shape, on any device."""
+        """`chosen`: the experts of each token, in any shape, on any device."""
         if self._is_off:
             return
         try:
@@ -56,8 +56,8 @@ class ExpertLoad:
             flat = chosen.reshape(-1).long()
             torch = sys.modules["torch"]
             row = self._now[slot]
-            # Never bincount: it asks the device for the largest value, and waits. Experts of other ranks (some
-            # engines write -1 or E for them) fall into the last column.
+            # Not bincount: it reads the maximum from the device and synchronizes. Experts of other ranks (some
+            # engines write -1 or E for them) go into the last column.
             known = torch.where((flat >= 0) & (flat < experts), flat, torch.full_like(flat, row.shape[0] - 1))
             row.scatter_add_(0, known, torch.ones_like(known))
         except Exception as error:
@@ -84,14 +84,14 @@ class ExpertLoad:
             torch = sys.modules["torch"]
             if self._now is None:
                 if _is_capturing(like):
-                    # Made inside a graph it would be set to zero by every replay.
-                    say_once("expert counts: run the model once before capturing a graph of it")
+                    # If created inside a graph, every replay would set it to zero.
+                    say_once("expert counts: run the model once before capturing a CUDA graph of it")
                     return None
-                # One more column than experts, for choices that are none of ours.
+                # One extra column, for experts of other ranks.
                 with torch.inference_mode(False):
                     self._now = torch.zeros((MOST_LAYERS, experts + 1), dtype=torch.int64, device=like.device)
             if len(self._slots) >= MOST_LAYERS or experts + 1 > self._now.shape[1]:
-                say_once("expert counts: not every router is counted")
+                say_once("expert counts: some routers are not counted")
                 return None
             slot = self._slots[key] = len(self._slots)
             self._names.append(self.name_of(key) or "")

@@ -1,4 +1,4 @@
-"""What a step works on, as far as it can be told without asking the GPU: requests and tokens of prefill and decode."""
+"""The batch of a step, as far as the host knows it: requests and tokens of prefill and decode."""
 
 from typing import Any, NamedTuple, Optional
 
@@ -8,7 +8,7 @@ class StepFacts(NamedTuple):
     context_tokens: int = 0
     generation_requests: int = 0
     generation_tokens: int = 0
-    """Sum of the lengths decode attends to, where it is known on the host."""
+    """Sum of the KV lengths of decode requests, if known on the host."""
     generation_kv: Optional[int] = None
 
     @property
@@ -36,7 +36,7 @@ UNKNOWN = StepFacts()
 
 
 def facts_of_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> StepFacts:
-    """From the shape of a model's inputs: several new tokens per row are prefill, one is decode."""
+    """From the shape of a model's inputs: several new tokens per row mean prefill, one means decode."""
     shape = _input_shape(args, kwargs)
     if shape is None:
         return UNKNOWN
@@ -57,7 +57,7 @@ def _input_shape(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Optional[tupl
     shape = getattr(ids, "shape", None)
     if shape is None:
         return None
-    # Rows of token numbers, or rows of embedded tokens. A flat run of tokens does not say where rows end.
+    # Rows of token ids, or rows of embeddings. A flat list of tokens does not show where rows end.
     if len(shape) == 2 and not ids.is_floating_point():
         return int(shape[0]), int(shape[1])
     if len(shape) == 3 and ids.is_floating_point():
@@ -66,7 +66,7 @@ def _input_shape(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Optional[tupl
 
 
 def _cached_length(cache: Any) -> Optional[int]:
-    """Only where the length lies on the host: a static cache counts what it holds on the GPU."""
+    """Only if the length is known on the host: a static cache keeps its length on the GPU."""
     if cache is None:
         return None
     try:
@@ -113,7 +113,7 @@ def facts_of_vllm(runner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 def _computed_tokens(cached: Any) -> dict[str, int]:
     if hasattr(cached, "req_ids"):
         return dict(zip(cached.req_ids, cached.num_computed_tokens))
-    # Before 0.9 a list of one object per request.
+    # Before 0.9: a list with one object per request.
     return {request.req_id: request.num_computed_tokens for request in cached}
 
 
@@ -139,7 +139,7 @@ def facts_of_sglang(args: tuple[Any, ...], kwargs: dict[str, Any]) -> StepFacts:
     """sglang/srt: Scheduler.run_batch(batch) and ModelRunner.forward(forward_batch)."""
     batch: Any = args[0] if args else kwargs.get("batch", kwargs.get("forward_batch"))
     mode = batch.forward_mode
-    # Prebuilt: a decode worker takes over caches that a prefill worker filled, and runs nothing.
+    # Prebuilt: a decode worker takes over caches filled by a prefill worker, and runs no work.
     if mode is None or mode.is_idle() or _asks(mode, "is_prebuilt"):
         return UNKNOWN
     size = batch.batch_size

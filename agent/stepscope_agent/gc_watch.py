@@ -1,4 +1,4 @@
-"""Python's garbage collections as ranges and pauses: each stops every thread that needs the interpreter."""
+"""Python garbage collections as ranges and pauses: each one blocks every thread that needs the interpreter."""
 
 import gc
 import threading
@@ -28,7 +28,7 @@ class GcWatch:
             gc.callbacks.remove(self._called)
 
     def _called(self, moment: str, info: dict[str, Any]) -> None:
-        # Collections do not nest, so one open pause is enough. Nothing raised here would reach anyone.
+        # Collections do not nest, so one open pause is enough. Exceptions raised here do not propagate.
         if moment == "start":
             if not self._is_live():
                 return

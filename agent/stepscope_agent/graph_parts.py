@@ -1,14 +1,14 @@
 """Which nodes of a CUDA graph were captured inside which part of the model.
 
-Engines capture their graphs while they start, long before a window opens: no profiler records the ranges of layers that
-were open then. But nodes are numbered in the order they are captured, and keep their numbers in every copy and every
-replay. So the nodes are counted whenever a part begins and ends:
+Engines capture their graphs during startup, long before a window opens, so no profiler records the layer ranges that
+were open at that time. Nodes are numbered in capture order, however, and keep their numbers in every copy and every
+replay. The agent therefore counts the nodes whenever a part begins or ends:
 
     part      [layers.0        ][layers.1        ]
     nodes   0  1  2  3  4  5  6  7  8  9 10 11 12  13
     written    first 1, end 7    first 7, end 13
 
-Counting asks the driver's library, which is loaded anyway; nothing is launched and nothing waited for.
+Counting queries the driver library, which is already loaded. It launches no work and does not synchronize.
 """
 
 import ctypes
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Optional
 
 from .log import reason, say_once
 
-"""Serving engines capture one graph per batch size, most of them alike, and alike ones are kept once."""
+"""Serving engines capture one graph per batch size. Most are identical, and identical ones are stored once."""
 MOST_GRAPHS = 64
 MOST_PARTS = 20_000
 KERNEL_NODE = 0
@@ -31,11 +31,11 @@ class Part(NamedTuple):
 
 
 class GraphShape(NamedTuple):
-    """What graphs of several batch sizes have in common."""
+    """The structure that graphs of several batch sizes share."""
 
     """Per node: is it a kernel?"""
     kernels: tuple[bool, ...]
-    """Each node waits for the one before it, so that they run in the order of their numbers."""
+    """Each node depends on the one before it, so nodes run in numeric order."""
     is_chain: bool
     parts: tuple[Part, ...]
 
@@ -59,7 +59,7 @@ class GraphParts:
         self._left_out = 0
 
     def begin(self, stream: int) -> None:
-        """A graph is being captured from here on, on this thread."""
+        """A graph capture has started on this thread."""
         if not self.is_wanted or self._is_off:
             return
         try:
@@ -84,7 +84,7 @@ class GraphParts:
         if now is None:
             return
         try:
-            # Parts that an exception left open end with the one around them, which says so by its name.
+            # Parts left open by an exception end with the enclosing part, which is identified by its name.
             while now.open:
                 part = now.parts[now.open.pop()]
                 part[2] = self._driver.count_nodes(now.graph)
@@ -94,7 +94,7 @@ class GraphParts:
             self._switch_off(error)
 
     def end(self) -> None:
-        """The capture is about to end; the graph must still be there."""
+        """Called before the capture ends, while the graph still exists."""
         now, self._local.now = getattr(self._local, "now", None), None
         if now is None:
             return
@@ -158,12 +158,12 @@ class GraphParts:
     def _switch_off(self, error: BaseException) -> None:
         self._is_off = True
         self._local.now = None
-        say_once("layers inside CUDA graphs are not told: %s" % reason(error))
+        say_once("layers inside CUDA graphs are not identified: %s" % reason(error))
 
 
 class Driver:
-    """The four questions, asked of libcuda. Functions came with CUDA 11.3; where edges carry data (programmatic launch)
-    only those of 12.3 answer."""
+    """The four queries to libcuda. The functions exist since CUDA 11.3; if edges carry data (programmatic launch), only
+    those of 12.3 work."""
 
     def __init__(self, library: Any = None) -> None:
         self._cuda = library or ctypes.CDLL("libcuda.so.1")
@@ -197,7 +197,7 @@ class Driver:
             _must(self._cuda.cuGraphNodeGetType(handle, ctypes.byref(kind)), "cuGraphNodeGetType")
             kernels.append(kind.value == KERNEL_NODE)
             waits_for.append(self._count_dependencies(handle))
-        # Streams that branch off must join again before a capture ends: without a join there was no branch.
+        # Forked streams must join before a capture ends: without a join there was no fork.
         return tuple(kernels), waits_for[:1] == [0] and all(number == 1 for number in waits_for[1:])
 
     def _count_dependencies(self, node: ctypes.c_void_p) -> Optional[int]:

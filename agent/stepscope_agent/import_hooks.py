@@ -1,5 +1,5 @@
-"""Runs a function once a module has been imported, without importing it: a finder at the front of the meta path that
-lets the others find the module and adds to its loading. It takes itself away once nothing is waited for.
+"""Runs a function after a module has been imported, without importing it: a finder at the front of the meta path that
+lets the other finders locate the module and extends its loading. It removes itself when nothing is pending.
 """
 
 import sys
@@ -42,7 +42,7 @@ class _Finder:
             try:
                 self._add_to(spec.loader, name)
             except Exception as error:
-                say_once("%s cannot be watched: %s" % (name, reason(error)))
+                say_once("%s cannot be tracked: %s" % (name, reason(error)))
             return spec
         return None
 
@@ -53,7 +53,7 @@ class _Finder:
             load(module)
             loaded(name, module)
 
-        # On the instance: its class, and with it everything that asks for its kind, stays as it was.
+        # Set on the instance, so that the loader's class and type checks on it stay unchanged.
         loader.exec_module = exec_module
 
 
@@ -110,4 +110,4 @@ def _run(callback: Callback, module: ModuleType) -> None:
     try:
         callback(module)
     except Exception as error:
-        say_once("%s is left as it is: %s" % (module.__name__, reason(error)))
+        say_once("%s is not patched: %s" % (module.__name__, reason(error)))

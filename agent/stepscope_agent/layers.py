@@ -1,6 +1,6 @@
-"""Ranges around a model's parts, named by their path (`model.layers.3.self_attn`): hooks on modules, only when asked.
+"""Ranges around a model's parts, named by their path (`model.layers.3.self_attn`): module hooks, only on request.
 
-The hooks also run while a CUDA graph is captured: its nodes are created inside named ranges, and counted.
+The hooks also run during CUDA graph capture: nodes are created inside named ranges, and counted.
 """
 
 import re
@@ -53,7 +53,7 @@ class LayerRanges:
         return hook
 
     def _after(self, module: Any, _args: Any, _result: Any) -> None:
-        # A window may open or close in the middle of a forward: only what was opened is closed.
+        # A window may open or close during a forward: only ranges that were opened are closed.
         stack = _open()
         if stack and not self._is_off and stack[-1] == self.names.get(id(module)):
             try:
@@ -73,7 +73,7 @@ class LayerRanges:
 
     def _switch_off(self, error: BaseException) -> None:
         self._is_off = True
-        say_once("ranges of layers are off: %s" % reason(error))
+        say_once("layer ranges are off: %s" % reason(error))
 
 
 def _open() -> Any:
@@ -81,7 +81,7 @@ def _open() -> Any:
 
 
 def is_marked(name: str, markers: frozenset[str], depth: int) -> bool:
-    """`depth`: levels of modules below a layer that `layers` marks as well; 0 is the layer alone."""
+    """`depth`: module levels below a layer that `layers` also marks; 0 marks only the layer."""
     if _LAYER.search(name):
         return "layers" in markers
     below: Optional[str] = None

@@ -1,4 +1,4 @@
-"""One line on stderr per trouble: the agent never raises into the host and never repeats itself."""
+"""One line on stderr per problem: the agent never raises into the host program and never repeats a message."""
 
 import sys
 import threading
@@ -12,7 +12,7 @@ def say(text: str) -> None:
         sys.stderr.write("stepscope: %s\n" % text)
         sys.stderr.flush()
     except Exception:
-        pass  # A closed stderr must not stop the host.
+        pass  # A closed stderr must not stop the host program.
 
 
 def say_once(text: str) -> None:
@@ -24,6 +24,6 @@ def say_once(text: str) -> None:
 
 
 def reason(error: BaseException) -> str:
-    """The first line of an error, with its kind: messages may be pages long."""
+    """The type and first line of an error: messages may be pages long."""
     lines = str(error).strip().splitlines()
     return "%s: %s" % (type(error).__name__, lines[0]) if lines else type(error).__name__

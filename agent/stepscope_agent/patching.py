@@ -1,4 +1,4 @@
-"""Puts a function around a method of a class, once, and remembers what was patched."""
+"""Wraps a method of a class, once, and records what was patched."""
 
 import functools
 from typing import Any, Callable
@@ -9,12 +9,12 @@ Around = Callable[..., Any]
 
 
 def wrap_method(owner: Any, name: str, around: Around) -> bool:
-    """`around(original, self, *args, **kwargs)` is called in place of the method. False where there is none."""
+    """Calls `around(original, self, *args, **kwargs)` instead of the method. False if the method does not exist."""
     raw = _own_or_inherited(owner, name)
     if raw is None or getattr(raw, "_stepscope_wrapped", False):
         return False
     if isinstance(raw, (staticmethod, classmethod, property)):
-        raise TypeError("%s.%s is no plain method" % (getattr(owner, "__name__", owner), name))
+        raise TypeError("%s.%s is not a plain method" % (getattr(owner, "__name__", owner), name))
 
     @functools.wraps(raw)
     def method(self, *args, **kwargs):  # type: ignore[no-untyped-def]

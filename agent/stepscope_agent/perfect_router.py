@@ -1,7 +1,7 @@
-"""Perfectly balanced routing: the public way in. `logits` gives lists, `logits_tensor` the same on a device.
+"""Perfectly balanced routing: the public API. `logits` returns lists, `logits_tensor` the same on a device.
 
-Put in place of what a learned gate says, these logits make every routing method choose the planned experts. What a
-model then says is nonsense; how long it takes is what balanced experts would take.
+In place of a learned gate's output, these logits make every routing method choose the planned experts. The model's
+answers are then meaningless; its run time is that of balanced experts.
 """
 
 import sys
@@ -55,16 +55,16 @@ def logits(
         return [softmax(row) for row in logits_rows(rows, experts, 7.5, 0.5)]
     if published == "2026" and method != "deepseek-v3":
         return logits_rows(published_experts(tokens, experts, top_k, ep_size, ep_rank, turned=True), experts)
-    raise ValueError("there is no published scheme %r for %s" % (published, method))
+    raise ValueError("unknown published scheme %r for %s" % (published, method))
 
 
 def check_method(method: str) -> None:
     if method not in METHODS:
-        raise ValueError("there is no routing method %r; known: %s" % (method, ", ".join(METHODS)))
+        raise ValueError("unknown routing method %r; known: %s" % (method, ", ".join(METHODS)))
 
 
 def logits_tensor(tokens: int, plan: Plan, device: Any, dtype: Any) -> Any:
-    """Computed on the device from a handful of numbers: nothing is copied there, nothing waits."""
+    """Computed on the device from a few numbers, without copies and without synchronizing."""
     torch = sys.modules["torch"]
 
     def by(values: Any, divisor: int) -> Any:
@@ -76,7 +76,7 @@ def logits_tensor(tokens: int, plan: Plan, device: Any, dtype: Any) -> Any:
         place = ((plan.ep_rank * tokens + token) * plan.top_k + slot) % plan.experts
         chosen = place % plan.ep_size * plan.per_gpu + by(place, plan.ep_size)
     else:
-        # As in routing._in_blocks, for all tokens at once.
+        # Same as routing._in_blocks, for all tokens at once.
         k, gpus, reach = plan.top_k, plan.ep_size, plan.block_gpus
         tail = left_over(tokens, plan)
         head = tokens - tail

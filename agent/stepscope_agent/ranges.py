@@ -1,6 +1,6 @@
-"""Opens and closes named ranges: NVTX where a library for it is there, and the torch profiler's own while it runs.
+"""Opens and closes named ranges: NVTX if a library is available, and torch profiler ranges while that profiler runs.
 
-The way in is chosen once torch is loaded. Ranges nest per thread, so whoever opens one must close it.
+The library is chosen when torch is loaded. Ranges nest per thread, so the code that opens one must close it.
 """
 
 import sys
@@ -21,7 +21,7 @@ class Ranges:
 
     def use_torch(self, torch: Any) -> None:
         self._torch = torch
-        # Not part of torch's public face: where it is gone, only NVTX is left.
+        # Not part of torch's public API: without it, only NVTX is used.
         self._is_profiled = getattr(torch.autograd, "_profiler_enabled", bool)
         found = _torch_nvtx(torch) or _shared_library()
         if found:
@@ -48,7 +48,7 @@ class Ranges:
             self._nvtx[1]()
 
     def open_names(self) -> list[str]:
-        """A list per thread for whoever opens ranges in one callback and closes them in another."""
+        """A list per thread, for code that opens ranges in one callback and closes them in another."""
         names = getattr(self._local, "names", None)
         if names is None:
             names = self._local.names = []
@@ -64,7 +64,7 @@ class Ranges:
 def _torch_nvtx(torch: Any) -> Optional[tuple[str, Push, Pop]]:
     try:
         nvtx = torch.cuda.nvtx
-        # Builds without CUDA carry functions that raise.
+        # Builds without CUDA have functions that raise.
         if torch.version.cuda is None:
             return None
         nvtx.range_push("stepscope.start")

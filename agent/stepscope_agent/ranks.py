@@ -1,4 +1,4 @@
-"""Which rank this process is, and how files of several ranks are kept apart."""
+"""The rank of this process, and file names that differ by rank."""
 
 import os
 import sys
@@ -28,7 +28,7 @@ def _from_environment(names: tuple[str, ...]) -> Optional[int]:
 
 
 def current_rank() -> int:
-    """torch.distributed first: workers an engine starts by itself carry no variable of their own."""
+    """torch.distributed first: workers started by an engine have no rank variable."""
     found = _distributed()
     return found[0] if found else (_from_environment(_VARIABLES) or 0)
 
@@ -39,7 +39,7 @@ def world_size() -> int:
 
 
 def with_rank(path: str, extensions: tuple[str, ...], suffix: str = "") -> str:
-    """`base.json.gz` becomes `base-rank-3.json.gz`; the first extension stands in where there is none of them."""
+    """`base.json.gz` becomes `base-rank-3.json.gz`; the first extension is added if the path has none of them."""
     for extension in extensions:
         if path.endswith(extension):
             return "%s-rank-%d%s%s" % (path[: -len(extension)], current_rank(), suffix, extension)

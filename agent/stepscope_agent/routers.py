@@ -1,8 +1,8 @@
-"""Routers of models by their class, where the learned gate is replaced and the experts are counted.
+"""Model routers by class name: replaces the learned gate and counts the chosen experts.
 
-Names and shapes were read in transformers 4.57 to 5.x. What a router gives back differs from model to model and from
-release to release, so nothing is built by hand: the router runs as it is, with one number changed. While it runs, the
-result of its gate's linear layer is thrown away and planned logits stand in its place.
+Names and shapes come from transformers 4.57 to 5.x. Return values differ between models and releases, so routers are
+not reimplemented: the original router runs with one tensor changed. While it runs, the result of its gate's linear
+layer is discarded and planned logits take its place.
 """
 
 import contextlib
@@ -25,16 +25,16 @@ from .routing import Plan, plan_for
 from .settings import Settings
 
 _SOFTMAX_ROUTER = re.compile(r"^\w+TopKRouter$")
-"""DeepSeek-V3 and those built like it write a small k."""
+"""DeepSeek-V3 and similar models use a lowercase k."""
 _GROUP_ROUTER = re.compile(r"^\w+TopkRouter$")
 _LLAMA4_ROUTER = re.compile(r"^Llama4Router$")
-"""Before transformers 5 the gate was a plain linear layer inside the block."""
+"""Before transformers 5, the gate is a plain linear layer inside the block."""
 _BLOCK = re.compile(r"^\w+SparseMoeBlock$")
 
 MOST_CACHED_BYTES = 256 * 1024 * 1024
 WARNING = (
     "PERFECT ROUTER IS ON (ENABLE_PERFECT_ROUTER=1): experts are chosen in turn, not by the model. "
-    "WHAT THE MODEL SAYS IS WRONG. Only its speed means something."
+    "THE MODEL'S ANSWERS ARE WRONG. Only its speed is meaningful."
 )
 
 
@@ -57,7 +57,7 @@ def method_of(name: str) -> Optional[str]:
 
 
 class LogitsCache:
-    """Planned logits by shape, least recently used out first; those a CUDA graph reads must stay where they are."""
+    """Planned logits by shape, with LRU eviction; tensors that a CUDA graph reads must keep their address."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[Any, Any] = OrderedDict()
@@ -79,7 +79,7 @@ class LogitsCache:
         with torch.inference_mode(False), torch.no_grad():
             made = logits_tensor(tokens, plan, device, dtype)
         if capturing:
-            # Made inside a graph, it belongs to the graph: it holds nothing until that is replayed.
+            # Created during capture, it belongs to the graph: it has no data until the graph is replayed.
             return made
         with self._lock:
             self._known[key] = made
@@ -96,7 +96,7 @@ class Routers:
         self._experts = experts
         self._cache = LogitsCache()
         self._plans: dict[tuple[RouterShape, int, int], Optional[Plan]] = {}
-        """By router: what is asked at every call is found out at the first."""
+        """By router: determined at the first call, used at every call."""
         self._shapes: weakref.WeakKeyDictionary[Any, tuple[Optional[RouterShape], Optional[Plan]]]
         self._shapes = weakref.WeakKeyDictionary()
         self._neutral: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -106,7 +106,7 @@ class Routers:
         after_import_of_any(_holds_models, self._patch_classes_of)
 
     def watch(self, model: Any) -> None:
-        """Routers of models that do not come from transformers."""
+        """Routers of models that are not from transformers."""
         for module in model.modules():
             if not type(module).__module__.startswith("tensorrt_llm"):
                 self.patch_class(type(module))
@@ -172,7 +172,7 @@ class Routers:
 
     @contextlib.contextmanager
     def _inside(self) -> Iterator[None]:
-        """A class that calls the forward it inherits is one router, counted once."""
+        """A class that calls its inherited forward is one router, counted once."""
         self._local.depth = 1
         try:
             yield
@@ -226,7 +226,7 @@ class Routers:
             groups = _first(owner, "n_group", "num_group") or 1
             return RouterShape(method, experts, top_k, groups, _first(owner, "topk_group") or 1)
         except Exception as error:
-            say_once("%s is left as it is: %s" % (type(owner).__name__, reason(error)))
+            say_once("%s is not patched: %s" % (type(owner).__name__, reason(error)))
             return None
 
     def _planned(self, shape: RouterShape) -> Optional[Plan]:
@@ -243,11 +243,11 @@ class Routers:
                 say_once(WARNING)
             except ValueError as error:
                 self._plans[key] = None
-                say("the learned router stays: %s" % error)
+                say("the learned router stays active: %s" % error)
         return self._plans[key]
 
     def _neutralize(self, router: Any) -> None:
-        """A learned bias is added when experts are chosen; it would undo the plan."""
+        """A learned bias is added during expert selection; it would override the plan."""
         if router in self._neutral:
             return
         self._neutral.add(router)
@@ -298,13 +298,13 @@ def _mode_type() -> Any:
 
 def _make_mode_type() -> Any:
     torch = sys.modules["torch"]
-    from torch.overrides import TorchFunctionMode  # torch is there by now
+    from torch.overrides import TorchFunctionMode  # torch is loaded by now
 
     linear = torch.nn.functional.linear
     top_k_calls = (torch.topk, torch.Tensor.topk)
 
     class RouterMode(TorchFunctionMode):  # type: ignore[misc]
-        """`weight`: whose linear layer is the gate; None where the router has no other."""
+        """`weight`: the weight of the gate's linear layer; None if the router has only one."""
 
         def __init__(self, cache: LogitsCache, planned: Optional[Plan], weight: Any, counting: Any) -> None:
             super().__init__()
@@ -321,7 +321,7 @@ def _make_mode_type() -> Any:
                 self._is_done = True
                 tokens = result.numel() // result.shape[-1]
                 planned = self._cache.get(tokens, plan, result.device, result.dtype)
-                # A copy: some routers work on their logits in place.
+                # A copy: some routers modify their logits in place.
                 return planned.clone().reshape(result.shape)
             if self._counting is not None and func in top_k_calls:
                 shape, count = self._counting

@@ -1,11 +1,11 @@
 """Balanced routing, planned in plain Python: which experts each token should use, and logits that make a router choose
-exactly those. The same maths as src/moe in TypeScript; both are tested against test/fixtures/routing/vectors.json.
+exactly those. The same math as src/moe in TypeScript; both are tested against test/fixtures/routing/vectors.json.
 
-All experts stand in one circle in which GPUs take turns (GPU 0's first expert, GPU 1's first …, GPU 0's second …).
-Tokens take the next k places, and each rank goes on where the rank before it ended: however many tokens there are, no
-expert and no GPU is used more than once more often than another. Where a token may only use some groups of experts,
-GPUs are split into blocks holding as many groups as it may use, and blocks take turns by token; where the tokens are no
-whole number of rounds, the last few fill GPU after GPU, each to the same height.
+All experts form one circle in which GPUs alternate (GPU 0's first expert, GPU 1's first …, GPU 0's second …).
+Each token takes the next k positions, and each rank continues where the previous rank ended. For any number of tokens,
+the use counts of any two experts, and of any two GPUs, therefore differ by at most one. If a token may use only some
+groups of experts, GPUs are split into blocks with that many groups, and blocks alternate by token. If the number of
+tokens is not a whole number of rounds, the last few tokens fill one GPU after another, each to the same height.
 """
 
 import math
@@ -16,7 +16,7 @@ OTHERS = -10.0
 
 
 class Plan(NamedTuple):
-    """The circle in numbers, so that a list and a tensor can be filled from the same ones."""
+    """The parameters of the circle, from which both a list and a tensor can be filled."""
 
     experts: int
     top_k: int
@@ -32,20 +32,20 @@ class Plan(NamedTuple):
 def plan_for(
     experts: int, top_k: int, ep_size: int = 1, ep_rank: int = 0, n_group: int = 1, topk_group: int = 1
 ) -> Plan:
-    """For shapes without an exact plan it says no rather than being nearly balanced."""
+    """Raises for shapes without an exact plan, rather than being approximately balanced."""
     if not 1 <= top_k <= experts:
         raise ValueError("%d of %d experts cannot be chosen" % (top_k, experts))
     if ep_size < 1 or experts % ep_size:
         raise ValueError("%d experts cannot be spread evenly over %d GPUs" % (experts, ep_size))
     if not 0 <= ep_rank < ep_size:
-        raise ValueError("there is no rank %d among %d GPUs" % (ep_rank, ep_size))
+        raise ValueError("rank %d does not exist among %d GPUs" % (ep_rank, ep_size))
     per_gpu = experts // ep_size
     reach = ep_size
     if n_group > 1:
         if experts % n_group or not 1 <= topk_group <= n_group:
-            raise ValueError("%d of %d groups of %d experts do not add up" % (topk_group, n_group, experts))
+            raise ValueError("%d of %d groups is not valid for %d experts" % (topk_group, n_group, experts))
         if top_k > topk_group * (experts // n_group):
-            raise ValueError("%d groups hold fewer than %d experts" % (topk_group, top_k))
+            raise ValueError("%d groups contain fewer than %d experts" % (topk_group, top_k))
         reach = topk_group * (ep_size // n_group) if ep_size > n_group else min(ep_size, topk_group)
     fits = min(top_k, ep_size) <= reach
     block_gpus = ep_size if fits else reach
@@ -61,9 +61,9 @@ def plan_for(
 
 
 def left_over(tokens: int, plan: Plan) -> int:
-    """Tokens at the end that fill GPU after GPU: none where rounds come out even, or too few GPUs can be reached."""
+    """Tokens at the end that fill one GPU after another: 0 if rounds are complete, or too few GPUs are reachable."""
     rest = tokens % plan.blocks
-    # A GPU that holds several groups would have tokens crossing from one into the next.
+    # On a GPU with several groups, tokens would cross from one group into the next.
     if rest == 0 or plan.ep_size != plan.groups or plan.block_gpus < 2:
         return 0
     tail = rest + plan.blocks
@@ -89,7 +89,7 @@ def _in_blocks(tokens: int, plan: Plan) -> list[list[int]]:
     tail = left_over(tokens, plan)
     head = tokens - tail
     in_head, in_tail = head // plan.blocks * k, tail * k
-    # Each rank goes on with other experts than the rank before it.
+    # Each rank continues with other experts than the previous rank.
     begin = plan.ep_rank * (tokens * k // gpus)
     rows = []
     for token in range(tokens):
@@ -112,7 +112,7 @@ def _in_blocks(tokens: int, plan: Plan) -> list[list[int]]:
 def published_experts(
     tokens: int, experts: int, top_k: int, ep_size: int, ep_rank: int, turned: bool
 ) -> list[list[int]]:
-    """TensorRT-LLM: slot i goes to GPU i mod P, there to the experts in turn; from 2026 on shifted by rank."""
+    """TensorRT-LLM: slot i goes to GPU i mod P, to its experts in turn; shifted by rank from 2026 on."""
     per_gpu = experts // ep_size
     rows = []
     for token in range(tokens):

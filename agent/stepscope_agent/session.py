@@ -1,10 +1,10 @@
-"""Counts steps, opens and closes windows, and hands each step to whatever records it. One per process.
+"""Counts steps, opens and closes windows, and passes each step to its recorders. One instance per process.
 
-Outside windows a step costs a count and one comparison: `_quiet_before` is the first iteration that needs more.
+Outside windows a step costs one increment and one comparison: `_quiet_before` is the first iteration that needs more.
 
     iteration     0  1  2  3  4  5  6  7
     window 3-5             [--------]
-    closed by                        begin of 6, the end of the engine's pass over 5, or the end of the process
+    closed by                        start of 6, end of the engine's pass over 5, or end of the process
 """
 
 import atexit
@@ -31,7 +31,7 @@ FactsReader = Callable[[], Optional[StepFacts]]
 
 
 class OpenStep:
-    """One step under way on one thread; `row` is there only while something records it."""
+    """One open step on one thread; `row` is set only while the step is recorded."""
 
     __slots__ = ("iteration", "row", "open_ranges", "closes_window")
 
@@ -72,7 +72,7 @@ class Session:
             self._go_live()
 
     def install(self) -> None:
-        """Everything that reaches outside: callbacks, signals, the end of the process, forks."""
+        """Everything with effects outside the agent: callbacks, signals, process exit, forks."""
         self._gc.install()
         if self.settings.covers_everything:
             if self.settings.sidecar or self.experts:
@@ -89,14 +89,14 @@ class Session:
         return self._source_rank
 
     def claim(self, source_rank: int) -> None:
-        """Only this source, or a better one, will have steps: warm-up forwards of an engine are none."""
+        """Only this source, or a more specific one, produces steps: an engine's warm-up forwards do not count."""
         self._source_rank = max(self._source_rank, source_rank)
 
     def disclaim(self) -> None:
         self._source_rank = -1
 
     def leave_windows_to_engine(self) -> None:
-        """It reads the same variable and starts the profilers by itself."""
+        """The engine reads the same variable and starts the profilers itself."""
         with self._lock:
             self._asked = []
             self._windows = []
@@ -115,13 +115,13 @@ class Session:
         closes_window: bool = False,
         is_marked: bool = True,
     ) -> Optional[OpenStep]:
-        """None where this is no step of its own: inside another, of a lesser source, or the agent is off."""
+        """None if this is not a separate step: inside another, from a less specific source, or the agent is off."""
         if self.is_off or self.is_in_step or source_rank < self._source_rank:
             return None
         try:
             if source_rank > self._source_rank:
                 self._take_over(source_rank)
-            # next() of a counter is one indivisible step, whatever the threads do.
+            # next() on a counter is atomic across threads.
             counted = next(self._numbers)
             iteration = counted if number is None else number
             step = OpenStep(iteration, closes_window)
@@ -155,7 +155,7 @@ class Session:
             self.switch_off(error)
 
     def settle(self) -> None:
-        """The engine is through with its last step: a window that ended with it need not wait for the next one."""
+        """The engine has finished its last step: a window that ends with it does not wait for the next one."""
         window = self._open_window
         if window is not None and self._ended_iteration >= window.last:
             with self._lock:
@@ -166,7 +166,7 @@ class Session:
         try:
             facts = read_facts() or UNKNOWN
         except Exception as error:
-            say_once("steps are marked without batch and tokens: %s" % reason(error))
+            say_once("steps are marked without batch and token counts: %s" % reason(error))
             facts = UNKNOWN
         markers = self.settings.markers
         if is_marked and "step" in markers:
@@ -179,12 +179,12 @@ class Session:
         self._sidecar.add(step.row)
 
     def _take_over(self, source_rank: int) -> None:
-        """A source that knows better what a step is (an engine, the user) starts the count anew."""
+        """A more specific source of steps (an engine, the user) restarts the count."""
         with self._lock:
             if source_rank > self._source_rank:
                 self._source_rank = source_rank
                 self._numbers = itertools.count()
-                # Windows that lesser steps have used up are still owed.
+                # Windows that were used up by less specific steps are opened again.
                 self._close_window()
                 self._windows = list(self._asked)
                 self._set_quiet()
@@ -218,16 +218,16 @@ class Session:
                 for window in parse_windows(text):
                     self._plan(window)
         except ValueError as error:
-            say("the trigger file is not understood: %s" % error)
+            say("the trigger file is invalid: %s" % error)
 
     def _plan(self, window: Window) -> None:
         if self._open_window is not None and window.first <= self._open_window.last:
-            say_once("a window is open already; further requests wait for its end")
+            say_once("a window is already open; requests that overlap it are ignored")
             return
         self._windows = sorted([*self._windows, window])
 
     def _ask_for_window(self) -> None:
-        """Called by a signal handler, anywhere: leaves a note for the next step."""
+        """Called by a signal handler, at any point: sets a flag for the next step."""
         self._live_requests = 1
         self._quiet_before = -1
 
@@ -272,7 +272,7 @@ class Session:
             expert_files = None
             say_once("expert counts were not written: %s" % reason(error))
         if not self._windows_run and not (self.settings.sidecar and self.last_begun >= 0):
-            # Servers run in several processes, all with the same variables; the one with the steps writes.
+            # Servers run in several processes, all with the same variables; only the one with steps writes.
             return
         traces = self._capture.torch_traces
         extra: dict[str, Any] = {
@@ -291,7 +291,7 @@ class Session:
     # --- ends --------------------------------------------------------------------------------------------------
 
     def finish(self) -> None:
-        """At exit, once: what is open is closed, what was seen is written."""
+        """At exit, once: closes the open window and writes the recorded data."""
         with self._lock:
             if self._finished or self.is_off:
                 return
@@ -314,8 +314,8 @@ class Session:
         say_once("the agent is off: %s" % reason(error))
 
     def _forked(self) -> None:
-        """A child made before the first step may be the one that runs them; one made later is a helper of a program
-        that is being profiled, and must not write over its files."""
+        """A child forked before the first step may be the one that runs them. A child forked later is a helper of the
+        profiled program and must not overwrite its files."""
         self._lock = threading.RLock()
         self._local = threading.local()
         had_begun = self.last_begun >= 0
@@ -331,7 +331,7 @@ class Session:
 
 
 def _finish_with_worker(finish: Callable[[], None]) -> None:
-    """A process forked by multiprocessing ends without the usual exit; it has a list of its own for that."""
+    """A process forked by multiprocessing does not run atexit handlers; it has its own list of finalizers."""
     process = sys.modules.get("multiprocessing.process")
     util = sys.modules.get("multiprocessing.util")
     if process is not None and util is not None and process.parent_process() is not None:

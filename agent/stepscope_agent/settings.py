@@ -1,4 +1,4 @@
-"""What the variables ask for, read once. Values are never written anywhere."""
+"""Settings from environment variables, read once. Values are never written anywhere."""
 
 import os
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ MARKERS = ("step", "phase", "layers", "attention", "mlp", "moe", "sampling", "gc
 
 class Settings(NamedTuple):
     windows: list[Window]
-    """From TLLM_PROFILE_START_STOP alone: TensorRT-LLM acts on it by itself."""
+    """Only from TLLM_PROFILE_START_STOP, which TensorRT-LLM handles itself."""
     windows_are_engines: bool
     step_target: Optional[str]
     torch_trace: Optional[str]
@@ -30,9 +30,9 @@ class Settings(NamedTuple):
     perfect_router: bool
     ep_size: int
     ep_rank: Optional[int]
-    """Anything but the perfect router needs to know where steps begin."""
+    """Everything except the perfect router needs to know where steps begin."""
     watches_steps: bool
-    """Without windows and ways to open one, markers, sidecar and expert counts cover every step."""
+    """Without windows or a way to open one, markers, sidecar and expert counts cover every step."""
     covers_everything: bool
 
 
@@ -46,27 +46,27 @@ def _number(environ: Mapping[str, str], name: str, default: int) -> int:
     if value == "":
         return default
     if not value.isdigit():
-        say("%s must be a whole number; %d is used" % (name, default))
+        say("%s must be an integer; using %d" % (name, default))
         return default
     return int(value)
 
 
 def _path(environ: Mapping[str, str], name: str) -> Optional[str]:
-    """Against the folder the program starts in: it may go elsewhere before anything is written."""
+    """Relative to the start folder: the program may change its folder before anything is written."""
     value = environ.get(name, "").strip()
     return os.path.abspath(value) if value else None
 
 
 def _markers(environ: Mapping[str, str]) -> frozenset[str]:
     if "STEPSCOPE_MARKERS" not in environ:
-        # Whoever sets a window wants to see the steps in it.
+        # A user who sets a window wants to see the steps in it.
         return frozenset(("step", "gc"))
     names = [name.strip().lower() for name in environ["STEPSCOPE_MARKERS"].split(",")]
     if "all" in names:
         return frozenset(MARKERS)
     unknown = [name for name in names if name not in MARKERS and name not in ("", "none", "0")]
     if unknown:
-        say("there are no markers %s; known: %s, all, none" % (", ".join(unknown), ", ".join(MARKERS)))
+        say("unknown markers %s; known: %s, all, none" % (", ".join(unknown), ", ".join(MARKERS)))
     return frozenset(name for name in names if name in MARKERS)
 
 
@@ -78,7 +78,7 @@ def read_settings(environ: Optional[Mapping[str, str]] = None) -> Settings:
     try:
         windows = parse_windows(own or engines)
     except ValueError as error:
-        say("no window is recorded: %s" % error)
+        say("no window will be recorded: %s" % error)
     ep_rank = environ.get("STEPSCOPE_EP_RANK", "").strip()
     recorded = ("STEPSCOPE_MARKERS", "STEPSCOPE_SIDECAR", "STEPSCOPE_EXPERT_LOAD")
     waits = bool(own or engines) or any(

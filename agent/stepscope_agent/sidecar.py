@@ -1,4 +1,4 @@
-"""What the agent saw, beside the capture: docs/agent-format.md. No variables, no arguments, no prompts."""
+"""The agent's file next to the capture: docs/agent-format.md. Without variables, arguments or prompts."""
 
 import contextlib
 import json
@@ -14,14 +14,14 @@ from .patching import patched
 from .ranks import current_rank, with_rank, world_size
 
 FORMAT = 1
-"""Rows are some 200 bytes: this bounds the file and what is kept until it is written."""
+"""Rows are about 200 bytes: this limits the file, and the memory used until it is written."""
 MOST_ITERATIONS = 50_000
 
 _ENGINES = ("tensorrt_llm", "vllm", "sglang", "transformers")
 
 
 class Origin(NamedTuple):
-    """Times are written relative to these: nanoseconds since 1970 are too large for the numbers of JSON readers."""
+    """Times are relative to these: nanoseconds since 1970 exceed the exact integer range of JSON readers."""
 
     wall: int
     monotonic: int
@@ -120,7 +120,7 @@ class Sidecar:
 
 
 def _of_this_rank(path: str) -> str:
-    """Ranks are handed the same name and must not write over each other."""
+    """All ranks get the same name and must not overwrite each other's files."""
     return with_rank(path, (".agent.json", ".json")) if world_size() > 1 else path
 
 
@@ -150,7 +150,7 @@ def versions() -> dict[str, str]:
 
 
 def write_whole(path: str, data: bytes) -> None:
-    """All of it or nothing: whoever looks in between must not find half a file."""
+    """Writes atomically: a concurrent reader must not find a partial file."""
     folder = os.path.dirname(path)
     if folder:
         os.makedirs(folder, exist_ok=True)

@@ -1,7 +1,7 @@
-"""Where steps are found: in engines, in `generate` of transformers, in a method the user names, else in the outermost
-module called without gradients, or the replay of a CUDA graph that holds such a call.
+"""Sources of steps: engines, `generate` of transformers, a method named by the user, otherwise the outermost module
+called without gradients, or the replay of a CUDA graph that contains such a call.
 
-Each source has a rank; once a better one has been seen, lesser ones no longer count.
+Each source has a rank. Once a more specific source is seen, less specific ones no longer count.
 """
 
 import itertools
@@ -28,7 +28,7 @@ from .ranges import ranges
 from .session import Session
 
 ANY_MODULE, GENERATE, MODEL_RUNNER, SCHEDULER, NAMED, EXPLICIT = range(6)
-"""Fewer modules than this inside, and it is a layer someone tries out, not a model."""
+"""With fewer modules than this, it is a single layer under test, not a model."""
 LEAST_MODULES = 4
 
 EngineFacts = Callable[[Any, tuple[Any, ...], dict[str, Any]], Optional[StepFacts]]
@@ -42,7 +42,7 @@ class Sources:
         self._stop_looking: Callable[[], None] = lambda: None
         self._capturing_graph: Any = None
         self._graph_facts: weakref.WeakKeyDictionary[Any, StepFacts] = weakref.WeakKeyDictionary()
-        """Called with the first model seen, before its first forward: hooks must be there when graphs are captured."""
+        """Called with the first model, before its first forward: hooks must exist when graphs are captured."""
         self.on_model: Callable[[Any], None] = lambda _module: None
 
     def install(self) -> None:
@@ -70,7 +70,7 @@ class Sources:
         after: Optional[str] = None,
         is_marked: bool = True,
     ) -> None:
-        """`after`: the method that ends the engine's pass (sampling), where the step itself does not."""
+        """`after`: the method that ends the engine's pass (sampling), if the step itself does not."""
         session = self._session
         session.claim(MODEL_RUNNER)
         has_after = after is not None and hasattr(owner, after)
@@ -111,7 +111,7 @@ class Sources:
             number=lambda executor: getattr(executor, "iter_counter", None),
             skip=lambda executor, _args, _kwargs: bool(getattr(executor, "is_warmup", False)),
             after="_sample_async",
-            # It marks its own steps, always.
+            # It always marks its own steps.
             is_marked=False,
         )
 
@@ -187,7 +187,7 @@ class Sources:
             _contained(self._watch_graphs, torch, graph)
 
     def _watch_any_module(self, torch: Any) -> None:
-        """Looks at every call of any module until a model is found; then only at calls of its class."""
+        """Checks every module call until a model is found, then only calls of its class."""
         base = torch.nn.Module
         original = base.__call__
         local = threading.local()
@@ -215,7 +215,7 @@ class Sources:
         self._stop_looking = lambda: setattr(base, "__call__", original)
 
     def _adopt(self, module: Any, rank: int) -> None:
-        """From here on calls of this class, outermost and without gradients, are steps."""
+        """From now on, outermost calls of this class without gradients are steps."""
         if not self._found_module:
             self._found_module = True
             self._stop_looking()
@@ -237,7 +237,7 @@ class Sources:
         wrap_method(owner, "__call__", around)
 
     def _capture(self, module: Any, original: Any, args: Any, kwargs: Any) -> Any:
-        """A forward that is only being written into a graph: no step, but its replays are, and work on the same."""
+        """A forward that is being captured into a graph is not a step. Its replays are, with the same batch."""
         graph = self._capturing_graph
         if graph is not None:
             _contained(lambda: self._graph_facts.__setitem__(graph, facts_of_call(args, kwargs)))
@@ -259,8 +259,8 @@ class Sources:
             return original(self_, *args, **kwargs)
 
         def replay(original: Any, self_: Any, *args: Any, **kwargs: Any) -> Any:
-            # Graphs of engines and of compiled pieces are replayed inside their steps; a graph whose capture held a
-            # call of the model is a step by itself.
+            # Graphs of engines and of compiled pieces are replayed inside their steps. A graph whose capture contains
+            # a call of the model is a separate step.
             if session.is_off or session.is_in_step or self_ not in self._graph_facts:
                 return original(self_, *args, **kwargs)
             facts = self._graph_facts.get(self_, UNKNOWN)
@@ -296,7 +296,7 @@ class Sources:
             for part in parents:
                 owner = getattr(owner, part)
             if not isinstance(owner, type):
-                raise TypeError("%s is no method of a class" % path)
+                raise TypeError("%s is not a method of a class" % path)
 
             def around(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
                 if session.is_off or session.is_in_step or _is_compiling():
@@ -323,7 +323,7 @@ def _run(session: Session, step: Any, original: Any, self: Any, args: Any, kwarg
 
 
 def _is_model(module: Any) -> bool:
-    # It may be a large one: counting stops as soon as the answer is known.
+    # The model may be large: counting stops as soon as the answer is known.
     return sum(1 for _ in itertools.islice(module.modules(), LEAST_MODULES)) == LEAST_MODULES
 
 
@@ -333,7 +333,7 @@ def _is_capturing(torch: Any) -> bool:
 
 
 def _is_compiling() -> bool:
-    """Inside torch.compile's tracing our code would become part of the graph."""
+    """During torch.compile tracing, our code would become part of the graph."""
     torch = sys.modules.get("torch")
     compiler = getattr(torch, "compiler", None)
     test = getattr(compiler, "is_compiling", None)
@@ -344,7 +344,7 @@ def _contained(function: Callable[..., Any], *args: Any) -> None:
     try:
         function(*args)
     except Exception as error:
-        say_once("steps may be missed: %s" % reason(error))
+        say_once("some steps may be missed: %s" % reason(error))
 
 
 def _safely(number: Callable[[Any], Optional[int]], engine: Any) -> Optional[int]:
@@ -356,7 +356,7 @@ def _safely(number: Callable[[Any], Optional[int]], engine: Any) -> Optional[int
 
 
 def _skipped(skip: Callable[..., bool], engine: Any, args: Any, kwargs: Any) -> bool:
-    """Warm-up passes and passes with nothing to run are no iterations."""
+    """Warm-up passes and empty passes do not count as iterations."""
     try:
         return skip(engine, args, kwargs)
     except Exception:

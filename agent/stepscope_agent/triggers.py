@@ -1,7 +1,7 @@
-"""Windows asked for while the process runs: by SIGUSR2, and by a file that is touched or written to.
+"""Windows requested at run time: by SIGUSR2, and by touching or writing a file.
 
-The file is empty (the set number of steps), holds a number of steps, or `A-B`, iterations counted as the agent does.
-A file that is there from the start counts only once it is touched again.
+The file is empty (the default number of steps) or contains a number of steps or `A-B`, in the agent's iteration count.
+A file that exists at startup counts only after it is touched again.
 """
 
 import os
@@ -30,7 +30,7 @@ class TriggerFile:
             return None
 
     def poll(self) -> Optional[str]:
-        """What the file says, once per touch; None while there is nothing new."""
+        """The file's content, once per touch; None if nothing is new."""
         now = time.monotonic_ns()
         if now < self._next_poll:
             return None
@@ -48,11 +48,11 @@ class TriggerFile:
 
 
 def _read_beginning(path: str) -> Optional[str]:
-    """A pipe or a device in the file's place must not hold up the program: nothing waits here."""
+    """Non-blocking: a pipe or a device in place of the file must not block the program."""
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
-            say_once("%s is not a file: it is passed over as a trigger" % path)
+            say_once("%s is not a regular file and is ignored as a trigger" % path)
             return None
         return os.read(handle, 200).decode("utf-8", "replace").strip()
     finally:
@@ -61,10 +61,10 @@ def _read_beginning(path: str) -> Optional[str]:
 
 def listen_for_signal(on_signal: Callable[[], None]) -> None:
     if threading.current_thread() is not threading.main_thread():
-        say_once("SIGUSR2 is not listened to: the agent was not loaded by the main thread")
+        say_once("SIGUSR2 is not available: the agent was not loaded by the main thread")
         return
     if signal.getsignal(signal.SIGUSR2) is not signal.SIG_DFL:
-        say_once("SIGUSR2 is used by the program; STEPSCOPE_TRIGGER=FILE opens windows too")
+        say_once("the program handles SIGUSR2 itself; use STEPSCOPE_TRIGGER=FILE to open windows")
         return
 
     def handle(_number: int, _frame: Any) -> None:
@@ -74,11 +74,11 @@ def listen_for_signal(on_signal: Callable[[], None]) -> None:
 
 
 class Termination:
-    """SIGTERM ends Python without a word; where nobody handles it, close the window first, then end as before.
+    """SIGTERM ends Python silently. If the program does not handle it, close the window first, then end as before.
 
-    nsys sends it as soon as a captured range ends, while the files of that range are being written: then it waits.
-    Only while there is something to lose: Python hears signals between two of its own steps, so a process that hangs
-    in a library could otherwise no longer be ended this way.
+    nsys sends SIGTERM as soon as a captured range ends, while the files of that range are still being written: the
+    signal is then deferred. The handler is installed only while there is data to lose, because Python handles signals
+    between bytecode instructions, and a process that hangs in a library could otherwise not be ended by SIGTERM.
     """
 
     def __init__(self, close: Callable[[], None]) -> None:
@@ -105,7 +105,7 @@ class Termination:
         try:
             self._close()
         except Exception as error:
-            say("closing failed: %s" % reason(error))
+            say("the window was not closed: %s" % reason(error))
         self._end()
 
     def _end(self) -> None:

@@ -1,4 +1,4 @@
-"""Which iterations to record: `10-15,30-35,40`, ends inclusive, as the variables say it."""
+"""The iterations to record: `10-15,30-35,40`, ends inclusive, as in the variables."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ class Window(NamedTuple):
 
 
 def parse_windows(text: str) -> list[Window]:
-    """Sorted, and joined where they overlap: one capture cannot be opened twice."""
+    """Sorted, with overlapping windows merged: one capture cannot be opened twice."""
     windows: list[Window] = []
     for piece in text.split(","):
         piece = piece.strip()
@@ -17,7 +17,7 @@ def parse_windows(text: str) -> list[Window]:
             continue
         first, dash, last = piece.partition("-")
         if not first.strip().isdigit() or (dash and not last.strip().isdigit()):
-            raise ValueError("%r is no range of iterations; write A-B, a list of those, or a number" % piece)
+            raise ValueError("%r is not a range of iterations; write A-B, a list, or a number" % piece)
         window = Window(int(first), int(last) if dash else int(first))
         if window.last < window.first:
             raise ValueError("%r ends before it begins" % piece)

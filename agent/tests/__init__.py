@@ -1,1 +1,1 @@
-"""Unit tests (`python -m unittest` in agent/) and, beside them, the programs that test/agent.test.ts runs."""
+"""Unit tests (`python -m unittest` in agent/) and the programs that test/agent.test.ts runs."""

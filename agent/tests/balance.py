@@ -1,5 +1,5 @@
-"""Is the perfect router perfect? Every number of tokens 1 to 257, every kind of router, 1 to 8 GPUs: the experts each
-router really chooses, after its own routing, under the agent's patch. Prints the worst differences as JSON.
+"""Checks the perfect router for 1 to 257 tokens, every kind of router, 1 to 8 GPUs: the experts that each router
+actually chooses, after its own routing, with the agent's patch. Prints the worst differences as JSON.
 """
 
 import json
@@ -37,7 +37,7 @@ def spread(counts: torch.Tensor) -> int:
 
 
 def measure(kind: str, gpus: int) -> dict[str, Any]:
-    """One number of GPUs per process: classes are patched once."""
+    """One GPU count per process, because classes are patched only once."""
     environ = {
         "ENABLE_PERFECT_ROUTER": "1",
         "STEPSCOPE_EP_SIZE": str(gpus),
@@ -69,7 +69,7 @@ def measure(kind: str, gpus: int) -> dict[str, Any]:
 
 
 def vectors(path: str) -> list[str]:
-    """The plans TypeScript made, and what the torch version makes of them."""
+    """The plans from TypeScript, compared with the torch version."""
     wrong = []
     with open(path) as file:
         plans = json.load(file)["plans"]

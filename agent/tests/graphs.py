@@ -1,5 +1,5 @@
-"""CUDA graphs without a GPU: graphs that only note what is done to them, and a driver whose nodes are the calls of
-`linear`. `graphs.py NAME` runs one; test/agent.test.ts looks at what the agent wrote."""
+"""CUDA graphs without a GPU: fake graphs that record calls, and a fake driver whose nodes are the calls of `linear`.
+`graphs.py NAME` runs one; test/agent.test.ts checks the agent's output."""
 
 import json
 import os
@@ -9,12 +9,12 @@ from typing import Any
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
-"""Kinds of nodes as the driver numbers them."""
+"""Node types, with the driver's numbers."""
 KERNEL, MEMSET = 0, 2
 
 
 class FakeDriver:
-    """As libcuda answers: results through pointers, 0 for success."""
+    """Like libcuda: results through pointers, 0 for success."""
 
     def __init__(self) -> None:
         self.kinds: list[int] = []
@@ -47,7 +47,7 @@ class FakeDriver:
 
 
 def install() -> Any:
-    """Before the agent looks at torch."""
+    """Runs before the agent inspects torch."""
     import torch
 
     driver = FakeDriver()
@@ -96,7 +96,7 @@ def captured(model: Any, rows: int) -> Any:
 
 
 def replays() -> None:
-    """A forward while capturing is no step, a replay is one, with its batch."""
+    """A forward during capture is not a step; a replay is one, with its batch."""
     install()
     import models
     import torch
@@ -115,7 +115,7 @@ def replays() -> None:
 
 
 def parts() -> None:
-    """Two batch sizes of one model, a graph with a memset in front, one with branches, and none of a model."""
+    """Two batch sizes of one model, a graph with a memset in front, one with branches, and one without a model."""
     driver = install()
     import models
     import torch
@@ -149,7 +149,7 @@ def parts() -> None:
 
 
 def fails() -> None:
-    """The driver gives an error: capturing goes on."""
+    """The driver returns an error: capturing continues."""
     driver = install()
     driver.error = 1
     import models

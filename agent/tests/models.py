@@ -1,5 +1,5 @@
 """Two-layer models in the shape of real ones: a dense decoder, and experts behind each kind of router, under the class
-names transformers gives them. Small enough for a CPU, real enough that modules, hooks and routing are the true thing.
+names of transformers. Small enough for a CPU, with real modules, hooks and routing.
 """
 
 from types import SimpleNamespace
@@ -102,7 +102,7 @@ class Llama4Router(nn.Linear):
 
 
 class DeepseekV3TopkRouter(nn.Module):
-    """Gives logits only; the block around it chooses, as transformers 5 does."""
+    """Returns only logits; the enclosing block chooses, as in transformers 5."""
 
     def __init__(self, config: Any) -> None:
         super().__init__()
@@ -116,7 +116,7 @@ class DeepseekV3TopkRouter(nn.Module):
 
 
 class Glm4MoeTopkRouter(DeepseekV3TopkRouter):
-    """The same maths, chosen by the router itself, as transformers 5.17 does; some call groups `num_group`."""
+    """The same math, but the router itself chooses, as in transformers 5.17; some call groups `num_group`."""
 
     def __init__(self, config: Any) -> None:
         super().__init__(config)

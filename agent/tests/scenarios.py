@@ -1,6 +1,6 @@
 """Programs to run under the agent, one per function: `scenarios.py NAME`. Each prints one JSON object at its end.
 
-test/agent.test.ts sets the variables, runs them and looks at what was written.
+test/agent.test.ts sets the variables, runs them and checks the output.
 """
 
 import contextlib
@@ -91,7 +91,7 @@ def explicit() -> None:
     with torch.no_grad():
         for i in range(8):
             with stepscope_agent.step(ctx=(1, 16) if i == 3 else None, gen=(4, 4), kv=100 + i):
-                # Two forwards, one step: the program has said so.
+                # Two forwards, one step, as marked by the program.
                 model(models.prompt(1, 1))
                 model(models.prompt(1, 1))
     say(iteration=stepscope_agent.iteration())
@@ -163,7 +163,7 @@ def raises() -> None:
 
 
 def forks() -> None:
-    """A child forked in the middle of a window runs steps of its own, which belong to nobody."""
+    """A child forked during a window runs its own steps, which are not recorded."""
     import models
 
     model = models.model()
@@ -182,7 +182,7 @@ def forks() -> None:
 
 
 def works_in_child() -> None:
-    """The steps run in a worker that was forked before any."""
+    """The steps run in a worker that was forked before the first step."""
     import multiprocessing
 
     import models
@@ -248,7 +248,7 @@ def broken_cuda() -> None:
 
 
 def counted_cuda() -> None:
-    """Which iterations the CUDA profiler was on for, with a cudart that only writes down."""
+    """The iterations during which the CUDA profiler was on, with a fake cudart that records calls."""
     import models
     import torch
 
@@ -275,7 +275,7 @@ def generates() -> None:
 
     import torch
 
-    # An encoder that runs first is a model too, until generate says which one counts.
+    # An encoder that runs first also counts as a model, until generate determines the real one.
     encoder = models.model()
     with torch.no_grad():
         encoder(models.prompt(1, 3))
@@ -320,7 +320,7 @@ def sglang() -> None:
         return SimpleNamespace(forward_mode=Mode(mode), **more)
 
     runner = ModelRunner()
-    # Warm-up goes straight to the runner.
+    # Warm-up calls the runner directly.
     runner.forward(batch("decode", batch_size=1, seq_lens_sum=4))
     scheduler = Scheduler(runner)
     scheduler.run_batch(batch("extend", batch_size=lambda: 2, extend_num_tokens=30, seq_lens_sum=30))
@@ -363,7 +363,7 @@ def named_only() -> None:
 
 
 def unheard_modules() -> None:
-    """A router in a module of transformers, patched as it is imported."""
+    """A router in a transformers module, patched on import."""
     sys.path.insert(0, os.path.join(HERE, "fakes"))
     import torch
     from transformers.models.mixtral.modeling_mixtral import MixtralTopKRouter
@@ -376,7 +376,7 @@ def unheard_modules() -> None:
 
 
 def warms_up() -> None:
-    """An engine that runs its model by hand before it serves: none of that is an iteration."""
+    """An engine that runs its model before it serves: these runs do not count as iterations."""
     sys.path.insert(0, os.path.join(HERE, "fakes"))
     import models
     import torch

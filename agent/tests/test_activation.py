@@ -1,4 +1,4 @@
-"""When the agent starts and when it does not: each case in a Python of its own, with the folder on its path."""
+"""When the agent starts and when it does not: each case in a separate Python, with the folder on its path."""
 
 import os
 import subprocess
@@ -58,7 +58,7 @@ class Activation(unittest.TestCase):
         ran = self.python(code, STEPSCOPE_PROFILE_START_STOP="2-3", STEPSCOPE_SIDECAR="seen.json")
         self.assertEqual((ran.returncode, ran.stdout.strip()), (0, "4"), ran.stderr)
         self.assertEqual(os.listdir(self.folder), ["seen.json"])
-        # Unasked, steps are counted all the same, and nothing is written.
+        # Even if not enabled, steps are counted, and nothing is written.
         self.assertEqual(self.python(code).stdout.strip(), "4")
 
     def test_an_agent_that_cannot_start_is_one_line(self) -> None:

@@ -44,7 +44,7 @@ class Facts(unittest.TestCase):
         self.assertEqual(facts_of_call((), held), StepFacts(0, 0, 3, 3, 24))
         # One token into an empty cache is a prompt of one token.
         self.assertEqual(facts_of_call((), {**held, "past_key_values": DynamicCache(0)}), StepFacts(3, 3))
-        # A length that lies on the GPU is not asked for.
+        # A length on the GPU is not read.
         self.assertEqual(facts_of_call((), {**held, "past_key_values": object()}), StepFacts(0, 0, 3, 3))
 
     def test_from_engines(self) -> None:

@@ -56,4 +56,4 @@ class ImportHooks(unittest.TestCase):
         said = io.StringIO()
         with contextlib.redirect_stderr(said):
             self.assertEqual(importlib.import_module("stepscope_sample_two").value, 1)
-        self.assertIn("stepscope_sample_two is left as it is: LookupError: no such class", said.getvalue())
+        self.assertIn("stepscope_sample_two is not patched: LookupError: no such class", said.getvalue())

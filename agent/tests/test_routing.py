@@ -27,7 +27,7 @@ class Routing(unittest.TestCase):
         for row in balanced_experts(57, plan_for(32, 8, 4, 1, 8, 4)):
             self.assertEqual(len(set(row)), 8)
 
-    @unittest.skipUnless(VECTORS.exists(), "the vectors of the TypeScript side lie in a clone alone")
+    @unittest.skipUnless(VECTORS.exists(), "the TypeScript test vectors exist only in a clone")
     def test_the_same_plans_as_in_typescript(self) -> None:
         plans = json.loads(VECTORS.read_text("utf-8"))["plans"]
         self.assertGreater(len(plans), 5)
@@ -47,9 +47,9 @@ class Routing(unittest.TestCase):
         for shape, words in (
             ((8, 9), "9 of 8 experts cannot be chosen"),
             ((10, 2, 4), "cannot be spread evenly over 4 GPUs"),
-            ((8, 2, 2, 2), "there is no rank 2 among 2 GPUs"),
-            ((32, 4, 1, 0, 5, 2), "do not add up"),
-            ((32, 8, 1, 0, 8, 1), "1 groups hold fewer than 8 experts"),
+            ((8, 2, 2, 2), "rank 2 does not exist among 2 GPUs"),
+            ((32, 4, 1, 0, 5, 2), "2 of 5 groups is not valid for 32 experts"),
+            ((32, 8, 1, 0, 8, 1), "1 groups contain fewer than 8 experts"),
         ):
             with self.assertRaisesRegex(ValueError, words):
                 plan_for(*shape)
@@ -64,7 +64,7 @@ class Routing(unittest.TestCase):
         self.assertAlmostEqual(sum(softmax([1.0, 2.0, 3.0])), 1.0)
 
     def test_unknown_methods_and_schemes_are_refused(self) -> None:
-        with self.assertRaisesRegex(ValueError, "there is no routing method 'best'"):
+        with self.assertRaisesRegex(ValueError, "unknown routing method 'best'"):
             logits(1, 8, 2, method="best")
-        with self.assertRaisesRegex(ValueError, "there is no published scheme '2024'"):
+        with self.assertRaisesRegex(ValueError, "unknown published scheme '2024'"):
             logits(1, 8, 2, published="2024")

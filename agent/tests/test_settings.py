@@ -13,7 +13,7 @@ SOURCES = Path(__file__).parent.parent / "stepscope_agent"
 
 
 def read(**environ: str) -> tuple[Settings, str]:
-    """The settings, and what was said about them."""
+    """The settings, and the messages about them."""
     said = io.StringIO()
     with contextlib.redirect_stderr(said):
         return read_settings(environ), said.getvalue()
@@ -32,10 +32,10 @@ class SettingsOfVariables(unittest.TestCase):
             self.assertFalse(read(**{name: ""})[0].watches_steps, name)
 
     def test_the_list_of_variables_is_whole(self) -> None:
-        """A variable that is read here but missing there would not switch the agent on."""
+        """A variable that is read here but missing there would not enable the agent."""
         text = "".join(file.read_text("utf-8") for file in SOURCES.glob("*.py"))
         named = set(re.findall(r'"((?:STEPSCOPE|TLLM)_[A-Z_]+)"', text))
-        # These only shape what ENABLE_PERFECT_ROUTER asks for.
+        # These only configure ENABLE_PERFECT_ROUTER.
         self.assertEqual(named - {"STEPSCOPE_EP_SIZE", "STEPSCOPE_EP_RANK"}, set(STEP_VARIABLES))
 
     def test_windows_of_our_variable_come_before_the_engines(self) -> None:
@@ -49,7 +49,7 @@ class SettingsOfVariables(unittest.TestCase):
     def test_a_bad_window_is_one_line_and_no_window(self) -> None:
         settings, said = read(STEPSCOPE_PROFILE_START_STOP="ten")
         self.assertEqual(settings.windows, [])
-        self.assertRegex(said, r"^stepscope: no window is recorded: 'ten' is no range.*\n$")
+        self.assertRegex(said, r"^stepscope: no window will be recorded: 'ten' is not a range.*\n$")
 
     def test_markers(self) -> None:
         self.assertEqual(read()[0].markers, {"step", "gc"})
@@ -57,7 +57,7 @@ class SettingsOfVariables(unittest.TestCase):
         self.assertEqual(read(STEPSCOPE_MARKERS="none")[0].markers, set())
         settings, said = read(STEPSCOPE_MARKERS="Step, layer")
         self.assertEqual(settings.markers, {"step"})
-        self.assertIn("there are no markers layer", said)
+        self.assertIn("unknown markers layer", said)
 
     def test_numbers_and_flags(self) -> None:
         settings, said = read(
@@ -66,7 +66,7 @@ class SettingsOfVariables(unittest.TestCase):
         self.assertEqual(
             (settings.live_steps, settings.record_shapes, settings.with_stack), (20, False, True)
         )
-        self.assertIn("STEPSCOPE_LIVE_STEPS must be a whole number; 20 is used", said)
+        self.assertIn("STEPSCOPE_LIVE_STEPS must be an integer; using 20", said)
         spread, _ = read(STEPSCOPE_EP_SIZE="0", STEPSCOPE_EP_RANK="3")
         self.assertEqual((spread.ep_size, spread.ep_rank), (1, 3))
 

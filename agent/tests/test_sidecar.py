@@ -37,7 +37,7 @@ class SidecarFiles(unittest.TestCase):
         document = json.loads(self.written().read_text("utf-8"))
         self.assertEqual((document["stepscopeAgent"], document["pid"]), (1, os.getpid()))
         self.assertEqual(document["windows"], [[7, 8]])
-        # A step still under way when the file is written is none yet.
+        # A step that is still open when the file is written does not count.
         (row,) = document["iterations"]
         self.assertEqual(
             [

@@ -13,7 +13,7 @@ class Triggers(unittest.TestCase):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
         self.path = os.path.join(self.folder.name, "trigger")
-        # The interval between two looks is not what is tested.
+        # The poll interval is not under test.
         patched = mock.patch.object(triggers, "POLL_NS", 0)
         patched.start()
         self.addCleanup(patched.stop)

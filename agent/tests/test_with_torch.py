@@ -1,4 +1,4 @@
-"""What can be told only with a real torch; further scenarios run under test/agent.test.ts."""
+"""Tests that need a real torch; further scenarios run under test/agent.test.ts."""
 
 import importlib.util
 import unittest

@@ -1,5 +1,5 @@
-"""Models of a real transformers, from small configurations: `transformers_models.py NAME` runs prompts of several
-lengths and prints a digest of every output. For Pythons that have transformers, which the system's seldom has."""
+"""Models from a real transformers, with small configurations: `transformers_models.py NAME` runs prompts of several
+lengths and prints a digest of every output. For a Python with transformers, which the system Python rarely has."""
 
 import hashlib
 import json

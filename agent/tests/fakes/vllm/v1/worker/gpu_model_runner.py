@@ -1,4 +1,4 @@
-"""The parts of vLLM's runner that the agent touches, in their shape of v1."""
+"""The parts of vLLM's v1 runner that the agent uses."""
 
 from types import SimpleNamespace
 
