@@ -406,7 +406,7 @@ test('the command: Markdown, JSON, and mistakes in two lines', async () => {
   assert.equal(md.status, 0);
   const text = readFileSync(file, 'utf8');
   for (const part of [
-    /1,016 kernels launched one by one, no CUDA graphs in decode/,
+    /Decode is launch-bound: 1,016 kernel launches, no CUDA graphs/,
     /\(`top-kernels`\)/,
     /\(`iterations`\)/,
     /\(`recorded`\)/,

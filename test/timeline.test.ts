@@ -321,7 +321,7 @@ test('choosing steps changes the answer, and only what depends on them is comput
   assert.match(view.answer({ first: prefill, last: prefill }).lines[0], /\bprefill\b/i);
   assert.notDeepEqual(view.answer().lines, view.answer({ first: prefill, last: prefill }).lines);
   assert.throws(() => view.answer({ first: 0, last: steps.length }), /no such steps/);
-  assert.throws(() => view.panel('nonsense'), /no analysis/);
+  assert.throws(() => view.panel('nonsense'), /Unknown analysis/);
   const [block] = view.panel('step-budget', { first: prefill, last: prefill }).blocks;
   assert.match(JSON.stringify(block), /prefill/);
 });

@@ -48,7 +48,7 @@ const phaseWords = ({ phase }: PhaseComparison): string =>
 function outcome({ to, threshold }: Comparison, phase: PhaseComparison): string {
   const { from: ours, to: theirs, changeNs, changeShare, interval, verdict } = phase;
   const where = phaseWords(phase);
-  const per = phase.phase === null ? 'in all' : 'per step';
+  const per = phase.phase === null ? 'in total' : 'per step';
   const times = `${formatDuration(ours.wallNs)} → ${formatDuration(theirs.wallNs)} ${per}`;
   const range = interval
     ? `; 95% interval ${formatChange(Math.round(interval[0]))} to ${formatChange(Math.round(interval[1]))}`

@@ -46,7 +46,7 @@ for (const name of captureNames) {
 test('a PyTorch trace opens like an export, with its framework ops', { skip }, async t => {
   const { url } = await serve(t, capture('eager', 'kineto.json.gz'));
   const { page, trouble } = await openPage(t, url);
-  assert.match(await verdict(page), /launched one by one/);
+  assert.match(await verdict(page), /is launch-bound/);
   await page
     .getByRole('button', { name: /framework ops/ })
     .first()
@@ -298,7 +298,7 @@ test('a dropped file opens, on an empty page and in place of another', { skip },
   await ready(page);
   assert.match(await verdict(page), /collects garbage/);
   await drop(page, 'other.json.gz', readFileSync(capturePath('eager', 'kineto.json.gz')));
-  await until(page, `/launched one by one/.test(document.querySelector('.verdict h1')?.innerText ?? '')`);
+  await until(page, `/is launch-bound/.test(document.querySelector('.verdict h1')?.innerText ?? '')`);
   assert.deepEqual(trouble, []);
 });
 

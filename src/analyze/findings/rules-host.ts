@@ -24,7 +24,7 @@ const HOST_CAUSES = [
 
 const exposedHostWork: Rule = {
   id: 'exposed-host-work',
-  about: 'host work that the GPU waits for, between forward passes or inside them',
+  about: 'host work the GPU waits for, between or inside forward passes',
   uses: [graphCoverage, idleInForward],
   look(input) {
     const { policy, phases } = input;
@@ -78,7 +78,7 @@ const insideForward = (
 
 const garbageCollection: Rule = {
   id: 'garbage-collection',
-  about: 'Python garbage collections that the GPU waits for',
+  about: 'Python garbage collections the GPU waits for',
   uses: [gc],
   look(input) {
     const { rows } = input.use(gc);
@@ -93,7 +93,7 @@ const garbageCollection: Rule = {
           input,
           total,
           ns,
-          `Python collects garbage while the GPU waits: ${formatDuration(perWindow(total, ns))} ${perStep(total.phase)}`,
+          `The GPU waits for Python garbage collection: ${formatDuration(perWindow(total, ns))} ${perStep(total.phase)}`,
           [
             budgetEvidence(
               total,
@@ -166,7 +166,7 @@ const steadyAllocations: Rule = {
           : `Memory is allocated in the loop: ${formatCount(Number(count.toFixed(1)))} ${count === 1 ? 'call' : 'calls'} per step`,
         [
           {
-            text: `${formatDuration(spentNs)} in ${rows.map(row => row.call).join(', ')}; the GPU is idle in ${formatDuration(idleNs)} of it`,
+            text: `${formatDuration(spentNs)} in ${rows.map(row => row.call).join(', ')}; the GPU is idle for ${formatDuration(idleNs)} of it`,
             numerator: spentNs,
             denominator: wallNs,
             unit: 'ns',

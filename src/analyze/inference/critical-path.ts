@@ -37,10 +37,10 @@ interface Segment {
 
 const fields = {
   key: keyField,
-  where: field.text<'gpu' | 'host' | 'wait'>('Where', 'gpu, host, or wait between the two'),
-  what: field.text('What', 'kernel family, or what the host did'),
-  segments: field.count('Segments', 'stretches of the path'),
-  ns: field.ns('Time', 'on the path; all rows sum to the step'),
+  where: field.text<'gpu' | 'host' | 'wait'>('Where', 'gpu, host, or wait (between the two)'),
+  what: field.text('What', 'kernel family, or host activity'),
+  segments: field.count('Segments', 'number of path segments'),
+  ns: field.ns('Time', 'time on the path; all rows sum to the step'),
   share: field.share('Share (%)', 'of the step'),
 };
 
@@ -49,7 +49,7 @@ type PathRow = RowOf<typeof fields>;
 export const criticalPath: Analysis<PathRow, AnalysisResult<PathRow>> = {
   id: 'critical-path',
   title: 'Critical path',
-  question: 'Which chain of launches, kernels and waits made a typical step this long?',
+  question: 'Which chain of launches, kernels and waits determines the time of a typical step?',
   reads: { apiCalls: [], copies: ['targetMemory'] },
   uses: [gpuWork, workFamilies, threadActivity, typicalStep, stepsOf],
   needs: [['kernels', 'copies', 'memsets', 'graphLaunches'], ['apiCalls']],
