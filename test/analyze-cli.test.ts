@@ -63,7 +63,7 @@ test('of a cut-off file that is said first, and the client is not blamed', async
       writeFileSync(file, whole.subarray(0, Math.floor(whole.length * share)));
       const { out } = await stepscope('analyze', file);
       const answer = out.split('\n\n')[1];
-      assert.match(answer, /^ {2}This file is truncated or damaged/, answer);
+      assert.match(answer, /^ {2}This file is cut off or damaged/, answer);
       assert.match(out, /1 {2}The file is broken: the file ends in the middle/);
       assert.doesNotMatch(out, /client/);
     }

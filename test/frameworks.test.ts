@@ -247,7 +247,7 @@ test('the fastest is named with the reason, and ties are ties', async () => {
     compareFrameworks([await input('eager', 'eager', a), await input('graph', 'graph', b)]).verdict;
   const clear = await pair(slow, fast);
   assert.equal(clear.speed?.lead, 'proven');
-  assert.match(clear.lines[0], /^graph is fastest measured: 1,800 output tok\/s, ×5\.38 eager/);
+  assert.match(clear.lines[0], /^graph is the fastest in the benchmark: 1,800 output tok\/s, ×5\.38 eager/);
   assert.equal(clear.why?.from, 'graph');
   const sum = clear.why!.terms.reduce((total, { changeNs }) => total + changeNs, 0);
   assert.ok(Math.abs(sum - clear.why!.changeNs) < 1e-6 * clear.why!.changeNs);
@@ -388,14 +388,14 @@ const mistakes: readonly (readonly [yaml: string, what: RegExp, advice: RegExp])
   ],
   [
     'frameworks:\n  - {name: a, profiles: [{x: 1}]}\n  - {name: b, profiles: [y]}\n',
-    /:2:26: "profiles" must be one value/,
+    /:2:26: "profiles" must be a single value/,
     /text/,
   ],
   [`phase: decod\nframeworks:\n${entry}`, /:1:8: "decod" is not a phase/, /prefill, mixed, decode/],
-  [`gpus: many\nframeworks:\n${entry}`, /:1:7: "many" is no number of GPUs/, /gpus: 8/],
-  [`iterations: 5 to 9\nframeworks:\n${entry}`, /:1:13: .* is no list of iterations/, /A-B/],
+  [`gpus: many\nframeworks:\n${entry}`, /:1:7: "many" is not a number of GPUs/, /gpus: 8/],
+  [`iterations: 5 to 9\nframeworks:\n${entry}`, /:1:13: .* is not a range of iterations/, /A-B/],
   [`marker: '(a'\nframeworks:\n${entry}`, /:1:9: "marker" is no regular expression/, /quotes/],
-  [`model:\nframeworks:\n${entry}`, /:1:7: "model" must be one value/, /Line 1 reads/],
+  [`model:\nframeworks:\n${entry}`, /:1:7: "model" must be a single value/, /Line 1 reads/],
   [`a: &x 1\nframeworks: *x\n`, /:1:1: the comparison has no key "a"/, /It may have/],
   [`title: &x t\nframeworks:\n  - {name: *x, profiles: [x]}\n`, /:3:|one framework/, /./],
   [`title: !!binary aGk=\nframeworks:\n${entry}`, /:1:17: tags such as/, /bare value/],

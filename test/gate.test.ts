@@ -467,7 +467,10 @@ test('repeats are added to a baseline, and only repeats', async () => {
     file,
   ]);
   assert.equal(other.status, 2);
-  assert.match(other.err, /is no repeat of repeat-1\.json: other GPU: NVIDIA H100, there NVIDIA A100/);
+  assert.match(
+    other.err,
+    /is not a repeat of repeat-1\.json: different GPU: NVIDIA H100, expected NVIDIA A100/,
+  );
   const policy = write(
     'repeats.yaml',
     'baseline: main\nlimits:\n  - {metric: step.p50, max_increase: 0.01%}\n',

@@ -155,10 +155,10 @@ test('the words are those of the guides', () => {
   const similar = words(benched(100, 101, 99), benched(101, 100, 102));
   assert.match(similar, /^Similar .*routing is not your bottleneck, look elsewhere\./);
   assert.match(similar, /Make sure that the switch took effect/);
-  assert.match(similar, /How sure: certain\. From 3 and 3 runs/);
+  assert.match(similar, /Confidence: certain\. From 3 and 3 runs/);
   const gain = words(benched(100), benched(130));
   assert.match(gain, /^Faster .*\+30\.0% throughput, more than 10%\): routing imbalance is the bottleneck/);
-  assert.match(gain, /How sure: possible\. One run each/);
+  assert.match(gain, /Confidence: possible\. One run per side/);
   const slower = words(benched(100), benched(80));
   assert.match(slower, /^Slower .*uneven routing is not what holds this back\./);
   assert.match(slower, /either even routing uses every expert.*or something else changed/);
@@ -299,7 +299,7 @@ test('JSON follows its schema; Markdown and any width hold', async () => {
     const document: object = JSON.parse(await report({ ...args, format: 'json' }));
     assert.ok(validate(document), JSON.stringify(validate.errors?.slice(0, 3)));
     assert.ok(!validate({ ...document, conclusion: 'perhaps' }));
-    assert.match(await report({ ...args, format: 'markdown' }), /THE ANSWERS OF THE PERFECT RUN ARE WRONG/);
+    assert.match(await report({ ...args, format: 'markdown' }), /THE OUTPUT OF THE PERFECT RUN IS WRONG/);
     for (const width of [60, 80, 100, 120])
       for (const line of (await report(args, width)).split('\n')) assert.ok([...line].length <= width, line);
   }

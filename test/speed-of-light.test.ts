@@ -464,6 +464,6 @@ test('what the capture shows of the model says which input is wrong', () => {
     /80 layers, a step of the capture repeats its kernels 31 times/,
   );
   assert.match(why('qwen3-30b-a3b', {}), /has experts, and no kernel/);
-  assert.match(why('llama-3.1-8b', { hasNarrowGemms: true }), /quantised model/);
+  assert.match(why('llama-3.1-8b', { hasNarrowGemms: true }), /quantized model/);
   assert.match(why('llama-3.1-8b', {}), /--tp is smaller/);
 });

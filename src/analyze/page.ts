@@ -183,7 +183,7 @@ function answerOf(
 /** Said before any figure: what is not in a broken file may have been there once. */
 function incomplete(profile: Profile): string[] {
   return brokenFile(profile)
-    ? ['This file is truncated or damaged: all figures cover only the readable part.']
+    ? ['This file is cut off or damaged: all figures cover only the readable part.']
     : [];
 }
 

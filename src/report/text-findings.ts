@@ -27,7 +27,7 @@ export function renderFindings(block: FindingsBlock, context: RenderContext): st
       ...body.map(line => `     ${paint.dim(line)}`),
     ];
   });
-  if (block.findings.length === 0) lines.push(`  ${paint.dim('nothing found that costs time')}`);
+  if (block.findings.length === 0) lines.push(`  ${paint.dim('no problems found')}`);
   if (block.more > 0) lines.push(`     ${paint.dim(`… ${block.more} more: analyze --only findings`)}`);
   if (block.unmeasured.length > 0) {
     const missing = block.unmeasured.map(({ what, hint }) => `${what} (${hint})`).join('; ');

@@ -30,8 +30,8 @@ export class ConfigText extends YamlText {
     if (!isScalar(found) || found.value === null)
       throw this.error(
         node ?? key,
-        `${what} must be one value`,
-        'Write text, in quotes where it holds ": " or "#".',
+        `${what} must be a single value`,
+        'Write text, quoted where it contains ": " or "#".',
       );
     const { value, source } = found as Scalar;
     const text = typeof value === 'string' ? value : (source ?? String(value));
