@@ -78,7 +78,7 @@ test('the pair of the perfect router, from profiles and from benchmarks', async 
 test('the two reports and the two kernel tables of the practice log', { skip }, async () => {
   const bench = await stepscope('bench', seed);
   assert.match(bench.out, /disabled\s+143\.7\s+\+1\.7%/);
-  assert.match(bench.out, /One run each proves nothing/);
+  assert.match(bench.out, /With one run per side, noise is unknown/);
   const [auto, disabled] = readKernelTables(readFileSync(seed, 'utf8'), 'seed');
   assert.deepEqual([auto.title, disabled.title], ['auto', 'disable']);
   const gemm = (table: typeof auto) => familiesOfTable(table).find(({ family }) => family === 'gemm')!;

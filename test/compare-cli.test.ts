@@ -50,7 +50,7 @@ test('the answer comes first: what changed, by how much, measurable or not, and 
   assert.match(equal, /No measurable difference in decode/);
   assert.match(
     equal,
-    /Two profilers cost the host different times.*on the GPU alone it is 2\.43 ms → 2\.44 ms/,
+    /The two profilers have different host overhead.*GPU work alone changes 2\.43 ms → 2\.44 ms/,
   );
   const itself = paragraph((await stepscope('compare', eager, eager)).out);
   assert.match(itself, /The two are the same in decode: 23\.7 ms per step, and every term is 0\./);
@@ -129,7 +129,7 @@ test('several runs are each compared with the first', async () => {
     ['graph/profile', 'moe-learned/profile'],
   );
   const { out } = await stepscope('compare', eager, graph, learned);
-  assert.match(out, /^Against eager\/profile/);
+  assert.match(out, /^Compared with eager\/profile/);
   const { out: md } = await stepscope('compare', eager, graph, '--markdown');
   assert.match(md, /\| idle: launch-bound \| 21\.1 ms \|/);
 });
@@ -146,7 +146,7 @@ test('repeats under a name measure noise between runs, and folders are ranks', a
   assert.ok(runToRunNoiseMeasured);
   assert.ok(phases[0].noiseFloorNs! > 0);
   const { out } = await stepscope('compare', `base=${eager}`, `new=${graph},${graph}`);
-  assert.match(out.replace(/\s+/g, ' '), /Run-to-run noise is in the interval: ±.* by 1 run and 2 runs/);
+  assert.match(out.replace(/\s+/g, ' '), /The interval includes run-to-run noise: ±.* from 1 run and 2 runs/);
   cpSync(eager, inFolder('ranks/rank0.sqlite.gz'), { recursive: true });
   cpSync(eager, inFolder('ranks/rank1.sqlite.gz'), { recursive: true });
   const ranks = await document(eager, inFolder('ranks'));

@@ -461,7 +461,7 @@ test('what the capture shows of the model says which input is wrong', () => {
     impossible('gemm', 3, shapeOf(model), { ...seen, ...more }).hint;
   assert.match(
     why('llama-3.3-70b', { repeats: 31 }),
-    /80 layers, a step of the capture repeats its kernels 31 times/,
+    /80 layers, but a captured step repeats its kernels 31 times/,
   );
   assert.match(why('qwen3-30b-a3b', {}), /has experts, and no kernel/);
   assert.match(why('llama-3.1-8b', { hasNarrowGemms: true }), /quantized model/);

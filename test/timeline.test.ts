@@ -270,7 +270,7 @@ test('searching counts what is there, by name, family, duration, track, step and
   const second = view.match('family:attention', { near: first.startNs + 1 });
   assert.equal(second.n, 1);
   assert.throws(() => view.match('family:attention', { n: 110 }), /match does not exist/);
-  assert.throws(() => view.search('dur>soon'), /no duration/);
+  assert.throws(() => view.search('dur>soon'), /not a duration/);
   assert.equal(view.search('').count, 0);
   const match = view.event(first.lane, first.index);
   assert.match(match.facts.find(({ label }) => label === 'family')!.text, /attention/);

@@ -30,7 +30,7 @@ export class ConfigText extends YamlText {
     if (!isScalar(found) || found.value === null)
       throw this.error(
         node ?? key,
-        `${what} must be a single value`,
+        `${what} must be one value`,
         'Write text, quoted where it contains ": " or "#".',
       );
     const { value, source } = found as Scalar;

@@ -16,7 +16,7 @@ import type {
 import type { perfectRouterSchema } from '../experiment/router-schema.js';
 
 export const WRONG_OUTPUTS =
-  'THE OUTPUT OF THE PERFECT RUN IS WRONG: its router ignores the model. Use it for measurement only; never serve with it.';
+  'THE OUTPUT OF THE PERFECT RUN IS WRONG: its router ignores the learned routing. Use it for measurement only; never serve with it.';
 
 export function describeRouter(verdict: RouterVerdict): Block[] {
   return [
@@ -32,7 +32,7 @@ export function routerLines(verdict: RouterVerdict): string[] {
   const limit = `${Number((threshold * 100).toFixed(1))}%`;
   const gain = main ? amount(main) : '';
   const first: Readonly<Record<RouterConclusion, string>> = {
-    similar: `Similar with the perfect router (${gain}): routing is not your bottleneck.`,
+    similar: `Similar with the perfect router (${gain}): routing is not your bottleneck, look elsewhere.`,
     'small-gain': `A small gain with the perfect router (${gain}, below ${limit}): routing has a cost, but is not the bottleneck.`,
     bottleneck: `Faster with the perfect router (${gain}, more than ${limit}): routing imbalance is the bottleneck.`,
     slower: `Slower with the perfect router (${gain}): uneven routing is not the bottleneck.`,
