@@ -53,7 +53,7 @@ test('the answer comes first: what changed, by how much, measurable or not, and 
     /The two profilers have different host overhead.*GPU work alone changes 2\.43 ms → 2\.44 ms/,
   );
   const itself = paragraph((await stepscope('compare', eager, eager)).out);
-  assert.match(itself, /The two are the same in decode: 23\.7 ms per step, and every term is 0\./);
+  assert.match(itself, /The two runs are identical in decode: 23\.7 ms per step, and every term is 0\./);
   const small = paragraph((await stepscope('compare', learned, perfect, '--threshold', '50')).out);
   assert.match(small, /The difference in decode is below the threshold/);
 });

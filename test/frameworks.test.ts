@@ -355,7 +355,7 @@ test('coefficients equal known ones, and few points are said to prove little', (
   assert.equal(guide.chance, 2 / 6);
   assert.match(guide.warning, /^3 points: a trend, not proof\. .*1 time in 3/);
   assert.equal(correlate([1, 2], [3, 4]).pearson, null);
-  assert.match(correlate([1, 2], [3, 4]).warning, /any two lie on a line/);
+  assert.match(correlate([1, 2], [3, 4]).warning, /any two points lie on a line/);
   assert.equal(correlate([1, 1, 1], [1, 2, 3]).pearson, null);
   assert.equal(correlate([1, 2, 3, 4, 5], [2, 4, 6, 8, 10]).chance, 2 / 120);
 });

@@ -84,7 +84,7 @@ test('every exit code, as a script meets it', () => {
   assert.match(same.stdout, /^ {2}Pass: 2 of 2 limits passed\./);
   const other = check(capturePath('eager'));
   assert.equal(other.status, 2);
-  assert.match(other.stdout, /^ {2}Not comparable with the baseline: other CUDA graphs: none/);
+  assert.match(other.stdout, /^ {2}Not comparable with the baseline: different CUDA graphs: none/);
   const allowed = check(capturePath('eager'), '--allow-different', 'graphs');
   assert.equal(allowed.status, 1);
   assert.match(
@@ -514,7 +514,7 @@ test('repeats are added to a baseline, and only repeats', async () => {
   for (const name of ['', '../x', 'a b', '-x', 'x'.repeat(101)]) {
     const { status, err } = await stepscope(['baseline', 'save', '--baselines', file, '--', name, runs[0]]);
     assert.equal(status, 2, name);
-    assert.match(err, /is no name for a baseline/);
+    assert.match(err, /is not a valid baseline name/);
   }
   assert.equal(
     (await stepscope(['baseline', 'save', 'new', runs[0], '--add', '--baselines', file])).status,

@@ -641,12 +641,12 @@ test('place writes what was asked for, and says what cannot be', async () => {
   );
   assert.equal(assignments[0].length, 20);
   assert.deepEqual(new Set(assignments[1]), new Set(Array.from({ length: 16 }, (_, i) => i)));
-  assert.match((await stepscope(['place', file, '--gpus', '5'])).out, /20 places, 4 replicas, 5 GPUs/);
+  assert.match((await stepscope(['place', file, '--gpus', '5'])).out, /20 slots, 4 replicas, 5 GPUs/);
   assert.match(
     (await stepscope(['place', file, '--gpus', '4', '--replicas', '3'])).err,
-    /19 places cannot be shared evenly/,
+    /19 slots cannot be divided evenly/,
   );
-  assert.match((await stepscope(['place', file, '--for', 'tgi'])).err, /no mapping file of "tgi"/);
+  assert.match((await stepscope(['place', file, '--for', 'tgi'])).err, /Unknown mapping format "tgi"/);
   assert.match((await stepscope(['place', capturePath('moe-learned')])).err, /holds no counts per expert/);
   const swept = JSON.parse((await stepscope(['place', file, '--gpus', '4', '--sweep', '--json'])).out);
   const validate = new Ajv2020({ allErrors: true, allowUnionTypes: true }).compile(moePlaceSchema as object);

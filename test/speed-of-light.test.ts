@@ -463,7 +463,7 @@ test('what the capture shows of the model says which input is wrong', () => {
     why('llama-3.3-70b', { repeats: 31 }),
     /80 layers, but a captured step repeats its kernels 31 times/,
   );
-  assert.match(why('qwen3-30b-a3b', {}), /has experts, and no kernel/);
+  assert.match(why('qwen3-30b-a3b', {}), /has experts, but no captured kernel/);
   assert.match(why('llama-3.1-8b', { hasNarrowGemms: true }), /quantized model/);
   assert.match(why('llama-3.1-8b', {}), /--tp is smaller/);
 });
