@@ -46,7 +46,7 @@ const what: Record<TableName, { label: string; nsys: string; kineto: string }> =
   },
   apiCalls: { label: 'CUDA API calls', nsys: 'capture with -t cuda', kineto: cudaActivity },
   syncs: {
-    label: 'synchronisations',
+    label: 'synchronizations',
     nsys: 'capture with -t cuda',
     kineto: 'capture with experimental_config=_ExperimentalConfig(enable_cuda_sync_events=True)',
   },

@@ -8,7 +8,7 @@ export const idleCauses = [
   },
   {
     id: 'synchronisation',
-    label: 'synchronisation',
+    label: 'synchronization',
     color: '#756bb1',
     about: 'the host waits for the GPU, then wakes up',
   },

@@ -129,10 +129,10 @@ export const criticalPath: Analysis<PathRow, AnalysisResult<PathRow>> = {
           wait => calls.thread[wait] === onThread && calls.start[wait] < at && calls.end[wait] > at,
         );
         if (released !== undefined)
-          go(Math.min(to, calls.end[released]), 'wait', NONE, 'until the host noticed');
+          go(Math.min(to, calls.end[released]), 'wait', NONE, 'host wake-up');
         if (call === NONE) return go(to, 'host', onThread, '');
         go(Math.min(to, calls.end[call]), 'host', onThread, '');
-        go(to, 'wait', NONE, 'from launch to start');
+        go(to, 'wait', NONE, 'launch latency');
       };
       // Everything on the device in the window, whoever launched it.
       const own: number[] = [];
@@ -143,7 +143,7 @@ export const criticalPath: Analysis<PathRow, AnalysisResult<PathRow>> = {
       for (const i of own) {
         const start = Math.min(work.ownStart[i], window.end);
         const call = work.launch[i];
-        if (start > at && call === NONE) go(start, 'wait', NONE, 'for a launch that was not recorded');
+        if (start > at && call === NONE) go(start, 'wait', NONE, 'unrecorded launch');
         else if (start > at) explainGap(start, calls.thread[call], call);
         go(work.end[i], 'gpu', i, familyLabel(i));
       }

@@ -29,7 +29,7 @@ export const proportional: ExpertTime = {
   nsPerPair: 1,
   basis: 'assumed',
   about:
-    'expert time is assumed proportional to tokens, with no floor: an upper bound on the cost of imbalance',
+    'expert time proportional to tokens, with no floor: an upper bound on the cost of imbalance',
 };
 
 /** Least squares with a floor and a slope that are not negative. Undefined where all points have as many tokens. */

@@ -22,7 +22,7 @@ export const logsOf = ({ runs }: ExperimentPlan, folder: string, router: string)
 export function experimentScript(plan: ExperimentPlan, folder: string): string {
   const lines = plan.runs.map(
     run =>
-      `${run.timed ? '' : '# counts experts, says nothing about speed\n'}${shellLine(run, logOf(folder, run))}`,
+      `${run.timed ? '' : '# counts tokens per expert; not a timing run\n'}${shellLine(run, logOf(folder, run))}`,
   );
   const files = (router: string) => logsOf(plan, folder, router).join(` --${router} `);
   const checks = plan.runs.some(run => !run.timed)
