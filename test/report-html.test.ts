@@ -375,7 +375,7 @@ test('a page over its size is cut and says so', async () => {
     '--force',
   );
   assert.equal(least.status, 2);
-  assert.match(least.err, /cannot be made that small: its least is 0\.\d+ MB/);
+  assert.match(least.err, /cannot be that small: the minimum is 0\.\d+ MB/);
 });
 
 test('thousands of steps become bars that fit', async () => {

@@ -128,8 +128,7 @@ export const criticalPath: Analysis<PathRow, AnalysisResult<PathRow>> = {
         const released = waits.find(
           wait => calls.thread[wait] === onThread && calls.start[wait] < at && calls.end[wait] > at,
         );
-        if (released !== undefined)
-          go(Math.min(to, calls.end[released]), 'wait', NONE, 'host wake-up');
+        if (released !== undefined) go(Math.min(to, calls.end[released]), 'wait', NONE, 'host wake-up');
         if (call === NONE) return go(to, 'host', onThread, '');
         go(Math.min(to, calls.end[call]), 'host', onThread, '');
         go(to, 'wait', NONE, 'launch latency');

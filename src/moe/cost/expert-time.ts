@@ -28,8 +28,7 @@ export const proportional: ExpertTime = {
   floorNs: 0,
   nsPerPair: 1,
   basis: 'assumed',
-  about:
-    'expert time proportional to tokens, with no floor: an upper bound on the cost of imbalance',
+  about: 'expert time proportional to tokens, with no floor: an upper bound on the cost of imbalance',
 };
 
 /** Least squares with a floor and a slope that are not negative. Undefined where all points have as many tokens. */
