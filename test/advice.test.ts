@@ -88,7 +88,7 @@ test('PYTORCH_CUDA_ALLOC_CONF is for programs that run on PyTorch', () => {
 test('AMD has HIP graphs', () => {
   const gpu = 'AMD Instinct MI300X';
   const [finding] = look({ gpu, eager: 100 }).get(findings).findings;
-  assert.equal(finding.claim, '100 kernels launched one by one, no HIP graphs in decode');
+  assert.equal(finding.claim, 'Decode is launch-bound: 100 kernel launches, no HIP graphs');
   for (const text of everyText({ ...unknown, isAmd: true }))
     assert.doesNotMatch(text, /CUDA graph|nvidia-smi/);
 });

@@ -44,11 +44,11 @@ test('the answer comes first', async () => {
     (await stepscope('analyze', capturePath(name))).out.split('\n').slice(0, 5).join(' ');
   assert.match(
     await first('eager'),
-    /1,016 kernels launched one by one, no CUDA graphs in decode \(21\.1 ms per step, 89\.2%; gain ×5\.8, certain\)/,
+    /Decode is launch-bound: 1,016 kernel launches, no CUDA graphs \(21\.1 ms per step, 89\.2%; gain ×5\.8, certain\)/,
   );
   assert.match(
     await first('gc'),
-    /Python collects garbage while the GPU waits: 200 ms per step \(87\.4%; gain ×8\.0, certain\)/,
+    /The GPU waits for Python garbage collection: 200 ms per step \(87\.4%; gain ×8\.0, certain\)/,
   );
   assert.match(await first('gil'), /waits for the GIL while the GPU is idle/);
   assert.match(await first('client'), /No GPU work was recorded/);
@@ -238,7 +238,7 @@ test('mistakes get two lines and a status', async () => {
   const file = capturePath('graph');
   const cases: [args: string[], text: RegExp][] = [
     [['analyze'], /No profile was given/],
-    [['analyze', file, '--only', 'budget'], /no analysis "budget"[\s\S]*step-budget/],
+    [['analyze', file, '--only', 'budget'], /Unknown analysis "budget"[\s\S]*step-budget/],
     [['analyze', file, '--phase', 'decoding'], /--phase has no "decoding"[\s\S]*prefill/],
     [['analyze', file, '--phase', 'prefill'], /No prefill step/],
     [['analyze', file, '--iterations', '9-3'], /no range of iterations/],

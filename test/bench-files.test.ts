@@ -702,7 +702,7 @@ const run = (requests: number, more: Partial<BenchRun> = {}): BenchRun => ({
   ...more,
 });
 
-test('one run each proves nothing', () => {
+test('one run each: noise unknown', () => {
   const { comparable, metrics, warnings } = compareBenchRuns([run(100)], [run(110)]);
   assert.ok(comparable);
   assert.equal(metrics[0].verdict, 'unproven');

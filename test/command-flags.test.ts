@@ -135,5 +135,5 @@ test('--gpu names the GPU of a file that does not', async () => {
 test('a model of another width is not the one captured', async () => {
   const other = await leastTime(2048, 'NVIDIA H100 80GB HBM3');
   assert.ok(other.status === 'not-recorded');
-  assert.match(other.hint, /its hidden size is 4096, and the capture multiplies no matrix of that size/);
+  assert.match(other.hint, /its hidden size is 4096, and no captured GEMM has that size/);
 });

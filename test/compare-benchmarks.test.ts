@@ -32,16 +32,16 @@ function scaled(name: string, pattern: RegExp, factor: number): string {
   return at(name);
 }
 
-test('one run each proves nothing, repeats do', async () => {
+test('one run each: noise unknown, repeats do', async () => {
   const faster = scaled('faster.json', /throughput/, 1.1);
   const single = await stepscope('compare', serving, faster);
-  assert.match(single.out, /Req\/s \+10\.0% .*one run each proves nothing/);
+  assert.match(single.out, /Req\/s \+10\.0% .*one run each: noise unknown/);
   const repeats = (name: string, base: number) =>
     `${name}=${[0.99, 1, 1.01].map((noise, i) => scaled(`${name}${i}.json`, /throughput/, base * noise)).join(',')}`;
   const measured = await stepscope('compare', repeats('old', 1), repeats('new', 1.1));
   assert.match(measured.out, /new: Req\/s \+10\.0% .*measurable, noise ±2\.\d%/);
   const same = await stepscope('compare', repeats('a', 1), repeats('b', 1.005));
-  assert.match(same.out, /no difference measurable/);
+  assert.match(same.out, /no measurable difference/);
   const json = JSON.parse((await stepscope('compare', serving, faster, '--json')).out);
   assert.ok(Math.abs(json.comparisons[0].metrics[0].change - 0.1) < 1e-9);
 });
@@ -59,7 +59,7 @@ test('the pair of the perfect router, from profiles and from benchmarks', async 
     capturePath('moe-learned'),
     capturePath('moe-perfect'),
   );
-  assert.match(profiles.out, /THE ANSWERS OF THE PERFECT RUN ARE WRONG/);
+  assert.match(profiles.out, /THE OUTPUT OF THE PERFECT RUN IS WRONG/);
   const better = await stepscope(
     'compare',
     '--perfect-router',
@@ -79,7 +79,7 @@ test('the pair of the perfect router, from profiles and from benchmarks', async 
 test('the two reports and the two kernel tables of the practice log', { skip }, async () => {
   const bench = await stepscope('bench', seed);
   assert.match(bench.out, /disabled\s+143\.7\s+\+1\.7%/);
-  assert.match(bench.out, /One run each proves nothing/);
+  assert.match(bench.out, /With one run per side, noise is unknown/);
   const [auto, disabled] = readKernelTables(readFileSync(seed, 'utf8'), 'seed');
   assert.deepEqual([auto.title, disabled.title], ['auto', 'disable']);
   const gemm = (table: typeof auto) => familiesOfTable(table).find(({ family }) => family === 'gemm')!;

@@ -41,21 +41,21 @@ const paragraph = (out: string) => out.split('\n\n')[1].replace(/\s+/g, ' ');
 test('the answer comes first: what changed, by how much, measurable or not, and why', async () => {
   const faster = paragraph((await stepscope('compare', eager, graph)).out);
   assert.match(faster, /graph\/profile is 6\.\d times as fast in decode: 23\.7 ms → 3\.74 ms per step/);
-  assert.match(faster, /Launch-bound idle all but disappeared: 21\.1 ms → \d+ µs/);
+  assert.match(faster, /Launch-bound idle nearly disappeared: 21\.1 ms → \d+ µs/);
   assert.match(faster, /the same kernels ran/);
   assert.match(faster, /Run-to-run noise was not measured/);
   const slower = paragraph((await stepscope('compare', graph, eager)).out);
   assert.match(slower, /is 6\.\d times as slow/);
   const equal = paragraph((await stepscope('compare', eager, capturePath('eager', 'kineto.json.gz'))).out);
-  assert.match(equal, /No difference measurable in decode/);
+  assert.match(equal, /No measurable difference in decode/);
   assert.match(
     equal,
-    /Two profilers cost the host different times.*on the GPU alone it is 2\.43 ms → 2\.44 ms/,
+    /The two profilers have different host overhead.*GPU work alone changes 2\.43 ms → 2\.44 ms/,
   );
   const itself = paragraph((await stepscope('compare', eager, eager)).out);
-  assert.match(itself, /The two are the same in decode: 23\.7 ms per step, and every term is 0\./);
+  assert.match(itself, /The two runs are identical in decode: 23\.7 ms per step, and every term is 0\./);
   const small = paragraph((await stepscope('compare', learned, perfect, '--threshold', '50')).out);
-  assert.match(small, /No difference that matters/);
+  assert.match(small, /The difference in decode is below the threshold/);
 });
 
 const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true });
@@ -129,7 +129,7 @@ test('several runs are each compared with the first', async () => {
     ['graph/profile', 'moe-learned/profile'],
   );
   const { out } = await stepscope('compare', eager, graph, learned);
-  assert.match(out, /^Against eager\/profile/);
+  assert.match(out, /^Compared with eager\/profile/);
   const { out: md } = await stepscope('compare', eager, graph, '--markdown');
   assert.match(md, /\| idle: launch-bound \| 21\.1 ms \|/);
 });
@@ -146,7 +146,7 @@ test('repeats under a name measure noise between runs, and folders are ranks', a
   assert.ok(runToRunNoiseMeasured);
   assert.ok(phases[0].noiseFloorNs! > 0);
   const { out } = await stepscope('compare', `base=${eager}`, `new=${graph},${graph}`);
-  assert.match(out.replace(/\s+/g, ' '), /Run-to-run noise is in the interval: ±.* by 1 run and 2 runs/);
+  assert.match(out.replace(/\s+/g, ' '), /The interval includes run-to-run noise: ±.* from 1 run and 2 runs/);
   cpSync(eager, inFolder('ranks/rank0.sqlite.gz'), { recursive: true });
   cpSync(eager, inFolder('ranks/rank1.sqlite.gz'), { recursive: true });
   const ranks = await document(eager, inFolder('ranks'));
@@ -155,10 +155,10 @@ test('repeats under a name measure noise between runs, and folders are ranks', a
 
 test('with --model both sides stand beside the speed of light', async () => {
   const { out } = await stepscope('compare', eager, graph, '--model', 'tinyllama-1.1b');
-  assert.match(out, /least time of a step for this model +430 µs +430 µs/);
-  assert.match(out, /least time, of the time it took +1\.8% +11\.5%/);
+  assert.match(out, /minimum step time for this model +430 µs +430 µs/);
+  assert.match(out, /minimum step time relative to the measured time +1\.8% +11\.5%/);
   const { out: without } = await stepscope('compare', eager, graph);
-  assert.doesNotMatch(without, /least time/);
+  assert.doesNotMatch(without, /minimum step time/);
 });
 
 test('names are short and distinct', () => {
@@ -209,7 +209,7 @@ test('of a damaged file that is said, in the answer and in the notes', async () 
   writeFileSync(file, whole.subarray(0, Math.floor(whole.length * 0.9)));
   const { out, status } = await stepscope('compare', eager, file);
   assert.equal(status, 0);
-  assert.match(paragraph(out), /^ cut is cut off or damaged: its figures are of what is left of it\./);
+  assert.match(paragraph(out), /^ cut is cut off or damaged: its figures cover only the readable part\./);
   assert.equal((await document(eager, file)).comparisons[0].comparable, 'with-reservations');
   assert.match(out, /\n\d+ notes?\n[\s\S]*cut +\d+ The file ends in the middle/);
 });

@@ -151,7 +151,7 @@ for (const [name, file] of [
       assert.ok(phase.terms.every(term => ['same', 'communication', 'copies', 'idle'].includes(term.kind)));
     }
     const page = text.render(comparisonBlocks(itself), { width: 100, color: false });
-    assert.match(page, /The two are the same in/);
+    assert.match(page, /The two runs are identical in/);
   });
 }
 
@@ -577,10 +577,10 @@ test('what cannot be compared is refused in two lines with status 2', async () =
         error instanceof UserError && error.exitCode === 2 && what.test(error.message) && error.hint !== '',
     );
   refused(await capture('eager'), await capture('client'), /no GPU work/);
-  refused(await capture('eager'), await capture('unified'), /no phase in common: decode against no steps/);
+  refused(await capture('eager'), await capture('unified'), /no phase in common: decode vs no steps/);
   refused(await capture('graph'), await capture('graphmode'), /CUDA graphs/, true);
   const prefill = drawEngine({ marker: step => `[Executor] _forward_step ${step}: 4 ctx reqs, 0 gen reqs` });
-  refused(factsOf(prefill), factsOf(drawEngine()), /prefill against decode/);
+  refused(factsOf(prefill), factsOf(drawEngine()), /prefill vs decode/);
   const speculative = factsOf(drawEngine({ marker: () => 'step[TARGET_VERIFY bs=8]' }));
   assert.deepEqual(
     speculative.profile.cells.map(({ phase }) => phase),
@@ -614,7 +614,7 @@ test('steps that may be layers are not held against steps that are known', () =>
       () => compareFacts(a, b),
       (error: unknown) => {
         assert.ok(error instanceof UserError);
-        assert.match(error.message, /not comparable: the steps of [ab] are guessed .* may be layers/);
+        assert.match(error.message, /not comparable: the steps of [ab] were inferred .* may be layers/);
         return true;
       },
     );

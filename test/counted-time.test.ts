@@ -24,7 +24,7 @@ test('without steps, calls before the first GPU work are in no figure', async ()
   });
   const own = (await findingsOf(trace)).find(({ id }) => id === 'steady-allocations')!;
   assert.match(own.claim, /: 3 calls$/);
-  assert.match(own.evidence[0].text, /^2\.70 ms in cudaMalloc; the GPU is idle in 2\.70 ms of it/);
+  assert.match(own.evidence[0].text, /^2\.70 ms in cudaMalloc; the GPU is idle for 2\.70 ms of it/);
 });
 
 test('two threads that stall at once make the GPU wait once', async () => {

@@ -63,7 +63,7 @@ test('kernels shorter than a sample do not inherit what their neighbours do', ()
   const [table] = describeGpuMetrics(result);
   assert.ok(table.kind === 'table');
   const { values } = table.columns[0] as { values: readonly unknown[] };
-  assert.ok(values.includes('norm: cannot be resolved') && values.includes('gemm'), values.join());
+  assert.ok(values.includes('norm: samples too coarse') && values.includes('gemm'), values.join());
 });
 
 test('kernels longer than a sample have an average of their own', () => {

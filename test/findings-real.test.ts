@@ -137,7 +137,7 @@ test('another model than the one that ran is refused, with the reason', {
   const analyzer = await open('captures', ['vllm-graphs/profile.sqlite.gz'], wrong);
   assert.throws(() => analyzer.get(speedOfLight), {
     message: /distance to the speed of light/,
-    hint: /times as fast as the GPU can: --model has 80 layers, .* repeats its kernels 32 times/,
+    hint: /times the GPU’s peak: --model has 80 layers, .* repeats its kernels 32 times/,
   });
   const right = { model: findModel('llama-3.1-8b')!.config };
   const { rows } = (await open('captures', ['vllm-graphs/profile.sqlite.gz'], right)).get(speedOfLight);

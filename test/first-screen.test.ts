@@ -37,14 +37,14 @@ test('the kernels of a graph are not called the work of its launch', async () =>
 test('a trace with copies alone is not a workload that waits for copies', async () => {
   const trace = new DrawnTrace().copy('Memcpy HtoD (Pinned -> Device)', 'cudaMemcpyAsync', [0, 5], 10, 12);
   const out = await screen(trace);
-  assert.match(out, /Only copies and memsets ran on the GPU here: no kernel was recorded\./);
+  assert.match(out, /Only copies and memsets ran on the GPU: no kernels were recorded\./);
   assert.doesNotMatch(out, /waits for copies/);
 });
 
 test('a PyTorch trace without GPU work gets no option of nsys', async () => {
   const trace = new DrawnTrace().range('ProfilerStep#1', 0, 1_000);
   const out = await screen(trace);
-  assert.match(out, /Steps are there but nothing they ran on a GPU/);
+  assert.match(out, /Steps were recorded but no GPU work/);
   assert.doesNotMatch(out, /engine’s steps|→ .*add --trace-fork/);
 });
 
@@ -72,7 +72,7 @@ test('with one rank of several, communication and waiting for the others are one
 
 test('a mixed step has no time per token: prefill shares it', async () => {
   const out = await screen(replays(12, 'step[MIXED bs=9 c=1 ext=512 g=8]', [GEMM, ATTENTION, GEMM]));
-  assert.match(out, /per token +399 µs between two tokens of a request: prefill shares the step/);
+  assert.match(out, /per token +399 µs between two tokens of a request; prefill shares the step/);
 });
 
 test('a kernel that was started early does nothing before the one ahead of it is done', async () => {

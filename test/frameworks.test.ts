@@ -209,7 +209,12 @@ test('JSON follows its schema, CSV has every figure, Markdown every table', asyn
     assert.ok((line[5] === '') === (line[6] !== ''), `empty means not recorded: ${line}`);
 
   const markdown = (await stepscope([bundled, '--markdown'])).out;
-  for (const title of ['Measured by the benchmark', 'Per decode token', 'Is it fair?', 'Not recorded'])
+  for (const title of [
+    'Measured by the benchmark',
+    'Per decode token',
+    'Is the comparison fair?',
+    'Not recorded',
+  ])
     assert.ok(markdown.includes(title), title);
   assert.match(markdown, /\| graphs \|.*\| 467\.3 \|/);
 });
@@ -247,7 +252,7 @@ test('the fastest is named with the reason, and ties are ties', async () => {
     compareFrameworks([await input('eager', 'eager', a), await input('graph', 'graph', b)]).verdict;
   const clear = await pair(slow, fast);
   assert.equal(clear.speed?.lead, 'proven');
-  assert.match(clear.lines[0], /^graph is fastest measured: 1,800 output tok\/s, ×5\.38 eager/);
+  assert.match(clear.lines[0], /^graph is the fastest in the benchmark: 1,800 output tok\/s, ×5\.38 eager/);
   assert.equal(clear.why?.from, 'graph');
   const sum = clear.why!.terms.reduce((total, { changeNs }) => total + changeNs, 0);
   assert.ok(Math.abs(sum - clear.why!.changeNs) < 1e-6 * clear.why!.changeNs);
@@ -260,7 +265,7 @@ test('the fastest is named with the reason, and ties are ties', async () => {
   assert.equal(tie.speed?.lead, 'within-noise');
   assert.match(tie.lines[0], /equally fast/);
   const single = await pair([bench(330)], [bench(1800)]);
-  assert.match(single.lines[0], /One run each: it may be chance/);
+  assert.match(single.lines[0], /one run per framework: the difference may be noise/);
   const against = await pair(fast, slow);
   assert.ok(against.lines.some(line => /Benchmark and profile disagree/.test(line)));
 });
@@ -279,7 +284,7 @@ test('what was asked another question is not ranked', async () => {
     other.verdict.lines[0],
     /^Not a fair comparison: layers, requests per decode step differ\. No/,
   );
-  assert.match(other.verdict.lines[1], /^As measured, /);
+  assert.match(other.verdict.lines[1], /^Measured output tok\/s: /);
   const load = { inputTokens: 256, outputTokens: 128, maxConcurrency: 64, gpus: 1 };
   const heavier = compareFrameworks([
     await input('a', 'eager', [bench(330)]),
@@ -348,9 +353,9 @@ test('coefficients equal known ones, and few points are said to prove little', (
   assert.equal(guide.spearman, -1);
   assert.ok(guide.pearson! < -0.99);
   assert.equal(guide.chance, 2 / 6);
-  assert.match(guide.warning, /^3 points: a tendency, no proof\. .*1 time in 3/);
+  assert.match(guide.warning, /^3 points: a trend, not proof\. .*1 time in 3/);
   assert.equal(correlate([1, 2], [3, 4]).pearson, null);
-  assert.match(correlate([1, 2], [3, 4]).warning, /any two lie on a line/);
+  assert.match(correlate([1, 2], [3, 4]).warning, /any two points lie on a line/);
   assert.equal(correlate([1, 1, 1], [1, 2, 3]).pearson, null);
   assert.equal(correlate([1, 2, 3, 4, 5], [2, 4, 6, 8, 10]).chance, 2 / 120);
 });
@@ -367,7 +372,7 @@ const mistakes: readonly (readonly [yaml: string, what: RegExp, advice: RegExp])
   ['frameworks: a\n', /^c\.yaml:1:13: "frameworks" must be a list/, /"- "/],
   [
     'frameworks:\n  - {name: a, profiles: [x]}\n',
-    /^c\.yaml:2:5: one framework cannot be compared/,
+    /^c\.yaml:2:5: "frameworks" has only one entry/,
     /at least two/,
   ],
   ['frameworks: []\n', /:1:1: "frameworks" is empty/, /two/],
@@ -383,8 +388,8 @@ const mistakes: readonly (readonly [yaml: string, what: RegExp, advice: RegExp])
   ],
   [
     'frameworks:\n  - {name: a, profiles: [x]}\n  - {name: a, profiles: [y]}\n',
-    /:3:12: the name "a" is taken/,
-    /own/,
+    /:3:12: the name "a" is used twice/,
+    /unique name/,
   ],
   [
     'frameworks:\n  - {name: a, profiles: [{x: 1}]}\n  - {name: b, profiles: [y]}\n',
@@ -392,12 +397,12 @@ const mistakes: readonly (readonly [yaml: string, what: RegExp, advice: RegExp])
     /text/,
   ],
   [`phase: decod\nframeworks:\n${entry}`, /:1:8: "decod" is not a phase/, /prefill, mixed, decode/],
-  [`gpus: many\nframeworks:\n${entry}`, /:1:7: "many" is no number of GPUs/, /gpus: 8/],
-  [`iterations: 5 to 9\nframeworks:\n${entry}`, /:1:13: .* is no list of iterations/, /A-B/],
-  [`marker: '(a'\nframeworks:\n${entry}`, /:1:9: "marker" is no regular expression/, /quotes/],
+  [`gpus: many\nframeworks:\n${entry}`, /:1:7: "many" is not a number of GPUs/, /gpus: 8/],
+  [`iterations: 5 to 9\nframeworks:\n${entry}`, /:1:13: .* is not a range of iterations/, /A-B/],
+  [`marker: '(a'\nframeworks:\n${entry}`, /:1:9: "marker" is not a regular expression/, /quotes/],
   [`model:\nframeworks:\n${entry}`, /:1:7: "model" must be one value/, /Line 1 reads/],
   [`a: &x 1\nframeworks: *x\n`, /:1:1: the comparison has no key "a"/, /It may have/],
-  [`title: &x t\nframeworks:\n  - {name: *x, profiles: [x]}\n`, /:3:|one framework/, /./],
+  [`title: &x t\nframeworks:\n  - {name: *x, profiles: [x]}\n`, /:3:|only one entry/, /./],
   [`title: !!binary aGk=\nframeworks:\n${entry}`, /:1:17: tags such as/, /bare value/],
   ['frameworks:\n  - name: a\n  name: b\n', /^c\.yaml:\d+:\d+: this is no YAML/, /Line \d reads/],
   ['frameworks:\n  - name: "a\n', /^c\.yaml:\d+:\d+: this is no YAML/, /./],

@@ -81,10 +81,10 @@ test('every exit code, as a script meets it', () => {
     );
   const same = check(graph);
   assert.equal(same.status, 0, same.stderr + same.stdout);
-  assert.match(same.stdout, /^ {2}Pass: 2 of 2 limits held\./);
+  assert.match(same.stdout, /^ {2}Pass: 2 of 2 limits passed\./);
   const other = check(capturePath('eager'));
   assert.equal(other.status, 2);
-  assert.match(other.stdout, /^ {2}Not comparable with the baseline: other CUDA graphs: none/);
+  assert.match(other.stdout, /^ {2}Not comparable with the baseline: different CUDA graphs: none/);
   const allowed = check(capturePath('eager'), '--allow-different', 'graphs');
   assert.equal(allowed.status, 1);
   assert.match(
@@ -135,7 +135,7 @@ test('10% slower fails; 1% inside the noise is not measurable, and passes', asyn
   const noise = check(barely);
   assert.equal(noise.status, 0, noise.stdout);
   assert.match(noise.stdout, /\+\d\.\d% .*not measurable/);
-  assert.match(noise.stdout, /run-to-run noise is not known/);
+  assert.match(noise.stdout, /run-to-run noise is unknown/);
   assert.match(noise.stdout, /tighter than the noise/);
   // The same 1% with steps that hardly scatter is measurable.
   const steady = (seed: number, slow: number) => runOf({ seed, slower: slow, scatter: 0.001 });
@@ -467,7 +467,10 @@ test('repeats are added to a baseline, and only repeats', async () => {
     file,
   ]);
   assert.equal(other.status, 2);
-  assert.match(other.err, /is no repeat of repeat-1\.json: other GPU: NVIDIA H100, there NVIDIA A100/);
+  assert.match(
+    other.err,
+    /is not a repeat of repeat-1\.json: different GPU: NVIDIA H100, expected NVIDIA A100/,
+  );
   const policy = write(
     'repeats.yaml',
     'baseline: main\nlimits:\n  - {metric: step.p50, max_increase: 0.01%}\n',
@@ -506,12 +509,12 @@ test('repeats are added to a baseline, and only repeats', async () => {
     file,
   ]);
   assert.equal(mixed.status, 3);
-  assert.match(mixed.err, /h100\.json is no repeat of repeat-1\.json/);
-  assert.doesNotMatch(document.remarks.join('\n'), /run-to-run noise is not known/);
+  assert.match(mixed.err, /h100\.json is not a repeat of repeat-1\.json/);
+  assert.doesNotMatch(document.remarks.join('\n'), /run-to-run noise is unknown/);
   for (const name of ['', '../x', 'a b', '-x', 'x'.repeat(101)]) {
     const { status, err } = await stepscope(['baseline', 'save', '--baselines', file, '--', name, runs[0]]);
     assert.equal(status, 2, name);
-    assert.match(err, /is no name for a baseline/);
+    assert.match(err, /is not a valid baseline name/);
   }
   assert.equal(
     (await stepscope(['baseline', 'save', 'new', runs[0], '--add', '--baselines', file])).status,
@@ -524,7 +527,7 @@ test('a damaged file of baselines is told, not believed', () => {
   const good = { name: 'm', tool: 't', runs: [runOf({ seed: 1 })] };
   const cases: readonly (readonly [unknown, RegExp])[] = [
     ['{', /JSON/],
-    [[], /no object/],
+    [[], /not an object/],
     [{ schema: 'stepscope-baselines/9', baselines: [] }, /stepscope-baselines\/9/],
     [{ schema: 'stepscope-baselines/1' }, /must be a list/],
     [{ schema: 'stepscope-baselines/1', baselines: [{ ...good, runs: [] }] }, /"m": "runs"/],

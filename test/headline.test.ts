@@ -42,7 +42,7 @@ test('cause, cost and gain are those of the finding', () => {
   assert.equal(first?.id, 'launch-overhead');
   assert.match(
     answer.lines[0],
-    /^100 kernels launched one by one, no CUDA graphs in decode \([\d.]+ ms per step, [\d.]+%; gain ×[\d.]+, likely\)\.$/,
+    /^Decode is launch-bound: 100 kernel launches, no CUDA graphs \([\d.]+ ms per step, [\d.]+%; gain ×[\d.]+, likely\)\.$/,
   );
 });
 

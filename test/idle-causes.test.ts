@@ -193,14 +193,14 @@ test('the critical path goes from the wait to the kernel it waited for, and on t
   );
   const { rows, summary } = analyzer.get(criticalPath);
   const columns = new Map(rows.map(row => [`${row.where} ${row.what}`, row.ns / 50_000]));
-  // launch a (1), a (2), b (8), until the host noticed (1), host code to the end (2).
+  // launch a (1), a (2), b (8), host wake-up (1), host code to the end (2).
   assert.deepEqual(
     [...columns].sort(),
     [
       ['gpu other', 10],
       ['host launch-bound', 1],
       ['host other host code', 2],
-      ['wait until the host noticed', 1],
+      ['wait host wake-up', 1],
     ].sort(),
   );
   assert.equal(summary!.wallNs, 14 * 50_000);

@@ -304,11 +304,11 @@ test('mistakes in rules name the rule, in two lines', () => {
     [{ rules: 'x' }, /no list/],
     [{ rules: [good, 'x'] }, /Rule 2 .*not an object/],
     [{ rules: [good, { family: 'gem', match: 'x' }] }, /Rule 2 .*"gem"/],
-    [{ rules: [{ match: 'x' }] }, /Rule 1 .*names no family/],
+    [{ rules: [{ match: 'x' }] }, /Rule 1 .*has no "family"/],
     [{ rules: [{ family: 'gemm' }] }, /Rule 1 .*no "match"/],
     [{ rules: [{ family: 'gemm', match: '(' }] }, /Rule 1 .*not a regular expression/],
     [{ rules: [{ family: 'gemm', match: 'x'.repeat(201) }] }, /Rule 1 .*201 characters/],
-    [{ rules: [{ family: 'gemm', match: '(a+)+$' }] }, /Rule 1 .*repeats/],
+    [{ rules: [{ family: 'gemm', match: '(a+)+$' }] }, /Rule 1 .*nested repetition/],
     [{ rules: [{ family: 'gemm', match: 'x', colour: 'red\nblue' }] }, /Rule 1 .*unknown key/],
     [{ rules: [{ family: 'gemm', match: 'x', variant: 7 }] }, /Rule 1 .*not text/],
   ];

@@ -154,13 +154,13 @@ test('the words are those of the guides', () => {
     routerLines(judgeRouter(normal, perfect)).join('\n');
   const similar = words(benched(100, 101, 99), benched(101, 100, 102));
   assert.match(similar, /^Similar .*routing is not your bottleneck, look elsewhere\./);
-  assert.match(similar, /Make sure that the switch took effect/);
-  assert.match(similar, /How sure: certain\. From 3 and 3 runs/);
+  assert.match(similar, /Check that the switch took effect/);
+  assert.match(similar, /Confidence: certain\. From 3 and 3 runs/);
   const gain = words(benched(100), benched(130));
   assert.match(gain, /^Faster .*\+30\.0% throughput, more than 10%\): routing imbalance is the bottleneck/);
-  assert.match(gain, /How sure: possible\. One run each/);
+  assert.match(gain, /Confidence: possible\. One run per side/);
   const slower = words(benched(100), benched(80));
-  assert.match(slower, /^Slower .*uneven routing is not what holds this back\./);
+  assert.match(slower, /^Slower .*uneven routing is not the bottleneck\./);
   assert.match(slower, /either even routing uses every expert.*or something else changed/);
 });
 
@@ -168,10 +168,13 @@ test('slower with the perfect router: the profile says whether the GPU has more 
   const words = (normal: RouterSide, perfect: RouterSide) =>
     routerLines(judgeRouter(normal, perfect)).join('\n');
   const moreWork = words(profiled(around(10e6), 1e6), profiled(around(11e6), 1e6));
-  assert.match(moreWork, /^Slower.*the GPU itself has more to do\..*alone: −10\.0%.*uses every expert/s);
+  assert.match(moreWork, /^Slower.*the GPU itself has more work\..*waits: −10\.0%.*uses every expert/s);
   assert.doesNotMatch(moreWork, /Next: repeat/);
   const slowHost = words(profiled(around(10e6), 1e6), profiled(around(11e6), 2e6));
-  assert.match(slowHost, /^Slower.*hardly grew\..*alone: \+0\.0%.*was slower in one.*Next: repeat both/s);
+  assert.match(
+    slowHost,
+    /^Slower.*hardly grew\..*waits: \+0\.0%.*was slower in one.*Next: alternate the runs/s,
+  );
 });
 
 test('profiles are judged by a phase with enough steps, though another takes more time', () => {
@@ -250,12 +253,12 @@ test('a gain that is not on the GPU is no proof, and a benchmark that disagrees 
     side(benched(100, 101, 99), profiled(around(10e6), 1e6)),
     side(benched(130, 131, 129), profiled(around(10e6), 1e6)),
   );
-  assert.match(benchOnly.contradiction!, /^The benchmark gains, the steps in the profile do not/);
+  assert.match(benchOnly.contradiction!, /^The benchmark gains, but the steps in the profile do not/);
   const stepsOnly = judgeRouter(
     side(benched(100, 101, 99), profiled(around(10e6), 1e6)),
     side(benched(100, 99, 101), profiled(around(8e6), 1e6)),
   );
-  assert.match(stepsOnly.contradiction!, /^The steps in the profile gain, the benchmark does not/);
+  assert.match(stepsOnly.contradiction!, /^The steps in the profile gain, but the benchmark does not/);
   const agree = judgeRouter(
     side(benched(100, 101, 99), profiled(around(10e6), 1e6)),
     side(benched(130, 131, 129), profiled(around(8e6), 1e6)),
@@ -299,7 +302,7 @@ test('JSON follows its schema; Markdown and any width hold', async () => {
     const document: object = JSON.parse(await report({ ...args, format: 'json' }));
     assert.ok(validate(document), JSON.stringify(validate.errors?.slice(0, 3)));
     assert.ok(!validate({ ...document, conclusion: 'perhaps' }));
-    assert.match(await report({ ...args, format: 'markdown' }), /THE ANSWERS OF THE PERFECT RUN ARE WRONG/);
+    assert.match(await report({ ...args, format: 'markdown' }), /THE OUTPUT OF THE PERFECT RUN IS WRONG/);
     for (const width of [60, 80, 100, 120])
       for (const line of (await report(args, width)).split('\n')) assert.ok([...line].length <= width, line);
   }

@@ -102,11 +102,11 @@ test('288 GPUs: no worse either', () => {
 test('what cannot be placed is said', () => {
   assert.throws(
     () => eplb([1, 2, 3, 4], { gpus: 8, nodes: 1, places: 4 }),
-    /cannot be shared evenly by 8 GPUs/,
+    /cannot be divided evenly among 8 GPUs/,
   );
-  assert.throws(() => eplb([1, 2, 3, 4], { gpus: 2, nodes: 1, places: 2 }), /do not hold 4 experts/);
+  assert.throws(() => eplb([1, 2, 3, 4], { gpus: 2, nodes: 1, places: 2 }), /cannot hold 4 experts/);
   assert.throws(() => eplb([1, -2, 3, 4], { gpus: 2, nodes: 1, places: 4 }), /load of expert 1 is -2/);
-  assert.throws(() => eplb([1, 2, 3, 4], { gpus: 2, nodes: 1, places: 5 }), /5 places cannot be shared/);
+  assert.throws(() => eplb([1, 2, 3, 4], { gpus: 2, nodes: 1, places: 5 }), /5 slots cannot be divided/);
 });
 
 const real = path.join(externalFolder, 'expert-load/sglang-deepseek-v3-logical-count.json.gz');

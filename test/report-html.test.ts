@@ -348,7 +348,7 @@ test('names from strangers stay names', { skip }, async () => {
   const found = await holds(opened, 'hostile names');
   assert.equal(found.hacked, 'undefined');
   const text = String(await opened.page.evaluate('document.body.textContent'));
-  for (const name of [image, script, marker, 'characters left out', 'שלום'])
+  for (const name of [image, script, marker, 'characters omitted', 'שלום'])
     assert.ok(text.includes(name), name);
   for (const mark of ['\u202e', '\u200f', '\u0007']) assert.ok(!text.includes(mark));
   await opened.page.close();
@@ -359,7 +359,7 @@ test('a page over its size is cut and says so', async () => {
   const cut = await stepscope('report', capturePath('membound'), '-o', file, '--max-size', '0.36', '--force');
   assert.equal(cut.status, 0, cut.err);
   assert.ok(statSync(file).size <= 0.36e6);
-  assert.match(readFileSync(file, 'utf8'), /Cut to stay under 0\.36 MB: tables to \d+ rows/);
+  assert.match(readFileSync(file, 'utf8'), /Truncated to stay under 0\.36 MB: tables to \d+ rows/);
   if (executable) {
     const opened = await open(file, 390);
     await holds(opened, 'cut');
@@ -375,7 +375,7 @@ test('a page over its size is cut and says so', async () => {
     '--force',
   );
   assert.equal(least.status, 2);
-  assert.match(least.err, /cannot be made that small: its least is 0\.\d+ MB/);
+  assert.match(least.err, /cannot be that small: the minimum is 0\.\d+ MB/);
 });
 
 test('thousands of steps become bars that fit', async () => {
@@ -406,7 +406,7 @@ test('the command: Markdown, JSON, and mistakes in two lines', async () => {
   assert.equal(md.status, 0);
   const text = readFileSync(file, 'utf8');
   for (const part of [
-    /1,016 kernels launched one by one, no CUDA graphs in decode/,
+    /Decode is launch-bound: 1,016 kernel launches, no CUDA graphs/,
     /\(`top-kernels`\)/,
     /\(`iterations`\)/,
     /\(`recorded`\)/,

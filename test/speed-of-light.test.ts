@@ -236,7 +236,7 @@ test('experts: few tokens read few, many read all', () => {
 test('what is not known is left out and said', () => {
   const shape = shapeOf('llama-3.1-8b');
   const blind = stepCost(shape, { ...oneDecode, generationKvTokens: undefined });
-  assert.match(blind.unknown.join(), /contexts of generation/);
+  assert.match(blind.unknown.join(), /context lengths of generating requests/);
   assert.equal(blind.total.kvBytes, 131072);
   const odd = shapeOf('llama-3.1-8b', { quantization_config: { quant_method: 'quark' } });
   const cost = stepCost(odd, oneDecode);
@@ -320,7 +320,7 @@ test('a config that cannot be used is refused in two lines naming the field', ()
     [{ ...llama, num_hidden_layers: 1e6 }, /num_hidden_layers/],
     [{ ...llama, num_key_value_heads: 5 }, /num_key_value_heads/],
     [{ ...llama, num_attention_heads: 33, num_key_value_heads: 33 }, /head_dim/],
-    [{ ...llama, num_experts: 8, num_experts_per_tok: 9 }, /9 of 8 experts/],
+    [{ ...llama, num_experts: 8, num_experts_per_tok: 9 }, /9 of only 8 experts/],
     [{ ...llama, num_experts: 8 }, /num_experts_per_tok/],
     [{ ...llama, kv_lora_rank: 512 }, /qk_rope_head_dim/],
     [{ ...llama, layer_types: ['full_attention'] }, /layer_types/],
@@ -436,7 +436,7 @@ const drawn = (gpu: string, model: string) =>
 test('a GPU whose limits nobody knows has no speed of light', () => {
   for (const [gpu, hint] of [
     ['', /does not name its GPU: name it with --gpu NAME, or capture with nsys/],
-    ['Some GPU', /limits of a GPU called Some GPU are not known/],
+    ['Some GPU', /peak rates of Some GPU are unknown/],
   ] as const)
     assert.throws(() => drawn(gpu, 'tinyllama-1.1b').get(speedOfLight), { hint });
 });
@@ -445,7 +445,7 @@ test('nothing reaches more than the speed of light: a model that would is refuse
   const { rows } = drawn('NVIDIA A100-SXM4-80GB', 'tinyllama-1.1b').get(speedOfLight);
   assert.ok(rows.every(({ ofLeast }) => ofLeast === null || ofLeast <= 1));
   assert.throws(() => drawn('NVIDIA A100-SXM4-80GB', 'llama-3.3-70b').get(speedOfLight), {
-    hint: /would have run [\d.]+ times as fast as the GPU can: --model is another model/,
+    hint: /would have run at [\d.]+ times the GPU’s peak: --model is not the captured model/,
   });
 });
 
@@ -453,7 +453,7 @@ test('what the capture shows of the model says which input is wrong', () => {
   const seen = { hasExpertKernels: false, hasNarrowGemms: false, ranks: 1 };
   const llama = shapeOf('llama-3.1-8b');
   assert.throws(() => checkLayers(llama, { ...seen, layers: 80 }), {
-    hint: /it has 32 layers, the capture names 80/,
+    hint: /it has 32 layers, the capture has 80/,
   });
   checkLayers(llama, { ...seen, layers: 32 });
   checkLayers(llama, { ...seen, layers: 8, ranks: 4 });
@@ -461,9 +461,9 @@ test('what the capture shows of the model says which input is wrong', () => {
     impossible('gemm', 3, shapeOf(model), { ...seen, ...more }).hint;
   assert.match(
     why('llama-3.3-70b', { repeats: 31 }),
-    /80 layers, a step of the capture repeats its kernels 31 times/,
+    /80 layers, but a captured step repeats its kernels 31 times/,
   );
-  assert.match(why('qwen3-30b-a3b', {}), /has experts, and no kernel/);
-  assert.match(why('llama-3.1-8b', { hasNarrowGemms: true }), /quantised model/);
+  assert.match(why('qwen3-30b-a3b', {}), /has experts, but no captured kernel/);
+  assert.match(why('llama-3.1-8b', { hasNarrowGemms: true }), /quantized model/);
   assert.match(why('llama-3.1-8b', {}), /--tp is smaller/);
 });

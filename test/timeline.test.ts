@@ -269,8 +269,8 @@ test('searching counts what is there, by name, family, duration, track, step and
   const first = view.match('family:attention', { n: 0 });
   const second = view.match('family:attention', { near: first.startNs + 1 });
   assert.equal(second.n, 1);
-  assert.throws(() => view.match('family:attention', { n: 110 }), /no such match/);
-  assert.throws(() => view.search('dur>soon'), /no duration/);
+  assert.throws(() => view.match('family:attention', { n: 110 }), /match does not exist/);
+  assert.throws(() => view.search('dur>soon'), /not a duration/);
   assert.equal(view.search('').count, 0);
   const match = view.event(first.lane, first.index);
   assert.match(match.facts.find(({ label }) => label === 'family')!.text, /attention/);
@@ -320,8 +320,8 @@ test('choosing steps changes the answer, and only what depends on them is comput
   const prefill = steps.phase.findIndex(phase => palettes.phase[phase].id === 'prefill');
   assert.match(view.answer({ first: prefill, last: prefill }).lines[0], /\bprefill\b/i);
   assert.notDeepEqual(view.answer().lines, view.answer({ first: prefill, last: prefill }).lines);
-  assert.throws(() => view.answer({ first: 0, last: steps.length }), /no such steps/);
-  assert.throws(() => view.panel('nonsense'), /no analysis/);
+  assert.throws(() => view.answer({ first: 0, last: steps.length }), /steps do not exist/);
+  assert.throws(() => view.panel('nonsense'), /Unknown analysis/);
   const [block] = view.panel('step-budget', { first: prefill, last: prefill }).blocks;
   assert.match(JSON.stringify(block), /prefill/);
 });

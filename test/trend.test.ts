@@ -99,7 +99,7 @@ test('with too few runs it says so, and where that is', () => {
   const runs = [1, 2, 3].map(seed => ({ label: `r${seed}`, run: runOf({ seed }) }));
   const [own] = trendOf(runs, [step]).series;
   assert.equal(own.tooFew, true);
-  assert.match(seriesSentences(own)[0], /too few runs to tell a change from chance: 3 of at least 8/);
+  assert.match(seriesSentences(own)[0], /too few runs to detect a change: 3 of at least 8/);
 });
 
 const drawn = (count: number, slowerFrom: number, changed: object = {}) =>
@@ -183,7 +183,7 @@ test('the command: files, labels, baselines, every form', async () => {
     'in the order they were saved',
   );
   const captures = await stepscope(['trend', capturePath('graph'), capturePath('eager')]);
-  assert.match(captures.out, /eager\/profile is not comparable with the first run: other CUDA graphs/);
+  assert.match(captures.out, /eager\/profile is not comparable with the first run: different CUDA graphs/);
   for (const args of [
     [],
     [files[0]],

@@ -142,7 +142,7 @@ export interface FindingsBlock {
   readonly id: string;
   readonly title: string;
   /** What costs are per: a step, or the whole trace where there are no steps. */
-  readonly per: 'per step' | 'in all';
+  readonly per: 'per step' | 'in total';
   readonly findings: readonly Finding[];
   /** Findings beyond those shown. */
   readonly more: number;

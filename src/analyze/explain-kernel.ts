@@ -26,8 +26,8 @@ export function explainKernel(name: string, explanation: Explanation): FactsBloc
       {
         label: 'template',
         text: explanation.templateUsed
-          ? 'read, because the function is a generic carrier'
-          : 'not read: only the function name decides',
+          ? 'read, because the function name is generic'
+          : 'not read: the function name alone decides',
       },
       ...told,
       ...alsoMatching.map(other => ({

@@ -49,4 +49,4 @@ export const maybe = <Value>(known: FieldOf<Value>): FieldOf<Value | null> => ({
 export const quiet = <Value>(known: FieldOf<Value>): FieldOf<Value> => ({ ...known, quiet: true });
 
 /** Every row has a name that stays the same from run to run and file to file. */
-export const keyField = quiet(field.text<string>('Key', 'stable name of the row'));
+export const keyField = quiet(field.text<string>('Key', 'stable identifier of the row'));

@@ -62,7 +62,7 @@ export function chooseAnalyses(ids: readonly string[]): AnyAnalysis[] {
     const close = analyses.filter(known => known.id.includes(id) || id.includes(known.id));
     throw new UserError(
       'usage',
-      `There is no analysis ${JSON.stringify(id)}.`,
+      `Unknown analysis ${JSON.stringify(id)}.`,
       close.length > 0
         ? `Did you mean ${close.map(known => known.id).join(' or ')}? stepscope analyze --list shows all.`
         : 'See: stepscope analyze --list',

@@ -164,7 +164,7 @@ function utcText(originNs: bigint): string {
 const graphWords: Record<GraphMode, string> = {
   nodes: 'recorded node by node: every kernel is visible',
   blocks: 'recorded as blocks: the kernels inside replays are hidden',
-  none: 'none seen',
+  none: 'none',
 };
 
 export function describeCapture(summary: CaptureSummary): Block[] {
@@ -231,7 +231,7 @@ function gpusOf({ gpus, streams }: Profile): CaptureSummary['gpus'] {
 function gpuFacts(summary: CaptureSummary): Fact[] {
   const used = summary.gpus.filter(gpu => gpu.used);
   const shown = used.length > 0 ? used : summary.gpus;
-  if (shown.length === 0) return [{ label: 'GPU', text: 'none named in the file', tone: 'quiet' }];
+  if (shown.length === 0) return [{ label: 'GPU', text: 'the file names no GPU', tone: 'quiet' }];
   const byName = new Map<string, typeof shown>();
   for (const gpu of shown) byName.set(gpu.name, [...(byName.get(gpu.name) ?? []), gpu]);
   return [...byName].map(([name, gpus]) => {
@@ -272,7 +272,7 @@ function environmentFact({ environment }: CaptureSummary): Fact {
   return {
     label: 'environment',
     text: `the file carries ${plural(variables, 'environment variable')}, ${looksSecret} of them ${looksSecret === 1 ? 'looks like a secret' : 'look like secrets'}`,
-    ...(looksSecret > 0 ? { tone: 'bad' as const, hint: 'do not share this file as it is' } : {}),
+    ...(looksSecret > 0 ? { tone: 'bad' as const, hint: 'do not share this file unredacted' } : {}),
   };
 }
 
@@ -288,7 +288,7 @@ function recordedBlock(summary: CaptureSummary): Block {
         ? { text: 'GPU kernels: damaged in this file', hint: summary.gpuHint }
         : {
             text: 'GPU kernels: no GPU work was recorded',
-            hint: `${summary.gpuHint}; profile the process that runs the model, not its client, and check that the window was reached`,
+            hint: `${summary.gpuHint}; profile the process that runs the model, not its client, and check that the run reached the capture window`,
           }),
       tone: 'bad',
     });

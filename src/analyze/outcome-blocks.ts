@@ -16,7 +16,7 @@ export function blocksOf(outcome: Outcome, profile: Profile): Block[] {
       label: 'failed',
       text: outcome.message,
       tone: 'bad' as const,
-      hint: 'please report this, with --json of stepscope info',
+      hint: 'please report this with the output of stepscope info --json',
     };
     return [{ kind: 'facts', id: analysis.id, title: analysis.title, facts: [fact] }];
   }

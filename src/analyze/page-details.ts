@@ -50,7 +50,7 @@ export function pageFamilies(ask: Ask, phase: Phase | null): Block[] {
     lines,
     {
       id: 'kernel-families',
-      title: `Kernels ${phase === null ? 'in all' : 'per step'}${structureText(ask, phase)}`,
+      title: `Kernels ${phase === null ? 'in total' : 'per step'}${structureText(ask, phase)}`,
     },
     [
       ['Family', 'text', line => line.label],

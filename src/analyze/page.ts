@@ -96,7 +96,7 @@ function headerOf(profile: Profile, steps: AnalysisResult<IterationRow> | undefi
   const gpus = distinctGpus([...rows].map(row => profile.gpus[row])).length;
   const mode = graphMode(profile);
   const graphs = {
-    nodes: 'recorded by node',
+    nodes: 'recorded node by node',
     blocks: 'recorded as blocks, kernels inside hidden',
     none: 'none',
   }[mode];
@@ -132,7 +132,7 @@ function stepsParts(steps: AnalysisResult<IterationRow> | undefined): string[] {
       : ` (found by ${rows[0].foundBy.replace('-', ' ')}: ${rows[0].confidence})`;
   return [
     `steps ${iterationSpan(selected)}, ${phase}${batch}${by}`,
-    `${leftOut.some(row => row.state === 'steady') ? 'selected' : 'steady state'}: ${selected.length} of ${rows.length}${reasons.length > 0 ? ` (left out: ${reasons.join(', ')})` : ''}`,
+    `${leftOut.some(row => row.state === 'steady') ? 'selected' : 'steady state'}: ${selected.length} of ${rows.length}${reasons.length > 0 ? ` (excluded: ${reasons.join(', ')})` : ''}`,
   ];
 }
 
@@ -169,7 +169,7 @@ function answerOf(
   const unfound =
     main.phase === null
       ? [
-          'No engine steps were found, so figures are over the whole trace: mark steps with NVTX, or give --marker REGEX.',
+          'No engine steps were found, so figures cover the whole trace: mark steps with NVTX, or give --marker REGEX.',
         ]
       : [];
   return {
@@ -183,7 +183,7 @@ function answerOf(
 /** Said before any figure: what is not in a broken file may have been there once. */
 function incomplete(profile: Profile): string[] {
   return brokenFile(profile)
-    ? ['This file is cut off or damaged: all figures are of what is left of it.']
+    ? ['This file is cut off or damaged: all figures cover only the readable part.']
     : [];
 }
 
@@ -196,13 +196,17 @@ function noGpuWork(
   const hint = capabilities(profile).find(ability => ability.table === 'kernels')?.hint ?? '';
   const broken = incomplete(profile);
   if (broken.length > 0) {
-    const lines = [...broken, 'No GPU work is left in it.', '→ Copy or export it again, and check its size.'];
+    const lines = [
+      ...broken,
+      'The readable part contains no GPU work.',
+      '→ Copy or export it again, and check its size.',
+    ];
     return { kind: 'statement', id: 'answer', title: 'Answer', lines };
   }
   if (!headline) {
     const lines = [
-      'GPU work was recorded, but none of it in the steps.',
-      '→ Look at all of it: --whole; or choose other steps: --iterations A-B.',
+      'GPU work was recorded, but none of it inside the steps.',
+      '→ Analyze the whole trace with --whole, or choose other steps with --iterations A-B.',
     ];
     return { kind: 'statement', id: 'answer', title: 'Answer', lines };
   }
@@ -214,8 +218,8 @@ function noGpuWork(
   const children = workers === undefined ? '' : `; ${workers}`;
   const marked = steps && steps.rows.length > 0;
   const why = marked
-    ? 'Steps are there but nothing they ran on a GPU: CUDA was not traced, or the workers that launch are other processes.'
-    : 'Usually the client was profiled instead of the server, the window was never reached, or the processes that run the model were not followed.';
+    ? 'Steps were recorded but no GPU work: CUDA was not traced, or other processes launch the kernels.'
+    : 'Usual causes: the client was profiled instead of the server, the run never reached the capture window, or the worker processes were not traced.';
   return {
     kind: 'statement',
     id: 'answer',
@@ -223,7 +227,7 @@ function noGpuWork(
     lines: [
       findingHeadline(headline),
       why,
-      `→ Profile the process that runs the model: ${hint}${children}; check that the window was reached.`,
+      `→ Profile the process that runs the model: ${hint}${children}; check that the run reached the capture window.`,
     ],
   };
 }

@@ -24,14 +24,14 @@ const names: Record<string, string> = {
 
 const holdsUp: Partial<Record<IdleCause, string>> = {
   'launch-bound': 'is launch-bound',
-  synchronisation: 'is held up by synchronisation',
+  synchronisation: 'is stalled by synchronization',
   'garbage-collection': 'stalls on Python garbage collection',
   gil: 'waits for the Python GIL',
-  'os-call': 'is held up by blocking OS calls',
-  allocation: 'is held up by memory allocation',
-  'host-code': 'is held up by host code',
-  'device-wait': 'waits between kernels that were launched in time',
-  'profiler-overhead': 'is distorted by the profiler itself',
+  'os-call': 'is stalled by blocking OS calls',
+  allocation: 'is stalled by memory allocation',
+  'host-code': 'is stalled by host code',
+  'device-wait': 'has device-side gaps between kernels launched in time',
+  'profiler-overhead': 'is distorted by profiler overhead',
 };
 
 const percent = (share: number) => `${Math.round(share * 100)}%`;
@@ -50,7 +50,7 @@ export function phaseVerdict(
   const every = total.phase === null ? 'of the time' : 'of every step';
   const busyNs = (total.wallNs - total.idleNs) / total.windows;
   const detail = [
-    `${formatDuration(total.wallNs / total.windows)} ${total.phase === null ? 'in all' : 'per step'}`,
+    `${formatDuration(total.wallNs / total.windows)} ${total.phase === null ? 'in total' : 'per step'}`,
     `${formatDuration(busyNs)} of GPU work`,
     kernelsPerStep !== undefined && `${formatCount(Math.round(kernelsPerStep))} kernels`,
   ].filter(text => text !== false);
@@ -65,16 +65,16 @@ export function phaseVerdict(
   }
   if (share(total.communicationExposedNs) >= NOTABLE) {
     const exposed = percent(share(total.communicationExposedNs));
-    return [`${name} waits for communication: ${exposed} ${every} is communication nothing hides.`, sentence];
+    return [`${name} waits for communication: ${exposed} ${every} is exposed communication.`, sentence];
   }
   if (
     total.computeNs + total.communicationExposedNs + total.communicationHiddenNs === 0 &&
     total.copyExposedNs > 0
   )
-    return [`Only copies and memsets ran on the GPU here: no kernel was recorded.`, sentence];
+    return ['Only copies and memsets ran on the GPU: no kernels were recorded.', sentence];
   if (share(total.copyExposedNs) >= NOTABLE) {
     return [
-      `${name} waits for copies: ${percent(share(total.copyExposedNs))} ${every} is copying nothing hides.`,
+      `${name} waits for copies: ${percent(share(total.copyExposedNs))} ${every} is exposed copies.`,
       sentence,
     ];
   }
@@ -86,12 +86,12 @@ export function phaseVerdict(
 function idleWords({ idleByCause, idleNs }: PhaseBudget, inGraphs: boolean): string {
   const [[first, firstNs] = ['unknown', 0], second] = Object.entries(idleByCause);
   const label = (id: string) => idleCauses.find(cause => cause.id === id)?.label ?? id;
-  if (first === 'unknown') return 'leaves the GPU idle for reasons that were not recorded';
+  if (first === 'unknown') return 'leaves the GPU idle for unrecorded reasons';
   // One launch per step is no launch overhead: the host simply comes too late with the next replay.
   if (first === 'launch-bound' && inGraphs) return 'waits for the next graph launch';
   if (firstNs >= MAIN * idleNs)
-    return holdsUp[first as IdleCause] ?? `is held up by ${label(first)} on the host`;
-  return `is held up by ${label(first)}${second ? ` and ${label(second[0])}` : ''}`;
+    return holdsUp[first as IdleCause] ?? `is stalled by ${label(first)} on the host`;
+  return `is stalled by ${label(first)}${second ? ` and ${label(second[0])}` : ''}`;
 }
 
 /** `GEMM (48% of GPU time)` */

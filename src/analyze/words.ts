@@ -3,7 +3,7 @@ import { formatCount } from '../base/units.js';
 import type { Phase } from '../catalog/phases.js';
 
 /** What figures divided by the number of steps are per. */
-export const perStep = (phase: Phase | null): string => (phase === null ? 'in all' : 'per step');
+export const perStep = (phase: Phase | null): string => (phase === null ? 'in total' : 'per step');
 
 /** What a share is of. */
 export const ofStep = (phase: Phase | null): string => (phase === null ? 'of the time' : 'of a step');

@@ -81,65 +81,68 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
       'do not run with --enforce-eager; cover the batch with cudagraph_capture_sizes in --compilation-config',
     ),
     sglang('do not run with --disable-cuda-graph; raise --cuda-graph-max-bs to at least the batch'),
-    torch('replay it as a CUDA graph, or fuse kernels (torch.compile) so that fewer are launched'),
-    any('replay it as a CUDA graph, or fuse kernels so that fewer are launched'),
+    torch('replay the step as a CUDA graph, or fuse kernels (torch.compile) to launch fewer'),
+    any('replay the step as a CUDA graph, or fuse kernels to launch fewer'),
   ],
   'prefill-launches': [
     vllm('piecewise CUDA graphs cover prefill too: cudagraph_mode FULL_AND_PIECEWISE'),
     any(
-      'give each prefill step more tokens (larger chunks or batches), or compile the model so that fewer kernels are launched',
+      'give each prefill step more tokens (larger chunks or batches), or compile the model to launch fewer kernels',
     ),
   ],
   'partial-graphs': [
     trtllm('add the missing batch sizes to cuda_graph_config.batch_sizes, or enable_padding: true'),
     vllm('add the missing sizes to cudagraph_capture_sizes'),
     sglang('raise --cuda-graph-max-bs, or list sizes with --cuda-graph-bs'),
-    any('capture graphs for the batch sizes that run without one'),
+    any('capture graphs for the batch sizes that run without them'),
   ],
   'graphs-in-pieces': [
-    vllm('use full graphs where the attention backend has them: cudagraph_mode FULL_AND_PIECEWISE'),
-    any('take the layers that run outside into the graph'),
+    vllm('use full graphs where the attention backend supports them: cudagraph_mode FULL_AND_PIECEWISE'),
+    any('include the layers that run outside in the graph'),
   ],
   'launch-stall': [
     any(
-      'look at the call in the timeline: a kernel’s code is loaded at its first launch (warm up, or CUDA_MODULE_LOADING=EAGER), or the driver’s lock was held',
+      'inspect the call in the timeline: either the first launch of a kernel loads its code (warm up, or set CUDA_MODULE_LOADING=EAGER), or another thread held the driver lock',
       'amd',
     ),
-    any('look at the call in the timeline: a kernel’s code is loaded at its first launch, so warm up first'),
+    any('inspect the call in the timeline: the first launch of a kernel loads its code, so warm up first'),
   ],
   'exposed-host-work': [
     trtllm(
-      'overlap it: disable_overlap_scheduler: false (the default of the PyTorch backend); look at the ranges named with --only idle-gaps',
+      'overlap it: disable_overlap_scheduler: false (the default of the PyTorch backend); inspect the host ranges with --only idle-gaps',
       'steps-overlap',
     ),
     vllm(
       'schedule the next step while the GPU runs this one: --async-scheduling (the default from 0.14 on, unless turned off or not supported by the configuration)',
       'steps-overlap',
     ),
-    sglang('turn the overlap scheduler on (leave out --disable-overlap-schedule)', 'steps-overlap'),
+    sglang('enable the overlap scheduler (do not run with --disable-overlap-schedule)', 'steps-overlap'),
     any(
-      'prepare what comes next while the GPU runs, and launch it before reading results back',
+      'prepare the next step while the GPU runs, and launch it before reading results back',
       'steps-overlap',
     ),
     any(
-      'steps overlap already and the host is still late: find what the launching thread does there with --only idle-gaps, and move it to another thread or process',
+      'steps already overlap and the host is still late: find what the launching thread does with --only idle-gaps, and move it to another thread or process',
     ),
   ],
   'host-work-in-step': [
     any(
-      'find what the host does between the layers with --only idle-gaps; a CUDA graph of the whole forward pass needs one launch',
+      'find what the host does between the layers with --only idle-gaps; a CUDA graph of the whole forward pass needs only one launch',
     ),
   ],
   'sync-in-decode': [
-    trtllm('keep the overlap scheduler on, so that tokens are read one step late', 'steps-overlap'),
-    torch(
-      'read results back asynchronously into pinned memory, one step late; look for .item(), .cpu(), .tolist(), nonzero() in the loop',
+    trtllm(
+      'keep the overlap scheduler enabled, so that tokens are read back one step later',
+      'steps-overlap',
     ),
-    any('read results back asynchronously into pinned memory, one step late'),
+    torch(
+      'read results back asynchronously into pinned memory, one step later; look for .item(), .cpu(), .tolist(), nonzero() in the loop',
+    ),
+    any('read results back asynchronously into pinned memory, one step later'),
   ],
   'blocking-in-layers': [
     torch(
-      'keep values on the GPU: look for .item(), .cpu(), .tolist(), nonzero(), boolean masks and if on a tensor inside the layers',
+      'keep values on the GPU: look for .item(), .cpu(), .tolist(), nonzero(), boolean masks and branches on tensor values inside the layers',
     ),
     any('keep values on the GPU inside a step, and read them back once, at its end'),
   ],
@@ -149,13 +152,13 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
     ),
     any('copy through pinned buffers with asynchronous calls: pageable copies make the host wait'),
   ],
-  'tiny-copies': [any('put the step’s inputs into one pinned buffer and copy once')],
+  'tiny-copies': [any('pack the step’s inputs into one pinned buffer and copy it once')],
   'steady-allocations': [
     torch(
-      'let the caching allocator settle before measuring; set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; do not call empty_cache() in the loop',
+      'warm up the caching allocator before measuring; set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; do not call empty_cache() in the loop',
       'amd',
     ),
-    torch('let the caching allocator settle before measuring; do not call empty_cache() in the loop'),
+    torch('warm up the caching allocator before measuring; do not call empty_cache() in the loop'),
     any(
       'allocate once before the loop and reuse the buffers, or allocate from a pool (cudaMallocAsync)',
       'amd',
@@ -164,79 +167,81 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
   ],
   'memory-growth': [
     torch(
-      'look for tensors kept across steps (lists of outputs, gradients that are not needed: torch.inference_mode)',
+      'look for tensors kept across steps (lists of outputs; unneeded gradients: use torch.inference_mode)',
     ),
-    any('find what is allocated in every step and never freed: stepscope analyze FILE --only memory-in-use'),
+    any(
+      'find allocations that every step makes and never frees: stepscope analyze FILE --only memory-in-use',
+    ),
   ],
   'garbage-collection': [
     trtllm('set TRTLLM_WORKER_DISABLE_GC=1 (and TRTLLM_SERVER_DISABLE_GC=1)'),
-    vllm('freeze what is long-lived after start-up (gc.freeze); newer versions do'),
+    vllm('freeze long-lived objects after start-up (gc.freeze); newer versions do this'),
     any('gc.freeze() after loading, gc.disable() in the loop, or raise gc.set_threshold'),
   ],
   'gil-contention': [
-    trtllm('move tokenizing and post-processing to their own processes (num_postprocess_workers)'),
-    vllm('run the API server apart from the engine (--api-server-count), tokenizer in its own process'),
+    trtllm('move tokenization and post-processing to separate processes (num_postprocess_workers)'),
+    vllm('run the API server (--api-server-count) and the tokenizer in separate processes from the engine'),
     sglang('use --tokenizer-worker-num, and keep other Python threads out of the scheduler process'),
-    any('move other Python work out of the process that launches, or into code that releases the GIL'),
+    any('move other Python work out of the launching process, or into code that releases the GIL'),
   ],
   'exposed-communication': [
     trtllm('try allreduce_strategy: NCCL_SYMMETRIC, ONESHOT or MNNVL, and fused all-reduce + norm'),
     vllm('enable fused all-reduce + RMSNorm (pass_config) and custom all-reduce; check that NVLink is used'),
     sglang('enable --enable-flashinfer-allreduce-fusion, or --enable-mscclpp'),
     any(
-      'hide it under compute (two batches overlapping), fuse it with the norm that follows, or lower the parallelism',
+      'overlap it with compute (two micro-batches), fuse it with the norm that follows, or reduce the degree of parallelism',
     ),
   ],
   'rank-skew': [
     any(
-      'find what the late rank does on its host: pin processes to the GPU’s cores, look at its gaps with --only idle-gaps',
+      'find what delays the late rank’s host: pin processes to CPU cores near the GPU, inspect its gaps with --only idle-gaps',
     ),
   ],
   'prefill-blocks-decode': [
     trtllm('enable_chunked_prefill: true with a smaller max_num_tokens'),
     vllm('lower --max-num-batched-tokens (chunked prefill is on by default)'),
     sglang('set --chunked-prefill-size, or --enable-mixed-chunk'),
-    any('split prefill into chunks, or serve prefill and decode apart'),
+    any('split prefill into chunks, or serve prefill and decode separately'),
   ],
   'step-jitter': [
-    any('look at the slow steps one by one: stepscope analyze --iterations N --only step-budget,idle-gaps'),
+    any('inspect the slow steps one by one: stepscope analyze --iterations N --only step-budget,idle-gaps'),
   ],
   'graph-padding': [any('capture graphs for batch sizes closer to those that run')],
   'low-utilisation': [
-    any('raise the batch or the number of requests in flight; look at the causes of idle in the step budget'),
+    any('increase the batch size or concurrency; check the idle causes in the step budget'),
   ],
   'memory-bandwidth': [
     trtllm(
-      'use an FP8 or NVFP4 checkpoint and FP8 KV cache (kv_cache_config.dtype: fp8); raise the batch so that each weight read serves more tokens',
+      'use an FP8 or NVFP4 checkpoint and FP8 KV cache (kv_cache_config.dtype: fp8); increase the batch size so that each weight read serves more tokens',
       'narrow-weights',
     ),
     vllm(
-      'use an FP8 checkpoint (--quantization fp8) and --kv-cache-dtype fp8; raise the batch',
+      'use an FP8 checkpoint (--quantization fp8) and --kv-cache-dtype fp8; increase the batch size',
       'narrow-weights',
     ),
-    sglang('use --quantization fp8 and --kv-cache-dtype fp8_e4m3; raise the batch', 'narrow-weights'),
+    sglang('use --quantization fp8 and --kv-cache-dtype fp8_e4m3; increase the batch size', 'narrow-weights'),
     any(
-      'read fewer bytes per token: quantised weights and KV cache, larger batches, speculative decoding',
+      'read fewer bytes per token: quantize weights and KV cache, use larger batches or speculative decoding',
       'narrow-weights',
     ),
     any(
-      'weights are stored in 4 bits already: raise the batch so that each weight read serves more tokens, shrink the KV cache, or decode speculatively',
+      'weights are already 4-bit: increase the batch size so that each weight read serves more tokens, shrink the KV cache, or use speculative decoding',
     ),
   ],
   'compute-bound': [
     any('use lower precision (FP8, NVFP4), or more GPUs', 'narrow-weights'),
-    any('use more GPUs, or a format whose arithmetic is narrow too (weights alone in 4 bits save no FLOPs)'),
+    any('use more GPUs, or a format with low-precision arithmetic too (4-bit weights alone save no FLOPs)'),
   ],
   'tensor-cores-idle': [
     any(
-      'check the type of weights and inputs (bf16, fp16 or fp8, not fp32; allow TF32), and that sizes are multiples of 8',
+      'check the data type of weights and inputs (bf16, fp16 or fp8, not fp32; allow TF32), and that dimensions are multiples of 8',
     ),
   ],
   'fp32-gemm': [
     torch(
-      'load weights in a 16-bit type, or allow TF32 where the GPU has it: torch.set_float32_matmul_precision("high")',
+      'load weights in a 16-bit type, or allow TF32 where the GPU supports it: torch.set_float32_matmul_precision("high")',
     ),
-    any('run them in a 16-bit type, or allow TF32 where the GPU has it (CUBLAS_COMPUTE_32F_FAST_TF32)'),
+    any('run them in a 16-bit type, or allow TF32 where the GPU supports it (CUBLAS_COMPUTE_32F_FAST_TF32)'),
   ],
   'cuda-errors': [
     any('check the return values in the program; run it under compute-sanitizer', 'amd'),
@@ -252,23 +257,21 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
   'unfused-elementwise': [
     trtllm('use a model definition with fused modules, or torch_compile_config'),
     torch('fuse them: torch.compile, or fused kernels (rope, add + norm, silu × mul)'),
-    any('fuse neighbours into one kernel, so that data does not go to memory and back between them'),
+    any('fuse adjacent kernels, so that intermediate results stay out of GPU memory'),
   ],
-  'far-from-light': [
-    any('compare kernels and tiles: try another attention or GEMM backend; check shapes for odd sizes'),
-  ],
+  'far-from-light': [any('try another attention or GEMM backend; check for unaligned shapes')],
   'fp8-available': [
-    trtllm('quantise to FP8 (ModelOpt), or load an FP8 checkpoint'),
+    trtllm('quantize to FP8 (ModelOpt), or load an FP8 checkpoint'),
     vllm('--quantization fp8'),
     sglang('--quantization fp8'),
-    any('this GPU multiplies FP8 twice as fast as 16 bits and reads half the bytes'),
+    any('use FP8: this GPU computes it twice as fast as 16-bit types, and it halves the bytes read'),
   ],
   'profiler-overhead': [
-    any('record less: shorter window, no --backtrace, no CPU sampling, no stacks and shapes together'),
+    any('trace less: shorter window, no --backtrace, no CPU sampling, not both stacks and shapes'),
   ],
   'stacks-recorded': [
     any(
-      'capture again without stacks (with_stack=False) before judging host time; keep this one to find code',
+      'capture again without stacks (with_stack=False) before judging host time; use this capture only to locate code',
     ),
   ],
   'client-profiled': [
@@ -276,29 +279,29 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
       'wrap the server: nsys profile -t cuda,nvtx -c cudaProfilerApi --trace-fork-before-exec=true trtllm-serve …',
     ),
     any(
-      'profile the process that runs the model; nsys follows its children with --trace-fork-before-exec=true',
+      'profile the process that runs the model; nsys traces its child processes with --trace-fork-before-exec=true',
     ),
   ],
   'graph-kernels-hidden': [any('capture again with --cuda-graph-trace=node')],
   'broken-file': [
     any(
-      'copy the file again, or export the report again; a capture stopped while writing has to be taken again',
+      'copy the file again, or export the report again; if the capture stopped while writing, take it again',
     ),
   ],
-  'dropped-data': [any('shorten the window or record fewer things; raise --cuda-flush-interval')],
-  'one-rank': [any('give the files of all ranks: skew and waiting cannot be told from one')],
-  'graph-being-captured': [any('capture a later window, in which the graph is replayed')],
+  'dropped-data': [any('shorten the window or trace less; increase --cuda-flush-interval')],
+  'one-rank': [any('give the files of all ranks: one rank cannot show skew and waiting')],
+  'graph-being-captured': [any('capture a later window, where the graph is replayed')],
   'gpu-work-lost': [
     any(
-      'make sure that the profiler may record GPU activity (no second profiler attached, permission for it) and flushes before the process ends; trace CUDA',
+      'trace CUDA; check that the profiler may record GPU activity (permissions, no second profiler attached) and flushes before the process exits',
     ),
   ],
   'too-few-steps': [
     trtllm('capture 20 steps or more: TLLM_PROFILE_START_STOP=A-B'),
     any('capture 20 steps or more: stepscope capture --iterations A-B'),
   ],
-  'warm-up-inside': [any('begin the window later; the steady state was chosen without these steps')],
-  'first-step-unlike': [any('leave it out: --iterations, or begin the window a few steps earlier')],
+  'warm-up-inside': [any('start the window later; the steady state already excludes these steps')],
+  'first-step-unlike': [any('exclude it with --iterations, or start the window a few steps earlier')],
   'whole-run-captured': [
     trtllm('capture only the steps: nsys -c cudaProfilerApi with TLLM_PROFILE_START_STOP=A-B'),
     any('capture only the steps: stepscope capture --iterations A-B'),

@@ -33,10 +33,10 @@ const rate = (
 });
 
 const latencyWords: Readonly<Record<LatencyName, readonly [header: string, about: string]>> = {
-  e2e: ['E2E', 'request sent to answer complete'],
-  ttft: ['TTFT', 'request sent to first token'],
-  tpot: ['TPOT', 'per request, time per token after the first'],
-  itl: ['ITL', 'gap between two pieces of an answer'],
+  e2e: ['E2E', 'end-to-end latency of a request'],
+  ttft: ['TTFT', 'time to first token'],
+  tpot: ['TPOT', 'time per output token after the first, per request'],
+  itl: ['ITL', 'inter-token latency: gap between two streamed chunks'],
 };
 
 const latency = (name: LatencyName): BenchMetric[] => {
@@ -59,17 +59,17 @@ const latency = (name: LatencyName): BenchMetric[] => {
 
 /** In the order of the table; the first one a run has stands for its speed. */
 export const benchMetrics: readonly BenchMetric[] = [
-  rate('requestsPerSecond', 'Req/s', 'requests answered per second', run => run.throughput.requests),
+  rate('requestsPerSecond', 'Req/s', 'requests completed per second', run => run.throughput.requests),
   rate(
     'outputTokensPerSecond',
     'Output tok/s',
-    'answer tokens per second',
+    'output tokens per second',
     run => run.throughput.outputTokens,
   ),
   rate(
     'totalTokensPerSecond',
     'Total tok/s',
-    'prompt and answer tokens per second',
+    'input and output tokens per second',
     run => run.throughput.totalTokens,
   ),
   ...latency('e2e'),
@@ -79,33 +79,33 @@ export const benchMetrics: readonly BenchMetric[] = [
   rate(
     'outputTokensPerSecondPerUser',
     'tok/s/user',
-    'mean over requests of answer tokens over end-to-end time',
+    'mean over requests of output tokens divided by end-to-end latency',
     run => run.throughput.outputTokensPerUser,
   ),
   rate(
     'generationTokensPerSecondPerUser',
     'Gen tok/s/user',
-    'mean over requests of answer tokens over the time after the first',
+    'mean over requests of output tokens divided by the time after the first token',
     run => run.throughput.generationSpeedPerUser,
     -4,
   ),
   rate(
     'outputTokensPerSecondPerGpu',
     'tok/s/GPU',
-    'answer tokens per second and GPU',
+    'output tokens per second per GPU',
     run => run.throughput.outputTokensPerGpu,
   ),
   rate(
     'outputTokensPerSecondPerWatt',
     'tok/s/W',
-    'answer tokens per second for each watt of the GPUs, which is answer tokens per joule',
+    'output tokens per second per watt of GPU power, which is output tokens per joule',
     run => run.energy?.outputTokensPerSecondPerWatt,
     -1,
   ),
   {
     id: 'durationNs',
     header: 'Run time',
-    about: 'first request sent to last one answered',
+    about: 'time from the first request sent to the last response completed',
     kind: 'ns',
     better: 'lower',
     priority: -4,

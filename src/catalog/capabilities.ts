@@ -17,7 +17,7 @@ interface Capability {
 }
 
 const cudaActivity = 'capture with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]';
-const byItself = 'recorded by itself';
+const byItself = 'recorded automatically';
 const notByTorch = (instead: string) => `the PyTorch profiler cannot; use nsys ${instead}`;
 
 const what: Record<TableName, { label: string; nsys: string; kineto: string }> = {
@@ -41,12 +41,12 @@ const what: Record<TableName, { label: string; nsys: string; kineto: string }> =
   },
   graphParts: {
     label: 'layers inside CUDA graphs',
-    nsys: 'capture with --agent and STEPSCOPE_MARKERS=step,layers, and give its file too',
-    kineto: 'capture with the agent and STEPSCOPE_MARKERS=step,layers, and give its file too',
+    nsys: 'capture with --agent and STEPSCOPE_MARKERS=step,layers, and also give its file',
+    kineto: 'capture with the agent and STEPSCOPE_MARKERS=step,layers, and also give its file',
   },
   apiCalls: { label: 'CUDA API calls', nsys: 'capture with -t cuda', kineto: cudaActivity },
   syncs: {
-    label: 'synchronisations',
+    label: 'synchronizations',
     nsys: 'capture with -t cuda',
     kineto: 'capture with experimental_config=_ExperimentalConfig(enable_cuda_sync_events=True)',
   },
@@ -67,12 +67,12 @@ const what: Record<TableName, { label: string; nsys: string; kineto: string }> =
   },
   osCalls: { label: 'OS runtime calls', nsys: 'capture with -t osrt', kineto: notByTorch('-t osrt') },
   otherEvents: {
-    label: 'calls of OpenMP, OpenACC, MPI and graphics',
+    label: 'OpenMP, OpenACC, MPI and graphics API calls',
     nsys: 'capture with -t openmp, openacc, mpi, vulkan or opengl',
     kineto: notByTorch('-t openmp'),
   },
   pageFaults: {
-    label: 'page faults of unified memory',
+    label: 'unified memory page faults',
     nsys: 'capture with --cuda-um-cpu-page-faults=true --cuda-um-gpu-page-faults=true',
     kineto: notByTorch('--cuda-um-cpu-page-faults=true'),
   },
@@ -88,11 +88,15 @@ const what: Record<TableName, { label: string; nsys: string; kineto: string }> =
   },
   overheads: { label: 'profiler overhead', nsys: byItself, kineto: byItself },
   diagnostics: { label: 'profiler diagnostics', nsys: byItself, kineto: 'the PyTorch profiler writes none' },
-  flows: { label: 'flows between events', nsys: 'not needed: launches are linked by id', kineto: byItself },
+  flows: {
+    label: 'flows between events',
+    nsys: 'not needed: launches are linked by correlation id',
+    kineto: byItself,
+  },
 };
 
 /** The agent writes down steps; everything else is a profiler's. */
-const beside = 'give the capture of the same run too: nsys profile, or STEPSCOPE_TORCH_TRACE=base';
+const beside = 'also give the capture of the same run: nsys profile, or STEPSCOPE_TORCH_TRACE=base';
 
 /** Capturing anew would not help where the copy is bad. */
 const against = 'copy the file again, or export the report again';

@@ -22,8 +22,8 @@ const known = {
     package: 'tensorrt_llm',
     windowByVariable: true,
     rangeEnds: {
-      inclusive: 'the end of the range was profiled too (TensorRT-LLM up to about 1.3rc)',
-      exclusive: 'the range stopped before its end (TensorRT-LLM from May 2026 on)',
+      inclusive: 'the range includes its last iteration (TensorRT-LLM up to about 1.3rc)',
+      exclusive: 'the range excludes its last iteration (TensorRT-LLM from May 2026 on)',
     },
   },
   vllm: { label: 'vLLM', goesBy: /^vllm/, package: 'vllm', countsFromProfile: true },

@@ -8,15 +8,15 @@ export const howToRecord = {
     engine === engines.trtllm.label
       ? 'TLLM_PROFILE_RECORD_GC=1'
       : 'capture with --agent, or mark them as "Python GC" from gc.callbacks',
-  gpuLimits: 'name it with --gpu NAME, or capture with nsys, which writes down name and memory bandwidth',
+  gpuLimits: 'name it with --gpu NAME, or capture with nsys, which records name and memory bandwidth',
   promptTokens:
     'capture with markers that name them (TensorRT-LLM 1.2, vLLM and SGLang do), or give marker: with a group contextTokens',
 } as const;
 
 /** A switch that had no effect gives two equal runs too. */
 export const routerTookEffect =
-  'Make sure that the switch took effect: TensorRT-LLM prints "Precomputing perfect router logits", and not all routing methods are supported.';
+  'Check that the switch took effect: TensorRT-LLM prints "Precomputing perfect router logits", and not all routing methods are supported.';
 
 /** A server that does not know the address that starts a profile. */
 export const cannotStartProfile =
-  'This server has no such address: vLLM needs a profiler configured at its start, TensorRT-LLM a version of May 2026 or newer. Start it under stepscope capture instead.';
+  'This server does not offer that endpoint: vLLM needs a profiler configured at start-up, TensorRT-LLM a version from May 2026 or later. Start it under stepscope capture instead.';

@@ -1,29 +1,34 @@
 /** Why a GPU stood still, with one label and one colour everywhere. Order is the order of display. */
 export const idleCauses = [
-  { id: 'launch-bound', label: 'launch-bound', color: '#e6550d', about: 'CUDA API calls back to back' },
+  {
+    id: 'launch-bound',
+    label: 'launch-bound',
+    color: '#e6550d',
+    about: 'the host issues CUDA API calls back to back',
+  },
   {
     id: 'synchronisation',
-    label: 'synchronisation',
+    label: 'synchronization',
     color: '#756bb1',
-    about: 'waiting for the GPU, and waking up after it',
+    about: 'the host waits for the GPU, then wakes up',
   },
   {
     id: 'garbage-collection',
     label: 'Python garbage collection',
     color: '#c51b8a',
-    about: 'gc ranges, or waiting for a thread that collects',
+    about: 'garbage collection ranges, or waiting for a thread that collects',
   },
   {
     id: 'gil',
     label: 'waiting for the GIL',
     color: '#dd1c77',
-    about: 'another Python thread held the interpreter',
+    about: 'another Python thread held the interpreter lock',
   },
   {
     id: 'os-call',
     label: 'blocking OS call',
     color: '#636363',
-    about: 'in a recorded operating-system call',
+    about: 'the launching thread is in a recorded operating-system call',
   },
   {
     id: 'allocation',
@@ -49,21 +54,21 @@ export const idleCauses = [
     id: 'host-code',
     label: 'other host code',
     color: '#969696',
-    about: 'the launching thread ran something else',
+    about: 'the launching thread runs other code',
   },
   {
     id: 'device-wait',
     label: 'device-side wait',
     color: '#9ecae1',
-    about: 'launched in time, then waited on the device',
+    about: 'work was launched in time, then waited on the device',
   },
   {
     id: 'profiler-overhead',
     label: 'profiler overhead',
     color: '#bdbdbd',
-    about: 'the profiler itself was at work',
+    about: 'the profiler itself was running',
   },
-  { id: 'unknown', label: 'unknown', color: '#d9d9d9', about: 'no launch is recorded for what came next' },
+  { id: 'unknown', label: 'unknown', color: '#d9d9d9', about: 'no launch is recorded for the next work' },
 ] as const;
 
 export type IdleCause = (typeof idleCauses)[number]['id'];

@@ -13,7 +13,7 @@ const guide = 'profiling guides of NVIDIA and TensorRT-LLM';
 const skill = "TensorRT-LLM's host-performance analysis";
 
 export const thresholds = {
-  lowUtilisation: { value: 0.5, about: `GPU busy share below which utilisation is low (${guide})` },
+  lowUtilisation: { value: 0.5, about: `GPU busy share below which utilization is low (${guide})` },
   saturatedBandwidth: { value: 90, about: `% of DRAM peak that counts as saturated (${guide})` },
   saturatedSm: { value: 90, about: `% of SM issue or tensor peak that counts as saturated (${guide})` },
   bandwidthTarget: { value: 70, about: `% of DRAM peak a memory-bound step should reach (${guide})` },
@@ -24,7 +24,7 @@ export const thresholds = {
   },
   limiterLead: {
     value: 20,
-    about: 'points by which the busiest resource must lead the others to be the limiter (ours)',
+    about: 'percentage points by which the busiest resource must lead to be the limiter (ours)',
   },
   launchShare: {
     value: 0.1,
@@ -32,13 +32,16 @@ export const thresholds = {
   },
   manyLaunches: {
     value: 10,
-    about: 'kernels per step from which launching one by one can be what is slow (ours)',
+    about: 'kernels per step from which launch overhead can limit a step (ours)',
   },
   hostShareOfWall: {
     value: 0.05,
     about: `share of a step in exposed host work that is a finding (${skill})`,
   },
-  hostShareOfIdle: { value: 0.5, about: `and of the idle time (${skill})` },
+  hostShareOfIdle: {
+    value: 0.5,
+    about: `share of idle time in exposed host work that is also required (${skill})`,
+  },
   graphGap: {
     value: 0.05,
     about:
@@ -46,27 +49,27 @@ export const thresholds = {
   },
   stallShare: {
     value: 0.05,
-    about: 'share of a step idle in single stalled launch calls that is a finding (ours)',
+    about: 'share of a step idle in stalled launch calls that is a finding (ours)',
   },
-  graphNodeGapNs: { value: 550, about: 'time between nodes of a replayed graph (capture run-ahead)' },
+  graphNodeGapNs: { value: 550, about: 'gap between nodes of a replayed graph (capture run-ahead)' },
   graphLaunchPerNodeNs: {
     value: 960,
     about:
       'cost of launching a graph per node, profiler attached (capture run-ahead; 0.8 to 1.9 µs elsewhere)',
   },
-  syncShare: { value: 0.01, about: 'share of a step idle in synchronisation that is a finding (ours)' },
+  syncShare: { value: 0.01, about: 'share of a step idle in synchronization that is a finding (ours)' },
   blockingPerStep: {
     value: 8,
-    about: 'calls per step that make the host wait for the GPU, from which a step is cut into pieces (ours)',
+    about: 'blocking calls per step from which they fragment a step (ours)',
   },
   gcShare: { value: 0.005, about: 'share of a step idle in garbage collection that is a finding (ours)' },
   gilShare: { value: 0.02, about: 'share of a step idle in waiting for the GIL that is a finding (ours)' },
   allocationShare: { value: 0.002, about: 'share of a step in allocation calls that is a finding (ours)' },
   tinyCopyBytes: {
     value: 65_536,
-    about: 'copies from the host below this are tiny: latency, not bandwidth (CUDA: the 64 kB limit)',
+    about: 'size below which a host copy is bound by latency, not bandwidth (CUDA: the 64 kB limit)',
   },
-  tinyCopiesPerStep: { value: 8, about: 'tiny copies per step worth joining (ours)' },
+  tinyCopiesPerStep: { value: 8, about: 'tiny copies per step worth batching (ours)' },
   exposedCommunication: {
     value: 0.1,
     about: `share of a step in exposed communication that is a finding (${skill}: 20% is a caveat)`,
@@ -74,12 +77,12 @@ export const thresholds = {
   rankSkew: { value: 0.05, about: 'spread of ranks as a share of the step that is a finding (ours)' },
   prefillBlocks: {
     value: 3,
-    about: 'prefill steps this many times longer than decode steps make users wait (ours)',
+    about: 'ratio of prefill to decode step time that blocks decoding requests (ours)',
   },
-  jitter: { value: 1.5, about: 'p99 by p50 of step times that is jitter (ours)' },
+  jitter: { value: 1.5, about: 'step time relative to the median from which a step is jitter (ours)' },
   clockDrop: {
     value: 0.9,
-    about: 'clock while busy, of the GPU’s highest, below which it is throttled (ours)',
+    about: 'clock while busy, relative to the GPU’s maximum, below which the GPU is throttled (ours)',
   },
   elementwiseShare: {
     value: 0.15,
@@ -87,24 +90,24 @@ export const thresholds = {
   },
   farFromLight: {
     value: 0.5,
-    about: 'share of the speed of light below which a family is far from it (ours)',
+    about: 'share of the speed of light below which a family is a finding (ours)',
   },
   familyShare: { value: 0.2, about: 'share of GPU time from which a family is worth a finding (ours)' },
   fp32Share: {
     value: 0.1,
     about: 'share of GPU time in FP32 GEMMs on CUDA cores that is a finding (ours)',
   },
-  growingSteps: { value: 7, about: 'steps over which memory must grow to be called growing (ours)' },
+  growingSteps: { value: 7, about: 'step-to-step changes needed to report memory growth (ours)' },
   firstStep: {
     value: 1.25,
-    about: 'times the median of the others from which the first recorded step is unlike them (ours)',
+    about: 'first step time relative to the median of the others from which it is an outlier (ours)',
   },
   profilerShare: { value: 0.02, about: 'share of a step idle in profiler overhead that distorts it (ours)' },
   smallestShare: { value: 0.002, about: 'share of a step below which nothing is a finding (ours)' },
-  fewSteps: { value: 10, about: 'steps below which means and percentiles are shaky (ours)' },
+  fewSteps: { value: 10, about: 'steps below which means and percentiles are unreliable (ours)' },
   stepsOfSpan: {
     value: 0.5,
-    about: 'share of the captured time in steps below which too much was captured (ours)',
+    about: 'share of captured time in steps below which the capture is too long (ours)',
   },
 } as const satisfies Record<string, Threshold>;
 
@@ -117,14 +120,14 @@ export const defaultPolicy: Policy = Object.fromEntries(
 /** The defaults with what a user's file changes. */
 export function parsePolicy(json: unknown): Policy {
   if (typeof json !== 'object' || json === null || Array.isArray(json))
-    throw wrong('A policy is an object of numbers.');
+    throw wrong('A policy must be a JSON object of numbers.');
   for (const [name, value] of Object.entries(json)) {
-    if (!Object.hasOwn(thresholds, name)) throw wrong(`A policy has no ${JSON.stringify(name)}.`);
+    if (!Object.hasOwn(thresholds, name)) throw wrong(`Unknown policy threshold ${JSON.stringify(name)}.`);
     if (typeof value !== 'number' || !Number.isFinite(value) || value < 0)
-      throw wrong(`${name} must be a number that is not negative.`);
+      throw wrong(`${name} must be a number of 0 or more.`);
   }
   return { ...defaultPolicy, ...(json as Partial<Policy>) };
 }
 
 const wrong = (what: string) =>
-  new UserError('usage', what, `It may set: ${Object.keys(thresholds).join(', ')}`);
+  new UserError('usage', what, `Valid names: ${Object.keys(thresholds).join(', ')}`);

@@ -22,7 +22,7 @@ export const profilers: Readonly<Record<ProfilerKind, Profiler>> = {
     short: 'nsys',
     about: 'Nsight Systems',
     mayRecord: ['osCalls', 'metricSamples'],
-    workers: 'with worker processes add --trace-fork-before-exec=true',
+    workers: 'for worker processes, add --trace-fork-before-exec=true',
   },
   kineto: {
     label: 'PyTorch profiler',
@@ -34,7 +34,7 @@ export const profilers: Readonly<Record<ProfilerKind, Profiler>> = {
   agent: {
     label: 'Stepscope agent',
     short: 'Stepscope agent',
-    about: 'Stepscope agent: steps only, give it together with a capture',
+    about: 'Stepscope agent: steps only, use it together with a capture',
     mayRecord: [],
   },
 };

@@ -6,7 +6,7 @@ import { benchDifferenceSchema } from '../run/document.js';
 export const benchSchema = document(
   'stepscope-bench/1',
   'Benchmarks',
-  'Results of benchmarks as their tools printed them. A figure that was not printed is absent.',
+  'Benchmark results as their tools printed them. Figures that were not printed are absent.',
   {
     files: list(string('path'), 'as given'),
     runs: list(
@@ -14,8 +14,8 @@ export const benchSchema = document(
       'in the order of the files',
     ),
     besideFirst: list(
-      object({ run: string('name of the run beside the first'), ...benchDifferenceSchema.properties }),
-      'each run but the first, beside the first',
+      object({ run: string('name of the run compared with the first'), ...benchDifferenceSchema.properties }),
+      'each run compared with the first',
     ),
   },
 );

@@ -116,7 +116,7 @@ export function describeBench(runs: readonly BenchRun[], { names, beside }: Benc
   };
   const facts = remarks(runs, names, beside);
   if (facts.length === 0) return [table];
-  return [table, { kind: 'facts', id: 'bench-remarks', title: 'Before you compare', facts }];
+  return [table, { kind: 'facts', id: 'bench-remarks', title: 'Comparability', facts }];
 }
 
 function sharedWords(header: string, value: string): string {
@@ -158,7 +158,7 @@ function figures(runs: readonly BenchRun[], beside: readonly BenchDifference[]):
 
 /** Of the first figure both have: request throughput, else tokens, else latency. */
 function changeText({ comparable, settings, metrics }: BenchDifference): string | null {
-  if (!comparable) return 'other load';
+  if (!comparable) return 'different load';
   // One side tells what it ran and the other does not: equal would be a guess.
   const isGuess = settings.some(
     ({ id, effect, before, after }) =>
@@ -218,8 +218,8 @@ function remarks(
   beside.forEach(({ settings, warnings }, i) => {
     const name = names[i + 1];
     for (const { code, text } of warnings) {
-      if (code === 'not-comparable') result.add('other load', name, text, 'bad');
-      if (code === 'several-tools') result.add('other tool', name, text, 'bad');
+      if (code === 'not-comparable') result.add('different load', name, text, 'bad');
+      if (code === 'several-tools') result.add('different tool', name, text, 'bad');
     }
     const others = settings.filter(({ id, effect }) => effect === 'explains' && id !== 'tool');
     const list = others.map(({ label, before, after }) => `${label} ${before ?? '?'} → ${after ?? '?'}`);
@@ -229,7 +229,7 @@ function remarks(
   // Only tools that run one batch have this setting.
   unstated.delete('batch size');
   if (unstated.size > 0) {
-    const text = `${[...unstated].join(', ')}: not known to be equal`;
+    const text = `${[...unstated].join(', ')}: unknown, so possibly different`;
     result.facts.push({ label: 'not stated', text, tone: 'quiet' });
   }
   runs.forEach((run, i) => {

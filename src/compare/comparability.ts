@@ -42,8 +42,8 @@ function mixesCheck(pairs: readonly PhasePair[]): Sameness[] {
       effect: hardly ? 'weakens' : 'explains',
       values: [listText(mixes('onlyFrom')), listText(mixes('onlyTo'))],
       why: hardly
-        ? 'the steps did not have the same to do: all of a phase are compared, whatever their batch'
-        : 'only batches that both sides have are compared',
+        ? 'the steps processed different batches: all steps of a phase are compared, regardless of batch'
+        : 'only batches present on both sides are compared',
     },
   ];
 }
@@ -54,7 +54,7 @@ const tokensCheck = ({ from, to }: { readonly from: number; readonly to: number 
   status: sameValue(from, to, SAME_TOKENS) ? 'same' : 'differs',
   effect: 'explains',
   values: [from, to].map(count => formatCount(Math.round(count))),
-  why: 'the steps did not have the same to do',
+  why: 'the steps processed different amounts of work',
 });
 
 const LISTED_MIXES = 3;

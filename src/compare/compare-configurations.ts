@@ -166,7 +166,7 @@ function requireGpuWork({ name, runs }: Configuration): void {
   throw new UserError(
     'usage',
     `${name} cannot be compared: no GPU work was recorded in ${empty.files.join(', ')}.`,
-    'Profile the process that runs the model, not its client (stepscope info says what is in a file).',
+    'Profile the process that runs the model, not its client (stepscope info shows what a file contains).',
   );
 }
 
@@ -184,8 +184,8 @@ function requireStepsOfOneKind(from: Configuration, to: Configuration, ours: num
   const [guessed, known] = isGuess(from) ? [from, to] : [to, from];
   throw new UserError(
     'usage',
-    `${from.name} and ${to.name} are not comparable: the steps of ${guessed.name} are guessed from repeating kernels and may be layers; those of ${known.name} are not (${formatCount(Math.round(ours))} and ${formatCount(Math.round(theirs))} kernels per step).`,
-    `Say what a step of ${guessed.name} is: mark it with NVTX, or give --marker REGEX.`,
+    `${from.name} and ${to.name} are not comparable: the steps of ${guessed.name} were inferred from repeating kernels and may be layers; those of ${known.name} were not (${formatCount(Math.round(ours))} and ${formatCount(Math.round(theirs))} kernels per step).`,
+    `Define the steps of ${guessed.name}: mark them with NVTX, or give --marker REGEX.`,
   );
 }
 
@@ -196,20 +196,20 @@ function nothingInCommon(from: Configuration, to: Configuration, { onlyFrom, onl
   const speculates = (phases: Pairing['onlyFrom']) => phases.includes('speculative');
   const hint =
     speculates(onlyFrom) !== speculates(onlyTo)
-      ? 'A speculative step makes several tokens: compare time per token (analyze --only token-time), not per step.'
-      : 'Capture the same phase on both sides, or say how steps are marked with --marker REGEX.';
+      ? 'A speculative step generates several tokens: compare time per token (analyze --only token-time), not per step.'
+      : 'Capture the same phase on both sides, or define the step marker with --marker REGEX.';
   return new UserError(
     'usage',
-    `${from.name} and ${to.name} have no phase in common: ${phaseWords(onlyFrom)} against ${phaseWords(onlyTo)}.`,
+    `${from.name} and ${to.name} have no phase in common: ${phaseWords(onlyFrom)} vs ${phaseWords(onlyTo)}.`,
     hint,
   );
 }
 
 function notComparable(from: Configuration, to: Configuration, doubts: readonly Sameness[]): UserError {
-  const list = doubts.map(({ label, values: [a, b] }) => `${label} (${a} against ${b})`).join('; ');
+  const list = doubts.map(({ label, values: [a, b] }) => `${label} (${a} vs ${b})`).join('; ');
   return new UserError(
     'usage',
     `${from.name} and ${to.name} are not comparable: ${list}.`,
-    'Without --only-comparable the figures are shown with that reservation.',
+    'Without --only-comparable, the figures are shown with this caveat.',
   );
 }

@@ -40,7 +40,7 @@ export function comparisonAnswer(comparison: Comparison): StatementBlock {
 const broken = ({ from, to }: Comparison): string[] =>
   [from, to]
     .filter(isBroken)
-    .map(({ name }) => `${name} is cut off or damaged: its figures are of what is left of it.`);
+    .map(({ name }) => `${name} is cut off or damaged: its figures cover only the readable part.`);
 
 const phaseWords = ({ phase }: PhaseComparison): string =>
   phase === null ? 'over the whole trace' : phase === 'unknown' ? 'per step' : `in ${phaseLook(phase).label}`;
@@ -48,23 +48,23 @@ const phaseWords = ({ phase }: PhaseComparison): string =>
 function outcome({ to, threshold }: Comparison, phase: PhaseComparison): string {
   const { from: ours, to: theirs, changeNs, changeShare, interval, verdict } = phase;
   const where = phaseWords(phase);
-  const per = phase.phase === null ? 'in all' : 'per step';
+  const per = phase.phase === null ? 'in total' : 'per step';
   const times = `${formatDuration(ours.wallNs)} → ${formatDuration(theirs.wallNs)} ${per}`;
   const range = interval
-    ? `; 95% interval ${formatChange(Math.round(interval[0]))} to ${formatChange(Math.round(interval[1]))}`
+    ? `; 95% confidence interval ${formatChange(Math.round(interval[0]))} to ${formatChange(Math.round(interval[1]))}`
     : '';
   const change = `${formatChange(changeNs)}, ${signedShare(changeShare)}${range}`;
   switch (verdict) {
     case 'identical':
-      return `The two are the same ${where}: ${formatDuration(ours.wallNs)} ${per}, and every term is 0.`;
+      return `The two runs are identical ${where}: ${formatDuration(ours.wallNs)} ${per}, and every term is 0.`;
     case 'not-measurable':
-      return `No difference measurable ${where}: ${times} (${change}).`;
+      return `No measurable difference ${where}: ${times} (${change}).`;
     case 'below-threshold':
-      return `No difference that matters ${where}, by a threshold of ${Number((threshold * 100).toFixed(2))}%: ${times} (${change}).`;
+      return `The difference ${where} is below the threshold of ${Number((threshold * 100).toFixed(2))}%: ${times} (${change}).`;
     case 'unknown': {
       const much = `${formatDuration(Math.abs(changeNs))} ${changeNs > 0 ? 'longer' : 'less'}`;
-      const why = phase.phase === null ? 'from one trace on a side' : 'from one step on a side';
-      return `${to.name} takes ${much} ${where}, but ${why} noise cannot be judged: ${times} (${signedShare(changeShare)}).`;
+      const why = phase.phase === null ? 'with only one trace on a side' : 'with only one step on a side';
+      return `${to.name} takes ${much} ${where}, but ${why} the noise is unknown: ${times} (${signedShare(changeShare)}).`;
     }
     default:
       return `${to.name} is ${speed(ours.wallNs, theirs.wallNs)} ${where}: ${times} (${change}).`;
@@ -105,9 +105,9 @@ function onTheGpu({ terms, changeNs, figures }: PhaseComparison): string[] {
   const [most] = terms
     .filter(({ kind }) => kind !== 'idle')
     .sort((a, b) => Math.abs(b.changeNs) - Math.abs(a.changeNs));
-  const what = most.changeNs === 0 ? '' : `; most of it ${most.label} ${formatChange(most.changeNs)}`;
+  const what = most.changeNs === 0 ? '' : `; mostly ${most.label} ${formatChange(most.changeNs)}`;
   return [
-    `The GPU’s own work: ${formatDuration(from)} → ${formatDuration(to)} (${signedShare((to - from) / from)}${what}).`,
+    `GPU work: ${formatDuration(from)} → ${formatDuration(to)} (${signedShare((to - from) / from)}${what}).`,
   ];
 }
 
@@ -117,7 +117,7 @@ function reason({ kind, label, fromNs, toNs, changeNs }: Term): string {
   const isWaiting = kind === 'idle' || kind === 'communication' || kind === 'copies';
   if (!isWaiting) return `${name} ${formatChange(changeNs)} (${figures})`;
   if (fromNs > 0 && toNs === 0) return `${name} disappeared (${formatDuration(fromNs)})`;
-  if (fromNs > 0 && toNs < GONE * fromNs) return `${name} all but disappeared: ${figures}`;
+  if (fromNs > 0 && toNs < GONE * fromNs) return `${name} nearly disappeared: ${figures}`;
   if (fromNs === 0) return `${name} is new (${formatDuration(toNs)})`;
   return `${name} ${formatChange(changeNs)} (${figures})`;
 }
@@ -148,22 +148,22 @@ function doubts({ from, to, phases, runsMeasured, checks }: Comparison, main: Ph
   const lines: string[] = [];
   if (main.verdict === 'identical') return lines;
   if (main.tracingFloorNs !== undefined) {
-    const cost = `Two profilers cost the host different times, up to ${formatDuration(main.tracingFloorNs)} per step here`;
+    const cost = `The two profilers have different host overhead, up to ${formatDuration(main.tracingFloorNs)} per step here`;
     const busy = main.figures.find(({ id }) => id === 'gpu-busy') as { from: number; to: number };
     const share = (busy.to - busy.from) / Math.max(1, busy.from);
-    const onGpu = `on the GPU alone it is ${formatDuration(busy.from)} → ${formatDuration(busy.to)} (${signedShare(share)})`;
+    const onGpu = `GPU work alone changes ${formatDuration(busy.from)} → ${formatDuration(busy.to)} (${signedShare(share)})`;
     lines.push(main.verdict === 'not-measurable' ? `${cost}; ${onGpu}.` : `${cost}.`);
   } else lines.push(...tracingCost(main));
   const noise = phases.find(phase => phase.noiseFloorNs !== undefined)?.noiseFloorNs;
   lines.push(
     runsMeasured && noise !== undefined
-      ? `Run-to-run noise is in the interval: ±${formatDuration(noise)} by ${plural(from.runs.length, 'run')} and ${plural(to.runs.length, 'run')}.`
-      : 'Run-to-run noise was not measured: one run each, and host time varies between runs (NAME=FILE,FILE gives repeats).',
+      ? `The interval includes run-to-run noise: ±${formatDuration(noise)} from ${plural(from.runs.length, 'run')} and ${plural(to.runs.length, 'run')}.`
+      : 'Run-to-run noise was not measured: there is one run per side, and host time varies between runs (give repeats as NAME=FILE,FILE).',
   );
   const reservations = checks.filter(check => effectOf(check) === 'weakens' && check.id !== 'files');
   if (reservations.length > 0)
     lines.push(
-      `With reservations: ${reservations.map(({ label, values: [a, b], why }) => `${label} ${a} against ${b} (${why})`).join('; ')}.`,
+      `Caveats: ${reservations.map(({ label, values: [a, b], why }) => `${label} ${a} vs ${b} (${why})`).join('; ')}.`,
     );
   return lines;
 }
@@ -180,6 +180,6 @@ function tracingCost({ figures, terms, changeNs }: PhaseComparison): string[] {
   if (mostNs < TELLING_COST * Math.abs(changeNs)) return [];
   const count = (value: number) => formatCount(Math.round(value));
   return [
-    `Up to about ${formatDuration(mostNs)} of it may be the profiler’s own cost: it wrote down ${count(events.from)} host events per step, then ${count(events.to)}.`,
+    `Up to about ${formatDuration(mostNs)} of it may be profiler overhead: it recorded ${count(events.from)} host events per step before and ${count(events.to)} after.`,
   ];
 }

@@ -37,19 +37,20 @@ export function describeBenchDifference(from: string, to: string, difference: Be
       kind: 'statement',
       id: 'answer',
       title: 'Answer',
-      lines: [lead, ...(comparable ? [] : ['They were asked different questions: the figures say little.'])],
+      lines: [
+        lead,
+        ...(comparable ? [] : ['The benchmarks ran different workloads: the figures are not comparable.']),
+      ],
     },
     metricsTable(from, to, metrics),
-    ...(facts.length > 0
-      ? [{ kind: 'facts' as const, id: 'caution', title: 'Before you conclude', facts }]
-      : []),
+    ...(facts.length > 0 ? [{ kind: 'facts' as const, id: 'caution', title: 'Caveats', facts }] : []),
   ];
 }
 
 function sureness({ verdict, noise }: MetricDifference): string {
-  if (verdict === 'unproven') return 'one run each proves nothing';
+  if (verdict === 'unproven') return 'one run each: noise unknown';
   const around = `noise ±${formatShare(noise!)}`;
-  return verdict === 'within-noise' ? `no difference measurable, ${around}` : `measurable, ${around}`;
+  return verdict === 'within-noise' ? `no measurable difference, ${around}` : `measurable, ${around}`;
 }
 
 function metricsTable(from: string, to: string, metrics: readonly MetricDifference[]): TableBlock {

@@ -78,7 +78,7 @@ function headerOf({ from, to, phases: [main] }: Comparison): StatementBlock {
     `${from.name} → ${to.name}`,
     from.runs[0].facts.gpu ?? '',
     `${phase}${mixes.length > 0 ? `, ${mixes.length === 1 ? mixes[0] : `${mixes.length} batch mixes`}` : ''}`,
-    main.phase === null ? '' : `${plural(main.from.steps, 'step')} against ${plural(main.to.steps, 'step')}`,
+    main.phase === null ? '' : `${plural(main.from.steps, 'step')} vs ${plural(main.to.steps, 'step')}`,
   ];
   return {
     kind: 'statement',
@@ -108,7 +108,7 @@ function waterfallOf({ from, to }: Comparison, phase: PhaseComparison): Waterfal
 /** More than two runs: one line each, before the details. */
 export function summaryTable(comparisons: readonly Comparison[]): TableBlock {
   const rows = comparisons.flatMap(comparison => comparison.phases.map(phase => ({ comparison, phase })));
-  return tableOf(rows, { id: 'summary', title: `Against ${comparisons[0].from.name}` }, [
+  return tableOf(rows, { id: 'summary', title: `Compared with ${comparisons[0].from.name}` }, [
     ['Name', 'text', ({ comparison }) => comparison.to.name],
     ['Phase', 'text', ({ phase }) => phaseLook(phase.phase).label],
     ['Before', 'ns', ({ phase }) => phase.from.wallNs],

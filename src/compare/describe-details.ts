@@ -102,7 +102,7 @@ export function checksFacts({ checks }: Comparison): FactsBlock {
   const facts = told.map(
     ({ label, values: [from, to], effect, why }): Fact => ({
       label,
-      text: `${from === to ? from : `${from} against ${to}`}: ${why}`,
+      text: `${from === to ? from : `${from} vs ${to}`}: ${why}`,
       ...(effect === 'weakens' ? { tone: 'bad' as const } : {}),
     }),
   );
@@ -114,7 +114,7 @@ export function checksFacts({ checks }: Comparison): FactsBlock {
   const same = list('same');
   const unknown = list('unknown');
   if (same) facts.push({ label: 'the same', text: same, tone: 'quiet' });
-  if (unknown) facts.push({ label: 'not known', text: unknown, tone: 'quiet' });
+  if (unknown) facts.push({ label: 'unknown', text: unknown, tone: 'quiet' });
   return { kind: 'facts', id: 'comparability', title: 'Comparability', facts };
 }
 

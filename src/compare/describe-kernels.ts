@@ -59,7 +59,7 @@ export function changedKernels({ terms }: PhaseComparison): TableBlock[] {
         { header: 'After', kind: 'ns', values: shown.map(row => row.toNs) },
         { header: 'Change', kind: 'ns-change', values: shown.map(row => row.toNs - row.fromNs) },
       ],
-      ...(left > 0 ? { advice: `${plural(left, 'kernel')} that changed less: --json` } : {}),
+      ...(left > 0 ? { advice: `${plural(left, 'kernel')} with smaller changes: --json` } : {}),
     },
   ];
 }

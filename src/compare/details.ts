@@ -129,7 +129,7 @@ export function figureChanges(
     runs.reduce((total, run) => total + run.profile.capture.hostEventsPerStep, 0) / runs.length;
   rows.push({
     id: 'host-events',
-    label: 'host events traced per step, about',
+    label: 'host events traced per step, approximately',
     unit: 'count',
     from: events(from),
     to: events(to),

@@ -66,7 +66,7 @@ export function describeKernelTables(
       ],
       ...(partial
         ? {
-            advice: `The table lists ${formatDuration(listedNs)} of about ${formatDuration(wholeNs)} (${formatShare(listedNs / wholeNs)}): what it leaves out is in no family here.`,
+            advice: `The table lists ${formatDuration(listedNs)} of about ${formatDuration(wholeNs)} (${formatShare(listedNs / wholeNs)}): kernels it omits are in no family here.`,
           }
         : {}),
     };
@@ -91,7 +91,8 @@ function changeTable(from: Described, to: Described): TableBlock {
     {
       id: 'families-change',
       title: `${from.table.title} → ${to.table.title}`,
-      advice: 'Totals of what the tables list, over runs of unknown length: kernels per step need a profile.',
+      advice:
+        'Totals of the listed kernels, over runs of unknown length: kernels per step require a profile.',
     },
     [
       ['Family', 'text', ({ id }) => familyOf(id).label],

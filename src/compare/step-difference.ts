@@ -105,12 +105,14 @@ function sentence(
       : `${to.name} is ${formatDuration(Math.abs(changeNs))} ${what} (${times}, ${formatShare(Math.abs(part))}).`;
   const why =
     most && Math.abs(most.changeNs) >= SAME * before.wallNs && most.changeNs !== 0
-      ? [`Most of it is ${most.label}: ${formatDuration(most.fromNs)} → ${formatDuration(most.toNs)}.`]
+      ? [
+          `Most of the change is ${most.label}: ${formatDuration(most.fromNs)} → ${formatDuration(most.toNs)}.`,
+        ]
       : [];
   const other =
     first === second
       ? []
-      : [`The steps are not of one phase: ${first ?? 'none'} beside ${second ?? 'none'}.`];
+      : [`The steps are of different phases: ${first ?? 'none'} and ${second ?? 'none'}.`];
   return {
     kind: 'statement',
     id: 'difference-answer',

@@ -32,9 +32,9 @@ export function requireName(name: string | undefined): string {
   throw new UserError(
     'usage',
     name === undefined
-      ? 'No name of a baseline was given.'
-      : `${JSON.stringify(name.slice(0, 100))} is no name for a baseline.`,
-    'Use letters, digits and . _ + - for example: main, v1.4, h200-batch8',
+      ? 'No baseline name was given.'
+      : `${JSON.stringify(name.slice(0, 100))} is not a valid baseline name.`,
+    'Use letters, digits and . _ + -, for example: main, v1.4, h200-batch8',
   );
 }
 
@@ -46,7 +46,7 @@ export function findBaseline({ baselines }: Baselines, name: string, file: strin
     'not-found',
     `${file} has no baseline ${JSON.stringify(name)}.`,
     names.length === 0
-      ? `It has none yet: stepscope baseline save ${name} PROFILE --baselines ${file}`
+      ? `It has no baselines yet: stepscope baseline save ${name} PROFILE --baselines ${file}`
       : `It has: ${names.slice(0, 12).join(', ')}${names.length > 12 ? ' …' : ''}`,
   );
 }

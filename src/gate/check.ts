@@ -141,10 +141,10 @@ function remarks(limits: readonly LimitResult[], facts: RunFacts): string[] {
   const compared = limits.filter(({ noise, limit }) => noise && isRelative(limit.kind));
   if (compared.some(({ noise }) => noise!.source === 'steps'))
     found.push(
-      'run-to-run noise is not known: the floor is from the steps of single runs and too low; save repeats (stepscope baseline save NAME FILE --repeat FILE2, three runs or more)',
+      'run-to-run noise is unknown: the noise floor comes from the steps of single runs and is too low; save repeats (stepscope baseline save NAME FILE --repeat FILE2, three runs or more)',
     );
   const blind = compared.filter(({ noise }) => noise!.source === 'unknown');
-  if (blind.length > 0) found.push(`noise is not known and taken as 0: ${namesOf(blind)}`);
+  if (blind.length > 0) found.push(`noise is unknown and assumed to be 0: ${namesOf(blind)}`);
   const tight = compared.filter(
     ({ limit: { amount }, noise, baseline: before }) =>
       noise!.floor > (amount.kind === 'relative' ? amount.value * Math.abs(before!) : amount.value),
@@ -158,12 +158,12 @@ function remarks(limits: readonly LimitResult[], facts: RunFacts): string[] {
     return `${id} (${floor.replace('+', '')})`;
   });
   if (floors.length > 0)
-    found.push(`tighter than the noise, so that smaller changes cannot be told: ${floors.join(', ')}`);
+    found.push(`tighter than the noise, so smaller changes cannot be detected: ${floors.join(', ')}`);
   const few = new Set(
     limits.flatMap(({ limit, scope }) => {
       const steps = facts.phases[scope as Phase]?.steps ?? 0;
       return steps > 0 && tooFewForPercentile(limit.metric, steps)
-        ? [`${limit.metric.id} of ${steps} ${scope} steps is one of the slowest by chance: capture more`]
+        ? [`${limit.metric.id} of ${steps} ${scope} steps rests on very few samples: capture more steps`]
         : [];
     }),
   );

@@ -10,12 +10,12 @@ import { samenessOf } from '../run/sameness.js';
 /** What `--allow-different` may be told to let pass. */
 export const differenceKinds = [
   { id: 'gpu', about: 'name of the GPU' },
-  { id: 'gpus', about: 'number of GPUs with work' },
-  { id: 'engine', about: 'engine whose markers were found' },
-  { id: 'steps', about: 'how steps were told apart' },
-  { id: 'profiler', about: 'tool that recorded the run' },
-  { id: 'graphs', about: 'CUDA graphs: by node, as blocks, none' },
-  { id: 'phases', about: 'a phase that a limit is about is missing on one side' },
+  { id: 'gpus', about: 'number of GPUs in use' },
+  { id: 'engine', about: 'engine, from its step markers' },
+  { id: 'steps', about: 'how steps were identified' },
+  { id: 'profiler', about: 'profiler that recorded the run' },
+  { id: 'graphs', about: 'CUDA graph tracing: by node, as blocks, none' },
+  { id: 'phases', about: 'a phase with a limit is missing on one side' },
   { id: 'batch', about: 'requests decoding, or tokens prefilled, per step' },
   { id: 'model', about: 'layers of the model' },
   { id: 'load', about: 'model, lengths, concurrency, rate or number of requests of the benchmark' },
@@ -29,7 +29,7 @@ export function readDifferenceKinds(names: readonly string[]): DifferenceKind[] 
     if (known) return known.id;
     throw new UserError(
       'usage',
-      `${JSON.stringify(name)} is no difference between runs.`,
+      `${JSON.stringify(name)} is not a known kind of difference.`,
       `--allow-different takes: ${differenceKinds.map(({ id }) => id).join(', ')}`,
     );
   });
@@ -61,7 +61,7 @@ export function obstaclesOf(
           kind: kind as DifferenceKind,
           run: ours,
           baseline: theirs,
-          text: `other ${label}: ${ours}, the baseline ${theirs}`,
+          text: `different ${label}: ${ours}, baseline ${theirs}`,
           allowed: allow.includes(kind as DifferenceKind),
         },
       ];
@@ -79,9 +79,9 @@ export function remarksOn(run: Run, baseline: Run, phases: readonly Phase[]): st
   return [
     ...all
       .filter(({ status, effect }) => status === 'differs' && effect === 'explains')
-      .map(({ label, values: [ours, theirs] }) => `${label}: ${ours}, the baseline ${theirs}`),
+      .map(({ label, values: [ours, theirs] }) => `${label}: ${ours}, baseline ${theirs}`),
     ...(unsaid.length > 0
-      ? [`not judged, not known on both sides: ${unsaid.map(({ label }) => label).join(', ')}`]
+      ? [`not checked because unknown on a side: ${unsaid.map(({ label }) => label).join(', ')}`]
       : []),
   ];
 }

@@ -36,18 +36,18 @@ export function describeCheck(result: CheckResult): Block[] {
   const reasons: FactsBlock = {
     kind: 'facts',
     id: 'differences',
-    title: 'Not the same',
+    title: 'Differences',
     facts: differences.map(({ kind, text, allowed }) => ({
       label: kind,
       text: allowed ? `${text} (allowed)` : text,
       tone: allowed ? 'quiet' : 'bad',
-      ...(allowed ? {} : { hint: `--allow-different ${kind} compares all the same` }),
+      ...(allowed ? {} : { hint: `--allow-different ${kind} compares anyway` }),
     })),
   };
   const notes: FactsBlock = {
     kind: 'facts',
     id: 'remarks',
-    title: 'To read this right',
+    title: 'Caveats',
     facts: remarks.map(text => ({ label: 'note', text, tone: 'quiet' })),
   };
   return [
@@ -80,7 +80,7 @@ export function verdictSentence({ verdict, limits, differences }: CheckResult): 
     ({ verdict: own, limit }) =>
       limit.severity === 'fail' && (own === 'regression' || own === 'not-recorded'),
   );
-  const held = `${count('pass', 'not-measurable')} of ${plural(limits.length, 'limit')} held`;
+  const held = `${count('pass', 'not-measurable')} of ${plural(limits.length, 'limit')} passed`;
   const warned = count('warning');
   const also = warned > 0 ? `, ${plural(warned, 'warning')}` : '';
   if (verdict === 'regression') {
@@ -116,7 +116,7 @@ export function limitSentence({
   if (measured === undefined) return `${name} was not recorded (${bound})`;
   const value = formatValue(measured, limit.metric.unit);
   if (!isRelative(limit.kind)) return `${name} ${value} (${bound})`;
-  if (baseline === undefined) return `${name} ${value}, the baseline does not have it (${bound})`;
+  if (baseline === undefined) return `${name} ${value}, not in the baseline (${bound})`;
   if (verdict === 'not-comparable') return `${name} ${value}, not comparable (${bound})`;
   return `${name} ${formatValue(baseline, limit.metric.unit)} → ${value}, ${formatRelative(changeShare!)} (${bound})`;
 }

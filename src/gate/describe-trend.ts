@@ -16,8 +16,7 @@ export function seriesSentences(series: Series): string[] {
   const { points, changes, measured, tooFew } = series;
   const name = seriesName(series);
   if (measured === 0) return [`${name}: not recorded in any of these runs.`];
-  if (tooFew)
-    return [`${name}: too few runs to tell a change from chance: ${measured} of at least ${LEAST_RUNS}.`];
+  if (tooFew) return [`${name}: too few runs to detect a change: ${measured} of at least ${LEAST_RUNS}.`];
   const missing = points.length - measured;
   const gaps = missing > 0 ? ` (${plural(missing, 'run')} without it)` : '';
   if (changes.length === 0) return [`${name}: no change over ${plural(measured, 'run')}${gaps}.`];

@@ -29,8 +29,8 @@ const phase = choice(phaseIds);
 const ifNotRecorded = choice(['fail', 'skip']);
 
 const [absolute, relative] = [
-  'an amount with its unit: 5ms, 12%, 0.9, 16GB, 1200/s',
-  'against the baseline: 3% of it, or an amount with its unit; of shares points: 2pp',
+  'a value with its unit: 5ms, 12%, 0.9, 16GB, 1200/s',
+  'relative to the baseline: 3%, or a value with its unit; for shares, percentage points: 2pp',
 ];
 
 const policyLimit = object({
@@ -143,7 +143,7 @@ const series = object({
   changes: list(
     object({
       after: string('label of the last run before the change'),
-      position: number('its place, from 1'),
+      position: number('its position, from 1'),
       from: number(),
       to: number(),
       changeShare: orNull(number()),

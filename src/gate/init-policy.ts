@@ -43,10 +43,10 @@ export function initialPolicy(run: Run, tool: string): string {
     ...header(run, tool),
     'version: 1',
     '',
-    '# The baseline to hold runs against (stepscope baseline save main FILE --repeat FILE2 …).',
+    '# The baseline to compare runs with (stepscope baseline save main FILE --repeat FILE2 …).',
     '# baseline: main',
     '',
-    '# What limits without a "phase" are about, and how sure a change must be.',
+    '# Default phase for limits without a "phase", and the confidence level for changes.',
     ...(main ? [`phase: ${main}`] : []),
     'confidence: 95%',
     '',
@@ -60,8 +60,8 @@ function header({ files, facts }: Run, tool: string): string[] {
   const lines = [
     `Limits for stepscope check, made by ${tool} from ${files.join(', ')}`,
     `(${factsText(facts)}).`,
-    'Bounds are the figures of that run with some room: tighten them, or take the lines with max_increase',
-    'once there is a baseline. Every key is explained in docs/gate.md.',
+    'Bounds are the figures of that run with some margin: tighten them, or use the max_increase lines',
+    'once you have a baseline. docs/gate.md explains every key.',
   ];
   return [...lines.map(line => `# ${line}`), ''];
 }
@@ -74,7 +74,7 @@ function factsText({ gpu, gpus, engine, phases: found }: RunFacts): string {
       ([name, { steps, batch }]) => `${steps} ${name} steps${batch ? ` of batch ${batch}` : ''}`,
     ),
   ];
-  return parts.filter(part => part).join(', ') || 'nothing known about it';
+  return parts.filter(part => part).join(', ') || 'no details known';
 }
 
 function phaseSection(phase: Phase, figures: Figures): string[] {

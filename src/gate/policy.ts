@@ -60,7 +60,7 @@ export function baselineWanted(policy: GatePolicy, asked: string | undefined): s
   if (name !== undefined || !limit) return name;
   throw new UserError(
     'usage',
-    `Line ${limit.line} of the policy compares with a baseline (${limit.metric.id} ${limit.kind}), and none was given.`,
+    `Line ${limit.line} of the policy compares with a baseline (${limit.metric.id} ${limit.kind}), but no baseline was given.`,
     'Name one with --baseline NAME, or in the policy: baseline: NAME',
   );
 }
@@ -77,14 +77,14 @@ export function parseGatePolicy(text: string, file: string): GatePolicy {
     throw yaml.error(
       version.value,
       `this is version ${JSON.stringify(version.text)} of the policy format`,
-      'This stepscope reads version 1.',
+      'This version of stepscope reads version 1.',
     );
   const confidence = given('confidence');
   const level = confidence ? readBound(confidence.text, 'share') : DEFAULT_CONFIDENCE;
   if (typeof level !== 'number' || level < 0.5 || level > 0.9999)
     throw yaml.error(
       confidence!.value,
-      `${JSON.stringify(confidence!.text)} is no confidence`,
+      `${JSON.stringify(confidence!.text)} is not a confidence level`,
       'Write 95% or 0.99.',
     );
   const defaults: Defaults = {
@@ -137,8 +137,8 @@ function readLimits(
   if (ownPhase && metric.scope === 'run')
     throw yaml.error(
       ownPhase.key,
-      `${metric.id} is about the whole run, not about a phase`,
-      'Leave "phase" out.',
+      `${metric.id} applies to the whole run, not to a phase`,
+      'Remove "phase".',
     );
   const shared = {
     metric,
@@ -156,14 +156,14 @@ function readLimits(
     const harmless = kind === (metric.better === 'lower' ? 'max_decrease' : 'max_increase');
     if (harmless)
       warnings.push(
-        `${file}:${line}: ${metric.id} is better when ${metric.better}: ${kind} stops improvements`,
+        `${file}:${line}: ${metric.id} is better when ${metric.better}: ${kind} blocks improvements`,
       );
     return [{ ...shared, kind, amount, written: bound.text, line }];
   });
   if (limits.length > 0) return limits;
   throw yaml.error(
     item,
-    `the limit on ${metric.id} limits nothing`,
+    `the limit on ${metric.id} has no bound`,
     `Give it one of: ${limitKinds.join(', ')}.`,
   );
 }
@@ -179,7 +179,7 @@ function readMetric(
   const close = suggestMetrics(given.text);
   throw yaml.error(
     given.value,
-    `there is no metric ${JSON.stringify(given.text.slice(0, 60))}`,
+    `unknown metric ${JSON.stringify(given.text.slice(0, 60))}`,
     close.length > 0 ? `Did you mean ${close.join(', ')}?` : 'stepscope check --metrics lists them.',
   );
 }
@@ -190,7 +190,7 @@ function readAmount(yaml: YamlText, given: Given, kind: LimitKind, metric: Metri
   if (!('wrong' in read)) return read;
   throw yaml.error(
     given.value,
-    `${JSON.stringify(given.text.slice(0, 60))} is no ${kind} for ${metric.id}`,
+    `${JSON.stringify(given.text.slice(0, 60))} is not a valid ${kind} for ${metric.id}`,
     `${upperFirst(read.wrong)}.`,
   );
 }
@@ -236,8 +236,8 @@ function noSuch(yaml: YamlText, given: Given, name: string, words: readonly stri
   const meant = closestWord(given.text, words);
   return yaml.error(
     given.value,
-    `${JSON.stringify(given.text.slice(0, 60))} is no ${name}`,
-    `${meant ? `Did you mean ${meant}? ` : ''}It is one of: ${words.join(', ')}.`,
+    `${JSON.stringify(given.text.slice(0, 60))} is not a valid ${name}`,
+    `${meant ? `Did you mean ${meant}? ` : ''}Use one of: ${words.join(', ')}.`,
   );
 }
 

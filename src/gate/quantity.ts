@@ -25,9 +25,9 @@ const scales: Record<Unit, Readonly<Record<string, number>>> = {
 
 const spelled: Record<Unit, string> = {
   ns: 'a time with its unit: 250us, 5ms, 1.2s',
-  share: 'a part of the whole: 12% or 0.12',
+  share: 'a share: 12% or 0.12',
   count: 'a number: 1016',
-  bytes: 'an amount of memory with its unit: 800MB, 16GB, 16GiB',
+  bytes: 'a memory size with its unit: 800MB, 16GB, 16GiB',
   'per-second': 'a rate: 1200 or 1200/s',
 };
 
@@ -46,19 +46,19 @@ export function readBound(text: string, unit: Unit): number | { readonly wrong: 
   const scale = parts && scaleOf(unit, parts.unit);
   if (parts === undefined || scale === undefined) return { wrong: `write ${spelled[unit]}` };
   const value = parts.number * scale;
-  if (value < 0) return { wrong: 'a limit is not negative' };
+  if (value < 0) return { wrong: 'a limit must not be negative' };
   if (unit === 'share' && value > 1)
-    return { wrong: `a part cannot be above 1; for percent write ${text.trim()}%` };
+    return { wrong: `a share cannot exceed 1; for percent write ${text.trim()}%` };
   return value;
 }
 
 /** How much a metric may change: `3%` of the baseline, or an amount in its unit; of shares in points: `2pp`. */
 export function readChange(text: string, unit: Unit): Amount | { readonly wrong: string } {
   const parts = split(text);
-  const also = unit === 'share' ? 'points: 2pp' : spelled[unit];
-  const wrong = { wrong: `write a part of the baseline, 3%, or ${also}` };
+  const also = unit === 'share' ? 'percentage points: 2pp' : spelled[unit];
+  const wrong = { wrong: `write a share of the baseline, such as 3%, or ${also}` };
   if (parts === undefined) return wrong;
-  if (parts.number < 0) return { wrong: 'how much may change is not negative' };
+  if (parts.number < 0) return { wrong: 'the allowed change must not be negative' };
   if (parts.unit === '%') return { kind: 'relative', value: parts.number / 100 };
   if (unit === 'share') return parts.unit === 'pp' ? { kind: 'absolute', value: parts.number / 100 } : wrong;
   const scale = scaleOf(unit, parts.unit);

@@ -10,17 +10,17 @@ import { BASELINES_FORM, type Baseline, type Baselines, MOST_BASELINES, MOST_RUN
 type Fields = Readonly<Record<string, unknown>>;
 
 export function parseBaselines(text: string, file: string): Baselines {
-  const wrong = (what: string) => new UserError('damaged', `${file} is no file of baselines: ${what}.`, HINT);
+  const wrong = (what: string) => new UserError('damaged', `${file} is not a baselines file: ${what}.`, HINT);
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch (error) {
     throw wrong(printable((error as Error).message).slice(0, 200));
   }
-  if (!isObject(json)) throw wrong('it is no object');
+  if (!isObject(json)) throw wrong('it is not an object');
   if (json.schema !== BASELINES_FORM) {
     const said = typeof json.schema === 'string' ? json.schema.slice(0, 60) : 'no schema';
-    throw wrong(`it says ${JSON.stringify(said)}, this version reads ${BASELINES_FORM}`);
+    throw wrong(`its schema is ${JSON.stringify(said)}, this version reads ${BASELINES_FORM}`);
   }
   const { baselines } = json;
   if (!Array.isArray(baselines) || baselines.length > MOST_BASELINES)
@@ -30,13 +30,13 @@ export function parseBaselines(text: string, file: string): Baselines {
     const problem = baselineProblem(entry);
     const name = isObject(entry) && typeof entry.name === 'string' ? entry.name : '?';
     if (problem) throw wrong(`baseline ${JSON.stringify(name.slice(0, 100))}: ${problem}`);
-    if (names.has(name)) throw wrong(`baseline ${JSON.stringify(name)} is in it twice`);
+    if (names.has(name)) throw wrong(`baseline ${JSON.stringify(name)} appears twice`);
     names.add(name);
   }
   return { baselines: baselines as Baseline[] };
 }
 
-const HINT = 'Restore it from your repository, or save the baselines anew with stepscope baseline save.';
+const HINT = 'Restore it from your repository, or save the baselines again with stepscope baseline save.';
 
 const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -44,7 +44,7 @@ const isNumber = (value: unknown): value is number => typeof value === 'number' 
 const isTextOrNull = (value: unknown) => value === null || (typeof value === 'string' && value.length <= 200);
 
 function baselineProblem(entry: unknown): string | undefined {
-  if (!isObject(entry)) return 'it is no object';
+  if (!isObject(entry)) return 'it is not an object';
   if (typeof entry.name !== 'string' || typeof entry.tool !== 'string') return 'name or tool is missing';
   const { runs } = entry;
   if (!Array.isArray(runs) || runs.length === 0 || runs.length > MOST_RUNS)
@@ -57,10 +57,10 @@ function baselineProblem(entry: unknown): string | undefined {
 }
 
 function runProblem(run: unknown): string | undefined {
-  if (!isObject(run)) return 'it is no object';
+  if (!isObject(run)) return 'it is not an object';
   const { files, facts, figures, steps } = run as unknown as { [Name in keyof Run]: unknown };
   if (!Array.isArray(files) || !files.every(name => typeof name === 'string'))
-    return '"files" is no list of names';
+    return '"files" is not a list of names';
   if (!isObject(facts) || !isObject(figures) || !isObject(steps))
     return '"facts", "figures" or "steps" is missing';
   return factsProblem(facts) ?? figuresProblem(figures) ?? stepsProblem(steps);
@@ -85,7 +85,7 @@ function factsProblem(facts: Fields): string | undefined {
   if (!isObject(phases)) return '"phases" is missing';
   for (const [name, phase] of Object.entries(phases)) {
     const isSound = isObject(phase) && isNumber(phase.steps) && isNumber(phase.timeShare);
-    if (!isPhase(name) || !isSound) return `phase ${JSON.stringify(name)} is not understood`;
+    if (!isPhase(name) || !isSound) return `phase ${JSON.stringify(name)} is not valid`;
     for (const part of ['batch', 'contextTokens'])
       if (phase[part] !== null && !isNumber(phase[part]))
         return `"${part}" of ${name} must be a number or null`;

@@ -11,19 +11,19 @@ export function requireRepeats(runs: readonly Run[]): void {
   if (runs.length > MOST_RUNS)
     throw new UserError(
       'too-large',
-      `These are ${runs.length} repeats, at most ${MOST_RUNS} are kept.`,
-      'More tell nothing more: save the baseline anew with --force.',
+      `There are ${runs.length} repeats, but a baseline keeps at most ${MOST_RUNS}.`,
+      'More repeats add no information: save the baseline again with --force.',
     );
   const [first, ...others] = runs;
   const all = phases.map(({ id }) => id);
   for (const run of others) {
     const differences = obstaclesOf(run, first, all);
     if (differences.length === 0) continue;
-    const reasons = differences.map(({ text }) => text.replace(', the baseline ', ', there '));
+    const reasons = differences.map(({ text }) => text.replace(', baseline ', ', expected '));
     throw new UserError(
       'usage',
-      `${run.files.join(', ')} is no repeat of ${first.files.join(', ')}: ${reasons.join('; ')}.`,
-      'Repeats are runs of the same code with the same load; save others under names of their own.',
+      `${run.files.join(', ')} is not a repeat of ${first.files.join(', ')}: ${reasons.join('; ')}.`,
+      'Repeats are runs of the same code with the same load; save other runs under separate names.',
     );
   }
 }

@@ -57,7 +57,7 @@ export function trendOf(runs: readonly LabelledRun[], metrics: readonly Metric[]
     series,
     differences: others.flatMap(({ label, run }) => {
       const reasons = obstaclesOf(run, first.run, used).map(({ text }) =>
-        text.replace(', the baseline ', `, ${first.label} `),
+        text.replace(', baseline ', `, ${first.label} `),
       );
       return reasons.length > 0 ? [{ label, reasons }] : [];
     }),

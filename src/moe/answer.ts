@@ -170,7 +170,7 @@ export function answerFromProfile(
     basis: 'inferred',
     source: null,
     machine: { gpus: measured.devices, from: 'profile', nodes: question.nodes ?? 1 },
-    time: { ...proportional, about: 'inferred: time of grouped GEMMs per rank stands for tokens' },
+    time: { ...proportional, about: 'inferred: grouped GEMM time per rank is used in place of token counts' },
     gpuImbalance: maxOverMean,
     ...judged(lostShare, shareOf(question, measured), measured),
     lostShare,
@@ -221,7 +221,7 @@ function otherMachine(gpus: number, measured: MeasuredExperts | null): Note[] {
     {
       code: 'other-machine',
       severity: 'warning',
-      text: 'profile is of another number of GPUs than asked about: what experts take of a step is as in the profile',
+      text: 'the profile uses a different number of GPUs than requested: the expert share of a step is taken from the profile',
       count: 1,
       example: `${measured.devices} and ${gpus}`,
     },

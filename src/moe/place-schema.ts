@@ -3,11 +3,11 @@ import { choice, document, flag, list, number, object, optional, orNull, string 
 import { planMethod } from './moe-schema.js';
 
 const link = object({
-  localBytes: number('stays on its GPU'),
-  intraBytes: number('crosses inside nodes'),
-  interBytes: number('crosses between nodes'),
-  busiestGpuBytes: number('most that one GPU receives inside its node'),
-  busiestNodeBytes: number('most that one node receives from others'),
+  localBytes: number('bytes that stay on their GPU'),
+  intraBytes: number('bytes that cross GPUs within nodes'),
+  interBytes: number('bytes that cross nodes'),
+  busiestGpuBytes: number('maximum one GPU receives within its node'),
+  busiestNodeBytes: number('maximum one node receives from other nodes'),
 });
 
 export const trafficSchema = object({
@@ -19,9 +19,11 @@ export const trafficSchema = object({
 
 const placement = object({
   method: planMethod,
-  label: string('in words'),
-  gpuImbalance: number('busiest by mean GPU, mean over layers and judged iterations'),
-  lostShare: number('part of expert time spent waiting for the busiest GPU'),
+  label: string('readable label'),
+  gpuImbalance: number(
+    'load of the busiest GPU divided by the mean, mean over layers and evaluated iterations',
+  ),
+  lostShare: number('share of expert time spent waiting for the busiest GPU'),
   layers: list(
     object({
       layer: number('number'),
@@ -30,25 +32,28 @@ const placement = object({
     }),
     'one each',
   ),
-  physicalToLogical: list(list(number()), 'per layer the expert of each place'),
-  traffic: orNull(trafficSchema, 'per layer and step, there and back; null: experts per token are not known'),
+  physicalToLogical: list(list(number()), 'expert of each slot, per layer'),
+  traffic: orNull(
+    trafficSchema,
+    'per layer and step, dispatch and combine; null: experts per token are unknown',
+  ),
 });
 
 export const sweepRowSchema = object({
   phase: choice(['prefill', 'decode', 'mixed', 'all']),
   gpus: number('GPUs'),
-  replicas: number('beside the experts'),
+  replicas: number('in addition to the experts'),
   // Token-expert pairs of a step by those measured: 0.25 is a quarter of the batch.
-  batch: number('of the measured one'),
+  batch: number('relative to the measured batch'),
   plainImbalance: number('in order'),
-  placedImbalance: number('placed by EPLB'),
-  relativeTime: number('expert time by that on the fewest GPUs at this batch'),
+  placedImbalance: number('with EPLB placement'),
+  relativeTime: number('expert time relative to the fewest GPUs at this batch'),
 });
 
 export const moePlaceSchema = document(
   'stepscope-moe-place/1',
   'Placements of experts',
-  'Where experts go by several methods, and how even that is on iterations they were not made from.',
+  'Expert placements by several methods, and how even each is on held-out iterations.',
   {
     files: list(string('path'), 'as given'),
     machine: object({
@@ -57,7 +62,7 @@ export const moePlaceSchema = document(
       places: number('experts and replicas'),
       groups: optional(number('groups of experts')),
     }),
-    heldOut: flag('judged on iterations they were not made from'),
+    heldOut: flag('evaluated on held-out iterations'),
     layers: list(number(), 'numbers of the layers with experts'),
     placements: list(placement, 'by method'),
     sweep: list(sweepRowSchema, 'with --sweep'),

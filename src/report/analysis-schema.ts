@@ -34,7 +34,7 @@ const outcome = <Row extends TSchema>(row: Row) =>
     object({
       status: only('not-recorded'),
       ...words,
-      what: string('what the capture lacks'),
+      what: string('what the capture is missing'),
       hint: string('how to capture it'),
     }),
     object({ status: only('failed'), ...words, message: string() }),
@@ -54,18 +54,18 @@ export const analyzeSchema = (analyses: readonly AnyAnalysis[]) =>
   document(
     'stepscope-analyze/1',
     'Analyses of a profile',
-    'What stepscope analyze --json prints: the analyses that were asked for, each by a schema of its own.',
+    'Output of stepscope analyze --json: the requested analyses, each with its own schema.',
     {
       files: list(string(), 'base names'),
       clock: object({
-        kind: choice(['utc', 'session'], 'utc: times of different files can be compared'),
-        originNs: string('what times are relative to: nanoseconds, as text', { pattern: '^-?[0-9]+$' }),
+        kind: choice(['utc', 'session'], 'utc: times of different files are comparable'),
+        originNs: string('reference point of times: nanoseconds, as text', { pattern: '^-?[0-9]+$' }),
       }),
       analyses: references<typeof outcomeSchema>(
         Object.fromEntries(analyses.map(({ id }) => [id, formOf(id)])),
         'by id',
       ),
-      notes: list(note, 'what was lost or odd while reading'),
+      notes: list(note, 'data lost or anomalies found while reading'),
     },
   );
 
@@ -82,7 +82,7 @@ const units: Partial<Record<Field['kind'], string>> = {
 function fieldSchema({ kind, about, optional }: Field): TSchema {
   const unit = units[kind];
   const description = unit ? `${about} (${unit})` : about;
-  if (kind === 'map-ns') return mapOf(number(), `${about} (nanoseconds by name)`);
+  if (kind === 'map-ns') return mapOf(number(), `${about} (nanoseconds per name)`);
   if (kind === 'list') return list(anyObject(), description);
   const make = ({ text: string, flag, count: integer, id: integer } as const)[kind as string] ?? number;
   return optional ? orNull(make(description)) : make(description);

@@ -62,7 +62,7 @@ function findingsList({ findings, unmeasured }: FindingsBlock): string {
   const missing = unmeasured.map(
     ({ what, hint }) => `- not measured: ${escapeCell(what)} → ${escapeCell(hint)}\n`,
   );
-  return `${items.length > 0 ? items.join('') : 'Nothing found.\n'}\n${missing.join('')}`;
+  return `${items.length > 0 ? items.join('') : 'No problems found.\n'}\n${missing.join('')}`;
 }
 
 function barsTable({ rows, remark }: BarsBlock): string {

@@ -7,7 +7,7 @@ import { formatDuration, formatShare } from '../base/units.js';
 import type { RenderContext } from './renderer.js';
 import { painter, truncate, widthOf, wrap } from './terminal.js';
 
-const FIGURES = [10, 8, 9, 10];
+const FIGURES = [10, 8, 9, 12];
 const SUM = FIGURES.reduce((sum, width) => sum + width, 0);
 const LEAST_CLAIM = 30;
 const MOST_CLAIM = 72;
@@ -16,7 +16,7 @@ export function renderFindings(block: FindingsBlock, context: RenderContext): st
   const paint = painter(context.color);
   const claims = Math.max(LEAST_CLAIM, Math.min(MOST_CLAIM, context.width - SUM - 5));
   const figures = (texts: readonly string[]) => texts.map((text, i) => text.padStart(FIGURES[i])).join('');
-  const head = `${paint.bold(block.title.padEnd(claims + 5))}${paint.dim(figures([block.per, 'share', 'gain', 'sure']))}`;
+  const head = `${paint.bold(block.title.padEnd(claims + 5))}${paint.dim(figures([block.per, 'share', 'gain', 'confidence']))}`;
   const lines = block.findings.flatMap((finding, i) => {
     const [first, ...rest] = wrap(printable(finding.claim), claims);
     const space = ' '.repeat(Math.max(0, claims - widthOf(first)));
@@ -27,7 +27,7 @@ export function renderFindings(block: FindingsBlock, context: RenderContext): st
       ...body.map(line => `     ${paint.dim(line)}`),
     ];
   });
-  if (block.findings.length === 0) lines.push(`  ${paint.dim('nothing found that costs time')}`);
+  if (block.findings.length === 0) lines.push(`  ${paint.dim('no problems found')}`);
   if (block.more > 0) lines.push(`     ${paint.dim(`… ${block.more} more: analyze --only findings`)}`);
   if (block.unmeasured.length > 0) {
     const missing = block.unmeasured.map(({ what, hint }) => `${what} (${hint})`).join('; ');

@@ -108,7 +108,7 @@ function renderTable(block: TableBlock, context: RenderContext): string {
     remark(`… ${plural(block.rows - rows, 'more row')} (--rows N shows more, ${all} all)`);
   if (hidden.length > 0) {
     const headers = hidden.sort((a, b) => a.place - b.place).map(({ header }) => header);
-    remark(`too narrow for: ${headers.join(', ')} (${all} has all)`);
+    remark(`hidden to fit the width: ${headers.join(', ')} (${all} has all)`);
   }
   return `${lines.join('\n')}\n`;
 }

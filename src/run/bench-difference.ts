@@ -119,28 +119,28 @@ function warningsOf(
   const prevents = settings.filter(({ effect }) => effect === 'prevents');
   if (prevents.length > 0) {
     const list = prevents.map(({ label, before: a, after: b }) => `${label} ${a ?? '?'} → ${b ?? '?'}`);
-    warnings.push({ code: 'not-comparable', text: `Not the same question: ${list.join(', ')}.` });
+    warnings.push({ code: 'not-comparable', text: `Different workloads: ${list.join(', ')}.` });
   }
   if (settings.some(({ id }) => id === 'tool'))
     warnings.push({
       code: 'several-tools',
-      text: 'Measured by different tools, which define some figures differently.',
+      text: 'Different tools measured the two sides, and they define some figures differently.',
     });
   if (before.length === 1 && after.length === 1)
     warnings.push({
       code: 'single-runs',
-      text: `One run each proves nothing: run each at least ${ENOUGH_RUNS} times to see how far runs differ by chance.`,
+      text: `With one run per side, noise is unknown: run each at least ${ENOUGH_RUNS} times.`,
     });
   else if (Math.min(before.length, after.length) < ENOUGH_RUNS)
     warnings.push({
       code: 'few-runs',
-      text: `Fewer than ${ENOUGH_RUNS} runs on a side: the noise is a rough guess.`,
+      text: `Fewer than ${ENOUGH_RUNS} runs on a side: the noise is a rough estimate.`,
     });
   const errors = [...before, ...after].reduce((sum, run) => sum + (run.counts.errors ?? 0), 0);
   if (errors > 0)
     warnings.push({
       code: 'errors',
-      text: `${formatCount(errors)} requests failed: throughput and latency leave them out.`,
+      text: `${formatCount(errors)} requests failed: throughput and latency exclude them.`,
     });
   return warnings;
 }

@@ -23,12 +23,12 @@ const frameworksAsk: Readonly<Record<string, Effect>> = {
 /** What a pair of benchmarks stands on is missed where nobody prints it. */
 const routerNeeds = /^(dataset|model|inputTokens|outputTokens)$/;
 const settingWords: Readonly<Record<string, string>> = {
-  model: 'another model was benchmarked',
+  model: 'a different model was benchmarked',
   inputTokens: 'longer prompts cost more',
-  outputTokens: 'longer answers cost more',
-  maxConcurrency: 'throughput follows concurrency',
-  batchSize: 'throughput follows the batch',
-  requestRate: 'throughput follows the rate',
+  outputTokens: 'longer outputs cost more',
+  maxConcurrency: 'throughput depends on concurrency',
+  batchSize: 'throughput depends on the batch size',
+  requestRate: 'throughput depends on the request rate',
   kvCacheDtype: 'a smaller cache type reads fewer bytes in attention',
   tool: 'tools define some figures differently',
 };
@@ -52,7 +52,7 @@ export const benchTraits: readonly Trait[] = benchSettings
       values: side => once(side.map(({ facts: { load }, bench }) => load?.[id] ?? (bench && of(bench)))),
       ...(tolerance === undefined ? {} : { tolerance }),
       effects: settingEffects(setting),
-      why: settingWords[id] ?? 'another question was asked',
+      why: settingWords[id] ?? 'the workload is different',
       silent,
       kind: 'load',
     };

@@ -39,11 +39,11 @@ export const runFactsSchema = object({
     object({
       ...{ layers: number(), kernelsPerLayer: number(), otherKernels: number() },
       // A pattern may span two layers or miss one.
-      guessed: optional(only(true, 'by their repeating pattern')),
+      guessed: optional(only(true, 'inferred from the repeating kernel pattern')),
     }),
   ),
   // By setting: `inputTokens`, `maxConcurrency` …; what the tool did not print is absent.
-  load: optional(mapOf(stringOrNumber(), 'what the benchmark asked of the engine, where there is one')),
+  load: optional(mapOf(stringOrNumber(), 'benchmark load, where known')),
   // Of the steps that were counted: part of the wall time of all steps, and medians.
   phases: byName(
     phaseIds,
@@ -58,7 +58,7 @@ export const runFactsSchema = object({
 export const figuresSchema = byName(
   [...phaseIds, 'run'],
   mapOf(object({ value: number(), error: optional(number()) })),
-  'by phase, and of the run; base units; error: standard error over the steps',
+  'per phase and for the run; base units; error: standard error over the steps',
 );
 
 export const missingSchema = object({
@@ -77,7 +77,7 @@ const ofWindows = 'whole nanoseconds over all windows';
 
 export const tokenBudgetSchema = object({
   steps: count('steps whose tokens are known'),
-  stepsWithoutTokens: count('steps of the phase that were left out'),
+  stepsWithoutTokens: count('steps of the phase that were excluded'),
   // A step's tokens count once per device, as its time does.
   tokens: count('once per step and device'),
   windows: count('steps times devices'),
@@ -100,14 +100,14 @@ export const phaseFiguresSchema = object({
   phase: choice(phaseIds, 'of the steps'),
   wallNs: number('of the selected steps (nanoseconds)'),
   batch: orNull(number('median requests per step; prompt tokens in prefill')),
-  precision: orNull(string('data type most GEMM time is spent in')),
+  precision: orNull(string('data type with the most GEMM time')),
   budget: either([tokenBudgetSchema, missingSchema]),
   figures: mapOf(readingSchema),
   families: either([
     list(
       object({
         family: string('see docs/kernel-families.md'),
-        nsPerToken: number('sum of durations by tokens (nanoseconds)'),
+        nsPerToken: number('sum of durations divided by tokens (nanoseconds)'),
         kernelsPerStep: number('per step and device'),
       }),
       'most time first',
@@ -125,7 +125,7 @@ const sample = object({
 /** What changed between two benchmarks. */
 export const benchDifferenceSchema = object({
   // Settings that no file states are listed, not assumed equal.
-  comparable: flag('no setting differs that prevents a comparison'),
+  comparable: flag('whether no difference prevents a comparison'),
   settings: list(
     object({
       id: string('setting'),
@@ -135,7 +135,7 @@ export const benchDifferenceSchema = object({
       before: optional(string('of the first')),
       after: optional(string('of this run')),
     }),
-    'settings that differ or are not stated',
+    'settings that differ or are missing',
   ),
   metrics: list(
     object({
@@ -147,16 +147,16 @@ export const benchDifferenceSchema = object({
       after: sample,
       change: number('after / before − 1'),
       // Absent without repeats.
-      noise: optional(number('share of before that repeats differ by')),
+      noise: optional(number('run-to-run noise as a share of before')),
       verdict: choice(['better', 'worse', 'within-noise', 'unproven']),
     }),
-    'figures that both have',
+    'figures present on both sides',
   ),
   warnings: list(
     object({
       code: string<'single-runs' | 'few-runs' | 'errors' | 'not-comparable' | 'several-tools'>('kind'),
       text: string('sentence'),
     }),
-    'what speaks against it',
+    'caveats',
   ),
 });

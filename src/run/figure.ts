@@ -20,7 +20,10 @@ export function resultOf<Row extends { readonly key: string }>(
   const outcome = analyzer.run(analysis);
   if (outcome.status === 'ok') return outcome.result;
   if (outcome.status === 'not-recorded') return missing(outcome.what, outcome.hint);
-  return missing(`${analysis.id} (it failed: ${outcome.message})`, 'please report what kind of file this is');
+  return missing(
+    `${analysis.id} (it failed: ${outcome.message})`,
+    'please report this with the type of the file',
+  );
 }
 
 export const isMissingResult = (result: object): result is Missing =>

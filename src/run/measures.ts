@@ -59,7 +59,7 @@ const perToken = (part: TokenPart): Read =>
     return measured(partsNs[part] / tokens, isHidden ? HIDDEN_IN_REPLAYS : undefined);
   });
 
-const HIDDEN_IN_REPLAYS = 'graph replays were recorded as blocks: what waits inside them counts as kernels';
+const HIDDEN_IN_REPLAYS = 'graph replays were recorded as blocks: idle time inside them counts as kernels';
 
 /** Of the rows of an analysis; `none` where they do not hold it. */
 const ofRows =
@@ -100,7 +100,7 @@ const leastTime: Read = look => {
     : of;
 };
 
-const MAY_SPAN = 'by the pattern that repeats, which may span two layers; give model: to count by its layers';
+const MAY_SPAN = 'from the repeating pattern, which may span two layers; give model: to count by its layers';
 
 /** By the model's own number of layers where it is given: patterns of two frameworks need not span as many layers. */
 const kernelsPerLayer: Read = look => {

@@ -45,23 +45,23 @@ const ofSteps: readonly Metric[] = [
   percentileOfSteps(90),
   percentileOfSteps(99),
   phase('step.mean', 'ns', 'lower', 'mean wall time of a step'),
-  phase('idle', 'share', 'lower', 'part of wall time in which nothing runs on the device'),
+  phase('idle', 'share', 'lower', 'share of wall time in which the device is idle'),
   ...idleCauses.map(({ id, label }) =>
-    phase(`idle.${id}`, 'share', 'lower', `part of wall time idle because of: ${label}`),
+    phase(`idle.${id}`, 'share', 'lower', `share of wall time idle because of: ${label}`),
   ),
-  phase('communication.exposed', 'share', 'lower', 'part of wall time in communication that nothing hides'),
-  phase('copies.exposed', 'share', 'lower', 'part of wall time in copies and memsets that nothing hides'),
-  phase('kernels', 'count', 'lower', 'kernels of a step on one device, median'),
+  phase('communication.exposed', 'share', 'lower', 'share of wall time in exposed communication'),
+  phase('copies.exposed', 'share', 'lower', 'share of wall time in exposed copies and memsets'),
+  phase('kernels', 'count', 'lower', 'kernels per step and device, median'),
   phase('kernel-time', 'ns', 'lower', 'sum of kernel durations per step and device, mean'),
   ...families.map(({ id, label }) =>
     phase(`family.${id}`, 'ns', 'lower', `time of ${label} per step and device, sum of durations, mean`),
   ),
-  phase('graph.coverage', 'share', 'higher', 'part of GPU time that runs from CUDA graphs'),
+  phase('graph.coverage', 'share', 'higher', 'share of GPU time launched from CUDA graphs'),
   phase(
     'token.time',
     'ns',
     'lower',
-    'wall time of decoding steps by the tokens they made: one per request and step, drafts that were accepted are not recorded',
+    'wall time of decoding steps divided by the tokens they generate: one per request and step, because accepted drafts are not recorded',
   ),
   phase('token.rate', 'per-second', 'higher', 'tokens decoded per second of wall time'),
 ];
@@ -94,7 +94,7 @@ const ofRun: readonly Metric[] = [
     unit: 'bytes',
     better: 'lower',
     scope: 'run',
-    about: 'most GPU memory in use on one device, as far as allocations were recorded',
+    about: 'peak GPU memory in use on one device, from recorded allocations',
   },
   benched('throughput.request', 'per-second', 'requests per second', run => run.throughput.requests),
   benched('throughput.output', 'per-second', 'output tokens per second', run => run.throughput.outputTokens),
@@ -130,7 +130,7 @@ export function readMetrics(names: readonly string[]): Metric[] {
     const close = suggestMetrics(name);
     throw new UserError(
       'usage',
-      `There is no metric ${JSON.stringify(name)}.`,
+      `Unknown metric ${JSON.stringify(name)}.`,
       close.length > 0 ? `Did you mean ${close.join(', ')}?` : 'stepscope check --metrics lists them.',
     );
   });

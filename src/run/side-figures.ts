@@ -32,7 +32,7 @@ function collectFigures(input: AnalysisInput): SideFigure[] {
     add(`call-time/${row.call}`, `${row.call}, mean time in the call`, row.phase, 'ns', row.meanNs);
     add(
       `queue/${row.call}`,
-      `${row.call}, mean wait before its work starts`,
+      `${row.call}, mean queue time before its work starts`,
       row.phase,
       'ns',
       row.queueMeanNs,
@@ -46,14 +46,14 @@ function collectFigures(input: AnalysisInput): SideFigure[] {
   }
   // Without --model there is none.
   for (const row of useIfRecorded(speedOfLight)?.rows.filter(({ key }) => key.endsWith('/step')) ?? []) {
-    add('least-time', 'least time of a step for this model', row.phase, 'ns', row.leastNs);
-    add('of-least', 'least time, of the time it took', row.phase, 'share', row.ofLeast);
+    add('least-time', 'minimum step time for this model', row.phase, 'ns', row.leastNs);
+    add('of-least', 'minimum step time relative to the measured time', row.phase, 'share', row.ofLeast);
   }
   const memory = useIfRecorded(memoryInUse)?.rows ?? [];
   if (memory.length > 0)
     add(
       'memory-peak',
-      'most GPU memory in use',
+      'peak GPU memory in use',
       null,
       'bytes',
       Math.max(...memory.map(row => row.peakBytes)),

@@ -18,8 +18,8 @@ export const tokenParts: readonly TokenPart[] = ['kernels', 'communication', 'co
 export const tokenWords: Readonly<Partial<Record<Phase, string>>> = {
   decode: 'one token of one request',
   prefill: 'one prompt token',
-  mixed: 'one token, prompt or answer',
-  speculative: 'one request’s step: at least one token, accepted drafts are not recorded',
+  mixed: 'one token, prompt or output',
+  speculative: 'one step of one request: at least one token, because accepted drafts are not recorded',
 };
 
 export function tokenBudget(cells: readonly CellFacts[], phase: Phase): TokenBudget | Missing {

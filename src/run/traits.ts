@@ -49,7 +49,7 @@ type ByPurpose = Effect | ((sides: readonly Side[]) => Effect) | null;
 /** Steps are matched by their batch in a comparison, so that another mix of work is no change of speed there. */
 function batch(id: string, label: string, phase: Phase, of: (known: PhaseFacts) => Said): Trait {
   const values = ofFacts(({ phases }) => phases[phase] && of(phases[phase]));
-  const why = 'time per token falls with the batch: profiles of different batches do not compare';
+  const why = 'time per token falls as the batch grows: profiles with different batches are not comparable';
   return trait(id, label, values, ['explains', 'prevents', 'prevents', 'prevents'], why, {
     tolerance: SAME_BATCH,
     silent: ['check'],
@@ -59,7 +59,7 @@ function batch(id: string, label: string, phase: Phase, of: (known: PhaseFacts) 
 
 function ofPhase(phase: Phase): Trait[] {
   const isThere = (side: Side) => [side.some(run => run.facts.phases[phase]) ? 'some' : 'none'];
-  const missing = 'a phase that is asked about is missing on one side';
+  const missing = 'a requested phase is missing on one side';
   return [
     trait('phases', `${phase} steps`, isThere, [null, 'prevents', null, 'prevents'], missing, {
       kind: 'phases',
@@ -86,8 +86,8 @@ const steady = (side: Side): boolean =>
   );
 const graphsWhy = (sides: readonly Side[]): string =>
   hidesKernels(sides)
-    ? 'some recorded replays as blocks, which hide their kernels and the waits between them: capture with --cuda-graph-trace=node'
-    : 'not all replay graphs';
+    ? 'some captures recorded replays as blocks, which hide kernels and the gaps between them: capture with --cuda-graph-trace=node'
+    : 'not all use CUDA graphs';
 /** Between two profilers it means nothing. */
 const version: Trait['values'] = (side, sides) =>
   profilersOf(sides.flat()).length > 1 ? [] : ofFacts(({ profilerVersion }) => profilerVersion)(side);
@@ -100,7 +100,7 @@ const ofProfile = (phases: readonly Phase[]): Trait[] => [
     'files',
     ofCapture(({ broken }) => (broken === null ? 'whole' : 'cut off or damaged')),
     ['weakens', null, null, null],
-    'its figures are of what is left of it',
+    'its figures cover only the readable part',
     { alike: (a, b) => whole(a) && whole(b) },
   ),
   trait(
@@ -108,7 +108,7 @@ const ofProfile = (phases: readonly Phase[]): Trait[] => [
     'GPU',
     gpu,
     [byHardware, 'prevents', 'prevents', 'prevents'],
-    'kernel times are those of other hardware',
+    'kernel times depend on the hardware',
     { ...hardware, kind: 'gpu' },
   ),
   trait(
@@ -116,7 +116,7 @@ const ofProfile = (phases: readonly Phase[]): Trait[] => [
     'GPUs',
     gpus,
     [byHardware, 'prevents', 'prevents', 'prevents'],
-    'compare per GPU, and mind the communication',
+    'compare per GPU, and account for communication',
     { ...hardware, kind: 'gpus' },
   ),
   trait(
@@ -132,7 +132,7 @@ const ofProfile = (phases: readonly Phase[]): Trait[] => [
     'driver',
     ofFacts(({ driver }) => driver),
     ['explains', 'explains', 'weakens', null],
-    'launches may cost more or less',
+    'launch overhead may differ',
     { silent: ['frameworks', 'check'] },
   ),
   trait(
@@ -140,14 +140,14 @@ const ofProfile = (phases: readonly Phase[]): Trait[] => [
     'CUDA',
     ofCapture(({ cuda }) => cuda),
     ['explains', null, null, null],
-    'libraries may choose other kernels',
+    'libraries may select different kernels',
   ),
   trait(
     'engine',
     'engine',
     side => once(side.map(run => run.facts.engine)),
     [null, 'prevents', null, null],
-    'its steps are made of other things',
+    'a step means something different in each engine',
     { of: 'either', kind: 'engine' },
   ),
   trait(
@@ -155,7 +155,7 @@ const ofProfile = (phases: readonly Phase[]): Trait[] => [
     'layers',
     ofFacts(({ model }) => model?.layers),
     ['weakens', 'prevents', 'prevents', 'prevents'],
-    'another model was profiled, or a repeating pattern spans several layers',
+    'a different model was profiled, or a repeating pattern spans several layers',
     { alike: sameLayers, kind: 'model' },
   ),
   trait(
@@ -163,7 +163,7 @@ const ofProfile = (phases: readonly Phase[]): Trait[] => [
     'kernels per layer',
     ofFacts(({ model }) => model?.kernelsPerLayer),
     [null, 'explains', null, null],
-    'more or less is fused',
+    'kernel fusion differs',
     { silent: ['check'] },
   ),
   trait(
@@ -171,7 +171,7 @@ const ofProfile = (phases: readonly Phase[]): Trait[] => [
     'precision',
     precision,
     ['explains', null, 'prevents', null],
-    'lower precision reads fewer bytes and is faster by itself',
+    'lower precision reads fewer bytes and is inherently faster',
     { alike: samePrecision },
   ),
   ...phases.flatMap(ofPhase),
@@ -182,15 +182,15 @@ const ofProfile = (phases: readonly Phase[]): Trait[] => [
       steps > 0 ? `${steadySteps} steady of ${selectedSteps} steps` : null,
     ),
     ['explains', null, 'weakens', null],
-    `fewer than ${FEW_STEPS} steady steps: means move with every capture`,
+    `fewer than ${FEW_STEPS} steady steps: means vary between captures`,
     { alike: (a, b) => steady(a) && steady(b) },
   ),
   trait(
     'stepsFoundBy',
     'steps found by',
-    ofFacts(({ stepsFoundBy }) => (stepsFoundBy ?? 'nothing: whole trace').replace('-', ' ')),
+    ofFacts(({ stepsFoundBy }) => (stepsFoundBy ?? 'none: whole trace').replace('-', ' ')),
     ['weakens', 'prevents', null, null],
-    'a step does not begin and end at the same point on both sides',
+    'a step starts and ends at different points on the two sides',
     { kind: 'steps' },
   ),
   trait(
@@ -206,18 +206,18 @@ const ofProfile = (phases: readonly Phase[]): Trait[] => [
     'profiler',
     profilersOf,
     ['explains', 'prevents', 'weakens', 'prevents'],
-    'profilers slow the host differently: compare kernel time, not host time',
+    'profilers have different host overhead: compare kernel time, not host time',
     { kind: 'profiler' },
   ),
   trait(
     'profilerVersion',
-    'version of the profiler',
+    'profiler version',
     version,
     ['explains', 'explains', null, null],
-    'what is traced may cost another time',
+    'tracing overhead may differ',
     { silent: ['compare', 'check'] },
   ),
-  trait('flags', 'profiler flags', flags, ['explains', null, null, null], 'what is traced costs time', {
+  trait('flags', 'profiler flags', flags, ['explains', null, null, null], 'tracing adds overhead', {
     silent: ['compare'],
   }),
 ];

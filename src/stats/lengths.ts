@@ -24,7 +24,7 @@ export function readLengths(option: string, text: string): Lengths {
   }
   throw new UserError(
     'usage',
-    `${JSON.stringify(text)} is no length for ${option}.`,
+    `${JSON.stringify(text)} is not a valid length for ${option}.`,
     `For example: ${option} 512, ${option} normal:512:64 or ${option} uniform:256-1024`,
   );
 }

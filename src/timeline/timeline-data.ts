@@ -55,7 +55,7 @@ export function timelineData(analyzer: Analyzer): TimelineData {
     notes: [
       ...profile.notes.map(({ text, severity, count }) => ({ text, severity, count })),
       ...(tooDeep > 0
-        ? [{ text: 'events are nested too deep to be drawn', severity: 'warning', count: tooDeep }]
+        ? [{ text: 'events are nested too deeply to draw', severity: 'warning', count: tooDeep }]
         : []),
     ],
   };

@@ -33,13 +33,17 @@ export function viewProfile(profile: Profile, settings: Settings, name: string):
     if (!steps) return analyzer;
     const count = timeline().document.steps.length;
     if (!(steps.first >= 0 && steps.last >= steps.first && steps.last < count))
-      throw new UserError('usage', 'There are no such steps.', `Steps are 0 to ${count - 1}.`);
+      throw new UserError('usage', 'The requested steps do not exist.', `Steps are 0 to ${count - 1}.`);
     return analyzers.get(`${steps.first}-${steps.last}`, () => analyzer.lookingAt({ steps }));
   };
   const laneAt = (lane: number, index: number): LaneData => {
     const found = timeline().lanes[lane]?.lane;
     if (found?.kind === 'slices' && index >= 0 && index < found.data.length) return found.data;
-    throw new UserError('not-found', 'There is no such event.', 'The link may be of another profile.');
+    throw new UserError(
+      'not-found',
+      'The requested event does not exist.',
+      'The link may belong to another profile.',
+    );
   };
   return {
     name,

@@ -30,7 +30,7 @@ export function idleFinding(
   const costNs = perWindow(total, causeNs);
   return finding(id, input, {
     claim,
-    ...costing(total, costNs, 'the idle time of this cause would go, everything else stays'),
+    ...costing(total, costNs, 'if this idle time is removed and nothing else changes'),
     confidence,
     evidence,
     confirm: `stepscope analyze FILE --only idle-gaps${total.phase ? ` --phase ${total.phase}` : ''}`,

@@ -16,9 +16,9 @@ import { findings } from './findings.js';
 
 const fields = {
   key: keyField,
-  item: field.text('Item', 'what a sound analysis needs'),
+  item: field.text('Item', 'a step of a sound performance analysis'),
   status: field.text<'done' | 'not done' | 'cannot tell'>('Status', 'done, not done, or cannot tell'),
-  why: field.text('Why', 'from the data'),
+  why: field.text('Why', 'the reason, from the data'),
 };
 
 type ChecklistRow = RowOf<typeof fields>;
@@ -26,7 +26,7 @@ type ChecklistRow = RowOf<typeof fields>;
 export const checklist: Analysis<ChecklistRow, AnalysisResult<ChecklistRow>> = {
   id: 'checklist',
   title: 'Checklist',
-  question: 'Was everything done that a sound performance analysis needs?',
+  question: 'Is every step of a sound performance analysis done?',
   reads: { ranges: [] },
   uses: [iterations, gpuUtilization, gpuMetricsAnalysis, kernelFamilies, gil, findings],
   fields,
@@ -49,7 +49,7 @@ export const checklist: Analysis<ChecklistRow, AnalysisResult<ChecklistRow>> = {
       'Representative workload',
       'cannot tell',
       steps.length === 0
-        ? 'no steps were found, so batch and lengths are not known'
+        ? 'no steps were found, so batch size and sequence lengths are unknown'
         : `compare with production: ${[...new Set(steps.map(row => row.phase))].join(', ')}${batches.length > 0 ? `, batch ${batches.slice(0, 4).join(', ')}` : ''}`,
     );
     const enough = steady.length >= policy.fewSteps;
@@ -59,7 +59,7 @@ export const checklist: Analysis<ChecklistRow, AnalysisResult<ChecklistRow>> = {
       steps.length === 0 ? 'cannot tell' : enough ? 'done' : 'not done',
       steps.length === 0
         ? 'no steps were found'
-        : `${plural(steady.length, 'steady step')} of ${steps.length}${enough ? '' : `, at least ${policy.fewSteps} are wanted`}`,
+        : `${plural(steady.length, 'steady step')} of ${steps.length}${enough ? '' : `, at least ${policy.fewSteps} needed`}`,
     );
     const hasGpu = Boolean(profile.tables.kernels ?? profile.tables.graphLaunches);
     const hasRanges = Boolean(profile.tables.ranges);
@@ -85,7 +85,7 @@ export const checklist: Analysis<ChecklistRow, AnalysisResult<ChecklistRow>> = {
     const hint = capabilities(profile).find(({ table }) => table === 'metricSamples')?.hint;
     add(
       'utilisation',
-      'GPU utilisation analysed (SM, tensor, DRAM)',
+      'GPU utilization analyzed (SM, tensor, DRAM)',
       counters.length > 0 ? 'done' : 'not done',
       counters.length > 0
         ? `${plural(new Set(counters.map(row => row.metric)).size, 'counter')} sampled`
@@ -113,7 +113,7 @@ export const checklist: Analysis<ChecklistRow, AnalysisResult<ChecklistRow>> = {
       'baseline',
       'Baseline compared',
       'cannot tell',
-      'one run was given: stepscope compare BEFORE AFTER, or stepscope check against a kept baseline',
+      'only one run was given: stepscope compare BEFORE AFTER, or stepscope check against a saved baseline',
     );
     add(
       'documented',

@@ -72,7 +72,7 @@ export const phaseName = (phase: Phase | null): string => (phase === null ? 'the
 
 const phaseWords: Readonly<Record<Phase, string>> = {
   prefill: 'prefill',
-  mixed: 'mixed',
+  mixed: 'mixed batching',
   decode: 'decode',
   speculative: 'speculative decoding',
   draft: 'drafting',
@@ -81,6 +81,6 @@ const phaseWords: Readonly<Record<Phase, string>> = {
 
 /** `per decode step`, `per step`, or `in all` where there are no steps. */
 export const perPhaseStep = (phase: Phase | null): string =>
-  phase === null ? 'in all' : phase === 'unknown' ? 'per step' : `per ${phase} step`;
+  phase === null ? 'in total' : phase === 'unknown' ? 'per step' : `per ${phase} step`;
 
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

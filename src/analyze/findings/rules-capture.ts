@@ -14,7 +14,7 @@ import { costing, finding, perWindow, phaseName, type Rule } from './rule.js';
 
 const noGpuWork: Rule = {
   id: 'client-profiled',
-  about: 'no GPU work in the capture: the wrong process, the wrong moment, or lost by the profiler',
+  about: 'no GPU work in the capture: wrong process, wrong time window, or lost by the profiler',
   uses: [launchCalls],
   look(input) {
     // Of a file that is not whole nobody can say what was never in it.
@@ -28,7 +28,7 @@ const noGpuWork: Rule = {
           'gpu-work-lost',
           input,
           captureProblem(
-            `${plural(launches, 'launch call')} recorded but no GPU work: the profiler lost it, or was not asked for it`,
+            `${plural(launches, 'launch call')} recorded but no GPU work: the profiler lost it or did not trace it`,
             'high',
             [
               {
@@ -46,7 +46,7 @@ const noGpuWork: Rule = {
         'client-profiled',
         input,
         captureProblem(
-          'No GPU work was recorded: the client was profiled, or the window was never reached',
+          'No GPU work was recorded: the client was profiled, or the run never reached the capture window',
           'high',
           [
             {
@@ -63,7 +63,7 @@ const noGpuWork: Rule = {
 
 const graphBeingCaptured: Rule = {
   id: 'graph-being-captured',
-  about: 'the program captures a graph here: launches are recorded into it and run nothing',
+  about: 'a graph capture is in progress: launches are recorded into the graph and do not execute',
   uses: [],
   look(input) {
     if (!input.program.capturesGraph) return [];
@@ -73,9 +73,9 @@ const graphBeingCaptured: Rule = {
         'graph-being-captured',
         input,
         captureProblem(
-          `A ${graph} is being captured here: most launches run nothing, so times are not those of serving`,
+          `A ${graph} is being captured in this window: most launches do not execute, so times do not represent serving`,
           'high',
-          [{ text: 'calls to begin a capture, and fewer kernels than half of the launches' }],
+          [{ text: 'graph capture calls, and fewer kernels than half of the launches' }],
         ),
       ),
     ];
@@ -145,7 +145,7 @@ const oneRank: Rule = {
         'one-rank',
         input,
         captureProblem(
-          `Only ${plural(Math.max(1, ranks.length), 'rank')} of ${distributed.worldSize} given: waiting for others cannot be told from work`,
+          `Only ${plural(Math.max(1, ranks.length), 'rank')} of ${distributed.worldSize} given: waiting for other ranks cannot be distinguished from work`,
           'note',
           [
             {
@@ -172,18 +172,18 @@ const profilerOverhead: Rule = {
       return [
         finding('profiler-overhead', input, {
           claim: `The profiler distorts ${phaseName(total.phase)}: the GPU waits ${formatDuration(costNs)} ${perStep(total.phase)} for it`,
-          ...costing(total, costNs, 'not there without the profiler: no gain in production'),
+          ...costing(total, costNs, 'absent without the profiler: no gain in production'),
           confidence: 'certain',
           evidence: [
             {
-              text: 'idle time in recorded overhead',
+              text: 'idle time during recorded profiler overhead',
               numerator: ns,
               denominator: total.wallNs,
               unit: 'ns',
               analysis: 'step-budget',
             },
           ],
-          confirm: 'capture again with less recorded, and compare',
+          confirm: 'capture again with less tracing, and compare',
         }),
       ];
     });
@@ -192,7 +192,7 @@ const profilerOverhead: Rule = {
 
 const stacksRecorded: Rule = {
   id: 'stacks-recorded',
-  about: 'Python stacks recorded with the steps: host time is longer than without',
+  about: 'Python stacks recorded during the steps, which inflates host time',
   uses: [framesPerStep],
   look(input) {
     const perStepFrames = input.use(framesPerStep);
@@ -201,7 +201,7 @@ const stacksRecorded: Rule = {
     return [
       finding('stacks-recorded', input, {
         ...captureProblem(
-          'Python stacks were recorded: host time, and idle time that waits for it, is longer than in production',
+          'Python stacks were recorded: host time, and the GPU idle time it causes, is inflated',
           'note',
           [
             {
@@ -218,7 +218,7 @@ const stacksRecorded: Rule = {
 
 const lowUtilisation: Rule = {
   id: 'low-utilisation',
-  about: 'the GPU is busy less than half of the time, whatever the reason',
+  about: 'the GPU is busy less than half of the time, for any reason',
   uses: [gpuUtilization],
   look(input) {
     const rows = input.use(gpuUtilization).rows.filter(row => row.busyShare !== null);

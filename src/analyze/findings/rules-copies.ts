@@ -29,7 +29,7 @@ const copyFinding = (
     ...costing(
       total,
       perWindow(total, ns),
-      'the time of these copies on the GPU would be hidden; what the host waits for them is counted elsewhere',
+      'if the GPU time of these copies is hidden; host wait time is counted elsewhere',
     ),
     confidence: 'possible',
     evidence,
@@ -50,7 +50,7 @@ const tinyCopiesRule: Rule = {
       const ns = own.reduce((sum, { totalNs }) => sum + totalNs, 0);
       const claim = `${formatCount(Math.round(count))} tiny copies to the GPU ${perPhaseStep(total.phase)}`;
       const evidence = own.map(row => ({
-        text: `${formatMean(row.countPerStep)} per step from ${row.from ?? 'host'} memory, ${formatBytes(row.bytes / row.count)} on average, none above ${formatBytes(row.largestBytes)}`,
+        text: `${formatMean(row.countPerStep)} per step from ${row.from ?? 'host'} memory, ${formatBytes(row.bytes / row.count)} on average, at most ${formatBytes(row.largestBytes)}`,
         numerator: row.bytes,
         denominator: row.count,
         unit: 'bytes' as const,
@@ -75,7 +75,7 @@ const pageableCopies: Rule = {
       const count = own.reduce((sum, row) => sum + row.countPerStep, 0);
       if (count < 1) return [];
       const ns = own.reduce((sum, row) => sum + row.totalNs, 0);
-      const claim = `Inputs are copied from pageable memory in ${phaseName(total.phase)}: the host waits for each`;
+      const claim = `Inputs are copied from pageable memory in ${phaseName(total.phase)}: the host blocks on each copy`;
       const evidence = own.map(row => ({
         text: `${formatMean(row.countPerStep)} ${perStep(row.phase)}, ${formatBytes(row.bytes / row.count)} on average (median ${formatBytes(row.medianBytes)}), ${formatDuration(row.totalNs / row.count)} each`,
         numerator: row.bytes,

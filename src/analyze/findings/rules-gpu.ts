@@ -13,7 +13,7 @@ import { familyNs, halvableGemmNs } from './rules-precision.js';
 
 const limiter: Rule = {
   id: 'limiter',
-  about: 'which resource of the GPU limits the busy time, and how close to its peak it is',
+  about: 'which GPU resource limits busy time, and how close it is to peak',
   uses: [gpuMetricsAnalysis, kernelFamilies],
   look(input) {
     const { policy } = input;
@@ -44,12 +44,12 @@ const limiter: Rule = {
       return [
         finding(isMemory ? 'memory-bandwidth' : 'compute-bound', input, {
           claim: isMemory
-            ? `${capital(phaseName(total.phase))} is bound by memory bandwidth: DRAM at ${memory.toFixed(0)}% of peak while busy`
-            : `${capital(phaseName(total.phase))} is bound by compute: ${value('SM issue') >= compute ? 'SM issue' : 'tensor cores'} at ${compute.toFixed(0)}% of peak while busy`,
+            ? `${capital(phaseName(total.phase))} is memory-bound: DRAM at ${memory.toFixed(0)}% of peak while busy`
+            : `${capital(phaseName(total.phase))} is compute-bound: ${value('SM issue') >= compute ? 'SM issue' : 'tensor cores'} at ${compute.toFixed(0)}% of peak while busy`,
           ...costing(
             total,
             busyNs,
-            'weights in 8 bits instead of 16: half the bytes (and operations) of the GEMMs',
+            'with 8-bit instead of 16-bit weights: half the bytes (and operations) of the GEMMs',
             savedNs,
           ),
           ...(savedNs > 0 ? {} : { gain: null }),
@@ -142,7 +142,7 @@ const tensorCoresIdle: Rule = {
 /** Between two kernels of a chain data goes to memory and back; fused, only the longest of them is left. */
 const unfusedElementwise: Rule = {
   id: 'unfused-elementwise',
-  about: 'chains of elementwise kernels that could be one',
+  about: 'chains of elementwise kernels that could be fused',
   uses: [stepSequence],
   look(input) {
     const { rows, summary } = input.use(stepSequence);
@@ -169,16 +169,16 @@ const unfusedElementwise: Rule = {
     if (savedNs < input.policy.elementwiseShare * busyNs) return [];
     return [
       finding('unfused-elementwise', input, {
-        claim: `${formatCount(kernels)} elementwise kernels in ${formatCount(chains)} chains could be ${formatCount(chains)}`,
+        claim: `${formatCount(kernels)} elementwise kernels in ${formatCount(chains)} chains could be fused into ${formatCount(chains)}`,
         ...costing(
           total,
           savedNs,
-          'each chain as one kernel as long as its longest; launches saved are counted elsewhere',
+          'if each chain becomes one kernel as long as its longest; saved launches are counted elsewhere',
         ),
         confidence: 'likely',
         evidence: [
           {
-            text: `${formatDuration(savedNs)} of ${formatDuration(busyNs)} GPU work in iteration ${summary!.iteration} goes to reading and writing between them`,
+            text: `${formatDuration(savedNs)} of ${formatDuration(busyNs)} GPU work in iteration ${summary!.iteration} goes to reading and writing intermediate results`,
             numerator: savedNs,
             denominator: busyNs,
             unit: 'ns',
@@ -193,7 +193,7 @@ const unfusedElementwise: Rule = {
 
 const farFromLight: Rule = {
   id: 'far-from-light',
-  about: 'attention or GEMM far from the least time the GPU could take',
+  about: 'attention or GEMM far from the minimum time on this GPU',
   uses: [speedOfLight],
   look(input) {
     const { rows } = input.use(speedOfLight);
@@ -210,13 +210,13 @@ const farFromLight: Rule = {
           ...costing(
             total,
             row.measuredNs - row.leastNs,
-            `${formatShare(input.policy.farFromLight)} of the speed of light would be reached`,
+            `if it reached ${formatShare(input.policy.farFromLight)} of the speed of light`,
             savedNs,
           ),
           confidence: 'possible',
           evidence: [
             {
-              text: `measured ${formatDuration(row.measuredNs)}, least ${formatDuration(row.leastNs)}${boundBy(row.bound)}`,
+              text: `measured ${formatDuration(row.measuredNs)}, minimum ${formatDuration(row.leastNs)}${boundBy(row.bound)}`,
               numerator: row.leastNs,
               denominator: row.measuredNs,
               unit: 'ns',
@@ -233,7 +233,7 @@ const farFromLight: Rule = {
 
 const clockDrop: Rule = {
   id: 'clock-drop',
-  about: 'the GPU runs below its clock while busy',
+  about: 'the GPU clock is below its maximum while busy',
   uses: [gpuMetricsAnalysis],
   look(input) {
     const { rows } = input.use(gpuMetricsAnalysis);
@@ -248,7 +248,7 @@ const clockDrop: Rule = {
       return [
         finding('clock-drop', input, {
           claim: `GPU ${row.device} runs at ${(row.overBusy / 1e6).toFixed(0)} of ${(gpu.clockHz / 1e6).toFixed(0)} MHz while busy`,
-          ...costing(total, savedNs, 'if all GPU work scaled with the clock; memory-bound work does not'),
+          ...costing(total, savedNs, 'if all GPU work scales with the clock; memory-bound work does not'),
           confidence: 'possible',
           evidence: [
             {

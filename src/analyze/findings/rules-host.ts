@@ -18,7 +18,7 @@ import { graphShare, launchBoundNs } from './rules-launch.js';
 
 const exposedHostWork: Rule = {
   id: 'exposed-host-work',
-  about: 'host work that the GPU waits for, between forward passes or inside them',
+  about: 'host work the GPU waits for, between or inside forward passes',
   uses: [graphCoverage, idleInForward, kernelsPerStep, launchOverhead, launchStalls],
   look(input) {
     const { policy, phases } = input;
@@ -65,7 +65,7 @@ const exposedHostWork: Rule = {
 
 const garbageCollection: Rule = {
   id: 'garbage-collection',
-  about: 'Python garbage collections that the GPU waits for',
+  about: 'Python garbage collections the GPU waits for',
   uses: [gc],
   look(input) {
     const { rows } = input.use(gc);
@@ -80,7 +80,7 @@ const garbageCollection: Rule = {
           input,
           total,
           ns,
-          `Python collects garbage while the GPU waits: ${formatDuration(perWindow(total, ns))} ${perStep(total.phase)}`,
+          `The GPU waits for Python garbage collection: ${formatDuration(perWindow(total, ns))} ${perStep(total.phase)}`,
           [
             budgetEvidence(
               total,
@@ -153,7 +153,7 @@ const steadyAllocations: Rule = {
           : `Memory is allocated in the loop: ${formatCount(Number(count.toFixed(1)))} ${count === 1 ? 'call' : 'calls'} per step`,
         [
           {
-            text: `${formatDuration(spentNs)} in ${rows.map(row => row.call).join(', ')}; the GPU is idle in ${formatDuration(idleNs)} of it`,
+            text: `${formatDuration(spentNs)} in ${rows.map(row => row.call).join(', ')}; the GPU is idle for ${formatDuration(idleNs)} of it`,
             numerator: spentNs,
             denominator: wallNs,
             unit: 'ns',

@@ -12,7 +12,7 @@ import { graphWord } from '../program.js';
 import { budgetEvidence } from './budget-evidence.js';
 import type { Finding } from './finding.js';
 import { hostWorkInside } from './host-work.js';
-import { costing, finding, perWindow, phaseName, type Rule, type RuleInput } from './rule.js';
+import { capital, costing, finding, perWindow, phaseName, type Rule, type RuleInput } from './rule.js';
 
 /** Share of a phase's GPU time that runs from graphs; 0 where it cannot be told. */
 export function graphShare({ useIfRecorded }: RuleInput, { phase }: PhaseBudget): number {
@@ -77,11 +77,11 @@ const launchOverheadRule: Rule = {
       const without = !isPrefill && covered < 0.05 ? `, no ${graphWord(program.isAmd)}` : '';
       return [
         finding(isPrefill ? 'prefill-launches' : 'launch-overhead', input, {
-          claim: `${formatCount(Math.round(kernels))} kernels launched one by one${without} in ${phaseName(total.phase)}`,
+          claim: `${capital(phaseName(total.phase))} is launch-bound: ${formatCount(Math.round(kernels))} kernel launches${without}`,
           ...costing(
             total,
             perWindow(total, boundNs + insideNs),
-            `step as one graph: GPU work ${formatDuration(busyNs)}, idle outside the forward pass ${formatDuration(otherIdleNs)}, ${policy.graphNodeGapNs + policy.graphLaunchPerNodeNs} ns per node`,
+            `if the step runs as one graph: GPU work ${formatDuration(busyNs)}, idle outside the forward pass ${formatDuration(otherIdleNs)}, ${policy.graphNodeGapNs + policy.graphLaunchPerNodeNs} ns per node`,
             savedNs,
           ),
           // A decode step is known to repeat; whether anything else can be replayed, a profile does not show. The gain is
@@ -130,11 +130,11 @@ const launchStall: Rule = {
       const [longest] = stalls;
       return [
         finding('launch-stall', input, {
-          claim: `${longest.call} stalls for ${formatDuration(longest.ns)}${stalls.length > 1 ? ` and ${plural(stalls.length - 1, 'time')} more` : ''} while the GPU waits`,
+          claim: `${longest.call} stalls for ${formatDuration(longest.ns)}${stalls.length > 1 ? ` (and ${plural(stalls.length - 1, 'more stall')})` : ''} while the GPU waits`,
           ...costing(
             total,
             perWindow(total, ns),
-            'these calls would return as fast as the others of their kind',
+            'if these calls return as fast as other calls of the same function',
           ),
           confidence: 'likely',
           evidence: [
@@ -152,7 +152,7 @@ const launchStall: Rule = {
 
 const partialGraphs: Rule = {
   id: 'partial-graphs',
-  about: 'decode steps, or layers of them, that no graph replays',
+  about: 'decode steps, or some of their layers, that run outside graphs',
   uses: [graphCoverage, graphGaps, iterations],
   look(input) {
     const gaps = input.use(graphGaps);
@@ -165,8 +165,11 @@ const partialGraphs: Rule = {
       const boundNs = perWindow(total, total.idleByCause['launch-bound'] ?? 0);
       const [costNs, how] =
         wordy.id === 'partial-graphs'
-          ? [idleWithoutGraph(input), 'steps without a graph would wait no longer than those with one']
-          : [boundNs * (1 - row.timeShare), 'launch-bound idle, in proportion to what runs outside graphs'];
+          ? [idleWithoutGraph(input), 'if steps without a graph were idle no longer than steps with one']
+          : [
+              boundNs * (1 - row.timeShare),
+              'launch-bound idle time, scaled by the share that runs outside graphs',
+            ];
       return [
         finding(wordy.id, input, {
           claim: wordy.claim,
@@ -212,7 +215,7 @@ function wordsOf(
   if (layerKernels === 0 || layerKernelsOutside <= policy.graphGap * layerKernels) return undefined;
   return {
     id: 'graphs-in-pieces',
-    claim: `${graphs} leave ${formatShare(layerKernelsOutside / layerKernels)} of the layers’ kernels outside in decode`,
+    claim: `${formatShare(layerKernelsOutside / layerKernels)} of the layers’ kernels run outside ${graphs} in decode`,
   };
 }
 

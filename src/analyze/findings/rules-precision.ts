@@ -29,7 +29,7 @@ export function halvableGemmNs(input: RuleInput, total: PhaseBudget): number {
 
 const fp8Available: Rule = {
   id: 'fp8-available',
-  about: '16-bit GEMMs on a GPU that multiplies 8 bits',
+  about: '16-bit GEMMs on a GPU that supports FP8',
   yieldsTo: anyOf('memory-bandwidth', 'compute-bound'),
   uses: [kernelFamilies],
   look(input) {
@@ -41,11 +41,11 @@ const fp8Available: Rule = {
         return [];
       return [
         finding('fp8-available', input, {
-          claim: `GEMMs run in 16 bits although this GPU multiplies FP8`,
+          claim: 'GEMMs run in 16-bit precision although this GPU supports FP8',
           ...costing(
             total,
             wideNs,
-            'half the bytes and twice the rate of these GEMMs; accuracy has to be checked',
+            'with half the bytes and twice the rate for these GEMMs; check accuracy',
             wideNs / 2,
           ),
           confidence: 'possible',
@@ -85,7 +85,7 @@ const fp32Gemm: Rule = {
           ...costing(
             total,
             own.nsPerStep,
-            'tensor cores twice as fast; in TF32 or 16 bits they do 8 to 16 times the operations, but small GEMMs wait for memory',
+            'with tensor cores twice as fast; their TF32 or 16-bit peak is 8 to 16 times higher, but small GEMMs are memory-bound',
             own.nsPerStep / 2,
           ),
           confidence: 'likely',

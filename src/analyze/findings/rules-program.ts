@@ -34,7 +34,7 @@ const cudaErrors: Rule = {
 
 const memoryGrowth: Rule = {
   id: 'memory-growth',
-  about: 'GPU memory in use that grows from step to step',
+  about: 'GPU memory use that grows from step to step',
   uses: [memoryByStep],
   look(input) {
     return (input.useIfRecorded(memoryByStep) ?? []).flatMap(({ gpu, bytes }): Finding[] => {
@@ -53,7 +53,7 @@ const memoryGrowth: Rule = {
           confidence: 'certain',
           evidence: [
             {
-              text: `${formatBytes(bytes[0])} after the first step, ${formatBytes(bytes[bytes.length - 1])} after the last of ${bytes.length}; it grows in ${grown} of ${changes.length} and never shrinks`,
+              text: `${formatBytes(bytes[0])} after the first step, ${formatBytes(bytes[bytes.length - 1])} after the last of ${bytes.length}; it grows in ${grown} of ${plural(changes.length, 'step')} and never shrinks`,
               numerator: grown,
               denominator: changes.length,
               unit: 'steps',

@@ -14,7 +14,7 @@ import { capital, costing, finding, perWindow, phaseName, type Rule } from './ru
 
 const exposedCommunication: Rule = {
   id: 'exposed-communication',
-  about: 'communication that no compute hides',
+  about: 'communication that compute does not hide',
   uses: [],
   look(input) {
     return input.phases.flatMap((total): Finding[] => {
@@ -28,16 +28,16 @@ const exposedCommunication: Rule = {
       const what = isPart ? 'communication or other ranks' : 'communication';
       return [
         finding('exposed-communication', input, {
-          claim: `${capital(phaseName(total.phase))} waits for ${what}: ${formatDuration(costNs)} ${perStep(total.phase)} is not hidden`,
+          claim: `${capital(phaseName(total.phase))} waits for ${what}: ${formatDuration(costNs)} ${perStep(total.phase)} is exposed`,
           ...costing(
             total,
             costNs,
-            'all of it hidden under compute: an upper bound; part of it may be waiting for a late rank',
+            'if compute hides all of it: an upper bound; part of it may be waiting for a late rank',
           ),
           confidence: 'possible',
           evidence: [
             {
-              text: `${formatDuration(costNs)} exposed of ${formatDuration(perWindow(total, all))} communication ${perStep(total.phase)}`,
+              text: `${formatDuration(costNs)} of ${formatDuration(perWindow(total, all))} communication ${perStep(total.phase)} is exposed`,
               numerator: ns,
               denominator: all,
               unit: 'ns',
@@ -56,7 +56,7 @@ const FEWEST_TO_BE_LATE = 3;
 
 const rankSkewRule: Rule = {
   id: 'rank-skew',
-  about: 'a rank that comes late and makes the others wait',
+  about: 'a rank that starts late and makes the others wait',
   uses: [rankSkew],
   look(input) {
     const { rows, summary } = input.use(rankSkew);
@@ -73,12 +73,12 @@ const rankSkewRule: Rule = {
     const latest = [...rows].sort((a, b) => b.lastToStart - a.lastToStart)[0];
     return [
       finding('rank-skew', input, {
-        claim: `Ranks start a step ${formatDuration(skewNs)} apart; rank ${latest.rank ?? '?'} is last in ${latest.lastToStart} of ${latest.steps}`,
-        ...costing(total, skewNs, 'the first rank would not wait for the last: an upper bound'),
+        claim: `Ranks start a step ${formatDuration(skewNs)} apart; rank ${latest.rank ?? '?'} is last in ${latest.lastToStart} of ${plural(latest.steps, 'step')}`,
+        ...costing(total, skewNs, 'if the first rank did not wait for the last: an upper bound'),
         confidence: 'possible',
         evidence: [
           {
-            text: 'median over steps of the last start minus the first',
+            text: 'median over steps of last start minus first start',
             numerator: skewNs,
             denominator: wallNs,
             unit: 'ns',
@@ -157,8 +157,8 @@ const stepJitter: Rule = {
       const cause = slowCause(slow.map(row => row.key));
       return [
         finding('step-jitter', input, {
-          claim: `${plural(slow.length, 'step')} of ${own.length} ${slow.length === 1 ? 'takes' : 'take'} over ${input.policy.jitter} times the usual ${formatDuration(median)}${cause ? `: ${cause}` : ''}`,
-          ...costing(total, lostNs / own.length, 'these steps would take as long as the median one'),
+          claim: `${plural(slow.length, 'step')} of ${own.length} ${slow.length === 1 ? 'takes' : 'take'} over ${input.policy.jitter} times the median of ${formatDuration(median)}${cause ? `: ${cause}` : ''}`,
+          ...costing(total, lostNs / own.length, 'if these steps took the median time'),
           confidence: 'likely',
           evidence: [
             {
@@ -219,11 +219,11 @@ const graphPadding: Rule = {
     const busyNs = perWindow(total, total.computeNs) * waste;
     return [
       finding('graph-padding', input, {
-        claim: `${formatShare(waste)} of the slots of replayed graphs are padding`,
+        claim: `${formatShare(waste)} of the batch slots in replayed graphs are padding`,
         ...costing(
           total,
           busyNs,
-          'if work grew with the batch: an upper bound, small batches are bound by weights',
+          'if work scales with the batch: an upper bound, because small batches are bound by weight reads',
         ),
         confidence: 'possible',
         evidence: [

@@ -18,7 +18,7 @@ const syncInDecode: Rule = {
       const claim = `Results are read back synchronously in ${phaseName(total.phase)}`;
       return [
         idleFinding('sync-in-decode', input, total, ns, claim, [
-          budgetEvidence(total, ns, 'waking up after waiting for the GPU'),
+          budgetEvidence(total, ns, 'host wake-up after waiting for the GPU'),
         ]),
       ];
     });
@@ -28,7 +28,7 @@ const syncInDecode: Rule = {
 /** One read at the end of a step is how tokens get out; one per layer keeps the host from running ahead. */
 const blockingInLayers: Rule = {
   id: 'blocking-in-layers',
-  about: 'many small copies or synchronisations inside one step that make the host wait',
+  about: 'many small copies or synchronizations inside one step that make the host wait',
   uses: [blockingCalls],
   look(input) {
     const found = input.use(blockingCalls);
@@ -45,7 +45,7 @@ const blockingInLayers: Rule = {
         ...costing(
           total,
           costNs,
-          'the idle time after these waits would go, if the host launched ahead instead: an upper bound',
+          'if the host launched ahead and the idle time after these waits disappeared: an upper bound',
         ),
         confidence: 'likely',
         evidence: [

@@ -9,7 +9,7 @@ import { finding, type Rule } from './rule.js';
 
 const stepsCaptured: Rule = {
   id: 'steps-captured',
-  about: 'too few steps, warm-up inside, no steps, or far more than steps captured',
+  about: 'too few steps, warm-up steps included, no steps, or mostly time outside steps',
   uses: [iterations],
   look(input) {
     if (!hasGpuWork(input.profile)) return [];
@@ -19,7 +19,7 @@ const stepsCaptured: Rule = {
         finding(
           'no-steps',
           input,
-          captureProblem('No engine steps were found: figures are over the whole trace', 'note', [
+          captureProblem('No engine steps were found: figures cover the whole trace', 'note', [
             { text: 'no known marker, graph launch or repeating kernel' },
           ]),
         ),
@@ -35,7 +35,7 @@ const stepsCaptured: Rule = {
           'too-few-steps',
           input,
           captureProblem(
-            `Only ${plural(captured.length, 'steady step')}: percentiles and rare stalls cannot be judged`,
+            `Only ${plural(captured.length, 'steady step')}: too few to judge percentiles and rare stalls`,
             'note',
             [
               {
@@ -57,7 +57,7 @@ const stepsCaptured: Rule = {
           'warm-up-inside',
           input,
           captureProblem(
-            `The window holds ${plural(warm.length, 'warm-up step')} (left out here)`,
+            `The window includes ${plural(warm.length, 'warm-up step')} (excluded here)`,
             'note',
             [
               {
@@ -84,11 +84,11 @@ const stepsCaptured: Rule = {
           'whole-run-captured',
           input,
           captureProblem(
-            `${formatDuration(span)} were captured for ${formatDuration(inSteps)} of steps`,
+            `The capture lasts ${formatDuration(span)}, but only ${formatDuration(inSteps)} of it is steps`,
             'note',
             [
               {
-                text: 'time in steps of the captured time',
+                text: 'captured time spent in steps',
                 numerator: inSteps,
                 denominator: span,
                 unit: 'ns',
@@ -104,8 +104,7 @@ const stepsCaptured: Rule = {
 
 const firstStepUnlike: Rule = {
   id: 'first-step-unlike',
-  about:
-    'the first recorded step takes longer than the others of its kind: the profiler’s own start is in it',
+  about: 'the first recorded step is slower than similar steps because it includes profiler start-up',
   uses: [iterations],
   look(input) {
     const [first, ...rest] = input.use(iterations).rows;
@@ -122,11 +121,11 @@ const firstStepUnlike: Rule = {
         'first-step-unlike',
         input,
         captureProblem(
-          `The first recorded step takes ${formatDuration(first.wallNs)}, the others ${formatDuration(usual)}: means are too long by it`,
+          `The first recorded step takes ${formatDuration(first.wallNs)}, the others ${formatDuration(usual)}: it inflates the means`,
           'note',
           [
             {
-              text: `iteration ${first.iteration}; profilers start their own work with the window`,
+              text: `iteration ${first.iteration}; it includes profiler start-up`,
               numerator: first.wallNs,
               denominator: usual,
               unit: 'ns',

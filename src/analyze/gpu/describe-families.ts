@@ -24,7 +24,7 @@ function variantsTable(rows: readonly FamilyRow[]): TableBlock {
       .map(variant => ({ ...variant, family: familyOf(row.family as FamilyId).label })),
   );
   lines.sort((a, b) => b.totalNs - a.totalNs);
-  return tableOf(lines, { id: 'kernel-variants', title: 'What they are made of' }, [
+  return tableOf(lines, { id: 'kernel-variants', title: 'Composition by variant' }, [
     ['Family', 'text', line => line.family],
     ['Variant', 'text', line => line.variant],
     ['Type', 'text', line => line.dtype],
@@ -43,8 +43,8 @@ function unknownTable(summary: NonNullable<AnalysisResult<FamilyRow>['summary']>
       unknown,
       {
         id: 'unknown-kernels',
-        title: 'Kernels of no known family',
-        advice: `${plural(summary.unclassifiedNames as number, 'name')}. --why NAME says what was tried; --rules FILE gives them a family.`,
+        title: 'Unclassified kernels',
+        advice: `${plural(summary.unclassifiedNames as number, 'name')}. --why NAME shows which rules were tried; --rules FILE assigns a family.`,
       },
       [
         ['Kernels', 'count', row => row.kernels],

@@ -48,7 +48,7 @@ export function describeGpuMetrics({ rows }: AnalysisResult<MetricRow>): Block[]
       rows: lines.length,
       columns,
       advice:
-        'Percent of peak. Over busy time unless said otherwise; ± is what the rounding of samples to whole percents may add or take. A family is averaged over samples that hold hardly anything else; where its kernels are shorter than a sample there are none.',
+        'Percent of peak, averaged over busy time unless stated otherwise. ± is the error from samples rounded to whole percents. A family is averaged over samples that contain almost nothing else; kernels shorter than a sample have none.',
     };
   });
 }
@@ -67,7 +67,7 @@ function linesOf(rows: readonly MetricRow[]): Line[] {
     ...families.map(family => {
       const of = rows.filter(row => row.family === family);
       const isResolved = of.some(row => row.overBusy !== null);
-      return { label: isResolved ? family : `${family}: cannot be resolved`, of, pick: busy };
+      return { label: isResolved ? family : `${family}: samples too coarse`, of, pick: busy };
     }),
   ];
 }

@@ -45,7 +45,7 @@ const MOST_UNCERTAIN = 10;
 export const gpuMetricsAnalysis: Analysis<MetricRow, AnalysisResult<MetricRow>> = {
   id: 'gpu-metrics',
   title: 'GPU metrics',
-  question: 'How hard do the SMs, tensor cores and memory work, per phase and kernel family?',
+  question: 'How busy are the SMs, tensor cores and memory, per phase and kernel family?',
   reads: { metricSamples: [] },
   uses: [gpuWork, workFamilies, deviceTimelines, selection, stepsOf],
   needs: [['metricSamples'], ['kernels', 'copies', 'memsets', 'graphLaunches']],
@@ -56,21 +56,24 @@ export const gpuMetricsAnalysis: Analysis<MetricRow, AnalysisResult<MetricRow>> 
     unit: field.text('Unit', '% of peak, or Hz'),
     phase: maybe(field.text('Phase', 'null: all selected steps')),
     family: maybe(field.text('Family', 'null: all kernels')),
-    overWindow: maybe(field.mean('Over window', 'mean over all time of the scope')),
+    overWindow: maybe(field.mean('Over window', 'mean over the whole window of the scope')),
     overBusy: maybe(
       field.mean(
         'Over busy',
-        'mean over the busy time of the scope; null where samples are too coarse to tell a family',
+        'mean over the busy time of the scope; null where samples are too coarse to separate a family',
       ),
     ),
     uncertainty: maybe(
       field.mean(
         '±',
-        'points by which overBusy may be off: samples are whole percents, spread over their busy part',
+        'error of overBusy in percentage points: samples are rounded to whole percents and scaled to their busy part',
       ),
     ),
-    bytesPerSecond: maybe(field.bytesPerSecond('While busy', 'for DRAM: overBusy of the peak')),
-    coveredNs: field.ns('Covered', 'busy time of the scope in samples, of a family in its own'),
+    bytesPerSecond: maybe(field.bytesPerSecond('While busy', 'for DRAM: overBusy times the peak bandwidth')),
+    coveredNs: field.ns(
+      'Covered',
+      'share of the scope’s busy time covered by samples; for a family, by samples of its own',
+    ),
   },
   headline: { label: 'metrics', text: gpuMetricsHeadline },
   describe: describeGpuMetrics,

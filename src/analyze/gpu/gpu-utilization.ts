@@ -11,9 +11,12 @@ const fields = {
   windowNs: field.ns('Window', 'the selected steps, or the whole trace'),
   busyNs: field.ns('Busy', 'union of kernels, copies, memsets and graph replays'),
   idleNs: maybe(
-    field.ns('Idle', 'the rest; null when graphs were recorded as blocks, whose inside is unseen'),
+    field.ns(
+      'Idle',
+      'window minus busy; null when graphs were recorded as blocks, which hide idle time inside',
+    ),
   ),
-  busyShare: maybe(field.share('Busy (%)', 'busy of window; null like idle')),
+  busyShare: maybe(field.share('Busy (%)', 'busy divided by window; null when idle is null')),
   graphReplayNs: field.ns('Graph replays', 'graph replays recorded as blocks'),
 };
 

@@ -17,13 +17,13 @@ import { gpuWork, WorkKind } from './gpu-work.js';
 const fields = {
   key: keyField,
   phase: maybe(field.text<Phase>('Phase', 'null: outside all steps')),
-  graphLaunches: field.count('Graph launches', 'launch calls whose work was recorded'),
-  kernels: maybe(field.count('Kernels', 'null when blocks hide them')),
-  kernelsInGraphs: maybe(field.count('In graphs', 'kernels of graph launches')),
-  kernelShare: maybe(field.share('Kernels (%)', 'kernels in graphs of kernels')),
-  gpuNs: field.ns('GPU time', 'sum of durations of all work'),
-  gpuInGraphsNs: field.ns('In graphs', 'sum of durations of work of graph launches'),
-  timeShare: field.share('Time (%)', 'time in graphs of GPU time', { priority: KEEP }),
+  graphLaunches: field.count('Graph launches', 'graph launch calls with recorded work'),
+  kernels: maybe(field.count('Kernels', 'null when graph blocks hide them')),
+  kernelsInGraphs: maybe(field.count('In graphs', 'kernels launched from graphs')),
+  kernelShare: maybe(field.share('Kernels (%)', 'share of kernels launched from graphs')),
+  gpuNs: field.ns('GPU time', 'total duration of all GPU work'),
+  gpuInGraphsNs: field.ns('In graphs', 'total duration of GPU work launched from graphs'),
+  timeShare: field.share('Time (%)', 'share of GPU time launched from graphs', { priority: KEEP }),
 };
 
 type GraphCoverageRow = RowOf<typeof fields>;
@@ -31,7 +31,7 @@ type GraphCoverageRow = RowOf<typeof fields>;
 export const graphCoverage: Analysis<GraphCoverageRow, AnalysisResult<GraphCoverageRow>> = {
   id: 'graph-coverage',
   title: 'CUDA graph coverage',
-  question: 'How much of each phase runs from CUDA graphs, and can the capture see inside them?',
+  question: 'How much of each phase runs from CUDA graphs, and does the capture show their kernels?',
   reads: { apiCalls: [], kernels: ['graphNode'] },
   uses: [gpuWork, selectedWork, stepWork],
   needs: [['kernels', 'graphLaunches']],

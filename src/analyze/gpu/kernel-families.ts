@@ -31,20 +31,20 @@ const WORTH_NAMING = 0.03;
 export const kernelFamilies: Analysis<FamilyRow, AnalysisResult<FamilyRow>> = {
   id: 'kernel-families',
   title: 'Kernel families',
-  question: 'What kind of work fills the GPU time?',
+  question: 'What kinds of kernels take the GPU time?',
   reads: {},
   uses: [gpuWork, workFamilies, selectedWork, stepsOf],
   needs: [['kernels', 'graphLaunches']],
   fields: {
     key: keyField,
     family: field.text('Family', 'see docs/kernel-families.md'),
-    kernels: field.count('Kernels', 'launches; operations for copy and memset'),
+    kernels: field.count('Kernels', 'kernel launches; for copy and memset, operations'),
     totalNs: field.ns('Total', 'sum of durations'),
     share: field.share('Share (%)', 'of the sum over all families'),
     kernelsPerStep: field.mean('Per step', 'kernels divided by steps and devices'),
     nsPerStep: field.nsMean('Time per step', 'total divided by steps and devices'),
     distinct: field.count('Distinct', 'different kernel names'),
-    phases: field.list('Phases', 'the same per phase; null: outside all steps'),
+    phases: field.list('Phases', 'the same figures per phase; null: outside all steps'),
     variants: field.list('Variants', 'by variant, data type and library'),
   },
   describe: result => describeFamilies(kernelFamilies, result),
@@ -53,7 +53,7 @@ export const kernelFamilies: Analysis<FamilyRow, AnalysisResult<FamilyRow>> = {
     text({ summary = {} }) {
       const share = summary.unclassifiedShare as number;
       if (share < WORTH_NAMING) return undefined;
-      return `${formatShare(share)} of GPU time is in kernels of no known family: analyze --why NAME, --rules FILE`;
+      return `${formatShare(share)} of GPU time is in unclassified kernels: analyze --why NAME, --rules FILE`;
     },
   },
   compute({ profile, use }) {

@@ -13,15 +13,15 @@ import { hiddenByGraphs } from './kernel-families.js';
 
 const fields = {
   key: keyField,
-  phase: field.text<Phase>('Phase', 'of the steps counted'),
-  steps: field.count('Steps', 'runs of steps on devices'),
-  kernels: field.mean('Kernels', 'median of a step on one device'),
+  phase: field.text<Phase>('Phase', 'phase of the steps'),
+  steps: field.count('Steps', 'steps, counted once per device'),
+  kernels: field.mean('Kernels', 'median per step and device'),
   fewest: field.count('Fewest', 'in one step'),
   most: field.count('Most', 'in one step'),
   distinct: field.count('Distinct', 'different kernel names in the phase'),
-  kernelNs: field.nsMean('Kernel time', 'sum of kernel durations, mean of the steps'),
-  meanKernelNs: field.nsMean('Mean kernel', 'kernelNs by kernels'),
-  graphLaunches: field.mean('Graph launches', 'mean of the steps'),
+  kernelNs: field.nsMean('Kernel time', 'total kernel duration, mean per step'),
+  meanKernelNs: field.nsMean('Mean kernel', 'kernelNs divided by kernels'),
+  graphLaunches: field.mean('Graph launches', 'mean per step'),
 };
 
 type KernelsPerStepRow = RowOf<typeof fields>;

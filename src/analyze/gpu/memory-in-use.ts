@@ -69,15 +69,15 @@ const fields = {
   key: keyField,
   device: field.id('Device', 'CUDA device number', { priority: -1 }),
   source: field.text('Source', 'driver allocations, or the framework allocator’s total'),
-  firstBytes: field.bytes('At first', 'after the first event'),
-  peakBytes: field.bytes('Peak', 'highest in the capture'),
+  firstBytes: field.bytes('First', 'after the first event'),
+  peakBytes: field.bytes('Peak', 'maximum in the capture'),
   peakAtNs: field.timestamp('Peak at', 'when'),
-  lastBytes: field.bytes('At last', 'after the last event'),
+  lastBytes: field.bytes('Last', 'after the last event'),
   events: field.count('Events', 'allocations and frees'),
   ofMemory: maybe(field.share('Peak (%)', 'of the GPU’s memory')),
   series: field.list<{ readonly atNs: number; readonly bytes: number }>(
     'Over time',
-    `at most ${POINTS} points, the highest of each stretch`,
+    `at most ${POINTS} points, each the maximum of its interval`,
     { drawn: 'bytes' },
   ),
 };
@@ -87,7 +87,7 @@ export type MemoryInUseRow = RowOf<typeof fields>;
 export const memoryInUse: Analysis<MemoryInUseRow, AnalysisResult<MemoryInUseRow>> = {
   id: 'memory-in-use',
   title: 'GPU memory in use',
-  question: 'How much GPU memory is in use, and how close to full does it get?',
+  question: 'How much GPU memory is used, and how close does it get to full?',
   reads: {},
   uses: [memoryCurves],
   needs: [['memoryEvents']],
@@ -100,8 +100,8 @@ export const memoryInUse: Analysis<MemoryInUseRow, AnalysisResult<MemoryInUseRow
         undefined,
       );
       if (!row) return undefined;
-      const share = row.ofMemory === null ? '' : `, ${formatShare(row.ofMemory)} of the GPU`;
-      return `peak ${formatBytes(row.peakBytes)} by ${row.source}${share}`;
+      const share = row.ofMemory === null ? '' : `, ${formatShare(row.ofMemory)} of GPU memory`;
+      return `peak ${formatBytes(row.peakBytes)}${share} (${row.source})`;
     },
   },
   compute({ profile, use }) {

@@ -25,23 +25,23 @@ const fields = {
   key: keyField,
   phase: maybe(field.text<Phase>('Phase', 'null: outside all steps')),
   operation: field.text('Operation', 'direction of the copy, or memset', { priority: KEEP }),
-  from: maybe(field.text('From', 'kind of source memory')),
-  to: maybe(field.text('To', 'kind of target memory')),
+  from: maybe(field.text('From', 'source memory kind')),
+  to: maybe(field.text('To', 'destination memory kind')),
   call: maybe(field.text('Call', 'the API function')),
   hostWaits: maybe(
     field.flag(
       'Host waits',
-      'the call returns when the copy is done: not Async, or to or from pageable memory',
+      'the call blocks until the copy is done: it is not Async, or it uses pageable memory',
     ),
   ),
   count: field.count('Count', 'operations'),
-  countPerStep: field.mean('Per step', 'count by steps and devices'),
+  countPerStep: field.mean('Per step', 'count divided by steps and devices'),
   bytes: field.bytes('Bytes', 'in total'),
   medianBytes: field.bytes('Median size', 'of one operation', { priority: -1 }),
   smallestBytes: quiet(field.bytes('Smallest', 'of one operation')),
   largestBytes: quiet(field.bytes('Largest', 'of one operation')),
   totalNs: field.ns('Time', 'sum of durations on the GPU'),
-  bytesPerSecond: maybe(field.bytesPerSecond('Bandwidth', 'bytes by time')),
+  bytesPerSecond: maybe(field.bytesPerSecond('Bandwidth', 'bytes divided by time')),
 };
 
 type MemoryOperationRow = RowOf<typeof fields>;
@@ -49,7 +49,7 @@ type MemoryOperationRow = RowOf<typeof fields>;
 export const memoryOperations: Analysis<MemoryOperationRow, AnalysisResult<MemoryOperationRow>> = {
   id: 'memory-operations',
   title: 'Memory operations',
-  question: 'What is copied or cleared, how fast, and does the host wait for it?',
+  question: 'What is copied or set, how fast, and does the host wait for it?',
   reads: { copies: ['sourceMemory', 'targetMemory'], memsets: ['memory'], apiCalls: [] },
   uses: [gpuWork, selectedWork, stepsOf],
   needs: [['copies', 'memsets']],

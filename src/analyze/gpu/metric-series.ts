@@ -16,12 +16,12 @@ const fields = {
   unit: field.text('Unit', '% of peak, or Hz'),
   samples: field.count('Samples', 'in the selected span'),
   mean: field.mean('Mean', 'of the samples'),
-  highest: field.mean('Highest', 'single sample'),
+  highest: field.mean('Max', 'largest sample'),
   startNs: field.timestamp('Start', 'first sample', { priority: KEEP }),
   endNs: field.timestamp('End', 'last sample', { priority: -1 }),
   series: field.list<{ readonly atNs: number; readonly value: number }>(
     'Over time',
-    `at most ${POINTS} points, each the mean of a stretch`,
+    `at most ${POINTS} points, each the mean of its interval`,
     { drawn: 'value' },
   ),
 };
@@ -31,7 +31,7 @@ export type MetricSeriesRow = RowOf<typeof fields>;
 export const metricSeries: Analysis<MetricSeriesRow, AnalysisResult<MetricSeriesRow>> = {
   id: 'metric-series',
   title: 'GPU metrics over time',
-  question: 'How do the sampled counters move from the first selected step to the last?',
+  question: 'How do the sampled counters change from the first selected step to the last?',
   reads: { metricSamples: [] },
   uses: [selection],
   needs: [['metricSamples']],

@@ -11,10 +11,10 @@ import { gpuWork } from './gpu-work.js';
 const fields = {
   key: keyField,
   device: field.id('Device', 'CUDA device number', { priority: -1 }),
-  streams: field.count('Streams', 'with work in the whole capture'),
+  streams: field.count('Streams', 'streams with work in the capture'),
   busyNs: field.ns('Busy', 'at least one stream busy'),
   overlappedNs: field.ns('Two or more', 'at least two streams busy'),
-  overlapShare: field.share('Overlap (%)', 'two or more of busy'),
+  overlapShare: field.share('Overlap (%)', 'time with two or more streams busy, relative to busy'),
   communicationNs: field.ns('Comm', 'union of communication kernels'),
   communicationHiddenShare: maybe(field.share('Comm hidden (%)', 'under compute')),
   copyNs: field.ns('Copies', 'union of copies and memsets'),
@@ -26,7 +26,7 @@ type OverlapRow = RowOf<typeof fields>;
 export const streamOverlap: Analysis<OverlapRow, AnalysisResult<OverlapRow>> = {
   id: 'stream-overlap',
   title: 'Stream overlap',
-  question: 'Do streams run side by side, and is communication hidden under compute?',
+  question: 'Do streams run concurrently, and does compute hide communication?',
   reads: {},
   uses: [gpuWork, deviceTimelines, selection],
   needs: [['kernels', 'copies', 'memsets', 'graphLaunches']],

@@ -14,9 +14,9 @@ const fields = {
   key: keyField,
   call: field.text('Call', 'the API function'),
   count: field.count('Count', 'calls in the selected steps'),
-  countPerStep: field.mean('Per step', 'count by steps'),
+  countPerStep: field.mean('Per step', 'count divided by steps'),
   totalNs: field.ns('Total', 'time inside the calls'),
-  longestNs: field.ns('Longest', 'one call'),
+  longestNs: field.ns('Longest', 'longest call'),
 };
 
 type AllocationRow = RowOf<typeof fields>;
@@ -24,7 +24,7 @@ type AllocationRow = RowOf<typeof fields>;
 export const allocations: Analysis<AllocationRow, AnalysisResult<AllocationRow>> = {
   id: 'allocations',
   title: 'Allocations',
-  question: 'Does the engine allocate memory while it serves?',
+  question: 'Does the engine allocate memory while serving?',
   reads: { apiCalls: [], memoryEvents: [] },
   uses: [selectedMoments],
   needs: [['apiCalls']],
@@ -35,7 +35,7 @@ export const allocations: Analysis<AllocationRow, AnalysisResult<AllocationRow>>
       if (rows.length === 0) return `none ${phase === null ? 'recorded' : 'in the steps'}`;
       const count = formatMean(sumOf(rows, row => row.countPerStep));
       const time = formatDuration(sumOf(rows, row => row.totalNs));
-      return `${count} ${perStep(phase)}, ${time} in all, most in ${rows[0].call}`;
+      return `${count} ${perStep(phase)}, ${time} in total, mostly ${rows[0].call}`;
     },
   },
   compute({ profile, use }) {

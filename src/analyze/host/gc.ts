@@ -24,13 +24,13 @@ interface Tally {
 
 const fields = {
   key: keyField,
-  generation: maybe(field.id('Generation', 'null: the marker does not say')),
-  count: field.count('Count', 'collections begun in the selected steps'),
-  countPerStep: field.mean('Per step', 'count by steps'),
+  generation: maybe(field.id('Generation', 'null: not in the marker')),
+  count: field.count('Count', 'collections that start in the selected steps'),
+  countPerStep: field.mean('Per step', 'count divided by steps'),
   totalNs: field.ns('Total', 'sum of their durations'),
-  longestNs: field.ns('Longest', 'one collection'),
-  nsPerStep: field.nsMean('Time per step', 'total by steps'),
-  gpuIdleNs: field.ns('GPU idle in it', 'idle time of the process’s GPUs inside collections'),
+  longestNs: field.ns('Longest', 'longest collection'),
+  nsPerStep: field.nsMean('Time per step', 'total divided by steps'),
+  gpuIdleNs: field.ns('GPU idle', 'idle time of the process’s GPUs during collections'),
 };
 
 type GcRow = RowOf<typeof fields>;
@@ -38,7 +38,7 @@ type GcRow = RowOf<typeof fields>;
 export const gc: Analysis<GcRow, AnalysisResult<GcRow>> = {
   id: 'gc',
   title: 'Python garbage collection',
-  question: 'How long does Python collect garbage, and does the GPU wait for it?',
+  question: 'How long does Python garbage collection take, and does the GPU wait for it?',
   reads: { ranges: [] },
   uses: [selectedMoments, idleIntervals, stepsOf],
   fields,
@@ -48,7 +48,7 @@ export const gc: Analysis<GcRow, AnalysisResult<GcRow>> = {
       if (rows.length === 0) return 'no collection in the steps';
       const total = sumOf(rows, row => row.totalNs);
       const idle = total > 0 ? sumOf(rows, row => row.gpuIdleNs) / total : 0;
-      return `${formatDuration(sumOf(rows, row => row.nsPerStep))} ${perStep(phase)}; the GPU is idle in ${formatShare(idle)} of it`;
+      return `${formatDuration(sumOf(rows, row => row.nsPerStep))} ${perStep(phase)}; the GPU is idle for ${formatShare(idle)} of it`;
     },
   },
   compute({ profile, use }) {

@@ -26,14 +26,14 @@ const fields = {
   key: keyField,
   thread: field.text('Thread', 'name, or tid'),
   tid: quiet(field.id('Tid', 'thread id')),
-  runsSteps: field.flag('Runs steps', 'the thread that carries the step markers'),
+  runsSteps: field.flag('Runs steps', 'whether the thread has the step markers'),
   waits: field.count('Waits', 'in the selected steps'),
   waitNs: field.ns('Waiting', 'union of waits'),
-  longestWaitNs: field.ns('Longest', 'one wait'),
-  waitPerStepNs: field.nsMean('Wait per step', 'waiting by steps'),
+  longestWaitNs: field.ns('Longest', 'longest wait'),
+  waitPerStepNs: field.nsMean('Wait per step', 'waiting divided by steps'),
   holds: field.count('Holds', 'in the selected steps'),
   holdNs: field.ns('Holding', 'union of holds'),
-  gpuIdleNs: field.ns('GPU idle in waits', 'idle time of the process’s GPUs inside waits'),
+  gpuIdleNs: field.ns('GPU idle during waits', 'idle time of the process’s GPUs during waits'),
 };
 
 type GilRow = RowOf<typeof fields>;
@@ -41,7 +41,7 @@ type GilRow = RowOf<typeof fields>;
 export const gil: Analysis<GilRow, AnalysisResult<GilRow>> = {
   id: 'gil',
   title: 'Python GIL',
-  question: 'Which threads wait for the GIL, which hold it, and does the GPU wait with them?',
+  question: 'Which threads wait for the GIL, which hold it, and does the GPU idle meanwhile?',
   reads: { ranges: [] },
   uses: [selectedMoments, idleIntervals, stepsOf],
   fields,
@@ -52,7 +52,7 @@ export const gil: Analysis<GilRow, AnalysisResult<GilRow>> = {
       if (!row) return undefined;
       if (row.waits === 0) return 'the step thread never waits for it';
       const waits = `${formatDuration(row.waitPerStepNs)} ${perStep(phase)} (${plural(row.waits, 'wait')})`;
-      return `the step thread waits ${waits}; the GPU is idle in ${formatShare(row.gpuIdleNs / row.waitNs)} of it`;
+      return `the step thread waits ${waits}; the GPU is idle for ${formatShare(row.gpuIdleNs / row.waitNs)} of it`;
     },
   },
   compute({ profile, use }) {

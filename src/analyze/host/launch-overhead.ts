@@ -28,16 +28,19 @@ const fields = {
   key: keyField,
   phase: maybe(field.text<Phase>('Phase', 'null: outside all steps')),
   call: field.text('Call', 'the API function, without its ABI version'),
-  calls: field.count('Calls', 'that launched recorded work'),
-  callsPerStep: field.mean('Per step', 'calls by steps and devices'),
+  calls: field.count('Calls', 'calls that launched recorded work'),
+  callsPerStep: field.mean('Per step', 'calls divided by steps and devices'),
   totalNs: field.ns('Total', 'time inside the calls'),
-  meanNs: field.nsMean('Mean', 'time inside one call'),
-  medianNs: field.nsMean('Median', 'time inside one call', { priority: -1 }),
-  operations: field.count('Operations', 'pieces of GPU work they launched'),
-  operationMeanNs: field.nsMean('Work mean', 'duration of one piece of work'),
-  queueMeanNs: field.nsMean('Queue mean', 'return of the call to start of its first work, not below 0'),
-  queueMedianNs: field.nsMean('Queue median', 'the same'),
-  queueMaxNs: field.ns('Queue max', 'the same'),
+  meanNs: field.nsMean('Mean', 'time inside a call'),
+  medianNs: field.nsMean('Median', 'time inside a call', { priority: -1 }),
+  operations: field.count('Operations', 'GPU operations they launched'),
+  operationMeanNs: field.nsMean('Work mean', 'mean duration of an operation'),
+  queueMeanNs: field.nsMean(
+    'Queue mean',
+    'time from the return of the call to the start of its first operation, at least 0',
+  ),
+  queueMedianNs: field.nsMean('Queue median', 'median of the same'),
+  queueMaxNs: field.ns('Queue max', 'maximum of the same'),
 };
 
 type LaunchRow = RowOf<typeof fields>;
@@ -45,7 +48,7 @@ type LaunchRow = RowOf<typeof fields>;
 export const launchOverhead: Analysis<LaunchRow, AnalysisResult<LaunchRow>> = {
   id: 'launch-overhead',
   title: 'Launch overhead',
-  question: 'What does launching cost, and how long does work wait in the queue?',
+  question: 'How long do launch calls take, and how long does work wait in the queue?',
   reads: { apiCalls: [] },
   uses: [gpuWork, selectedWork, stepsOf],
   needs: [['kernels', 'copies', 'memsets', 'graphLaunches'], ['apiCalls']],

@@ -14,7 +14,7 @@ export function kvElementBits(
 ): number | undefined {
   const stated = told ?? shape.weights.kvBits;
   if (stated === undefined && ownBits !== undefined)
-    assumptions.push(`The cache holds keys and values in ${ownBits} bits, the model's own type.`);
+    assumptions.push(`The KV cache is assumed to use ${ownBits} bits, the model's data type.`);
   return stated ?? ownBits;
 }
 
@@ -77,8 +77,8 @@ export function attentionParts(
       })),
     );
     if (step.contextKvTokens === undefined)
-      unknown.push('How much of the prompts was cached is not known: attention to it is not counted.');
-    if (requests > 1) assumptions.push(`The ${requests} prompts are taken as equally long.`);
+      unknown.push('The cached part of the prompts is unknown: attention to it is not counted.');
+    if (requests > 1) assumptions.push(`The ${requests} prompts are assumed to be equally long.`);
   }
   if (step.generationTokens > 0) {
     const requests = step.generationRequests;
@@ -94,13 +94,11 @@ export function attentionParts(
       }),
     );
     if (step.generationKvTokens === undefined)
-      unknown.push(
-        'How long the contexts of generation are is not known: reading their cache is not counted.',
-      );
+      unknown.push('The context lengths of generating requests are unknown: KV cache reads are not counted.');
     else if (requests > 1 && sliding)
-      assumptions.push(`The ${requests} generating requests are taken as equally long.`);
+      assumptions.push(`The ${requests} generating requests are assumed to have equal contexts.`);
   }
   if (parts.length > 0 && kvBits === undefined)
-    unknown.push('Bits of the cache are not known: reading and writing it is not counted.');
+    unknown.push('The KV cache data type is unknown: KV cache reads and writes are not counted.');
   return parts;
 }

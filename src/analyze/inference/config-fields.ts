@@ -8,8 +8,7 @@ import { UserError } from '../../base/user-error.js';
 
 /** No published model comes near; beyond it products of sizes would lose exactness. */
 const largestSize = 1e7;
-const whatToDo =
-  'Give the config.json that is published with the model, or name a known one, such as llama-3.1-8b.';
+const whatToDo = 'Give the config.json published with the model, or a known model name such as llama-3.1-8b.';
 
 export function badConfig(whatHappened: string, hint = whatToDo): UserError {
   return new UserError('usage', whatHappened, hint);

@@ -37,10 +37,10 @@ interface Segment {
 
 const fields = {
   key: keyField,
-  where: field.text<'gpu' | 'host' | 'wait'>('Where', 'gpu, host, or wait between the two'),
-  what: field.text('What', 'kernel family, or what the host did'),
-  segments: field.count('Segments', 'stretches of the path'),
-  ns: field.ns('Time', 'on the path; all rows sum to the step'),
+  where: field.text<'gpu' | 'host' | 'wait'>('Where', 'gpu, host, or wait (between the two)'),
+  what: field.text('What', 'kernel family, or host activity'),
+  segments: field.count('Segments', 'number of path segments'),
+  ns: field.ns('Time', 'time on the path; all rows sum to the step'),
   share: field.share('Share (%)', 'of the step'),
 };
 
@@ -49,7 +49,7 @@ type PathRow = RowOf<typeof fields>;
 export const criticalPath: Analysis<PathRow, AnalysisResult<PathRow>> = {
   id: 'critical-path',
   title: 'Critical path',
-  question: 'Which chain of launches, kernels and waits made a typical step this long?',
+  question: 'Which chain of launches, kernels and waits determines the time of a typical step?',
   reads: { apiCalls: [], copies: ['targetMemory'] },
   uses: [gpuWork, workFamilies, threadActivity, typicalStep, stepsOf],
   needs: [['kernels', 'copies', 'memsets', 'graphLaunches'], ['apiCalls']],
@@ -128,11 +128,10 @@ export const criticalPath: Analysis<PathRow, AnalysisResult<PathRow>> = {
         const released = waits.find(
           wait => calls.thread[wait] === onThread && calls.start[wait] < at && calls.end[wait] > at,
         );
-        if (released !== undefined)
-          go(Math.min(to, calls.end[released]), 'wait', NONE, 'until the host noticed');
+        if (released !== undefined) go(Math.min(to, calls.end[released]), 'wait', NONE, 'host wake-up');
         if (call === NONE) return go(to, 'host', onThread, '');
         go(Math.min(to, calls.end[call]), 'host', onThread, '');
-        go(to, 'wait', NONE, 'from launch to start');
+        go(to, 'wait', NONE, 'launch latency');
       };
       // Everything on the device in the window, whoever launched it.
       const own: number[] = [];
@@ -143,7 +142,7 @@ export const criticalPath: Analysis<PathRow, AnalysisResult<PathRow>> = {
       for (const i of own) {
         const start = Math.min(work.ownStart[i], window.end);
         const call = work.launch[i];
-        if (start > at && call === NONE) go(start, 'wait', NONE, 'for a launch that was not recorded');
+        if (start > at && call === NONE) go(start, 'wait', NONE, 'unrecorded launch');
         else if (start > at) explainGap(start, calls.thread[call], call);
         go(work.end[i], 'gpu', i, familyLabel(i));
       }

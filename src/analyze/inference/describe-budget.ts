@@ -49,10 +49,10 @@ export function budgetBars(total: PhaseBudget, graphsHidden: boolean, alone: boo
       : `${total.phase === 'unknown' ? 'steps' : total.phase}, mean of ${plural(total.steps, 'step')}${across}`;
   const hiddenWork = [
     total.communicationHiddenNs > 0 &&
-      `communication hidden under compute ${formatDuration(mean(total.communicationHiddenNs))}`,
+      `communication hidden by compute ${formatDuration(mean(total.communicationHiddenNs))}`,
     total.copyHiddenNs > 0 && `copies hidden ${formatDuration(mean(total.copyHiddenNs))}`,
     graphsHidden &&
-      'graph replays count as busy; idle inside them is not recorded: capture with --cuda-graph-trace=node',
+      'graph replays count as busy; idle time inside them is not recorded: capture with --cuda-graph-trace=node',
   ].filter(text => text !== false);
   return {
     kind: 'bars',

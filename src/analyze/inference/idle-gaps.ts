@@ -16,13 +16,13 @@ const LISTED = 50;
 
 const fields = {
   key: keyField,
-  startNs: field.timestamp('Start', 'begin of the gap', { priority: KEEP }),
-  durationNs: field.ns('Duration', 'of the gap inside its step', { priority: KEEP }),
+  startNs: field.timestamp('Start', 'start of the gap', { priority: KEEP }),
+  durationNs: field.ns('Duration', 'duration of the gap inside its step', { priority: KEEP }),
   device: field.id('Device', 'CUDA device number', { priority: -1 }),
-  iteration: maybe(field.id('Iteration', 'the step it lies in')),
-  cause: field.text('Main cause', 'the cause with most of it'),
-  causes: quiet(field.mapNs('Causes', 'sums to the duration')),
-  next: maybe(field.text('Before', 'the work that ends the gap')),
+  iteration: maybe(field.id('Iteration', 'step that contains the gap')),
+  cause: field.text('Main cause', 'cause with the largest part of the gap'),
+  causes: quiet(field.mapNs('Causes', 'time by cause; sums to the duration')),
+  next: maybe(field.text('Before', 'operation that ends the gap')),
 };
 
 export type IdleGapRow = RowOf<typeof fields>;
@@ -30,7 +30,7 @@ export type IdleGapRow = RowOf<typeof fields>;
 export const idleGaps: Analysis<IdleGapRow, AnalysisResult<IdleGapRow>> = {
   id: 'idle-gaps',
   title: 'Longest idle gaps',
-  question: 'Which single gaps cost most, and why did the GPU wait there?',
+  question: 'Which gaps cost the most, and why did the GPU wait?',
   reads: {},
   uses: [selection, deviceTimelines, gapJudge, stepsOf, gpuWork, workFamilies],
   needs: [['kernels', 'copies', 'memsets', 'graphLaunches']],

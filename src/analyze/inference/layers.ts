@@ -23,7 +23,7 @@ const fields = {
   key: keyField,
   phase: field.text<Phase>('Phase', 'of the steps'),
   layer: maybe(field.id('Layer', 'null: outside layers')),
-  part: field.text('Part', 'of the layer, where the range names one'),
+  part: field.text('Part', 'part of the layer, where the range names one'),
   kernelsPerStep: field.mean('Kernels', 'per step and device'),
   nsPerStep: field.nsMean('Time', 'sum of durations, per step and device'),
   share: field.share('Share (%)', 'of the phase’s GPU time'),
@@ -34,7 +34,7 @@ type LayerRow = RowOf<typeof fields>;
 export const layers: Analysis<LayerRow, AnalysisResult<LayerRow>> = {
   id: 'layers',
   title: 'Layers',
-  question: 'Which layers take the time, and how many kernels does one layer run?',
+  question: 'How long does each layer take, and how many kernels does it run?',
   reads: {},
   uses: [gpuWork, selectedWork, layerOfWork, stepsOf, typicalStep],
   needs: [['kernels']],

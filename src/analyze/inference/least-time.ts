@@ -49,9 +49,9 @@ export function leastTime(
   const typeOf = typeof dtype === 'function' ? dtype : () => dtype;
   const rateOf = (part: PartCost) => limits.denseFlops?.value[typeOf(part)];
   const unknown = [...cost.unknown];
-  if (bandwidth === undefined) unknown.push('The memory bandwidth of the GPU is not known.');
+  if (bandwidth === undefined) unknown.push('The memory bandwidth of the GPU is unknown.');
   for (const type of new Set(cost.parts.filter(part => rateOf(part) === undefined).map(typeOf)))
-    unknown.push(`The rate of the GPU in ${type} is not known.`);
+    unknown.push(`The peak rate of the GPU for ${type} is unknown.`);
   const perPart = cost.parts.map(part => {
     const memoryNs = nanoseconds(part.weightBytes + part.kvBytes, bandwidth);
     const computeNs = nanoseconds(part.flops, rateOf(part));

@@ -32,7 +32,7 @@ export function checkLayers({ layers }: ModelShape, seen: SeenModel): void {
   if (seen.layers === undefined || isPart || Math.abs(seen.layers - layers) <= 1) return;
   throw new NotRecorded(
     WHAT,
-    `--model is another model than the one captured: it has ${layers} layers, the capture names ${seen.layers}`,
+    `--model is not the captured model: it has ${layers} layers, the capture has ${seen.layers}`,
   );
 }
 
@@ -41,22 +41,22 @@ export function checkWidth({ hiddenSize }: ModelShape, { sizes }: SeenModel): vo
   if (!sizes || sizes.has(hiddenSize)) return;
   throw new NotRecorded(
     WHAT,
-    `--model is another model than the one captured: its hidden size is ${hiddenSize}, and the capture multiplies no matrix of that size`,
+    `--model is not the captured model: its hidden size is ${hiddenSize}, and no captured GEMM has that size`,
   );
 }
 
 /** `scope` would have run `reached` times as fast as the GPU can. */
 export function impossible(scope: string, reached: number, shape: ModelShape, seen: SeenModel): NotRecorded {
-  const than = `${scope} would have run ${significant(reached, 2)} times as fast as the GPU can`;
+  const than = `${scope} would have run at ${significant(reached, 2)} times the GPU’s peak`;
   return new NotRecorded(WHAT, `${than}: ${wrongInput(shape, seen)}`);
 }
 
 function wrongInput(shape: ModelShape, seen: SeenModel): string {
   if (seen.repeats !== undefined && seen.repeats * PATTERN_PER_LAYER < shape.layers && seen.ranks === 1)
-    return `--model has ${shape.layers} layers, a step of the capture repeats its kernels ${seen.repeats} times`;
+    return `--model has ${shape.layers} layers, but a captured step repeats its kernels ${seen.repeats} times`;
   if (shape.moe && !seen.hasExpertKernels)
-    return '--model has experts, and no kernel of the capture routes tokens to experts';
+    return '--model has experts, but no captured kernel routes tokens to experts';
   if (seen.hasNarrowGemms && (shape.weights.quantizedBits ?? 16) >= 16)
-    return '--model stores its weights in 16 bits, the capture multiplies narrower ones: give the config.json of the quantised model';
-  return '--model is another model than the one captured, or --tp is smaller than the ways its weights are split';
+    return '--model has 16-bit weights, but the capture uses lower precision: give the config.json of the quantized model';
+  return '--model is not the captured model, or --tp is smaller than the actual tensor parallel size';
 }

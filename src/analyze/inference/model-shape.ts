@@ -88,13 +88,13 @@ export function parseModelConfig(json: unknown): ModelShape {
   const foreign = present(fields, foreignFields);
   if (foreign !== undefined)
     throw badConfig(
-      `The model config has ${foreign}: an architecture whose least time is not known here.`,
-      'Known are decoder-only transformers with grouped or latent attention, dense or with experts.',
+      `The model config has ${foreign}: Stepscope cannot compute a minimum time for this architecture.`,
+      'Supported: decoder-only transformers with grouped-query or latent attention, dense or MoE.',
     );
   const layers = size(fields, 'num_hidden_layers');
   // Far below the limit of other sizes, because layers are walked one by one.
   if (layers > 10_000)
-    throw badConfig(`The model config's num_hidden_layers is ${layers}; no model has so many.`);
+    throw badConfig(`The model config's num_hidden_layers is ${layers}; no known model has that many.`);
   const moe = moeShape(fields, layers);
   const denseLayers = layers - (moe?.layers ?? 0);
   const either = (name: string) => fields[name] ?? json[name];
@@ -131,7 +131,9 @@ function attentionShape(fields: JsonObject): GroupedAttention | LatentAttention 
     };
   const kvHeads = optionalSize(fields, ['num_key_value_heads']) ?? heads;
   if (heads % kvHeads !== 0)
-    throw badConfig(`The model config shares ${kvHeads} num_key_value_heads among ${heads} heads, unevenly.`);
+    throw badConfig(
+      `The model config has ${heads} heads, not a multiple of its ${kvHeads} num_key_value_heads.`,
+    );
   const headDim = optionalSize(fields, ['head_dim']) ?? size(fields, 'hidden_size') / heads;
   if (!Number.isInteger(headDim))
     throw badConfig('The model config has no head_dim, and hidden_size is not a multiple of the heads.');
@@ -143,8 +145,8 @@ function slidingLayers(fields: JsonObject, modelType: string, layers: number): M
   const odd = types?.find(type => type !== 'full_attention' && type !== 'sliding_attention');
   if (odd !== undefined)
     throw badConfig(
-      `The model config has a layer of type ${shown(odd)}.`,
-      'Known are full_attention and sliding_attention.',
+      `The model config has an unsupported layer type, ${shown(odd)}.`,
+      'Supported: full_attention and sliding_attention.',
     );
   const window = optionalSize(fields, ['sliding_window']);
   if (window === undefined || fields.use_sliding_window === false) return undefined;
@@ -169,7 +171,7 @@ function moeShape(fields: JsonObject, layers: number): MoeShape | undefined {
   const perToken = ['num_experts_per_tok', 'num_experts_per_token', 'experts_per_token', 'moe_topk', 'top_k'];
   const expertsPerToken = size(fields, perToken);
   if (expertsPerToken > experts)
-    throw badConfig(`The model config sends a token to ${expertsPerToken} of ${experts} experts.`);
+    throw badConfig(`The model config routes a token to ${expertsPerToken} of only ${experts} experts.`);
   const width = size(fields, ['moe_intermediate_size', 'intermediate_size']);
   const sharedWidth =
     optionalSize(fields, ['shared_expert_intermediate_size', 'shared_intermediate_size'], 0) ??

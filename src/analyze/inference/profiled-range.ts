@@ -29,7 +29,8 @@ export function profiledRange(
     rangeEnd,
     rangeMeaning: {
       ...meanings,
-      other: 'the captured steps are not those asked for: loop passes and step numbers may count differently',
+      other:
+        'the captured steps differ from the requested range: the engine may number loop iterations and steps differently',
     }[rangeEnd],
   };
 }

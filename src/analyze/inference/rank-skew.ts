@@ -16,12 +16,12 @@ const fields = {
   key: keyField,
   rank: maybe(field.id('Rank', 'of the process')),
   device: maybe(field.id('Device', 'CUDA device number', { priority: -1 })),
-  steps: field.count('Steps', 'selected steps it ran'),
-  startLateNs: field.nsMean('Starts late', 'median of GPU start behind the first rank'),
-  endLateNs: maybe(field.nsMean('Ends late', 'median of GPU end behind the first rank')),
-  lastToStart: field.count('Last to start', 'steps it was the last to start'),
-  gpuBusyNs: field.nsMean('GPU busy', 'median of its own work per step'),
-  communicationNs: field.nsMean('Comm', 'mean of communication per step, exposed and hidden'),
+  steps: field.count('Steps', 'selected steps the rank ran'),
+  startLateNs: field.nsMean('Start delay', 'median delay of GPU start behind the first rank'),
+  endLateNs: maybe(field.nsMean('End delay', 'median delay of GPU end behind the first rank')),
+  lastToStart: field.count('Last to start', 'steps this rank was last to start'),
+  gpuBusyNs: field.nsMean('GPU busy', 'median of its GPU work per step'),
+  communicationNs: field.nsMean('Comm', 'mean communication per step, exposed and hidden'),
   idleNs: field.nsMean('Idle', 'mean per step'),
 };
 
@@ -30,7 +30,7 @@ type RankRow = RowOf<typeof fields>;
 export const rankSkew: Analysis<RankRow, AnalysisResult<RankRow>> = {
   id: 'rank-skew',
   title: 'Ranks',
-  question: 'Do the ranks run in step, and who is late?',
+  question: 'Do the ranks run in lockstep, and which one is late?',
   reads: {},
   uses: [iterations, windowBudgets, stepsOf],
   needs: [['kernels', 'graphLaunches']],

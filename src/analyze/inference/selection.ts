@@ -98,11 +98,11 @@ function nothingChosen(steps: readonly Step[], phase: Phase | undefined): UserEr
   const [first, last] = [steps[0]?.iteration, steps[steps.length - 1]?.iteration];
   const there =
     steps.length === 0
-      ? 'no steps were found in it'
-      : `it has iterations ${first} to ${last} (${[...new Set(steps.map(s => s.facts.phase))].join(', ')})`;
+      ? 'no steps were found in this capture'
+      : `the capture has iterations ${first} to ${last} (${[...new Set(steps.map(s => s.facts.phase))].join(', ')})`;
   return new UserError(
     'usage',
-    `No ${phase ?? ''} step of this capture was asked for: ${there}.`.replace('No  step', 'No step'),
-    'Choose others with --iterations A-B and --phase, or take all with --whole.',
+    `No ${phase ?? ''} step matches the selection: ${there}.`.replace('No  step', 'No step'),
+    'Choose others with --iterations A-B and --phase, or use --whole for the whole trace.',
   );
 }

@@ -30,11 +30,11 @@ const fields = {
   phase: field.text<Phase>('Phase', 'of the steps'),
   scope: field.text('What', 'the whole step, or one kernel family'),
   steps: field.count('Steps', 'averaged'),
-  leastNs: field.nsMean('Least', 'parts one after the other, each at its limit'),
-  overlappedNs: maybe(field.nsMean('Lower bound', 'all bytes or all FLOPs, whichever is longer')),
+  leastNs: field.nsMean('Minimum', 'minimum time: all parts in sequence, each at its limit'),
+  overlappedNs: maybe(field.nsMean('Lower bound', 'time for all bytes or all FLOPs, whichever is longer')),
   measuredNs: maybe(field.nsMean('Measured', 'wall time of the step; kernel time of the family')),
   gpuBusyNs: maybe(field.nsMean('GPU busy', 'of the step')),
-  ofLeast: maybe(field.share('Reached (%)', 'least by measured')),
+  ofLeast: maybe(field.share('Reached (%)', 'minimum divided by measured')),
   bound: maybe(field.text('Limit', 'memory or compute')),
 };
 
@@ -46,13 +46,13 @@ export const boundBy = (bound: string | null): string => (bound === null ? '' : 
 export const speedOfLight: Analysis<SpeedRow, AnalysisResult<SpeedRow>> = {
   id: 'speed-of-light',
   title: 'Speed of light',
-  question: 'How far is a step from the least time this GPU could take for this model?',
+  question: 'How far is a step from the minimum time for this model on this GPU?',
   reads: {},
   uses: [gpuWork, workFamilies, selectedWork, windowBudgets, stepsOf, kernelFamilies, layers],
   needs: [['kernels', 'graphLaunches']],
   fields,
   headline: {
-    label: 'least time',
+    label: 'minimum time',
     text({ rows }, phase) {
       const row = rows.find(candidate => candidate.phase === phase);
       if (!row || row.ofLeast === null) return undefined;
@@ -79,7 +79,7 @@ export const speedOfLight: Analysis<SpeedRow, AnalysisResult<SpeedRow>> = {
       const { name } = profile.gpus[device];
       throw new NotRecorded(
         'distance to the speed of light',
-        `${name === '' ? 'the file does not name its GPU' : `the limits of a GPU called ${name} are not known`}: ${howToRecord.gpuLimits}`,
+        `${name === '' ? 'the file does not name its GPU' : `the peak rates of ${name} are unknown`}: ${howToRecord.gpuLimits}`,
       );
     }
     const ways =
@@ -122,7 +122,7 @@ export const speedOfLight: Analysis<SpeedRow, AnalysisResult<SpeedRow>> = {
       return [whole, ...familyRows(phase, own.length, times)];
     });
     if (rows.length === 0)
-      throw new NotRecorded('tokens per step', 'capture with step markers that tell requests and tokens');
+      throw new NotRecorded('tokens per step', 'capture with step markers that include requests and tokens');
     const worst = [...rows].sort((a, b) => (b.ofLeast ?? 0) - (a.ofLeast ?? 0))[0];
     if ((worst.ofLeast ?? 0) > 1)
       throw impossible(`${worst.scope} in ${worst.phase}`, worst.ofLeast!, shape, seen);

@@ -86,10 +86,10 @@ export function stepCost(shape: ModelShape, step: StepLoad): StepCost {
     product('MoE experts', 'gemm', 'grouped', work, bitsOf('experts'));
     if (step.expertsTouched === undefined && tokens > 0)
       assumptions.push(
-        `Routing is uniform: ${tokens} tokens use ${touched.toFixed(1)} of ${moe.experts} experts per layer; skewed routing reads fewer.`,
+        `Routing is assumed uniform: ${tokens} tokens use ${touched.toFixed(1)} of ${moe.experts} experts per layer; skewed routing reads fewer.`,
       );
     if (expertWays > ways)
-      unknown.push('Tokens that other groups of GPUs send to the experts of this one are not counted.');
+      unknown.push('Tokens that other GPU groups send to these experts are not counted.');
     if (moe.sharedWidth > 0) {
       const weights = (moe.layers * matrices.sharedExpert) / ways;
       product('shared experts', 'gemm', 'dense', { rows: tokens, weights }, bitsOf('sharedExperts'));
@@ -100,7 +100,7 @@ export function stepCost(shape: ModelShape, step: StepLoad): StepCost {
   product('lm_head', 'gemm', 'dense', sampled, bitsOf('lmHead'));
   if (bytesAreMissing)
     unknown.push(
-      `Bits per weight are not known (${shape.weights.name}), so weights in that format are not counted.`,
+      `Bits per weight are unknown for ${shape.weights.name}, so weights in that format are not counted.`,
     );
   return { parts, total: totalOf(parts), unknown, assumptions };
 }
@@ -109,7 +109,9 @@ export function stepCost(shape: ModelShape, step: StepLoad): StepCost {
 function residentBits(shape: ModelShape, assumptions: string[]): number | undefined {
   const { ownBits } = shape.weights;
   if (ownBits === undefined || ownBits <= 16) return ownBits;
-  assumptions.push('The checkpoint is float32; its weights count 16 bits, as engines load them.');
+  assumptions.push(
+    'The checkpoint is float32; its weights count as 16 bits, because engines load them that way.',
+  );
   return 16;
 }
 

@@ -14,9 +14,9 @@ import { typicalStep } from './typical-step.js';
 const fields = {
   key: keyField,
   position: field.id('#', 'order of start on the device'),
-  atNs: field.ns('At', 'start, from the begin of the step'),
+  atNs: field.ns('At', 'start, relative to the start of the step'),
   durationNs: field.ns('Duration', 'on the GPU', { priority: KEEP }),
-  gapNs: field.ns('Gap before', 'since the work before it ended; 0 when it overlaps'),
+  gapNs: field.ns('Gap before', 'time since the previous operation ended; 0 when they overlap'),
   stream: field.id('Stream', 'CUDA stream number'),
   family: field.text('Family', 'kernel family'),
   layer: maybe(field.id('Layer', 'where known')),
@@ -29,7 +29,7 @@ type SequenceRow = RowOf<typeof fields>;
 export const stepSequence: Analysis<SequenceRow, AnalysisResult<SequenceRow>> = {
   id: 'step-sequence',
   title: 'Sequence of one step',
-  question: 'Which kernels does one typical step run, in which order?',
+  question: 'Which kernels does a typical step run, and in which order?',
   reads: {},
   uses: [gpuWork, workFamilies, typicalStep, stepsOf, layerOfWork],
   needs: [['kernels', 'graphLaunches']],

@@ -18,18 +18,18 @@ const fields = {
   steps: field.count('Steps', 'with a known number of requests'),
   tokensPerStep: field.mean(
     'Tokens',
-    'requests decoding: one token each, of speculative steps too, whose acceptance is not recorded',
+    'decoding requests: one token each, also in speculative steps, because acceptance is not recorded',
   ),
   interTokenNs: field.nsMean(
     'Between tokens',
-    'wall time of a step, and of the draft steps before it: what one user waits',
+    'wall time of a step and the draft steps before it: the inter-token latency of a request',
   ),
-  perTokenNs: field.nsMean('Per token', 'wall time by tokens'),
+  perTokenNs: field.nsMean('Per token', 'wall time divided by tokens'),
   kernelNs: field.nsMean('Kernels', 'compute, per token'),
   communicationNs: field.nsMean('Comm', 'exposed communication, per token'),
   copyNs: field.nsMean('Copies', 'exposed copies, per token'),
-  hostNs: field.nsMean('Host', 'idle caused by the host, per token'),
-  idleNs: field.nsMean('Other idle', 'device-side wait and unknown, per token'),
+  hostNs: field.nsMean('Host', 'idle time caused by the host, per token'),
+  idleNs: field.nsMean('Other idle', 'device-side waits and unknown causes, per token'),
 };
 
 type TokenTimeRow = RowOf<typeof fields>;
@@ -37,7 +37,7 @@ type TokenTimeRow = RowOf<typeof fields>;
 export const tokenTime: Analysis<TokenTimeRow, AnalysisResult<TokenTimeRow>> = {
   id: 'token-time',
   title: 'Time per output token',
-  question: 'What does one output token cost, and where does that time go?',
+  question: 'How long does one output token take, and where does the time go?',
   reads: {},
   uses: [windowBudgets, stepsOf],
   needs: [['kernels', 'copies', 'memsets', 'graphLaunches']],
@@ -57,7 +57,7 @@ export const tokenTime: Analysis<TokenTimeRow, AnalysisResult<TokenTimeRow>> = {
       const shown = parts.filter(([, ns]) => ns > 0).map(([name, ns]) => `${name} ${formatDuration(ns)}`);
       // Prefill shares the step, and its tokens are no output: only the wait between two tokens is one request's.
       if (phase === 'mixed')
-        return `${formatDuration(row.interTokenNs)} between two tokens of a request: prefill shares the step`;
+        return `${formatDuration(row.interTokenNs)} between two tokens of a request; prefill shares the step`;
       const assumed = phase === 'speculative' ? '; one accepted token per step assumed' : '';
       return `${formatDuration(row.perTokenNs)} = ${shown.join(' + ')}${assumed}`;
     },

@@ -10,7 +10,7 @@ export const gpuGaps: StatsReport = {
   options: ['gap', 'rows'],
   reads: { kernels: [], copies: [], memsets: [], overheads: [] },
   needs: [['kernels', 'copies', 'memsets']],
-  advice: 'Times when a GPU ran nothing. Look at what the launching thread did before each gap.',
+  advice: 'Periods when a GPU was idle. Check what the launching thread did before each gap.',
   compute(profile, options) {
     const threshold = (options.numbers.gap ?? 500) * 1e6;
     const gaps: { duration: number; start: number; pid: number; deviceId: number; contextId: number }[] = [];

@@ -19,8 +19,7 @@ export const gpuTimeUtil: StatsReport = {
   options: ['threshold', 'chunks', 'rows'],
   reads: { kernels: [], copies: [], memsets: [], overheads: [] },
   needs: [['kernels', 'copies', 'memsets']],
-  advice:
-    'Parts of the run with little GPU time. Work on several streams adds up, so 100% may hide idle time.',
+  advice: 'Periods of low GPU utilization. Work on several streams adds up, so 100% can hide idle time.',
   compute(profile, options) {
     const regions = operationsByDevice(profile).flatMap(device =>
       lowRegions(device, options.numbers.threshold ?? 50, options.numbers.chunks ?? 30),

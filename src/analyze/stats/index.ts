@@ -115,7 +115,7 @@ export function chooseReport(request: string): ChosenReport {
     const close = statsReports.filter(known => known.id.includes(name) || shareWords(known.id, name));
     throw new UserError(
       'usage',
-      `There is no report called ${JSON.stringify(name)}.`,
+      `Unknown report ${JSON.stringify(name)}.`,
       `${close.length > 0 ? `Did you mean ${close.map(known => known.id).join(', ')}? ` : ''}List them with: stepscope stats --list`,
     );
   }
@@ -128,7 +128,7 @@ export function chooseReport(request: string): ChosenReport {
         `${report.id} has no option ${JSON.stringify(option)}.`,
         report.options.length > 0
           ? `It takes: ${report.options.map(o => `:${o}`).join(' ')}`
-          : 'It takes none.',
+          : 'It takes no options.',
       );
     }
     if (key === 'base' || key === 'mangled') options = { ...options, kernelName: key };

@@ -8,7 +8,7 @@ import type { KernelRule } from './rule.js';
 
 const patternLimit = 200;
 const keys = ['family', 'match', 'variant', 'note'];
-const shape = 'A rules file looks like {"rules": [{"family": "attention", "match": "my_kernel"}]}.';
+const shape = 'Example of a rules file: {"rules": [{"family": "attention", "match": "my_kernel"}]}.';
 
 export function parseUserRules(json: unknown): KernelRule[] {
   if (!isObject(json) || !Array.isArray(json.rules))
@@ -25,17 +25,11 @@ function parseRule(rule: unknown, number: number): KernelRule {
   }
   const { family, match, variant = '', note = '' } = rule;
   if (typeof family !== 'string' || !isFamilyId(family)) {
-    const given =
-      typeof family === 'string'
-        ? `names a family "${brief(family)}" that does not exist`
-        : 'names no family';
+    const given = typeof family === 'string' ? `has an unknown family "${brief(family)}"` : 'has no "family"';
     throw mistake(`${where} ${given}.`, `Families: ${families.map(({ id }) => id).join(', ')}.`);
   }
   if (typeof variant !== 'string' || typeof note !== 'string')
-    throw mistake(
-      `${where} has a variant or note that is not text.`,
-      'Put both in quotes, or leave them out.',
-    );
+    throw mistake(`${where} has a variant or note that is not text.`, 'Quote both, or omit them.');
   return {
     id: `user-${number}`,
     family,
@@ -53,14 +47,14 @@ function parsePattern(match: unknown, where: string): RegExp {
     );
   if (match.length > patternLimit) {
     throw mistake(
-      `${where} has a pattern of ${match.length} characters; at most ${patternLimit} are taken.`,
+      `${where} has a pattern of ${match.length} characters; the limit is ${patternLimit}.`,
       'Split it into several rules of the same family.',
     );
   }
   // `(a+)+` takes exponential time on a name that almost matches.
   if (/\([^()]*[*+}][^()]*\)(?:[*+]|\{\d+,)/.test(match)) {
     throw mistake(
-      `${where} repeats a group that itself repeats, which can take forever: ${brief(match)}`,
+      `${where} has nested repetition, which can take exponential time: ${brief(match)}`,
       'Write the repetition once, for example "a+" instead of "(a+)+".',
     );
   }
@@ -70,7 +64,7 @@ function parsePattern(match: unknown, where: string): RegExp {
     const reason = brief(error instanceof Error ? error.message : String(error));
     throw mistake(
       `${where} is not a regular expression: ${reason}`,
-      'Brackets and signs that are meant as they stand need a backslash, in JSON two: "\\\\(".',
+      'Escape literal brackets and special characters with a backslash, in JSON with two: "\\\\(".',
     );
   }
 }

@@ -31,7 +31,7 @@ export class ConfigText extends YamlText {
       throw this.error(
         node ?? key,
         `${what} must be one value`,
-        'Write text, in quotes where it holds ": " or "#".',
+        'Write text, quoted where it contains ": " or "#".',
       );
     const { value, source } = found as Scalar;
     const text = typeof value === 'string' ? value : (source ?? String(value));

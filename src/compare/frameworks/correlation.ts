@@ -27,15 +27,15 @@ export function correlate(x: readonly number[], y: readonly number[]): Correlati
 }
 
 function tooFew(points: number): string {
-  if (points === 2) return '2 points: any two lie on a line, so this says nothing.';
+  if (points === 2) return '2 points: any two points lie on a line, so a correlation means nothing.';
   return `${points === 1 ? '1 point' : 'No point'}: nothing to correlate.`;
 }
 
 function warningFor(points: number, spearman: number | null, chance: number | null): string {
   if (spearman === null) return `${points} points: one of the figures does not vary.`;
-  const often = chance === null ? '' : ` Chance alone orders them at least this well ${frequency(chance)}.`;
+  const often = chance === null ? '' : ` Chance alone gives an order this close ${frequency(chance)}.`;
   return points < ENOUGH_POINTS
-    ? `${points} points: a tendency, no proof.${often}`
+    ? `${points} points: a trend, not proof.${often}`
     : `${points} points.${often}`;
 }
 

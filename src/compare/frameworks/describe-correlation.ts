@@ -8,8 +8,8 @@ export function describeCorrelation({ throughput, phase }: FrameworkComparison):
   const { points, label, byKernels, byWall } = throughput;
   if (points.length === 0 || label === null) return [];
   const remark = [
-    `Kernel time per token beside throughput: ${coefficients(byKernels)}.`,
-    `Wall time per token beside throughput: ${coefficients(byWall)}.`,
+    `Kernel time per token vs throughput: ${coefficients(byKernels)}.`,
+    `Wall time per token vs throughput: ${coefficients(byWall)}.`,
     byKernels.warning,
     hint(throughput),
   ];
@@ -32,9 +32,8 @@ function hint({ byKernels, byWall }: ThroughputCorrelation): string {
   const [kernels, wall] = [byKernels.spearman, byWall.spearman];
   if (kernels === null || wall === null) return '';
   if (kernels > wall + 0.5)
-    return 'Kernel time explains less than wall time: the difference is in communication, copies or idle.';
-  if (wall > 0)
-    return 'Throughput rises with time per token: profile and benchmark are not of the same load.';
+    return 'Kernel time explains less than wall time: the difference is in communication, copies or idle time.';
+  if (wall > 0) return 'Throughput rises with time per token: profile and benchmark used different loads.';
   return '';
 }
 

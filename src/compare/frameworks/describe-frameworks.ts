@@ -167,9 +167,9 @@ function tokenTable(frameworks: readonly Framework[], phase: Phase | null): Bloc
       column('Steps', row => String(known[row].budget.steps)),
     ],
     advice: [
-      `A token here: ${tokenWords[phase] ?? 'one token'}.`,
+      `Token: ${tokenWords[phase] ?? 'one token'}.`,
       known.some(({ budget }) => budget.graphReplayNs > 0) &&
-        'Graph replays recorded as blocks count as kernels, with all that waits inside them.',
+        'Graph replays recorded as blocks count as kernels, including idle time inside them.',
       without.length > 0 && `Not recorded: ${without.map(({ name }) => name).join(', ')}.`,
     ]
       .filter(Boolean)
@@ -243,7 +243,7 @@ function familyTable(frameworks: readonly Framework[], phase: Phase): Block[] {
       ),
     ],
     advice:
-      'Time per token, and kernels per step. Durations are added up, so families that overlap sum to more than the wall.',
+      'Time per token, and kernels per step. Durations are summed, so overlapping families can exceed the wall time.',
   };
   return [table];
 }
@@ -253,7 +253,7 @@ function fairnessBlock({ checks, frameworks }: FrameworkComparison): Block {
     const tone = check.status === 'same' ? 'quiet' : check.status === 'unknown' ? undefined : toneOf(check);
     return { label: check.label, text: checkText(check, frameworks), ...(tone ? { tone } : {}) };
   });
-  return { kind: 'facts', id: 'frameworks-fairness', title: 'Is it fair?', facts };
+  return { kind: 'facts', id: 'frameworks-fairness', title: 'Is the comparison fair?', facts };
 }
 
 const toneOf = ({ effect }: Sameness): Fact['tone'] => (effect === 'explains' ? undefined : 'bad');
@@ -267,12 +267,12 @@ function checkText(check: Sameness, frameworks: readonly Framework[]): string {
     const [only] = values;
     if (status === 'same') return `ok: ${only}`;
     return only === null
-      ? `unknown: no one states it (if not equal: ${why})`
+      ? `unknown: stated by none (if different: ${why})`
       : `${differs}: all ${only}; ${why}`;
   }
   const each = frameworks.map(({ name }, i) => `${name} ${values[i] ?? 'not stated'}`).join(', ');
   if (status === 'same') return `ok: ${each}`;
-  return status === 'unknown' ? `unknown: ${each} (if not equal: ${why})` : `${differs}: ${each}; ${why}`;
+  return status === 'unknown' ? `unknown: ${each} (if different: ${why})` : `${differs}: ${each}; ${why}`;
 }
 
 /** What the cells could not show, each with how to record it; said once for all who lack it. */

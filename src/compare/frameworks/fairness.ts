@@ -60,13 +60,13 @@ function sameLoad(all: readonly Framework[], phase: Phase | null): Sameness[] {
       'profiledLoad',
       'profiled load',
       batch,
-      'the batch in the profile is not the concurrency of the benchmark: the profile explains another run',
+      'the batch in the profile differs from the concurrency of the benchmark: the profile shows a different workload',
     ),
     check(
       'profiledSpeed',
       'profiled speed',
       time,
-      'the step in the profile does not take the time of a token in the benchmark: the profiler’s cost, or another load',
+      'the step time in the profile differs from the time per token in the benchmark: profiler overhead, or a different load',
     ),
   ];
 }
@@ -90,6 +90,6 @@ function errors(all: readonly Framework[]): Sameness {
     status: failed ? 'differs' : counts.includes(undefined) ? 'unknown' : 'same',
     effect: 'weakens',
     values: counts.map(count => (count === undefined ? null : formatCount(count))),
-    why: 'failed requests are left out of throughput and latency',
+    why: 'throughput and latency exclude failed requests',
   };
 }

@@ -43,14 +43,14 @@ const bench = object({
   runs: list(
     object({
       source: anyObject<BenchRun['source']>(),
-      label: optional(string('what the author called it')),
-      tool: string('the program that measured'),
+      label: optional(string('name given by the author')),
+      tool: string('benchmark tool'),
       framework: optional(string('as printed')),
       frameworkVersion: optional(string('as printed')),
       model: optional(string('as printed')),
       load: anyObject<BenchRun['load']>('as in stepscope-bench/1'),
     }),
-    'runs at the load that is compared',
+    'runs at the compared load',
   ),
 });
 
@@ -70,8 +70,8 @@ export const correlationSchema = object({
   points: count('frameworks with both figures'),
   pearson: orNull(number('linear, −1 to 1')),
   spearman: orNull(number('of the ranks, −1 to 1')),
-  chance: orNull(number('share of all orders that go together at least this closely')),
-  warning: string('how much that proves'),
+  chance: orNull(number('share of all orderings that correlate at least this closely')),
+  warning: string('how much the correlation proves'),
 });
 
 const ranked = list(object({ name: string('framework'), value: number('in base units') }), 'best first');
@@ -79,41 +79,41 @@ const ranked = list(object({ name: string('framework'), value: number('in base u
 const speed = object({
   measure: string('figure of the benchmark'),
   perGpu: flag('divided by GPUs, because their number differs'),
-  label: string('for people'),
+  label: string('readable label'),
   ranked,
   // `proven` is beyond what repeats differ by, `unproven` has no repeats.
-  lead: orNull(choice(['proven', 'within-noise', 'unproven'], 'of the first against the second')),
+  lead: orNull(choice(['proven', 'within-noise', 'unproven'], 'of the first relative to the second')),
 });
 
 /** From the fastest to the slowest profiled. */
 const why = object({
-  from: string('least time per token'),
-  to: string('most time per token'),
+  from: string('framework with the least time per token'),
+  to: string('framework with the most time per token'),
   changeNs: number('per token (nanoseconds)'),
   terms: list(
     object({ part: choice(tokenParts, 'of the equation'), changeNs: number('nanoseconds') }),
-    'they sum to changeNs',
+    'the terms sum to changeNs',
   ),
   stepInterval: orNull(
-    pair(number(), '95% interval of the change of a step (nanoseconds); null: too few steps'),
+    pair(number(), '95% confidence interval of the step time change (nanoseconds); null: too few steps'),
   ),
 });
 
 /** `unfair`: another question was asked. `reservations`: the same one, measured less well, or not all is known. */
 export const verdictSchema = object({
-  fairness: choice(['fair', 'reservations', 'unfair'], 'unfair: none is declared faster'),
+  fairness: choice(['fair', 'reservations', 'unfair'], 'unfair: no framework is declared faster'),
   speed: orNull(speed),
   // Wall time and kernel time per token in the profiles.
   profiled: ranked,
   kernels: ranked,
   why: orNull(why),
-  lines: list(string(), 'the answer in words'),
+  lines: list(string(), 'readable answer'),
 });
 
 /** Frameworks that have both a per-token time and a measured throughput. */
 export const throughputSchema = object({
-  measure: orNull(string('figure of the benchmark that ranks them')),
-  label: orNull(string('for people')),
+  measure: orNull(string('benchmark metric used for ranking')),
+  label: orNull(string('readable label')),
   points: list(
     object({
       name: string('framework'),
@@ -130,21 +130,21 @@ export const throughputSchema = object({
 export const frameworksSchema = document(
   'stepscope-frameworks/1',
   'Frameworks',
-  'What stepscope frameworks --json prints: how frameworks compare, why, and whether that is fair.',
+  'Output of stepscope frameworks --json: how frameworks compare, why, and whether the comparison is fair.',
   {
     title: orNull(string('as in CONFIG')),
     frameworks: list(framework, 'in the order of CONFIG'),
-    phase: orNull(phase, 'the phase that is compared'),
+    phase: orNull(phase, 'compared phase'),
     checks: list(
       object({
         id: string('of the check'),
-        label: string('for people'),
-        status: choice(['same', 'differs', 'unknown'], 'what is not stated by all is unknown'),
-        effect: choice(['prevents', 'weakens', 'explains'], 'what a difference does to the verdict'),
+        label: string('readable label'),
+        status: choice(['same', 'differs', 'unknown'], 'unknown unless all state it'),
+        effect: choice(['prevents', 'weakens', 'explains'], 'effect of a difference on the verdict'),
         values: list(orNull(string()), 'per framework; null: not stated'),
         why: string('what a difference means'),
       }),
-      'whether they were asked the same question',
+      'whether the workloads are the same',
     ),
     throughput: throughputSchema,
     verdict: verdictSchema,

@@ -11,7 +11,10 @@ import { meanOf } from '../../stats/mean.js';
 import type { ChosenRuns } from './common-load.js';
 import type { Framework, FrameworkInput } from './framework.js';
 
-const noProfile = missing('a profile', 'take one at the load of the benchmark and list it under profiles:');
+const noProfile = missing(
+  'a profile',
+  'capture one at the load of the benchmark and list it under profiles:',
+);
 
 export function measureFramework(input: FrameworkInput, chosen: ChosenRuns): Framework {
   try {
@@ -23,7 +26,7 @@ export function measureFramework(input: FrameworkInput, chosen: ChosenRuns): Fra
       error.code,
       `${input.name}: ${error.message}`,
       error.hint.includes('--iterations')
-        ? 'Choose others with phase: and iterations: in CONFIG, or leave both out.'
+        ? 'Choose others with phase: and iterations: in CONFIG, or omit both.'
         : error.hint,
     );
   }
@@ -54,7 +57,7 @@ function benchFigure(id: string, runs: readonly BenchRun[]): Reading {
     const isLatency = /^(ttft|tpot|itl)/.test(id);
     return missing(
       `${header}: ${runs[0].tool} did not print it`,
-      isLatency ? 'run the benchmark with streaming answers' : 'keep the whole output of the benchmark',
+      isLatency ? 'run the benchmark with streaming responses' : 'keep the whole output of the benchmark',
     );
   }
   const mean = meanOf(values);

@@ -60,8 +60,8 @@ export function readFrameworksConfig(file: string, text: string): FrameworksConf
     if (seen.has(framework.name))
       throw yaml.error(
         entries.get('name')!.value,
-        `the name ${JSON.stringify(framework.name)} is taken`,
-        'Give each framework a name of its own.',
+        `the name ${JSON.stringify(framework.name)} is used twice`,
+        'Give each framework a unique name.',
       );
     seen.set(framework.name, item);
     return framework;
@@ -69,7 +69,7 @@ export function readFrameworksConfig(file: string, text: string): FrameworksConf
   if (items.length < 2)
     throw yaml.error(
       items[0] ?? list.key,
-      items.length === 0 ? '"frameworks" is empty' : 'one framework cannot be compared with itself',
+      items.length === 0 ? '"frameworks" is empty' : '"frameworks" has only one entry',
       'List at least two.',
     );
   const title = top.get('title');
@@ -82,7 +82,7 @@ function readFramework(
   entries: ReadonlyMap<string, YamlEntry>,
 ): ConfiguredFramework {
   const name = entries.get('name');
-  if (!name) throw yaml.error(item, 'this framework has no name', 'Add name: and what to call it.');
+  if (!name) throw yaml.error(item, 'this framework has no name', 'Add a name: key.');
   const paths = (key: 'profiles' | 'benchmarks'): ConfiguredPath[] => {
     const entry = entries.get(key);
     if (!entry) return [];
@@ -120,11 +120,15 @@ function readOptions(yaml: ConfigText, entries: ReadonlyMap<string, YamlEntry>):
   if (iterations && !/^\d+(\s*-\s*\d+)?(\s*,\s*\d+(\s*-\s*\d+)?)*$/.test(iterations.text))
     throw yaml.error(
       iterations.node,
-      `${JSON.stringify(iterations.text)} is no list of iterations`,
+      `${JSON.stringify(iterations.text)} is not a range of iterations`,
       'Write A-B.',
     );
   if (gpus && !/^[1-9]\d{0,4}$/.test(gpus.text))
-    throw yaml.error(gpus.node, `${JSON.stringify(gpus.text)} is no number of GPUs`, 'For example: gpus: 8.');
+    throw yaml.error(
+      gpus.node,
+      `${JSON.stringify(gpus.text)} is not a number of GPUs`,
+      'For example: gpus: 8.',
+    );
   return {
     ...(phase ? { phase: phase.text as Phase } : {}),
     ...(iterations ? { iterations: iterations.text } : {}),
@@ -139,6 +143,6 @@ function readPattern(yaml: ConfigText, { text, node }: { text: string; node: Nod
     return new RegExp(text);
   } catch (error) {
     const reason = (error as Error).message.replace(/^Invalid regular expression: /, '');
-    throw yaml.error(node, `"marker" is no regular expression: ${reason}`, 'Put it in single quotes.');
+    throw yaml.error(node, `"marker" is not a regular expression: ${reason}`, 'Put it in single quotes.');
   }
 }

@@ -62,10 +62,10 @@ const list = (checks: readonly Sameness[]) => checks.map(({ label }) => label).j
 
 function reservations(weak: readonly Sameness[], unknown: readonly Sameness[]): string {
   const parts = [
-    weak.length > 0 && `not equally well measured: ${list(weak)}`,
-    unknown.length > 0 && `not known to be equal: ${list(unknown)}`,
+    weak.length > 0 && `measured differently: ${list(weak)}`,
+    unknown.length > 0 && `not stated by all: ${list(unknown)}`,
   ];
-  return `With reservations: ${parts.filter(Boolean).join('; ')}.`;
+  return `Caveats: ${parts.filter(Boolean).join('; ')}.`;
 }
 
 /** The first figure all benchmarked frameworks have; per GPU where they ran on different numbers of them. */
@@ -137,7 +137,7 @@ function speedLine(
   { speed, fairness }: Pick<FrameworksVerdict, 'speed' | 'fairness'>,
   all: readonly Framework[],
 ): string[] {
-  if (!speed) return ['No benchmark was given: measured throughput and latency are unknown.'];
+  if (!speed) return ['No benchmark was given: throughput and latency are unknown.'];
   const { ranked, label, lead, measure } = speed;
   const format = isRate(measure) ? formatRate : formatDuration;
   const said = ({ name, value }: Ranked) => `${name} ${format(value)}`;
@@ -146,16 +146,16 @@ function speedLine(
   const others = absent > 0 ? ` (${absent} without a benchmark)` : '';
   if (!second) return [`Only ${first.name} was benchmarked: ${format(first.value)} ${label}${others}.`];
   // No one is called fastest where the question was not the same.
-  if (fairness === 'unfair') return [`As measured, ${label}: ${ranked.map(said).join(', ')}${others}.`];
+  if (fairness === 'unfair') return [`Measured ${label}: ${ranked.map(said).join(', ')}${others}.`];
   const rest = (from: number) => (ranked.length > from ? `; ${ranked.slice(from).map(said).join(', ')}` : '');
   if (lead === 'within-noise')
     return [
-      `${first.name} and ${second.name} are equally fast: ${format(first.value)} and ${format(second.value)} ${label}, within what repeats differ by${rest(2)}${others}.`,
+      `${first.name} and ${second.name} are equally fast: ${format(first.value)} and ${format(second.value)} ${label}, within run-to-run noise${rest(2)}${others}.`,
     ];
   const ratio = isRate(measure) ? first.value / second.value : second.value / first.value;
-  const chance = lead === 'unproven' ? ' One run each: it may be chance.' : '';
+  const chance = lead === 'unproven' ? ' There is one run per framework: the difference may be noise.' : '';
   return [
-    `${first.name} is fastest measured: ${format(first.value)} ${label}, ×${ratio.toFixed(2)} ${second.name}${rest(1)}${others}.${chance}`,
+    `${first.name} is the fastest in the benchmark: ${format(first.value)} ${label}, ×${ratio.toFixed(2)} ${second.name}${rest(1)}${others}.${chance}`,
   ];
 }
 
@@ -163,7 +163,8 @@ function profileLines(
   { speed, profiled, kernels, why, fairness }: Omit<FrameworksVerdict, 'lines'>,
   phase: Phase | null,
 ): string[] {
-  if (profiled.length === 0) return ['No profile tells tokens and time of the same steps: why is unknown.'];
+  if (profiled.length === 0)
+    return ['No profile records both tokens and time of its steps: the cause is unknown.'];
   const lines = [
     `Per ${phase} token in the profiles: ${profiled.map(({ name, value }) => `${name} ${formatDuration(value)}`).join(', ')}.`,
   ];
@@ -175,19 +176,19 @@ function profileLines(
     `Why: ${why.to} takes ${formatDuration(why.changeNs)} more per token than ${why.from}: ${terms.join(', ')}.`,
   );
   if (why.stepInterval && why.stepInterval[0] <= 0 && why.stepInterval[1] >= 0)
-    lines.push(`The steps of ${why.from} and ${why.to} do not differ by more than chance.`);
+    lines.push(`The steps of ${why.from} and ${why.to} do not differ by more than noise.`);
   const [fastest] = profiled;
   const [least] = kernels;
   if (least.name !== fastest.name)
     lines.push(
-      `${least.name} has the least kernel time per token (${formatDuration(least.value)}): what its GPU computes is not what makes it slower.`,
+      `${least.name} has the least kernel time per token (${formatDuration(least.value)}): GPU compute is not what makes it slower.`,
     );
   const place = speed?.ranked.findIndex(({ name }) => name === fastest.name) ?? -1;
   // A tie for the first place is no contradiction.
   const disagree = place > (speed?.lead === 'within-noise' ? 1 : 0);
   if (speed && disagree && fairness !== 'unfair')
     lines.push(
-      `Benchmark and profile disagree: measured, ${speed.ranked[0].name} is fastest; per token in the profile, ${fastest.name}. The profiles are of another load, or time is lost outside these steps (prefill, queues, the server).`,
+      `Benchmark and profile disagree: ${speed.ranked[0].name} is fastest in the benchmark, ${fastest.name} per token in the profile. The profiles used a different load, or time is lost outside these steps (prefill, queues, the server).`,
     );
   return lines;
 }

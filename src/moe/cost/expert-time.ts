@@ -28,8 +28,7 @@ export const proportional: ExpertTime = {
   floorNs: 0,
   nsPerPair: 1,
   basis: 'assumed',
-  about:
-    'expert time is assumed in proportion to tokens, with no floor: an upper bound of what imbalance costs',
+  about: 'expert time proportional to tokens, with no floor: an upper bound on the cost of imbalance',
 };
 
 /** Least squares with a floor and a slope that are not negative. Undefined where all points have as many tokens. */
@@ -54,7 +53,7 @@ export function fitExpertTime(points: readonly TimePoint[]): ExpertTime | undefi
     floorNs,
     nsPerPair,
     basis: 'fitted',
-    about: `fitted to ${n} measurements of expert time against tokens`,
+    about: `fitted to ${n} measurements of expert time vs tokens`,
     explains: spread > 0 ? Math.max(0, 1 - rest / spread) : 1,
   };
 }
@@ -66,7 +65,7 @@ export function readExpertTime(text: string): ExpertTime {
   if (!match)
     throw new UserError(
       'usage',
-      `${JSON.stringify(text)} is no time of experts.`,
+      `${JSON.stringify(text)} is not a valid expert time.`,
       'Give a floor and a time per token and expert, for example --expert-time 45us+12ns',
     );
   const [floorNs, nsPerPair] = [Number(match[1]) * units[match[2]], Number(match[3]) * units[match[4]]];

@@ -40,8 +40,7 @@ export const expertWork: Derived<readonly StepExperts[]> = {
     const steps = use(stepsOf);
     const owned = use(stepWork);
     const { steps: chosen } = use(selection);
-    if (!steps || !owned)
-      throw new NotRecorded('steps', 'mark steps in the profile, or capture more of them');
+    if (!steps || !owned) throw new NotRecorded('steps', 'mark steps in the profile, or capture more steps');
     const names = profile.tables.kernels!.name;
     const [router, dispatch, combine, communication] = (
       ['moe-router', 'moe-dispatch', 'moe-combine', 'communication'] as const
@@ -82,7 +81,7 @@ export const expertWork: Derived<readonly StepExperts[]> = {
     if (!rows.some(row => row.expertNs > 0))
       throw new NotRecorded(
         'grouped GEMMs of experts',
-        'profile a mixture-of-experts model, kernels included',
+        'profile a mixture-of-experts model with kernel tracing',
       );
     return rows;
   },

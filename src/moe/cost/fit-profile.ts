@@ -33,6 +33,6 @@ export function fitFromProfile(
   return {
     ...proportional,
     nsPerPair: mean(point => point.ns) / mean(point => point.pairs),
-    about: `${points.length} steps measured, all with as many tokens per GPU: time is assumed in proportion to tokens, an upper bound of what imbalance costs`,
+    about: `${points.length} steps measured, all with the same tokens per GPU: time is assumed proportional to tokens, an upper bound on the cost of imbalance`,
   };
 }

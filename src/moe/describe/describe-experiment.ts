@@ -22,7 +22,7 @@ export const logsOf = ({ runs }: ExperimentPlan, folder: string, router: string)
 export function experimentScript(plan: ExperimentPlan, folder: string): string {
   const lines = plan.runs.map(
     run =>
-      `${run.timed ? '' : '# counts experts, says nothing about speed\n'}${shellLine(run, logOf(folder, run))}`,
+      `${run.timed ? '' : '# counts tokens per expert; not a timing run\n'}${shellLine(run, logOf(folder, run))}`,
   );
   const files = (router: string) => logsOf(plan, folder, router).join(` --${router} `);
   const checks = plan.runs.some(run => !run.timed)
@@ -59,19 +59,19 @@ function balanceLine(
     const busiest = `the busiest of ${plural(counted.machine.gpus, 'GPU')} got ${ratio(counted.gpuImbalance)} the mean`;
     return counted.gpuImbalance <= BALANCED
       ? `The perfect run was balanced: ${busiest}.`
-      : `THE PERFECT RUN WAS NOT BALANCED: ${busiest}. The switch did not reach every rank, or this model does not support it: the verdict above is void.`;
+      : `THE PERFECT RUN WAS NOT BALANCED: ${busiest}. The switch did not reach every rank, or this model does not support it: the verdict above is invalid.`;
   }
   return prepared > 0
-    ? `Balance of the perfect run: not counted; the engine says it prepared the perfect router in ${prepared} of ${plural(all, 'log')}.`
-    : 'Balance of the perfect run: not counted. Count with --record A-B, or give counts with --perfect-loads, to know that the switch reached every rank.';
+    ? `Balance of the perfect run: not counted; the engine log reports the perfect router in ${prepared} of ${plural(all, 'log')}.`
+    : 'Balance of the perfect run: not counted. Count with --record A-B, or give counts with --perfect-loads, to verify that the switch reached every rank.';
 }
 
 export function describePrediction({ rows, explained, about }: PairPrediction): TableBlock {
   const gap =
     explained === null
-      ? 'The perfect run’s experts were not faster: there is no gap to explain.'
-      : `Of the measured gap in expert time the prediction explains ${formatShare(explained)}.`;
-  const said = { id: 'moe-prediction', title: 'Predicted beside measured', advice: `${about} ${gap}` };
+      ? 'Experts were not faster in the perfect run: there is no gap to explain.'
+      : `The prediction explains ${formatShare(explained)} of the measured gap in expert time.`;
+  const said = { id: 'moe-prediction', title: 'Predicted vs measured', advice: `${about} ${gap}` };
   return tableOf(rows, said, [
     ['What', 'text', ({ what }) => what],
     ['Learned', 'ns-mean', ({ learnedNs }) => learnedNs],

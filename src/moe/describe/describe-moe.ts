@@ -32,15 +32,15 @@ function fixTable({ plans, heldOut, machine }: MoeAnswer): TableBlock[] {
         id: 'moe-placements',
         title: `Placements on ${machine.gpus} GPUs`,
         advice: heldOut
-          ? 'Made from the first half of the run, judged on iterations of the second.'
-          : 'Made from and judged on the same loads: there is too little to hold some back.',
+          ? 'Computed from the first half of the run, evaluated on the second half.'
+          : 'Computed from and evaluated on the same loads: there are too few iterations to hold some out.',
       },
       [
         ['Placement', 'text', ({ plan }) => plan.label],
         ['Replicas', 'count', ({ replicas }) => replicas],
-        ['Busiest by mean', 'text', ({ plan }) => ratio(plan.cost.imbalance)],
-        ['Lost of expert time (%)', 'share', ({ plan }) => plan.cost.lostShare],
-        ['Won back (%)', 'share', ({ recovered }) => recovered],
+        ['Max/mean', 'text', ({ plan }) => ratio(plan.cost.imbalance)],
+        ['Expert time lost (%)', 'share', ({ plan }) => plan.cost.lostShare],
+        ['Recovered (%)', 'share', ({ recovered }) => recovered],
         [
           'Steps',
           'text',
@@ -60,7 +60,7 @@ function phaseTable({ phases }: MoeAnswer): TableBlock[] {
       ['Iterations', 'count', ({ iterations }) => iterations],
       ['Busiest GPU', 'text', ({ gpuImbalance }) => ratio(gpuImbalance)],
       ['Busiest expert', 'text', ({ maxOverMean }) => ratio(maxOverMean)],
-      ['Lost of expert time (%)', 'share', ({ lostShare }) => lostShare],
+      ['Expert time lost (%)', 'share', ({ lostShare }) => lostShare],
     ]),
   ];
 }
@@ -90,7 +90,7 @@ function layerTable({ layers, cost }: MoeAnswer, most: number): TableBlock[] {
         ['Gini', 'text', row => row.overall.gini.toFixed(2)],
         ['Entropy', 'text', row => row.overall.entropy.toFixed(3)],
         ['Idle experts (%)', 'share', row => row.meanIdleShare],
-        ['Hot stays hot (%)', 'share', row => row.stability.hotOverlap],
+        ['Still hot (%)', 'share', row => row.stability.hotOverlap],
         ['Hottest', 'text', ({ hottest }) => hottest.slice(0, 3).map(shareText).join(' ')],
       ],
     ),
@@ -113,11 +113,12 @@ function gpuTable({ cost, machine }: MoeAnswer, most: number): TableBlock[] {
       {
         id: 'moe-gpus',
         title: rows.length < cost.gpus.length ? `GPUs, the ${rows.length} most often waited for` : 'GPUs',
-        advice: 'Experts in order. Waited for: part of layers and iterations in which this GPU had most.',
+        advice:
+          'Experts in order. Waited for: share of layers and iterations in which this GPU had the most tokens.',
       },
       [
         ['GPU', 'id', ({ index }) => index],
-        ['Tokens by mean', 'text', ({ pairs }) => ratio(pairs / mean)],
+        ['Tokens/mean', 'text', ({ pairs }) => ratio(pairs / mean)],
         ['Waited for (%)', 'share', ({ criticalShare }) => criticalShare],
       ],
     ),
@@ -128,14 +129,14 @@ function inferredTable({ measured, basis }: MoeAnswer): TableBlock[] {
   if (!measured?.inferred) return [];
   const rows = measured.inferred.devices;
   const title =
-    basis === 'inferred' ? 'Ranks (inferred from time, tokens were not counted)' : 'Ranks in the profile';
+    basis === 'inferred' ? 'Ranks (inferred from time; tokens were not counted)' : 'Ranks in the profile';
   return [
     tableOf(
       rows,
       {
         id: 'moe-ranks',
         title,
-        advice: 'Per step. Waits: communication and combine beyond that of the quickest rank of the step.',
+        advice: 'Per step. Waits: communication and combine time above the fastest rank of the step.',
       },
       [
         ['Rank', 'id', ({ rank, device }) => rank ?? device],
@@ -160,11 +161,18 @@ function heatBlocks({ summary }: MoeAnswer): HeatBlock[] {
     block(
       'moe-heat-experts',
       'Experts',
-      'tokens of an expert by the mean of its layer, whole run',
+      'tokens of an expert divided by the mean of its layer, whole run',
       expertHeat(summary),
     ),
     ...(summary.iterations > 1
-      ? [block('moe-heat-time', 'Over time', 'busiest expert by mean, per layer', timeHeat(summary))]
+      ? [
+          block(
+            'moe-heat-time',
+            'Over time',
+            'busiest expert divided by the mean, per layer',
+            timeHeat(summary),
+          ),
+        ]
       : []),
   ];
 }

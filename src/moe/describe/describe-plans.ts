@@ -41,10 +41,10 @@ export function describePlans({
       ? ''
       : `, ${formatRelativeChange(gainOf(expertShare * saved))} steps per second`;
   const lines = [
-    `${best.label} is best: the busiest of ${plural(shape.gpus, 'GPU')} gets ${ratio(best.cost.imbalance)} the mean, in order ${ratio(base.imbalance)}; expert time ${formatShare(saved)} less${steps}.`,
+    `${best.label} is best: the busiest of ${plural(shape.gpus, 'GPU')} gets ${ratio(best.cost.imbalance)} the mean, compared with ${ratio(base.imbalance)} in order; expert time falls by ${formatShare(saved)}${steps}.`,
     heldOut
-      ? `Made from the first half of ${plural(summary.iterations, 'iteration')}, judged on ${plural(best.cost.iterations, 'iteration')} of the second. One placement per layer.`
-      : 'Made from and judged on the same loads, which flatters every method: record more iterations. One placement per layer.',
+      ? `Computed from the first half of ${plural(summary.iterations, 'iteration')}, evaluated on ${plural(best.cost.iterations, 'iteration')} of the second. One placement per layer.`
+      : 'Computed from and evaluated on the same loads, which flatters every method: record more iterations. One placement per layer.',
     `Time: ${about}.`,
   ];
   return [
@@ -66,17 +66,17 @@ function planTable(
   return {
     kind: 'table',
     id: 'moe-place',
-    title: `Placements: ${shape.places} places, ${shape.places - summary.experts} replicas, ${shape.gpus} GPUs, ${plural(shape.nodes, 'node')}`,
+    title: `Placements: ${shape.places} slots, ${shape.places - summary.experts} replicas, ${shape.gpus} GPUs, ${plural(shape.nodes, 'node')}`,
     rows: plans.length,
     columns: [
       { header: 'Placement', kind: 'text', values: plans.map(({ label }) => label) },
-      { header: 'Busiest by mean', kind: 'text', values: plans.map(({ cost }) => ratio(cost.imbalance)) },
+      { header: 'Max/mean', kind: 'text', values: plans.map(({ cost }) => ratio(cost.imbalance)) },
       {
         header: 'Worst layer',
         kind: 'text',
         values: plans.map(({ cost }) => ratio(Math.max(...cost.layers.map(layer => layer.imbalance)))),
       },
-      { header: 'Lost of expert time (%)', kind: 'share', values: plans.map(({ cost }) => cost.lostShare) },
+      { header: 'Expert time lost (%)', kind: 'share', values: plans.map(({ cost }) => cost.lostShare) },
       { header: 'Expert time saved (%)', kind: 'share', values: saved },
       ...(expertShare === undefined
         ? []
@@ -118,7 +118,7 @@ function layerTable(summary: LoadSummary, plans: readonly Plan[]): TableBlock {
         values: order.map(layer => ratio(cost.layers[layer].imbalance)),
       })),
     ],
-    advice: 'Busiest by mean GPU. --csv has every layer.',
+    advice: 'Load of the busiest GPU divided by the mean. --csv has every layer.',
   };
 }
 
@@ -127,13 +127,13 @@ const trafficTable = (rows: readonly TrafficRow[]): TableBlock =>
     rows,
     {
       id: 'moe-traffic',
-      title: 'All-to-all per layer and step, there and back',
+      title: 'All-to-all per layer and step, dispatch and combine',
       advice:
-        'FP8 there, BF16 back. Once per node: a token crosses to a node once and spreads inside it, as DeepEP does. A token’s experts are taken as independent; group-limited routing visits fewer nodes.',
+        'FP8 dispatch, BF16 combine. Once per node: a token crosses to a node once and is forwarded inside it, as in DeepEP. A token’s experts are assumed independent; group-limited routing visits fewer nodes.',
     },
     [
       ['Placement', 'text', ({ plan }) => plan.label],
-      ['Inside nodes', 'text', ({ traffic }) => formatBytes(Math.round(traffic.eachCopy.intraBytes))],
+      ['Within nodes', 'text', ({ traffic }) => formatBytes(Math.round(traffic.eachCopy.intraBytes))],
       ['Between nodes', 'text', ({ traffic }) => formatBytes(Math.round(traffic.eachCopy.interBytes))],
       ['once per node', 'text', ({ traffic }) => formatBytes(Math.round(traffic.oncePerNode.interBytes))],
       [
@@ -152,7 +152,7 @@ const sweepTable = (rows: readonly SweepRow[]): TableBlock =>
       id: 'moe-sweep',
       title: 'Other machines and batches (EPLB, global)',
       advice:
-        'Busiest by mean GPU. Batch: of the measured one; smaller ones are drawn from it, larger ones scaled. Expert time: against the fewest GPUs at that batch.',
+        'Load of the busiest GPU divided by the mean. Batch: relative to the measured batch; smaller batches are sampled from it, larger ones scaled. Expert time: relative to the fewest GPUs at that batch.',
     },
     [
       ['Phase', 'text', ({ phase }) => phase],

@@ -16,7 +16,7 @@ import type {
 import type { perfectRouterSchema } from '../experiment/router-schema.js';
 
 export const WRONG_OUTPUTS =
-  'THE ANSWERS OF THE PERFECT RUN ARE WRONG: its router sends tokens anywhere. It is for measuring only; never serve with it.';
+  'THE OUTPUT OF THE PERFECT RUN IS WRONG: its router ignores the learned routing. Use it for measurement only; never serve with it.';
 
 export function describeRouter(verdict: RouterVerdict): Block[] {
   return [
@@ -33,14 +33,14 @@ export function routerLines(verdict: RouterVerdict): string[] {
   const gain = main ? amount(main) : '';
   const first: Readonly<Record<RouterConclusion, string>> = {
     similar: `Similar with the perfect router (${gain}): routing is not your bottleneck, look elsewhere.`,
-    'small-gain': `A small gain with the perfect router (${gain}, below ${limit}): routing costs something, but is not the bottleneck.`,
+    'small-gain': `A small gain with the perfect router (${gain}, below ${limit}): routing has a cost, but is not the bottleneck.`,
     bottleneck: `Faster with the perfect router (${gain}, more than ${limit}): routing imbalance is the bottleneck.`,
-    slower: `Slower with the perfect router (${gain}): uneven routing is not what holds this back.`,
-    inconclusive: `Open (${gain}): the runs differ by chance as much as from nothing to more than ${limit}.`,
+    slower: `Slower with the perfect router (${gain}): uneven routing is not the bottleneck.`,
+    inconclusive: `Inconclusive (${gain}): run-to-run noise is too large to tell no gain from more than ${limit}.`,
     contradictory: `The data contradict each other (${gain}): no verdict.`,
     'not-comparable': main
-      ? 'Not comparable: more than the router changed between the two runs.'
-      : 'Nothing to compare: no figure that both sides have.',
+      ? 'Not comparable: the two runs differ in more than the router.'
+      : 'Nothing to compare: the two sides have no figure in common.',
   };
   return [
     first[conclusion],
@@ -48,7 +48,7 @@ export function routerLines(verdict: RouterVerdict): string[] {
     ...onTheGpu(verdict),
     ...meaning(verdict),
     ...(main && conclusion !== 'not-comparable'
-      ? [`How sure: ${confidence}. ${sureness(main, conclusion)}`]
+      ? [`Confidence: ${confidence}. ${sureness(main, conclusion)}`]
       : []),
     WRONG_OUTPUTS,
   ];
@@ -56,7 +56,7 @@ export function routerLines(verdict: RouterVerdict): string[] {
 
 const amount = ({ gain, interval }: RouterEvidence) =>
   interval
-    ? `${formatRelativeChange(gain)} throughput, 95% between ${formatRelativeChange(interval[0])} and ${formatRelativeChange(interval[1])}`
+    ? `${formatRelativeChange(gain)} throughput, 95% confidence interval ${formatRelativeChange(interval[0])} to ${formatRelativeChange(interval[1])}`
     : `${formatRelativeChange(gain)} throughput`;
 
 /** A step in which the GPU mostly waits for the host shows little of what routing costs. */
@@ -67,11 +67,11 @@ function onTheGpu({ parts, main, gpus }: RouterVerdict): string[] {
   const lines: string[] = [];
   if (own && own.hostShare > HOST_BOUND)
     lines.push(
-      `In ${formatShare(own.hostShare)} of a normal ${phaseLook(own.phase).label} step the GPU waits for the host, so routing can hardly show in its time. By kernels, communication and waiting devices alone: ${formatRelativeChange(own.routedGain)}. Take away the host’s part first (CUDA graphs), then measure again.`,
+      `In ${formatShare(own.hostShare)} of a normal ${phaseLook(own.phase).label} step the GPU waits for the host, so routing has little effect on its time. Counting only kernels, communication and device waits: ${formatRelativeChange(own.routedGain)}. Remove the host overhead first (CUDA graphs), then measure again.`,
     );
   if (gpus === 1)
     lines.push(
-      'One GPU: none waits for another here. Uneven routing between GPUs shows only with expert parallelism.',
+      'With one GPU, no GPU waits for another. Uneven routing between GPUs appears only with expert parallelism.',
     );
   return lines;
 }
@@ -82,27 +82,27 @@ function meaning({ conclusion, parts, main }: RouterVerdict): string[] {
     case 'similar':
       return [
         `What it means: spreading tokens evenly over experts gains nothing here. ${routerTookEffect}`,
-        'Next: the step budget of the normal run (stepscope analyze) shows what the time goes to.',
+        'Next: the step budget of the normal run (stepscope analyze) shows where the time goes.',
       ];
     case 'small-gain':
       return [
-        'What it means: that is the most better balancing can bring. Larger things come first: stepscope analyze.',
+        'What it means: that is the maximum gain from better balancing. Address larger costs first: stepscope analyze.',
       ];
     case 'bottleneck':
       return [
-        'What it means: the gain is the ceiling of what balancing can bring; real routing reaches part of it.',
+        'What it means: this is the upper bound of what balancing can gain; real routing reaches part of it.',
         'Next: balance experts over GPUs (placement by load, redundant experts), or another expert-parallel size.',
       ];
     case 'slower':
       return whySlower(main!.gain, own);
     case 'inconclusive':
-      return ['Next: three runs or more of each, in turn; longer runs differ less.'];
+      return ['Next: alternate three or more runs of each; longer runs vary less.'];
     case 'contradictory':
       return own && own.gpuGain < 0.5 * (main?.gain ?? 0)
         ? [
-            `By kernels, communication and waiting devices alone the gain would be ${formatRelativeChange(own.gpuGain)}.`,
+            `Counting only kernels, communication and device waits, the gain would be ${formatRelativeChange(own.gpuGain)}.`,
           ]
-        : ['Next: take profile and benchmark of both runs at one load.'];
+        : ['Next: profile and benchmark both runs at the same load.'];
     case 'not-comparable':
       return [
         'Next: run both with the same model, dataset, load and GPUs; only ENABLE_PERFECT_ROUTER=1 may differ.',
@@ -111,24 +111,24 @@ function meaning({ conclusion, parts, main }: RouterVerdict): string[] {
 }
 
 const repeatInTurn =
-  'Next: repeat both runs in turn (normal, perfect, normal, perfect) on an idle machine with fixed clocks.';
+  'Next: alternate the runs (normal, perfect, normal, perfect) on an idle machine with locked clocks.';
 
 /** Even routing makes no GPU wait longer, but it leaves no expert out: weights that nobody asked for are read too. */
 function whySlower(gain: number, own: RouterParts | undefined): string[] {
   const moreExperts =
-    'even routing uses every expert, so weights of those that got no tokens before are read too. With few tokens per expert that costs more than balance gains';
+    'even routing uses every expert, so it also reads the weights of experts that had no tokens before. With few tokens per expert that costs more than balance gains';
   if (!own)
     return [
-      `What it means: either ${moreExperts}; or something else changed between the runs. Profiles of both tell which.`,
+      `What it means: either ${moreExperts}; or something else changed between the runs. Profiles of both show which.`,
       repeatInTurn,
     ];
-  const alone = `By kernels, communication and waiting devices alone: ${formatRelativeChange(own.routedGain)}.`;
+  const alone = `Counting only kernels, communication and device waits: ${formatRelativeChange(own.routedGain)}.`;
   if (own.gpuGain <= gain / 2)
-    return [`What it means: the GPU itself has more to do. ${alone} Likely ${moreExperts}.`];
+    return [`What it means: the GPU itself has more work. ${alone} Likely ${moreExperts}.`];
   // Of a step that waits for the host the figure is said already.
   const said = own.hostShare > HOST_BOUND ? '' : ` ${alone}`;
   return [
-    `What it means: the GPU’s own work hardly grew.${said} The host or the machine was slower in one of the two runs.`,
+    `What it means: GPU work hardly grew.${said} The host or the machine was slower in one of the two runs.`,
     repeatInTurn,
   ];
 }
@@ -136,15 +136,15 @@ function whySlower(gain: number, own: RouterParts | undefined): string[] {
 function sureness({ source, samples, interval }: RouterEvidence, conclusion: RouterConclusion): string {
   const [a, b] = samples;
   if (source === 'benchmark') {
-    if (!interval) return 'One run each: it may be chance; run each at least 3 times.';
+    if (!interval) return 'One run per side: the difference may be noise; run each at least 3 times.';
     return Math.min(a, b) < 3
-      ? 'Fewer than 3 runs on a side: the noise is a rough guess.'
+      ? 'Fewer than 3 runs on a side: the noise is a rough estimate.'
       : `From ${a} and ${b} runs.`;
   }
   const steps = `From ${plural(a, 'step')} and ${b} in one capture each`;
-  if (!interval) return `${steps}: too few to say how far they vary.`;
+  if (!interval) return `${steps}: too few to estimate their variation.`;
   const more = conclusion === 'inconclusive' ? '' : ' Benchmark both, three times each, to be certain.';
-  return `${steps}: how far two runs differ is not seen.${more}`;
+  return `${steps}: run-to-run noise is not measured.${more}`;
 }
 
 function evidenceTable({ evidence }: RouterVerdict): Block {
@@ -154,7 +154,7 @@ function evidenceTable({ evidence }: RouterVerdict): Block {
   const said = {
     id: 'router-evidence',
     title: 'Normal and perfect router',
-    advice: 'Gain: throughput with the perfect router by throughput without, − 1.',
+    advice: 'Gain: throughput increase with the perfect router.',
   };
   return tableOf(evidence, said, [
     ['Name', 'text', ({ measure, phase }) => (phase ? `${phaseLook(phase).label} ${measure}` : measure)],
@@ -162,9 +162,9 @@ function evidenceTable({ evidence }: RouterVerdict): Block {
     ['Perfect', 'text', item => value(item, item.perfect), right],
     ['Gain', 'text', ({ gain }) => formatRelativeChange(gain), right],
     [
-      '95% between',
+      '95% interval',
       'text',
-      ({ interval }) => (interval ? interval.map(formatRelativeChange).join(' and ') : 'not known'),
+      ({ interval }) => (interval ? interval.map(formatRelativeChange).join(' and ') : 'unknown'),
       right,
     ],
     [
@@ -210,7 +210,7 @@ function checksBlock({ checks }: RouterVerdict): Block[] {
   const facts = checks.map(({ label, status, values: [normal, perfect] }): Fact => {
     const both =
       normal === perfect
-        ? (normal ?? 'neither side states it')
+        ? (normal ?? 'missing on both sides')
         : `normal ${normal ?? 'not stated'}, perfect ${perfect ?? 'not stated'}`;
     return {
       label,

@@ -22,18 +22,18 @@ function headline(answer: MoeAnswer): string {
     shareForBottleneck,
     basis,
   } = answer;
-  const mark = basis === 'inferred' ? ' (inferred from the time of ranks)' : '';
+  const mark = basis === 'inferred' ? ' (inferred from time per rank)' : '';
   if (hostBound)
-    return `No${mark}: the GPU waits ${formatShare(answer.measured!.idleShare)} of a step for the host, so steps do not wait for busy experts.`;
+    return `No${mark}: the GPU waits ${formatShare(answer.measured!.idleShare)} of a step for the host, so busy experts do not limit the step.`;
   // An upper bound can say no for certain, but yes only for the case that it is reached.
   if (verdict === 'yes' && isUpperBound(answer))
     return `Yes${mark}, if expert time grows with tokens as assumed: even routing would give up to ${gain(stepGain!)} steps per second.`;
   if (verdict === 'yes')
     return `Yes${mark}: routing imbalance is the bottleneck; even routing would give ${gain(stepGain!)} steps per second.`;
   if (verdict === 'no' && stepGain !== null)
-    return `No${mark}: perfectly even routing would give ${gain(stepGain)} steps per second, not more than 10%.`;
+    return `No${mark}: perfectly even routing would give only ${gain(stepGain)} steps per second, not more than 10%.`;
   if (verdict === 'no')
-    return `No${mark}: even if steps were nothing but experts, even routing would give less than 10%.`;
+    return `No${mark}: even if steps consisted only of experts, even routing would gain less than 10%.`;
   return `It depends${mark}: routing is the bottleneck where experts take more than ${formatShare(shareForBottleneck!)} of a step.`;
 }
 
@@ -46,7 +46,7 @@ function howUneven({ gpuImbalance, machine, layers, basis, logged }: MoeAnswer):
     ? 'The busiest GPU'
     : `the busiest of ${plural(machine.gpus, 'GPU')}`;
   if (basis === 'inferred')
-    return `${word}: ${who} computes ${ratio(gpuImbalance)} as long as the mean in grouped GEMMs (inferred; its tokens were not counted).`;
+    return `${word}: ${who} takes ${ratio(gpuImbalance)} the mean time in grouped GEMMs (inferred; tokens were not counted).`;
   if (logged)
     return `${word}: ${who} has ${ratio(gpuImbalance)} the mean by ${plural(logged.points, 'line')} of ${logged.engine}’s log, ${ratio(logged.worst)} at worst.`;
   const worst = layers.reduce(
@@ -76,29 +76,27 @@ function cost({ lostShare, lostInterval, lostNs, time, expertShare, measured }: 
 function ceiling({ ceiling: { expertSpeedup, stepGain }, expertShare, hostBound }: MoeAnswer): string {
   const experts = `Ceiling: with perfect routing experts are ${ratio(expertSpeedup)} as fast`;
   if (stepGain === null || !expertShare)
-    return `${experts}; for steps, say what part of them experts take: give a profile of the run, or --expert-share 40%.`;
-  const note = hostBound ? ', if nothing else held steps up' : '';
+    return `${experts}; for the gain in steps, give a profile of the run, or --expert-share 40%.`;
+  const note = hostBound ? ', if nothing else limited the steps' : '';
   return `${experts}, steps ${gain(stepGain)} (experts are ${formatShare(expertShare.share)} of a step)${note}.`;
 }
 
 function fix({ plans, heldOut, basis, machine }: MoeAnswer): string[] {
   if (basis !== 'counted')
-    return ['What would fix it: not known without counts per expert; docs/moe.md says how to record them.'];
+    return ['What would fix it: unknown without counts per expert; docs/moe.md shows how to record them.'];
   if (machine.gpus === 1)
-    return ['One GPU holds all experts: there is nothing to place, and no GPU to wait for.'];
+    return ['One GPU holds all experts: there is nothing to place, and no GPU waits for another.'];
   const best = plans.reduce<FixPlan | undefined>(
     (most, fixed) => (most === undefined || fixed.plan.cost.ns < most.plan.cost.ns ? fixed : most),
     undefined,
   );
   if (!best || best.recovered <= 0.02)
-    return ['What would fix it: no placement does better than the order experts are in.'];
+    return ['What would fix it: no placement beats the current order of experts.'];
   const replicas = best.replicas > 0 ? ` with ${plural(best.replicas, 'replica')}` : '';
   const step = best.stepGain === null ? '' : `, ${gain(best.stepGain)} steps per second`;
-  const where = heldOut
-    ? 'on iterations it was not made from'
-    : 'on the loads it was made from, which flatters it';
+  const where = heldOut ? 'on held-out iterations' : 'on the loads it was computed from, which flatters it';
   return [
-    `What would fix it: placing experts (${best.plan.label}${replicas}) brings the busiest GPU to ${ratio(best.plan.cost.imbalance)} and wins back ${formatShare(best.recovered)} of the loss${step}, ${where}: stepscope moe place.`,
+    `What would fix it: placing experts (${best.plan.label}${replicas}) brings the busiest GPU to ${ratio(best.plan.cost.imbalance)} and recovers ${formatShare(best.recovered)} of the loss${step}, ${where}: stepscope moe place.`,
   ];
 }
 
@@ -111,7 +109,7 @@ export function headerLine({ summary, source, machine, logged, measured }: MoeAn
     );
     parts.push(plural(summary.iterations, 'iteration'));
     if (summary.samples.length < summary.iterations)
-      parts.push(`${formatCount(summary.samples.length)} judged in full`);
+      parts.push(`${formatCount(summary.samples.length)} evaluated in full`);
   }
   if (logged) parts.push(plural(logged.points, 'logged pass', 'logged passes'));
   if (!Number.isNaN(machine.gpus))

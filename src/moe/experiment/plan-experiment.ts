@@ -41,13 +41,13 @@ export function planExperiment({ command, repeats, folder, record }: ExperimentQ
   if (!(Number.isInteger(repeats) && repeats >= 1 && repeats <= 50))
     throw new UserError(
       'usage',
-      `${repeats} is no number of repeats.`,
-      'Give 1 to 50; three tell chance from gain.',
+      `${repeats} is not a valid number of repeats.`,
+      'Give 1 to 50; use at least three to separate a gain from noise.',
     );
   if (record !== undefined && !/^\d+-\d+$/.test(record))
     throw new UserError(
       'usage',
-      `${JSON.stringify(record)} is no range of iterations.`,
+      `${JSON.stringify(record)} is not a range of iterations.`,
       'For example: --record 100-200',
     );
   const warnings: string[] = [];
@@ -99,7 +99,7 @@ function withEnvironment(
   if (/^(ssh|kubectl|sbatch|pdsh)$/.test(name))
     return {
       words: [...words],
-      warning: `${name} does not pass the environment on: set ${SWITCH} inside what it runs, and check that the perfect run was balanced.`,
+      warning: `${name} does not pass environment variables on: set ${SWITCH} inside the command it runs, and check that the perfect run was balanced.`,
     };
   return { words: [...words] };
 }
@@ -110,7 +110,7 @@ function careful(command: readonly string[], repeats: number): string[] {
   return [
     ...(/--(?:tp|ep|tp_size|ep_size)[= ](?!1\b)\d/.test(text) && !launched
       ? [
-          `TensorRT-LLM hands only variables named TRTLLM… and TLLM… to workers it starts itself: start it with mpirun or srun so that ${SWITCH} reaches every rank, and count with --record.`,
+          `TensorRT-LLM passes only variables named TRTLLM… and TLLM… to workers it starts itself: start it with mpirun or srun so that ${SWITCH} reaches every rank, and count with --record.`,
         ]
       : []),
     ...(/--(?:report_json|output_json|request_json|iteration_log|result-filename|output-file)/.test(text) &&
@@ -119,8 +119,8 @@ function careful(command: readonly string[], repeats: number): string[] {
       : []),
     ...(/(?:^|\s)--(?:dataset|dataset-path|seed|random-seed)\b/.test(text)
       ? []
-      : ['The command names no dataset and no seed: both routers must get the same requests.']),
-    ...(repeats < 3 ? ['With fewer than three repeats chance cannot be told from gain.'] : []),
+      : ['The command has no dataset and no seed: both routers must get the same requests.']),
+    ...(repeats < 3 ? ['With fewer than three repeats, a gain cannot be distinguished from noise.'] : []),
   ];
 }
 

@@ -40,13 +40,13 @@ export function predictPair(
     lostShare !== undefined
       ? 'from counts'
       : learned.inferred
-        ? 'inferred from the time of ranks'
-        : 'one GPU holds all experts and gets all tokens either way';
+        ? 'inferred from time per rank'
+        : 'one GPU holds all experts and gets all tokens in both runs';
   const held = hostBound ? '; the GPU mostly waits for the host, so the step is predicted not to change' : '';
   const change = learned.stepNs - perfect.stepNs;
   const noise =
     hostBound && change < 0
-      ? `. The perfect step was ${formatDuration(-change)} longer: that is the host, not routing`
+      ? `. The perfect step was ${formatDuration(-change)} longer, caused by the host, not by routing`
       : '';
   return {
     rows: [

@@ -99,13 +99,13 @@ function contradictionOf(
   if (main.source === 'benchmark' && profiled.length > 0) {
     const others = profiled.map(own => conclude(own, threshold));
     if (isGain(conclusion) && others.every(isNone))
-      return 'The benchmark gains, the steps in the profile do not: the profile is of another load, or the gain is not in the steps.';
+      return 'The benchmark gains, but the steps in the profile do not: the profile used a different load, or the gain is outside the steps.';
     if (isNone(conclusion) && others.some(isGain))
-      return 'The steps in the profile gain, the benchmark does not: the profile is of another load, or what limits the benchmark is not the steps.';
+      return 'The steps in the profile gain, but the benchmark does not: the profile used a different load, or the benchmark is limited outside the steps.';
   }
   const own = parts.find(({ phase }) => phase === main.phase);
   if (main.source === 'profile' && isGain(conclusion) && own && own.gpuGain < threshold / 2)
-    return 'The step is faster, but not on the GPU: kernels, communication and waiting devices hardly changed, so routing is not the reason. The host was faster in one of the two runs.';
+    return 'The step is faster, but not on the GPU: kernels, communication and device waits hardly changed, so routing is not the cause. The host was faster in one of the two runs.';
   return null;
 }
 

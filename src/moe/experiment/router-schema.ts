@@ -20,8 +20,11 @@ const evidence = object({
   phase: orNull(string<Phase>('of the steps; null for a benchmark')),
   normal: number('mean with the learned router'),
   perfect: number('mean with the perfect router'),
-  gain: number('throughput with by throughput without, − 1'),
-  interval: orNull(pair(number(), '95% of the gain'), 'from repeats, or from the steps; null: not known'),
+  gain: number('throughput increase with the perfect router'),
+  interval: orNull(
+    pair(number(), '95% confidence interval of the gain'),
+    'from repeats, or from the steps; null: unknown',
+  ),
   samples: pair(integer(), 'runs or steps on each side'),
 });
 
@@ -43,16 +46,16 @@ const parts = object({
   phase: string<Phase>('of the steps'),
   normalNs: meansSchema,
   perfectNs: meansSchema,
-  gpuGain: number('the gain, had only kernels, communication and waiting devices changed'),
+  gpuGain: number('gain if only kernels, communication and device waits had changed'),
   // What routing does to the GPU, however long the host takes.
-  routedGain: number('of the time of those alone'),
-  hostShare: number('of the normal step: the GPU waits, and not for another GPU (0 to 1)'),
+  routedGain: number('gain in that time alone'),
+  hostShare: number('share of the normal step in which the GPU waits, but not for another GPU (0 to 1)'),
 });
 
 export const perfectRouterSchema = document(
   'stepscope-perfect-router/1',
   'Perfect router',
-  'Whether uneven routing to experts is the bottleneck, by a pair of runs with and without it.',
+  'Whether uneven expert routing is the bottleneck, from a pair of runs with and without it.',
   {
     files: object({ normal: list(string(), 'as given'), perfect: list(string(), 'as given') }),
     threshold: number('gain above which routing is the bottleneck'),
@@ -67,21 +70,21 @@ export const perfectRouterSchema = document(
     ]),
     confidence: choice(['certain', 'likely', 'possible'], 'single runs: possible'),
     main: orNull(evidence, 'what the conclusion rests on'),
-    evidence: list(evidence, 'everything both sides have'),
+    evidence: list(evidence, 'all figures present on both sides'),
     parts: list(parts, 'where the step changed'),
     checks: list(
       object({
         id: string('of the check'),
-        label: string('for people'),
+        label: string('readable label'),
         status: choice(['same', 'differs', 'unknown']),
-        normal: orNull(string('null: not stated')),
-        perfect: orNull(string('null: not stated')),
+        normal: orNull(string('null: missing')),
+        perfect: orNull(string('null: missing')),
       }),
       'whether only the router changed',
     ),
     contradiction: orNull(string('why the data contradict each other')),
     // On one GPU, GPUs cannot wait for each other.
     gpus: orNull(integer('of the normal run')),
-    lines: list(string(), 'the verdict in words'),
+    lines: list(string(), 'readable verdict'),
   },
 );

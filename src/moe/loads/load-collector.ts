@@ -91,14 +91,14 @@ export class LoadCollector {
     if (this.position === 0 && this.options.phase !== undefined)
       throw new UserError(
         'usage',
-        `${this.loads.source.file} has no iterations of phase ${this.options.phase}.`,
-        'Say how phases are told: --prefill-from TOKENS, or leave --phase out.',
+        `${this.loads.source.file} has no ${this.options.phase} iterations.`,
+        'Define the phases with --prefill-from TOKENS, or omit --phase.',
       );
     if (this.position === 0)
       throw new UserError(
         'damaged',
-        `${this.loads.source.file} holds no iterations.`,
-        'Record at least one.',
+        `${this.loads.source.file} has no iterations.`,
+        'Record at least one iteration.',
       );
     const totals = new Float64Array(this.cells);
     for (const segment of this.segments) for (let i = 0; i < this.cells; i++) totals[i] += segment.totals[i];
@@ -238,15 +238,15 @@ export class LoadCollector {
         this.notes.add(
           'empty-layer',
           'info',
-          'layers got no tokens at all (dense layers, or not recorded) and were left out',
+          'layers got no tokens (dense layers, or not recorded) and were excluded',
           `layer ${this.loads.shape.layers[layer]}`,
         );
     }
     if (kept.length > 0) return kept;
     throw new UserError(
       'damaged',
-      `${this.loads.source.file} counts no token at all.`,
-      'Record while the engine works, not while it warms up.',
+      `${this.loads.source.file} has no token counts above 0.`,
+      'Record while the engine serves requests, not during warm-up.',
     );
   }
 

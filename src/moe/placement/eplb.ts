@@ -16,7 +16,10 @@ export function eplb(tokens: ArrayLike<number>, shape: EplbShape): Placement {
   checkMachine(experts, shape);
   checkTokens(tokens);
   if (experts % groups !== 0)
-    throw wrong(`${experts} experts cannot lie in ${groups} groups.`, 'The groups must divide the experts.');
+    throw wrong(
+      `${experts} experts cannot be split into ${groups} groups.`,
+      'The number of experts must be a multiple of the number of groups.',
+    );
   const hierarchical = groups % nodes === 0;
   const expertOf = hierarchical
     ? place(tokens, places, groups, nodes, gpus)

@@ -32,7 +32,7 @@ export function readMappingFormat(text: string): MappingFormat {
   if (Object.hasOwn(mappingFormats, text)) return text as MappingFormat;
   throw new UserError(
     'usage',
-    `There is no mapping file of ${JSON.stringify(text)}.`,
+    `Unknown mapping format ${JSON.stringify(text)}.`,
     `Use one of: ${Object.keys(mappingFormats).join(', ')}`,
   );
 }

@@ -39,22 +39,22 @@ export const wrong = (what: string, hint: string) => new UserError('usage', what
 export function checkMachine(experts: number, { gpus, nodes, places }: Machine): void {
   const whole = (value: number) => Number.isInteger(value) && value > 0;
   if (![experts, gpus, nodes, places].every(whole))
-    throw wrong(
-      'Experts, GPUs, nodes and places must be whole numbers above 0.',
-      'Check what was asked for.',
-    );
+    throw wrong('Experts, GPUs, nodes and slots must be whole numbers above 0.', 'Check the values given.');
   if (places < experts)
     throw wrong(
-      `${places} places do not hold ${experts} experts.`,
-      'Every expert needs a place; replicas come on top.',
+      `${places} slots cannot hold ${experts} experts.`,
+      'Every expert needs a slot; replicas need additional slots.',
     );
   if (places % gpus !== 0)
     throw wrong(
-      `${places} places cannot be shared evenly by ${gpus} GPUs.`,
+      `${places} slots cannot be divided evenly among ${gpus} GPUs.`,
       `Choose replicas so that experts and replicas together are a multiple of ${gpus}.`,
     );
   if (gpus % nodes !== 0)
-    throw wrong(`${gpus} GPUs are not spread evenly over ${nodes} nodes.`, 'The nodes must divide the GPUs.');
+    throw wrong(
+      `${gpus} GPUs cannot be divided evenly among ${nodes} nodes.`,
+      'The number of GPUs must be a multiple of the number of nodes.',
+    );
 }
 
 export function checkTokens(tokens: ArrayLike<number>): void {
@@ -62,6 +62,6 @@ export function checkTokens(tokens: ArrayLike<number>): void {
     if (!(tokens[i] >= 0 && Number.isFinite(tokens[i])))
       throw wrong(
         `The load of expert ${i} is ${tokens[i]}.`,
-        'Loads are counts of tokens: finite, not below 0.',
+        'Loads are token counts: finite and at least 0.',
       );
 }

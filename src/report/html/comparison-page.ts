@@ -15,7 +15,7 @@ export function comparisonPage(comparisons: readonly Comparison[], cutter: Cutte
   const several = comparisons.length > 1;
   const sections = comparisons.flatMap((comparison, index): PageSection[] => {
     const { sections: own, answer } = described[index];
-    const title = `${comparison.to.name} against ${comparison.from.name}`;
+    const title = `${comparison.to.name} vs ${comparison.from.name}`;
     const opening = several ? [{ id: `run-${index}`, title, blocks: [answer] }] : [];
     return [
       ...opening,

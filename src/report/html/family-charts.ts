@@ -33,7 +33,7 @@ function phaseChart(rows: readonly FamilyRow[], phase: string | null): ChartSpec
   return {
     id: `families-${phase ?? 'all'}`,
     title: `Kernel families of ${where}`,
-    about: `GPU time by what the kernels are for${phase === null ? '' : ', mean per step and device'}.${own.length > shown.length ? ` The ${shown.length} largest of ${own.length}.` : ''}`,
+    about: `GPU time by kernel purpose${phase === null ? '' : ', mean per step and device'}.${own.length > shown.length ? ` The ${shown.length} largest of ${own.length}.` : ''}`,
     label: `Bar chart of GPU time by kernel family: ${shown
       .slice(0, 5)
       .map(part => `${part.label} ${formatDuration(part.nsPerStep)}`)

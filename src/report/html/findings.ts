@@ -15,15 +15,13 @@ const severities: Readonly<Record<Severity, string>> = {
 
 export function findingsToHtml({ findings, more, unmeasured }: FindingsBlock): string {
   const cards = findings.map(card).join('\n');
-  const none =
-    findings.length === 0 ? '<p>Nothing was found that costs time beyond what is shown below.</p>' : '';
+  const none = findings.length === 0 ? '<p>No problems found beyond the times shown below.</p>' : '';
   const rest =
     more > 0 ? `<p class="muted">${formatCount(more)} more: stepscope analyze --only findings</p>` : '';
   const missing = unmeasured.map(
     ({ what, hint }) => `<li>${escapeHtml(what)} <span class="muted">→ ${escapeHtml(hint)}</span></li>`,
   );
-  const unseen =
-    missing.length > 0 ? `<h3>Could not be looked at</h3><ul class="plain">${missing.join('')}</ul>` : '';
+  const unseen = missing.length > 0 ? `<h3>Not measured</h3><ul class="plain">${missing.join('')}</ul>` : '';
   return `<ol class="cards">${cards}</ol>${none}${rest}${unseen}`;
 }
 

@@ -11,7 +11,7 @@ const marks = ['circle', 'rect', 'triangle', 'rectRot', 'star', 'crossRot'];
 export function tokenStack(id: string, phase: string, bars: readonly StackedBar[]): ChartSpec | undefined {
   if (bars.length === 0) return undefined;
   const title = `Where the time of a ${phase} token goes`;
-  const about = 'Wall time of the steps by their tokens; the parts sum to it.';
+  const about = 'Wall time of the steps divided by their tokens; the parts sum to it.';
   return stackedBars({ id, title, about, per: ' per token' }, bars);
 }
 

@@ -28,7 +28,7 @@ const sectionTitles: readonly (readonly [id: string, title: string, holds: RegEx
   ['kernels', 'Kernels', /^frameworks-(kernels|families)$/],
   ['memory', 'Memory', /^frameworks-memory$/],
   ['throughput', 'Time per token and throughput', /^frameworks-(throughput|scatter)$/],
-  ['fairness', 'Is it fair?', /^frameworks-fairness$/],
+  ['fairness', 'Is the comparison fair?', /^frameworks-fairness$/],
   ['not-recorded', 'Not recorded', /^frameworks-missing$/],
 ];
 

@@ -35,11 +35,11 @@ export function kernelsToHtml(all: readonly TopKernelRow[], distinct: number, cu
     time('p95', row => row.p95Ns),
     time('Min', row => row.minNs),
     time('Max', row => row.maxNs),
-    text('Spread', row => histogramSvg(row.histogram, familyLook(row.family).color)),
+    text('Distribution', row => histogramSvg(row.histogram, familyLook(row.family).color)),
   ];
   const left = distinct - rows.length;
-  const more = left > 0 ? ` ${plural(left, 'more kernel name')} left out.` : '';
-  const note = `<p class="muted">Spread: how often which duration, from the shortest to the longest.${more}</p>`;
+  const more = left > 0 ? ` ${plural(left, 'more kernel name')} omitted.` : '';
+  const note = `<p class="muted">Distribution: histogram of durations, from shortest to longest.${more}</p>`;
   return tableMarkup('Top kernels', columns, rows.length) + note;
 }
 

@@ -31,7 +31,7 @@ export class Cutter {
     // Both ends of a name tell more than its middle.
     const tail = Math.floor(this.limits.text / 3);
     const left = formatCount(text.length - this.limits.text);
-    return `${text.slice(0, this.limits.text - tail)} … ${left} characters left out … ${text.slice(-tail)}`;
+    return `${text.slice(0, this.limits.text - tail)} … ${left} characters omitted … ${text.slice(-tail)}`;
   };
 
   block<Some extends Block>(block: Some): Some {
@@ -50,7 +50,7 @@ export class Cutter {
     const rows = Math.min(block.rows, this.limits.rows);
     this.rows += block.rows - rows;
     const more = plural(block.rows - rows, 'more row');
-    const advice = [block.advice, block.rows > rows && `The first ${formatCount(rows)}; ${more} left out.`];
+    const advice = [block.advice, block.rows > rows && `The first ${formatCount(rows)}; ${more} omitted.`];
     return {
       ...block,
       rows,

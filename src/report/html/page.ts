@@ -39,7 +39,7 @@ export function fitPage(
   const needed = (Math.ceil(smallest / 1e4) / 100).toFixed(2);
   throw new UserError(
     'usage',
-    `The report cannot be made that small: its least is ${needed} MB.`,
+    `The report cannot be that small: the minimum is ${needed} MB.`,
     `Give --max-size ${needed} or more.`,
   );
 }
@@ -79,7 +79,7 @@ ${headerToHtml(report, cutNote(cutter, cappedAt))}
 <main id="main" class="wide">
 ${sections}
 </main>
-<footer><div class="wide">Made by ${escapeHtml(assets.madeBy)} from what is named above. This file loads nothing from elsewhere.</div></footer>
+<footer><div class="wide">Made by ${escapeHtml(assets.madeBy)} from the files named above. This page loads no external resources.</div></footer>
 <script type="application/json" id="report-data">${jsonForScript({ charts })}</script>
 <script>${library}</script>
 <script>${client}</script>
@@ -121,7 +121,7 @@ function cutNote({ rows, points, texts, limits }: Cutter, cappedAt: number | und
     points > 0 && `charts to ${limits.points} points`,
     texts > 0 && `names to ${limits.text} characters`,
   ].filter(Boolean);
-  return `<p class="cut">Cut to stay under ${Number((cappedAt / 1e6).toFixed(2))} MB: ${what.join(', ')}. --json has everything.</p>`;
+  return `<p class="cut">Truncated to stay under ${Number((cappedAt / 1e6).toFixed(2))} MB: ${what.join(', ')}. --json has everything.</p>`;
 }
 
 function sectionToHtml({ id, title, pieces }: Section, cutter: Cutter): string {

@@ -12,7 +12,7 @@ export interface ChartSide extends StackedBar {
 const inks = ['#7f8a93', '#0072b2', '#d55e00', '#009e73', '#cc79a7', '#a6611a'];
 
 export function sideStack(id: string, where: string, sides: readonly ChartSide[]): ChartSpec {
-  const about = 'What the time of a mean step goes to on each side; the parts sum to the step.';
+  const about = 'Time of the mean step on each side; the parts sum to the step.';
   return stackedBars({ id, title: `A mean step${where}, side by side`, about }, sides);
 }
 

@@ -52,8 +52,8 @@ export function stepStrip(all: readonly IterationRow[], cutter: Cutter): ChartSp
   const about = [
     stride > 1
       ? `Each bar is the slowest of ${stride} steps in a row.`
-      : 'One bar per step, coloured by phase.',
-    chosen.length < all.length && 'Paler: left out of the figures (warm-up, ramp, drain or not chosen).',
+      : 'One bar per step, colored by phase.',
+    chosen.length < all.length && 'Paler: excluded from the figures (warm-up, ramp, drain or not selected).',
     capped !== undefined && `Bars that reach the top are longer, up to ${formatDuration(most)}.`,
   ];
   return {
@@ -88,7 +88,7 @@ function stepTip(row: IterationRow): string[] {
     ...(batch.length > 0 ? [`batch: ${batch.join(', ')}`] : []),
     `wall ${formatDuration(row.wallNs)}`,
     `GPU busy ${formatDuration(row.gpuBusyNs)} (${formatShare(row.wallNs > 0 ? row.gpuBusyNs / row.wallNs : 0)})`,
-    ...(row.selected ? [] : [`left out: ${row.state}`]),
+    ...(row.selected ? [] : [`excluded: ${row.state}`]),
   ];
 }
 
@@ -132,7 +132,7 @@ export function budgetStack(all: readonly BudgetRow[], cutter: Cutter): ChartSpe
   const name = ({ first, last }: (typeof bars)[number]) => (first === last ? `${first}` : `${first}–${last}`);
   const devices = new Set(all.map(row => row.device)).size;
   const about = [
-    'What each step’s time was spent on, from compute at the bottom to idle by cause on top.',
+    'Time of each step, from compute at the bottom to idle by cause at the top.',
     devices > 1 && `Mean of ${devices} devices.`,
     stride > 1 && `Each bar is the mean of ${stride} steps in a row.`,
   ];

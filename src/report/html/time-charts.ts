@@ -78,7 +78,7 @@ export function metricCharts(rows: readonly MetricSeriesRow[], cutter: Cutter): 
         {
           id: `metrics-${device}-${isClock ? 'clocks' : 'shares'}`,
           title: isClock ? `Clocks over time${which}` : `GPU metrics over time${which}`,
-          about: `${isClock ? 'As sampled.' : 'Percent of peak, as sampled.'} From the first selected step to the last, ${formatDuration(span)}.${hidden && known ? ' The names switch counters on and off.' : ''}`,
+          about: `${isClock ? 'As sampled.' : 'Percent of peak, as sampled.'} From the first selected step to the last, ${formatDuration(span)}.${hidden && known ? ' Click a name to show or hide its counter.' : ''}`,
           label: `Line chart over ${formatDuration(span)} of ${own.map(row => `${row.metric}, mean ${isClock ? `${Math.round(row.mean / 1e6)} MHz` : `${row.mean.toFixed(1)}%`}`).join('; ')}.`,
           type: 'line',
           data: {
@@ -106,7 +106,7 @@ export function memoryChart(rows: readonly MemoryInUseRow[], cutter: Cutter): Ch
   return {
     id: 'memory',
     title: 'GPU memory in use over time',
-    about: 'As far as the capture recorded allocations; of each stretch the highest.',
+    about: 'From recorded allocations; each point is the maximum of its interval.',
     label: `Line chart of GPU memory in use: ${shown.map(row => `device ${row.device} peaks at ${formatBytes(row.peakBytes)}`).join(', ')}.`,
     type: 'line',
     data: {

@@ -73,7 +73,7 @@ function durationOf({ sign, value, not }: Token): Condition {
     const match = /^(\d+(?:\.\d+)?|\.\d+)(ns|us|µs|ms|s)?$/i.exec(text);
     if (!match)
       throw wrong(
-        `${JSON.stringify(text)} is no duration.`,
+        `${JSON.stringify(text)} is not a duration.`,
         'For example: dur>50us, dur<=1.5ms, dur:1us..2us',
       );
     return Number(match[1]) * units[(match[2] ?? 'us').toLowerCase()];
@@ -89,7 +89,7 @@ function durationOf({ sign, value, not }: Token): Condition {
 
 function stepOf({ value, not }: Token): Condition {
   const match = /^(\d+)(?:-(\d+))?$/.exec(value);
-  if (!match) throw wrong(`${JSON.stringify(value)} is no step.`, 'For example: step:12 or step:12-20');
+  if (!match) throw wrong(`${JSON.stringify(value)} is not a step.`, 'For example: step:12 or step:12-20');
   const first = Number(match[1]);
   return { kind: 'step', first, last: match[2] === undefined ? first : Number(match[2]), not };
 }

@@ -218,6 +218,10 @@ function ordered(
 
 function matchAt({ start, end, lane, index }: Ordered, n: number): MatchDocument {
   if (!(Number.isInteger(n) && n > NONE && n < start.length))
-    throw new UserError('usage', 'There is no such match.', 'Ask for one of those counted.');
+    throw new UserError(
+      'usage',
+      'The requested match does not exist.',
+      'Request one of the counted matches.',
+    );
   return { n, lane: lane[n], index: index[n], startNs: start[n], endNs: end[n] };
 }
