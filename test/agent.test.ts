@@ -466,7 +466,7 @@ test('a broken cudart and a place that cannot be written to cost a line, not the
   assert.match(nowhere.stderr, /stepscope: the sidecar was not written/);
   assert.match(nowhere.stderr, /stepscope: expert counts were not written/);
   const nonsense = mustRun(scenario('plain', { STEPSCOPE_PROFILE_START_STOP: '5-' }));
-  assert.match(nonsense.stderr, /stepscope: no window is recorded: '5-' is no range of iterations/);
+  assert.match(nonsense.stderr, /stepscope: no window is recorded: '5-' is not a range of iterations/);
   assert.equal(nonsense.said.digest, plain.said.digest);
 });
 

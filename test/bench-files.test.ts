@@ -837,12 +837,12 @@ test('a run that died says why, alone or behind another in its log', () => {
   );
   const [run] = read('trtllm-energy-second-died.log');
   const note = run.notes.find(({ code }) => code === 'ended-early');
-  assert.equal(note?.text, 'later run of this log ended before its report: the GPU ran out of memory');
+  assert.equal(note?.text, 'later run in this log ended before its report: the GPU ran out of memory');
   assert.match(note?.example ?? '', /^line 15: /);
   const begun = 'Preparing to run throughput benchmark...\n';
   for (const [line, words] of [
     ['slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT 2026-01-01 DUE TO TIME LIMIT ***', /time limit/],
-    ['Keyboard interrupt, exiting benchmark...', /somebody stopped it/],
+    ['Keyboard interrupt, exiting benchmark...', /it was interrupted/],
     ['slurmstepd: error: Detected 1 oom_kill event in StepId=7.0.', /host ran out of memory/],
     ['ValueError: Requests failed: cut (3 requests)', /requests failed/],
     ['AssertionError: Benchmark failed', /Python ended with an error \(line 2: AssertionError/],

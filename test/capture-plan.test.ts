@@ -525,7 +525,7 @@ test('the script runs exactly what was planned, finds the report and exports it'
       // A second run would overwrite it.
       const again = run(script);
       assert.equal(again.status, 1, name);
-      assert.match(again.stderr, /is there already/);
+      assert.match(again.stderr, /already exists/);
     }
     fs.rmSync(folder, { recursive: true });
   }

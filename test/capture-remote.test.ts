@@ -324,7 +324,7 @@ test('a copy overwrites nothing but by force', withShell, async () => {
   fs.writeFileSync(target, 'old');
   assert.match(
     (await refused(() => copyBack(pod(), inFar('home', 'report'), target))).message,
-    /is there already/,
+    /already exists/,
   );
   assert.equal(fs.readFileSync(target, 'utf8'), 'old');
   await copyBack(pod(), inFar('home', 'report'), target, { force: true });

@@ -126,10 +126,10 @@ test(
     fs.writeFileSync(path.join(work, 'trace.json'), 'old');
     const command = ['true'];
     const error = await refused(run(plain(command)));
-    assert.match(error.message, /trace\.json is there already/);
+    assert.match(error.message, /trace\.json already exists/);
     const result = await run(plain(command), { force: true });
     assert.deepEqual(result.files, []);
-    assert.match(runFailure(result)!.message, /No report was written: the command ended with status 0/);
+    assert.match(runFailure(result)!.message, /No report was written: the command exited with status 0/);
     assert.equal(fs.readFileSync(path.join(work, 'trace.json'), 'utf8'), 'old');
   },
 );
@@ -146,7 +146,7 @@ test('a missing folder is made, since nsys would wait for it forever', withShell
 test('a failing command says its status and its own last words', async () => {
   const result = await run(plain(['sh', '-c', 'echo loading; echo "CUDA error: out of memory" >&2; exit 7']));
   assert.equal(result.status, 7);
-  assert.match(runFailure(result)!.message, /ended with status 7: CUDA error: out of memory/);
+  assert.match(runFailure(result)!.message, /exited with status 7: CUDA error: out of memory/);
   assert.match(
     (await refused(run(plain(['no-such-engine'])))).message,
     /no-such-engine is not installed here/,
@@ -361,7 +361,7 @@ test('a server that never comes up is ended, and its last line told', withShell,
   const late = await refused(
     runServer(silent, { ...serverOptions(port), healthTimeoutMs: 700, graceMs: 500 }),
   );
-  assert.match(late.message, /did not answer at .* within 1 s; it said last: loading shard 3/);
+  assert.match(late.message, /did not respond at .* within 1 s; its last output: loading shard 3/);
 });
 
 test('a server that dies while it is waited for says why', async () => {
@@ -371,7 +371,7 @@ test('a server that dies while it is waited for says why', async () => {
     command: ['sh', '-c', 'sleep 0.2; echo "ValueError: no such model" >&2; exit 3'],
   };
   const error = await refused(runServer(dying, serverOptions(port)));
-  assert.match(error.message, /ended with status 3: ValueError: no such model/);
+  assert.match(error.message, /exited with status 3: ValueError: no such model/);
 });
 
 test('a server that is kept goes on after its report, printing into a file', async () => {

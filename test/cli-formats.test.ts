@@ -146,7 +146,7 @@ for (const [name, samples] of Object.entries(calls))
         assert.equal(written.status, 0, `${said}: ${written.err}`);
         assert.match(written.err, /wrote .*result\./);
         isOf[format](readFileSync(file, 'utf8'));
-        if (!command.overwrites) assert.match((await call('-o', file)).err, /is there already/);
+        if (!command.overwrites) assert.match((await call('-o', file)).err, /already exists/);
         rmSync(file);
       }
   });
@@ -162,6 +162,6 @@ test('a format that a command does not have is refused in two lines', async () =
       assert.equal(out, '');
       if (formats.length === 0) continue;
       const named = await runStepscope([...name.split(' '), '--format', format]);
-      assert.match(named.err, /^stepscope: There is no format "\w+"\.\nUse one of: .+\n$/);
+      assert.match(named.err, /^stepscope: Unknown format "\w+"\.\nUse one of: .+\n$/);
     }
 });

@@ -47,7 +47,7 @@ test('slips are told with what was meant, in two lines', async () => {
   for (const [args, says] of [
     [['analyse', 'x'], /no command "analyse", and no such file\.\nDid you mean analyze\?/],
     [['baseline', 'svae', 'x'], /no command "baseline svae"\.\nUse one of: stepscope baseline save/],
-    [['baseline'], /What to do with baselines was not said\.\n/],
+    [['baseline'], /No baseline command was given\.\n/],
     [['steps', 'x', '--iteration', '1'], /Unknown option '--iteration'\.\nDid you mean --iterations\?/],
     [['compare', 'a', 'b', '--treshold', '2%'], /Did you mean --threshold\?/],
     [['steps', 'x', '--zzzzzzz'], /Unknown option '--zzzzzzz'\.\nSee: stepscope steps --help/],
@@ -60,7 +60,7 @@ test('slips are told with what was meant, in two lines', async () => {
     assert.equal(err.trimEnd().split('\n').length, 2, err);
   }
   assert.match((await stepscope('baseline', '--help')).out, /baseline save .*\n {2}baseline list/);
-  assert.match((await stepscope('moe', '--help')).out, /commands of their own:\n {2}moe place /);
+  assert.match((await stepscope('moe', '--help')).out, /subcommands:\n {2}moe place /);
   assert.match((await stepscope('help', 'moe', 'place')).out, /usage: stepscope moe place FILE/);
 });
 
@@ -116,10 +116,7 @@ for (const [name, was, now] of old)
     };
     const [before, today] = [read(was), read(now)];
     assert.deepEqual(before.meant, today.meant);
-    assert.equal(
-      before.err,
-      `stepscope: ${was} is now ${now}; the next version will not know the old spelling.\n`,
-    );
+    assert.equal(before.err, `stepscope: ${was} is now ${now}; the next version removes the old spelling.\n`);
     assert.equal(today.err, '');
   });
 

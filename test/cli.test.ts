@@ -148,7 +148,7 @@ test('-o writes a file per report and does not overwrite', async () => {
   assert.ok(existsSync(`${prefix}_nvtx_sum.csv`));
   const again = await stepscope(args);
   assert.equal(again.status, 2);
-  assert.match(again.err, /is there already/);
+  assert.match(again.err, /already exists/);
   assert.equal((await stepscope([...args, '--force'])).status, 0);
 });
 

@@ -192,7 +192,7 @@ test('--html writes one file that loads nothing, with both sides', async () => {
     await meanOf(eager, graph),
   );
   assert.match(page, /Every term and its rows/);
-  assert.match((await stepscope('compare', eager, graph, '--html', file)).err, /is there already/);
+  assert.match((await stepscope('compare', eager, graph, '--html', file)).err, /already exists/);
   assert.equal((await stepscope('compare', eager, graph, '--html', file, '--force')).status, 0);
 });
 

@@ -399,9 +399,9 @@ const mistakes: readonly (readonly [yaml: string, what: RegExp, advice: RegExp])
   [`a: &x 1\nframeworks: *x\n`, /:1:1: the comparison has no key "a"/, /It may have/],
   [`title: &x t\nframeworks:\n  - {name: *x, profiles: [x]}\n`, /:3:|one framework/, /./],
   [`title: !!binary aGk=\nframeworks:\n${entry}`, /:1:17: tags such as/, /bare value/],
-  ['frameworks:\n  - name: a\n  name: b\n', /^c\.yaml:\d+:\d+: this is no YAML/, /Line \d reads/],
-  ['frameworks:\n  - name: "a\n', /^c\.yaml:\d+:\d+: this is no YAML/, /./],
-  ['frameworks: 1\nframeworks: 2\n', /:2:1: this is no YAML: map keys must be unique/, /Line 2/],
+  ['frameworks:\n  - name: a\n  name: b\n', /^c\.yaml:\d+:\d+: this is not valid YAML/, /Line \d reads/],
+  ['frameworks:\n  - name: "a\n', /^c\.yaml:\d+:\d+: this is not valid YAML/, /./],
+  ['frameworks: 1\nframeworks: 2\n', /:2:1: this is not valid YAML: map keys must be unique/, /Line 2/],
   ['', /^c\.yaml:1:1: the comparison must be a map/, /key: value/],
   ['- a\n- b\n', /^c\.yaml:1:1: the comparison must be a map/, /key: value/],
 ];
@@ -478,7 +478,7 @@ test('errors of the command are two lines and say where', async () => {
     [[config], 3, /c\.yaml:2:26: nowhere\.sqlite does not exist\.\nPaths are relative/],
     [[config, '--json', '--csv'], 2, /Several formats/],
     [[config, '--html', 'x.html', '--json'], 2, /Several formats/],
-    [[config, '-f', 'xml'], 2, /There is no format "xml"/],
+    [[config, '-f', 'xml'], 2, /Unknown format "xml"/],
   ];
   writeFileSync(
     config,

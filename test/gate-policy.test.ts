@@ -41,7 +41,7 @@ test('mistakes in a policy are told with line, column, text and what was meant',
     ['limits:\n  - metric: idle\n    max:\n', /:3:5: "max" has no value/, /Line 3/],
     [
       'limits:\n  - metric: idle\n    max: 1%\n    max: 2%\n',
-      /:4:5: this is no YAML: map keys must be unique/,
+      /:4:5: this is not valid YAML: map keys must be unique/,
       /max: 2%/,
     ],
     ['limits:\n  - metric: memory.peak\n    phase: decode\n    max: 1GB\n', /:3:5:/, /Leave "phase" out/],
@@ -62,7 +62,7 @@ test('mistakes in a policy are told with line, column, text and what was meant',
     ['limits: [\n', /:\d+:\d+:/, /./],
     ['', /:1:1: a policy must be a map/, /./],
     ['just words\n', /:1:1: a policy must be a map/, /just words/],
-    ['limits: [{metric: idle, max: 3%}]\n---\nlimits: []\n', /:2:1: a second document begins here/, /./],
+    ['limits: [{metric: idle, max: 3%}]\n---\nlimits: []\n', /:2:1: a second document starts here/, /./],
   ];
   for (const [text, message, hint] of cases) {
     assert.throws(

@@ -395,7 +395,7 @@ test('a file of baselines is stable, whole, and holds nothing secret', async () 
   const first = readFileSync(file, 'utf8');
   const refused = await save();
   assert.equal(refused.status, 2);
-  assert.match(refused.err, /has a baseline main already\.\nReplace it with --force/);
+  assert.match(refused.err, /Baseline main already exists in .+\.\nReplace it with --force/);
   assert.equal(readFileSync(file, 'utf8'), first);
   assert.equal((await save('--force')).status, 0);
   assert.equal(readFileSync(file, 'utf8'), first, 'the same bytes');

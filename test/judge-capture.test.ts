@@ -92,7 +92,7 @@ test('a range that stopped before its end gets an end one higher', async () => {
     { first: 15, last: 16 },
   ];
   const two = await judge('eager', { window: { first: 12, last: 16 }, windows });
-  assert.equal(two.checks.find(({ id }) => id === 'iterations')!.text, 'iterations 12-16, as asked for');
+  assert.equal(two.checks.find(({ id }) => id === 'iterations')!.text, 'iterations 12-16, as requested');
   const late = { first: 30, last: 31 };
   const short = await judge('eager', { window: { first: 12, last: 31 }, windows: [...windows, late] });
   const missing = short.checks.find(({ id }) => id === 'iterations')!;

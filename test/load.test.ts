@@ -687,7 +687,7 @@ test('mistakes are said before anything is sent', async () => {
     [[address, '--dataset', 'nowhere.jsonl'], /cannot be read/],
     [[address, '--dataset', 'x', '--input-tokens', '5'], /its own prompts/],
     [[address, '--api-key-env', 'NOT_SET_ANYWHERE'], /no such variable/],
-    [[address, '-o', taken], /is there already/],
+    [[address, '-o', taken], /already exists/],
     [[address, '-o', path.join(folder, 'no/such/folder.json')], /cannot be written/],
     [[address, '--what'], /Unknown option/],
   ] as const) {

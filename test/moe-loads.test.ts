@@ -300,7 +300,7 @@ test('bad counts are said with their place', async () => {
   await refuses(put('nan.npy', npyOf('<f8', [2, 2, 3], wide(Number.NaN))), /is not a number/);
   await refuses(put('inf.npy', npyOf('<f8', [2, 2, 3], wide(Infinity))), /beyond what can be counted/);
   await refuses(put('half.json', '[[1, 2], [3, 0.25]]'), /layer 1, expert 1 is 0.25/, { as: 'counts' });
-  await refuses(put('ragged.json', '[[1, 2, 3], [3, 4]]'), /layer 1 has 2 experts, the first has 3/, {
+  await refuses(put('ragged.json', '[[1, 2, 3], [3, 4]]'), /layer 1 has 2 experts, but the first has 3/, {
     as: 'counts',
   });
   await refuses(put('text.json', '[[1, 2], [3, "4"]]'), /layer 1, expert 1 is not a number/, {
@@ -309,7 +309,7 @@ test('bad counts are said with their place', async () => {
   await refuses(put('ragged.csv', '1,2,3\n4,5\n'), /line 2 has 2 experts, others have 3/);
   await refuses(
     put('back.csv', 'iteration,layer,0,1\n0,0,1,1\n1,0,1,1\n0,0,2,2\n'),
-    /line 4 goes back to iteration 0/,
+    /line 4 returns to iteration 0/,
   );
   await refuses(
     put('hole.csv', 'iteration,layer,0,1\n0,0,1,1\n0,1,1,1\n1,0,1,1\n'),
@@ -320,11 +320,8 @@ test('bad counts are said with their place', async () => {
 test('headers are not believed', async () => {
   const body = numbersAs('<i8', both);
   await refuses(put('fortran.npy', npyBytes('<i8', [2, 2, 3], body, true)), /Fortran order/);
-  await refuses(
-    put('big-endian.npy', npyBytes('>i8', [2, 2, 3], body)),
-    /numbers of type ">i8" are not read/,
-  );
-  await refuses(put('object.npy', npyBytes('|O', [2, 2, 3], body)), /numbers of type "\|O"/);
+  await refuses(put('big-endian.npy', npyBytes('>i8', [2, 2, 3], body)), /type ">i8" is not supported/);
+  await refuses(put('object.npy', npyBytes('|O', [2, 2, 3], body)), /type "\|O"/);
   await refuses(put('cut.npy', npyOf('<i8', [2, 2, 3], both).subarray(0, -8)), /says 2 × 2 × 3 numbers/);
   await refuses(
     put('more.npy', Buffer.concat([npyOf('<i8', [2, 2, 3], both), Buffer.alloc(8)])),

@@ -416,9 +416,9 @@ test('mistakes and damage are told in two lines and leave nothing behind', async
   const bytes = await plantedExport(1024);
   const file = put('errors/in.sqlite', bytes);
   const trace = put('errors/in.json', plantedTrace());
-  assert.match((await stepscope('redact', file)).err, /^stepscope: Where to write[^\n]*\n[^\n]+\n$/);
+  assert.match((await stepscope('redact', file)).err, /^stepscope: No output file[^\n]*\n[^\n]+\n$/);
   assert.match((await stepscope('redact')).err, /No profile was given/);
-  assert.match((await stepscope('redact', file, file, '-o', place('x'))).err, /One profile at a time/);
+  assert.match((await stepscope('redact', file, file, '-o', place('x'))).err, /one profile at a time/);
   await refuses(file, /overwrite the profile itself/, 'errors/in.sqlite', '--force');
   fs.symlinkSync(file, place('errors/link.sqlite'));
   await refuses(file, /overwrite the profile itself/, 'errors/link.sqlite', '--force');

@@ -67,8 +67,9 @@ const isServed = async (url: string) => {
 test('prints where it is, serves, and ends on SIGTERM', async t => {
   const { line, end } = await view(t, capturePath('eager'), '--no-open');
   const url =
-    /^Stepscope is at (http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{32}) — Ctrl-C ends it\n$/.exec(line)?.[1] ??
-    '';
+    /^Stepscope is running at (http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{32}) — press Ctrl-C to stop\n$/.exec(
+      line,
+    )?.[1] ?? '';
   assert.ok(url, line);
   const { port } = new URL(url);
   assert.ok(await isServed(url));
@@ -119,7 +120,7 @@ test('without a file it waits for one to be dropped', async t => {
   const broken = await put('broken.txt', Buffer.from('no profile at all'));
   assert.equal(broken.status, 422);
   const { message, hint } = JSON.parse(broken.text).error;
-  assert.equal(message, 'broken.txt is no profile that Stepscope knows.');
+  assert.equal(message, 'broken.txt is not a profile in a supported format.');
   assert.match(hint, /It opens/);
   const empty = await put('empty.json', Buffer.alloc(0));
   assert.equal(JSON.parse(empty.text).error.message, 'empty.json is empty.');
