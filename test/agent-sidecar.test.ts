@@ -219,7 +219,7 @@ test('what does not fit is left out and said', async () => {
   const bare = withoutMarkers(marked);
   const said = (profile: Profile) => profile.notes.find(({ code }) => code === 'agent-sidecar')?.text;
   const late = await sidecarOf(marked, { originNs: String(marked.originNs + 10n ** 15n) });
-  assert.match(said(joinSidecars([bare, late])[0])!, /outside the time of the capture/);
+  assert.match(said(joinSidecars([bare, late])[0])!, /outside the time range of the capture/);
   // Nothing of another run is taken over: not its versions, not its graphs, not that collections were watched.
   const graphLate = { originNs: String(marked.originNs + 10n ** 15n), graphs: graphs() };
   const [alone] = joinSidecars([bare, await sidecarOf(marked, graphLate)]);
@@ -228,7 +228,7 @@ test('what does not fit is left out and said', async () => {
   assert.match(said(joinSidecars([blind, await sidecarOf(marked)])[0])!, /wall-clock/);
   const two = [bare, bare];
   const foreign = await sidecarOf(marked, { pid: 99999999 });
-  assert.match(said(joinSidecars([...two, foreign])[0])!, /none of the captured processes/);
+  assert.match(said(joinSidecars([...two, foreign])[0])!, /does not belong to any captured process/);
 });
 
 test('a folder with a capture and a sidecar opens as one', async () => {

@@ -568,7 +568,7 @@ test('without nsys, and without a report, the script says so', withShell, () => 
   fs.writeFileSync(path.join(folder, 'trace.qdstrm'), '');
   assert.match(
     spawnSync('bash', [script], { cwd: folder, encoding: 'utf8' }).stderr,
-    /left trace.qdstrm as it is/,
+    /did not convert trace.qdstrm/,
   );
   fs.rmSync(folder, { recursive: true });
 });

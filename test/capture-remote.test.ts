@@ -294,7 +294,7 @@ test(
     fs.writeFileSync(inFar('break'), '5');
     const options = { pieceBytes: 4096, tries: 2, waitMs: 1 };
     const error = await refused(() => copyBack(pod(), inFar('home', 'big report'), target, options));
-    assert.match(error.message, /broke off: .*pod does not exist/);
+    assert.match(error.message, /was interrupted: .*pod does not exist/);
     const [partial] = fs.readdirSync(work).filter(name => name.endsWith('.partial'));
     assert.equal(
       fs.statSync(path.join(work, partial)).size,

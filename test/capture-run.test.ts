@@ -116,7 +116,7 @@ test('progress comes from the four shapes of the iteration log', async () => {
     'iteration 100 of 100-150',
     'iteration 101 of 100-150',
   ]);
-  assert.equal(text.match(/window has begun/g)?.length, 1);
+  assert.equal(text.match(/window started/g)?.length, 1);
 });
 
 test(
@@ -257,7 +257,7 @@ test('the first interrupt asks, the second ends everything', async () => {
   const deaf = `process.on('SIGINT', () => {}); process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); console.log('ready');`;
   const killed = await run(plain([...node(deaf), file]), interrupting(300));
   assert.deepEqual([killed.stoppedBy, killed.signal], ['kill', 'SIGKILL']);
-  assert.match(runFailure(killed)!.message, /Stopped before there was a report/);
+  assert.match(runFailure(killed)!.message, /Stopped before a report was written/);
 });
 
 test('time runs out: asked first, ended when it does not listen', async () => {
@@ -267,7 +267,7 @@ test('time runs out: asked first, ended when it does not listen', async () => {
   assert.deepEqual([result.stoppedBy, result.signal], ['timeout', 'SIGKILL']);
   assert.deepEqual(
     notices.map(text => text.split(':')[0]),
-    ['the time is up', 'no end to it'],
+    ['timeout reached', 'the command does not stop'],
   );
 });
 

@@ -158,7 +158,7 @@ test('a format that a command does not have is refused in two lines', async () =
       if (format === 'table' || formats.includes(format) || options.includes('jsonLine')) continue;
       const { status, err, out } = await runStepscope([...name.split(' '), `--${format}`]);
       assert.ok(status === 2 || status === 3, `${name} --${format}: ${status}`);
-      assert.match(err, new RegExp(`^stepscope: stepscope ${name} has no --${format}\\.\\n.+\\n$`));
+      assert.match(err, new RegExp(`^stepscope: stepscope ${name} does not support --${format}\\.\\n.+\\n$`));
       assert.equal(out, '');
       if (formats.length === 0) continue;
       const named = await runStepscope([...name.split(' '), '--format', format]);

@@ -118,5 +118,5 @@ test('what holds no kernel table says so', async () => {
   writeFileSync(at('notes.txt'), 'Instances of Name are many\nnothing here\n');
   const { status, err } = await stepscope('families', at('notes.txt'));
   assert.notEqual(status, 0);
-  assert.match(err, /holds no kernel summary\.\n/);
+  assert.match(err, /contains no kernel summary\.\n/);
 });

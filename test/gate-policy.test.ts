@@ -21,7 +21,7 @@ test('mistakes in a policy are told with line, column, text and what was meant',
   const cases: readonly (readonly [text: string, message: RegExp, hint: RegExp])[] = [
     [
       'limits:\n  - metric: step.p50\n    max_increse: 3%\n',
-      /^policy\.yaml:3:5: a limit has no key "max_increse"/,
+      /^policy\.yaml:3:5: a limit has an unknown key "max_increse"/,
       /Did you mean "max_increase"\? Line 3 reads: max_increse: 3%/,
     ],
     [
@@ -53,7 +53,7 @@ test('mistakes in a policy are told with line, column, text and what was meant',
     ['limits:\n  - {metric: idle, max: 3%, phase: decod}\n', /:2:36: "decod" is no phase/, /decode/],
     ['limits: 3\n', /:1:9: "limits" must be a list/, /"- "/],
     ['limits: []\n', /:1:1: "limits" must have 1 to/, /limits/],
-    ['limit:\n  - metric: idle\n', /:1:1: a policy has no key "limit"/, /Did you mean "limits"\?/],
+    ['limit:\n  - metric: idle\n', /:1:1: a policy has an unknown key "limit"/, /Did you mean "limits"\?/],
     ['baseline: main\n', /:1:1: a policy needs "limits"/, /list of metrics/],
     ['version: 2\nlimits: [{metric: idle, max: 3%}]\n', /:1:10: this is version "2"/, /version 1/],
     ['confidence: 400%\nlimits: [{metric: idle, max: 3%}]\n', /:1:13: "400%" is no confidence/, /95%/],
@@ -81,7 +81,7 @@ test('mistakes in a policy are told with line, column, text and what was meant',
 test('no policy makes the reader explode: bombs, tags, depth and size are refused at once', async () => {
   const bomb = `a: &a [x, x]\n${[...'bcdefghijklmnop'].map((name, i) => `${name}: &${name} [*${'abcdefghijklmno'[i]}, *${'abcdefghijklmno'[i]}]`).join('\n')}\nlimits: *p\n`;
   const hostile: readonly (readonly [string, RegExp])[] = [
-    [bomb, /has no key "a"/],
+    [bomb, /has an unknown key "a"/],
     [`limits:\n  - &x {metric: idle, max: 3%}\n${'  - *x\n'.repeat(60)}`, /:53:5: more than 50 aliases/],
     ['limits: &a [*a]\n', /a limit must be a map/],
     ['limits: *nothing\n', /nothing/],

@@ -104,7 +104,7 @@ test('a range that stopped before its end gets an end one higher', async () => {
 
 for (const [window, state, words] of [
   [{ first: 12, last: 40 }, 'poor', /ended inside the window/],
-  [{ first: 14, last: 15 }, 'poor', /another step than asked for/],
+  [{ first: 14, last: 15 }, 'poor', /a different step than requested/],
   [{ first: 100, last: 150 }, 'bad', /shifted/],
 ] as const)
   test(`steps 12-16 against ${window.first}-${window.last}`, async () => {

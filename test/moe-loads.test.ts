@@ -259,7 +259,7 @@ test('chosen experts become counts; unused slots are left out', async () => {
   assert.deepEqual(named.steps[0].counts, [0, 1, 1, 0, 1, 1, 0, 0]);
   await refuses(
     put('few.npy', npyOf('<i4', [4, 2], [0, 1, 2, 3, 1, 2, 0, 3])),
-    /may hold counts .* or the experts/,
+    /may contain counts .* or chosen expert IDs/,
   );
 });
 
@@ -298,7 +298,7 @@ test('bad counts are said with their place', async () => {
   await refuses(put('negative8.npy', npyOf('<i8', [2, 2, 3], wide(-3))), /expert 2 is -3, below 0/);
   await refuses(put('half.npy', npyOf('<f4', [2, 2, 3], wide(0.5))), /is 0.5, not a whole number/);
   await refuses(put('nan.npy', npyOf('<f8', [2, 2, 3], wide(Number.NaN))), /is not a number/);
-  await refuses(put('inf.npy', npyOf('<f8', [2, 2, 3], wide(Infinity))), /beyond what can be counted/);
+  await refuses(put('inf.npy', npyOf('<f8', [2, 2, 3], wide(Infinity))), /too large for a count/);
   await refuses(put('half.json', '[[1, 2], [3, 0.25]]'), /layer 1, expert 1 is 0.25/, { as: 'counts' });
   await refuses(put('ragged.json', '[[1, 2, 3], [3, 4]]'), /layer 1 has 2 experts, but the first has 3/, {
     as: 'counts',

@@ -277,7 +277,7 @@ test('without counts imbalance is inferred from ranks, and says so', async () =>
   );
   const alone = await stepscope([capturePath('moe-learned')]);
   assert.equal(alone.status, 8);
-  assert.match(alone.err, /one GPU, which says nothing/);
+  assert.match(alone.err, /one GPU and does not show/);
 });
 
 test('verdict: by the share experts take, by the host, or by neither', () => {

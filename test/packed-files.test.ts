@@ -172,7 +172,7 @@ test('a Git LFS pointer is named as such, in a folder of ranks too', async () =>
       assert.equal(error.code, 'not-found');
       assert.match(
         error.message,
-        /rank0\.json\.gz is a Git LFS pointer; the file itself \(12\.3 MB\) is not here/,
+        /rank0\.json\.gz is a Git LFS pointer; the file itself \(12\.3 MB\) is missing/,
       );
       assert.match(error.hint, /git lfs pull --include="rank0\.json\.gz"/);
       return true;

@@ -58,10 +58,10 @@ test('what cannot be read in an address is said in two lines', async t => {
     ['profiles/1/answer?steps=12-3', 400, /"12-3" is no span of steps/],
     ['profiles/1/search/match?q=x', 400, /"" is no match/],
     ['profiles/1/events.csv?from=NaN', 400, /"NaN" is no time/],
-    ['profiles/1/panels/%E0%A4%A', 400, /not encoded/],
-    ['profiles/1/nothing', 404, /nothing at this address/],
-    ['profiles/1/traceXjson', 404, /nothing at this address/],
-    ['', 404, /nothing at this address/],
+    ['profiles/1/panels/%E0%A4%A', 400, /not correctly URL-encoded/],
+    ['profiles/1/nothing', 404, /address does not exist/],
+    ['profiles/1/traceXjson', 404, /address does not exist/],
+    ['', 404, /address does not exist/],
     [`profiles/1/search?q=${'x'.repeat(9000)}`, 414, /too long/],
   ];
   for (const [address, status, message] of cases) {

@@ -81,9 +81,9 @@ test('what cannot be verified is said in two lines', { skip: lacks('shell') }, a
   fakeNsys('2025.3.1.90', '');
   const trace = await runStepscope(['stats', capturePath('graph', 'kineto.json.gz'), '--verify']);
   assert.equal(trace.status, 2);
-  assert.match(trace.err, /one export of Nsight Systems at a time/);
+  assert.match(trace.err, /one Nsight Systems export at a time/);
   const part = await runStepscope(['stats', capturePath('graph'), '--verify', '--time', '1s-2s']);
-  assert.match(part.err, /Only whole files can be verified/);
+  assert.match(part.err, /--verify needs the whole file/);
 });
 
 test('the nsys that is installed agrees', { skip: lacks('nsys') }, async () => {
