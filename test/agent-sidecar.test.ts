@@ -85,7 +85,9 @@ test('beside a capture without markers it gives that its steps, to the same budg
   );
   assert.equal(joined.capture.profiler, 'nsys');
   assert.equal(joined.capture.versions.torch, '2.11.0');
-  assert.ok(joined.notes.some(({ code, text }) => code === 'agent-sidecar' && /tells the steps/.test(text)));
+  assert.ok(
+    joined.notes.some(({ code, text }) => code === 'agent-sidecar' && /provides the steps/.test(text)),
+  );
 });
 
 test('a capture with markers of its own keeps them', async () => {
@@ -109,7 +111,7 @@ test('collections are told beside steps the capture marks itself, and none is no
     [['generation:2', 7000]],
   );
   assert.deepEqual(stepsOf(paused), stepsOf(marked));
-  assert.ok(paused.notes.some(({ text }) => /tells the garbage collections/.test(text)));
+  assert.ok(paused.notes.some(({ text }) => /provides the garbage collections/.test(text)));
   const own = await openProfile([capturePath('gc')]);
   const [kept] = joinSidecars([own, await sidecarOf(own, { gcPauses: [pause] })]);
   assert.equal(kept.tables.ranges, own.tables.ranges);

@@ -241,11 +241,11 @@ test('mistakes get two lines and a status', async () => {
     [['analyze', file, '--only', 'budget'], /no analysis "budget"[\s\S]*step-budget/],
     [['analyze', file, '--phase', 'decoding'], /"decoding" is not a value of --phase[\s\S]*prefill/],
     [['analyze', file, '--phase', 'prefill'], /No prefill step/],
-    [['analyze', file, '--iterations', '9-3'], /no range of iterations/],
-    [['analyze', file, '--marker', '('], /no regular expression/],
+    [['analyze', file, '--iterations', '9-3'], /not a range of iterations/],
+    [['analyze', file, '--marker', '('], /not a regular expression/],
     [['analyze', file, '--model', 'nothing-7b'], /neither a file nor a model preset[\s\S]*llama/],
     [['analyze', file, '--rules', '/nowhere.json'], /cannot be read/],
-    [['analyze', file, '--tp', '0'], /no number for --tp/],
+    [['analyze', file, '--tp', '0'], /not a number for --tp/],
     [['steps', file, '--nonsense'], /--nonsense/],
   ];
   for (const [args, text] of cases) {

@@ -630,7 +630,7 @@ test('files: packed, UTF-16, too large, missing', async () => {
   assert.equal((await stepscope([fixture('aiperf.json'), '--format', 'xml'])).status, 2);
   const cut = path.join(temporary, 'cut.json');
   writeFileSync(cut, textOf('trtllm-report.json').slice(0, 1500));
-  assert.match((await stepscope([cut])).err, /cut off or damaged/);
+  assert.match((await stepscope([cut])).err, /truncated or damaged/);
 });
 
 const shown: Record<string, readonly string[]> = {

@@ -432,7 +432,7 @@ test('a disk that fills up there while the report is written', withShell, async 
   fs.writeFileSync(inFar('full'), '');
   const error = await refused(() => runRemote(pod(), options()));
   assert.equal(error.code, 'no-space');
-  assert.match(error.message, /disk of pod llama-0 was full/);
+  assert.match(error.message, /disk of pod llama-0 filled up/);
 });
 
 test('what kubectl and ssh refuse comes with what to do', async () => {

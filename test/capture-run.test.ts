@@ -149,7 +149,7 @@ test('a failing command says its status and its own last words', async () => {
   assert.match(runFailure(result)!.message, /exited with status 7: CUDA error: out of memory/);
   assert.match(
     (await refused(run(plain(['no-such-engine'])))).message,
-    /no-such-engine is not installed here/,
+    /no-such-engine is not installed, or not on PATH/,
   );
 });
 

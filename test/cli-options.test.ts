@@ -46,7 +46,7 @@ test('a file alone is analyzed; a command of that name goes first', async () => 
 test('slips are told with what was meant, in two lines', async () => {
   for (const [args, says] of [
     [['analyse', 'x'], /"analyse" is neither a command nor a file\.\nDid you mean analyze\?/],
-    [['baseline', 'svae', 'x'], /no command "baseline svae"\.\nUse one of: stepscope baseline save/],
+    [['baseline', 'svae', 'x'], /Unknown command "baseline svae"\.\nUse one of: stepscope baseline save/],
     [['baseline'], /No baseline command was given\.\n/],
     [['steps', 'x', '--iteration', '1'], /Unknown option '--iteration'\.\nDid you mean --iterations\?/],
     [['compare', 'a', 'b', '--treshold', '2%'], /Did you mean --threshold\?/],
@@ -138,7 +138,10 @@ test('moe experiment: --dry-run prints, nothing prints with a word, --run runs',
   const bare = await stepscope('moe', 'experiment', '-o', inFolder('pair'), ...program);
   assert.deepEqual([dry.status, bare.status, dry.err], [0, 0, '']);
   assert.equal(bare.out, dry.out);
-  assert.match(bare.err, /^stepscope: nothing was run\. The next version runs the pair by default; .*--dry-run.*\n$/);
+  assert.match(
+    bare.err,
+    /^stepscope: nothing was run\. The next version runs the pair by default; .*--dry-run.*\n$/,
+  );
   const ran = await stepscope(
     'moe',
     'experiment',
@@ -162,10 +165,7 @@ test('-o writes what the ending says, - prints, and a page is refused where one 
   const twice = await moe('-o', inFolder('a.json'));
   assert.deepEqual([twice.status, twice.out], [2, '']);
   assert.equal((await moe('-o', inFolder('a.json'), '--force')).status, 0);
-  assert.match(
-    (await moe('--json', '--csv')).err,
-    /Several formats were given\.\nUse one of: table, json/,
-  );
+  assert.match((await moe('--json', '--csv')).err, /Several formats were given\.\nUse one of: table, json/);
 });
 
 test('completion: scripts of every shell know commands, options and choices', async () => {

@@ -238,11 +238,11 @@ test('errors are two lines with an exit status of their own', async () => {
     [['info', empty], 4, /is empty/],
     [['info', folder], 3, /contains no profile/],
     [['info'], 2, /No profile was given/],
-    [['frobnicate'], 2, /no command "frobnicate"/],
+    [['frobnicate'], 2, /"frobnicate" is neither a command nor a file/],
     [['stats', capturePath('graph'), '-r', 'kern_sum'], 2, /Did you mean .*cuda_gpu_kern_sum/],
     [['stats', capturePath('graph'), '-r', 'osrt_sum:base'], 2, /has no option "base"/],
     [['stats', capturePath('graph'), '--frmat', 'csv'], 2, /Unknown option '--frmat'/],
-    [['stats', capturePath('graph'), '--format', 'xml'], 2, /no format "xml"/],
+    [['stats', capturePath('graph'), '--format', 'xml'], 2, /Unknown format "xml"/],
     [['stats', capturePath('graph'), '--time', 'yesterday'], 2, /not a time range/],
   ];
   for (const [args, status, says] of cases) {

@@ -48,7 +48,7 @@ test('one run each proves nothing, repeats do', async () => {
 test('benchmarks and profiles are not mixed', async () => {
   const { status, err } = await stepscope('compare', serving, capturePath('eager'));
   assert.notEqual(status, 0);
-  assert.match(err, /^stepscope: Some of these are benchmark results and some are profiles\.\n.+\n$/);
+  assert.match(err, /^stepscope: The inputs mix benchmark results and profiles\.\n.+\n$/);
 });
 
 test('the pair of the perfect router, from profiles and from benchmarks', async () => {

@@ -362,8 +362,12 @@ const mistakes: readonly (readonly [yaml: string, what: RegExp, advice: RegExp])
     /^c\.yaml:3:5: a framework has an unknown key "profles"/,
     /Did you mean "profiles"\? Line 3 reads: profles: \[x\]/,
   ],
-  ['framework:\n', /^c\.yaml:1:1: the comparison has an unknown key "framework"/, /Did you mean "frameworks"/],
-  ['title: x\n', /^c\.yaml:1:1: the comparison has an unknown key "frameworks"/, /--init/],
+  [
+    'framework:\n',
+    /^c\.yaml:1:1: the comparison has an unknown key "framework"/,
+    /Did you mean "frameworks"/,
+  ],
+  ['title: x\n', /^c\.yaml:1:1: the comparison has no key "frameworks"/, /--init/],
   ['frameworks: a\n', /^c\.yaml:1:13: "frameworks" must be a list/, /"- "/],
   [
     'frameworks:\n  - {name: a, profiles: [x]}\n',

@@ -84,7 +84,7 @@ test('no policy makes the reader explode: bombs, tags, depth and size are refuse
     [bomb, /has an unknown key "a"/],
     [`limits:\n  - &x {metric: idle, max: 3%}\n${'  - *x\n'.repeat(60)}`, /:53:5: more than 50 aliases/],
     ['limits: &a [*a]\n', /a limit must be a map/],
-    ['limits: *nothing\n', /nothing/],
+    ['limits: *nothing\n', /alias is undefined/],
     ['limits: !!js/function "x"\n', /tags such as/],
     ['limits:\n  - {metric: !secret idle, max: 3%}\n', /tags such as "!secret"/],
     ['[ '.repeat(100_000), /nested too deeply/],

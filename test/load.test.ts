@@ -682,7 +682,7 @@ test('mistakes are said before anything is sent', async () => {
     [[address, '--input-tokens', 'uniform:9-3'], /no length for --input-tokens/],
     [[address, '--output-tokens', '0'], /no length/],
     [[address, '--body', '[1]'], /not a JSON object/],
-    [[address, '--api', 'embeddings'], /--api has no "embeddings"/],
+    [[address, '--api', 'embeddings'], /"embeddings" is not a value of --api/],
     [[address, '--prefix', 'some'], /not a valid --prefix/],
     [[address, '--dataset', 'nowhere.jsonl'], /cannot be read/],
     [[address, '--dataset', 'x', '--input-tokens', '5'], /--dataset provides the prompts/],

@@ -224,7 +224,7 @@ test('a pickle can make tensors and nothing else', async () => {
     Buffer.from('cos\nsystem\n(X\x04\x00\x00\x00true'),
     Buffer.from('tR.'),
   ]);
-  await refuses(put('hostile.pt', storedZip({ 'archive/data.pkl': hostile })), /pickle asks for "os system"/);
+  await refuses(put('hostile.pt', storedZip({ 'archive/data.pkl': hostile })), /pickle requests "os system"/);
   const packed = storedZip({ 'archive/data.pkl': Buffer.from([0x80, 2, 0x93, 0x2e]) });
   await refuses(put('other.pt', packed), /instruction 0x93/);
 });
@@ -313,7 +313,7 @@ test('bad counts are said with their place', async () => {
   );
   await refuses(
     put('hole.csv', 'iteration,layer,0,1\n0,0,1,1\n0,1,1,1\n1,0,1,1\n'),
-    /iteration 1 lacks 1 of 2 layers/,
+    /iteration 1 is missing 1 of 2 layers/,
   );
 });
 
@@ -322,7 +322,7 @@ test('headers are not believed', async () => {
   await refuses(put('fortran.npy', npyBytes('<i8', [2, 2, 3], body, true)), /Fortran order/);
   await refuses(put('big-endian.npy', npyBytes('>i8', [2, 2, 3], body)), /type ">i8" is not supported/);
   await refuses(put('object.npy', npyBytes('|O', [2, 2, 3], body)), /type "\|O"/);
-  await refuses(put('cut.npy', npyOf('<i8', [2, 2, 3], both).subarray(0, -8)), /says 2 × 2 × 3 numbers/);
+  await refuses(put('cut.npy', npyOf('<i8', [2, 2, 3], both).subarray(0, -8)), /declares 2 × 2 × 3 numbers/);
   await refuses(
     put('more.npy', Buffer.concat([npyOf('<i8', [2, 2, 3], both), Buffer.alloc(8)])),
     /it has \d+/,

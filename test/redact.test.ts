@@ -440,10 +440,10 @@ test('mistakes and damage are told in two lines and leave nothing behind', async
   await refuses(file, /is not a file/, 'errors/folder');
 
   for (const cut of [150, 1024, 5000, bytes.length >> 1, bytes.length - 1024])
-    await refuses(put('errors/cut.sqlite', bytes.subarray(0, cut)), /damaged|cut off|readable/);
+    await refuses(put('errors/cut.sqlite', bytes.subarray(0, cut)), /damaged|truncated|readable/);
   const text = plantedTrace();
   for (const cut of [60, 400, text.length >> 1, text.length - 2])
-    await refuses(put('errors/cut.json', text.slice(0, cut)), /damaged|cut off/, 'refused/out.json');
+    await refuses(put('errors/cut.json', text.slice(0, cut)), /damaged|truncated/, 'refused/out.json');
   await refuses(
     put('errors/odd.json', '{"schemaVersion": 1, "traceEvents": [{"ph": "X"}, oops]}'),
     /damaged/,
@@ -456,7 +456,7 @@ test('mistakes and damage are told in two lines and leave nothing behind', async
   ] as const) {
     const packed = gzipSync(whole);
     for (const cut of [packed.length >> 1, packed.length - 4])
-      await refuses(put(`errors/${name}`, packed.subarray(0, cut)), /damaged|cut off/, `refused/${name}`);
+      await refuses(put(`errors/${name}`, packed.subarray(0, cut)), /damaged|truncated/, `refused/${name}`);
   }
   assert.ok(fs.existsSync(trace));
 });

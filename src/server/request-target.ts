@@ -31,7 +31,7 @@ export function decodeSegment(segment: string): string {
 }
 
 const unreadable = (what: string, text: string | null, example: string) =>
-  new UserError('usage', `${JSON.stringify(text ?? '')} is not a ${what}.`, `For example: ${example}`);
+  new UserError('usage', `${JSON.stringify(text ?? '')} is not a valid ${what}.`, `For example: ${example}`);
 
 export function readIndex(what: string, text: string | null): number {
   if (text === null || !/^\d{1,15}$/.test(text)) throw unreadable(what, text, '0');
