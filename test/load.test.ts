@@ -492,7 +492,7 @@ test('Ctrl-C ends the level and reports what there is', async () => {
   const [status] = await once(child, 'exit');
   assert.ok(performance.now() - asked < 3000, 'it took long to end');
   assert.equal(status, 130);
-  assert.match(out, /interrupted \(4 under way\)/);
+  assert.match(out, /interrupted \(4 in flight\)/);
   const { levels } = JSON.parse(readFileSync(file, 'utf8')) as LoadDocument;
   assert.equal(levels.length, 1);
   assert.ok(levels[0].interrupted && levels[0].counts.completed > 4);
@@ -677,8 +677,8 @@ test('mistakes are said before anything is sent', async () => {
     [['ftp://x'], /not an http or https/],
     [[address, '--level', 'concurrent:0'], /not a load level/],
     [[address, '--level', 'sustained:0/s'], /not a load level/],
-    [[address, '--requests', '0'], /no number for --requests/],
-    [[address, '--duration', '5 apples'], /no time for --duration/],
+    [[address, '--requests', '0'], /not a number for --requests/],
+    [[address, '--duration', '5 apples'], /not a time for --duration/],
     [[address, '--input-tokens', 'uniform:9-3'], /no length for --input-tokens/],
     [[address, '--output-tokens', '0'], /no length/],
     [[address, '--body', '[1]'], /not a JSON object/],

@@ -330,17 +330,17 @@ test('headers are not believed', async () => {
   await refuses(put('absurd.npy', npyBytes('<i8', [1e12, 1e9, 1e9], body)), /cannot be read/);
   await refuses(
     put('layers.npy', npyOf('|u1', [5000, 20], new Array(100_000).fill(0))),
-    /5000 layers of 20 experts/,
+    /5000 layers with 20 experts/,
   );
   await refuses(
     put('header.npy', Buffer.from([0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, 2, 0, 255, 255, 255, 127])),
-    /claims 2147483647 bytes/,
+    /declares 2147483647 bytes/,
   );
   const folder = statistic('bomb');
   const bomb = Buffer.alloc(64);
   bomb.writeBigUInt64LE(2n ** 60n);
   writeFileSync(path.join(folder, 'rank0.safetensors'), bomb);
-  await refuses(folder, /header claims 11529215046068\d+ bytes/);
+  await refuses(folder, /header declares 11529215046068\d+ bytes/);
   const outside = Buffer.from(
     JSON.stringify({ '1_1': { dtype: 'I64', shape: [3], data_offsets: [0, 2 ** 40] } }),
   );
