@@ -162,7 +162,7 @@ test('what is wrong ends it in two lines, each with its status', () => {
     [['--compare', capturePath('eager')], 2, /nothing to compare with/],
     [['--port', '99999'], 2, /not a number for --port/],
     [['--port', 'http'], 2, /not a number for --port/],
-    [['--max-drop=-1'], 2, /no size/],
+    [['--max-drop=-1'], 2, /not a size/],
     [['--host', '192.0.2.1'], 2, /cannot listen at 192\.0\.2\.1/],
     [['--frobnicate'], 2, /frobnicate/],
   ];
