@@ -86,7 +86,10 @@ test('what cannot be routed is said in two lines', () => {
   assert.throws(() => route('default', [1, 2, 3, 4], { experts: 4, topK: 5 }), /cannot be chosen/);
   assert.throws(() => route('deepseek-v3', [], { experts: 6, topK: 2, groups: 4, topGroups: 1 }), /groups/);
   assert.throws(() => balancedExperts({ tokens: 4, experts: 6, topK: 2, gpus: 4 }), /evenly over 4 GPUs/);
-  assert.throws(() => balancedExperts({ tokens: 4, experts: 8, topK: 2, gpus: 4, rank: 4 }), /Rank 4 does not exist/);
+  assert.throws(
+    () => balancedExperts({ tokens: 4, experts: 8, topK: 2, gpus: 4, rank: 4 }),
+    /Rank 4 does not exist/,
+  );
 });
 
 test('the published vectors', () => {
