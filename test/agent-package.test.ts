@@ -243,7 +243,7 @@ test('capture --agent: one of the same version is used, another is outdone by ou
       .filter(({ code }: { code: string }) => code === 'other-agent')
       .map(({ text }: { text: string }) => text),
     [
-      `stepscope-agent 0.0.9 is installed in the Python that runs the program; ${version} of this Stepscope is loaded instead.`,
+      `stepscope-agent 0.0.9 is installed in the Python that runs the program; version ${version} of this Stepscope is loaded instead.`,
     ],
   );
   assert.equal(loaded(older, ON).agent[0], '0.0.9');
@@ -262,7 +262,7 @@ test('a script looks for the agent where it runs', { skip: lacks('wheel', 'shell
     const { status, stdout, stderr } = run('bash', [file], { PATH: `${bin}:${process.env.PATH}` }, folder);
     return [status, stdout.trim(), stderr.trim().split('\n')[0]];
   };
-  const noReport = 'No report was written: the capture range was never opened, or the program ended first.';
+  const noReport = 'No report was written: the capture range never opened, or the program ended first.';
   assert.deepEqual(said(python), [1, 'path=', noReport]);
   assert.deepEqual(said(bare), [1, `path=${agent}`, noReport]);
   const elsewhere = (text: string) => text.replaceAll(agent, '/nowhere');
@@ -270,7 +270,7 @@ test('a script looks for the agent where it runs', { skip: lacks('wheel', 'shell
   assert.deepEqual(said(bare, elsewhere), [
     127,
     '',
-    `The agent is not here: pip install stepscope-agent==${version}`,
+    `The agent is not installed: pip install stepscope-agent==${version}`,
   ]);
 });
 

@@ -85,7 +85,9 @@ test('beside a capture without markers it gives that its steps, to the same budg
   );
   assert.equal(joined.capture.profiler, 'nsys');
   assert.equal(joined.capture.versions.torch, '2.11.0');
-  assert.ok(joined.notes.some(({ code, text }) => code === 'agent-sidecar' && /tells the steps/.test(text)));
+  assert.ok(
+    joined.notes.some(({ code, text }) => code === 'agent-sidecar' && /provides the steps/.test(text)),
+  );
 });
 
 test('a capture with markers of its own keeps them', async () => {
@@ -109,7 +111,7 @@ test('collections are told beside steps the capture marks itself, and none is no
     [['generation:2', 7000]],
   );
   assert.deepEqual(stepsOf(paused), stepsOf(marked));
-  assert.ok(paused.notes.some(({ text }) => /tells the garbage collections/.test(text)));
+  assert.ok(paused.notes.some(({ text }) => /provides the garbage collections/.test(text)));
   const own = await openProfile([capturePath('gc')]);
   const [kept] = joinSidecars([own, await sidecarOf(own, { gcPauses: [pause] })]);
   assert.equal(kept.tables.ranges, own.tables.ranges);
@@ -219,7 +221,7 @@ test('what does not fit is left out and said', async () => {
   const bare = withoutMarkers(marked);
   const said = (profile: Profile) => profile.notes.find(({ code }) => code === 'agent-sidecar')?.text;
   const late = await sidecarOf(marked, { originNs: String(marked.originNs + 10n ** 15n) });
-  assert.match(said(joinSidecars([bare, late])[0])!, /outside the time of the capture/);
+  assert.match(said(joinSidecars([bare, late])[0])!, /outside the time range of the capture/);
   // Nothing of another run is taken over: not its versions, not its graphs, not that collections were watched.
   const graphLate = { originNs: String(marked.originNs + 10n ** 15n), graphs: graphs() };
   const [alone] = joinSidecars([bare, await sidecarOf(marked, graphLate)]);
@@ -228,7 +230,7 @@ test('what does not fit is left out and said', async () => {
   assert.match(said(joinSidecars([blind, await sidecarOf(marked)])[0])!, /wall-clock/);
   const two = [bare, bare];
   const foreign = await sidecarOf(marked, { pid: 99999999 });
-  assert.match(said(joinSidecars([...two, foreign])[0])!, /none of the captured processes/);
+  assert.match(said(joinSidecars([...two, foreign])[0])!, /does not belong to any captured process/);
 });
 
 test('a folder with a capture and a sidecar opens as one', async () => {

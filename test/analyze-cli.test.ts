@@ -64,7 +64,7 @@ test('of a cut-off file that is said first, and the client is not blamed', async
       const { out } = await stepscope('analyze', file);
       const answer = out.split('\n\n')[1];
       assert.match(answer, /^ {2}This file is cut off or damaged/, answer);
-      assert.match(out, /1 {2}The file is broken: the file ends in the middle/);
+      assert.match(out, /1 {2}The file is broken: the file is truncated/);
       assert.doesNotMatch(out, /client/);
     }
   } finally {
@@ -239,13 +239,13 @@ test('mistakes get two lines and a status', async () => {
   const cases: [args: string[], text: RegExp][] = [
     [['analyze'], /No profile was given/],
     [['analyze', file, '--only', 'budget'], /Unknown analysis "budget"[\s\S]*step-budget/],
-    [['analyze', file, '--phase', 'decoding'], /--phase has no "decoding"[\s\S]*prefill/],
+    [['analyze', file, '--phase', 'decoding'], /"decoding" is not a value of --phase[\s\S]*prefill/],
     [['analyze', file, '--phase', 'prefill'], /No prefill step/],
-    [['analyze', file, '--iterations', '9-3'], /no range of iterations/],
-    [['analyze', file, '--marker', '('], /no regular expression/],
-    [['analyze', file, '--model', 'nothing-7b'], /no model preset[\s\S]*llama/],
+    [['analyze', file, '--iterations', '9-3'], /not a range of iterations/],
+    [['analyze', file, '--marker', '('], /not a regular expression/],
+    [['analyze', file, '--model', 'nothing-7b'], /neither a file nor a model preset[\s\S]*llama/],
     [['analyze', file, '--rules', '/nowhere.json'], /cannot be read/],
-    [['analyze', file, '--tp', '0'], /no number for --tp/],
+    [['analyze', file, '--tp', '0'], /not a number for --tp/],
     [['steps', file, '--nonsense'], /--nonsense/],
   ];
   for (const [args, text] of cases) {

@@ -99,7 +99,7 @@ test('exactly one importer recognizes each fixture, and every importer has one',
 test('a text inside a result does not make it another format', () => {
   // vllm-serve.json and trtllm-output.json hold answers that quote a report of trtllm-bench.
   assert.equal(read('vllm-serve.json')[0].source.format, 'vllm-serving-json');
-  assert.throws(() => read('trtllm-output.json'), /holds the answers/);
+  assert.throws(() => read('trtllm-output.json'), /contains the model output/);
 });
 
 /** Figures as printed, in base units. */
@@ -630,7 +630,7 @@ test('files: packed, UTF-16, too large, missing', async () => {
   assert.equal((await stepscope([fixture('aiperf.json'), '--format', 'xml'])).status, 2);
   const cut = path.join(temporary, 'cut.json');
   writeFileSync(cut, textOf('trtllm-report.json').slice(0, 1500));
-  assert.match((await stepscope([cut])).err, /cut off or damaged/);
+  assert.match((await stepscope([cut])).err, /truncated or damaged/);
 });
 
 const shown: Record<string, readonly string[]> = {
@@ -837,16 +837,16 @@ test('a run that died says why, alone or behind another in its log', () => {
   );
   const [run] = read('trtllm-energy-second-died.log');
   const note = run.notes.find(({ code }) => code === 'ended-early');
-  assert.equal(note?.text, 'later run of this log ended before its report: the GPU ran out of memory');
+  assert.equal(note?.text, 'later run in this log ended before its report: the GPU ran out of memory');
   assert.match(note?.example ?? '', /^line 15: /);
   const begun = 'Preparing to run throughput benchmark...\n';
   for (const [line, words] of [
     ['slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT 2026-01-01 DUE TO TIME LIMIT ***', /time limit/],
-    ['Keyboard interrupt, exiting benchmark...', /somebody stopped it/],
+    ['Keyboard interrupt, exiting benchmark...', /it was interrupted/],
     ['slurmstepd: error: Detected 1 oom_kill event in StepId=7.0.', /host ran out of memory/],
     ['ValueError: Requests failed: cut (3 requests)', /requests failed/],
-    ['AssertionError: Benchmark failed', /Python ended with an error \(line 2: AssertionError/],
-    ['nothing of note', /does not say why/],
+    ['AssertionError: Benchmark failed', /Python exited with an error \(line 2: AssertionError/],
+    ['nothing of note', /without an error message/],
   ] as const)
     assert.throws(() => readBenchText('a.log', `${begun}${line}\n`), words);
   // What is said while an engine starts did not end a run that has its report.
@@ -876,7 +876,7 @@ test('a folder stands for the results in it and below; the rest is passed over a
   const { status, out, err } = await stepscope([results]);
   assert.equal(status, 0);
   assert.match(out, /c9\/result\.json: graphs on/);
-  assert.match(err, /^note: 2 files of .* hold no benchmark result \(e\.g\. c9\/config\.json\)\n$/);
+  assert.match(err, /^note: 2 files of .* contain no benchmark result \(e\.g\. c9\/config\.json\)\n$/);
   rmSync(path.join(results, 'c9/result.json'));
   rmSync(path.join(results, 'c10/result.json'));
   await assert.rejects(openBenchRuns([results]), { code: 'not-found' });

@@ -294,7 +294,7 @@ test(
     fs.writeFileSync(inFar('break'), '5');
     const options = { pieceBytes: 4096, tries: 2, waitMs: 1 };
     const error = await refused(() => copyBack(pod(), inFar('home', 'big report'), target, options));
-    assert.match(error.message, /broke off: .*pod does not exist/);
+    assert.match(error.message, /was interrupted: .*pod does not exist/);
     const [partial] = fs.readdirSync(work).filter(name => name.endsWith('.partial'));
     assert.equal(
       fs.statSync(path.join(work, partial)).size,
@@ -324,7 +324,7 @@ test('a copy overwrites nothing but by force', withShell, async () => {
   fs.writeFileSync(target, 'old');
   assert.match(
     (await refused(() => copyBack(pod(), inFar('home', 'report'), target))).message,
-    /is there already/,
+    /already exists/,
   );
   assert.equal(fs.readFileSync(target, 'utf8'), 'old');
   await copyBack(pod(), inFar('home', 'report'), target, { force: true });
@@ -432,7 +432,7 @@ test('a disk that fills up there while the report is written', withShell, async 
   fs.writeFileSync(inFar('full'), '');
   const error = await refused(() => runRemote(pod(), options()));
   assert.equal(error.code, 'no-space');
-  assert.match(error.message, /disk of pod llama-0 was full/);
+  assert.match(error.message, /disk of pod llama-0 filled up/);
 });
 
 test('what kubectl and ssh refuse comes with what to do', async () => {

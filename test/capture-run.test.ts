@@ -116,7 +116,7 @@ test('progress comes from the four shapes of the iteration log', async () => {
     'iteration 100 of 100-150',
     'iteration 101 of 100-150',
   ]);
-  assert.equal(text.match(/window has begun/g)?.length, 1);
+  assert.equal(text.match(/window started/g)?.length, 1);
 });
 
 test(
@@ -126,10 +126,10 @@ test(
     fs.writeFileSync(path.join(work, 'trace.json'), 'old');
     const command = ['true'];
     const error = await refused(run(plain(command)));
-    assert.match(error.message, /trace\.json is there already/);
+    assert.match(error.message, /trace\.json already exists/);
     const result = await run(plain(command), { force: true });
     assert.deepEqual(result.files, []);
-    assert.match(runFailure(result)!.message, /No report was written: the command ended with status 0/);
+    assert.match(runFailure(result)!.message, /No report was written: the command exited with status 0/);
     assert.equal(fs.readFileSync(path.join(work, 'trace.json'), 'utf8'), 'old');
   },
 );
@@ -146,10 +146,10 @@ test('a missing folder is made, since nsys would wait for it forever', withShell
 test('a failing command says its status and its own last words', async () => {
   const result = await run(plain(['sh', '-c', 'echo loading; echo "CUDA error: out of memory" >&2; exit 7']));
   assert.equal(result.status, 7);
-  assert.match(runFailure(result)!.message, /ended with status 7: CUDA error: out of memory/);
+  assert.match(runFailure(result)!.message, /exited with status 7: CUDA error: out of memory/);
   assert.match(
     (await refused(run(plain(['no-such-engine'])))).message,
-    /no-such-engine is not installed here/,
+    /no-such-engine is not installed, or not on PATH/,
   );
 });
 
@@ -257,7 +257,7 @@ test('the first interrupt asks, the second ends everything', async () => {
   const deaf = `process.on('SIGINT', () => {}); process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); console.log('ready');`;
   const killed = await run(plain([...node(deaf), file]), interrupting(300));
   assert.deepEqual([killed.stoppedBy, killed.signal], ['kill', 'SIGKILL']);
-  assert.match(runFailure(killed)!.message, /Stopped before there was a report/);
+  assert.match(runFailure(killed)!.message, /Stopped before a report was written/);
 });
 
 test('time runs out: asked first, ended when it does not listen', async () => {
@@ -267,7 +267,7 @@ test('time runs out: asked first, ended when it does not listen', async () => {
   assert.deepEqual([result.stoppedBy, result.signal], ['timeout', 'SIGKILL']);
   assert.deepEqual(
     notices.map(text => text.split(':')[0]),
-    ['the time is up', 'no end to it'],
+    ['timeout reached', 'the command does not stop'],
   );
 });
 
@@ -361,7 +361,7 @@ test('a server that never comes up is ended, and its last line told', withShell,
   const late = await refused(
     runServer(silent, { ...serverOptions(port), healthTimeoutMs: 700, graceMs: 500 }),
   );
-  assert.match(late.message, /did not answer at .* within 1 s; it said last: loading shard 3/);
+  assert.match(late.message, /did not respond at .* within 1 s; its last output: loading shard 3/);
 });
 
 test('a server that dies while it is waited for says why', async () => {
@@ -371,7 +371,7 @@ test('a server that dies while it is waited for says why', async () => {
     command: ['sh', '-c', 'sleep 0.2; echo "ValueError: no such model" >&2; exit 3'],
   };
   const error = await refused(runServer(dying, serverOptions(port)));
-  assert.match(error.message, /ended with status 3: ValueError: no such model/);
+  assert.match(error.message, /exited with status 3: ValueError: no such model/);
 });
 
 test('a server that is kept goes on after its report, printing into a file', async () => {

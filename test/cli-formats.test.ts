@@ -146,7 +146,7 @@ for (const [name, samples] of Object.entries(calls))
         assert.equal(written.status, 0, `${said}: ${written.err}`);
         assert.match(written.err, /wrote .*result\./);
         isOf[format](readFileSync(file, 'utf8'));
-        if (!command.overwrites) assert.match((await call('-o', file)).err, /is there already/);
+        if (!command.overwrites) assert.match((await call('-o', file)).err, /already exists/);
         rmSync(file);
       }
   });
@@ -158,10 +158,10 @@ test('a format that a command does not have is refused in two lines', async () =
       if (format === 'table' || formats.includes(format) || options.includes('jsonLine')) continue;
       const { status, err, out } = await runStepscope([...name.split(' '), `--${format}`]);
       assert.ok(status === 2 || status === 3, `${name} --${format}: ${status}`);
-      assert.match(err, new RegExp(`^stepscope: stepscope ${name} has no --${format}\\.\\n.+\\n$`));
+      assert.match(err, new RegExp(`^stepscope: stepscope ${name} does not support --${format}\\.\\n.+\\n$`));
       assert.equal(out, '');
       if (formats.length === 0) continue;
       const named = await runStepscope([...name.split(' '), '--format', format]);
-      assert.match(named.err, /^stepscope: There is no format "\w+"\.\nUse one of: .+\n$/);
+      assert.match(named.err, /^stepscope: Unknown format "\w+"\.\nUse one of: .+\n$/);
     }
 });

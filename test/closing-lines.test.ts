@@ -22,7 +22,7 @@ test('skipped tests are grouped by what they need, largest group first, with the
   ]);
   assert.deepEqual(lines, [
     'Skipped, because something is missing here:',
-    '  2 tests need Chromium\n    → scripts/install-test-tools.sh, or name a browser in CHROMIUM',
+    '  2 tests need Chromium\n    → scripts/install-test-tools.sh, or set CHROMIUM to the path of a browser',
     '  1 test needs openssl\n    → scripts/install-test-tools.sh',
     '  1 test: some other words',
     '',

@@ -128,7 +128,7 @@ test('--gpu names the GPU of a file that does not', async () => {
     const page = await runStepscope(['analyze', file, '--gpu', 'H100']);
     assert.match(page.out, /trace-0.json · H100 ·/);
     const wrong = await runStepscope(['analyze', file, '--gpu', 'H1000X']);
-    assert.match(wrong.err, /The limits of a GPU called "H1000X" are not known/);
+    assert.match(wrong.err, /The limits of GPU "H1000X" are not known/);
   });
 });
 

@@ -49,7 +49,7 @@ test('one run each: noise unknown, repeats do', async () => {
 test('benchmarks and profiles are not mixed', async () => {
   const { status, err } = await stepscope('compare', serving, capturePath('eager'));
   assert.notEqual(status, 0);
-  assert.match(err, /^stepscope: Some of these are benchmark results and some are profiles\.\n.+\n$/);
+  assert.match(err, /^stepscope: The inputs mix benchmark results and profiles\.\n.+\n$/);
 });
 
 test('the pair of the perfect router, from profiles and from benchmarks', async () => {
@@ -141,5 +141,5 @@ test('what holds no kernel table says so', async () => {
   writeFileSync(at('notes.txt'), 'Instances of Name are many\nnothing here\n');
   const { status, err } = await stepscope('families', at('notes.txt'));
   assert.notEqual(status, 0);
-  assert.match(err, /holds no kernel summary\.\n/);
+  assert.match(err, /contains no kernel summary\.\n/);
 });

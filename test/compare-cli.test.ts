@@ -192,7 +192,7 @@ test('--html writes one file that loads nothing, with both sides', async () => {
     await meanOf(eager, graph),
   );
   assert.match(page, /Every term and its rows/);
-  assert.match((await stepscope('compare', eager, graph, '--html', file)).err, /is there already/);
+  assert.match((await stepscope('compare', eager, graph, '--html', file)).err, /already exists/);
   assert.equal((await stepscope('compare', eager, graph, '--html', file, '--force')).status, 0);
 });
 
@@ -211,7 +211,7 @@ test('of a damaged file that is said, in the answer and in the notes', async () 
   assert.equal(status, 0);
   assert.match(paragraph(out), /^ cut is cut off or damaged: its figures cover only the readable part\./);
   assert.equal((await document(eager, file)).comparisons[0].comparable, 'with-reservations');
-  assert.match(out, /\n\d+ notes?\n[\s\S]*cut +\d+ The file ends in the middle/);
+  assert.match(out, /\n\d+ notes?\n[\s\S]*cut +\d+ The file is truncated/);
 });
 
 test('mistakes get two lines', async () => {
@@ -227,10 +227,10 @@ test('mistakes get two lines', async () => {
   await wrong(2, /no GPU work was recorded/, eager, capturePath('client'));
   await wrong(2, /no phase in common/, eager, capturePath('unified'));
   await wrong(2, /not comparable: CUDA graphs/, graph, capturePath('graphmode'), '--only-comparable');
-  await wrong(2, /no percentage/, eager, graph, '--threshold', 'much');
+  await wrong(2, /not a percentage/, eager, graph, '--threshold', 'much');
   await wrong(2, /eager\/profile\.sqlite\.gz: No prefill step/, eager, graph, '--phase', 'prefill');
   await wrong(3, /does not exist/, eager, 'base=nowhere.sqlite');
-  await wrong(2, /names no file/, eager, 'base=,');
+  await wrong(2, /does not name a file/, eager, 'base=,');
 });
 
 test('help and schema', async () => {

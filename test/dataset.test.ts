@@ -142,7 +142,7 @@ test('the command writes, refuses to overwrite, and errs in two lines', async ()
   assert.equal(written, [...datasetLines(options('normal:300:20', '128', { requests: 1500 }))].join(''));
   const again = collect();
   assert.equal(await runCommand(args, again), 2);
-  assert.match(again.text.err, /^stepscope: .* is there already\.\n.*--force\.\n$/);
+  assert.match(again.text.err, /^stepscope: .* already exists\.\n.*--force\.\n$/);
   assert.equal(await runCommand([...args, '--force'], collect()), 0);
   for (const bad of [
     [],

@@ -21,7 +21,7 @@ test('mistakes in a policy are told with line, column, text and what was meant',
   const cases: readonly (readonly [text: string, message: RegExp, hint: RegExp])[] = [
     [
       'limits:\n  - metric: step.p50\n    max_increse: 3%\n',
-      /^policy\.yaml:3:5: a limit has no key "max_increse"/,
+      /^policy\.yaml:3:5: a limit has an unknown key "max_increse"/,
       /Did you mean "max_increase"\? Line 3 reads: max_increse: 3%/,
     ],
     [
@@ -45,7 +45,7 @@ test('mistakes in a policy are told with line, column, text and what was meant',
     ['limits:\n  - metric: idle\n    max:\n', /:3:5: "max" has no value/, /Line 3/],
     [
       'limits:\n  - metric: idle\n    max: 1%\n    max: 2%\n',
-      /:4:5: this is no YAML: map keys must be unique/,
+      /:4:5: this is not valid YAML: map keys must be unique/,
       /max: 2%/,
     ],
     ['limits:\n  - metric: memory.peak\n    phase: decode\n    max: 1GB\n', /:3:5:/, /Remove "phase"/],
@@ -57,7 +57,7 @@ test('mistakes in a policy are told with line, column, text and what was meant',
     ['limits:\n  - {metric: idle, max: 3%, phase: decod}\n', /:2:36: "decod" is not a valid phase/, /decode/],
     ['limits: 3\n', /:1:9: "limits" must be a list/, /"- "/],
     ['limits: []\n', /:1:1: "limits" must have 1 to/, /limits/],
-    ['limit:\n  - metric: idle\n', /:1:1: a policy has no key "limit"/, /Did you mean "limits"\?/],
+    ['limit:\n  - metric: idle\n', /:1:1: a policy has an unknown key "limit"/, /Did you mean "limits"\?/],
     ['baseline: main\n', /:1:1: a policy needs "limits"/, /list of metrics/],
     ['version: 2\nlimits: [{metric: idle, max: 3%}]\n', /:1:10: this is version "2"/, /version 1/],
     [
@@ -74,7 +74,7 @@ test('mistakes in a policy are told with line, column, text and what was meant',
     ['limits: [\n', /:\d+:\d+:/, /./],
     ['', /:1:1: a policy must be a map/, /./],
     ['just words\n', /:1:1: a policy must be a map/, /just words/],
-    ['limits: [{metric: idle, max: 3%}]\n---\nlimits: []\n', /:2:1: a second document begins here/, /./],
+    ['limits: [{metric: idle, max: 3%}]\n---\nlimits: []\n', /:2:1: a second document starts here/, /./],
   ];
   for (const [text, message, hint] of cases) {
     assert.throws(
@@ -93,10 +93,10 @@ test('mistakes in a policy are told with line, column, text and what was meant',
 test('no policy makes the reader explode: bombs, tags, depth and size are refused at once', async () => {
   const bomb = `a: &a [x, x]\n${[...'bcdefghijklmnop'].map((name, i) => `${name}: &${name} [*${'abcdefghijklmno'[i]}, *${'abcdefghijklmno'[i]}]`).join('\n')}\nlimits: *p\n`;
   const hostile: readonly (readonly [string, RegExp])[] = [
-    [bomb, /has no key "a"/],
+    [bomb, /has an unknown key "a"/],
     [`limits:\n  - &x {metric: idle, max: 3%}\n${'  - *x\n'.repeat(60)}`, /:53:5: more than 50 aliases/],
     ['limits: &a [*a]\n', /a limit must be a map/],
-    ['limits: *nothing\n', /nothing/],
+    ['limits: *nothing\n', /alias is undefined/],
     ['limits: !!js/function "x"\n', /tags such as/],
     ['limits:\n  - {metric: !secret idle, max: 3%}\n', /tags such as "!secret"/],
     ['[ '.repeat(100_000), /nested too deeply/],

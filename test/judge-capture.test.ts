@@ -43,7 +43,7 @@ test('a profile of the client is bad, and the engine in a child process is the f
   assert.deepEqual(corrected?.command.slice(0, 3), ['nsys', 'profile', '--trace-fork-before-exec=true']);
   const again = await judge('client', { command: corrected!.command });
   assert.equal(again.corrected, undefined);
-  assert.match(check(again.checks, 'gpu-work')!.fix!, /window was never reached/);
+  assert.match(check(again.checks, 'gpu-work')!.fix!, /did not reach the window/);
 });
 
 test('graphs as blocks are asked for as nodes', async () => {
@@ -83,7 +83,7 @@ test('a range that stopped before its end gets an end one higher', async () => {
   const { checks, corrected } = await judge('eager', { window: { first: 12, last: 17 } });
   assert.match(
     check(checks, 'iterations')!.text,
-    /iterations 12-16 of 12-17: this TensorRT-LLM stops before/,
+    /iterations 12-16 of 12-17: this TensorRT-LLM version excludes the end/,
   );
   assert.equal(corrected?.env.TLLM_PROFILE_START_STOP, '12-18');
   // Without the variable it is a run that ended, not a range that did.
@@ -92,7 +92,7 @@ test('a range that stopped before its end gets an end one higher', async () => {
     { first: 15, last: 16 },
   ];
   const two = await judge('eager', { window: { first: 12, last: 16 }, windows });
-  assert.equal(two.checks.find(({ id }) => id === 'iterations')!.text, 'iterations 12-16, as asked for');
+  assert.equal(two.checks.find(({ id }) => id === 'iterations')!.text, 'iterations 12-16, as requested');
   const late = { first: 30, last: 31 };
   const short = await judge('eager', { window: { first: 12, last: 31 }, windows: [...windows, late] });
   const missing = short.checks.find(({ id }) => id === 'iterations')!;
@@ -104,8 +104,8 @@ test('a range that stopped before its end gets an end one higher', async () => {
 
 for (const [window, state, words] of [
   [{ first: 12, last: 40 }, 'poor', /ended inside the window/],
-  [{ first: 14, last: 15 }, 'poor', /another step than asked for/],
-  [{ first: 100, last: 150 }, 'bad', /shifted/],
+  [{ first: 14, last: 15 }, 'poor', /a different step than requested/],
+  [{ first: 100, last: 150 }, 'bad', /shift the requested range/],
 ] as const)
   test(`steps 12-16 against ${window.first}-${window.last}`, async () => {
     const { checks } = await judge('eager', { window });

@@ -127,7 +127,7 @@ test('without usage, words and pieces stand for tokens, and that is said', async
   assert.deepEqual(level.tokens, { input: 'words', output: 'pieces' });
   assert.equal(level.counts.outputTokens, 15);
   assert.equal(level.counts.inputTokens, 150);
-  assert.match(out, /prompt lengths are in words, about tokens/);
+  assert.match(out, /prompt lengths are in words, close to tokens/);
 });
 
 test('without streaming there is no TTFT, TPOT or ITL', async () => {
@@ -224,7 +224,7 @@ test('nothing worked at all: two lines and a status', async () => {
     ['http-401', /HTTP 401 \(no\)\.\n.*--api-key-env/],
     ['redirect', /redirected \(not followed\)/],
     ['http-500', /HTTP 500/],
-    ['half-closed', /answer cut off/],
+    ['half-closed', /response truncated/],
   ] as const) {
     const { status, out, err } = await stepscope([
       ...['load', `${address}/${kind}`, '--requests', '2', '--warmup', '0'],
@@ -492,7 +492,7 @@ test('Ctrl-C ends the level and reports what there is', async () => {
   const [status] = await once(child, 'exit');
   assert.ok(performance.now() - asked < 3000, 'it took long to end');
   assert.equal(status, 130);
-  assert.match(out, /interrupted \(4 under way\)/);
+  assert.match(out, /interrupted \(4 in flight\)/);
   const { levels } = JSON.parse(readFileSync(file, 'utf8')) as LoadDocument;
   assert.equal(levels.length, 1);
   assert.ok(levels[0].interrupted && levels[0].counts.completed > 4);
@@ -571,7 +571,7 @@ test('a certificate nobody signed is a failure of its kind, and can be taken', {
   ];
   const refused = await stepscope(args);
   assert.equal(refused.status, 11);
-  assert.match(refused.err, /no secure connection .*\n.*--insecure/);
+  assert.match(refused.err, /TLS connection failed .*\n.*--insecure/);
   const taken = await stepscope([...args, '--insecure', '--no-keep-alive']);
   secure.close();
   const [level] = (JSON.parse(taken.out) as LoadDocument).levels;
@@ -674,20 +674,20 @@ test('mistakes are said before anything is sent', async () => {
   writeFileSync(taken, 'mine');
   for (const [args, words] of [
     [[], /No address/],
-    [['ftp://x'], /no http or https/],
-    [[address, '--level', 'concurrent:0'], /no level of load/],
-    [[address, '--level', 'sustained:0/s'], /no level of load/],
-    [[address, '--requests', '0'], /no number for --requests/],
-    [[address, '--duration', '5 apples'], /no time for --duration/],
+    [['ftp://x'], /not an http or https/],
+    [[address, '--level', 'concurrent:0'], /not a load level/],
+    [[address, '--level', 'sustained:0/s'], /not a load level/],
+    [[address, '--requests', '0'], /not a number for --requests/],
+    [[address, '--duration', '5 apples'], /not a time for --duration/],
     [[address, '--input-tokens', 'uniform:9-3'], /no length for --input-tokens/],
     [[address, '--output-tokens', '0'], /no length/],
-    [[address, '--body', '[1]'], /no JSON object/],
-    [[address, '--api', 'embeddings'], /--api has no "embeddings"/],
-    [[address, '--prefix', 'some'], /no way for prompts/],
+    [[address, '--body', '[1]'], /not a JSON object/],
+    [[address, '--api', 'embeddings'], /"embeddings" is not a value of --api/],
+    [[address, '--prefix', 'some'], /not a valid --prefix/],
     [[address, '--dataset', 'nowhere.jsonl'], /cannot be read/],
-    [[address, '--dataset', 'x', '--input-tokens', '5'], /its own prompts/],
-    [[address, '--api-key-env', 'NOT_SET_ANYWHERE'], /no such variable/],
-    [[address, '-o', taken], /is there already/],
+    [[address, '--dataset', 'x', '--input-tokens', '5'], /--dataset provides the prompts/],
+    [[address, '--api-key-env', 'NOT_SET_ANYWHERE'], /is not set/],
+    [[address, '-o', taken], /already exists/],
     [[address, '-o', path.join(folder, 'no/such/folder.json')], /cannot be written/],
     [[address, '--what'], /Unknown option/],
   ] as const) {

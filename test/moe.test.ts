@@ -277,7 +277,7 @@ test('without counts imbalance is inferred from ranks, and says so', async () =>
   );
   const alone = await stepscope([capturePath('moe-learned')]);
   assert.equal(alone.status, 8);
-  assert.match(alone.err, /one GPU, which says nothing/);
+  assert.match(alone.err, /one GPU and does not show/);
 });
 
 test('verdict: by the share experts take, by the host, or by neither', () => {
@@ -479,7 +479,7 @@ walk(r); console.log(JSON.stringify(r));`;
     '-e',
     'process.exit(3)',
   ]);
-  assert.match(failed.err, /learned-1 ended with status 3/);
+  assert.match(failed.err, /learned-1 exited with status 3/);
   const missing = await stepscope(['experiment', '--run', '-o', folder, '--', '/no/such/program']);
   assert.match(missing.err, /could not be started/);
 });
@@ -612,7 +612,7 @@ test('the page, its JSON by schema, CSV, Markdown and HTML', async () => {
   assert.match(text, /<svg class="heat-map" role="img"[^>]*viewBox="0 0 16 2"/);
   assert.match(text, /Content-Security-Policy/);
   assert.doesNotMatch(text, /(?:src|href)="https?:/);
-  assert.match((await stepscope([file, '--html', html])).err, /is there already/);
+  assert.match((await stepscope([file, '--html', html])).err, /already exists/);
 });
 
 test('place writes what was asked for, and says what cannot be', async () => {
@@ -647,7 +647,7 @@ test('place writes what was asked for, and says what cannot be', async () => {
     /19 slots cannot be divided evenly/,
   );
   assert.match((await stepscope(['place', file, '--for', 'tgi'])).err, /Unknown mapping format "tgi"/);
-  assert.match((await stepscope(['place', capturePath('moe-learned')])).err, /holds no counts per expert/);
+  assert.match((await stepscope(['place', capturePath('moe-learned')])).err, /contains no counts per expert/);
   const swept = JSON.parse((await stepscope(['place', file, '--gpus', '4', '--sweep', '--json'])).out);
   const validate = new Ajv2020({ allErrors: true, allowUnionTypes: true }).compile(moePlaceSchema as object);
   const isValid: boolean = validate(swept);

@@ -183,7 +183,7 @@ test('an export beside the report is named: it needs no nsys', async () => {
   fs.writeFileSync(`${folder}/a.sqlite.zst`, '');
   assert.equal(
     (await failure(file)).hint,
-    `Its export lies beside it and needs no nsys: open ${folder}/a.sqlite.zst`,
+    `Its export is in the same folder and does not need nsys: open ${folder}/a.sqlite.zst`,
   );
 });
 

@@ -247,15 +247,15 @@ test('a planted word is gone from benchmark files, recipes, baselines and files 
   }
 });
 
-test('whether a file is fit to share', async () => {
+test('whether a file is safe to share', async () => {
   const file = put('check.json', plantedTrace());
   const before = await stepscope('redact', '--check', file);
   assert.equal(before.status, 1);
-  assert.match(before.out, /is not fit to share/);
+  assert.match(before.out, /is not safe to share/);
   const copy = await redacted(file);
   const after = await stepscope('redact', '--check', copy.file);
   assert.deepEqual([after.status, after.err], [0, '']);
-  assert.match(after.out, /is fit to share/);
+  assert.match(after.out, /is safe to share/);
 });
 
 test('a trace with secrets everywhere', async () => {
@@ -417,21 +417,21 @@ test('mistakes and damage are told in two lines and leave nothing behind', async
   const bytes = await plantedExport(1024);
   const file = put('errors/in.sqlite', bytes);
   const trace = put('errors/in.json', plantedTrace());
-  assert.match((await stepscope('redact', file)).err, /^stepscope: Where to write[^\n]*\n[^\n]+\n$/);
+  assert.match((await stepscope('redact', file)).err, /^stepscope: No output file[^\n]*\n[^\n]+\n$/);
   assert.match((await stepscope('redact')).err, /No profile was given/);
-  assert.match((await stepscope('redact', file, file, '-o', place('x'))).err, /One profile at a time/);
-  await refuses(file, /overwrite the profile itself/, 'errors/in.sqlite', '--force');
+  assert.match((await stepscope('redact', file, file, '-o', place('x'))).err, /one profile at a time/);
+  await refuses(file, /is the input profile/, 'errors/in.sqlite', '--force');
   fs.symlinkSync(file, place('errors/link.sqlite'));
-  await refuses(file, /overwrite the profile itself/, 'errors/link.sqlite', '--force');
+  await refuses(file, /is the input profile/, 'errors/link.sqlite', '--force');
   put('errors/there.sqlite', 'precious');
-  await refuses(file, /there already/, 'errors/there.sqlite');
+  await refuses(file, /already exists/, 'errors/there.sqlite');
   assert.equal(fs.readFileSync(place('errors/there.sqlite'), 'utf8'), 'precious');
   assert.equal((await stepscope('redact', file, '-o', place('errors/there.sqlite'), '--force')).status, 0);
   await refuses(place('errors/none.sqlite'), /does not exist/);
   await refuses(put('errors/text.txt', 'just text'), /is not a profile/);
   await refuses(
     put('errors/other.sqlite', await makeDatabase(1024, db => db.run('CREATE TABLE a (b)'))),
-    /not an export/,
+    /not an Nsight Systems export/,
   );
   assert.match(
     (await stepscope('redact', file, '-o', place('no/such/folder/out.sqlite'))).err,
@@ -441,7 +441,7 @@ test('mistakes and damage are told in two lines and leave nothing behind', async
   await refuses(file, /is not a file/, 'errors/folder');
 
   for (const cut of [150, 1024, 5000, bytes.length >> 1, bytes.length - 1024])
-    await refuses(put('errors/cut.sqlite', bytes.subarray(0, cut)), /damaged|cut off|readable/);
+    await refuses(put('errors/cut.sqlite', bytes.subarray(0, cut)), /damaged|truncated|readable/);
   // A page that claims fewer rows than it holds would hide them, and keep their bytes.
   const sound = await makeDatabase(1024, database => fillExport(database));
   for (let page = 2; page < sound.length / 1024; page += 7) {
@@ -455,7 +455,7 @@ test('mistakes and damage are told in two lines and leave nothing behind', async
   }
   const text = plantedTrace();
   for (const cut of [60, 400, text.length >> 1, text.length - 2])
-    await refuses(put('errors/cut.json', text.slice(0, cut)), /damaged|cut off/, 'refused/out.json');
+    await refuses(put('errors/cut.json', text.slice(0, cut)), /damaged|truncated/, 'refused/out.json');
   await refuses(
     put('errors/odd.json', '{"schemaVersion": 1, "traceEvents": [{"ph": "X"}, oops]}'),
     /damaged/,
@@ -468,7 +468,7 @@ test('mistakes and damage are told in two lines and leave nothing behind', async
   ] as const) {
     const packed = gzipSync(whole);
     for (const cut of [packed.length >> 1, packed.length - 4])
-      await refuses(put(`errors/${name}`, packed.subarray(0, cut)), /damaged|cut off/, `refused/${name}`);
+      await refuses(put(`errors/${name}`, packed.subarray(0, cut)), /damaged|truncated/, `refused/${name}`);
   }
   assert.ok(fs.existsSync(trace));
 });

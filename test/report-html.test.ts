@@ -418,7 +418,7 @@ test('the command: Markdown, JSON, and mistakes in two lines', async () => {
   assert.match((await stepscope('report', '--help')).out, /examples:[\s\S]*--markdown/);
   for (const [args, message] of [
     [['report'], /No profile was given/],
-    [['report', capturePath('eager'), '-o', file], /is there already[\s\S]*--force/],
+    [['report', capturePath('eager'), '-o', file], /already exists[\s\S]*--force/],
     [['report', capturePath('eager'), '--max-size', 'big'], /no size in MB/],
     [['report', capturePath('eager'), '-o', inFolder('no/such/folder.html')], /cannot be written/],
   ] as const) {

@@ -49,19 +49,19 @@ test('every address of the table reaches what it names', async t => {
 test('what cannot be read in an address is said in two lines', async t => {
   const { port } = await startSmall(t);
   const cases: [address: string, status: number, message: RegExp][] = [
-    ['profiles/2/timeline', 404, /no profile 2/],
-    ['profiles/one/timeline', 400, /"one" is no profile/],
+    ['profiles/2/timeline', 404, /Profile 2 does not exist/],
+    ['profiles/one/timeline', 400, /"one" is not a valid profile/],
     ['profiles/1/events/99/0', 404, /no lane 99/],
-    ['profiles/1/events/-1/0', 400, /"-1" is no lane/],
-    ['profiles/1/events/1/1e9', 400, /"1e9" is no event/],
-    ['profiles/1/labels/0x10', 400, /"0x10" is no page/],
-    ['profiles/1/answer?steps=12-3', 400, /"12-3" is no span of steps/],
-    ['profiles/1/search/match?q=x', 400, /"" is no match/],
-    ['profiles/1/events.csv?from=NaN', 400, /"NaN" is no time/],
-    ['profiles/1/panels/%E0%A4%A', 400, /not encoded/],
-    ['profiles/1/nothing', 404, /nothing at this address/],
-    ['profiles/1/traceXjson', 404, /nothing at this address/],
-    ['', 404, /nothing at this address/],
+    ['profiles/1/events/-1/0', 400, /"-1" is not a valid lane/],
+    ['profiles/1/events/1/1e9', 400, /"1e9" is not a valid event/],
+    ['profiles/1/labels/0x10', 400, /"0x10" is not a valid page/],
+    ['profiles/1/answer?steps=12-3', 400, /"12-3" is not a valid span of steps/],
+    ['profiles/1/search/match?q=x', 400, /"" is not a valid match/],
+    ['profiles/1/events.csv?from=NaN', 400, /"NaN" is not a valid time/],
+    ['profiles/1/panels/%E0%A4%A', 400, /not correctly URL-encoded/],
+    ['profiles/1/nothing', 404, /address does not exist/],
+    ['profiles/1/traceXjson', 404, /address does not exist/],
+    ['', 404, /address does not exist/],
     [`profiles/1/search?q=${'x'.repeat(9000)}`, 414, /too long/],
   ];
   for (const [address, status, message] of cases) {

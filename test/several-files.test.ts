@@ -80,7 +80,7 @@ test('files of different times are refused as ranks of one run', async () => {
       assert.ok(error instanceof UserError);
       assert.match(
         error.message,
-        /^These files are of different times: trace-2\.json begins 17\.0 s after trace-0\.json and 1 more ended/,
+        /^These files were recorded at different times: trace-2\.json begins 17\.0 s after trace-0\.json and 1 more ended/,
       );
       return true;
     });

@@ -52,8 +52,8 @@ test('links that lead nowhere or in circles, and names that are not UTF-8, are p
     Buffer.concat([Buffer.from(`${mixed}/x`), Buffer.from([0xff]), Buffer.from('.sqlite')]),
     '',
   );
-  refuses(['info', mixed], /holds no profile/);
-  refuses(['bench', mixed], /holds no benchmark/);
+  refuses(['info', mixed], /contains no profile/);
+  refuses(['bench', mixed], /contains no benchmark/);
   refuses(['moe', mixed], /mixed/);
   fs.copyFileSync(capture, path.join(mixed, 'a.sqlite.gz'));
   assert.equal(stepscope(['info', mixed]).status, 0);
@@ -61,7 +61,7 @@ test('links that lead nowhere or in circles, and names that are not UTF-8, are p
 
 test('a TMPDIR that is not there', onUnix, () => {
   const env = { TMPDIR: path.join(folder, 'missing') };
-  refuses(['info', capture], /No folder for temporary files/, { env });
+  refuses(['info', capture], /temporary f/, { env });
 });
 
 test('a folder that may not be listed', onUnix, () => {

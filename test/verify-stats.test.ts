@@ -34,7 +34,7 @@ test('verdicts', () => {
   assert.deepEqual(verdictOn('r', same, { csv }), { report: 'r', verdict: 'equal', rows: 2, remark: '' });
   const wrong = verdictOn('r', same.replace('5.0', '5.2'), { csv });
   assert.equal(wrong.verdict, 'differs');
-  assert.equal(wrong.remark, '1 row only here, 1 only there, e.g. nsys 5.0, b, 1');
+  assert.equal(wrong.remark, '1 row only in stepscope, 1 only in nsys, e.g. nsys 5.0, b, 1');
   const near = verdictOn('r', same.replace('5.0', '5.1'), { csv: csv.replace('5.0', '5.2') });
   assert.deepEqual([near.verdict, near.remark], ['equal', '1 row rounded differently in the last digit']);
   assert.equal(verdictOn('r', `${same}5.0,b,1\n`, { csv }).verdict, 'differs', 'a row too often');
@@ -57,7 +57,7 @@ test('an nsys that prints the same is equal, one that does not is a status', {
   fakeNsys('2025.3.1.90', out);
   const equal = await runStepscope([...request, '--verify']);
   assert.equal(equal.status, 0);
-  assert.match(equal.out, /Beside nsys 2025\.3\.1\.90[\s\S]*cuda_gpu_mem_time_sum +equal +2/);
+  assert.match(equal.out, /Compared with nsys 2025\.3\.1\.90[\s\S]*cuda_gpu_mem_time_sum +equal +2/);
   fakeNsys('2022.4.2.1', out.replace(/,9,/, ',8,'));
   const other = await runStepscope([
     'stats',
@@ -81,9 +81,9 @@ test('what cannot be verified is said in two lines', { skip: lacks('shell') }, a
   fakeNsys('2025.3.1.90', '');
   const trace = await runStepscope(['stats', capturePath('graph', 'kineto.json.gz'), '--verify']);
   assert.equal(trace.status, 2);
-  assert.match(trace.err, /one export of Nsight Systems at a time/);
+  assert.match(trace.err, /one Nsight Systems export at a time/);
   const part = await runStepscope(['stats', capturePath('graph'), '--verify', '--time', '1s-2s']);
-  assert.match(part.err, /Only whole files can be verified/);
+  assert.match(part.err, /--verify needs the whole file/);
 });
 
 test('the nsys that is installed agrees', { skip: lacks('nsys') }, async () => {

@@ -67,8 +67,9 @@ const isServed = async (url: string) => {
 test('prints where it is, serves, and ends on SIGTERM', async t => {
   const { line, end } = await view(t, capturePath('eager'), '--no-open');
   const url =
-    /^Stepscope is at (http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{32}) — Ctrl-C ends it\n$/.exec(line)?.[1] ??
-    '';
+    /^Stepscope is running at (http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{32}) — press Ctrl-C to stop\n$/.exec(
+      line,
+    )?.[1] ?? '';
   assert.ok(url, line);
   const { port } = new URL(url);
   assert.ok(await isServed(url));
@@ -92,7 +93,7 @@ test('--json, --port and --compare; Ctrl-C ends it too', async t => {
   assert.deepEqual(state.compare, [1, 2]);
   const taken = refused('--port', String(free));
   assert.equal(taken.status, 2);
-  assert.match(taken.lines[0], new RegExp(`Port ${free} is taken`));
+  assert.match(taken.lines[0], new RegExp(`Port ${free} is already in use`));
   assert.equal((await end('SIGINT')).status, 0);
 });
 
@@ -123,8 +124,8 @@ test('without a file it waits for one to be dropped', async t => {
   const broken = await put('broken.txt', Buffer.from('no profile at all'));
   assert.equal(broken.status, 422);
   const { message, hint } = JSON.parse(broken.text).error;
-  assert.equal(message, 'broken.txt is no profile that Stepscope knows.');
-  assert.match(hint, /It opens/);
+  assert.equal(message, 'broken.txt is not a profile in a supported format.');
+  assert.match(hint, /Supported formats/);
   const empty = await put('empty.json', Buffer.alloc(0));
   assert.equal(JSON.parse(empty.text).error.message, 'empty.json is empty.');
   const cut = await put('cut.sqlite.gz', readFileSync(capturePath('graph')).subarray(0, 500));
@@ -163,9 +164,9 @@ test('what is wrong ends it in two lines, each with its status', () => {
     [[broken], 5, /SQLite header is missing/],
     [[capturePath('eager'), '--compare', 'nowhere.sqlite'], 3, /nowhere\.sqlite does not exist/],
     [['--compare', capturePath('eager')], 2, /nothing to compare with/],
-    [['--port', '99999'], 2, /no number for --port/],
-    [['--port', 'http'], 2, /no number for --port/],
-    [['--max-drop=-1'], 2, /no size/],
+    [['--port', '99999'], 2, /not a number for --port/],
+    [['--port', 'http'], 2, /not a number for --port/],
+    [['--max-drop=-1'], 2, /not a size/],
     [['--host', '192.0.2.1'], 2, /cannot listen at 192\.0\.2\.1/],
     [['--frobnicate'], 2, /frobnicate/],
   ];

@@ -35,7 +35,7 @@ class LiteralReader {
   constructor(private readonly text: string) {}
 
   value(depth: number): unknown {
-    if (depth > MOST_DEPTH) throw this.refuse('too deep');
+    if (depth > MOST_DEPTH) throw this.refuse('nested too deeply');
     this.skipSpace();
     const char = this.text[this.at];
     if (char === '{') return this.dict(depth);
@@ -47,7 +47,7 @@ class LiteralReader {
 
   end(): void {
     this.skipSpace();
-    if (this.at < this.text.length) throw this.refuse('something follows');
+    if (this.at < this.text.length) throw this.refuse('unexpected text after the value');
   }
 
   private dict(depth: number): Record<string, unknown> {
@@ -56,7 +56,7 @@ class LiteralReader {
     this.at++;
     while (!this.took('}')) {
       const key = this.value(depth + 1);
-      if (typeof key === 'object') throw this.refuse('a key of many values');
+      if (typeof key === 'object') throw this.refuse('a key that is not a single value');
       this.need(':');
       result[String(key)] = this.value(depth + 1);
       if (!this.took(',')) {
@@ -85,7 +85,7 @@ class LiteralReader {
     let from = ++this.at;
     while (true) {
       const char = this.text[this.at];
-      if (char === undefined) throw this.refuse('a text without end');
+      if (char === undefined) throw this.refuse('an unterminated string');
       if (char === quote) break;
       this.at++;
       if (char !== '\\') continue;
@@ -101,7 +101,7 @@ class LiteralReader {
     const digits = char === 'x' ? 2 : char === 'u' ? 4 : char === 'U' ? 8 : 0;
     if (digits === 0) return escapes[char] ?? char ?? '';
     const hex = this.text.slice(this.at, this.at + digits);
-    if (!/^[0-9a-fA-F]+$/.test(hex) || hex.length < digits) throw this.refuse('a broken escape');
+    if (!/^[0-9a-fA-F]+$/.test(hex) || hex.length < digits) throw this.refuse('an invalid escape');
     this.at += digits;
     const code = Number.parseInt(hex, 16);
     return code > 0x10ffff ? '\ufffd' : String.fromCodePoint(code);
@@ -111,14 +111,14 @@ class LiteralReader {
     const token = /[-+]?[A-Za-z0-9_.]+(?:(?<=[eE])[-+]\d+)?/y;
     token.lastIndex = this.at;
     const found = token.exec(this.text)?.[0];
-    if (found === undefined) throw this.refuse('no value');
+    if (found === undefined) throw this.refuse('missing value');
     this.at += found.length;
     const bare = found.replace(/^[-+]/, '');
     if (Object.hasOwn(words, bare)) {
       const word = words[bare];
       return found[0] === '-' && typeof word === 'number' ? -word : word;
     }
-    if (!/^\d+(?:\.\d*)?(?:[eE][-+]?\d+)?$|^\.\d+$/.test(bare)) throw this.refuse('no value');
+    if (!/^\d+(?:\.\d*)?(?:[eE][-+]?\d+)?$|^\.\d+$/.test(bare)) throw this.refuse('missing value');
     return Number(found);
   }
 
@@ -130,7 +130,7 @@ class LiteralReader {
   }
 
   private need(char: string): void {
-    if (!this.took(char)) throw this.refuse(`no ${char}`);
+    if (!this.took(char)) throw this.refuse(`missing ${char}`);
   }
 
   private skipSpace(): void {

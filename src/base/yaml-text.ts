@@ -65,10 +65,10 @@ export class YamlText {
       strict: true,
     });
     const [first] = this.document.errors;
-    if (first?.code === 'MULTIPLE_DOCS') throw this.errorAt(first.pos[0], 'a second document begins here');
+    if (first?.code === 'MULTIPLE_DOCS') throw this.errorAt(first.pos[0], 'a second document starts here');
     if (first) {
       const said = lowerFirst(first.message.split('\n')[0].replace(/\.$/, ''));
-      throw this.errorAt(first.pos[0], `this is no YAML: ${said}`);
+      throw this.errorAt(first.pos[0], `this is not valid YAML: ${said}`);
     }
   }
 
@@ -108,7 +108,7 @@ export class YamlText {
   list(node: Node | null | undefined, what: string): YAMLSeq<Node> {
     const found = this.plain(node);
     if (isSeq(found)) return found as YAMLSeq<Node>;
-    throw this.error(node, `${what} must be a list`, 'Begin each entry with "- ".');
+    throw this.error(node, `${what} must be a list`, 'Start each entry with "- ".');
   }
 
   /** A value as it was written. */
@@ -127,8 +127,14 @@ export class YamlText {
       const name = isScalar(key) ? String(key.value) : '';
       if (!known.includes(name)) {
         const meant = closestWord(name, known);
-        const advice = meant ? `Did you mean ${JSON.stringify(meant)}?` : `It may have: ${known.join(', ')}.`;
-        throw this.error(key, `${what} has no key ${JSON.stringify(printable(name.slice(0, 60)))}`, advice);
+        const advice = meant
+          ? `Did you mean ${JSON.stringify(meant)}?`
+          : `Allowed keys: ${known.join(', ')}.`;
+        throw this.error(
+          key,
+          `${what} has an unknown key ${JSON.stringify(printable(name.slice(0, 60)))}`,
+          advice,
+        );
       }
       found.set(name, { key, value });
     }
@@ -143,17 +149,17 @@ export class YamlText {
       if (++this.aliases > aliases)
         throw this.error(
           node,
-          aliases > 0 ? `more than ${aliases} aliases` : 'aliases (*name) are not understood here',
-          'Write the value out.',
+          aliases > 0 ? `more than ${aliases} aliases` : 'aliases (*name) are not supported',
+          'Write the value itself.',
         );
       found = found.resolve(this.document);
-      if (!found || isAlias(found)) throw this.error(node, 'this alias stands for nothing');
+      if (!found || isAlias(found)) throw this.error(node, 'this alias is undefined');
     }
     if (found && 'tag' in found && found.tag !== undefined)
       throw this.error(
         node,
-        `tags such as ${JSON.stringify(String(found.tag).slice(0, 40))} are not understood`,
-        'Write the bare value.',
+        `tags such as ${JSON.stringify(String(found.tag).slice(0, 40))} are not supported`,
+        'Write the plain value.',
       );
     return found;
   }
@@ -172,7 +178,7 @@ export class YamlText {
       throw new UserError(
         'usage',
         `${this.file}:${i + 1}:1: this is nested too deeply for a ${this.kind.name}.`,
-        `Plain values in a map or a list are all it needs. ${this.kind.help}`,
+        `Use plain values in a map or a list. ${this.kind.help}`,
       );
     });
   }

@@ -59,13 +59,13 @@ function* whatIsWrapped({ program }: Checked): Iterable<PlanWarning> {
   if (program.client !== undefined)
     yield error(
       'client-profiled',
-      `${program.client} only sends requests: the report would hold the client and no GPU work.`,
-      'Wrap the server (trtllm-serve, vllm serve, sglang.launch_server …) and run the client beside it, without nsys.',
+      `${program.client} only sends requests: the report would contain the client and no GPU work.`,
+      'Wrap the server (trtllm-serve, vllm serve, sglang.launch_server …) and run the client separately, without nsys.',
     );
   if (program.container !== undefined)
     yield error(
       'container-not-followed',
-      `nsys cannot follow ${program.container} into a container: what runs there is not its child.`,
+      `nsys cannot follow ${program.container} into a container: processes there are not its children.`,
       'Run nsys inside the container, in front of the engine; it needs --cap-add=SYS_ADMIN for GPU metrics.',
     );
 }
@@ -75,30 +75,30 @@ function* theWindow({ options, part, program }: Checked): Iterable<PlanWarning> 
   if (iterations && durationS !== undefined)
     yield warning(
       'two-windows',
-      'Both iterations and a duration were given: whichever ends first ends the capture.',
+      'Both iterations and a duration are set: the capture ends with whichever comes first.',
       'Give one of them.',
     );
   if (durationS === undefined && !part.opensRange)
     yield warning(
       'whole-run',
-      'The whole run would be recorded: loading, warm-up, all requests. Such reports are slow to open and hard to read.',
+      'The capture would record the whole run: loading, warm-up and all requests. Such reports are slow to open and hard to read.',
       program.engine.windowByVariable
         ? 'Give --iterations A-B, for example --iterations 100-150.'
-        : 'Give --iterations A-B where the engine supports it, else --delay and --duration.',
+        : 'Give --iterations A-B if the engine supports it, otherwise --delay and --duration.',
     );
   if (!iterations && durationS !== undefined && delayS === undefined)
     yield warning(
       'warm-up-inside',
-      'Recording starts with the program: the window holds loading and warm-up.',
-      'Give --delay of at least the time until requests run.',
+      'Recording starts with the program: the window includes loading and warm-up.',
+      'Set --delay to at least the time until the first requests run.',
     );
   if (!iterations) return;
   const first = iterations[0].first;
   if (first < WARM_STEPS && !program.engine.countsFromProfile)
     yield warning(
       'warm-up-inside',
-      `Iteration ${first} is among the first ${WARM_STEPS}, which compile, tune and fill caches.`,
-      'Begin at 20 or later, better at 100.',
+      `Iteration ${first} is among the first ${WARM_STEPS}, which include compilation, autotuning and cold caches.`,
+      'Start at iteration 20 or later, preferably 100.',
     );
   const steps = iterations.reduce((sum, span) => sum + span.last - span.first + 1, 0);
   if (steps < FEW_STEPS)
@@ -110,7 +110,7 @@ function* theWindow({ options, part, program }: Checked): Iterable<PlanWarning> 
   if (steps > MANY_STEPS)
     yield warning(
       'too-many-steps',
-      `${steps} steps make a large report and tell little more than 100.`,
+      `${steps} steps make a large report and show little more than 100 steps.`,
       'Capture 20 to 100.',
     );
 }
@@ -121,73 +121,73 @@ function* nsysTraps(checked: Checked): Iterable<PlanWarning> {
   if (facts.nsysMissing)
     yield note(
       'nsys-missing',
-      'nsys was not found on this machine; the plan is for one that has it.',
-      'Install Nsight Systems (apt install nsight-systems-cli from NVIDIA’s repository), or name it with NSYS.',
+      'nsys was not found on this machine; the plan is for a machine that has it.',
+      'Install Nsight Systems (apt install nsight-systems-cli from NVIDIA’s repository), or set NSYS to its path.',
     );
   if (graphTrace === 'graph')
     yield warning(
       'graphs-as-blocks',
-      'CUDA graphs are recorded as blocks: the kernels inside, most of decode, stay hidden.',
-      'Leave out --graph-trace graph; use it only to check how much node tracing costs.',
+      'CUDA graphs are recorded as single blocks: the kernels inside, most of decode, are hidden.',
+      'Remove --graph-trace graph; use it only to measure the overhead of node tracing.',
     );
   if (!features.graphTrace)
     yield note(
       'graph-trace-missing',
-      `${version} has no --cuda-graph-trace; it records nodes one by one anyway.`,
-      'Nothing to do.',
+      `${version} does not support --cuda-graph-trace; it always records individual nodes.`,
+      'No action is needed.',
     );
   if (options.gil && !features.gil)
     yield error(
       'gil-missing',
-      `${version} cannot trace the GIL: python-gil was left out.`,
+      `${version} cannot trace the GIL: python-gil is not recorded.`,
       'Install Nsight Systems 2023.4 or newer.',
     );
   if (options.backtrace && !features.pythonBacktrace)
     yield warning(
       'python-backtrace-missing',
-      `${version} has no --python-backtrace: only native frames are recorded.`,
+      `${version} does not support --python-backtrace: only native frames are recorded.`,
       'Install Nsight Systems 2023.1 or newer.',
     );
   if (!features.rangeEnd && checked.part.opensRange)
     yield warning(
       'old-range-end',
-      `${version} has no --capture-range-end: the program may be ended with the range, and only one range is recorded.`,
+      `${version} does not support --capture-range-end: nsys may stop the program when the range ends, and records only one range.`,
       'Install a newer Nsight Systems.',
     );
   if (!traceFork)
     yield warning(
       'fork-not-followed',
-      'Processes that fork without starting a program are not followed; engines run their workers in such.',
-      'Leave out --no-trace-fork unless the program hangs under nsys.',
+      'nsys does not follow processes that fork without exec; engines run their workers in such processes.',
+      'Remove --no-trace-fork unless the program hangs under nsys.',
     );
   if (options.gpuMetrics && launch.kind !== 'none' && ranks > 1)
     yield warning(
       'several-metric-users',
-      'Each rank’s nsys samples every GPU the rank sees, and only one may at a time: where ranks see all GPUs, all but one fail.',
-      'Leave each rank its own GPU (CUDA_VISIBLE_DEVICES), or sample from one nsys per machine: nsys profile --gpu-metrics-devices=all sleep 60.',
+      'The nsys of each rank samples every visible GPU, but only one nsys can sample a GPU at a time. If ranks see all GPUs, all but one fail.',
+      'Give each rank its own GPU (CUDA_VISIBLE_DEVICES), or sample with one nsys per machine: nsys profile --gpu-metrics-devices=all sleep 60.',
     );
   else if (options.gpuMetrics)
     yield note(
       'metrics-exclusive',
-      'GPU metrics fail while another tool holds the counters (dcgm-exporter, a second nsys).',
-      'dcgmi profile --pause, and --resume afterwards.',
+      'GPU metrics fail while another tool uses the counters (dcgm-exporter, a second nsys).',
+      'Run dcgmi profile --pause before the capture and dcgmi profile --resume afterwards.',
     );
   if (options.backtrace)
     yield warning(
       'backtraces',
-      'Backtraces switch CPU sampling on and can double the time of launches.',
-      'Use them to find who launches what, not to measure.',
+      'Backtraces turn on CPU sampling and can double kernel launch time.',
+      'Use them to find the code that launches each kernel, not to measure time.',
     );
   if (options.osrt)
     yield note(
       'osrt-symbols',
-      'With OS calls nsys takes the symbols of every library along: 2 GB and a minute more for a program that loads PyTorch.',
-      'Leave out --osrt unless locks and waits of the operating system are what you look for.',
+      'With OS runtime tracing, nsys stores the symbols of every library: 2 GB and one minute more for a program that loads PyTorch.',
+      'Remove --osrt unless you are investigating OS locks and waits.',
     );
   if (launch.exports !== undefined && !/\bALL\b/.test(launch.exports))
     yield error(
       'srun-export',
-      `srun --export=${launch.exports} hands on only what it lists: the variables of this plan do not reach the ranks.`,
+      `srun --export=${launch.exports} passes only the listed variables: the variables of this plan do not reach the ranks.`,
       'Use --export=ALL, or add their names.',
     );
 }
@@ -198,13 +198,13 @@ function* rights({ options, facts, cpuSampling }: Checked): Iterable<PlanWarning
   if (cpuSampling && paranoid !== undefined && paranoid > 2)
     yield error(
       'no-cpu-sampling',
-      `perf_event_paranoid is ${paranoid}: the CPU cannot be sampled.`,
-      'sudo sysctl kernel.perf_event_paranoid=2, or leave out --sample and --backtrace.',
+      `perf_event_paranoid is ${paranoid}: CPU sampling is not possible.`,
+      'Run sudo sysctl kernel.perf_event_paranoid=2, or remove --sample and --backtrace.',
     );
   if (options.gpuMetrics && facts.adminOnlyCounters)
     yield error(
       'no-gpu-counters',
-      'GPU counters are for administrators only (RmProfilingAdminOnly: 1).',
+      'GPU performance counters are restricted to administrators (RmProfilingAdminOnly: 1).',
       'Run as root (in a container: --cap-add=SYS_ADMIN), or load the driver with NVreg_RestrictProfilingToAdminUsers=0.',
     );
 }
@@ -213,14 +213,14 @@ function* torchWeight(options: CaptureOptions): Iterable<PlanWarning> {
   if (options.torchShapes && options.torchStack && options.torchMemory)
     yield warning(
       'torch-everything',
-      'Shapes, stacks and memory together make traces of gigabytes and slow the host several times.',
-      'Take one of them, for a few steps.',
+      'Shapes, stacks and memory together produce traces of several gigabytes and slow the host several times.',
+      'Record one of them, for a few steps.',
     );
   else if (options.torchStack)
     yield note(
       'torch-stacks',
-      'Stacks are most of a trace’s size and slow the host down.',
-      'Take few steps with them.',
+      'Stacks make up most of the trace size and slow the host.',
+      'Record only a few steps with stacks.',
     );
 }
 
@@ -230,13 +230,13 @@ function* space({ facts, estimate, part }: Checked): Iterable<PlanWarning> {
   if (freeBytes !== undefined && freeBytes < estimate.bytes + estimate.temporaryBytes)
     yield error(
       'too-little-disk',
-      `${formatBytes(freeBytes)} are free where the report goes, about ${formatBytes(estimate.bytes + estimate.temporaryBytes)} are needed while it is written.`,
+      `The report folder has ${formatBytes(freeBytes)} free; writing the report needs about ${formatBytes(estimate.bytes + estimate.temporaryBytes)}.`,
       'Choose another -o, or a shorter window.',
     );
   if (temporaryFreeBytes !== undefined && temporaryFreeBytes < estimate.temporaryBytes)
     yield warning(
       'too-little-temporary',
-      `${formatBytes(temporaryFreeBytes)} are free for temporary files; nsys may need ${formatBytes(estimate.temporaryBytes)}.`,
-      'Set TMPDIR to a folder with more room.',
+      `The temporary folder has ${formatBytes(temporaryFreeBytes)} free; nsys may need ${formatBytes(estimate.temporaryBytes)}.`,
+      'Set TMPDIR to a folder with more free space.',
     );
 }

@@ -17,7 +17,7 @@ export function describeRecipe(recipe: Recipe): Block {
       text: shown(
         [
           recipe.where,
-          `began ${recipe.startedUtc}`,
+          `started ${recipe.startedUtc}`,
           ...(tookNs >= 0 ? [`took ${formatDuration(tookNs)}`] : []),
         ].join(', '),
       ),
@@ -32,7 +32,7 @@ export function describeRecipe(recipe: Recipe): Block {
     },
   ];
   if (recipe.window)
-    facts.push({ label: 'asked for', text: `iterations ${recipe.window.first}-${recipe.window.last}` });
+    facts.push({ label: 'requested', text: `iterations ${recipe.window.first}-${recipe.window.last}` });
   if (recipe.stoppedBy || recipe.status !== 0)
     facts.push({
       label: 'ended',

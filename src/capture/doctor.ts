@@ -68,7 +68,7 @@ export function diagnose(facts: DoctorFacts): DoctorCheck[] {
         'temporary',
         facts.temporaryFolder,
         facts.temporaryFreeBytes,
-        'Set TMPDIR to a folder with more room',
+        'Set TMPDIR to a folder with more free space',
       ),
       tool('kubectl', facts.kubectl, 'only needed to capture in pods'),
       tool('ssh', facts.ssh, 'only needed to capture on other machines'),
@@ -81,7 +81,7 @@ function nsysCheck({ nsys }: DoctorFacts): DoctorCheck {
       id: 'nsys',
       state: 'missing',
       text: 'Nsight Systems was not found',
-      fix: 'apt install nsight-systems-cli (NVIDIA’s devtools repository), or name it with NSYS=/path/to/nsys',
+      fix: 'apt install nsight-systems-cli (NVIDIA’s devtools repository), or set NSYS=/path/to/nsys',
     };
   const [{ path, version }] = nsys;
   const others = nsys.length > 1 ? `, and ${nsys.length - 1} older` : '';
@@ -90,17 +90,17 @@ function nsysCheck({ nsys }: DoctorFacts): DoctorCheck {
     id: 'nsys',
     state: old ? 'warn' : 'ok',
     text: `Nsight Systems ${version} at ${path}${others}`,
-    ...(old ? { fix: 'Install 2023.4 or newer: the GIL cannot be traced with this one' } : {}),
+    ...(old ? { fix: 'Install 2023.4 or newer: this version cannot trace the GIL' } : {}),
   };
 }
 
 function reportCheck({ nsys, writesReports }: DoctorFacts): DoctorCheck {
-  if (writesReports) return { id: 'nsys-report', state: 'ok', text: 'a trial capture gave a report' };
+  if (writesReports) return { id: 'nsys-report', state: 'ok', text: 'a test capture wrote a report' };
   return {
     id: 'nsys-report',
     state: nsys.length === 0 ? 'missing' : 'warn',
-    text: nsys.length === 0 ? 'no trial capture without nsys' : 'a trial capture gave no report',
-    fix: 'Install the whole package (nsight-systems-cli from NVIDIA): without its importer nsys leaves only .qdstrm files',
+    text: nsys.length === 0 ? 'no test capture without nsys' : 'a test capture wrote no report',
+    fix: 'Install the complete package (nsight-systems-cli from NVIDIA): without its importer, nsys writes only .qdstrm files',
   };
 }
 
@@ -112,7 +112,7 @@ function driverCheck({ nsys, gpus }: DoctorFacts): DoctorCheck {
     return {
       id: 'driver',
       state: 'missing',
-      text: 'driver and nsys cannot be compared',
+      text: 'driver and nsys versions cannot be compared',
       fix: 'Run this on the machine with the GPU',
     };
   const [, cuda, wanted] = row;
@@ -123,7 +123,9 @@ function driverCheck({ nsys, gpus }: DoctorFacts): DoctorCheck {
     text: `driver ${driver} (CUDA ${cuda}) with nsys ${nsys[0].version}`,
     ...(fits
       ? {}
-      : { fix: `Install Nsight Systems ${wanted.join('.')} or newer: an older one may record no kernels` }),
+      : {
+          fix: `Install Nsight Systems ${wanted.join('.')} or newer: an older version may not record kernels`,
+        }),
   };
 }
 
@@ -145,8 +147,8 @@ function rightsChecks({ perfEventParanoid, adminOnlyCounters, root }: DoctorFact
       state: counters ? 'ok' : 'warn',
       text:
         adminOnlyCounters === undefined
-          ? 'who may read GPU counters is not known (no /proc/driver/nvidia/params)'
-          : `GPU counters are for ${adminOnlyCounters ? 'administrators' : 'everyone'}${root ? ', and you are root' : ''}`,
+          ? 'access to GPU performance counters is unknown (no /proc/driver/nvidia/params)'
+          : `GPU performance counters are available to ${adminOnlyCounters ? 'administrators only' : 'all users'}${root ? ', and you are root' : ''}`,
       ...(counters
         ? {}
         : {
@@ -161,8 +163,8 @@ function gpuCheck({ gpus, nvidiaSmi }: DoctorFacts): DoctorCheck {
     return {
       id: 'gpu',
       state: 'missing',
-      text: nvidiaSmi ? 'nvidia-smi names no GPU' : 'nvidia-smi was not found',
-      fix: 'Captures are taken where the GPU is; files are read anywhere',
+      text: nvidiaSmi ? 'nvidia-smi lists no GPU' : 'nvidia-smi was not found',
+      fix: 'Capture on the machine with the GPU; analyze files on any machine',
     };
   const names = new Map<string, number>();
   for (const { name } of gpus) names.set(name, (names.get(name) ?? 0) + 1);
@@ -176,7 +178,7 @@ function ncuCheck({ ncuVersion }: DoctorFacts): DoctorCheck {
         id: 'ncu',
         state: 'missing',
         text: 'Nsight Compute was not found',
-        fix: 'only needed to look inside single kernels',
+        fix: 'only needed to profile individual kernels',
       }
     : { id: 'ncu', state: 'ok', text: `Nsight Compute ${ncuVersion}` };
 }
@@ -199,7 +201,7 @@ function pythonChecks({ python }: DoctorFacts): DoctorCheck[] {
       ? {
           id: 'torch',
           state: 'missing',
-          text: 'PyTorch is not installed here',
+          text: 'PyTorch is not installed',
           fix: 'activate the environment of the engine',
         }
       : { id: 'torch', state: 'ok', text: `PyTorch ${torch}` },
@@ -208,14 +210,14 @@ function pythonChecks({ python }: DoctorFacts): DoctorCheck[] {
       : {
           id: 'engines',
           state: 'missing',
-          text: `no ${oneOf.format(packagedEngines.map(({ label }) => label))} here`,
-          fix: 'activate the engine’s environment, or give capture --engine-version',
+          text: `no ${oneOf.format(packagedEngines.map(({ label }) => label))} found`,
+          fix: 'activate the environment of the engine, or use capture --engine-version',
         },
   ];
 }
 
 function room(id: string, folder: string, free: number | undefined, fix: string): DoctorCheck {
-  if (free === undefined) return { id, state: 'warn', text: `${folder}: room not known`, fix };
+  if (free === undefined) return { id, state: 'warn', text: `${folder}: free space unknown`, fix };
   return free < ENOUGH_BYTES
     ? {
         id,
@@ -228,7 +230,7 @@ function room(id: string, folder: string, free: number | undefined, fix: string)
 
 const tool = (id: string, found: boolean, fix: string): DoctorCheck =>
   found
-    ? { id, state: 'ok', text: `${id} is there` }
+    ? { id, state: 'ok', text: `${id} is installed` }
     : { id, state: 'missing', text: `${id} was not found`, fix };
 
 const numbers = (version: string): number[] => version.split('.').map(Number);

@@ -10,7 +10,7 @@ export function planAgent({ options, facts }: EngineQuestion, folder: string): E
   const { iterations } = options;
   if (iterations) {
     const spans = iterations.map(({ first, last }) => `${first}-${last}`).join(',');
-    part.variable('STEPSCOPE_PROFILE_START_STOP', spans, 'the steps to record, both ends included');
+    part.variable('STEPSCOPE_PROFILE_START_STOP', spans, 'the steps to record, inclusive');
     part.opensRange = true;
     part.ranges = iterations.length;
   }
@@ -19,10 +19,10 @@ export function planAgent({ options, facts }: EngineQuestion, folder: string): E
     ['step', ...(options.gc ? ['gc'] : []), ...(options.nvtxDebug ? ['layers', 'moe', 'sampling'] : [])].join(
       ',',
     ),
-    'ranges by which steps, phases and batches are told',
+    'ranges that identify steps, phases and batches',
   );
   if (options.perfectRouter)
-    part.variable('ENABLE_PERFECT_ROUTER', '1', 'balanced experts; THE ANSWERS ARE WRONG');
+    part.variable('ENABLE_PERFECT_ROUTER', '1', 'balanced expert routing; MODEL OUTPUT IS WRONG');
   if (options.torchTrace !== undefined) {
     part.torchInstead = true;
     part.variable('STEPSCOPE_TORCH_TRACE', options.torchTrace, 'a PyTorch trace of the same steps');
@@ -43,7 +43,7 @@ function bringAgent(part: PartBuilder, folder: string, agent: AgentFacts | undef
   if (installed !== undefined && installed === ours) {
     part.why.push({
       what: `stepscope-agent ${installed}`,
-      why: 'is installed in the Python that runs the program, and is loaded from there',
+      why: 'is installed in the Python that runs the program and is loaded from it',
     });
     return;
   }
@@ -52,7 +52,7 @@ function bringAgent(part: PartBuilder, folder: string, agent: AgentFacts | undef
     part.warn(
       'warning',
       'other-agent',
-      `stepscope-agent ${installed} is installed in the Python that runs the program; ${ours} of this Stepscope is loaded instead.`,
-      `To use an installed one: pip install stepscope-agent==${ours}`,
+      `stepscope-agent ${installed} is installed in the Python that runs the program; version ${ours} of this Stepscope is loaded instead.`,
+      `To use the installed agent: pip install stepscope-agent==${ours}`,
     );
 }

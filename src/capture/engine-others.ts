@@ -10,16 +10,11 @@ export function planTgi({ options }: EngineQuestion): EnginePart {
     part.warn(
       'error',
       'never-opens-range',
-      'TGI never calls cudaProfilerStart and counts no iterations: the range would stay closed and the report empty.',
+      'TGI never calls cudaProfilerStart and does not count iterations: the capture range would never open and the report would be empty.',
       'Give --delay and --duration instead of --iterations.',
     );
   if (options.torchTrace !== undefined)
-    part.warn(
-      'error',
-      'no-torch-trace',
-      'TGI has no switch for a PyTorch trace.',
-      'Leave out --torch-trace.',
-    );
+    part.warn('error', 'no-torch-trace', 'TGI has no option for a PyTorch trace.', 'Remove --torch-trace.');
   return part.done();
 }
 
@@ -30,15 +25,15 @@ export function planNim({ options }: EngineQuestion): EnginePart {
     part.warn(
       'error',
       'never-opens-range',
-      'Which engine a NIM runs is its own choice, so nothing is known to open the range.',
+      'NIM selects its engine itself, so the trigger for the capture range is unknown.',
       'Give --delay and --duration, or name the engine inside: --preset trtllm-serve, vllm or sglang.',
     );
   if (options.torchTrace !== undefined)
     part.warn(
       'error',
       'no-torch-trace',
-      'NIM has no switch for a PyTorch trace.',
-      'Name the engine inside with --preset, or leave out --torch-trace.',
+      'NIM has no option for a PyTorch trace.',
+      'Name the engine inside with --preset, or remove --torch-trace.',
     );
   return part.done();
 }
@@ -51,28 +46,28 @@ export function planPython(question: EngineQuestion): EnginePart {
     part.variable(
       'TLLM_PROFILE_START_STOP',
       startStopValue(options.iterations, 'unknown'),
-      'read by TensorRT-LLM’s LLM API, and by your program if it likes',
+      'read by the TensorRT-LLM LLM API, and optionally by your program',
     );
     part.opensRange = true;
     part.ranges = options.iterations.length;
     part.warn(
       'warning',
       'must-open-range',
-      'Nothing is recorded unless the program calls cudaProfilerStart and cudaProfilerStop (TensorRT-LLM’s LLM API does).',
-      'Add --agent, which finds the steps and calls them; or call them in the program; or give --delay and --duration.',
+      'Nothing is recorded unless the program calls cudaProfilerStart and cudaProfilerStop (the TensorRT-LLM LLM API does).',
+      'Add --agent, which detects the steps and makes these calls, make the calls in the program, or give --delay and --duration.',
     );
   }
   if (options.gc)
     part.variable(
       'TLLM_PROFILE_RECORD_GC',
       '1',
-      'read by TensorRT-LLM; elsewhere mark collections as "Python GC" from gc.callbacks',
+      'read by TensorRT-LLM; in other programs, mark collections as "Python GC" from gc.callbacks',
     );
   if (options.torchTrace !== undefined)
     part.warn(
       'error',
       'no-torch-trace',
-      'A PyTorch trace of your own program is taken in the program.',
+      'A PyTorch trace of your own program must be recorded in the program itself.',
       'Use torch.profiler.profile and export_chrome_trace there, without nsys.',
     );
   return part.done();

@@ -16,7 +16,7 @@ export function planSglang({ options, program, url }: EngineQuestion): EnginePar
     part.variable(
       'SGLANG_TORCH_PROFILER_DIR',
       torch,
-      '/start_profile writes PyTorch traces there (else to /tmp)',
+      'folder where /start_profile writes PyTorch traces (otherwise /tmp)',
     );
     part.outputs.push({
       kind: 'torch-trace',
@@ -25,13 +25,13 @@ export function planSglang({ options, program, url }: EngineQuestion): EnginePar
     });
   }
   if (options.nvtxDebug) {
-    part.argument(['--enable-layerwise-nvtx-marker'], 'a range per layer');
+    part.argument(['--enable-layerwise-nvtx-marker'], 'one range per layer');
     if (!options.command.includes('--disable-cuda-graph'))
       part.warn(
         'warning',
         'no-ranges-in-graphs',
-        'Layer ranges are not emitted when a CUDA graph is replayed.',
-        'Add --disable-cuda-graph for this capture: it shows layers, not true timings.',
+        'CUDA graph replay does not emit layer ranges.',
+        'Add --disable-cuda-graph for this capture: it shows layers, but its timings are not representative.',
       );
   }
   if (!program.server) {
@@ -54,26 +54,26 @@ export function planSglang({ options, program, url }: EngineQuestion): EnginePar
       : {}),
   };
   if (spans) {
-    part.post(`${url}/start_profile`, 'asks for these steps before the load begins', body);
+    part.post(`${url}/start_profile`, 'requests these steps before the load starts', body);
     part.steps.push({
       do: 'load',
-      why: 'until the last of these steps has passed; the window closes by itself',
+      why: 'until the last of these steps is done; the window then closes automatically',
     });
     part.warn(
       'note',
       'steps-from-server-start',
-      'SGLang counts forward passes from the start of the server, its warm-up included; a start that has passed means "now".',
-      'Begin at 20 or later, and ask before the load.',
+      'SGLang counts forward passes from server start, including warm-up; if the first step has already passed, recording starts at once.',
+      'Start at step 20 or later, and start profiling before the load.',
     );
     if (spans.length > 1)
       part.warn(
         'error',
         'one-range',
-        'SGLang records one range per /start_profile: the first is planned.',
-        'Give one range, or capture again for each.',
+        'SGLang records one range per /start_profile: this plan uses the first.',
+        'Give one range, or run one capture per range.',
       );
   } else {
-    part.steps.push({ do: 'load', why: 'until the batch is steady, and keep them coming' });
+    part.steps.push({ do: 'load', why: 'until the batch size is stable, and keep sending them' });
     part.post(`${url}/start_profile`, 'opens the window', body);
     part.steps.push({ do: 'load', why: 'for a few seconds more' });
     part.post(`${url}/stop_profile`, 'closes the window');
@@ -82,12 +82,12 @@ export function planSglang({ options, program, url }: EngineQuestion): EnginePar
 }
 
 function offlineTraps(part: PartBuilder, torch: string | undefined): void {
-  if (torch !== undefined) part.argument(['--profile'], 'the benchmark runs the PyTorch profiler itself');
+  if (torch !== undefined) part.argument(['--profile'], 'the benchmark runs the PyTorch profiler');
   else
     part.warn(
       'error',
       'never-opens-range',
-      'SGLang’s offline benchmarks never call cudaProfilerStart: the range would stay closed and the report empty.',
+      'The offline benchmarks of SGLang never call cudaProfilerStart: the capture range would never open and the report would be empty.',
       'Give --delay and --duration, or capture the server.',
     );
 }

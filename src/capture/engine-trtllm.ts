@@ -17,25 +17,24 @@ export function planTrtllm(question: EngineQuestion): EnginePart {
   const cpp =
     options.command.some(word => /^--engine_dir(=|$)/.test(word)) || backend(options.command) === 'tensorrt';
   if (options.iterations) planRange(part, question, options.iterations, cpp);
-  if (options.gc)
-    part.variable('TLLM_PROFILE_RECORD_GC', '1', 'marks Python’s garbage collections as ranges');
+  if (options.gc) part.variable('TLLM_PROFILE_RECORD_GC', '1', 'marks Python garbage collections as ranges');
   if (options.nvtxDebug)
     part.variable(
       'TLLM_LLMAPI_ENABLE_NVTX',
       '1',
-      'more ranges: requests, responses, tokenizing, layers (TLLM_NVTX_DEBUG is the same)',
+      'more ranges: requests, responses, tokenizing, layers (same as TLLM_NVTX_DEBUG)',
     );
   if (options.torchTrace !== undefined) planTorch(part, question, options.torchTrace, cpp);
   if (options.perfectRouter) {
     part.variable(
       'ENABLE_PERFECT_ROUTER',
       '1',
-      'balanced expert routing; the answers are wrong, the timing is what counts',
+      'balanced expert routing; model output is wrong, use only the timing',
     );
     part.warn(
       launch.kind === 'none' && (options.ranks ?? 1) > 1 ? 'warning' : 'note',
       'router-variable',
-      'ENABLE_PERFECT_ROUTER is not among the names (TLLM*, TRTLLM*) that TensorRT-LLM hands to the workers it spawns; models without support ignore it.',
+      'ENABLE_PERFECT_ROUTER is not among the variables (TLLM*, TRTLLM*) that TensorRT-LLM passes to its worker processes; models without support ignore it.',
       'Look for "Precomputing perfect router logits" in the output; if it is missing, start with mpirun -x ENABLE_PERFECT_ROUTER … trtllm-llmapi-launch.',
     );
   }
@@ -43,7 +42,7 @@ export function planTrtllm(question: EngineQuestion): EnginePart {
     part.warn(
       'note',
       'cpp-ranges',
-      'The TensorRT engine backend has NVTX ranges only when it was built with them.',
+      'The TensorRT engine backend emits NVTX ranges only if it was built with them.',
       'Build the wheel with scripts/build_wheel.py --nvtx, or use --backend pytorch.',
     );
   if (launch.kind !== 'none' && !options.command.some(word => /trtllm-llmapi-launch$/.test(word)))
@@ -67,8 +66,8 @@ function planRange(
   const value = startStopValue(spans, rule);
   const meaning = {
     included: 'this version includes the end',
-    'left-out': 'this version stops before the end, so it is one more',
-    unknown: 'version not known',
+    'left-out': 'this version excludes the end, so the value is one higher',
+    unknown: 'version unknown',
   }[rule];
   part.variable('TLLM_PROFILE_START_STOP', value, `opens the capture range at these iterations (${meaning})`);
   part.opensRange = true;
@@ -77,8 +76,8 @@ function planRange(
     part.warn(
       'note',
       'end-of-range',
-      'TensorRT-LLM up to 1.2 includes the last iteration, from 1.3 on it stops before it: the capture may hold one step fewer.',
-      'Give --engine-version, or read the iterations in the capture (stepscope steps).',
+      'TensorRT-LLM up to 1.2 includes the last iteration, 1.3 and later exclude it: the capture may contain one step fewer.',
+      'Give --engine-version, or check the captured iterations with stepscope steps.',
     );
   if (program.preset === 'trtllm-bench') {
     const warmup = Number(textOf(options.command, ['--warmup']) ?? DEFAULT_WARMUP);
@@ -86,8 +85,8 @@ function planRange(
       part.warn(
         'warning',
         'warm-up-counts',
-        `trtllm-bench sends ${warmup} warm-up requests first, and their iterations count: ${spans[0].first} may lie among them.`,
-        'Add --warmup 0 to trtllm-bench, or begin later.',
+        `trtllm-bench sends ${warmup} warm-up requests first, and their iterations count: iteration ${spans[0].first} may be part of the warm-up.`,
+        'Add --warmup 0 to trtllm-bench, or start at a later iteration.',
       );
   }
 }
@@ -104,41 +103,41 @@ function planTorch(
   part.outputs.push({
     kind: 'torch-trace',
     pattern: old ? file : withRank(file, '*'),
-    note: `newer versions write ${suffixed} per rank, older ones ${file} from every rank`,
+    note: `newer versions write one ${suffixed} per rank; in older versions every rank writes ${file}`,
   });
   if (cpp)
     part.warn(
       'error',
       'torch-needs-pytorch',
-      'The TensorRT engine backend writes no PyTorch trace.',
-      'Use --backend pytorch, or leave out --torch-trace.',
+      'The TensorRT engine backend does not write a PyTorch trace.',
+      'Use --backend pytorch, or remove --torch-trace.',
     );
   if (!options.iterations)
     part.warn(
       'error',
       'torch-needs-range',
-      'TLLM_TORCH_PROFILE_TRACE does nothing without TLLM_PROFILE_START_STOP.',
+      'TLLM_TORCH_PROFILE_TRACE has no effect without TLLM_PROFILE_START_STOP.',
       'Give --iterations A-B.',
     );
   if ((options.iterations?.length ?? 0) > 1)
     part.warn(
       'error',
       'torch-one-range',
-      'With several ranges each PyTorch trace overwrites the one before: only the last is kept.',
+      'With several ranges, each PyTorch trace overwrites the previous one: only the last is kept.',
       'Give one range with --torch-trace.',
     );
   if (old && (options.ranks ?? launch.ranks ?? 1) > 1)
     part.warn(
       'error',
       'torch-one-file',
-      `In this version all ranks write the same ${file}.`,
-      'Take the trace on one rank, or upgrade to 1.2 or newer.',
+      `In this version, all ranks write to the same ${file}.`,
+      'Record the trace on one rank, or upgrade to 1.2 or newer.',
     );
   part.warn(
     'warning',
     'two-profilers',
-    'nsys and the PyTorch profiler both record CUDA activity: both slow the run down, and one may see less.',
-    'For timings capture once with each.',
+    'nsys and the PyTorch profiler both record CUDA activity: both slow the run, and one may miss events.',
+    'For accurate timings, capture once with each.',
   );
 }
 

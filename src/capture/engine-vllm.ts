@@ -23,8 +23,8 @@ export function planVllm(question: EngineQuestion): EnginePart {
     part.warn(
       'error',
       'never-opens-range',
-      'vLLM before 0.11.1 never calls cudaProfilerStart: the range would stay closed and the report empty.',
-      'Give --delay and --duration instead of --iterations, take --torch-trace DIR, or upgrade to 0.13.',
+      'vLLM before 0.11.1 never calls cudaProfilerStart: the capture range would never open and the report would be empty.',
+      'Give --delay and --duration instead of --iterations, use --torch-trace DIR, or upgrade to 0.13.',
     );
   } else if (wanted) {
     const limits: Record<string, number> = {};
@@ -47,19 +47,20 @@ export function planVllm(question: EngineQuestion): EnginePart {
     } else {
       if (torch === undefined)
         part.variable('VLLM_TORCH_CUDA_PROFILE', '1', '/start_profile opens the capture range of nsys');
-      else part.variable('VLLM_TORCH_PROFILER_DIR', torch, '/start_profile writes PyTorch traces there');
+      else
+        part.variable('VLLM_TORCH_PROFILER_DIR', torch, 'folder where /start_profile writes PyTorch traces');
       if (limits.max_iterations) {
         part.variable(
           'VLLM_PROFILER_DELAY_ITERS',
           String(limits.delay_iterations),
-          'iterations to let pass first',
+          'iterations to skip first',
         );
         part.variable('VLLM_PROFILER_MAX_ITERS', String(limits.max_iterations), 'iterations to record');
       }
     }
     part.opensRange = torch === undefined;
     part.ranges = 1;
-    if (!program.server) part.argument(['--profile'], 'the benchmark opens and closes the range itself');
+    if (!program.server) part.argument(['--profile'], 'the benchmark opens and closes the range');
     iterationTraps(part, question, canLimit);
     if (torch !== undefined) {
       part.outputs.push({
@@ -68,7 +69,7 @@ export function planVllm(question: EngineQuestion): EnginePart {
         note: 'one per rank',
       });
       if (!byConfig)
-        part.variable('VLLM_RPC_TIMEOUT', '1800000', 'stopping writes the traces, which takes minutes');
+        part.variable('VLLM_RPC_TIMEOUT', '1800000', 'stopping writes the traces, which can take minutes');
     }
     if (program.server) serverSteps(part, url, spans !== undefined && canLimit);
   }
@@ -76,13 +77,13 @@ export function planVllm(question: EngineQuestion): EnginePart {
     part.variable(
       'VLLM_WORKER_MULTIPROC_METHOD',
       'spawn',
-      'workers start afresh: nsys loses sight of forked ones',
+      'starts workers as new processes: nsys loses track of forked workers',
     );
     if (options.nvtx !== false)
-      part.variable('VLLM_NVTX_SCOPES_FOR_PROFILING', '1', 'ranges round preprocess, forward, sample …');
+      part.variable('VLLM_NVTX_SCOPES_FOR_PROFILING', '1', 'ranges around preprocess, forward, sample …');
   }
   if (options.gc)
-    part.variable('VLLM_GC_DEBUG', '1', 'logs garbage collections (vLLM marks no ranges for them)');
+    part.variable('VLLM_GC_DEBUG', '1', 'logs garbage collections (vLLM emits no ranges for them)');
   return part.done();
 }
 
@@ -104,28 +105,31 @@ function iterationTraps(part: PartBuilder, { options }: EngineQuestion, canLimit
     part.warn(
       'warning',
       'iterations-not-counted',
-      'vLLM before 0.12 cannot count iterations: the window is from /start_profile to /stop_profile.',
+      'vLLM before 0.12 cannot count iterations: the window lasts from /start_profile to /stop_profile.',
       'Keep the load short, or upgrade.',
     );
   else
     part.warn(
       'note',
       'iterations-from-start',
-      'vLLM counts from /start_profile on, not from the start of the server.',
-      'Send it once the load runs steadily; 0-49 are then the next 50 steps.',
+      'vLLM counts iterations from /start_profile, not from server start.',
+      'Send /start_profile once the load is steady; 0-49 are then the next 50 steps.',
     );
   if (options.iterations.length > 1)
     part.warn(
       'error',
       'one-range',
-      'vLLM records one range per /start_profile: the first is planned.',
-      'Give one range, or capture again for each.',
+      'vLLM records one range per /start_profile: this plan uses the first.',
+      'Give one range, or run one capture per range.',
     );
 }
 
 function serverSteps(part: PartBuilder, url: string, counted: boolean): void {
-  part.steps.push({ do: 'load', why: 'until the batch is steady, and keep them coming' });
+  part.steps.push({ do: 'load', why: 'until the batch size is stable, and keep sending them' });
   part.post(`${url}/start_profile`, 'opens the window');
-  part.steps.push({ do: 'load', why: counted ? 'until these steps have passed' : 'for a few seconds more' });
-  part.post(`${url}/stop_profile`, counted ? 'closes it where the count did not' : 'closes the window');
+  part.steps.push({ do: 'load', why: counted ? 'until these steps are done' : 'for a few seconds more' });
+  part.post(
+    `${url}/stop_profile`,
+    counted ? 'closes the window if the iteration count did not' : 'closes the window',
+  );
 }

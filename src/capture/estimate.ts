@@ -109,12 +109,12 @@ export function estimateCapture({
     temporaryBytes: round(reports * rawStream + sqliteBytes),
     overheadShare,
     how: [
-      `${formatCount(kernels)} kernels a step: ${layers} layers (${from}) × ${perLayer}${options.kernelsPerLayer === undefined ? ` (${eager ? 'op by op' : 'fused, assumed'})` : ''}`,
+      `${formatCount(kernels)} kernels per step: ${layers} layers (${from}) × ${perLayer}${options.kernelsPerLayer === undefined ? ` (${eager ? 'eager' : 'fused, assumed'})` : ''}`,
       `${formatCount(Math.round(window.steps))} steps (${window.how}), ${ranks === 1 ? '1 rank' : `${ranks} ranks`}`,
       blocks
-        ? 'a CUDA graph is one row'
-        : `${Math.round(perStep)} bytes a step, rows as in the bundled captures`,
-      `slower by up to ${Math.round(overheadShare * 100)}% with kernels of 2 µs, less with longer ones`,
+        ? 'one row per CUDA graph'
+        : `${Math.round(perStep)} bytes per step, with row sizes from the bundled captures`,
+      `up to ${Math.round(overheadShare * 100)}% slower with 2 µs kernels, less with longer kernels`,
     ],
   };
 }
@@ -124,7 +124,7 @@ function layersOf(options: CaptureOptions, program: Program): { layers: number; 
   const known = program.model === undefined ? undefined : findModel(program.model);
   const layers = known?.config.num_hidden_layers;
   if (known && typeof layers === 'number') return { layers, from: known.id };
-  return { layers: DEFAULT_LAYERS, from: 'model not known' };
+  return { layers: DEFAULT_LAYERS, from: 'model unknown' };
 }
 
 function windowOf({ iterations, durationS }: CaptureOptions): {
@@ -134,13 +134,13 @@ function windowOf({ iterations, durationS }: CaptureOptions): {
 } {
   if (iterations) {
     const steps = countIterations(iterations);
-    return { steps, seconds: steps * ASSUMED_STEP_S, how: 'as asked for' };
+    return { steps, seconds: steps * ASSUMED_STEP_S, how: 'as requested' };
   }
   const seconds = durationS ?? 60;
   return {
     steps: seconds / ASSUMED_STEP_S,
     seconds,
-    how: `${durationS === undefined ? 'a minute' : `${durationS} s`} at 20 ms a step`,
+    how: `${durationS === undefined ? '1 min' : `${durationS} s`} at 20 ms per step`,
   };
 }
 

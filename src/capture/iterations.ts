@@ -14,15 +14,15 @@ export function readIterations(text: string): IterationSpan[] {
     new UserError(
       'usage',
       `${JSON.stringify(text)} ${why}.`,
-      'Write --iterations A-B with A not above B, for example --iterations 100-150',
+      'Write --iterations A-B with A ≤ B, for example --iterations 100-150',
     );
   const spans = readSpans(text);
-  if (!spans) throw wrong('is no range of iterations');
+  if (!spans) throw wrong('is not a range of iterations');
   spans.sort((a, b) => a.first - b.first);
   const joined: IterationSpan[] = [];
   for (const span of spans) {
     const before = joined.at(-1);
-    if (before && span.first <= before.last) throw wrong('holds ranges that overlap');
+    if (before && span.first <= before.last) throw wrong('contains overlapping ranges');
     // 20,21 is 20-21: two ranges that touch cannot be written for every version of TensorRT-LLM.
     if (before && span.first === before.last + 1) joined[joined.length - 1] = { ...before, last: span.last };
     else joined.push(span);

@@ -65,7 +65,7 @@ const judged = (check: CaptureCheck, ...corrections: Correction[]): Judged[] => 
 function judgeGpuWork(profile: Profile, working: boolean, asked: Asked): Judged[] {
   if (working) {
     const kernels = profile.tables.kernels?.length ?? 0;
-    const text = kernels > 0 ? plural(kernels, 'kernel') : 'GPU work, without kernels';
+    const text = kernels > 0 ? plural(kernels, 'kernel') : 'GPU work, but no kernels';
     return judged({ id: 'gpu-work', state: 'good', text });
   }
   const text = 'no GPU work was recorded';
@@ -75,14 +75,14 @@ function judgeGpuWork(profile: Profile, working: boolean, asked: Asked): Judged[
         id: 'gpu-work',
         state: 'bad',
         text,
-        fix: 'the engine runs in a child process: --trace-fork-before-exec=true',
+        fix: 'the engine runs in a child process: use --trace-fork-before-exec=true',
       },
       { option: ['--trace-fork-before-exec', 'true'] },
     );
   const waits = hasOption(asked, '-c') || hasOption(asked, '--capture-range');
   const fix = waits
-    ? 'the window was never reached, or another process runs the model: profile the server, not its client'
-    : 'profile the process that runs the model, not its client; check nvidia-smi and CUDA_VISIBLE_DEVICES there';
+    ? 'the run did not reach the window, or another process runs the model: profile the server, not its client'
+    : 'profile the process that runs the model, not its client; check nvidia-smi and CUDA_VISIBLE_DEVICES on that machine';
   return judged({ id: 'gpu-work', state: 'bad', text, fix });
 }
 
@@ -98,7 +98,7 @@ function judgeRanks(profile: Profile, asked: Asked): Judged[] {
     id: 'ranks',
     state: 'poor',
     text: `${there} of ${wanted} ranks${named}`,
-    fix: 'each rank needs its own nsys and its own name: nsys behind the launcher, %q{RANK} in -o',
+    fix: 'each rank needs its own nsys and output name: put nsys after the launcher and %q{RANK} in -o',
   });
 }
 
@@ -112,8 +112,8 @@ function judgeMarkers(profile: Profile, working: boolean, asked: Asked): Judged[
   return judged({
     id: 'markers',
     state: 'poor',
-    text: 'no step markers: steps are guessed from the kernels',
-    fix: hasNvtx(asked) ? "turn on the engine's own ranges" : 'record ranges too: -t cuda,nvtx',
+    text: 'no step markers: steps are inferred from the kernels',
+    fix: hasNvtx(asked) ? 'turn on the NVTX ranges of the engine' : 'also record NVTX ranges: -t cuda,nvtx',
   });
 }
 
@@ -155,8 +155,8 @@ function judgeWindow(window: IterationSpan, seen: readonly number[], asked: Aske
     return judged({
       id: 'iterations',
       state: 'bad',
-      text: `no step of ${wanted} was captured`,
-      fix: 'the run ended before the window, or nothing marks its steps: ask for earlier iterations or send more requests',
+      text: `none of the steps ${wanted} was captured`,
+      fix: 'the run ended before the window, or has no step markers: request earlier iterations or send more requests',
     });
   const first = Math.min(...seen);
   const last = Math.max(...seen);
@@ -167,16 +167,16 @@ function judgeWindow(window: IterationSpan, seen: readonly number[], asked: Aske
       id: 'iterations',
       state: 'poor',
       text: `${observed} of ${wanted}`,
-      fix: 'the run ended before the last window, or nsys kept only some: look for its lines above',
+      fix: 'the run ended before the last window, or nsys kept only some reports: check its messages above',
     });
   if (first === window.first && last === window.last)
-    return judged({ id: 'iterations', state: 'good', text: `${observed}, as asked for` });
+    return judged({ id: 'iterations', state: 'good', text: `${observed}, as requested` });
   if (first === window.first && last === window.last - 1 && asked.env[START_STOP])
     return judged(
       {
         id: 'iterations',
         state: 'poor',
-        text: `${observed} of ${wanted}: this TensorRT-LLM stops before the end of the range`,
+        text: `${observed} of ${wanted}: this TensorRT-LLM version excludes the end of the range`,
         fix: `${START_STOP}=${window.first}-${window.last + 1}`,
       },
       { variable: [START_STOP, `${window.first}-${window.last + 1}`] },
@@ -186,7 +186,7 @@ function judgeWindow(window: IterationSpan, seen: readonly number[], asked: Aske
       id: 'iterations',
       state: 'bad',
       text: `${observed}, none of ${wanted}`,
-      fix: 'loop passes and step numbers may count differently here: ask for what you see, shifted',
+      fix: 'loop passes and step numbers may be counted differently here: shift the requested range by the difference',
     });
   const short = first >= window.first && last < window.last;
   return judged({
@@ -194,8 +194,8 @@ function judgeWindow(window: IterationSpan, seen: readonly number[], asked: Aske
     state: 'poor',
     text: `${observed} of ${wanted}`,
     fix: short
-      ? 'the run ended inside the window: more requests, or an earlier window'
-      : 'the window was opened at another step than asked for; figures name what was observed',
+      ? 'the run ended inside the window: send more requests, or use an earlier window'
+      : 'the window opened at a different step than requested; results refer to the observed steps',
   });
 }
 
@@ -206,7 +206,7 @@ function judgeGraphs(profile: Profile): Judged[] {
       {
         id: 'graphs',
         state: 'poor',
-        text: 'CUDA graphs were recorded as blocks: their kernels are hidden',
+        text: 'CUDA graphs were recorded as single blocks: their kernels are hidden',
         fix: '--cuda-graph-trace=node',
       },
       { option: ['--cuda-graph-trace', 'node'] },
@@ -223,7 +223,7 @@ function judgeLosses(profile: Profile): Judged[] {
     id: 'losses',
     state: 'poor',
     text,
-    fix: 'record less (fewer iterations, no sampling), or a faster disk',
+    fix: 'record less (fewer iterations, no sampling), or use a faster disk',
   });
 }
 
@@ -236,7 +236,7 @@ function judgeSize(profile: Profile, { estimateBytes }: Asked): Judged[] {
     id: 'size',
     state: 'poor',
     text,
-    fix: 'fewer iterations, or --sample=none, would keep it small',
+    fix: 'use fewer iterations or --sample=none to keep it small',
   });
 }
 

@@ -123,7 +123,7 @@ function needProgram(command: readonly string[], from: number): readonly string[
   if (from < command.length) return command.slice(from);
   throw new UserError(
     'usage',
-    `${baseName(command[0])} has nothing to start.`,
+    `${baseName(command[0])} has no program to start.`,
     'Write the whole command after --: … -- mpirun -n 8 trtllm-llmapi-launch trtllm-bench …',
   );
 }

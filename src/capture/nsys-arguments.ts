@@ -25,48 +25,47 @@ export function nsysArguments(question: NsysQuestion): { args: string[]; why: Pl
   };
 
   add(['-o', output], output.includes('%q{') ? 'the report, one per rank' : 'the report, as .nsys-rep');
-  if (options.force) add(['-f', 'true'], 'overwrites an older one');
-  add(['-t', traces(question)], 'what to record, and nothing else');
+  if (options.force) add(['-f', 'true'], 'overwrites an existing report');
+  add(['-t', traces(question)], 'only these event types');
   if (part.opensRange) {
-    add(['-c', 'cudaProfilerApi'], 'waits until the engine opens the range');
+    add(['-c', 'cudaProfilerApi'], 'starts recording when the engine opens the range');
     const end = (part.ranges ?? 1) > 1 ? `repeat:${part.ranges}` : 'stop';
-    if (!features.rangeEnd) add(['--stop-on-range-end=true'], 'ends with the range');
+    if (!features.rangeEnd) add(['--stop-on-range-end=true'], 'stops recording at the end of the range');
     else if (end === 'stop')
       add(
         ['--capture-range-end=stop'],
-        'the program runs on; without it nsys ends the program with the range',
+        'the program continues; by default nsys stops it when the range ends',
       );
-    else add([`--capture-range-end=${end}`], 'a report per range, and the program runs on');
+    else add([`--capture-range-end=${end}`], 'one report per range, and the program continues');
   }
   if (options.delayS !== undefined)
-    add(['-y', String(options.delayS)], 'seconds to let pass first: loading and warm-up');
+    add(['-y', String(options.delayS)], 'seconds to wait first: loading and warm-up');
   if (options.durationS !== undefined) {
     // With --kill=none nsys returns at once and leaves the program running behind, without its terminal.
-    add(['-d', String(options.durationS)], 'seconds to record; nsys then ends the program');
+    add(['-d', String(options.durationS)], 'seconds to record; nsys then stops the program');
   }
   if (features.graphTrace)
     add(
       [`--cuda-graph-trace=${question.graphTrace}`],
       question.graphTrace === 'node'
-        ? 'kernels inside CUDA graphs one by one; the default hides them'
-        : 'CUDA graphs as blocks, at least cost',
+        ? 'records each kernel in CUDA graphs; the default hides them'
+        : 'records CUDA graphs as single blocks, with the lowest overhead',
     );
   add(
     [`--trace-fork-before-exec=${traceFork}`],
-    traceFork ? 'follows workers that are forked' : 'forked workers are left alone',
+    traceFork ? 'follows forked workers' : 'does not follow forked workers',
   );
   if (cpuSampling) add(['-s', 'process-tree'], 'samples the CPU; backtraces need it');
   else {
-    add(['-s', 'none'], 'no CPU samples: they slow the host and swell the report');
-    add(['--cpuctxsw=none'], 'no thread switches: they alone bring 2 GB of symbols along');
+    add(['-s', 'none'], 'no CPU samples: they slow the host and enlarge the report');
+    add(['--cpuctxsw=none'], 'no thread switches: they alone add 2 GB of symbols');
   }
   if (options.backtrace) {
-    add(['--cudabacktrace=kernel:0'], 'who launched each kernel, short calls too');
+    add(['--cudabacktrace=kernel:0'], 'the call stack of each kernel launch, including short calls');
     if (features.pythonBacktrace) add(['--python-backtrace=cuda'], 'with Python frames');
   }
   if (options.cudaMemory) add(['--cuda-memory-usage=true'], 'GPU memory over time');
-  if (options.gpuMetrics)
-    add([metrics(question)], 'SM, tensor core and DRAM counters, ten thousand times a second');
+  if (options.gpuMetrics) add([metrics(question)], 'SM, tensor core and DRAM metrics at 10 kHz');
   return { args, why };
 }
 

@@ -93,14 +93,14 @@ export function planCapture(options: CaptureOptions, facts: PlanFacts = {}): Cap
     ...(part.torchInstead ? [] : nsys.why),
     ...part.why,
     ...(handed.length > 0
-      ? [{ what: handed.join(' '), why: 'mpirun hands on only the variables it is told to' }]
+      ? [{ what: handed.join(' '), why: 'mpirun passes only the variables listed with -x' }]
       : []),
     ...(launch.kind === 'torchrun'
       ? [
           {
             what: '--no-python',
             why: part.torchInstead
-              ? 'torchrun starts the command as it stands'
+              ? 'torchrun starts the command unchanged'
               : 'torchrun starts nsys per rank, and nsys starts Python',
           },
         ]
@@ -163,19 +163,21 @@ function stepsOf(server: boolean, part: EnginePart, url: string, timed: boolean)
   else
     steps.push({
       do: 'load',
-      why: bounded ? 'until the window has passed' : 'as long as it shall be recorded',
+      why: bounded ? 'until the window has ended' : 'for the whole recording time',
     });
   const wait: PlanStep = {
     do: 'wait-reports',
     why:
       bounded && !timed
-        ? 'written when the window closes; do not stop the server before'
-        : 'written after it has ended',
+        ? 'written when the window closes; do not stop the server earlier'
+        : 'written after the program has ended',
   };
   const stop: PlanStep = {
     do: 'stop',
     signal: 'SIGINT',
-    why: bounded ? 'it is not needed any more' : 'that ends the capture; killed, it would lose the report',
+    why: bounded
+      ? 'it is no longer needed'
+      : 'this ends the capture; killing the server would lose the report',
   };
   // After a duration nsys ends the server itself.
   if (timed && !part.opensRange && !part.torchInstead) steps.push({ do: 'wait-exit' }, wait);

@@ -36,10 +36,10 @@ export function planScript(plan: CapturePlan, { force, agentVersion }: ScriptOpt
     lines.push(
       `nsys=${shellQuote(nsys)}`,
       'if ! command -v "$nsys" >/dev/null; then',
-      '  echo "nsys was not found: install Nsight Systems, or put it into PATH." >&2',
+      '  echo "nsys was not found: install Nsight Systems, or add it to PATH." >&2',
       '  exit 127',
       'fi',
-      '# The reports that are there.',
+      '# The existing reports.',
       'look() {',
       '  local file',
       '  reports=()',
@@ -52,7 +52,7 @@ export function planScript(plan: CapturePlan, { force, agentVersion }: ScriptOpt
     lines.push(
       'look',
       'if (( ${#reports[@]} > 0 )); then',
-      '  echo "${reports[0]} is there already: move it away, or plan with --force." >&2',
+      '  echo "${reports[0]} already exists: move it, or plan with --force." >&2',
       '  exit 1',
       'fi',
     );
@@ -73,7 +73,7 @@ export function planScript(plan: CapturePlan, { force, agentVersion }: ScriptOpt
       "cat >&2 <<'STEPS'",
       ...plan.steps.map((step, i) => `${i + 1}. ${oneLine(stepText(step, plan))}`),
       'STEPS',
-      '# Ctrl-C is for the server; what follows still has to be done.',
+      '# Ctrl-C stops the server; the remaining steps still run.',
       "trap ':' INT",
     );
   lines.push('status=0', '"${command[@]}" || status=$?');
@@ -88,14 +88,14 @@ function pathLines(plan: CapturePlan, folder: string, version: string | undefine
   const program = plan.command[plan.programAt] ?? '';
   const python = shellQuote(isPython(program) ? program : 'python3');
   return [
-    '# The agent: the one installed here if it is of the same version, else the one in the folder.',
+    '# The agent: the installed one if its version matches, otherwise the one in the folder.',
     `agent=$(${python} -c ${shellQuote(AGENT_QUESTION)} 2>/dev/null || true)`,
     `if [[ $agent == ${shellQuote(version)} ]]; then`,
-    '  export PYTHONPATH="${PYTHONPATH:-}"  # mpirun hands on only what is set',
+    '  export PYTHONPATH="${PYTHONPATH:-}"  # mpirun passes only variables that are set',
     `elif [[ -e ${shellQuote(`${folder}/sitecustomize.py`)} ]]; then`,
     `  ${bring}`,
     'else',
-    `  echo ${shellQuote(`The agent is not here: pip install stepscope-agent==${version}`)} >&2`,
+    `  echo ${shellQuote(`The agent is not installed: pip install stepscope-agent==${version}`)} >&2`,
     '  exit 127',
     'fi',
   ];
@@ -109,12 +109,12 @@ function exportLines(streams: readonly string[], force: boolean): string[] {
     `  raw=(${streams.join(' ')})`,
     '  for file in "${raw[@]}"; do',
     '    if [[ -e $file ]]; then',
-    '      echo "nsys left $file as it is, without its importer: install the whole Nsight Systems and run QdstrmImporter on it." >&2',
+    '      echo "nsys did not convert $file because its importer is missing: install the complete Nsight Systems and run QdstrmImporter on it." >&2',
     '      exit 1',
     '    fi',
     '  done',
-    '  # nsys says nothing about a range that never opened.',
-    '  echo "No report was written: the capture range was never opened, or the program ended first." >&2',
+    '  # nsys prints no message if the range never opened.',
+    '  echo "No report was written: the capture range never opened, or the program ended first." >&2',
     '  exit 1',
     'fi',
     'for report in "${reports[@]}"; do',
@@ -126,7 +126,9 @@ function exportLines(streams: readonly string[], force: boolean): string[] {
 
 function exitLines(good: readonly number[]): string[] {
   const others = good.filter(code => code !== 0);
-  const lines = others.map(code => `if (( status == ${code} )); then status=0; fi  # nsys ended the program`);
+  const lines = others.map(
+    code => `if (( status == ${code} )); then status=0; fi  # nsys stopped the program`,
+  );
   return [...lines, 'exit "$status"'];
 }
 

@@ -31,7 +31,7 @@ function byOption(words: readonly string[]): string[] {
 export function stepText(step: PlanStep, plan: CapturePlan): string {
   switch (step.do) {
     case 'start':
-      return plan.server ? 'run the command above; it serves until it is stopped' : 'run the command above';
+      return plan.server ? 'run the command above; it serves until stopped' : 'run the command above';
     case 'wait-http':
       return `wait until it answers: curl -sf ${shellQuote(step.url)}`;
     case 'http': {
@@ -45,7 +45,7 @@ export function stepText(step: PlanStep, plan: CapturePlan): string {
     case 'wait-reports':
       return `wait for ${plan.outputs.map(({ pattern }) => pattern).join(' and ')}: ${step.why}`;
     case 'wait-exit':
-      return plan.exitCodes.includes(143) ? 'nsys ends it (exit status 143)' : 'it ends by itself';
+      return plan.exitCodes.includes(143) ? 'nsys stops it (exit status 143)' : 'it ends on its own';
     case 'stop':
       return `stop it with Ctrl-C: ${step.why}`;
   }
@@ -86,7 +86,7 @@ function estimateText({ estimate }: CapturePlan): string {
   const { reportBytes, sqliteBytes, temporaryBytes, overheadShare, how } = estimate;
   return [
     'Estimate',
-    `  report ${formatBytes(reportBytes)}, SQLite export ${formatBytes(sqliteBytes)}, beside them up to ${formatBytes(temporaryBytes)} while nsys writes`,
+    `  report ${formatBytes(reportBytes)}, SQLite export ${formatBytes(sqliteBytes)}, up to ${formatBytes(temporaryBytes)} more while nsys writes`,
     `  steps up to ${Math.round(overheadShare * 100)}% slower`,
     ...how.map(line => `  · ${line}`),
   ].join('\n');

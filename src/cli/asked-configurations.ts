@@ -37,7 +37,7 @@ export async function readConfigurations(given: readonly string[]): Promise<Aske
 const noFiles = (text: string) =>
   new UserError(
     'usage',
-    `${JSON.stringify(text)} names no file.`,
+    `${JSON.stringify(text)} does not name a file.`,
     'Write NAME=FILE,FILE for repeats of one configuration.',
   );
 

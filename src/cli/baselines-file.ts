@@ -10,7 +10,10 @@ import { readBounded } from './read-bounded.js';
 const MOST_BYTES = 64e6;
 
 export function readBaselines(file: string): Baselines {
-  return parseBaselines(readBounded(file, MOST_BYTES, 'stepscope baseline save makes one.'), file);
+  return parseBaselines(
+    readBounded(file, MOST_BYTES, 'Create one with: stepscope baseline save NAME FILE'),
+    file,
+  );
 }
 
 /** Where the file is not there yet, there are none. */
@@ -23,7 +26,7 @@ export const readBaselinesIfThere = (file: string): Baselines =>
  */
 export function changeBaselines(file: string, change: (known: Baselines) => Baselines): void {
   if (fs.statSync(file, { throwIfNoEntry: false })?.isFile() === false)
-    throw new UserError('unreadable', `${file} is not a file.`, 'Give the name of a file with --baselines.');
+    throw new UserError('unreadable', `${file} is not a file.`, 'Name a file with --baselines.');
   try {
     withLock(file, () => writeWhole(file, formatBaselines(change(readBaselinesIfThere(file)))));
   } catch (error) {

@@ -25,7 +25,7 @@ export async function areBenchmarks(asked: readonly AskedConfiguration[]): Promi
   if (!kinds.includes(false)) return true;
   throw new UserError(
     'usage',
-    'Some of these are benchmark results and some are profiles.',
+    'The inputs mix benchmark results and profiles.',
     'Compare benchmarks with benchmarks, and profiles with profiles.',
   );
 }

@@ -34,7 +34,7 @@ export async function dispatch(args: readonly string[], output: Output): Promise
     const name = commandOf(words, asksHelp);
     if (name === undefined) {
       const group = commandList(listed(inGroup(words[0])));
-      output.out(`commands:\n${group}\n\nstepscope ${words[0]} COMMAND --help says more.\n`);
+      output.out(`commands:\n${group}\n\nFor more, run: stepscope ${words[0]} COMMAND --help\n`);
       return 0;
     }
     command = await loadCommand(name);
@@ -54,7 +54,7 @@ export async function dispatch(args: readonly string[], output: Output): Promise
       return command?.failures?.mistake ?? mistake.exitCode;
     }
     if (!command?.failures) throw error;
-    output.err(`stepscope: failed, and this is a bug: ${(error as Error).stack}\n`);
+    output.err(`stepscope: internal error (this is a bug): ${(error as Error).stack}\n`);
     return command.failures.bug;
   }
 }
@@ -78,8 +78,8 @@ function commandOf([first, second = '']: readonly string[], asksHelp: boolean): 
     throw new UserError(
       'usage',
       second === '' || second.startsWith('-')
-        ? `What to do with ${first}s was not said.`
-        : `There is no command ${JSON.stringify(`${first} ${second}`)}.`,
+        ? `No ${first} command was given.`
+        : `Unknown command ${JSON.stringify(`${first} ${second}`)}.`,
       `Use one of: ${group.map(name => `stepscope ${name}`).join(', ')}`,
     );
   }
@@ -87,7 +87,7 @@ function commandOf([first, second = '']: readonly string[], asksHelp: boolean): 
   const meant = closestWord(first, [...new Set(Object.keys(commands).map(name => name.split(' ')[0]))]);
   throw new UserError(
     'usage',
-    `There is no command ${JSON.stringify(first)}, and no such file.`,
+    `${JSON.stringify(first)} is neither a command nor a file.`,
     meant === undefined
       ? 'stepscope --help lists the commands.'
       : `Did you mean ${meant}? stepscope --help lists the commands.`,

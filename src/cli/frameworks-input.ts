@@ -23,7 +23,7 @@ import type { Output } from './output.js';
 import { profileFor } from './profile-of.js';
 import { readBounded } from './read-bounded.js';
 
-const HINT = 'CONFIG is a small YAML file; stepscope frameworks --init prints one.';
+const HINT = 'CONFIG is a small YAML file; stepscope frameworks --init prints a template.';
 
 export const openConfig = (file: string): FrameworksConfig =>
   readFrameworksConfig(path.basename(file), readBounded(file, MOST_YAML_BYTES, HINT));

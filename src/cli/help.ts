@@ -14,7 +14,7 @@ export function helpText(command: Command, further: readonly Listed[] = []): str
   const width = Math.max(...lines.map(([spelling]) => spelling.length));
   const table = lines.map(([spelling, meaning]) => `  ${spelling.padEnd(width)}  ${meaning}`);
   const examples = command.examples.map(([line, meaning]) => `  ${line}\n      ${meaning}`);
-  return `${command.summary}\n\nusage: ${usageLines(command).join('\n       ')}\n\noptions:\n${table.join('\n')}\n\nexamples:\n${examples.join('\n')}\n${further.length > 0 ? `\ncommands of their own:\n${commandList(further)}\n` : ''}`;
+  return `${command.summary}\n\nusage: ${usageLines(command).join('\n       ')}\n\noptions:\n${table.join('\n')}\n\nexamples:\n${examples.join('\n')}\n${further.length > 0 ? `\nsubcommands:\n${commandList(further)}\n` : ''}`;
 }
 
 /** The list of commands; of a group (`moe`, `baseline`) those of the group alone. */
@@ -33,7 +33,7 @@ examples:
   stepscope steps profile.sqlite --sequence
   stepscope stats profile.sqlite -r cuda_gpu_kern_sum --csv
 
-stepscope COMMAND --help says more.
+For more, run: stepscope COMMAND --help
 `;
 }
 
@@ -53,7 +53,7 @@ export function optionLines(command: Command): (readonly [spelling: string, mean
     const formats = name === 'format' ? `: ${command.formats?.join(', ')}` : '';
     return [spellingOf(option), `${option.meaning}${choices}${formats}`] as const;
   });
-  return [...(command.notes ?? []), ...own, ['-h, --help', 'this text']];
+  return [...(command.notes ?? []), ...own, ['-h, --help', 'show this help']];
 }
 
 const spellingOf = ({ flag, short, valueName }: Option<unknown>): string =>

@@ -38,8 +38,8 @@ export function loadPlan(
   if (dataset !== undefined && (values.inputTokens ?? values.prefix) !== undefined)
     throw new UserError(
       'usage',
-      'A dataset has its own prompts: --input-tokens and --prefix do not go with it.',
-      'Leave them out, or leave out --dataset.',
+      '--dataset provides the prompts: --input-tokens and --prefix cannot be combined with it.',
+      'Remove --dataset, or remove the other options.',
     );
   const { headers, secrets } = readHeaders(values.header, values.apiKeyEnv, env);
   const prompts =
@@ -49,7 +49,7 @@ export function loadPlan(
   if (target.api === 'chat' && prompts instanceof DatasetPrompts && prompts.hasTokenIds)
     throw new UserError(
       'usage',
-      'The dataset holds token ids, and a chat takes text only.',
+      'The dataset contains token IDs, but the chat API accepts only text.',
       'Use --api completions, or a dataset with prompts.',
     );
   const synthetic = { inputTokens: lengthsText(input), prefix: values.prefix ?? 'unique' };
@@ -78,7 +78,7 @@ function readPrefix(text: string): Prefix {
   if (shared) return { kind: 'shared', tokens: Number(shared[1]) };
   throw new UserError(
     'usage',
-    `${JSON.stringify(text)} is no way for prompts to begin.`,
+    `${JSON.stringify(text)} is not a valid --prefix.`,
     'Use --prefix unique (default), --prefix seeded, or --prefix shared:256',
   );
 }
@@ -93,7 +93,7 @@ function readBody(text: string | undefined): Record<string, unknown> {
     return value as Record<string, unknown>;
   throw new UserError(
     'usage',
-    'The value of --body is no JSON object.',
+    'The value of --body is not a JSON object.',
     `For example: --body '{"temperature":0}'`,
   );
 }

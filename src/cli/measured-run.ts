@@ -53,8 +53,8 @@ async function openBench(file: string): Promise<BenchRun> {
   if (runs.length === 1) return runs[0];
   throw new UserError(
     'usage',
-    `${file} holds ${runs.length} benchmark runs, and one is asked for.`,
-    'Keep each run in a file of its own.',
+    `${file} contains ${runs.length} benchmark runs; expected one.`,
+    'Save each run in a separate file.',
   );
 }
 
@@ -71,14 +71,14 @@ async function measureProfiles(
   if (broken)
     throw new UserError(
       'damaged',
-      `${files.join(', ')} is cut off or damaged (${broken.text}).`,
+      `${files.join(', ')} is truncated or damaged (${broken.text}).`,
       'Copy or export it again, and check its size.',
     );
   const run = measureRun(new Analyzer(profile, settingsOf({ iterations, marker, rules })));
   if (Object.keys(run.figures).length > 0) return run;
   throw new UserError(
     'not-recorded',
-    `${run.files.join(', ')} has no figures to gate on: neither steps nor memory were recorded.`,
-    'stepscope info FILE says what is in it and how to record what is missing.',
+    `${run.files.join(', ')} has no metrics to check: it contains neither steps nor memory data.`,
+    'stepscope info FILE shows what it contains and how to record what is missing.',
   );
 }

@@ -77,7 +77,7 @@ export const spans: ValueKind<readonly Span[]> = {
   read(given, flag) {
     const found = readSpans(given);
     if (found) return found;
-    const hint = `Write ${flag} A-B with A not above B, for example ${flag} 100-150`;
+    const hint = `Write ${flag} A-B with A ≤ B, for example ${flag} 100-150`;
     throw notThat(given, 'range of iterations', hint);
   },
 };
@@ -96,7 +96,7 @@ export const timeWindow: ValueKind<{ fromNs: number; toNs: number }> = {
     if (fromNs < toNs) return { fromNs, toNs };
     throw new UserError(
       'usage',
-      `${JSON.stringify(given)} is not a stretch of time.`,
+      `${JSON.stringify(given)} is not a time range.`,
       `Write START-END, for example ${flag} 1.2s-1.5s (units ns, us, ms, s; bare numbers are ns).`,
     );
   },
@@ -115,7 +115,7 @@ export function oneOf<const Choice extends string>(choices: readonly Choice[]): 
       if (known !== undefined) return known;
       throw new UserError(
         'usage',
-        `${flag} has no ${JSON.stringify(given)}.`,
+        `${JSON.stringify(given)} is not a value of ${flag}.`,
         `Use one of: ${choices.join(', ')}`,
       );
     },
@@ -130,7 +130,7 @@ export const pattern: ValueKind<RegExp> = {
       const reason = (error as Error).message.replace(/^Invalid regular expression: /, '');
       throw new UserError(
         'usage',
-        `${flag} is no regular expression: ${reason}.`,
+        `${flag} is not a regular expression: ${reason}.`,
         `For example: ${flag} '^step (?<iteration>\\d+) (?<phase>prefill|decode)'`,
       );
     }
@@ -147,7 +147,7 @@ export function jsonFile<Value>(understand: (json: unknown) => Value): ValueKind
       try {
         const stat = fs.statSync(file);
         if (!stat.isFile()) throw new Error('it is not a file');
-        if (stat.size > MOST_JSON_BYTES) throw new Error('it is too large to be that file');
+        if (stat.size > MOST_JSON_BYTES) throw new Error('it is too large');
         json = JSON.parse(fs.readFileSync(file, 'utf8'));
       } catch (error) {
         throw new UserError(
@@ -169,7 +169,7 @@ export const model: ValueKind<Json> = {
     if (fs.existsSync(given)) return jsonFile(json => json as Json).read(given, flag);
     throw new UserError(
       'usage',
-      `There is no file and no model preset ${JSON.stringify(given)}.`,
+      `${JSON.stringify(given)} is neither a file nor a model preset.`,
       `Give the model's config.json, or one of: ${modelPresets.map(known => known.id).join(', ')}`,
     );
   },
@@ -182,8 +182,8 @@ export const gpuName: ValueKind<string> = {
     if (name !== undefined) return name;
     throw new UserError(
       'usage',
-      `The limits of a GPU called ${JSON.stringify(given)} are not known.`,
-      `Known are: ${gpuPeaks.map(peak => peak.name).join(', ')}`,
+      `The limits of GPU ${JSON.stringify(given)} are not known.`,
+      `Known GPUs: ${gpuPeaks.map(peak => peak.name).join(', ')}`,
     );
   },
 };

@@ -38,7 +38,7 @@ export type ValueOf<Of> = Of extends Option<infer Value> ? Value : never;
 /** `-o, --output FILE` */
 function spelled(spelling: string): { flag: string; short?: string; valueName?: string } {
   const match = /^(?:-(\w), )?--([a-z-]+)(?: (.+))?$/.exec(spelling);
-  if (!match) throw new Error(`${spelling} is no spelling of an option`);
+  if (!match) throw new Error(`${spelling} is not a spelling of an option`);
   const [, short, flag, valueName] = match;
   return { flag, ...(short ? { short } : {}), ...(valueName ? { valueName } : {}) };
 }
@@ -96,4 +96,4 @@ function valued<Value, Result>(
 
 /** A value that cannot be read: what it is not, and one that would do. */
 export const notThat = (text: string, what: string, hint: string) =>
-  new UserError('usage', `${JSON.stringify(text)} is no ${what}.`, hint);
+  new UserError('usage', `${JSON.stringify(text)} is not a ${what}.`, hint);

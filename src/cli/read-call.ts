@@ -30,7 +30,7 @@ export function readCall(command: Called, args: readonly string[], output: Outpu
   const program = border < 0 ? [] : args.slice(border + 1);
   const notes: string[] = [];
   const note = (was: string, now: string) =>
-    notes.push(`${was} is now ${now}; the next version will not know the old spelling.`);
+    notes.push(`${was} is now ${now}; the next version removes the old spelling.`);
   const taken = optionsOf(command);
   const words = command.formats?.includes('html') ? withoutOldHtml(own, note) : own;
   const { texts, given } = parse(command, taken, words);
@@ -79,8 +79,8 @@ function usageError({ name, formats = [] }: Called, flags: readonly string[], er
   if (format)
     return new UserError(
       'usage',
-      `stepscope ${name} has no --${format}.`,
-      formats.length > 0 ? `It writes: ${formats.join(', ')}` : 'It has one form alone.',
+      `stepscope ${name} does not support --${format}.`,
+      formats.length > 0 ? `Supported formats: ${formats.join(', ')}` : 'It has a single output format.',
     );
   const meant = unknown === undefined ? undefined : closestWord(unknown, flags);
   const help = `See: stepscope ${name} --help`;
@@ -146,7 +146,7 @@ function destinationOf(command: Called, values: Values<OptionName>): Destination
     taken.includes('format') && values.format !== undefined ? [formatNamed(values.format, formats)] : [];
   const asked = new Set([...named, ...switched]);
   if (asked.size > 1)
-    throw new UserError('usage', 'Several formats were asked for.', `Use one of: ${formats.join(', ')}`);
+    throw new UserError('usage', 'Several formats were given.', `Use one of: ${formats.join(', ')}`);
   const [format = formatOfFile(file, formats) ?? formats[0]] = asked;
   return { format, force, ...(file === undefined || file === '-' ? {} : { file }) };
 }
@@ -156,7 +156,7 @@ function formatNamed(name: string, formats: readonly FormatId[]): FormatId {
   if (known) return known;
   throw new UserError(
     'usage',
-    `There is no format ${JSON.stringify(name)}.`,
+    `Unknown format ${JSON.stringify(name)}.`,
     `Use one of: ${formats.join(', ')}`,
   );
 }

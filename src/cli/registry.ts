@@ -10,20 +10,20 @@ interface Entry {
 /** By name: one word, or two. */
 export const commands: Readonly<Record<string, Entry>> = {
   analyze: {
-    summary: 'Say where the time of a step goes: phases, budget, kernel families, idle by cause.',
+    summary: 'Show where step time goes: phases, budget, kernel families, GPU idle time by cause.',
     load: async () => (await import('./commands/analyze.js')).analyze,
   },
   report: {
-    summary: 'Write one HTML file with the answer, charts and tables, readable without this tool.',
+    summary: 'Write a self-contained HTML report with the findings, charts and tables.',
     load: async () => (await import('./commands/report.js')).report,
   },
   compare: {
-    summary:
-      'Say whether a change helped and why: step times of two or more runs as an equation that adds up.',
+    summary: 'Show whether a change helped and why: the step time difference between runs, term by term.',
     load: async () => (await import('./commands/compare.js')).compare,
   },
   view: {
-    summary: 'Look at a profile in the browser: timeline, answer and every analysis, for any steps.',
+    summary:
+      'Explore a profile in the browser: timeline, findings and every analysis, for any range of steps.',
     load: async () => (await import('./commands/view.js')).view,
   },
   steps: {
@@ -31,7 +31,7 @@ export const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./commands/steps.js')).steps,
   },
   info: {
-    summary: 'Say what a profile holds, what it does not, and how to record what is missing.',
+    summary: 'Show what a profile contains, what is missing and how to record it.',
     load: async () => (await import('./commands/info.js')).info,
   },
   stats: {
@@ -39,81 +39,82 @@ export const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./commands/stats.js')).stats,
   },
   bench: {
-    summary: 'Put the results of benchmarks beside each other: throughput, latency, TTFT, TPOT, ITL.',
+    summary: 'Compare benchmark results side by side: throughput, latency, TTFT, TPOT, ITL.',
     load: async () => (await import('./commands/bench.js')).bench,
   },
   moe: {
-    summary: 'Say whether uneven routing to experts is the bottleneck, what it costs and what would fix it.',
+    summary: 'Show whether expert load imbalance is the bottleneck, what it costs and how to fix it.',
     load: async () => (await import('./commands/moe.js')).moe,
   },
   'moe place': {
     summary:
-      'Place experts on GPUs by every method, judge each on what it has not seen, write mappings for engines.',
+      'Place experts on GPUs with every method, evaluate each on held-out data, write mappings for engines.',
     load: async () => (await import('./commands/moe-place.js')).moePlace,
   },
   'moe experiment': {
     summary:
-      'Run a model with its own router and with the perfect one, and say if routing is the bottleneck.',
+      'Run a model with its learned router and with a perfect router to test whether routing is the bottleneck.',
     load: async () => (await import('./commands/moe-experiment.js')).moeExperiment,
   },
   families: {
-    summary: 'Put kernel summaries you only have as text (nsys stats, notes) into kernel families.',
+    summary:
+      'Group kernel summaries that exist only as text (nsys stats output, notes) into kernel families.',
     load: async () => (await import('./commands/families.js')).familiesCommand,
   },
   frameworks: {
     summary:
-      'Compare frameworks: throughput, where a token’s time goes, why one is faster, and if that is fair.',
+      'Compare frameworks: throughput, time per token, why one is faster, and whether the comparison is fair.',
     load: async () => (await import('./commands/frameworks.js')).frameworks,
   },
   check: {
-    summary: 'Hold a run against limits and a baseline; the exit code is the answer, for CI.',
+    summary: 'Check a run against limits and a baseline, for CI. The exit code is the verdict.',
     load: async () => (await import('./commands/check.js')).check,
   },
   'baseline save': {
-    summary: 'Measure a run and keep its figures under a name, in one file for your repository.',
+    summary: 'Measure a run and save its metrics as a named baseline, in one file for your repository.',
     load: async () => (await import('./commands/baseline-save.js')).baselineSave,
   },
   'baseline list': {
-    summary: 'List the baselines of a file.',
+    summary: 'List the baselines in a file.',
     load: async () => (await import('./commands/baseline-list.js')).baselineList,
   },
   'baseline show': {
-    summary: 'Show the figures of a baseline and what it was.',
+    summary: 'Show the metrics of a baseline and how it was recorded.',
     load: async () => (await import('./commands/baseline-show.js')).baselineShow,
   },
   'baseline remove': {
-    summary: 'Forget a baseline.',
+    summary: 'Remove a baseline.',
     load: async () => (await import('./commands/baseline-remove.js')).baselineRemove,
   },
   trend: {
-    summary: 'Follow metrics over many runs and say where they changed.',
+    summary: 'Track metrics over many runs and show where they changed.',
     load: async () => (await import('./commands/trend.js')).trend,
   },
   load: {
-    summary: 'Press an OpenAI-compatible server and measure throughput, TTFT, TPOT, ITL and errors.',
+    summary: 'Load-test an OpenAI-compatible server: throughput, TTFT, TPOT, ITL and errors.',
     load: async () => (await import('./commands/load.js')).load,
   },
   capture: {
     summary:
-      'Profile an engine: the right nsys command for it, run here, in a pod or over ssh, its result judged and analyzed.',
+      'Profile an engine with the right nsys command: locally, in a pod or over ssh. Check and analyze the result.',
     load: async () => (await import('./commands/capture.js')).capture,
   },
   doctor: {
     summary:
-      'Check this machine for captures: nsys, driver, rights, engines, room; and how to fix what is missing.',
+      'Check whether this machine can capture (nsys, driver, permissions, engines, disk space) and how to fix it.',
     load: async () => (await import('./commands/doctor.js')).doctor,
   },
   dataset: {
-    summary: 'Write synthetic requests for trtllm-bench: drawn lengths, the same for the same seed.',
+    summary: 'Write a synthetic dataset for trtllm-bench: random lengths, reproducible by seed.',
     load: async () => (await import('./commands/dataset.js')).dataset,
   },
   redact: {
     summary:
-      'Write a copy of a profile that is fit to share: no environments, paths, names of people or machines.',
+      'Write a copy of a profile that is safe to share: no environment variables, paths, user or host names.',
     load: async () => (await import('./commands/redact.js')).redact,
   },
   completion: {
-    summary: 'Print a script that completes commands and options in your shell.',
+    summary: 'Print a shell completion script for commands and options.',
     load: async () => (await import('./commands/completion.js')).completion,
   },
 };

@@ -62,7 +62,7 @@ async function readProfile(
   if (outcome.status === 'not-recorded')
     throw new UserError(
       'not-recorded',
-      `${paths[0]} cannot tell how long a step takes: not recorded: ${outcome.what}.`,
+      `${paths[0]} does not show how long a step takes: not recorded: ${outcome.what}.`,
       `${outcome.hint.charAt(0).toUpperCase()}${outcome.hint.slice(1)}.`,
     );
   return profileRun(analyzer);

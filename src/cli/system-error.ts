@@ -20,9 +20,10 @@ export function systemError(error: unknown): UserError | undefined {
 }
 
 function hintFor(code: string, syscall: string): string {
-  if (syscall === 'mkdtemp') return 'TMPDIR must name a folder that this user may write to.';
-  if (code === 'ENOSPC' || code === 'EDQUOT') return 'Free some room, or write elsewhere.';
-  if (code === 'EACCES' || code === 'EPERM') return 'Check who may read that path, and the folders above it.';
-  if (code === 'ELOOP') return 'A link there leads back to itself; remove it.';
+  if (syscall === 'mkdtemp') return 'Set TMPDIR to a folder that this user can write to.';
+  if (code === 'ENOSPC' || code === 'EDQUOT') return 'Free some disk space, or write to another disk.';
+  if (code === 'EACCES' || code === 'EPERM')
+    return 'Check the permissions of that path and its parent folders.';
+  if (code === 'ELOOP') return 'Remove the symbolic link that points back to itself.';
   return 'Check the path and the disk.';
 }

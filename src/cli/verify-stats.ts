@@ -61,7 +61,7 @@ export async function verifyStats(
   if (nsys === undefined)
     throw new UserError(
       'needs-nsys',
-      'Verifying takes nsys, and none was found here.',
+      '--verify needs nsys, which was not found on this machine.',
       'Install Nsight Systems, or set NSYS=/path/to/nsys.',
     );
   const folder = makeTemporaryFolder('stepscope-verify-');
@@ -84,8 +84,8 @@ export async function verifyStats(
 async function copyOf(given: readonly string[], target: string): Promise<string> {
   const refusal = new UserError(
     'usage',
-    'nsys can be asked about one export of Nsight Systems at a time.',
-    'Give one .sqlite file; make it with: nsys export --type sqlite REPORT.nsys-rep',
+    '--verify compares one Nsight Systems export at a time.',
+    'Give one .sqlite file; create it with: nsys export --type sqlite REPORT.nsys-rep',
   );
   if (given.length !== 1) throw refusal;
   const file = ProfileFile.open(given[0]);
@@ -116,7 +116,7 @@ function theirsOf(
 ): Promise<{ csv: string } | { missing: string }> {
   if (analyzeRules.includes(report)) return Promise.resolve({ missing: 'a rule of nsys analyze' });
   const name = isOlder(nsys) ? olderName(report) : report.id;
-  if (name === undefined) return Promise.resolve({ missing: 'this nsys has no such report' });
+  if (name === undefined) return Promise.resolve({ missing: 'this nsys does not have the report' });
   const asked = [name, ...request.split(':').slice(1)].join(':');
   return new Promise(resolve => {
     execFile(
@@ -141,7 +141,7 @@ export function verdictOn(
   const a = tableOf(ours);
   const b = tableOf(theirs.csv);
   if (a.rows.length === 0 && b.rows.length === 0)
-    return { report, verdict: 'equal', rows: 0, remark: 'neither has rows' };
+    return { report, verdict: 'equal', rows: 0, remark: 'no rows on either side' };
   const shared = a.header.filter(name => b.header.includes(name));
   const apart = [...a.header, ...b.header].filter(name => !shared.includes(name));
   const oneSided = [...a.rows, ...b.rows].length > 0 && (a.header.length === 0 || b.header.length === 0);
@@ -159,7 +159,7 @@ export function verdictOn(
   const readable = (row: string) => row.replaceAll(CELL_END, ', ');
   const example =
     onlyTheirs[0] === undefined ? `ours ${readable(onlyOurs[0])}` : `nsys ${readable(onlyTheirs[0])}`;
-  const counts = `${plural(onlyOurs.length, 'row')} only here, ${onlyTheirs.length} only there, e.g. ${example}`;
+  const counts = `${plural(onlyOurs.length, 'row')} only in stepscope, ${onlyTheirs.length} only in nsys, e.g. ${example}`;
   return { report, verdict: 'differs', rows, remark: [counts, columns].filter(Boolean).join('; ') };
 }
 
@@ -231,7 +231,7 @@ export function verificationResult({ nsys, verdicts }: Verification): Result {
   const table: Block = {
     kind: 'table',
     id: 'verify',
-    title: `Beside nsys ${nsys.version}`,
+    title: `Compared with nsys ${nsys.version}`,
     rows: verdicts.length,
     columns: [
       { header: 'Report', kind: 'text', values: verdicts.map(({ report }) => report) },
@@ -240,7 +240,10 @@ export function verificationResult({ nsys, verdicts }: Verification): Result {
       { header: 'Remark', kind: 'text', values: verdicts.map(({ remark }) => remark) },
     ],
     ...(isOlder(nsys)
-      ? { advice: 'Before 2023 some reports of nsys had other rows and names. Those here are of 2025.3.' }
+      ? {
+          advice:
+            'Before 2023, some nsys reports had different rows and names. Stepscope follows nsys 2025.3.',
+        }
       : {}),
   };
   return {

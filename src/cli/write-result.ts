@@ -30,13 +30,17 @@ export function writeResult(file: string, content: string, force: boolean, outpu
 }
 
 const isThere = (file: string) =>
-  new UserError('usage', `${file} is there already.`, 'Choose another -o, or overwrite with --force.');
+  new UserError('usage', `${file} already exists.`, 'Choose another -o, or overwrite with --force.');
 
 /** Why a file could not be opened or written, in two lines. */
 export function unwritable(file: string, error: unknown): UserError {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'EEXIST') return isThere(file);
   if (code === 'ENOSPC')
-    return new UserError('no-space', `${file}: no room is left.`, 'Choose another -o, or write less.');
+    return new UserError(
+      'no-space',
+      `${file}: the disk is full.`,
+      'Free some disk space, or choose another -o.',
+    );
   return new UserError('usage', `${file} cannot be written: ${message}`, 'Check the folder given with -o.');
 }

@@ -20,7 +20,7 @@ export function withLock<T>(file: string, change: () => T): T {
       throw new UserError(
         'unreadable',
         `${file} is being changed by another process (${lock}).`,
-        'Try again; remove that file if nothing else runs.',
+        'Try again; remove the lock file if no other process is running.',
       );
     else wait(5 + Math.random() * 20);
   }

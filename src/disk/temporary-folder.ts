@@ -36,8 +36,8 @@ export function makeTemporaryFolder(prefix: string, parent = os.tmpdir()): strin
   } catch (error) {
     throw new UserError(
       'unreadable',
-      `No folder for temporary files can be made in ${parent}: ${(error as NodeJS.ErrnoException).code}.`,
-      'Set TMPDIR to a folder that exists, can be written and has room.',
+      `A temporary folder cannot be created in ${parent}: ${(error as NodeJS.ErrnoException).code}.`,
+      'Set TMPDIR to an existing, writable folder with free space.',
     );
   }
   if (live.size === 0) {

@@ -22,7 +22,7 @@ export function writeWhole(
   { exclusive = false, mode = 0o666 }: WriteWhole = {},
 ): void {
   const there = fs.statSync(file, { throwIfNoEntry: false });
-  if (there && exclusive) throw Object.assign(new Error(`${file} is there already`), { code: 'EEXIST' });
+  if (there && exclusive) throw Object.assign(new Error(`${file} already exists`), { code: 'EEXIST' });
   // A link to nothing is followed by writing through it, too.
   const isLink = fs.lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
   if ((there && !there.isFile()) || (isLink && !there)) {

@@ -34,7 +34,7 @@ function list(folder: string, recursive: boolean): string[] {
     throw new UserError(
       'unreadable',
       `The folder ${folder} cannot be listed: ${(error as Error).message}`,
-      'Check who may read it, and the folders in it.',
+      'Check the permissions of the folder and its subfolders.',
     );
   }
 }

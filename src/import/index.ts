@@ -34,7 +34,7 @@ export async function importerFor(file: ProfileFile): Promise<Importer> {
   if (file.unpackingFailed !== undefined) throw file.archiveError();
   throw new UserError(
     'not-a-profile',
-    `${file.name} is no profile that Stepscope knows.`,
-    `It opens: ${importers.map(importer => importer.label).join('; ')}; each may be packed (.gz, .zst, .xz).`,
+    `${file.name} is not a profile in a supported format.`,
+    `Supported formats: ${importers.map(importer => importer.label).join('; ')}; also compressed (.gz, .zst, .xz).`,
   );
 }

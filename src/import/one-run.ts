@@ -43,8 +43,8 @@ function assertOneWorld(profiles: readonly Profile[]): void {
   if (!other) return;
   throw new UserError(
     'usage',
-    `These files are of different runs: ${nameOf(known[0])} is one of ${sizeOf(known[0])} ranks, ${nameOf(other)} one of ${sizeOf(other)}.`,
-    'Open the files of one run together; compare runs with stepscope compare.',
+    `These files come from different runs: ${nameOf(known[0])} is one of ${sizeOf(known[0])} ranks, ${nameOf(other)} one of ${sizeOf(other)}.`,
+    'Open only files of one run together. Compare runs with stepscope compare.',
   );
 }
 
@@ -89,7 +89,7 @@ function differentTimes(before: readonly Recorded[], after: readonly Recorded[],
     list.length === 1 ? nameOf(list[0].profile) : `${nameOf(list[0].profile)} and ${list.length - 1} more`;
   return new UserError(
     'usage',
-    `These files are of different times: ${called(after)} begins ${formatDuration(gapNs)} after ${called(before)} ended.`,
-    'Ranks of one run record at the same time: open those together, and compare runs with stepscope compare.',
+    `These files were recorded at different times: ${called(after)} begins ${formatDuration(gapNs)} after ${called(before)} ended.`,
+    'Ranks of one run record at the same time. Open those together, and compare runs with stepscope compare.',
   );
 }

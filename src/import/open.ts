@@ -49,7 +49,7 @@ export async function openProfile(paths: readonly string[], context: OpenContext
   if (joined.length > 1) assertOneRun(joined, ranks);
   const profile = joined.length === 1 ? joined[0] : mergeProfiles(withRanksFromNames(joined));
   if (passedOver.length === 0) return profile;
-  const text = 'files in the folder are no profiles and were passed over';
+  const text = 'files in the folder are not profiles and were skipped';
   const note: Note = {
     code: 'passed-over',
     severity: 'warning',
@@ -63,8 +63,8 @@ export async function openProfile(paths: readonly string[], context: OpenContext
 function noProfileIn(folder: string): UserError {
   return new UserError(
     'not-found',
-    `${folder} holds no profile.`,
-    'A folder stands for all the ranks in it: files ending in .sqlite, .nsys-rep or .json, packed (.gz, .zst, .xz) or not.',
+    `${folder} contains no profile.`,
+    'A folder must contain the ranks of one run: files that end in .sqlite, .nsys-rep or .json, compressed (.gz, .zst, .xz) or not.',
   );
 }
 

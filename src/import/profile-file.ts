@@ -59,7 +59,7 @@ export class ProfileFile {
       throw new UserError(
         'not-a-profile',
         `${called} is empty.`,
-        'The profiler was probably stopped before it wrote its output; capture again.',
+        'The profiler probably stopped before it wrote its output. Capture again.',
       );
     }
     const pointer = LFS_POINTER.exec(opening.toString('latin1', 0, got));
@@ -67,7 +67,7 @@ export class ProfileFile {
       this.close();
       throw new UserError(
         'not-found',
-        `${called} is a Git LFS pointer; the file itself (${formatBytes(Number(pointer[1]))}) is not here.`,
+        `${called} is a Git LFS pointer; the file itself (${formatBytes(Number(pointer[1]))}) is missing.`,
         `Fetch it in its repository: git lfs pull --include=${JSON.stringify(this.name)}`,
       );
     }
@@ -200,8 +200,8 @@ export class ProfileFile {
         if ((error as NodeJS.ErrnoException).code === 'ENOSPC') {
           throw new UserError(
             'no-space',
-            `No room in ${os.tmpdir()} to unpack ${this.name}.`,
-            'Free some, or point TMPDIR at a larger disk.',
+            `The disk of ${os.tmpdir()} is full: ${this.name} cannot be decompressed.`,
+            'Free some disk space, or set TMPDIR to a folder on a larger disk.',
           );
         }
         // A cut-off archive still holds the pages before the cut.
@@ -227,16 +227,16 @@ export class ProfileFile {
   archiveError(): UserError {
     return new UserError(
       'damaged',
-      `${this.name} is packed, and the archive is cut off or damaged.`,
-      'Copy it again, and compare its size with the original.',
+      `${this.name} is compressed, and the archive is truncated or damaged.`,
+      'Copy it again and compare its size with the original.',
     );
   }
 
   private bombError(): UserError {
     return new UserError(
       'too-large',
-      `${this.name} unpacks to more than ${formatBytes(this.unpackLimit)}, over ${MAX_RATIO} times its size.`,
-      `No real profile packs that well. If you trust it, unpack it yourself (${this.packing?.unpacker}) and open the result.`,
+      `${this.name} decompresses to more than ${formatBytes(this.unpackLimit)}, over ${MAX_RATIO} times its size.`,
+      `No real profile compresses that well. If you trust it, decompress it yourself (${this.packing?.unpacker}) and open the result.`,
     );
   }
 }
@@ -282,7 +282,7 @@ function notAFile(path: string): UserError {
   return new UserError(
     'not-found',
     `${path} is not a file.`,
-    'Give a profile file, or a folder that holds some. What comes through a pipe is called -.',
+    'Give a profile, a folder of profiles, or - for standard input.',
   );
 }
 
@@ -290,7 +290,7 @@ function openError(path: string, error: NodeJS.ErrnoException): UserError {
   if (error.code === 'ENOENT')
     return new UserError('not-found', `${path} does not exist.`, 'Check the path.');
   if (error.code === 'EACCES') {
-    return new UserError('unreadable', `${path} may not be read by this user.`, `Try: chmod +r ${path}`);
+    return new UserError('unreadable', `${path} is not readable by this user.`, `Try: chmod +r ${path}`);
   }
   return new UserError(
     'unreadable',

@@ -28,7 +28,7 @@ async function keepStandardInput(): Promise<string> {
   if (process.stdin.isTTY)
     throw new UserError(
       'usage',
-      'Standard input is a terminal; no file comes through it.',
+      'Standard input is a terminal, not a file.',
       'For example: ssh server cat profile.sqlite | stepscope analyze -',
     );
   const file = path.join(makeTemporaryFolder('stepscope-input-'), 'standard-input');
@@ -39,8 +39,8 @@ async function keepStandardInput(): Promise<string> {
     if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
     throw new UserError(
       'no-space',
-      `No room in ${os.tmpdir()} to keep standard input.`,
-      'Free some, or point TMPDIR at a larger disk.',
+      `The disk of ${os.tmpdir()} is full: standard input cannot be stored.`,
+      'Free some disk space, or set TMPDIR to a folder on a larger disk.',
     );
   } finally {
     fs.closeSync(fd);

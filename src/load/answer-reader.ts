@@ -46,7 +46,7 @@ export class AnswerReader {
   push(bytes: Buffer, arrivedNs: number): void {
     this.bytes += bytes.length;
     if (this.bytes > MOST_ANSWER_BYTES)
-      throw new Failure('too-large', `an answer of more than ${MOST_ANSWER_BYTES} bytes`);
+      throw new Failure('too-large', `a response of more than ${MOST_ANSWER_BYTES} bytes`);
     this.arrivedNs = arrivedNs;
     if (this.lines) this.lines.push(bytes);
     else this.whole.push(bytes);
@@ -61,8 +61,9 @@ export class AnswerReader {
       this.completeNs = this.arrivedNs;
     }
     if (!this.isDone && !this.isFinished)
-      throw new Failure('cut-off', `the stream ended without [DONE], after ${this.pieces.length} pieces`);
-    if (this.pieces.length === 0 && !this.outputTokens) throw new Failure('empty', 'no token in the answer');
+      throw new Failure('cut-off', `the stream ended without [DONE], after ${this.pieces.length} chunks`);
+    if (this.pieces.length === 0 && !this.outputTokens)
+      throw new Failure('empty', 'no token in the response');
     return {
       pieceNs: this.pieces,
       endNs: this.completeNs ?? this.arrivedNs,
@@ -80,7 +81,7 @@ export class AnswerReader {
 
   private take(message: Message): void {
     if (message.error !== undefined && message.error !== null)
-      throw new Failure('error-event', errorText(message) ?? 'an error without words');
+      throw new Failure('error-event', errorText(message) ?? 'an error without a message');
     let hasContent = false;
     let hasEnded = false;
     for (const choice of Array.isArray(message.choices) ? message.choices : []) {
@@ -138,10 +139,10 @@ function parsed(text: string): Message {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new Failure('malformed', 'an answer that is not JSON');
+    throw new Failure('malformed', 'a response that is not JSON');
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
-  throw new Failure('malformed', 'an answer that is no object');
+  throw new Failure('malformed', 'a response that is not an object');
 }
 
 /** The words of an error in any of the forms servers have; never the rest of it, which may repeat the request. */

@@ -32,8 +32,8 @@ export class DatasetPrompts implements PromptSource {
     if (this.prompts.length === 0)
       throw new UserError(
         'not-a-profile',
-        `${this.name} holds no prompt in the form of trtllm-bench.`,
-        'Each line is an object: {"task_id": 0, "prompt": "…", "output_tokens": 128}, or with "input_ids".',
+        `${this.name} contains no prompt in trtllm-bench format.`,
+        'Each line must be an object: {"task_id": 0, "prompt": "…", "output_tokens": 128}, or with "input_ids".',
       );
   }
 
@@ -67,10 +67,10 @@ export class DatasetPrompts implements PromptSource {
       const row = parsed(line);
       const content = contentOf(row);
       if (content === undefined)
-        this.notes.add('no-prompt', 'loss', 'lines of the dataset that hold no prompt were left out');
+        this.notes.add('no-prompt', 'loss', 'dataset lines without a prompt were left out');
       else prompts.push({ content, outputTokens: countOf(row.output_tokens) });
       if (Array.isArray(row?.turns) && row.turns.length > 1)
-        this.notes.add('first-turn', 'info', 'conversations of which only the first turn was asked');
+        this.notes.add('first-turn', 'info', 'conversations were reduced to their first turn');
     }
     return prompts;
   }
@@ -84,7 +84,7 @@ function textOf(file: string): string {
     throw new UserError(
       'too-large',
       `${path.basename(file)} is larger than ${formatBytes(MOST_BYTES)}.`,
-      'Keep as many lines as requests are to be sent, for example: head -n 1000',
+      'Keep one line per request to send, for example: head -n 1000',
     );
   } catch (error) {
     if (error instanceof UserError) throw error;

@@ -12,7 +12,7 @@ export function describeLoad(document: LoadDocument): Block[] {
   const server = [target.framework, target.frameworkVersion].filter(Boolean).join(' ');
   const shape = settings.inputTokens
     ? `synthetic prompts of ${settings.inputTokens} tokens (${settings.prefix} prefix)`
-    : `prompts of ${settings.prompts}`;
+    : `prompts from ${settings.prompts}`;
   const head = [target.url, target.model, server, shape, settings.stream ? 'streamed' : 'not streamed'];
   return [
     {
@@ -31,9 +31,9 @@ function factsOf(level: LevelResult): Block {
   const { counts, throughput, timing, load } = level;
   const total = counts.completed + counts.errors + counts.unfinished;
   const facts: Fact[] = [];
-  const answered = `${formatCount(counts.completed)} of ${plural(total, 'request')} answered`;
+  const answered = `${formatCount(counts.completed)} of ${plural(total, 'request')} completed`;
   const time = level.durationNs === undefined ? '' : ` in ${formatDuration(level.durationNs)}`;
-  const cut = level.interrupted ? `, interrupted (${formatCount(counts.unfinished)} under way)` : '';
+  const cut = level.interrupted ? `, interrupted (${formatCount(counts.unfinished)} in flight)` : '';
   facts.push({ label: 'requests', text: `${answered}${time}${cut}` });
   const share = (count: number) => formatShare(count / total);
   for (const { kind, count, example } of level.errors) {

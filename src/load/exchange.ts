@@ -98,7 +98,8 @@ export function exchange(
     active.add(cancel);
     const timer = setTimeout(() => {
       if (reader?.isDone) complete(false);
-      else fail(new Failure('timeout', seen.firstByteNs === undefined ? 'no answer' : 'answer not complete'));
+      else
+        fail(new Failure('timeout', seen.firstByteNs === undefined ? 'no response' : 'incomplete response'));
     }, timeoutNs / NS_PER_MS);
 
     const respond = (response: IncomingMessage) => {
@@ -160,7 +161,10 @@ export function exchange(
     request.on('close', () => {
       const ended = () => {
         if (reader?.isDone) complete(false);
-        else fail(new Failure(seen.firstByteNs === undefined ? 'reset' : 'cut-off', 'the connection ended'));
+        else
+          fail(
+            new Failure(seen.firstByteNs === undefined ? 'reset' : 'cut-off', 'the connection was closed'),
+          );
       };
       if (!isSettled) setImmediate(ended);
     });

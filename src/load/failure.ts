@@ -22,17 +22,17 @@ type FailureKind =
 export function failureWords(kind: string): string {
   const words: Readonly<Record<string, string>> = {
     refused: 'connection refused',
-    unreachable: 'server not reached',
+    unreachable: 'server unreachable',
     'name-not-found': 'host name not found',
-    tls: 'no secure connection',
-    reset: 'connection reset before an answer',
-    'cut-off': 'answer cut off',
+    tls: 'TLS connection failed',
+    reset: 'connection reset before a response',
+    'cut-off': 'response truncated',
     timeout: 'timed out',
     redirect: 'redirected (not followed)',
-    malformed: 'answer not understood',
-    'too-large': 'answer too large',
+    malformed: 'invalid response',
+    'too-large': 'response too large',
     'error-event': 'error inside the stream',
-    empty: 'answer without a token',
+    empty: 'response without a token',
     'client-limit': 'no more connections on this machine',
     network: 'network error',
   };
@@ -85,6 +85,6 @@ export function failureOf(error: unknown, hasBegun: boolean): Failure {
     known ?? (/^(ERR_TLS|ERR_SSL|EPROTO)/.test(code) ? 'tls' : /^HPE_/.test(code) ? 'malformed' : 'network');
   const detail = message || code || 'unknown error';
   return hasBegun && kind === 'reset'
-    ? new Failure('cut-off', 'the connection ended')
+    ? new Failure('cut-off', 'the connection was closed')
     : new Failure(kind, detail);
 }

@@ -37,44 +37,38 @@ export function levelNotes(
     notes.add(
       'input-by-words',
       'warning',
-      'prompt lengths are in words, about tokens: the server counted none',
+      'prompt lengths are in words, close to tokens: the server reported no token counts',
     );
   if (tokens.output === 'pieces')
-    notes.add('output-by-pieces', 'warning', 'tokens are pieces of the stream: the server counted none');
+    notes.add('output-by-pieces', 'warning', 'tokens are stream chunks: the server reported no token counts');
   const unstreamed = completed.filter(record => stream && !record.streamed).length;
   if (unstreamed > 0)
     notes.add(
       'not-streamed',
       'warning',
-      'answers came whole although a stream was asked for',
+      'responses were not streamed although streaming was requested',
       '',
       unstreamed,
     );
   const withoutDone = completed.filter(record => record.withoutDone).length;
   if (withoutDone > 0)
-    notes.add(
-      'without-done',
-      'info',
-      'streams ended without [DONE], after a reason for ending',
-      '',
-      withoutDone,
-    );
+    notes.add('without-done', 'info', 'streams ended without [DONE], after a finish reason', '', withoutDone);
   const asked = completed.reduce((sum, { askedTokens }) => sum + askedTokens, 0);
   if (tokens.output === 'usage' && counts.outputTokens! < asked * (1 - LENGTH_TOLERANCE)) {
-    const text = `answers were shorter than asked: ${formatCount(counts.outputTokens!)} of ${formatCount(asked)} tokens`;
+    const text = `outputs were shorter than requested: ${formatCount(counts.outputTokens!)} of ${formatCount(asked)} tokens`;
     notes.add('short-answers', 'warning', text);
   }
   if (hasCycled)
     notes.add(
       'repeated-prompts',
       'warning',
-      'the dataset was gone through more than once: a prefix cache may help',
+      'the dataset was used more than once: a prefix cache may improve the results',
     );
   if (run.retries > 0)
     notes.add(
       'retried',
       'info',
-      'requests sent again: the server had closed a kept connection',
+      'requests were retried: the server had closed a keep-alive connection',
       '',
       run.retries,
     );
@@ -89,13 +83,13 @@ export function levelNotes(
     notes.add(
       'sent-late',
       'warning',
-      `requests were sent up to ${formatDuration(late)} late (p99); latencies contain it`,
+      `requests were sent up to ${formatDuration(late)} late (p99); latencies include the delay`,
     );
   if (timing.clientLagNs > NOTABLE_LAG_NS) {
-    const text = `this program came up to ${formatDuration(timing.clientLagNs)} late to its connections (p99): other work on this machine, or too much load for one process`;
+    const text = `the load generator handled its connections up to ${formatDuration(timing.clientLagNs)} late (p99): other work on this machine, or too much load for one process`;
     notes.add('client-lag', 'warning', text);
   }
   if (completed.length < ENOUGH_FOR_P99)
-    notes.add('few-requests', 'info', `percentile 99 of ${completed.length} requests is next to the largest`);
+    notes.add('few-requests', 'info', `p99 of ${completed.length} requests is close to the maximum`);
   return notes.list();
 }

@@ -29,7 +29,7 @@ function readLevel(text: string): Level {
   if (perSecond > 0 && perSecond <= MOST_PER_SECOND) return { kind: 'sustained', name: text, perSecond };
   throw new UserError(
     'usage',
-    `${JSON.stringify(text)} is no level of load.`,
+    `${JSON.stringify(text)} is not a load level.`,
     'Use single, concurrent:16 or sustained:8/s; several: --levels single,concurrent:16,sustained:4/s',
   );
 }

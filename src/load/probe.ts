@@ -103,18 +103,18 @@ const isHopeless = (kind: string) =>
 export function noAnswer(kind: string, detail: string): UserError {
   const hint = isUnreachable(kind)
     ? kind === 'tls'
-      ? 'Check the address and its certificate; --insecure takes any.'
-      : 'Check that the server runs, and its host and port.'
+      ? 'Check the address and its certificate; --insecure accepts any certificate.'
+      : 'Check that the server is running, and its host and port.'
     : /^http-(401|403)$/.test(kind)
-      ? 'Put the key into an environment variable and name it: --api-key-env NAME'
+      ? 'Put the key in an environment variable and name it: --api-key-env NAME'
       : kind === 'redirect'
         ? 'Give the address it redirects to.'
         : /^http-4/.test(kind)
-          ? 'Check the address, --api completions or chat, --model, and --input-tokens against what the model takes.'
-          : 'Look into the log of the server; --timeout gives it more time.';
+          ? 'Check the address, --api completions or chat, --model, and --input-tokens against the context length of the model.'
+          : 'Check the server log; --timeout gives it more time.';
   return new UserError(
     'no-answer',
-    `No request was answered: ${failureWords(kind)}${detail ? ` (${detail})` : ''}.`,
+    `No request completed: ${failureWords(kind)}${detail ? ` (${detail})` : ''}.`,
     hint,
   );
 }

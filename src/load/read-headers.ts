@@ -13,7 +13,7 @@ export function readHeaders(
     if (!isHeader(name, value) || /^(content-length|transfer-encoding|host|connection)$/i.test(name))
       throw new UserError(
         'usage',
-        'A header was given that cannot be sent.',
+        'A given header is not valid.',
         "For example: --header 'x-tenant: team-a'",
       );
     headers[name.toLowerCase()] = value;
@@ -24,8 +24,8 @@ export function readHeaders(
     throw new UserError(
       'usage',
       // The name is not repeated: it may be the key itself, given by mistake.
-      key ? 'The variable holds what cannot be sent as a key.' : 'The environment has no such variable.',
-      'Set it before: export API_KEY=…; then --api-key-env API_KEY, the name and not the key.',
+      key ? 'The environment variable does not contain a valid key.' : 'The environment variable is not set.',
+      'Set it first: export API_KEY=…; then use --api-key-env API_KEY, the name and not the key.',
     );
   headers.authorization = `Bearer ${key}`;
   return { headers, secrets: [key] };

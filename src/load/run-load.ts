@@ -85,7 +85,12 @@ async function measured(
   const body: BodySettings = { ...plain, extensions };
   const general = new NoteCounter();
   for (const field of dropped)
-    general.add('not-taken', 'warning', 'the server does not take some fields; answers may end early', field);
+    general.add(
+      'not-taken',
+      'warning',
+      'the server does not accept some fields; outputs may end early',
+      field,
+    );
   if (prompts instanceof DatasetPrompts) general.addAll(prompts.notes);
 
   const levels: LevelResult[] = [];
@@ -158,7 +163,7 @@ function refuseNothing(levels: readonly LevelResult[], signal: AbortSignal): voi
   if (!signal.aborted) return;
   throw new UserError(
     'no-answer',
-    'Ended before any request was answered.',
-    'Fewer tokens are answered sooner: --output-tokens 16',
+    'Stopped before any request completed.',
+    'Request fewer tokens: --output-tokens 16',
   );
 }

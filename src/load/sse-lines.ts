@@ -55,7 +55,7 @@ export class SseLines {
     // Comments keep connections alive; names and numbers of events say nothing here.
     if (line.length < DATA.length || DATA.compare(line, 0, DATA.length) !== 0) {
       if (line.length > 0 && !/^(:|event:|id:|retry:|data$)/.test(line.toString('latin1', 0, 8)))
-        throw new Failure('malformed', 'a line that is no server-sent event');
+        throw new Failure('malformed', 'a line that is not a server-sent event');
       return;
     }
     let data: string;

@@ -44,14 +44,14 @@ function parse(text: string): URL {
   if (!url || url.hostname === '' || !/^https?:$/.test(url.protocol))
     throw new UserError(
       'usage',
-      'That is no http or https address.',
+      'The address is not an http or https URL.',
       'For example: stepscope load http://localhost:8000',
     );
   if (url.username !== '' || url.password !== '')
     throw new UserError(
       'usage',
-      'The address holds a user name or password, which anyone on this machine could read.',
-      'Put the key into an environment variable and name it: --api-key-env NAME',
+      'The address contains a user name or password, which anyone on this machine could read.',
+      'Put the key in an environment variable and name it: --api-key-env NAME',
     );
   return url;
 }

@@ -185,7 +185,7 @@ export class ProfileBuilder {
     const ambiguous = linkLaunches(profile);
     if (ambiguous > 0) {
       const text =
-        'pieces of GPU work have an id that several calls have: the last call before each is taken';
+        'GPU operations have an ID shared by several calls: each is assigned to the last call before it';
       this.notes.add('repeated-correlation', 'warning', text, '', ambiguous);
     }
     return { ...profile, notes: this.notes.list() };

@@ -36,8 +36,8 @@ export function mergeProfiles(inputs: readonly Profile[]): Profile {
     builder.notes.add(
       'clocks-not-aligned',
       'warning',
-      'files keep clocks of their own: times of different ranks cannot be compared',
-      'no wall-clock start in every file',
+      'files have separate clocks: times of different ranks cannot be compared',
+      'not every file has a wall-clock start',
       inputs.length,
     );
   }

@@ -29,9 +29,9 @@ export class OutputFile {
     if (!there) return;
     const own = fs.statSync(input, { throwIfNoEntry: false, bigint: true });
     if (own && own.dev === there.dev && own.ino === there.ino)
-      throw new UserError('usage', 'The copy would overwrite the profile itself.', 'Choose another -o.');
+      throw new UserError('usage', 'The output file is the input profile.', 'Choose another -o.');
     if (!there.isFile())
-      throw new UserError('usage', `${this.target} is not a file.`, 'Give the name of a file with -o.');
+      throw new UserError('usage', `${this.target} is not a file.`, 'Name a file with -o.');
     if (!this.force) throw exists(this.target);
   }
 
@@ -217,16 +217,16 @@ function writeAll(output: OutputFile, fd: number, bytes: Uint8Array, position: n
 }
 
 function exists(target: string): UserError {
-  return new UserError(
-    'usage',
-    `${target} is there already.`,
-    'Choose another -o, or overwrite with --force.',
-  );
+  return new UserError('usage', `${target} already exists.`, 'Choose another -o, or overwrite with --force.');
 }
 
 function unwritable(target: string, error: Error): UserError {
   if ((error as NodeJS.ErrnoException).code === 'ENOSPC')
-    return new UserError('no-space', `No room to write ${target}.`, 'Free some, or choose another -o.');
+    return new UserError(
+      'no-space',
+      `The disk is full: ${target} cannot be written.`,
+      'Free some disk space, or choose another -o.',
+    );
   return new UserError(
     'usage',
     `${target} cannot be written: ${error.message}`,

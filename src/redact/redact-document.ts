@@ -35,8 +35,8 @@ export async function redactDocument(
   if (!isOurs && !isBenchmark(content))
     throw new UserError(
       'not-a-profile',
-      `${file.name} is not a profile, a benchmark result or a file of Stepscope.`,
-      'redact takes exports of nsys, PyTorch traces, benchmark results and logs, files of the agent, recipes and baselines.',
+      `${file.name} is not a profile, a benchmark result or a Stepscope file.`,
+      'redact accepts nsys exports, PyTorch traces, benchmark results and logs, agent files, recipes and baselines.',
     );
   const isJson =
     content.kind === 'documents' && content.documents.every(({ value }) => isSameJson(value, text));

@@ -48,8 +48,8 @@ export async function redactNsys(file: ProfileFile, out: PageSink, settings: Red
   if (!signatureTables.some(table => database.tables.has(table))) {
     throw new UserError(
       'not-a-profile',
-      `${file.name} is an SQLite database, but not an export of Nsight Systems.`,
-      'Make one with: nsys export --type sqlite REPORT.nsys-rep',
+      `${file.name} is an SQLite database, but not an Nsight Systems export.`,
+      'Create one with: nsys export --type sqlite REPORT.nsys-rep',
     );
   }
   const facts = gatherFacts(database, done => settings.onProgress(look + done * (copying - look)));
@@ -201,7 +201,7 @@ function rowIdBytes(id: number): Uint8Array {
 function uniqueText(table: string): UserError {
   return new UserError(
     'damaged',
-    `The table ${table} asks that texts be unique or sorted, which changed texts may not be.`,
-    'No export of Nsight Systems does: export the report again (nsys export --type sqlite REPORT.nsys-rep).',
+    `Table ${table} requires unique or sorted text, which redaction cannot preserve.`,
+    'No Nsight Systems export does this: export the report again (nsys export --type sqlite REPORT.nsys-rep).',
   );
 }

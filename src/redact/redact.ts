@@ -31,7 +31,7 @@ export async function redactProfile(options: RedactOptions): Promise<readonly Re
     if (importer?.id === nsysRep.id) {
       throw new UserError(
         'usage',
-        `${file.name} is a report, whose format only NVIDIA's own tools can write.`,
+        `${file.name} is a report, and only NVIDIA tools can write that format.`,
         'Export it (nsys export --type sqlite REPORT.nsys-rep) and redact the export.',
       );
     }
@@ -57,15 +57,15 @@ export async function redactProfile(options: RedactOptions): Promise<readonly Re
     if (error instanceof RangeError || (error as NodeJS.ErrnoException).code === 'ERR_STRING_TOO_LONG') {
       throw new UserError(
         'too-large',
-        `${file.name} holds a text too long to be looked through (${(error as Error).message}).`,
+        `${file.name} contains a text that is too long to check (${(error as Error).message}).`,
         'If the file is small, it is damaged: export or capture it again.',
       );
     }
     if (!(error instanceof CutOffError)) throw error;
     throw new UserError(
       'damaged',
-      `${file.name} is packed, and the archive is cut off or damaged.`,
-      'Copy it again, and compare its size with the original.',
+      `${file.name} is compressed, and the archive is truncated or damaged.`,
+      'Copy it again and compare its size with the original.',
     );
   } finally {
     opened?.close();

@@ -4,18 +4,18 @@ import { type Removal, removalKinds } from './removals.js';
 
 export function removalsText(removed: readonly Removal[], file: string, sizeBytes: number): string {
   const lines = [`wrote ${file}, ${formatBytes(sizeBytes)}`];
-  if (removed.length === 0) lines.push('Nothing in it had to be removed.');
+  if (removed.length === 0) lines.push('There was nothing to remove.');
   lines.push(...listText(removed));
   if (removed.length > 0)
-    lines.push('', `${plural(kindsOf(removed).length, 'kind')}; what to check by hand is in docs/redact.md.`);
+    lines.push('', `${plural(kindsOf(removed).length, 'kind')}; docs/redact.md lists what to check by hand.`);
   return `${lines.join('\n')}\n`;
 }
 
 export function checkText(removed: readonly Removal[], file: string): string {
   if (removed.length === 0)
-    return `${file} is fit to share. Names of kernels, functions and ranges stay: see docs/redact.md.\n`;
-  const lines = [`${file} is not fit to share. A copy would lose:`, ...listText(removed)];
-  return `${lines.join('\n')}\n\nMake one with: stepscope redact ${file} -o OUT\n`;
+    return `${file} is safe to share. It keeps the names of kernels, functions and ranges: see docs/redact.md.\n`;
+  const lines = [`${file} is not safe to share. Redaction removes:`, ...listText(removed)];
+  return `${lines.join('\n')}\n\nRedact it with: stepscope redact ${file} -o OUT\n`;
 }
 
 const kindsOf = (removed: readonly Removal[]) => [...new Set(removed.map(({ kind }) => kind))];

@@ -7,16 +7,16 @@ export const removalKinds = {
   output: 'process output',
   host: 'host names',
   user: 'user names',
-  path: 'paths, cut to their last part',
+  path: 'paths, reduced to the last component',
   address: 'network addresses',
-  machine: 'serial numbers and ids of machines',
-  secret: 'keys and passwords by their shape',
+  machine: 'machine serial numbers and IDs',
+  secret: 'strings that look like keys or passwords',
   setting: 'metadata that no analysis reads',
-  'process-name': 'names of processes and threads that recorded nothing',
+  'process-name': 'names of processes and threads without events',
   unnamed: 'strings that no analysis reads',
   binary: 'binary values',
   table: 'tables that Nsight Systems does not write',
-  schema: 'views, triggers and indexes made by hand',
+  schema: 'custom views, triggers and indexes',
   range: 'range names, hashed',
 } as const;
 
@@ -42,7 +42,7 @@ export class Removals {
     if (!known && this.counts.size >= MAX_PLACES) {
       key = `${kind}\n`;
       known = this.counts.get(key);
-      where = 'other places';
+      where = 'other locations';
     }
     if (known) known.count += count;
     else this.counts.set(key, { kind, where, count });

@@ -72,8 +72,8 @@ export class TraceRewriter {
     if (window.length > MAX_VALUE_BYTES) {
       throw new UserError(
         'too-large',
-        `The trace holds a value of more than ${MAX_VALUE_BYTES / 1024 / 1024} MiB, which no profiler writes.`,
-        'Capture again, or cut that value out by hand.',
+        `The trace contains a value larger than ${MAX_VALUE_BYTES / 1024 / 1024} MiB, which no profiler writes.`,
+        'Capture again, or remove that value by hand.',
       );
     }
     if (window.length > WINDOW_BYTES / 2) this.enough = Math.min(window.length * 2, MAX_VALUE_BYTES + 1);
@@ -263,7 +263,7 @@ function placeOf(keys: readonly string[]): string {
 export function damagedTrace(): UserError {
   return new UserError(
     'damaged',
-    'The trace is damaged or cut off, and a copy of it could not be complete.',
-    'Copy or capture it again; a trace is whole when its last bracket is there.',
+    'The trace is damaged or truncated and cannot be copied completely.',
+    'Copy or capture it again. A complete trace ends with a closing bracket.',
   );
 }

@@ -35,8 +35,8 @@ export class AccessToken {
     if (this.isCarriedBy(request)) return false;
     throw new Refusal(
       401,
-      'This server needs the key it printed when it started.',
-      'Open the whole address that stepscope view printed, with ?token=… at its end.',
+      'This server requires the key that it printed at startup.',
+      'Open the complete URL that stepscope view printed, including ?token=….',
       { 'WWW-Authenticate': 'Bearer' },
     );
   }

@@ -43,7 +43,7 @@ export class DroppedFiles {
   check(request: IncomingMessage): void {
     if (Number(request.headers['content-length'] ?? 0) > this.largestBytes) throw this.tooLarge();
     if (this.folders.size >= MOST_AT_ONCE) {
-      throw new Refusal(503, 'Too many files are being opened at once.', 'Drop it again in a moment.');
+      throw new Refusal(503, 'Too many files are being opened at once.', 'Drop it again in a few seconds.');
     }
   }
 
@@ -120,7 +120,7 @@ export class DroppedFiles {
   private tooLarge(): Refusal {
     return new Refusal(
       413,
-      `The file is larger than the ${formatBytes(this.largestBytes)} that may be dropped.`,
+      `The file is larger than the ${formatBytes(this.largestBytes)} limit for dropped files.`,
       'Open it from the command line instead: stepscope view FILE',
     );
   }
@@ -130,10 +130,13 @@ export class DroppedFiles {
 function unwritable(error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (error instanceof Refusal || code === undefined) return error;
-  const what = code === 'ENOSPC' ? 'No room for the dropped file' : 'The dropped file cannot be kept';
+  const what =
+    code === 'ENOSPC'
+      ? 'The disk is full: the dropped file cannot be stored'
+      : 'The dropped file cannot be stored';
   return new UserError(
     'no-space',
     `${what}: ${message}`,
-    'Free some, or point TMPDIR at a larger disk and start again.',
+    'Free some disk space, or set TMPDIR to a folder on a larger disk and restart.',
   );
 }

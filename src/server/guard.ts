@@ -47,12 +47,12 @@ export class Guard {
     if (!this.hosts.has(host)) {
       throw new Refusal(
         403,
-        `This server is not called ${JSON.stringify(host)}.`,
-        `Open http://localhost:${this.port}/ (through a tunnel: the same port at both ends).`,
+        `This server does not accept the host name ${JSON.stringify(host)}.`,
+        `Open http://localhost:${this.port}/ (through a tunnel: use the same port on both ends).`,
       );
     }
     if (!methods.includes(method)) {
-      throw new Refusal(405, `${method} is not known here.`, `Known: ${methods.join(', ')}.`, {
+      throw new Refusal(405, `Method ${method} is not supported.`, `Supported: ${methods.join(', ')}.`, {
         Allow: methods.join(', '),
       });
     }
@@ -63,13 +63,17 @@ export class Guard {
     if (!isOwn && !isVisit(request, path)) throw foreign();
     // A header of our own cannot be sent from another site without asking first, and we answer no such question.
     if (method === 'PUT' && headers['x-stepscope'] !== '1') {
-      throw new Refusal(403, 'A profile is dropped by the page alone.', 'Send the header X-Stepscope: 1');
+      throw new Refusal(
+        403,
+        'Only the Stepscope page can upload a profile.',
+        'Send the header X-Stepscope: 1',
+      );
     }
   }
 }
 
 const foreign = () =>
-  new Refusal(403, 'Another site may not ask this server.', 'Open the page of stepscope view itself.');
+  new Refusal(403, 'Requests from other sites are not allowed.', 'Open the stepscope view page directly.');
 
 /** Following a link to the page, in a tab of its own. */
 function isVisit({ headers, method }: IncomingMessage, path: string): boolean {

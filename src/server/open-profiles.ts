@@ -40,10 +40,10 @@ export class OpenProfiles {
 
   get(id: number): ViewedProfile {
     const entry = this.entries.get(id);
-    if (!entry) throw new Refusal(404, `There is no profile ${id}.`, 'Reload the page.');
+    if (!entry) throw new Refusal(404, `Profile ${id} does not exist.`, 'Reload the page.');
     if (entry.view) return entry.view;
     if (entry.error) throw new Refusal(409, entry.error.message, entry.error.hint);
-    throw new Refusal(409, `${entry.name} is still being opened.`, 'Ask again in a moment.');
+    throw new Refusal(409, `${entry.name} is still being opened.`, 'Try again in a few seconds.');
   }
 
   states(): ProfileState[] {

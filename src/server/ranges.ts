@@ -43,8 +43,8 @@ export async function sendBytes(
   if (range === null) {
     throw new Refusal(
       416,
-      `${JSON.stringify(header)} cannot be given of ${length} bytes.`,
-      'Ask for one range within them, for example bytes=0-1023.',
+      `Range ${JSON.stringify(header)} is not available in ${length} bytes.`,
+      'Request one range within the file, for example bytes=0-1023.',
       { 'Content-Range': `bytes */${length}` },
     );
   }

@@ -29,7 +29,7 @@ export function asRefusal(error: unknown): Refusal {
   if (process.env.STEPSCOPE_DEBUG) console.error(error);
   return new Refusal(
     500,
-    'Stepscope failed at this: it is a bug.',
-    'Start it with STEPSCOPE_DEBUG=1 to see where, and report it.',
+    'Internal error in Stepscope: this is a bug.',
+    'Start it with STEPSCOPE_DEBUG=1 to see the location, and report it.',
   );
 }

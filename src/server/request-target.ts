@@ -15,8 +15,9 @@ export interface RequestTarget {
 /** Not through `new URL`: that would fold `..` and take `//name` for another host before anyone could refuse it. */
 export function readRequestTarget(url: string): RequestTarget {
   if (url.length > MOST_CHARACTERS)
-    throw new Refusal(414, 'The address is too long.', 'Search for something shorter.');
-  if (!url.startsWith('/')) throw new Refusal(400, 'This is no address on this server.', 'The page is at /');
+    throw new Refusal(414, 'The address is too long.', 'Use a shorter search.');
+  if (!url.startsWith('/'))
+    throw new Refusal(400, 'This address does not exist on this server.', 'The page is at /');
   const [path] = url.split('?', 1);
   return { path, query: new URLSearchParams(url.slice(path.length + 1)) };
 }
@@ -25,12 +26,12 @@ export function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    throw new UserError('usage', 'The address is not encoded as addresses are.', 'Reload the page.');
+    throw new UserError('usage', 'The address is not correctly URL-encoded.', 'Reload the page.');
   }
 }
 
 const unreadable = (what: string, text: string | null, example: string) =>
-  new UserError('usage', `${JSON.stringify(text ?? '')} is no ${what}.`, `For example: ${example}`);
+  new UserError('usage', `${JSON.stringify(text ?? '')} is not a valid ${what}.`, `For example: ${example}`);
 
 export function readIndex(what: string, text: string | null): number {
   if (text === null || !/^\d{1,15}$/.test(text)) throw unreadable(what, text, '0');

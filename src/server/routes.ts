@@ -152,8 +152,8 @@ export async function answerApi(
   const known = routes.filter(({ pattern }) => pattern.test(path));
   const route = known.find(candidate => candidate.method === method);
   if (!route) {
-    if (known.length === 0) throw new Refusal(404, 'There is nothing at this address.', 'Reload the page.');
-    throw new Refusal(405, `${request.method} is not for this address.`, 'Reload the page.', {
+    if (known.length === 0) throw new Refusal(404, 'This address does not exist.', 'Reload the page.');
+    throw new Refusal(405, `${request.method} is not allowed for this address.`, 'Reload the page.', {
       Allow: known[0].method === 'GET' ? 'GET, HEAD' : known[0].method,
     });
   }

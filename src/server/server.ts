@@ -101,12 +101,12 @@ function listen(server: http.Server, host: string, port: number): Promise<void> 
 
 function cannotListen(error: NodeJS.ErrnoException, host: string, port: number): UserError {
   if (error.code === 'EADDRINUSE')
-    return new UserError('usage', `Port ${port} is taken.`, 'Choose another --port, or leave it out.');
+    return new UserError('usage', `Port ${port} is already in use.`, 'Choose another --port, or omit it.');
   if (error.code === 'EACCES')
-    return new UserError('usage', `Port ${port} is not for this user.`, 'Choose a --port above 1023.');
+    return new UserError('usage', `This user may not use port ${port}.`, 'Choose a --port above 1023.');
   return new UserError(
     'usage',
     `The server cannot listen at ${host}: ${error.message}`,
-    'Give an address of this machine with --host, or leave it out.',
+    'Give an address of this machine with --host, or omit it.',
   );
 }

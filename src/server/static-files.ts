@@ -53,7 +53,7 @@ export function readStaticFiles(folder: string): StaticFiles {
 
 export function sendStaticFile(response: ServerResponse, files: StaticFiles, address: string): void {
   const file = files.get(address);
-  if (!file) throw new Refusal(404, 'There is nothing at this address.', 'The page is at /');
+  if (!file) throw new Refusal(404, 'This address does not exist.', 'The page is at /');
   response.setHeader('Cache-Control', file.cacheControl);
   sendBody(response, 200, file.mediaType, file.bytes);
 }

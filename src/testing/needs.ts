@@ -23,7 +23,7 @@ interface Need {
 
 const TRANSFORMERS = 'import torch; from transformers import GptOssConfig, GptOssForCausalLM';
 const TOOLS = 'scripts/install-test-tools.sh';
-const BESIDE = 'put it beside the project as ../shared';
+const BESIDE = 'put it next to the project as ../shared';
 
 const answers = (command: string, ...args: string[]) =>
   spawnSync(command, args, { stdio: 'ignore' }).status === 0;
@@ -63,7 +63,7 @@ const table = {
   },
   browser: {
     what: 'Chromium',
-    bring: `${TOOLS}, or name a browser in CHROMIUM`,
+    bring: `${TOOLS}, or set CHROMIUM to the path of a browser`,
     find: () =>
       firstThat(
         [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'],
@@ -85,17 +85,17 @@ const table = {
   mypy: { what: 'mypy', bring: TOOLS, find: () => pythonTool('mypy') },
   torch: {
     what: 'a Python with torch',
-    bring: `${TOOLS}, or name a Python that has it in STEPSCOPE_PYTHON`,
+    bring: `${TOOLS}, or set STEPSCOPE_PYTHON to a Python that has it`,
     find: () => pythonWith('import torch'),
   },
   transformers: {
     what: 'a Python with torch 2.4 and transformers 4.57 or newer',
-    bring: `${TOOLS} --transformers, or name such a Python in STEPSCOPE_PYTHON`,
+    bring: `${TOOLS} --transformers, or set STEPSCOPE_PYTHON to such a Python`,
     find: () => ownPython(TRANSFORMERS) ?? pythonWith(TRANSFORMERS),
   },
   nsys: {
     what: 'Nsight Systems (nsys)',
-    bring: `${TOOLS}, or name one in NSYS`,
+    bring: `${TOOLS}, or set NSYS to its path`,
     find: findNsys,
   },
   compiler: { what: 'a C compiler', bring: TOOLS, find: () => onPath('cc', '--version') },
@@ -103,7 +103,7 @@ const table = {
   openssl: { what: 'openssl', bring: TOOLS, find: () => onPath('openssl', 'version') },
   external: {
     what: 'a folder of profiles published by others',
-    bring: `name it in STEPSCOPE_EXTERNAL, or ${BESIDE}/external`,
+    bring: `set STEPSCOPE_EXTERNAL to it, or ${BESIDE}/external`,
     find: () => firstThat([process.env.STEPSCOPE_EXTERNAL], existsSync) ?? beside('external'),
   },
   'external-2': {
@@ -122,7 +122,7 @@ const table = {
     find: () => beside('seeds'),
   },
   registry: {
-    what: 'an npm registry that answers',
+    what: 'a reachable npm registry',
     bring: 'a network, or: npm config set registry URL',
     find: () =>
       onPath(

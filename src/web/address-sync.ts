@@ -33,7 +33,7 @@ export async function start(): Promise<void> {
   if (ids.length > 1) panel.value = 'compare';
   // Steps and times of another file would point anywhere.
   if (asked || !address.file) applyAddress(address);
-  else notify(`The address is of ${address.file.name}, which is not open here.`, true);
+  else notify(`The link refers to ${address.file.name}, which is not open.`, true);
   writeAddress();
   window.addEventListener('hashchange', () => {
     const next = parseAddress(location.hash);

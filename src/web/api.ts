@@ -11,7 +11,7 @@ export class Problem extends Error {
 }
 
 const gone = () =>
-  new Problem('The server does not answer.', 'Start stepscope view again, then reload this page.');
+  new Problem('The server does not respond.', 'Restart stepscope view, then reload this page.');
 
 async function ask(path: string, init?: RequestInit): Promise<Response> {
   let response: Response;
@@ -24,7 +24,7 @@ async function ask(path: string, init?: RequestInit): Promise<Response> {
   if (response.ok) return response;
   const { error } = ((await response.json().catch(() => null)) ?? {}) as Partial<ErrorDocument>;
   throw new Problem(
-    error?.message ?? `The server answered ${response.status}.`,
+    error?.message ?? `The server returned HTTP ${response.status}.`,
     error?.hint ?? 'Reload the page.',
   );
 }

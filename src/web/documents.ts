@@ -27,7 +27,10 @@ function keep(path: string, document: unknown): void {
 export const asProblem = (error: unknown): Problem =>
   error instanceof Problem
     ? error
-    : new Problem('This could not be shown.', `Reload the page. (${(error as Error)?.message ?? error})`);
+    : new Problem(
+        'This panel could not be displayed.',
+        `Reload the page. (${(error as Error)?.message ?? error})`,
+      );
 
 /** `path` null: nothing to ask. */
 export function useDocument<Document>(path: string | null): Asked<Document> {

@@ -32,7 +32,7 @@ export function Help() {
       {isOpen.value && (
         <div class="help-box">
           <div class="block-head">
-            <h2 id="help-title">Keys</h2>
+            <h2 id="help-title">Keyboard shortcuts</h2>
             <button
               type="button"
               class="small"
@@ -63,7 +63,7 @@ export function Help() {
             ))}
           </div>
           <p class="muted">
-            Steps come first: choose them in the strip, and the verdict, the timeline and every panel follow.
+            Select steps in the strip: the verdict, the timeline and every panel update to match.
           </p>
         </div>
       )}

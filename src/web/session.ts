@@ -37,7 +37,7 @@ export async function refreshState(): Promise<StateDocument> {
 async function ready(id: number): Promise<ProfileState> {
   for (;;) {
     const state = (await refreshState()).profiles.find(profile => profile.id === id);
-    if (!state) throw asProblem(new Error(`no profile ${id}`));
+    if (!state) throw asProblem(new Error(`profile ${id} does not exist`));
     if (state.status === 'ready') return state;
     if (state.status === 'failed')
       throw new Problem(state.error?.message ?? 'The file could not be opened.', state.error?.hint ?? '');

@@ -34,7 +34,7 @@ export function SideSeparator() {
       class="separator"
       role="separator"
       tabIndex={0}
-      aria-label="Width of the panels"
+      aria-label="Panel width"
       aria-orientation="vertical"
       aria-valuemin={LEAST}
       aria-valuemax={widest()}

@@ -33,7 +33,7 @@ export function Verdict() {
       <div>
         <h1>
           {second && !difference && <b class="letter">{letterOf(pane)}</b>}
-          {lines ? lines[0] : <span class="skeleton-line">Reading the steps …</span>}
+          {lines ? lines[0] : <span class="skeleton-line">Reading steps…</span>}
         </h1>
         {/* One paragraph: the steps below must not jump when another selection has more to say. */}
         <p>{lines?.slice(1).join(' ') || '\u00a0'}</p>

@@ -309,8 +309,8 @@ test('a broken file shows what is wrong and what to do, and the way back', { ski
   const failed = page.locator('.screen-box.failed');
   await failed.waitFor();
   const text = await failed.innerText();
-  assert.match(text, /holiday\.jpg is no profile that Stepscope knows\./);
-  assert.match(text, /It opens/);
+  assert.match(text, /holiday\.jpg is not a profile in a supported format\./);
+  assert.match(text, /Supported formats/);
   await shoot(page, 'broken');
   await failed.getByRole('button', { name: /back/i }).click();
   await ready(page);

@@ -38,8 +38,8 @@ export class SqliteDatabase {
     if (this.tables.size === 0) {
       throw new UserError(
         'damaged',
-        'The SQLite file holds no readable table.',
-        'It may be cut off: compare its size with the original, or export the report again.',
+        'The SQLite file contains no readable table.',
+        'It may be truncated: compare its size with the original, or export the report again.',
       );
     }
   }

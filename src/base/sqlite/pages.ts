@@ -35,7 +35,7 @@ export class SqlitePages {
     if (got < 100 || String.fromCharCode(...header.subarray(0, 16)) !== SQLITE_MAGIC) {
       throw new UserError(
         'damaged',
-        'The SQLite header is missing or cut off.',
+        'The SQLite header is missing or truncated.',
         'Export the report again: nsys export --type sqlite FILE.nsys-rep',
       );
     }
@@ -47,7 +47,7 @@ export class SqlitePages {
     if (this.pageSize < 512 || !powerOfTwo || this.usableSize < 480) {
       throw new UserError(
         'damaged',
-        `The SQLite header claims pages of ${this.pageSize} bytes, which cannot be.`,
+        `The SQLite header declares an invalid page size of ${this.pageSize} bytes.`,
         'Export the report again: nsys export --type sqlite FILE.nsys-rep',
       );
     }

@@ -170,15 +170,15 @@ class OverflowReader {
 export function damage(): UserError {
   return new UserError(
     'damaged',
-    'The database is damaged or cut off, and a copy of it could not be complete.',
-    'Export the report again (nsys export --type sqlite REPORT.nsys-rep) and try that file.',
+    'The database is damaged or truncated and cannot be copied completely.',
+    'Export the report again (nsys export --type sqlite REPORT.nsys-rep) and use the new file.',
   );
 }
 
 function longKeys(): UserError {
   return new UserError(
     'damaged',
-    'The database has an index with very long keys, which no export of Nsight Systems has.',
-    'Export the report again (nsys export --type sqlite REPORT.nsys-rep) and try that file.',
+    'The database has an index with very long keys, which no Nsight Systems export has.',
+    'Export the report again (nsys export --type sqlite REPORT.nsys-rep) and use the new file.',
   );
 }

@@ -52,8 +52,8 @@ export async function copyBack(
     fs.rmSync(partial, { force: true });
     throw new UserError(
       'damaged',
-      `${path.basename(from)} did not arrive as it was sent.`,
-      'Run the copy again; if the file still grows there, wait for its end.',
+      `${path.basename(from)} changed during the copy.`,
+      'Copy it again; if the file is still growing, wait until it is complete.',
     );
   }
   fs.renameSync(partial, to);
@@ -103,6 +103,6 @@ async function withTries(
 const broken = (transport: Transport, result: ExecResult) =>
   new UserError(
     'unreachable',
-    `The copy from ${transport.name} broke off: ${lastLine(result)}`,
-    'What has arrived is kept: the rest comes with --fetch and the folder named above.',
+    `The copy from ${transport.name} was interrupted: ${lastLine(result)}`,
+    'Copied files are kept; get the rest with --fetch and the folder named above.',
   );

@@ -33,8 +33,8 @@ export function refuseFullDisk(places: readonly string[], needed: number, freeBy
     if (free >= needed + RESERVE_BYTES) continue;
     throw new UserError(
       'no-space',
-      `${formatBytes(free)} are free in ${place}; the capture needs about ${formatBytes(needed + RESERVE_BYTES)}.`,
-      'Make room, choose another -o or TMPDIR, or capture fewer iterations.',
+      `${place} has ${formatBytes(free)} free; the capture needs about ${formatBytes(needed + RESERVE_BYTES)}.`,
+      'Free some disk space, choose another -o or TMPDIR, or capture fewer iterations.',
     );
   }
 }

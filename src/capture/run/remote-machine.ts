@@ -48,14 +48,14 @@ export async function lookAt(transport: Transport, tree = ''): Promise<RemoteMac
 export function unreachable(transport: Transport, result: ExecResult): UserError {
   const said = lastLine(result);
   const hint = /container .*(not found|not valid)|container not found/i.test(said)
-    ? 'Name another with -c; kubectl get pod NAME -o jsonpath={.spec.containers[*].name} lists them.'
+    ? 'Name another container with -c; kubectl get pod NAME -o jsonpath={.spec.containers[*].name} lists them.'
     : /not ?found/i.test(said)
       ? 'Check the name and -n NAMESPACE: kubectl get pods -A'
       : /forbidden/i.test(said)
-        ? 'Your account needs the right to create pods/exec in that namespace.'
+        ? 'Your account needs permission to create pods/exec in that namespace.'
         : /permission denied|publickey/i.test(said)
-          ? 'ssh must get in without a question: set up a key, or an agent.'
-          : 'Check that it runs and that you can reach it.';
+          ? 'ssh must connect without a prompt: set up a key or an agent.'
+          : 'Check that it is running and reachable.';
   return new UserError('unreachable', `${transport.name} cannot be reached: ${said}`, hint);
 }
 
@@ -65,16 +65,16 @@ export function doubtsAbout(machine: RemoteMachine, inPod: boolean): string[] {
   if (machine.gpus === 0)
     doubts.push(
       inPod
-        ? 'no GPU there: give the container one (resources.limits: nvidia.com/gpu: 1)'
-        : 'no GPU there: check nvidia-smi and the driver',
+        ? 'no GPU on that machine: give the container one (resources.limits: nvidia.com/gpu: 1)'
+        : 'no GPU on that machine: check nvidia-smi and the driver',
     );
   if (machine.visibleDevices === '' || machine.visibleDevices === '-1' || machine.visibleDevices === 'none')
-    doubts.push('CUDA_VISIBLE_DEVICES hides every GPU there: set it to 0, or unset it');
+    doubts.push('CUDA_VISIBLE_DEVICES hides every GPU on that machine: set it to 0, or unset it');
   if (!machine.root)
     doubts.push(
       inPod
-        ? 'not root there: CPU samples and GPU metrics need securityContext.runAsUser: 0'
-        : 'not root there: CPU samples and GPU metrics need root',
+        ? 'not root on that machine: CPU samples and GPU metrics need securityContext.runAsUser: 0'
+        : 'not root on that machine: CPU samples and GPU metrics need root',
     );
   return doubts;
 }
@@ -99,15 +99,15 @@ export async function withNsys(
   else
     throw new UserError(
       'needs-nsys',
-      `There is no nsys in ${transport.name}.`,
-      'Bring one along: --nsys-deb nsight-systems-cli-….deb, or --nsys-tree FOLDER (an installed one).',
+      `nsys is not installed in ${transport.name}.`,
+      'Copy it there: --nsys-deb nsight-systems-cli-….deb, or --nsys-tree FOLDER (an installed copy).',
     );
   const now = await lookAt(transport, `${folder}/nsys`);
   if (now.nsys) return now as RemoteMachine & { nsys: string };
   throw new UserError(
     'needs-nsys',
-    `nsys does not run in ${transport.name} after it was put there.`,
-    'Take the one for that machine: same architecture, and a C library as old as its own.',
+    `nsys was copied to ${transport.name} but does not run there.`,
+    'Use an nsys build for that machine: same architecture, and no newer C library.',
   );
 }
 
@@ -116,7 +116,7 @@ async function installDeb(transport: Transport, machine: RemoteMachine, deb: str
     throw new UserError(
       'unreachable',
       `Installing a package in ${transport.name} needs root.`,
-      'Run the container with securityContext.runAsUser: 0, or bring a tree: --nsys-tree FOLDER.',
+      'Run the container with securityContext.runAsUser: 0, or copy an installed tree: --nsys-tree FOLDER.',
     );
   if (!fs.existsSync(deb)) throw new UserError('not-found', `${deb} does not exist.`, 'Check --nsys-deb.');
   await put(transport, deb, `${folder}/nsys.deb`, machine.freeBytes);
@@ -125,7 +125,7 @@ async function installDeb(transport: Transport, machine: RemoteMachine, deb: str
   if (result.status !== 0)
     throw new UserError(
       'needs-nsys',
-      `The package was not installed: ${lastLine(result)}`,
+      `The package could not be installed: ${lastLine(result)}`,
       'Try --nsys-tree FOLDER.',
     );
 }
@@ -147,8 +147,8 @@ async function put(transport: Transport, from: string, to: string, freeBytes = I
 const full = (transport: Transport, needed: number, free: number) =>
   new UserError(
     'no-space',
-    `The disk of ${transport.name} is full: ${formatBytes(needed)} are needed${Number.isFinite(free) ? `, ${formatBytes(free)} free` : ''}.`,
-    'Make room there, or name a larger folder with TMPDIR in the container.',
+    `The disk of ${transport.name} is full: ${formatBytes(needed)} needed${Number.isFinite(free) ? `, ${formatBytes(free)} free` : ''}.`,
+    'Free some disk space there, or set TMPDIR in the container to a larger folder.',
   );
 
 interface SentTree {
@@ -167,7 +167,7 @@ export async function sendTree(
   { what, option, parts }: SentTree,
 ): Promise<void> {
   if (!fs.statSync(tree, { throwIfNoEntry: false })?.isDirectory())
-    throw new UserError('not-found', `${tree} is no folder.`, `Check ${option}.`);
+    throw new UserError('not-found', `${tree} is not a folder.`, `Check ${option}.`);
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-tree-'));
   try {
     const archive = path.join(folder, 'tree.tar');
@@ -180,7 +180,9 @@ export async function sendTree(
       throw new UserError(
         'unreachable',
         `${what} could not be unpacked in ${transport.name}: ${lastLine(result)}`,
-        what === NSYS_TREE.what ? 'Try --nsys-deb.' : `Put it there and name the folder: ${option} DIR`,
+        what === NSYS_TREE.what
+          ? 'Try --nsys-deb.'
+          : `Copy it there yourself and name the folder: ${option} DIR`,
       );
   } finally {
     fs.rmSync(folder, { recursive: true, force: true });
@@ -191,6 +193,8 @@ function tar(args: readonly string[]): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn('tar', args, { stdio: 'ignore' });
     child.once('error', reject);
-    child.once('close', status => (status === 0 ? resolve() : reject(new Error(`tar ended with ${status}`))));
+    child.once('close', status =>
+      status === 0 ? resolve() : reject(new Error(`tar exited with ${status}`)),
+    );
   });
 }

@@ -158,15 +158,15 @@ export async function runPlan(plan: Runnable, options: RunOptions = {}): Promise
     if (profilers.length > 0) for (const pid of profilers) toProcess(pid, 'SIGINT');
     else toGroup(child.pid, 'SIGINT');
     graceTimer = setTimeout(() => {
-      options.onNotice?.('no end to it: everything is being ended');
+      options.onNotice?.('the command does not stop: killing all its processes');
       killAll();
     }, options.graceMs ?? GRACE_MS);
   };
   const onRequest = () => {
     if (stoppedBy === undefined)
-      return ask('interrupt', 'stopping: what was recorded is kept (again to end it at once)');
+      return ask('interrupt', 'stopping, keeping what was recorded (press again to kill it)');
     stoppedBy = 'kill';
-    options.onNotice?.('ending everything');
+    options.onNotice?.('killing all processes');
     killAll();
   };
   const unlisten = (options.stop ?? terminalInterrupts).listen(onRequest);
@@ -174,12 +174,12 @@ export async function runPlan(plan: Runnable, options: RunOptions = {}): Promise
     options.timeoutMs === undefined
       ? undefined
       : setTimeout(
-          () => ask('timeout', 'the time is up: stopping, what was recorded is kept'),
+          () => ask('timeout', 'timeout reached: stopping, keeping what was recorded'),
           options.timeoutMs,
         );
   const diskTimer = setInterval(() => {
     const full = places.find(place => freeBytes(place) < RESERVE_BYTES / 2);
-    if (full) ask('disk', `the disk of ${full} is nearly full: stopping, what was recorded is kept`);
+    if (full) ask('disk', `the disk of ${full} is nearly full: stopping, keeping what was recorded`);
   }, DISK_CHECK_MS);
 
   let letGo = false;
@@ -240,8 +240,8 @@ async function reportsOf(
   if (elsewhere.length === 0) return files;
   throw new UserError(
     'capture-failed',
-    `nsys wrote the report to ${elsewhere[0]}, not where it was asked to.`,
-    'Copy it from there; its name was taken or its folder could not be written.',
+    `nsys wrote the report to ${elsewhere[0]} instead of the requested path.`,
+    'Copy it from there; the requested name was taken or the folder was not writable.',
   );
 }
 
@@ -251,20 +251,20 @@ export function runFailure(result: RunResult): UserError | undefined {
   if (result.lastLines.some(line => NO_SPACE.test(line)))
     return new UserError(
       'no-space',
-      'The disk was full before the report was written.',
-      'Make room, choose another -o or TMPDIR, or capture fewer iterations.',
+      'The disk filled up before the report was written.',
+      'Free some disk space, choose another -o or TMPDIR, or capture fewer iterations.',
     );
-  const how = result.signal ? `was ended by ${result.signal}` : `ended with status ${result.status}`;
+  const how = result.signal ? `was killed by ${result.signal}` : `exited with status ${result.status}`;
   if (result.stoppedBy === 'interrupt' || result.stoppedBy === 'kill')
     return new UserError(
       'capture-failed',
-      `Stopped before there was a report: the command ${how}.`,
-      'One Ctrl-C stops and keeps what there is; with -c cudaProfilerApi there is nothing before the window begins.',
+      `Stopped before a report was written: the command ${how}.`,
+      'One Ctrl-C stops and keeps what was recorded; with -c cudaProfilerApi, nothing is recorded before the window opens.',
     );
   const hint =
     result.status === 0
-      ? 'It ended before the window was reached: ask for earlier iterations, or give it more requests.'
-      : 'Run it without the profiler first: the lines above are its own.';
+      ? 'It ended before the window: request earlier iterations, or send more requests.'
+      : 'Run it without the profiler first; the lines above are its output.';
   return new UserError(
     'capture-failed',
     `No report was written: the command ${how}${result.reason ? `: ${result.reason}` : ''}.`,
@@ -276,14 +276,14 @@ function notStarted(program: string, error: Error): UserError {
   const { code } = error as NodeJS.ErrnoException;
   const why =
     code === 'ENOENT'
-      ? 'is not installed here, or not on PATH'
+      ? 'is not installed, or not on PATH'
       : code === 'EACCES'
-        ? 'may not be run'
+        ? 'is not executable for this user'
         : error.message;
   return new UserError(
     'capture-failed',
     `${program} ${why}.`,
-    'stepscope doctor says what is missing on this machine.',
+    'stepscope doctor shows what is missing on this machine.',
   );
 }
 

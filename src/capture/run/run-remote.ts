@@ -112,7 +112,7 @@ export async function runRemote(transport: Transport, options: RemoteOptions): P
   } finally {
     await endFar(transport, mark).catch(() => []);
     if (!keepFolder) await removeFolder(transport, folder);
-    else options.onNotice?.(`the reports are still in ${transport.name}; to get them: --fetch ${folder}`);
+    else options.onNotice?.(`the reports are still in ${transport.name}; get them with --fetch ${folder}`);
   }
 }
 
@@ -126,8 +126,8 @@ export async function fetchRemote(
   if (!OUR_FOLDER.test(folder) || folder.includes('/../'))
     throw new UserError(
       'usage',
-      `${folder} is no folder of a capture.`,
-      'The run that broke named it: --fetch /tmp/stepscope-…',
+      `${folder} is not a capture folder.`,
+      'Use the folder that the interrupted run printed: --fetch /tmp/stepscope-…',
     );
   const files = await fetchAll(transport, folder, options, new LastLines());
   if (files.length > 0) await removeFolder(transport, folder);
@@ -171,16 +171,16 @@ async function watchRun(
   };
   const unlisten = (options.stop ?? terminalInterrupts).listen(() => {
     if (stoppedBy === undefined)
-      return ask('interrupt', 'stopping: what was recorded is kept (again to end it at once)');
+      return ask('interrupt', 'stopping, keeping what was recorded (press again to kill it)');
     stoppedBy = 'kill';
-    options.onNotice?.('ending everything');
+    options.onNotice?.('killing all processes');
     pending.push(killAll);
   });
   const timer =
     options.timeoutMs === undefined
       ? undefined
       : setTimeout(
-          () => ask('timeout', 'the time is up: stopping, what was recorded is kept'),
+          () => ask('timeout', 'timeout reached: stopping, keeping what was recorded'),
           options.timeoutMs,
         );
   let offset = 0;
@@ -235,10 +235,10 @@ async function makeFolder(transport: Transport): Promise<string> {
   const space = NO_SPACE.test(said);
   throw new UserError(
     space ? 'no-space' : 'unreachable',
-    `No folder can be made in ${transport.name}: ${said}`,
+    `A folder cannot be created in ${transport.name}: ${said}`,
     space
-      ? 'Make room there, or set TMPDIR in the container.'
-      : 'Set TMPDIR there to a folder that can be written.',
+      ? 'Free some disk space there, or set TMPDIR in the container.'
+      : 'Set TMPDIR there to a writable folder.',
   );
 }
 
@@ -274,8 +274,8 @@ async function fetchAll(
   if (wanted.length === 0 && lines.all().some(line => NO_SPACE.test(line)))
     throw new UserError(
       'no-space',
-      `The disk of ${transport.name} was full before the report was written.`,
-      'Make room there, set TMPDIR, or capture fewer iterations.',
+      `The disk of ${transport.name} filled up before the report was written.`,
+      'Free some disk space there, set TMPDIR, or capture fewer iterations.',
     );
   const stem = options.output.replace(/\.nsys-rep$/, '');
   const files: WrittenFile[] = [];

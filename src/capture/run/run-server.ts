@@ -107,7 +107,7 @@ export function attachSteps(url: string, folder: string | undefined): PlanStep[]
   return [
     { do: 'wait-http', url, timeoutS: 30 },
     call('/start_profile', 'profiling starts', body),
-    { do: 'load', why: 'requests to be profiled' },
+    { do: 'load', why: 'requests to profile' },
     call('/stop_profile', 'profiling stops; the engine writes its traces'),
   ];
 }
@@ -177,7 +177,7 @@ async function waitForReports(watch: OutputWatch, timeoutMs: number, signal: Abo
   if (!signal.aborted)
     throw new UserError(
       'capture-failed',
-      'No report appeared after the load.',
-      'The window was not reached: ask for earlier iterations, or send more requests.',
+      'No report was written after the load.',
+      'The run did not reach the window: request earlier iterations, or send more requests.',
     );
 }

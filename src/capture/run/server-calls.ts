@@ -35,8 +35,8 @@ export async function waitForServer(
   const said = context.lastLine();
   throw new UserError(
     'capture-failed',
-    `The server did not answer at ${shown(url)} within ${Math.round(timeoutMs / 1000)} s${said ? `; it said last: ${said.slice(0, 200)}` : ''}`,
-    'Check address and port, or give it longer: --health-timeout SECONDS',
+    `The server did not respond at ${shown(url)} within ${Math.round(timeoutMs / 1000)} s${said ? `; its last output: ${said.slice(0, 200)}` : ''}`,
+    'Check address and port, or wait longer: --health-timeout SECONDS',
   );
 }
 
@@ -64,16 +64,16 @@ export async function callServer(url: string, body: unknown, signal: AbortSignal
   } catch (error) {
     throw new UserError(
       'unreachable',
-      `${shown(url)} does not answer: ${(error as Error).message}.`,
-      'Is the server still running?',
+      `${shown(url)} does not respond: ${(error as Error).message}.`,
+      'Check that the server is still running.',
     );
   }
   if (answer.ok) return;
   const missing = answer.status === 404 || answer.status === 405;
   throw new UserError(
     'capture-failed',
-    `${shown(url)} answered ${answer.status}.`,
-    missing ? cannotStartProfile : 'Its own log says why.',
+    `${shown(url)} returned HTTP ${answer.status}.`,
+    missing ? cannotStartProfile : 'Check the server log for the reason.',
   );
 }
 

@@ -49,7 +49,7 @@ export function kubectlTransport({ pod, namespace, container }: Pod): Transport 
     if (name !== undefined && !KUBERNETES_NAME.test(name))
       throw new UserError(
         'usage',
-        `${JSON.stringify(name)} cannot be the name of a ${what}.`,
+        `${JSON.stringify(name)} is not a valid ${what} name.`,
         'kubectl get pods lists them.',
       );
   const where = [
@@ -66,7 +66,7 @@ export function kubectlTransport({ pod, namespace, container }: Pod): Transport 
 
 export function sshTransport(host: string): Transport {
   if (!/^[\w.@:%[\]-]+$/.test(host) || host.startsWith('-'))
-    throw new UserError('usage', `${JSON.stringify(host)} is no host.`, 'For example: --ssh user@machine');
+    throw new UserError('usage', `${JSON.stringify(host)} is not a host.`, 'For example: --ssh user@machine');
   return {
     name: `ssh ${host}`,
     // The far shell reads one line: every word is quoted for it.
@@ -113,7 +113,7 @@ async function run([program, ...args]: readonly string[], options: ExecOptions =
       reject(
         new UserError(
           'unreachable',
-          `${program} does not run here: ${(error as NodeJS.ErrnoException).code}.`,
+          `${program} does not run on this machine: ${(error as NodeJS.ErrnoException).code}.`,
           `Install ${program}, or put it on PATH.`,
         ),
       ),

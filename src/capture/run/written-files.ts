@@ -123,14 +123,14 @@ function makeFolder(folder: string): void {
   } catch (error) {
     throw new UserError(
       'usage',
-      `Nothing can be written into ${folder}: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}.`,
-      'Choose another place with -o.',
+      `${folder} is not writable: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}.`,
+      'Choose another folder with -o.',
     );
   }
 }
 
 export function taken(file: string): UserError {
-  return new UserError('usage', `${file} is there already.`, 'Choose another -o, or overwrite with --force.');
+  return new UserError('usage', `${file} already exists.`, 'Choose another -o, or overwrite with --force.');
 }
 
 /** Where nsys itself says it put reports: needed when that is not where it was asked to. */

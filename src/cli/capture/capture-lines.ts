@@ -37,8 +37,8 @@ export function captureLines(output: Output, window: Window): CaptureLines {
       state = iterationText(iteration, window);
       output.status?.(state);
       if (!window) return;
-      if (iteration >= window.first && iteration <= window.last) sayOnce('the window has begun');
-      if (iteration > window.last) sayOnce('the window is over');
+      if (iteration >= window.first && iteration <= window.last) sayOnce('recording window started');
+      if (iteration > window.last) sayOnce('recording window ended');
     },
     onNotice(text) {
       output.clearProgress();

@@ -68,7 +68,7 @@ function layersOf(model: string | undefined): number | undefined {
   if (typeof layers === 'number') return layers;
   throw new UserError(
     'usage',
-    `There is no model preset ${JSON.stringify(model)}.`,
+    `Unknown model preset ${JSON.stringify(model)}.`,
     `Give --layers N, or one of: ${modelPresets.map(({ id }) => id).join(', ')}`,
   );
 }
@@ -112,7 +112,7 @@ function readVersion(option: string, text: string | undefined): VersionNumbers |
   if (found) return found;
   throw new UserError(
     'usage',
-    `${option} ${JSON.stringify(text)} is no version.`,
+    `${option} ${JSON.stringify(text)} is not a version.`,
     `For example: ${option} 1.2.0`,
   );
 }

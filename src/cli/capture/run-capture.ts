@@ -43,9 +43,7 @@ export async function runCapture(job: CaptureJob, output: Output): Promise<numbe
   for (const file of files) output.err(`wrote ${file}\n`);
   if (recipe) output.err(`wrote ${recipe}\n`);
   if (result.status !== 0 && result.status !== null && !result.stoppedBy)
-    output.err(
-      `stepscope: the command ended with status ${result.status}; the profile was written all the same.\n`,
-    );
+    output.err(`stepscope: the command ended with status ${result.status}; the profile was still written.\n`);
   return judgeAndShow(
     files,
     {
@@ -121,10 +119,10 @@ async function runFar(
 
 function transportOf({ pod, ssh, namespace, container }: CaptureValues): Transport | undefined {
   if (pod !== undefined && ssh !== undefined)
-    throw new UserError('usage', '--pod and --ssh are two places.', 'Give one of them.');
+    throw new UserError('usage', '--pod and --ssh cannot be combined.', 'Give one of them.');
   if (pod !== undefined) return kubectlTransport({ pod, namespace, container });
   if (namespace !== undefined || container !== undefined)
-    throw new UserError('usage', '-n and -c belong to a pod.', 'Name it: --pod NAME');
+    throw new UserError('usage', '-n and -c need --pod.', 'Name it: --pod NAME');
   return ssh === undefined ? undefined : sshTransport(ssh);
 }
 
@@ -132,7 +130,7 @@ function transportOf({ pod, ssh, namespace, container }: CaptureValues): Transpo
 const servingSteps = (url: string): PlanStep[] => [
   { do: 'start' },
   { do: 'wait-http', url, timeoutS: 1800 },
-  { do: 'load', why: 'requests to be profiled' },
+  { do: 'load', why: 'to profile' },
   { do: 'stop', signal: 'SIGINT', why: 'the report is written when the profiler stops' },
 ];
 
@@ -161,8 +159,7 @@ export async function runFetch(
   output: Output,
 ): Promise<number> {
   const far = transportOf(values);
-  if (!far)
-    throw new UserError('usage', '--fetch needs to know from where.', 'Add --pod NAME or --ssh HOST.');
+  if (!far) throw new UserError('usage', '--fetch needs a source machine.', 'Add --pod NAME or --ssh HOST.');
   const local = path.resolve((asked.output ?? 'trace').replace(/\.nsys-rep$/, ''));
   const lines = captureLines(output, undefined);
   const files = await fetchRemote(far, values.fetch ?? '', {
@@ -175,8 +172,8 @@ export async function runFetch(
   if (files.length === 0)
     throw new UserError(
       'not-found',
-      `No report is in ${values.fetch} there.`,
-      'Check the folder the run named.',
+      `${values.fetch} on that machine contains no report.`,
+      'Check the folder name that the run printed.',
     );
   for (const { path: file } of files) output.err(`wrote ${file}\n`);
   return judgeAndShow(
@@ -195,7 +192,7 @@ export async function runAttached(
   if (values.server === undefined)
     throw new UserError(
       'usage',
-      '--attach needs the address of the server.',
+      '--attach needs the URL of the server.',
       'For example: --attach --server http://localhost:8000',
     );
   const lines = captureLines(output, undefined);
@@ -210,7 +207,7 @@ export async function runAttached(
   const files = written.filter(({ bytes }) => bytes > 0).map(({ path: file }) => file);
   if (files.length > 0) return judgeAndShow(files, { command: [], nsysAt: -1, env: {} }, output);
   output.err(
-    'stepscope: the traces lie where the server writes them; open them with stepscope analyze FOLDER\n',
+    'stepscope: the traces are in the folder the server writes to; open them with stepscope analyze FOLDER\n',
   );
   return 0;
 }
@@ -223,7 +220,7 @@ async function judgeAndShow(files: readonly string[], asked: Asked, output: Outp
     output.err(`  ${signs[state]}  ${text}${fix ? `\n        → ${fix}` : ''}\n`);
   if (corrected)
     output.err(
-      `\nto put it right:\n  ${commandText(corrected as Parameters<typeof commandText>[0]).replaceAll('\n', '\n  ')}\n`,
+      `\nto fix it:\n  ${commandText(corrected as Parameters<typeof commandText>[0]).replaceAll('\n', '\n  ')}\n`,
     );
   output.err('\n');
   await showPage(profile, output);
@@ -252,7 +249,7 @@ function addressed(text: string): string {
   } catch {
     throw new UserError(
       'usage',
-      `${JSON.stringify(text)} is no address.`,
+      `${JSON.stringify(text)} is not a URL.`,
       'For example: --server http://localhost:8000',
     );
   }

@@ -31,11 +31,11 @@ export const analyze = define({
   ],
   formats: ['table', 'json', 'csv', 'markdown'],
   examples: [
-    ['stepscope analyze profile.sqlite', 'the page: answer, budget, kernels, steps'],
+    ['stepscope analyze profile.sqlite', 'summary: findings, budget, kernels, steps'],
     ['stepscope analyze rank*.json.gz --phase decode', 'all ranks as one run, decode steps only'],
     ['stepscope analyze profile.sqlite --only step-budget --csv', 'one row per step and device'],
     ['stepscope analyze profile.sqlite --json | jq \'.analyses["kernel-families"].rows\'', 'for scripts'],
-    ['stepscope analyze profile.sqlite --model llama-3.1-8b', 'beside the least time of a step'],
+    ['stepscope analyze profile.sqlite --model llama-3.1-8b', 'compare step time with the speed of light'],
   ],
   async run({ values, given, destination, output, emit }) {
     const settings = settingsOf(values);
@@ -57,8 +57,8 @@ export const analyze = define({
       if (csv && chosen.length > 1 && values.outputFiles === undefined)
         throw new UserError(
           'usage',
-          'CSV holds the rows of one analysis.',
-          'Add --only step-budget (see --list), or -o PREFIX to write a file for each.',
+          'CSV output contains the rows of a single analysis.',
+          'Add --only step-budget (see --list), or -o PREFIX to write one file per analysis.',
         );
       const analyzer = new Analyzer(
         await profileFor(given, values.model === undefined ? chosen : [...chosen, shapesToRead], output),

@@ -5,7 +5,7 @@ import { define } from '../command.js';
 export const baselineRemove = define({
   usage: ['NAME [options]'],
   options: ['baselines'],
-  examples: [['stepscope baseline remove old', 'the others stay as they are']],
+  examples: [['stepscope baseline remove old', 'other baselines are unchanged']],
   async run({ values: { baselines: file }, given: [name], output }) {
     requireName(name);
     readBaselines(file);

@@ -23,9 +23,9 @@ export const baselineSave = define({
     ['stepscope baseline save main profile.sqlite', 'one run'],
     [
       'stepscope baseline save main run1.sqlite --repeat run2.sqlite --repeat run3.sqlite',
-      'three runs of the same code: how much a figure moves by itself is then known',
+      'three runs of the same code, to measure run-to-run noise',
     ],
-    ['stepscope baseline save main run4.sqlite --add', 'one more, later'],
+    ['stepscope baseline save main run4.sqlite --add', 'add another run later'],
   ],
   async run({ values, given, output }) {
     const [name, ...files] = given;
@@ -42,7 +42,7 @@ export const baselineSave = define({
       requireRepeats(all);
       return withBaseline(known, { name, tool: `stepscope ${version()}`, runs: all });
     });
-    const told = all.length > 1 ? '' : '; save repeats to tell noise from change (--repeat, --add)';
+    const told = all.length > 1 ? '' : '; save repeats to distinguish noise from change (--repeat, --add)';
     output.err(`saved ${name} to ${file}: ${plural(all.length, 'run')}${told}\n`);
     return 0;
   },
@@ -60,14 +60,14 @@ function existing(
   if (isThere && !force)
     throw new UserError(
       'usage',
-      `${path.basename(file)} has a baseline ${name} already.`,
+      `Baseline ${name} already exists in ${path.basename(file)}.`,
       'Replace it with --force, or add this run to it with --add.',
     );
   if (!isThere && known.baselines.length >= MOST_BASELINES)
     throw new UserError(
       'too-large',
       `${file} is full: ${MOST_BASELINES} baselines.`,
-      'Remove some, or use another --baselines.',
+      'Remove some baselines, or use another file with --baselines.',
     );
   return undefined;
 }

@@ -7,7 +7,7 @@ export const baselineShow = define({
   usage: ['NAME [options]'],
   options: ['baselines'],
   formats: ['table', 'json', 'markdown'],
-  examples: [['stepscope baseline show main', 'its figures']],
+  examples: [['stepscope baseline show main', 'its metrics']],
   async run({ values: { baselines: file }, given: [name], emit }) {
     const found = findBaseline(readBaselines(file), requireName(name), file);
     await emit({ blocks: () => describeBaseline(found), document: () => found });

@@ -11,7 +11,7 @@ export const bench = define({
   options: [],
   formats: ['table', 'json', 'csv', 'markdown', 'html'],
   examples: [
-    ['stepscope bench trtllm-bench.log', 'every report in a log, one row each'],
+    ['stepscope bench trtllm-bench.log', 'every result in a log, one row each'],
     ['stepscope bench before.json after.json', 'two runs, with the change'],
     ['stepscope bench results/ --csv > sweep.csv', 'a sweep for a spreadsheet'],
     ['stepscope bench profile_export_aiperf.json --markdown', 'for a pull request'],
@@ -25,7 +25,9 @@ export const bench = define({
       );
     const runs = await openBenchRuns(given, {
       onPassedOver: (folder, files) =>
-        output.err(`note: ${files.length} files of ${folder} hold no benchmark result (e.g. ${files[0]})\n`),
+        output.err(
+          `note: ${files.length} files of ${folder} contain no benchmark result (e.g. ${files[0]})\n`,
+        ),
     });
     const comparison = compareToFirst(runs);
     const blocks = () => describeBench(runs, comparison);

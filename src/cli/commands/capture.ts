@@ -16,27 +16,27 @@ export const capture = define({
   options: captureOptions,
   formats: ['table', 'json'],
   takesProgram: true,
-  notes: [['with --json', 'only the plan, by docs/schemas/capture-plan.schema.json']],
+  notes: [['with --json', 'print only the plan; schema: docs/schemas/capture-plan.schema.json']],
   examples: [
     [
       'stepscope capture --iterations 100-150 --gc --gil -- trtllm-bench --model M throughput --dataset d.txt --warmup 0',
-      'the command of TensorRT-LLM’s guide, with the range closed properly',
+      'the command from the TensorRT-LLM guide, with the profiling range closed correctly',
     ],
     [
       'stepscope capture --iterations 0-49 -- vllm serve M',
-      'a server: opened by /start_profile, steps listed',
+      'a server, started with /start_profile; lists the steps to take',
     ],
     [
       'stepscope capture --iterations 200-250 -- srun -n 8 trtllm-llmapi-launch trtllm-serve M',
-      'a report per rank',
+      'one report per rank',
     ],
     [
       'stepscope capture --delay 60s --duration 10s -- text-generation-launcher --model-id M',
-      'a window in seconds',
+      'a recording window in seconds',
     ],
     [
       'stepscope capture --pod llama-0 -n serving --iterations 100-150 -o trace -- trtllm-bench …',
-      'in a pod: the report is copied back',
+      'run in a pod and copy the report back',
     ],
     [
       'stepscope capture --iterations 100-150 --script capture.sh -- trtllm-serve M',
@@ -47,8 +47,8 @@ export const capture = define({
     if (given.length > 0)
       throw new UserError(
         'usage',
-        `${JSON.stringify(given[0])} stands before --.`,
-        'Options first, then --, then the command: stepscope capture --iterations 100-150 -- trtllm-bench …',
+        `Unexpected argument ${JSON.stringify(given[0])} before --.`,
+        'Put options first, then --, then the command: stepscope capture --iterations 100-150 -- trtllm-bench …',
       );
     const asked = askedFor(values, program);
     if (values.fetch !== undefined) return runFetch(values, asked, output);
@@ -73,7 +73,8 @@ export const capture = define({
 /** What would be empty or wrong is not begun: it takes minutes to find out. */
 function warnBefore(plan: CapturePlan, anyway: boolean, output: Output): void {
   const wrong = plan.warnings.find(({ severity }) => severity === 'error');
-  if (wrong && !anyway) throw new UserError('usage', wrong.text, `${wrong.fix} (--anyway runs it as it is.)`);
+  if (wrong && !anyway)
+    throw new UserError('usage', wrong.text, `${wrong.fix} (--anyway runs it unchanged.)`);
   for (const { severity, text, fix } of plan.warnings)
     if (severity !== 'note') output.err(`stepscope: ${text}\n  → ${fix}\n`);
 }

@@ -36,22 +36,19 @@ export const check = define({
   failures: { mistake: 3, bug: 4 },
   notes: [
     ['exit code', '0 pass · 1 regression · 2 not comparable · 3 bad input'],
-    ['with -o', 'the text is printed too, and the file is replaced'],
+    ['with -o', 'the text is also printed; an existing file is overwritten'],
   ],
   examples: [
-    ['stepscope check profile.sqlite --init > policy.yaml', 'limits to begin with'],
+    ['stepscope check profile.sqlite --init > policy.yaml', 'generate limits to start from'],
     ['stepscope check profile.sqlite --policy policy.yaml', 'absolute limits'],
     [
       'stepscope check --bench result.json --policy policy.yaml --baseline main',
-      'a benchmark, without a profile',
+      'a benchmark result without a profile',
     ],
-    [
-      'stepscope check profile.sqlite --policy policy.yaml --baseline main',
-      'and against a baseline saved before',
-    ],
+    ['stepscope check profile.sqlite --policy policy.yaml --baseline main', 'limits and a saved baseline'],
     [
       'stepscope check profile.sqlite --policy policy.yaml --baseline main --github --junit check.xml -o check.md',
-      'everything a pull request needs, in one run',
+      'all outputs for a pull request in one run',
     ],
   ],
   async run({ values, given, destination, output, emit }) {
@@ -78,18 +75,18 @@ export const check = define({
     if (github && format !== 'table' && destination.file === undefined)
       throw new UserError(
         'usage',
-        `--github and --${format} would mix on standard output.`,
+        `--github and --${format} both write to standard output.`,
         `Write one to a file: --${format} -o FILE`,
       );
     if (file === undefined)
       throw new UserError(
         'usage',
         'No policy was given.',
-        'Give --policy policy.yaml; --init prints one to begin with.',
+        'Give --policy policy.yaml; --init prints a starting policy.',
       );
     // All that can be wrong is told before a large profile is read.
     const policy = parseGatePolicy(
-      readBounded(file, MOST_YAML_BYTES, '--init prints one to begin with.'),
+      readBounded(file, MOST_YAML_BYTES, '--init prints a starting policy.'),
       file,
     );
     const allow = readDifferenceKinds(values.allowDifferent.flat());

@@ -19,18 +19,24 @@ export const compare = define({
     ['BASE, OTHER', 'a profile, a folder of ranks or a benchmark result; NAME=FILE,FILE for repeats'],
     [
       'without --threshold',
-      `${DEFAULT_THRESHOLD * 100}%; with --perfect-router a gain of ${ROUTER_THRESHOLD * 100}% makes routing the bottleneck`,
+      `${DEFAULT_THRESHOLD * 100}%; with --perfect-router, routing is the bottleneck from a gain of ${ROUTER_THRESHOLD * 100}%`,
     ],
   ],
   examples: [
-    ['stepscope compare eager.sqlite graph.sqlite', 'what changed, by how much, is it measurable, why'],
+    [
+      'stepscope compare eager.sqlite graph.sqlite',
+      'what changed, by how much, whether it is significant, and why',
+    ],
     ['stepscope compare before/ after/ --phase decode', 'folders of ranks, decode steps only'],
     [
       'stepscope compare base=a1.sqlite,a2.sqlite,a3.sqlite new=b1.sqlite,b2.sqlite',
-      'repeats: noise from run to run is measured',
+      'repeats, to measure run-to-run noise',
     ],
-    ['stepscope compare base.sqlite b.sqlite c.sqlite -o compare.html', 'each against the first, as a page'],
-    ['stepscope compare old=a1.json,a2.json new=b1.json,b2.json', 'results of benchmarks'],
+    [
+      'stepscope compare base.sqlite b.sqlite c.sqlite -o compare.html',
+      'each run against the first, as an HTML page',
+    ],
+    ['stepscope compare old=a1.json,a2.json new=b1.json,b2.json', 'benchmark results'],
     ['stepscope compare --perfect-router normal.json perfect.json', 'is routing imbalance the bottleneck?'],
     [
       "stepscope compare a.sqlite b.sqlite --json | jq '.comparisons[0].phases[0].terms'",

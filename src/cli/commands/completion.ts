@@ -13,7 +13,7 @@ export const completion = define({
   async run({ given, output }, all) {
     const shell = shells.find(name => name === given[0]);
     if (!shell || given.length > 1)
-      throw new UserError('usage', 'Which shell was not said.', `Use one of: ${shells.join(', ')}`);
+      throw new UserError('usage', 'No shell was given.', `Use one of: ${shells.join(', ')}`);
     output.out(completionScript(shell, await all()));
     return 0;
   },

@@ -21,22 +21,22 @@ export const dataset = define({
   examples: [
     [
       'stepscope dataset --requests 1000 --input-tokens 1000 --output-tokens 1000 -o dataset.txt',
-      'all the same length',
+      'fixed lengths',
     ],
     [
       'stepscope dataset --requests 3000 --input-tokens normal:512:64 --output-tokens 128 -o dataset.txt',
-      'normal lengths in, fixed out',
+      'normally distributed input lengths, fixed output length',
     ],
     [
       'stepscope dataset --requests 100 --input-tokens uniform:16-64 --output-tokens 32 --text | head -1',
-      'text to look at',
+      'text prompts',
     ],
   ],
   async run({ values, given, output }) {
     if (given.length > 0)
       throw new UserError(
         'usage',
-        `${JSON.stringify(given[0])} is no option.`,
+        `Unexpected argument ${JSON.stringify(given[0])}.`,
         'See: stepscope dataset --help',
       );
     const { datasetFile: file, seed, text, vocab: vocabulary } = values;
@@ -61,7 +61,7 @@ export const dataset = define({
 function needed<Value>(option: string, value: Value | undefined): Value {
   if (value !== undefined) return value;
   const example = 'stepscope dataset --requests 1000 --input-tokens 512 --output-tokens 128 -o dataset.txt';
-  throw new UserError('usage', `${option} was not given.`, `For example: ${example}`);
+  throw new UserError('usage', `${option} is missing.`, `For example: ${example}`);
 }
 
 /** Bytes to gather before they are written. */

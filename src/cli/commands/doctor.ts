@@ -14,7 +14,11 @@ export const doctor = define({
   ],
   async run({ values, given, emit }) {
     if (given.length > 0)
-      throw new UserError('usage', `doctor takes no file: ${given[0]}`, 'For a profile: stepscope info FILE');
+      throw new UserError(
+        'usage',
+        `doctor does not take a file: ${given[0]}`,
+        'For a profile: stepscope info FILE',
+      );
     const checks = diagnose(await lookAround(await nsysHere(), values.reportsFolder ?? '.'));
     await emit({
       blocks: () => [],

@@ -12,8 +12,8 @@ export const familiesCommand = define({
   options: ['rules'],
   formats: ['table', 'json', 'csv', 'markdown'],
   examples: [
-    ['stepscope families cuda_gpu_kern_sum.csv', 'what nsys stats wrote'],
-    ['stepscope families notes.md', 'tables copied from Nsight Systems; of two also the change'],
+    ['stepscope families cuda_gpu_kern_sum.csv', 'output of nsys stats'],
+    ['stepscope families notes.md', 'tables copied from Nsight Systems; two tables are also compared'],
   ],
   async run({ values: { rules }, given, emit }) {
     if (given.length === 0)

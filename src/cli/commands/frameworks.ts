@@ -13,9 +13,9 @@ export const frameworks = define({
   formats: ['table', 'json', 'csv', 'markdown', 'html'],
   examples: [
     ['stepscope frameworks --init > frameworks.yaml', 'then name your profiles and benchmark results in it'],
-    ['stepscope frameworks frameworks.yaml', 'the page'],
-    ['stepscope frameworks frameworks.yaml --html -o frameworks.html', 'for readers without the tool'],
-    ['stepscope frameworks docs/examples/frameworks-bundled.yaml', 'an example that runs in a clone'],
+    ['stepscope frameworks frameworks.yaml', 'print the comparison'],
+    ['stepscope frameworks frameworks.yaml --html -o frameworks.html', 'for readers without Stepscope'],
+    ['stepscope frameworks docs/examples/frameworks-bundled.yaml', 'an example included in the repository'],
   ],
   async run({ values, given, output, emit }) {
     if (values.initConfig) {

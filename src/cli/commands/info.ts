@@ -11,9 +11,9 @@ export const info = define({
   examples: [
     [
       'stepscope info profile.sqlite',
-      'an Nsight Systems export (profile.nsys-rep works too where nsys is installed)',
+      'an Nsight Systems export (profile.nsys-rep also works if nsys is installed)',
     ],
-    ['stepscope info traces/', 'a folder: all its ranks, merged into one profile'],
+    ['stepscope info traces/', 'a folder: all ranks merged into one profile'],
     ['stepscope info rank0.json.gz rank1.json.gz --json', 'two PyTorch traces of one run, for a script'],
   ],
   async run({ given, output, emit }) {

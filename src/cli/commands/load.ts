@@ -16,19 +16,19 @@ export const load = define({
     ['stepscope load localhost:8000', 'one request at a time'],
     [
       'stepscope load localhost:8000 --levels single,concurrent:16,concurrent:64,sustained:4/s -o load.json',
-      'a sweep, kept for stepscope bench load.json',
+      'a sweep, saved for stepscope bench load.json',
     ],
     [
       'stepscope load http://gpu1:8000/v1/chat/completions --levels concurrent:32 --duration 60s --ramp 5s',
-      'a minute of 32 users, after 5 seconds of ramp',
+      '32 concurrent users for one minute, after a 5-second ramp',
     ],
     [
       'stepscope load localhost:8000 --levels sustained:8/s --input-tokens normal:1024:256 --output-tokens 64',
-      'eight requests per second, whether the server keeps up or not',
+      'eight requests per second, even if the server falls behind',
     ],
     [
       'stepscope load https://api.example.com --api chat --model NAME --api-key-env API_KEY --allow-eos',
-      'a service with a key',
+      'a service that needs an API key',
     ],
   ],
   async run({ values, given, output, emit }) {

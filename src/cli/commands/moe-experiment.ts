@@ -21,19 +21,16 @@ export const moeExperiment = define({
   examples: [
     [
       'stepscope moe experiment --dry-run -- trtllm-bench --model M throughput --dataset d.txt',
-      'print the pair as a script',
+      'print both runs as a script',
     ],
-    [
-      'stepscope moe experiment --run -- trtllm-bench --model M throughput --dataset d.txt',
-      'run it, without a shell',
-    ],
-    ['stepscope moe experiment --learned a.json --perfect b.json', 'the verdict on a pair that was run'],
+    ['stepscope moe experiment --run -- trtllm-bench --model M throughput --dataset d.txt', 'run both'],
+    ['stepscope moe experiment --learned a.json --perfect b.json', 'compare existing results'],
   ],
   async run({ values, given, program, destination, output, emit }) {
     if (given.length > 0)
       throw new UserError(
         'usage',
-        `${JSON.stringify(given[0])} stands before --.`,
+        `Unexpected argument ${JSON.stringify(given[0])} before --.`,
         'Write the command after --, results after --learned and --perfect.',
       );
     const settings = machineOf(values);
@@ -48,7 +45,7 @@ export const moeExperiment = define({
         // Hours of a machine, with wrong answers, are not begun by a line that used to print; once it was said, they may be.
         if (!values.dryRun)
           output.err(
-            'stepscope: only printed. The next version runs the pair here; write --dry-run to print it, --run to run it now.\n',
+            'stepscope: nothing was run. The next version runs the pair by default; use --dry-run to print it, --run to run it now.\n',
           );
         return 0;
       }

@@ -24,16 +24,16 @@ export const moePlace = define({
   ],
   formats: ['table', 'json', 'csv', 'markdown'],
   examples: [
-    ['stepscope moe place loads.npy --gpus 32 --sweep', 'every method, and other machines'],
+    ['stepscope moe place loads.npy --gpus 32 --sweep', 'every method, on a range of machine sizes'],
     [
       'stepscope moe place loads.npy --gpus 32 --nodes 4 --replicas 32 --groups 8 --for trtllm,sglang -o maps',
-      'mappings engines load',
+      'write mappings that the engines can load',
     ],
   ],
   async run({ values, given, output, emit }) {
     const engines = values.for.flat();
     if (engines.length === 0 && values.mappings !== undefined)
-      throw new UserError('usage', '-o was given, but no engine to write for.', 'Add --for trtllm,sglang');
+      throw new UserError('usage', '-o needs an engine to write for.', 'Add --for trtllm,sglang');
     const settings = machineOf(values);
     const { summary, profile } = await readMoeFiles(given, settings, output);
     if (!summary) throw noCounts(given[0]);

@@ -13,11 +13,11 @@ export const moe = define({
   options: [...machineOptions, 'all'],
   formats: ['table', 'json', 'csv', 'markdown', 'html'],
   examples: [
-    ['stepscope moe expert_statistic/ --gpus 32', 'counts of TensorRT-LLM (EXPERT_STATISTIC_PATH)'],
-    ['stepscope moe loads.npy profile.sqlite', 'with a profile: what it costs in steps'],
-    ['stepscope moe server.log --expert-share 40%', 'balance as vLLM or SGLang logged it'],
-    ['stepscope moe rank*.sqlite', 'no counts: inferred from the time of ranks'],
-    ['stepscope moe loads.npy -o moe.html', 'heat maps, to pass on'],
+    ['stepscope moe expert_statistic/ --gpus 32', 'expert counts from TensorRT-LLM (EXPERT_STATISTIC_PATH)'],
+    ['stepscope moe loads.npy profile.sqlite', 'with a profile: the cost in step time'],
+    ['stepscope moe server.log --expert-share 40%', 'balance from a vLLM or SGLang log'],
+    ['stepscope moe rank*.sqlite', 'without counts: inferred from the step times of the ranks'],
+    ['stepscope moe loads.npy -o moe.html', 'heat maps, as a page to share'],
   ],
   async run({ values, given, output, emit }) {
     const settings = machineOf(values);
@@ -33,8 +33,8 @@ export const moe = define({
     if (!answer)
       throw new UserError(
         'not-recorded',
-        `${given[0]} is of one GPU, which says nothing about the balance between GPUs.`,
-        'Give counts per expert with it (docs/moe.md), or the profiles of all ranks.',
+        `${given[0]} is from one GPU and does not show the balance between GPUs.`,
+        'Also give counts per expert (docs/moe.md), or the profiles of all ranks.',
       );
     await emit({
       blocks: () => describeMoe(answer, values.all),

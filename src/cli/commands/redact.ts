@@ -9,25 +9,29 @@ export const redact = define({
   options: ['copy', 'checkOnly', 'hashRanges', 'force'],
   formats: ['table', 'json'],
   examples: [
-    ['stepscope redact profile.sqlite -o shared.sqlite.gz', 'an Nsight Systems export, packed on the way'],
-    ['stepscope redact trace.json.gz -o shared.json.gz', 'a PyTorch trace: file names without their folders'],
+    ['stepscope redact profile.sqlite -o shared.sqlite.gz', 'an Nsight Systems export, written compressed'],
+    ['stepscope redact trace.json.gz -o shared.json.gz', 'a PyTorch trace: removes folders from file names'],
     [
       'stepscope redact profile.sqlite -o shared.sqlite --hash-ranges',
-      'also hides what your own NVTX ranges are called',
+      'also hide the names of your own NVTX ranges',
     ],
-    ['stepscope redact bench.log -o shared.log', 'a benchmark log or result: figures, and no paths'],
-    ['stepscope redact --check shared.sqlite', 'is it fit to share? exit 1 when something should go'],
+    ['stepscope redact bench.log -o shared.log', 'a benchmark log or result: keeps metrics, removes paths'],
+    ['stepscope redact --check shared.sqlite', 'check whether a file is safe to share; exit code 1 if not'],
   ],
-  notes: [['--check', 'exit 0: fit to share; 1: it holds what a copy would not']],
+  notes: [['--check', 'exit code 0: safe to share; 1: contains data that redaction removes']],
   async run({ values: { copy, checkOnly, hashRanges, force }, given, output, emit }) {
     requireFiles('redact', given);
     const [input] = given;
     if (given.length > 1)
-      throw new UserError('usage', 'One profile at a time.', 'Run it once per file, each with its own -o.');
+      throw new UserError(
+        'usage',
+        'redact takes one profile at a time.',
+        'Run it once per file, each with its own -o.',
+      );
     if (!copy && !checkOnly)
       throw new UserError(
         'usage',
-        'Where to write the copy was not said.',
+        'No output file was given.',
         `For example: stepscope redact ${input} -o shared.sqlite.gz`,
       );
     const onProgress = (done: number) => output.progress(`redacting ${input}`, done);

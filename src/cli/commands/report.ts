@@ -16,16 +16,22 @@ export const report = define({
   options: [...analysisOptions, 'model', 'gpu', 'tp', 'redacted', 'maxSize', 'output', 'force'],
   formats: ['html', 'markdown', 'json'],
   notes: [
-    ['without -o', 'report.html, report.md with --markdown; JSON is printed, as analyze prints it'],
+    [
+      'without -o',
+      'report.html, or report.md with --markdown; JSON goes to standard output, as with analyze',
+    ],
     ['without --max-size', `${DEFAULT_MAX_BYTES / 1e6} MB`],
   ],
   examples: [
-    ['stepscope report profile.sqlite', 'writes report.html: open it, mail it, attach it'],
+    ['stepscope report profile.sqlite', 'writes report.html, a single file to share'],
     [
       'stepscope report rank*.json.gz -o run-12.html --phase decode',
       'all ranks as one run, decode steps only',
     ],
-    ['stepscope report profile.sqlite --model llama-3.1-8b --force', 'beside the least time of a step'],
+    [
+      'stepscope report profile.sqlite --model llama-3.1-8b --force',
+      'compare step time with the speed of light',
+    ],
     ['stepscope report profile.sqlite --markdown -o report.md', 'for a pull request'],
     ['stepscope report profile.sqlite --redact', 'without names of people, machines and paths'],
   ],

@@ -23,12 +23,12 @@ export const stats = define({
   usage: ['FILE… [-r REPORT[:OPTION…][,REPORT…]] [options]'],
   options: ['report', 'verify', 'time', 'rows', 'list', 'outputFiles', 'force'],
   formats: ['table', 'json', 'csv', 'markdown'],
-  notes: [['without -r', `what nsys stats prints, where it was recorded; ${READABLE_ROWS} rows of each`]],
+  notes: [['without -r', `the default reports of nsys stats that have data; ${READABLE_ROWS} rows each`]],
   examples: [
-    ['stepscope stats profile.sqlite', 'what nsys stats prints'],
+    ['stepscope stats profile.sqlite', 'the default reports of nsys stats'],
     ['stepscope stats profile.sqlite -r cuda_gpu_kern_sum:base', 'kernels by base name'],
     ['stepscope stats trace.json.gz -r cuda_gpu_trace --csv -o trace', 'writes trace_cuda_gpu_trace.csv'],
-    ['stepscope stats profile.sqlite --verify', 'the same beside your nsys; status 1 where they differ'],
+    ['stepscope stats profile.sqlite --verify', 'compare with your nsys; exit code 1 if they differ'],
     [
       'stepscope stats profile.sqlite -r gpu_gaps:gap=1,cuda_api_sync --time 1.2s-1.5s',
       'two rules on 300 ms',
@@ -52,12 +52,12 @@ export const stats = define({
     const asked = (isAsked ? values.report.flat() : defaultReports).map(chooseReport);
     requireFiles('stats', given);
     if (values.verify && values.time)
-      throw new UserError('usage', 'Only whole files can be verified.', 'Leave out --time.');
+      throw new UserError('usage', '--verify needs the whole file.', 'Leave out --time.');
     const whole = await profileOf(given, output, tablesOfReports(asked));
     const profile = values.time ? sliceProfile(whole, values.time) : whole;
     const chosen = isAsked ? asked : worthPrinting(asked, profile);
     if (values.verify) {
-      const found = await verifyStats(given, chosen, whole, done => output.progress('asking nsys', done));
+      const found = await verifyStats(given, chosen, whole, done => output.progress('running nsys', done));
       output.clearProgress();
       await emit(verificationResult(found));
       return found.verdicts.some(({ verdict }) => verdict === 'differs') ? 1 : 0;

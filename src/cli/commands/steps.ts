@@ -15,8 +15,8 @@ export const steps = define({
   formats: ['table', 'json', 'csv', 'markdown'],
   examples: [
     ['stepscope steps profile.sqlite', 'every step: phase, batch, time, kernels'],
-    ['stepscope steps profile.sqlite --sequence', 'what one step runs, kernel by kernel'],
-    ["stepscope steps trace.json.gz --marker '^iter (?<iteration>\\d+)'", 'steps by your own marker'],
+    ['stepscope steps profile.sqlite --sequence', 'the kernels of one step, in order'],
+    ["stepscope steps trace.json.gz --marker '^iter (?<iteration>\\d+)'", 'use your own step marker'],
   ],
   async run({ values, given, destination, output, emit }) {
     requireFiles('steps', given);

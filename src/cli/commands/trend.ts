@@ -15,15 +15,18 @@ export const trend = define({
   options: ['history', 'metric', 'phase', 'iterations', 'marker', 'rules'],
   formats: ['table', 'json', 'csv', 'markdown'],
   notes: [
-    ['FILE, LABEL=FILE', 'a run each, in order; a folder is one run of several ranks'],
-    ['without --phase', 'the phase that takes most time; stepscope check --metrics lists the metrics'],
+    ['FILE, LABEL=FILE', 'one run each, in order; a folder is one run with several ranks'],
+    ['without --phase', 'the phase with the most time; stepscope check --metrics lists the metrics'],
   ],
   examples: [
     ['stepscope trend nightly/*.sqlite', 'step time, idle and kernels of the main phase'],
-    ['stepscope trend a1b2=old.sqlite c3d4=new.sqlite --metric step.p99 --phase decode', 'runs by commit'],
+    [
+      'stepscope trend a1b2=old.sqlite c3d4=new.sqlite --metric step.p99 --phase decode',
+      'runs labeled by commit',
+    ],
     [
       'stepscope trend --baselines stepscope-baselines.json --metric family.gemm',
-      'the history in your repository',
+      'the baseline history in your repository',
     ],
   ],
   async run({ values, given, output, emit }) {
@@ -42,8 +45,8 @@ export const trend = define({
     if (runs.length < 2)
       throw new UserError(
         'usage',
-        `A trend needs two runs or more, this is ${plural(runs.length, 'run')}.`,
-        'Give each run as a file of its own, in order.',
+        `A trend needs at least two runs; ${plural(runs.length, 'run')} given.`,
+        'Give each run as a separate file, in order.',
       );
     const found = trendOf(runs, metrics, values.phase);
     await emit({

@@ -30,14 +30,14 @@ export const view = define({
   ],
   notes: [['without --max-drop', `${DEFAULT_LARGEST_DROP_BYTES / 1e9} GB`]],
   examples: [
-    ['stepscope view profile.sqlite', 'opens the browser at the timeline'],
+    ['stepscope view profile.sqlite', 'open the timeline in the browser'],
     ['stepscope view rank*.json.gz', 'all ranks as one run'],
     ['stepscope view eager.sqlite --compare graph.sqlite', 'two runs side by side, step by step'],
-    ['stepscope view', 'an empty page: drop a file onto it'],
-    ['stepscope view profile.sqlite --redact', 'what is saved from the page is fit to share'],
+    ['stepscope view', 'an empty page to drop a file onto'],
+    ['stepscope view profile.sqlite --redact', 'files saved from the page are safe to share'],
     [
       'stepscope view profile.sqlite --port 8080 --no-open',
-      'on a remote machine; here: ssh -L 8080:localhost:8080 MACHINE, then open the address it printed',
+      'on a remote machine; locally run ssh -L 8080:localhost:8080 MACHINE and open the printed URL',
     ],
   ],
   async run({ values, given, output }) {
@@ -76,7 +76,7 @@ export const view = define({
         openViewed([file], settings, { name, onProgress: (_, done) => told(done) }),
     });
     if (values.jsonLine) output.out(`${JSON.stringify({ url: server.url, profiles: profiles.states() })}\n`);
-    else output.out(`Stepscope is at ${server.url} — Ctrl-C ends it\n`);
+    else output.out(`Stepscope is running at ${server.url} — press Ctrl-C to stop\n`);
     // Who listens for others mostly sits at another machine.
     if (!values.noOpen && isLoopback(host)) openBrowser(server.url);
     await ended;

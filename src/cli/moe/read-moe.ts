@@ -24,7 +24,7 @@ export async function readMoeFiles(
   if (paths.length === 0)
     throw new UserError(
       'usage',
-      'No counts of experts and no profile were given.',
+      'No expert counts and no profile were given.',
       'For example: stepscope moe loads.npy',
     );
   const { loads, others } = await openLoads(paths, settings.load);
@@ -58,7 +58,7 @@ export async function readSummary(
 export const noCounts = (file: string) =>
   new UserError(
     'not-recorded',
-    `${file} holds no counts per expert.`,
+    `${file} contains no counts per expert.`,
     'Record them: EXPERT_STATISTIC_ITER_RANGE for TensorRT-LLM, the expert distribution recorder of SGLang (docs/moe.md).',
   );
 
@@ -73,7 +73,7 @@ export async function readExpertWork(
     if (!(error instanceof NotRecorded)) throw error;
     throw new UserError(
       'not-recorded',
-      `${paths[0]} cannot say what experts cost: not recorded: ${error.what}.`,
+      `${paths[0]} does not show the cost of experts: not recorded: ${error.what}.`,
       `${error.hint}.`,
     );
   }

@@ -60,7 +60,7 @@ async function runOne(run: PlannedRun, folder: string, output: Output): Promise<
       child.on('error', reject);
       child.on('close', resolve);
     });
-    if (code !== 0) throw new UserError('usage', `${run.name} ended with status ${code}.`, `See ${file}`);
+    if (code !== 0) throw new UserError('usage', `${run.name} exited with status ${code}.`, `See ${file}`);
   } catch (error) {
     if (error instanceof UserError) throw error;
     throw new UserError(

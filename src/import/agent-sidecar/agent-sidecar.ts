@@ -38,7 +38,7 @@ async function textOf(file: ProfileFile): Promise<string> {
   let bytes = 0;
   for await (const chunk of file.chunks()) {
     bytes += chunk.length;
-    if (bytes > MAX_BYTES) throw damaged(file.name, 'It is far larger than the agent writes them.');
+    if (bytes > MAX_BYTES) throw damaged(file.name, 'It is far larger than any file the agent writes.');
     parts.push(chunk.slice());
   }
   return Buffer.concat(parts).toString('utf8');
@@ -50,16 +50,16 @@ function parse(text: string, name: string): JsonObject {
     if (isJsonObject(document) && document.stepscopeAgent === 1 && Array.isArray(document.iterations))
       return document;
   } catch {
-    throw damaged(name, 'It is cut off or changed.');
+    throw damaged(name, 'It is truncated or modified.');
   }
-  throw damaged(name, 'It is of a version this Stepscope does not know, or changed.');
+  throw damaged(name, 'Its version is not supported by this Stepscope, or it was modified.');
 }
 
 const damaged = (name: string, why: string) =>
   new UserError(
     'damaged',
-    `${name} is not as the agent wrote it. ${why}`,
-    'Copy it again, or leave it out: captures are read without it.',
+    `${name} is not a valid agent file. ${why}`,
+    'Copy it again, or omit it: captures can be opened without it.',
   );
 
 function toProfile(document: JsonObject, file: ProfileFile): Profile {
@@ -73,7 +73,7 @@ function toProfile(document: JsonObject, file: ProfileFile): Profile {
     const start = Number(row.startNs);
     const duration = Number(row.durationNs);
     if (!(Number.isFinite(start) && duration >= 0)) {
-      builder.notes.add('agent-rows', 'loss', 'rows of the agent without a time were left out', file.name);
+      builder.notes.add('agent-rows', 'loss', 'agent rows without a timestamp were left out', file.name);
       return;
     }
     ranges.push({
@@ -89,7 +89,13 @@ function toProfile(document: JsonObject, file: ProfileFile): Profile {
   addGraphParts(builder, process, document, file.name);
   const left = countIn(document.iterationsLeftOut);
   if (left > 0)
-    builder.notes.add('agent-left-out', 'loss', 'steps the agent no longer wrote down', file.name, left);
+    builder.notes.add(
+      'agent-left-out',
+      'loss',
+      'steps were not recorded by the agent (limit reached)',
+      file.name,
+      left,
+    );
   const column = (key: 'start' | 'end' | 'thread' | 'name') => ranges.map(range => range[key]);
   builder.addTable(
     'ranges',
@@ -110,7 +116,7 @@ function toProfile(document: JsonObject, file: ProfileFile): Profile {
     formatVersion: String(document.stepscopeAgent),
     files: [file.name],
     sizeBytes: file.sizeBytes,
-    settings: Array.isArray(document.gcPauses) ? { [GC_WATCHED]: 'watched by the agent' } : {},
+    settings: Array.isArray(document.gcPauses) ? { [GC_WATCHED]: 'observed by the agent' } : {},
     versions: versionsOf(document.versions),
     ...(worldSize > 1 ? { distributed: { rank, worldSize, backend: '' } } : {}),
     ranks: worldSize > 1 ? [rank] : [],
@@ -121,7 +127,7 @@ function toProfile(document: JsonObject, file: ProfileFile): Profile {
 
 function bigintOf(value: unknown, name: string): bigint {
   if (typeof value === 'string' && /^\d{1,20}$/.test(value)) return BigInt(value);
-  throw damaged(name, 'It does not say when it begins.');
+  throw damaged(name, 'It does not contain a start time.');
 }
 
 function versionsOf(value: unknown): Record<string, string> {

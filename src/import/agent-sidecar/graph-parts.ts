@@ -34,7 +34,13 @@ export function addGraphParts(
   rows.sort((a, b) => a.start - b.start || a.captured - b.captured);
   const left = countIn(document.graphsLeftOut);
   if (left > 0)
-    builder.notes.add('agent-graphs-left-out', 'loss', 'graphs the agent no longer wrote down', file, left);
+    builder.notes.add(
+      'agent-graphs-left-out',
+      'loss',
+      'graphs were not recorded by the agent (limit reached)',
+      file,
+      left,
+    );
   if (rows.length === 0) return;
   const whole = (key: keyof PartRow) => Int32Array.from(rows, row => row[key]);
   const time = (key: 'start' | 'end') => Float64Array.from(rows, row => row[key]);
@@ -68,8 +74,7 @@ function partsOf(
   const [nodes, kernels] = [countIn(graph.nodes), countIn(graph.kernels)];
   const start = Number(graph.startNs);
   const duration = Number(graph.durationNs);
-  const refuse = () =>
-    builder.notes.add('agent-graphs', 'loss', 'parts of graphs that cannot be were left out', file);
+  const refuse = () => builder.notes.add('agent-graphs', 'loss', 'invalid graph parts were left out', file);
   if (
     !Array.isArray(graph.parts) ||
     nodes > MOST_NODES ||

@@ -24,13 +24,13 @@ export function joinSidecars(profiles: readonly Profile[]): readonly Profile[] {
     const own = capturesOf(sidecar, captures);
     for (const at of own)
       captures[at] = isOfAnotherTime(captures[at], sidecar)
-        ? withNote(captures[at], sidecar, 'lies outside the time of the capture and was left out')
+        ? withNote(captures[at], sidecar, 'is outside the time range of the capture and was left out')
         : join(captures[at], sidecar, at === own[0]);
     if (own.length === 0)
       captures[0] = withNote(
         captures[0],
         sidecar,
-        'belongs to none of the captured processes and was left out',
+        'does not belong to any captured process and was left out',
       );
   }
   return captures;
@@ -86,7 +86,7 @@ function join(capture: Profile, sidecar: Profile, isFirst: boolean): Profile {
   const missing = [...kindsIn(sidecar)].filter(kind => !has.has(kind));
   if (missing.length === 0) return told;
   if (capture.clock !== 'utc')
-    return withNote(told, sidecar, 'could not be placed: the capture does not say its wall-clock time');
+    return withNote(told, sidecar, 'could not be aligned: the capture has no wall-clock time');
   return withRanges(told, sidecar, missing);
 }
 
@@ -108,7 +108,7 @@ function withNote(profile: Profile, sidecar: Profile, text: string): Profile {
   const note: Note = {
     code: 'agent-sidecar',
     severity: 'warning',
-    text: `what the agent wrote ${text}`,
+    text: `agent file ${text}`,
     count: 1,
     example: sidecar.capture.files[0],
   };
@@ -137,7 +137,7 @@ function withRanges(capture: Profile, sidecar: Profile, wanted: readonly RangeOf
   }));
   const ranges = insert('ranges', capture.tables.ranges as unknown as Cells | undefined, fresh);
   const joined = { ...capture, threads, tables: { ...capture.tables, ranges: ranges as never } };
-  return withNote(joined, sidecar, `tells the ${wanted.join(' and ')}, placed by the clock of the machine`);
+  return withNote(joined, sidecar, `provides the ${wanted.join(' and ')}, aligned by the machine clock`);
 }
 
 /** Numbers of nodes need no clock; where the clocks cannot be compared, the time of capturing is left at zero. */

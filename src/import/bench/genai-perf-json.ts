@@ -55,7 +55,7 @@ export const genaiPerfJson: BenchImporter = {
           .number('durationNs', average('benchmark_duration'), unitOf(draft, value, 'benchmark_duration'));
         for (const [name, latency] of Object.entries(latencies)) distribution(draft, value, name, latency);
         if (at(value, 'was_cancelled') === true)
-          draft.notes.add('cancelled', 'warning', 'the run was cancelled before its end');
+          draft.notes.add('cancelled', 'warning', 'the run was canceled before it finished');
         return draft.build(content.file, genaiPerfJson.id);
       }),
 };
@@ -112,7 +112,12 @@ function unitOf(draft: RunDraft, value: JsonObject, name: string): number {
   const unit = at(value, name, 'unit');
   const power = typeof unit === 'string' ? units[unit] : undefined;
   if (power === undefined && at(value, name) !== undefined)
-    draft.notes.add('unknown-unit', 'warning', 'times without a known unit, left out', `${name}: ${unit}`);
+    draft.notes.add(
+      'unknown-unit',
+      'warning',
+      'times with an unknown unit were left out',
+      `${name}: ${unit}`,
+    );
   return power ?? Number.NaN;
 }
 

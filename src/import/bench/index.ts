@@ -44,20 +44,20 @@ export function benchImporterFor(content: BenchContent): BenchImporter {
     throw new UserError(
       'not-a-profile',
       `${content.file} mixes results of several formats: ${known.map(({ label }) => label).join('; ')}.`,
-      'Give the results of each format in a file of their own.',
+      'Put the results of each format in a separate file.',
     );
   }
   if (content.kind === 'damaged') throw damagedBench(content.file);
   throw new UserError(
     'not-a-profile',
-    `${content.file} holds no benchmark result that Stepscope knows.`,
-    `It reads: ${benchImporters.map(({ label }) => label).join('; ')}.`,
+    `${content.file} contains no benchmark result in a supported format.`,
+    `Supported formats: ${benchImporters.map(({ label }) => label).join('; ')}.`,
   );
 }
 
 export const damagedBench = (file: string) =>
   new UserError(
     'damaged',
-    `${file} begins like a benchmark result, but is cut off or damaged.`,
-    'Check that the benchmark ran to its end, and copy the file again.',
+    `${file} starts like a benchmark result but is truncated or damaged.`,
+    'Check that the benchmark finished, and copy the file again.',
   );

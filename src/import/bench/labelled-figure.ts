@@ -37,12 +37,12 @@ export function labelledFigure(
   if (NOTHING.test(value) && !(value === '' && line.cut)) return undefined;
   const match = /^(-?\d{1,20}(?:\.(\d{0,30}))?(?:[eE][-+]?\d{1,3})?)(?=[\s%]|$)/.exec(value);
   if (!match) {
-    notes.add('not-a-number', 'warning', 'lines whose figure is not a number', line.text.trim());
+    notes.add('not-a-number', 'warning', 'lines have a value that is not a number', line.text.trim());
     return undefined;
   }
   const ends = match[0].length === value.length;
   if (line.cut && ends && (decimals === undefined || match[2]?.length !== decimals)) {
-    notes.add('cut-off', 'loss', 'figures at the end of a cut file, left out', line.text.trim());
+    notes.add('cut-off', 'loss', 'values at the end of a truncated file were left out', line.text.trim());
     return undefined;
   }
   const number = Number(match[1]);

@@ -55,8 +55,8 @@ async function openBenchFolder(
   if (runs.length === 0)
     throw new UserError(
       'not-found',
-      `${folder} holds no benchmark result that Stepscope knows.`,
-      'Results are looked for in files that end in .json, .jsonl, .txt, .log, .md, .csv or .out, packed or not.',
+      `${folder} contains no benchmark result in a supported format.`,
+      'Stepscope searches files that end in .json, .jsonl, .txt, .log, .md, .csv or .out, compressed or not.',
     );
   if (passedOver.length > 0) onPassedOver(passedOver);
   return runs;
@@ -111,8 +111,8 @@ async function textOf(file: ProfileFile): Promise<string> {
     if (!(error instanceof CutOffError)) throw error;
     throw new UserError(
       'damaged',
-      `${file.name} is packed, and the archive is cut off or damaged.`,
-      'Copy it again, and compare its size with the original.',
+      `${file.name} is compressed, and the archive is truncated or damaged.`,
+      'Copy it again and compare its size with the original.',
     );
   }
   const bytes = Buffer.concat(chunks);
@@ -124,6 +124,6 @@ async function textOf(file: ProfileFile): Promise<string> {
 const tooLarge = (name: string) =>
   new UserError(
     'too-large',
-    `${name} is larger than ${formatBytes(MOST_BYTES)}, more than a benchmark's output should be.`,
+    `${name} is larger than ${formatBytes(MOST_BYTES)}, too large for benchmark output.`,
     'Keep the part with the report, for example: tail -n 100000 LOG > report.txt',
   );

@@ -63,7 +63,7 @@ export class RunDraft {
       this.notes.add(
         'impossible-figure',
         'warning',
-        'figures that cannot be true (not finite, or negative) were left out',
+        'invalid values (not finite, or negative) were left out',
         name,
       );
       return this;
@@ -88,7 +88,7 @@ export class RunDraft {
     if (!isNew && value !== undefined && before === shiftDecimal(value, power)) return;
     this.isMixed = true;
     this.numbers.delete(name);
-    const meaning = 'figures that may be of another report printed into this one were left out';
+    const meaning = 'values that may belong to another report mixed into this one were left out';
     this.notes.add('mixed-reports', 'warning', meaning, line.trim());
   }
 
@@ -173,7 +173,7 @@ export class RunDraft {
       if (stats.length === 0) continue;
       if (stats.every(([, value]) => value === 0)) {
         // Clients that do not stream fill in zeros.
-        this.notes.add('not-measured', 'info', 'latencies printed as 0 throughout: not measured', name);
+        this.notes.add('not-measured', 'info', 'latencies are 0 throughout and count as not measured', name);
         continue;
       }
       const percentiles = stats

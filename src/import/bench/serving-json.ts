@@ -59,7 +59,7 @@ function readRuns(content: BenchContent, id: string, tool: string, dialect: Dial
     const draft = new RunDraft(tool);
     draft.line = line;
     if (runs.length === 0 && content.unreadableLines > 0)
-      draft.notes.add('cut-off', 'loss', 'lines that are cut or damaged', '', content.unreadableLines);
+      draft.notes.add('cut-off', 'loss', 'lines are truncated or damaged', '', content.unreadableLines);
     fill(draft, value);
     runs.push(draft.build(content.file, id));
   }

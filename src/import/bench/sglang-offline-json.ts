@@ -24,7 +24,7 @@ export const sglangOneBatchJson: BenchImporter = {
         const draft = new RunDraft('sglang.bench_one_batch').text('framework', 'SGLang');
         draft.line = line;
         if (i === 0 && content.unreadableLines > 0)
-          draft.notes.add('cut-off', 'loss', 'lines that are cut or damaged', '', content.unreadableLines);
+          draft.notes.add('cut-off', 'loss', 'lines are truncated or damaged', '', content.unreadableLines);
         const total = at(value, 'total_latency') ?? at(value, 'latency');
         const name = at(value, 'run_name');
         return draft
@@ -56,7 +56,7 @@ export const sglangThroughputJson: BenchImporter = {
         const draft = new RunDraft('sglang.bench_offline_throughput').text('framework', 'SGLang');
         draft.line = line;
         if (i === 0 && content.unreadableLines > 0)
-          draft.notes.add('cut-off', 'loss', 'lines that are cut or damaged', '', content.unreadableLines);
+          draft.notes.add('cut-off', 'loss', 'lines are truncated or damaged', '', content.unreadableLines);
         const completed = at(value, 'successful_requests');
         const input = at(value, 'total_input_tokens');
         const output = at(value, 'total_output_tokens');

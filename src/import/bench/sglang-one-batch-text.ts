@@ -45,7 +45,7 @@ export const sglangOneBatchText: BenchImporter = {
         .number('throughput.totalTokens', Number(total[2]));
       draft = undefined;
     }
-    draft?.notes.add('cut-off', 'loss', 'batches whose end is missing');
+    draft?.notes.add('cut-off', 'loss', 'batches are incomplete');
     return drafts.map(done => done.build(content.file, sglangOneBatchText.id));
   },
 };

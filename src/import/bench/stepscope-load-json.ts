@@ -69,7 +69,7 @@ function readLevel(content: BenchContent, document: JsonObject, level: JsonObjec
   for (const row of listAt(level, 'requests')) if (isJsonObject(row)) draft.requests.push(request(row));
   for (const note of listAt(level, 'notes')) addNote(draft, note);
   if (at(level, 'interrupted') === true)
-    draft.notes.add('interrupted', 'warning', 'the level was ended before its time');
+    draft.notes.add('interrupted', 'warning', 'the level was stopped early');
   return draft.build(content.file, stepscopeLoadJson.id);
 }
 

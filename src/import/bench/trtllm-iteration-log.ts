@@ -25,10 +25,10 @@ export const trtllmIterationLog: BenchImporter = {
     const draft = new RunDraft('TensorRT-LLM').text('framework', 'TensorRT-LLM');
     for (const row of rowsOf(content)) {
       if (isStats(row)) draft.iterations.push(iteration(row));
-      else draft.notes.add('other-rows', 'warning', 'rows that are no iterations, left out');
+      else draft.notes.add('other-rows', 'warning', 'rows that are not iterations were left out');
     }
     if (content.unreadableLines > 0)
-      draft.notes.add('cut-off', 'loss', 'lines that are cut or damaged', '', content.unreadableLines);
+      draft.notes.add('cut-off', 'loss', 'lines are truncated or damaged', '', content.unreadableLines);
     return [draft.build(content.file, trtllmIterationLog.id)];
   },
 };

@@ -55,11 +55,17 @@ class TrtllmLogReader {
     if (!last) throw this.endedEarly();
     this.noteEnding(last);
     if (this.iterations.length > 0) {
-      const text = 'iterations after the last report, left out';
+      const text = 'iterations after the last report were left out';
       last.notes.add('iterations-after', 'info', text, '', this.iterations.length);
     }
     if (this.broken > 0)
-      last.notes.add('broken-iterations', 'loss', 'iteration lines that are cut or mixed', '', this.broken);
+      last.notes.add(
+        'broken-iterations',
+        'loss',
+        'iteration lines are truncated or interleaved',
+        '',
+        this.broken,
+      );
     return drafts.map(draft => draft.build(this.content.file, trtllmLog.id));
   }
 
@@ -80,12 +86,12 @@ class TrtllmLogReader {
     if (!ending)
       return new UserError(
         'damaged',
-        `${file} is a log of trtllm-bench that ends before its report, and does not say why.`,
-        'Check that the benchmark ran to its end, and copy the file again.',
+        `${file} is a trtllm-bench log that ends before its report, without an error message.`,
+        'Check that the benchmark finished, and copy the file again.',
       );
     return new UserError(
       'damaged',
-      `${file} is a log of trtllm-bench without a report: ${ending.what} (${ending.where}).`,
+      `${file} is a trtllm-bench log without a report: ${ending.what} (${ending.where}).`,
       ending.hint,
     );
   }
@@ -101,7 +107,7 @@ class TrtllmLogReader {
       'ended-early',
       'loss',
       hasReport
-        ? `later run of this log ended before its report${what}`
+        ? `later run in this log ended before its report${what}`
         : `run ended before its report${what}`,
       ending?.where,
     );
@@ -112,7 +118,7 @@ class TrtllmLogReader {
     for (const row of this.iterations) draft.iterations.push(row);
     this.iterations = [];
     if (this.warmUp > 0)
-      draft.notes.add('warm-up', 'info', 'iterations of the warm-up, left out', '', this.warmUp);
+      draft.notes.add('warm-up', 'info', 'warm-up iterations were left out', '', this.warmUp);
     this.warmUp = 0;
   }
 }

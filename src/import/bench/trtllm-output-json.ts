@@ -4,7 +4,7 @@ import type { BenchImporter } from './bench-importer.js';
 
 export const trtllmOutputJson: BenchImporter = {
   id: 'trtllm-output-json',
-  label: 'trtllm-bench --output_json (answers only)',
+  label: 'trtllm-bench --output_json (model output only)',
   recognizes({ documents, objects }) {
     if (documents.length !== 1 || objects.length !== 1) return false;
     const entries = Object.entries(objects[0].value);
@@ -15,8 +15,8 @@ export const trtllmOutputJson: BenchImporter = {
   read({ file }) {
     throw new UserError(
       'not-recorded',
-      `${file} holds the answers of a benchmark (--output_json), but no figures.`,
-      'Give the text trtllm-bench printed, or run it with --report_json FILE or --request_json FILE.',
+      `${file} contains the model output of a benchmark (--output_json), but no metrics.`,
+      'Give the text that trtllm-bench printed, or run it with --report_json FILE or --request_json FILE.',
     );
   },
 };

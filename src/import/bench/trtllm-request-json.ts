@@ -27,10 +27,10 @@ export const trtllmRequestJson: BenchImporter = {
     const draft = new RunDraft('trtllm-bench').text('framework', 'TensorRT-LLM');
     for (const row of rowsOf(content)) {
       if (isRequest(row)) draft.requests.push(request(row));
-      else draft.notes.add('other-rows', 'warning', 'rows that are no requests, left out');
+      else draft.notes.add('other-rows', 'warning', 'rows that are not requests were left out');
     }
     summarize(draft);
-    draft.notes.add('computed', 'info', 'the figures are computed from the requests of the file');
+    draft.notes.add('computed', 'info', 'metrics are computed from the requests in the file');
     return [draft.build(content.file, trtllmRequestJson.id)];
   },
 };

@@ -56,7 +56,7 @@ export const vllmLatencyJson: BenchImporter = {
         draft.notes.add(
           'batches',
           'info',
-          'batches were timed; each latency is of a whole batch',
+          'batches were timed; each latency covers a whole batch',
           '',
           batches,
         );

@@ -12,7 +12,7 @@ interface Cause {
 
 const SMALLER =
   'Run it with a smaller --max_batch_size, --max_num_tokens or --kv_cache_free_gpu_mem_fraction, or on more GPUs (--tp).';
-const LOOK = 'Look at the log there, and run it again.';
+const LOOK = 'Check the log at that line, and run it again.';
 
 /** The first that is found is the cause: what follows it in a log (broken pipes, lost ranks) are its consequences. */
 const causes: readonly Cause[] = [
@@ -34,8 +34,8 @@ const causes: readonly Cause[] = [
   },
   {
     pattern: /Keyboard interrupt, exiting benchmark|^KeyboardInterrupt\b/,
-    what: 'somebody stopped it',
-    hint: 'Run it to its end.',
+    what: 'it was interrupted',
+    hint: 'Let it run to completion.',
   },
   { pattern: /Requests failed: \S/, what: 'requests failed', hint: LOOK },
   { pattern: /CUDA error: \S|NCCL error|NCCL WARN .{0,80}failed/, what: 'CUDA or NCCL failed', hint: LOOK },
@@ -45,7 +45,11 @@ const causes: readonly Cause[] = [
     hint: LOOK,
   },
   { pattern: /^\s*Killed\s*$|signal 9\b|SIGKILL/, what: 'it was killed', hint: LOOK },
-  { pattern: /^[A-Za-z_][\w.]{0,80}(?:Error|Exception): \S/, what: 'Python ended with an error', hint: LOOK },
+  {
+    pattern: /^[A-Za-z_][\w.]{0,80}(?:Error|Exception): \S/,
+    what: 'Python exited with an error',
+    hint: LOOK,
+  },
 ];
 
 interface Ending {

@@ -17,20 +17,26 @@ const AGENT_KEY = '"stepscopeExpertLoad"';
 
 export const agent: LoadImporter = {
   id: 'stepscope-agent',
-  label: 'counts of the Stepscope agent',
+  label: 'counts from the Stepscope agent',
   recognizes: ({ headText }) => /^\s*\{/.test(headText) && headText.includes(AGENT_KEY),
   async open(content) {
     const head = await content.json();
     if (!isJsonObject(head) || head.stepscopeExpertLoad !== 1)
-      throw refused(content.name, 'a version of the agent’s file that is not known', 'Update Stepscope.');
+      throw refused(content.name, 'the version of the agent file is not supported', 'Update Stepscope.');
     const { layers, numbers, experts, topK } = shapeOf(content.name, head);
     const iterations = Array.isArray(head.iterations) ? head.iterations : [];
     if (!iterations.every(n => Number.isSafeInteger(n) && n >= 0))
-      throw damaged(content.name, 'its list of iterations holds something else than numbers');
+      throw damaged(content.name, 'its list of iterations contains values that are not numbers');
     const notes = new NoteCounter();
     const left = wholeAt(head, 'iterationsLeftOut') ?? 0;
     if (left > 0)
-      notes.add('left-out', 'loss', 'iterations were not kept by the agent, its memory was full', '', left);
+      notes.add(
+        'left-out',
+        'loss',
+        'iterations were not kept by the agent because its memory was full',
+        '',
+        left,
+      );
     const rank = wholeAt(head, 'rank');
     const common = { layers: numbers, experts, ...(topK === undefined ? {} : { topK }) };
     if (typeof head.countsFile === 'string') {
@@ -43,7 +49,7 @@ export const agent: LoadImporter = {
         loads.shape.experts !== experts ||
         loads.shape.iterations !== iterations.length
       )
-        throw damaged(content.name, `${path.basename(beside)} has another shape than it says`);
+        throw damaged(content.name, `${path.basename(beside)} does not have the shape that it declares`);
       return named(
         loads,
         iterations as number[],
@@ -57,11 +63,11 @@ export const agent: LoadImporter = {
     if (!Array.isArray(counts) || counts.length !== iterations.length)
       throw damaged(
         content.name,
-        `it has ${Array.isArray(counts) ? counts.length : 'no'} blocks of counts for ${iterations.length} iterations`,
+        `it has ${Array.isArray(counts) ? counts.length : 'no'} count blocks for ${iterations.length} iterations`,
       );
     const steps = counts.map((rows: unknown, i) => {
       if (!Array.isArray(rows) || rows.length !== layers)
-        throw damaged(content.name, `iteration ${iterations[i]} has not ${layers} layers`);
+        throw damaged(content.name, `iteration ${iterations[i]} does not have ${layers} layers`);
       const flat = new Float64Array(layers * experts);
       flattenCounts(content.name, rows, experts, `iteration ${iterations[i]}, `, flat);
       return { iteration: iterations[i] as number, counts: flat };

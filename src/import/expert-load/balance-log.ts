@@ -35,7 +35,7 @@ export const balanceLog: LoadImporter = {
       const balancedness = Number(vllm ? vllm[4] : sglang![2]);
       // A pass without tokens is printed as 0.
       if (!(balancedness > 0 && balancedness <= 1.0001)) {
-        notes.add('empty-pass', 'info', 'passes had no tokens and were left out', line.trim());
+        notes.add('empty-pass', 'info', 'passes without tokens were left out', line.trim());
         continue;
       }
       // The printed ratio has four digits; mean and most give it in full.
@@ -48,10 +48,7 @@ export const balanceLog: LoadImporter = {
       });
     }
     if (points.length === 0)
-      throw damaged(
-        content.name,
-        'it is text, but neither counts nor a log with lines about the balance of experts',
-      );
+      throw damaged(content.name, 'it is text, but contains neither counts nor expert balance log lines');
     return {
       kind: 'balance-log',
       source: { file: content.name, format: balanceLog.id },

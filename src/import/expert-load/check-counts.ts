@@ -9,12 +9,12 @@ export function badCount(name: string, value: number, where: string): UserError 
     : value < 0
       ? `is ${value}, below 0`
       : Number.isInteger(value) || !Number.isFinite(value)
-        ? 'is beyond what can be counted'
+        ? 'is too large for a count'
         : `is ${value}, not a whole number`;
   return new UserError(
     'damaged',
     `${name}: the count of ${where} ${what}.`,
-    'Counts are whole numbers of tokens. Shares and averages lose what balance is judged by; save the sums.',
+    'Counts must be whole numbers of tokens. Save the sums: shares and averages do not show the balance.',
   );
 }
 
@@ -27,9 +27,9 @@ export function checkShape(name: string, layers: number, experts: number): void 
   if (whole(layers) && whole(experts) && !absurd) return;
   throw new UserError(
     'damaged',
-    `${name} would hold ${layers} layers of ${experts} experts.`,
+    `${name} would contain ${layers} layers with ${experts} experts.`,
     absurd
-      ? 'No model is that large. Counts go as [layer, expert] or [iteration, layer, expert].'
+      ? 'No model is that large. The order is [layer, expert] or [iteration, layer, expert].'
       : 'It needs at least one layer and one expert.',
   );
 }
@@ -46,8 +46,8 @@ export function flattenCounts(
     if (!Array.isArray(row) || row.length !== experts)
       throw new UserError(
         'damaged',
-        `${name}: ${where}layer ${layer} has ${Array.isArray(row) ? row.length : 'no'} experts, the first has ${experts}.`,
-        'Every layer needs a number for every expert; give 0 to those that got nothing.',
+        `${name}: ${where}layer ${layer} has ${Array.isArray(row) ? row.length : 'no'} experts, but the first has ${experts}.`,
+        'Every layer needs a count for every expert; use 0 for experts without tokens.',
       );
     for (let expert = 0; expert < experts; expert++) {
       const value = row[expert];

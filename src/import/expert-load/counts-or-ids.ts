@@ -29,7 +29,7 @@ export function chooseMeaning(
   if (length > MANY_ROWS) return 'ids';
   throw new UserError(
     'usage',
-    `${name} (${shape.join(' × ')}) may hold counts per expert or the experts chosen for tokens.`,
-    'Say which: --as counts or --as ids',
+    `${name} (${shape.join(' × ')}) may contain counts per expert or chosen expert IDs per token.`,
+    'Specify which: --as counts or --as ids',
   );
 }

@@ -22,7 +22,7 @@ interface Columns {
 
 export const csvLoads: LoadImporter = {
   id: 'csv',
-  label: 'CSV with a row per layer, or per layer and expert',
+  label: 'CSV with one row per layer, or per layer and expert',
   recognizes({ headText }) {
     const lines = headText.split(/\r?\n/);
     const [first = ''] = lines;
@@ -47,8 +47,8 @@ export const csvLoads: LoadImporter = {
       if (seen.has(iteration))
         throw refused(
           content.name,
-          `line ${line} goes back to iteration ${iteration}`,
-          'Rows of one iteration must stand together: sort the file by iteration.',
+          `line ${line} returns to iteration ${iteration}`,
+          'Rows of one iteration must be adjacent: sort the file by iteration.',
         );
       seen.add(iteration);
       last = iteration;
@@ -139,7 +139,7 @@ function loads(
       const put = ({ layer, cells, line }: Row) => {
         const at = place.get(layer)! * experts;
         const slot = columns.expert === undefined ? place.get(layer)! : at + cells[columns.expert];
-        if (filled[slot]) throw damaged(content.name, `line ${line} gives layer ${layer} a second time`);
+        if (filled[slot]) throw damaged(content.name, `line ${line} repeats layer ${layer}`);
         filled[slot] = 1;
         const values = columns.expert === undefined ? cells.slice(columns.count) : [cells[columns.count]];
         if (columns.expert === undefined && values.length !== experts)
@@ -171,5 +171,5 @@ function loads(
 function checkComplete(name: string, filled: Uint8Array, { expert }: Columns, iteration: number): void {
   if (expert !== undefined || !filled.includes(0)) return;
   const missing = filled.reduce((sum, value) => sum + (value ? 0 : 1), 0);
-  throw damaged(name, `iteration ${iteration} lacks ${missing} of ${filled.length} layers`);
+  throw damaged(name, `iteration ${iteration} is missing ${missing} of ${filled.length} layers`);
 }

@@ -7,14 +7,14 @@ export function joinLoads(files: readonly LoadFile[]): LoadFile {
   if (files.length === 1) return files[0];
   const counted = files.filter((file): file is ExpertLoads => file.kind === 'counts');
   if (counted.length !== files.length)
-    throw new UserError('usage', 'A log of balance cannot be joined with other files.', 'Give it alone.');
+    throw new UserError('usage', 'A balance log cannot be combined with other files.', 'Give only the log.');
   const [first] = counted;
   for (const { source, shape } of counted)
     if (shape.experts !== first.shape.experts || shape.layers.join() !== first.shape.layers.join())
       throw new UserError(
         'usage',
-        `${source.file} has ${shape.layers.length} layers of ${shape.experts} experts, ${first.source.file} ${first.shape.layers.length} of ${first.shape.experts}.`,
-        'Files given together must be of one run.',
+        `${source.file} has ${shape.layers.length} layers with ${shape.experts} experts, but ${first.source.file} has ${first.shape.layers.length} with ${first.shape.experts}.`,
+        'Files given together must come from one run.',
       );
   const ranks = counted.map(({ rank }) => rank);
   const byRank = ranks.every(rank => rank !== undefined) && new Set(ranks).size === ranks.length;
@@ -57,7 +57,7 @@ async function* added(files: readonly ExpertLoads[], notes: NoteCounter): AsyncG
     let phase: LoadStep['phase'];
     for (const [i, head] of heads.entries()) {
       if (head.done || head.value.iteration !== iteration) {
-        notes.add('missing-rank', 'loss', 'passes were not recorded by every rank', `pass ${iteration}`);
+        notes.add('missing-rank', 'loss', 'passes were not recorded on every rank', `pass ${iteration}`);
         continue;
       }
       phase ??= head.value.phase;

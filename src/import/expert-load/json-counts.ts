@@ -17,7 +17,7 @@ const keyed = (keys: readonly string[]) => new RegExp(`"(?:${keys.join('|')})"\\
 
 export const jsonCounts: LoadImporter = {
   id: 'json',
-  label: 'JSON lists of counts (SGLang expert distribution among them) or of chosen experts',
+  label: 'JSON lists of counts (including SGLang expert distribution) or chosen experts',
   recognizes({ headText }) {
     const text = headText.trimStart();
     // The agent's file has counts too, and more to say about them.
@@ -56,7 +56,7 @@ function counts(content: LoadContent, value: unknown[], shape: readonly number[]
     if (!Array.isArray(rows) || rows.length !== layers)
       throw refused(
         content.name,
-        `${where}${Array.isArray(rows) ? rows.length : 'no'} layers where the first has ${layers}`,
+        `${where}${Array.isArray(rows) ? rows.length : 'no'} layers, but the first iteration has ${layers}`,
         'Every iteration needs the same layers.',
       );
     const flat = new Float64Array(layers * experts);
@@ -77,8 +77,8 @@ function ids(content: LoadContent, value: unknown[], shape: readonly number[], o
       if (!Array.isArray(row) || row.length !== topK)
         throw refused(
           content.name,
-          `layer ${layer} has a token without ${topK} ids`,
-          'Every token needs as many.',
+          `layer ${layer} has a token that does not have ${topK} IDs`,
+          'Every token needs the same number of IDs.',
         );
       counter.add(layer, row, 0);
     }

@@ -64,13 +64,13 @@ export class LoadContent {
         if (size > MOST_TEXT_BYTES)
           throw new UserError(
             'too-large',
-            `${this.name} is larger than ${formatBytes(MOST_TEXT_BYTES)}, too much for a text format.`,
+            `${this.name} is larger than ${formatBytes(MOST_TEXT_BYTES)}, too large for a text format.`,
             'Save the counts as one NumPy array instead: numpy.save("loads.npy", counts)',
           );
         chunks.push(chunk);
       }
     } catch (error) {
-      throw error instanceof CutOffError ? damaged(this.name, 'the archive is cut off or damaged') : error;
+      throw error instanceof CutOffError ? damaged(this.name, 'the archive is truncated or damaged') : error;
     }
     return new TextDecoder().decode(Buffer.concat(chunks));
   }
@@ -81,7 +81,7 @@ export class LoadContent {
       return JSON.parse(text);
     } catch (error) {
       const where = /position \d+|line \d+ column \d+/.exec((error as Error).message)?.[0];
-      throw damaged(this.name, `it is no complete JSON${where ? ` (at ${where})` : ''}`);
+      throw damaged(this.name, `it is not complete JSON${where ? ` (at ${where})` : ''}`);
     }
   }
 
@@ -91,7 +91,7 @@ export class LoadContent {
 }
 
 export const damaged = (name: string, what: string): UserError =>
-  new UserError('damaged', `${name} cannot be read: ${what}.`, 'Write it again, and copy it whole.');
+  new UserError('damaged', `${name} cannot be read: ${what}.`, 'Write the file again, or copy it again.');
 
 export const refused = (name: string, what: string, hint: string): UserError =>
   new UserError('not-a-profile', `${name}: ${what}.`, hint);

@@ -20,12 +20,12 @@ export function readNpyHeader(name: string, source: ByteSource): NpyHeader {
   if (got < 12) throw damaged(name, 'it ends within its header');
   const view = new DataView(start.buffer);
   const major = start[6];
-  if (major < 1 || major > 3) throw damaged(name, `version ${major} of its format is not known`);
+  if (major < 1 || major > 3) throw damaged(name, `format version ${major} is not supported`);
   const lengthBytes = major === 1 ? 2 : 4;
   const length = major === 1 ? view.getUint16(8, true) : view.getUint32(8, true);
   const at = 8 + lengthBytes;
   if (length > MOST_HEADER_BYTES || at + length > source.size)
-    throw damaged(name, `its header claims ${length} bytes, the file has ${source.size}`);
+    throw damaged(name, `its header declares ${length} bytes, but the file has ${source.size}`);
   const bytes = new Uint8Array(length);
   source.read(bytes, at);
   const text = new TextDecoder('latin1').decode(bytes);
@@ -35,15 +35,15 @@ export function readNpyHeader(name: string, source: ByteSource): NpyHeader {
   if (descr === undefined || fortran === undefined || dimensions === undefined)
     throw refused(
       name,
-      'its NumPy header describes no plain array of numbers',
+      'its NumPy header does not describe a plain array of numbers',
       'Save one array of integers: numpy.save("loads.npy", counts.astype("int64"))',
     );
   const type = /^[<|=]?([iuf]\d)$/.exec(descr)?.[1];
   if (type === undefined || !KNOWN.includes(type))
     throw refused(
       name,
-      `numbers of type ${JSON.stringify(descr)} are not read`,
-      'Save integers in the order of this machine: numpy.save("loads.npy", counts.astype("<i8"))',
+      `type ${JSON.stringify(descr)} is not supported`,
+      'Save integers in little-endian order: numpy.save("loads.npy", counts.astype("<i8"))',
     );
   const shape = dimensions
     .split(',')
@@ -66,7 +66,7 @@ export function checkNpySize(name: string, header: NpyHeader, sizeBytes: number)
   if (!Number.isSafeInteger(needed) || needed !== sizeBytes)
     throw damaged(
       name,
-      `its header says ${header.shape.join(' × ')} numbers, ${needed} bytes with the header; it has ${sizeBytes}`,
+      `its header declares ${header.shape.join(' × ')} numbers, ${needed} bytes with the header, but it has ${sizeBytes}`,
     );
   return count;
 }

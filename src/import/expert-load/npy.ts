@@ -24,14 +24,14 @@ export const npy: LoadImporter = {
   recognizes: content => content.begins(0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59),
   async open(content, options) {
     const source = await content.file.randomAccess();
-    if (content.file.unpackingFailed) throw damaged(content.name, 'the archive is cut off or damaged');
+    if (content.file.unpackingFailed) throw damaged(content.name, 'the archive is truncated or damaged');
     const header = readNpyHeader(content.name, source);
     const { shape } = header;
     if (shape.length !== 2 && shape.length !== 3)
       throw refused(
         content.name,
         `an array of ${shape.length} dimensions (${shape.join(' × ')})`,
-        'Counts go as [layer, expert] or [iteration, layer, expert], chosen experts as [token, k] or [layer, token, k].',
+        'The order is [layer, expert] or [iteration, layer, expert] for counts, [token, k] or [layer, token, k] for chosen experts.',
       );
     checkNpySize(content.name, header, source.size);
     const meaning = chooseMeaning(
@@ -103,7 +103,7 @@ function* blocks(
     const steps = Math.min(perBlock, rows - row);
     const bytes = buffer.subarray(0, steps * rowBytes);
     if (source.read(bytes, offset + row * rowBytes) < bytes.length)
-      throw damaged(name, 'it became shorter while it was read');
+      throw damaged(name, 'it was truncated while being read');
     yield { bytes, steps };
   }
 }
@@ -119,7 +119,7 @@ function firstRows(name: string, source: ByteSource, header: NpyHeader): number[
   const total = header.shape.reduce((product, length) => product * length, 1);
   const rows = width > 0 ? Math.min(LOOKED_AT, total / width) : 0;
   const bytes = new Uint8Array(rows * width * header.itemBytes);
-  if (source.read(bytes, header.offset) < bytes.length) throw damaged(name, 'it is cut off');
+  if (source.read(bytes, header.offset) < bytes.length) throw damaged(name, 'it is truncated');
   const values = new Float64Array(rows * width);
   decoderOf(header.type)(bytes, values.length, values);
   return Array.from({ length: rows }, (_, row) => [...values.subarray(row * width, (row + 1) * width)]);

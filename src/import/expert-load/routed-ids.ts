@@ -26,7 +26,7 @@ export class IdCounter {
     for (let i = from; i < from + this.topK; i++) {
       const id = ids[i];
       if (id === -1) {
-        this.notes.add('unused-slot', 'info', 'slots hold no expert (−1) and were left out');
+        this.notes.add('unused-slot', 'info', 'slots without an expert (−1) were left out');
         continue;
       }
       if (!(Number.isInteger(id) && id >= 0 && id < (this.experts ?? MOST_EXPERTS)))
@@ -44,7 +44,7 @@ export class IdCounter {
       this.notes.add(
         'experts-from-ids',
         'warning',
-        'the number of experts is the largest id plus one; name it with --experts if the last got nothing',
+        'the number of experts is taken as the largest ID plus one; set --experts if the last experts received no tokens',
         String(experts),
       );
     return { counts: this.narrowed(experts), experts };
@@ -72,7 +72,7 @@ export class IdCounter {
     return new UserError(
       'damaged',
       `${this.name}: layer ${layer} names ${what}.`,
-      `Ids of experts are whole numbers from 0${this.experts ? ` to ${this.experts - 1}` : ''}.`,
+      `Expert IDs are whole numbers from 0${this.experts ? ` to ${this.experts - 1}` : ''}.`,
     );
   }
 }

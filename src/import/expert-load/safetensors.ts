@@ -32,14 +32,14 @@ export function readSafetensors(name: string, source: ByteSource): Map<string, T
   const view = new DataView(start.buffer);
   const length = view.getUint32(4, true) * 2 ** 32 + view.getUint32(0, true);
   if (length > MOST_HEADER_BYTES || length < 2 || 8 + length > source.size)
-    throw damaged(name, `its header claims ${length} bytes, the file has ${source.size}`);
+    throw damaged(name, `its header declares ${length} bytes, but the file has ${source.size}`);
   const bytes = new Uint8Array(length);
   source.read(bytes, 8);
   let header: unknown;
   try {
     header = JSON.parse(new TextDecoder().decode(bytes));
   } catch {
-    throw damaged(name, 'its header is no JSON');
+    throw damaged(name, 'its header is not JSON');
   }
   if (!isJsonObject(header)) throw damaged(name, 'its header names no tensors');
   const tensors = new Map<string, Tensor>();
@@ -64,10 +64,11 @@ function tensorOf(name: string, key: string, value: unknown, base: number, size:
     offsets.length === 2 &&
     offsets.every(whole);
   const shown = JSON.stringify(key.slice(0, 60));
-  if (!isSound) throw damaged(name, `its header does not say where ${shown} lies`);
+  if (!isSound) throw damaged(name, `its header does not give the position of ${shown}`);
   const [from, to] = (offsets as number[]).map(offset => offset + base);
   const items = (shape as number[]).reduce((product, n) => product * n, 1);
-  if (to > size || from > to) throw damaged(name, `${shown} would end at byte ${to}, the file has ${size}`);
+  if (to > size || from > to)
+    throw damaged(name, `${shown} would end at byte ${to}, but the file has ${size}`);
   if (dtype in BYTES && items * BYTES[dtype] !== to - from)
     throw damaged(name, `${shown} has ${to - from} bytes for ${items} numbers of ${dtype}`);
   return { dtype, shape: shape as number[], from, to };

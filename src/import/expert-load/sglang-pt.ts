@@ -34,7 +34,7 @@ export const sglangPt: LoadImporter = {
     const pickle = [...entries.keys()].find(entry => /(?:^|\/)data\.pkl$/.test(entry));
     const entry = pickle === undefined ? undefined : entries.get(pickle)!;
     if (!entry || entry.bytes > MOST_PICKLE_BYTES)
-      throw refused(content.name, 'an archive, but none that torch.save wrote', convert);
+      throw refused(content.name, 'an archive that torch.save did not write', convert);
     const bytes = new Uint8Array(entry.bytes);
     source.read(bytes, entry.from);
     const root = readTorchPickle(content.name, bytes);
@@ -48,7 +48,7 @@ export const sglangPt: LoadImporter = {
         root.get('records') as Pickled[],
         root.get('last_physical_to_logical_map'),
       );
-    throw refused(content.name, 'neither logical_count nor records is in it', convert);
+    throw refused(content.name, 'it contains neither logical_count nor records', convert);
   },
 };
 
@@ -76,7 +76,7 @@ class Tensors {
     }
     const from = (tensor.offset + first) * itemBytes;
     if (!entry || from + count * itemBytes > entry.bytes)
-      throw damaged(this.name, 'a tensor lies beyond its storage');
+      throw damaged(this.name, 'a tensor extends beyond its storage');
     const bytes = new Uint8Array(count * itemBytes);
     this.source.read(bytes, entry.from + from);
     return decoderOf(type)(bytes, count, into);
@@ -84,7 +84,7 @@ class Tensors {
 
   whole(tensor: PickledTensor): Float64Array {
     const count = tensor.shape.reduce((product, n) => product * n, 1);
-    if (count > 5e7) throw damaged(this.name, 'a tensor is absurdly large');
+    if (count > 5e7) throw damaged(this.name, 'a tensor is too large');
     const values = new Float64Array(count);
     this.read(tensor, 0, count, values);
     return values;
@@ -94,7 +94,7 @@ class Tensors {
 function logical(content: LoadContent, tensors: Tensors, tensor: PickledTensor): ExpertLoads {
   const { shape } = tensor;
   if (shape.length !== 2 && shape.length !== 3)
-    throw refused(content.name, `logical_count of ${shape.length} dimensions`, convert);
+    throw refused(content.name, `logical_count with ${shape.length} dimensions`, convert);
   const [iterations, layers, experts] = shape.length === 3 ? shape : [1, ...shape];
   checkShape(content.name, layers, experts);
   const perStep = layers * experts;
@@ -148,13 +148,13 @@ function records(
   if (expertOf && wrong >= 0)
     throw damaged(
       content.name,
-      `the map of physical experts puts expert ${expertOf[wrong]} on place ${wrong % places} of layer ${Math.floor(wrong / places)}`,
+      `the physical expert map puts expert ${expertOf[wrong]} in slot ${wrong % places} of layer ${Math.floor(wrong / places)}`,
     );
   const experts = expertOf ? expertOf.reduce((most, id) => Math.max(most, id + 1), 0) : places;
   checkShape(content.name, layers, experts);
   const notes = new NoteCounter();
   if (!expertOf)
-    notes.add('physical', 'warning', 'the map of physical experts is missing: places are taken for experts');
+    notes.add('physical', 'warning', 'the physical expert map is missing: slots are treated as experts');
   const rank = passes[0].rank;
   return {
     kind: 'counts',
@@ -167,13 +167,13 @@ function records(
       const own = new Float64Array(layers * places);
       for (const { id, physical, extends: lengths } of passes) {
         if (physical.shape.join() !== `${layers},${places}`)
-          throw damaged(content.name, `pass ${id} has another shape`);
+          throw damaged(content.name, `pass ${id} has a different shape`);
         const bad = tensors.read(physical, 0, own.length, own);
         if (bad >= 0)
           throw badCount(
             content.name,
             own[bad],
-            `pass ${id}, layer ${Math.floor(bad / places)}, place ${bad % places}`,
+            `pass ${id}, layer ${Math.floor(bad / places)}, slot ${bad % places}`,
           );
         counts.fill(0);
         for (let i = 0; i < own.length; i++)

@@ -20,14 +20,14 @@ export function readStoredZip(name: string, source: ByteSource): Map<string, Zip
   const view = new DataView(tail.buffer);
   let at = tail.length - END_BYTES;
   while (at >= 0 && view.getUint32(at, true) !== 0x06054b50) at--;
-  if (at < 0) throw damaged(name, 'the directory at its end is missing, it is cut off');
+  if (at < 0) throw damaged(name, 'the directory at its end is missing: the file is truncated');
   const count = view.getUint16(at + 10, true);
   const size = view.getUint32(at + 12, true);
   const offset = view.getUint32(at + 16, true);
   if (count === 0xffff || offset === 0xffffffff)
-    throw damaged(name, 'it is an archive of more than 4 GB, which is not read');
+    throw damaged(name, 'archives larger than 4 GB are not supported');
   if (offset + size > source.size || count > MOST_ENTRIES)
-    throw damaged(name, `its directory would end at byte ${offset + size}, the file has ${source.size}`);
+    throw damaged(name, `its directory would end at byte ${offset + size}, but the file has ${source.size}`);
   const directory = new Uint8Array(size);
   source.read(directory, offset);
   return entriesOf(name, source, directory, count);
@@ -53,11 +53,11 @@ function entriesOf(
     const header = view.getUint32(at + 42, true);
     const entry = new TextDecoder().decode(directory.subarray(at + 46, at + 46 + nameBytes));
     at += 46 + nameBytes + more;
-    if (method !== 0) throw damaged(name, 'its entries are packed, which torch.save does not do');
-    if (source.read(local, header) < 30) throw damaged(name, 'an entry lies beyond its end');
+    if (method !== 0) throw damaged(name, 'its entries are compressed, which torch.save does not do');
+    if (source.read(local, header) < 30) throw damaged(name, 'an entry extends beyond the end of the file');
     const localView = new DataView(local.buffer);
     const from = header + 30 + localView.getUint16(26, true) + localView.getUint16(28, true);
-    if (from + bytes > source.size) throw damaged(name, 'an entry lies beyond its end');
+    if (from + bytes > source.size) throw damaged(name, 'an entry extends beyond the end of the file');
     entries.set(entry, { from, bytes });
   }
   return entries;

@@ -71,10 +71,10 @@ class Machine {
         this.step(opcode);
       }
     } catch (error) {
-      if (error instanceof RangeError) throw damaged(this.name, 'its pickle is cut off');
+      if (error instanceof RangeError) throw damaged(this.name, 'its pickle is truncated');
       throw error;
     }
-    throw damaged(this.name, 'its pickle holds millions of things');
+    throw damaged(this.name, 'its pickle contains too many objects');
   }
 
   private step(opcode: number): void {
@@ -203,7 +203,7 @@ class Machine {
     const [tag, type, key] = Array.isArray(id) ? id : [];
     const named = (type as Global | undefined)?.name;
     if (tag !== 'storage' || named === undefined || typeof key !== 'string' || !/^\d{1,9}$/.test(key))
-      throw this.unknown('a reference to something else than a storage');
+      throw this.unknown('a reference to something other than a storage');
     return { kind: 'storage', key, type: named.replace('torch ', '') };
   }
 
@@ -250,13 +250,13 @@ class Machine {
 
   private append(items: readonly Pickled[]): void {
     const list = this.top();
-    if (!Array.isArray(list)) throw this.unknown('a list that is none');
+    if (!Array.isArray(list)) throw this.unknown('an invalid list');
     for (const item of items) list.push(item);
   }
 
   private set(items: readonly Pickled[]): void {
     const map = this.top();
-    if (!(map instanceof Map)) throw this.unknown('a dict that is none');
+    if (!(map instanceof Map)) throw this.unknown('an invalid dict');
     for (let i = 0; i + 1 < items.length; i += 2) map.set(items[i], items[i + 1]);
   }
 
@@ -267,9 +267,6 @@ class Machine {
   }
 
   private unknown(what: string) {
-    return damaged(
-      this.name,
-      `its pickle asks for ${JSON.stringify(what)}, which is not on the list of what is read`,
-    );
+    return damaged(this.name, `its pickle requests ${JSON.stringify(what)}, which is not on the allow list`);
   }
 }

@@ -35,7 +35,7 @@ export const trtllmCalibration: LoadImporter = {
     if (!Array.isArray(ranks) || !ranks.every(Array.isArray))
       throw refused(
         content.name,
-        'no list of records per rank',
+        'it has no list of records per rank',
         'Collect it again: calibration_mode COLLECT.',
       );
     const records = ranks.flatMap((own, rank) =>
@@ -49,7 +49,7 @@ export const trtllmCalibration: LoadImporter = {
       throw refused(
         content.name,
         `layers with ${[...slots].join(' and ')} slots`,
-        'One number of slots is needed.',
+        'All layers need the same number of slots.',
       );
     const [experts] = slots;
     checkShape(content.name, layers.length, experts);
@@ -75,7 +75,7 @@ function recordOf(content: LoadContent, value: unknown, rank: number): Calibrati
   const iteration = wholeAt(value, 'iteration');
   const { metadata, raw_data: packed } = isJsonObject(value) ? value : ({} as Record<string, unknown>);
   if (iteration === undefined || !Array.isArray(metadata) || typeof packed !== 'string')
-    throw damaged(content.name, `a record of rank ${rank} lacks iteration, metadata or raw_data`);
+    throw damaged(content.name, `a record of rank ${rank} has no iteration, metadata or raw_data`);
   const pieces = metadata.map((entry): Piece => {
     const layer = wholeAt(entry, 'layer_idx');
     const slots = wholeAt(entry, 'num_slots');

@@ -36,7 +36,7 @@ export const trtllmStatistic: LoadImporter = {
     const experts = wholeAt(meta, 'num_experts');
     const topK = wholeAt(meta, 'num_experts_per_token');
     if (experts === undefined)
-      throw refused(content.name, 'meta_info.json does not name num_experts', 'Copy the folder again.');
+      throw refused(content.name, 'meta_info.json does not contain num_experts', 'Copy the folder again.');
     const ranks: RankFile[] = [];
     const close = () => {
       for (const { file } of ranks) file.close();
@@ -55,7 +55,7 @@ export const trtllmStatistic: LoadImporter = {
         throw refused(
           content.name,
           'no tensor is named ITERATION_LAYER',
-          'Set EXPERT_STATISTIC_ITER_RANGE=A-B and let iteration B pass.',
+          'Set EXPERT_STATISTIC_ITER_RANGE=A-B and run past iteration B.',
         );
       checkShape(content.name, layers.length, experts);
       return {
@@ -76,12 +76,11 @@ export const trtllmStatistic: LoadImporter = {
 function readMeta(folder: string): unknown {
   const file = path.join(folder, 'meta_info.json');
   const stat = fs.statSync(file);
-  if (!stat.isFile() || stat.size > 1e6)
-    throw damaged('meta_info.json', 'it is too large to be that file, or none');
+  if (!stat.isFile() || stat.size > 1e6) throw damaged('meta_info.json', 'it is too large, or not a file');
   try {
     return JSON.parse(fs.readFileSync(file, 'utf8'));
   } catch {
-    throw damaged('meta_info.json', 'it is no JSON');
+    throw damaged('meta_info.json', 'it is not JSON');
   }
 }
 
@@ -94,8 +93,7 @@ function keysOf(ranks: readonly RankFile[], notes: NoteCounter): { iterations: n
       if (match) {
         iterations.add(Number(match[1]));
         layers.add(Number(match[2]));
-      } else
-        notes.add('other-tensor', 'info', 'tensors are not named ITERATION_LAYER and were left out', key);
+      } else notes.add('other-tensor', 'info', 'tensors not named ITERATION_LAYER were left out', key);
     }
   const order = (a: number, b: number) => a - b;
   return { iterations: [...iterations].sort(order), layers: [...layers].sort(order) };
@@ -120,7 +118,7 @@ function* steps(
           notes.add(
             'missing-part',
             'loss',
-            'layers of some rank are missing in some iteration',
+            'layers are missing for some rank in some iteration',
             `${name}, ${iteration}_${layer}`,
           );
           continue;
@@ -129,10 +127,10 @@ function* steps(
         if (type === undefined || tensor.shape.length !== 1 || tensor.shape[0] !== experts)
           throw damaged(
             name,
-            `${iteration}_${layer} holds ${tensor.shape.join(' × ')} of ${tensor.dtype}, not ${experts} counts`,
+            `${iteration}_${layer} contains ${tensor.shape.join(' × ')} of ${tensor.dtype}, not ${experts} counts`,
           );
         const part = bytes.subarray(0, tensor.to - tensor.from);
-        if (source.read(part, tensor.from) < part.length) throw damaged(name, 'it is cut off');
+        if (source.read(part, tensor.from) < part.length) throw damaged(name, 'it is truncated');
         const bad = decoderOf(type)(part, experts, own);
         if (bad >= 0) throw badCount(name, own[bad], `iteration ${iteration}, layer ${layer}, expert ${bad}`);
         for (let e = 0; e < experts; e++) counts[l * experts + e] += own[e];

@@ -57,7 +57,7 @@ export function readKernelTables(text: string, file: string): KernelTable[] {
   if (tables.length > 0) return tables;
   throw new UserError(
     'not-a-profile',
-    `${file} holds no kernel summary.`,
+    `${file} contains no kernel summary.`,
     'Give the output of nsys stats -r cuda_gpu_kern_sum (text or CSV), or a table copied from Nsight Systems.',
   );
 }

@@ -42,7 +42,7 @@ async function namedNsys(named: string): Promise<Nsys> {
   throw new UserError(
     'needs-nsys',
     `NSYS is set to ${named}, which does not run as nsys.`,
-    'Set it to the full path of the nsys binary (… /bin/nsys), or unset it to have the usual places searched.',
+    'Set it to the full path of the nsys binary (… /bin/nsys), or unset it to search the usual locations.',
   );
 }
 

@@ -141,7 +141,7 @@ async function unpack(file: ProfileFile, cache: ExportCache): Promise<string> {
     if (!(error instanceof CutOffError)) throw error;
     throw new UserError(
       'damaged',
-      `${file.name} is cut off or damaged: it does not unpack to its end.`,
+      `${file.name} is truncated or damaged: it cannot be decompressed completely.`,
       'Copy it again.',
     );
   } finally {
@@ -154,15 +154,19 @@ function needsNsys({ name, path }: ProfileFile, version: ReportVersion, found: r
   const here = found.map(nsys => `nsys ${nsys.version} at ${nsys.path}`).join(', ');
   const what =
     found.length === 0
-      ? `${captured}; reading it takes nsys, and none was found here.`
-      : `${captured}, and cannot be read by what is here: ${here}.`;
+      ? `${captured}; opening it needs nsys, which was not found on this machine.`
+      : `${captured}, which the installed version cannot read: ${here}.`;
   const beside = exportBeside(path);
   if (beside !== undefined)
-    return new UserError('needs-nsys', what, `Its export lies beside it and needs no nsys: open ${beside}`);
+    return new UserError(
+      'needs-nsys',
+      what,
+      `Its export is in the same folder and does not need nsys: open ${beside}`,
+    );
   return new UserError(
     'needs-nsys',
     what,
-    `Install ${describeReader(version)} or set NSYS=/path/to/nsys; or, where it was captured, run ` +
+    `Install ${describeReader(version)} or set NSYS=/path/to/nsys. Or, on the machine that captured it, run ` +
       `nsys export --type sqlite ${name} and open the .sqlite.`,
   );
 }
@@ -183,15 +187,15 @@ function exportFailed(name: string, failure: ExportOutcome, nsys: Nsys, cache: E
   return new UserError(
     'damaged',
     `nsys ${nsys.version} could not export ${name}: ${message}`,
-    'The report may be cut off: compare its size with the original, or capture again.',
+    'The report may be truncated: compare its size with the original, or capture again.',
   );
 }
 
 function noSpace(name: string, cache: ExportCache): UserError {
   return new UserError(
     'no-space',
-    `No room in ${cache.folder} to export ${name}.`,
-    'Free some, or point STEPSCOPE_CACHE at a larger disk.',
+    `The disk of ${cache.folder} is full: ${name} cannot be exported.`,
+    'Free some disk space, or set STEPSCOPE_CACHE to a folder on a larger disk.',
   );
 }
 
@@ -199,7 +203,7 @@ function rawStream(name: string, version: string): UserError {
   const by = version === '' ? 'Nsight Systems' : `Nsight Systems ${version}`;
   return new UserError(
     'needs-nsys',
-    `${name} is a raw stream of ${by} (.qdstrm), which was never turned into a report.`,
+    `${name} is a raw stream of ${by} (.qdstrm) that was not converted into a report.`,
     `Run the QdstrmImporter of that version (in its host-linux-x64 folder): QdstrmImporter -i ${name}, then open the .nsys-rep.`,
   );
 }

@@ -57,7 +57,7 @@ export function describeReader(version: ReportVersion): string {
     case 'before-2023.3':
       return 'Nsight Systems 2023.3 or newer';
     default:
-      return 'the Nsight Systems that captured it, or a newer one,';
+      return 'the Nsight Systems version that captured it, or a newer version,';
   }
 }
 

@@ -37,7 +37,7 @@ export async function runExport(
   );
   if (status === 0 && isComplete(target)) return { kind: 'done' };
   const message =
-    lastMessage(output) || `nsys ended with ${status === null ? 'a signal' : `status ${status}`}`;
+    lastMessage(output) || `nsys exited with ${status === null ? 'a signal' : `status ${status}`}`;
   if (REFUSAL.test(output)) return { kind: 'refused', message };
   return { kind: NO_SPACE.test(output) ? 'no-space' : 'failed', message };
 }

@@ -145,7 +145,7 @@ export class Metadata {
     take('OS', system.get('OsDescription'));
     const schema = exported.get('EXPORT_SCHEMA_VERSION') ?? '';
     if (isNewer(schema, NEWEST_NSYS_SCHEMA)) {
-      const text = `the export has a newer schema than any checked here (${NEWEST_NSYS_SCHEMA}): what changed since is not read`;
+      const text = `the export has a newer schema than Stepscope supports (${NEWEST_NSYS_SCHEMA}): later additions are not read`;
       this.builder.notes.add('newer-schema', 'warning', text, `schema ${schema}`);
     }
     const [details] = this.rows('ANALYSIS_DETAILS');

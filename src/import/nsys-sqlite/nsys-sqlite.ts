@@ -57,8 +57,8 @@ export const nsysSqlite: Importer = {
         throw error;
       throw new UserError(
         'too-large',
-        `${file.name} needs more memory than there is (${error.message}).`,
-        'Open it on a larger machine, or capture a shorter stretch. If it is small, it is damaged: export it again.',
+        `${file.name} needs more memory than is available (${error.message}).`,
+        'Open it on a machine with more memory, or capture a shorter time range. A small file is damaged: export it again.',
       );
     }
   },
@@ -105,14 +105,14 @@ function notAnExport(file: ProfileFile, database: SqliteDatabase): UserError {
   if (database.damagedPages + database.damagedRows + database.damagedEntries > 0) {
     return new UserError(
       'damaged',
-      `${file.name} is an SQLite database whose list of tables is damaged.`,
-      'It may be cut off: compare its size with the original, or export the report again.',
+      `${file.name} is an SQLite database with a damaged table list.`,
+      'It may be truncated: compare its size with the original, or export the report again.',
     );
   }
   return new UserError(
     'not-a-profile',
-    `${file.name} is an SQLite database, but not an export of Nsight Systems.`,
-    'Make one with: nsys export --type sqlite REPORT.nsys-rep',
+    `${file.name} is an SQLite database, but not an Nsight Systems export.`,
+    'Create one with: nsys export --type sqlite REPORT.nsys-rep',
   );
 }
 
@@ -165,32 +165,32 @@ function noteDamage(
 ): void {
   const { pages } = database;
   if (file.unpackingFailed) {
-    const text = 'the packed file is cut off or damaged; all numbers are incomplete and some may be wrong';
+    const text =
+      'the compressed file is truncated or damaged; all numbers are incomplete and some may be wrong';
     builder.notes.add('damaged-archive', 'loss', text, file.unpackingFailed);
   }
   const missing = pages.claimedPageCount - pages.pageCount;
   if (missing > 0) {
-    const text = 'pages are missing at the end of the file, which was cut off; all numbers are incomplete';
+    const text = 'pages are missing at the end of the truncated file; all numbers are incomplete';
     builder.notes.add(
       'cut-off',
       'loss',
       text,
-      `${pages.pageCount} of ${pages.claimedPageCount} pages are there`,
+      `${pages.pageCount} of ${pages.claimedPageCount} pages are present`,
       missing,
     );
   }
   if (database.damagedEntries > 0) {
-    const text = 'entries of the list of tables are damaged; what they held is not in any number';
+    const text = 'entries of the table list are damaged; their contents are missing from all numbers';
     builder.notes.add('damaged-tables', 'loss', text, '', database.damagedEntries);
   }
   if (database.damagedPages > 0) {
-    const text = 'database pages could not be read; the rows on them are lost and all numbers are incomplete';
+    const text = 'database pages could not be read; their rows are lost and all numbers are incomplete';
     builder.notes.add('damaged-pages', 'loss', text, '', database.damagedPages);
   }
   const odd = losses.reduce((sum, loss) => sum + loss.oddPages, strings.oddPages + database.oddPages);
   if (odd > 0) {
-    const text =
-      'database pages hold more or less than their rows; rows are missing and all numbers are incomplete';
+    const text = 'database pages do not match their rows; rows are missing and all numbers are incomplete';
     builder.notes.add('odd-pages', 'loss', text, '', odd);
   }
   const rows = losses.reduce(
@@ -202,7 +202,7 @@ function noteDamage(
   const misfits = losses.reduce((sum, loss) => sum + loss.misfits, 0);
   if (misfits > 0) {
     const text =
-      'values are none their column can have (text for a number, say, or more than 32 bits) and count as not recorded';
+      'values are invalid for their column (for example, text instead of a number, or more than 32 bits) and count as not recorded';
     builder.notes.add('not-numbers', 'loss', text, '', misfits);
   }
 }
@@ -213,7 +213,7 @@ function noteHiddenKernels(builder: ProfileBuilder, database: SqliteDatabase): v
   const replays = table ? database.leaves(table).rows : 0;
   if (replays === 0) return;
   const text =
-    'CUDA graph replays were recorded as blocks: the kernels inside are in no number here (capture with --cuda-graph-trace=node)';
+    'CUDA graph replays were recorded as single blocks: no number here includes their kernels (capture with --cuda-graph-trace=node)';
   builder.notes.add('graph-blocks', 'loss', text, '', replays);
 }
 
@@ -227,14 +227,14 @@ function noteDiagnostics(builder: ProfileBuilder, database: SqliteDatabase): voi
       builder.notes.add(
         'profiler-lost-data',
         'loss',
-        'reports of lost data by the profiler',
+        'reports by the profiler of lost data',
         String(row.text),
       );
     else
       builder.notes.add(
         'profiler-warning',
         'warning',
-        'warnings by the profiler about its own run',
+        'warnings by the profiler about its own operation',
         String(row.text),
       );
   }

@@ -111,7 +111,7 @@ export class TableReader implements TableImport {
         this.builder.notes.add(
           'missing-names',
           'loss',
-          'names could not be found in the file; the rows count, their names are empty',
+          'names are missing from the file; their rows are counted with empty names',
           `${source.table}.${source.names![column]}`,
           unexplained,
         );
@@ -163,18 +163,18 @@ export class TableReader implements TableImport {
 export const isTime = (value: number): boolean => Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 
 export function noteOwnerless(builder: ProfileBuilder, table: string, count: number): void {
-  const text = 'rows do not say which process, thread or GPU they belong to, and were left out';
+  const text = 'rows without a process, thread or GPU were left out';
   if (count > 0) builder.notes.add('no-owner', 'loss', text, table, count);
 }
 
 /** What every release has written in every row. */
 function noteMissingColumn(builder: ProfileBuilder, column: string): void {
-  const text = 'columns that every export has are missing; the list of tables is damaged';
+  const text = 'columns that every export has are missing; the table list is damaged';
   builder.notes.add('missing-columns', 'loss', text, column);
 }
 
 export function noteImpossible(builder: ProfileBuilder, table: string, count: number): void {
-  const text = 'rows have no start, no end, impossible ones, or end before they start, and were left out';
+  const text = 'rows with a missing or invalid start or end, or that end before they start, were left out';
   if (count > 0) builder.notes.add('impossible-times', 'loss', text, table, count);
 }
 

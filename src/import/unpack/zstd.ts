@@ -30,7 +30,7 @@ export const zstd: Packing = {
     for (let magic = await bytes.take(4); magic; magic = await bytes.take(4)) {
       if (isSkippable(magic)) await skip(bytes);
       else if (MAGIC.every((byte, i) => byte === magic![i])) yield* unpackFrame(bytes);
-      else throw new Error('what follows a frame is no frame');
+      else throw new Error('the data after a frame is not a frame');
     }
   },
 };
@@ -69,7 +69,7 @@ async function* unpackFrame(bytes: PackedBytes): AsyncGenerator<Uint8Array> {
   decoder.push(checksum, true);
   yield* out;
   if (hasChecksum && new DataView(checksum.buffer).getUint32(0, true) !== hash.digest().low)
-    throw new Error('its checksum is that of another content');
+    throw new Error('its checksum does not match its content');
 }
 
 /** A frame that holds no content of the file. */

@@ -84,14 +84,14 @@ function checkPlan(shape: PlanShape): void {
   checkShape(shape);
   const { tokens, topK, experts, gpus = 1, rank = 0, groups = 1, topGroups = groups } = shape;
   if (!(Number.isInteger(tokens) && tokens >= 0))
-    throw wrong(`${tokens} is no number of tokens.`, 'Give a whole number.');
+    throw wrong(`${tokens} is not a number of tokens.`, 'Give a whole number.');
   if (!(Number.isInteger(gpus) && gpus > 0) || experts % gpus !== 0)
     throw wrong(
       `${experts} experts cannot be spread evenly over ${gpus} GPUs.`,
-      'The GPUs must divide the experts.',
+      'The number of GPUs must divide the number of experts.',
     );
   if (!(Number.isInteger(rank) && rank >= 0 && rank < gpus))
-    throw wrong(`There is no rank ${rank} among ${gpus} GPUs.`, `Ranks are 0 to ${gpus - 1}.`);
+    throw wrong(`Rank ${rank} does not exist among ${gpus} GPUs.`, `Ranks are 0 to ${gpus - 1}.`);
   if (groups === 1) return;
   const divides = gpus > groups ? gpus % groups === 0 : groups % gpus === 0;
   const reach = reachableGpus(gpus, groups, topGroups);

@@ -34,7 +34,7 @@ export function publishedExperts(
   if (experts % gpus !== 0)
     throw wrong(
       `${experts} experts cannot be spread evenly over ${gpus} GPUs.`,
-      'The GPUs must divide the experts.',
+      'The number of GPUs must divide the number of experts.',
     );
   const perGpu = experts / gpus;
   return Int32Array.from({ length: tokens * topK }, (_, slot) => {

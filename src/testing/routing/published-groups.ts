@@ -23,7 +23,7 @@ export function publishedGroupExperts(shape: PlanShape): Int32Array {
   if (experts % gpus !== 0)
     throw wrong(
       `${experts} experts cannot be spread evenly over ${gpus} GPUs.`,
-      'The GPUs must divide the experts.',
+      'The number of GPUs must divide the number of experts.',
     );
   const perGpu = experts / gpus;
   const perGroup = experts / groups;

@@ -50,7 +50,7 @@ export function routingMethodOf(name: string): RoutingMethod {
   if (found) return found.id;
   throw new UserError(
     'usage',
-    `There is no routing method ${JSON.stringify(name)}.`,
+    `Unknown routing method ${JSON.stringify(name)}.`,
     `Known: ${routingMethods.map(({ id }) => id).join(', ')}`,
   );
 }
@@ -81,7 +81,7 @@ export function route(method: RoutingMethod, logits: ArrayLike<number>, options:
   const { experts: count, topK, scale = 1 } = options;
   if (logits.length % count !== 0)
     throw wrong(
-      `${logits.length} logits are no rows of ${count} experts.`,
+      `${logits.length} logits do not form rows of ${count} experts.`,
       'Give one logit per token and expert.',
     );
   const tokens = logits.length / count;
@@ -206,16 +206,16 @@ export function checkShape({ experts, topK, groups = 1, topGroups = 1 }: Routing
   if (!whole(experts) || !whole(topK) || topK > experts)
     throw wrong(
       `${topK} of ${experts} experts cannot be chosen.`,
-      'Give whole numbers, k not above the experts.',
+      'Give whole numbers with k at most the number of experts.',
     );
   if (!whole(groups) || !whole(topGroups) || experts % groups !== 0 || topGroups > groups)
     throw wrong(
-      `${experts} experts cannot lie in ${groups} groups of which ${topGroups} are used.`,
-      'The groups must divide the experts.',
+      `${experts} experts cannot be split into ${groups} groups with ${topGroups} used.`,
+      'The number of groups must divide the number of experts.',
     );
   if (topK > (experts / groups) * topGroups)
     throw wrong(
-      `${topGroups} groups of ${experts / groups} experts do not hold ${topK}.`,
+      `${topGroups} groups of ${experts / groups} experts contain fewer than ${topK}.`,
       'Give more groups, or choose fewer experts.',
     );
 }

@@ -35,13 +35,13 @@ function Empty() {
         </svg>
         <h1>Drop a profile here</h1>
         <p>
-          An Nsight Systems export (.sqlite), a report (.nsys-rep) or a PyTorch profiler trace (.json), packed
-          or not. Drop two to compare them. It stays on this machine.
+          An Nsight Systems export (.sqlite), a report (.nsys-rep) or a PyTorch profiler trace (.json),
+          compressed or not. Drop two to compare them. Files stay on this machine.
         </p>
         <button type="button" class="strong" onClick={() => chooseFile('instead')}>
           Choose a file…
         </button>
-        <p class="muted">or start with one:</p>
+        <p class="muted">or open one from the command line:</p>
         <Command text="stepscope view profile.sqlite" />
       </div>
     </main>

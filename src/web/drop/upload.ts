@@ -13,7 +13,10 @@ function send(file: File): Promise<number> {
     const request = new XMLHttpRequest();
     const gone = () =>
       failed(
-        new Problem('The file could not be sent.', 'See whether stepscope view still runs, then try again.'),
+        new Problem(
+          'The file could not be uploaded.',
+          'Check that stepscope view is still running, then try again.',
+        ),
       );
     request.open('PUT', `/api/profiles?name=${encodeURIComponent(file.name)}`);
     request.setRequestHeader('X-Stepscope', '1');
@@ -33,7 +36,7 @@ function send(file: File): Promise<number> {
       if (request.status < 300 && typeof answer?.id === 'number') return done(answer.id);
       failed(
         new Problem(
-          answer?.error?.message ?? `The server answered ${request.status}.`,
+          answer?.error?.message ?? `The server returned HTTP ${request.status}.`,
           answer?.error?.hint ?? 'Try again, or open it with: stepscope view FILE',
         ),
       );
@@ -44,7 +47,7 @@ function send(file: File): Promise<number> {
 
 export async function openFiles(files: readonly File[], where: Where): Promise<void> {
   if (screen.value.kind === 'opening' || files.length === 0) return;
-  if (files.length > 2) notify('Two files at a time: the first two are opened.');
+  if (files.length > 2) notify('Stepscope opens two files at a time: only the first two are opened.');
   const ids: number[] = where === 'beside' ? panes.value.slice(0, 1).map(pane => pane.id) : [];
   for (const file of files.slice(0, 2 - ids.length)) {
     screen.value = { kind: 'opening', name: file.name, doing: 'sending', done: 0 };

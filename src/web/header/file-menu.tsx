@@ -7,7 +7,7 @@ import { Menu } from './menu.js';
 export function FileMenu() {
   const [pane] = panes.value;
   if (!pane) return null;
-  const words: Readonly<Record<string, string>> = { opening: 'being opened', failed: 'could not be opened' };
+  const words: Readonly<Record<string, string>> = { opening: 'opening', failed: 'failed to open' };
   return (
     <Menu label={pane.name} name={`Profile ${pane.name}: open another`} look="chip file">
       {close => (

@@ -14,7 +14,9 @@ import { SaveMenu } from './save-menu.js';
 async function share(): Promise<void> {
   const isDone = await copyText(addressNow());
   notify(
-    isDone ? 'The address of this view is copied.' : 'The browser does not allow copying: take the address.',
+    isDone
+      ? 'Link to this view copied.'
+      : 'The browser does not allow copying. Copy the address from the address bar.',
     !isDone,
   );
 }
@@ -44,7 +46,7 @@ export function Header() {
         >
           <ThemeIcon />
         </button>
-        <button type="button" class="icon" aria-label="Keys and help" onClick={openHelp}>
+        <button type="button" class="icon" aria-label="Keyboard shortcuts" onClick={openHelp}>
           ?
         </button>
       </div>

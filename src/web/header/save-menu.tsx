@@ -21,7 +21,7 @@ function selectionOf({ steps, window, document, name }: Pane): Selection {
     return {
       fromNs,
       toNs,
-      words: `the window, ${formatDuration(toNs - fromNs)}`,
+      words: `the visible range, ${formatDuration(toNs - fromNs)}`,
       fileName: `${base}-window`,
     };
   }
@@ -64,8 +64,8 @@ function Entries({ pane, close }: { readonly pane: Pane; readonly close: () => v
           savePicture(pane, `${fileName}.png`);
         }}
       >
-        <b>Picture</b>
-        <span class="muted">PNG of the timeline as it is on screen</span>
+        <b>Image</b>
+        <span class="muted">PNG of the timeline as shown</span>
       </button>
     </>
   );

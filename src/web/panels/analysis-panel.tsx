@@ -27,7 +27,7 @@ const widths = ['46%', '92%', '78%', '86%', '64%'];
 
 function Skeleton() {
   return (
-    <div class="skeleton" role="status" aria-label="Being computed">
+    <div class="skeleton" role="status" aria-label="Computing">
       {widths.map(width => (
         <span key={width} style={{ width }} />
       ))}

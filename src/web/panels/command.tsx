@@ -27,7 +27,7 @@ export function CopyButton(props: {
       class="small"
       aria-label={said === '' ? `${label} ${what}` : said}
       onClick={async () => {
-        const answer = (await copyText(text())) ? 'Copied' : 'Not allowed';
+        const answer = (await copyText(text())) ? 'Copied' : 'Copying not allowed';
         setSaid(answer);
         say(answer);
         window.setTimeout(() => setSaid(''), SAID_MS);

@@ -16,8 +16,8 @@ export function FindingsView({ block, pane }: { readonly block: FindingsBlock; r
       <h3 class="unseen">{block.title}</h3>
       {findings.length === 0 && (
         <p class="nothing">
-          <b>Nothing was found that costs time.</b>
-          <span class="muted">The budget and the kernels say where the rest of it goes.</span>
+          <b>No bottleneck was found.</b>
+          <span class="muted">The budget and the kernels show where the time goes.</span>
         </p>
       )}
       <ol class="cards">
@@ -28,7 +28,7 @@ export function FindingsView({ block, pane }: { readonly block: FindingsBlock; r
       {more > 0 && <p class="muted">{plural(more, 'more finding')}.</p>}
       {unmeasured.length > 0 && (
         <details class="unmeasured">
-          <summary>{plural(unmeasured.length, 'thing')} could not be looked at</summary>
+          <summary>{plural(unmeasured.length, 'rule')} could not be checked</summary>
           <ul class="plain">
             {unmeasured.map(({ rule, what, hint }) => (
               <li key={rule}>
@@ -84,7 +84,7 @@ function Opened({ finding, pane }: { readonly finding: Finding; readonly pane: P
     <div class="card-body">
       {gain && (
         <p class="muted">
-          {finding.phase === null ? 'The run' : 'A step'} would lose {formatDuration(gain.nsPerStep)}:{' '}
+          {finding.phase === null ? 'The run' : 'A step'} would be {formatDuration(gain.nsPerStep)} shorter:{' '}
           {gain.how}.
         </p>
       )}
@@ -110,7 +110,7 @@ function Opened({ finding, pane }: { readonly finding: Finding; readonly pane: P
         </>
       )}
       <button type="button" class="small" onClick={() => highlightEvidence(pane, finding)}>
-        Show in the timeline
+        Show in timeline
       </button>
     </div>
   );

@@ -14,14 +14,14 @@ export function NotesPanel({ pane: { document } }: { readonly pane: Pane }) {
           ))}
           {steps.length > 0 && (
             <li>
-              steps found by {steps.foundBy.replace('-', ' ')}: {steps.confidence}
+              steps detected by {steps.foundBy.replace('-', ' ')}: {steps.confidence}
             </li>
           )}
         </ul>
       </section>
       <section class="block">
         <h3>Notes</h3>
-        {notes.length === 0 && <p class="muted">Nothing was lost, guessed or damaged.</p>}
+        {notes.length === 0 && <p class="muted">No data was lost, inferred or damaged.</p>}
         <ul class="plain notes">
           {notes.map(({ text, severity, count }) => (
             <li key={text} class={severity === 'loss' ? 'bad' : undefined}>

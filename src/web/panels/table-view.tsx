@@ -62,7 +62,7 @@ export function TableView({ block, pane }: { readonly block: TableBlock; readonl
             value={filter}
             onInput={event => setFilter(event.currentTarget.value)}
           />
-          {filter !== '' && <span class="muted">{formatCount(rows.length)} left</span>}
+          {filter !== '' && <span class="muted">{formatCount(rows.length)} shown</span>}
         </div>
       )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}

@@ -58,7 +58,7 @@ export function WaterfallView({ block: { title, from, to, terms } }: { readonly 
           </tr>
         </tbody>
       </table>
-      {zero > 0 && <p class="muted">Bars begin at {formatDuration(zero)}.</p>}
+      {zero > 0 && <p class="muted">Bars start at {formatDuration(zero)}.</p>}
     </section>
   );
 }

@@ -9,15 +9,15 @@ import { isSearching, matchNumber, searchProblem, walkMatches } from './search.j
 export const SEARCH_ID = 'search';
 
 const syntax: readonly (readonly [string, string])[] = [
-  ['gemm', 'names that contain it'],
+  ['gemm', 'names that contain gemm'],
   ['name:"layer 3"', 'the same, with spaces'],
-  ['dur>50us', 'longer than; also < and ns, us, ms, s'],
-  ['family:attention', 'kernels of a family'],
-  ['track:stream', 'on tracks of that name'],
-  ['step:12', 'in iteration 12; step:12-15 a range'],
-  ['phase:decode', 'in steps of a phase'],
-  ['cause:launch-bound', 'idle time of a cause'],
-  ['-family:gemm', 'a minus turns a part around'],
+  ['dur>50us', 'longer than 50 µs; also < and ns, us, ms, s'],
+  ['family:attention', 'kernels in a family'],
+  ['track:stream', 'on tracks with that name'],
+  ['step:12', 'in iteration 12; step:12-15 for a range'],
+  ['phase:decode', 'in steps of that phase'],
+  ['cause:launch-bound', 'idle time with that cause'],
+  ['-family:gemm', 'a minus excludes matches'],
 ];
 
 export function SearchBox() {
@@ -65,10 +65,10 @@ export function SearchBox() {
 
 function Syntax({ input }: { readonly input: { current: HTMLInputElement | null } }) {
   return (
-    <Menu label="syntax" name="syntax of searches" look="text">
+    <Menu label="syntax" name="search syntax" look="text">
       {close => (
         <>
-          <p class="menu-title">All parts must hold</p>
+          <p class="menu-title">All terms must match</p>
           <dl class="syntax">
             {syntax.map(([example, meaning]) => (
               <div key={example}>
@@ -122,7 +122,12 @@ function Answer() {
       </span>
       {total > 0 && (
         <>
-          <button type="button" class="icon small" aria-label="Match before" onClick={() => walkMatches(-1)}>
+          <button
+            type="button"
+            class="icon small"
+            aria-label="Previous match"
+            onClick={() => walkMatches(-1)}
+          >
             ↑
           </button>
           <button type="button" class="icon small" aria-label="Next match" onClick={() => walkMatches(1)}>
@@ -136,5 +141,5 @@ function Answer() {
 
 function foundText({ count, totalNs }: { readonly count: number; readonly totalNs: number }): string {
   if (count === 0) return 'no matches';
-  return `${formatCount(count)} ${count === 1 ? 'match' : 'matches'}, ${formatDuration(totalNs)} in all`;
+  return `${formatCount(count)} ${count === 1 ? 'match' : 'matches'}, ${formatDuration(totalNs)} total`;
 }

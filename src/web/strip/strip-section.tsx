@@ -85,7 +85,7 @@ function Legend({ panes: all }: { readonly panes: readonly Pane[] }) {
 function Selected({ pane }: { readonly pane: Pane }) {
   const span = pane.steps.value;
   if (!span)
-    return <span class="muted strip-selected">nothing selected: figures are of the steady state</span>;
+    return <span class="muted strip-selected">nothing selected: values are for the steady state</span>;
   return (
     <span class="strip-selected">
       <b class="figure">{spokenSpan(pane.document, span)}</b>
@@ -100,9 +100,9 @@ function Selected({ pane }: { readonly pane: Pane }) {
 function NoSteps({ pane }: { readonly pane: Pane }) {
   return (
     <p class="no-steps">
-      <b>No engine steps were found in {pane.name}.</b> None of the step markers Stepscope knows is in it, and
-      its work does not repeat in a way that could be cut into steps. Figures are of the whole capture. Mark
-      steps with NVTX, or name your own marker:{' '}
+      <b>No engine steps were found in {pane.name}.</b> It contains no known step marker, and its GPU work
+      does not repeat in a pattern that could be split into steps. Values are for the whole capture. Mark
+      steps with NVTX, or specify your own marker:{' '}
       <code>stepscope view FILE --marker 'step (?&lt;iteration&gt;\d+)'</code>
     </p>
   );

@@ -43,7 +43,7 @@ export async function timelinePng(pane: Pane): Promise<Blob> {
   }
   return new Promise((resolve, reject) =>
     picture.toBlob(
-      blob => (blob ? resolve(blob) : reject(new Error('The picture could not be made.'))),
+      blob => (blob ? resolve(blob) : reject(new Error('The image could not be created.'))),
       'image/png',
     ),
   );

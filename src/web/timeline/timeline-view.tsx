@@ -60,7 +60,7 @@ export function TimelineView({ pane, onTrouble = () => {} }: Props) {
           class="track-filter"
           type="search"
           placeholder="filter tracks"
-          aria-label="Show only tracks whose name contains"
+          aria-label="Filter tracks by name"
           value={trackFilter.value}
           onInput={event => {
             trackFilter.value = event.currentTarget.value;
@@ -79,7 +79,7 @@ export function TimelineView({ pane, onTrouble = () => {} }: Props) {
             <canvas ref={canvas} role="img" aria-label={canvasWords(pane.document)} />
           </div>
         </div>
-        {layout.rows.length === 0 && <p class="timeline-empty">No track has that in its name.</p>}
+        {layout.rows.length === 0 && <p class="timeline-empty">No track name matches.</p>}
       </div>
       {hover && <HoverCard document={pane.document} {...hover} />}
       {timeline && ready && <Legend timeline={timeline} />}
@@ -89,7 +89,7 @@ export function TimelineView({ pane, onTrouble = () => {} }: Props) {
 
 function canvasWords({ tracks }: TimelineDocument): string {
   const events = tracks.reduce((sum, track) => sum + track.events, 0);
-  return `${plural(tracks.length, 'track')} with ${plural(events, 'event')}. The panels hold the same as text.`;
+  return `${plural(tracks.length, 'track')} with ${plural(events, 'event')}. The panels show the same data as text.`;
 }
 
 const Ruler = forwardRef<HTMLDivElement, { readonly timeline: TimelineCanvas | null }>(
@@ -130,7 +130,7 @@ function TrackName({ row }: { readonly row: Row }) {
         type="button"
         class="fold"
         aria-expanded={!folded}
-        title={`${track.label}: ${plural(track.events, 'event')}; ${folded ? 'open' : 'fold'}`}
+        title={`${track.label}: ${plural(track.events, 'event')}; ${folded ? 'expand' : 'collapse'}`}
         onClick={() => toggle(toggled, track.id)}
       >
         <span aria-hidden="true">{folded ? '▸' : '▾'}</span> {track.label}
@@ -170,7 +170,9 @@ function HoverCard({ document, hit, x, y }: HoverProps) {
         transform: `translate(${flip ? x - 330 : x + 14}px, ${Math.min(y + 14, globalThis.innerHeight - 90)}px)`,
       }}
     >
-      <b>{hit.count > 1 ? `${plural(hit.count, 'event')}, too short to draw apart` : (hit.name ?? '…')}</b>
+      <b>
+        {hit.count > 1 ? `${plural(hit.count, 'event')}, too short to draw separately` : (hit.name ?? '…')}
+      </b>
       <span>
         {look && <i style={{ background: look.color }} />}
         {look?.label} · {span}

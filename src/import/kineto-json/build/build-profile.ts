@@ -63,7 +63,7 @@ export function buildProfile(
   builder.strings.intern('');
   const { ranks } = places;
   if (ranks.length > 0) {
-    const text = 'ranks were merged into one trace by a tool; they are told apart by the labels it wrote';
+    const text = 'ranks were merged into one trace by a tool; its labels distinguish them';
     builder.notes.add('merged-ranks', 'info', text, `rank ${ranks[0]}`, ranks.length);
   }
   const merged = ranks.length > 0 ? { ranks } : {};

@@ -31,7 +31,8 @@ export class CallOwners {
     const rows = this.callsOf.get(correlation);
     if (!rows) return NONE;
     if (this.isShared(correlation, rows)) {
-      const text = 'Work whose correlation id several processes used is given to the last call before it';
+      const text =
+        'GPU events have a correlation ID used by several processes; each is assigned to the last call before it';
       this.notes.add('ambiguous-launch', 'warning', text, `correlation ${correlation}`);
     }
     const later = upperBound(this.calls.start, start);

@@ -15,7 +15,7 @@ export function finishImport(file: ProfileFile, read: TraceRead, { tables }: Wan
   if (trace.events === 0 && builder.notes.has('damaged-event')) {
     throw new UserError(
       'damaged',
-      `${file.name} is damaged: no event in it can be read.`,
+      `${file.name} is damaged: it contains no readable event.`,
       'Copy it again and compare its size with the original, or capture again.',
     );
   }
@@ -36,24 +36,24 @@ function noteCut(file: ProfileFile, events: number, builder: ProfileBuilder): vo
     throw new UserError(
       'damaged',
       `${file.name} ends before its first event.`,
-      'The copy is incomplete, or the profiler was stopped while writing; copy or capture it again.',
+      'The copy is incomplete, or the profiler was stopped while writing. Copy or capture it again.',
     );
   }
   builder.notes.add(
     'cut-off',
     'loss',
-    `The file ends in the middle; ${plural(events, 'event')} before the cut were kept`,
+    `The file is truncated; ${plural(events, 'event')} before the end were kept`,
     file.name,
   );
 }
 
 function noteTimes({ roundedDecimals, exponentDecimals }: TraceRead, builder: ProfileBuilder): void {
   if (roundedDecimals > 0) {
-    const text = 'Times with fractions of a nanosecond were rounded to the nearest one';
+    const text = 'Times with fractions of a nanosecond were rounded to whole nanoseconds';
     builder.notes.add('time-rounded', 'info', text, '', roundedDecimals);
   }
   if (exponentDecimals > 0) {
-    const text = 'Times written with an exponent: the writer may have rounded them already';
+    const text = 'Times are written with an exponent: the writer may have rounded them';
     builder.notes.add('time-exponent', 'warning', text, '', exponentDecimals);
   }
 }

@@ -156,7 +156,7 @@ export class Places {
       if (!properties && alike) {
         // ROCm counts CPU agents too, so its device numbers can lie outside the list.
         properties = devices[0];
-        const text = 'GPUs not in the list of devices are taken to be like the others, which are all alike';
+        const text = 'GPUs missing from the device list are assumed to be identical to the listed GPUs';
         this.builder.notes.add('device-numbering', 'info', text, `device ${gpu.deviceId}`);
       }
       if (!properties) continue;

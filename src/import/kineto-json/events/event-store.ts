@@ -89,7 +89,7 @@ export class EventStore implements ReadTrace {
       return;
     }
     if (phase === 0) {
-      this.noteDropped('not-an-event', 'Objects in the event list that have no phase (ph) were left out');
+      this.noteDropped('not-an-event', 'Objects without a phase (ph) in the event list were left out');
       return;
     }
     if (!event.hasTime) {
@@ -114,8 +114,8 @@ export class EventStore implements ReadTrace {
   /** What stands in the list of events and is no object. */
   countNonEvent(): void {
     this.events++;
-    const text = 'Objects in the event list that have no phase (ph) were left out';
-    this.builder.notes.add('not-an-event', 'loss', text, 'a value that is no object');
+    const text = 'Objects without a phase (ph) in the event list were left out';
+    this.builder.notes.add('not-an-event', 'loss', text, 'a value that is not an object');
   }
 
   /** Turns what was begun and never ended into open ranges or a note. Called once, after the last event. */
@@ -126,7 +126,7 @@ export class EventStore implements ReadTrace {
         this.cpu.addRange(begun.start, Number.NaN, lane, begun.name);
         this.lanes.cpuEvents[lane]++;
       }
-      const text = 'Events that begin (ph B) and never end: annotations stay open, others were left out';
+      const text = 'Events begin (ph B) and never end: annotations stay open, others were left out';
       this.builder.notes.add('unmatched-begin', 'warning', text, this.builder.strings.text(begun.name));
     }
   }
@@ -138,7 +138,7 @@ export class EventStore implements ReadTrace {
       return;
     }
     if (!event.hasDuration) {
-      const text = 'Complete events without a duration are taken as 0 ns long';
+      const text = 'Complete events without a duration count as 0 ns long';
       this.builder.notes.add('no-duration', 'warning', text, this.exampleName());
     }
     const end = start + event.durationNs;
@@ -219,7 +219,7 @@ export class EventStore implements ReadTrace {
   private storeEnd(end: number): void {
     const begun = this.open.end(this.lanes.place(this.event.pid, this.event.tid));
     if (!begun) {
-      this.noteDropped('unmatched-end', 'Events that end (ph E) without having begun were left out');
+      this.noteDropped('unmatched-end', 'End events (ph E) without a begin event were left out');
       return;
     }
     const name = this.builder.strings.bytes(begun.name);
@@ -229,17 +229,17 @@ export class EventStore implements ReadTrace {
   }
 
   private noteFarTime(): void {
-    const text = 'Events over 104 days away from the first one: their times are exact to a microsecond only';
+    const text = 'Events are more than 104 days from the first event: their times are exact only to 1 µs';
     this.builder.notes.add('time-far', 'warning', text, this.exampleName());
   }
 
   private noteHomeless(): void {
-    const text = 'Events without a process id are put on process 0';
+    const text = 'Events without a process ID are assigned to process 0';
     this.builder.notes.add('no-process', 'warning', text, this.exampleName());
   }
 
   private noteLargeId(): void {
-    const text = 'Events whose correlation id has more than 32 bits are linked to no launch';
+    const text = 'Events with a correlation ID of more than 32 bits are not linked to a launch';
     this.builder.notes.add('id-too-large', 'loss', text, this.exampleName());
   }
 

@@ -58,7 +58,7 @@ export class TextStore {
 
   private cut(from: number, to: number): number {
     if (to - from <= MAX_NAME_BYTES) return to;
-    this.notes.add('name-cut', 'info', `Names longer than ${MAX_NAME_BYTES / 1024} KiB were cut there`);
+    this.notes.add('name-cut', 'info', `Names longer than ${MAX_NAME_BYTES / 1024} KiB were truncated`);
     let end = from + MAX_NAME_BYTES;
     // Not in the middle of a character.
     while (end > from && (this.bytes[end] & 0xc0) === 0x80) end--;
@@ -72,7 +72,7 @@ export class TextStore {
     this.notes.add(
       'details-full',
       'loss',
-      `Shapes, types and stacks are left out after the first ${MAX_DETAIL_BYTES / 1024 / 1024} MB of distinct ones`,
+      `Shapes, types and stacks were left out after the first ${MAX_DETAIL_BYTES / 1024 / 1024} MB of distinct values`,
     );
   }
 }

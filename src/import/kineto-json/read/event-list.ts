@@ -159,7 +159,7 @@ export class EventList {
 }
 
 export function noteLooseComma(notes: NoteCounter, where: string): void {
-  const text = 'commas are missing or too many: something may have been lost there';
+  const text = 'commas are missing or extra: events may be lost there';
   notes.add('loose-comma', 'warning', text, where);
 }
 
@@ -168,11 +168,11 @@ export function noteOddValues(strict: StrictValue, value: Uint8Array, notes: Not
   const notUtf8 = strict.beyondAscii && !isUtf8(value) ? 1 : 0;
   if (strict.badTexts + notUtf8 > 0) {
     const text =
-      'texts hold raw control characters, unknown escapes or broken UTF-8 and were kept as they are';
+      'texts contain raw control characters, unknown escapes or invalid UTF-8 and were kept unchanged';
     notes.add('bad-string', 'warning', text, '', strict.badTexts + notUtf8);
   }
   if (strict.badNumbers > 0) {
-    const text = 'values are NaN or infinite, which JSON does not know, and count as not recorded';
+    const text = 'values are NaN or infinite, which is not valid JSON, and count as not recorded';
     notes.add('bad-number', 'warning', text, '', strict.badNumbers);
   }
 }

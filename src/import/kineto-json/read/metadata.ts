@@ -71,7 +71,7 @@ export class TraceMetadata {
     try {
       value = JSON.parse(text);
     } catch {
-      this.notes.add('damaged-metadata', 'warning', 'Damaged stretches between metadata were left out', key);
+      this.notes.add('damaged-metadata', 'warning', 'Damaged sections between metadata were left out', key);
       return;
     }
     this.addParsed(key, value);

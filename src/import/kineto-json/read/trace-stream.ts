@@ -156,7 +156,7 @@ export class TraceStream {
     this.notes.add(
       'damaged-event',
       'loss',
-      'Stretches between events that are not valid JSON were left out',
+      'Sections between events that are not valid JSON were left out',
       `${to - this.lostFrom} bytes at byte ${this.lostFrom}`,
     );
   }
