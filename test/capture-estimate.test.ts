@@ -49,7 +49,9 @@ for (const [table, bytes] of Object.entries(bytesPerRow))
     assert.ok(all.length > 0);
     const mean =
       all.reduce((sum, found) => sum + found!.bytes, 0) / all.reduce((sum, found) => sum + found!.rows, 0);
-    assert.ok(Math.abs(mean - bytes) < 0.1 * bytes, `${mean.toFixed(1)} measured`);
+    // The fixtures are redacted copies with full pages. nsys leaves the pages of this one table half empty.
+    const fill = table === 'CUDA_GPU_MEMORY_USAGE_EVENTS' ? 0.5 : 0.9;
+    assert.ok(mean > fill * bytes && mean < 1.1 * bytes, `${mean.toFixed(1)} measured`);
   });
 
 test('an export without events', () => {
