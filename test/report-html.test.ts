@@ -419,7 +419,7 @@ test('the command: Markdown, JSON, and mistakes in two lines', async () => {
   for (const [args, message] of [
     [['report'], /No profile was given/],
     [['report', capturePath('eager'), '-o', file], /already exists[\s\S]*--force/],
-    [['report', capturePath('eager'), '--max-size', 'big'], /no size in MB/],
+    [['report', capturePath('eager'), '--max-size', 'big'], /not a size in MB/],
     [['report', capturePath('eager'), '-o', inFolder('no/such/folder.html')], /cannot be written/],
   ] as const) {
     const { status, err } = await stepscope(...args);
