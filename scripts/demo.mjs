@@ -32,8 +32,11 @@ async function showThatItAnswers() {
     const line = await firstLine(server, ended);
     process.stdout.write(line);
     const { url, profiles } = JSON.parse(line);
-    const page = await answer(url);
-    const timeline = await answer(`${url}api/profiles/${profiles[0].id}/timeline`);
+    // The server answers only requests with its key.
+    const { origin, searchParams } = new URL(url);
+    const key = searchParams.get('token');
+    const page = await answer(`${origin}/`, key);
+    const timeline = await answer(`${origin}/api/profiles/${profiles[0].id}/timeline`, key);
     const { steps, tracks } = JSON.parse(timeline);
     process.stdout.write(
       `  the page: ${page.length} bytes; the timeline: ${tracks.length} tracks, ${steps.length} steps\n` +
@@ -54,8 +57,8 @@ async function firstLine(server, ended) {
   return String(chunk);
 }
 
-async function answer(url) {
-  const response = await fetch(url);
+async function answer(url, key) {
+  const response = await fetch(url, { headers: { Authorization: `Bearer ${key}` } });
   if (!response.ok) throw new Error(`${url} returned ${response.status}`);
   return response.text();
 }
