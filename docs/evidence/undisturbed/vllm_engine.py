@@ -27,6 +27,7 @@ parser.add_argument("--eager", action="store_true")
 parser.add_argument("--async-scheduling", action="store_true")
 parser.add_argument("--fp8", action="store_true")
 parser.add_argument("--layers", type=int, default=0)
+parser.add_argument("--turns", type=int, default=0, help="many short windows, each after steps without a profiler")
 parser.add_argument("--mixed", action="store_true", help="one more window with prefill between decode")
 asked = parser.parse_args()
 
@@ -117,8 +118,8 @@ def main():
     while not os.path.exists(os.path.join(asked.gate, "go." + asked.name)):
         time.sleep(0.2)
 
-    def window(kind, batch, during=None, label=""):
-        count = 6 if kind == "stacks" else asked.steps
+    def window(kind, batch, during=None, label="", count=None, is_kept=True):
+        count = count or (6 if kind == "stacks" else asked.steps)
         torch.cuda.synchronize()
         if kind == "cuda":
             torch.cuda.profiler.start()
@@ -129,12 +130,22 @@ def main():
         with profile(activities=activities, with_stack=kind == "stacks") as recorded:
             times = steps(count, during)
             torch.cuda.synchronize()
-        recorded.export_chrome_trace(os.path.join(asked.out, f"{asked.name}-b{batch}-{kind}{label}.trace.json.gz"))
+        if is_kept:
+            recorded.export_chrome_trace(os.path.join(asked.out, f"{asked.name}-b{batch}-{kind}{label}.trace.json.gz"))
         return times
+
+    def turns(batch):
+        """The speed of a host drifts within seconds: a step is compared with its neighbors."""
+        rows = []
+        for _ in range(asked.turns):
+            for kind in asked.windows.split(","):
+                engine.step()
+                rows.append(dict(kind=kind, quiet=steps(10), profiled=window(kind, batch, count=6, is_kept=False)))
+        return rows
 
     results = []
     for batch in asked.batch:
-        fill(batch, asked.quiet + 80)
+        fill(batch, asked.quiet + 90 + 18 * 2 * asked.turns)
         quiet = steps(asked.quiet)
         result = dict(batch=batch, quietMs=median(quiet), quiet=quiet)
         for kind in asked.windows.split(","):
@@ -143,6 +154,8 @@ def main():
             times = window(kind, batch)
             result[kind] = times
             result[kind + "Ms"] = median(times[3:])
+        if asked.turns:
+            result["turns"] = turns(batch)
         after = steps(40)
         result["afterMs"] = median(after[10:])
         drain()
@@ -150,7 +163,7 @@ def main():
         print("RESULT", asked.name, {k: v for k, v in result.items() if k == "batch" or k.endswith("Ms")}, flush=True)
     if asked.mixed:
         batch = asked.batch[0]
-        fill(batch, asked.quiet + 80)
+        fill(batch, asked.quiet + 90 + 18 * 2 * asked.turns)
 
         def arrive(number):
             if number in (4, 9):
