@@ -163,9 +163,8 @@ class Session:
                 step.row.end(failed)
                 if self.experts and self.is_live:
                     self.experts.end_step(step.iteration)
-            elif step.quiet_start and self._quiet is not None and not failed:
-                if self._quiet.add(step.iteration, step.quiet_start, step.facts):
-                    self._write_after_window()
+            elif step.quiet_start and not failed:
+                self._keep_quiet(step)
             if step.closes_window:
                 self.settle()
         except Exception as error:
@@ -190,6 +189,10 @@ class Session:
             step.open_ranges += 1
         step.row = StepRow(step.iteration, facts, source, len(self._windows_run))
         self._sidecar.add(step.row)
+
+    def _keep_quiet(self, step: OpenStep) -> None:
+        if self._quiet is not None and self._quiet.add(step.iteration, step.quiet_start, step.facts):
+            self._write_after_window()
 
     def _take_over(self, source_rank: int) -> None:
         """A more specific source of steps (an engine, the user) restarts the count."""
