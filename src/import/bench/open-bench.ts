@@ -98,7 +98,7 @@ export function readBenchText(name: string, text: string): BenchRun[] {
   return runs;
 }
 
-async function textOf(file: ProfileFile): Promise<string> {
+export async function textOf(file: ProfileFile): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
