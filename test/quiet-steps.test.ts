@@ -9,12 +9,13 @@ import { NONE } from '../src/base/column.js';
 import { joinSidecars } from '../src/import/agent-sidecar/join-sidecars.js';
 import { readCompanion, withCompanions } from '../src/import/companions.js';
 import { openProfile } from '../src/import/open.js';
-import { quietStepsOf } from '../src/import/quiet-steps/quiet-step.js';
-import { readServerLog } from '../src/import/quiet-steps/server-log.js';
+import { quietStepsOf } from '../src/import/quiet-step.js';
+import { readServerLog } from '../src/import/server-log.js';
 import { mergeProfiles } from '../src/model/merge.js';
 import type { Profile } from '../src/model/profile.js';
 import { QuietSource } from '../src/model/schema.js';
 import { sliceProfile } from '../src/model/slice.js';
+import { redactProfile } from '../src/redact/redact.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
 import { drawEngine } from '../src/testing/drawn-engine.js';
 import { lacks, locate } from '../src/testing/needs.js';
@@ -401,4 +402,34 @@ test('without a profile, or with a file that is neither, the error says so', asy
   const bytes = path.join(folder, 'bytes.bin');
   writeFileSync(bytes, Buffer.alloc(5000, 0));
   await refused([capturePath('eager'), bytes], /^bytes\.bin is not a profile in a supported format\.$/);
+});
+
+test('a shareable copy keeps them: of the agent, and of a log without the rest of it', async () => {
+  const redacted = async (input: string) => {
+    const output = path.join(folder, `shared-${path.basename(input)}`);
+    await redactProfile({ input, output, hashRanges: false, force: false, onProgress: () => {} });
+    return output;
+  };
+  const agentFile = written(
+    'own.agent.json',
+    JSON.stringify({
+      ...{ stepscopeAgent: 1, originNs: '1', pid: 7, iterations: [], quietStepsLeftOut: 0 },
+      quietSteps: [{ window: 1, side: 'before', steps: [row(3, 0), row(4, 100)] }],
+    }),
+  );
+  assert.equal(quietStepsOf(await openProfile([await redacted(agentFile)])).length, 1);
+  const rank = ' DP0 TP0';
+  const lines = [
+    'INFO: 10.1.2.3:50720 - "POST /v1/secret-project HTTP/1.1" 200 OK',
+    vllmLine(10, 240),
+    vllmLine(10, 250),
+    sglangLine(20, 1000, { rank }),
+    sglangLine(20, 1000, { rank }),
+  ];
+  const copy = readFileSync(await redacted(written('talk.log', `${lines.join('\n')}\n`)), 'utf8');
+  assert.doesNotMatch(copy, /secret|10\.1\.2\.3/);
+  assert.deepEqual(
+    readServerLog(copy)?.steps.map(step => step.periodNs),
+    [40e6, 20e6],
+  );
 });

@@ -7,11 +7,11 @@ import { UserError } from '../base/user-error.js';
 import type { BenchRun } from '../model/bench-run.js';
 import type { Profile } from '../model/profile.js';
 import type { TableName } from '../model/schema.js';
-import { readBenchText, textOf } from './bench/open-bench.js';
+import { benchText, readBenchText } from './bench/open-bench.js';
+import { stepsOfIterations } from './iteration-log.js';
 import { ProfileFile } from './profile-file.js';
-import { stepsOfIterations } from './quiet-steps/iteration-log.js';
-import { type QuietStep, withQuietSteps } from './quiet-steps/quiet-step.js';
-import { readServerLog } from './quiet-steps/server-log.js';
+import { type QuietStep, withQuietSteps } from './quiet-step.js';
+import { readServerLog } from './server-log.js';
 
 export interface Companion {
   readonly name: string;
@@ -26,7 +26,7 @@ export async function readCompanion(path: string, name?: string): Promise<Compan
   try {
     // Files that are no text are read for nothing, and may be huge.
     if (!isText(await file.head())) return undefined;
-    const text = await textOf(file);
+    const text = await benchText(file);
     const log = readServerLog(text);
     const runs = runsIn(file.name, text);
     if (!log && runs.length === 0) return undefined;

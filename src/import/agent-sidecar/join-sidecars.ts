@@ -12,7 +12,7 @@ import { matchMarker } from '../../catalog/engine-markers.js';
 import { activityOf } from '../../catalog/host-activities.js';
 import type { Profile, ThreadInfo } from '../../model/profile.js';
 import { columnsOf, RangeKind } from '../../model/schema.js';
-import { quietStepsOf, withQuietSteps } from '../quiet-steps/quiet-step.js';
+import { quietStepsOf, withQuietSteps } from '../quiet-step.js';
 
 type Cells = { readonly length: number } & Readonly<Record<string, AnyArray | undefined>>;
 

@@ -12,7 +12,7 @@ import { phaseOfCounts } from '../../catalog/engine-markers.js';
 import type { ProfileBuilder } from '../../model/builder.js';
 import type { ProcessRow } from '../../model/profile.js';
 import { QuietSource } from '../../model/schema.js';
-import { addQuietSteps, type QuietStep, SETTLING_STEPS } from '../quiet-steps/quiet-step.js';
+import { addQuietSteps, type QuietStep, SETTLING_STEPS } from '../quiet-step.js';
 import { countIn } from './sidecar-fields.js';
 
 /** The agent writes at most 64 segments of 256 steps. */

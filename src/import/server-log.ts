@@ -1,8 +1,8 @@
 /** The log of a server that prints its throughput: the mean step of each interval in which only one batch was decoded. */
-import { NONE } from '../../base/column.js';
-import { isAboutSpeculation, throughputInLine } from '../../catalog/server-lines.js';
-import { QuietSource } from '../../model/schema.js';
-import { logLines } from '../bench/log-lines.js';
+import { NONE } from '../base/column.js';
+import { isAboutSpeculation, throughputInLine } from '../catalog/server-lines.js';
+import { QuietSource } from '../model/schema.js';
+import { logLines } from './bench/log-lines.js';
 import type { QuietStep } from './quiet-step.js';
 
 /** A day of lines. */

@@ -1,9 +1,9 @@
 /** Steps that no profiler recorded: rows of the table `quietSteps` as values, and back. */
-import type { AnyArray } from '../../base/column.js';
-import type { StringTable } from '../../base/string-table.js';
-import type { ProfileBuilder } from '../../model/builder.js';
-import type { Profile } from '../../model/profile.js';
-import type { QuietSource } from '../../model/schema.js';
+import type { AnyArray } from '../base/column.js';
+import type { StringTable } from '../base/string-table.js';
+import type { ProfileBuilder } from '../model/builder.js';
+import type { Profile } from '../model/profile.js';
+import type { QuietSource } from '../model/schema.js';
 
 /** A profiler that was just stopped still writes: the first steps after a window are not undisturbed. */
 export const SETTLING_STEPS = 8;

@@ -6,14 +6,14 @@
  *     profiled                [-------]
  *     kept        [---------]           settling    [------
  */
-import { NONE } from '../../base/column.js';
-import { matchMarker, phaseOfCounts } from '../../catalog/engine-markers.js';
-import type { BenchIteration } from '../../model/bench-run.js';
-import type { Profile } from '../../model/profile.js';
-import { QuietSource } from '../../model/schema.js';
+import { NONE } from '../base/column.js';
+import { matchMarker, phaseOfCounts } from '../catalog/engine-markers.js';
+import type { BenchIteration } from '../model/bench-run.js';
+import type { Profile } from '../model/profile.js';
+import { QuietSource } from '../model/schema.js';
 import { type QuietStep, SETTLING_STEPS } from './quiet-step.js';
 
-export type WhyNone = 'the profile has no numbered steps' | 'its iteration numbers repeat';
+type WhyNone = 'the profile has no numbered steps' | 'its iteration numbers repeat';
 
 export function stepsOfIterations(
   iterations: readonly BenchIteration[],
