@@ -102,6 +102,56 @@ test('windows: exactly the iterations asked for, ends inclusive, one trace per w
   );
 });
 
+test('steps outside windows: those before and after each, with batch and start, also of a killed process', {
+  skip,
+}, () => {
+  type Segment = { window: number; side: string; steps: number[][] };
+  const quiet = (ran: Ran) =>
+    json(ran, sidecarName(ran)!).quietSteps.map(({ window, side, steps }: Segment) => [
+      window,
+      side,
+      steps.map(row => row[0]),
+    ]);
+  const windows = mustRun(scenario('plain', { STEPSCOPE_PROFILE_START_STOP: '3-5,9,12-13' }));
+  assert.deepEqual(quiet(windows), [
+    [1, 'before', [0, 1, 2]],
+    [1, 'after', [6, 7, 8]],
+    [2, 'after', [10, 11]],
+    [3, 'after', [14, 15, 16, 17, 18, 19, 20]],
+  ]);
+  const [before] = json(windows, sidecarName(windows)!).quietSteps as Segment[];
+  // A prefill of 2 rows with 5 tokens each, then decode.
+  assert.deepEqual(
+    before.steps.map(row => row.slice(4)),
+    [
+      [2, 10, 0, 0],
+      [0, 0, 2, 2],
+      [0, 0, 2, 2],
+    ],
+  );
+  for (const [i, [, start, duration]] of before.steps.slice(0, -1).entries()) {
+    assert.ok(duration > 0 && start + duration <= before.steps[i + 1][1]);
+  }
+  const live = mustRun(
+    scenario('live_signal', { STEPSCOPE_LIVE_STEPS: '3', STEPSCOPE_SIDECAR: 'seen.agent.json' }),
+  );
+  assert.deepEqual(quiet(live), [
+    [1, 'before', [0, 1, 2, 3, 4, 5, 6]],
+    [1, 'after', [10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]],
+  ]);
+  const worker = mustRun(scenario('works_in_child', { STEPSCOPE_PROFILE_START_STOP: '2-8' }));
+  assert.deepEqual(quiet(worker), [
+    [1, 'before', [0, 1]],
+    [1, 'after', [9, 10]],
+  ]);
+  const killed = scenario('terminated_inside', { STEPSCOPE_PROFILE_START_STOP: '1-3' });
+  assert.equal(killed.signal, 'SIGTERM');
+  assert.deepEqual(quiet(killed), [
+    [1, 'before', [0]],
+    [1, 'after', [4, 5]],
+  ]);
+});
+
 test('the file of the agent: one per rank, none of a process without steps, where it was asked for', {
   skip,
 }, () => {

@@ -52,6 +52,17 @@ test('benchmarks and profiles are not mixed', async () => {
   assert.match(err, /^stepscope: The inputs mix benchmark results and profiles\.\n.+\n$/);
 });
 
+test('a benchmark result may accompany the profile of its run', async () => {
+  const eager = capturePath('eager');
+  const alone = await stepscope('compare', `a=${eager}`, `b=${eager}`);
+  const together = await stepscope('compare', `a=${eager},${serving}`, `b=${serving},${eager}`);
+  assert.equal(together.status, 0, together.err);
+  // One run each, as without it: the result is no repeat.
+  assert.equal(together.out, alone.out);
+  const unclear = await stepscope('compare', `a=${eager},${eager},${serving}`, `b=${eager}`);
+  assert.match(unclear.err, /^stepscope: a has 2 profiles; it is unknown which of them .+ belongs to\.\n/);
+});
+
 test('the pair of the perfect router, from profiles and from benchmarks', async () => {
   const profiles = await stepscope(
     'compare',

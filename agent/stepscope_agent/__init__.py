@@ -58,7 +58,9 @@ def step(
             from .sources import EXPLICIT
 
             facts = StepFacts(*(ctx or (0, 0)), *(gen or (0, 0)), kv)
-            opened = _session.begin("stepscope_agent.step", EXPLICIT, lambda: facts, closes_window=True)
+            opened = _session.begin(
+                "stepscope_agent.step", EXPLICIT, lambda _in_window: facts, closes_window=True
+            )
     except Exception as error:
         say_once("the agent is off: %s" % reason(error))
     failed = True

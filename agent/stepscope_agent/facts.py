@@ -87,11 +87,15 @@ def is_empty_for_vllm(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     return bool(kwargs.get("dummy_run")) or not scheduled.num_scheduled_tokens
 
 
-def facts_of_vllm(runner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> StepFacts:
+def facts_of_vllm(
+    runner: Any, args: tuple[Any, ...], kwargs: dict[str, Any], in_window: bool = True
+) -> StepFacts:
     """vllm/v1: GPUModelRunner.execute_model(scheduler_output, …)."""
     scheduled = args[0] if args else kwargs["scheduler_output"]
     tokens: dict[str, int] = scheduled.num_scheduled_tokens
     cached = scheduled.scheduled_cached_reqs
+    if not in_window and hasattr(cached, "num_output_tokens"):
+        return _counts_of_vllm(scheduled, tokens, cached)
     new = {request.req_id for request in scheduled.scheduled_new_reqs}
     in_context = _context_test(runner, cached, new)
     computed = _computed_tokens(cached)
@@ -108,6 +112,18 @@ def facts_of_vllm(runner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
         generation_tokens=sum(count for _, count in generation),
         generation_kv=kv if generation else None,
     )
+
+
+def _counts_of_vllm(scheduled: Any, tokens: dict[str, int], cached: Any) -> StepFacts:
+    """The same counts, without a Python loop over hundreds of decoding requests. Without their KV lengths."""
+    context = [request.req_id for request in scheduled.scheduled_new_reqs]
+    outputs = cached.num_output_tokens
+    if 0 in outputs:
+        # is_context_phase: no output yet, so its prompt is still being processed in chunks.
+        context += [request for request, count in zip(cached.req_ids, outputs) if count == 0]
+    in_context = sum(tokens[request] for request in context)
+    total: int = scheduled.total_num_scheduled_tokens
+    return StepFacts(len(context), in_context, len(tokens) - len(context), total - in_context)
 
 
 def _computed_tokens(cached: Any) -> dict[str, int]:
@@ -168,12 +184,18 @@ def _rows(tensor: Any) -> Optional[int]:
     return int(shape[0]) if shape else None
 
 
-def facts_of_tensorrt_llm(args: tuple[Any, ...], kwargs: dict[str, Any]) -> StepFacts:
+def facts_of_tensorrt_llm(executor: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> StepFacts:
     """tensorrt_llm: PyExecutor._forward_step(scheduled_requests, …)."""
     scheduled = args[0] if args else kwargs["scheduled_requests"]
     context = list(scheduled.context_requests)
     generation = list(scheduled.generation_requests)
-    drafts = sum(len(getattr(request, "py_draft_tokens", None) or ()) for request in generation)
+    # Without speculative decoding there is nothing to count in hundreds of requests.
+    may_draft = getattr(getattr(executor, "model_engine", None), "spec_config", True) is not None
+    drafts = (
+        sum(len(getattr(request, "py_draft_tokens", None) or ()) for request in generation)
+        if may_draft
+        else 0
+    )
     return StepFacts(
         context_requests=len(context),
         context_tokens=sum(int(getattr(request, "context_chunk_size", 0) or 0) for request in context),

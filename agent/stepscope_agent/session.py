@@ -1,6 +1,7 @@
 """Counts steps, opens and closes windows, and passes each step to its recorders. One instance per process.
 
-Outside windows a step costs one increment and one comparison: `_quiet_before` is the first iteration that needs more.
+Outside windows a step costs an increment, a comparison and a row of quiet_steps.py: `_quiet_before` is the first
+iteration that needs more.
 
     iteration     0  1  2  3  4  5  6  7
     window 3-5             [--------]
@@ -8,10 +9,12 @@ Outside windows a step costs one increment and one comparison: `_quiet_before` i
 """
 
 import atexit
+import contextlib
 import itertools
 import os
 import sys
 import threading
+import time
 from typing import Any, Callable, Optional
 
 from .capture import WindowCapture
@@ -20,6 +23,7 @@ from .facts import UNKNOWN, StepFacts
 from .gc_watch import GcWatch
 from .graph_parts import GraphParts
 from .log import reason, say, say_once
+from .quiet_steps import QuietSteps
 from .ranges import ranges
 from .settings import Settings
 from .sidecar import Sidecar, StepRow
@@ -27,17 +31,20 @@ from .triggers import Termination, TriggerFile, listen_for_signal
 from .windows import Window, parse_windows
 
 NEVER = float("inf")
-FactsReader = Callable[[], Optional[StepFacts]]
+"""Called with True for steps in a window, with False for the counts alone, which must cost next to nothing."""
+FactsReader = Callable[[bool], Optional[StepFacts]]
 
 
 class OpenStep:
-    """One open step on one thread; `row` is set only while the step is recorded."""
+    """One open step on one thread; `row` is set only in a window, `quiet_start` only outside."""
 
-    __slots__ = ("iteration", "row", "open_ranges", "closes_window")
+    __slots__ = ("iteration", "row", "quiet_start", "facts", "open_ranges", "closes_window")
 
     def __init__(self, iteration: int, closes_window: bool) -> None:
         self.iteration = iteration
         self.row: Optional[StepRow] = None
+        self.quiet_start = 0
+        self.facts = UNKNOWN
         self.open_ranges = 0
         self.closes_window = closes_window
 
@@ -61,6 +68,10 @@ class Session:
         self._capture = WindowCapture(settings)
         self._trigger = TriggerFile(settings.trigger) if settings.trigger else None
         self._sidecar = Sidecar(settings.sidecar)
+        """None if every step is recorded and marked: then no step is undisturbed."""
+        self._quiet = None if settings.covers_everything else QuietSteps()
+        self._quiet_written = 0
+        self._write_lock = threading.Lock()
         self.experts = ExpertLoad(settings.expert_load) if settings.expert_load else None
         self.graphs = GraphParts()
         self._gc = GcWatch(lambda: self.is_live, "gc" in settings.markers)
@@ -130,6 +141,9 @@ class Session:
                 self._edge(iteration)
             if self.is_live:
                 self._record(step, source, read_facts, is_marked)
+            elif self._quiet is not None:
+                step.facts = _facts(read_facts, False)
+                step.quiet_start = time.monotonic_ns()
             self._local.depth = 1
             return step
         except Exception as error:
@@ -149,6 +163,8 @@ class Session:
                 step.row.end(failed)
                 if self.experts and self.is_live:
                     self.experts.end_step(step.iteration)
+            elif step.quiet_start and not failed:
+                self._keep_quiet(step)
             if step.closes_window:
                 self.settle()
         except Exception as error:
@@ -163,11 +179,7 @@ class Session:
                 self._set_quiet()
 
     def _record(self, step: OpenStep, source: str, read_facts: FactsReader, is_marked: bool) -> None:
-        try:
-            facts = read_facts() or UNKNOWN
-        except Exception as error:
-            say_once("steps are marked without batch and token counts: %s" % reason(error))
-            facts = UNKNOWN
+        facts = _facts(read_facts, True)
         markers = self.settings.markers
         if is_marked and "step" in markers:
             ranges.push(facts.marker(step.iteration))
@@ -178,6 +190,10 @@ class Session:
         step.row = StepRow(step.iteration, facts, source, len(self._windows_run))
         self._sidecar.add(step.row)
 
+    def _keep_quiet(self, step: OpenStep) -> None:
+        if self._quiet is not None and self._quiet.add(step.iteration, step.quiet_start, step.facts):
+            self._write_after_window()
+
     def _take_over(self, source_rank: int) -> None:
         """A more specific source of steps (an engine, the user) restarts the count."""
         with self._lock:
@@ -187,6 +203,8 @@ class Session:
                 # Windows that were used up by less specific steps are opened again.
                 self._close_window()
                 self._windows = list(self._asked)
+                if self._quiet is not None:
+                    self._quiet.clear()
                 self._set_quiet()
 
     # --- windows -----------------------------------------------------------------------------------------------
@@ -242,6 +260,8 @@ class Session:
     def _open(self, window: Window) -> None:
         self._open_window = window
         self._windows_run.append(window)
+        if self._quiet is not None:
+            self._quiet.window_opens(len(self._windows_run))
         _finish_with_worker(self.finish)
         self._termination.listen()
         self._capture.open()
@@ -262,10 +282,26 @@ class Session:
         with self._termination:
             self._capture.close()
             self.write()
-        if not self.is_live:
+        if self._quiet is not None:
+            self._quiet.window_closes(len(self._windows_run))
+        self._stop_listening()
+
+    def _stop_listening(self) -> None:
+        if not self.is_live and not (self._quiet is not None and self._quiet.is_filling):
             self._termination.stop_listening()
 
+    def _write_after_window(self) -> None:
+        """A server may run for days and be killed: its file is completed now, next to the steps and not in one."""
+        self._stop_listening()
+        # No thread starts in a process that is ending; the end itself writes.
+        with contextlib.suppress(RuntimeError):
+            threading.Thread(target=self.write, name="stepscope-write", daemon=True).start()
+
     def write(self) -> None:
+        with self._write_lock:
+            self._write()
+
+    def _write(self) -> None:
         try:
             expert_files = self.experts.write() if self.experts else None
         except Exception as error:
@@ -283,10 +319,19 @@ class Session:
             "gcPausesLeftOut": self._gc.left_out,
             **self.graphs.as_json(self._sidecar.origin.wall),
         }
+        quiet = 0
+        if self._quiet is not None:
+            quiet = self._quiet.kept
+            extra.update(self._quiet.as_json(self._sidecar.origin.monotonic))
         try:
             self._sidecar.write(extra, self._gc.pauses, traces[0] if traces else None)
+            self._quiet_written = quiet
         except Exception as error:
             say_once("the sidecar was not written: %s" % reason(error))
+
+    @property
+    def _lacks_quiet_steps(self) -> bool:
+        return self._quiet is not None and self._quiet.kept != self._quiet_written
 
     # --- ends --------------------------------------------------------------------------------------------------
 
@@ -300,7 +345,7 @@ class Session:
             try:
                 if self._open_window is not None:
                     self._close_window()
-                elif self.settings.covers_everything:
+                elif self.settings.covers_everything or self._lacks_quiet_steps:
                     with self._termination:
                         self.write()
             except Exception as error:
@@ -317,17 +362,28 @@ class Session:
         """A child forked before the first step may be the one that runs them. A child forked later is a helper of the
         profiled program and must not overwrite its files."""
         self._lock = threading.RLock()
+        self._write_lock = threading.Lock()
         self._local = threading.local()
         had_begun = self.last_begun >= 0
         self._capture.abandon()
         self._open_window = None
         self._sidecar.rows = []
         self._gc.pauses = []
+        if self._quiet is not None:
+            self._quiet.clear()
         if had_begun:
             self.is_off = True
             self.is_live = False
             self._finished = True
             self._gc.remove()
+
+
+def _facts(read_facts: FactsReader, in_window: bool) -> StepFacts:
+    try:
+        return read_facts(in_window) or UNKNOWN
+    except Exception as error:
+        say_once("steps are recorded without batch and token counts: %s" % reason(error))
+        return UNKNOWN
 
 
 def _finish_with_worker(finish: Callable[[], None]) -> None:

@@ -31,7 +31,8 @@ ANY_MODULE, GENERATE, MODEL_RUNNER, SCHEDULER, NAMED, EXPLICIT = range(6)
 """With fewer modules than this, it is a single layer under test, not a model."""
 LEAST_MODULES = 4
 
-EngineFacts = Callable[[Any, tuple[Any, ...], dict[str, Any]], Optional[StepFacts]]
+"""The last argument as in FactsReader."""
+EngineFacts = Callable[[Any, tuple[Any, ...], dict[str, Any], bool], Optional[StepFacts]]
 
 
 class Sources:
@@ -82,7 +83,7 @@ class Sources:
                 step = session.begin(
                     name,
                     rank,
-                    lambda: facts(self, args, kwargs),
+                    lambda in_window: facts(self, args, kwargs, in_window),
                     _safely(number, self),
                     not has_after,
                     is_marked,
@@ -107,7 +108,7 @@ class Sources:
             module.PyExecutor,
             "_forward_step",
             SCHEDULER,
-            lambda _self, args, kwargs: facts_of_tensorrt_llm(args, kwargs),
+            lambda executor, args, kwargs, _in_window: facts_of_tensorrt_llm(executor, args, kwargs),
             number=lambda executor: getattr(executor, "iter_counter", None),
             skip=lambda executor, _args, _kwargs: bool(getattr(executor, "is_warmup", False)),
             after="_sample_async",
@@ -131,7 +132,7 @@ class Sources:
             module.Scheduler,
             "run_batch",
             SCHEDULER,
-            lambda _self, args, kwargs: facts_of_sglang(args, kwargs),
+            lambda _self, args, kwargs, _in_window: facts_of_sglang(args, kwargs),
         )
 
     def _watch_sglang_runner(self, module: ModuleType) -> None:
@@ -139,7 +140,7 @@ class Sources:
             module.ModelRunner,
             "forward",
             MODEL_RUNNER,
-            lambda _self, args, kwargs: facts_of_sglang(args, kwargs),
+            lambda _self, args, kwargs, _in_window: facts_of_sglang(args, kwargs),
         )
         self._mark_sampling(module.ModelRunner, "sample")
 
@@ -230,7 +231,7 @@ class Sources:
                 return original(self, *args, **kwargs)
             if _is_capturing(torch):
                 return self_sources._capture(self, original, args, kwargs)
-            step = session.begin(name, rank, lambda: facts_of_call(args, kwargs))
+            step = session.begin(name, rank, lambda _in_window: facts_of_call(args, kwargs))
             return _run(session, step, original, self, args, kwargs)
 
         self_sources = self
@@ -265,7 +266,7 @@ class Sources:
                 return original(self_, *args, **kwargs)
             facts = self._graph_facts.get(self_, UNKNOWN)
             rank = GENERATE if session.source_rank == GENERATE else ANY_MODULE
-            step = session.begin("CUDAGraph.replay", rank, lambda: facts)
+            step = session.begin("CUDAGraph.replay", rank, lambda _in_window: facts)
             return _run(session, step, original, self_, args, kwargs)
 
         wrap_method(graph, "capture_begin", begin)
@@ -301,7 +302,7 @@ class Sources:
             def around(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
                 if session.is_off or session.is_in_step or _is_compiling():
                     return original(self, *args, **kwargs)
-                step = session.begin(path, NAMED, lambda: facts_of_call(args, kwargs))
+                step = session.begin(path, NAMED, lambda _in_window: facts_of_call(args, kwargs))
                 return _run(session, step, original, self, args, kwargs)
 
             if not wrap_method(owner, method, around):

@@ -2,7 +2,14 @@ import unittest
 from types import SimpleNamespace
 from typing import Any, Optional
 
-from stepscope_agent.facts import UNKNOWN, StepFacts, facts_of_call, facts_of_sglang, facts_of_tensorrt_llm
+from stepscope_agent.facts import (
+    UNKNOWN,
+    StepFacts,
+    facts_of_call,
+    facts_of_sglang,
+    facts_of_tensorrt_llm,
+    facts_of_vllm,
+)
 
 
 def tokens(*shape: int, floating: bool = False) -> Any:
@@ -53,4 +60,39 @@ class Facts(unittest.TestCase):
         self.assertEqual(facts_of_sglang((batch,), {}), StepFacts(0, 0, 4, 4, 80))
         request = SimpleNamespace(context_chunk_size=64, py_draft_tokens=[1, 2])
         scheduled = SimpleNamespace(context_requests=[request], generation_requests=[request] * 3)
-        self.assertEqual(facts_of_tensorrt_llm((scheduled,), {}), StepFacts(1, 64, 3, 9))
+        self.assertEqual(facts_of_tensorrt_llm(None, (scheduled,), {}), StepFacts(1, 64, 3, 9))
+
+    def test_drafts_are_counted_unless_the_engine_has_none(self) -> None:
+        drafting = SimpleNamespace(py_draft_tokens=[1, 2])
+        scheduled = SimpleNamespace(context_requests=[], generation_requests=[drafting] * 3)
+        for spec_config, tokens_run in ((None, 3), (object(), 9)):
+            executor = SimpleNamespace(model_engine=SimpleNamespace(spec_config=spec_config))
+            self.assertEqual(facts_of_tensorrt_llm(executor, (scheduled,), {}).generation_tokens, tokens_run)
+
+    def test_the_counts_outside_windows_are_those_inside(self) -> None:
+        def plan(new: dict[str, int], cached: dict[str, tuple[int, int]]) -> Any:
+            """`cached`: tokens scheduled now, and outputs so far."""
+            ids = list(cached)
+            outputs = [count for _, count in cached.values()]
+            counts = {**new, **{name: scheduled for name, (scheduled, _) in cached.items()}}
+            return SimpleNamespace(
+                scheduled_new_reqs=[SimpleNamespace(req_id=name) for name in new],
+                scheduled_cached_reqs=SimpleNamespace(
+                    req_ids=ids,
+                    num_computed_tokens=[50] * len(ids),
+                    num_output_tokens=outputs,
+                    is_context_phase=lambda name: cached[name][1] == 0,
+                ),
+                num_scheduled_tokens=counts,
+                total_num_scheduled_tokens=sum(counts.values()),
+            )
+
+        for scheduled, expected in (
+            (plan({}, {"a": (1, 4), "b": (1, 9)}), StepFacts(0, 0, 2, 2)),
+            (plan({}, {"a": (3, 4), "b": (3, 9)}), StepFacts(0, 0, 2, 6)),
+            (plan({"n": 30}, {"a": (1, 4), "b": (20, 0)}), StepFacts(2, 50, 1, 1)),
+            (plan({"n": 30}, {}), StepFacts(1, 30, 0, 0)),
+        ):
+            outside = facts_of_vllm(None, (scheduled,), {}, False)
+            inside = facts_of_vllm(None, (scheduled,), {})
+            self.assertEqual((outside, outside[:4]), (expected, inside[:4]))

@@ -44,6 +44,11 @@ const what: Record<TableName, { label: string; nsys: string; kineto: string }> =
     nsys: 'capture with --agent and STEPSCOPE_MARKERS=step,layers, and also give its file',
     kineto: 'capture with the agent and STEPSCOPE_MARKERS=step,layers, and also give its file',
   },
+  quietSteps: {
+    label: 'steps without a profiler',
+    nsys: "capture with --agent and --iterations, or also give the engine's log",
+    kineto: "capture with the agent and STEPSCOPE_PROFILE_START_STOP, or also give the engine's log",
+  },
   apiCalls: { label: 'CUDA API calls', nsys: 'capture with -t cuda', kineto: cudaActivity },
   syncs: {
     label: 'synchronizations',

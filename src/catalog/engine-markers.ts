@@ -176,7 +176,7 @@ function phaseWord(word: string): Phase {
 }
 
 /** More decode tokens than decode requests means several tokens are tried per request. */
-function phaseOfCounts(context?: number, generation?: number, generationTokens?: number): Phase {
+export function phaseOfCounts(context?: number, generation?: number, generationTokens?: number): Phase {
   if (context === undefined && generation === undefined) return 'unknown';
   if ((context ?? 0) > 0) return (generation ?? 0) > 0 ? 'mixed' : 'prefill';
   if ((generation ?? 0) === 0) return 'unknown';

@@ -17,17 +17,42 @@ import type { Result } from './emit.js';
 import type { Output } from './output.js';
 import { profileFor } from './profile-of.js';
 
-/** All of them, or none; a benchmark and a profile have no figure in common. */
-export async function areBenchmarks(asked: readonly AskedConfiguration[]): Promise<boolean> {
-  const kinds: boolean[] = [];
-  for (const { runs } of asked) for (const run of runs) kinds.push(await isBenchmark(run));
-  if (!kinds.includes(true)) return false;
-  if (!kinds.includes(false)) return true;
-  throw new UserError(
-    'usage',
-    'The inputs mix benchmark results and profiles.',
-    'Compare benchmarks with benchmarks, and profiles with profiles.',
+/** A configuration of profiles: each run is a profile, with the log and the benchmark result that belong to it. */
+interface ProfiledSide {
+  readonly name: string;
+  readonly runs: readonly (readonly string[])[];
+}
+
+/** Undefined: all are benchmarks. Otherwise each side has a profile; a benchmark and a profile have no figure in common. */
+export async function profiledSides(
+  asked: readonly AskedConfiguration[],
+): Promise<readonly ProfiledSide[] | undefined> {
+  const sides = await Promise.all(
+    asked.map(async ({ name, runs }) => {
+      const kinds = await Promise.all(runs.map(isBenchmark));
+      return {
+        name,
+        profiles: runs.filter((_, i) => !kinds[i]),
+        others: runs.filter((_, i) => kinds[i]),
+      };
+    }),
   );
+  if (sides.every(({ profiles }) => profiles.length === 0)) return undefined;
+  if (sides.some(({ profiles }) => profiles.length === 0))
+    throw new UserError(
+      'usage',
+      'The inputs mix benchmark results and profiles.',
+      'Compare benchmarks with benchmarks, and profiles with profiles. A result may accompany its profile: NAME=PROFILE,RESULT.',
+    );
+  return sides.map(({ name, profiles, others }) => {
+    if (others.length > 0 && profiles.length > 1)
+      throw new UserError(
+        'usage',
+        `${name} has ${profiles.length} profiles; it is unknown which of them ${others[0]} belongs to.`,
+        'Give a log or a benchmark result only with a single profile.',
+      );
+    return { name, runs: profiles.map(profile => [profile, ...others]) };
+  });
 }
 
 /** The first against each other one, repeats taken together. */
@@ -46,7 +71,7 @@ export async function comparedBenchmarks(asked: readonly AskedConfiguration[]): 
 }
 
 export async function comparedProfiles(
-  asked: readonly AskedConfiguration[],
+  asked: readonly ProfiledSide[],
   settings: Settings,
   { threshold = DEFAULT_THRESHOLD, onlyComparable }: { threshold?: number; onlyComparable: boolean },
   output: Output,
@@ -75,13 +100,13 @@ export async function comparedProfiles(
 }
 
 /** A function of its own, so that nothing holds the profile once its facts are known. */
-async function readRun(run: string, settings: Settings, output: Output): Promise<ProfiledRun> {
-  const profile = await profileFor([run], comparedSources, output);
+async function readRun(files: readonly string[], settings: Settings, output: Output): Promise<ProfiledRun> {
+  const profile = await profileFor(files, comparedSources, output);
   try {
     return comparedRun(new Analyzer(profile, settings));
   } catch (error) {
     // Of several files it must be said which one has no such step.
     if (!(error instanceof UserError)) throw error;
-    throw new UserError(error.code, `${run}: ${error.message}`, error.hint);
+    throw new UserError(error.code, `${files[0]}: ${error.message}`, error.hint);
   }
 }

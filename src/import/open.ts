@@ -1,6 +1,6 @@
 /**
- * From paths to one Profile: finds the importer of each file, takes a folder as all the ranks in it, and merges
- * several files of one run.
+ * From paths to one Profile: finds the importer of each file, takes a folder as all the ranks in it, merges several
+ * files of one run, and adds what its logs and benchmark results show.
  */
 import * as fs from 'node:fs';
 import * as path from 'node:path';
@@ -10,6 +10,7 @@ import { type FileFormat, fileFormats, reportStem, withoutPacking } from '../cat
 import { mergeProfiles } from '../model/merge.js';
 import type { Profile } from '../model/profile.js';
 import { joinSidecars } from './agent-sidecar/join-sidecars.js';
+import { type Companion, nothingButCompanions, readCompanion, withCompanions } from './companions.js';
 import { filesIn } from './folder-files.js';
 import type { ImportContext } from './importer.js';
 import { importerFor, importers } from './index.js';
@@ -27,27 +28,33 @@ interface OpenContext extends Omit<ImportContext, 'onProgress'> {
 export async function openProfile(paths: readonly string[], context: OpenContext = {}): Promise<Profile> {
   const profiles: Profile[] = [];
   const passedOver: string[] = [];
+  const companions: Companion[] = [];
   for (const given of paths) {
     const input = await inputOnDisk(given);
     const { files, unreachable } = expand(input.path);
     passedOver.push(...unreachable);
     const isFolder = files[0] !== input.path;
-    const opened = profiles.length;
+    const opened = profiles.length + companions.length;
     for (const file of files) {
       try {
         profiles.push(await openFile(file, { name: input.name, ...context }));
       } catch (error) {
-        // A folder of results holds more than profiles; what was named one by one must be one.
-        if (!isFolder || !(error instanceof UserError) || error.code !== 'not-a-profile') throw error;
-        passedOver.push(path.basename(file));
+        if (!(error instanceof UserError) || error.code !== 'not-a-profile') throw error;
+        // A folder of results holds more than profiles; what was named one by one must be something we know.
+        const companion = isFolder ? undefined : await readCompanion(file, input.name ?? context.name);
+        if (companion) companions.push(companion);
+        else if (isFolder) passedOver.push(path.basename(file));
+        else throw error;
       }
     }
-    if (profiles.length === opened) throw noProfileIn(given);
+    if (profiles.length + companions.length === opened) throw noProfileIn(given);
   }
+  if (profiles.length === 0 && companions.length > 0) throw nothingButCompanions(companions);
   const joined = joinSidecars(profiles);
   const ranks = profiles.flatMap(({ capture }) => capture.ranks);
   if (joined.length > 1) assertOneRun(joined, ranks);
-  const profile = joined.length === 1 ? joined[0] : mergeProfiles(withRanksFromNames(joined));
+  const merged = joined.length === 1 ? joined[0] : mergeProfiles(withRanksFromNames(joined));
+  const profile = withCompanions(merged, companions, context.tables);
   if (passedOver.length === 0) return profile;
   const text = 'files in the folder are not profiles and were skipped';
   const note: Note = {

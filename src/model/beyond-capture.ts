@@ -26,6 +26,7 @@ export function longestPossible(tables: Iterable<Rows>, statedNs: number | undef
   let first = Number.POSITIVE_INFINITY;
   let last = Number.NEGATIVE_INFINITY;
   for (const { length, columns } of tables) {
+    if (!columns.start) continue;
     first = Math.min(first, columns.start[0]);
     last = Math.max(last, columns.start[length - 1]);
   }

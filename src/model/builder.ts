@@ -109,8 +109,8 @@ export class ProfileBuilder {
       columns = concatenate(name, [earlier, { length, columns }]);
       length += earlier.length;
     }
-    const start = columns.start as Float64Array;
-    if (isSorted(start)) {
+    const start = columns.start as Float64Array | undefined;
+    if (!start || isSorted(start)) {
       this.tables.set(name, { length, columns });
       return;
     }

@@ -5,6 +5,7 @@
 import type { Brand, Column } from '../base/column.js';
 import type { Note } from '../base/notes.js';
 import type { StringId, StringTable } from '../base/string-table.js';
+import type { BenchRun } from './bench-run.js';
 import type { ColumnSpec, EntityName, Schema, TableName } from './schema.js';
 
 export type Row<Name extends TableName | EntityName> = Brand<number, Name>;
@@ -120,4 +121,6 @@ export interface Profile {
   /** Tables the file has, or may have had, of which damage left nothing. Absent for that reason. */
   readonly damaged?: readonly TableName[];
   readonly notes: readonly Note[];
+  /** Results of benchmarks of the same run, where they were given next to the profile. */
+  readonly benchmarks?: readonly BenchRun[];
 }

@@ -3,7 +3,8 @@
  * serializing all follow from it.
  *
  * Times are nanoseconds relative to Profile.originNs. Tables are sorted by `start`. A column marked optional is
- * absent when the capture did not record it. Inside a present column a missing number is NaN (f64), NONE (i32) or
+ * absent when the capture did not record it. A table without `start` belongs to no time: a window of the profile keeps
+ * it whole. Inside a present column a missing number is NaN (f64), NONE (i32) or
  * 0 (u32, u8 where said so).
  */
 import type { Storage } from '../base/column.js';
@@ -280,6 +281,29 @@ const schema = {
     severity: code,
     text,
   },
+  /**
+   * Steps of the same run that no profiler recorded, so that their time is undisturbed: noted by our agent around its
+   * windows, or printed by the engine.
+   */
+  quietSteps: {
+    /** NONE for those an engine printed. */
+    process: ref('processes'),
+    /** See QuietSource. */
+    source: { storage: 'u8' },
+    /** NaN where the line is a mean of many steps. */
+    iteration: { storage: 'f64' },
+    /** A phase of catalog/phases.ts. */
+    phase: text,
+    /** NaN where not said. */
+    contextRequests: { storage: 'f64' },
+    contextTokens: { storage: 'f64' },
+    generationRequests: { storage: 'f64' },
+    generationTokens: { storage: 'f64' },
+    /** From the start of this step to the start of the next. */
+    periodNs: { storage: 'f64' },
+    /** Time on the GPU, as the engine measured it. */
+    deviceNs: amount,
+  },
   /** Arrows between events: Kineto's launch and forward/backward flows. `id` ties the two ends. */
   flows: {
     start: nanoseconds,
@@ -298,6 +322,8 @@ export const tableNames = Object.keys(schema) as TableName[];
 
 export const RangeKind = { pushPop: 0, startEnd: 1, mark: 2, gpuAnnotation: 3, libraryCall: 4 } as const;
 export const FaultSide = { cpu: 0, gpu: 1 } as const;
+/** `serverLog`: the mean of the steps between two lines, computed from throughput and batch. */
+export const QuietSource = { beforeWindow: 0, afterWindow: 1, iterationLog: 2, serverLog: 3 } as const;
 export const OpKind = { framework: 0, other: 1 } as const;
 
 export function columnsOf(table: TableName): [name: string, spec: ColumnSpec][] {

@@ -22,6 +22,10 @@ export function sliceProfile(profile: Profile, { fromNs, toNs }: TimeWindow): Pr
       | undefined;
     if (!table) continue;
     const { start, end = start } = table;
+    if (!start) {
+      tables[name] = table;
+      continue;
+    }
     const within = (time: number) => time >= fromNs && time < toNs;
     const place = new Int32Array(table.length).fill(NONE);
     let kept = 0;

@@ -24,10 +24,10 @@ const keys = new Set(
    output_throughput_per_gpu_tok_s output_throughput_per_user_tok_s output_token_throughput
    output_token_throughput_per_user output_tokens outputTokens outputTokensPerUser overall_throughput p50 p90
    p95 p99 parts patched percentiles percentilesNs performance perPiece phase phases pid pieces pp_size
-   prefill_latency prefix prompts python quantization rampNs rank request_count request_goodput request_info
+   prefill_latency prefix prompts python quantization quietSteps quietStepsLeftOut rampNs rank request_count request_goodput request_info
    request_latency request_latency_percentiles_ms request_rate request_throughput request_throughput_req_s
    requestRate requests requests_per_second runtime sampling schema schema_version seed sendDelay sendDelayNs
-   server_info settings severity sglang start_timestamp startMonotonicNs startNs status std std_latency stddevNs
+   server_info settings severity sglang side steps start_timestamp startMonotonicNs startNs status std std_latency stddevNs
    stepscopeAgent stepsFrom stream streaming streaming_metrics successful_requests sum
    system_output_throughput_tok_s system_total_throughput_tok_s temperature tensorrt_llm thread throughput
    time_to_first_token timeoutNs timing token_output_speed_tok_s tokenizer_id tokens tokens_per_second torch
@@ -39,7 +39,7 @@ const keys = new Set(
   ),
 );
 const words = new Set(
-  `null true false Namespace benchmark_args generated statistics Seq _torch complete first FAILED CHECK FOR factor GTPS done Skipping ready Setting Client side
+  `before after Avg reqs Waiting Prefix cache hit running len accept queue new cached graph batch SpecDecoding null true false Namespace benchmark_args generated statistics Seq _torch complete first FAILED CHECK FOR factor GTPS done Skipping ready Setting Client side
    configured set main Reporting states Dev a A100 Acceptance adp_dummy_ctx_tokens adp_dummy_gen_tokens AIPerf all allocate an and any API are as at auto
    Average AVERAGE AVG avg_acceptance_rate avg_inter_token_latency avg_sequence_latency avg_time_to_first_token
    avgNumDecodedTokensPerIter B200 Backend BACKEND backend baselines Batch batch bench BENCHMARK benchmark
@@ -84,13 +84,15 @@ export const isKnownField = (key: string): boolean =>
   keys.has(key) || STATISTIC.test(key) || /^\d{1,3}(?:\.\d{1,3})?%?$/.test(key);
 
 const TOKEN = /[A-Za-z_][A-Za-z0-9_]*|\d+(?:\.\d+){3,}|\d[\d.]*[A-Za-z_][A-Za-z0-9_]*/g;
+const RANK_NAME = /^[TDPE]P\d{1,4}$/;
 const UNIT_NUMBER = /^\d+(?:\.\d+)?(?:ms|s|us|ns|GiB|MiB|GB|MB|W|J|x)$/;
 
 /** The text with every word that is not known replaced; `note` is called once where any was. */
 export function knownWords(text: string, note: () => void): string {
   let removed = false;
   const kept = text.replace(TOKEN, word => {
-    if (words.has(word) || isKnownField(word) || word === 'removed' || UNIT_NUMBER.test(word)) return word;
+    if (words.has(word) || isKnownField(word) || word === 'removed') return word;
+    if (UNIT_NUMBER.test(word) || RANK_NAME.test(word)) return word;
     removed = true;
     return 'removed';
   });

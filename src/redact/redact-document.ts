@@ -8,6 +8,7 @@ import { UserError } from '../base/user-error.js';
 import { BenchContent } from '../import/bench/bench-content.js';
 import { benchImporterFor } from '../import/bench/index.js';
 import type { ProfileFile } from '../import/profile-file.js';
+import { readServerLog } from '../import/server-log.js';
 import { Identities } from './identities.js';
 import { isKnownField, knownWords } from './known-document-words.js';
 import { isMoment, isPlain, isVersion } from './known-values.js';
@@ -32,7 +33,7 @@ export async function redactDocument(
   const rules = new DocumentRules(new Identities(), removals);
   const content = new BenchContent(file.name, text);
   const isOurs = content.documents.some(({ value }) => isOwnDocument(value));
-  if (!isOurs && !isBenchmark(content))
+  if (!isOurs && !isBenchmark(content) && !readServerLog(text))
     throw new UserError(
       'not-a-profile',
       `${file.name} is not a profile, a benchmark result or a Stepscope file.`,

@@ -42,6 +42,7 @@ function checkTable(
     const wrong = cells.findIndex((value: number) => value !== NONE && !(value >= 0 && value < limit));
     if (wrong >= 0) problems.push(`${name}.${column}[${wrong}] = ${cells[wrong]}, beyond ${limit}`);
   }
+  if (!table.start) return;
   for (let row = 0; row < table.length; row++) {
     if (Number.isNaN(table.start[row])) return void problems.push(`${name}.start[${row}] is not a number`);
     if (row > 0 && table.start[row] < table.start[row - 1])

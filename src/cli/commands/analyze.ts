@@ -33,6 +33,10 @@ export const analyze = define({
   examples: [
     ['stepscope analyze profile.sqlite', 'summary: findings, budget, kernels, steps'],
     ['stepscope analyze rank*.json.gz --phase decode', 'all ranks as one run, decode steps only'],
+    [
+      'stepscope analyze profile.sqlite server.log bench.json',
+      'with the step time measured without a profiler',
+    ],
     ['stepscope analyze profile.sqlite --only step-budget --csv', 'one row per step and device'],
     ['stepscope analyze profile.sqlite --json | jq \'.analyses["kernel-families"].rows\'', 'for scripts'],
     ['stepscope analyze profile.sqlite --model llama-3.1-8b', 'compare step time with the speed of light'],

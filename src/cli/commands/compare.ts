@@ -2,7 +2,7 @@ import { DEFAULT_THRESHOLD } from '../../compare/compare-configurations.js';
 import { ROUTER_THRESHOLD } from '../../moe/experiment/router-pair.js';
 import { readConfigurations } from '../asked-configurations.js';
 import { define } from '../command.js';
-import { areBenchmarks, comparedBenchmarks, comparedProfiles } from '../compared-result.js';
+import { comparedBenchmarks, comparedProfiles, profiledSides } from '../compared-result.js';
 import { profileOptions } from '../options.js';
 import { settingsOf } from '../profile-of.js';
 import { routerPairResult } from '../router-pair-result.js';
@@ -16,7 +16,10 @@ export const compare = define({
   ],
   formats: ['table', 'json', 'csv', 'markdown', 'html'],
   notes: [
-    ['BASE, OTHER', 'a profile, a folder of ranks or a benchmark result; NAME=FILE,FILE for repeats'],
+    [
+      'BASE, OTHER',
+      'a profile, a folder of ranks or a benchmark result; NAME=FILE,FILE for repeats, NAME=PROFILE,LOG for a profile with its log or benchmark result',
+    ],
     [
       'without --threshold',
       `${DEFAULT_THRESHOLD * 100}%; with --perfect-router, routing is the bottleneck from a gain of ${ROUTER_THRESHOLD * 100}%`,
@@ -54,8 +57,14 @@ export const compare = define({
     if (values.perfectRouter) {
       const [normal, perfect] = asked.map(({ runs }) => runs);
       await emit(await routerPairResult({ normal, perfect, threshold, settings }, output));
-    } else if (await areBenchmarks(asked)) await emit(await comparedBenchmarks(asked));
-    else await emit(await comparedProfiles(asked, settings, { threshold, onlyComparable }, output));
+    } else {
+      const sides = await profiledSides(asked);
+      await emit(
+        sides
+          ? await comparedProfiles(sides, settings, { threshold, onlyComparable }, output)
+          : await comparedBenchmarks(asked),
+      );
+    }
     return 0;
   },
 });

@@ -1,7 +1,8 @@
 /**
  * What our own agent wrote beside a capture: iterations with their times, batch and tokens, garbage collections, and
- * the parts of the model in captured graphs. Format: docs/agent-format.md. Steps become ranges named as the agent's markers are, so that everything downstream
- * sees what it would have seen had the capture recorded them.
+ * the parts of the model in captured graphs, and the times of steps outside windows. Format: docs/agent-format.md. Steps
+ * in windows become ranges named as the agent's markers are, so that everything downstream sees what it would have seen
+ * had the capture recorded them.
  */
 
 import { isJsonObject, type JsonObject } from '../../base/json/json-object.js';
@@ -14,6 +15,7 @@ import { RangeKind } from '../../model/schema.js';
 import type { Importer } from '../importer.js';
 import type { ProfileFile } from '../profile-file.js';
 import { addGraphParts } from './graph-parts.js';
+import { addNotedSteps } from './quiet-steps.js';
 import { countIn } from './sidecar-fields.js';
 
 /** The agent keeps at most 50,000 iterations and 20,000 collections. */
@@ -27,7 +29,7 @@ export const agentSidecar: Importer = {
     const document = parse(await textOf(file), file.name);
     const profile = toProfile(document, file);
     if (!tables) return profile;
-    const skipped = (['ranges', 'graphParts'] as const).filter(name => !tables.has(name));
+    const skipped = (['ranges', 'graphParts', 'quietSteps'] as const).filter(name => !tables.has(name));
     const kept = Object.entries(profile.tables).filter(([name]) => !skipped.includes(name as never));
     return { ...profile, tables: Object.fromEntries(kept), skipped };
   },
@@ -87,6 +89,7 @@ function toProfile(document: JsonObject, file: ProfileFile): Profile {
   if (Array.isArray(document.gcPauses))
     for (const row of document.gcPauses) add(row, pause => `stepscope.gc gen${countIn(pause.generation)}`);
   addGraphParts(builder, process, document, file.name);
+  addNotedSteps(builder, process, document, file.name);
   const left = countIn(document.iterationsLeftOut);
   if (left > 0)
     builder.notes.add(

@@ -1,7 +1,7 @@
 /**
  * Puts what the agent wrote down into the captures of the same processes: steps and garbage collections as ranges, where
- * the capture has none of its own and both clocks are the wall clock. Versions and the parts of captured graphs are
- * added in any case.
+ * the capture has none of its own and both clocks are the wall clock. Versions, the parts of captured graphs and the steps
+ * outside windows are added in any case.
  *
  *     capture   ....[kernels  kernels  kernels]....
  *     sidecar   [0] [1     ] [2     ] [3      ] [4]      0 and 4 lie outside and are left out
@@ -12,6 +12,7 @@ import { matchMarker } from '../../catalog/engine-markers.js';
 import { activityOf } from '../../catalog/host-activities.js';
 import type { Profile, ThreadInfo } from '../../model/profile.js';
 import { columnsOf, RangeKind } from '../../model/schema.js';
+import { quietStepsOf, withQuietSteps } from '../quiet-step.js';
 
 type Cells = { readonly length: number } & Readonly<Record<string, AnyArray | undefined>>;
 
@@ -67,20 +68,19 @@ function isOfAnotherTime(capture: Profile, sidecar: Profile): boolean {
 /** `isFirst`: of several captures one counts the file. */
 function join(capture: Profile, sidecar: Profile, isFirst: boolean): Profile {
   const { files, sizeBytes } = isFirst ? sidecar.capture : { files: [], sizeBytes: 0 };
-  const told = withGraphParts(
-    {
-      ...capture,
-      capture: {
-        ...capture.capture,
-        files: [...capture.capture.files, ...files],
-        sizeBytes: capture.capture.sizeBytes + sizeBytes,
-        settings: { ...sidecar.capture.settings, ...capture.capture.settings },
-        versions: { ...sidecar.capture.versions, ...capture.capture.versions },
-      },
-      notes: [...capture.notes, ...sidecar.notes],
+  const described = {
+    ...capture,
+    capture: {
+      ...capture.capture,
+      files: [...capture.capture.files, ...files],
+      sizeBytes: capture.capture.sizeBytes + sizeBytes,
+      settings: { ...sidecar.capture.settings, ...capture.capture.settings },
+      versions: { ...sidecar.capture.versions, ...capture.capture.versions },
     },
-    sidecar,
-  );
+    notes: [...capture.notes, ...sidecar.notes],
+  };
+  const withParts = withGraphParts(described, sidecar);
+  const told = isFirst ? withStepsOutside(withParts, sidecar) : withParts;
   if (capture.skipped.includes('ranges') || !sidecar.tables.ranges) return told;
   const has = kindsIn(capture);
   const missing = [...kindsIn(sidecar)].filter(kind => !has.has(kind));
@@ -157,6 +157,15 @@ function withGraphParts(capture: Profile, sidecar: Profile): Profile {
   return { ...capture, threads, tables: { ...capture.tables, graphParts: parts as never } };
 }
 
+/** Steps outside windows belong to no capture in particular: of several, the first has them. */
+function withStepsOutside(capture: Profile, sidecar: Profile): Profile {
+  const { process } = translation(capture, sidecar);
+  return withQuietSteps(
+    capture,
+    quietStepsOf(sidecar).map(step => ({ ...step, process })),
+  );
+}
+
 /** Threads and names of the sidecar, as the capture numbers them; threads it does not know are added. */
 function translation(capture: Profile, sidecar: Profile) {
   const [{ pid }] = sidecar.processes;
@@ -172,7 +181,7 @@ function translation(capture: Profile, sidecar: Profile) {
   };
   // Names only ever get added to the table of strings; rows that hold ids of it keep their meaning.
   const nameOf = (name: number): number => capture.strings.intern(sidecar.strings.text(name as never));
-  return { threads, threadOf, nameOf };
+  return { process, threads, threadOf, nameOf };
 }
 
 /** Old and new rows in order of their start; what a new row does not say is missing. */

@@ -84,7 +84,7 @@ function resultNamesIn(folder: string): string[] {
 async function openBenchFile(path: string, name?: string): Promise<BenchRun[]> {
   const file = ProfileFile.open(path, name);
   try {
-    return readBenchText(file.name, await textOf(file));
+    return readBenchText(file.name, await benchText(file));
   } finally {
     file.close();
   }
@@ -98,7 +98,7 @@ export function readBenchText(name: string, text: string): BenchRun[] {
   return runs;
 }
 
-async function textOf(file: ProfileFile): Promise<string> {
+export async function benchText(file: ProfileFile): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {

@@ -23,6 +23,7 @@ class GPUModelRunner:
 class CachedRequestData:
     def __init__(self, req_ids, num_computed_tokens, num_output_tokens):
         self.req_ids, self.num_computed_tokens = req_ids, num_computed_tokens
+        self.num_output_tokens = num_output_tokens
         self._outputs = dict(zip(req_ids, num_output_tokens))
 
     def is_context_phase(self, req_id):

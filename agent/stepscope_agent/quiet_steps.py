@@ -1,0 +1,100 @@
+"""Host times of steps outside windows: every profiler slows the steps it records, and these show by how much.
+
+    steps    . . . . . . . . . . . . . . . . . . . . . . . . . . .
+    kept           [-before 1-][window 1][-after 1-]   [-before 2-][window 2] …
+
+A step costs two clock reads and one append. Nothing is marked or traced. What a step costs is the time until the next
+one starts: engines launch ahead, so the time spent in the call is something else. The reader subtracts the starts.
+"""
+
+import threading
+import time
+from collections import deque
+from typing import Any, NamedTuple
+
+from .facts import StepFacts
+
+"""Before each window, and after it."""
+MOST_STEPS = 256
+"""Segments of at most MOST_STEPS rows of about 40 bytes: this limits the file for a server with many live windows."""
+MOST_SEGMENTS = 64
+
+
+class QuietStep(NamedTuple):
+    iteration: int
+    start: int
+    duration: int
+    thread: int
+    facts: StepFacts
+
+
+class Segment(NamedTuple):
+    """Steps next to a window, in the order they ended."""
+
+    window: int
+    side: str
+    steps: list[QuietStep]
+
+    def as_json(self, origin_monotonic: int) -> dict[str, Any]:
+        return {
+            "window": self.window,
+            "side": self.side,
+            "steps": [
+                [step.iteration, step.start - origin_monotonic, step.duration, step.thread, *step.facts[:4]]
+                for step in self.steps
+            ],
+        }
+
+
+class QuietSteps:
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        self._recent: deque[QuietStep] = deque(maxlen=MOST_STEPS)
+        self._segments: list[Segment] = []
+        self._after: list[QuietStep] = []
+        self._after_left = 0
+        self.left_out = 0
+        """Steps kept since the start: a file that was written with fewer is incomplete."""
+        self.kept = 0
+
+    @property
+    def is_filling(self) -> bool:
+        """The steps after a window are still being collected."""
+        return self._after_left > 0
+
+    def add(self, iteration: int, start: int, facts: StepFacts) -> bool:
+        """Called when the step ends. True when this step completes the steps after a window."""
+        step = QuietStep(iteration, start, time.monotonic_ns() - start, threading.get_ident(), facts)
+        if not self._after_left:
+            self._recent.append(step)
+            return False
+        self._after.append(step)
+        self.kept += 1
+        self._after_left -= 1
+        return not self._after_left
+
+    def window_opens(self, window: int) -> None:
+        self._after_left = 0
+        self._keep(Segment(window, "before", list(self._recent)))
+        self.kept += len(self._recent)
+        self._recent.clear()
+
+    def window_closes(self, window: int) -> None:
+        self._after = []
+        if self._keep(Segment(window, "after", self._after)):
+            self._after_left = MOST_STEPS
+
+    def _keep(self, segment: Segment) -> bool:
+        if len(self._segments) >= MOST_SEGMENTS:
+            self.left_out += 1
+            return False
+        self._segments.append(segment)
+        return True
+
+    def as_json(self, origin_monotonic: int) -> dict[str, Any]:
+        return {
+            "quietSteps": [segment.as_json(origin_monotonic) for segment in self._segments if segment.steps],
+            "quietStepsLeftOut": self.left_out,
+        }
