@@ -2,7 +2,9 @@
 import type { Limits } from '../../catalog/gpus.js';
 import type { Phase } from '../../catalog/phases.js';
 import type { Policy } from '../../catalog/policy.js';
+import type { TracingCost } from '../../catalog/tracing-cost.js';
 import type { GpuOp, ReplayModel } from './replay-model.js';
+import type { TracedEvents } from './traced-events.js';
 
 /** What the profile shows about a piece of work, beyond when it ran. */
 export interface WorkFacts {
@@ -29,19 +31,12 @@ export interface ChangeInput {
   readonly hasNarrowWeights: boolean;
   /** Collections were recorded, or would have been. */
   readonly gcWatched: boolean;
-  /** Nanoseconds that recording one host event of a kind costs; absent: not known. */
+  /** What recording an event costs; absent: not known for this profiler. */
   readonly tracingCost?: TracingCost;
+  /** Events that a thread recorded in a stretch of time. */
+  readonly tracedEvents: TracedEvents;
   /** What balanced expert routing would save; absent: not known. */
   readonly routingGain?: RoutingGain;
-}
-
-/** What the profiler adds to each recorded host event, on the thread it happens on. */
-export interface TracingCost {
-  readonly apiCallNs: number;
-  readonly graphNodeNs: number;
-  readonly rangeNs?: number;
-  /** Where the figures come from, for the reader. */
-  readonly source: string;
 }
 
 export interface RoutingGain {

@@ -95,6 +95,7 @@ export class HostLines {
         this.recorded.push({ start, end, call });
         this.items.push({
           ...{ kind, thread, step: this.stepAt(start), name: this.nameOf(call) },
+          ...{ recordedStart: start, recordedEnd: end },
           ...{ ns: end - start, causes: this.causesOf(thread, start, end), awaits: NONE },
         });
         line.at = end;

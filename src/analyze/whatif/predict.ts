@@ -3,18 +3,20 @@ import { findGpu, peakFromProfile } from '../../catalog/gpus.js';
 import { GC_WATCHED } from '../../catalog/host-activities.js';
 import type { Phase } from '../../catalog/phases.js';
 import { defaultPolicy } from '../../catalog/policy.js';
+import type { TracingCost } from '../../catalog/tracing-cost.js';
 import { meanOf } from '../../stats/mean.js';
 import { type Analyzer, type Derived, NotRecorded } from '../analysis.js';
 import { gc } from '../host/gc.js';
 import { stepsOf } from '../inference/steps.js';
 import { program } from '../program.js';
 import { replayModels } from './build-models.js';
-import type { Change, ChangeInput, Outcome, RoutingGain, TracingCost } from './change.js';
+import type { Change, ChangeInput, Outcome, RoutingGain } from './change.js';
 import { workFacts } from './change-facts.js';
 import { type ModelError, modelError, predictionInterval } from './prediction-interval.js';
 import { type ReplayTimes, replay, stepLengths } from './replay.js';
 import { copyOf, type ReplayModel } from './replay-model.js';
 import { type Parts, replayedParts } from './replayed-parts.js';
+import { tracedEvents } from './traced-events.js';
 
 /** A step that the unchanged replay misses by more than this has no prediction. */
 export const REPLAY_TOLERANCE = 0.05;
@@ -57,7 +59,14 @@ export interface PredictionSettings {
 }
 
 /** What a prediction reads. */
-export const predictionSources: readonly Derived<unknown>[] = [replayModels, workFacts, stepsOf, program, gc];
+export const predictionSources: readonly Derived<unknown>[] = [
+  replayModels,
+  workFacts,
+  tracedEvents,
+  stepsOf,
+  program,
+  gc,
+];
 
 export function predictPhases(
   analyzer: Analyzer,
@@ -126,12 +135,12 @@ function predictPhase(
   };
 }
 
-interface Replayed {
+export interface Replayed {
   readonly model: ReplayModel;
   readonly times: ReplayTimes;
 }
 
-function largestError(model: ReplayModel, times: ReplayTimes): number {
+export function largestError(model: ReplayModel, times: ReplayTimes): number {
   const lengths = stepLengths(model, times);
   return model.steps.reduce((worst, { windowStart, windowEnd }, k) => {
     const measured = windowEnd - windowStart;
@@ -159,7 +168,7 @@ function changesPerStep(before: readonly Replayed[], after: readonly Replayed[],
   });
 }
 
-function meanParts(replayed: readonly Replayed[], skip: Skip): Parts {
+export function meanParts(replayed: readonly Replayed[], skip: Skip): Parts {
   const all = replayed.flatMap(({ model, times }) => replayedParts(model, times, k => !skip(k, model)));
   const sums = new Map<string, number>();
   for (const parts of all)
@@ -178,6 +187,7 @@ function changeInput(analyzer: Analyzer, phase: Phase, settings: PredictionSetti
     policy: analyzer.settings.policy ?? defaultPolicy,
     limits: peakFromProfile(gpu),
     factsOf: facts,
+    tracedEvents: analyzer.get(tracedEvents),
     requestsOf: ({ steps: own }, k) => steps[own[k].step].facts.generationRequests ?? settings.batch?.now,
     hasNarrowWeights: analyzer.get(program).hasNarrowWeights,
     gcWatched: isWatched(analyzer),

@@ -35,6 +35,9 @@ export interface HostItem {
   readonly step: number;
   /** Name of the function called; empty for code. */
   readonly name: string;
+  /** When it was recorded. */
+  readonly recordedStart: number;
+  readonly recordedEnd: number;
   /** Its own length; of a wait, what is left when the awaited work is done. */
   ns: number;
   /** What the length is made of; sums to it. */
