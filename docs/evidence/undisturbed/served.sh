@@ -4,7 +4,7 @@
 set -u
 name=$1 gate=$2 out=$3 script=$4 model=$5 port=$6
 folder=$(mktemp -d)
-cp -r agent "$folder/agent"
+rm -rf /tmp/agent && cp -r agent /tmp/agent
 cp "$script" "$folder/capture.sh"
 cd "$folder" || exit 1
 bash capture.sh >"$out/$name.server.log" 2>&1 &
