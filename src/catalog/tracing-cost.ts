@@ -27,12 +27,12 @@ export interface TracingCost {
 
 export const tracingCosts: Partial<Readonly<Record<ProfilerKind, TracingCost>>> = {
   nsys: {
-    ...{ apiCall: 0.65, graphNode: 0.11, range: 0.1, op: 0, frame: 0 },
+    ...{ apiCall: 0.5, graphNode: 0.16, range: 0.1, op: 0, frame: 0 },
     spread: 0.5,
     source: 'fitted on nsys 2025.3, vLLM and SGLang, H200',
   },
   kineto: {
-    ...{ apiCall: 0.16, graphNode: 0.11, range: 0.16, op: 0.16, frame: 0.105 },
+    ...{ apiCall: 0.18, graphNode: 0.16, range: 0.18, op: 0.18, frame: 0.13 },
     spread: 0.5,
     source: 'fitted on PyTorch 2.11, vLLM and SGLang, H200',
   },

@@ -3,7 +3,7 @@
  * engine. Only steps that did the same count: of the same phase, with as many requests, and, where prompts are read, as
  * many tokens.
  */
-import { type Phase, isPhase } from '../../catalog/phases.js';
+import { isPhase, type Phase } from '../../catalog/phases.js';
 import type { Row } from '../../model/profile.js';
 import { QuietSource } from '../../model/schema.js';
 import { interpolatedPercentile } from '../../stats/percentile.js';
