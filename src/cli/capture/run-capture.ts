@@ -5,6 +5,7 @@ import type { CaptureOptions, CapturePlan, PlanFacts, PlanStep } from '../../cap
 import { type Asked, judgeCapture } from '../../capture/judge-capture.js';
 import { planCapture } from '../../capture/plan-capture.js';
 import { commandText } from '../../capture/plan-text.js';
+import { canImport } from '../../capture/run/ask-python.js';
 import { agentThere } from '../../capture/run/find-agent.js';
 import { type RunOptions, type RunResult, runFailure, runPlan } from '../../capture/run/run-plan.js';
 import { fetchRemote, runRemote } from '../../capture/run/run-remote.js';
@@ -107,6 +108,7 @@ async function runFar(
           nsys: machine.nsys,
           nsysVersion: parseVersion(machine.nsysVersion ?? ''),
           root: machine.root,
+          nvtxModule: await canImport(far, asked.command, 'nvtx'),
           ...(agent ? { agent } : {}),
         },
       );
