@@ -119,6 +119,7 @@ export const recipeSchema = document(
     outputs: list(
       object({
         name: string('without a folder'),
+        kind: optional(choice(['nsys-report', 'torch-trace', 'agent-sidecar', 'engine-log', 'load-result'])),
         bytes: integer(),
         sha256: string(undefined, { pattern: '^[0-9a-f]{64}$' }),
       }),
