@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from .engine_routers import EngineRouters
 from .layers import LayerRanges
 from .log import reason, say_once
 from .routers import Routers
@@ -32,6 +33,7 @@ def start(settings: Settings) -> Session:
         session.install()
     if routers:
         routers.install()
+        EngineRouters(settings, session.experts).install()
     if settings.watches_steps or routers:
         sources.install()
     return session

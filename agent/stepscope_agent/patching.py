@@ -1,6 +1,7 @@
 """Wraps a method of a class, once, and records what was patched."""
 
 import functools
+import sys
 from typing import Any, Callable
 
 patched: list[str] = []
@@ -31,3 +32,10 @@ def _own_or_inherited(owner: Any, name: str) -> Any:
         if name in vars(base):
             return vars(base)[name]
     return None
+
+
+def is_compiling() -> bool:
+    """During torch.compile tracing, our code would become part of the graph."""
+    compiler = getattr(sys.modules.get("torch"), "compiler", None)
+    test = getattr(compiler, "is_compiling", None)
+    return bool(test()) if test is not None else False

@@ -10,18 +10,17 @@ import re
 import sys
 import threading
 import weakref
-from collections import OrderedDict
 from collections.abc import Iterator
 from types import ModuleType
-from typing import Any, NamedTuple, Optional
+from typing import Any, Optional
 
 from .expert_load import ExpertLoad
 from .import_hooks import after_import_of_any
-from .log import reason, say, say_once
-from .patching import wrap_method
-from .perfect_router import logits_tensor
+from .log import reason, say_once
+from .patching import is_compiling, wrap_method
+from .planned_logits import LogitsCache, Plans, RouterShape, set_to_zero
 from .ranks import current_rank
-from .routing import Plan, plan_for
+from .routing import Plan
 from .settings import Settings
 
 _SOFTMAX_ROUTER = re.compile(r"^\w+TopKRouter$")
@@ -30,20 +29,8 @@ _GROUP_ROUTER = re.compile(r"^\w+TopkRouter$")
 _LLAMA4_ROUTER = re.compile(r"^Llama4Router$")
 """Before transformers 5, the gate is a plain linear layer inside the block."""
 _BLOCK = re.compile(r"^\w+SparseMoeBlock$")
-
-MOST_CACHED_BYTES = 256 * 1024 * 1024
-WARNING = (
-    "PERFECT ROUTER IS ON (ENABLE_PERFECT_ROUTER=1): experts are chosen in turn, not by the model. "
-    "THE MODEL'S ANSWERS ARE WRONG. Only its speed is meaningful."
-)
-
-
-class RouterShape(NamedTuple):
-    method: str
-    experts: int
-    top_k: int
-    n_group: int = 1
-    topk_group: int = 1
+"""These have their own implementation, or routers that engine_routers.py patches."""
+_ENGINES = ("tensorrt_llm.", "vllm.", "sglang.")
 
 
 def method_of(name: str) -> Optional[str]:
@@ -56,46 +43,12 @@ def method_of(name: str) -> Optional[str]:
     return None
 
 
-class LogitsCache:
-    """Planned logits by shape, with LRU eviction; tensors that a CUDA graph reads must keep their address."""
-
-    def __init__(self) -> None:
-        self._known: OrderedDict[Any, Any] = OrderedDict()
-        self._in_graphs: dict[Any, Any] = {}
-        self._bytes = 0
-        self._lock = threading.Lock()
-
-    def get(self, tokens: int, plan: Plan, device: Any, dtype: Any) -> Any:
-        key = (tokens, plan, device, dtype)
-        torch = sys.modules["torch"]
-        capturing = device.type == "cuda" and torch.cuda.is_current_stream_capturing()
-        with self._lock:
-            known = self._known.get(key)
-            if known is not None:
-                self._known.move_to_end(key)
-                if capturing:
-                    self._in_graphs[key] = known
-                return known
-        with torch.inference_mode(False), torch.no_grad():
-            made = logits_tensor(tokens, plan, device, dtype)
-        if capturing:
-            # Created during capture, it belongs to the graph: it has no data until the graph is replayed.
-            return made
-        with self._lock:
-            self._known[key] = made
-            self._bytes += made.numel() * made.element_size()
-            while self._bytes > MOST_CACHED_BYTES and len(self._known) > 1:
-                _, old = self._known.popitem(last=False)
-                self._bytes -= old.numel() * old.element_size()
-        return made
-
-
 class Routers:
     def __init__(self, settings: Settings, experts: Optional[ExpertLoad]) -> None:
         self._settings = settings
         self._experts = experts
         self._cache = LogitsCache()
-        self._plans: dict[tuple[RouterShape, int, int], Optional[Plan]] = {}
+        self._plans = Plans()
         """By router: determined at the first call, used at every call."""
         self._shapes: weakref.WeakKeyDictionary[Any, tuple[Optional[RouterShape], Optional[Plan]]]
         self._shapes = weakref.WeakKeyDictionary()
@@ -108,7 +61,7 @@ class Routers:
     def watch(self, model: Any) -> None:
         """Routers of models that are not from transformers."""
         for module in model.modules():
-            if not type(module).__module__.startswith("tensorrt_llm"):
+            if not type(module).__module__.startswith(_ENGINES):
                 self.patch_class(type(module))
 
     def _patch_classes_of(self, module: ModuleType) -> None:
@@ -126,7 +79,7 @@ class Routers:
 
     def _around_router(self, method: str) -> Any:
         def around(original: Any, router: Any, *args: Any, **kwargs: Any) -> Any:
-            if self._is_inside() or _is_compiling():
+            if self._is_inside() or is_compiling():
                 return original(router, *args, **kwargs)
             shape, planned = self._known(router, router, method)
             if shape is None:
@@ -147,7 +100,7 @@ class Routers:
     def _around_block(self, method: str) -> Any:
         def around(original: Any, block: Any, *args: Any, **kwargs: Any) -> Any:
             gate: Any = getattr(block, "gate", None)
-            if type(gate).__name__ != "Linear" or self._is_inside() or _is_compiling():
+            if type(gate).__name__ != "Linear" or self._is_inside() or is_compiling():
                 return original(block, *args, **kwargs)
             shape, planned = self._known(block, gate, method)
             if shape is None:
@@ -188,7 +141,7 @@ class Routers:
             gate = getattr(block, "gate", block)
             shape = self._shape_of(gate, gate, "deepseek-v3") or self._shape_of(block, gate, "deepseek-v3")
             chosen = _chosen_in(result)
-            if shape is not None and chosen is not None and self._experts is not None and not _is_compiling():
+            if shape is not None and chosen is not None and self._experts is not None and not is_compiling():
                 self._experts.add(id(gate), shape.experts, shape.top_k, chosen)
         except Exception as error:
             say_once("some experts are not counted: %s" % reason(error))
@@ -201,7 +154,7 @@ class Routers:
             if chosen is not None:
                 self._experts.add(id(router), shape.experts, shape.top_k, chosen)
             elif shape.method == "llama4":
-                self._experts.add_mask(id(router), shape.experts, shape.top_k, result[0] > 0)
+                self._experts.add_counts(id(router), shape.experts, shape.top_k, (result[0] > 0).sum(0))
         except Exception as error:
             say_once("some experts are not counted: %s" % reason(error))
 
@@ -234,28 +187,14 @@ class Routers:
             return None
         size = self._settings.ep_size
         rank = current_rank() % size if self._settings.ep_rank is None else self._settings.ep_rank
-        key = (shape, size, rank)
-        if key not in self._plans:
-            try:
-                self._plans[key] = plan_for(
-                    shape.experts, shape.top_k, size, rank, shape.n_group, shape.topk_group
-                )
-                say_once(WARNING)
-            except ValueError as error:
-                self._plans[key] = None
-                say("the learned router stays active: %s" % error)
-        return self._plans[key]
+        return self._plans.plan_of(shape, size, rank)
 
     def _neutralize(self, router: Any) -> None:
         """A learned bias is added during expert selection; it would override the plan."""
         if router in self._neutral:
             return
         self._neutral.add(router)
-        bias = getattr(router, "e_score_correction_bias", None)
-        if bias is not None:
-            torch = sys.modules["torch"]
-            with torch.no_grad():
-                bias.zero_()
+        set_to_zero(getattr(router, "e_score_correction_bias", None))
 
 
 def _holds_models(name: str) -> bool:
@@ -277,12 +216,6 @@ def _chosen_in(result: Any) -> Any:
         if is_table and str(part.dtype) in ("torch.int64", "torch.int32"):
             return part
     return None
-
-
-def _is_compiling() -> bool:
-    compiler = getattr(sys.modules.get("torch"), "compiler", None)
-    test = getattr(compiler, "is_compiling", None)
-    return bool(test()) if test is not None else False
 
 
 _mode: Any = None

@@ -187,6 +187,10 @@ class Session:
         if "phase" in markers:
             ranges.push("stepscope.%s" % facts.phase)
             step.open_ranges += 1
+        if self.experts:
+            self.experts.begin_step()
+        if self.settings.covers_everything and not self._sidecar.rows:
+            _finish_with_worker(self.finish)
         step.row = StepRow(step.iteration, facts, source, len(self._windows_run))
         self._sidecar.add(step.row)
 
@@ -200,6 +204,8 @@ class Session:
             if source_rank > self._source_rank:
                 self._source_rank = source_rank
                 self._numbers = itertools.count()
+                if self.experts:
+                    self.experts.forget_steps()
                 # Windows that were used up by less specific steps are opened again.
                 self._close_window()
                 self._windows = list(self._asked)

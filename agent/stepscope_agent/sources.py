@@ -23,7 +23,7 @@ from .facts import (
 from .graph_parts import GraphParts
 from .import_hooks import after_import
 from .log import reason, say_once
-from .patching import wrap_method
+from .patching import is_compiling, wrap_method
 from .ranges import ranges
 from .session import Session
 
@@ -153,7 +153,7 @@ class Sources:
                 return
 
     def _in_sampling_range(self, original: Any, self_: Any, *args: Any, **kwargs: Any) -> Any:
-        if not self._session.is_live or _is_compiling():
+        if not self._session.is_live or is_compiling():
             return original(self_, *args, **kwargs)
         ranges.push("sampling")
         try:
@@ -198,7 +198,7 @@ class Sources:
                 getattr(local, "in_module", False)
                 or self._found_module
                 or torch.is_grad_enabled()
-                or _is_compiling()
+                or is_compiling()
             ):
                 return original(module, *args, **kwargs)
             local.in_module = True
@@ -227,7 +227,7 @@ class Sources:
         name = owner.__qualname__
 
         def around(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
-            if session.is_off or session.is_in_step or torch.is_grad_enabled() or _is_compiling():
+            if session.is_off or session.is_in_step or torch.is_grad_enabled() or is_compiling():
                 return original(self, *args, **kwargs)
             if _is_capturing(torch):
                 return self_sources._capture(self, original, args, kwargs)
@@ -262,11 +262,13 @@ class Sources:
         def replay(original: Any, self_: Any, *args: Any, **kwargs: Any) -> Any:
             # Graphs of engines and of compiled pieces are replayed inside their steps. A graph whose capture contains
             # a call of the model is a separate step.
-            if session.is_off or session.is_in_step or self_ not in self._graph_facts:
-                return original(self_, *args, **kwargs)
-            facts = self._graph_facts.get(self_, UNKNOWN)
-            rank = GENERATE if session.source_rank == GENERATE else ANY_MODULE
-            step = session.begin("CUDAGraph.replay", rank, lambda _in_window: facts)
+            step = None
+            if not session.is_off and not session.is_in_step and self_ in self._graph_facts:
+                facts = self._graph_facts.get(self_, UNKNOWN)
+                rank = GENERATE if session.source_rank == GENERATE else ANY_MODULE
+                step = session.begin("CUDAGraph.replay", rank, lambda _in_window: facts)
+            if session.experts is not None:
+                session.experts.before_launch()
             return _run(session, step, original, self_, args, kwargs)
 
         wrap_method(graph, "capture_begin", begin)
@@ -300,7 +302,7 @@ class Sources:
                 raise TypeError("%s is not a method of a class" % path)
 
             def around(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
-                if session.is_off or session.is_in_step or _is_compiling():
+                if session.is_off or session.is_in_step or is_compiling():
                     return original(self, *args, **kwargs)
                 step = session.begin(path, NAMED, lambda _in_window: facts_of_call(args, kwargs))
                 return _run(session, step, original, self, args, kwargs)
@@ -331,14 +333,6 @@ def _is_model(module: Any) -> bool:
 def _is_capturing(torch: Any) -> bool:
     cuda = torch.cuda
     return bool(cuda.is_initialized() and cuda.is_current_stream_capturing())
-
-
-def _is_compiling() -> bool:
-    """During torch.compile tracing, our code would become part of the graph."""
-    torch = sys.modules.get("torch")
-    compiler = getattr(torch, "compiler", None)
-    test = getattr(compiler, "is_compiling", None)
-    return bool(test()) if test is not None else False
 
 
 def _contained(function: Callable[..., Any], *args: Any) -> None:

@@ -1,4 +1,47 @@
 /**
+ * What recording costs the thread on which it happens. Neither NVIDIA nor PyTorch publishes a figure, so these are
+ * fitted: a step under the profiler minus the step of the same process before the window, on a real engine. See
+ * docs/evidence/undisturbed for the runs, which of them fit and which only judge.
+ *
+ * Costs are multiples of a typical kernel launch call in the same file: a slow host, or one whose clock changes, is slow
+ * at both. On one machine the same eager step took 15 and 32 ms within a minute, and its launch calls 6 and 11 µs.
+ */
+import type { ProfilerKind } from '../model/profile.js';
+
+export interface TracingCost {
+  /** A CUDA call. */
+  readonly apiCall: number;
+  /** A kernel or copy of a graph that is recorded node by node, at the launch of the graph. */
+  readonly graphNode: number;
+  /** An NVTX range or annotation. */
+  readonly range: number;
+  /** A framework op. */
+  readonly op: number;
+  /** A Python call, where stacks are recorded. */
+  readonly frame: number;
+  /** The true cost of one run lies between this much less and this much more, as a share. */
+  readonly spread: number;
+  /** Where the figures come from, for the reader. */
+  readonly source: string;
+}
+
+export const tracingCosts: Partial<Readonly<Record<ProfilerKind, TracingCost>>> = {
+  nsys: {
+    ...{ apiCall: 0.65, graphNode: 0.11, range: 0.1, op: 0, frame: 0 },
+    spread: 0.5,
+    source: 'fitted on nsys 2025.3, vLLM and SGLang, H200',
+  },
+  kineto: {
+    ...{ apiCall: 0.16, graphNode: 0.11, range: 0.16, op: 0.16, frame: 0.105 },
+    spread: 0.5,
+    source: 'fitted on PyTorch 2.11, vLLM and SGLang, H200',
+  },
+};
+
+/** Where a file has no launch call to measure its host by. */
+export const USUAL_LAUNCH_NS = 8000;
+
+/**
  * What writing down one host event (API call, range, framework op) may cost the thread it happens on, in the order of
  * magnitude. Neither NVIDIA nor PyTorch promises a figure. Between the bundled captures of the same workloads by both
  * (eager, moe-learned, moe-perfect), a step took 0.8, 3.5 and 1.0 µs longer per event that the PyTorch profiler wrote

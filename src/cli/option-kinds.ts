@@ -29,6 +29,15 @@ export function whole(least = 1, most = 1e7): ValueKind<number> {
   };
 }
 
+/** `64`, or `8:64` where today's number must be given too. */
+export const batch: ValueKind<{ readonly now?: number; readonly requests: number }> = {
+  read(given, flag) {
+    const match = /^(?:([1-9]\d{0,5}):)?([1-9]\d{0,5})$/.exec(given);
+    if (!match) throw notThat(given, 'number of requests', `For example: ${flag} 64, or ${flag} 8:64`);
+    return { ...(match[1] ? { now: Number(match[1]) } : {}), requests: Number(match[2]) };
+  },
+};
+
 /** A size in millions or billions of bytes, given without its unit: the option's name for values has it. */
 export function sizeIn(unit: 'MB' | 'GB', most: number): ValueKind<number> {
   const bytes = unit === 'MB' ? 1e6 : 1e9;

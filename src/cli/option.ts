@@ -37,7 +37,7 @@ export type ValueOf<Of> = Of extends Option<infer Value> ? Value : never;
 
 /** `-o, --output FILE` */
 function spelled(spelling: string): { flag: string; short?: string; valueName?: string } {
-  const match = /^(?:-(\w), )?--([a-z-]+)(?: (.+))?$/.exec(spelling);
+  const match = /^(?:-(\w), )?--([a-z][a-z0-9-]*)(?: (.+))?$/.exec(spelling);
   if (!match) throw new Error(`${spelling} is not a spelling of an option`);
   const [, short, flag, valueName] = match;
   return { flag, ...(short ? { short } : {}), ...(valueName ? { valueName } : {}) };

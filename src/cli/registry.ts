@@ -21,6 +21,11 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'Show whether a change helped and why: the step time difference between runs, term by term.',
     load: async () => (await import('./commands/compare.js')).compare,
   },
+  whatif: {
+    summary:
+      'Predict the step time after changes such as CUDA graphs, asynchronous scheduling, FP8 or another batch.',
+    load: async () => (await import('./commands/whatif.js')).whatif,
+  },
   view: {
     summary:
       'Explore a profile in the browser: timeline, findings and every analysis, for any range of steps.',

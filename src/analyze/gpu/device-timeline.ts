@@ -13,7 +13,7 @@
 import { GrowingColumn } from '../../base/growing-column.js';
 import { IntervalBuilder, type Intervals, subtract, unionOf } from '../../base/intervals.js';
 import type { Derived } from '../analysis.js';
-import { gpuWork, WorkKind } from './gpu-work.js';
+import { gpuWork, type PlacedWork, WorkKind } from './gpu-work.js';
 import { familyIndex, workFamilies } from './work-families.js';
 
 export interface DeviceTimeline {
@@ -35,26 +35,29 @@ export const deviceTimelines: Derived<readonly DeviceTimeline[]> = {
   reads: {},
   uses: [gpuWork, workFamilies],
   compute({ use }) {
-    const work = use(gpuWork);
-    const { family } = use(workFamilies);
-    const communicationFamily = familyIndex('communication');
-    const lanes = new Map<number, Lane>();
-    for (const device of work.devices) lanes.set(device, new Lane());
-    for (let i = 0; i < work.length; i++) {
-      const lane = lanes.get(work.device[i])!;
-      const start = work.start[i];
-      const end = work.end[i];
-      if (lane.busy.add(start, end)) lane.opener.push(i);
-      const kind = work.kind[i];
-      const from = work.ownStart[i];
-      if (kind === WorkKind.copy || kind === WorkKind.memset) lane.copies.add(from, end);
-      else if (family[i] === communicationFamily) lane.communication.add(from, end);
-      else lane.compute.add(from, end);
-      if (kind === WorkKind.graphBlock) lane.blocks.add(start, end);
-    }
-    return work.devices.map(device => lanes.get(device)!.finish(device));
+    return timelinesOf(use(gpuWork), use(workFamilies).family);
   },
 };
+
+/** Of any list of work, measured or predicted. */
+export function timelinesOf(work: PlacedWork, family: Uint8Array): DeviceTimeline[] {
+  const communicationFamily = familyIndex('communication');
+  const lanes = new Map<number, Lane>();
+  for (const device of work.devices) lanes.set(device, new Lane());
+  for (let i = 0; i < work.length; i++) {
+    const lane = lanes.get(work.device[i])!;
+    const start = work.start[i];
+    const end = work.end[i];
+    if (lane.busy.add(start, end)) lane.opener.push(i);
+    const kind = work.kind[i];
+    const from = work.ownStart[i];
+    if (kind === WorkKind.copy || kind === WorkKind.memset) lane.copies.add(from, end);
+    else if (family[i] === communicationFamily) lane.communication.add(from, end);
+    else lane.compute.add(from, end);
+    if (kind === WorkKind.graphBlock) lane.blocks.add(start, end);
+  }
+  return work.devices.map(device => lanes.get(device)!.finish(device));
+}
 
 class Lane {
   readonly busy = new IntervalBuilder();

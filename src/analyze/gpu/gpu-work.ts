@@ -6,6 +6,12 @@ import type { Derived } from '../analysis.js';
 
 export const WorkKind = { kernel: 0, copy: 1, memset: 2, graphBlock: 3 } as const;
 
+/** Where and when work ran, measured or predicted; in order of start. */
+export type PlacedWork = Pick<
+  GpuWork,
+  'length' | 'start' | 'end' | 'ownStart' | 'device' | 'kind' | 'devices'
+>;
+
 export interface GpuWork {
   readonly length: number;
   readonly start: Float64Array;

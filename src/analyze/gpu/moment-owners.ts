@@ -10,8 +10,8 @@
 import { upperBound } from '../../base/bisect.js';
 import { type Intervals, lengthWithin } from '../../base/intervals.js';
 import type { Derived } from '../analysis.js';
-import { deviceTimelines } from './device-timeline.js';
-import { type GpuWork, gpuWork, WorkKind } from './gpu-work.js';
+import { type DeviceTimeline, deviceTimelines } from './device-timeline.js';
+import { gpuWork, type PlacedWork, WorkKind } from './gpu-work.js';
 import { familyIndex, workFamilies } from './work-families.js';
 
 export type BusyKind = 'compute' | 'communication' | 'copies';
@@ -37,50 +37,57 @@ export const momentOwners: Derived<MomentOwners> = {
   reads: {},
   uses: [gpuWork, workFamilies, deviceTimelines],
   compute({ use }) {
-    const work = use(gpuWork);
-    const { family } = use(workFamilies);
-    const communication = familyIndex('communication');
-    const kindOf = (i: number): BusyKind =>
-      work.kind[i] === WorkKind.copy || work.kind[i] === WorkKind.memset
-        ? 'copies'
-        : family[i] === communication
-          ? 'communication'
-          : 'compute';
-    const devices = new Map(
-      use(deviceTimelines).map(({ device, communicationExposed, copiesExposed }) => {
-        const pieces = (kind: BusyKind, exposed?: Intervals) =>
-          collect(work, i => work.device[i] === device && kindOf(i) === kind, exposed);
-        return [
-          device,
-          {
-            compute: pieces('compute'),
-            communication: pieces('communication', communicationExposed),
-            copies: pieces('copies', copiesExposed),
-          },
-        ];
-      }),
-    );
-    return {
-      visit(kind, device, from, to, visit) {
-        const own = devices.get(device)?.[kind];
-        if (!own) return;
-        let at = from;
-        for (let k = upperBound(own.latest, from); k < own.rows.length; k++) {
-          const i = own.rows[k];
-          if (work.ownStart[i] >= to) break;
-          const begin = Math.max(work.ownStart[i], at);
-          const end = Math.min(work.end[i], to);
-          if (end <= begin) continue;
-          at = end;
-          const ns = own.exposed ? lengthWithin(own.exposed, begin, end) : end - begin;
-          if (ns > 0) visit(i, ns);
-        }
-      },
-    };
+    return ownersOf(use(gpuWork), use(workFamilies).family, use(deviceTimelines));
   },
 };
 
-function collect(work: GpuWork, isOwn: (i: number) => boolean, exposed?: Intervals): Pieces {
+/** Of any list of work and its timelines, measured or predicted. */
+export function ownersOf(
+  work: PlacedWork,
+  family: Uint8Array,
+  timelines: readonly DeviceTimeline[],
+): MomentOwners {
+  const communication = familyIndex('communication');
+  const kindOf = (i: number): BusyKind =>
+    work.kind[i] === WorkKind.copy || work.kind[i] === WorkKind.memset
+      ? 'copies'
+      : family[i] === communication
+        ? 'communication'
+        : 'compute';
+  const devices = new Map(
+    timelines.map(({ device, communicationExposed, copiesExposed }) => {
+      const pieces = (kind: BusyKind, exposed?: Intervals) =>
+        collect(work, i => work.device[i] === device && kindOf(i) === kind, exposed);
+      return [
+        device,
+        {
+          compute: pieces('compute'),
+          communication: pieces('communication', communicationExposed),
+          copies: pieces('copies', copiesExposed),
+        },
+      ];
+    }),
+  );
+  return {
+    visit(kind, device, from, to, visit) {
+      const own = devices.get(device)?.[kind];
+      if (!own) return;
+      let at = from;
+      for (let k = upperBound(own.latest, from); k < own.rows.length; k++) {
+        const i = own.rows[k];
+        if (work.ownStart[i] >= to) break;
+        const begin = Math.max(work.ownStart[i], at);
+        const end = Math.min(work.end[i], to);
+        if (end <= begin) continue;
+        at = end;
+        const ns = own.exposed ? lengthWithin(own.exposed, begin, end) : end - begin;
+        if (ns > 0) visit(i, ns);
+      }
+    },
+  };
+}
+
+function collect(work: PlacedWork, isOwn: (i: number) => boolean, exposed?: Intervals): Pieces {
   let count = 0;
   for (let i = 0; i < work.length; i++) if (isOwn(i)) count++;
   const rows = new Int32Array(count);

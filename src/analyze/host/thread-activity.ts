@@ -53,7 +53,7 @@ type Layer = IdleCause & (typeof PAINT)[number];
 /** A stretch of time and the index of its idle cause. */
 export type VisitCause = (cause: number, from: number, to: number) => void;
 
-interface ThreadActivity {
+export interface ThreadActivity {
   /** What the thread did between the two moments, piece by piece in order of time. */
   forEach(thread: number, from: number, to: number, visit: VisitCause): void;
 }
@@ -65,31 +65,36 @@ export const threadActivity: Derived<ThreadActivity> = {
   compute({ profile }) {
     const layers = collectLayers(profile);
     const lines: Line[] = [];
-    const hostCode = causeIndex('host-code');
     return {
       forEach(thread, from, to, visit) {
-        const line = (lines[thread] ??= paint(layers(thread)));
-        const { start, end, cause } = line;
-        let at = from;
-        // Gaps are asked for in order of time: the segment is almost always near the last one.
-        let i = line.at;
-        if (i > 0 && end[i - 1] > from) i = upperBound(end, from);
-        while (i < start.length && end[i] <= from) i++;
-        line.at = i;
-        for (; i < start.length && start[i] < to; i++) {
-          const segmentStart = Math.max(start[i], at);
-          const segmentEnd = Math.min(end[i], to);
-          if (segmentStart > at) visit(hostCode, at, segmentStart);
-          visit(cause[i], segmentStart, segmentEnd);
-          at = segmentEnd;
-        }
-        if (to > at) visit(hostCode, at, to);
+        visitLine((lines[thread] ??= paint(layers(thread))), from, to, visit);
       },
     };
   },
 };
 
-interface Line {
+/** Visits what a line holds between two moments; between segments the thread runs other code. */
+export function visitLine(line: Line, from: number, to: number, visit: VisitCause): void {
+  const { start, end, cause } = line;
+  let at = from;
+  // Gaps are asked for in order of time: the segment is almost always near the last one.
+  let i = line.at;
+  if (i > 0 && end[i - 1] > from) i = upperBound(end, from);
+  while (i < start.length && end[i] <= from) i++;
+  line.at = i;
+  for (; i < start.length && start[i] < to; i++) {
+    const segmentStart = Math.max(start[i], at);
+    const segmentEnd = Math.min(end[i], to);
+    if (segmentStart > at) visit(hostCode, at, segmentStart);
+    visit(cause[i], segmentStart, segmentEnd);
+    at = segmentEnd;
+  }
+  if (to > at) visit(hostCode, at, to);
+}
+
+const hostCode = causeIndex('host-code');
+
+export interface Line {
   readonly start: Float64Array;
   readonly end: Float64Array;
   readonly cause: Uint8Array;

@@ -1,0 +1,46 @@
+/**
+ * The step without the profiler: what recording events costs is taken out of the host time around them, before any
+ * other change. GPU work keeps its length. The profiler's own time lies partly inside a recorded call and partly behind
+ * it: a call gives up to half its length, the code behind it the rest.
+ */
+import { NONE } from '../../../base/column.js';
+import { GRAPH_LAUNCH } from '../../../catalog/host-activities.js';
+import type { TracingCost } from '../../../catalog/tracing-cost.js';
+import { applied, type Change, cannotTell } from '../change.js';
+import { type ReplayModel, resize } from '../replay-model.js';
+import type { TracedEvents } from '../traced-events.js';
+
+export const noProfiler: Change = {
+  id: 'no-profiler',
+  label: 'no profiler',
+  apply(models, { tracingCost, tracedEvents }) {
+    if (!tracingCost) return cannotTell('what this profiler adds to each event is not known');
+    for (const model of models) takeOutRecording(model, tracingCost, tracedEvents);
+    return applied(`without the cost of recording (${tracingCost.source})`);
+  },
+};
+
+export function takeOutRecording(model: ReplayModel, cost: TracingCost, events: TracedEvents): void {
+  const nodes = nodesOf(model);
+  for (const { thread, items } of model.threads) {
+    let owed = 0;
+    for (const i of items) {
+      const item = model.items[i];
+      const isGraph = GRAPH_LAUNCH.test(item.name);
+      // Behind a wait the host is late because of the GPU, no longer because of what was recorded before.
+      if (item.kind === 'wait') owed = 0;
+      owed += events.costNs(thread, item.recordedStart, item.recordedEnd, cost);
+      if (isGraph) owed += events.nodesNs(nodes.get(i) ?? 0, cost);
+      const paid = Math.min(owed, item.kind === 'code' || isGraph ? item.ns : item.ns / 2);
+      if (paid > 0) resize(item, item.ns - paid);
+      owed -= paid;
+    }
+  }
+}
+
+/** Of each graph launch, the pieces of work that were recorded one by one. */
+function nodesOf({ ops }: ReplayModel): Map<number, number> {
+  const counts = new Map<number, number>();
+  for (const { launch } of ops) if (launch !== NONE) counts.set(launch, (counts.get(launch) ?? 0) + 1);
+  return counts;
+}

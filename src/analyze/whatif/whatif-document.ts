@@ -1,0 +1,62 @@
+/** Predictions as the JSON document and as rows for a spreadsheet. */
+import type { Static } from '../../base/document.js';
+import { equationOf } from './equation.js';
+import type { NoPrediction, PhasePrediction } from './predict.js';
+import type { whatifSchema } from './whatif-schema.js';
+
+type Document = Static<typeof whatifSchema>;
+
+export const isPredicted = (one: PhasePrediction | NoPrediction): one is PhasePrediction => 'from' in one;
+
+/** Measured pairs test every change that was applied. */
+export const isTested = ({ changes }: PhasePrediction): boolean =>
+  changes.every(({ outcome, error }) => outcome.status !== 'applied' || error.pairs > 0);
+
+/** Of the predicted step; never below the time of nothing. */
+export function stepInterval({ interval: [low, high] }: PhasePrediction, fromNs: number): [number, number] {
+  return [Math.max(0, fromNs + low), Math.max(0, fromNs + high)];
+}
+
+export function whatifDocument(
+  files: readonly string[],
+  predictions: readonly (PhasePrediction | NoPrediction)[],
+): Document {
+  return { schema: 'stepscope-whatif/1', files, predictions: predictions.map(asJson) };
+}
+
+function asJson(one: PhasePrediction | NoPrediction): Document['predictions'][number] {
+  if (!isPredicted(one))
+    return {
+      ...{ phase: one.phase, cannotTell: one.cannotTell, steps: 0, stepsLeftOut: 0, replayError: null },
+      ...{ fromNs: 0, toNs: 0, changeNs: 0, interval: null, confidence: null, requests: null },
+      ...{ terms: [], changes: [] },
+    };
+  const { fromNs, toNs, changeNs, terms } = equationOf(one);
+  const [lowNs, highNs] = stepInterval(one, fromNs);
+  return {
+    ...{ phase: one.phase, cannotTell: null, steps: one.steps, stepsLeftOut: one.leftOut },
+    ...{ replayError: one.replayError, fromNs, toNs, changeNs, interval: { lowNs, highNs } },
+    confidence: isTested(one) ? 'likely' : 'possible',
+    requests: one.requests ?? null,
+    terms: terms.map(({ color: _, ...term }) => term),
+    changes: one.changes.map(({ change, outcome, aloneNs, error }) => ({
+      ...{ id: change.id, label: change.label, status: outcome.status },
+      detail: outcome.status === 'applied' ? outcome.did : outcome.why,
+      ...{ aloneNs, modelError: error.share, testedPairs: error.pairs },
+    })),
+  };
+}
+
+/** One line per term. */
+export function whatifRows(predictions: readonly (PhasePrediction | NoPrediction)[]): (string | number)[][] {
+  const header = ['phase', 'term', 'label', 'fromNs', 'toNs', 'changeNs'];
+  const rows = predictions
+    .filter(isPredicted)
+    .flatMap(one =>
+      equationOf(one).terms.map(({ key, label, fromNs, toNs, changeNs }) => [
+        ...[one.phase, key, label],
+        ...[fromNs, toNs, changeNs],
+      ]),
+    );
+  return [header, ...rows];
+}
