@@ -16,7 +16,7 @@ function capture(
   name: string,
   command: string,
   options: Omit<CaptureOptions, 'command' | 'iterations'> & { iterations?: string } = {},
-  versions: { nsys?: string; engine?: string } = { nsys: '2025.3.1' },
+  versions: { nsys?: string; engine?: string; nvtx?: boolean } = { nsys: '2025.3.1' },
 ): CaptureCase {
   const { iterations, ...rest } = options;
   return {
@@ -29,6 +29,7 @@ function capture(
     facts: {
       ...(versions.nsys ? { nsysVersion: parseVersion(versions.nsys) } : {}),
       ...(versions.engine ? { engineVersion: parseVersion(versions.engine) } : {}),
+      nvtxModule: versions.nvtx,
     },
   };
 }
@@ -57,8 +58,16 @@ export const captureCases: readonly CaptureCase[] = [
     engine: '1.2.0rc7',
   }),
   capture('trtllm-router', bench, { ...window, perfectRouter: true, ranks: 8 }, { nsys, engine: '1.2.0' }),
-  capture('vllm-0.10', 'vllm serve meta-llama/Llama-3.1-8B-Instruct', window, { nsys, engine: '0.10.2' }),
-  capture('vllm-0.12', 'vllm serve meta-llama/Llama-3.1-8B-Instruct', window, { nsys, engine: '0.12.0' }),
+  capture('vllm-0.10', 'vllm serve meta-llama/Llama-3.1-8B-Instruct', window, {
+    nsys,
+    engine: '0.10.2',
+    nvtx: false,
+  }),
+  capture('vllm-0.12', 'vllm serve meta-llama/Llama-3.1-8B-Instruct', window, {
+    nsys,
+    engine: '0.12.0',
+    nvtx: true,
+  }),
   capture('vllm-0.16', 'vllm serve meta-llama/Llama-3.1-8B-Instruct --port 8100', window, {
     nsys,
     engine: '0.16.0',

@@ -15,13 +15,15 @@ import { planDocument } from '../src/capture/plan-json.js';
 import { globOf, planScript } from '../src/capture/plan-script.js';
 import { commandText, planText } from '../src/capture/plan-text.js';
 import { programOf, pythonInScript } from '../src/capture/python-of.js';
+import { canImport } from '../src/capture/run/ask-python.js';
+import { localTransport } from '../src/capture/run/transport.js';
 import { shellCommand, shellQuote } from '../src/capture/shell-quote.js';
 import { parseVersion } from '../src/capture/versions.js';
 import { runCommand } from '../src/cli/main.js';
 import type { Output } from '../src/cli/output.js';
 import { projectRoot } from '../src/testing/captures.js';
 import { assertGolden } from '../src/testing/golden.js';
-import { lacks } from '../src/testing/needs.js';
+import { lacks, locate } from '../src/testing/needs.js';
 import { captureCases } from './capture-cases.js';
 
 const withShell = { skip: lacks('shell') };
@@ -36,6 +38,65 @@ const planOf = (command: string, options: Partial<CaptureOptions> = {}) =>
 
 for (const { name, options, facts } of captureCases)
   test(`golden: ${name}`, () => assertGolden(`capture-${name}.txt`, planText(planCapture(options, facts))));
+
+test('a variable that ends an engine without nvtx is set only where nvtx is known to be there', async () => {
+  const name = 'VLLM_NVTX_SCOPES_FOR_PROFILING';
+  const plan = (nvtxModule?: boolean) =>
+    planCapture({ command: ['vllm', 'serve', 'M'] }, { nvtxModule, engineVersion: parseVersion('0.16.0') });
+  assert.equal(plan(true).env[name], '1');
+  for (const known of [false, undefined]) {
+    assert.equal(plan(known).env[name], undefined);
+    assert.ok(codes(plan(known)).includes('no-nvtx'));
+  }
+  assert.ok(!codes(plan(true)).includes('no-nvtx'));
+  // Known to be missing: a script for this machine need not ask.
+  assert.equal(plan(false).optionalEnv, undefined);
+  assert.deepEqual(plan().optionalEnv, [{ name, value: '1', module: 'nvtx' }]);
+});
+
+test('a script asks Python itself before it sets such a variable', withShell, () => {
+  const plan = planCapture({ command: ['vllm', 'serve', 'M'] }, { engineVersion: parseVersion('0.16.0') });
+  const script = planScript(plan, { force: false });
+  assert.doesNotMatch(script, /could not be checked/);
+  const asked = /^if python3 -c .+\n.+\nfi$/m.exec(script)?.[0] ?? '';
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-nvtx-'));
+  try {
+    for (const [status, expected] of [
+      [0, '1'],
+      [1, 'unset'],
+    ] as const) {
+      const python = `#!/bin/sh\n[ "$*" = "-c import nvtx" ] && exit ${status}\nexit 9\n`;
+      fs.writeFileSync(path.join(folder, 'python3'), python, { mode: 0o755 });
+      const text = `${asked}\necho "\${VLLM_NVTX_SCOPES_FOR_PROFILING:-unset}"`;
+      const { stdout, stderr } = spawnSync('bash', ['-euo', 'pipefail', '-c', text], {
+        encoding: 'utf8',
+        env: { PATH: `${folder}:${process.env.PATH}` },
+      });
+      assert.equal(stdout.trim(), expected, stderr);
+    }
+  } finally {
+    fs.rmSync(folder, { recursive: true });
+  }
+});
+
+test('whether a module is there, the Python of the command is asked', { skip: lacks('python') }, async () => {
+  const python = locate('python')!;
+  const has = (module: string, ...command: string[]) => canImport(localTransport, command, module);
+  assert.equal(await has('json', python, 'serve.py'), true);
+  assert.equal(await has('no_such_module', python, 'serve.py'), false);
+  // The script of an environment names its own Python.
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-asked-'));
+  try {
+    const program = path.join(folder, 'vllm');
+    fs.writeFileSync(program, `#!${python}\nimport vllm\n`, { mode: 0o755 });
+    assert.equal(await has('no_such_module', program, 'serve', 'M'), false);
+    fs.writeFileSync(program, '#!/bin/sh\nexit 0\n', { mode: 0o755 });
+    assert.equal(await has('json', program, 'serve', 'M'), undefined);
+  } finally {
+    fs.rmSync(folder, { recursive: true });
+  }
+  assert.equal(await has('json', 'no-such-program'), undefined);
+});
 
 test('every word nsys is given has a reason, and so has every variable', () => {
   for (const { name } of captureCases) {

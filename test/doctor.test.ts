@@ -23,7 +23,7 @@ const healthy: DoctorFacts = {
   perfEventParanoid: 2,
   adminOnlyCounters: false,
   root: false,
-  python: { python: '3.12.3', torch: '2.11.0', vllm: '0.16.0' },
+  python: { python: '3.12.3', torch: '2.11.0', vllm: '0.16.0', nvtx: '0.2.13' },
   folder: '/out',
   freeBytes: 1e12,
   temporaryFolder: '/tmp',
@@ -42,6 +42,13 @@ test('a machine with everything has nothing to fix', () => {
     [],
   );
   assert.equal(new Set(checks.map(({ id }) => id)).size, checks.length);
+});
+
+test('vLLM without the package nvtx', () => {
+  const python = { python: '3.12.3', torch: '2.11.0' };
+  assert.equal(stateOf({ python: { ...python, vllm: '0.16.0' } }, 'nvtx').state, 'warn');
+  // Others do without it.
+  assert.equal(stateOf({ python: { ...python, sglang: '0.5.0' } }, 'nvtx'), undefined);
 });
 
 test('whatever is not ok says how to fix it', () => {

@@ -10,6 +10,7 @@ import { joinSidecars } from '../src/import/agent-sidecar/join-sidecars.js';
 import { readCompanion, withCompanions } from '../src/import/companions.js';
 import { openProfile } from '../src/import/open.js';
 import { quietStepsOf } from '../src/import/quiet-step.js';
+import { recordedSpan } from '../src/import/recorded-span.js';
 import { readServerLog } from '../src/import/server-log.js';
 import { mergeProfiles } from '../src/model/merge.js';
 import type { Profile } from '../src/model/profile.js';
@@ -175,12 +176,12 @@ for i in range(60):
   for (const { periodNs } of steps) assert.ok(periodNs >= 2e6 && periodNs < 1e9);
 });
 
-test('they join the capture of their process once, whatever its clock, and survive merge and --time', async () => {
+test('they join the capture of their process once, and survive merge and --time', async () => {
   const capture = await openProfile([capturePath('eager')]);
   const { pid } = capture.processes[capture.threads[0].process];
   const steps = [row(3, 0), row(4, 100), row(5, 230)];
   const side = await sidecar([{ window: 1, side: 'before', steps }], { pid });
-  const [first, second] = joinSidecars([{ ...capture, clock: 'session' }, capture, side]);
+  const [first, second] = joinSidecars([capture, capture, side]);
   assert.equal(second.tables.quietSteps, undefined);
   assert.deepEqual(validateProfile(first), []);
   const shown = (profile: Profile) =>
@@ -197,6 +198,55 @@ test('they join the capture of their process once, whatever its clock, and survi
   const merged = mergeProfiles([second, first]);
   assert.deepEqual(validateProfile(merged), []);
   assert.deepEqual(shown(merged), expected);
+});
+
+test('steps that the profiler recorded too, or may have, are not undisturbed', async () => {
+  const capture = await openProfile([capturePath('eager')]);
+  const { pid } = capture.processes[capture.threads[0].process];
+  const { startNs, endNs } = recordedSpan(capture);
+  const at = (ns: number) => Math.round(ns);
+  // Two before the recording, two in it, two after; the second reaches into it.
+  const starts = [
+    startNs - 3e6,
+    startNs - 1e6,
+    startNs + 1e6,
+    startNs + 2e6,
+    endNs + 1e6,
+    endNs + 2e6,
+    endNs + 3e6,
+  ];
+  const steps = starts.map((ns, i) => row(i, at(ns)));
+  const side = await sidecar([{ window: 1, side: 'before', steps }], {
+    pid,
+    originNs: String(capture.originNs),
+  });
+  const [joined] = joinSidecars([capture, side]);
+  assert.deepEqual(
+    quietStepsOf(joined).map(({ iteration }) => iteration),
+    [0, 4, 5],
+  );
+  const noted = (profile: Profile) =>
+    profile.notes.filter(({ code }) => code === 'agent-sidecar').map(({ text }) => text);
+  assert.deepEqual(noted(joined), [
+    'agent file has steps outside windows that were profiled too; these were left out',
+  ]);
+  // The second window of the same process is a capture of its own.
+  const elsewhere = { ...capture, originNs: capture.originNs + BigInt(at(endNs - startNs)) + 2_000_000n };
+  assert.deepEqual(
+    quietStepsOf(joinSidecars([capture, elsewhere, side])[0]).map(({ iteration }) => iteration),
+    [0, 4],
+  );
+  const [unclear] = joinSidecars([{ ...capture, clock: 'session' as const }, side]);
+  assert.equal(unclear.tables.quietSteps, undefined);
+  assert.match(noted(unclear).join(), /unknown whether they were profiled/);
+  // A trace that the agent wrote holds its windows and nothing else.
+  const own = await sidecar([{ window: 1, side: 'before', steps }], {
+    pid,
+    torchTraces: capture.capture.files,
+  });
+  const [trusted] = joinSidecars([{ ...capture, clock: 'session' as const }, own]);
+  assert.equal(quietStepsOf(trusted).length, starts.length - 1);
+  assert.deepEqual(trusted.capture.settings, capture.capture.settings);
 });
 
 test('tables that nobody asks for are not read', async () => {
@@ -284,7 +334,7 @@ test('an iteration log that cannot be matched by number is left out, with the re
     'log was left out: its iteration numbers repeat',
   ]);
   assert.deepEqual(await reasonFor(engine(), [iterationLine(101)]), [
-    'log was left out: it has no decode step outside the profile',
+    'log was left out: it has no step that is certainly outside the profile',
   ]);
 });
 
@@ -306,8 +356,8 @@ test('the JSON iteration log, and lines of every version', async () => {
   assert.equal(joined.benchmarks, undefined);
 });
 
-const vllmLine = (running: number, throughput: number, prompts = 0, number = '000') =>
-  `(APIServer pid=158) INFO 09-02 13:08:10 [loggers.py:123] Engine ${number}: Avg prompt throughput: ${prompts.toFixed(1)} tokens/s, Avg generation throughput: ${throughput.toFixed(1)} tokens/s, Running: ${running} reqs, Waiting: 0 reqs, GPU KV cache usage: 4.1%, Prefix cache hit rate: 53.7%`;
+const vllmLine = (running: number, throughput: number, prompts = 0, number = '000', clock = '13:08:10') =>
+  `(APIServer pid=158) INFO 09-02 ${clock} [loggers.py:123] Engine ${number}: Avg prompt throughput: ${prompts.toFixed(1)} tokens/s, Avg generation throughput: ${throughput.toFixed(1)} tokens/s, Running: ${running} reqs, Waiting: 0 reqs, GPU KV cache usage: 4.1%, Prefix cache hit rate: 53.7%`;
 
 const serverSteps = (...lines: string[]) =>
   readServerLog(`${lines.join('\n')}\n`)?.steps.map(({ phase, generationRequests, periodNs }) => [
@@ -369,10 +419,39 @@ test("SGLang's decode lines: not across a prefill, per rank, with accepted token
   ]);
 });
 
+test('a line counts only if it cannot be about the time of the profile, in any zone', async () => {
+  const profile = await openProfile([capturePath('eager')]);
+  const { startNs, endNs } = recordedSpan(profile);
+  const startS = Number(profile.originNs) / 1e9 + startNs / 1e9;
+  const endS = startS + (endNs - startNs) / 1e9;
+  const clock = (second: number) => new Date(1000 * second).toISOString().slice(11, 19);
+  const periods = async (from: number, to: number, one = profile) => {
+    const lines = [from, to].map(second => vllmLine(10, 250, 0, '000', clock(second)));
+    return quietStepsOf(await withLog(one, lines.join('\n'))).length;
+  };
+  const quarter = 900;
+  for (const zone of [0, -5 * 3600, 5.75 * 3600]) {
+    assert.equal(await periods(startS - 60 + zone, startS - 50 + zone), 1);
+    assert.equal(await periods(endS + 50 + zone, endS + 60 + zone), 1);
+    assert.equal(await periods(startS - 5 + zone, startS + 5 + zone), 0);
+    assert.equal(await periods(startS - 100 + zone, endS + 100 + zone), 0);
+    assert.equal(await periods(endS + 1 + zone, endS + 11 + zone), 0);
+  }
+  // Across the hour; longer than the zones are apart; nothing to compare with.
+  assert.equal(await periods(startS + 450, startS + 460), 1);
+  assert.equal(await periods(endS + 50, endS + 50 + quarter), 0);
+  assert.equal(await periods(startS - 60, startS - 50, { ...profile, clock: 'session' }), 0);
+  const without = [1, 2].map(() => vllmLine(10, 250).replace(/ 13:08:10/, ''));
+  assert.equal(quietStepsOf(await withLog(profile, without.join('\n'))).length, 0);
+});
+
 // --- next to a profile -------------------------------------------------------------------------------------------
 
 test('benchmarks and logs are recognized by content next to a profile, in any order', async () => {
-  const log = written('server.txt', `${vllmLine(10, 240)}\n${vllmLine(10, 250)}\n`);
+  const capture = await openProfile([capturePath('eager')]);
+  const later = new Date(Number(capture.originNs / 1_000_000n) + 450_000).toISOString().slice(11, 19);
+  const lines = [240, 250].map(throughput => vllmLine(10, throughput, 0, '000', later));
+  const log = written('server.txt', `${lines.join('\n')}\n`);
   const bench = fixture('bench-real/vllm-0.32-serve.json');
   const profile = await openProfile([log, capturePath('eager'), bench]);
   assert.deepEqual(profile.capture.files, ['profile.sqlite.gz']);

@@ -10,7 +10,7 @@ one starts: engines launch ahead, so the time spent in the call is something els
 import threading
 import time
 from collections import deque
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
 
 from .facts import StepFacts
 
@@ -53,8 +53,8 @@ class QuietSteps:
     def clear(self) -> None:
         self._recent: deque[QuietStep] = deque(maxlen=MOST_STEPS)
         self._segments: list[Segment] = []
-        self._after: list[QuietStep] = []
-        self._after_left = 0
+        """The steps after a window, while they are being collected."""
+        self._after: Optional[list[QuietStep]] = None
         self.left_out = 0
         """Steps kept since the start: a file that was written with fewer is incomplete."""
         self.kept = 0
@@ -62,29 +62,32 @@ class QuietSteps:
     @property
     def is_filling(self) -> bool:
         """The steps after a window are still being collected."""
-        return self._after_left > 0
+        return self._after is not None
 
     def add(self, iteration: int, start: int, facts: StepFacts) -> bool:
         """Called when the step ends. True when this step completes the steps after a window."""
         step = QuietStep(iteration, start, time.monotonic_ns() - start, threading.get_ident(), facts)
-        if not self._after_left:
+        after = self._after
+        if after is None:
             self._recent.append(step)
             return False
-        self._after.append(step)
+        after.append(step)
         self.kept += 1
-        self._after_left -= 1
-        return not self._after_left
+        if len(after) < MOST_STEPS:
+            return False
+        self._after = None
+        return True
 
     def window_opens(self, window: int) -> None:
-        self._after_left = 0
+        self._after = None
         self._keep(Segment(window, "before", list(self._recent)))
         self.kept += len(self._recent)
         self._recent.clear()
 
     def window_closes(self, window: int) -> None:
-        self._after = []
-        if self._keep(Segment(window, "after", self._after)):
-            self._after_left = MOST_STEPS
+        after: list[QuietStep] = []
+        if self._keep(Segment(window, "after", after)):
+            self._after = after
 
     def _keep(self, segment: Segment) -> bool:
         if len(self._segments) >= MOST_SEGMENTS:

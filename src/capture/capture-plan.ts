@@ -61,6 +61,8 @@ export interface PlanFacts {
   readonly nsysMissing?: boolean;
   readonly engineVersion?: VersionNumbers;
   readonly agent?: AgentFacts;
+  /** Can the Python that runs the program import `nvtx`? */
+  readonly nvtxModule?: boolean;
   /** In the folder of the output. */
   readonly freeBytes?: number;
   readonly temporaryFreeBytes?: number;

@@ -74,6 +74,12 @@ export const planSchema = object({
   nsysAt: integer('index of nsys in command; -1 without', { minimum: -1 }),
   programAt: count('index of the profiled program in command'),
   env: mapOf(string()),
+  optionalEnv: optional(
+    list(
+      object({ name: string(), value: string(), module: string() }),
+      'variables to set only if the Python of the command can import the module: the engine does not start otherwise',
+    ),
+  ),
   exitCodes: list(
     integer(),
     'how it ends when all went well; 143 where nsys ends the program after a duration',
@@ -113,6 +119,7 @@ export const recipeSchema = document(
     outputs: list(
       object({
         name: string('without a folder'),
+        kind: optional(choice(['nsys-report', 'torch-trace', 'agent-sidecar', 'engine-log', 'load-result'])),
         bytes: integer(),
         sha256: string(undefined, { pattern: '^[0-9a-f]{64}$' }),
       }),

@@ -1,6 +1,6 @@
 /** What a machine needs for captures, from facts to checks. Pure: the facts are handed in. */
 import { formatBytes } from '../base/units.js';
-import { packagedEngines } from '../catalog/engines.js';
+import { engines, packagedEngines } from '../catalog/engines.js';
 import { compareVersions } from './versions.js';
 
 const oneOf = new Intl.ListFormat('en-GB', { type: 'disjunction' });
@@ -193,8 +193,8 @@ function pythonChecks({ python }: DoctorFacts): DoctorCheck[] {
         fix: 'activate the environment of the engine',
       },
     ];
-  const { python: version, torch, ...rest } = python;
-  const engines = Object.entries(rest).map(([name, number]) => `${name} ${number}`);
+  const { python: version, torch, nvtx, ...rest } = python;
+  const found = Object.entries(rest).map(([name, number]) => `${name} ${number}`);
   return [
     { id: 'python', state: 'ok', text: `Python ${version}` },
     torch === undefined
@@ -205,14 +205,24 @@ function pythonChecks({ python }: DoctorFacts): DoctorCheck[] {
           fix: 'activate the environment of the engine',
         }
       : { id: 'torch', state: 'ok', text: `PyTorch ${torch}` },
-    engines.length > 0
-      ? { id: 'engines', state: 'ok', text: engines.join(', ') }
+    found.length > 0
+      ? { id: 'engines', state: 'ok', text: found.join(', ') }
       : {
           id: 'engines',
           state: 'missing',
           text: `no ${oneOf.format(packagedEngines.map(({ label }) => label))} found`,
           fix: 'activate the environment of the engine, or use capture --engine-version',
         },
+    ...(nvtx === undefined && engines.vllm.package! in rest
+      ? [
+          {
+            id: 'nvtx',
+            state: 'warn' as const,
+            text: `the Python package nvtx is not installed: captures of ${engines.vllm.label} have no ranges around its parts`,
+            fix: 'pip install nvtx, in the environment of the engine',
+          },
+        ]
+      : []),
   ];
 }
 

@@ -1,6 +1,7 @@
 /** What an engine adds to a plan: its variables, its switches, how its capture range is opened and closed. */
 import type {
   CaptureOptions,
+  CapturePlan,
   PlanFacts,
   PlanOutput,
   PlanReason,
@@ -25,6 +26,8 @@ export interface EnginePart {
   /** Ranges it will open; absent when only the user knows. */
   readonly ranges?: number;
   readonly env: Readonly<Record<string, string>>;
+  /** Variables that end a program whose Python lacks a module. */
+  readonly optionalEnv: NonNullable<CapturePlan['optionalEnv']>;
   /** Appended to the program's own arguments. */
   readonly args: readonly string[];
   /** Its own PyTorch profiler runs instead of nsys: the two cannot share one window there. */
@@ -38,6 +41,7 @@ export interface EnginePart {
 
 export class PartBuilder {
   readonly env: Record<string, string> = {};
+  readonly optionalEnv: EnginePart['optionalEnv'][number][] = [];
   readonly args: string[] = [];
   readonly outputs: PlanOutput[] = [];
   readonly steps: PlanStep[] = [];
@@ -50,6 +54,21 @@ export class PartBuilder {
   variable(name: string, value: string, why: string): void {
     this.env[name] = value;
     this.why.push({ what: `${name}=${value}`, why });
+  }
+
+  /** `has`: whether the module is there; unknown is not enough, because the program would end. */
+  variableWith(module: string, has: boolean | undefined, [name, value]: [string, string], why: string): void {
+    if (has) {
+      this.variable(name, value, why);
+      return;
+    }
+    if (has === undefined) this.optionalEnv.push({ name, value, module });
+    this.warn(
+      'warning',
+      `no-${module}`,
+      `${name}=${value} is left out: the engine does not start with it if the Python package ${module} is missing${has === false ? ', and it is' : '; this could not be checked'}.`,
+      `In the environment of the engine: pip install ${module}. It adds ${why} Steps are also marked with --agent.`,
+    );
   }
 
   argument(words: readonly string[], why: string): void {
@@ -66,12 +85,13 @@ export class PartBuilder {
   }
 
   done(): EnginePart {
-    const { opensRange, torchInstead, env, args, outputs, steps, why, warnings } = this;
+    const { opensRange, torchInstead, env, optionalEnv, args, outputs, steps, why, warnings } = this;
     return {
       opensRange,
       ...(this.ranges === undefined ? {} : { ranges: this.ranges }),
       torchInstead,
       env,
+      optionalEnv,
       args,
       outputs,
       steps,

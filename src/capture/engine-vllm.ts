@@ -80,7 +80,12 @@ export function planVllm(question: EngineQuestion): EnginePart {
       'starts workers as new processes: nsys loses track of forked workers',
     );
     if (options.nvtx !== false)
-      part.variable('VLLM_NVTX_SCOPES_FOR_PROFILING', '1', 'ranges around preprocess, forward, sample …');
+      part.variableWith(
+        'nvtx',
+        facts.nvtxModule,
+        ['VLLM_NVTX_SCOPES_FOR_PROFILING', '1'],
+        'ranges around preprocess, forward, sample …',
+      );
   }
   if (options.gc)
     part.variable('VLLM_GC_DEBUG', '1', 'logs garbage collections (vLLM emits no ranges for them)');

@@ -115,6 +115,7 @@ export function planCapture(options: CaptureOptions, facts: PlanFacts = {}): Cap
     nsysAt: part.torchInstead ? -1 : before.length,
     programAt: before.length + wrapped.length,
     env: part.env,
+    ...(part.optionalEnv.length > 0 ? { optionalEnv: part.optionalEnv } : {}),
     exitCodes: options.durationS !== undefined && !part.torchInstead ? [0, 143] : [0],
     outputs: [...outputs, ...part.outputs],
     steps: stepsOf(program.server, part, url, options.durationS !== undefined),

@@ -27,7 +27,9 @@ export function planScript(plan: CapturePlan, { force, agentVersion }: ScriptOpt
     '#!/usr/bin/env bash',
     `# A capture of ${plan.engine}, planned by stepscope capture.`,
     ...plan.why.map(({ what, why }) => `#   ${oneLine(what)}: ${why}`),
-    ...plan.warnings.map(({ severity, text, fix }) => `# ${severity}: ${oneLine(text)} ${oneLine(fix)}`),
+    ...plan.warnings
+      .filter(warning => !isDecidedHere(plan, warning))
+      .map(({ severity, text, fix }) => `# ${severity}: ${oneLine(text)} ${oneLine(fix)}`),
     'set -euo pipefail',
     'shopt -s nullglob',
     '',
@@ -63,6 +65,7 @@ export function planScript(plan: CapturePlan, { force, agentVersion }: ScriptOpt
         ? pathLines(plan, value, agentVersion)
         : [`export ${shellAssignment(name, value)}`],
     ),
+    ...(plan.optionalEnv ?? []).flatMap(optional => optionalLines(plan, optional)),
     'command=(',
     ...plan.command.map(word => `  ${shellQuote(word)}`),
     ')',
@@ -81,15 +84,34 @@ export function planScript(plan: CapturePlan, { force, agentVersion }: ScriptOpt
   return `${lines.join('\n')}\n`;
 }
 
+const pythonIn = ({ command, programAt }: CapturePlan): string => {
+  const program = command[programAt] ?? '';
+  return shellQuote(isPython(program) ? program : 'python3');
+};
+
+/** What the plan could not check, the script does. */
+const isDecidedHere = ({ optionalEnv }: CapturePlan, { code }: CapturePlan['warnings'][number]): boolean =>
+  optionalEnv?.some(({ module }) => code === `no-${module}`) ?? false;
+
+function optionalLines(
+  plan: CapturePlan,
+  { name, value, module }: NonNullable<CapturePlan['optionalEnv']>[number],
+): string[] {
+  return [
+    `# The engine does not start with this if the Python package ${module} is missing.`,
+    `if ${pythonIn(plan)} -c ${shellQuote(`import ${module}`)} 2>/dev/null; then`,
+    `  export ${shellAssignment(name, value)}`,
+    'fi',
+  ];
+}
+
 /** The folder of the agent; what is on the path already stays on it. */
 function pathLines(plan: CapturePlan, folder: string, version: string | undefined): string[] {
   const bring = `export PYTHONPATH=${shellQuote(folder)}"\${PYTHONPATH:+:$PYTHONPATH}"`;
   if (version === undefined) return [bring];
-  const program = plan.command[plan.programAt] ?? '';
-  const python = shellQuote(isPython(program) ? program : 'python3');
   return [
     '# The agent: the installed one if its version matches, otherwise the one in the folder.',
-    `agent=$(${python} -c ${shellQuote(AGENT_QUESTION)} 2>/dev/null || true)`,
+    `agent=$(${pythonIn(plan)} -c ${shellQuote(AGENT_QUESTION)} 2>/dev/null || true)`,
     `if [[ $agent == ${shellQuote(version)} ]]; then`,
     '  export PYTHONPATH="${PYTHONPATH:-}"  # mpirun passes only variables that are set',
     `elif [[ -e ${shellQuote(`${folder}/sitecustomize.py`)} ]]; then`,

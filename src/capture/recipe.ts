@@ -1,7 +1,8 @@
 /**
  * How a profile was made, kept beside it (`PROFILE.recipe.json`, docs/schemas/recipe.schema.json). It holds what we
  * set and never what the user's environment held. Read back, it is a stranger's file like any other: bounded, checked
- * field by field, and good for showing only; nothing in it is ever opened or run.
+ * field by field, and shown. Nothing in it is ever run. Of the files it names, those of the agent, the engine and the
+ * load are opened with the profile if they lie next to it and have the recorded content.
  */
 import type { Static } from '../base/document.js';
 import type { recipeSchema } from './capture-schema.js';
@@ -47,6 +48,7 @@ const isSpan = (value: unknown) =>
 const isOutput = (value: unknown) =>
   isObject(value) &&
   isText(value.name) &&
+  (value.kind === undefined || isText(value.kind)) &&
   !/[/\\\0]/.test(value.name) &&
   Number.isInteger(value.bytes) &&
   typeof value.sha256 === 'string' &&

@@ -48,6 +48,7 @@ const packages = [
   ...packagedEngines.map(engine => engine.package),
   'flashinfer-python',
   'transformers',
+  'nvtx',
 ];
 
 /** Undefined without Python; a package that is not there is not in it. */

@@ -10,6 +10,9 @@ interface SeenIteration {
   readonly globalRank: number;
 }
 
+/** What came before it are requests of the benchmark's warm-up. */
+export const isWarmUpEnd = (line: string): boolean => line.includes('Warmup done.');
+
 export function iterationInLine(line: string): SeenIteration | undefined {
   const match = ITERATION.exec(line);
   return match ? { iteration: Number(match[1]), globalRank: Number(match[2]) } : undefined;

@@ -11,6 +11,8 @@
  */
 
 interface ServerLine {
+  /** Seconds of the hour when it was printed. The zone is not in it, but zones differ by quarters of an hour. */
+  readonly secondOfHour?: number;
   /** The engine or rank it is about: lines of others say nothing about this one. */
   readonly of: string;
   readonly running: number;
@@ -23,6 +25,14 @@ interface ServerLine {
 
 /** `prefill`: what was measured since the last line of this engine is not decode alone. */
 type Heard = ServerLine | { readonly of: string; readonly prefill: true };
+
+/** `13:08:10` of `INFO 09-02 13:08:10` and of `[2026-03-14 04:59:11 TP0]`. */
+const CLOCK = /\b\d{2}:(\d{2}):(\d{2})\b/;
+
+function secondOfHour(line: string, what: string): number | undefined {
+  const match = CLOCK.exec(line.slice(0, line.indexOf(what)));
+  return match ? Number(match[1]) * 60 + Number(match[2]) : undefined;
+}
 
 const NUMBER = String.raw`(\d{1,12}(?:\.\d{1,6})?)`;
 const VLLM = new RegExp(
@@ -46,6 +56,7 @@ export function throughputInLine(line: string): Heard | undefined {
     if (!match) return undefined;
     return {
       of: `engine ${match[1]}`,
+      secondOfHour: secondOfHour(line, 'Engine '),
       running: Number(match[4]),
       tokensPerSecond: Number(match[3]),
       hasPrefill: Number(match[2]) > 0,
@@ -60,6 +71,7 @@ export function throughputInLine(line: string): Heard | undefined {
   const accepted = SGLANG_ACCEPTED.exec(line);
   return {
     of,
+    secondOfHour: secondOfHour(line, 'Decode batch'),
     running: Number(running[1]),
     tokensPerSecond: Number(throughput[1]),
     ...(accepted ? { accepted: Number(accepted[1]) } : {}),

@@ -7,6 +7,7 @@ import {
   tablesReadBy,
 } from '../analyze/analysis.js';
 import type { Static } from '../base/document.js';
+import { recordedWith } from '../capture/run/recorded-with.js';
 import { openProfile } from '../import/open.js';
 import type { Profile } from '../model/profile.js';
 import type { TableName } from '../model/schema.js';
@@ -22,7 +23,7 @@ export async function profileOf(
   tables?: ReadonlyMap<TableName, readonly string[]>,
   label = '',
 ): Promise<Profile> {
-  const profile = await openProfile(files, {
+  const profile = await openProfile([...files, ...(await recordedWith(files))], {
     ...(tables ? { tables } : {}),
     onProgress: (file, done) => output.progress(`reading ${label}${file}`, done),
   });

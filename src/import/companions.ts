@@ -11,13 +11,13 @@ import { benchText, readBenchText } from './bench/open-bench.js';
 import { stepsOfIterations } from './iteration-log.js';
 import { ProfileFile } from './profile-file.js';
 import { type QuietStep, withQuietSteps } from './quiet-step.js';
-import { readServerLog } from './server-log.js';
+import { outsideProfile, readServerLog } from './server-log.js';
 
 export interface Companion {
   readonly name: string;
   readonly runs: readonly BenchRun[];
   /** From a server's log. */
-  readonly steps: readonly QuietStep[];
+  readonly steps: Parameters<typeof outsideProfile>[0];
 }
 
 /** Undefined: neither a log nor a result that we can read. */
@@ -63,7 +63,7 @@ export function withCompanions(
   for (const { name, runs, steps: printed } of companions) {
     const iterations = runs.flatMap(run => run.iterations ?? []);
     const found = iterations.length === 0 ? [] : stepsOfIterations(iterations, profile);
-    const own = [...printed, ...(typeof found === 'string' ? [] : found)];
+    const own = [...outsideProfile(printed, profile), ...(typeof found === 'string' ? [] : found)];
     const results = runs.filter(hasResult);
     for (const step of own) steps.push(step);
     benchmarks.push(...results);
@@ -71,7 +71,9 @@ export function withCompanions(
       notes.push(note('info', `steps without a profiler come from a log`, own.length, name));
     else if (typeof found === 'string') notes.push(note('warning', `log was left out: ${found}`, 1, name));
     else if (results.length === 0)
-      notes.push(note('warning', 'log was left out: it has no decode step outside the profile', 1, name));
+      notes.push(
+        note('warning', 'log was left out: it has no step that is certainly outside the profile', 1, name),
+      );
   }
   const known = tables && !tables.has('quietSteps') ? profile : withQuietSteps(profile, steps);
   return {

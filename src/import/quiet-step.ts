@@ -19,6 +19,7 @@ export interface QuietStep {
   readonly generationTokens: number;
   readonly periodNs: number;
   readonly deviceNs?: number;
+  readonly utcNs?: number;
 }
 
 export function addQuietSteps(builder: ProfileBuilder, steps: readonly QuietStep[]): void {
@@ -29,18 +30,26 @@ export function addQuietSteps(builder: ProfileBuilder, steps: readonly QuietStep
 export function withQuietSteps(profile: Profile, added: readonly QuietStep[]): Profile {
   if (added.length === 0) return profile;
   const steps = [...quietStepsOf(profile), ...added];
-  const { deviceNs, ...columns } = columnsFor(steps, profile.strings);
-  const hasDevice = steps.some(step => step.deviceNs !== undefined);
-  const quietSteps = { length: steps.length, ...columns, ...(hasDevice ? { deviceNs } : {}) };
+  const { deviceNs, utcNs, ...columns } = columnsFor(steps, profile.strings);
+  const quietSteps = {
+    length: steps.length,
+    ...columns,
+    ...(steps.some(step => step.deviceNs !== undefined) ? { deviceNs } : {}),
+    ...(steps.some(step => step.utcNs !== undefined) ? { utcNs } : {}),
+  };
   return { ...profile, tables: { ...profile.tables, quietSteps: quietSteps as never } };
 }
 
+type Cells = Record<Exclude<keyof QuietStep, 'deviceNs' | 'utcNs'>, AnyArray> & {
+  readonly deviceNs?: AnyArray;
+  readonly utcNs?: AnyArray;
+};
+
 export function quietStepsOf({ tables: { quietSteps }, strings }: Profile): QuietStep[] {
-  const cells = quietSteps as unknown as Record<Exclude<keyof QuietStep, 'deviceNs'>, AnyArray> & {
-    deviceNs?: AnyArray;
-  };
+  const cells = quietSteps as unknown as Cells;
   return Array.from({ length: quietSteps?.length ?? 0 }, (_, row) => {
     const deviceNs = cells.deviceNs?.[row] ?? Number.NaN;
+    const utcNs = cells.utcNs?.[row] ?? Number.NaN;
     return {
       process: cells.process[row],
       source: cells.source[row] as QuietStep['source'],
@@ -52,6 +61,7 @@ export function quietStepsOf({ tables: { quietSteps }, strings }: Profile): Quie
       generationTokens: cells.generationTokens[row],
       periodNs: cells.periodNs[row],
       ...(Number.isNaN(deviceNs) ? {} : { deviceNs }),
+      ...(Number.isNaN(utcNs) ? {} : { utcNs }),
     };
   });
 }
@@ -70,5 +80,6 @@ function columnsFor(steps: readonly QuietStep[], strings: StringTable) {
     generationTokens: numbers('generationTokens'),
     periodNs: numbers('periodNs'),
     deviceNs: numbers('deviceNs'),
+    utcNs: numbers('utcNs'),
   };
 }

@@ -303,6 +303,8 @@ const schema = {
     periodNs: { storage: 'f64' },
     /** Time on the GPU, as the engine measured it. */
     deviceNs: amount,
+    /** Wall clock when it started, since 1970 and to 0.3 µs; NaN where only the engine's log has it. */
+    utcNs: amount,
   },
   /** Arrows between events: Kineto's launch and forward/backward flows. `id` ties the two ends. */
   flows: {

@@ -26,8 +26,8 @@ export async function writeRecipe(plan: Runnable, ran: Ran, facts: RecipeFacts):
   const files = ran.files.filter(({ bytes }) => bytes > 0);
   if (files.length === 0) return undefined;
   const outputs = [];
-  for (const { path: file, bytes } of files)
-    outputs.push({ name: path.basename(file), bytes, sha256: await sha256Of(file) });
+  for (const { path: file, bytes, kind } of files)
+    outputs.push({ name: path.basename(file), kind, bytes, sha256: await sha256Of(file) });
   const recipe: Recipe = {
     schema: 'stepscope-recipe/1',
     command: plan.command,
@@ -58,19 +58,26 @@ export async function sha256Of(file: string): Promise<string> {
 
 /** The recipe beside a profile, if it is about this very content. A copy under another name finds none. */
 export async function recipeBeside(profile: string): Promise<Recipe | undefined> {
-  const folder = path.dirname(profile);
-  const stat = fs.statSync(profile, { throwIfNoEntry: false });
-  if (!stat?.isFile()) return undefined;
-  for (const file of candidates(profile, folder)) {
-    const recipe = readBounded(file);
-    const known = recipe?.outputs.filter(
-      ({ name, bytes }) => name === path.basename(profile) && bytes === stat.size,
-    );
-    if (!recipe || !known?.length) continue;
-    const sha256 = await sha256Of(profile);
-    if (known.some(output => output.sha256 === sha256)) return recipe;
+  let sha256: string | undefined;
+  for (const recipe of recipesNaming(profile)) {
+    sha256 ??= await sha256Of(profile);
+    const isSame = (output: Recipe['outputs'][number]) =>
+      output.name === path.basename(profile) && output.sha256 === sha256;
+    if (recipe.outputs.some(isSame)) return recipe;
   }
   return undefined;
+}
+
+/** Those beside a profile that name it with its size: without reading the profile, which may be large. */
+export function recipesNaming(profile: string): Recipe[] {
+  const stat = fs.statSync(profile, { throwIfNoEntry: false });
+  if (!stat?.isFile()) return [];
+  const names = ({ name, bytes }: Recipe['outputs'][number]) =>
+    name === path.basename(profile) && bytes === stat.size;
+  return candidates(profile, path.dirname(profile)).flatMap(file => {
+    const recipe = readBounded(file);
+    return recipe?.outputs.some(names) ? [recipe] : [];
+  });
 }
 
 const MOST_CANDIDATES = 20;

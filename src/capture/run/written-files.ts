@@ -10,7 +10,7 @@ import type { PlannedFile } from './runnable.js';
 
 export interface WrittenFile {
   readonly path: string;
-  readonly kind: PlannedFile['kind'];
+  readonly kind: PlannedFile['kind'] | 'engine-log' | 'load-result';
   readonly bytes: number;
 }
 
@@ -19,9 +19,9 @@ export const STREAM_ENDING = '.qdstrm';
 /** What our agent writes beside a report. */
 export const SIDECAR_ENDING = '.agent.json';
 
-/** The agent's file says something about a report; without one it answers nothing. */
+/** The other files say something about a report; without one they answer nothing. */
 export const isWrittenReport = ({ kind, bytes }: WrittenFile): boolean =>
-  kind !== 'agent-sidecar' && bytes > 0;
+  (kind === 'nsys-report' || kind === 'torch-trace') && bytes > 0;
 
 type Identity = string;
 const identity = (file: string): Identity | undefined => {

@@ -16,7 +16,12 @@ interface LoadChoice {
 
 const REQUESTS = 16;
 
-export function loadFor({ levels, requests }: LoadChoice, output: Output): LoadLevels {
+/** `keep` is told the result. */
+export function loadFor(
+  { levels, requests }: LoadChoice,
+  output: Output,
+  keep?: (document: object) => void,
+): LoadLevels {
   if (levels === undefined) return warmUp(requests ?? REQUESTS);
   // Mistakes are told before a server takes minutes to load its model.
   const words = ['--levels', levels, ...(requests === undefined ? [] : ['--requests', String(requests)])];
@@ -26,6 +31,7 @@ export function loadFor({ levels, requests }: LoadChoice, output: Output): LoadL
       const plan = loadPlan([url], values, process.env);
       const document = await runLoad(plan, signal, (level, done) => output.progress(level.name, done));
       output.clearProgress();
+      keep?.(document);
       // A profiled server is slower than it is: its figures are beside the point, but show that it was pressed.
       output.err(text.render(describeLoad(document), output));
     },

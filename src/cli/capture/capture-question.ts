@@ -6,6 +6,7 @@ import { UserError } from '../../base/user-error.js';
 import type { AgentFacts, CaptureOptions, PlanFacts } from '../../capture/capture-plan.js';
 import { readLaunch } from '../../capture/launchers.js';
 import { readProgram } from '../../capture/read-command.js';
+import { canImport } from '../../capture/run/ask-python.js';
 import { findAgent } from '../../capture/run/find-agent.js';
 import { freeBytesOf } from '../../capture/run/free-space.js';
 import { nsysCommand, readRights } from '../../capture/run/look-around.js';
@@ -84,6 +85,9 @@ export async function factsFor(values: CaptureValues, asked: CaptureOptions): Pr
         ? await installedEngine(asked)
         : readVersion('--engine-version', values.engineVersion),
     ...(asksForAgent(values) ? { agent: await agentFacts(values, asked) } : {}),
+    nvtxModule: isElsewhere(values, asked)
+      ? undefined
+      : await canImport(localTransport, asked.command, 'nvtx'),
     freeBytes: freeBytesOf(path.dirname(path.resolve(asked.output ?? 'trace'))),
     temporaryFreeBytes: freeBytesOf(os.tmpdir()),
     root: process.getuid?.() === 0,
@@ -92,9 +96,11 @@ export async function factsFor(values: CaptureValues, asked: CaptureOptions): Pr
 }
 
 /** A script will look for itself; a pod or another machine is asked once it is reached. */
-async function agentFacts(values: CaptureValues, { command }: CaptureOptions): Promise<AgentFacts> {
-  const elsewhere = isFar(values) || values.script !== undefined || command.length === 0;
-  const installed = elsewhere ? undefined : await findAgent(localTransport, command);
+const isElsewhere = (values: CaptureValues, { command }: CaptureOptions): boolean =>
+  isFar(values) || values.script !== undefined || command.length === 0;
+
+async function agentFacts(values: CaptureValues, asked: CaptureOptions): Promise<AgentFacts> {
+  const installed = isElsewhere(values, asked) ? undefined : await findAgent(localTransport, asked.command);
   return { ours: version(), ...(installed === undefined ? {} : { installed }) };
 }
 

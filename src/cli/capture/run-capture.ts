@@ -5,6 +5,8 @@ import type { CaptureOptions, CapturePlan, PlanFacts, PlanStep } from '../../cap
 import { type Asked, judgeCapture } from '../../capture/judge-capture.js';
 import { planCapture } from '../../capture/plan-capture.js';
 import { commandText } from '../../capture/plan-text.js';
+import { canImport } from '../../capture/run/ask-python.js';
+import { EngineClock } from '../../capture/run/engine-clock.js';
 import { agentThere } from '../../capture/run/find-agent.js';
 import { type RunOptions, type RunResult, runFailure, runPlan } from '../../capture/run/run-plan.js';
 import { fetchRemote, runRemote } from '../../capture/run/run-remote.js';
@@ -33,10 +35,13 @@ interface CaptureJob {
 export async function runCapture(job: CaptureJob, output: Output): Promise<number> {
   const window = windowOf(job.asked);
   const lines = captureLines(output, window);
-  const { result, plan, where, nsysVersion } = await runSomewhere(job, lines, output);
+  const clock = new EngineClock();
+  const { result: ran, plan, where, nsysVersion } = await runSomewhere(job, lines, clock, output);
   lines.end();
-  const failure = runFailure(result);
+  const failure = runFailure(ran);
   if (failure) throw failure;
+  const heard = clock.write(ran.files, job.asked.force === true);
+  const result = { ...ran, files: [...ran.files, ...heard] };
   const versions = { stepscope: version(), ...(nsysVersion ? { nsys: nsysVersion } : {}) };
   const recipe = await writeRecipe(plan, result, { versions, where, ...(window ? { window } : {}) });
   const files = result.files.filter(({ bytes }) => bytes > 0).map(({ path: file }) => file);
@@ -64,13 +69,21 @@ interface Ran {
   readonly nsysVersion?: string;
 }
 
-async function runSomewhere(job: CaptureJob, lines: CaptureLines, output: Output): Promise<Ran> {
+async function runSomewhere(
+  job: CaptureJob,
+  lines: CaptureLines,
+  clock: EngineClock,
+  output: Output,
+): Promise<Ran> {
   const { asked, plan, values, facts } = job;
   const far = transportOf(values);
   const common = {
     force: asked.force,
     ...(values.timeout === undefined ? {} : { timeoutMs: values.timeout / 1e6 }),
-    onLine: lines.onLine,
+    onLine: (line: string) => {
+      clock.hear(line);
+      lines.onLine(line);
+    },
     onIteration: lines.onIteration,
     onNotice: lines.onNotice,
   };
@@ -78,7 +91,7 @@ async function runSomewhere(job: CaptureJob, lines: CaptureLines, output: Output
   const serving = plan.server || values.server !== undefined;
   const steps = plan.server ? plan.steps : servingSteps(values.server ?? '');
   const result = serving
-    ? await runServer({ ...plan, steps }, { ...common, ...serverOptions(job, steps, output) })
+    ? await runServer({ ...plan, steps }, { ...common, ...serverOptions(job, steps, clock, output) })
     : await runPlan(plan, common);
   const nsysVersion = facts.nsysVersion?.numbers.join('.');
   return { result, plan, where: 'here', ...(nsysVersion ? { nsysVersion } : {}) };
@@ -107,6 +120,7 @@ async function runFar(
           nsys: machine.nsys,
           nsysVersion: parseVersion(machine.nsysVersion ?? ''),
           root: machine.root,
+          nvtxModule: await canImport(far, asked.command, 'nvtx'),
           ...(agent ? { agent } : {}),
         },
       );
@@ -137,6 +151,7 @@ const servingSteps = (url: string): PlanStep[] => [
 function serverOptions(
   { values, asked, plan }: Pick<CaptureJob, 'values' | 'asked' | 'plan'>,
   steps: readonly PlanStep[],
+  clock: EngineClock,
   output: Output,
 ) {
   const waiting = steps.find(step => step.do === 'wait-http');
@@ -145,7 +160,7 @@ function serverOptions(
   const report = plan.outputs[0]?.pattern ?? 'server';
   return {
     url: addressed(url),
-    load: loadOf(values, output),
+    load: loadOf(values, output, document => clock.hearLoad(document)),
     keepServer,
     ...(keepServer ? { logFile: `${report.replace(/\.nsys-rep$/, '').replace(/[%*{}]/g, '_')}.log` } : {}),
     ...healthTimeout(values),
@@ -239,8 +254,8 @@ const ranksOf = (plan: CapturePlan): number | undefined =>
 const healthTimeout = ({ healthTimeout: ns }: CaptureValues) =>
   ns === undefined ? {} : { healthTimeoutMs: ns / 1e6 };
 
-const loadOf = ({ pressure, sent }: CaptureValues, output: Output) =>
-  loadFor({ levels: pressure, requests: sent }, output);
+const loadOf = ({ pressure, sent }: CaptureValues, output: Output, keep?: (document: object) => void) =>
+  loadFor({ levels: pressure, requests: sent }, output, keep);
 
 function addressed(text: string): string {
   try {

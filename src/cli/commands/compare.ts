@@ -16,10 +16,8 @@ export const compare = define({
   ],
   formats: ['table', 'json', 'csv', 'markdown', 'html'],
   notes: [
-    [
-      'BASE, OTHER',
-      'a profile, a folder of ranks or a benchmark result; NAME=FILE,FILE for repeats, NAME=PROFILE,LOG for a profile with its log or benchmark result',
-    ],
+    ['BASE, OTHER', 'a profile, a folder of ranks or a benchmark result; NAME=FILE,FILE for repeats'],
+    ['NAME=PROFILE,FILE', 'a profile with the log or the benchmark result of its run'],
     [
       'without --threshold',
       `${DEFAULT_THRESHOLD * 100}%; with --perfect-router, routing is the bottleneck from a gain of ${ROUTER_THRESHOLD * 100}%`,

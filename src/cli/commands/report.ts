@@ -1,5 +1,6 @@
 import { Analyzer, tablesReadBy } from '../../analyze/analysis.js';
 import { analyses } from '../../analyze/index.js';
+import { recordedWith } from '../../capture/run/recorded-with.js';
 import { tableNames } from '../../model/schema.js';
 import { Cutter, levels } from '../../report/html/limits.js';
 import { DEFAULT_MAX_BYTES } from '../../report/html/page.js';
@@ -44,8 +45,9 @@ export const report = define({
     // The report also says what was recorded, so no table may be passed over.
     const wanted = tablesReadBy(analyses);
     for (const table of tableNames) if (!wanted.has(table)) wanted.set(table, []);
-    const profile = await openShareable(given, values.redacted, output, files =>
-      profileOf(files, output, wanted),
+    const files = [...given, ...(await recordedWith(given))];
+    const profile = await openShareable(files, values.redacted, output, own =>
+      profileOf(own, output, wanted),
     );
     // Printed JSON is what analyze prints; a page is findings written down.
     const documented = format === 'json' ? {} : { documented: true as const };

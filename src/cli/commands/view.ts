@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { UserError } from '../../base/user-error.js';
+import { recordedWith } from '../../capture/run/recorded-with.js';
 import { DEFAULT_LARGEST_DROP_BYTES, DroppedFiles } from '../../server/dropped-file.js';
 import { isLoopback } from '../../server/guard.js';
 import { OpenProfiles } from '../../server/open-profiles.js';
@@ -60,7 +61,7 @@ export const view = define({
       const name = alike ? longNameOf(files) : viewedName(files);
       // Files keep their own names in what is said of them; only the profile as a whole has another.
       return profiles.open(name, async () => ({
-        ...(await openShareable(files, values.redacted, output, own =>
+        ...(await openShareable([...files, ...(await recordedWith(files))], values.redacted, output, own =>
           openViewed(own, settings, { onProgress }),
         )),
         name,

@@ -16,7 +16,7 @@ import type { Importer } from '../importer.js';
 import type { ProfileFile } from '../profile-file.js';
 import { addGraphParts } from './graph-parts.js';
 import { addNotedSteps } from './quiet-steps.js';
-import { countIn } from './sidecar-fields.js';
+import { countIn, ownTraces } from './sidecar-fields.js';
 
 /** The agent keeps at most 50,000 iterations and 20,000 collections. */
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -119,7 +119,10 @@ function toProfile(document: JsonObject, file: ProfileFile): Profile {
     formatVersion: String(document.stepscopeAgent),
     files: [file.name],
     sizeBytes: file.sizeBytes,
-    settings: Array.isArray(document.gcPauses) ? { [GC_WATCHED]: 'observed by the agent' } : {},
+    settings: {
+      ...(Array.isArray(document.gcPauses) ? { [GC_WATCHED]: 'observed by the agent' } : {}),
+      ...ownTraces(document.torchTraces),
+    },
     versions: versionsOf(document.versions),
     ...(worldSize > 1 ? { distributed: { rank, worldSize, backend: '' } } : {}),
     ranks: worldSize > 1 ? [rank] : [],

@@ -1,7 +1,7 @@
 /**
  * Puts what the agent wrote down into the captures of the same processes: steps and garbage collections as ranges, where
- * the capture has none of its own and both clocks are the wall clock. Versions, the parts of captured graphs and the steps
- * outside windows are added in any case.
+ * the capture has none of its own and both clocks are the wall clock. Versions and the parts of captured graphs are
+ * added in any case, steps outside windows if no capture recorded them.
  *
  *     capture   ....[kernels  kernels  kernels]....
  *     sidecar   [0] [1     ] [2     ] [3      ] [4]      0 and 4 lie outside and are left out
@@ -13,6 +13,8 @@ import { activityOf } from '../../catalog/host-activities.js';
 import type { Profile, ThreadInfo } from '../../model/profile.js';
 import { columnsOf, RangeKind } from '../../model/schema.js';
 import { quietStepsOf, withQuietSteps } from '../quiet-step.js';
+import { recordedSpan } from '../recorded-span.js';
+import { OWN_TRACES } from './sidecar-fields.js';
 
 type Cells = { readonly length: number } & Readonly<Record<string, AnyArray | undefined>>;
 
@@ -26,7 +28,7 @@ export function joinSidecars(profiles: readonly Profile[]): readonly Profile[] {
     for (const at of own)
       captures[at] = isOfAnotherTime(captures[at], sidecar)
         ? withNote(captures[at], sidecar, 'is outside the time range of the capture and was left out')
-        : join(captures[at], sidecar, at === own[0]);
+        : join(captures[at], sidecar, at === own[0] ? own.map(one => captures[one]) : undefined);
     if (own.length === 0)
       captures[0] = withNote(
         captures[0],
@@ -56,7 +58,7 @@ function capturesOf(sidecar: Profile, captures: readonly Profile[]): number[] {
 /** Numbers of processes come again: the file of another run must not speak for this one. */
 function isOfAnotherTime(capture: Profile, sidecar: Profile): boolean {
   const { ranges } = sidecar.tables;
-  const { startNs, endNs } = spanOf(capture);
+  const { startNs, endNs } = recordedSpan(capture);
   if (!ranges || ranges.length === 0 || capture.clock !== 'utc' || !(endNs > startNs)) return false;
   const { start, end } = ranges as unknown as Cells;
   const shiftNs = Number(sidecar.originNs - capture.originNs);
@@ -65,22 +67,23 @@ function isOfAnotherTime(capture: Profile, sidecar: Profile): boolean {
   return true;
 }
 
-/** `isFirst`: of several captures one counts the file. */
-function join(capture: Profile, sidecar: Profile, isFirst: boolean): Profile {
-  const { files, sizeBytes } = isFirst ? sidecar.capture : { files: [], sizeBytes: 0 };
+/** `all`: every capture of this process; given to the first, which counts the file. */
+function join(capture: Profile, sidecar: Profile, all: readonly Profile[] | undefined): Profile {
+  const { files, sizeBytes } = all ? sidecar.capture : { files: [], sizeBytes: 0 };
+  const { [OWN_TRACES]: _traces, ...settings } = sidecar.capture.settings;
   const described = {
     ...capture,
     capture: {
       ...capture.capture,
       files: [...capture.capture.files, ...files],
       sizeBytes: capture.capture.sizeBytes + sizeBytes,
-      settings: { ...sidecar.capture.settings, ...capture.capture.settings },
+      settings: { ...settings, ...capture.capture.settings },
       versions: { ...sidecar.capture.versions, ...capture.capture.versions },
     },
     notes: [...capture.notes, ...sidecar.notes],
   };
   const withParts = withGraphParts(described, sidecar);
-  const told = isFirst ? withStepsOutside(withParts, sidecar) : withParts;
+  const told = all ? withStepsOutside(withParts, sidecar, all) : withParts;
   if (capture.skipped.includes('ranges') || !sidecar.tables.ranges) return told;
   const has = kindsIn(capture);
   const missing = [...kindsIn(sidecar)].filter(kind => !has.has(kind));
@@ -118,7 +121,7 @@ function withNote(profile: Profile, sidecar: Profile, text: string): Profile {
 function withRanges(capture: Profile, sidecar: Profile, wanted: readonly RangeOf[]): Profile {
   const added = sidecar.tables.ranges as unknown as Cells;
   const shiftNs = Number(sidecar.originNs - capture.originNs);
-  const span = spanOf(capture);
+  const span = recordedSpan(capture);
   const starts = added.start!;
   const ends = added.end!;
   const isWanted = (row: number) =>
@@ -157,13 +160,40 @@ function withGraphParts(capture: Profile, sidecar: Profile): Profile {
   return { ...capture, threads, tables: { ...capture.tables, graphParts: parts as never } };
 }
 
-/** Steps outside windows belong to no capture in particular: of several, the first has them. */
-function withStepsOutside(capture: Profile, sidecar: Profile): Profile {
-  const { process } = translation(capture, sidecar);
-  return withQuietSteps(
-    capture,
-    quietStepsOf(sidecar).map(step => ({ ...step, process })),
+/**
+ * Steps outside windows belong to no capture in particular: of several, the first has them. A profiler that recorded
+ * more than the windows recorded these steps too; a trace of the agent's own holds nothing else.
+ *
+ *     agent     [before 1] [window 1] [after 1]
+ *     capture              [--------]                 all are kept
+ *     capture        [----------------------]         few are
+ */
+function withStepsOutside(capture: Profile, sidecar: Profile, all: readonly Profile[]): Profile {
+  const noted = quietStepsOf(sidecar);
+  if (noted.length === 0) return capture;
+  const own = new Set(sidecar.capture.settings[OWN_TRACES]?.split('\n'));
+  const others = all.filter(one => !one.capture.files.some(file => own.has(file)));
+  if (others.some(({ clock }) => clock !== 'utc'))
+    return withNote(
+      capture,
+      sidecar,
+      'has steps outside windows that were left out: without a wall-clock time in the capture it is unknown whether they were profiled',
+    );
+  const spans = others.map(one => {
+    const { startNs, endNs } = recordedSpan(one);
+    return { from: Number(one.originNs) + startNs, to: Number(one.originNs) + endNs };
+  });
+  const undisturbed = noted.filter(({ utcNs = 0, periodNs }) =>
+    spans.every(({ from, to }) => utcNs + periodNs <= from || utcNs >= to),
   );
+  const { process } = translation(capture, sidecar);
+  const joined = withQuietSteps(
+    capture,
+    undisturbed.map(step => ({ ...step, process })),
+  );
+  return undisturbed.length === noted.length
+    ? joined
+    : withNote(joined, sidecar, 'has steps outside windows that were profiled too; these were left out');
 }
 
 /** Threads and names of the sidecar, as the capture numbers them; threads it does not know are added. */
@@ -206,16 +236,4 @@ function insert(
     columns[name] = cells;
   }
   return { length: order.length, ...columns } as unknown as Cells;
-}
-
-function spanOf(profile: Profile): { startNs: number; endNs: number } {
-  let startNs = Infinity;
-  let endNs = -Infinity;
-  for (const name of ['kernels', 'graphLaunches', 'apiCalls', 'ops'] as const) {
-    const table = profile.tables[name] as unknown as Cells | undefined;
-    if (!table) continue;
-    startNs = Math.min(startNs, table.start![0]);
-    for (let row = 0; row < table.length; row++) endNs = Math.max(endNs, table.end![row]);
-  }
-  return { startNs, endNs };
 }

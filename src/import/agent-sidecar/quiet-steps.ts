@@ -52,7 +52,8 @@ export function addNotedSteps(
     const isAfter = side === 'after';
     const source = isAfter ? QuietSource.afterWindow : QuietSource.beforeWindow;
     const undisturbed = isAfter ? noted.slice(SETTLING_STEPS) : noted;
-    for (const step of withPeriods(undisturbed)) steps.push({ ...step, process, source });
+    for (const { startNs, ...step } of withPeriods(undisturbed))
+      steps.push({ ...step, process, source, utcNs: Number(builder.originNs) + startNs });
   }
   addQuietSteps(builder, steps);
 }
@@ -68,17 +69,20 @@ function notedStep(row: unknown): Noted | undefined {
   };
 }
 
-function* withPeriods(steps: readonly Noted[]): Generator<Omit<QuietStep, 'process' | 'source'>> {
+function* withPeriods(
+  steps: readonly Noted[],
+): Generator<Omit<QuietStep, 'process' | 'source'> & { readonly startNs: number }> {
   for (let i = 0; i + 1 < steps.length; i++) {
     const [step, next] = [steps[i], steps[i + 1]];
     const periodNs = next.startNs - step.startNs;
     const follows = next.iteration === step.iteration + 1 && next.thread === step.thread && periodNs > 0;
     if (!follows || mayHaveWaited(step, next)) continue;
-    const { iteration, contextRequests, contextTokens, generationRequests, generationTokens } = step;
+    const { iteration, startNs, contextRequests, contextTokens } = step;
+    const { generationRequests, generationTokens } = step;
     const phase = phaseOfCounts(contextRequests, generationRequests, generationTokens);
     const known = phase !== 'unknown';
     yield {
-      ...{ iteration, phase, periodNs },
+      ...{ iteration, startNs, phase, periodNs },
       contextRequests: known ? contextRequests : Number.NaN,
       contextTokens: known ? contextTokens : Number.NaN,
       generationRequests: known ? generationRequests : Number.NaN,

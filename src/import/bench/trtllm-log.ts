@@ -4,6 +4,7 @@
  * run ended before its report says why.
  */
 import { UserError } from '../../base/user-error.js';
+import { isWarmUpEnd } from '../../catalog/iteration-line.js';
 import type { BenchIteration, BenchRun } from '../../model/bench-run.js';
 import type { BenchContent } from './bench-content.js';
 import type { BenchImporter } from './bench-importer.js';
@@ -38,7 +39,7 @@ class TrtllmLogReader {
         if (row) this.iterations.push(row);
         else this.broken++;
         firstIteration ??= line.number;
-      } else if (line.text.includes('Warmup done.')) {
+      } else if (isWarmUpEnd(line.text)) {
         this.warmUp += this.iterations.length;
         this.iterations = [];
       } else this.readerOf(line.stream).read(line);
