@@ -1,14 +1,17 @@
 /**
  * Pairs of runs that were measured before and after the same change, and what the model of that change predicts from
- * the first of the two: what intervals of predictions rest on. Changes of the mean decode step in nanoseconds;
- * test/whatif.test.ts computes the predictions again. docs/gains.md tells each model.
+ * the first of the two: what intervals of predictions rest on. docs/gains.md has the models, and what pairs miss.
  */
-interface PredictionPair {
+export interface PredictionPair {
   /** Id of the change. */
   readonly change: string;
   readonly pair: string;
-  readonly predictedNs: number;
-  readonly measuredNs: number;
+  /** `fit`: the pair gave the model a constant, and tests nothing. */
+  readonly half: 'fit' | 'judge';
+  /** Mean decode step under the profiler, before and after. */
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly predictedMs: number;
   readonly source: string;
 }
 

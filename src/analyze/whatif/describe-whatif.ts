@@ -175,7 +175,7 @@ function basis(one: PhasePrediction): FactsBlock {
     facts: [
       {
         label: 'replay',
-        text: `unchanged, it reproduces ${plural(one.steps, 'recorded step')} within ${formatShare(one.replayError)}${left}`,
+        text: `unchanged, it reproduces ${plural(one.steps, 'recorded step')} within ${formatShare(one.replayError)}${left}; waits that nothing explains are ${formatShare(one.unexplained)} of the step`,
       },
       {
         label: 'profiler',

@@ -27,7 +27,14 @@ export function whatifDocument(
 function asJson(one: PhasePrediction | NoPrediction): Document['predictions'][number] {
   if (!isPredicted(one))
     return {
-      ...{ phase: one.phase, cannotTell: one.cannotTell, steps: 0, stepsLeftOut: 0, replayError: null },
+      ...{
+        phase: one.phase,
+        cannotTell: one.cannotTell,
+        steps: 0,
+        stepsLeftOut: 0,
+        replayError: null,
+        unexplainedShare: null,
+      },
       ...{ fromNs: 0, toNs: 0, changeNs: 0, interval: null, confidence: null, requests: null },
       ...{ terms: [], changes: [] },
     };
@@ -35,7 +42,14 @@ function asJson(one: PhasePrediction | NoPrediction): Document['predictions'][nu
   const [lowNs, highNs] = stepInterval(one, fromNs);
   return {
     ...{ phase: one.phase, cannotTell: null, steps: one.steps, stepsLeftOut: one.leftOut },
-    ...{ replayError: one.replayError, fromNs, toNs, changeNs, interval: { lowNs, highNs } },
+    ...{
+      replayError: one.replayError,
+      unexplainedShare: one.unexplained,
+      fromNs,
+      toNs,
+      changeNs,
+      interval: { lowNs, highNs },
+    },
     confidence: isTested(one) ? 'likely' : 'possible',
     requests: one.requests ?? null,
     terms: terms.map(({ color: _, ...term }) => term),

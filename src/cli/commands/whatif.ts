@@ -26,6 +26,7 @@ export const whatif = define({
       'ifNoProfiler',
     ] as const),
     ...analysisOptions,
+    'model',
     'gpu',
     'schema',
   ],

@@ -15,7 +15,7 @@ export const asyncScheduling: Change = {
   id: 'async',
   label: 'asynchronous scheduling',
   apply(models, input) {
-    if (input.phase !== 'decode')
+    if (input.phase !== 'decode' && input.phase !== 'unknown')
       return doesNotApply('it overlaps consecutive decode steps; other steps depend on new requests');
     if (!models.some(({ steps }) => steps.length > 1))
       return cannotTell('no two consecutive steps were captured');
