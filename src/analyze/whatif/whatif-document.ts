@@ -8,9 +8,14 @@ type Document = Static<typeof whatifSchema>;
 
 export const isPredicted = (one: PhasePrediction | NoPrediction): one is PhasePrediction => 'from' in one;
 
-/** Measured pairs test every change that was applied. */
-export const isTested = ({ changes }: PhasePrediction): boolean =>
-  changes.every(({ outcome, error }) => outcome.status !== 'applied' || error.pairs > 0);
+/** A model that is off by more on a measured pair is not likely to be right. */
+const USUAL_ERROR = 0.25;
+
+/** Measured pairs test every change that was applied, and none was far off. */
+export const isLikely = ({ changes }: PhasePrediction): boolean =>
+  changes.every(
+    ({ outcome, error }) => outcome.status !== 'applied' || (error.pairs > 0 && error.share <= USUAL_ERROR),
+  );
 
 /** Of the predicted step; never below the time of nothing. */
 export function stepInterval({ interval: [low, high] }: PhasePrediction, fromNs: number): [number, number] {
@@ -50,7 +55,7 @@ function asJson(one: PhasePrediction | NoPrediction): Document['predictions'][nu
       changeNs,
       interval: { lowNs, highNs },
     },
-    confidence: isTested(one) ? 'likely' : 'possible',
+    confidence: isLikely(one) ? 'likely' : 'possible',
     requests: one.requests ?? null,
     terms: terms.map(({ color: _, ...term }) => term),
     changes: one.changes.map(({ change, outcome, aloneNs, error }) => ({

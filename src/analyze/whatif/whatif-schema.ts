@@ -30,7 +30,10 @@ export const whatifSchema = document(
           ),
         ),
         confidence: orNull(
-          choice(['likely', 'possible'], 'likely: measured pairs test every applied change'),
+          choice(
+            ['likely', 'possible'],
+            'likely: measured pairs test every applied change, with errors of at most 25%',
+          ),
         ),
         requests: orNull(
           object(
