@@ -5,6 +5,7 @@ import * as path from 'node:path';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { analyses } from '../src/analyze/index.js';
+import { whatifSchema } from '../src/analyze/whatif/whatif-schema.js';
 import { capturePlanSchema, recipeSchema } from '../src/capture/capture-schema.js';
 import { benchSchema } from '../src/compare/bench-schema.js';
 import { compareSchema } from '../src/compare/compare-schema.js';
@@ -36,6 +37,7 @@ const documents: Readonly<Record<string, object>> = {
   policy: policySchema,
   recipe: recipeSchema,
   trend: trendSchema,
+  whatif: whatifSchema,
   ...Object.fromEntries(analyses.map(analysis => [analysis.id, analysisSchema(analysis)])),
 };
 

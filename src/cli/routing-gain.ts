@@ -1,7 +1,8 @@
 /** What balanced routing would save, for `whatif`: from counts per expert beside the profile, else from its ranks. */
 import type { RoutingGain } from '../analyze/whatif/change.js';
+import { plural } from '../base/units.js';
 import { openLoads } from '../import/expert-load/open-loads.js';
-import { answerFromLoads, answerFromLog, answerFromProfile } from '../moe/answer.js';
+import { answerFromLoads, answerFromLog, answerFromProfile, type MoeAnswer } from '../moe/answer.js';
 import { readExpertWork, readMoeFiles } from './moe/read-moe.js';
 import type { Output } from './output.js';
 
@@ -11,20 +12,29 @@ interface Routing {
   readonly routingGain?: RoutingGain;
 }
 
-export async function readRouting(given: readonly string[], output: Output): Promise<Routing> {
+export async function readRouting(
+  given: readonly string[],
+  gpus: number | undefined,
+  output: Output,
+): Promise<Routing> {
   const { loads, others } = await openLoads(given, {});
   loads?.close();
-  if (!loads) {
-    const answer = answerFromProfile(await readExpertWork(others, output), {});
-    return answer
-      ? {
-          files: others,
-          routingGain: { savedShare: answer.lostShare, source: 'from the times of the ranks' },
-        }
-      : { files: others };
-  }
-  const { summary, log, profile } = await readMoeFiles(given, { load: {} }, output);
-  const answer = summary ? answerFromLoads(summary, { profile }) : answerFromLog(log!, { profile });
-  const source = summary ? 'from counts per expert' : 'from the balance in a log';
+  const answer = await answerOf(loads !== undefined);
+  // How many GPUs share the experts decides what imbalance costs: an assumed number would be an assumed gain.
+  if (!answer || answer.machine.from === 'assumed') return { files: others };
+  const { gpus: count } = answer.machine;
+  const from = {
+    counted: 'counts per expert',
+    logged: 'the balance in a log',
+    inferred: 'the times of the ranks',
+  };
+  const source = `${from[answer.basis]}, ${plural(count, 'GPU')}`;
   return { files: others, routingGain: { savedShare: answer.lostShare, source } };
+
+  async function answerOf(hasLoads: boolean): Promise<MoeAnswer | undefined> {
+    if (!hasLoads) return answerFromProfile(await readExpertWork(others, output), { gpus });
+    const { summary, log, profile } = await readMoeFiles(given, { load: {}, gpus }, output);
+    const question = { profile, gpus };
+    return summary ? answerFromLoads(summary, question) : answerFromLog(log!, question);
+  }
 }

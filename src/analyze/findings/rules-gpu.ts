@@ -9,7 +9,7 @@ import { stepSequence } from '../inference/step-sequence.js';
 import { perStep } from '../words.js';
 import type { Evidence, Finding } from './finding.js';
 import { anyOf, capital, costing, finding, perWindow, phaseName, type Rule, type RuleInput } from './rule.js';
-import { familyNs, halvableGemmNs } from './rules-precision.js';
+import { familyNs, wideGemms } from './rules-precision.js';
 
 const limiter: Rule = {
   id: 'limiter',
@@ -32,7 +32,7 @@ const limiter: Rule = {
       const level = isMemory ? memory : compute;
       const peak = isMemory ? policy.saturatedBandwidth : policy.saturatedSm;
       const busyNs = perWindow(total, total.wallNs - total.idleNs);
-      const savedNs = halvableGemmNs(input, total) / 2;
+      const savedNs = wideGemms(input, total).savedNs;
       const speed = of('DRAM read')?.bytesPerSecond;
       const target = isMemory ? policy.bandwidthTarget : policy.smTarget;
       const reached =

@@ -1,10 +1,11 @@
 /** GEMMs in a wider type than the GPU needs. */
 import { formatCount, formatDuration, formatShare } from '../../base/units.js';
-import { findGpu } from '../../catalog/gpus.js';
+import { findGpu, peakFromProfile } from '../../catalog/gpus.js';
 import { fp32Gemms } from '../gpu/fp32-gemms.js';
 import { kernelFamilies } from '../gpu/kernel-families.js';
 import type { PhaseBudget } from '../inference/budget-totals.js';
-import { perStep } from '../words.js';
+import { withFp8 } from '../whatif/changes/fp8.js';
+import { perStep, sumOf } from '../words.js';
 import type { Finding } from './finding.js';
 import { anyOf, costing, finding, perWindow, phaseName, type Rule, type RuleInput } from './rule.js';
 
@@ -14,17 +15,28 @@ export function familyNs({ useIfRecorded }: RuleInput, phase: PhaseBudget['phase
   return row?.phases.find(part => part.phase === phase)?.nsPerStep ?? 0;
 }
 
+interface WideGemms {
+  /** 16-bit GEMM time per step, where the GPU could multiply in 8 bits; 0: none. */
+  readonly ns: number;
+  /** What FP8 would save of it, by the model of `stepscope whatif --fp8`. */
+  readonly savedNs: number;
+}
+
 /**
- * 16-bit GEMM time per step of a phase, where the GPU could multiply in 8 bits. A model whose weights are stored in
- * 4 bits has none: 8 bits would double what is read, and its 16-bit rest was left so on purpose.
+ * A model whose weights are stored in 4 bits has none: 8 bits would double what is read, and its 16-bit rest was left so
+ * on purpose.
  */
-export function halvableGemmNs(input: RuleInput, total: PhaseBudget): number {
+export function wideGemms(input: RuleInput, total: PhaseBudget): WideGemms {
   const gpu = input.profile.gpus.find(candidate => findGpu(candidate.name)?.denseFlops.fp8 !== undefined);
   const gemm = input.useIfRecorded(kernelFamilies)?.rows.find(row => row.family === 'gemm');
-  if (!gpu || !gemm || input.program.hasNarrowWeights) return 0;
+  if (!gpu || !gemm || input.program.hasNarrowWeights) return { ns: 0, savedNs: 0 };
   const wide = gemm.variants.filter(({ dtype }) => dtype === 'bf16' || dtype === 'fp16');
-  const share = wide.reduce((sum, variant) => sum + variant.totalNs, 0) / gemm.totalNs;
-  return familyNs(input, total.phase, 'gemm') * share;
+  const [wideNs, kernels] = [sumOf(wide, row => row.totalNs), sumOf(wide, row => row.kernels)];
+  if (wideNs === 0) return { ns: 0, savedNs: 0 };
+  const ns = familyNs(input, total.phase, 'gemm') * (wideNs / gemm.totalNs);
+  const meanNs = wideNs / kernels;
+  const { gemmNs, quantiseNs } = withFp8(meanNs, peakFromProfile(gpu));
+  return { ns, savedNs: Math.max(0, 1 - (gemmNs + quantiseNs) / meanNs) * ns };
 }
 
 const fp8Available: Rule = {
@@ -34,10 +46,10 @@ const fp8Available: Rule = {
   uses: [kernelFamilies],
   look(input) {
     return input.phases.slice(0, 1).flatMap((total): Finding[] => {
-      const wideNs = halvableGemmNs(input, total);
+      const { ns: wideNs, savedNs } = wideGemms(input, total);
       const wallNs = perWindow(total, total.wallNs);
       const busyNs = perWindow(total, total.wallNs - total.idleNs);
-      if (wideNs < input.policy.familyShare * busyNs || wideNs / 2 < input.policy.hostShareOfWall * wallNs)
+      if (wideNs < input.policy.familyShare * busyNs || savedNs < input.policy.hostShareOfWall * wallNs)
         return [];
       return [
         finding('fp8-available', input, {
@@ -45,8 +57,8 @@ const fp8Available: Rule = {
           ...costing(
             total,
             wideNs,
-            'with half the bytes and twice the rate for these GEMMs; check accuracy',
-            wideNs / 2,
+            'with half the bytes and twice the rate for these GEMMs, and quantized activations; check accuracy',
+            savedNs,
           ),
           confidence: 'possible',
           evidence: [

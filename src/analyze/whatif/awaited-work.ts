@@ -18,9 +18,9 @@ export function findAwaitedWork(
   { ops }: Pick<ReplayModel, 'ops'>,
   work: GpuWork,
 ): void {
-  const byLaunch = [...ops.keys()].filter(op => ops[op].launch !== NONE);
-  byLaunch.sort((a, b) => ops[a].launch - ops[b].launch || a - b);
   const streamOfCall = awaitedStreams(profile);
+  const all = [...ops.keys()];
+  const reads = all.filter(op => isRead(ops[op].work));
   const ownCopies = new Map<number, number>();
   ops.forEach((op, j) => {
     if (op.latencyFrom === 'begin') ownCopies.set(op.launch, j);
@@ -36,29 +36,43 @@ export function findAwaitedWork(
 
   function findAwaited(index: number, name: string): number {
     const { start, end, call } = lines.recorded[index];
-    if (/Event/.test(name)) return behindEvent(start, end);
-    const stream = streamOfCall.get(call);
+    if (!/Event/.test(name)) {
+      const stream = streamOfCall.get(call);
+      return latest(all, start, end, i => stream === undefined || work.stream[i] === stream);
+    }
+    const read = latest(reads, start, end, () => true);
+    if (read !== NONE) return read;
+    const any = latest(all, start, end, () => true);
+    return any !== NONE && work.end[ops[any].work] > start ? any : NONE;
+  }
+
+  /** Launched before the call, and done when it returned: the last to end. */
+  function latest(
+    list: readonly number[],
+    start: number,
+    end: number,
+    isMeant: (work: number) => boolean,
+  ): number {
     let last: number = NONE;
-    for (let k = ops.length - 1; k >= 0; k--) {
-      const { launch, work: i } = ops[k];
-      if (work.end[i] > end || (stream !== undefined && work.stream[i] !== stream)) continue;
-      if (launch !== NONE && lines.recorded[launch].start > start) continue;
-      if (last === NONE || work.end[i] > work.end[ops[last].work]) last = k;
-      if (work.end[i] < start - 100e6) break;
+    const behind = firstAfter(list, end);
+    for (let at = behind - 1; at >= Math.max(0, behind - MOST_LOOKED_AT); at--) {
+      const { launch, work: i } = ops[list[at]];
+      if (work.end[i] > end || !isMeant(i)) continue;
+      if (launch !== NONE && lines.recorded[launch].start >= start) continue;
+      if (last === NONE || work.end[i] > work.end[ops[last].work]) last = list[at];
     }
     return last;
   }
 
-  function behindEvent(start: number, end: number): number {
-    let copy: number = NONE;
-    let any: number = NONE;
-    ops.forEach(({ work: i, launch }, k) => {
-      if (work.end[i] > end || (launch !== NONE && lines.recorded[launch].start >= start)) return;
-      if (isRead(i) && (copy === NONE || work.end[i] > work.end[ops[copy].work])) copy = k;
-      if (any === NONE || work.end[i] > work.end[ops[any].work]) any = k;
-    });
-    if (copy !== NONE) return copy;
-    return any !== NONE && work.end[ops[any].work] > start ? any : NONE;
+  /** Position of the first in a list, which is in order of start, that starts at a moment or later. */
+  function firstAfter(list: readonly number[], moment: number): number {
+    let [from, to] = [0, list.length];
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      if (ops[list[middle]].recordedStart < moment) from = middle + 1;
+      else to = middle;
+    }
+    return from;
   }
 
   function isRead(i: number): boolean {
@@ -68,6 +82,9 @@ export function findAwaitedWork(
     );
   }
 }
+
+/** Graphs of this many nodes still lie between a wait and what it waits for. */
+const MOST_LOOKED_AT = 8_192;
 
 /** CUDA stages copies from pageable memory up to this size and returns. */
 const STAGED_BYTES = 65_536;

@@ -24,15 +24,31 @@ export const replayModels: Derived<ReadonlyMap<Phase, readonly ReplayModel[]>> =
     const byPhase = new Map<Phase, ReplayModel[]>();
     if (!found) return byPhase;
     const time = new Map<Phase, number>();
-    for (const series of consecutive(input.use(selection).windows, found)) {
+    let left = MOST_WORK;
+    for (const whole of consecutive(input.use(selection).windows, found)) {
+      const series = whole.slice(0, enough(whole));
+      if (series.length === 0) continue;
       const { phase } = found.steps.steps[series[0].step].facts;
       const length = series[series.length - 1].end - series[0].start;
       time.set(phase, (time.get(phase) ?? 0) + length);
       byPhase.set(phase, [...(byPhase.get(phase) ?? []), buildModel(input, found, series)]);
     }
     return new Map([...byPhase].sort((a, b) => time.get(b[0])! - time.get(a[0])!));
+
+    /** How many of these steps still fit; the first ones stand for a long capture. */
+    function enough(series: readonly SelectedWindow[]): number {
+      let count = 0;
+      for (; count < series.length && left > 0; count++) {
+        const { kernels, copies, graphBlocks } = found!.deviceRuns[series[count].deviceRun];
+        left -= kernels + copies + graphBlocks;
+      }
+      return count;
+    }
   },
 };
+
+/** Pieces of work in all models together: what a replay of a long capture may cost. */
+const MOST_WORK = 100_000;
 
 /** Windows of one device, lane and phase whose steps follow each other. */
 function consecutive(windows: readonly SelectedWindow[], found: StepWork): SelectedWindow[][] {

@@ -27,6 +27,8 @@ export interface ChangeInput {
   factsOf(op: GpuOp): WorkFacts;
   /** Requests of each step that generate; undefined where the markers do not say. */
   requestsOf(model: ReplayModel, step: number): number | undefined;
+  /** Experts of each MoE layer and how many a token uses; absent: the model is not given, or has none. */
+  readonly experts?: { readonly count: number; readonly perToken: number };
   /** Some GEMMs read weights of 4 bits. */
   readonly hasNarrowWeights: boolean;
   /** Collections were recorded, or would have been. */

@@ -1,5 +1,6 @@
 /** Predictions as blocks: the answer, the equation, what each change does, and what the figures stand on. */
 import {
+  capitalized,
   formatChange,
   formatCount,
   formatDuration,
@@ -7,12 +8,13 @@ import {
   formatShare,
   plural,
 } from '../../base/units.js';
+import type { Phase } from '../../catalog/phases.js';
 import { type Block, type FactsBlock, KEEP, type StatementBlock, type WaterfallBlock } from '../block.js';
 import { phaseLook } from '../names-and-colors.js';
 import { tableOf } from '../table-of.js';
 import { type Equation, equationOf } from './equation.js';
 import type { NoPrediction, PhasePrediction, PredictedChange } from './predict.js';
-import { isPredicted, isTested, stepInterval } from './whatif-document.js';
+import { isLikely, isPredicted, stepInterval } from './whatif-document.js';
 
 /** From this ratio on, times say more than percent. */
 const TIMES = 1.5;
@@ -28,9 +30,11 @@ interface DescribedPhase {
 }
 
 export function describePhase(one: PhasePrediction | NoPrediction): DescribedPhase {
-  const phase = phaseLook(one.phase).label;
   if (!isPredicted(one))
-    return { answer: statement(one.phase, [`Cannot tell for ${phase}: ${one.cannotTell}.`]), blocks: [] };
+    return {
+      answer: statement(one.phase, [`Cannot tell for ${nameOf(one.phase)}: ${one.cannotTell}.`]),
+      blocks: [],
+    };
   const equation = equationOf(one);
   return {
     answer: statement(one.phase, answerLines(one, equation)),
@@ -40,6 +44,11 @@ export function describePhase(one: PhasePrediction | NoPrediction): DescribedPha
 
 export const whatifBlocks = (predictions: readonly (PhasePrediction | NoPrediction)[]): Block[] =>
   predictions.map(describePhase).flatMap(({ answer, blocks }) => [answer, ...blocks]);
+
+/** `decode`, or `the step` where the profile does not show the phase. */
+const nameOf = (phase: Phase): string => (phase === 'unknown' ? 'the step' : phaseLook(phase).label);
+const stepsOf = (count: number, phase: Phase): string =>
+  plural(count, phase === 'unknown' ? 'step' : `${phaseLook(phase).label} step`);
 
 const statement = (phase: string, lines: readonly string[]): StatementBlock => ({
   kind: 'statement',
@@ -59,7 +68,7 @@ function answerLines(one: PhasePrediction, equation: Equation): string[] {
   );
   if (applied.length === 0) {
     const time = formatDuration(equation.fromNs);
-    return [`The step stays at ${time} in ${phaseLook(one.phase).label}: no change applies.`, ...others];
+    return [`${capitalized(nameOf(one.phase))} stays at ${time} per step: no change applies.`, ...others];
   }
   return [
     outcomeLine(one, equation, applied),
@@ -78,8 +87,8 @@ function outcomeLine(
   const names = applied.map(({ change }) => change.label).join(' + ');
   const [low, high] = stepInterval(one, fromNs).map(formatDuration);
   const times = `${formatDuration(fromNs)} → ${formatDuration(toNs)} per step (${formatChange(changeNs)}; interval ${low} to ${high})`;
-  const confidence = isTested(one) ? 'likely' : 'possible';
-  return `With ${names}, ${phaseLook(one.phase).label} is predicted ${speed(fromNs, toNs)}: ${times}, ${confidence}.`;
+  const confidence = isLikely(one) ? 'likely' : 'possible';
+  return `With ${names}, ${nameOf(one.phase)} is predicted ${speed(fromNs, toNs)}: ${times}, ${confidence}.`;
 }
 
 function speed(before: number, after: number): string {
@@ -112,15 +121,15 @@ function together(applied: readonly PredictedChange[], { changeNs }: Equation): 
 }
 
 function perToken({ requests, phase }: PhasePrediction, { fromNs, toNs }: Equation): string[] {
-  if (!requests || phase !== 'decode' || toNs === 0) return [];
+  if (!requests || (phase !== 'decode' && phase !== 'unknown') || toNs === 0) return [];
   const perSecond = (count: number, ns: number) => formatRate((count / ns) * 1e9);
+  const [before, after] = [requests.from, requests.to].map(count => formatCount(Math.round(count)));
   return [
-    `${formatCount(Math.round(requests.from))} → ${formatCount(Math.round(requests.to))} requests per step: ${perSecond(requests.from, fromNs)} → ${perSecond(requests.to, toNs)} tokens/s as profiled.`,
+    `${before === after ? before : `${before} → ${after}`} requests per step: ${perSecond(requests.from, fromNs)} → ${perSecond(requests.to, toNs)} tokens/s as profiled.`,
   ];
 }
 
 function waterfall(one: PhasePrediction, { fromNs, toNs, terms }: Equation): WaterfallBlock {
-  const phase = phaseLook(one.phase).label;
   const isShown = (ns: number) => Math.abs(ns) >= SMALL * Math.max(fromNs, toNs);
   const shown = terms.filter(term => isShown(term.changeNs) || isShown(term.fromNs / 10));
   const rest = terms.filter(term => !shown.includes(term));
@@ -140,8 +149,8 @@ function waterfall(one: PhasePrediction, { fromNs, toNs, terms }: Equation): Wat
   return {
     kind: 'waterfall',
     id: `prediction-${one.phase}`,
-    title: `What changes in ${phase}`,
-    from: { label: `profiled, mean of ${plural(one.steps, `${phase} step`)}`, ns: fromNs },
+    title: `What changes in ${nameOf(one.phase)}`,
+    from: { label: `profiled, mean of ${stepsOf(one.steps, one.phase)}`, ns: fromNs },
     to: { label: 'predicted', ns: toNs },
     terms: [...shown, ...last].map(({ label, color, fromNs: from, toNs: to, changeNs }) => ({
       ...{ label, color, fromNs: from, toNs: to, changeNs, fromCount: null, toCount: null },
@@ -175,8 +184,11 @@ function basis(one: PhasePrediction): FactsBlock {
     facts: [
       {
         label: 'replay',
-        text: `unchanged, it reproduces ${plural(one.steps, 'recorded step')} within ${formatShare(one.replayError)}${left}`,
+        text: `unchanged, it reproduces ${plural(one.steps, 'recorded step')} within ${formatShare(one.replayError)}${left}; waits that nothing explains are ${formatShare(one.unexplained)} of the step`,
       },
+      ...(one.phase === 'unknown'
+        ? [{ label: 'phase', text: 'the profile does not show it; the steps are taken for decode steps' }]
+        : []),
       {
         label: 'profiler',
         text: 'the predicted step is a step under the same profiler; without it both are shorter',

@@ -1,12 +1,14 @@
 /** The step time after changes: the recorded launch graph and the changed one replayed, and what lies between them. */
+import { formatShare } from '../../base/units.js';
 import { findGpu, peakFromProfile } from '../../catalog/gpus.js';
 import { GC_WATCHED } from '../../catalog/host-activities.js';
 import type { Phase } from '../../catalog/phases.js';
 import { defaultPolicy } from '../../catalog/policy.js';
 import type { TracingCost } from '../../catalog/tracing-cost.js';
-import { meanOf } from '../../stats/mean.js';
+import { meanOf, totalOf } from '../../stats/mean.js';
 import { type Analyzer, type Derived, NotRecorded } from '../analysis.js';
 import { gc } from '../host/gc.js';
+import { parseModelConfig } from '../inference/model-shape.js';
 import { stepsOf } from '../inference/steps.js';
 import { program } from '../program.js';
 import { replayModels } from './build-models.js';
@@ -14,12 +16,15 @@ import type { Change, ChangeInput, Outcome, RoutingGain } from './change.js';
 import { workFacts } from './change-facts.js';
 import { type ModelError, modelError, predictionInterval } from './prediction-interval.js';
 import { type ReplayTimes, replay, stepLengths } from './replay.js';
-import { copyOf, type ReplayModel } from './replay-model.js';
+import { copyOf, type ReplayModel, withTypicalWaits } from './replay-model.js';
 import { type Parts, replayedParts } from './replayed-parts.js';
 import { tracedEvents } from './traced-events.js';
 
 /** A step that the unchanged replay misses by more than this has no prediction. */
 export const REPLAY_TOLERANCE = 0.05;
+
+/** Nor has a step with more waits than this that nothing explains: a change may or may not remove them. */
+const MOST_UNEXPLAINED = 0.1;
 
 export interface PredictedChange {
   readonly change: Change;
@@ -36,6 +41,8 @@ export interface PhasePrediction {
   readonly leftOut: number;
   /** Largest deviation of the unchanged replay from a measured step, as a share of the step. */
   readonly replayError: number;
+  /** Share of the step in waits of GPU work that neither launches nor other work explain. */
+  readonly unexplained: number;
   readonly changes: readonly PredictedChange[];
   readonly from: Parts;
   readonly to: Parts;
@@ -98,6 +105,12 @@ function predictPhase(
         ? `the replay of the recorded step misses it by ${(100 * worst).toFixed(0)}%: its dependencies are not all visible`
         : 'the recorded dependencies contradict each other',
     };
+  const unexplained = unexplainedShare(usable);
+  if (unexplained > MOST_UNEXPLAINED)
+    return {
+      phase,
+      cannotTell: `${formatShare(unexplained)} of the step are waits on the GPU whose cause the profile does not show`,
+    };
   const input = changeInput(analyzer, phase, settings);
   const models = usable.map(({ model }) => model);
   const together = applyAll(models, changes, input);
@@ -127,10 +140,15 @@ function predictPhase(
     steps: differences.length,
     leftOut: recorded.reduce((sum, { steps }) => sum + steps.length, 0) - differences.length,
     replayError: Math.max(...usable.map(({ model, times }) => largestError(model, times))),
+    unexplained,
     changes: predicted,
     from,
     to,
-    interval: predictionInterval(differences, predicted),
+    interval: predictionInterval(
+      differences,
+      predicted.filter(({ outcome }) => outcome.status === 'applied'),
+      [...from.values()].reduce((sum, ns) => sum + ns, 0),
+    ),
     ...(requests ? { requests } : {}),
   };
 }
@@ -146,6 +164,17 @@ export function largestError(model: ReplayModel, times: ReplayTimes): number {
     const measured = windowEnd - windowStart;
     return Math.max(worst, measured > 0 ? Math.abs(lengths[k] / measured - 1) : 0);
   }, 0);
+}
+
+/** How much shorter the steps are when work waits for launches and other work only. */
+function unexplainedShare(replayed: readonly Replayed[]): number {
+  let [whole, explained] = [0, 0];
+  for (const { model, times } of replayed) {
+    const typical = withTypicalWaits(model);
+    whole += totalOf(stepLengths(model, times));
+    explained += totalOf(stepLengths(typical, replay(typical)!));
+  }
+  return whole > 0 ? Math.max(0, 1 - explained / whole) : 0;
 }
 
 /** The changes one after the other on a copy, and its replay; undefined where that deadlocks. */
@@ -180,6 +209,8 @@ function changeInput(analyzer: Analyzer, phase: Phase, settings: PredictionSetti
   const { profile } = analyzer;
   const facts = analyzer.get(workFacts);
   const steps = analyzer.get(stepsOf)!.steps;
+  const { model } = analyzer.settings;
+  const moe = model === undefined ? undefined : parseModelConfig(model).moe;
   const gpu = profile.gpus.find(({ name }) => findGpu(name)) ?? profile.gpus[0];
   return {
     ...settings,
@@ -189,6 +220,7 @@ function changeInput(analyzer: Analyzer, phase: Phase, settings: PredictionSetti
     factsOf: facts,
     tracedEvents: analyzer.get(tracedEvents),
     requestsOf: ({ steps: own }, k) => steps[own[k].step].facts.generationRequests ?? settings.batch?.now,
+    ...(moe ? { experts: { count: moe.experts, perToken: moe.expertsPerToken } } : {}),
     hasNarrowWeights: analyzer.get(program).hasNarrowWeights,
     gcWatched: isWatched(analyzer),
   };

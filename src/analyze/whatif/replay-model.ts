@@ -112,3 +112,14 @@ export function resize(item: HostItem, ns: number): void {
   item.causes = item.causes.map(part => ({ cause: part.cause, ns: part.ns * factor }));
   item.ns = ns;
 }
+
+/** Waits that the graph does not explain cut to what is typical: how much of a step the dependencies alone account for. */
+export function withTypicalWaits(model: ReplayModel): ReplayModel {
+  const copy = copyOf(model);
+  const { latencyNs, gapNs } = copy.typical;
+  for (const op of copy.ops) {
+    if (op.latencyFrom === 'end') op.latencyNs = Math.min(op.latencyNs, latencyNs);
+    op.gapNs = Math.min(op.gapNs, gapNs);
+  }
+  return copy;
+}

@@ -8,9 +8,14 @@ type Document = Static<typeof whatifSchema>;
 
 export const isPredicted = (one: PhasePrediction | NoPrediction): one is PhasePrediction => 'from' in one;
 
-/** Measured pairs test every change that was applied. */
-export const isTested = ({ changes }: PhasePrediction): boolean =>
-  changes.every(({ outcome, error }) => outcome.status !== 'applied' || error.pairs > 0);
+/** A model that is off by more on a measured pair is not likely to be right. */
+const USUAL_ERROR = 0.25;
+
+/** Measured pairs test every change that was applied, and none was far off. */
+export const isLikely = ({ changes }: PhasePrediction): boolean =>
+  changes.every(
+    ({ outcome, error }) => outcome.status !== 'applied' || (error.pairs > 0 && error.share <= USUAL_ERROR),
+  );
 
 /** Of the predicted step; never below the time of nothing. */
 export function stepInterval({ interval: [low, high] }: PhasePrediction, fromNs: number): [number, number] {
@@ -27,7 +32,14 @@ export function whatifDocument(
 function asJson(one: PhasePrediction | NoPrediction): Document['predictions'][number] {
   if (!isPredicted(one))
     return {
-      ...{ phase: one.phase, cannotTell: one.cannotTell, steps: 0, stepsLeftOut: 0, replayError: null },
+      ...{
+        phase: one.phase,
+        cannotTell: one.cannotTell,
+        steps: 0,
+        stepsLeftOut: 0,
+        replayError: null,
+        unexplainedShare: null,
+      },
       ...{ fromNs: 0, toNs: 0, changeNs: 0, interval: null, confidence: null, requests: null },
       ...{ terms: [], changes: [] },
     };
@@ -35,8 +47,15 @@ function asJson(one: PhasePrediction | NoPrediction): Document['predictions'][nu
   const [lowNs, highNs] = stepInterval(one, fromNs);
   return {
     ...{ phase: one.phase, cannotTell: null, steps: one.steps, stepsLeftOut: one.leftOut },
-    ...{ replayError: one.replayError, fromNs, toNs, changeNs, interval: { lowNs, highNs } },
-    confidence: isTested(one) ? 'likely' : 'possible',
+    ...{
+      replayError: one.replayError,
+      unexplainedShare: one.unexplained,
+      fromNs,
+      toNs,
+      changeNs,
+      interval: { lowNs, highNs },
+    },
+    confidence: isLikely(one) ? 'likely' : 'possible',
     requests: one.requests ?? null,
     terms: terms.map(({ color: _, ...term }) => term),
     changes: one.changes.map(({ change, outcome, aloneNs, error }) => ({

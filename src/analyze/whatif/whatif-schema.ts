@@ -17,6 +17,9 @@ export const whatifSchema = document(
         replayError: orNull(
           number('largest deviation of the unchanged replay from a recorded step, as a share of the step'),
         ),
+        unexplainedShare: orNull(
+          number('share of the step in waits of GPU work that neither launches nor other work explain'),
+        ),
         fromNs: integer('mean step as profiled'),
         toNs: integer('mean step as predicted, under the same profiler'),
         changeNs: integer('toNs − fromNs'),
@@ -27,7 +30,10 @@ export const whatifSchema = document(
           ),
         ),
         confidence: orNull(
-          choice(['likely', 'possible'], 'likely: measured pairs test every applied change'),
+          choice(
+            ['likely', 'possible'],
+            'likely: measured pairs test every applied change, with errors of at most 25%',
+          ),
         ),
         requests: orNull(
           object(

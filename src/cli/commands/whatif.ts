@@ -26,7 +26,9 @@ export const whatif = define({
       'ifNoProfiler',
     ] as const),
     ...analysisOptions,
+    'model',
     'gpu',
+    'gpus',
     'schema',
   ],
   formats: ['table', 'json', 'csv', 'markdown', 'html'],
@@ -39,7 +41,7 @@ export const whatif = define({
     ['stepscope whatif profile.sqlite --graphs --async --fp8', 'three changes together, and each alone'],
     ['stepscope whatif profile.sqlite --batch 64', 'step time and throughput at another batch size'],
     ['stepscope whatif profile.sqlite --no-gc --pinned --fewer-syncs', 'fixes in host code'],
-    ['stepscope whatif rank*.sqlite --perfect-routing', 'with balanced experts'],
+    ['stepscope whatif rank0.sqlite loads.npy --gpus 8 --perfect-routing', 'with balanced experts'],
     [
       "stepscope whatif profile.sqlite --async --json | jq '.predictions[0].terms'",
       'for scripts; terms sum to changeNs',
@@ -63,7 +65,7 @@ export const whatif = define({
         'For example: stepscope whatif profile.sqlite --graphs',
       );
     const { files, routingGain } = values.ifPerfectRouting
-      ? await readRouting(given, output)
+      ? await readRouting(given, values.gpus, output)
       : { files: given, routingGain: undefined };
     const analyzer = new Analyzer(await profileFor(files, predictionSources, output), settingsOf(values));
     const predictions = predictPhases(analyzer, changes, {

@@ -7,7 +7,6 @@
  *   gpu              ▄▄▄▄▄▄▄▄          ▄▄▄▄▄▄▄▄                                        ▄▄▄▄▄▄▄▄        ▄▄▄▄▄▄▄▄
  */
 import { NONE } from '../../../base/column.js';
-import { plural } from '../../../base/units.js';
 import { applied, type Change, type ChangeInput, cannotTell, doesNotApply, stepsIn } from '../change.js';
 import type { ReplayModel } from '../replay-model.js';
 
@@ -15,7 +14,7 @@ export const asyncScheduling: Change = {
   id: 'async',
   label: 'asynchronous scheduling',
   apply(models, input) {
-    if (input.phase !== 'decode')
+    if (input.phase !== 'decode' && input.phase !== 'unknown')
       return doesNotApply('it overlaps consecutive decode steps; other steps depend on new requests');
     if (!models.some(({ steps }) => steps.length > 1))
       return cannotTell('no two consecutive steps were captured');
@@ -30,9 +29,7 @@ export const asyncScheduling: Change = {
         'no wait behind a forward pass reads the result of the same step: steps already overlap',
       );
     for (const [m, model] of models.entries()) defer(model, waits[m]);
-    return applied(
-      `${plural(Math.round(found / stepsIn(models)), 'wait')} per step for results move behind the next launch`,
-    );
+    return applied('the host reads the result of a step when it has launched the next one');
   },
 };
 

@@ -1,7 +1,9 @@
 /**
- * Another number of requests in a decode step. GEMMs read the same weights: they stay until so many tokens keep the
- * tensor cores busy longer than reading takes (the ridge), then grow with the tokens. Other kernels keep a fixed part
- * and grow with the requests, attention at equal context lengths. The host has a fixed amount to do for each request.
+ * Another number of requests in a decode step. Two limits share a kernel's time, one that stays and one that grows with
+ * the requests; near each other they add as squares. GEMMs read the same weights (stays) until multiplying takes longer
+ * (grows; the two are equal at the ridge). Other kernels have a fixed latency, attention reads more KV cache at equal
+ * context lengths. Expert GEMMs read the experts that some token uses:
+ * more tokens use more of them. The host has a fixed amount to do for each request.
  */
 import { NONE } from '../../../base/column.js';
 import { formatCount } from '../../../base/units.js';
@@ -10,6 +12,7 @@ import type { Limits } from '../../../catalog/gpus.js';
 import { causeIndex } from '../../../catalog/idle-causes.js';
 import { WorkKind } from '../../gpu/gpu-work.js';
 import { familyIndex } from '../../gpu/work-families.js';
+import { expectedExperts } from '../../inference/step-cost.js';
 import { applied, type Change, type ChangeInput, cannotTell, doesNotApply } from '../change.js';
 import type { GpuOp, ReplayModel } from '../replay-model.js';
 
@@ -21,7 +24,8 @@ export const batchOf = (requests: number): Change => ({
   id: 'batch',
   label: `batch ${formatCount(requests)}`,
   apply(models, input) {
-    if (input.phase !== 'decode') return doesNotApply('the model speaks of decode steps');
+    if (input.phase !== 'decode' && input.phase !== 'unknown')
+      return doesNotApply('the model speaks of decode steps');
     const counts = models.flatMap(model => model.steps.map((_, k) => input.requestsOf(model, k)));
     if (counts.some(count => !count))
       return cannotTell(
@@ -33,6 +37,10 @@ export const batchOf = (requests: number): Change => ({
       );
     if (counts.every(count => count === requests))
       return doesNotApply(`every step already has ${formatCount(requests)} requests`);
+    if (models.some(({ ops }) => ops.some(op => op.family === gemm && /^fp8/.test(input.factsOf(op).dtype))))
+      return cannotTell('how kernels that quantize activations grow is not known (docs/gains.md#batch)');
+    if (!input.experts && models.some(({ ops }) => ops.some(op => input.factsOf(op).isExpert)))
+      return cannotTell('how many experts a batch uses depends on the model: name it with --model');
     for (const model of models) resizeBatch(model, requests, input);
     return applied(
       `${formatCount(Math.round(mean(counts as number[])))} requests per step become ${formatCount(requests)}`,
@@ -54,7 +62,7 @@ function ridge({ denseFlops, memoryBandwidthBytesPerSecond }: Limits, dtype: str
 function resizeBatch(
   model: ReplayModel,
   requests: number,
-  { limits, factsOf, requestsOf }: ChangeInput,
+  { limits, factsOf, requestsOf, experts }: ChangeInput,
 ): void {
   for (const op of model.ops)
     if (op.step !== NONE && op.kind === WorkKind.kernel) {
@@ -66,16 +74,21 @@ function resizeBatch(
   });
 
   function gemmNs(op: GpuOp, now: number): number {
+    if (experts && factsOf(op).isExpert) {
+      const used = (tokens: number) => expectedExperts(experts.count, experts.perToken, tokens);
+      const fixed = Math.min(op.ns, gainConstants.gemmFixedNs.value);
+      return fixed + (op.ns - fixed) * (used(requests) / used(now));
+    }
     const bound = ridge(limits, factsOf(op).dtype);
-    return op.ns * (Math.max(requests, bound) / Math.max(now, bound) || 1);
+    return op.ns * (Math.hypot(1, requests / bound) / Math.hypot(1, now / bound));
   }
 }
 
-/** The part above the fixed one grows. */
-function grown(op: GpuOp, factor: number): number {
+/** A fixed latency and a part that grows; what is no longer than the latency does not grow. */
+function grown({ ns, family }: GpuOp, factor: number): number {
   const { attentionFixedNs, kernelFixedNs } = gainConstants;
-  const fixed = Math.min(op.ns, (op.family === attention ? attentionFixedNs : kernelFixedNs).value);
-  return fixed + (op.ns - fixed) * factor;
+  const fixed = Math.min(ns, (family === attention ? attentionFixedNs : kernelFixedNs).value);
+  return Math.hypot(fixed, factor * Math.sqrt(ns ** 2 - fixed ** 2));
 }
 
 /** To the longest host code of the step, where schedulers and samplers do what they do; never below nothing. */

@@ -15,7 +15,7 @@ export const perfectRouting: Change = {
       return doesNotApply('no expert kernel (grouped GEMM) was recorded in these steps');
     if (!routingGain)
       return cannotTell(
-        'one GPU does not show the balance between GPUs; give the counts per expert, or the profiles of all ranks, as further files',
+        'one GPU does not show the balance between GPUs; add the counts per expert and --gpus N, or the profiles of all ranks',
       );
     if (routingGain.savedShare <= 0) return doesNotApply('experts are balanced already');
     for (const op of experts) op.ns *= 1 - routingGain.savedShare;
