@@ -76,6 +76,12 @@ const words = new Set(
    version Version vllm vLLM w W Warmup warmup WARNING Watt weights with without worker WORLD`.split(/\s+/),
 );
 
+/** Kinds of data that the tools offer by name (`--dataset-name`). */
+const datasets = new Set(
+  `sharegpt ShareGPT sonnet burstgpt BurstGPT custom hf mmmu image mooncake prefix_repetition spec_bench ids shared mm
+   rerank synthetic`.split(/\s+/),
+);
+
 const STATISTIC =
   /^(?:mean|median|std|min|max|avg|[pP]\d{1,2}(?:[._]\d+)?)(?:_(?:e2el?|e2e_latency|ttft|tpot|itl)(?:_ms)?)?$/;
 
@@ -84,13 +90,16 @@ export const isKnownField = (key: string): boolean =>
   keys.has(key) || STATISTIC.test(key) || /^\d{1,3}(?:\.\d{1,3})?%?$/.test(key);
 
 const TOKEN = /[A-Za-z_][A-Za-z0-9_]*|\d+(?:\.\d+){3,}|\d[\d.]*[A-Za-z_][A-Za-z0-9_]*/g;
+/** A version before its release: `0.6.0rc3`, `0.0.0.dev11532`. */
+const EARLY_VERSION = /^\d{1,5}(?:\.\d{1,5}){1,3}\.?(?:a|b|rc|dev|post)\d{1,8}$/;
 const UNIT_NUMBER = /^\d+(?:\.\d+)?(?:ms|s|us|ns|GiB|MiB|GB|MB|W|J|x)$/;
 
 /** The text with every word that is not known replaced; `note` is called once where any was. */
 export function knownWords(text: string, note: () => void): string {
   let removed = false;
   const kept = text.replace(TOKEN, word => {
-    if (words.has(word) || isKnownField(word) || word === 'removed' || UNIT_NUMBER.test(word)) return word;
+    if (words.has(word) || datasets.has(word) || isKnownField(word) || word === 'removed') return word;
+    if (UNIT_NUMBER.test(word) || EARLY_VERSION.test(word)) return word;
     removed = true;
     return 'removed';
   });
