@@ -8,6 +8,7 @@ import { after, test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { REPORT_MAGIC } from '../src/import/nsys-rep/report-version.js';
 import { Identities } from '../src/redact/identities.js';
+import { isKnownField } from '../src/redact/known-document-words.js';
 import { redactProfile } from '../src/redact/redact.js';
 import { Removals } from '../src/redact/removals.js';
 import { TraceRewriter } from '../src/redact/rewrite-trace.js';
@@ -215,6 +216,20 @@ test('benchmark results and logs keep their figures and lose everything else', a
     if (before.status === 0) assert.equal(figures(after.out), figures(before.out), name);
     assertGone(content(copy.file), ['Qwen', 'Llama', 'synthetic_1024', 'snapshots', '8B'], name);
   }
+});
+
+test('every field that an importer of benchmarks reads is kept', () => {
+  const folder = path.join(projectRoot, 'src/import/bench');
+  const fields = fs.readdirSync(folder).flatMap(name => {
+    const source = fs.readFileSync(path.join(folder, name), 'utf8');
+    const reads = source.matchAll(/\b(?:at|numberAt|listAt|has|count)\(\s*\w+((?:,\s*'[^']+')+)/g);
+    return [...reads].flatMap(([, list]) => [...list.matchAll(/'([^']+)'/g)].map(([, field]) => field));
+  });
+  assert.ok(fields.length > 80, `${fields.length} found`);
+  assert.deepEqual(
+    [...new Set(fields)].filter(field => !isKnownField(field)),
+    [],
+  );
 });
 
 test('of benchmark files in Python JSON, and of logs, the model can still be compared', async () => {
