@@ -8,6 +8,7 @@ import { after, test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { REPORT_MAGIC } from '../src/import/nsys-rep/report-version.js';
 import { Identities } from '../src/redact/identities.js';
+import { isKnownField } from '../src/redact/known-document-words.js';
 import { redactProfile } from '../src/redact/redact.js';
 import { Removals } from '../src/redact/removals.js';
 import { TraceRewriter } from '../src/redact/rewrite-trace.js';
@@ -215,6 +216,52 @@ test('benchmark results and logs keep their figures and lose everything else', a
     if (before.status === 0) assert.equal(figures(after.out), figures(before.out), name);
     assertGone(content(copy.file), ['Qwen', 'Llama', 'synthetic_1024', 'snapshots', '8B'], name);
   }
+});
+
+test('every field that an importer of benchmarks reads is kept', () => {
+  const folder = path.join(projectRoot, 'src/import/bench');
+  const fields = fs.readdirSync(folder).flatMap(name => {
+    const source = fs.readFileSync(path.join(folder, name), 'utf8');
+    const reads = source.matchAll(/\b(?:at|numberAt|listAt|has|count)\(\s*\w+((?:,\s*'[^']+')+)/g);
+    return [...reads].flatMap(([, list]) => [...list.matchAll(/'([^']+)'/g)].map(([, field]) => field));
+  });
+  assert.ok(fields.length > 80, `${fields.length} found`);
+  assert.deepEqual(
+    [...new Set(fields)].filter(field => !isKnownField(field)),
+    [],
+  );
+});
+
+test('of benchmark files in Python JSON, and of logs, the model can still be compared', async () => {
+  const model = '/data/hub/models--Secret--Model-7B';
+  const serving = {
+    backend: 'sglang',
+    dataset_name: 'sharegpt',
+    request_rate: 'RATE',
+    duration: 2.5,
+    completed: 3,
+    total_input_tokens: 30,
+    total_output_tokens: 60,
+    request_throughput: 1.2,
+    output_throughput: 24,
+    mean_ttft_ms: 5,
+    server_info: { model_path: model, version: '0.0.0.dev11532+gd5a3eeb2e' },
+  };
+  const text = JSON.stringify(serving).replace('"RATE"', 'Infinity');
+  const copy = await redacted(put('rates.jsonl', `${text}\n${text}\n`));
+  const ran = await stepscope('bench', copy.file, '--json');
+  assert.equal(ran.status, 0, ran.err);
+  const [run] = JSON.parse(ran.out).runs;
+  assert.match(run.model, /^model-[0-9a-f]{8}$/);
+  assert.deepEqual(
+    [run.load.requestRate, run.load.dataset, run.frameworkVersion],
+    ['unlimited', 'sharegpt', '0.0.0.dev11532+removed'],
+  );
+  const log = fs
+    .readFileSync(path.join(projectRoot, 'test/fixtures/bench/trtllm-1.2-streaming.log'), 'utf8')
+    .replace(/^(.*\bModel:\s+).*$/gm, `$1${model}`);
+  const logged = await stepscope('bench', (await redacted(put('model.log', log))).file, '--json');
+  assert.equal(JSON.parse(logged.out).runs[0].model, run.model);
 });
 
 test('a planted word is gone from benchmark files, recipes, baselines and files of the agent', async () => {

@@ -2,10 +2,11 @@
  * How large a capture gets and how much it slows the run, before it is taken.
  *
  * Bytes per row of the SQLite export: pages of the table divided by its rows (SQLite's dbstat) over the captures in
- * test/fixtures/captures; `test/capture-estimate.test.ts` computes them again. A report is 0.29 of its export: 66 kB
- * for 230 kB a step of `eager`, when it was taken. Slowing down was measured on one H200 with nsys 2025.3.1 and
- * PyTorch 2.11, a thousand kernels of 2 µs a step, 60 steps: 2.09 ms a step as graph replay, 3.47 ms with nodes
- * traced, 2.39 ms with graphs as blocks; 9.1 ms launched one by one, 15.5 ms traced. Such kernels are the worst case.
+ * test/fixtures/captures before they were redacted; `test/capture-estimate.test.ts` computes them again from the
+ * redacted copies. A report is 0.29 of its export: 66 kB for 230 kB a step of `eager`, when it was taken. Slowing
+ * down was measured on one H200 with nsys 2025.3.1 and PyTorch 2.11, a thousand kernels of 2 µs a step, 60 steps:
+ * 2.09 ms a step as graph replay, 3.47 ms with nodes traced, 2.39 ms with graphs as blocks; 9.1 ms launched one by
+ * one, 15.5 ms traced. Such kernels are the worst case.
  */
 import { formatCount } from '../base/units.js';
 import { findModel } from '../catalog/models.js';

@@ -3,7 +3,8 @@
  * words of labels, units and states. A copy of such a file keeps these and numbers.
  */
 const keys = new Set(
-  `machine memory.total clocks.mem scheduling_policy gen_tps_percentiles isl_stats osl_stats seq_len_stats max_isl max_osl
+  `perf_analyzer stimulus goodput request_goodput: tag label e2els last_ttft run_name example interrupted attentionDpRank
+   num_output_tokens dataset_path staticBatchingStats numGenTokens machine memory.total clocks.mem scheduling_policy gen_tps_percentiles isl_stats osl_stats seq_len_stats max_isl max_osl
    max_sequence_length avg_isl avg_osl avg_sequence_length accept_length random_range_ratio sharegpt_output_len endpoint_type
    burstiness target otherFields notes code severity aiperf_version api arrivals average avg avg_decoded_tokens_per_iter avg_input_length avg_latency
    avg_num_concurrent_requests avg_output_length avg_request_latency_ms avg_tpot_ms avg_ttft_ms backend
@@ -76,23 +77,34 @@ const words = new Set(
    version Version vllm vLLM w W Warmup warmup WARNING Watt weights with without worker WORLD`.split(/\s+/),
 );
 
+/** Kinds of data that the tools offer by name (`--dataset-name`). */
+const datasets = new Set(
+  `sharegpt ShareGPT sonnet burstgpt BurstGPT custom hf mmmu image mooncake prefix_repetition spec_bench ids shared mm
+   rerank synthetic`.split(/\s+/),
+);
+
 const STATISTIC =
   /^(?:mean|median|std|min|max|avg|[pP]\d{1,2}(?:[._]\d+)?)(?:_(?:e2el?|e2e_latency|ttft|tpot|itl)(?:_ms)?)?$/;
 
-/** Percentiles have as many names as there are percentages. */
+/**
+ * Percentiles have as many names as there are percentages. A word of a log may be a field as well: TensorRT-LLM writes
+ * its iterations as a dict or as JSON. What stands in the field is judged on its own.
+ */
 export const isKnownField = (key: string): boolean =>
-  keys.has(key) || STATISTIC.test(key) || /^\d{1,3}(?:\.\d{1,3})?%?$/.test(key);
+  keys.has(key) || words.has(key) || STATISTIC.test(key) || /^\d{1,3}(?:\.\d{1,3})?%?$/.test(key);
 
 const TOKEN = /[A-Za-z_][A-Za-z0-9_]*|\d+(?:\.\d+){3,}|\d[\d.]*[A-Za-z_][A-Za-z0-9_]*/g;
 const RANK_NAME = /^[TDPE]P\d{1,4}$/;
+/** A version before its release: `0.6.0rc3`, `0.0.0.dev11532`. */
+const EARLY_VERSION = /^\d{1,5}(?:\.\d{1,5}){1,3}\.?(?:a|b|rc|dev|post)\d{1,8}$/;
 const UNIT_NUMBER = /^\d+(?:\.\d+)?(?:ms|s|us|ns|GiB|MiB|GB|MB|W|J|x)$/;
 
 /** The text with every word that is not known replaced; `note` is called once where any was. */
 export function knownWords(text: string, note: () => void): string {
   let removed = false;
   const kept = text.replace(TOKEN, word => {
-    if (words.has(word) || isKnownField(word) || word === 'removed') return word;
-    if (UNIT_NUMBER.test(word) || RANK_NAME.test(word)) return word;
+    if (words.has(word) || datasets.has(word) || isKnownField(word) || word === 'removed') return word;
+    if (UNIT_NUMBER.test(word) || EARLY_VERSION.test(word) || RANK_NAME.test(word)) return word;
     removed = true;
     return 'removed';
   });

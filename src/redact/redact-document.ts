@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { formatBytes } from '../base/units.js';
 import { UserError } from '../base/user-error.js';
-import { BenchContent } from '../import/bench/bench-content.js';
+import { BenchContent, readDocument } from '../import/bench/bench-content.js';
 import { benchImporterFor } from '../import/bench/index.js';
 import type { ProfileFile } from '../import/profile-file.js';
 import { readServerLog } from '../import/server-log.js';
@@ -21,6 +21,10 @@ const MOST_BYTES = 192 * 1024 * 1024;
 
 /** Which model it was is private as often as not; whether it was the same one is needed to compare. */
 const MODEL_KEY = /^(?:model|model_id|model_path|model_names|models|tokenizer_id)$/;
+/** The same in a log: `Model:  name`, `model='name'`. */
+const MODEL_LABEL = /(\b[Mm]odel(?:_id|_path| Path)?(?:=|:[ \t]+)['"]?)([^\s'",)]+)/;
+/** As JSON quotes its keys; a dict that Python printed is text. */
+const BEGINS_LIKE_JSON = /^\s*(?:\{\s*"|\[\s*\{\s*")/;
 /** Paths of modules name the layers of a model, which analyses read. */
 const MODULE_KEY = /^(?:name|patched|stepsFrom|module)$/;
 
@@ -39,9 +43,8 @@ export async function redactDocument(
       `${file.name} is not a profile, a benchmark result or a Stepscope file.`,
       'redact accepts nsys exports, PyTorch traces, benchmark results and logs, agent files, recipes and baselines.',
     );
-  const isJson =
-    content.kind === 'documents' && content.documents.every(({ value }) => isSameJson(value, text));
-  const copy = isJson ? `${JSON.stringify(rules.document(JSON.parse(text)))}\n` : rules.lines(text);
+  const isJson = content.isWhole && BEGINS_LIKE_JSON.test(text);
+  const copy = isJson ? `${toJson(rules.document(content.documents[0].value))}\n` : rules.lines(text);
   await out.write(Buffer.from(copy));
 }
 
@@ -77,13 +80,14 @@ function isOwnDocument(value: unknown): boolean {
   return 'stepscopeAgent' in value || (typeof schema === 'string' && schema.startsWith('stepscope-'));
 }
 
-/** One document that fills the file, by the letter of JSON. */
-function isSameJson(value: unknown, text: string): boolean {
-  try {
-    return typeof value === 'object' && typeof JSON.parse(text) === 'object';
-  } catch {
-    return false;
-  }
+/** With NaN and Infinity as Python writes them: `JSON.stringify` would turn them into null. */
+function toJson(value: unknown): string {
+  if (typeof value === 'number') return Number.isFinite(value) ? JSON.stringify(value) : String(value);
+  if (Array.isArray(value)) return `[${value.map(toJson).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  return `{${Object.entries(value)
+    .map(([key, inner]) => `${JSON.stringify(key)}:${toJson(inner)}`)
+    .join(',')}}`;
 }
 
 class DocumentRules {
@@ -95,15 +99,25 @@ class DocumentRules {
   /** Logs, and files with a document on each line. Lines keep their numbers, so that places can still be named. */
   lines(text: string): string {
     return text.replace(/[^\r\n]+/g, line => {
-      if (/^\s*[{[]/.test(line)) {
-        try {
-          return JSON.stringify(this.document(JSON.parse(line)));
-        } catch {
-          // A dict as Python prints it, or a piece of a document: words, like the rest.
-        }
-      }
-      return knownWords(line, () => this.removals.add('setting', 'log lines'));
+      const value = BEGINS_LIKE_JSON.test(line) ? readDocument(line) : undefined;
+      // A dict as Python prints it, or a piece of a document: words, like the rest.
+      return value === undefined ? this.line(line) : toJson(this.document(value));
     });
+  }
+
+  private line(text: string): string {
+    const note = () => this.removals.add('setting', 'log lines');
+    const parts = text.split(MODEL_LABEL);
+    // Between the labels lies other text: text, label, model, text, label, model, text …
+    return parts
+      .map((part, i) => (i % 3 === 2 ? this.model(part, 'model') : knownWords(part, note)))
+      .join('');
+  }
+
+  private model(name: string, key: string): string {
+    if (/^model-[0-9a-f]{8}$/.test(name) || isPlain(name)) return name;
+    this.removals.add('setting', `field ${key}`);
+    return `model-${createHash('sha256').update(name).digest('hex').slice(0, 8)}`;
   }
 
   document(value: unknown, key = '', isAgents = false): unknown {
@@ -122,11 +136,7 @@ class DocumentRules {
     if (isPlain(value) || isMoment(value) || isVersion(value) || value === 'removed') return value;
     if (isAgents && MODULE_KEY.test(key))
       return scrubName(value, this.identities, kind => this.removals.add(kind, `field ${key}`));
-    if (MODEL_KEY.test(key)) {
-      if (/^model-[0-9a-f]{8}$/.test(value)) return value;
-      this.removals.add('setting', `field ${key}`);
-      return `model-${createHash('sha256').update(value).digest('hex').slice(0, 8)}`;
-    }
+    if (MODEL_KEY.test(key)) return this.model(value, key);
     return knownWords(value, () => this.removals.add('setting', `field ${key}`));
   }
 }

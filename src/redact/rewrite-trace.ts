@@ -1,6 +1,9 @@
 /**
  * Passes a trace through, in whatever pieces its bytes come. Bytes that need no change are copied as they are; a text
  * that does is written anew between them. What is held at a time is one event, or one value of the metadata.
+ *
+ * Importers read on past damage and count it. Here everything that is not JSON by the letter is refused: past damage
+ * nobody can say what is a text and what is not.
  */
 import { ByteWindow } from '../base/json/byte-window.js';
 import { JsonCursor, Trouble } from '../base/json/json-cursor.js';
@@ -12,9 +15,11 @@ import type { TraceRules } from './trace-rules.js';
 
 const SPACE = 0x20;
 const COMMA = 0x2c;
+const QUOTE = 0x22;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 const MAX_VALUE_BYTES = 64 * 1024 * 1024;
 /** Real traces have about a hundred. */
@@ -22,6 +27,10 @@ const MAX_KEYS = 10_000;
 const WINDOW_BYTES = 6 * 1024 * 1024;
 
 const State = { opening: 0, metadata: 1, events: 2, done: 3 } as const;
+/** What came last in the object or list we are in. */
+const Place = { opened: 0, afterEntry: 1, afterComma: 2 } as const;
+
+const isWhite = (byte: number): boolean => byte === SPACE || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
 interface Token {
   from: number;
@@ -36,6 +45,8 @@ export class TraceRewriter {
   private readonly cursor = new JsonCursor();
   private readonly tokens = new StringTokens();
   private state: number = State.opening;
+  private place: number = Place.opened;
+  private markBytes = 0;
   private bareArray = false;
   private enough = 0;
   /** Everything of the window in front of this has been passed on. */
@@ -49,10 +60,11 @@ export class TraceRewriter {
   ) {}
 
   append(chunk: Uint8Array): void {
-    // Behind the closing bracket nothing belongs to the trace.
-    if (this.state === State.done) return;
-    this.window.append(chunk);
-    if (this.window.length >= this.enough) this.advance();
+    if (this.state === State.done) refuseMore(chunk);
+    else {
+      this.window.append(chunk);
+      if (this.window.length >= this.enough) this.advance();
+    }
   }
 
   finish(): void {
@@ -67,7 +79,10 @@ export class TraceRewriter {
     this.enough = 0;
     while (this.state !== State.done && this.step()) window.start = cursor.pos;
     this.copyUpTo(window.start);
-    if (this.state === State.done) return;
+    if (this.state === State.done) {
+      refuseMore(window.bytes.subarray(window.start, window.end));
+      return;
+    }
     if (cursor.trouble === Trouble.malformed) throw damagedTrace();
     if (window.length > MAX_VALUE_BYTES) {
       throw new UserError(
@@ -83,32 +98,56 @@ export class TraceRewriter {
   private step(): boolean {
     const { cursor } = this;
     const { bytes, end } = cursor;
-    if (this.state === State.metadata) return this.stepMetadata();
-    let i = cursor.pos;
-    while (i < end && (bytes[i] <= SPACE || (bytes[i] === COMMA && this.state === State.events))) i++;
-    cursor.pos = i;
-    if (i >= end) return false;
-    if (this.state === State.opening) return this.open(bytes[i]);
-    if (bytes[i] === CLOSE_BRACKET) {
+    while (cursor.pos < end && isWhite(bytes[cursor.pos])) cursor.pos++;
+    if (cursor.pos >= end) return false;
+    const byte = bytes[cursor.pos];
+    if (this.state === State.opening) return this.open(byte);
+    if (byte === COMMA) {
+      if (this.place !== Place.afterEntry) throw damagedTrace();
+      this.place = Place.afterComma;
       cursor.pos++;
-      this.state = this.bareArray ? State.done : State.metadata;
       return true;
     }
-    if (bytes[i] !== OPEN_BRACE) throw damagedTrace();
-    cursor.skipValue();
-    if (cursor.trouble !== Trouble.none) return this.again(i);
-    this.rewriteEvent(i, cursor.pos);
+    if (byte === (this.state === State.events ? CLOSE_BRACKET : CLOSE_BRACE)) return this.close();
+    if (this.place === Place.afterEntry) throw damagedTrace();
+    cursor.strict.clear();
+    if (!(this.state === State.events ? this.stepEvent() : this.stepMetadata())) return false;
+    if (cursor.strict.badTexts > 0 || cursor.strict.badNumbers > 0) throw damagedTrace();
     return true;
   }
 
   private open(byte: number): boolean {
-    if (byte === OPEN_BRACE) this.state = State.metadata;
+    const { markBytes } = this;
+    if (this.window.offsetOf(this.cursor.pos) === markBytes && byte === BYTE_ORDER_MARK[markBytes])
+      this.markBytes++;
+    else if (markBytes > 0 && markBytes < BYTE_ORDER_MARK.length) throw damagedTrace();
+    else if (byte === OPEN_BRACE) this.state = State.metadata;
     else if (byte === OPEN_BRACKET) {
       this.state = State.events;
       this.bareArray = true;
       this.sawEvents = true;
-    } else if (!BYTE_ORDER_MARK.includes(byte)) throw damagedTrace();
+    } else throw damagedTrace();
     this.cursor.pos++;
+    return true;
+  }
+
+  private close(): boolean {
+    if (this.place === Place.afterComma) throw damagedTrace();
+    const wasList = this.state === State.events;
+    this.state = wasList && !this.bareArray ? State.metadata : State.done;
+    this.place = Place.afterEntry;
+    this.cursor.pos++;
+    return true;
+  }
+
+  private stepEvent(): boolean {
+    const { cursor } = this;
+    const from = cursor.pos;
+    if (cursor.bytes[from] !== OPEN_BRACE) throw damagedTrace();
+    cursor.skipValue();
+    if (cursor.trouble !== Trouble.none) return this.again(from);
+    this.rewriteEvent(from, cursor.pos);
+    this.place = Place.afterEntry;
     return true;
   }
 
@@ -116,21 +155,25 @@ export class TraceRewriter {
     const { cursor, rules } = this;
     const { bytes } = cursor;
     const begin = cursor.pos;
-    if (!cursor.nextKey()) {
-      if (cursor.trouble !== Trouble.none) return this.again(begin);
-      this.state = State.done;
-      return true;
-    }
-    const key = latin1(bytes, cursor.textFrom, cursor.textTo);
-    const { textFrom, textTo, pos: from } = cursor;
+    if (bytes[begin] !== QUOTE) throw damagedTrace();
+    let from = cursor.strict.key(bytes, begin, cursor.end);
+    while (from > 0 && isWhite(bytes[from])) from++;
+    if (from < 0 || from >= cursor.end)
+      return this.again(begin, from < 0 ? cursor.strict.trouble : Trouble.ranOut);
+    const textFrom = begin + 1;
+    const textTo = cursor.strict.keyEnd;
+    const key = latin1(bytes, textFrom, textTo);
+    cursor.pos = from;
     if (key === 'traceEvents' && bytes[from] === OPEN_BRACKET) {
       this.state = State.events;
+      this.place = Place.opened;
       this.sawEvents = true;
       cursor.pos++;
       return true;
     }
     cursor.skipValue();
     if (cursor.trouble !== Trouble.none) return this.again(begin);
+    this.place = Place.afterEntry;
     if (rules.keepsMetadata(key)) this.rewriteStrings(key, from, cursor.pos);
     else {
       const fresh = rules.metadataKey(key);
@@ -141,8 +184,8 @@ export class TraceRewriter {
     return true;
   }
 
-  private again(from: number): false {
-    if (this.cursor.trouble === Trouble.malformed) throw damagedTrace();
+  private again(from: number, trouble: number = this.cursor.trouble): false {
+    if (trouble === Trouble.malformed) throw damagedTrace();
     this.cursor.pos = from;
     return false;
   }
@@ -260,7 +303,12 @@ function placeOf(keys: readonly string[]): string {
   return known.length === keys.length ? keys.join('.') : [...known, 'other keys'].join('.');
 }
 
-export function damagedTrace(): UserError {
+/** Behind the closing bracket nothing belongs to the trace. */
+function refuseMore(bytes: Uint8Array): void {
+  if (!bytes.every(isWhite)) throw damagedTrace();
+}
+
+function damagedTrace(): UserError {
   return new UserError(
     'damaged',
     'The trace is damaged or truncated and cannot be copied completely.',

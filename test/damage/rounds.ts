@@ -5,12 +5,14 @@ import { gunzipSync } from 'node:zlib';
 import { captureNames, capturesFolder, readText } from '../../src/testing/captures.js';
 import { type IntactExport, intactExport, tryExport } from './export-damage.js';
 import { seeded } from './mutations.js';
+import { checkOutput } from './output-damage.js';
 import { Scratch } from './property.js';
 import { shortenedTrace } from './shortened.js';
 import { type Intact, intactTrace, tryTrace } from './trace-damage.js';
 
 /** Events of each kind that are kept of a trace. */
 const PER_KIND = 12;
+const ROUNDS_PER_COMMAND = 4;
 
 export type FormatName = 'trace' | 'export';
 
@@ -56,12 +58,14 @@ export class Target {
       const bytes = new TextEncoder().encode(shortenedTrace(readText(file), PER_KIND));
       const intact: Intact = await intactTrace(bytes, scratch);
       return new Target(format, capture, scratch, async seed => {
-        return (await tryTrace(intact, seeded(seed), scratch)).opened;
+        const { bytes, opened } = await tryTrace(intact, seeded(seed), scratch);
+        return withOutput(opened, bytes, intact.bytes, seed, scratch);
       });
     }
     const intact: IntactExport = await intactExport(new Uint8Array(gunzipSync(readFileSync(file))), scratch);
     return new Target(format, capture, scratch, async seed => {
-      return (await tryExport(intact, seeded(seed), scratch)).opened;
+      const { bytes, opened } = await tryExport(intact, seeded(seed), scratch);
+      return withOutput(opened, bytes, intact.bytes, seed, scratch);
     });
   }
 
@@ -79,6 +83,21 @@ export class Target {
   done(): void {
     this.scratch.remove();
   }
+}
+
+/** A command takes longer than reading the file: it runs for every few that could be opened. */
+async function withOutput(
+  opened: boolean,
+  bytes: Uint8Array,
+  intact: Uint8Array,
+  seed: number,
+  scratch: Scratch,
+): Promise<boolean> {
+  if (opened && seed % ROUNDS_PER_COMMAND === 0) {
+    const name = bytes[0] === 0x53 ? 'intact.sqlite' : 'intact.json';
+    await checkOutput(scratch.write(bytes), scratch.write(intact, name), seeded(seed));
+  }
+  return opened;
 }
 
 /** So many rounds over all captures of a format, or as many as there is time for. */

@@ -14,35 +14,10 @@ import {
   readU32,
   readVarint,
 } from './btree.js';
+import type { DecodeLosses, DecodePlan, Sink } from './decode-plan.js';
+import { OverflowReader } from './overflow.js';
 import type { SqlitePages } from './pages.js';
 import { localBytes, valueSizes, valuesFill } from './record-sizes.js';
-
-/** What to do with one column of the file's table. */
-export type Sink =
-  /** Numbers into an array; NULL becomes `missing`. */
-  | { readonly kind: 'number'; readonly into: AnyArray; readonly missing: number }
-  /** nsys global ids: bits 48-63 machine, 24-47 process, 0-23 thread. NULL leaves -1 in all three. */
-  | {
-      readonly kind: 'global-id';
-      readonly machine: Int32Array;
-      readonly pid: Int32Array;
-      readonly tid: Int32Array;
-    }
-  /** UTF-8 bytes handed to the caller, who gives back the number to store. */
-  | {
-      readonly kind: 'text';
-      readonly into: Int32Array;
-      readonly take: (bytes: Uint8Array, from: number, to: number) => number;
-    };
-
-export interface DecodePlan {
-  /** By position in the file's table; undefined columns are stepped over. */
-  readonly sinks: readonly (Sink | undefined)[];
-  /** Receives each row's id. */
-  readonly rowIds?: Float64Array;
-  /** The column that is an alias of the row id (INTEGER PRIMARY KEY), stored as NULL in the record. */
-  readonly rowIdColumn: number;
-}
 
 // An imported constant would be loaded anew at every use.
 const SIZE = valueSizes;
@@ -54,16 +29,6 @@ const GLOBAL_ID = 4;
 const TEXT = 5;
 const NO_FLOATS = new Float64Array(0);
 const NO_INTS = new Int32Array(0);
-
-/** What a decode could not make sense of. */
-export interface DecodeLosses {
-  /** Rows that could not be read; their cells hold "missing". */
-  readonly badRows: number[];
-  /** Pages whose content is more or less than their rows: some rows are missing, nobody knows how many. */
-  readonly oddPages: number;
-  /** Values their column cannot have (text for a number, a fraction or far too large a whole one): "missing" too. */
-  readonly misfits: number;
-}
 
 /** Decodes leaves[from .. to) into the plan's arrays; row numbers follow leaves.firstRow. */
 export function decodeLeaves(
@@ -87,8 +52,7 @@ class RowDecoder {
   private readonly others: AnyArray[] = [];
   private readonly missing: Float64Array;
   private readonly float = new DataView(new ArrayBuffer(8));
-  private overflow = new Uint8Array(0);
-  private readonly spilled: Uint8Array;
+  private readonly overflow: OverflowReader;
   private lastRowId = 0;
   private upToRowId = 0;
   /** Bytes of the page that no row has taken yet: cells that overlap are not rows. */
@@ -106,7 +70,7 @@ class RowDecoder {
     this.columns = last;
     this.actions = new Uint8Array(last);
     this.missing = new Float64Array(last);
-    this.spilled = new Uint8Array(pages.pageSize);
+    this.overflow = new OverflowReader(pages);
     for (let c = 0; c < last; c++) {
       const sink = plan.sinks[c];
       if (!sink) continue;
@@ -194,7 +158,7 @@ class RowDecoder {
       const local = localBytes(length, this.pages.usableSize);
       end = position + local + 4;
       if (end > limit || end - cell > this.roomLeft) return false;
-      const whole = this.collect(bytes, position, local, length);
+      const whole = this.overflow.collect(bytes, position, local, length);
       fine = whole !== undefined && this.record(whole, 0, length, row, rowId);
     } else {
       if (end > limit || end - cell > this.roomLeft) return false;
@@ -377,32 +341,5 @@ class RowDecoder {
         sink.tid[row] = -1;
       } else sink.into[row] = this.missing[c];
     }
-  }
-
-  /** A payload that spills over: the part on this page, then a chain of overflow pages. */
-  private collect(
-    bytes: Uint8Array,
-    position: number,
-    local: number,
-    length: number,
-  ): Uint8Array | undefined {
-    const { pages, spilled } = this;
-    // A lying length must neither allocate nor keep us walking: the file has to be able to hold it.
-    if (!pages.spendOverflow(length)) return undefined;
-    if (this.overflow.length < length)
-      this.overflow = new Uint8Array(Math.max(length, this.overflow.length * 2));
-    const whole = this.overflow.subarray(0, length);
-    whole.set(bytes.subarray(position, position + local));
-    let filled = local;
-    let next = readU32(bytes, position + local);
-    while (filled < length) {
-      if (!pages.copy(next, spilled)) return undefined;
-      const part = Math.min(length - filled, pages.usableSize - 4);
-      whole.set(spilled.subarray(4, 4 + part), filled);
-      filled += part;
-      next = readU32(spilled, 0);
-    }
-    // The last page of a chain names no other: anything else is not this row's chain.
-    return next === 0 ? whole : undefined;
   }
 }

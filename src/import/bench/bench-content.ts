@@ -20,6 +20,8 @@ export class BenchContent {
    */
   readonly kind: 'documents' | 'text' | 'damaged';
   readonly documents: readonly BenchDocument[];
+  /** One document fills the file. */
+  readonly isWhole: boolean;
   /** Lines among the documents that are none: cut off, or of something else. */
   readonly unreadableLines: number;
 
@@ -28,6 +30,7 @@ export class BenchContent {
     readonly text: string,
   ) {
     const whole = wholeDocument(text);
+    this.isWhole = whole !== undefined;
     if (whole !== undefined) {
       this.kind = 'documents';
       this.documents = [{ value: whole, line: 1 }];
@@ -61,7 +64,7 @@ const beginsLikeDocument = (text: string) =>
 function wholeDocument(text: string): unknown {
   const first = /\S/.exec(text.slice(0, 10_000))?.[0];
   if (first !== '{' && first !== '[') return undefined;
-  const value = parsed(text);
+  const value = readDocument(text);
   return typeof value === 'object' && value !== null ? value : undefined;
 }
 
@@ -77,15 +80,15 @@ function lineDocuments(text: string): { documents: BenchDocument[]; others: numb
     const trimmed = text.slice(from, to).trim();
     from = to + 1;
     if (trimmed === '') continue;
-    const value = trimmed[0] === '{' && trimmed.endsWith('}') ? parsed(trimmed) : undefined;
+    const value = trimmed[0] === '{' && trimmed.endsWith('}') ? readDocument(trimmed) : undefined;
     if (isJsonObject(value)) documents.push({ value, line });
     else others++;
   }
   return { documents, others };
 }
 
-/** JSON the fast way; where Python left NaN, Infinity or single quotes, the careful way. */
-function parsed(text: string): unknown {
+/** JSON the fast way; where Python left NaN, Infinity or single quotes, the careful way. Undefined for neither. */
+export function readDocument(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

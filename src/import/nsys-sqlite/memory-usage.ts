@@ -1,7 +1,7 @@
 /** CUDA_GPU_MEMORY_USAGE_EVENTS: allocations and frees, which the model keeps as signed bytes. */
 import { NONE } from '../../base/column.js';
 import type { SqliteDatabase } from '../../base/sqlite/database.js';
-import type { Sink } from '../../base/sqlite/decode.js';
+import type { Sink } from '../../base/sqlite/decode-plan.js';
 import type { ProfileBuilder, RawTable } from '../../model/builder.js';
 import type { GlobalIds, Owners } from './owners.js';
 import type { DecodeJob } from './parallel-decode.js';

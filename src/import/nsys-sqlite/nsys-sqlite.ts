@@ -4,7 +4,7 @@
  * the file but with what is kept.
  */
 import { SqliteDatabase } from '../../base/sqlite/database.js';
-import type { DecodeLosses } from '../../base/sqlite/decode.js';
+import type { DecodeLosses } from '../../base/sqlite/decode-plan.js';
 import { SQLITE_MAGIC } from '../../base/sqlite/pages.js';
 import { UserError } from '../../base/user-error.js';
 import { fileFormats } from '../../catalog/file-formats.js';

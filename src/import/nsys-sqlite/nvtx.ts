@@ -4,7 +4,7 @@
  */
 import { allocate, NONE } from '../../base/column.js';
 import type { SqliteDatabase } from '../../base/sqlite/database.js';
-import type { Sink } from '../../base/sqlite/decode.js';
+import type { Sink } from '../../base/sqlite/decode-plan.js';
 import type { ProfileBuilder, RawTable } from '../../model/builder.js';
 import { RangeKind } from '../../model/schema.js';
 import type { GlobalIds, Owners } from './owners.js';

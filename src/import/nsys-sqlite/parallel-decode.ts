@@ -5,7 +5,8 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { Leaves } from '../../base/sqlite/btree.js';
-import { type DecodeLosses, type DecodePlan, decodeLeaves } from '../../base/sqlite/decode.js';
+import { decodeLeaves } from '../../base/sqlite/decode.js';
+import type { DecodeLosses, DecodePlan } from '../../base/sqlite/decode-plan.js';
 import type { SqlitePages } from '../../base/sqlite/pages.js';
 import { UserError } from '../../base/user-error.js';
 

@@ -2,7 +2,7 @@
 import { type AnyArray, allocate, missingValue, NONE } from '../../base/column.js';
 import type { Leaves } from '../../base/sqlite/btree.js';
 import type { SqliteDatabase, SqliteTable } from '../../base/sqlite/database.js';
-import type { DecodePlan, Sink } from '../../base/sqlite/decode.js';
+import type { DecodePlan, Sink } from '../../base/sqlite/decode-plan.js';
 import type { ProfileBuilder, RawTable } from '../../model/builder.js';
 import { columnsOf, type TableName } from '../../model/schema.js';
 import type { GlobalIds, Owners, StreamIds } from './owners.js';
