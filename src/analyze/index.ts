@@ -26,11 +26,13 @@ import { speedOfLight } from './inference/speed-of-light.js';
 import { stepBudget } from './inference/step-budget.js';
 import { stepSequence } from './inference/step-sequence.js';
 import { tokenTime } from './inference/token-time.js';
+import { undisturbedStep } from './undisturbed/undisturbed-step.js';
 
 export const analyses: readonly AnyAnalysis[] = [
   findings,
   iterations,
   stepBudget,
+  undisturbedStep,
   idleGaps,
   kernelFamilies,
   topKernels,

@@ -3,6 +3,7 @@
 import { formatCount, formatDuration, significant } from '../base/units.js';
 import { type FamilyId, familyOf } from '../catalog/kernels/families.js';
 import { type Phase, phases } from '../catalog/phases.js';
+import type { Profile } from '../model/profile.js';
 import { medianOf, summarize } from '../stats/summary.js';
 import type { Analysis, AnalysisResult, Analyzer, AnyAnalysis } from './analysis.js';
 import type { Block, Fact, FactsBlock, TableBlock } from './block.js';
@@ -19,6 +20,7 @@ export type Ask = <Row extends { readonly key: string }>(
 
 const MOST_FAMILIES = 10;
 const MOST_STEPS = 12;
+const MOST_BENCHMARKS = 4;
 
 export function pageFamilies(ask: Ask, phase: Phase | null): Block[] {
   const found = ask(kernelFamilies);
@@ -86,6 +88,23 @@ function structureText(ask: Ask, phase: Phase | null): string {
     found?.summary?.layers === repeats && !(found.summary.methods as string[]).includes('pattern');
   const rest = otherKernels > 0 ? ` + ${otherKernels}` : '';
   return `  ${formatCount(kernels)} = ${repeats} ${isLayer ? 'layers ' : ''}× ${kernelsPerRepeat}${rest}`;
+}
+
+/** Results of benchmarks of the same run: what its clients saw, next to what the profile shows. */
+export function benchmarkFacts({ benchmarks = [] }: Profile): FactsBlock[] {
+  const facts = benchmarks.slice(0, MOST_BENCHMARKS).map((run): Fact => {
+    const { outputTokens } = run.throughput;
+    const { tpot } = run.latency;
+    const median = tpot?.percentilesNs[50] ?? tpot?.meanNs;
+    const text = [
+      outputTokens !== undefined && `${formatCount(Math.round(outputTokens))} output tokens/s`,
+      median !== undefined && `time per output token ${formatDuration(median)}`,
+      run.load.maxConcurrency !== undefined && `concurrency ${formatCount(run.load.maxConcurrency)}`,
+    ].filter(part => part !== false);
+    return { label: run.tool, text: text.join(', ') || 'neither throughput nor time per token' };
+  });
+  if (facts.length === 0) return [];
+  return [{ kind: 'facts', id: 'benchmarks', title: 'Benchmarks of this run', facts }];
 }
 
 /** A line of every analysis that has one to say. */

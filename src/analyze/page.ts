@@ -20,8 +20,9 @@ import { budgetBars } from './inference/describe-budget.js';
 import { type IterationRow, iterationSpan, iterations } from './inference/iterations.js';
 import { stepBudget } from './inference/step-budget.js';
 import type { Ask } from './page-details.js';
-import { moreFacts, pageFamilies, stepsFacts } from './page-details.js';
+import { benchmarkFacts, moreFacts, pageFamilies, stepsFacts } from './page-details.js';
 import { graphWord, isAmd } from './program.js';
+import { isTelling, isWorthSaying, undisturbedStep } from './undisturbed/undisturbed-step.js';
 import { phaseVerdict } from './verdict.js';
 
 const MOST_FINDINGS = 5;
@@ -39,8 +40,16 @@ export function describePage(analyzer: Analyzer, analyses: readonly AnyAnalysis[
   const main = shown[0];
   return [
     ...opening,
-    ...shown.map(total => budgetBars(total, hidden, phases.length === 1)),
+    ...shown.map(total =>
+      budgetBars(
+        total,
+        hidden,
+        phases.length === 1,
+        ask(undisturbedStep)?.rows.find(row => row.phase === total.phase && isTelling(row)),
+      ),
+    ),
     ...pageFamilies(ask, main.phase),
+    ...benchmarkFacts(analyzer.profile),
     moreFacts(analyzer, analyses, main.phase),
     ...(steps && steps.rows.length > 0 ? [stepsFacts(steps.rows)] : []),
   ];
@@ -155,6 +164,7 @@ function answerOf(
       hidden,
       (graphs.find(row => row.phase === total.phase)?.timeShare ?? 0) >= 0.5,
       first,
+      ask(undisturbedStep)?.rows.find(row => row.phase === total.phase && isWorthSaying(row)),
     );
   const headline = found.find(isHeadline);
   // The second sentence is about the phase of the first.

@@ -7,6 +7,7 @@ import type { Finding } from './findings/finding.js';
 import { findingHeadline } from './findings/headline.js';
 import type { FamilyRow } from './gpu/family-row.js';
 import type { PhaseBudget } from './inference/budget-totals.js';
+import { type UndisturbedRow, withoutProfiler } from './undisturbed/undisturbed-step.js';
 
 /** From this share of the step on, a part is what holds it up. */
 const NOTABLE = 0.2;
@@ -43,6 +44,7 @@ export function phaseVerdict(
   graphsHidden: boolean,
   inGraphs: boolean,
   first: Finding | undefined,
+  undisturbed: UndisturbedRow | undefined,
 ): [answer: string, detail: string] {
   const name = names[total.phase ?? 'unknown'];
   const share = (ns: number) => (total.wallNs > 0 ? ns / total.wallNs : 0);
@@ -50,7 +52,7 @@ export function phaseVerdict(
   const every = total.phase === null ? 'of the time' : 'of every step';
   const busyNs = (total.wallNs - total.idleNs) / total.windows;
   const detail = [
-    `${formatDuration(total.wallNs / total.windows)} ${total.phase === null ? 'in total' : 'per step'}`,
+    `${formatDuration(total.wallNs / total.windows)} ${total.phase === null ? 'in total' : 'per step'}${undisturbed ? ` as profiled, ${withoutProfiler(undisturbed)}` : ''}`,
     `${formatDuration(busyNs)} of GPU work`,
     kernelsPerStep !== undefined && `${formatCount(Math.round(kernelsPerStep))} kernels`,
   ].filter(text => text !== false);

@@ -19,6 +19,8 @@ const TIMES = 1.5;
 const ALL_THE_SAME = 0.99;
 /** The profiler's own cost is mentioned from this share of the change on. */
 const TELLING_COST = 0.05;
+/** Steps without the profiler are shown beside the profiled ones from this share of a step on. */
+const TELLING_PROFILER = 0.02;
 
 export function comparisonAnswer(comparison: Comparison): StatementBlock {
   const [main, ...others] = comparison.phases;
@@ -147,6 +149,7 @@ function sameKernels({ terms, from, to }: PhaseComparison): string | undefined {
 function doubts({ from, to, phases, runsMeasured, checks }: Comparison, main: PhaseComparison): string[] {
   const lines: string[] = [];
   if (main.verdict === 'identical') return lines;
+  lines.push(...withoutProfilers(main));
   if (main.tracingFloorNs !== undefined) {
     const cost = `The two profilers have different host overhead, up to ${formatDuration(main.tracingFloorNs)} per step here`;
     const busy = main.figures.find(({ id }) => id === 'gpu-busy') as { from: number; to: number };
@@ -166,6 +169,26 @@ function doubts({ from, to, phases, runsMeasured, checks }: Comparison, main: Ph
       `Caveats: ${reservations.map(({ label, values: [a, b], why }) => `${label} ${a} vs ${b} (${why})`).join('; ')}.`,
     );
   return lines;
+}
+
+/** What the change is when nobody looks, where a profiler is part of it. */
+function withoutProfilers({ figures, from, to }: PhaseComparison): string[] {
+  const read = (side: 'from' | 'to') => {
+    const known = ['measured', 'estimated'].flatMap(how => {
+      const value = figures.find(({ id }) => id === `undisturbed-step/${how}`)?.[side];
+      return value === null || value === undefined ? [] : [{ how, ns: value }];
+    });
+    return known[0];
+  };
+  const [before, after] = [read('from'), read('to')];
+  if (!before || !after || before.ns <= 0) return [];
+  const added = Math.max(1 - before.ns / from.wallNs, 1 - after.ns / to.wallNs);
+  if (added < TELLING_PROFILER) return [];
+  const how = before.how === after.how ? before.how : `${before.how} and ${after.how}`;
+  const change = signedShare((after.ns - before.ns) / before.ns);
+  return [
+    `Without the profiler: ${formatDuration(before.ns)} → ${formatDuration(after.ns)} per step (${change}, ${how}).`,
+  ];
 }
 
 /** Where one side has far more to write down, part of what the GPU waits longer is the writing. */

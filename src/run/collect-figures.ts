@@ -9,6 +9,7 @@ import { gil } from '../analyze/host/gil.js';
 import { iterations } from '../analyze/inference/iterations.js';
 import { stepBudget } from '../analyze/inference/step-budget.js';
 import { tokenTime } from '../analyze/inference/token-time.js';
+import { undisturbedStep } from '../analyze/undisturbed/undisturbed-step.js';
 import { type IdleCause, idleCauses } from '../catalog/idle-causes.js';
 import { families } from '../catalog/kernels/families.js';
 import { type Phase, phases } from '../catalog/phases.js';
@@ -40,6 +41,7 @@ export const runFigures: Derived<Pick<Run, 'figures' | 'steps'>> = {
     stepSamples,
     iterations,
     stepBudget,
+    undisturbedStep,
     kernelFamilies,
     kernelsPerStep,
     graphCoverage,
@@ -150,6 +152,12 @@ function workFigures({ useIfRecorded }: AnalysisInput, phase: Phase, own: StepSa
   const entries: Entry[] = [];
   const error = (part: number[], whole = own?.windows) =>
     own && estimate([{ weight: 1, part, whole: whole! }]).error;
+  const undisturbed = useIfRecorded(undisturbedStep)?.rows.find(row => row.phase === phase);
+  if (undisturbed) {
+    // Both bounds are about twice a standard error away.
+    const spread = (undisturbed.highNs - undisturbed.lowNs) / 4;
+    entries.push(['step.undisturbed', undisturbed.undisturbedNs, spread]);
+  }
   const counts = useIfRecorded(kernelsPerStep)?.rows.find(row => row.phase === phase);
   if (counts) {
     const spread = counts.fewest === counts.most ? 0 : error(own?.kernels ?? []);

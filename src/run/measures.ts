@@ -9,6 +9,7 @@ import { allocations } from '../analyze/host/allocations.js';
 import { layers } from '../analyze/inference/layers.js';
 import { parseModelConfig } from '../analyze/inference/model-shape.js';
 import { speedOfLight } from '../analyze/inference/speed-of-light.js';
+import { undisturbedStep } from '../analyze/undisturbed/undisturbed-step.js';
 import { sumOf } from '../analyze/words.js';
 import type { Phase } from '../catalog/phases.js';
 import { isMissingResult, type Missing, measured, missing, type Reading, resultOf } from './figure.js';
@@ -75,6 +76,13 @@ const ofRows =
     return value === null || value === undefined ? none(phase) : measured(value);
   };
 
+const rowsOf = <Row extends { readonly key: string }>(
+  analyzer: Analyzer,
+  analysis: Analysis<Row, AnalysisResult<Row>>,
+): readonly Row[] => {
+  const found = resultOf(analyzer, analysis);
+  return isMissingResult(found) ? [] : found.rows;
+};
 const ofPhase = <Row extends { readonly phase: Phase | null }>(rows: readonly Row[], phase: Phase) =>
   rows.find(row => row.phase === phase);
 const kernelCount = ofRows(kernelsPerStep, (rows, phase) => ofPhase(rows, phase)?.kernels);
@@ -129,6 +137,15 @@ const kernelsPerLayer: Read = look => {
 };
 
 const stepNs = ofBudget(({ wallNs, windows }) => measured(wallNs / windows));
+const undisturbedNs: Read = look => {
+  const row = ofPhase(rowsOf(look.analyzer, undisturbedStep), look.phase);
+  if (!row)
+    return missing(
+      'what the profiler adds',
+      'capture with --agent, or give a log of the run next to the profile',
+    );
+  return measured(row.undisturbedNs, row.source === 'estimate' ? `estimated: ${row.basis}` : row.basis);
+};
 const tokensPerStep = ofBudget(({ tokens, windows }) => measured(tokens / windows));
 const wallNsPerToken = ofBudget(({ wallNs, tokens }) => measured(wallNs / tokens));
 const meanKernelNs = ofRows(kernelsPerStep, (rows, phase) => ofPhase(rows, phase)?.meanKernelNs);
@@ -145,6 +162,7 @@ const waitedFor = ofCopies(row => (row.hostWaits ? row.countPerStep : 0));
 /** What each is: docs/metrics.md#frameworks. */
 export const measures: readonly Measure[] = [
   measure('stepNs', 'token', 'Step', 'ns-mean', stepNs),
+  measure('undisturbedStepNs', 'token', 'Step without profiler', 'ns-mean', undisturbedNs),
   measure('tokensPerStep', 'token', 'Tokens per step', 'mean', tokensPerStep),
   measure('wallNsPerToken', 'token', 'Wall per token', 'ns-mean', wallNsPerToken),
   measure('kernelNsPerToken', 'token', 'Kernels per token', 'ns-mean', perToken('kernels')),

@@ -45,6 +45,12 @@ const ofSteps: readonly Metric[] = [
   percentileOfSteps(90),
   percentileOfSteps(99),
   phase('step.mean', 'ns', 'lower', 'mean wall time of a step'),
+  phase(
+    'step.undisturbed',
+    'ns',
+    'lower',
+    'a step without the profiler: measured in the same run where that was done, otherwise estimated',
+  ),
   phase('idle', 'share', 'lower', 'share of wall time in which the device is idle'),
   ...idleCauses.map(({ id, label }) =>
     phase(`idle.${id}`, 'share', 'lower', `share of wall time idle because of: ${label}`),

@@ -9,6 +9,7 @@ import { allocations } from '../analyze/host/allocations.js';
 import { layers } from '../analyze/inference/layers.js';
 import { speedOfLight } from '../analyze/inference/speed-of-light.js';
 import { stepBudget } from '../analyze/inference/step-budget.js';
+import { undisturbedStep } from '../analyze/undisturbed/undisturbed-step.js';
 import type { Static } from '../base/document.js';
 import { type Phase, phases } from '../catalog/phases.js';
 import { gemmTypes } from './collect-profile.js';
@@ -28,6 +29,7 @@ const noSteps = missing(
 /** What is asked of a profile beside the run itself. */
 export const phaseSources: readonly Derived<unknown>[] = [
   stepBudget,
+  undisturbedStep,
   kernelFamilies,
   kernelsPerStep,
   layers,

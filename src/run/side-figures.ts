@@ -5,13 +5,22 @@ import { graphCoverage } from '../analyze/gpu/graph-coverage.js';
 import { memoryInUse } from '../analyze/gpu/memory-in-use.js';
 import { launchOverhead } from '../analyze/host/launch-overhead.js';
 import { speedOfLight } from '../analyze/inference/speed-of-light.js';
+import { undisturbedStep } from '../analyze/undisturbed/undisturbed-step.js';
 import { countersWhileBusy, profileParts } from './collect-profile.js';
 import type { SideFigure } from './run.js';
 
 export const sideFigures: Derived<readonly SideFigure[]> = {
   id: 'side-figures',
   reads: {},
-  uses: [profileParts, launchOverhead, graphCoverage, gpuMetricsAnalysis, memoryInUse, speedOfLight],
+  uses: [
+    profileParts,
+    undisturbedStep,
+    launchOverhead,
+    graphCoverage,
+    gpuMetricsAnalysis,
+    memoryInUse,
+    speedOfLight,
+  ],
   compute: input => (input.use(profileParts).cells.length > 0 ? collectFigures(input) : []),
 };
 
@@ -27,6 +36,10 @@ function collectFigures(input: AnalysisInput): SideFigure[] {
   ) => {
     if (value !== null && Number.isFinite(value)) figures.push({ id, label, phase, unit, value });
   };
+  for (const { phase, source, undisturbedNs } of useIfRecorded(undisturbedStep)?.rows ?? []) {
+    const how = source === 'estimate' ? 'estimated' : 'measured';
+    add(`undisturbed-step/${how}`, `step without the profiler, ${how}`, phase, 'ns', undisturbedNs);
+  }
   for (const row of useIfRecorded(launchOverhead)?.rows ?? []) {
     add(`calls/${row.call}`, `${row.call} per step`, row.phase, 'count', row.callsPerStep);
     add(`call-time/${row.call}`, `${row.call}, mean time in the call`, row.phase, 'ns', row.meanNs);

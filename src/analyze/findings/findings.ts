@@ -7,6 +7,7 @@ import { field, keyField, maybe, quiet, type RowOf } from '../field.js';
 import { type PhaseBudget, totalsByPhase } from '../inference/budget-totals.js';
 import { stepBudget } from '../inference/step-budget.js';
 import { program } from '../program.js';
+import { undisturbedBudget, undisturbedStep } from '../undisturbed/undisturbed-step.js';
 import type { Finding, Unmeasured } from './finding.js';
 import { findingHeadline, isHeadline } from './headline.js';
 import type { Rule, RuleInput } from './rule.js';
@@ -65,10 +66,19 @@ export const findings: Analysis<FindingRow, FindingsResult> = {
   title: 'Findings',
   question: 'What is wrong, what does it cost, and what should you do next?',
   reads: {},
-  uses: [stepBudget, program, ...new Set(rules.flatMap(rule => rule.uses))],
+  uses: [stepBudget, undisturbedStep, program, ...new Set(rules.flatMap(rule => rule.uses))],
   fields,
   compute({ profile, settings, use, useIfRecorded }) {
-    const totals = totalsByPhase(useIfRecorded(stepBudget)?.rows ?? []).sort((a, b) => b.wallNs - a.wallNs);
+    const undisturbed = useIfRecorded(undisturbedStep)?.rows ?? [];
+    // Costs and gains are those of the step when no profiler looks.
+    const totals = totalsByPhase(useIfRecorded(stepBudget)?.rows ?? [])
+      .map(total =>
+        undisturbedBudget(
+          total,
+          undisturbed.find(({ phase }) => phase === total.phase),
+        ),
+      )
+      .sort((a, b) => b.wallNs - a.wallNs);
     const inSteps = totals.filter(total => total.phase !== null);
     const phases = inSteps.length > 0 ? inSteps : totals;
     const input: RuleInput = {

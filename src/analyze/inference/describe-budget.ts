@@ -9,6 +9,8 @@ import { type PhaseBudget, totalsByPhase } from './budget-totals.js';
 
 /** Causes below this share of the step are added up in one line. */
 const SMALL = 0.002;
+/** The profiler's part of a cause is named from this share of it on. */
+const LEAST_PROFILER_PART = 0.1;
 
 export function describeBudget(result: AnalysisResult<BudgetRow>): Block[] {
   const hidden = result.summary?.graphReplaysHidden === true;
@@ -17,7 +19,12 @@ export function describeBudget(result: AnalysisResult<BudgetRow>): Block[] {
 }
 
 /** `alone`: there is nothing but this; without steps it is the whole trace. */
-export function budgetBars(total: PhaseBudget, graphsHidden: boolean, alone: boolean): BarsBlock {
+export function budgetBars(
+  total: PhaseBudget,
+  graphsHidden: boolean,
+  alone: boolean,
+  profiler?: { readonly profilerNs: number; readonly profilerByCause: Readonly<Record<string, number>> },
+): BarsBlock {
   const mean = (ns: number) => ns / total.windows;
   const row = (label: string, ns: number, depth: 0 | 1 = 0, color?: string): BarRow => ({
     label,
@@ -33,10 +40,14 @@ export function budgetBars(total: PhaseBudget, graphsHidden: boolean, alone: boo
   rows.push(row(copies.label, total.copyExposedNs, 0, copies.color));
   rows.push(row(graphsHidden ? 'idle outside replays' : 'idle', total.idleNs));
   let rest = 0;
+  const inflated: string[] = [];
   for (const [id, ns] of Object.entries(total.idleByCause)) {
     const cause = idleCauses.find(known => known.id === id)!;
     if (ns < SMALL * total.wallNs) rest += ns;
     else rows.push(row(cause.label, ns, 1, cause.color));
+    const added = profiler?.profilerByCause[id] ?? 0;
+    if (ns >= SMALL * total.wallNs && added >= LEAST_PROFILER_PART * mean(ns))
+      inflated.push(`${cause.label} ${formatDuration(added)}`);
   }
   if (rest > 0) rows.push(row('other causes', rest, 1));
   const devices = total.steps > 0 ? total.windows / total.steps : 1;
@@ -48,6 +59,7 @@ export function budgetBars(total: PhaseBudget, graphsHidden: boolean, alone: boo
         : 'outside all steps'
       : `${total.phase === 'unknown' ? 'steps' : total.phase}, mean of ${plural(total.steps, 'step')}${across}`;
   const hiddenWork = [
+    inflated.length > 0 && `of this the profiler itself adds about: ${inflated.join(', ')}`,
     total.communicationHiddenNs > 0 &&
       `communication hidden by compute ${formatDuration(mean(total.communicationHiddenNs))}`,
     total.copyHiddenNs > 0 && `copies hidden ${formatDuration(mean(total.copyHiddenNs))}`,

@@ -54,31 +54,23 @@ function estimateOf(
   events: TracedEvents,
 ): EstimatedStep | undefined {
   const all = () => false;
-  const before = meanParts(base, all);
-  const without = (factor: number): Parts | undefined => {
-    const replayed = base.flatMap(({ model }): Replayed[] => {
-      const edited = copyOf(model);
-      takeOutRecording(edited, scaled(cost, factor), events);
-      const times = replay(edited);
-      return times ? [{ model: edited, times }] : [];
-    });
-    return replayed.length === base.length ? meanParts(replayed, all) : undefined;
-  };
-  const parts = [1, 1 - cost.spread, 1 + cost.spread].map(without);
-  if (parts.includes(undefined)) return undefined;
-  const [addedNs, lowNs, highNs] = parts.map(each => Math.max(0, sumOf(before) - sumOf(each!)));
-  return { addedNs, lowNs, highNs, addedByCause: byCause(before, parts[0]!, addedNs), source: cost.source };
-}
-
-function scaled(cost: TracingCost, factor: number): TracingCost {
-  const { apiCall, graphNode, range, op, frame } = cost;
+  const replayed = base.flatMap(({ model }): Replayed[] => {
+    const edited = copyOf(model);
+    takeOutRecording(edited, cost, events);
+    const times = replay(edited);
+    return times ? [{ model: edited, times }] : [];
+  });
+  if (replayed.length < base.length) return undefined;
+  const [before, after] = [meanParts(base, all), meanParts(replayed, all)];
+  const profiledNs = sumOf(before);
+  const addedNs = Math.max(0, profiledNs - sumOf(after));
+  const half = cost.spread * addedNs + cost.stepError * profiledNs;
   return {
-    ...cost,
-    apiCall: apiCall * factor,
-    graphNode: graphNode * factor,
-    range: range * factor,
-    op: op * factor,
-    frame: frame * factor,
+    addedNs,
+    lowNs: Math.max(0, addedNs - half),
+    highNs: addedNs + half,
+    addedByCause: byCause(before, after, addedNs),
+    source: cost.source,
   };
 }
 

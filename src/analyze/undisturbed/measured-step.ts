@@ -19,8 +19,6 @@ export interface MeasuredStep {
   readonly source: 'agent' | 'iteration-log' | 'server-log';
 }
 
-/** The profiler is still stopping in the first steps behind a window. */
-const SETTLING = 8;
 /** Fewer say little. */
 const LEAST_STEPS = 8;
 /** A line of a server's log is a mean over seconds. */
@@ -43,7 +41,7 @@ interface Quiet {
 /** By phase, from the best source that has enough steps. */
 export const measuredSteps: Derived<ReadonlyMap<Phase, MeasuredStep>> = {
   id: 'measured-steps',
-  reads: { quietSteps: ['deviceNs'] },
+  reads: { quietSteps: [] },
   uses: [iterations],
   compute({ profile, useIfRecorded }) {
     const found = new Map<Phase, MeasuredStep>();
@@ -51,13 +49,8 @@ export const measuredSteps: Derived<ReadonlyMap<Phase, MeasuredStep>> = {
     const profiled = (useIfRecorded(iterations)?.rows ?? []).filter(row => row.selected);
     if (!table || profiled.length === 0) return found;
     const quiet = new Map<string, Quiet[]>();
-    let settling = 0;
     for (let row = 0 as Row<'quietSteps'>; row < table.length; row++) {
       const code = table.source[row];
-      const isBehind = code === QuietSource.afterWindow;
-      const isFirstBehind = isBehind && (row === 0 || table.source[(row - 1) as typeof row] !== code);
-      settling = isFirstBehind ? SETTLING : Math.max(0, settling - 1);
-      if (isBehind && settling > 0) continue;
       const phase = profile.strings.text(table.phase[row]);
       if (!isPhase(phase) || !(table.periodNs[row] > 0)) continue;
       const key = `${phase}/${code}`;

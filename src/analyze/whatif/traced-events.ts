@@ -12,7 +12,7 @@ import { nameTest } from '../name-test.js';
 
 type TracedTable = Extract<TableName, 'apiCalls' | 'ranges' | 'ops' | 'frames'>;
 
-const costOf: Readonly<Record<TracedTable, Exclude<keyof TracingCost, 'spread' | 'source'>>> = {
+const costOf: Readonly<Record<TracedTable, Exclude<keyof TracingCost, 'spread' | 'stepError' | 'source'>>> = {
   apiCalls: 'apiCall',
   ranges: 'range',
   ops: 'op',
