@@ -6,7 +6,7 @@
 import type { Phase } from '../../catalog/phases.js';
 import { type TracingCost, tracingCosts } from '../../catalog/tracing-cost.js';
 import type { Derived } from '../analysis.js';
-import { replayModels } from '../whatif/build-models.js';
+import { sampledModels } from '../whatif/build-models.js';
 import { takeOutRecording } from '../whatif/changes/no-profiler.js';
 import { largestError, meanParts, REPLAY_TOLERANCE, type Replayed } from '../whatif/predict.js';
 import { replay } from '../whatif/replay.js';
@@ -28,11 +28,11 @@ export interface EstimatedStep {
 export const estimatedSteps: Derived<ReadonlyMap<Phase, EstimatedStep>> = {
   id: 'estimated-steps',
   reads: {},
-  uses: [replayModels, tracedEvents],
+  uses: [sampledModels, tracedEvents],
   compute({ profile, use, useIfRecorded }) {
     const found = new Map<Phase, EstimatedStep>();
     const cost = tracingCosts[profile.capture.profiler];
-    const models = useIfRecorded(replayModels);
+    const models = useIfRecorded(sampledModels);
     if (!cost || !models) return found;
     const events = use(tracedEvents);
     for (const [phase, own] of models) {

@@ -1,4 +1,5 @@
 /** The launch graphs of the selected steps of a phase: one for each run of consecutive steps on a device. */
+import { lowerBound } from '../../base/bisect.js';
 import { NONE } from '../../base/column.js';
 import type { Phase } from '../../catalog/phases.js';
 import type { Row } from '../../model/profile.js';
@@ -13,42 +14,51 @@ import { HostLines } from './host-lines.js';
 import { placeWork } from './place-work.js';
 import type { ReplayModel, ReplayStep } from './replay-model.js';
 
-/** Per phase, the phase with most time first. */
-export const replayModels: Derived<ReadonlyMap<Phase, readonly ReplayModel[]>> = {
-  id: 'replay-models',
-  reads: { apiCalls: [], copies: ['sourceMemory', 'targetMemory'], syncs: [] },
-  uses: [gpuWork, workFamilies, threadActivity, selection, stepWork],
-  needs: [['kernels', 'copies', 'memsets', 'graphLaunches'], ['apiCalls']],
-  compute(input) {
-    const found = input.use(stepWork);
-    const byPhase = new Map<Phase, ReplayModel[]>();
-    if (!found) return byPhase;
-    const time = new Map<Phase, number>();
-    let left = MOST_WORK;
-    for (const whole of consecutive(input.use(selection).windows, found)) {
-      const series = whole.slice(0, enough(whole));
-      if (series.length === 0) continue;
-      const { phase } = found.steps.steps[series[0].step].facts;
-      const length = series[series.length - 1].end - series[0].start;
-      time.set(phase, (time.get(phase) ?? 0) + length);
-      byPhase.set(phase, [...(byPhase.get(phase) ?? []), buildModel(input, found, series)]);
-    }
-    return new Map([...byPhase].sort((a, b) => time.get(b[0])! - time.get(a[0])!));
+type Models = ReadonlyMap<Phase, readonly ReplayModel[]>;
 
-    /** How many of these steps still fit; the first ones stand for a long capture. */
-    function enough(series: readonly SelectedWindow[]): number {
-      let count = 0;
-      for (; count < series.length && left > 0; count++) {
-        const { kernels, copies, graphBlocks } = found!.deviceRuns[series[count].deviceRun];
-        left -= kernels + copies + graphBlocks;
+/** Per phase, the phase with most time first. A model has an object for every call and kernel, so its size has a limit. */
+export const replayModels: Derived<Models> = modelsUpTo(100_000, 'replay-models');
+
+/** For a mean, some steps of a long capture are enough. */
+export const sampledModels: Derived<Models> = modelsUpTo(5_000, 'sampled-models');
+
+/** `mostWork`: pieces of work in all models of a phase together. */
+function modelsUpTo(mostWork: number, id: string): Derived<Models> {
+  return {
+    id,
+    reads: { apiCalls: [], copies: ['sourceMemory', 'targetMemory'], syncs: [] },
+    uses: [gpuWork, workFamilies, threadActivity, selection, stepWork],
+    needs: [['kernels', 'copies', 'memsets', 'graphLaunches'], ['apiCalls']],
+    compute(input) {
+      const found = input.use(stepWork);
+      const byPhase = new Map<Phase, ReplayModel[]>();
+      if (!found) return byPhase;
+      const time = new Map<Phase, number>();
+      const left = new Map<Phase, number>();
+      for (const whole of consecutive(input.use(selection).windows, found)) {
+        const { phase } = found.steps.steps[whole[0].step].facts;
+        const length = whole[whole.length - 1].end - whole[0].start;
+        time.set(phase, (time.get(phase) ?? 0) + length);
+        const series = whole.slice(0, enough(whole, phase));
+        if (series.length > 0)
+          byPhase.set(phase, [...(byPhase.get(phase) ?? []), buildModel(input, found, series)]);
       }
-      return count;
-    }
-  },
-};
+      return new Map([...byPhase].sort((a, b) => time.get(b[0])! - time.get(a[0])!));
 
-/** Pieces of work in all models together: what a replay of a long capture may cost. */
-const MOST_WORK = 100_000;
+      /** How many of these steps still fit; the first ones stand for a long capture. */
+      function enough(series: readonly SelectedWindow[], phase: Phase): number {
+        let room = left.get(phase) ?? mostWork;
+        let count = 0;
+        for (; count < series.length && room > 0; count++) {
+          const { kernels, copies, graphBlocks } = found!.deviceRuns[series[count].deviceRun];
+          room -= kernels + copies + graphBlocks;
+        }
+        left.set(phase, room);
+        return count;
+      }
+    },
+  };
+}
 
 /** Windows of one device, lane and phase whose steps follow each other. */
 function consecutive(windows: readonly SelectedWindow[], found: StepWork): SelectedWindow[][] {
@@ -120,7 +130,10 @@ function buildModel(input: AnalysisInput, found: StepWork, series: readonly Sele
 /** Everything on the device until the last step ends, from what the first step runs on. */
 function workWithin(work: GpuWork, { device, start }: SelectedWindow, endNs: number): number[] {
   const rows: number[] = [];
-  for (let i = 0; i < work.length && work.start[i] < endNs; i++)
+  let first = lowerBound(work.start, start);
+  // Work before it may still run; what is older than a second has ended.
+  while (first > 0 && work.start[first - 1] > start - 1e9) first--;
+  for (let i = first; i < work.length && work.start[i] < endNs; i++)
     if (work.device[i] === device && work.end[i] > start) rows.push(i);
   return rows;
 }
@@ -133,8 +146,9 @@ function stepPositions({ runOfWork }: StepWork, series: readonly SelectedWindow[
 function callingThreads({ profile }: AnalysisInput, process: number, from: number, to: number): Set<number> {
   const calls = profile.tables.apiCalls!;
   const threads = new Set<number>();
-  for (let row = 0 as Row<'apiCalls'>; row < calls.length && calls.start[row] < to; row++)
-    if (calls.end[row] > from && calls.thread[row] !== NONE) threads.add(calls.thread[row]);
+  const first = lowerBound(calls.start as ArrayLike<number>, from) as Row<'apiCalls'>;
+  for (let row = first; row < calls.length && calls.start[row] < to; row++)
+    if (calls.thread[row] !== NONE) threads.add(calls.thread[row]);
   for (const thread of threads) if (profile.threads[thread].process !== process) threads.delete(thread);
   return threads;
 }
