@@ -155,7 +155,54 @@ function graphBoundaries(profile: Profile, work: GpuWork, list: LaunchedWork): n
     const after = i === 0 ? list.at[0] : calls.end[launches[i - 1].call];
     starts.push(i === 0 ? list.at[0] : beginAfter(profile, list.thread, after, calls.start[call]));
   }
-  return starts;
+  return withEagerSteps(profile, work, list, starts, index => {
+    const call = work.launch[index];
+    return call !== NONE && isGraphLaunch(calls.name[call]);
+  });
+}
+
+/** Launches behind the end of a step among which the next one begins. */
+const EDGE_LAUNCHES = 40;
+
+/**
+ * A step may run without its graph, as one with a prompt in it does, and then lies behind the replay of the one before.
+ * What every step runs once outside its graph (sampling) tells how many there are: each further time ends a step.
+ *
+ *   graph sample | graph sample | layers … sample | layers … sample | graph sample
+ */
+function withEagerSteps(
+  profile: Profile,
+  work: GpuWork,
+  list: LaunchedWork,
+  starts: readonly number[],
+  isInGraph: (index: number) => boolean,
+): number[] {
+  const names = profile.tables.kernels?.name;
+  if (!names || starts.length < 3) return [...starts];
+  const rounds = new Map<number, number[][]>();
+  list.work.forEach((index, i) => {
+    if (work.kind[index] !== WorkKind.kernel || isInGraph(index)) return;
+    const round = upperBound(starts, list.at[i]) - 1;
+    const name = names[work.row[index] as Row<'kernels'>];
+    const own = rounds.get(name) ?? starts.map(() => []);
+    rounds.set(name, own);
+    if (round >= 0) own[round].push(i);
+  });
+  // Once in most rounds, several times in some, never missing: the one that comes last in a round.
+  const anchors = [...rounds.values()].filter(own => {
+    const once = own.filter(places => places.length === 1).length;
+    return once >= own.length / 2 && own.every(places => places.length > 0) && once < own.length;
+  });
+  const lastIn = (own: number[][]) => own.find(places => places.length === 1)![0];
+  const [anchor] = anchors.sort((a, b) => lastIn(b) - lastIn(a));
+  if (!anchor) return [...starts];
+  const further = anchor.flatMap(places =>
+    places.slice(0, -1).map(place => {
+      const edge = list.at[Math.min(place + EDGE_LAUNCHES, list.at.length - 1)];
+      return beginAfter(profile, list.thread, list.at[place], edge);
+    }),
+  );
+  return [...new Set([...starts, ...further])].sort((a, b) => a - b);
 }
 
 /** Between two moments on a thread: the end of its last waiting call, else of its longest pause between calls. */
@@ -186,9 +233,11 @@ function sequenceBoundaries(profile: Profile, work: GpuWork, list: LaunchedWork)
   const places = new Map<number, number[]>();
   let position = 0;
   const momentOf: number[] = [];
+  const nameAt: number[] = [];
   for (let i = 0; i < list.work.length; i++) {
     if (work.kind[list.work[i]] !== WorkKind.kernel) continue;
     const name = names[work.row[list.work[i]]];
+    nameAt.push(name);
     const known = places.get(name);
     if (known) known.push(position);
     else places.set(name, [position]);
@@ -199,7 +248,7 @@ function sequenceBoundaries(profile: Profile, work: GpuWork, list: LaunchedWork)
     .sort((a, b) => a.length - b.length || a[0] - b[0]);
   if (candidates.length === 0) return undefined;
   // Steps begin where the first of the once-per-step kernels is launched, unless what it begins is a layer.
-  const [blocks] = candidates;
+  const blocks = wholeSteps(candidates, nameAt);
   const distances = blocks.slice(1).map((place, i) => place - blocks[i]);
   const typical = medianOf(Float64Array.from(distances));
   const outer =
@@ -213,6 +262,35 @@ function sequenceBoundaries(profile: Profile, work: GpuWork, list: LaunchedWork)
       ),
     );
   return (outer?.map(block => blocks[block]) ?? blocks).map(place => momentOf[place]);
+}
+
+/** A kernel that only every few steps has must not make one of them. */
+const MOST_STEPS_TOGETHER = 8;
+/** A step runs its layers one after another, at least so many. */
+const FEWEST_LAYERS = 3;
+
+/**
+ * The rarest of the regular kernels, unless it comes once in several steps (another variant of a kernel, once in a
+ * while): then a kernel that comes a few times as often, with layers between one time and the next, marks the steps.
+ */
+function wholeSteps(
+  candidates: readonly (readonly number[])[],
+  nameAt: readonly number[],
+): readonly number[] {
+  const [rarest] = candidates;
+  const inner = candidates.find(places => {
+    const times = places.length / rarest.length;
+    if (times < 1.8 || times > MOST_STEPS_TOGETHER) return false;
+    const middle = places.length >> 1;
+    const block = nameAt.slice(places[middle - 1], places[middle]);
+    const layers = findPeriod(block);
+    return (
+      layers !== undefined &&
+      layers.times >= FEWEST_LAYERS &&
+      layers.times * layers.period >= block.length / 2
+    );
+  });
+  return inner ?? rarest;
 }
 
 /** Whether the launching thread waited for the GPU between the beginnings of a block and of the one before. */
