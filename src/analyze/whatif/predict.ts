@@ -11,7 +11,7 @@ import { parseModelConfig } from '../inference/model-shape.js';
 import { stepsOf } from '../inference/steps.js';
 import { program } from '../program.js';
 import { replayModels } from './build-models.js';
-import type { Change, ChangeInput, Outcome, RoutingGain, TracingCost } from './change.js';
+import type { Change, ChangeInput, ChangeOutcome, RoutingGain, TracingCost } from './change.js';
 import { workFacts } from './change-facts.js';
 import { type ModelError, modelError, predictionInterval } from './prediction-interval.js';
 import { type ReplayTimes, replay, stepLengths } from './replay.js';
@@ -19,14 +19,14 @@ import { copyOf, type ReplayModel, withTypicalWaits } from './replay-model.js';
 import { type Parts, replayedParts } from './replayed-parts.js';
 
 /** A step that the unchanged replay misses by more than this has no prediction. */
-export const REPLAY_TOLERANCE = 0.05;
+const REPLAY_TOLERANCE = 0.05;
 
 /** Nor has a step with more waits than this that nothing explains: a change may or may not remove them. */
 const MOST_UNEXPLAINED = 0.1;
 
 export interface PredictedChange {
   readonly change: Change;
-  readonly outcome: Outcome;
+  readonly outcome: ChangeOutcome;
   /** What it does to the mean step without the others; null where it was not applied. */
   readonly aloneNs: number | null;
   readonly error: ModelError;
@@ -56,7 +56,7 @@ export interface NoPrediction {
   readonly cannotTell: string;
 }
 
-export interface PredictionSettings {
+interface PredictionSettings {
   readonly tracingCost?: TracingCost;
   readonly routingGain?: RoutingGain;
   /** Requests per step that a change of the batch asks for, and today's where the markers do not say. */
