@@ -47,6 +47,10 @@ const calls: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
     [bench('sglang-serving.jsonl'), bench('aiperf.json')],
     [capturePath('moe-learned'), capturePath('moe-perfect'), '--perfect-router'],
   ],
+  whatif: () => [
+    [eager, '--graphs', '--async'],
+    [graph, '--graphs'],
+  ],
   steps: () => [[graph], [eager, '--sequence']],
   info: () => [[eager]],
   stats: () => [[eager, '-r', 'cuda_api_sum'], [eager], ['--list']],

@@ -1,6 +1,6 @@
 /** Predictions on real captures: the replay is the recording, and models agree with pairs of runs that were measured. */
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import * as path from 'node:path';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -20,8 +20,9 @@ import { whatifSchema } from '../src/analyze/whatif/whatif-schema.js';
 import type { Static } from '../src/base/document.js';
 import { predictionPairs } from '../src/catalog/prediction-pairs.js';
 import { openProfile } from '../src/import/open.js';
-import { capturePath, capturesFolder } from '../src/testing/captures.js';
+import { capturePath, capturesFolder, projectRoot } from '../src/testing/captures.js';
 import { lacks, locate } from '../src/testing/needs.js';
+import { pairRow } from './gains-page.js';
 import { runStepscope } from './run-stepscope.js';
 
 type Asked = Parameters<typeof changesOf>[0];
@@ -160,6 +161,16 @@ test('several changes: together less than one by one', async () => {
     ['applied', 'applied'],
   );
   for (const { aloneNs } of changes) assert.ok(changeNs <= aloneNs! + 1000, `${changeNs} and ${aloneNs}`);
+});
+
+test('docs/gains.md lists every measured pair as the catalogue has it', () => {
+  const page = readFileSync(path.join(projectRoot, 'docs/gains.md'), 'utf8');
+  const rows = page.split('\n').filter(line => /\| (?:fit|judge) \|/.test(line));
+  assert.deepEqual(rows, predictionPairs.map(pairRow));
+  // What misses the bar is named below the table.
+  for (const change of ['fp8', 'batch'])
+    assert.ok(predictionPairs.some(pair => pair.change === change && pairError(pair) > 0.25));
+  assert.match(page, /### What misses[\s\S]*FP8 misses[\s\S]*Batch 1 to 8/);
 });
 
 test('the command prints the equation, and its JSON keeps to the schema', async () => {

@@ -93,18 +93,11 @@ export const options = {
   ifGraphs: toggle('--graphs', 'run the forward pass as one CUDA graph'),
   ifAsync: toggle('--async', 'prepare the next decode step while the GPU runs this one'),
   ifFp8: toggle('--fp8', 'FP8 weights and activations in the linear layers'),
-  ifBatch: value(
-    '--batch [NOW:]N',
-    kinds.batch,
-    'N requests per decode step; NOW: today’s number, if the profile does not record it',
-  ),
+  ifBatch: value('--batch [NOW:]N', kinds.batch, 'N requests per step; NOW: if they are not recorded'),
   ifNoGc: toggle('--no-gc', 'no Python garbage collection in steps'),
   ifPinned: toggle('--pinned', 'copy inputs from pinned instead of pageable memory'),
   ifFewerSyncs: toggle('--fewer-syncs', 'wait for the GPU only once per step, for the result'),
-  ifPerfectRouting: toggle(
-    '--perfect-routing',
-    'balance expert load; needs counts per expert or the profiles of all ranks as further files',
-  ),
+  ifPerfectRouting: toggle('--perfect-routing', 'balanced experts; add counts per expert or all ranks'),
   ifNoProfiler: toggle('--no-profiler', 'without the overhead of the profiler, if it is known'),
 
   // check, baseline, trend

@@ -33,7 +33,7 @@ export const windowBudgets: Derived<readonly { window: SelectedWindow; budget: B
   },
 };
 
-export function budgetOf(timeline: DeviceTimeline, from: number, to: number, perCause: Float64Array): Budget {
+function budgetOf(timeline: DeviceTimeline, from: number, to: number, perCause: Float64Array): Budget {
   const within = (list: Parameters<typeof lengthWithin>[0]) => lengthWithin(list, from, to);
   const communicationExposedNs = within(timeline.communicationExposed);
   const copyExposedNs = within(timeline.copiesExposed);

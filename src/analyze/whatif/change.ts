@@ -47,7 +47,7 @@ export interface RoutingGain {
   readonly source: string;
 }
 
-export type Outcome =
+export type ChangeOutcome =
   /** `did`: what the change does here, as a clause. */
   | { readonly status: 'applied'; readonly did: string }
   | { readonly status: 'does-not-apply'; readonly why: string }
@@ -58,12 +58,12 @@ export interface Change {
   /** For people: `CUDA graphs`. */
   readonly label: string;
   /** Edits all models in place; a change that does not apply leaves them alone. */
-  apply(models: readonly ReplayModel[], input: ChangeInput): Outcome;
+  apply(models: readonly ReplayModel[], input: ChangeInput): ChangeOutcome;
 }
 
-export const applied = (did: string): Outcome => ({ status: 'applied', did });
-export const doesNotApply = (why: string): Outcome => ({ status: 'does-not-apply', why });
-export const cannotTell = (why: string): Outcome => ({ status: 'cannot-tell', why });
+export const applied = (did: string): ChangeOutcome => ({ status: 'applied', did });
+export const doesNotApply = (why: string): ChangeOutcome => ({ status: 'does-not-apply', why });
+export const cannotTell = (why: string): ChangeOutcome => ({ status: 'cannot-tell', why });
 
 export const sumOver = <T>(list: readonly T[], of: (each: T) => number): number =>
   list.reduce((sum, each) => sum + of(each), 0);

@@ -29,7 +29,7 @@ interface DescribedPhase {
   readonly blocks: readonly Block[];
 }
 
-export function describePhase(one: PhasePrediction | NoPrediction): DescribedPhase {
+function describePhase(one: PhasePrediction | NoPrediction): DescribedPhase {
   if (!isPredicted(one))
     return {
       answer: statement(one.phase, [`Cannot tell for ${nameOf(one.phase)}: ${one.cannotTell}.`]),

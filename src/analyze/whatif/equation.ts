@@ -2,7 +2,7 @@
 import { busyParts, causeLook, familyLook, type Look } from '../names-and-colors.js';
 import type { PhasePrediction } from './predict.js';
 
-export interface PredictedTerm {
+interface PredictedTerm {
   /** `kernel:gemm`, `replay`, `communication`, `copies`, `idle:host-code` */
   readonly key: string;
   readonly label: string;

@@ -12,7 +12,7 @@ import { parseModelConfig } from '../inference/model-shape.js';
 import { stepsOf } from '../inference/steps.js';
 import { program } from '../program.js';
 import { replayModels } from './build-models.js';
-import type { Change, ChangeInput, Outcome, RoutingGain } from './change.js';
+import type { Change, ChangeInput, ChangeOutcome, RoutingGain } from './change.js';
 import { workFacts } from './change-facts.js';
 import { type ModelError, modelError, predictionInterval } from './prediction-interval.js';
 import { type ReplayTimes, replay, stepLengths } from './replay.js';
@@ -28,7 +28,7 @@ const MOST_UNEXPLAINED = 0.1;
 
 export interface PredictedChange {
   readonly change: Change;
-  readonly outcome: Outcome;
+  readonly outcome: ChangeOutcome;
   /** What it does to the mean step without the others; null where it was not applied. */
   readonly aloneNs: number | null;
   readonly error: ModelError;
@@ -58,7 +58,7 @@ export interface NoPrediction {
   readonly cannotTell: string;
 }
 
-export interface PredictionSettings {
+interface PredictionSettings {
   readonly tracingCost?: TracingCost;
   readonly routingGain?: RoutingGain;
   /** Requests per step that a change of the batch asks for, and today's where the markers do not say. */
