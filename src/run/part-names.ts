@@ -11,7 +11,7 @@ export class PartNames {
   readonly names: string[] = [];
   readonly kernels = new Map<string, KernelFacts>();
   private readonly indexes = new Map<string, number>();
-  /** By the id of its name, whose numbers have gaps; NONE: not asked yet. */
+  /** By the id of its name and one more for kernels without a name, at 0; NONE: not asked yet. */
   private readonly ofKernelName: Int32Array;
   private readonly ofCopyKind: number[] = [];
   private readonly kernelNames: Int32Array | undefined;
@@ -22,7 +22,7 @@ export class PartNames {
     private readonly work: GpuWork,
     private readonly families: WorkFamilies,
   ) {
-    this.ofKernelName = new Int32Array(profile.strings.size).fill(NONE);
+    this.ofKernelName = new Int32Array(profile.strings.size + 1).fill(NONE);
     this.kernelNames = profile.tables.kernels?.name as Int32Array | undefined;
     this.copyKinds = profile.tables.copies?.kind as Int32Array | undefined;
   }
@@ -33,8 +33,8 @@ export class PartNames {
     switch (work.kind[i]) {
       case WorkKind.kernel: {
         const id = this.kernelNames![work.row[i]];
-        if (this.ofKernelName[id] === NONE) this.ofKernelName[id] = this.kernelPart(id);
-        return this.ofKernelName[id];
+        if (this.ofKernelName[id + 1] === NONE) this.ofKernelName[id + 1] = this.kernelPart(id);
+        return this.ofKernelName[id + 1];
       }
       case WorkKind.copy: {
         const kind = this.copyKinds![work.row[i]];

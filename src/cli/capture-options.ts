@@ -1,0 +1,102 @@
+/** Options of `capture` and `doctor`. */
+import { readIterations } from '../capture/iterations.js';
+import { presetNames } from '../catalog/engine-programs.js';
+import { toggle, value } from './option.js';
+import { duration, oneOf, anyText as text, whole } from './option-kinds.js';
+
+export const optionsOfCapture = {
+  window: value(
+    '--iterations A-B',
+    { read: readIterations },
+    'only these steps, inclusive; also several: 100-150,300-320',
+  ),
+  delay: value('--delay TIME', duration, 'wait before recording, for engines that do not count steps'),
+  recordFor: value('--duration TIME', duration, 'record for this long: 10s'),
+  trace: value(
+    '-o, --output NAME',
+    text,
+    'report name (default trace); under a launcher, each rank writes its own',
+  ),
+  nvtx: toggle('--nvtx', 'record the NVTX ranges of the engine (default)'),
+  noNvtx: toggle('--no-nvtx', 'do not record NVTX ranges'),
+  nvtxDebug: toggle('--nvtx-debug', 'also record the debug ranges of the engine'),
+  agent: toggle('--agent', 'for Python programs: detect and mark steps from inside the process'),
+  agentFolder: value('--agent-folder DIR', text, 'path of agent/ on the machine that runs the program'),
+  gc: toggle('--gc', 'record Python garbage collections'),
+  gil: toggle('--gil', 'record GIL holders and waiters'),
+  gpuMetrics: toggle('--gpu-metrics', 'record SM, tensor core and DRAM metrics'),
+  cudaMemory: toggle('--cuda-memory', 'record GPU memory usage'),
+  osrt: toggle('--osrt', 'record OS runtime calls'),
+  cublas: toggle('--cublas', 'record cuBLAS and cuDNN calls'),
+  sample: toggle('--sample', 'record CPU samples'),
+  backtrace: toggle('--backtrace', 'record the call stack of each kernel launch'),
+  graphTrace: value(
+    '--graph-trace KIND',
+    oneOf(['node', 'graph']),
+    'record each kernel in a CUDA graph (node, default) or the graph as one block (graph)',
+  ),
+  traceFork: toggle('--trace-fork', 'follow forked workers (default)'),
+  noTraceFork: toggle('--no-trace-fork', 'do not follow forked workers'),
+  torchTrace: value(
+    '--torch-trace FILE',
+    text,
+    'record a PyTorch trace: together with nsys for TensorRT-LLM, instead of nsys for other engines',
+  ),
+  torchShapes: toggle('--torch-shapes', 'record tensor shapes in the PyTorch trace (vLLM, SGLang)'),
+  torchStack: toggle('--torch-stack', 'record Python stacks in the PyTorch trace'),
+  torchMemory: toggle('--torch-memory', 'record memory allocations in the PyTorch trace'),
+  balancedRouting: toggle('--perfect-router', 'balance expert routing (TensorRT-LLM); model output is wrong'),
+  preset: value('--preset NAME', oneOf(presetNames), 'engine (default: detected from the command)'),
+  engineVersion: value(
+    '--engine-version V',
+    text,
+    'version of the engine to run (default: the version installed here)',
+  ),
+  nsysVersion: value(
+    '--nsys-version V',
+    text,
+    'version of nsys to run (default: the version installed here)',
+  ),
+  ranks: value('--ranks N', whole(), 'number of ranks, if the launcher does not specify it'),
+  modelPreset: value('--model NAME', text, 'model preset, for the report size estimate'),
+  layers: value('--layers N', whole(), 'number of layers, for the report size estimate'),
+  kernelsPerLayer: value('--kernels-per-layer N', whole(), 'kernels per layer, for the report size estimate'),
+  url: value('--url URL', text, 'address of the server'),
+  timeout: value('--timeout TIME', duration, 'stop after this time and keep what was recorded'),
+  server: value(
+    '--server URL',
+    text,
+    'address the command serves at: wait for it, send requests, stop the server',
+  ),
+  keepServer: toggle('--keep-server', 'keep the server running after its report is written'),
+  attach: toggle(
+    '--attach',
+    'with --server: profile a running server through its own start and stop endpoints',
+  ),
+  pressure: value(
+    '--levels LEVEL,…',
+    text,
+    'generate load as stepscope load does: single,concurrent:16,sustained:4/s',
+  ),
+  sent: value('--requests N', whole(0, 999_999), 'requests to send (default 16), or per level'),
+  healthTimeout: value('--health-timeout TIME', duration, 'how long to wait for the server to start'),
+  pod: value('--pod NAME', text, 'run in a pod, with your kubectl, and copy the report back'),
+  namespace: value('-n, --namespace NAME', text, 'namespace of the pod'),
+  container: value('-c, --container NAME', text, 'container in the pod'),
+  fetch: value(
+    '--fetch FOLDER',
+    text,
+    'with --pod or --ssh: fetch the reports of a run whose copy was interrupted',
+  ),
+  ssh: value('--ssh HOST', text, 'run on HOST, with your ssh'),
+  nsysDeb: value('--nsys-deb FILE', text, 'Nsight Systems package to copy to a machine without nsys'),
+  nsysTree: value('--nsys-tree DIR', text, 'the same, as an unpacked folder'),
+  anyway: toggle('--anyway', 'run even if the plan reports that the result will be empty or wrong'),
+  dryRun: toggle('--dry-run', 'print the commands without running them'),
+  script: value('--script FILE', text, 'write a bash script that needs only nsys'),
+  reportsFolder: value(
+    '-o, --output FOLDER',
+    text,
+    'folder for reports, to check its disk space (default: the current folder)',
+  ),
+} as const;
