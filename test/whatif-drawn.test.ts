@@ -164,7 +164,6 @@ test('changes that do not apply say so and change nothing', () => {
     fewerSyncs: true,
     fp8: true,
     perfectRouting: true,
-    noProfiler: true,
   };
   const prediction = predict(drawn, asked);
   assert.ok(!statusOf(prediction).includes('applied'), statusOf(prediction).join());

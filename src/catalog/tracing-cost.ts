@@ -40,6 +40,9 @@ export const tracingCosts: Partial<Readonly<Record<ProfilerKind, TracingCost>>> 
   },
 };
 
+/** Of what the profiler adds: runs that only judged, on hosts whose speed held while they ran. */
+export const tracingError = { share: 0.5, pairs: 49 };
+
 /** Where a file has no launch call to measure its host by. */
 export const USUAL_LAUNCH_NS = 8000;
 

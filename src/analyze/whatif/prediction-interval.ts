@@ -26,6 +26,8 @@ const scaleOf = (changeNs: number, stepNs: number) => Math.max(Math.abs(changeNs
 
 /** The largest error that a pair showed which did not give the model its constants. */
 export function modelError(change: string): ModelError {
+  // Judged on steps, not on pairs of profiles.
+  if (change === 'no-profiler') return tracingError;
   const own = predictionPairs.filter(pair => pair.change === change && pair.half === 'judge');
   if (own.length === 0) return { share: UNTESTED, pairs: 0 };
   return { share: Math.max(LEAST, ...own.map(pairError)), pairs: own.length };
