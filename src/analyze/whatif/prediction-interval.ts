@@ -2,7 +2,9 @@
  * How far a predicted change may be off: the scatter of the steps, and the error that the models showed on pairs of runs
  * that were measured before and after the same change. Several changes are taken as independent.
  */
+
 import { type PredictionPair, predictionPairs } from '../../catalog/prediction-pairs.js';
+import { tracingError } from '../../catalog/tracing-cost.js';
 import { meanOf } from '../../stats/mean.js';
 import { boundOf, noiseOf } from '../../stats/noise.js';
 import { estimate } from '../../stats/resample.js';
