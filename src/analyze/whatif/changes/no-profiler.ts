@@ -7,7 +7,7 @@ import { NONE } from '../../../base/column.js';
 import { GRAPH_LAUNCH } from '../../../catalog/host-activities.js';
 import type { TracingCost } from '../../../catalog/tracing-cost.js';
 import { applied, type Change, cannotTell } from '../change.js';
-import { type ReplayModel, resize } from '../replay-model.js';
+import { type HostItem, type ReplayModel, resize } from '../replay-model.js';
 import type { EventKind, TracedEvents } from '../traced-events.js';
 
 export const noProfiler: Change = {
@@ -37,11 +37,20 @@ export function takeOutRecording(
       if (item.kind === 'wait') owed = 0;
       owed += events.costNs(thread, item.recordedStart, item.recordedEnd, cost, only);
       if (isGraph) owed += events.nodesNs(nodes.get(i) ?? 0, cost, only);
-      const paid = Math.min(owed, item.kind === 'code' || isGraph ? item.ns : item.ns / 2);
+      const paid = Math.min(
+        owed,
+        mostOf(item, isGraph ? events.leastNs(nodes.get(i) ?? 0, cost) : undefined),
+      );
       if (paid > 0) resize(item, item.ns - paid);
       owed -= paid;
     }
   }
+}
+
+/** What of an item may be recording. `leastNs`: what the launch of a graph takes anyway. */
+function mostOf({ kind, ns }: HostItem, leastNs: number | undefined): number {
+  if (leastNs !== undefined) return Math.max(0, ns - leastNs);
+  return kind === 'code' ? ns : ns / 2;
 }
 
 /** Of each graph launch, the pieces of work that were recorded one by one. */
