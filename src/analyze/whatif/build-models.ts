@@ -76,7 +76,7 @@ function buildModel(input: AnalysisInput, found: StepWork, series: readonly Sele
   const work = use(gpuWork);
   const beginNs = runs[0].start;
   const endNs = Math.max(runs[runs.length - 1].periodEnd, series[series.length - 1].end);
-  const rows = workWithin(work, series[0], endNs);
+  const rows = workWithin(work, series[0].device, Math.min(beginNs, series[0].start), endNs);
   const lines = new HostLines(profile, use(threadActivity), { beginNs, endNs, runs });
   // The thread that runs the steps comes first: others follow it.
   lines.addFirst(lane.thread);
@@ -117,12 +117,19 @@ function buildModel(input: AnalysisInput, found: StepWork, series: readonly Sele
   };
 }
 
-/** Everything on the device until the last step ends, from what the first step runs on. */
-function workWithin(work: GpuWork, { device, start }: SelectedWindow, endNs: number): number[] {
+/**
+ * Everything on the device from when the host begins until the last step ends, and what each stream ran last before:
+ * that is what the first work had to wait for.
+ */
+function workWithin(work: GpuWork, device: number, beginNs: number, endNs: number): number[] {
   const rows: number[] = [];
-  for (let i = 0; i < work.length && work.start[i] < endNs; i++)
-    if (work.device[i] === device && work.end[i] > start) rows.push(i);
-  return rows;
+  const before = new Map<number, number>();
+  for (let i = 0; i < work.length && work.start[i] < endNs; i++) {
+    if (work.device[i] !== device) continue;
+    if (work.end[i] > beginNs) rows.push(i);
+    else before.set(work.stream[i], i);
+  }
+  return [...before.values(), ...rows].sort((x, y) => work.start[x] - work.start[y] || x - y);
 }
 
 function stepPositions({ runOfWork }: StepWork, series: readonly SelectedWindow[]) {

@@ -114,9 +114,12 @@ export function resize(item: HostItem, ns: number): void {
 export function withTypicalWaits(model: ReplayModel): ReplayModel {
   const copy = copyOf(model);
   const { latencyNs, gapNs } = copy.typical;
-  for (const op of copy.ops) {
+  // What a stream runs first may wait for work from before the recording: that is not a wait inside these steps.
+  const first = new Set(copy.streams.map(({ ops }) => ops[0]));
+  copy.ops.forEach((op, j) => {
+    if (first.has(j)) return;
     if (op.latencyFrom === 'end') op.latencyNs = Math.min(op.latencyNs, latencyNs);
     op.gapNs = Math.min(op.gapNs, gapNs);
-  }
+  });
   return copy;
 }

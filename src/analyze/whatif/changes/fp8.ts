@@ -36,7 +36,8 @@ export const fp8: Change = {
     if (limits.denseFlops?.value.fp8 === undefined)
       return doesNotApply(`${limits.peak.name} has no FP8 tensor cores`);
     if (hasNarrowWeights) return doesNotApply('the weights are stored in 4 bits already');
-    const isGemm = (op: GpuOp) => op.family === gemm && op.kind === WorkKind.kernel && factsOf(op).inForward;
+    const isGemm = (op: GpuOp) =>
+      op.step !== NONE && op.family === gemm && op.kind === WorkKind.kernel && factsOf(op).inForward;
     const all = models.flatMap(({ ops }) => ops.filter(isGemm));
     const wide = all.filter(op => WIDE.has(factsOf(op).dtype));
     if (models.some(({ ops }) => ops.some(op => op.kind === WorkKind.graphBlock)))
