@@ -173,10 +173,13 @@ test('changes that do not apply say so and change nothing', () => {
 
 test('what recording costs is taken from calls before other changes', () => {
   const drawn = graphSteps({ gpuUs: 200 });
-  const tracingCost = { apiCallNs: 4 * US, graphNodeNs: 1 * US, source: 'test' };
+  const tracingCost = {
+    ...{ apiCallNs: 4 * US, graphNodeNs: 1 * US, rangeNs: 2 * US, opNs: 0, frameNs: 0 },
+    source: 'test',
+  };
   const prediction = predict(drawn, { noProfiler: true }, { tracingCost });
-  // The launch with its one node, and the wait.
-  assert.equal(stepNs(prediction).changeNs, -(4 + 1 + 4) * US);
+  // The launch with its one node, the wait, and the marker of the step.
+  assert.equal(stepNs(prediction).changeNs, -(4 + 1 + 4 + 2) * US);
 });
 
 test('an untested model has a wide interval and is never more than possible', () => {

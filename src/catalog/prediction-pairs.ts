@@ -41,7 +41,7 @@ export const predictionPairs: readonly PredictionPair[] = [
   pair('graphs', 'SGLang, Llama-8B, batch 64, nsys', 'judge', [20.003, 5.944, 8.131]),
   pair(
     'graphs',
-    'vLLM, Llama-8B, batch 8, nsys, an earlier session',
+    'vLLM, Llama-8B, batch 8, nsys, an earlier run',
     'judge',
     [31.788, 7.848, 7.459],
     ['vllm-eager/profile.sqlite.gz', 'vllm-graphs/profile.sqlite.gz'],

@@ -118,7 +118,7 @@ for (const batch of [8, 1, 64])
 if (captures)
   for (const [name, ...files] of [
     [
-      'vLLM, Llama-8B, batch 8, nsys, an earlier session',
+      'vLLM, Llama-8B, batch 8, nsys, an earlier run',
       'vllm-eager/profile.sqlite.gz',
       'vllm-graphs/profile.sqlite.gz',
     ],

@@ -12,11 +12,19 @@ import { blockingCopies, findAwaitedWork } from './awaited-work.js';
 import { HostLines } from './host-lines.js';
 import { placeWork } from './place-work.js';
 import type { ReplayModel, ReplayStep } from './replay-model.js';
+import { TracedEvents } from './traced-events.js';
 
 /** Per phase, the phase with most time first. */
 export const replayModels: Derived<ReadonlyMap<Phase, readonly ReplayModel[]>> = {
   id: 'replay-models',
-  reads: { apiCalls: [], copies: ['sourceMemory', 'targetMemory'], syncs: [] },
+  reads: {
+    apiCalls: [],
+    copies: ['sourceMemory', 'targetMemory'],
+    syncs: [],
+    ranges: [],
+    ops: [],
+    frames: [],
+  },
   uses: [gpuWork, workFamilies, threadActivity, selection, stepWork],
   needs: [['kernels', 'copies', 'memsets', 'graphLaunches'], ['apiCalls']],
   compute(input) {
@@ -25,13 +33,14 @@ export const replayModels: Derived<ReadonlyMap<Phase, readonly ReplayModel[]>> =
     if (!found) return byPhase;
     const time = new Map<Phase, number>();
     let left = MOST_WORK;
+    const traced = new TracedEvents(input.profile);
     for (const whole of consecutive(input.use(selection).windows, found)) {
       const series = whole.slice(0, enough(whole));
-      if (series.length === 0) continue;
+      if (series.length === 0) break;
       const { phase } = found.steps.steps[series[0].step].facts;
       const length = series[series.length - 1].end - series[0].start;
       time.set(phase, (time.get(phase) ?? 0) + length);
-      byPhase.set(phase, [...(byPhase.get(phase) ?? []), buildModel(input, found, series)]);
+      byPhase.set(phase, [...(byPhase.get(phase) ?? []), buildModel(input, found, series, traced)]);
     }
     return new Map([...byPhase].sort((a, b) => time.get(b[0])! - time.get(a[0])!));
 
@@ -69,7 +78,12 @@ function follows(a: SelectedWindow, b: SelectedWindow, { steps, deviceRuns }: St
   return second === first + 1 && steps.lanes[a.lane].runs[first].continues && phaseOf(a) === phaseOf(b);
 }
 
-function buildModel(input: AnalysisInput, found: StepWork, series: readonly SelectedWindow[]): ReplayModel {
+function buildModel(
+  input: AnalysisInput,
+  found: StepWork,
+  series: readonly SelectedWindow[],
+  traced: TracedEvents,
+): ReplayModel {
   const { profile, use } = input;
   const lane = found.steps.lanes[series[0].lane];
   const runs = series.map(({ deviceRun }) => lane.runs[found.deviceRuns[deviceRun].run]);
@@ -77,7 +91,7 @@ function buildModel(input: AnalysisInput, found: StepWork, series: readonly Sele
   const beginNs = runs[0].start;
   const endNs = Math.max(runs[runs.length - 1].periodEnd, series[series.length - 1].end);
   const rows = workWithin(work, series[0].device, Math.min(beginNs, series[0].start), endNs);
-  const lines = new HostLines(profile, use(threadActivity), { beginNs, endNs, runs });
+  const lines = new HostLines(profile, use(threadActivity), traced, { beginNs, endNs, runs });
   // The thread that runs the steps comes first: others follow it.
   lines.addFirst(lane.thread);
   for (const thread of callingThreads(input, lane.process, beginNs, endNs))
@@ -109,6 +123,7 @@ function buildModel(input: AnalysisInput, found: StepWork, series: readonly Sele
     device: series[0].device,
     beginNs,
     steps,
+    untracedNodeNs: 0,
     items: lines.items,
     threads: lines.threads,
     ops,

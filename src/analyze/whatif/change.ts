@@ -40,8 +40,13 @@ export interface ChangeInput {
 /** What the profiler adds to each recorded host event, on the thread it happens on. */
 export interface TracingCost {
   readonly apiCallNs: number;
+  /** Per node, at the launch of a graph. */
   readonly graphNodeNs: number;
-  readonly rangeNs?: number;
+  readonly rangeNs: number;
+  /** Framework ops. */
+  readonly opNs: number;
+  /** Python frames. */
+  readonly frameNs: number;
   /** Where the figures come from, for the reader. */
   readonly source: string;
 }

@@ -6,6 +6,7 @@ import type { Profile, Row } from '../../model/profile.js';
 import type { ThreadActivity } from '../host/thread-activity.js';
 import type { LaneRun } from '../inference/lane.js';
 import type { CauseNs, HostItem, ItemKind } from './replay-model.js';
+import type { TracedEvents } from './traced-events.js';
 
 /** A thread that makes no call for this long waits for another one to hand it something to do. */
 const HANDED_OVER_NS = 20_000;
@@ -41,6 +42,7 @@ export class HostLines {
   constructor(
     private readonly profile: Profile,
     private readonly activity: ThreadActivity,
+    private readonly traced: TracedEvents,
     private readonly range: Range,
   ) {
     this.stepEnds = Float64Array.from(range.runs, run => run.periodEnd);
@@ -95,6 +97,7 @@ export class HostLines {
         this.recorded.push({ start, end, call });
         this.items.push({
           ...{ kind, thread, step: this.stepAt(start), name: this.nameOf(call) },
+          traced: this.traced.within(thread, start, end),
           ...{ ns: end - start, causes: this.causesOf(thread, start, end), awaits: NONE },
         });
         line.at = end;

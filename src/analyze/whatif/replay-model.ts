@@ -33,6 +33,8 @@ export interface HostItem {
   readonly thread: number;
   /** Index into ReplayModel.steps, or NONE. */
   readonly step: number;
+  /** Events beside API calls that the profiler wrote down in it. */
+  readonly traced: { readonly ranges: number; readonly ops: number; readonly frames: number };
   /** Name of the function called; empty for code. */
   readonly name: string;
   /** Its own length; of a wait, what is left when the awaited work is done. */
@@ -91,6 +93,8 @@ export interface ReplayModel {
   readonly ops: GpuOp[];
   /** Work of each stream in order. */
   readonly streams: { readonly stream: number; ops: readonly number[] }[];
+  /** What a graph node costs at launch under the profiler and not without it; 0 while the profiler is attached. */
+  untracedNodeNs: number;
   /** Calls that bring work, and work that follows closely: what holds where nothing else was observed. */
   readonly typical: { readonly launchNs: number; readonly latencyNs: number; readonly gapNs: number };
 }

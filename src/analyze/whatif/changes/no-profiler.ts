@@ -12,12 +12,20 @@ export const noProfiler: Change = {
   label: 'no profiler',
   apply(models, { tracingCost }) {
     if (!tracingCost) return cannotTell('what this profiler adds to each event is not known');
+    const { apiCallNs, graphNodeNs, rangeNs, opNs, frameNs } = tracingCost;
     for (const model of models) {
       const nodes = nodesOf(model);
+      model.untracedNodeNs = graphNodeNs;
       model.items.forEach((item, i) => {
-        if (item.kind !== 'call' && item.kind !== 'wait') return;
+        const { ranges, ops, frames } = item.traced;
+        const isCall = item.kind === 'call' || item.kind === 'wait';
         const isGraph = GRAPH_LAUNCH.test(item.name);
-        const cost = tracingCost.apiCallNs + (isGraph ? (nodes.get(i) ?? 0) * tracingCost.graphNodeNs : 0);
+        const cost =
+          ranges * rangeNs +
+          ops * opNs +
+          frames * frameNs +
+          (isCall ? apiCallNs : 0) +
+          (isGraph ? (nodes.get(i) ?? 0) * graphNodeNs : 0);
         resize(item, Math.max(0, item.ns - cost));
       });
     }
