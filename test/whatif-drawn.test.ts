@@ -7,6 +7,7 @@ import { equationOf } from '../src/analyze/whatif/equation.js';
 import { type PhasePrediction, predictPhases } from '../src/analyze/whatif/predict.js';
 import { isPredicted } from '../src/analyze/whatif/whatif-document.js';
 import { defaultPolicy } from '../src/catalog/policy.js';
+import { drawProfile } from '../src/testing/drawn-profile.js';
 import { type Drawn, drawSteps } from '../src/testing/drawn-steps.js';
 
 const US = 1000;
@@ -153,6 +154,36 @@ test('work of another stream holds the step when it is what takes longest', () =
   const { toNs } = stepNs(prediction);
   // The stream of 900 µs alone, work after work.
   assert.ok(Math.abs(toNs - 901 * US) <= 2 * US, `${toNs}`);
+});
+
+test('a second thread follows the one that hands it work', () => {
+  const column = 50 * US;
+  const analyzer = new Analyzer(
+    drawProfile(
+      `
+        A = ${label(1)}
+        B = ${label(2)}
+        C = ${label(3)}
+        G = Python GC generation 2
+        H = Python GC generation 2
+        I = Python GC generation 2
+        nvtx  AAAAAAAAAAAABBBBBBBBBBBBCCCCCCCCCCCC
+        nvtx  .GG..........HH..........II.........
+        cpu   ...a...........b...........c........
+        cpu2  .....x...........y...........z......
+        gpu   ....aa..........bb..........cc......
+        gpu2  ......xxx.........yyy.........zzz...
+      `,
+      column,
+    ),
+  );
+  const [prediction] = predictPhases(analyzer, changesOf({ noGc: true }));
+  assert.ok(isPredicted(prediction));
+  assert.ok(prediction.replayError < 1e-9);
+  assert.equal(stepNs(prediction).changeNs, -2 * column);
+  // Its kernel moves along: as much of the GPU is busy, and no wait for it appears.
+  assert.equal(prediction.to.get('kernel:other'), prediction.from.get('kernel:other'));
+  assert.equal(prediction.to.get('idle:garbage-collection') ?? 0, 0);
 });
 
 test('changes that do not apply say so and change nothing', () => {
