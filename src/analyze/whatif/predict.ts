@@ -174,7 +174,7 @@ function unexplainedShare(replayed: readonly Replayed[]): number {
     whole += totalOf(stepLengths(model, times));
     explained += totalOf(stepLengths(typical, replay(typical)!));
   }
-  return whole > 0 ? Math.max(0, 1 - explained / whole) : 0;
+  return whole > 0 ? Math.min(1, Math.max(0, 1 - explained / whole)) : 0;
 }
 
 /** The changes one after the other on a copy, and its replay; undefined where that deadlocks. */

@@ -13,9 +13,13 @@ import type { EventKind, TracedEvents } from '../traced-events.js';
 export const noProfiler: Change = {
   id: 'no-profiler',
   label: 'no profiler',
-  apply(models, { tracingCost, tracedEvents }) {
+  apply(models, { tracingCost, tracedEvents, policy }) {
     if (!tracingCost) return cannotTell('what this profiler adds to each event is not known');
-    for (const model of models) takeOutRecording(model, tracingCost, tracedEvents);
+    for (const model of models) {
+      takeOutRecording(model, tracingCost, tracedEvents);
+      // A graph that a later change makes is launched without a profiler too, and still takes time for its nodes.
+      model.untracedNodeNs = Math.min(tracedEvents.nodesNs(1, tracingCost), policy.graphLaunchPerNodeNs / 2);
+    }
     return applied(`without the cost of recording (${tracingCost.source})`);
   },
 };
