@@ -5,6 +5,7 @@
 import { Analyzer } from '../analyze/analysis.js';
 import { iterations } from '../analyze/inference/iterations.js';
 import { summarizeCapture } from '../analyze/info.js';
+import { profilerCost, profilerCostText, savingText } from '../analyze/undisturbed/profiler-cost.js';
 import { formatBytes, formatCount, plural } from '../base/units.js';
 import type { Profile } from '../model/profile.js';
 import type { IterationSpan } from './capture-plan.js';
@@ -20,11 +21,21 @@ export interface Asked extends Correctable {
 }
 
 export interface CaptureCheck {
-  readonly id: 'gpu-work' | 'ranks' | 'iterations' | 'markers' | 'graphs' | 'losses' | 'size';
+  readonly id:
+    | 'gpu-work'
+    | 'ranks'
+    | 'iterations'
+    | 'markers'
+    | 'graphs'
+    | 'profiler-cost'
+    | 'losses'
+    | 'size';
   /** `bad`: it cannot answer. `poor`: it answers less than it could. */
   readonly state: 'good' | 'poor' | 'bad';
   readonly text: string;
   readonly fix?: string;
+  /** Other ways, that help less. */
+  readonly otherFixes?: readonly string[];
 }
 
 interface CaptureVerdict {
@@ -40,12 +51,14 @@ const START_STOP = 'TLLM_PROFILE_START_STOP';
 export function judgeCapture(profile: Profile, asked: Asked): CaptureVerdict {
   const { tables } = profile;
   const working = Boolean(tables.kernels ?? tables.graphLaunches ?? tables.copies ?? tables.memsets);
+  const analyzer = new Analyzer(profile, {});
   const all = [
     ...judgeGpuWork(profile, working, asked),
     ...judgeRanks(profile, asked),
     ...judgeMarkers(profile, working, asked),
-    ...judgeSteps(profile, asked),
+    ...judgeSteps(analyzer, asked),
     ...(working ? judgeGraphs(profile) : []),
+    ...(working ? judgeProfiler(analyzer) : []),
     ...judgeLosses(profile),
     ...judgeSize(profile, asked),
   ];
@@ -117,8 +130,8 @@ function judgeMarkers(profile: Profile, working: boolean, asked: Asked): Judged[
   });
 }
 
-function judgeSteps(profile: Profile, asked: Asked): Judged[] {
-  const outcome = new Analyzer(profile, {}).run(iterations);
+function judgeSteps(analyzer: Analyzer, asked: Asked): Judged[] {
+  const outcome = analyzer.run(iterations);
   const rows =
     outcome.status === 'ok' ? (outcome.result.rows as readonly { readonly iteration: number }[]) : [];
   if (asked.window)
@@ -213,6 +226,22 @@ function judgeGraphs(profile: Profile): Judged[] {
     );
   const text = cudaGraphs === 'nodes' ? 'CUDA graphs node by node' : 'no CUDA graphs';
   return judged({ id: 'graphs', state: 'good', text });
+}
+
+/** Which of these to give up is for the user to decide, so the command is not corrected. */
+function judgeProfiler(analyzer: Analyzer): Judged[] {
+  const cost = analyzer.get(profilerCost);
+  if (!cost) return [];
+  const [fix, ...otherFixes] = [
+    ...cost.savings.map(savingText),
+    ...(cost.row.source === 'estimate' ? ['--agent --calibrate measures it in a second run'] : []),
+  ];
+  return judged({
+    id: 'profiler-cost',
+    state: 'poor',
+    text: profilerCostText(cost),
+    ...(fix === undefined ? {} : { fix, otherFixes }),
+  });
 }
 
 function judgeLosses(profile: Profile): Judged[] {

@@ -269,6 +269,11 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
   'profiler-overhead': [
     any('trace less: shorter window, no --backtrace, no CPU sampling, not both stacks and shapes'),
   ],
+  'profiler-cost': [
+    any(
+      'read step times as “without the profiler”; capture --agent --calibrate measures them in a second run',
+    ),
+  ],
   'stacks-recorded': [
     any(
       'capture again without stacks (with_stack=False) before judging host time; use this capture only to locate code',

@@ -103,6 +103,10 @@ export const thresholds = {
     about: 'first step time relative to the median of the others from which it is an outlier (ours)',
   },
   profilerShare: { value: 0.02, about: 'share of a step idle in profiler overhead that distorts it (ours)' },
+  profilerCost: {
+    value: 0.1,
+    about: 'share of a step that the profiler adds, above which less should be recorded (ours)',
+  },
   smallestShare: { value: 0.002, about: 'share of a step below which nothing is a finding (ours)' },
   fewSteps: { value: 10, about: 'steps below which means and percentiles are unreliable (ours)' },
   stepsOfSpan: {

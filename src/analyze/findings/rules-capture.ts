@@ -1,16 +1,17 @@
 /** Captures that cannot answer, or mislead. */
 import { formatCount, formatDuration, formatShare, plural } from '../../base/units.js';
-import { STACKS_SEEN } from '../../catalog/tracing-cost.js';
 import { graphMode } from '../../model/graph-mode.js';
 import { brokenFile } from '../broken-file.js';
 import { gpuUtilization } from '../gpu/gpu-utilization.js';
 import { framesPerStep } from '../host/frames-per-step.js';
 import { launchCalls } from '../host/launch-calls.js';
 import { graphWord } from '../program.js';
+import { profilerCost, profilerCostText, savedWithout, savingText } from '../undisturbed/profiler-cost.js';
+import { recordedSteps } from '../undisturbed/replay-without-recording.js';
 import { perStep } from '../words.js';
 import { captureProblem, hasGpuWork } from './capture-problem.js';
 import type { Finding } from './finding.js';
-import { costing, finding, perWindow, phaseName, type Rule } from './rule.js';
+import { capital, costing, finding, perWindow, phaseName, type Rule } from './rule.js';
 
 const noGpuWork: Rule = {
   id: 'client-profiled',
@@ -190,14 +191,52 @@ const profilerOverhead: Rule = {
   },
 };
 
+const costlyProfiler: Rule = {
+  id: 'profiler-cost',
+  about: 'the profiler adds more than 10% to the step',
+  uses: [profilerCost],
+  look(input) {
+    const cost = input.useIfRecorded(profilerCost);
+    if (!cost) return [];
+    const { row, savings } = cost;
+    const isMeasured = row.source !== 'estimate';
+    const claim: Finding = finding('profiler-cost', input, {
+      ...captureProblem(
+        capital(profilerCostText(cost)),
+        'note',
+        [
+          {
+            text: 'the profiled step less the step without the profiler',
+            numerator: row.profilerNs,
+            denominator: row.profiledNs,
+            unit: 'ns',
+            analysis: 'undisturbed-step',
+            rows: [row.key],
+          },
+        ],
+        'capture again with less recorded, and compare',
+      ),
+      confidence: isMeasured ? 'certain' : 'likely',
+    });
+    const how = savings.map(saving => ({ engine: 'any', text: savingText(saving) }));
+    return [{ ...claim, advice: [...how, ...claim.advice] }];
+  },
+};
+
 const stacksRecorded: Rule = {
   id: 'stacks-recorded',
   about: 'Python stacks recorded during the steps, which inflates host time',
-  uses: [framesPerStep],
+  uses: [framesPerStep, recordedSteps],
   look(input) {
     const perStepFrames = input.use(framesPerStep);
     const [total] = input.phases;
     if (!total || perStepFrames === 0) return [];
+    const steps = total.phase === null ? undefined : input.useIfRecorded(recordedSteps)?.get(total.phase);
+    const savedNs = steps && savedWithout(input.profile, steps, 'frame');
+    const saved =
+      savedNs === undefined
+        ? ''
+        : `; without them a step takes about ${formatDuration(savedNs)} less (estimated)`;
     return [
       finding('stacks-recorded', input, {
         ...captureProblem(
@@ -205,8 +244,8 @@ const stacksRecorded: Rule = {
           'note',
           [
             {
-              text: `${formatCount(Math.round(perStepFrames))} Python calls ${perStep(total.phase)}; ${STACKS_SEEN}`,
-              analysis: 'step-budget',
+              text: `${formatCount(Math.round(perStepFrames))} Python calls ${perStep(total.phase)}${saved}`,
+              analysis: 'undisturbed-step',
             },
           ],
           'capture again with with_stack=False, and compare',
@@ -214,7 +253,14 @@ const stacksRecorded: Rule = {
       }),
     ];
   },
+  yieldsTo: others =>
+    others.some(
+      ({ id, advice }) => id === 'profiler-cost' && advice.some(({ text }) => NO_STACKS.test(text)),
+    ),
 };
+
+/** The other finding names stacks, with what they cost. */
+const NO_STACKS = /--torch-stack/;
 
 const lowUtilisation: Rule = {
   id: 'low-utilisation',
@@ -265,6 +311,7 @@ export const captureRules: readonly Rule[] = [
   graphKernelsHidden,
   oneRank,
   profilerOverhead,
+  costlyProfiler,
   stacksRecorded,
   lowUtilisation,
 ];

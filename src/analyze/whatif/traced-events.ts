@@ -1,6 +1,7 @@
 /** Host events that the profiler wrote down, by thread: what recording them cost delayed the thread. */
 import { lowerBound } from '../../base/bisect.js';
 import { NONE } from '../../base/column.js';
+import { matchMarker } from '../../catalog/engine-markers.js';
 import { KERNEL_LAUNCH } from '../../catalog/host-activities.js';
 import { type TracingCost, USUAL_LAUNCH_NS } from '../../catalog/tracing-cost.js';
 import type { Profile, Row } from '../../model/profile.js';
@@ -12,7 +13,17 @@ import { nameTest } from '../name-test.js';
 
 type TracedTable = Extract<TableName, 'apiCalls' | 'ranges' | 'ops' | 'frames'>;
 
-const costOf: Readonly<Record<TracedTable, Exclude<keyof TracingCost, 'spread' | 'stepError' | 'source'>>> = {
+/**
+ * What a profiler can be told not to record, each kind on its own. Ranges are of three kinds: `stepMarker`, which every
+ * capture needs, `libraryCall` of cuBLAS and cuDNN, and all others.
+ */
+export type EventKind = 'apiCall' | 'graphNode' | 'range' | 'stepMarker' | 'libraryCall' | 'op' | 'frame';
+
+/** What one event of a kind costs. */
+const costOf = (kind: EventKind, cost: TracingCost): number =>
+  cost[kind === 'libraryCall' || kind === 'stepMarker' ? 'range' : kind];
+
+const kindOf: Readonly<Record<TracedTable, EventKind>> = {
   apiCalls: 'apiCall',
   ranges: 'range',
   ops: 'op',
@@ -20,9 +31,11 @@ const costOf: Readonly<Record<TracedTable, Exclude<keyof TracingCost, 'spread' |
 };
 
 export interface TracedEvents {
-  /** What recording the events cost that begin on a thread in this stretch of time. */
-  costNs(thread: number, from: number, to: number, cost: TracingCost): number;
-  nodesNs(nodes: number, cost: TracingCost): number;
+  /** Kinds that host threads have events of; nodes of graphs are GPU work, and counted by their launches. */
+  readonly kinds: readonly EventKind[];
+  /** What recording the events cost that begin on a thread in this stretch of time; all kinds, unless named. */
+  costNs(thread: number, from: number, to: number, cost: TracingCost, only?: EventKind): number;
+  nodesNs(nodes: number, cost: TracingCost, only?: EventKind): number;
 }
 
 export const tracedEvents: Derived<TracedEvents> = {
@@ -30,34 +43,60 @@ export const tracedEvents: Derived<TracedEvents> = {
   reads: { apiCalls: [], ranges: [], ops: [], frames: [] },
   uses: [],
   compute({ profile }) {
-    const tables = (Object.keys(costOf) as TracedTable[]).flatMap(table => {
+    const tables = (Object.keys(kindOf) as TracedTable[]).flatMap(table => {
       const rows = profile.tables[table];
       if (!rows) return [];
       const starts = rows.start as ArrayLike<number>;
       const threads = rows.thread as ArrayLike<number>;
       const kinds = table === 'ranges' ? (profile.tables.ranges!.kind as ArrayLike<number>) : undefined;
-      const counts = new Uint32Array(profile.threads.length);
       // The profiler draws annotations on the GPU by itself, later.
       const isHost = (i: number) => threads[i] !== NONE && kinds?.[i] !== RangeKind.gpuAnnotation;
-      for (let i = 0; i < rows.length; i++) if (isHost(i)) counts[threads[i]]++;
-      const byThread = Array.from(counts, count => new Float64Array(count));
-      counts.fill(0);
-      for (let i = 0; i < rows.length; i++)
-        if (isHost(i)) byThread[threads[i]][counts[threads[i]]++] = starts[i];
-      return [{ amount: costOf[table], byThread }];
+      const startsOf = (kind: EventKind, isOwn: (i: number) => boolean) => {
+        const counts = new Uint32Array(profile.threads.length);
+        for (let i = 0; i < rows.length; i++) if (isHost(i) && isOwn(i)) counts[threads[i]]++;
+        const byThread = Array.from(counts, count => new Float64Array(count));
+        counts.fill(0);
+        for (let i = 0; i < rows.length; i++)
+          if (isHost(i) && isOwn(i)) byThread[threads[i]][counts[threads[i]]++] = starts[i];
+        return { kind, byThread };
+      };
+      if (table !== 'ranges') return [startsOf(kindOf[table], () => true)];
+      const names = profile.tables.ranges!.name as unknown as Int32Array;
+      const markers = stepMarkersIn(profile);
+      const isLibrary = (i: number) => kinds![i] === RangeKind.libraryCall;
+      const isMarker = (i: number) => !isLibrary(i) && markers.has(names[i]);
+      return [
+        startsOf('libraryCall', isLibrary),
+        startsOf('stepMarker', isMarker),
+        startsOf('range', i => !isLibrary(i) && !isMarker(i)),
+      ];
     });
     const launchNs = typicalLaunch(profile);
     return {
-      costNs: (thread, from, to, cost) =>
-        tables.reduce((sum, { amount, byThread }) => {
+      kinds: tables.flatMap(({ kind, byThread }) => (byThread.some(own => own.length > 0) ? [kind] : [])),
+      costNs: (thread, from, to, cost, only) =>
+        tables.reduce((sum, { kind, byThread }) => {
           const own = byThread[thread];
-          if (!own || own.length === 0 || cost[amount] === 0) return sum;
-          return sum + (lowerBound(own, to) - lowerBound(own, from)) * cost[amount] * launchNs;
+          const each = only === undefined || only === kind ? costOf(kind, cost) : 0;
+          if (!own || own.length === 0 || each === 0) return sum;
+          return sum + (lowerBound(own, to) - lowerBound(own, from)) * each * launchNs;
         }, 0),
-      nodesNs: (nodes, cost) => nodes * cost.graphNode * launchNs,
+      nodesNs: (nodes, cost, only) =>
+        only === undefined || only === 'graphNode' ? nodes * costOf('graphNode', cost) * launchNs : 0,
     };
   },
 };
+
+/** Names of ranges that mark steps. */
+function stepMarkersIn({ tables: { ranges }, strings }: Profile): ReadonlySet<number> {
+  const names = new Set((ranges?.name ?? []) as unknown as Int32Array);
+  return new Set(
+    [...names].filter(id => {
+      const match = id === NONE ? undefined : matchMarker(strings.text(id as never));
+      return match !== undefined && !match.grammar.generic;
+    }),
+  );
+}
 
 function typicalLaunch(profile: Profile): number {
   const calls = profile.tables.apiCalls;

@@ -231,8 +231,10 @@ async function judgeAndShow(files: readonly string[], asked: Asked, output: Outp
   const profile = await profileOf(files, output);
   const { checks, corrected } = judgeCapture(profile, asked);
   const signs = { good: 'ok  ', poor: 'poor', bad: 'BAD ' };
-  for (const { state, text, fix } of checks)
-    output.err(`  ${signs[state]}  ${text}${fix ? `\n        → ${fix}` : ''}\n`);
+  for (const { state, text, fix, otherFixes = [] } of checks) {
+    const lines = [text, ...(fix === undefined ? [] : [fix, ...otherFixes])];
+    output.err(`  ${signs[state]}  ${lines.join('\n        → ')}\n`);
+  }
   if (corrected)
     output.err(
       `\nto fix it:\n  ${commandText(corrected as Parameters<typeof commandText>[0]).replaceAll('\n', '\n  ')}\n`,

@@ -8,7 +8,7 @@ import { GRAPH_LAUNCH } from '../../../catalog/host-activities.js';
 import type { TracingCost } from '../../../catalog/tracing-cost.js';
 import { applied, type Change, cannotTell } from '../change.js';
 import { type ReplayModel, resize } from '../replay-model.js';
-import type { TracedEvents } from '../traced-events.js';
+import type { EventKind, TracedEvents } from '../traced-events.js';
 
 export const noProfiler: Change = {
   id: 'no-profiler',
@@ -20,7 +20,13 @@ export const noProfiler: Change = {
   },
 };
 
-export function takeOutRecording(model: ReplayModel, cost: TracingCost, events: TracedEvents): void {
+/** `only`: events of this kind; all of them where none is named. */
+export function takeOutRecording(
+  model: ReplayModel,
+  cost: TracingCost,
+  events: TracedEvents,
+  only?: EventKind,
+): void {
   const nodes = nodesOf(model);
   for (const { thread, items } of model.threads) {
     let owed = 0;
@@ -29,8 +35,8 @@ export function takeOutRecording(model: ReplayModel, cost: TracingCost, events: 
       const isGraph = GRAPH_LAUNCH.test(item.name);
       // Behind a wait the host is late because of the GPU, no longer because of what was recorded before.
       if (item.kind === 'wait') owed = 0;
-      owed += events.costNs(thread, item.recordedStart, item.recordedEnd, cost);
-      if (isGraph) owed += events.nodesNs(nodes.get(i) ?? 0, cost);
+      owed += events.costNs(thread, item.recordedStart, item.recordedEnd, cost, only);
+      if (isGraph) owed += events.nodesNs(nodes.get(i) ?? 0, cost, only);
       const paid = Math.min(owed, item.kind === 'code' || isGraph ? item.ns : item.ns / 2);
       if (paid > 0) resize(item, item.ns - paid);
       owed -= paid;
