@@ -28,15 +28,17 @@ const exposedHostWork: Rule = {
       const causes = inGraphs ? [...HOST_CAUSES, 'launch-bound'] : HOST_CAUSES;
       const inside = insideForward(input, total);
       // Gaps inside a replay while its one call is still at it are the price of tracing nodes, not of host work.
-      const fed = inGraphs ? (inside['launch-bound'] ?? 0) : 0;
+      const fed = inGraphs
+        ? Math.max(0, (inside['launch-bound'] ?? 0) - (total.recordingByCause?.['launch-bound'] ?? 0))
+        : 0;
       const parts = causes
         .map(
           cause => [cause, (total.idleByCause[cause] ?? 0) - (cause === 'launch-bound' ? fed : 0)] as const,
         )
         .filter(([, ns]) => ns > 0);
       const hostNs = parts.reduce((sum, [, ns]) => sum + ns, 0);
-      if (hostNs < policy.hostShareOfWall * total.wallNs || hostNs < policy.hostShareOfIdle * total.idleNs)
-        return [];
+      const idleNs = total.idleNs - fed;
+      if (hostNs < policy.hostShareOfWall * total.wallNs || hostNs < policy.hostShareOfIdle * idleNs) return [];
       parts.sort((a, b) => b[1] - a[1]);
       const label = (id: string) => idleCauses.find(cause => cause.id === id)?.label ?? id;
       const split = parts

@@ -31,6 +31,8 @@ export interface PhaseBudget extends Budget {
   readonly windows: number;
   /** Distinct steps. */
   readonly steps: number;
+  /** What was taken out of the idle time because the profiler added it; absent: the budget is as profiled. */
+  readonly recordingByCause?: Readonly<Record<string, number>>;
 }
 
 const amounts = [

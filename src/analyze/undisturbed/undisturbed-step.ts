@@ -164,14 +164,18 @@ export function withoutProfiler(row: UndisturbedRow): string {
 /** The budget without the profiler's part: what findings speak of. */
 export function undisturbedBudget(total: PhaseBudget, row: UndisturbedRow | undefined): PhaseBudget {
   if (!row || row.profilerNs <= 0) return total;
+  const recordingByCause = Object.fromEntries(
+    Object.entries(total.idleByCause).map(([cause, ns]) => [
+      cause,
+      Math.min(ns, (row.profilerByCause[cause] ?? 0) * total.windows),
+    ]),
+  );
   const idleByCause = Object.fromEntries(
     Object.entries(total.idleByCause)
-      .map(
-        ([cause, ns]) =>
-          [cause, Math.max(0, ns - (row.profilerByCause[cause] ?? 0) * total.windows)] as const,
-      )
+      .map(([cause, ns]) => [cause, ns - recordingByCause[cause]] as const)
       .sort((a, b) => b[1] - a[1]),
   );
   const idleNs = Object.values(idleByCause).reduce((sum, ns) => sum + ns, 0);
-  return { ...total, wallNs: total.wallNs - (total.idleNs - idleNs), idleNs, idleByCause };
+  const wallNs = total.wallNs - (total.idleNs - idleNs);
+  return { ...total, wallNs, idleNs, idleByCause, recordingByCause };
 }
