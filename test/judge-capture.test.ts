@@ -1,9 +1,13 @@
 /** Is a capture what was asked for? Judged on real captures against windows, ranks and sizes of all kinds. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Analyzer } from '../src/analyze/analysis.js';
+import { profilerCost } from '../src/analyze/undisturbed/profiler-cost.js';
 import { correct } from '../src/capture/correct-command.js';
 import { type Asked, type CaptureCheck, judgeCapture } from '../src/capture/judge-capture.js';
 import { openProfile } from '../src/import/open.js';
+import { withQuietSteps } from '../src/import/quiet-step.js';
+import { QuietSource } from '../src/model/schema.js';
 import { capturePath } from '../src/testing/captures.js';
 
 const asked: Asked = {
@@ -28,7 +32,7 @@ const judge = async (name: string, more: Partial<Asked> = {}) =>
 const check = (checks: readonly CaptureCheck[], id: CaptureCheck['id']) => checks.find(one => one.id === id);
 
 test('a capture as asked for is good in every point', async () => {
-  const { checks, corrected } = await judge('eager', { window: { first: 12, last: 16 }, estimateBytes: 2e6 });
+  const { checks, corrected } = await judge('gc', { window: { first: 12, last: 15 }, estimateBytes: 2e6 });
   assert.deepEqual(
     checks.map(({ id, state }) => `${id} ${state}`),
     ['gpu-work good', 'markers good', 'iterations good', 'graphs good', 'size good'],
@@ -123,4 +127,66 @@ test('a correction changes only the words of nsys', () => {
   const command = ['nsys', 'profile', '-o', 'p', '--x=1', 'run', '--x=2', '-o', 'q'];
   const fixed = correct({ command, nsysAt: 0, env: {} }, [{ option: ['--x', '3'] }]);
   assert.deepEqual(fixed.command, ['nsys', 'profile', '--x=3', '-o', 'p', 'run', '--x=2', '-o', 'q']);
+});
+
+const profilerIn = async (file: string) => {
+  const { checks } = judgeCapture(await openProfile([file], { workers: 0 }), asked);
+  const { text = '', fix, otherFixes = [] } = check(checks, 'profiler-cost') ?? {};
+  return { text, fixes: [...(fix === undefined ? [] : [fix]), ...otherFixes] };
+};
+
+test('a profiler that adds more than a tenth is named, with what would save most first', async () => {
+  const graph = await profilerIn(capturePath('graph'));
+  assert.match(
+    graph.text,
+    /^the profiler adds \d+ µs to a decode step of 3\.74 ms \(2\d\.\d%; estimated, \d+ µs to 1\.\d+ ms\)$/,
+  );
+  assert.match(graph.fixes[0], /^--graph-trace graph records .* saves about \d+ µs per step \(estimated\)$/);
+  assert.equal(graph.fixes.at(-1), '--agent --calibrate measures it in a second run');
+
+  const ranges = await profilerIn(capturePath('eager-decode'));
+  assert.match(ranges.fixes[0], /fewer NVTX ranges \(no --nvtx-debug\)/);
+  const osCalls = await profilerIn(capturePath('stress'));
+  assert.match(osCalls.fixes[1], /without --osrt \(804 calls\); what this saves is not known/);
+  const torch = await profilerIn(capturePath('eager', 'kineto.json.gz'));
+  assert.match(torch.fixes[0], /record with Nsight Systems instead/);
+});
+
+test('a profiler that adds little is not worth a word', async () => {
+  for (const name of ['gc', 'graphmode', 'run-ahead'])
+    assert.deepEqual(await profilerIn(capturePath(name)), { text: '', fixes: [] });
+});
+
+test('what is saved is never more than the profiler adds, and each way alone less than the whole', async () => {
+  for (const name of ['graph', 'membound', 'stress', 'eager-decode']) {
+    const profile = await openProfile([capturePath(name)], { workers: 0 });
+    const { row, savings } = new Analyzer(profile, {}).get(profilerCost)!;
+    assert.ok(savings.length > 0 && row.profilerShare <= 1, name);
+    const known = savings.flatMap(({ savedNs }) => savedNs ?? []);
+    assert.ok(
+      known.every(ns => ns > 0 && ns <= row.profilerNs),
+      name,
+    );
+    assert.deepEqual(
+      known,
+      [...known].sort((a, b) => b - a),
+      name,
+    );
+  }
+});
+
+test('what was measured is said as measured, whatever the estimate is', async () => {
+  const profile = await openProfile([capturePath('graph')], { workers: 0 });
+  const steps = Array.from({ length: 20 }, (_, i) => ({
+    ...{ process: 0, source: QuietSource.beforeWindow, iteration: i, phase: 'decode', periodNs: 3e6 },
+    ...{ contextRequests: 0, contextTokens: 0, generationRequests: 8, generationTokens: 8 },
+  }));
+  const { checks } = judgeCapture(withQuietSteps(profile, steps), asked);
+  const { text, fix, otherFixes } = check(checks, 'profiler-cost')!;
+  assert.match(
+    text,
+    /^the profiler adds 73\d µs to a decode step of 3\.74 ms \(19\.\d%; measured by the agent outside its window, 20 steps\)$/,
+  );
+  assert.match(fix!, /--graph-trace graph/);
+  assert.deepEqual(otherFixes, []);
 });
