@@ -125,6 +125,12 @@ export const captureCases: readonly CaptureCase[] = [
   }),
   capture('python-agent', 'python3 serve.py', { iterations: '100-119', agent: 'agent', gc: true }, { nsys }),
   capture(
+    'python-agent-calibrate',
+    'python3 serve.py',
+    { iterations: '100-119', agent: 'agent', calibrate: true },
+    { nsys },
+  ),
+  capture(
     'python-agent-torch',
     'torchrun --nproc-per-node 8 serve.py',
     {

@@ -3,6 +3,11 @@
     steps    . . . . . . . . . . . . . . . . . . . . . . . . . . .
     kept           [-before 1-][window 1][-after 1-]   [-before 2-][window 2] …
 
+With STEPSCOPE_CALIBRATE nothing is recorded, and the steps themselves are kept:
+
+    steps    . . . . . . . . . . . . . . .
+    kept           [calibrated]              and the step after it, which ends the period of the last one
+
 A step costs two clock reads and one append. Nothing is marked or traced. What a step costs is the time until the next
 one starts: engines launch ahead, so the time spent in the call is something else. The reader subtracts the starts.
 """
@@ -10,14 +15,17 @@ one starts: engines launch ahead, so the time spent in the call is something els
 import threading
 import time
 from collections import deque
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Optional
 
 from .facts import StepFacts
+from .windows import Window
 
 """Before each window, and after it."""
 MOST_STEPS = 256
 """Segments of at most MOST_STEPS rows of about 40 bytes: this limits the file for a server with many live windows."""
 MOST_SEGMENTS = 64
+MOST_CALIBRATED = 4096
 
 
 class QuietStep(NamedTuple):
@@ -47,33 +55,48 @@ class Segment(NamedTuple):
 
 
 class QuietSteps:
-    def __init__(self) -> None:
+    def __init__(self, calibrate: Sequence[Window] = ()) -> None:
+        self._calibrate = calibrate
         self.clear()
 
     def clear(self) -> None:
         self._recent: deque[QuietStep] = deque(maxlen=MOST_STEPS)
         self._segments: list[Segment] = []
-        """The steps after a window, while they are being collected."""
+        """The steps after a window, or those to calibrate, while they are being collected."""
         self._after: Optional[list[QuietStep]] = None
+        if self._calibrate:
+            self._after = []
+            self._segments.append(Segment(0, "calibration", self._after))
         self.left_out = 0
         """Steps kept since the start: a file that was written with fewer is incomplete."""
         self.kept = 0
 
     @property
     def is_filling(self) -> bool:
-        """The steps after a window are still being collected."""
+        """More steps are expected after the last window, or to calibrate."""
         return self._after is not None
 
     def add(self, iteration: int, start: int, facts: StepFacts) -> bool:
-        """Called when the step ends. True when this step completes the steps after a window."""
+        """Called when the step ends. True when this step completes the steps after a window, or those to calibrate."""
         step = QuietStep(iteration, start, time.monotonic_ns() - start, threading.get_ident(), facts)
         after = self._after
         if after is None:
             self._recent.append(step)
             return False
+        if self._calibrate:
+            return self._add_calibrated(after, step)
         after.append(step)
         self.kept += 1
         if len(after) < MOST_STEPS:
+            return False
+        self._after = None
+        return True
+
+    def _add_calibrated(self, steps: list[QuietStep], step: QuietStep) -> bool:
+        if any(window.first <= step.iteration <= window.last + 1 for window in self._calibrate):
+            steps.append(step)
+            self.kept += 1
+        if step.iteration <= self._calibrate[-1].last and len(steps) < MOST_CALIBRATED:
             return False
         self._after = None
         return True

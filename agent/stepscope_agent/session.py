@@ -69,7 +69,7 @@ class Session:
         self._trigger = TriggerFile(settings.trigger) if settings.trigger else None
         self._sidecar = Sidecar(settings.sidecar)
         """None if every step is recorded and marked: then no step is undisturbed."""
-        self._quiet = None if settings.covers_everything else QuietSteps()
+        self._quiet = None if settings.covers_everything else QuietSteps(settings.calibrate)
         self._quiet_written = 0
         self._write_lock = threading.Lock()
         self.experts = ExpertLoad(settings.expert_load) if settings.expert_load else None
@@ -88,7 +88,7 @@ class Session:
         if self.settings.covers_everything:
             if self.settings.sidecar or self.experts:
                 self._termination.listen()
-        else:
+        elif not self.settings.calibrate:
             listen_for_signal(self._ask_for_window)
         atexit.register(self.finish)
         os.register_at_fork(after_in_child=self._forked)
@@ -195,8 +195,16 @@ class Session:
         self._sidecar.add(step.row)
 
     def _keep_quiet(self, step: OpenStep) -> None:
-        if self._quiet is not None and self._quiet.add(step.iteration, step.quiet_start, step.facts):
+        quiet = self._quiet
+        if quiet is None:
+            return
+        kept = quiet.kept
+        if quiet.add(step.iteration, step.quiet_start, step.facts):
             self._write_after_window()
+        elif self.settings.calibrate and kept == 0 < quiet.kept:
+            # From now on there is something to write, however the process ends.
+            _finish_with_worker(self.finish)
+            self._termination.listen()
 
     def _take_over(self, source_rank: int) -> None:
         """A more specific source of steps (an engine, the user) restarts the count."""
@@ -313,7 +321,8 @@ class Session:
         except Exception as error:
             expert_files = None
             say_once("expert counts were not written: %s" % reason(error))
-        if not self._windows_run and not (self.settings.sidecar and self.last_begun >= 0):
+        named = self.settings.sidecar and self.last_begun >= 0
+        if not (self._windows_run or named or self._lacks_quiet_steps):
             # Servers run in several processes, all with the same variables; only the one with steps writes.
             return
         traces = self._capture.torch_traces
@@ -325,6 +334,8 @@ class Session:
             "gcPausesLeftOut": self._gc.left_out,
             **self.graphs.as_json(self._sidecar.origin.wall),
         }
+        if self.settings.calibrate:
+            extra["calibrated"] = [[window.first, window.last] for window in self.settings.calibrate]
         quiet = 0
         if self._quiet is not None:
             quiet = self._quiet.kept

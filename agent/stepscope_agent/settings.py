@@ -14,6 +14,8 @@ MARKERS = ("step", "phase", "layers", "attention", "mlp", "moe", "sampling", "gc
 
 class Settings(NamedTuple):
     windows: list[Window]
+    """Steps whose times are noted instead of recording windows: what they take without a profiler."""
+    calibrate: list[Window]
     """Only from TLLM_PROFILE_START_STOP, which TensorRT-LLM handles itself."""
     windows_are_engines: bool
     step_target: Optional[str]
@@ -79,13 +81,25 @@ def read_settings(environ: Optional[Mapping[str, str]] = None) -> Settings:
         windows = parse_windows(own or engines)
     except ValueError as error:
         say("no window will be recorded: %s" % error)
+    calibrate: list[Window] = []
+    try:
+        calibrate = parse_windows(environ.get("STEPSCOPE_CALIBRATE", ""))
+    except ValueError as error:
+        say("no step will be noted: %s" % error)
     ep_rank = environ.get("STEPSCOPE_EP_RANK", "").strip()
     recorded = ("STEPSCOPE_MARKERS", "STEPSCOPE_SIDECAR", "STEPSCOPE_EXPERT_LOAD")
     waits = bool(own or engines) or any(
-        name in environ for name in ("STEPSCOPE_TRIGGER", "STEPSCOPE_LIVE_STEPS", "STEPSCOPE_TORCH_TRACE")
+        name in environ
+        for name in (
+            "STEPSCOPE_TRIGGER",
+            "STEPSCOPE_LIVE_STEPS",
+            "STEPSCOPE_TORCH_TRACE",
+            "STEPSCOPE_CALIBRATE",
+        )
     )
     return Settings(
-        windows=windows,
+        windows=[] if calibrate else windows,
+        calibrate=calibrate,
         windows_are_engines=bool(engines) and not own,
         step_target=environ.get("STEPSCOPE_STEP", "").strip() or None,
         torch_trace=_path(environ, "STEPSCOPE_TORCH_TRACE"),
@@ -93,7 +107,7 @@ def read_settings(environ: Optional[Mapping[str, str]] = None) -> Settings:
         with_stack=_flag(environ, "STEPSCOPE_TORCH_STACK"),
         profile_memory=_flag(environ, "STEPSCOPE_TORCH_MEMORY"),
         live_steps=max(1, _number(environ, "STEPSCOPE_LIVE_STEPS", 20)),
-        trigger=_path(environ, "STEPSCOPE_TRIGGER"),
+        trigger=None if calibrate else _path(environ, "STEPSCOPE_TRIGGER"),
         markers=_markers(environ),
         marker_depth=_number(environ, "STEPSCOPE_MARKER_DEPTH", 0),
         expert_load=_path(environ, "STEPSCOPE_EXPERT_LOAD"),

@@ -199,6 +199,52 @@ class InASession(unittest.TestCase):
         self.run_steps(session, MOST_STEPS)
         self.assertIs(signal.getsignal(signal.SIGTERM), signal.SIG_DFL)
 
+    def calibrating(self, steps: str, **more: str) -> Session:
+        return self.session("", STEPSCOPE_CALIBRATE=steps, **more)
+
+    def test_calibrated_steps_and_the_one_after_them(self) -> None:
+        session = self.calibrating("3-5,9")
+        self.run_steps(session, 20)
+        self.wait_for_writers()
+        self.assertEqual(self.segments(), {(0, "calibration"): [3, 4, 5, 6, 9, 10]})
+        document = self.document()
+        self.assertEqual(document["calibrated"], [[3, 5], [9, 9]])
+        # Nothing was recorded or marked.
+        self.assertEqual((document["windows"], document["iterations"]), ([], []))
+
+    def test_a_run_that_ends_among_the_calibrated_steps_keeps_those(self) -> None:
+        session = self.calibrating("3-50")
+        self.run_steps(session, 6)
+        session.finish()
+        self.assertEqual(self.segments(), {(0, "calibration"): [3, 4, 5]})
+
+    def test_a_run_that_never_gets_there_writes_nothing(self) -> None:
+        session = self.calibrating("30-50")
+        self.run_steps(session, 6)
+        session.finish()
+        self.assertFalse(self.file.exists())
+
+    def test_no_window_opens_while_calibrating(self) -> None:
+        session = self.calibrating("1-2", STEPSCOPE_PROFILE_START_STOP="1-2", STEPSCOPE_LIVE_STEPS="2")
+        self.run_steps(session, 6)
+        session.finish()
+        self.assertEqual(self.document()["windows"], [])
+
+    def test_calibrated_steps_restart_with_a_more_specific_source(self) -> None:
+        session = self.calibrating("2-3")
+        for _ in range(3):
+            session.end(session.begin("module", 0, lambda _in_window: DECODE))
+        self.run_steps(session, 6)
+        session.finish()
+        self.assertEqual(self.segments(), {(0, "calibration"): [2, 3, 4]})
+
+    def test_calibrated_steps_are_limited(self) -> None:
+        with mock.patch.object(quiet_steps, "MOST_CALIBRATED", 4):
+            session = self.calibrating("2-100")
+            self.run_steps(session, 20)
+            session.finish()
+        self.assertEqual(self.segments(), {(0, "calibration"): [2, 3, 4, 5]})
+
     @unittest.skipUnless(hasattr(os, "fork"), "needs fork")
     def test_a_child_does_not_inherit_them(self) -> None:
         session = self.session("2")

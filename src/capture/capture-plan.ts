@@ -44,6 +44,8 @@ export interface CaptureOptions {
   readonly perfectRouter?: boolean;
   /** The folder of our agent on the machine that runs the program: it finds steps and opens the range. */
   readonly agent?: string;
+  /** Run the same steps a second time, without a profiler. */
+  readonly calibrate?: boolean;
   readonly ranks?: number;
   /** Of the model; taken from the command where it names a known one. */
   readonly layers?: number;
@@ -85,5 +87,7 @@ export type PlanWarning = CapturePlan['warnings'][number];
 export type PlanReason = CapturePlan['why'][number];
 /** A file or folder the capture leaves. `pattern` may hold what nsys fills in: %q{VAR}, %h. */
 export type PlanOutput = CapturePlan['outputs'][number];
+/** The second run, without a profiler. */
+export type PlanCalibration = NonNullable<CapturePlan['calibration']>;
 export type PlanStep = CapturePlan['steps'][number];
 export type PlanEstimate = CapturePlan['estimate'];

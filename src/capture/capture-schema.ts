@@ -90,6 +90,16 @@ export const planSchema = object({
   why: list(object({ what: string(), why: string() })),
   warnings: list(warning),
   estimate,
+  calibration: optional(
+    object(
+      {
+        command: list(string(), undefined, { minItems: 1 }),
+        env: mapOf(string(), 'instead of the env of the capture'),
+        outputs: list(output),
+      },
+      'the same steps again, after the capture and without a profiler: what they take undisturbed',
+    ),
+  ),
 });
 
 export const capturePlanSchema = document(

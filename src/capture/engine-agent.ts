@@ -8,8 +8,8 @@ export function planAgent({ options, facts }: EngineQuestion, folder: string): E
   const part = new PartBuilder();
   bringAgent(part, folder, facts.agent);
   const { iterations } = options;
-  if (iterations) {
-    const spans = iterations.map(({ first, last }) => `${first}-${last}`).join(',');
+  const spans = iterations?.map(({ first, last }) => `${first}-${last}`).join(',');
+  if (iterations && spans !== undefined) {
     part.variable('STEPSCOPE_PROFILE_START_STOP', spans, 'the steps to record, inclusive');
     part.opensRange = true;
     part.ranges = iterations.length;
@@ -23,16 +23,29 @@ export function planAgent({ options, facts }: EngineQuestion, folder: string): E
   );
   if (options.perfectRouter)
     part.variable('ENABLE_PERFECT_ROUTER', '1', 'balanced expert routing; MODEL OUTPUT IS WRONG');
+  // What nsys fills into its own names nobody fills in here; the agent adds the rank by itself.
+  const stem = reportStem(options.output ?? 'trace').replaceAll(/[-_.]?(rank)?%(q\{[^}]*\}|[hpn])/g, '');
+  if (options.calibrate && spans !== undefined) {
+    const pattern = `${options.torchTrace ?? stem}.calibration.agent.json`;
+    const { PYTHONPATH, ENABLE_PERFECT_ROUTER } = part.env;
+    part.calibration = {
+      env: {
+        ...(PYTHONPATH === undefined ? {} : { PYTHONPATH }),
+        STEPSCOPE_CALIBRATE: spans,
+        STEPSCOPE_SIDECAR: pattern,
+        ...(ENABLE_PERFECT_ROUTER === undefined ? {} : { ENABLE_PERFECT_ROUTER }),
+      },
+      outputs: [{ kind: 'agent-sidecar', pattern }],
+    };
+  }
   if (options.torchTrace !== undefined) {
     part.torchInstead = true;
     part.variable('STEPSCOPE_TORCH_TRACE', options.torchTrace, 'a PyTorch trace of the same steps');
     part.outputs.push({ kind: 'torch-trace', pattern: `${options.torchTrace}-rank-*.json.gz` });
     part.outputs.push({ kind: 'agent-sidecar', pattern: `${options.torchTrace}-rank-*.agent.json` });
   } else {
-    // What nsys fills into its own names nobody fills in here; the agent adds the rank by itself.
-    const name = reportStem(options.output ?? 'trace').replaceAll(/[-_.]?(rank)?%(q\{[^}]*\}|[hpn])/g, '');
-    part.variable('STEPSCOPE_SIDECAR', `${name}.agent.json`, 'batches, tokens and layers inside CUDA graphs');
-    part.outputs.push({ kind: 'agent-sidecar', pattern: `${name}.agent.json` });
+    part.variable('STEPSCOPE_SIDECAR', `${stem}.agent.json`, 'batches, tokens and layers inside CUDA graphs');
+    part.outputs.push({ kind: 'agent-sidecar', pattern: `${stem}.agent.json` });
   }
   return part.done();
 }

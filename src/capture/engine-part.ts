@@ -2,6 +2,7 @@
 import type {
   CaptureOptions,
   CapturePlan,
+  PlanCalibration,
   PlanFacts,
   PlanOutput,
   PlanReason,
@@ -37,6 +38,8 @@ export interface EnginePart {
   readonly steps: readonly PlanStep[];
   readonly why: readonly PlanReason[];
   readonly warnings: readonly PlanWarning[];
+  /** What a second run without a profiler is given, where somebody notes the times of its steps. */
+  readonly calibration?: Pick<PlanCalibration, 'env' | 'outputs'>;
 }
 
 export class PartBuilder {
@@ -50,6 +53,7 @@ export class PartBuilder {
   opensRange = false;
   ranges: number | undefined;
   torchInstead = false;
+  calibration: EnginePart['calibration'];
 
   variable(name: string, value: string, why: string): void {
     this.env[name] = value;
@@ -97,6 +101,7 @@ export class PartBuilder {
       steps,
       why,
       warnings,
+      ...(this.calibration ? { calibration: this.calibration } : {}),
     };
   }
 }

@@ -47,6 +47,14 @@ export function planCapture(options: CaptureOptions, facts: PlanFacts = {}): Cap
   const program = readProgram(launch.program, options.preset);
   const url = options.serverUrl ?? `http://${program.address ?? `localhost:${presets[program.preset].port}`}`;
   const part = engines[program.preset]({ options, facts, program, launch, url });
+  if (options.calibrate && !part.calibration)
+    throw new UserError(
+      'usage',
+      options.iterations
+        ? '--calibrate needs --agent, without --preset: only the agent notes the times of steps that no profiler records.'
+        : '--calibrate needs --iterations: both runs must be about the same steps.',
+      options.iterations ? 'Add --agent and remove --preset.' : 'Add --iterations A-B.',
+    );
   const features = nsysFeatures(facts.nsysVersion);
   const graphTrace = options.graphTrace ?? 'node';
   const traceFork = options.traceFork ?? true;
@@ -84,9 +92,15 @@ export function planCapture(options: CaptureOptions, facts: PlanFacts = {}): Cap
   });
   const names = Object.keys(part.env);
   const handed = forwarding(launch, names);
+  const { calibration } = part;
   // nsys resolves %q{…} itself, so it stands where the launcher has set the rank's number.
   const wrapped = part.torchInstead ? [] : [facts.nsys ?? 'nsys', 'profile', ...nsys.args];
-  const before = [...launch.before.slice(0, 1), ...handed, ...launch.before.slice(1)];
+  const launched = (forwarded: readonly string[]) => [
+    ...launch.before.slice(0, 1),
+    ...forwarded,
+    ...launch.before.slice(1),
+  ];
+  const before = launched(handed);
 
   const outputs: PlanOutput[] = part.torchInstead ? [] : [reportOutput(output, part.ranges ?? 1, reports)];
   const why: PlanReason[] = [
@@ -134,6 +148,18 @@ export function planCapture(options: CaptureOptions, facts: PlanFacts = {}): Cap
       cpuSampling,
     }),
     estimate,
+    ...(calibration
+      ? {
+          calibration: {
+            ...calibration,
+            command: [
+              ...launched(forwarding(launch, Object.keys(calibration.env))),
+              ...launch.program,
+              ...part.args,
+            ],
+          },
+        }
+      : {}),
   };
 }
 

@@ -80,7 +80,12 @@ export function planScript(plan: CapturePlan, { force, agentVersion }: ScriptOpt
       "trap ':' INT",
     );
   lines.push('status=0', '"${command[@]}" || status=$?');
-  lines.push(...(nsys === undefined ? [] : exportLines(streams, force)), ...exitLines(plan.exitCodes));
+  lines.push(
+    ...(nsys === undefined ? [] : exportLines(streams, force)),
+    ...goodLines(plan.exitCodes),
+    ...(plan.calibration ? calibrationLines(plan.env, plan.calibration) : []),
+    'exit "$status"',
+  );
   return `${lines.join('\n')}\n`;
 }
 
@@ -146,12 +151,34 @@ function exportLines(streams: readonly string[], force: boolean): string[] {
   ];
 }
 
-function exitLines(good: readonly number[]): string[] {
-  const others = good.filter(code => code !== 0);
-  const lines = others.map(
-    code => `if (( status == ${code} )); then status=0; fi  # nsys stopped the program`,
-  );
-  return [...lines, 'exit "$status"'];
+const goodLines = (good: readonly number[]): string[] =>
+  good
+    .filter(code => code !== 0)
+    .map(code => `if (( status == ${code} )); then status=0; fi  # nsys stopped the program`);
+
+/** In a subshell: what the capture was given must not reach the second run. The path of the agent stays as it is. */
+function calibrationLines(
+  captured: CapturePlan['env'],
+  { command, env, outputs }: NonNullable<CapturePlan['calibration']>,
+): string[] {
+  const gone = Object.keys(captured).filter(name => !(name in env));
+  return [
+    '',
+    '# The same steps again, without a profiler: what they take undisturbed.',
+    'calibration=(',
+    ...command.map(word => `  ${shellQuote(word)}`),
+    ')',
+    'if (( status == 0 )); then',
+    '  (',
+    ...(gone.length > 0 ? [`    unset ${gone.join(' ')}`] : []),
+    ...Object.entries(env)
+      .filter(([name]) => name !== 'PYTHONPATH')
+      .map(([name, value]) => `    export ${shellAssignment(name, value)}`),
+    '    "${calibration[@]}"',
+    `  ) || echo "The second run failed; the capture is complete without it." >&2`,
+    ...outputs.map(({ pattern }) => `  echo ${shellQuote(`Open ${pattern} together with the capture.`)} >&2`),
+    'fi',
+  ];
 }
 
 /** What nsys fills in becomes a star; everything else stays as it is. */

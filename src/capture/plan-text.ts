@@ -1,10 +1,10 @@
 /** A plan for people: the command to paste, why each part is there, what to do beside it, what to watch for. */
 import { formatBytes } from '../base/units.js';
-import type { CapturePlan, PlanStep } from './capture-plan.js';
+import type { CapturePlan, PlanCalibration, PlanStep } from './capture-plan.js';
 import { shellAssignment, shellCommand, shellQuote } from './shell-quote.js';
 
 /** One command over several lines; nothing between them but what the shell should read. */
-export function commandText(plan: CapturePlan): string {
+export function commandText(plan: Pick<CapturePlan, 'command' | 'nsysAt' | 'programAt' | 'env'>): string {
   const { command, nsysAt, programAt, env } = plan;
   const lines = Object.entries(env).map(([name, value]) => shellAssignment(name, value));
   // A word that looks like an assignment would be one in the first place of the command.
@@ -17,6 +17,9 @@ export function commandText(plan: CapturePlan): string {
   }
   return lines.join(' \\\n');
 }
+
+const calibrationText = ({ command, env }: PlanCalibration): string =>
+  commandText({ command, env, nsysAt: -1, programAt: 0 });
 
 /** An option and its value stay on one line. */
 function byOption(words: readonly string[]): string[] {
@@ -55,7 +58,11 @@ export function planText(plan: CapturePlan): string {
   const sections = [commandText(plan), whyText(plan)];
   if (plan.server)
     sections.push(`Then\n${plan.steps.map((step, i) => `  ${i + 1}. ${stepText(step, plan)}`).join('\n')}`);
-  const results = plan.outputs.map(
+  if (plan.calibration)
+    sections.push(
+      `Then the same steps without a profiler\n  ${calibrationText(plan.calibration).replaceAll('\n', '\n  ')}`,
+    );
+  const results = [...plan.outputs, ...(plan.calibration?.outputs ?? [])].map(
     ({ pattern, count, note }) =>
       `  ${pattern}${count !== undefined && count > 1 ? ` (${count} files)` : ''}${note ? `: ${note}` : ''}`,
   );

@@ -91,6 +91,10 @@ export const optionsOfCapture = {
   ssh: value('--ssh HOST', text, 'run on HOST, with your ssh'),
   nsysDeb: value('--nsys-deb FILE', text, 'Nsight Systems package to copy to a machine without nsys'),
   nsysTree: value('--nsys-tree DIR', text, 'the same, as an unpacked folder'),
+  calibrate: toggle(
+    '--calibrate',
+    'with --agent: run the same steps a second time without a profiler, and report what they take undisturbed',
+  ),
   anyway: toggle('--anyway', 'run even if the plan reports that the result will be empty or wrong'),
   dryRun: toggle('--dry-run', 'print the commands without running them'),
   script: value('--script FILE', text, 'write a bash script that needs only nsys'),

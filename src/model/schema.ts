@@ -282,11 +282,11 @@ const schema = {
     text,
   },
   /**
-   * Steps of the same run that no profiler recorded, so that their time is undisturbed: noted by our agent around its
-   * windows, or printed by the engine.
+   * Steps of the same run, or of a second run of its command, that no profiler recorded, so that their time is
+   * undisturbed: noted by our agent, or printed by the engine.
    */
   quietSteps: {
-    /** NONE for those an engine printed. */
+    /** NONE for those an engine printed, and for those of a second run. */
     process: ref('processes'),
     /** See QuietSource. */
     source: { storage: 'u8' },
@@ -324,8 +324,13 @@ export const tableNames = Object.keys(schema) as TableName[];
 
 export const RangeKind = { pushPop: 0, startEnd: 1, mark: 2, gpuAnnotation: 3, libraryCall: 4 } as const;
 export const FaultSide = { cpu: 0, gpu: 1 } as const;
-/** `serverLog`: the mean of the steps between two lines, computed from throughput and batch. */
-export const QuietSource = { beforeWindow: 0, afterWindow: 1, iterationLog: 2, serverLog: 3 } as const;
+/**
+ * `serverLog`: the mean of the steps between two lines, computed from throughput and batch. `calibration`: the same
+ * steps in a second run of the command, without a profiler.
+ */
+export const QuietSource = {
+  ...{ beforeWindow: 0, afterWindow: 1, iterationLog: 2, serverLog: 3, calibration: 4 },
+} as const;
 export const OpKind = { framework: 0, other: 1 } as const;
 
 export function columnsOf(table: TableName): [name: string, spec: ColumnSpec][] {

@@ -8,7 +8,7 @@ const keys = new Set(
    max_sequence_length avg_isl avg_osl avg_sequence_length accept_length random_range_ratio sharegpt_output_len endpoint_type
    burstiness target otherFields notes code severity aiperf_version api arrivals average avg avg_decoded_tokens_per_iter avg_input_length avg_latency
    avg_num_concurrent_requests avg_output_length avg_request_latency_ms avg_tpot_ms avg_ttft_ms backend
-   batch_size benchmark_duration captured clientLagNs code collected completed concurrency connect connectNs
+   batch_size benchmark_duration calibrated captured clientLagNs code collected completed concurrency connect connectNs
    contextRequests contextTokens count counts cpu_blocks cuda dataset dataset_name date device dns dp_size dtype
    duration durationNs e2e e2eNs elapsed_time end_timestamp end_to_end_latency endKernel endNode endpoint engine
    entries ep_size error error_request_count error_tokens errors exactLength expertLoad failed
@@ -40,7 +40,7 @@ const keys = new Set(
   ),
 );
 const words = new Set(
-  `before after Avg reqs Waiting Prefix cache hit running len accept queue new cached graph batch SpecDecoding null true false Namespace benchmark_args generated statistics Seq _torch complete first FAILED CHECK FOR factor GTPS done Skipping ready Setting Client side
+  `before after calibration Avg reqs Waiting Prefix cache hit running len accept queue new cached graph batch SpecDecoding null true false Namespace benchmark_args generated statistics Seq _torch complete first FAILED CHECK FOR factor GTPS done Skipping ready Setting Client side
    configured set main Reporting states Dev a A100 Acceptance adp_dummy_ctx_tokens adp_dummy_gen_tokens AIPerf all allocate an and any API are as at auto
    Average AVERAGE AVG avg_acceptance_rate avg_inter_token_latency avg_sequence_latency avg_time_to_first_token
    avgNumDecodedTokensPerIter B200 Backend BACKEND backend baselines Batch batch bench BENCHMARK benchmark

@@ -1,6 +1,6 @@
 /**
- * What a step took in the same run while no profiler recorded: noted by the agent around its windows, or printed by the
- * engine. Only steps that did the same count: of the same phase, with as many requests, and, where prompts are read, as
+ * What a step took while no profiler recorded: in a second run of the command, noted by the agent around its windows in
+ * the same run, or printed by the engine. Only steps that did the same count: of the same phase, with as many requests, and, where prompts are read, as
  * many tokens.
  */
 import { isPhase, type Phase } from '../../catalog/phases.js';
@@ -16,7 +16,7 @@ export interface MeasuredStep {
   readonly lowNs: number;
   readonly highNs: number;
   readonly steps: number;
-  readonly source: 'agent' | 'iteration-log' | 'server-log';
+  readonly source: 'calibration' | 'agent' | 'iteration-log' | 'server-log';
 }
 
 /** Fewer say little. */
@@ -27,6 +27,7 @@ const LEAST_LINES = 2;
 const TOKEN_TOLERANCE = 0.1;
 
 const sources = [
+  { source: 'calibration', codes: [QuietSource.calibration], least: LEAST_STEPS },
   { source: 'agent', codes: [QuietSource.beforeWindow, QuietSource.afterWindow], least: LEAST_STEPS },
   { source: 'iteration-log', codes: [QuietSource.iterationLog], least: LEAST_STEPS },
   { source: 'server-log', codes: [QuietSource.serverLog], least: LEAST_LINES },

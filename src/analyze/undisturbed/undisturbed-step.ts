@@ -22,7 +22,10 @@ const fields = {
   highNs: field.nsMean('To', 'estimate: upper bound; measured: third quartile'),
   profilerNs: field.nsMean('Profiler', 'what the profiler adds to a step; never negative'),
   profilerShare: field.share('Share (%)', 'of the profiled step'),
-  source: field.text<UndisturbedSource>('Source', 'agent, iteration-log, server-log or estimate'),
+  source: field.text<UndisturbedSource>(
+    'Source',
+    'calibration, agent, iteration-log, server-log or estimate',
+  ),
   steps: maybe(field.count('Steps', 'measured steps (lines of a log); null: an estimate')),
   basis: quiet(field.text('Basis', 'where the figure comes from')),
   profilerByCause: field.mapNs('By cause', 'idle time per step that the profiler adds; sums to profilerNs'),
@@ -34,6 +37,7 @@ export type UndisturbedRow = RowOf<typeof fields>;
 const NEGLIGIBLE = 0.02;
 
 const measuredBy: Readonly<Record<MeasuredStep['source'], string>> = {
+  calibration: 'measured by a second run without a profiler',
   agent: 'measured by the agent outside its window',
   'iteration-log': "measured by the engine's iteration log outside the window",
   'server-log': "from the throughput in the server's log",

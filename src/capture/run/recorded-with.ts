@@ -20,16 +20,13 @@ export async function recordedWith(given: readonly string[]): Promise<string[]> 
     const folder = path.dirname(profile);
     for (const { outputs } of recipesNaming(profile)) {
       const sidecars = outputs.filter(({ kind }) => kind === 'agent-sidecar');
+      const ranks = new Set(sidecars.flatMap(({ name }) => rankOf(RANK, name) ?? []));
       for (const { name, bytes, sha256, kind } of outputs) {
         const file = path.join(folder, name);
         if (!COMPANIONS.has(kind) || known.has(path.resolve(file))) continue;
         // Of several ranks, the one whose profile this is.
-        if (
-          kind === 'agent-sidecar' &&
-          sidecars.length > 1 &&
-          rankOf(RANK, name) !== rankOf(RANK_OF_REPORT, profile)
-        )
-          continue;
+        const rank = kind === 'agent-sidecar' ? rankOf(RANK, name) : undefined;
+        if (rank !== undefined && ranks.size > 1 && rank !== rankOf(RANK_OF_REPORT, profile)) continue;
         if (!isFileOf(file, bytes) || (await sha256Of(file)) !== sha256) continue;
         known.add(path.resolve(file));
         found.push(file);

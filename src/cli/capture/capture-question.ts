@@ -27,7 +27,7 @@ export const captureOptions = [
   ...(['engineVersion', 'nsysVersion', 'ranks', 'modelPreset', 'layers', 'kernelsPerLayer', 'url'] as const),
   ...(['timeout', 'server', 'keepServer', 'attach', 'pressure', 'sent', 'healthTimeout'] as const),
   ...(['pod', 'namespace', 'container', 'fetch', 'ssh', 'nsysDeb', 'nsysTree'] as const),
-  ...(['anyway', 'dryRun', 'script'] as const),
+  ...(['calibrate', 'anyway', 'dryRun', 'script'] as const),
 ] as const;
 export type CaptureValues = Values<(typeof captureOptions)[number]>;
 
@@ -46,10 +46,31 @@ export function askedFor(values: CaptureValues, command: readonly string[]): Cap
     nvtx: !values.noNvtx,
     traceFork: !values.noTraceFork,
     perfectRouter: values.balancedRouting,
+    calibrate: values.calibrate,
     agent: values.agentFolder ?? (values.agent ? agentFolder() : undefined),
     layers: values.layers ?? layersOf(values.modelPreset),
     serverUrl: (values.url ?? values.server)?.replace(/\/+$/, ''),
   };
+}
+
+/** A second run needs the command, here, and the address of the first server. */
+export function refuseCalibration(values: CaptureValues): void {
+  if (!values.calibrate) return;
+  const why = values.attach
+    ? '--attach profiles a server that somebody else started, which cannot be started again'
+    : values.fetch !== undefined
+      ? '--fetch only copies reports'
+      : isFar(values)
+        ? `--${values.pod !== undefined ? 'pod' : 'ssh'} runs the command on another machine`
+        : values.keepServer
+          ? '--keep-server keeps the first server running at the same address'
+          : undefined;
+  if (why !== undefined)
+    throw new UserError(
+      'usage',
+      `--calibrate runs the command a second time on this machine; ${why}.`,
+      'Remove one of them.',
+    );
 }
 
 const secondsOf = (ns: number | undefined) => (ns === undefined ? undefined : ns / 1e9);

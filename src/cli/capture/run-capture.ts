@@ -13,6 +13,7 @@ import { fetchRemote, runRemote } from '../../capture/run/run-remote.js';
 import { attachServer, attachSteps, runServer } from '../../capture/run/run-server.js';
 import { kubectlTransport, sshTransport, type Transport } from '../../capture/run/transport.js';
 import { writeRecipe } from '../../capture/run/write-recipe.js';
+import { OutputWatch, type WrittenFile } from '../../capture/run/written-files.js';
 import { parseVersion } from '../../capture/versions.js';
 import { showPage } from '../analyzed-result.js';
 import type { Output } from '../output.js';
@@ -21,6 +22,7 @@ import { version } from '../version.js';
 import { type CaptureLines, captureLines } from './capture-lines.js';
 import { loadFor } from './capture-load.js';
 import type { CaptureValues } from './capture-question.js';
+import { runCalibration } from './run-calibration.js';
 
 /** Status for scripts: the capture is there but cannot answer. */
 const NOT_RECORDED = 8;
@@ -34,6 +36,8 @@ interface CaptureJob {
 
 export async function runCapture(job: CaptureJob, output: Output): Promise<number> {
   const window = windowOf(job.asked);
+  // A name that is taken is better known before the first run than after it.
+  OutputWatch.begin(job.plan.calibration?.outputs ?? [], job.asked.force === true);
   const lines = captureLines(output, window);
   const clock = new EngineClock();
   const { result: ran, plan, where, nsysVersion } = await runSomewhere(job, lines, clock, output);
@@ -41,7 +45,8 @@ export async function runCapture(job: CaptureJob, output: Output): Promise<numbe
   const failure = runFailure(ran);
   if (failure) throw failure;
   const heard = clock.write(ran.files, job.asked.force === true);
-  const result = { ...ran, files: [...ran.files, ...heard] };
+  const calibrated = await calibrate(job, ran, output);
+  const result = { ...ran, files: [...ran.files, ...heard, ...calibrated] };
   const versions = { stepscope: version(), ...(nsysVersion ? { nsys: nsysVersion } : {}) };
   const recipe = await writeRecipe(plan, result, { versions, where, ...(window ? { window } : {}) });
   const files = result.files.filter(({ bytes }) => bytes > 0).map(({ path: file }) => file);
@@ -62,6 +67,34 @@ export async function runCapture(job: CaptureJob, output: Output): Promise<numbe
   );
 }
 
+async function calibrate(job: CaptureJob, ran: RunResult, output: Output): Promise<readonly WrittenFile[]> {
+  const { plan, values } = job;
+  // Whoever stopped the first run does not want a second one.
+  if (!plan.calibration || ran.stoppedBy) return [];
+  const lines = captureLines(output, undefined);
+  const steps = servingSteps(values.server ?? '');
+  const files = await runCalibration(
+    plan.calibration,
+    runOptions(job, lines, lines.onLine),
+    values.server !== undefined
+      ? { steps, options: serverOptions(job, steps, new EngineClock(), output) }
+      : undefined,
+    output,
+  );
+  lines.end();
+  return files;
+}
+
+function runOptions({ asked, values }: CaptureJob, lines: CaptureLines, onLine: (line: string) => void) {
+  return {
+    force: asked.force,
+    ...(values.timeout === undefined ? {} : { timeoutMs: values.timeout / 1e6 }),
+    onLine,
+    onIteration: lines.onIteration,
+    onNotice: lines.onNotice,
+  };
+}
+
 interface Ran {
   readonly result: RunResult;
   readonly plan: CapturePlan;
@@ -75,18 +108,12 @@ async function runSomewhere(
   clock: EngineClock,
   output: Output,
 ): Promise<Ran> {
-  const { asked, plan, values, facts } = job;
+  const { plan, values, facts } = job;
   const far = transportOf(values);
-  const common = {
-    force: asked.force,
-    ...(values.timeout === undefined ? {} : { timeoutMs: values.timeout / 1e6 }),
-    onLine: (line: string) => {
-      clock.hear(line);
-      lines.onLine(line);
-    },
-    onIteration: lines.onIteration,
-    onNotice: lines.onNotice,
-  };
+  const common = runOptions(job, lines, line => {
+    clock.hear(line);
+    lines.onLine(line);
+  });
   if (far) return runFar(far, job, common);
   const serving = plan.server || values.server !== undefined;
   const steps = plan.server ? plan.steps : servingSteps(values.server ?? '');

@@ -4,7 +4,14 @@ import { planCapture } from '../../capture/plan-capture.js';
 import { planDocument } from '../../capture/plan-json.js';
 import { planScript } from '../../capture/plan-script.js';
 import { planText } from '../../capture/plan-text.js';
-import { askedFor, asksForAgent, captureOptions, factsFor, isFar } from '../capture/capture-question.js';
+import {
+  askedFor,
+  asksForAgent,
+  captureOptions,
+  factsFor,
+  isFar,
+  refuseCalibration,
+} from '../capture/capture-question.js';
 import { runAttached, runCapture, runFetch } from '../capture/run-capture.js';
 import { define } from '../command.js';
 import type { Output } from '../output.js';
@@ -51,6 +58,7 @@ export const capture = define({
         'Put options first, then --, then the command: stepscope capture --iterations 100-150 -- trtllm-bench …',
       );
     const asked = askedFor(values, program);
+    refuseCalibration(values);
     if (values.fetch !== undefined) return runFetch(values, asked, output);
     if (values.attach) return runAttached(values, values.torchTrace, output);
     const facts = await factsFor(values, asked);

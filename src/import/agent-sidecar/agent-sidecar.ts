@@ -16,7 +16,7 @@ import type { Importer } from '../importer.js';
 import type { ProfileFile } from '../profile-file.js';
 import { addGraphParts } from './graph-parts.js';
 import { addNotedSteps } from './quiet-steps.js';
-import { countIn, ownTraces } from './sidecar-fields.js';
+import { calibrated, countIn, ownTraces } from './sidecar-fields.js';
 
 /** The agent keeps at most 50,000 iterations and 20,000 collections. */
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -122,6 +122,7 @@ function toProfile(document: JsonObject, file: ProfileFile): Profile {
     settings: {
       ...(Array.isArray(document.gcPauses) ? { [GC_WATCHED]: 'observed by the agent' } : {}),
       ...ownTraces(document.torchTraces),
+      ...calibrated(document.calibrated),
     },
     versions: versionsOf(document.versions),
     ...(worldSize > 1 ? { distributed: { rank, worldSize, backend: '' } } : {}),

@@ -14,7 +14,7 @@ import type { Profile, ThreadInfo } from '../../model/profile.js';
 import { columnsOf, RangeKind } from '../../model/schema.js';
 import { quietStepsOf, withQuietSteps } from '../quiet-step.js';
 import { recordedSpan } from '../recorded-span.js';
-import { OWN_TRACES } from './sidecar-fields.js';
+import { CALIBRATED, OWN_TRACES } from './sidecar-fields.js';
 
 type Cells = { readonly length: number } & Readonly<Record<string, AnyArray | undefined>>;
 
@@ -23,7 +23,8 @@ export function joinSidecars(profiles: readonly Profile[]): readonly Profile[] {
   const sidecars = profiles.filter(({ capture }) => capture.profiler === 'agent');
   const captures = profiles.filter(({ capture }) => capture.profiler !== 'agent');
   if (sidecars.length === 0 || captures.length === 0) return profiles;
-  for (const sidecar of sidecars) {
+  const isCalibration = ({ capture }: Profile) => CALIBRATED in capture.settings;
+  for (const sidecar of sidecars.filter(one => !isCalibration(one))) {
     const own = capturesOf(sidecar, captures);
     for (const at of own)
       captures[at] = isOfAnotherTime(captures[at], sidecar)
@@ -35,6 +36,14 @@ export function joinSidecars(profiles: readonly Profile[]): readonly Profile[] {
         sidecar,
         'does not belong to any captured process and was left out',
       );
+  }
+  // Last: by now the versions of the captured processes are known.
+  for (const sidecar of sidecars.filter(isCalibration)) {
+    const at = calibratedCapture(sidecar, captures);
+    captures[at ?? 0] =
+      at === undefined
+        ? withNote(captures[0], sidecar, 'of a second run was left out: its rank was not captured')
+        : joinCalibration(captures[at], sidecar);
   }
   return captures;
 }
@@ -158,6 +167,35 @@ function withGraphParts(capture: Profile, sidecar: Profile): Profile {
   }));
   const parts = insert('graphParts', capture.tables.graphParts as unknown as Cells | undefined, fresh);
   return { ...capture, threads, tables: { ...capture.tables, graphParts: parts as never } };
+}
+
+/** A second run has other processes: its rank decides, and of several windows the first has the steps. */
+function calibratedCapture(sidecar: Profile, captures: readonly Profile[]): number | undefined {
+  const [rank] = sidecar.capture.ranks;
+  if (rank === undefined) return 0;
+  const at = captures.findIndex(({ capture }) => capture.ranks.includes(rank));
+  if (at >= 0) return at;
+  return captures.length === 1 && captures[0].capture.ranks.length === 0 ? 0 : undefined;
+}
+
+/** The same steps in a second run of the command. What is known of both must be the same. */
+function joinCalibration(capture: Profile, sidecar: Profile): Profile {
+  const { versions, files, sizeBytes } = sidecar.capture;
+  const known = capture.capture.versions;
+  const other = Object.keys(versions).find(name => name in known && known[name] !== versions[name]);
+  if (other !== undefined)
+    return withNote(capture, sidecar, `of a second run was left out: it used another version of ${other}`);
+  const described = {
+    ...capture,
+    capture: {
+      ...capture.capture,
+      files: [...capture.capture.files, ...files],
+      sizeBytes: capture.capture.sizeBytes + sizeBytes,
+    },
+    notes: [...capture.notes, ...sidecar.notes],
+  };
+  const steps = quietStepsOf(sidecar).map(({ utcNs: _, ...step }) => ({ ...step, process: NONE }));
+  return withQuietSteps(described, steps);
 }
 
 /**

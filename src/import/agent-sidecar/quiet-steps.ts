@@ -1,5 +1,5 @@
 /**
- * The sidecar's `quietSteps`: when the steps around a window started. The cost of a step is the time until the next one
+ * The sidecar's `quietSteps`: when the steps around a window started, or those of a second run without one. The cost of a step is the time until the next one
  * starts, so only steps with a successor have one.
  *
  *     iteration   7    8    9    11        12
@@ -17,6 +17,13 @@ import { countIn } from './sidecar-fields.js';
 
 /** The agent writes at most 64 segments of 256 steps. */
 const MOST_STEPS = 64 * 256;
+
+/** By the side of the window they are on; a second run has no window. */
+const sources: ReadonlyMap<unknown, QuietStep['source']> = new Map([
+  ['before', QuietSource.beforeWindow],
+  ['after', QuietSource.afterWindow],
+  ['calibration', QuietSource.calibration],
+]);
 
 interface Noted {
   readonly iteration: number;
@@ -38,7 +45,8 @@ export function addNotedSteps(
   const steps: QuietStep[] = [];
   let read = 0;
   for (const { side, steps: rows } of segments) {
-    if ((side !== 'before' && side !== 'after') || !Array.isArray(rows)) {
+    const source = sources.get(side);
+    if (source === undefined || !Array.isArray(rows)) {
       builder.notes.add('agent-quiet', 'loss', 'invalid steps outside windows were left out', file);
       continue;
     }
@@ -49,9 +57,7 @@ export function addNotedSteps(
       const text = 'invalid steps outside windows were left out';
       builder.notes.add('agent-quiet', 'loss', text, file, rows.length - noted.length);
     }
-    const isAfter = side === 'after';
-    const source = isAfter ? QuietSource.afterWindow : QuietSource.beforeWindow;
-    const undisturbed = isAfter ? noted.slice(SETTLING_STEPS) : noted;
+    const undisturbed = source === QuietSource.afterWindow ? noted.slice(SETTLING_STEPS) : noted;
     for (const { startNs, ...step } of withPeriods(undisturbed))
       steps.push({ ...step, process, source, utcNs: Number(builder.originNs) + startNs });
   }
