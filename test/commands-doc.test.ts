@@ -37,6 +37,7 @@ test('screens in the documents are what the commands print now', () => {
   for (const [page, command, golden] of [
     ['README.md', '$ stepscope analyze profile.sqlite.gz', 'analyze-eager.txt'],
     ['docs/guide.md', '$ stepscope compare eager/profile.sqlite', 'compare-eager-graph.txt'],
+    ['docs/guide.md', '$ stepscope whatif eager/profile.sqlite', 'whatif-eager-graphs.txt'],
     ['docs/guide.md', '$ stepscope frameworks docs/examples', 'frameworks-bundled.txt'],
   ]) {
     const screen = read(page)

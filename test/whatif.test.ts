@@ -21,6 +21,7 @@ import type { Static } from '../src/base/document.js';
 import { predictionPairs } from '../src/catalog/prediction-pairs.js';
 import { openProfile } from '../src/import/open.js';
 import { capturePath, capturesFolder, projectRoot } from '../src/testing/captures.js';
+import { assertSameText } from '../src/testing/golden.js';
 import { lacks, locate } from '../src/testing/needs.js';
 import { pairRow } from './gains-page.js';
 import { runStepscope } from './run-stepscope.js';
@@ -189,6 +190,12 @@ test('the command prints the equation, and its JSON keeps to the schema', async 
   assert.ok(validate(document), JSON.stringify(validate.errors));
   const sum = (of: 'fromNs' | 'toNs' | 'changeNs') => terms.reduce((all, term) => all + term[of], 0);
   assert.deepEqual([sum('fromNs'), sum('toNs'), sum('changeNs')], [fromNs, toNs, changeNs]);
+});
+
+test('the answer for the bundled eager capture reads as it should, and fits', async () => {
+  const { out } = await runStepscope(['whatif', capturePath('eager'), '--graphs'], 115);
+  assertSameText(path.join(projectRoot, 'test/golden/whatif-eager-graphs.txt'), out);
+  assert.ok(out.split('\n').every(line => line.length <= 115));
 });
 
 test('every format has the result', async () => {

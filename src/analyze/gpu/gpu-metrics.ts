@@ -196,6 +196,8 @@ function average(
       });
     }
     const value = samples.value[row];
+    // A value that could not be read covers no time.
+    if (Number.isNaN(value)) continue;
     for (let s = 0; s < scopes.length; s++) {
       if (inWindow[s] === 0) continue;
       const c = cell(s, metric);

@@ -86,7 +86,7 @@ function buildModel(input: AnalysisInput, found: StepWork, series: readonly Sele
   const work = use(gpuWork);
   const beginNs = runs[0].start;
   const endNs = Math.max(runs[runs.length - 1].periodEnd, series[series.length - 1].end);
-  const rows = workWithin(work, series[0], endNs);
+  const rows = workWithin(work, series[0].device, Math.min(beginNs, series[0].start), endNs);
   const lines = new HostLines(profile, use(threadActivity), { beginNs, endNs, runs });
   // The thread that runs the steps comes first: others follow it.
   lines.addFirst(lane.thread);
@@ -123,19 +123,31 @@ function buildModel(input: AnalysisInput, found: StepWork, series: readonly Sele
     threads: lines.threads,
     ops,
     streams,
+    untracedNodeNs: 0,
     typical,
   };
 }
 
-/** Everything on the device until the last step ends, from what the first step runs on. */
-function workWithin(work: GpuWork, { device, start }: SelectedWindow, endNs: number): number[] {
+/** Work before the host begins is looked for this far back. */
+const LOOK_BACK_NS = 1e9;
+
+/**
+ * Everything on the device from when the host begins until the last step ends, and what each stream ran last before:
+ * that is what the first work had to wait for.
+ */
+function workWithin(work: GpuWork, device: number, beginNs: number, endNs: number): number[] {
   const rows: number[] = [];
-  let first = lowerBound(work.start, start);
-  // Work before it may still run; what is older than a second has ended.
-  while (first > 0 && work.start[first - 1] > start - 1e9) first--;
-  for (let i = first; i < work.length && work.start[i] < endNs; i++)
-    if (work.device[i] === device && work.end[i] > start) rows.push(i);
-  return rows;
+  const before = new Map<number, number>();
+  for (
+    let i = lowerBound(work.start, beginNs - LOOK_BACK_NS);
+    i < work.length && work.start[i] < endNs;
+    i++
+  ) {
+    if (work.device[i] !== device) continue;
+    if (work.end[i] > beginNs) rows.push(i);
+    else before.set(work.stream[i], i);
+  }
+  return [...before.values(), ...rows].sort((x, y) => work.start[x] - work.start[y] || x - y);
 }
 
 function stepPositions({ runOfWork }: StepWork, series: readonly SelectedWindow[]) {

@@ -191,7 +191,11 @@ function basis(one: PhasePrediction): FactsBlock {
         : []),
       {
         label: 'profiler',
-        text: 'the predicted step is a step under the same profiler; without it both are shorter',
+        text: one.changes.some(
+          ({ change, outcome }) => change.id === 'no-profiler' && outcome.status === 'applied',
+        )
+          ? 'its cost is taken out by estimate (stepscope analyze FILE --only undisturbed-step)'
+          : 'the predicted step is a step under the same profiler; without it both are shorter (--no-profiler)',
         tone: 'quiet',
       },
       {

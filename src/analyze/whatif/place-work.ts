@@ -111,13 +111,16 @@ function typicalLengths(work: GpuWork, rows: readonly number[], lines: HostLines
   const latencies: number[] = [];
   const gaps: number[] = [];
   const streamEnd = new Map<number, number>();
+  let last: number | undefined;
   for (const i of rows) {
     const launch = lines.itemOfCall.get(work.launch[i]);
     const free = streamEnd.get(work.stream[i]) ?? -Infinity;
     const recorded = launch === undefined ? undefined : lines.recorded[launch];
     if (recorded && work.kind[i] === WorkKind.kernel) {
       if (KERNEL_LAUNCH.test(lines.items[launch!].name)) launches.push(recorded.end - recorded.start);
-      if (recorded.end >= free) latencies.push(work.start[i] - recorded.end);
+      // Of a graph, its first node: the others start while the launch still goes on.
+      if (recorded.end >= free && launch !== last) latencies.push(work.start[i] - recorded.end);
+      last = launch;
     }
     if (recorded && recorded.end < free && work.start[i] >= free) gaps.push(work.start[i] - free);
     streamEnd.set(work.stream[i], Math.max(free, work.end[i]));

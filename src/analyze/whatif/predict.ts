@@ -4,7 +4,7 @@ import { findGpu, peakFromProfile } from '../../catalog/gpus.js';
 import { GC_WATCHED } from '../../catalog/host-activities.js';
 import type { Phase } from '../../catalog/phases.js';
 import { defaultPolicy } from '../../catalog/policy.js';
-import type { TracingCost } from '../../catalog/tracing-cost.js';
+import { type TracingCost, tracingCosts } from '../../catalog/tracing-cost.js';
 import { meanOf, totalOf } from '../../stats/mean.js';
 import { type Analyzer, type Derived, NotRecorded } from '../analysis.js';
 import { gc } from '../host/gc.js';
@@ -174,7 +174,7 @@ function unexplainedShare(replayed: readonly Replayed[]): number {
     whole += totalOf(stepLengths(model, times));
     explained += totalOf(stepLengths(typical, replay(typical)!));
   }
-  return whole > 0 ? Math.max(0, 1 - explained / whole) : 0;
+  return whole > 0 ? Math.min(1, Math.max(0, 1 - explained / whole)) : 0;
 }
 
 /** The changes one after the other on a copy, and its replay; undefined where that deadlocks. */
@@ -214,6 +214,7 @@ function changeInput(analyzer: Analyzer, phase: Phase, settings: PredictionSetti
   const gpu = profile.gpus.find(({ name }) => findGpu(name)) ?? profile.gpus[0];
   return {
     ...settings,
+    tracingCost: settings.tracingCost ?? tracingCosts[profile.capture.profiler],
     phase,
     policy: analyzer.settings.policy ?? defaultPolicy,
     limits: peakFromProfile(gpu),

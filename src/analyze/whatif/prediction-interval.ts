@@ -2,7 +2,9 @@
  * How far a predicted change may be off: the scatter of the steps, and the error that the models showed on pairs of runs
  * that were measured before and after the same change. Several changes are taken as independent.
  */
+
 import { type PredictionPair, predictionPairs } from '../../catalog/prediction-pairs.js';
+import { tracingError } from '../../catalog/tracing-cost.js';
 import { meanOf } from '../../stats/mean.js';
 import { boundOf, noiseOf } from '../../stats/noise.js';
 import { estimate } from '../../stats/resample.js';
@@ -26,6 +28,8 @@ const scaleOf = (changeNs: number, stepNs: number) => Math.max(Math.abs(changeNs
 
 /** The largest error that a pair showed which did not give the model its constants. */
 export function modelError(change: string): ModelError {
+  // Judged on steps, not on pairs of profiles.
+  if (change === 'no-profiler') return tracingError;
   const own = predictionPairs.filter(pair => pair.change === change && pair.half === 'judge');
   if (own.length === 0) return { share: UNTESTED, pairs: 0 };
   return { share: Math.max(LEAST, ...own.map(pairError)), pairs: own.length };

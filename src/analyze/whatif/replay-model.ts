@@ -94,6 +94,8 @@ export interface ReplayModel {
   readonly ops: GpuOp[];
   /** Work of each stream in order. */
   readonly streams: { readonly stream: number; ops: readonly number[] }[];
+  /** What a graph node costs at launch under the profiler and not without it; 0 while the profiler is attached. */
+  untracedNodeNs: number;
   /** Calls that bring work, and work that follows closely: what holds where nothing else was observed. */
   readonly typical: { readonly launchNs: number; readonly latencyNs: number; readonly gapNs: number };
 }
@@ -117,9 +119,12 @@ export function resize(item: HostItem, ns: number): void {
 export function withTypicalWaits(model: ReplayModel): ReplayModel {
   const copy = copyOf(model);
   const { latencyNs, gapNs } = copy.typical;
-  for (const op of copy.ops) {
+  // What a stream runs first may wait for work from before the recording: that is not a wait inside these steps.
+  const first = new Set(copy.streams.map(({ ops }) => ops[0]));
+  copy.ops.forEach((op, j) => {
+    if (first.has(j)) return;
     if (op.latencyFrom === 'end') op.latencyNs = Math.min(op.latencyNs, latencyNs);
     op.gapNs = Math.min(op.gapNs, gapNs);
-  }
+  });
   return copy;
 }

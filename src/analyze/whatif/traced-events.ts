@@ -28,6 +28,8 @@ export interface TracedEvents {
   /** What recording the events cost that begin on a thread in this stretch of time; all kinds, unless named. */
   costNs(thread: number, from: number, to: number, cost: TracingCost, only?: EventKind): number;
   nodesNs(nodes: number, cost: TracingCost, only?: EventKind): number;
+  /** What the launch of a graph of so many nodes takes without a profiler, at least. */
+  leastNs(nodes: number, cost: TracingCost): number;
 }
 
 export const tracedEvents: Derived<TracedEvents> = {
@@ -74,6 +76,7 @@ export const tracedEvents: Derived<TracedEvents> = {
         }, 0),
       nodesNs: (nodes, cost, only) =>
         only === undefined || only === 'graphNode' ? nodes * costOf('graphNode', cost) * launchNs : 0,
+      leastNs: (nodes, cost) => nodes * cost.graphNodeLeast * launchNs,
     };
   },
 };

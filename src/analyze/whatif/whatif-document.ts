@@ -17,10 +17,17 @@ export const isLikely = ({ changes }: PhasePrediction): boolean =>
     ({ outcome, error }) => outcome.status !== 'applied' || (error.pairs > 0 && error.share <= USUAL_ERROR),
   );
 
-/** Of the predicted step; never below the time of nothing. */
-export function stepInterval({ interval: [low, high] }: PhasePrediction, fromNs: number): [number, number] {
-  return [Math.max(0, fromNs + low), Math.max(0, fromNs + high)];
+/** Of the predicted step. Where no change shortens the work of the GPU, the step is no shorter than that work. */
+export function stepInterval(one: PhasePrediction, fromNs: number): [number, number] {
+  const [low, high] = one.interval;
+  const [before, after] = [busyNs(one.from), busyNs(one.to)];
+  // Copies that are hidden afterwards are no shorter work.
+  const least = after >= 0.99 * before ? Math.min(before, after) : 0;
+  return [Math.max(least, fromNs + low), Math.max(least, fromNs + high)];
 }
+
+const busyNs = (parts: PhasePrediction['from']): number =>
+  [...parts].reduce((sum, [part, ns]) => sum + (part.startsWith('idle:') ? 0 : ns), 0);
 
 export function whatifDocument(
   files: readonly string[],

@@ -10,7 +10,7 @@ import type { Limits } from '../../../catalog/gpus.js';
 import { GRAPH_LAUNCH } from '../../../catalog/host-activities.js';
 import { WorkKind } from '../../gpu/gpu-work.js';
 import { familyIndex } from '../../gpu/work-families.js';
-import { applied, type Change, cannotTell, doesNotApply, stepsIn } from '../change.js';
+import { applied, type Change, cannotTell, doesNotApply, stepsIn, sumOver } from '../change.js';
 import { type GpuOp, type ReplayModel, resize } from '../replay-model.js';
 
 const gemm = familyIndex('gemm');
@@ -36,7 +36,8 @@ export const fp8: Change = {
     if (limits.denseFlops?.value.fp8 === undefined)
       return doesNotApply(`${limits.peak.name} has no FP8 tensor cores`);
     if (hasNarrowWeights) return doesNotApply('the weights are stored in 4 bits already');
-    const isGemm = (op: GpuOp) => op.family === gemm && op.kind === WorkKind.kernel && factsOf(op).inForward;
+    const isGemm = (op: GpuOp) =>
+      op.step !== NONE && op.family === gemm && op.kind === WorkKind.kernel && factsOf(op).inForward;
     const all = models.flatMap(({ ops }) => ops.filter(isGemm));
     const wide = all.filter(op => WIDE.has(factsOf(op).dtype));
     if (models.some(({ ops }) => ops.some(op => op.kind === WorkKind.graphBlock)))
@@ -46,6 +47,9 @@ export const fp8: Change = {
     if (all.length === 0) return cannotTell('no GEMM kernel of the forward pass is visible');
     if (all.some(op => /^fp8/.test(factsOf(op).dtype)))
       return doesNotApply('GEMMs of the forward pass already run in FP8');
+    const unnamed = all.filter(op => factsOf(op).dtype === '');
+    if (sumOver(unnamed, ({ ns }) => ns) > sumOver(wide, ({ ns }) => ns))
+      return cannotTell('most GEMM time is in kernels whose names do not show the data type');
     if (wide.length === 0) return doesNotApply('no GEMM of the forward pass runs in 16 bits');
     const chosen = new Set(wide);
     for (const model of models) quantize(model, chosen, limits);

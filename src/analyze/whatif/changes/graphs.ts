@@ -93,7 +93,7 @@ function replaceByGraph({ model, items }: ForwardPass, { policy }: ChangeInput):
   const launch = model.items[first];
   launch.kind = 'call';
   launch.awaits = NONE;
-  launch.ns = nodes.length * policy.graphLaunchPerNodeNs;
+  launch.ns = nodes.length * Math.max(0, policy.graphLaunchPerNodeNs - model.untracedNodeNs);
   launch.causes = [{ cause: launchBound, ns: launch.ns }];
   for (const i of rest) {
     const item = model.items[i];

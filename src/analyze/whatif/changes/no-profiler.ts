@@ -7,15 +7,19 @@ import { NONE } from '../../../base/column.js';
 import { GRAPH_LAUNCH } from '../../../catalog/host-activities.js';
 import type { EventKind, TracingCost } from '../../../catalog/tracing-cost.js';
 import { applied, type Change, cannotTell } from '../change.js';
-import { type ReplayModel, resize } from '../replay-model.js';
+import { type HostItem, type ReplayModel, resize } from '../replay-model.js';
 import type { TracedEvents } from '../traced-events.js';
 
 export const noProfiler: Change = {
   id: 'no-profiler',
   label: 'no profiler',
-  apply(models, { tracingCost, tracedEvents }) {
+  apply(models, { tracingCost, tracedEvents, policy }) {
     if (!tracingCost) return cannotTell('what this profiler adds to each event is not known');
-    for (const model of models) takeOutRecording(model, tracingCost, tracedEvents);
+    for (const model of models) {
+      takeOutRecording(model, tracingCost, tracedEvents);
+      // A graph that a later change makes is launched without a profiler too, and still takes time for its nodes.
+      model.untracedNodeNs = Math.min(tracedEvents.nodesNs(1, tracingCost), policy.graphLaunchPerNodeNs / 2);
+    }
     return applied(`without the cost of recording (${tracingCost.source})`);
   },
 };
@@ -37,11 +41,20 @@ export function takeOutRecording(
       if (item.kind === 'wait') owed = 0;
       owed += events.costNs(thread, item.recordedStart, item.recordedEnd, cost, only);
       if (isGraph) owed += events.nodesNs(nodes.get(i) ?? 0, cost, only);
-      const paid = Math.min(owed, item.kind === 'code' || isGraph ? item.ns : item.ns / 2);
+      const paid = Math.min(
+        owed,
+        mostOf(item, isGraph ? events.leastNs(nodes.get(i) ?? 0, cost) : undefined),
+      );
       if (paid > 0) resize(item, item.ns - paid);
       owed -= paid;
     }
   }
+}
+
+/** What of an item may be recording. `leastNs`: what the launch of a graph takes anyway. */
+function mostOf({ kind, ns }: HostItem, leastNs: number | undefined): number {
+  if (leastNs !== undefined) return Math.max(0, ns - leastNs);
+  return kind === 'code' ? ns : ns / 2;
 }
 
 /** Of each graph launch, the pieces of work that were recorded one by one. */

@@ -3,6 +3,7 @@
  * longer than the mean one. A profile of one GPU does not show that balance; it comes from counts per expert or from the
  * ranks (`stepscope moe`).
  */
+import { NONE } from '../../../base/column.js';
 import { formatShare } from '../../../base/units.js';
 import { applied, type Change, cannotTell, doesNotApply } from '../change.js';
 
@@ -10,7 +11,7 @@ export const perfectRouting: Change = {
   id: 'perfect-routing',
   label: 'perfect routing',
   apply(models, { routingGain, factsOf }) {
-    const experts = models.flatMap(({ ops }) => ops.filter(op => factsOf(op).isExpert));
+    const experts = models.flatMap(({ ops }) => ops.filter(op => op.step !== NONE && factsOf(op).isExpert));
     if (experts.length === 0)
       return doesNotApply('no expert kernel (grouped GEMM) was recorded in these steps');
     if (!routingGain)
