@@ -19,6 +19,9 @@ interface RecordingSaving {
   readonly text: string;
   /** Per step; null where nobody has measured what such an event costs. */
   readonly savedNs: number | null;
+  /** Bounds of that estimate, with the errors of the cost of recording. */
+  readonly lowNs: number;
+  readonly highNs: number;
 }
 
 interface ProfilerCost {
@@ -50,7 +53,10 @@ function savingsOf(profile: Profile, row: UndisturbedRow, steps: RecordedSteps):
   const found = (recordingFlags[profile.capture.profiler] ?? []).flatMap((flag): RecordingSaving[] => {
     const { text, leavesOut, instead, table } = flag;
     const rows = (table && profile.tables[table]?.length) ?? 0;
-    if (table) return rows > 0 ? [{ text: `${text} (${formatCount(rows)} calls)`, savedNs: null }] : [];
+    if (table)
+      return rows > 0
+        ? [{ text: `${text} (${formatCount(rows)} calls)`, savedNs: null, lowNs: 0, highNs: 0 }]
+        : [];
     // Those that are blocks already have no nodes to leave out.
     if (leavesOut === 'graphNode' && graphMode(profile) !== 'nodes') return [];
     // Taken out alone, a kind of event cannot save more than all of them.
@@ -60,7 +66,10 @@ function savingsOf(profile: Profile, row: UndisturbedRow, steps: RecordedSteps):
         (instead && savedBy(profile, steps, instead)) ??
         0,
     );
-    return savedNs >= LEAST_SAVING * row.profiledNs ? [{ text, savedNs }] : [];
+    if (savedNs < LEAST_SAVING * row.profiledNs) return [];
+    const { spread, stepError } = tracingCosts[profile.capture.profiler]!;
+    const half = spread * savedNs + stepError * row.profiledNs;
+    return [{ text, savedNs, lowNs: Math.max(0, savedNs - half), highNs: savedNs + half }];
   });
   return found.sort((a, b) => (b.savedNs ?? -1) - (a.savedNs ?? -1));
 }
@@ -90,7 +99,11 @@ export function profilerCostText({ row }: ProfilerCost): string {
   return `the profiler adds ${formatDuration(profilerNs)} to a ${step} of ${formatDuration(profiledNs)} (${formatShare(profilerShare)}; ${basis})`;
 }
 
-export const savingText = ({ text, savedNs }: RecordingSaving): string =>
-  savedNs === null
-    ? `${text}; what this saves is not known`
-    : `${text}; saves about ${formatDuration(savedNs)} per step (estimated)`;
+export function savingText({ text, savedNs, lowNs, highNs }: RecordingSaving): string {
+  if (savedNs === null) return `${text}; what this saves is not known`;
+  const bounds =
+    lowNs > 0
+      ? `${formatDuration(lowNs)} to ${formatDuration(highNs)}`
+      : `from nothing to ${formatDuration(highNs)}`;
+  return `${text}; saves about ${formatDuration(savedNs)} per step (estimated, ${bounds})`;
+}
