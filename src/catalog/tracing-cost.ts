@@ -8,6 +8,12 @@
  */
 import type { ProfilerKind } from '../model/profile.js';
 
+/**
+ * What a profiler can be told not to record, each kind on its own. Ranges are of three kinds: `stepMarker`, which every
+ * capture needs, `libraryCall` of cuBLAS and cuDNN, and all others.
+ */
+export type EventKind = 'apiCall' | 'graphNode' | 'range' | 'stepMarker' | 'libraryCall' | 'op' | 'frame';
+
 export interface TracingCost {
   /** A CUDA call. */
   readonly apiCall: number;

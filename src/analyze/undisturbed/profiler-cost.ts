@@ -4,32 +4,27 @@
  */
 import { formatCount, formatDuration, formatShare, plural } from '../../base/units.js';
 import { defaultPolicy } from '../../catalog/policy.js';
-import { profilers } from '../../catalog/profilers.js';
-import { tracingCosts } from '../../catalog/tracing-cost.js';
+import { recordingFlags } from '../../catalog/recording-flags.js';
+import { type EventKind, tracingCosts } from '../../catalog/tracing-cost.js';
 import { graphMode } from '../../model/graph-mode.js';
-import type { Profile } from '../../model/profile.js';
+import type { Profile, ProfilerKind } from '../../model/profile.js';
 import type { Derived } from '../analysis.js';
 import { totalsByPhase } from '../inference/budget-totals.js';
 import { stepBudget } from '../inference/step-budget.js';
-import { type EventKind, tracedEvents } from '../whatif/traced-events.js';
 import { type RecordedSteps, recordedSteps, sumOfParts } from './replay-without-recording.js';
 import { type UndisturbedRow, undisturbedStep } from './undisturbed-step.js';
 
-export interface RecordingSaving {
-  readonly id:
-    | 'graph-blocks'
-    | 'no-stacks'
-    | 'nsys-instead'
-    | 'no-library-calls'
-    | 'fewer-ranges'
-    | 'no-os-calls';
+interface RecordingSaving {
   /** What to change, and what it gives up. */
   readonly text: string;
   /** Per step; null where nobody has measured what such an event costs. */
   readonly savedNs: number | null;
+  /** Bounds of that estimate, with the errors of the cost of recording. */
+  readonly lowNs: number;
+  readonly highNs: number;
 }
 
-export interface ProfilerCost {
+interface ProfilerCost {
   readonly row: UndisturbedRow;
   /** What saves most comes first. */
   readonly savings: readonly RecordingSaving[];
@@ -42,61 +37,40 @@ const LEAST_SAVING = 0.01;
 export const profilerCost: Derived<ProfilerCost | undefined> = {
   id: 'profiler-cost',
   reads: { osCalls: [] },
-  uses: [stepBudget, undisturbedStep, recordedSteps, tracedEvents],
-  compute({ profile, settings, use, useIfRecorded }) {
+  uses: [stepBudget, undisturbedStep, recordedSteps],
+  compute({ profile, settings, useIfRecorded }) {
     const totals = totalsByPhase(useIfRecorded(stepBudget)?.rows ?? []).filter(({ phase }) => phase !== null);
     const main = totals.sort((a, b) => b.wallNs - a.wallNs)[0];
     const row = useIfRecorded(undisturbedStep)?.rows.find(({ phase }) => phase === main?.phase);
     const least = (settings.policy ?? defaultPolicy).profilerCost;
     if (!row || row.profilerShare <= least) return undefined;
     const steps = useIfRecorded(recordedSteps)?.get(row.phase);
-    return { row, savings: steps ? savingsOf(profile, row, steps, use(tracedEvents).kinds) : [] };
+    return { row, savings: steps ? savingsOf(profile, row, steps) : [] };
   },
 };
 
-function savingsOf(
-  profile: Profile,
-  row: UndisturbedRow,
-  steps: RecordedSteps,
-  kinds: readonly EventKind[],
-): RecordingSaving[] {
-  const found: RecordingSaving[] = [];
-  const add = (id: RecordingSaving['id'], text: string, savedNs: number | undefined) => {
+function savingsOf(profile: Profile, row: UndisturbedRow, steps: RecordedSteps): RecordingSaving[] {
+  const found = (recordingFlags[profile.capture.profiler] ?? []).flatMap((flag): RecordingSaving[] => {
+    const { text, leavesOut, instead, table } = flag;
+    const rows = (table && profile.tables[table]?.length) ?? 0;
+    if (table)
+      return rows > 0
+        ? [{ text: `${text} (${formatCount(rows)} calls)`, savedNs: null, lowNs: 0, highNs: 0 }]
+        : [];
+    // Those that are blocks already have no nodes to leave out.
+    if (leavesOut === 'graphNode' && graphMode(profile) !== 'nodes') return [];
     // Taken out alone, a kind of event cannot save more than all of them.
-    const saved = Math.min(savedNs ?? 0, row.profilerNs);
-    if (saved >= LEAST_SAVING * row.profiledNs) found.push({ id, text, savedNs: saved });
-  };
-  const saved = (only: EventKind) => savedWithout(profile, steps, only);
-  if (profile.capture.profiler === 'nsys') {
-    if (graphMode(profile) === 'nodes')
-      add(
-        'graph-blocks',
-        '--graph-trace graph records CUDA graphs as blocks, and hides the kernels inside',
-        saved('graphNode'),
-      );
-    if (kinds.includes('libraryCall'))
-      add('no-library-calls', 'record without --cublas', saved('libraryCall'));
-    add(
-      'fewer-ranges',
-      'record fewer NVTX ranges (no --nvtx-debug): step markers are enough',
-      saved('range'),
+    const savedNs = Math.min(
+      row.profilerNs,
+      (leavesOut && savedWithout(profile, steps, leavesOut)) ??
+        (instead && savedBy(profile, steps, instead)) ??
+        0,
     );
-    const osCalls = profile.tables.osCalls?.length ?? 0;
-    if (osCalls > 0)
-      found.push({
-        id: 'no-os-calls',
-        text: `record without --osrt (${formatCount(osCalls)} OS calls)`,
-        savedNs: null,
-      });
-  } else if (profile.capture.profiler === 'kineto') {
-    if (kinds.includes('frame'))
-      add('no-stacks', 'record without --torch-stack (with_stack=False)', saved('frame'));
-    add(
-      'nsys-instead',
-      `record with ${profilers.nsys.label} instead: it records no framework ops`,
-      savedByNsys(steps),
-    );
-  }
+    if (savedNs < LEAST_SAVING * row.profiledNs) return [];
+    const { spread, stepError } = tracingCosts[profile.capture.profiler]!;
+    const half = spread * savedNs + stepError * row.profiledNs;
+    return [{ text, savedNs, lowNs: Math.max(0, savedNs - half), highNs: savedNs + half }];
+  });
   return found.sort((a, b) => (b.savedNs ?? -1) - (a.savedNs ?? -1));
 }
 
@@ -107,11 +81,11 @@ export function savedWithout(profile: Profile, steps: RecordedSteps, only: Event
   return after && Math.max(0, sumOfParts(steps.recorded) - sumOfParts(after));
 }
 
-/** What the one adds to a step, less what the other would: it records the same calls and graphs, and no ops. */
-function savedByNsys({ without }: RecordedSteps): number | undefined {
-  const { kineto, nsys } = tracingCosts;
-  const [bare, withoutNsys] = [kineto && without(kineto), nsys && without(nsys)];
-  return bare && withoutNsys && sumOfParts(withoutNsys) - sumOfParts(bare);
+/** What this profiler adds to a step, less what another would that records the same calls, ranges and graphs. */
+function savedBy({ capture }: Profile, { without }: RecordedSteps, other: ProfilerKind): number | undefined {
+  const [now, then] = [tracingCosts[capture.profiler], tracingCosts[other]];
+  const [bare, lessOther] = [now && without(now), then && without(then)];
+  return bare && lessOther && sumOfParts(lessOther) - sumOfParts(bare);
 }
 
 /** `the profiler adds 3.2 ms to a decode step of 9.1 ms (35%; estimated, 2.1 to 4.3 ms)` */
@@ -125,7 +99,11 @@ export function profilerCostText({ row }: ProfilerCost): string {
   return `the profiler adds ${formatDuration(profilerNs)} to a ${step} of ${formatDuration(profiledNs)} (${formatShare(profilerShare)}; ${basis})`;
 }
 
-export const savingText = ({ text, savedNs }: RecordingSaving): string =>
-  savedNs === null
-    ? `${text}; what this saves is not known`
-    : `${text}; saves about ${formatDuration(savedNs)} per step (estimated)`;
+export function savingText({ text, savedNs, lowNs, highNs }: RecordingSaving): string {
+  if (savedNs === null) return `${text}; what this saves is not known`;
+  const bounds =
+    lowNs > 0
+      ? `${formatDuration(lowNs)} to ${formatDuration(highNs)}`
+      : `from nothing to ${formatDuration(highNs)}`;
+  return `${text}; saves about ${formatDuration(savedNs)} per step (estimated, ${bounds})`;
+}

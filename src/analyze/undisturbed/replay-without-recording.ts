@@ -3,7 +3,7 @@
  * of the GPU gains nothing, one that the GPU waits for gains all of it: the replay tells them apart.
  */
 import type { Phase } from '../../catalog/phases.js';
-import { type TracingCost, tracingCosts } from '../../catalog/tracing-cost.js';
+import { type EventKind, type TracingCost, tracingCosts } from '../../catalog/tracing-cost.js';
 import type { Derived } from '../analysis.js';
 import { sampledModels } from '../whatif/build-models.js';
 import { takeOutRecording } from '../whatif/changes/no-profiler.js';
@@ -11,7 +11,7 @@ import { largestError, meanParts, REPLAY_TOLERANCE, type Replayed } from '../wha
 import { replay } from '../whatif/replay.js';
 import { copyOf } from '../whatif/replay-model.js';
 import type { Parts } from '../whatif/replayed-parts.js';
-import { type EventKind, tracedEvents } from '../whatif/traced-events.js';
+import { tracedEvents } from '../whatif/traced-events.js';
 
 export interface RecordedSteps {
   /** The parts of the mean step, as recorded. */

@@ -3,7 +3,7 @@ import { lowerBound } from '../../base/bisect.js';
 import { NONE } from '../../base/column.js';
 import { matchMarker } from '../../catalog/engine-markers.js';
 import { KERNEL_LAUNCH } from '../../catalog/host-activities.js';
-import { type TracingCost, USUAL_LAUNCH_NS } from '../../catalog/tracing-cost.js';
+import { type EventKind, type TracingCost, USUAL_LAUNCH_NS } from '../../catalog/tracing-cost.js';
 import type { Profile, Row } from '../../model/profile.js';
 import type { TableName } from '../../model/schema.js';
 import { RangeKind } from '../../model/schema.js';
@@ -12,12 +12,6 @@ import type { Derived } from '../analysis.js';
 import { nameTest } from '../name-test.js';
 
 type TracedTable = Extract<TableName, 'apiCalls' | 'ranges' | 'ops' | 'frames'>;
-
-/**
- * What a profiler can be told not to record, each kind on its own. Ranges are of three kinds: `stepMarker`, which every
- * capture needs, `libraryCall` of cuBLAS and cuDNN, and all others.
- */
-export type EventKind = 'apiCall' | 'graphNode' | 'range' | 'stepMarker' | 'libraryCall' | 'op' | 'frame';
 
 /** What one event of a kind costs. */
 const costOf = (kind: EventKind, cost: TracingCost): number =>
@@ -31,8 +25,6 @@ const kindOf: Readonly<Record<TracedTable, EventKind>> = {
 };
 
 export interface TracedEvents {
-  /** Kinds that host threads have events of; nodes of graphs are GPU work, and counted by their launches. */
-  readonly kinds: readonly EventKind[];
   /** What recording the events cost that begin on a thread in this stretch of time; all kinds, unless named. */
   costNs(thread: number, from: number, to: number, cost: TracingCost, only?: EventKind): number;
   nodesNs(nodes: number, cost: TracingCost, only?: EventKind): number;
@@ -75,7 +67,6 @@ export const tracedEvents: Derived<TracedEvents> = {
     });
     const launchNs = typicalLaunch(profile);
     return {
-      kinds: tables.flatMap(({ kind, byThread }) => (byThread.some(own => own.length > 0) ? [kind] : [])),
       costNs: (thread, from, to, cost, only) =>
         tables.reduce((sum, { kind, byThread }) => {
           const own = byThread[thread];

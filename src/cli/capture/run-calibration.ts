@@ -10,7 +10,7 @@ import type { WrittenFile } from '../../capture/run/written-files.js';
 import type { Output } from '../output.js';
 
 /** How a program that serves is waited for, loaded and stopped. */
-export interface Serving {
+interface Serving {
   readonly steps: readonly PlanStep[];
   readonly options: Omit<Parameters<typeof runServer>[1], keyof RunOptions>;
 }

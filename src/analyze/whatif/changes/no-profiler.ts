@@ -5,10 +5,10 @@
  */
 import { NONE } from '../../../base/column.js';
 import { GRAPH_LAUNCH } from '../../../catalog/host-activities.js';
-import type { TracingCost } from '../../../catalog/tracing-cost.js';
+import type { EventKind, TracingCost } from '../../../catalog/tracing-cost.js';
 import { applied, type Change, cannotTell } from '../change.js';
 import { type HostItem, type ReplayModel, resize } from '../replay-model.js';
-import type { EventKind, TracedEvents } from '../traced-events.js';
+import type { TracedEvents } from '../traced-events.js';
 
 export const noProfiler: Change = {
   id: 'no-profiler',
