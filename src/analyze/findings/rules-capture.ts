@@ -6,7 +6,7 @@ import { gpuUtilization } from '../gpu/gpu-utilization.js';
 import { framesPerStep } from '../host/frames-per-step.js';
 import { launchCalls } from '../host/launch-calls.js';
 import { graphWord } from '../program.js';
-import { profilerCost, profilerCostText, savedWithout, savingText } from '../undisturbed/profiler-cost.js';
+import { profilerCost, profilerCostParts, savedWithout, savingText } from '../undisturbed/profiler-cost.js';
 import { recordedSteps } from '../undisturbed/replay-without-recording.js';
 import { perStep } from '../words.js';
 import { captureProblem, hasGpuWork } from './capture-problem.js';
@@ -197,16 +197,18 @@ const costlyProfiler: Rule = {
   uses: [profilerCost],
   look(input) {
     const cost = input.useIfRecorded(profilerCost);
-    if (!cost) return [];
+    // The answer says what the profiler adds: it is a finding where recording less would help.
+    if (!cost || cost.savings.length === 0) return [];
     const { row, savings } = cost;
     const isMeasured = row.source !== 'estimate';
-    const claim: Finding = finding('profiler-cost', input, {
+    const { claim, basis } = profilerCostParts(cost);
+    const found: Finding = finding('profiler-cost', input, {
       ...captureProblem(
-        capital(profilerCostText(cost)),
+        capital(claim),
         'note',
         [
           {
-            text: 'the profiled step less the step without the profiler',
+            text: `${formatShare(row.profilerShare)} of the step; ${basis}`,
             numerator: row.profilerNs,
             denominator: row.profiledNs,
             unit: 'ns',
@@ -219,7 +221,7 @@ const costlyProfiler: Rule = {
       confidence: isMeasured ? 'certain' : 'likely',
     });
     const how = savings.map(saving => ({ engine: 'any', text: savingText(saving) }));
-    return [{ ...claim, advice: [...how, ...claim.advice] }];
+    return [{ ...found, advice: [...how, ...found.advice] }];
   },
 };
 

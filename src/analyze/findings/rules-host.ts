@@ -38,7 +38,8 @@ const exposedHostWork: Rule = {
         .filter(([, ns]) => ns > 0);
       const hostNs = parts.reduce((sum, [, ns]) => sum + ns, 0);
       const idleNs = total.idleNs - fed;
-      if (hostNs < policy.hostShareOfWall * total.wallNs || hostNs < policy.hostShareOfIdle * idleNs) return [];
+      if (hostNs < policy.hostShareOfWall * total.wallNs || hostNs < policy.hostShareOfIdle * idleNs)
+        return [];
       parts.sort((a, b) => b[1] - a[1]);
       const label = (id: string) => idleCauses.find(cause => cause.id === id)?.label ?? id;
       const split = parts

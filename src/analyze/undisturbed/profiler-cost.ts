@@ -89,14 +89,21 @@ function savedBy({ capture }: Profile, { without }: RecordedSteps, other: Profil
 }
 
 /** `the profiler adds 3.2 ms to a decode step of 9.1 ms (35%; estimated, 2.1 to 4.3 ms)` */
-export function profilerCostText({ row }: ProfilerCost): string {
-  const { phase, profiledNs, profilerNs, profilerShare, source } = row;
+export const profilerCostText = (cost: ProfilerCost): string => {
+  const { claim, basis } = profilerCostParts(cost);
+  return `${claim} (${formatShare(cost.row.profilerShare)}; ${basis})`;
+};
+
+export function profilerCostParts({ row }: ProfilerCost): { readonly claim: string; readonly basis: string } {
+  const { phase, profiledNs, profilerNs, source } = row;
   const step = phase === 'unknown' ? 'step' : `${phase} step`;
-  const basis =
-    source === 'estimate'
-      ? `estimated, ${formatDuration(Math.max(0, profiledNs - row.highNs))} to ${formatDuration(profiledNs - row.lowNs)}`
-      : `${row.basis}, ${plural(row.steps ?? 0, source === 'server-log' ? 'line' : 'step')}`;
-  return `the profiler adds ${formatDuration(profilerNs)} to a ${step} of ${formatDuration(profiledNs)} (${formatShare(profilerShare)}; ${basis})`;
+  return {
+    claim: `the profiler adds ${formatDuration(profilerNs)} to a ${step} of ${formatDuration(profiledNs)}`,
+    basis:
+      source === 'estimate'
+        ? `estimated, ${formatDuration(Math.max(0, profiledNs - row.highNs))} to ${formatDuration(profiledNs - row.lowNs)}`
+        : `${row.basis}, ${plural(row.steps ?? 0, source === 'server-log' ? 'line' : 'step')}`,
+  };
 }
 
 export function savingText({ text, savedNs, lowNs, highNs }: RecordingSaving): string {
