@@ -191,7 +191,7 @@ const cases: [id: string, sick: EngineOptions, settings?: Settings][] = [
   ],
   ['graph-padding', { marker: () => 'decode[bs=70/128 tok=70]' }],
   ['profiler-overhead', { before: { ns: 1e6, overhead: true } }],
-  ['profiler-cost', { eager: 900, eagerBusy: 0.5 }],
+  ['profiler-cost', { stepNs: () => 200e3, feeding: { nodeGapNs: 1e3 } }],
   ['low-utilisation', { eager: 100, without: 'launches' }],
   ['client-profiled', { without: 'gpu' }],
   ['graph-kernels-hidden', { without: 'graph-nodes' }],
