@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { Analyzer, type Settings } from '../src/analyze/analysis.js';
 import type { Finding } from '../src/analyze/findings/finding.js';
 import { findings } from '../src/analyze/findings/findings.js';
-import { stepBudget } from '../src/analyze/inference/step-budget.js';
+import { undisturbedStep } from '../src/analyze/undisturbed/undisturbed-step.js';
 import { adviceFor } from '../src/catalog/advice.js';
 import { findModel } from '../src/catalog/models.js';
 import { defaultPolicy, parsePolicy } from '../src/catalog/policy.js';
@@ -49,9 +49,10 @@ test('graph replays are not blamed for launch overhead', async () => {
 
 test('the gain predicted from eager alone is the one graphs bring', async () => {
   const [first] = (await open('eager')).findings;
+  // Gains are those of the step without the profiler.
   const wall = async (name: string) => {
-    const { rows } = new Analyzer(await openProfile([capturePath(name)]), {}).get(stepBudget);
-    return rows.reduce((sum, row) => sum + row.wallNs, 0) / rows.length;
+    const { rows } = new Analyzer(await openProfile([capturePath(name)]), {}).get(undisturbedStep);
+    return rows[0].undisturbedNs;
   };
   const before = await wall('eager');
   const after = await wall('graph');
