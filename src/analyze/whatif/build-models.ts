@@ -20,7 +20,7 @@ type Models = ReadonlyMap<Phase, readonly ReplayModel[]>;
 export const replayModels: Derived<Models> = modelsUpTo(100_000, 'replay-models');
 
 /** For a mean, some steps of a long capture are enough. */
-export const sampledModels: Derived<Models> = modelsUpTo(2_500, 'sampled-models');
+export const sampledModels: Derived<Models> = modelsUpTo(1_200, 'sampled-models');
 
 /** `mostWork`: pieces of work in all models of a phase together. */
 function modelsUpTo(mostWork: number, id: string): Derived<Models> {
