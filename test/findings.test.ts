@@ -267,3 +267,11 @@ test('a policy file changes thresholds; mistakes in it get two lines', async () 
     rmSync(folder, { recursive: true });
   }
 });
+
+test('a gain is a prediction, and never certain', async () => {
+  for (const name of ['eager', 'graph', 'gc', 'gil', 'membound', 'moe-learned']) {
+    const { findings: found } = await open(name);
+    for (const { id, gain, confidence } of found)
+      assert.ok(gain === null || confidence !== 'certain', `${name}: ${id}`);
+  }
+});

@@ -42,8 +42,12 @@ const MEDIUM = 0.05;
 export function finding(id: string, { program }: Pick<RuleInput, 'program'>, claim: Claim): Finding {
   const share = claim.costShare ?? 0;
   const severity = claim.severity ?? (share >= HIGH ? 'high' : share >= MEDIUM ? 'medium' : 'low');
-  return { id, ...claim, severity, advice: adviceOn(id, program) };
+  return { id, ...claim, confidence: tested(claim), severity, advice: adviceOn(id, program) };
 }
+
+/** A gain is a prediction: what was counted in the file may be certain, what mending it brings is not. */
+const tested = ({ gain, confidence }: Claim): Finding['confidence'] =>
+  gain !== null && confidence === 'certain' ? 'likely' : confidence;
 
 /** What is left of a step when `savedNs` go: more steps per second by this part. */
 const throughputGain = (wallNs: number, savedNs: number): number =>
