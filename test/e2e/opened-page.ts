@@ -107,8 +107,12 @@ export async function address(page: Page): Promise<URLSearchParams> {
 }
 
 export async function windowOf(page: Page): Promise<{ from: number; to: number }> {
-  const [from, to] = ((await address(page)).get('window') ?? '').split('~').map(Number);
-  return { from, to };
+  // The address follows the view with a delay.
+  for (const end = Date.now() + 10_000; ; await page.waitForTimeout(50)) {
+    const [from, to] = ((await address(page)).get('window') ?? '').split('~').map(Number);
+    if (to !== undefined) return { from, to };
+    if (Date.now() > end) throw new Error('the address never had a window');
+  }
 }
 
 /** How many different colours the timeline shows, how much of it is not paper, and a sum that tells pictures apart. */
