@@ -14,7 +14,8 @@ import tempfile
 import time
 
 NSYS = os.environ.get("NSYS", "/opt/nvidia/nsight-compute/2025.3.1/host/target-linux-x64/nsys")
-USUAL = "-c cudaProfilerApi --capture-range-end=repeat --sample=none --cpuctxsw=none --trace-fork-before-exec=true -f true"
+USUAL = "-c cudaProfilerApi --capture-range-end=repeat --trace-fork-before-exec=true -f true"
+QUIET = "--sample=none --cpuctxsw=none"
 
 
 def main():
@@ -38,7 +39,8 @@ def main():
             command = [word.format(gate=gate, out=asked.out, name=run["name"]) for word in run["command"]]
             if "nsys" in run:
                 report = os.path.join(asked.out, run["name"])
-                command = [NSYS, "profile", *USUAL.split(), *run["nsys"].split(), "-o", report, *command]
+                flags = run["nsys"] if "--sample" in run["nsys"] else QUIET + " " + run["nsys"]
+                command = [NSYS, "profile", *USUAL.split(), *flags.split(), "-o", report, *command]
             log = open(os.path.join(asked.out, run["name"] + ".log"), "w")
             processes[run["name"]] = subprocess.Popen(
                 command, stdout=log, stderr=subprocess.STDOUT, env={**os.environ, **run.get("env", {})}
