@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import * as path from 'node:path';
 import { test } from 'node:test';
 import { Analyzer } from '../src/analyze/analysis.js';
+import { stepsOf } from '../src/analyze/inference/steps.js';
 import { profilerCost } from '../src/analyze/undisturbed/profiler-cost.js';
 import { undisturbedStep } from '../src/analyze/undisturbed/undisturbed-step.js';
 import { correct } from '../src/capture/correct-command.js';
@@ -123,7 +124,27 @@ for (const [window, state, words] of [
 test('missing ranks and sizes far beyond the estimate are named', async () => {
   const { checks } = await judge('eager', { ranks: 4, estimateBytes: 1000 });
   assert.match(check(checks, 'ranks')!.text, /^1 of 4 ranks/);
-  assert.equal(check(checks, 'size')?.state, 'poor');
+  assert.equal(check(checks, 'size')?.state, 'good', 'a small file, however little was expected');
+  const profile = await openProfile([capturePath('eager')], { workers: 0 });
+  const large = { ...profile, capture: { ...profile.capture, sizeBytes: 3e8 } };
+  assert.equal(check(judgeCapture(large, { ...asked, estimateBytes: 2e6 }).checks, 'size')?.state, 'poor');
+});
+
+test('steps without numbers are counted, not compared with the numbers requested', async () => {
+  const file = path.join(projectRoot, 'test/fixtures/engines/sglang-llama8b-eager-b8-nsys-nodes.sqlite.gz');
+  const profile = await openProfile([file], { workers: 0 });
+  const found = new Analyzer(profile, {}).get(stepsOf)!;
+  assert.equal(found.numbered, false);
+  const count = found.steps.length;
+  const judgedFor = (steps: number) =>
+    check(
+      judgeCapture(profile, { ...asked, window: { first: 300, last: 299 + steps } }).checks,
+      'iterations',
+    );
+  assert.equal(judgedFor(count)?.state, 'good');
+  assert.match(judgedFor(count)!.text, /as requested; the capture does not number its steps/);
+  assert.equal(judgedFor(count + 5)?.state, 'poor');
+  assert.match(judgedFor(count + 5)!.text, new RegExp(`instead of ${count + 5}`));
 });
 
 test('a correction changes only the words of nsys', () => {

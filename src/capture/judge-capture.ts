@@ -4,6 +4,7 @@
  */
 import { Analyzer } from '../analyze/analysis.js';
 import { iterations } from '../analyze/inference/iterations.js';
+import { stepsOf } from '../analyze/inference/steps.js';
 import { summarizeCapture } from '../analyze/info.js';
 import { profilerCost, profilerCostText, savingText } from '../analyze/undisturbed/profiler-cost.js';
 import { formatBytes, formatCount, plural } from '../base/units.js';
@@ -46,6 +47,8 @@ interface CaptureVerdict {
 
 /** Beyond this the estimate helped nobody. */
 const FAR_FROM_ESTIMATE = 4;
+/** Smaller reports open at once, whatever was expected. */
+const SMALL_BYTES = 50e6;
 const START_STOP = 'TLLM_PROFILE_START_STOP';
 
 export function judgeCapture(profile: Profile, asked: Asked): CaptureVerdict {
@@ -126,7 +129,9 @@ function judgeMarkers(profile: Profile, working: boolean, asked: Asked): Judged[
     id: 'markers',
     state: 'poor',
     text: 'no step markers: steps are inferred from the kernels',
-    fix: hasNvtx(asked) ? 'turn on the NVTX ranges of the engine' : 'also record NVTX ranges: -t cuda,nvtx',
+    fix: hasNvtx(asked)
+      ? '--agent marks the steps of Python programs; otherwise turn on the NVTX ranges of the engine'
+      : 'also record NVTX ranges: -t cuda,nvtx',
   });
 }
 
@@ -134,6 +139,8 @@ function judgeSteps(analyzer: Analyzer, asked: Asked): Judged[] {
   const outcome = analyzer.run(iterations);
   const rows =
     outcome.status === 'ok' ? (outcome.result.rows as readonly { readonly iteration: number }[]) : [];
+  if (asked.window && rows.length > 0 && !analyzer.get(stepsOf)?.numbered)
+    return judgeCount(asked.window, rows.length, asked);
   if (asked.window)
     return judgeWindow(
       asked.window,
@@ -159,6 +166,27 @@ function spansText(numbers: readonly number[]): string {
   }
   if (spans.length > MOST_SPANS) return `${sorted[0]}-${sorted[sorted.length - 1]}, with gaps`;
   return spans.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(', ');
+}
+
+/** The numbers in the file are positions: markers without numbers, or no markers. Only how many there are can be judged. */
+function judgeCount(window: IterationSpan, seen: number, { windows = [window] }: Asked): Judged[] {
+  const wanted = windows.reduce((sum, { first, last }) => sum + last - first + 1, 0);
+  const unnumbered = 'the capture does not number its steps';
+  if (seen === wanted)
+    return judged({
+      id: 'iterations',
+      state: 'good',
+      text: `${plural(seen, 'step')}, as requested; ${unnumbered}`,
+    });
+  return judged({
+    id: 'iterations',
+    state: 'poor',
+    text: `${plural(seen, 'step')} instead of ${formatCount(wanted)}; ${unnumbered}`,
+    fix:
+      seen < wanted
+        ? 'the run ended inside the window, or not every step was found: send more requests, or mark steps with --agent'
+        : 'the window stayed open longer than requested; results refer to the observed steps',
+  });
 }
 
 function judgeWindow(window: IterationSpan, seen: readonly number[], asked: Asked): Judged[] {
@@ -260,7 +288,8 @@ function judgeSize(profile: Profile, { estimateBytes }: Asked): Judged[] {
   const { sizeBytes } = profile.capture;
   if (!estimateBytes) return [];
   const text = `${formatBytes(sizeBytes)}, about ${formatBytes(estimateBytes)} expected`;
-  if (sizeBytes <= FAR_FROM_ESTIMATE * estimateBytes) return judged({ id: 'size', state: 'good', text });
+  if (sizeBytes <= Math.max(SMALL_BYTES, FAR_FROM_ESTIMATE * estimateBytes))
+    return judged({ id: 'size', state: 'good', text });
   return judged({
     id: 'size',
     state: 'poor',

@@ -97,4 +97,33 @@ export const predictionPairs: readonly PredictionPair[] = [
   ),
   pair('batch', 'vLLM, Qwen3-30B-A3B, batch 16 to 64, PyTorch profiler', 'judge', [16.828, 21.779, 22.681]),
   pair('batch', 'vLLM, Qwen3-30B-A3B, batch 1 to 16, PyTorch profiler', 'judge', [7.323, 16.828, 15.522]),
+  pair('fp8', 'vLLM, Llama-8B, asynchronous, batch 8, nsys', 'judge', [4.898, 3.426, 3.582]),
+  pair('fp8', 'vLLM, Llama-8B, asynchronous, batch 1, nsys', 'judge', [4.779, 3.769, 3.852]),
+  pair('fp8', 'vLLM, Llama-8B, asynchronous, batch 64, nsys', 'judge', [5.935, 5.125, 5.204]),
+  pair('no-gc', 'vLLM, Llama-8B, batch 8, collections in every step, nsys', 'judge', [16.811, 7.705, 7.977]),
+  pair(
+    'no-gc',
+    'vLLM, Llama-8B, batch 8, collections in every step, again, nsys',
+    'judge',
+    [15.463, 7.579, 7.607],
+  ),
+  pair(
+    'fewer-syncs',
+    'vLLM, Llama-8B, batch 8, .item() per request, nsys',
+    'judge',
+    [12.828, 13.049, 11.407],
+  ),
+  pair(
+    'fewer-syncs',
+    'vLLM, Llama-8B, batch 8, .item() per request, again, nsys',
+    'judge',
+    [12.921, 12.286, 11.501],
+  ),
+  pair('pinned', 'vLLM, Llama-8B, batch 8, 12 MiB uploaded per step, nsys', 'judge', [9.081, 7.542, 8.362]),
+  pair(
+    'pinned',
+    'vLLM, Llama-8B, batch 8, 12 MiB uploaded per step, again, nsys',
+    'judge',
+    [8.109, 7.321, 7.365],
+  ),
 ];

@@ -7,10 +7,13 @@ work=$(mktemp -d)
 cd "$work" || exit 1
 began=$(date +%s)
 # shellcheck disable=SC2086
-timeout 240 stepscope capture --server "http://127.0.0.1:$port" --levels concurrent:8 $options -o "$name" -- "$@" >"$out/$name.capture.log" 2>&1
+timeout "${LIMIT:-240}" stepscope capture --server "http://127.0.0.1:$port" --levels concurrent:8 $options -o "$name" -- "$@" >"$out/$name.capture.log" 2>&1
 echo "== $name: exit $? after $(($(date +%s) - began)) s"
 tail -45 "$out/$name.capture.log"
 ls -la "$work"
+for report in "$work"/*.nsys-rep; do
+  "$NSYS" export -t sqlite -f true -o "${report%.nsys-rep}.sqlite" "$report" >/dev/null 2>&1
+done
 for file in "$work"/*.sqlite; do gzip -6c "$file" >"$out/$(basename "$file").gz"; done
 cp "$work"/*.agent.json "$work"/*.recipe.json "$work"/*.load.json "$out/" 2>/dev/null
 true

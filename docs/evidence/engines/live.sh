@@ -29,12 +29,12 @@ for run in 1 2 3; do load "$out/$name.load-$run.json" "${REQUESTS:-32}"; done
 if [ -n "${BENCH:-}" ]; then (cd "$work" && eval "$BENCH") >"$out/$name.bench.log" 2>&1; fi
 (sleep "${AFTER:-1.2}"; echo 20 >"$work/trigger") &
 load "$out/$name.load-during.json" "${DURING:-64}"
-for _ in $(seq 60); do [ -e "$work/$name.1.nsys-rep" ] && break; sleep 0.5; done
+sleep 3
 load after.json 16
-# As Ctrl-C would: the server and its workers, wherever nsys put them, but not nsys.
+# The server and its workers, wherever nsys put them, but not nsys.
 for process in /proc/[0-9]*; do
   grep -qsz "^STEPSCOPE_TRIGGER=$work/" "$process/environ" || continue
-  case $(readlink "$process/exe") in *nsys* | *nsight*) ;; *) kill -INT "${process#/proc/}" ;; esac
+  case $(readlink "$process/exe") in *nsys* | *nsight*) ;; *) kill -TERM "${process#/proc/}" ;; esac
 done
 for _ in $(seq 60); do kill -0 "$server" 2>/dev/null || break; sleep 0.5; done
 kill -9 -- "$server" 2>/dev/null

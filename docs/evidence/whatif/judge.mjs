@@ -37,7 +37,9 @@ async function judge(name, half, before, after, asked, model) {
   };
   const [fromNs, toNs] = [mean(first), mean(second)];
   const line = [ms(fromNs), ms(toNs), ms(fromNs + equationOf(found).changeNs)].join(', ');
-  const change = Object.keys(asked).join('+');
+  const change = Object.keys(asked)
+    .map(name => name.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`))
+    .join('+');
   const quiet = [before, after].map(file => {
     const key = path.join(path.dirname(file), 'key.json');
     const { quietMs, unprofiledDecodeMs } = existsSync(key) ? JSON.parse(readFileSync(key, 'utf8')) : {};
@@ -115,6 +117,30 @@ for (const batch of [8, 1, 64])
     sglang('graphs', batch),
     { async: true },
   );
+// The GPU decides the step here: how fast the host of a run happens to be does not matter.
+const llama = (mode, batch) => fileOf(`vllm-llama8b-${mode}-b${batch}-nsys-nodes`);
+for (const batch of [8, 1, 64])
+  await judge(
+    `vLLM, Llama-8B, asynchronous, batch ${batch}, nsys`,
+    'judge',
+    llama('async-again', batch),
+    llama('fp8-async', batch),
+    { fp8: true },
+  );
+// ../host-code/planted.py: windows of one process, next to each other.
+for (const [asked, name, windows] of [
+  ['noGc', 'collections in every step', ['2-gc', '3-none', '12-gc', '13-none']],
+  ['fewerSyncs', '.item() per request', ['4-item', '5-copies', '6-item', '7-copies']],
+  ['pinned', '12 MiB uploaded per step', ['8-pageable', '9-pinned', '10-pageable', '11-pinned']],
+])
+  for (const first of [0, 2])
+    await judge(
+      `vLLM, Llama-8B, batch 8, ${name}${first ? ', again' : ''}, nsys`,
+      'judge',
+      llama(`planted-${windows[first]}`, 8),
+      llama(`planted-${windows[first + 1]}`, 8),
+      { [asked]: true },
+    );
 if (captures)
   for (const [name, ...files] of [
     [

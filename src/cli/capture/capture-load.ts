@@ -25,10 +25,14 @@ export function loadFor(
   if (levels === undefined) return warmUp(requests ?? REQUESTS);
   // Mistakes are told before a server takes minutes to load its model.
   const words = ['--levels', levels, ...(requests === undefined ? [] : ['--requests', String(requests)])];
-  const { values } = readCall({ ...load, name: 'load' }, words, output);
+  const read = (more: readonly string[]) =>
+    readCall({ ...load, name: 'load' }, [...words, ...more], output).values;
+  let values = read([]);
   return {
     async run(url, { signal }) {
       const plan = loadPlan([url], values, process.env);
+      // The server is warm now, and single warm-up requests in the window would be profiled instead of the load.
+      values = read(['--warmup', '0']);
       const document = await runLoad(plan, signal, (level, done) => output.progress(level.name, done));
       output.clearProgress();
       keep?.(document);

@@ -1,13 +1,15 @@
 /**
- * No wait for the GPU inside a step: only the last one, which reads the result, stays. A waiting copy becomes one that
- * is launched and goes on without the host.
+ * No wait for the GPU inside a step: only the one that reads the result stays. A waiting copy becomes one that is
+ * launched and goes on without the host.
  */
 import { NONE } from '../../../base/column.js';
 import { formatCount, plural } from '../../../base/units.js';
 import { causeIndex } from '../../../catalog/idle-causes.js';
+import { WorkKind } from '../../gpu/gpu-work.js';
 import { applied, type Change, doesNotApply, stepsIn } from '../change.js';
 import type { ReplayModel } from '../replay-model.js';
 
+const COMPUTES: ReadonlySet<number> = new Set([WorkKind.kernel, WorkKind.graphBlock]);
 const launchBound = causeIndex('launch-bound');
 
 export const fewerSyncs: Change = {
@@ -24,12 +26,28 @@ export const fewerSyncs: Change = {
   },
 };
 
-/** All waits of the thread that runs the steps, but the last of each step. */
-function innerWaits({ items, threads, steps }: ReplayModel): number[] {
-  const byStep: number[][] = steps.map(() => []);
-  for (const i of threads[0].items)
-    if (items[i].kind === 'wait' && items[i].step !== NONE) byStep[items[i].step].push(i);
-  return byStep.flatMap(list => list.slice(0, -1));
+/**
+ * Waits of the thread that runs the steps, except those that a step needs: the last one behind computing work, which
+ * reads the result, and the longest. Later ones often read what was there long before.
+ */
+function innerWaits({ items, ops, threads, steps }: ReplayModel): number[] {
+  const computing = new Set(ops.filter(({ kind }) => COMPUTES.has(kind)).map(({ launch }) => launch));
+  const byStep = steps.map(() => ({ waits: [] as number[], reads: NONE as number }));
+  let isBehindWork = false;
+  for (const i of threads[0].items) {
+    if (computing.has(i)) isBehindWork = true;
+    const { kind, step } = items[i];
+    if (kind !== 'wait' || step === NONE) continue;
+    byStep[step].waits.push(i);
+    if (isBehindWork) byStep[step].reads = i;
+    isBehindWork = false;
+  }
+  const lengthOf = (i: number) => items[i].recordedEnd - items[i].recordedStart;
+  return byStep.flatMap(({ waits, reads }) => {
+    const longest = waits.reduce((best, i) => (lengthOf(i) > lengthOf(best) ? i : best), waits[0]);
+    const kept = reads === NONE ? waits.at(-1) : reads;
+    return waits.filter(i => i !== kept && i !== longest);
+  });
 }
 
 function stopWaiting({ items, ops, typical }: ReplayModel, i: number): void {
