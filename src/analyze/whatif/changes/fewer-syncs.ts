@@ -26,27 +26,27 @@ export const fewerSyncs: Change = {
   },
 };
 
-/**
- * Waits of the thread that runs the steps, except those that a step needs: the last one behind computing work, which
- * reads the result, and the longest. Later ones often read what was there long before.
- */
+/** The wait that reads the result is behind a good part of the step's work; others read a number now and then. */
+const PART_OF_LARGEST = 0.1;
+
+/** Waits of the thread that runs the steps, but the one that reads the result: the last one behind much work. */
 function innerWaits({ items, ops, threads, steps }: ReplayModel): number[] {
-  const computing = new Set(ops.filter(({ kind }) => COMPUTES.has(kind)).map(({ launch }) => launch));
-  const byStep = steps.map(() => ({ waits: [] as number[], reads: NONE as number }));
-  let isBehindWork = false;
+  const launchedNs = new Map<number, number>();
+  for (const { kind, launch, ns } of ops)
+    if (COMPUTES.has(kind)) launchedNs.set(launch, (launchedNs.get(launch) ?? 0) + ns);
+  const byStep: { wait: number; behindNs: number }[][] = steps.map(() => []);
+  let behindNs = 0;
   for (const i of threads[0].items) {
-    if (computing.has(i)) isBehindWork = true;
+    behindNs += launchedNs.get(i) ?? 0;
     const { kind, step } = items[i];
     if (kind !== 'wait' || step === NONE) continue;
-    byStep[step].waits.push(i);
-    if (isBehindWork) byStep[step].reads = i;
-    isBehindWork = false;
+    byStep[step].push({ wait: i, behindNs });
+    behindNs = 0;
   }
-  const lengthOf = (i: number) => items[i].recordedEnd - items[i].recordedStart;
-  return byStep.flatMap(({ waits, reads }) => {
-    const longest = waits.reduce((best, i) => (lengthOf(i) > lengthOf(best) ? i : best), waits[0]);
-    const kept = reads === NONE ? waits.at(-1) : reads;
-    return waits.filter(i => i !== kept && i !== longest);
+  return byStep.flatMap(waits => {
+    const most = Math.max(0, ...waits.map(one => one.behindNs));
+    const result = waits.findLast(one => one.behindNs >= PART_OF_LARGEST * most);
+    return waits.flatMap(one => (one === result ? [] : [one.wait]));
   });
 }
 
