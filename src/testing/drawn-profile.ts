@@ -6,8 +6,8 @@
  *   nvtx  RRRRR.....
  *
  * Rows: `cpu`, `cpu2` … are threads with API calls, `gpu`, `gpu2` … streams with kernels, `copy` memory copies,
- * `nvtx`, `nvtx2` … push/pop ranges on the thread of the same number, `os` and `prof` calls of the operating system
- * and overhead of the profiler. A line such as `s = cudaStreamSynchronize` names what a letter stands for.
+ * `nvtx`, `nvtx2` … push/pop ranges on the thread of the same number, `py` Python frames, `op` framework operators, `os`
+ * and `prof` calls of the operating system and overhead of the profiler. A line such as `s = cudaStreamSynchronize` names what a letter stands for.
  */
 import { NONE } from '../base/column.js';
 import { ProfileBuilder } from '../model/builder.js';
@@ -17,7 +17,7 @@ import { drawnCapture } from './drawn-capture.js';
 
 export const COLUMN_NS = 10;
 
-type Lane = 'cpu' | 'gpu' | 'copy' | 'nvtx' | 'os' | 'prof';
+type Lane = 'cpu' | 'gpu' | 'copy' | 'nvtx' | 'os' | 'prof' | 'py' | 'op';
 
 interface Span {
   readonly letter: string;
@@ -31,12 +31,13 @@ export function drawProfile(drawing: string, columnNs = COLUMN_NS): Profile {
   const process = builder.process('', 100);
   const gpu = builder.gpu('', 0);
   builder.gpus[gpu].name = 'Drawn GPU';
-  const spans: Record<Lane, Span[]> = { cpu: [], gpu: [], copy: [], nvtx: [], os: [], prof: [] };
+  const lanes = ['cpu', 'gpu', 'copy', 'nvtx', 'os', 'prof', 'py', 'op'] as const;
+  const spans = Object.fromEntries(lanes.map(lane => [lane, [] as Span[]])) as Record<Lane, Span[]>;
   const names = new Map<string, string>();
   for (const line of drawing.split('\n')) {
     const named = /^\s*(\w) = (.+?)\s*$/.exec(line);
     if (named) names.set(named[1], named[2]);
-    const match = /^\s*(cpu|gpu|copy|nvtx|os|prof)(\d*)\s+(\S+)\s*$/.exec(line);
+    const match = /^\s*(cpu|gpu|copy|nvtx|os|prof|py|op)(\d*)\s+(\S+)\s*$/.exec(line);
     if (!match) continue;
     const lane = Number(match[2] || 1);
     for (const run of match[3].matchAll(/([A-Za-z0-9])\1*/g)) {
@@ -88,9 +89,16 @@ export function drawProfile(drawing: string, columnNs = COLUMN_NS): Profile {
   for (const [lane, table] of [
     ['os', 'osCalls'],
     ['prof', 'overheads'],
+    ['py', 'frames'],
+    ['op', 'ops'],
   ] as const) {
     const list = spans[lane];
-    const columns = { ...common(list), thread: i32(list, s => thread(s.lane)), name: i32(list, id) };
+    const columns = {
+      ...common(list),
+      thread: i32(list, s => thread(s.lane)),
+      name: i32(list, id),
+      ...(table === 'ops' ? { kind: new Uint8Array(list.length) } : {}),
+    };
     builder.addTable(table, columns, list.length);
   }
   return builder.build(drawnCapture('drawn'));

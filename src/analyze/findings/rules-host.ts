@@ -1,5 +1,6 @@
 /** What the host does to the GPU: work of its own, collecting, waiting for the interpreter, allocating. */
 import { formatCount, formatDuration, plural } from '../../base/units.js';
+import { HOST_CAUSES } from '../../catalog/host-causes.js';
 import { idleCauses } from '../../catalog/idle-causes.js';
 import { graphCoverage } from '../gpu/graph-coverage.js';
 import { kernelsPerStep } from '../gpu/kernels-per-step.js';
@@ -12,7 +13,7 @@ import { idleInForward } from '../inference/idle-in-forward.js';
 import { perStep } from '../words.js';
 import { budgetEvidence, idleFinding } from './budget-evidence.js';
 import type { Finding } from './finding.js';
-import { HOST_CAUSES, hostWorkInside, insideForward } from './host-work.js';
+import { hostWorkInside, insideForward } from './host-work.js';
 import { perPhaseStep, perWindow, type Rule } from './rule.js';
 import { graphShare, launchBoundNs } from './rules-launch.js';
 

@@ -1,0 +1,210 @@
+/**
+ * What the host did while the GPU waited for it: each piece of host-caused idle time of the budget, with the call path
+ * of the launching thread at that moment. Paths sum to the budget by construction, because both are made of the same
+ * pieces.
+ *
+ *   gpu      ▄▄▄▄.....................▄▄▄▄
+ *   thread       [aten::cat][ Python ][aten::linear [cudaLaunchKernel]]
+ *   pieces       └aten::cat┘└before──┘└ aten::linear └ … and its latency
+ */
+import { NONE } from '../../base/column.js';
+import { forEachGap } from '../../base/intervals.js';
+import { HOST_CAUSES } from '../../catalog/host-causes.js';
+import { causeIndex, type IdleCause, idleCauses } from '../../catalog/idle-causes.js';
+import type { Phase } from '../../catalog/phases.js';
+import type { Derived } from '../analysis.js';
+import { deviceTimelines } from '../gpu/device-timeline.js';
+import { gpuWork } from '../gpu/gpu-work.js';
+import { gapJudge } from '../inference/idle-causes.js';
+import { type SelectedWindow, selection } from '../inference/selection.js';
+import { stepsOf } from '../inference/steps.js';
+import { type CallPaths, ROOT } from './call-paths.js';
+import { launchedNames } from './launched-names.js';
+import { otherThreads } from './other-threads.js';
+import { eventAt, type StackLine, threadStacks, visitStack } from './thread-stacks.js';
+
+/** Causes for which the host is not the reason: the GPU waited for itself, for nobody known, or for the profiler. */
+const NOT_THE_HOST: readonly IdleCause[] = ['device-wait', 'unknown', 'profiler-overhead'];
+export const hostCauses: readonly IdleCause[] = idleCauses
+  .map(({ id }) => id)
+  .filter(id => !NOT_THE_HOST.includes(id));
+
+/** Idle time by node of the call paths. */
+export interface NodeSums {
+  /** Idle time while the node was the innermost; sparse. */
+  readonly selfNs: readonly number[];
+  /** Calls with idle time in them. */
+  readonly calls: readonly number[];
+}
+
+/** Sets of causes that findings ask for; each is counted on its own, since a call may have idle time of several. */
+export type CauseSet = 'all' | 'host-work' | 'host-work-and-launches' | IdleCause;
+
+export interface HostBlockers {
+  readonly paths: CallPaths;
+  /** Phases with windows, and how many they have; null: outside all steps. */
+  readonly windows: ReadonlyMap<Phase | null, number>;
+  /** Undefined where there is no such idle time. */
+  sums(phase: Phase | null, causes: CauseSet): NodeSums | undefined;
+  /** The call path of each piece of a gap, as `judge` of the gap judge takes it; pieces the host did not cause are left out. */
+  explainGap(gap: Gap, visit: VisitPiece): void;
+}
+
+export interface Gap {
+  readonly from: number;
+  readonly to: number;
+  readonly next: number;
+  readonly fallback: number;
+}
+
+/** A piece of idle time: its cause, the node of the call path, and the event it belongs to or NONE. */
+type VisitPiece = (
+  cause: number,
+  node: number,
+  from: number,
+  to: number,
+  event: number,
+  line: StackLine | undefined,
+) => void;
+
+export const hostBlockers: Derived<HostBlockers> = {
+  id: 'host-blockers',
+  reads: { apiCalls: [] },
+  uses: [selection, deviceTimelines, gapJudge, gpuWork, stepsOf, threadStacks, launchedNames],
+  compute({ profile, use }) {
+    const stacks = use(threadStacks);
+    const { paths } = stacks;
+    const calls = profile.tables.apiCalls;
+    const { launch } = use(gpuWork);
+    const { explain } = use(gapJudge);
+    const others = otherThreads(profile, stacks);
+    const isHost = idleCauses.map(({ id }) => hostCauses.includes(id));
+    const launchBound = causeIndex('launch-bound');
+    const nextName = use(launchedNames);
+
+    const explainGap: HostBlockers['explainGap'] = ({ from, to, next, fallback }, visit) => {
+      const call = next === NONE ? NONE : launch[next];
+      const thread = call === NONE ? fallback : (calls!.thread[call] as number);
+      explain(from, to, next, fallback, (cause, begin, end) => {
+        if (!isHost[cause]) return;
+        if (thread === NONE) {
+          visit(cause, ROOT, begin, end, NONE, undefined);
+          return;
+        }
+        const line = stacks.lineOf(thread);
+        const isLaunch = cause === launchBound && call !== NONE && begin >= calls!.start[call];
+        const returned = isLaunch ? Math.min(Math.max(calls!.end[call], begin), end) : end;
+        if (returned > begin) visitThread(thread, line, cause, begin, returned, visit);
+        if (end > returned) {
+          // The thread goes on with other things; what the GPU waits for is the call that has just returned.
+          const event = eventAt(line, Math.min(Math.max(calls!.start[call], from), returned));
+          const node = paths.child(event === NONE ? ROOT : line.node[event], LATENCY);
+          visit(cause, node, returned, end, event, line);
+        }
+      });
+    };
+
+    function visitThread(
+      thread: number,
+      line: StackLine,
+      cause: number,
+      from: number,
+      to: number,
+      visit: VisitPiece,
+    ): void {
+      visitStack(line, from, to, (event, begin, end, segment) => {
+        if (event === NONE) {
+          const name = nextName(thread, line, segment);
+          visit(cause, name ? paths.child(ROOT, name) : ROOT, begin, end, NONE, line);
+          return;
+        }
+        const waits = waitOn(line, event);
+        if (!waits) visit(cause, line.node[event], begin, end, event, line);
+        else
+          others.visit(thread, line.node[event], waits, begin, end, (node, a, b) =>
+            visit(cause, node, a, b, event, line),
+          );
+      });
+    }
+
+    function waitOn(line: StackLine, event: number): 'gil' | 'other' | undefined {
+      for (let at = event; at !== NONE; at = line.parent[at]) {
+        const { waits, kind } = paths.names[line.node[at]]!;
+        if (waits) return waits;
+        // A CUDA call waits for the GPU or the driver.
+        if (kind === 'api-call') return undefined;
+      }
+      return undefined;
+    }
+
+    const sums = new Map<Phase | null, Map<CauseSet, Tally>>();
+    const windows = new Map<Phase | null, number>();
+    const timelines = new Map(use(deviceTimelines).map(timeline => [timeline.device, timeline]));
+    const { steps = [], lanes = [] } = use(stepsOf) ?? {};
+    const setsOf = idleCauses.map(({ id }) => causeSets(id));
+    for (const window of use(selection).windows) {
+      const phase = phaseOf(window);
+      windows.set(phase, (windows.get(phase) ?? 0) + 1);
+      let own = sums.get(phase);
+      if (!own) sums.set(phase, (own = new Map()));
+      const { busy, opener } = timelines.get(window.device)!;
+      const fallback = window.lane === NONE ? NONE : (lanes[window.lane].thread as number);
+      const add: VisitPiece = (cause, node, from, to, event, line) => {
+        for (const set of setsOf[cause]) {
+          let tally = own.get(set);
+          if (!tally) own.set(set, (tally = new Tally()));
+          tally.add(paths, node, to - from, event, line);
+        }
+      };
+      forEachGap(busy, window.start, window.end, (from, to, next) =>
+        explainGap({ from, to, next: next < busy.length ? opener[next] : NONE, fallback }, add),
+      );
+    }
+    return { paths, windows, sums: (phase, causes) => sums.get(phase)?.get(causes), explainGap };
+
+    function phaseOf(window: SelectedWindow): Phase | null {
+      return window.step === NONE ? null : steps[window.step].facts.phase;
+    }
+  },
+};
+
+const LATENCY = { text: 'launch latency', kind: 'latency' } as const;
+
+function causeSets(cause: IdleCause): readonly CauseSet[] {
+  const isWork = (HOST_CAUSES as readonly string[]).includes(cause);
+  return [
+    'all',
+    cause,
+    ...(isWork ? (['host-work'] as const) : []),
+    ...(isWork || cause === 'launch-bound' ? (['host-work-and-launches'] as const) : []),
+  ];
+}
+
+class Tally implements NodeSums {
+  readonly selfNs: number[] = [];
+  readonly calls: number[] = [];
+  /** The event counted last, by node: pieces of one call follow each other. */
+  private readonly last: (number | StackLine | undefined)[][] = [];
+
+  add(paths: CallPaths, node: number, ns: number, event: number, line: StackLine | undefined): void {
+    this.selfNs[node] = (this.selfNs[node] ?? 0) + ns;
+    if (event === NONE || !line) {
+      this.calls[node] = (this.calls[node] ?? 0) + 1;
+      return;
+    }
+    // Below the event there may be nodes that are no events: another thread, the latency of a launch.
+    let at = node;
+    for (; at !== line.node[event] && at > ROOT; at = paths.parents[at]) this.countOnce(at, event, line);
+    for (let own = event; own !== NONE; own = line.parent[own])
+      if (!this.countOnce(line.node[own], own, line)) return;
+  }
+
+  private countOnce(node: number, event: number, line: StackLine): boolean {
+    const last = (this.last[node] ??= [NONE, undefined]);
+    if (last[0] === event && last[1] === line) return false;
+    last[0] = event;
+    last[1] = line;
+    this.calls[node] = (this.calls[node] ?? 0) + 1;
+    return true;
+  }
+}
