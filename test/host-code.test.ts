@@ -92,8 +92,8 @@ test('a wait for the GIL names its holder and what that did', () => {
       gpu   .a...........b
     `),
     {
-      'Waiting for GIL → GIL held by thread 2': 4,
-      'Waiting for GIL → GIL held by thread 2: detokenize *': 4,
+      'before the launch of b → Waiting for GIL → GIL held by thread 2': 4,
+      'before the launch of b → Waiting for GIL → GIL held by thread 2: detokenize *': 4,
       'before the launch of b': 2,
       cudaLaunchKernel: 1,
     },

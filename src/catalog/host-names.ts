@@ -11,6 +11,8 @@ export const hostNameKinds = [
   'operator',
   'api-call',
   'os-call',
+  /** What the Python interpreter does on its own: it collects garbage, or waits for the GIL. */
+  'interpreter',
   /** Nothing was recorded: the place between two recorded events. */
   'between',
   /** After a launch call returned, until its work starts. */
@@ -29,6 +31,8 @@ export interface HostName {
   readonly waits?: 'gil' | 'other';
   /** A function without Python code of its own (`Tensor.item`): says what, not where. */
   readonly isBuiltIn?: true;
+  /** Of a place between events: a CUDA call follows, which says little about the code before it. */
+  readonly isBeforeCall?: true;
   /** `forward` of the module whose call it is part of: both are one. */
   readonly isForward?: true;
 }
@@ -56,7 +60,7 @@ const passedOn: readonly { readonly pattern: RegExp; readonly source: string }[]
   },
   {
     pattern:
-      /^<built-in (function (isinstance|issubclass|getattr|setattr|hasattr|len|min|max|hash|next|iter|sorted|callable|id|repr|sum|any|all|print|_?has_torch_function\w*|_get_tracing_state)|method \w+ of (list|dict|str|set|tuple|frozenset|bytes|mappingproxy|type|collections\.\w+|pybind11_builtins\S*|PyCapsule) object)/,
+      /^<built-in (function (isinstance|issubclass|getattr|setattr|hasattr|len|min|max|hash|next|iter|sorted|callable|id|repr|sum|any|all|_?has_torch_function\w*|_get_tracing_state)|method \w+ of (list|dict|str|set|tuple|frozenset|bytes|mappingproxy|type|collections\.\w+|pybind11_builtins\S*|PyCapsule) object)/,
     source: 'built-in functions, and methods of built-in types',
   },
 ];
@@ -74,10 +78,13 @@ const BUILT_IN_METHOD = /^<built-in method (\w+) of (?:\w+\.)*(\w+) object/;
 const BUILT_IN_FUNCTION = /^<built-in function (\w+)>/;
 const FRAME = /^(.*\.py)\((\d+)\): (.*)$/;
 
+const isCollection = (text: string) => activityOf(text) === 'garbage-collection';
+
 /** A Python frame; undefined: its time is its caller's. */
 export function nameOfFrame(text: string): HostName | undefined {
   const module = MODULE.exec(text)?.[1];
   if (module !== undefined) return { text: `${module}.forward`, kind: 'function', module };
+  if (isCollection(functionOfFrame(text))) return { text: 'gc.collect', kind: 'interpreter' };
   if (passedOn.some(({ pattern }) => pattern.test(text))) return undefined;
   const waits = waiting.function.test(text) ? { waits: 'other' as const } : {};
   const method = BUILT_IN_METHOD.exec(text);
@@ -109,9 +116,9 @@ const INSTANCE_NUMBER = /(?<![A-Za-z0-9])\d+(?![A-Za-z0-9])/g;
 /** A range; undefined: it says nothing about the code (who holds the GIL). */
 export function nameOfRange(text: string): HostName | undefined {
   if (text === GIL_HOLD || text === '') return undefined;
-  if (text === GIL_WAIT) return { text, kind: 'range', waits: 'gil' };
+  if (text === GIL_WAIT) return { text, kind: 'interpreter', waits: 'gil' };
   // Generations of a collection are not instances of one.
-  if (activityOf(text) === 'garbage-collection') return { text, kind: 'range' };
+  if (isCollection(text)) return { text, kind: 'interpreter' };
   const operator = OPERATOR_RANGE.exec(text)?.[1];
   if (operator !== undefined) return { text: operator, kind: 'operator' };
   return { text: text.replace(INSTANCE_NUMBER, '*'), kind: 'range' };

@@ -43,6 +43,11 @@ export class CallPaths {
     return path;
   }
 
+  /** The way to a node, once more below another one. */
+  grafted(node: number, place: number): number {
+    return this.pathOf(node).reduce((at, part) => this.child(at, this.names[part]!), place);
+  }
+
   /** Innermost class of a module on the way to the node. */
   moduleOf(node: number): string | undefined {
     for (let at = node; at > ROOT; at = this.parents[at])

@@ -4,7 +4,7 @@
  */
 import type { HostNameKind } from '../../catalog/host-names.js';
 import { type CallPaths, ROOT } from './call-paths.js';
-import type { NodeSums } from './host-blockers.js';
+import type { NodeSums } from './call-tally.js';
 
 export interface CallNode {
   readonly name: string;
@@ -35,6 +35,7 @@ export function callTree(paths: CallPaths, { selfNs, calls }: NodeSums, limits =
   const totals = totalsOf(paths, selfNs);
   const below = childrenOf(paths, totals);
   const least = limits.leastShare * totals[ROOT];
+  const callsBelow = below[ROOT].reduce((sum, child) => sum + (calls[child] ?? 0), calls[ROOT] ?? 0);
   const build = (node: number, depth: number): CallNode => {
     const isLast = depth >= limits.depth;
     const children = isLast ? [] : below[node].map(child => () => build(child, depth + 1));
@@ -45,7 +46,7 @@ export function callTree(paths: CallPaths, { selfNs, calls }: NodeSums, limits =
       module: paths.moduleOf(node) ?? null,
       selfNs: isLast ? totals[node] : (selfNs[node] ?? 0),
       totalNs: totals[node],
-      count: calls[node] ?? 0,
+      count: node === ROOT ? callsBelow : (calls[node] ?? 0),
       children: folded(children, sizes, least),
     };
   };
@@ -107,8 +108,9 @@ function folded(
   least: number,
 ): readonly CallNode[] {
   const small = sizes.filter(({ ns }) => ns < least);
-  // One small node under its own name says more than "1 smaller".
-  if (small.length < 2) return children.map(build => build());
+  // One small node under its own name says more than "1 smaller"; what it calls is smaller still.
+  if (small.length < 2)
+    return children.map((build, i) => (sizes[i].ns < least ? withoutChildren(build()) : build()));
   const ns = small.reduce((sum, size) => sum + size.ns, 0);
   return [
     ...children.filter((_, i) => sizes[i].ns >= least).map(build => build()),
@@ -123,6 +125,8 @@ function folded(
     },
   ];
 }
+
+const withoutChildren = (node: CallNode): CallNode => ({ ...node, selfNs: node.totalNs, children: [] });
 
 /** Time at each node and below it. A node's number is larger than its parent's. */
 export function totalsOf(paths: CallPaths, selfNs: NodeSums['selfNs']): Float64Array {

@@ -19,6 +19,7 @@ import { gapJudge } from '../inference/idle-causes.js';
 import { type SelectedWindow, selection } from '../inference/selection.js';
 import { stepsOf } from '../inference/steps.js';
 import { type CallPaths, ROOT } from './call-paths.js';
+import { CallTally, type NodeSums } from './call-tally.js';
 import { launchedNames } from './launched-names.js';
 import { otherThreads } from './other-threads.js';
 import { eventAt, type StackLine, threadStacks, visitStack } from './thread-stacks.js';
@@ -28,14 +29,6 @@ const NOT_THE_HOST: readonly IdleCause[] = ['device-wait', 'unknown', 'profiler-
 export const hostCauses: readonly IdleCause[] = idleCauses
   .map(({ id }) => id)
   .filter(id => !NOT_THE_HOST.includes(id));
-
-/** Idle time by node of the call paths. */
-export interface NodeSums {
-  /** Idle time while the node was the innermost; sparse. */
-  readonly selfNs: readonly number[];
-  /** Calls with idle time in them. */
-  readonly calls: readonly number[];
-}
 
 /** Sets of causes that findings ask for; each is counted on its own, since a call may have idle time of several. */
 export type CauseSet = 'all' | 'host-work' | 'host-work-and-launches' | IdleCause;
@@ -50,14 +43,14 @@ export interface HostBlockers {
   explainGap(gap: Gap, visit: VisitPiece): void;
 }
 
-export interface Gap {
+interface Gap {
   readonly from: number;
   readonly to: number;
   readonly next: number;
   readonly fallback: number;
 }
 
-/** A piece of idle time: its cause, the node of the call path, and the event it belongs to or NONE. */
+/** A piece of idle time: its cause, the node of the call path, and the event it is in, with its thread; without, the next. */
 type VisitPiece = (
   cause: number,
   node: number,
@@ -114,17 +107,27 @@ export const hostBlockers: Derived<HostBlockers> = {
     ): void {
       visitStack(line, from, to, (event, begin, end, segment) => {
         if (event === NONE) {
-          const name = nextName(thread, line, segment);
-          visit(cause, name ? paths.child(ROOT, name) : ROOT, begin, end, NONE, line);
+          const next = nextName(thread, line, segment);
+          const node = next ? paths.child(ROOT, next.name) : ROOT;
+          visit(cause, node, begin, end, next?.event ?? NONE, undefined);
           return;
         }
         const waits = waitOn(line, event);
-        if (!waits) visit(cause, line.node[event], begin, end, event, line);
+        const own = placed(thread, line, event, segment);
+        if (!waits) visit(cause, own, begin, end, event, line);
         else
-          others.visit(thread, line.node[event], waits, begin, end, (node, a, b) =>
-            visit(cause, node, a, b, event, line),
-          );
+          others.visit(thread, own, waits, begin, end, (node, a, b) => visit(cause, node, a, b, event, line));
       });
+    }
+
+    /** What the interpreter does on its own has no caller: what follows says where it was. */
+    function placed(thread: number, line: StackLine, event: number, segment: number): number {
+      let outer = event;
+      while (line.parent[outer] !== NONE) outer = line.parent[outer];
+      const node = line.node[event];
+      if (paths.names[line.node[outer]]!.kind !== 'interpreter') return node;
+      const next = nextName(thread, line, segment);
+      return next ? paths.grafted(node, paths.child(ROOT, next.name)) : node;
     }
 
     function waitOn(line: StackLine, event: number): 'gil' | 'other' | undefined {
@@ -137,7 +140,7 @@ export const hostBlockers: Derived<HostBlockers> = {
       return undefined;
     }
 
-    const sums = new Map<Phase | null, Map<CauseSet, Tally>>();
+    const sums = new Map<Phase | null, Map<CauseSet, CallTally>>();
     const windows = new Map<Phase | null, number>();
     const timelines = new Map(use(deviceTimelines).map(timeline => [timeline.device, timeline]));
     const { steps = [], lanes = [] } = use(stepsOf) ?? {};
@@ -152,7 +155,7 @@ export const hostBlockers: Derived<HostBlockers> = {
       const add: VisitPiece = (cause, node, from, to, event, line) => {
         for (const set of setsOf[cause]) {
           let tally = own.get(set);
-          if (!tally) own.set(set, (tally = new Tally()));
+          if (!tally) own.set(set, (tally = new CallTally()));
           tally.add(paths, node, to - from, event, line);
         }
       };
@@ -178,33 +181,4 @@ function causeSets(cause: IdleCause): readonly CauseSet[] {
     ...(isWork ? (['host-work'] as const) : []),
     ...(isWork || cause === 'launch-bound' ? (['host-work-and-launches'] as const) : []),
   ];
-}
-
-class Tally implements NodeSums {
-  readonly selfNs: number[] = [];
-  readonly calls: number[] = [];
-  /** The event counted last, by node: pieces of one call follow each other. */
-  private readonly last: (number | StackLine | undefined)[][] = [];
-
-  add(paths: CallPaths, node: number, ns: number, event: number, line: StackLine | undefined): void {
-    this.selfNs[node] = (this.selfNs[node] ?? 0) + ns;
-    if (event === NONE || !line) {
-      this.calls[node] = (this.calls[node] ?? 0) + 1;
-      return;
-    }
-    // Below the event there may be nodes that are no events: another thread, the latency of a launch.
-    let at = node;
-    for (; at !== line.node[event] && at > ROOT; at = paths.parents[at]) this.countOnce(at, event, line);
-    for (let own = event; own !== NONE; own = line.parent[own])
-      if (!this.countOnce(line.node[own], own, line)) return;
-  }
-
-  private countOnce(node: number, event: number, line: StackLine): boolean {
-    const last = (this.last[node] ??= [NONE, undefined]);
-    if (last[0] === event && last[1] === line) return false;
-    last[0] = event;
-    last[1] = line;
-    this.calls[node] = (this.calls[node] ?? 0) + 1;
-    return true;
-  }
 }

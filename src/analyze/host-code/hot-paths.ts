@@ -2,10 +2,11 @@
  * The few places that hold most of a call tree's time, none inside another: as deep as they can be while they still
  * hold a part worth naming. What is left is "elsewhere".
  */
+import { KERNEL_LAUNCH } from '../../catalog/host-activities.js';
 import type { HostName } from '../../catalog/host-names.js';
 import { type CallPaths, ROOT } from './call-paths.js';
+import type { NodeSums } from './call-tally.js';
 import { childrenOf, totalsOf } from './call-tree.js';
-import type { NodeSums } from './host-blockers.js';
 
 export interface HotPath {
   readonly node: number;
@@ -26,10 +27,8 @@ export function hotPaths(paths: CallPaths, sums: NodeSums, leastShare = LEAST_SH
   /** Gives the time below the node that is in a place already. */
   const descend = (node: number): number => {
     let placed = 0;
-    // A call of the program stands for what the driver does in it, and for the latency of what it launches.
-    const isCall = node !== ROOT && paths.names[node]!.kind === 'api-call';
-    for (const child of isCall ? [] : below[node])
-      if (totals[child] >= least && paths.names[child]!.kind !== 'latency') placed += descend(child);
+    for (const child of below[node])
+      if (totals[child] >= least && !isPartOf(paths, child, node)) placed += descend(child);
     const rest = totals[node] - placed;
     if (node === ROOT || rest < least) return placed;
     found.push({ node, ns: rest });
@@ -48,6 +47,14 @@ export function hotPaths(paths: CallPaths, sums: NodeSums, leastShare = LEAST_SH
     );
   }
   return [...byLabel.values()].sort((a, b) => b.ns - a.ns);
+}
+
+/** A call of the program stands for what the driver does in it and for the latency of its work, an operator for its launch. */
+function isPartOf(paths: CallPaths, child: number, node: number): boolean {
+  if (node === ROOT) return false;
+  const { kind, text } = paths.names[child]!;
+  const above = paths.names[node]!.kind;
+  return kind === 'latency' || above === 'api-call' || (above === 'operator' && KERNEL_LAUNCH.test(text));
 }
 
 /** Who called, which operator, which call: at most one of each, the innermost; waits keep what ran meanwhile. */
@@ -86,6 +93,7 @@ function partsOf(path: readonly HostName[]): string[] {
     operator,
     // Of a runtime call and the driver's call in it, the program made the first.
     call < 0 ? -1 : firstCall,
+    lastOf('interpreter'),
     lastOf('os-call'),
     lastOf('between'),
   ];

@@ -10,11 +10,12 @@ import type { Derived } from '../analysis.js';
 import { workFamilies } from '../gpu/work-families.js';
 import { type StackLine, threadStacks } from './thread-stacks.js';
 
-/** Segments to look through for a call that says more than those that only ask. */
-const LOOK_AHEAD = 64;
-
-/** What follows a segment of a thread; undefined where nothing does. */
-type NextName = (thread: number, line: StackLine, segment: number) => HostName | undefined;
+/** What follows a segment of a thread, and the event it is; undefined where nothing does. */
+type NextName = (
+  thread: number,
+  line: StackLine,
+  segment: number,
+) => { readonly name: HostName; readonly event: number } | undefined;
 
 export const launchedNames: Derived<NextName> = {
   id: 'launched-names',
@@ -24,30 +25,41 @@ export const launchedNames: Derived<NextName> = {
     const { paths } = use(threadStacks);
     const { apiCalls: calls, kernels } = profile.tables;
     const known = new Map<string, HostName>();
+    const nextSegments = new Map<StackLine, Int32Array>();
     let kernelOfCall: Int32Array | undefined;
     return (thread, line, segment) => {
-      const said = nextOf(thread, line, segment);
-      if (said === undefined) return undefined;
-      let name = known.get(said);
-      if (!name) known.set(said, (name = { text: `before ${said}`, kind: 'between' }));
-      return name;
+      const next = nextSegment(thread, line, segment + 1);
+      if (next >= line.start.length) return undefined;
+      const event = outermost(line, next);
+      const text = saidOf(thread, line, next)!;
+      let name = known.get(text);
+      if (!name) {
+        const isCall = paths.names[line.node[event]]!.kind === 'api-call';
+        name = { text: `before ${text}`, kind: 'between', ...(isCall ? { isBeforeCall: true } : {}) };
+        known.set(text, name);
+      }
+      return { name, event };
     };
 
-    function nextOf(thread: number, line: StackLine, segment: number): string | undefined {
-      let asked: string | undefined;
-      const end = Math.min(line.start.length, segment + 1 + LOOK_AHEAD);
-      for (let next = segment + 1; next < end; next++) {
-        let outer = line.event[next];
-        if (outer === NONE) continue;
-        while (line.parent[outer] !== NONE) outer = line.parent[outer];
-        const { text, kind } = paths.names[line.node[outer]]!;
-        if (kind !== 'api-call') return text;
-        const kernel = kernelLaunchedAt(thread, line.start[next]);
-        if (kernel !== undefined) return `the launch of ${kernel}`;
-        if (!isAskingCall(text)) return text;
-        asked ??= text;
-      }
-      return asked;
+    /** The first segment from here on that says something. Found once for all segments on the way to it. */
+    function nextSegment(thread: number, line: StackLine, from: number): number {
+      let found = nextSegments.get(line);
+      if (!found) nextSegments.set(line, (found = new Int32Array(line.start.length).fill(NONE)));
+      let at = from;
+      while (at < found.length && found[at] === NONE && saidOf(thread, line, at) === undefined) at++;
+      const next = at < found.length && found[at] !== NONE ? found[at] : at;
+      found.fill(next, from, Math.min(at + 1, found.length));
+      return next;
+    }
+
+    function saidOf(thread: number, line: StackLine, segment: number): string | undefined {
+      if (line.event[segment] === NONE) return undefined;
+      const { text, kind } = paths.names[line.node[outermost(line, segment)]]!;
+      // A collection may begin anywhere.
+      if (kind === 'interpreter') return undefined;
+      if (kind !== 'api-call') return text;
+      const kernel = kernelLaunchedAt(thread, line.start[segment]);
+      return kernel !== undefined ? `the launch of ${kernel}` : isAskingCall(text) ? undefined : text;
     }
 
     function kernelLaunchedAt(thread: number, moment: number): string | undefined {
@@ -74,3 +86,9 @@ export const launchedNames: Derived<NextName> = {
     }
   },
 };
+
+function outermost({ event, parent }: StackLine, segment: number): number {
+  let outer = event[segment];
+  while (parent[outer] !== NONE) outer = parent[outer];
+  return outer;
+}

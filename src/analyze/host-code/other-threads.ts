@@ -14,7 +14,7 @@ import { type StackLine, type ThreadStacks, visitStack } from './thread-stacks.j
 /** A stretch of a wait, and the node of what ran then. */
 type VisitOther = (node: number, from: number, to: number) => void;
 
-export interface OtherThreads {
+interface OtherThreads {
   /** Visits a wait piece by piece; `node` is the wait itself, and stays where nobody was seen at work. */
   visit(
     thread: number,
@@ -63,7 +63,8 @@ export function otherThreads(profile: Profile, stacks: ThreadStacks): OtherThrea
       const line = stacks.lineOf(other);
       visitStack(line, from, to, (event, begin, end) => {
         const isAtWork = waits === 'gil' ? covers(holds.get(other)!, begin) : isWorking(line, event);
-        visit(isAtWork ? grafted(line, event, place) : node, begin, end);
+        const ran = event === NONE ? place : stacks.paths.grafted(line.node[event], place);
+        visit(isAtWork ? ran : node, begin, end);
       });
     },
   };
@@ -98,14 +99,6 @@ export function otherThreads(profile: Profile, stacks: ThreadStacks): OtherThrea
     for (let at = event; at !== NONE; at = line.parent[at])
       if (stacks.paths.names[line.node[at]]!.waits) return false;
     return event !== NONE;
-  }
-
-  /** The stack of another thread below a node of this one. */
-  function grafted(line: StackLine, event: number, place: number): number {
-    const { paths } = stacks;
-    return event === NONE
-      ? place
-      : paths.pathOf(line.node[event]).reduce((at, part) => paths.child(at, paths.names[part]!), place);
   }
 }
 

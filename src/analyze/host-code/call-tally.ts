@@ -1,0 +1,41 @@
+/** Time added up by node of the call paths, and the calls behind it. */
+import { NONE } from '../../base/column.js';
+import { type CallPaths, ROOT } from './call-paths.js';
+import type { StackLine } from './thread-stacks.js';
+
+export interface NodeSums {
+  /** Time while the node was the innermost; sparse. */
+  readonly selfNs: readonly number[];
+  /** Calls with such time in them or in what they call. */
+  readonly calls: readonly number[];
+}
+
+export class CallTally implements NodeSums {
+  readonly selfNs: number[] = [];
+  readonly calls: number[] = [];
+  /** The event counted last, by node: pieces of one call follow each other. */
+  private readonly last: (number | StackLine | undefined)[][] = [];
+
+  /** `event`: the one the time is in, on a thread; without a thread the one that follows it, or NONE. */
+  add(paths: CallPaths, node: number, ns: number, event: number, line: StackLine | undefined): void {
+    this.selfNs[node] = (this.selfNs[node] ?? 0) + ns;
+    if (event === NONE || !line) {
+      this.countOnce(node, event, line);
+      return;
+    }
+    // Below the event there may be nodes that are no events: another thread, the latency of a launch.
+    let at = node;
+    for (; at !== line.node[event] && at > ROOT; at = paths.parents[at]) this.countOnce(at, event, line);
+    for (let own = event; own !== NONE; own = line.parent[own])
+      if (!this.countOnce(line.node[own], own, line)) return;
+  }
+
+  private countOnce(node: number, event: number, line: StackLine | undefined): boolean {
+    const last = (this.last[node] ??= [NONE, undefined]);
+    if (event !== NONE && last[0] === event && last[1] === line) return false;
+    last[0] = event;
+    last[1] = line;
+    this.calls[node] = (this.calls[node] ?? 0) + 1;
+    return true;
+  }
+}

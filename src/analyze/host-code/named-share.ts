@@ -1,0 +1,23 @@
+/** How much of some host time the file names: by what was recorded in it, or by the code that comes next. */
+import type { CallPaths } from './call-paths.js';
+import type { NodeSums } from './call-tally.js';
+
+export interface NamedTime {
+  readonly totalNs: number;
+  /** Inside something recorded: a call, an operator, a range, a frame, another thread. */
+  readonly namedNs: number;
+  /** Nothing was recorded in it, but an operator, a range or a function follows: it lies in the code before that. */
+  readonly placedNs: number;
+}
+
+export function namedTime(paths: CallPaths, { selfNs }: NodeSums): NamedTime {
+  let [totalNs, namedNs, placedNs] = [0, 0, 0];
+  selfNs.forEach((ns, node) => {
+    totalNs += ns;
+    const name = paths.names[node];
+    if (!name || name.isBeforeCall) return;
+    if (name.kind === 'between') placedNs += ns;
+    else namedNs += ns;
+  });
+  return { totalNs, namedNs, placedNs };
+}
