@@ -14,7 +14,8 @@ export class CallTally implements NodeSums {
   readonly selfNs: number[] = [];
   readonly calls: number[] = [];
   /** The event counted last, by node: pieces of one call follow each other. */
-  private readonly last: (number | StackLine | undefined)[][] = [];
+  private readonly lastEvent: number[] = [];
+  private readonly lastLine: (StackLine | undefined)[] = [];
 
   /** `event`: the one the time is in, on a thread; without a thread the one that follows it, or NONE. */
   add(paths: CallPaths, node: number, ns: number, event: number, line: StackLine | undefined): void {
@@ -31,10 +32,9 @@ export class CallTally implements NodeSums {
   }
 
   private countOnce(node: number, event: number, line: StackLine | undefined): boolean {
-    const last = (this.last[node] ??= [NONE, undefined]);
-    if (event !== NONE && last[0] === event && last[1] === line) return false;
-    last[0] = event;
-    last[1] = line;
+    if (event !== NONE && this.lastEvent[node] === event && this.lastLine[node] === line) return false;
+    this.lastEvent[node] = event;
+    this.lastLine[node] = line;
     this.calls[node] = (this.calls[node] ?? 0) + 1;
     return true;
   }

@@ -73,6 +73,7 @@ export const hostBlockers: Derived<HostBlockers> = {
     const others = otherThreads(profile, stacks);
     const isHost = idleCauses.map(({ id }) => hostCauses.includes(id));
     const launchBound = causeIndex('launch-bound');
+    const latency = paths.idOf(LATENCY);
     const nextName = use(launchedNames);
 
     const explainGap: HostBlockers['explainGap'] = ({ from, to, next, fallback }, visit) => {
@@ -91,7 +92,7 @@ export const hostBlockers: Derived<HostBlockers> = {
         if (end > returned) {
           // The thread goes on with other things; what the GPU waits for is the call that has just returned.
           const event = eventAt(line, Math.min(Math.max(calls!.start[call], from), returned));
-          const node = paths.child(event === NONE ? ROOT : line.node[event], LATENCY);
+          const node = paths.child(event === NONE ? ROOT : line.node[event], LATENCY, latency);
           visit(cause, node, returned, end, event, line);
         }
       });
@@ -144,26 +145,38 @@ export const hostBlockers: Derived<HostBlockers> = {
     const windows = new Map<Phase | null, number>();
     const timelines = new Map(use(deviceTimelines).map(timeline => [timeline.device, timeline]));
     const { steps = [], lanes = [] } = use(stepsOf) ?? {};
-    const setsOf = idleCauses.map(({ id }) => causeSets(id));
     for (const window of use(selection).windows) {
       const phase = phaseOf(window);
       windows.set(phase, (windows.get(phase) ?? 0) + 1);
-      let own = sums.get(phase);
-      if (!own) sums.set(phase, (own = new Map()));
+      const tallies = talliesOf(phase);
       const { busy, opener } = timelines.get(window.device)!;
       const fallback = window.lane === NONE ? NONE : (lanes[window.lane].thread as number);
       const add: VisitPiece = (cause, node, from, to, event, line) => {
-        for (const set of setsOf[cause]) {
-          let tally = own.get(set);
-          if (!tally) own.set(set, (tally = new CallTally()));
-          tally.add(paths, node, to - from, event, line);
-        }
+        for (const tally of tallies[cause]) tally.add(paths, node, to - from, event, line);
       };
       forEachGap(busy, window.start, window.end, (from, to, next) =>
         explainGap({ from, to, next: next < busy.length ? opener[next] : NONE, fallback }, add),
       );
     }
-    return { paths, windows, sums: (phase, causes) => sums.get(phase)?.get(causes), explainGap };
+    return { paths, windows, sums: sumsOf, explainGap };
+
+    function sumsOf(phase: Phase | null, causes: CauseSet): NodeSums | undefined {
+      const tally = sums.get(phase)?.get(causes);
+      return tally && tally.selfNs.length > 0 ? tally : undefined;
+    }
+
+    /** By cause, all that count it. */
+    function talliesOf(phase: Phase | null): readonly (readonly CallTally[])[] {
+      let own = sums.get(phase);
+      if (!own) sums.set(phase, (own = new Map()));
+      return idleCauses.map(({ id }) =>
+        causeSets(id).map(set => {
+          let tally = own.get(set);
+          if (!tally) own.set(set, (tally = new CallTally()));
+          return tally;
+        }),
+      );
+    }
 
     function phaseOf(window: SelectedWindow): Phase | null {
       return window.step === NONE ? null : steps[window.step].facts.phase;

@@ -42,6 +42,8 @@ export interface StackLine {
   /** By segment: where it begins, and the innermost event in it or NONE. */
   readonly start: Float64Array;
   readonly event: Int32Array;
+  /** The segment asked for last: gaps are asked for in order of time. */
+  at: number;
 }
 
 export interface ThreadStacks {
@@ -60,7 +62,7 @@ export function visitStack(
 ): void {
   const { start, event } = line;
   let at = from;
-  for (let i = upperBound(start, from) - 1; at < to; i++) {
+  for (let i = segmentAt(line, from); at < to; i++) {
     const end = i + 1 < start.length ? Math.min(start[i + 1], to) : to;
     if (end > at) visit(i < 0 ? NONE : event[i], at, end, i);
     at = Math.max(at, end);
@@ -68,10 +70,27 @@ export function visitStack(
 }
 
 /** The innermost event at a moment, or NONE. */
-export function eventAt({ start, event }: StackLine, moment: number): number {
-  const segment = upperBound(start, moment) - 1;
-  return segment < 0 ? NONE : event[segment];
+export function eventAt(line: StackLine, moment: number): number {
+  const segment = segmentAt(line, moment);
+  return segment < 0 ? NONE : line.event[segment];
 }
+
+/** The last segment that begins no later; -1: none does. */
+function segmentAt(line: StackLine, moment: number): number {
+  const { start } = line;
+  let i = line.at;
+  if (i >= start.length || start[i] > moment) i = upperBound(start, moment) - 1;
+  else {
+    const end = Math.min(start.length, i + NEARBY);
+    while (i + 1 < end && start[i + 1] <= moment) i++;
+    if (i + 1 === end && end < start.length) i = upperBound(start, moment, i) - 1;
+  }
+  line.at = Math.max(0, i);
+  return i;
+}
+
+/** Segments looked through one by one before a search. */
+const NEARBY = 16;
 
 export const threadStacks: Derived<ThreadStacks> = {
   id: 'thread-stacks',
@@ -254,6 +273,7 @@ function stackOf(
     parent: parent.finishAll() as Int32Array,
     start: start.finishAll() as Float64Array,
     event: event.finishAll() as Int32Array,
+    at: 0,
   };
 }
 
