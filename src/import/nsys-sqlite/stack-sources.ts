@@ -41,7 +41,8 @@ export class Stacks implements StackSource {
     for (const { of, chains, model, column } of chainTables) {
       if (!this.isWanted(model, column) || !database.tables.has(chains) || !database.tables.has(of)) continue;
       const { stacks, losses } = readCallChains(database, chains, strings, tree, builder);
-      this.byTable.set(of, stacks);
+      // A table without rows: stacks were taken out of the file as a whole, and count as not recorded.
+      if (stacks.lastId !== NONE) this.byTable.set(of, stacks);
       lost.push(losses);
     }
     const marksWanted = this.isWanted('hostSamples') || this.isWanted('apiCalls', 'pythonStack');
