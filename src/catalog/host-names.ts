@@ -11,6 +11,8 @@ export const hostNameKinds = [
   'operator',
   'api-call',
   'os-call',
+  /** A native function on a recorded stack. */
+  'native',
   /** What the Python interpreter does on its own: it collects garbage, or waits for the GIL. */
   'interpreter',
   /** Nothing was recorded: the place between two recorded events. */
@@ -31,8 +33,8 @@ export interface HostName {
   readonly waits?: 'gil' | 'other';
   /** A function without Python code of its own (`Tensor.item`): says what, not where. */
   readonly isBuiltIn?: true;
-  /** Of a place between events: a CUDA call follows, which says little about the code before it. */
-  readonly isBeforeCall?: true;
+  /** Says little about the code: a library whose function is not known, a place that only a CUDA call follows. */
+  readonly isVague?: true;
   /** `forward` of the module whose call it is part of: both are one. */
   readonly isForward?: true;
 }
@@ -132,7 +134,11 @@ export const nameOfOsCall = (text: string): HostName => ({
   ...(waiting['os-call'].test(text) ? { waits: 'other' as const } : {}),
 });
 
-/** CUDA calls that only ask or prepare: they say nothing about the code around them. */
+/** Calls that only ask, prepare or wake somebody: they say nothing about the code around them. */
 const ASKING =
-  /^(?:cuda|cu|hip)\w*?(?:Get|IsCapturing|Query|Peek|SetAttribute|SetDevice|Encode|ExchangeStreamCaptureMode|RecordWithFlags|EventRecord|EventCreate|EventDestroy)/;
+  /^(?:cuda|cu|hip)\w*?(?:Get|IsCapturing|Query|Peek|SetAttribute|SetDevice|Encode|ExchangeStreamCaptureMode|RecordWithFlags|EventRecord|EventCreate|EventDestroy)|^(?:pthread_cond_(?:signal|broadcast)|sem_post|sched_yield)$/;
 export const isAskingCall = (name: string): boolean => ASKING.test(name);
+
+/** Threads of profilers and of the driver: nobody waits for them. */
+const HELPER_THREAD = /^(\[?NSys|CUPTI worker|cuda-EvtHandlr|cuda\d{6,})/;
+export const isHelperThread = (name: string): boolean => HELPER_THREAD.test(name);

@@ -27,10 +27,10 @@ export const cannotStartProfile =
 const hostNames: Partial<Readonly<Record<ProfilerKind, readonly { table: TableName; how: string }[]>>> = {
   nsys: [
     {
-      table: 'ops',
+      table: 'hostSamples',
       how: 'capture with --sample --backtrace, or take a PyTorch trace with --torch-trace FILE --torch-stack',
     },
-    { table: 'ranges', how: 'capture with --nvtx-debug, or mark the code with NVTX ranges' },
+    { table: 'frames', how: 'take a PyTorch trace with --torch-trace FILE --torch-stack' },
   ],
   kineto: [
     { table: 'frames', how: 'record Python stacks: capture with --torch-stack (with_stack=True)' },

@@ -17,18 +17,22 @@ export class CallTally implements NodeSums {
   private readonly lastEvent: number[] = [];
   private readonly lastLine: (StackLine | undefined)[] = [];
 
-  /** `event`: the one the time is in, on a thread; without a thread the one that follows it, or NONE. */
+  /** `event`: the one the time is in, on a thread; without a thread what the time is known by, or NONE. */
   add(paths: CallPaths, node: number, ns: number, event: number, line: StackLine | undefined): void {
     this.selfNs[node] = (this.selfNs[node] ?? 0) + ns;
     if (event === NONE || !line) {
-      this.countOnce(node, event, line);
+      for (let at = node; at > ROOT; at = paths.parents[at]) this.countOnce(at, event, line);
       return;
     }
-    // Below the event there may be nodes that are no events: another thread, the latency of a launch.
+    // Below an event there may be nodes that are no events: another thread, a sample, the latency of a launch.
     let at = node;
-    for (; at !== line.node[event] && at > ROOT; at = paths.parents[at]) this.countOnce(at, event, line);
-    for (let own = event; own !== NONE; own = line.parent[own])
-      if (!this.countOnce(line.node[own], own, line)) return;
+    for (let own = event; own !== NONE; own = line.parent[own]) {
+      const outer = line.parent[own] === NONE ? ROOT : line.node[line.parent[own]];
+      for (; at > ROOT && at !== outer; at = paths.parents[at]) {
+        const isNew = this.countOnce(at, own, line);
+        if (!isNew && at === line.node[own]) return;
+      }
+    }
   }
 
   private countOnce(node: number, event: number, line: StackLine | undefined): boolean {

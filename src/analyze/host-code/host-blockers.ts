@@ -20,9 +20,9 @@ import { type SelectedWindow, selection } from '../inference/selection.js';
 import { stepsOf } from '../inference/steps.js';
 import { type CallPaths, ROOT } from './call-paths.js';
 import { CallTally, type NodeSums } from './call-tally.js';
-import { launchedNames } from './launched-names.js';
 import { otherThreads } from './other-threads.js';
-import { eventAt, type StackLine, threadStacks, visitStack } from './thread-stacks.js';
+import { threadCode } from './thread-code.js';
+import { eventAt, type StackLine, threadStacks } from './thread-stacks.js';
 
 /** Causes for which the host is not the reason: the GPU waited for itself, for nobody known, or for the profiler. */
 const NOT_THE_HOST: readonly IdleCause[] = ['device-wait', 'unknown', 'profiler-overhead'];
@@ -50,7 +50,7 @@ interface Gap {
   readonly fallback: number;
 }
 
-/** A piece of idle time: its cause, the node of the call path, and the event it is in, with its thread; without, the next. */
+/** A piece of idle time: its cause, the node of the call path, and the event it is in, with its thread; without a thread what it is known by. */
 type VisitPiece = (
   cause: number,
   node: number,
@@ -63,18 +63,18 @@ type VisitPiece = (
 export const hostBlockers: Derived<HostBlockers> = {
   id: 'host-blockers',
   reads: { apiCalls: [] },
-  uses: [selection, deviceTimelines, gapJudge, gpuWork, stepsOf, threadStacks, launchedNames],
+  uses: [selection, deviceTimelines, gapJudge, gpuWork, stepsOf, threadStacks, threadCode],
   compute({ profile, use }) {
     const stacks = use(threadStacks);
     const { paths } = stacks;
     const calls = profile.tables.apiCalls;
     const { launch } = use(gpuWork);
     const { explain } = use(gapJudge);
-    const others = otherThreads(profile, stacks);
+    const code = use(threadCode);
+    const others = otherThreads(profile, stacks, code);
     const isHost = idleCauses.map(({ id }) => hostCauses.includes(id));
     const launchBound = causeIndex('launch-bound');
     const latency = paths.idOf(LATENCY);
-    const nextName = use(launchedNames);
 
     const explainGap: HostBlockers['explainGap'] = ({ from, to, next, fallback }, visit) => {
       const call = next === NONE ? NONE : launch[next];
@@ -88,7 +88,7 @@ export const hostBlockers: Derived<HostBlockers> = {
         const line = stacks.lineOf(thread);
         const isLaunch = cause === launchBound && call !== NONE && begin >= calls!.start[call];
         const returned = isLaunch ? Math.min(Math.max(calls!.end[call], begin), end) : end;
-        if (returned > begin) visitThread(thread, line, cause, begin, returned, visit);
+        if (returned > begin) visitThread(thread, cause, begin, returned, visit);
         if (end > returned) {
           // The thread goes on with other things; what the GPU waits for is the call that has just returned.
           const event = eventAt(line, Math.min(Math.max(calls!.start[call], from), returned));
@@ -98,47 +98,14 @@ export const hostBlockers: Derived<HostBlockers> = {
       });
     };
 
-    function visitThread(
-      thread: number,
-      line: StackLine,
-      cause: number,
-      from: number,
-      to: number,
-      visit: VisitPiece,
-    ): void {
-      visitStack(line, from, to, (event, begin, end, segment) => {
-        if (event === NONE) {
-          const next = nextName(thread, line, segment);
-          const node = next ? paths.child(ROOT, next.name) : ROOT;
-          visit(cause, node, begin, end, next?.event ?? NONE, undefined);
-          return;
-        }
-        const waits = waitOn(line, event);
-        const own = placed(thread, line, event, segment);
-        if (!waits) visit(cause, own, begin, end, event, line);
+    function visitThread(thread: number, cause: number, from: number, to: number, visit: VisitPiece): void {
+      code.visit(thread, from, to, ({ node, event, line, waits }, begin, end) => {
+        if (!waits) visit(cause, node, begin, end, event, line);
         else
-          others.visit(thread, own, waits, begin, end, (node, a, b) => visit(cause, node, a, b, event, line));
+          others.visit(thread, node, waits, begin, end, (other, a, b) =>
+            visit(cause, other, a, b, event, line),
+          );
       });
-    }
-
-    /** What the interpreter does on its own has no caller: what follows says where it was. */
-    function placed(thread: number, line: StackLine, event: number, segment: number): number {
-      let outer = event;
-      while (line.parent[outer] !== NONE) outer = line.parent[outer];
-      const node = line.node[event];
-      if (paths.names[line.node[outer]]!.kind !== 'interpreter') return node;
-      const next = nextName(thread, line, segment);
-      return next ? paths.grafted(node, paths.child(ROOT, next.name)) : node;
-    }
-
-    function waitOn(line: StackLine, event: number): 'gil' | 'other' | undefined {
-      for (let at = event; at !== NONE; at = line.parent[at]) {
-        const { waits, kind } = paths.names[line.node[at]]!;
-        if (waits) return waits;
-        // A CUDA call waits for the GPU or the driver.
-        if (kind === 'api-call') return undefined;
-      }
-      return undefined;
     }
 
     const sums = new Map<Phase | null, Map<CauseSet, CallTally>>();

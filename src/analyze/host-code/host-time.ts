@@ -4,33 +4,25 @@ import type { Derived } from '../analysis.js';
 import { gpuWork } from '../gpu/gpu-work.js';
 import { selectedMoments } from '../inference/selected-moments.js';
 import { stepsOf } from '../inference/steps.js';
-import { ROOT } from './call-paths.js';
 import { CallTally, type NodeSums } from './call-tally.js';
-import { launchedNames } from './launched-names.js';
-import { threadStacks, visitStack } from './thread-stacks.js';
+import { threadCode } from './thread-code.js';
+import { threadStacks } from './thread-stacks.js';
 
 export const hostTime: Derived<NodeSums> = {
   id: 'host-time',
   reads: { apiCalls: [] },
-  uses: [gpuWork, selectedMoments, stepsOf, threadStacks, launchedNames],
+  uses: [gpuWork, selectedMoments, stepsOf, threadStacks, threadCode],
   compute({ profile, use }) {
-    const stacks = use(threadStacks);
+    const { paths } = use(threadStacks);
+    const code = use(threadCode);
     const moments = use(selectedMoments);
-    const nextName = use(launchedNames);
     const sums = new CallTally();
     for (const thread of launchingThreads()) {
-      const line = stacks.lineOf(thread);
       const periods = moments.periods(profile.threads[thread].process);
       for (let i = 0; i < (periods?.length ?? 0); i++)
-        visitStack(line, periods!.start[i], periods!.end[i], (event, from, to, segment) => {
-          if (event !== NONE) {
-            sums.add(stacks.paths, line.node[event], to - from, event, line);
-            return;
-          }
-          const next = nextName(thread, line, segment);
-          const node = next ? stacks.paths.child(ROOT, next.name) : ROOT;
-          sums.add(stacks.paths, node, to - from, next?.event ?? NONE, undefined);
-        });
+        code.visit(thread, periods!.start[i], periods!.end[i], ({ node, event, line }, from, to) =>
+          sums.add(paths, node, to - from, event, line),
+        );
     }
     return sums;
 

@@ -94,6 +94,7 @@ function partsOf(path: readonly HostName[]): string[] {
     // Of a runtime call and the driver's call in it, the program made the first.
     call < 0 ? -1 : firstCall,
     lastOf('interpreter'),
+    lastOf('native'),
     lastOf('os-call'),
     lastOf('between'),
   ];

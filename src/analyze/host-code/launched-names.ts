@@ -35,7 +35,7 @@ export const launchedNames: Derived<NextName> = {
       let name = known.get(text);
       if (!name) {
         const isCall = paths.names[line.node[event]]!.kind === 'api-call';
-        name = { text: `before ${text}`, kind: 'between', ...(isCall ? { isBeforeCall: true } : {}) };
+        name = { text: `before ${text}`, kind: 'between', ...(isCall ? { isVague: true } : {}) };
         known.set(text, name);
       }
       return { name, event };
@@ -57,7 +57,7 @@ export const launchedNames: Derived<NextName> = {
       const { text, kind } = paths.names[line.node[outermost(line, segment)]]!;
       // A collection may begin anywhere.
       if (kind === 'interpreter') return undefined;
-      if (kind !== 'api-call') return text;
+      if (kind !== 'api-call') return isAskingCall(text) ? undefined : text;
       const kernel = kernelLaunchedAt(thread, line.start[segment]);
       return kernel !== undefined ? `the launch of ${kernel}` : isAskingCall(text) ? undefined : text;
     }

@@ -1,5 +1,5 @@
 /** How much of some host time the file names: by what was recorded in it, or by the code that comes next. */
-import type { CallPaths } from './call-paths.js';
+import { type CallPaths, ROOT } from './call-paths.js';
 import type { NodeSums } from './call-tally.js';
 
 export interface NamedTime {
@@ -14,10 +14,12 @@ export function namedTime(paths: CallPaths, { selfNs }: NodeSums): NamedTime {
   let [totalNs, namedNs, placedNs] = [0, 0, 0];
   selfNs.forEach((ns, node) => {
     totalNs += ns;
-    const name = paths.names[node];
-    if (!name || name.isBeforeCall) return;
-    if (name.kind === 'between') placedNs += ns;
-    else namedNs += ns;
+    // What says little is inside what is around it.
+    let at = node;
+    while (at > ROOT && paths.names[at]!.isVague) at = paths.parents[at];
+    const kind = paths.names[at]?.kind;
+    if (kind === 'between') placedNs += ns;
+    else if (kind !== undefined) namedNs += ns;
   });
   return { totalNs, namedNs, placedNs };
 }

@@ -1,21 +1,26 @@
 /**
- * What somebody else did while a thread waited: for the GIL its holder, for a lock, a queue or a pipe the thread that
- * ran meanwhile, of the same process if one did. Only time in which that thread was seen at work counts.
+ * What somebody else did while a thread waited: for the GIL its holder; for a lock, a queue or a pipe the thread that
+ * ran meanwhile, of the same process if one did. Where all of them waited, the one whose own wait ended last before
+ * this one did: it may have held what was waited for.
+ *
+ *   waits    [────── sem_wait ──────]
+ *   holder   [── nanosleep ──]▒[── nanosleep ──
+ *            └ meanwhile ────┘└ waking up ──┘
  */
-
 import { NONE } from '../../base/column.js';
 import { covers, IntervalBuilder, type Intervals, lengthWithin } from '../../base/intervals.js';
 import { GIL_HOLD } from '../../catalog/host-activities.js';
-import type { HostName } from '../../catalog/host-names.js';
+import { type HostName, isHelperThread } from '../../catalog/host-names.js';
 import type { Profile, Row } from '../../model/profile.js';
 import { nameTest } from '../name-test.js';
-import { type StackLine, type ThreadStacks, visitStack } from './thread-stacks.js';
+import type { ThreadCode } from './thread-code.js';
+import type { ThreadStacks } from './thread-stacks.js';
 
 /** A stretch of a wait, and the node of what ran then. */
 type VisitOther = (node: number, from: number, to: number) => void;
 
 interface OtherThreads {
-  /** Visits a wait piece by piece; `node` is the wait itself, and stays where nobody was seen at work. */
+  /** Visits a wait piece by piece; `node` is the wait itself, and stays where nobody was seen. */
   visit(
     thread: number,
     node: number,
@@ -26,7 +31,11 @@ interface OtherThreads {
   ): void;
 }
 
-export function otherThreads(profile: Profile, stacks: ThreadStacks): OtherThreads {
+export function otherThreads(
+  profile: Profile,
+  { paths, threads }: ThreadStacks,
+  code: ThreadCode,
+): OtherThreads {
   const holds = gilHolds(profile);
   const candidates = new Map<number, readonly number[]>();
   /** Those of the same process first. */
@@ -34,7 +43,9 @@ export function otherThreads(profile: Profile, stacks: ThreadStacks): OtherThrea
     let known = candidates.get(thread);
     if (!known) {
       const own = profile.threads[thread].process;
-      const others = stacks.threads.filter(other => other !== thread);
+      const others = threads.filter(
+        other => other !== thread && !isHelperThread(profile.threads[other].name),
+      );
       known = [
         ...others.filter(other => profile.threads[other].process === own),
         ...others.filter(other => profile.threads[other].process !== own),
@@ -43,31 +54,43 @@ export function otherThreads(profile: Profile, stacks: ThreadStacks): OtherThrea
     }
     return known;
   };
-  const nameOf = (other: number, thread: number, waits: 'gil' | 'other'): HostName => {
-    const { name, tid, process } = profile.threads[other];
-    const { name: program, pid } = profile.processes[process];
-    const where = process === profile.threads[thread].process ? '' : ` of ${program || `process ${pid}`}`;
-    return {
-      text: `${waits === 'gil' ? 'GIL held by' : 'meanwhile'} thread ${name || tid}${where}`,
-      kind: 'thread',
-    };
-  };
   return {
     visit(thread, node, waits, from, to, visit) {
-      const other = waits === 'gil' ? holderOf(thread, from, to) : busiest(othersOf(thread), from, to);
-      if (other === undefined) {
+      const other = waits === 'gil' ? holderOf(thread, from, to) : busiest(thread, from, to);
+      const woken = other === undefined && waits === 'other' ? lastWoken(thread, from, to) : undefined;
+      const ran = other ?? woken?.thread;
+      if (ran === undefined) {
         visit(node, from, to);
         return;
       }
-      const place = stacks.paths.child(node, nameOf(other, thread, waits));
-      const line = stacks.lineOf(other);
-      visitStack(line, from, to, (event, begin, end) => {
-        const isAtWork = waits === 'gil' ? covers(holds.get(other)!, begin) : isWorking(line, event);
-        const ran = event === NONE ? place : stacks.paths.grafted(line.node[event], place);
-        visit(isAtWork ? ran : node, begin, end);
+      const place = paths.child(node, nameOf(ran, thread, waits));
+      const until = woken?.moment ?? to;
+      code.visit(ran, from, until, (piece, begin, end) => {
+        const isIt =
+          waits === 'gil'
+            ? covers(holds.get(ran)!, begin)
+            : woken
+              ? piece.isSeen
+              : piece.isSeen && piece.waits === undefined;
+        visit(isIt ? (piece.isSeen ? paths.grafted(piece.node, place) : place) : node, begin, end);
       });
+      if (to > until) visit(node, until, to);
     },
   };
+
+  function nameOf(other: number, thread: number, waits: 'gil' | 'other'): HostName {
+    const { name, tid, process } = profile.threads[other];
+    const { name: program, pid } = profile.processes[process];
+    const where = process === profile.threads[thread].process ? '' : ` of ${program || `process ${pid}`}`;
+    const isShared = profile.threads.some(
+      (known, row) => row !== other && known.process === process && known.name === name,
+    );
+    const called = name === '' ? String(tid) : isShared ? `${name} (${tid})` : name;
+    return {
+      text: `${waits === 'gil' ? 'GIL held by' : 'meanwhile'} thread ${called}${where}`,
+      kind: 'thread',
+    };
+  }
 
   function holderOf(thread: number, from: number, to: number): number | undefined {
     const { process } = profile.threads[thread];
@@ -80,27 +103,45 @@ export function otherThreads(profile: Profile, stacks: ThreadStacks): OtherThrea
     return holder;
   }
 
-  function busiest(others: readonly number[], from: number, to: number): number | undefined {
+  function busiest(thread: number, from: number, to: number): number | undefined {
     let [found, most, process] = [undefined as number | undefined, 0, NONE as number];
-    for (const other of others) {
+    for (const other of othersOf(thread)) {
       // Another process is asked only where nobody of the same one was at work.
       if (found !== undefined && profile.threads[other].process !== process) break;
       let worked = 0;
-      const line = stacks.lineOf(other);
-      visitStack(line, from, to, (event, begin, end) => {
-        if (isWorking(line, event)) worked += end - begin;
+      code.visit(other, from, to, (piece, begin, end) => {
+        if (piece.isSeen && piece.waits === undefined) worked += end - begin;
       });
-      if (worked > most) [found, most, process] = [other, worked, profile.threads[other].process];
+      // A moment between two waits is no work that somebody waits for.
+      if (worked > Math.max(most, LEAST_WORK * (to - from)))
+        [found, most, process] = [other, worked, profile.threads[other].process];
     }
     return found;
   }
 
-  function isWorking(line: StackLine, event: number): boolean {
-    for (let at = event; at !== NONE; at = line.parent[at])
-      if (stacks.paths.names[line.node[at]]!.waits) return false;
-    return event !== NONE;
+  /** Of the threads of the process, the one whose wait ended last while this one waited. */
+  function lastWoken(
+    thread: number,
+    from: number,
+    to: number,
+  ): { thread: number; moment: number } | undefined {
+    let found: { thread: number; moment: number } | undefined;
+    for (const other of othersOf(thread)) {
+      if (profile.threads[other].process !== profile.threads[thread].process) continue;
+      let waiting = false;
+      code.visit(other, from, to, (piece, begin) => {
+        const isWaiting = piece.waits !== undefined;
+        if (waiting && !isWaiting && begin > (found?.moment ?? from))
+          found = { thread: other, moment: begin };
+        waiting = isWaiting;
+      });
+    }
+    return found;
   }
 }
+
+/** Of a wait: a thread that was at work for less did not hold it up by working. */
+const LEAST_WORK = 0.1;
 
 /** When each thread held the GIL. */
 function gilHolds(profile: Profile): ReadonlyMap<number, Intervals> {

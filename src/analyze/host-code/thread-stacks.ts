@@ -29,6 +29,7 @@ import { selectedMoments } from '../inference/selected-moments.js';
 import { selection } from '../inference/selection.js';
 import { stepsOf } from '../inference/steps.js';
 import { CallPaths, ROOT } from './call-paths.js';
+import { StackNames } from './stack-names.js';
 
 /** In the order of a stack: where two begin and end together, the first is the outer one. */
 const SOURCES = ['ranges', 'frames', 'ops', 'apiCalls', 'osCalls'] as const;
@@ -39,6 +40,8 @@ export interface StackLine {
   /** By event: its node among the call paths, and the event around it or NONE. */
   readonly node: Int32Array;
   readonly parent: Int32Array;
+  /** By event: its recorded call stack or NONE; absent where the thread has none. */
+  readonly stack?: Int32Array;
   /** By segment: where it begins, and the innermost event in it or NONE. */
   readonly start: Float64Array;
   readonly event: Int32Array;
@@ -48,6 +51,7 @@ export interface StackLine {
 
 export interface ThreadStacks {
   readonly paths: CallPaths;
+  readonly names: StackNames;
   lineOf(thread: number): StackLine;
   /** Threads with at least one event in the time that figures are about. */
   readonly threads: readonly number[];
@@ -94,10 +98,14 @@ const NEARBY = 16;
 
 export const threadStacks: Derived<ThreadStacks> = {
   id: 'thread-stacks',
-  reads: { ranges: [], frames: [], ops: [], apiCalls: [], osCalls: [] },
+  reads: {
+    ...{ ranges: [], frames: [], ops: [], apiCalls: ['stack', 'pythonStack'], osCalls: ['stack'] },
+    stackFrames: ['line'],
+  },
   uses: [selection, selectedMoments, stepsOf],
   compute({ profile, use }) {
     const paths = new CallPaths();
+    const names = new StackNames(profile, paths);
     const labels = new Set((use(stepsOf)?.lanes ?? []).flatMap(({ runs }) => runs.map(({ label }) => label)));
     let [from, to] = [Infinity, -Infinity];
     const reach = (start: number, end: number) => {
@@ -115,12 +123,13 @@ export const threadStacks: Derived<ThreadStacks> = {
     const lines = new Map<number, StackLine>();
     return {
       paths,
+      names,
       threads: profile.threads.flatMap((_, thread) =>
         SOURCES.some(source => (rows[source]?.count(thread) ?? 0) > 0) ? [thread] : [],
       ),
       lineOf(thread) {
         let line = lines.get(thread);
-        if (!line) lines.set(thread, (line = stackOf(profile, thread, rows, namers, paths, to)));
+        if (!line) lines.set(thread, (line = stackOf(profile, thread, rows, namers, { paths, names }, to)));
         return line;
       },
     };
@@ -217,7 +226,7 @@ function stackOf(
   thread: number,
   rows: Partial<Record<Source, ThreadRows>>,
   namers: Readonly<Record<Source, Namer>>,
-  paths: CallPaths,
+  { paths, names }: Pick<ThreadStacks, 'paths' | 'names'>,
   until: number,
 ): StackLine {
   const lanes = SOURCES.flatMap(source => {
@@ -231,6 +240,8 @@ function stackOf(
   const endOf = (lane: Lane, row: Row<Source>) =>
     Number.isNaN(lane.end[row]) ? Math.max(until, lane.start[row]) : lane.end[row];
 
+  const stackOfRow = callStacks(profile);
+  const stacks = stackOfRow && new GrowingColumn('i32');
   const node = new GrowingColumn('i32');
   const parent = new GrowingColumn('i32');
   const start = new GrowingColumn('f64');
@@ -260,7 +271,12 @@ function stackOf(
     // Inside a CUDA call, calls of the system are the driver's own business.
     if (lane.source === 'osCalls' && above?.kind === 'api-call') continue;
     if (found.name.isForward && above?.module !== undefined) continue;
-    const own = paths.child(top?.node ?? ROOT, found.name, found.id);
+    // Of a call inside another one the program made the outer.
+    const callers = above?.kind === 'api-call' ? NONE : (stackOfRow?.(lane.source, row) ?? NONE);
+    const around = top?.node ?? ROOT;
+    const place = callers === NONE ? around : names.callers(around, callers, found.name.text);
+    const own = paths.child(place, found.name, found.id);
+    stacks?.push(callers);
     node.push(own);
     parent.push(top?.event ?? NONE);
     builder.push(begin, events);
@@ -274,6 +290,20 @@ function stackOf(
     start: start.finishAll() as Float64Array,
     event: event.finishAll() as Int32Array,
     at: 0,
+    ...(stacks ? { stack: stacks.finishAll() as Int32Array } : {}),
+  };
+}
+
+/** The recorded stack of a call; that of Python says more. Undefined where no call has one. */
+function callStacks({ tables }: Profile): ((source: Source, row: number) => number) | undefined {
+  const { apiCalls, osCalls } = tables;
+  const columns = [apiCalls?.pythonStack, apiCalls?.stack, osCalls?.stack];
+  if (!columns.some(column => column !== undefined)) return undefined;
+  return (source, row) => {
+    if (source === 'osCalls') return osCalls?.stack?.[row as Row<'osCalls'>] ?? NONE;
+    if (source !== 'apiCalls') return NONE;
+    const python = apiCalls?.pythonStack?.[row as Row<'apiCalls'>] ?? NONE;
+    return python !== NONE ? python : (apiCalls?.stack?.[row as Row<'apiCalls'>] ?? NONE);
   };
 }
 
