@@ -5,15 +5,16 @@ import { test } from 'node:test';
 import { Analyzer } from '../src/analyze/analysis.js';
 import { type CallNode, callTree, invertedTree } from '../src/analyze/host-code/call-tree.js';
 import { hostBlockers, hostCauses } from '../src/analyze/host-code/host-blockers.js';
-import { labelOf } from '../src/analyze/host-code/hot-paths.js';
+import { hotPaths, labelOf } from '../src/analyze/host-code/hot-paths.js';
 import { windowBudgets } from '../src/analyze/inference/step-budget.js';
 import { nameOfFrame, nameOfOsCall, nameOfRange } from '../src/catalog/host-names.js';
 import { openProfile } from '../src/import/open.js';
-import { capturePath } from '../src/testing/captures.js';
+import { capturePath, projectRoot } from '../src/testing/captures.js';
 import { drawProfile } from '../src/testing/drawn-profile.js';
 import { locate } from '../src/testing/needs.js';
 
 const COLUMN_US = 50;
+const fixture = (name: string) => path.join(projectRoot, 'test/fixtures', name);
 
 /** Idle time by label in columns of the drawing, without what is shorter than half a column. */
 function blockers(drawing: string): Record<string, number> {
@@ -120,6 +121,53 @@ test('a wait in the system names the thread that ran meanwhile; one that waits t
   );
 });
 
+test('where nothing is recorded the nearest sample names the code, no further than samples usually lie apart', () => {
+  assert.deepEqual(
+    blockers(`
+      T = tokenize
+      F = aten::linear
+      op    ...............FFF.
+      smp   ......T...T...T....
+      cpu   a.................b
+      gpu   .a.................b
+    `),
+    // Each sample stands for two columns on either side, the first and the last of them for three outwards.
+    { 'before aten::linear': 2, tokenize: 12, 'aten::linear': 3, cudaLaunchKernel: 1 },
+  );
+});
+
+test('a wait in which all wait names the thread whose own wait ended last, until it did', () => {
+  assert.deepEqual(
+    blockers(`
+      P = sem_wait
+      N = clock_nanosleep
+      os    ..PPPPPPPP...
+      os2   NNNNNNN.NNNNN
+      cpu   a...........b
+      gpu   .a...........b
+    `),
+    {
+      sem_wait: 3,
+      'sem_wait → meanwhile thread 2: clock_nanosleep': 5,
+      'before the launch of b': 2,
+      cudaLaunchKernel: 1,
+    },
+  );
+});
+
+test('a lock that another thread sleeps with is named first, and stacks of calls name their operators', async () => {
+  const analyzer = new Analyzer(await openProfile([fixture('stacks/lock-held.sqlite.gz')]));
+  const { paths, windows, sums } = analyzer.get(hostBlockers);
+  const [phase] = windows.keys();
+  const labels = (causes: 'host-work' | 'launch-bound') =>
+    hotPaths(paths, sums(phase, causes)!).map(({ label }) => label);
+  assert.match(
+    labels('host-work')[0],
+    /^PyThread_acquire_lock_timed → sem_wait → meanwhile thread python3 \(\d+\): clock_nanosleep$/,
+  );
+  assert.match(labels('launch-bound')[0], /^aten::matmul → aten::mm → .*cuLaunchKernel$/);
+});
+
 test('names are those of many instances: numbers, addresses and folders go', () => {
   const text = (name: ReturnType<typeof nameOfFrame>) => name?.text;
   assert.equal(text(nameOfFrame('nn.Module: Qwen2MLP_12')), 'Qwen2MLP.forward');
@@ -141,8 +189,9 @@ test('names are those of many instances: numbers, addresses and folders go', () 
   assert.equal(nameOfOsCall('munmap').waits, undefined);
 });
 
-/** Files with each kind of information: operators, frames, ranges, OS calls, the GIL, collections. */
+/** Files with each kind of information: operators, frames, ranges, OS calls, samples, the GIL, collections. */
 const real = [
+  fixture('stacks/lock-held.sqlite.gz'),
   capturePath('eager', 'kineto.json.gz'),
   capturePath('gil'),
   capturePath('gc'),

@@ -106,7 +106,7 @@ export async function namesRow(name: string, file: string): Promise<NamesRow | u
 }
 
 function sourcesOf(profile: Profile): string[] {
-  const { ops, frames, ranges } = profile.tables;
+  const { ops, frames, ranges, hostSamples } = profile.tables;
   const saying = new Set<number>();
   for (let row = 0 as Row<'ranges'>; row < (ranges?.length ?? 0); row++)
     if (ranges!.name[row] >= 0) saying.add(ranges!.name[row]);
@@ -115,6 +115,7 @@ function sourcesOf(profile: Profile): string[] {
     ...((ops?.length ?? 0) > 0 ? ['operators'] : []),
     ...((frames?.length ?? 0) > 0 ? ['frames'] : []),
     ...([...saying].some(id => isCode(profile.strings.text(id))) ? ['ranges'] : []),
+    ...((hostSamples?.length ?? 0) > 0 ? ['samples'] : []),
   ];
 }
 

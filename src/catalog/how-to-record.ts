@@ -30,7 +30,10 @@ const hostNames: Partial<Readonly<Record<ProfilerKind, readonly { table: TableNa
       table: 'hostSamples',
       how: 'capture with --sample --backtrace, or take a PyTorch trace with --torch-trace FILE --torch-stack',
     },
-    { table: 'frames', how: 'take a PyTorch trace with --torch-trace FILE --torch-stack' },
+    {
+      table: 'frames',
+      how: 'record symbols too (nsys --resolve-symbols=true); of PyTorch take a trace with --torch-trace FILE --torch-stack',
+    },
   ],
   kineto: [
     { table: 'frames', how: 'record Python stacks: capture with --torch-stack (with_stack=True)' },

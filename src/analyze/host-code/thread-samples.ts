@@ -1,6 +1,6 @@
 /**
  * Samples of a thread as stretches of time: a sample stands for the time around it, half way to its neighbours, and
- * never further than a usual distance between samples. A thread that does not run is not sampled.
+ * never much further than half the usual distance between samples. A thread that does not run is not sampled.
  *
  *   samples   x    x    x              x    x
  *   stretch  [--][---][--]            [--][---]
@@ -10,6 +10,9 @@ import { NONE } from '../../base/column.js';
 import type { Profile, Row } from '../../model/profile.js';
 import { SampleSource } from '../../model/schema.js';
 import { medianOf } from '../../stats/summary.js';
+
+/** Of the usual distance: half of it, and what samples are late by. */
+const REACH = 0.75;
 
 interface SampleLine {
   readonly start: Float64Array;
@@ -68,7 +71,7 @@ function collect(
   const moments = Float64Array.from(own, row => table.start[row]);
   const usual = own.length > 1 ? medianOf(moments.slice(1).map((moment, i) => moment - moments[i])) : 0;
   const between = (i: number) => Math.round((moments[i] + moments[i + 1]) / 2);
-  const reach = Math.round(usual);
+  const reach = Math.round(REACH * usual);
   return {
     start: moments.map((moment, i) => Math.max(moment - reach, i === 0 ? -Infinity : between(i - 1))),
     end: moments.map((moment, i) => Math.min(moment + reach, i + 1 === own.length ? Infinity : between(i))),
