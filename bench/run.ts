@@ -2,10 +2,11 @@
  * `npm run bench`: compares Stepscope with its peers, in one run on this machine. A ratio is only meaningful if both
  * sides run under the same conditions, so every line measures both. Medians, because machines are noisy.
  *
- *   npm run bench -- stats kineto analyze compare growth view moe     only these parts
+ *   npm run bench -- stats kineto analyze frames compare growth view moe     only these parts
  */
 import { benchAnalyze } from './analyze.js';
 import { benchCompare } from './compare.js';
+import { benchFrames } from './frames.js';
 import { benchGrowth } from './growth.js';
 import { say, type Verdict } from './inputs.js';
 import { benchKineto } from './kineto.js';
@@ -17,6 +18,7 @@ const parts: Record<string, () => Promise<Verdict[]> | Verdict[]> = {
   stats: benchStats,
   kineto: benchKineto,
   analyze: benchAnalyze,
+  frames: benchFrames,
   compare: benchCompare,
   growth: benchGrowth,
   view: benchView,

@@ -51,6 +51,7 @@ const calls: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
     [eager, '--graphs', '--async'],
     [graph, '--graphs'],
   ],
+  host: () => [[capturePath('gil')], [eager, '--weight', 'time', '--inverted', '--depth', '3']],
   steps: () => [[graph], [eager, '--sequence']],
   info: () => [[eager]],
   stats: () => [[eager, '-r', 'cuda_api_sum'], [eager], ['--list']],

@@ -57,11 +57,13 @@ const REFUSAL_2022 = 'Exportation error: Version not supported: 36398880';
 const REFUSAL_2023 = 'The report is newer than your current version. Please update Nsight Systems.';
 
 /** A script that answers as nsys would: `exportLines` run with $TARGET and $REPORT set. */
-function fakeNsys(place: string, version: string, exportLines: string): string {
+function fakeNsys(place: string, version: string, exportLines: string, help = ''): string {
   fs.mkdirSync(path.dirname(place), { recursive: true });
   const script = `#!/bin/sh
 if [ "$1" = --version ]; then echo "NVIDIA Nsight Systems version ${version}-253135822126v0"; exit 0; fi
+if [ "$2" = --help ]; then echo 'usage: nsys export [<args>] ${help}'; exit 0; fi
 echo run >> '${work}/runs'
+echo "$@" > '${work}/words'
 while [ $# -gt 1 ]; do if [ "$1" = -o ]; then TARGET=$2; fi; shift; done
 REPORT=$1
 ${exportLines}
@@ -231,6 +233,18 @@ test('exports once, then opens from the cache, whatever the report is called', w
   await opening(report('other.nsys-rep', '1', 'something else'));
   assert.equal(runs(), 3);
   assert.equal(fs.statSync(cacheFolder).mode & 0o777, 0o700);
+});
+
+test('binary payloads are exported too, by an nsys that leaves them out otherwise', withShell, async () => {
+  fs.writeFileSync(path.join(work, 'a.nsys-rep'), REPORT_MAGIC);
+  for (const [version, help, words] of [
+    ['2023.4.4.54', '', / true -o /],
+    ['2025.3.1.90', '--include-blobs=', / --include-blobs=true -o /],
+  ] as const) {
+    process.env.NSYS = fakeNsys(`${work}/nsys`, version, await exporting(), help);
+    await openProfile([path.join(work, 'a.nsys-rep')]);
+    assert.match(fs.readFileSync(path.join(work, 'words'), 'utf8'), words);
+  }
 });
 
 test('an export in the cache that is damaged is made again', withShell, async () => {

@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs';
 import * as path from 'node:path';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { hostSchema } from '../src/analyze/host-code/host-schema.js';
 import { analyses } from '../src/analyze/index.js';
 import { whatifSchema } from '../src/analyze/whatif/whatif-schema.js';
 import { capturePlanSchema, recipeSchema } from '../src/capture/capture-schema.js';
@@ -30,6 +31,7 @@ const documents: Readonly<Record<string, object>> = {
   check: checkSchema,
   compare: compareSchema,
   frameworks: frameworksSchema,
+  host: hostSchema,
   load: loadSchema,
   moe: moeSchema,
   'moe-place': moePlaceSchema,

@@ -17,6 +17,7 @@ import { allocations } from './host/allocations.js';
 import { gc } from './host/gc.js';
 import { gil } from './host/gil.js';
 import { launchOverhead } from './host/launch-overhead.js';
+import { hostCode } from './host-code/host-code.js';
 import { criticalPath } from './inference/critical-path.js';
 import { idleGaps } from './inference/idle-gaps.js';
 import { iterations } from './inference/iterations.js';
@@ -34,6 +35,7 @@ export const analyses: readonly AnyAnalysis[] = [
   stepBudget,
   undisturbedStep,
   idleGaps,
+  hostCode,
   kernelFamilies,
   topKernels,
   kernelsPerStep,

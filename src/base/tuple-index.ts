@@ -22,6 +22,13 @@ export class TupleIndex {
     return (this.last = this.length - 1);
   }
 
+  has(a: number, b: number, c = 0, d = 0): boolean {
+    const mask = this.slots.length - 1;
+    for (let slot = hash(a, b, c, d) & mask; this.slots[slot] !== 0; slot = (slot + 1) & mask)
+      if (this.is(this.slots[slot] - 1, a, b, c, d)) return true;
+    return false;
+  }
+
   part(index: number, which: 0 | 1 | 2 | 3): number {
     return this.parts[index * 4 + which];
   }

@@ -60,6 +60,8 @@ export function nsysArguments(question: NsysQuestion): { args: string[]; why: Pl
     add(['-s', 'none'], 'no CPU samples: they slow the host and enlarge the report');
     add(['--cpuctxsw=none'], 'no thread switches: they alone add 2 GB of symbols');
   }
+  if (options.sample && features.pythonSampling)
+    add(['--python-sampling=true'], 'samples Python stacks: they name host code');
   if (options.backtrace) {
     add(['--cudabacktrace=kernel:0'], 'the call stack of each kernel launch, including short calls');
     if (features.pythonBacktrace) add(['--python-backtrace=cuda'], 'with Python frames');

@@ -14,6 +14,8 @@ export interface NsysFeatures {
   readonly gil: boolean;
   /** `--python-backtrace`: not in 2022.4, in 2025.3. */
   readonly pythonBacktrace: boolean;
+  /** `--python-sampling`: not in 2022.4, in 2025.3. */
+  readonly pythonSampling: boolean;
   /** `--gpu-metrics-devices`, which takes `cuda-visible` and lists. 2025.3 still takes the old `--gpu-metrics-device`. */
   readonly gpuMetricsDevices: boolean;
 }
@@ -24,6 +26,7 @@ export function nsysFeatures(version: VersionNumbers | undefined): NsysFeatures 
     graphTrace: isAtLeast(version, 2022, 2),
     gil: isAtLeast(version, 2023, 4),
     pythonBacktrace: isAtLeast(version, 2023, 1),
+    pythonSampling: isAtLeast(version, 2023, 4),
     gpuMetricsDevices: isAtLeast(version, 2025, 1),
   };
 }

@@ -70,6 +70,21 @@ const what: Record<TableName, { label: string; nsys: string; kineto: string }> =
     nsys: 'take a PyTorch trace with with_stack=True',
     kineto: 'capture with with_stack=True',
   },
+  stackFrames: {
+    label: 'call stacks',
+    nsys: 'capture with --sample=process-tree --backtrace=dwarf, or --cudabacktrace=all',
+    kineto: notByTorch('--sample=process-tree'),
+  },
+  hostSamples: {
+    label: 'CPU and Python samples',
+    nsys: 'capture with --sample=process-tree, or --python-sampling=true (export with --include-blobs=true)',
+    kineto: notByTorch('--sample=process-tree'),
+  },
+  contextSwitches: {
+    label: 'context switches',
+    nsys: 'capture with --cpuctxsw=process-tree',
+    kineto: notByTorch('--cpuctxsw=process-tree'),
+  },
   osCalls: { label: 'OS runtime calls', nsys: 'capture with -t osrt', kineto: notByTorch('-t osrt') },
   otherEvents: {
     label: 'OpenMP, OpenACC, MPI and graphics API calls',

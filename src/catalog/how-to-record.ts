@@ -1,5 +1,7 @@
 /** How to record what no table of a capture stands for, and how to tell that it was: phrases for hints. */
 
+import type { ProfilerKind } from '../model/profile.js';
+import type { TableName } from '../model/schema.js';
 import { engines } from './engines.js';
 
 export const howToRecord = {
@@ -20,3 +22,27 @@ export const routerTookEffect =
 /** A server that does not know the address that starts a profile. */
 export const cannotStartProfile =
   'This server does not offer that endpoint: vLLM needs a profiler configured at start-up, TensorRT-LLM a version from May 2026 or later. Start it under stepscope capture instead.';
+
+/** What names host code, the one that says most first, in the words of `stepscope capture`. */
+const hostNames: Partial<Readonly<Record<ProfilerKind, readonly { table: TableName; how: string }[]>>> = {
+  nsys: [
+    {
+      table: 'hostSamples',
+      how: 'capture with --sample --backtrace, or take a PyTorch trace with --torch-trace FILE --torch-stack',
+    },
+    {
+      table: 'frames',
+      how: 'record symbols too (nsys --resolve-symbols=true); of PyTorch take a trace with --torch-trace FILE --torch-stack',
+    },
+  ],
+  kineto: [
+    { table: 'frames', how: 'record Python stacks: capture with --torch-stack (with_stack=True)' },
+    { table: 'ranges', how: 'mark the code with torch.profiler.record_function' },
+  ],
+};
+
+/** The first that was not recorded; undefined where all were, or the profiler knows none. */
+export const namesRecordedBy = (
+  profiler: ProfilerKind,
+  has: (table: TableName) => boolean,
+): string | undefined => hostNames[profiler]?.find(({ table }) => !has(table))?.how;

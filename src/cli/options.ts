@@ -97,6 +97,18 @@ export const options = {
   ifPerfectRouting: toggle('--perfect-routing', 'balanced experts; add counts per expert or all ranks'),
   ifNoProfiler: toggle('--no-profiler', 'without the overhead of the profiler, if it is known'),
 
+  // host
+  inverted: toggle('--inverted', 'what takes the time on top, its callers below'),
+  weight: withDefault(
+    value(
+      '--weight KIND',
+      oneOf(['idle', 'time']),
+      'weigh by the GPU idle time that the code causes, or by its own time',
+    ),
+    'idle',
+  ),
+  depth: value('--depth N', whole(1, 200), 'levels of the tree; deeper calls count as their callers'),
+
   // check, baseline, trend
   policy: value('--policy FILE', text, 'limits, in YAML (see docs/gate.md)'),
   baseline: value('--baseline NAME', text, 'baseline to compare with (default: the one named in the policy)'),

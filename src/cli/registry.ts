@@ -26,6 +26,10 @@ export const commands: Readonly<Record<string, Entry>> = {
       'Predict the step time after changes such as CUDA graphs, asynchronous scheduling, FP8 or another batch.',
     load: async () => (await import('./commands/whatif.js')).whatif,
   },
+  host: {
+    summary: 'Name the host code that the GPU waits for: a call tree over the selected steps.',
+    load: async () => (await import('./commands/host.js')).host,
+  },
   view: {
     summary:
       'Explore a profile in the browser: timeline, findings and every analysis, for any range of steps.',

@@ -45,6 +45,22 @@ const gpuWork = {
 const graphMember = { graphNode: amount, graph: amount } as const;
 
 const schema = {
+  /**
+   * Call stacks, shared by all events that have one. A row is a function as called by its parent, so a whole stack is
+   * one number: the row of its innermost function. Parents come before their children.
+   */
+  stackFrames: {
+    /** The caller; NONE for the outermost. */
+    parent: ref('stackFrames'),
+    /** NONE where the profiler could not name the function; neighbours of that kind in one module are one row. */
+    name: text,
+    /** The library, or the file of Python code. */
+    module: text,
+    /** See FrameKind. */
+    kind: { storage: 'u8' },
+    /** In the file; NONE for native code. */
+    line: whole,
+  },
   kernels: {
     ...gpuWork,
     ...graphMember,
@@ -152,6 +168,9 @@ const schema = {
     class: whole,
     /** The framework op that made the call, where the profiler links them. */
     op: maybeRef('ops'),
+    /** Who called it, native (--cudabacktrace) and in Python (--python-backtrace). */
+    stack: maybeRef('stackFrames'),
+    pythonStack: maybeRef('stackFrames'),
   },
   /** Waits as the driver saw them: which stream or event was waited for. */
   syncs: {
@@ -217,6 +236,32 @@ const schema = {
     name: text,
     result: whole,
     class: whole,
+    /** Who called it; recorded for calls that took long. */
+    stack: maybeRef('stackFrames'),
+  },
+  /** What a thread was executing at moments the profiler chose. */
+  hostSamples: {
+    start: nanoseconds,
+    thread: ref('threads'),
+    /** NONE where the profiler could not walk the stack. */
+    stack: ref('stackFrames'),
+    /** See SampleSource. */
+    source: { storage: 'u8' },
+    cpu: whole,
+    /** See ThreadState. */
+    state: whole,
+    /** Events of the sampling counter since the last sample of the thread; 1 where samples are taken by time. */
+    weight: amount,
+  },
+  /** Threads getting and losing a CPU. */
+  contextSwitches: {
+    start: nanoseconds,
+    thread: ref('threads'),
+    cpu: code,
+    /** 1: the thread runs on this CPU from here on; 0: it no longer does. */
+    isIn: { storage: 'u8' },
+    /** Why it stopped, see ThreadState; 0 (unknown) where the kernel's reason was not recorded. */
+    state: whole,
   },
   /** Calls and ranges of other interfaces: OpenMP, OpenACC, MPI, Vulkan, Direct3D, OpenGL. */
   otherEvents: {
@@ -323,6 +368,14 @@ export type TableName = keyof Schema;
 export const tableNames = Object.keys(schema) as TableName[];
 
 export const RangeKind = { pushPop: 0, startEnd: 1, mark: 2, gpuAnnotation: 3, libraryCall: 4 } as const;
+/** `unresolved`: the module is known, the function is not. `artificial`: words of the profiler, not a function. */
+export const FrameKind = { native: 0, kernelMode: 1, unresolved: 2, artificial: 3, python: 4 } as const;
+export const SampleSource = { cpu: 0, python: 1 } as const;
+/** As nsys numbers them (ENUM_SAMPLING_THREAD_STATE). */
+export const ThreadState = {
+  ...{ unknown: 0, running: 1, interruptible: 2, uninterruptible: 3, stopped: 4, terminated: 5 },
+  ...{ unscheduled: 6, waiting: 7, osRuntime: 8, initialized: 9, transition: 10 },
+} as const;
 export const FaultSide = { cpu: 0, gpu: 1 } as const;
 /**
  * `serverLog`: the mean of the steps between two lines, computed from throughput and batch. `calibration`: the same

@@ -54,6 +54,9 @@ function followReferences(profile: Profile, newRow: Map<TableName, Int32Array>):
     for (const [column, spec] of columnsOf(name)) {
       const cells = table[column];
       if (!cells || !spec.ref || !tableNames.includes(spec.ref as TableName) || column === 'launch') continue;
+      const target = profile.tables[spec.ref as TableName];
+      // A table that belongs to no time was kept whole.
+      if (target && !('start' in target)) continue;
       const place = newRow.get(spec.ref as TableName);
       for (let row = 0; row < cells.length; row++)
         if (cells[row] !== NONE) cells[row] = place ? place[cells[row]] : NONE;

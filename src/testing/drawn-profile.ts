@@ -6,18 +6,18 @@
  *   nvtx  RRRRR.....
  *
  * Rows: `cpu`, `cpu2` … are threads with API calls, `gpu`, `gpu2` … streams with kernels, `copy` memory copies,
- * `nvtx`, `nvtx2` … push/pop ranges on the thread of the same number, `os` and `prof` calls of the operating system
- * and overhead of the profiler. A line such as `s = cudaStreamSynchronize` names what a letter stands for.
+ * `nvtx`, `nvtx2` … push/pop ranges on the thread of the same number, `py` Python frames, `op` framework operators, `smp`
+ * samples of one function (in the middle of a letter's run), `os` and `prof` calls of the operating system and overhead of the profiler. A line such as `s = cudaStreamSynchronize` names what a letter stands for.
  */
 import { NONE } from '../base/column.js';
 import { ProfileBuilder } from '../model/builder.js';
 import type { Profile } from '../model/profile.js';
-import { RangeKind } from '../model/schema.js';
+import { FrameKind, RangeKind, SampleSource } from '../model/schema.js';
 import { drawnCapture } from './drawn-capture.js';
 
 export const COLUMN_NS = 10;
 
-type Lane = 'cpu' | 'gpu' | 'copy' | 'nvtx' | 'os' | 'prof';
+type Lane = 'cpu' | 'gpu' | 'copy' | 'nvtx' | 'os' | 'prof' | 'py' | 'op' | 'smp';
 
 interface Span {
   readonly letter: string;
@@ -31,12 +31,13 @@ export function drawProfile(drawing: string, columnNs = COLUMN_NS): Profile {
   const process = builder.process('', 100);
   const gpu = builder.gpu('', 0);
   builder.gpus[gpu].name = 'Drawn GPU';
-  const spans: Record<Lane, Span[]> = { cpu: [], gpu: [], copy: [], nvtx: [], os: [], prof: [] };
+  const lanes = ['cpu', 'gpu', 'copy', 'nvtx', 'os', 'prof', 'py', 'op', 'smp'] as const;
+  const spans = Object.fromEntries(lanes.map(lane => [lane, [] as Span[]])) as Record<Lane, Span[]>;
   const names = new Map<string, string>();
   for (const line of drawing.split('\n')) {
     const named = /^\s*(\w) = (.+?)\s*$/.exec(line);
     if (named) names.set(named[1], named[2]);
-    const match = /^\s*(cpu|gpu|copy|nvtx|os|prof)(\d*)\s+(\S+)\s*$/.exec(line);
+    const match = /^\s*(cpu|gpu|copy|nvtx|os|prof|py|op|smp)(\d*)\s+(\S+)\s*$/.exec(line);
     if (!match) continue;
     const lane = Number(match[2] || 1);
     for (const run of match[3].matchAll(/([A-Za-z0-9])\1*/g)) {
@@ -88,10 +89,38 @@ export function drawProfile(drawing: string, columnNs = COLUMN_NS): Profile {
   for (const [lane, table] of [
     ['os', 'osCalls'],
     ['prof', 'overheads'],
+    ['py', 'frames'],
+    ['op', 'ops'],
   ] as const) {
     const list = spans[lane];
-    const columns = { ...common(list), thread: i32(list, s => thread(s.lane)), name: i32(list, id) };
+    const columns = {
+      ...common(list),
+      thread: i32(list, s => thread(s.lane)),
+      name: i32(list, id),
+      ...(table === 'ops' ? { kind: new Uint8Array(list.length) } : {}),
+    };
     builder.addTable(table, columns, list.length);
   }
+  const sampled = [...new Set(spans.smp.map(({ letter }) => letter))];
+  builder.addTable(
+    'stackFrames',
+    {
+      parent: Int32Array.from(sampled, () => NONE),
+      name: Int32Array.from(sampled, letter => builder.strings.intern(names.get(letter) ?? letter)),
+      module: Int32Array.from(sampled, () => NONE),
+      kind: Uint8Array.from(sampled, () => FrameKind.native),
+    },
+    sampled.length,
+  );
+  builder.addTable(
+    'hostSamples',
+    {
+      start: f64(spans.smp, s => (s.start + s.end) / 2),
+      thread: i32(spans.smp, s => thread(s.lane)),
+      stack: i32(spans.smp, s => sampled.indexOf(s.letter)),
+      source: new Uint8Array(spans.smp.length).fill(SampleSource.cpu),
+    },
+    spans.smp.length,
+  );
   return builder.build(drawnCapture('drawn'));
 }

@@ -1,16 +1,8 @@
 /** Idle time that host work causes, and the part of it inside the forward passes of a phase's steps. */
+import { HOST_CAUSES } from '../../catalog/host-causes.js';
 import type { PhaseBudget } from '../inference/budget-totals.js';
 import { idleInForward } from '../inference/idle-in-forward.js';
 import type { RuleInput } from './rule.js';
-
-export const HOST_CAUSES = [
-  'host-code',
-  'sampling',
-  'scheduling',
-  'request-handling',
-  'input-preparation',
-  'os-call',
-];
 
 /** By cause; empty where the file does not show forward passes. */
 export const insideForward = (

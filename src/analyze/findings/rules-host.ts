@@ -1,5 +1,6 @@
 /** What the host does to the GPU: work of its own, collecting, waiting for the interpreter, allocating. */
 import { formatCount, formatDuration, plural } from '../../base/units.js';
+import { HOST_CAUSES } from '../../catalog/host-causes.js';
 import { idleCauses } from '../../catalog/idle-causes.js';
 import { graphCoverage } from '../gpu/graph-coverage.js';
 import { kernelsPerStep } from '../gpu/kernels-per-step.js';
@@ -8,18 +9,20 @@ import { gc } from '../host/gc.js';
 import { gil } from '../host/gil.js';
 import { launchOverhead } from '../host/launch-overhead.js';
 import { launchStalls } from '../host/launch-stalls.js';
+import { hostBlockers } from '../host-code/host-blockers.js';
 import { idleInForward } from '../inference/idle-in-forward.js';
 import { perStep } from '../words.js';
 import { budgetEvidence, idleFinding } from './budget-evidence.js';
+import { codeOf, namedCode, triggeredIn } from './code-evidence.js';
 import type { Finding } from './finding.js';
-import { HOST_CAUSES, hostWorkInside, insideForward } from './host-work.js';
+import { hostWorkInside, insideForward } from './host-work.js';
 import { perPhaseStep, perWindow, type Rule } from './rule.js';
 import { graphShare, launchBoundNs } from './rules-launch.js';
 
 const exposedHostWork: Rule = {
   id: 'exposed-host-work',
   about: 'host work the GPU waits for, between or inside forward passes',
-  uses: [graphCoverage, idleInForward, kernelsPerStep, launchOverhead, launchStalls],
+  uses: [graphCoverage, idleInForward, kernelsPerStep, launchOverhead, launchStalls, hostBlockers],
   look(input) {
     const { policy, phases } = input;
     return phases.flatMap((total): Finding[] => {
@@ -50,16 +53,20 @@ const exposedHostWork: Rule = {
       // Replaying the step as a graph removes it together with the launches: that finding speaks for both.
       if (isInside && launchBoundNs(input, total) > 0) return [];
       const where = isInside ? ' inside the forward pass' : inGraphs ? ' between graph replays' : '';
+      const code = codeOf(input, total, inGraphs ? 'host-work-and-launches' : 'host-work');
       return [
-        idleFinding(
-          isInside ? 'host-work-in-step' : 'exposed-host-work',
-          input,
-          total,
-          hostNs,
-          `The GPU waits ${formatDuration(perWindow(total, hostNs))} ${perPhaseStep(total.phase)} for host work${where}`,
-          [budgetEvidence(total, hostNs, split.join(', '))],
-          // Recorded stacks lengthen exactly this, and a whole trace holds the program's start too.
-          input.program.hasStacks || total.phase === null ? 'possible' : 'likely',
+        namedCode(
+          idleFinding(
+            isInside ? 'host-work-in-step' : 'exposed-host-work',
+            input,
+            total,
+            hostNs,
+            `The GPU waits ${formatDuration(perWindow(total, hostNs))} ${perPhaseStep(total.phase)} for host work${where}`,
+            [budgetEvidence(total, hostNs, split.join(', '))],
+            // Recorded stacks lengthen exactly this, and a whole trace holds the program's start too.
+            input.program.hasStacks || total.phase === null ? 'possible' : 'likely',
+          ),
+          code,
         ),
       ];
     });
@@ -69,7 +76,7 @@ const exposedHostWork: Rule = {
 const garbageCollection: Rule = {
   id: 'garbage-collection',
   about: 'Python garbage collections the GPU waits for',
-  uses: [gc],
+  uses: [gc, hostBlockers],
   look(input) {
     const { rows } = input.use(gc);
     return input.phases.flatMap((total): Finding[] => {
@@ -90,6 +97,7 @@ const garbageCollection: Rule = {
               ns,
               `${count < 10 ? count.toFixed(1) : formatCount(Math.round(count))} collections ${perStep(total.phase)}, the longest ${formatDuration(longest)}`,
             ),
+            ...triggeredIn(input, total, 'garbage-collection'),
             { text: 'collections by generation', analysis: 'gc', rows: rows.map(row => row.key) },
           ],
           'certain',
@@ -102,7 +110,7 @@ const garbageCollection: Rule = {
 const gilContention: Rule = {
   id: 'gil-contention',
   about: 'the launching thread waits for the Python GIL',
-  uses: [gil],
+  uses: [gil, hostBlockers],
   look(input) {
     const { rows } = input.use(gil);
     return input.phases.flatMap((total): Finding[] => {
@@ -122,6 +130,7 @@ const gilContention: Rule = {
           `The step thread waits for the GIL while the GPU is idle: ${formatDuration(perWindow(total, ns))} ${perStep(total.phase)}`,
           [
             budgetEvidence(total, ns, `${plural(waiting?.waits ?? 0, 'wait')}${held}`),
+            ...triggeredIn(input, total, 'gil'),
             { text: 'waits and holds by thread', analysis: 'gil', rows: rows.map(row => row.key) },
           ],
           'certain',
@@ -134,7 +143,7 @@ const gilContention: Rule = {
 const steadyAllocations: Rule = {
   id: 'steady-allocations',
   about: 'memory is allocated or freed while serving',
-  uses: [allocations],
+  uses: [allocations, hostBlockers],
   look(input) {
     const { rows } = input.use(allocations);
     const idleIn = (phase: (typeof input.phases)[number]) => phase.idleByCause.allocation ?? 0;
@@ -163,6 +172,7 @@ const steadyAllocations: Rule = {
             analysis: 'allocations',
             rows: rows.map(row => row.key),
           },
+          ...triggeredIn(input, total, 'allocation'),
         ],
       ),
     ];

@@ -5,11 +5,13 @@ import { type GraphGaps, graphGaps } from '../gpu/graph-gaps.js';
 import { kernelsPerStep } from '../gpu/kernels-per-step.js';
 import { launchOverhead } from '../host/launch-overhead.js';
 import { type LaunchStall, launchStalls } from '../host/launch-stalls.js';
+import { hostBlockers } from '../host-code/host-blockers.js';
 import type { PhaseBudget } from '../inference/budget-totals.js';
 import { idleInForward } from '../inference/idle-in-forward.js';
 import { iterations } from '../inference/iterations.js';
 import { graphWord } from '../program.js';
 import { budgetEvidence } from './budget-evidence.js';
+import { triggeredIn } from './code-evidence.js';
 import type { Finding } from './finding.js';
 import { hostWorkInside } from './host-work.js';
 import { capital, costing, finding, perWindow, phaseName, type Rule, type RuleInput } from './rule.js';
@@ -50,7 +52,7 @@ export function launchBoundNs(input: RuleInput, total: PhaseBudget): number {
 const launchOverheadRule: Rule = {
   id: 'launch-overhead',
   about: 'many short kernels launched one by one while the GPU waits, without graphs',
-  uses: [graphCoverage, idleInForward, kernelsPerStep, launchOverhead, launchStalls],
+  uses: [graphCoverage, idleInForward, kernelsPerStep, launchOverhead, launchStalls, hostBlockers],
   look(input) {
     const { policy, phases, useIfRecorded, program } = input;
     return phases.flatMap((total): Finding[] => {
@@ -110,6 +112,7 @@ const launchOverheadRule: Rule = {
                   ),
                 ]
               : []),
+            ...triggeredIn(input, total, 'host-work-and-launches'),
           ],
           confirm: 'stepscope analyze FILE --only launch-overhead,graph-coverage',
         }),

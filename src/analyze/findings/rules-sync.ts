@@ -1,8 +1,10 @@
 /** Calls in the loop that wait for the GPU: once where results are read, or many times inside one step. */
 import { formatDuration } from '../../base/units.js';
 import { blockingCalls } from '../host/blocking-calls.js';
+import { hostBlockers } from '../host-code/host-blockers.js';
 import { formatMean } from '../words.js';
 import { budgetEvidence, idleFinding } from './budget-evidence.js';
+import { triggeredIn } from './code-evidence.js';
 import type { Finding } from './finding.js';
 import { anyOf, costing, finding, perWindow, phaseName, type Rule } from './rule.js';
 
@@ -10,7 +12,7 @@ const syncInDecode: Rule = {
   id: 'sync-in-decode',
   about: 'calls in the loop that wait for the GPU',
   yieldsTo: anyOf('blocking-in-layers'),
-  uses: [],
+  uses: [hostBlockers],
   look(input) {
     return input.phases.flatMap((total): Finding[] => {
       const ns = total.idleByCause.synchronisation ?? 0;
@@ -19,6 +21,7 @@ const syncInDecode: Rule = {
       return [
         idleFinding('sync-in-decode', input, total, ns, claim, [
           budgetEvidence(total, ns, 'host wake-up after waiting for the GPU'),
+          ...triggeredIn(input, total, 'synchronisation'),
         ]),
       ];
     });
@@ -29,7 +32,7 @@ const syncInDecode: Rule = {
 const blockingInLayers: Rule = {
   id: 'blocking-in-layers',
   about: 'many small copies or synchronizations inside one step that make the host wait',
-  uses: [blockingCalls],
+  uses: [blockingCalls, hostBlockers],
   look(input) {
     const found = input.use(blockingCalls);
     const [total] = input.phases;
@@ -56,6 +59,7 @@ const blockingInLayers: Rule = {
             unit: 'ns',
             analysis: 'step-budget',
           },
+          ...triggeredIn(input, total, 'synchronisation'),
         ],
         confirm: 'stepscope stats FILE -r cuda_api_sum',
       }),

@@ -8,6 +8,8 @@ import { field, keyField, maybe, quiet, type RowOf } from '../field.js';
 import { deviceTimelines } from '../gpu/device-timeline.js';
 import { gpuWork, WorkKind } from '../gpu/gpu-work.js';
 import { workFamilies } from '../gpu/work-families.js';
+import { hostBlockers } from '../host-code/host-blockers.js';
+import { labelOf } from '../host-code/hot-paths.js';
 import { causesAsObject, gapJudge } from './idle-causes.js';
 import { selection } from './selection.js';
 import { stepsOf } from './steps.js';
@@ -22,6 +24,12 @@ const fields = {
   iteration: maybe(field.id('Iteration', 'step that contains the gap')),
   cause: field.text('Main cause', 'cause with the largest part of the gap'),
   causes: quiet(field.mapNs('Causes', 'time by cause; sums to the duration')),
+  code: maybe(
+    field.text(
+      'Host code',
+      'what the launching thread did longest in the gap; null: the host did not cause it',
+    ),
+  ),
   next: maybe(field.text('Before', 'operation that ends the gap')),
 };
 
@@ -32,7 +40,7 @@ export const idleGaps: Analysis<IdleGapRow, AnalysisResult<IdleGapRow>> = {
   title: 'Longest idle gaps',
   question: 'Which gaps cost the most, and why did the GPU wait?',
   reads: {},
-  uses: [selection, deviceTimelines, gapJudge, stepsOf, gpuWork, workFamilies],
+  uses: [selection, deviceTimelines, gapJudge, stepsOf, gpuWork, workFamilies, hostBlockers],
   needs: [['kernels', 'copies', 'memsets', 'graphLaunches']],
   fields,
   compute({ profile, use }) {
@@ -66,10 +74,22 @@ export const idleGaps: Analysis<IdleGapRow, AnalysisResult<IdleGapRow>> = {
         iteration: steps[step]?.iteration ?? null,
         cause: Object.keys(causes)[0] ?? 'unknown',
         causes,
+        code: codeIn(from, to, next, lane === NONE ? NONE : lanes[lane].thread),
         next: next === NONE ? null : nameOf(next),
       };
     });
     return { rows, summary: { gaps, listed: rows.length } };
+
+    function codeIn(from: number, to: number, next: number, fallback: number): string | null {
+      const { paths, explainGap } = use(hostBlockers);
+      const byLabel = new Map<string, number>();
+      explainGap({ from, to, next, fallback }, (_, node, begin, end) => {
+        const label = labelOf(paths, node);
+        if (label !== '') byLabel.set(label, (byLabel.get(label) ?? 0) + end - begin);
+      });
+      const [longest] = [...byLabel].sort((a, b) => b[1] - a[1]);
+      return longest?.[0] ?? null;
+    }
 
     function nameOf(i: number): string {
       const work = use(gpuWork);

@@ -15,9 +15,10 @@ export type Sink =
       readonly pid: Int32Array;
       readonly tid: Int32Array;
     }
-  /** UTF-8 bytes handed to the caller, who gives back the number to store. */
+  /** UTF-8 bytes handed to the caller, who gives back the number to store. `blobs`: bytes of any kind. */
   | {
       readonly kind: 'text';
+      readonly blobs?: true;
       readonly into: Int32Array;
       readonly take: (bytes: Uint8Array, from: number, to: number) => number;
     };

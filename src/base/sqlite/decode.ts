@@ -274,7 +274,7 @@ class RowDecoder {
       else if (action === TEXT) {
         const sink = this.plan.sinks[c] as Extract<Sink, { kind: 'text' }>;
         // Odd types from 13 on are text, even ones are blobs.
-        const isText = type >= 13 && type % 2 === 1;
+        const isText = type >= 12 && (type % 2 === 1 || sink.blobs === true);
         sink.into[row] = isText ? sink.take(bytes, body, body + size) : -1;
         if (!isText && type !== 0) this.misfits++;
       }

@@ -1,5 +1,5 @@
 /** Runs `nsys export` and says how it went. No shell: the report's path is the user's, or a stranger's. */
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { SQLITE_MAGIC } from '../../base/sqlite/pages.js';
@@ -21,6 +21,7 @@ const REFUSAL =
 const NO_SPACE = /no space left|disk is full|disk quota/i;
 /** The progress bar fills megabytes; the message is at the end. */
 const KEPT_OUTPUT = 4096;
+const HELP_TIMEOUT_MS = 10_000;
 
 export async function runExport(
   nsys: Nsys,
@@ -32,7 +33,7 @@ export async function runExport(
   const files = ['-o', path.resolve(target), path.resolve(report)];
   const { status, output } = await run(
     nsys.path,
-    ['export', '--type', 'sqlite', '--force-overwrite', 'true', ...files],
+    ['export', '--type', 'sqlite', '--force-overwrite', 'true', ...(await payloadFlag(nsys)), ...files],
     onProgress,
   );
   if (status === 0 && isComplete(target)) return { kind: 'done' };
@@ -40,6 +41,15 @@ export async function runExport(
     lastMessage(output) || `nsys exited with ${status === null ? 'a signal' : `status ${status}`}`;
   if (REFUSAL.test(output)) return { kind: 'refused', message };
   return { kind: NO_SPACE.test(output) ? 'no-space' : 'failed', message };
+}
+
+/** Python stacks are binary payloads, which newer releases leave out unless they are asked for. */
+function payloadFlag(nsys: Nsys): Promise<string[]> {
+  return new Promise(resolve => {
+    execFile(nsys.path, ['export', '--help'], { timeout: HELP_TIMEOUT_MS }, (_error, output) =>
+      resolve(String(output).includes('--include-blobs') ? ['--include-blobs=true'] : []),
+    );
+  });
 }
 
 function run(

@@ -20,6 +20,7 @@ import { NvtxReader } from './nvtx.js';
 import { Owners } from './owners.js';
 import { decodeAll } from './parallel-decode.js';
 import { signatureTables, sourcesOf } from './sources.js';
+import { Stacks, stackTables } from './stack-sources.js';
 import { StringIds } from './string-ids.js';
 import { type TableImport, TableReader } from './table-reader.js';
 
@@ -82,11 +83,14 @@ async function importExport(file: ProfileFile, context: ImportContext): Promise<
     context.workers,
     progress,
   );
+  const stacks = new Stacks(database, builder, context);
+  const lostStacks = stacks.read(strings);
   // Each reader is let go once finished: its working arrays are as large as the table's own columns.
   for (let i = 0; readers.length > 0; i++) {
     const reader = readers.shift()!;
-    reader.finish(losses[i].badRows, strings, owners);
+    reader.finish(losses[i].badRows, strings, owners, stacks);
   }
+  stacks.finish(owners);
 
   const metadata = new Metadata(database, strings, builder);
   metadata.addIdleGpus();
@@ -97,7 +101,7 @@ async function importExport(file: ProfileFile, context: ImportContext): Promise<
   noteHiddenKernels(builder, database);
   builder.damaged = damagedTables(database, context);
   // Last, when every table has been looked at.
-  noteDamage(builder, file, database, strings, losses);
+  noteDamage(builder, file, database, strings, [...losses, ...lostStacks]);
   return builder.build(capture);
 }
 
@@ -126,7 +130,8 @@ function makeReaders(
     const plain = sourcesOf(name, database.tables.keys()).filter(source => database.tables.has(source.table));
     const special = specialReaders[name];
     const hasSpecial = special !== undefined && database.tables.has(special.table);
-    if (plain.length === 0 && !hasSpecial) continue;
+    const hasStacks = name === 'stackFrames' && stackTables.some(table => database.tables.has(table));
+    if (plain.length === 0 && !hasSpecial && !hasStacks) continue;
     if (context.tables && !context.tables.has(name)) {
       builder.skipped.push(name);
       continue;
@@ -151,7 +156,8 @@ function damagedTables(database: SqliteDatabase, context: ImportContext): TableN
     if (context.tables && !context.tables.has(name)) return false;
     const special = specialReaders[name];
     const sources = sourcesOf(name, database.tables.keys()).map(source => source.table);
-    const tables = special ? [...sources, special.table] : sources;
+    const others = name === 'stackFrames' ? stackTables : special ? [special.table] : [];
+    const tables = [...sources, ...others];
     return tables.some(isGone);
   });
 }

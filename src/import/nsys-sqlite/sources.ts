@@ -2,7 +2,7 @@
  * Which SQLite table and column each part of the model comes from. Tables and columns come and go between schema
  * versions (none, 2.9, 3.0 … 3.25); whatever is missing is simply not recorded.
  */
-import { FaultSide, RangeKind, type TableName } from '../../model/schema.js';
+import { FaultSide, RangeKind, SampleSource, type TableName } from '../../model/schema.js';
 
 /** Whose row it is: GPU work belongs to a stream, host events to a thread, allocations to a process. */
 type Owner = 'stream' | 'thread' | 'process' | 'none';
@@ -16,6 +16,8 @@ export interface TableSource {
   readonly names?: Readonly<Record<string, string>>;
   /** Model column from file column that holds text itself. */
   readonly texts?: Readonly<Record<string, string>>;
+  /** Model column from file column that holds the id of a call stack. */
+  readonly stacks?: Readonly<Record<string, string>>;
   /** Model columns that are the same for all rows: a number, or a text for text columns. */
   readonly constants?: Readonly<Record<string, number | string>>;
 }
@@ -96,6 +98,7 @@ const plainSources: Partial<Record<TableName, TableSource | readonly TableSource
     owner: 'thread',
     numbers: { ...gpuWork, result: 'returnValue', class: 'eventClass' },
     names: { name: 'nameId' },
+    stacks: { stack: 'callchainId' },
   },
   syncs: {
     table: 'CUPTI_ACTIVITY_KIND_SYNCHRONIZATION',
@@ -108,6 +111,19 @@ const plainSources: Partial<Record<TableName, TableSource | readonly TableSource
     owner: 'thread',
     numbers: { ...span, result: 'returnValue', class: 'eventClass' },
     names: { name: 'nameId' },
+    stacks: { stack: 'callchainId' },
+  },
+  hostSamples: {
+    table: 'COMPOSITE_EVENTS',
+    owner: 'thread',
+    numbers: { start: 'start', cpu: 'cpu', state: 'threadState', weight: 'cpuCycles' },
+    stacks: { stack: 'id' },
+    constants: { source: SampleSource.cpu },
+  },
+  contextSwitches: {
+    table: 'SCHED_EVENTS',
+    owner: 'thread',
+    numbers: { start: 'start', cpu: 'cpu', isIn: 'isSchedIn', state: 'threadState' },
   },
   overheads: [
     { table: 'PROFILER_OVERHEAD', owner: 'thread', numbers: span, names: { name: 'nameId' } },

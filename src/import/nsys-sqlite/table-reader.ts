@@ -10,10 +10,21 @@ import type { DecodeJob } from './parallel-decode.js';
 import type { TableSource } from './sources.js';
 import type { StringIds } from './string-ids.js';
 
+/** Turns ids of call stacks into rows of the model. Undefined answers: no stacks were read for these. */
+export interface StackSource {
+  resolve(table: string, ids: Float64Array, names: ArrayLike<number> | undefined): Int32Array | undefined;
+  ofCalls(
+    owners: Owners,
+    thread: ArrayLike<number>,
+    start: Float64Array,
+    end: Float64Array,
+  ): Int32Array | undefined;
+}
+
 /** One table on its way in: first its job is decoded (with all others, on several threads), then it is finished. */
 export interface TableImport {
   readonly job: DecodeJob;
-  finish(badRows: readonly number[], strings: StringIds, owners: Owners): void;
+  finish(badRows: readonly number[], strings: StringIds, owners: Owners, stacks?: StackSource): void;
 }
 
 export class TableReader implements TableImport {
@@ -22,6 +33,9 @@ export class TableReader implements TableImport {
   private readonly table: SqliteTable;
   private readonly columns: RawTable = {};
   private readonly ids: StreamIds & Partial<GlobalIds>;
+  /** Ids of stacks by model column. */
+  private readonly stackIds: Record<string, Float64Array> = {};
+  private readonly wantsPythonStacks: boolean;
   /** The file says whose rows these are. */
   private readonly hasOwner: boolean = false;
 
@@ -62,6 +76,12 @@ export class TableReader implements TableImport {
       const cells = isWanted(column) ? int(fileColumn) : undefined;
       if (cells) this.columns[column] = cells;
     }
+    for (const [column, fileColumn] of Object.entries(source.stacks ?? {})) {
+      if (!this.table.columns.includes(fileColumn) || !isWanted(column)) continue;
+      this.stackIds[column] = allocate('f64', rows, true) as Float64Array;
+      numbers(fileColumn, this.stackIds[column], Number.NaN);
+    }
+    this.wantsPythonStacks = specs.has('pythonStack') && isWanted('pythonStack');
     for (const [column, fileColumn] of Object.entries(source.texts ?? {})) {
       const into = new Int32Array(rows);
       const take = (bytes: Uint8Array, from: number, to: number) =>
@@ -100,7 +120,7 @@ export class TableReader implements TableImport {
   }
 
   /** After decoding: drops unreadable rows, resolves names and owners, hands the table to the builder. */
-  finish(badRows: readonly number[], strings: StringIds, owners: Owners): void {
+  finish(badRows: readonly number[], strings: StringIds, owners: Owners, stacks?: StackSource): void {
     const { source, columns } = this;
     let rows = this.leaves.rows;
     for (const column of Object.keys(source.names ?? {})) {
@@ -121,6 +141,15 @@ export class TableReader implements TableImport {
     if (source.owner === 'thread') columns.thread = owners.threads(global);
     if (source.owner === 'process') columns.process = owners.processes(global);
     if (source.owner === 'stream') columns.stream = owners.streams(global, this.ids, rows);
+    for (const [column, ids] of Object.entries(this.stackIds)) {
+      const resolved = stacks?.resolve(source.table, ids, columns.name);
+      if (resolved) columns[column] = resolved;
+    }
+    if (this.wantsPythonStacks && columns.start && columns.end) {
+      const { thread, start, end } = columns;
+      const called = stacks?.ofCalls(owners, thread, start as Float64Array, end as Float64Array);
+      if (called) columns.pythonStack = called;
+    }
     for (const [column, value] of Object.entries(source.constants ?? {})) {
       const { storage } = columnsOf(this.model).find(([name]) => name === column)![1];
       const filling = typeof value === 'string' ? this.builder.strings.intern(value) : value;

@@ -1,0 +1,60 @@
+/** Call paths by name: one node per distinct way from the outermost caller down, whichever thread and step took it. */
+import type { HostName } from '../../catalog/host-names.js';
+
+/** The node above all others. */
+export const ROOT = 0;
+
+export class CallPaths {
+  /** By node. The root has no name. */
+  readonly names: (HostName | undefined)[] = [undefined];
+  readonly parents: number[] = [-1];
+  private readonly nameIds = new Map<string, number>();
+  private readonly below = new Map<number, number>();
+
+  get size(): number {
+    return this.parents.length;
+  }
+
+  /** A number for the name: equal names have equal numbers. */
+  idOf(name: HostName): number {
+    const key = `${name.kind}/${name.text}`;
+    let id = this.nameIds.get(key);
+    if (id === undefined) this.nameIds.set(key, (id = this.nameIds.size));
+    return id;
+  }
+
+  /** The node below another one. `id` is that of the name. */
+  child(parent: number, name: HostName, id = this.idOf(name)): number {
+    const key = parent * MOST_NAMES + id;
+    let node = this.below.get(key);
+    if (node === undefined) {
+      node = this.parents.length;
+      this.below.set(key, node);
+      this.parents.push(parent);
+      this.names.push(name);
+    }
+    return node;
+  }
+
+  /** Nodes from the outermost down to this one. */
+  pathOf(node: number): number[] {
+    const path: number[] = [];
+    for (let at = node; at > ROOT; at = this.parents[at]) path.unshift(at);
+    return path;
+  }
+
+  /** The way to a node, once more below another one. */
+  grafted(node: number, place: number): number {
+    return this.pathOf(node).reduce((at, part) => this.child(at, this.names[part]!), place);
+  }
+
+  /** Innermost class of a module on the way to the node. */
+  moduleOf(node: number): string | undefined {
+    for (let at = node; at > ROOT; at = this.parents[at])
+      if (this.names[at]!.module !== undefined) return this.names[at]!.module;
+    return undefined;
+  }
+}
+
+/** Distinct names of a profile: keys stay exact integers. */
+const MOST_NAMES = 2 ** 24;

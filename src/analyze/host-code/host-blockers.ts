@@ -1,0 +1,164 @@
+/**
+ * What the host did while the GPU waited for it: each piece of host-caused idle time of the budget, with the call path
+ * of the launching thread at that moment. Paths sum to the budget by construction, because both are made of the same
+ * pieces.
+ *
+ *   gpu      ▄▄▄▄.....................▄▄▄▄
+ *   thread       [aten::cat][ Python ][aten::linear [cudaLaunchKernel]]
+ *   pieces       └aten::cat┘└before──┘└ aten::linear └ … and its latency
+ */
+import { NONE } from '../../base/column.js';
+import { forEachGap } from '../../base/intervals.js';
+import { HOST_CAUSES } from '../../catalog/host-causes.js';
+import { causeIndex, type IdleCause, idleCauses } from '../../catalog/idle-causes.js';
+import type { Phase } from '../../catalog/phases.js';
+import type { Derived } from '../analysis.js';
+import { deviceTimelines } from '../gpu/device-timeline.js';
+import { gpuWork } from '../gpu/gpu-work.js';
+import { gapJudge } from '../inference/idle-causes.js';
+import { type SelectedWindow, selection } from '../inference/selection.js';
+import { stepsOf } from '../inference/steps.js';
+import { type CallPaths, ROOT } from './call-paths.js';
+import { CallTally, type NodeSums } from './call-tally.js';
+import { otherThreads } from './other-threads.js';
+import { threadCode } from './thread-code.js';
+import { eventAt, type StackLine, threadStacks } from './thread-stacks.js';
+
+/** Causes for which the host is not the reason: the GPU waited for itself, for nobody known, or for the profiler. */
+const NOT_THE_HOST: readonly IdleCause[] = ['device-wait', 'unknown', 'profiler-overhead'];
+export const hostCauses: readonly IdleCause[] = idleCauses
+  .map(({ id }) => id)
+  .filter(id => !NOT_THE_HOST.includes(id));
+
+/** Sets of causes that findings ask for; each is counted on its own, since a call may have idle time of several. */
+export type CauseSet = 'all' | 'host-work' | 'host-work-and-launches' | IdleCause;
+
+export interface HostBlockers {
+  readonly paths: CallPaths;
+  /** Phases with windows, and how many they have; null: outside all steps. */
+  readonly windows: ReadonlyMap<Phase | null, number>;
+  /** Undefined where there is no such idle time. */
+  sums(phase: Phase | null, causes: CauseSet): NodeSums | undefined;
+  /** The call path of each piece of a gap, as `judge` of the gap judge takes it; pieces the host did not cause are left out. */
+  explainGap(gap: Gap, visit: VisitPiece): void;
+}
+
+interface Gap {
+  readonly from: number;
+  readonly to: number;
+  readonly next: number;
+  readonly fallback: number;
+}
+
+/** A piece of idle time: its cause, the node of the call path, and the event it is in, with its thread; without a thread what it is known by. */
+type VisitPiece = (
+  cause: number,
+  node: number,
+  from: number,
+  to: number,
+  event: number,
+  line: StackLine | undefined,
+) => void;
+
+export const hostBlockers: Derived<HostBlockers> = {
+  id: 'host-blockers',
+  reads: { apiCalls: [] },
+  uses: [selection, deviceTimelines, gapJudge, gpuWork, stepsOf, threadStacks, threadCode],
+  compute({ profile, use }) {
+    const stacks = use(threadStacks);
+    const { paths } = stacks;
+    const calls = profile.tables.apiCalls;
+    const { launch } = use(gpuWork);
+    const { explain } = use(gapJudge);
+    const code = use(threadCode);
+    const others = otherThreads(profile, stacks, code);
+    const isHost = idleCauses.map(({ id }) => hostCauses.includes(id));
+    const launchBound = causeIndex('launch-bound');
+    const latency = paths.idOf(LATENCY);
+
+    const explainGap: HostBlockers['explainGap'] = ({ from, to, next, fallback }, visit) => {
+      const call = next === NONE ? NONE : launch[next];
+      const thread = call === NONE ? fallback : (calls!.thread[call] as number);
+      explain(from, to, next, fallback, (cause, begin, end) => {
+        if (!isHost[cause]) return;
+        if (thread === NONE) {
+          visit(cause, ROOT, begin, end, NONE, undefined);
+          return;
+        }
+        const line = stacks.lineOf(thread);
+        const isLaunch = cause === launchBound && call !== NONE && begin >= calls!.start[call];
+        const returned = isLaunch ? Math.min(Math.max(calls!.end[call], begin), end) : end;
+        if (returned > begin) visitThread(thread, cause, begin, returned, visit);
+        if (end > returned) {
+          // The thread goes on with other things; what the GPU waits for is the call that has just returned.
+          const event = eventAt(line, Math.min(Math.max(calls!.start[call], from), returned));
+          const node = paths.child(event === NONE ? ROOT : line.node[event], LATENCY, latency);
+          visit(cause, node, returned, end, event, line);
+        }
+      });
+    };
+
+    function visitThread(thread: number, cause: number, from: number, to: number, visit: VisitPiece): void {
+      code.visit(thread, from, to, ({ node, event, line, waits }, begin, end) => {
+        if (!waits) visit(cause, node, begin, end, event, line);
+        else
+          others.visit(thread, node, waits, begin, end, (other, a, b) =>
+            visit(cause, other, a, b, event, line),
+          );
+      });
+    }
+
+    const sums = new Map<Phase | null, Map<CauseSet, CallTally>>();
+    const windows = new Map<Phase | null, number>();
+    const timelines = new Map(use(deviceTimelines).map(timeline => [timeline.device, timeline]));
+    const { steps = [], lanes = [] } = use(stepsOf) ?? {};
+    for (const window of use(selection).windows) {
+      const phase = phaseOf(window);
+      windows.set(phase, (windows.get(phase) ?? 0) + 1);
+      const tallies = talliesOf(phase);
+      const { busy, opener } = timelines.get(window.device)!;
+      const fallback = window.lane === NONE ? NONE : (lanes[window.lane].thread as number);
+      const add: VisitPiece = (cause, node, from, to, event, line) => {
+        for (const tally of tallies[cause]) tally.add(paths, node, to - from, event, line);
+      };
+      forEachGap(busy, window.start, window.end, (from, to, next) =>
+        explainGap({ from, to, next: next < busy.length ? opener[next] : NONE, fallback }, add),
+      );
+    }
+    return { paths, windows, sums: sumsOf, explainGap };
+
+    function sumsOf(phase: Phase | null, causes: CauseSet): NodeSums | undefined {
+      const tally = sums.get(phase)?.get(causes);
+      return tally && tally.selfNs.length > 0 ? tally : undefined;
+    }
+
+    /** By cause, all that count it. */
+    function talliesOf(phase: Phase | null): readonly (readonly CallTally[])[] {
+      let own = sums.get(phase);
+      if (!own) sums.set(phase, (own = new Map()));
+      return idleCauses.map(({ id }) =>
+        causeSets(id).map(set => {
+          let tally = own.get(set);
+          if (!tally) own.set(set, (tally = new CallTally()));
+          return tally;
+        }),
+      );
+    }
+
+    function phaseOf(window: SelectedWindow): Phase | null {
+      return window.step === NONE ? null : steps[window.step].facts.phase;
+    }
+  },
+};
+
+const LATENCY = { text: 'launch latency', kind: 'latency' } as const;
+
+function causeSets(cause: IdleCause): readonly CauseSet[] {
+  const isWork = (HOST_CAUSES as readonly string[]).includes(cause);
+  return [
+    'all',
+    cause,
+    ...(isWork ? (['host-work'] as const) : []),
+    ...(isWork || cause === 'launch-bound' ? (['host-work-and-launches'] as const) : []),
+  ];
+}

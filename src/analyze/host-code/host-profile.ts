@@ -1,0 +1,60 @@
+/** The host's call tree over the selected steps as one value: for the terminal, for JSON and for a flame graph. */
+import type { Static } from '../../base/document.js';
+import type { Phase } from '../../catalog/phases.js';
+import type { Analyzer, Derived } from '../analysis.js';
+import { selection } from '../inference/selection.js';
+import type { NodeSums } from './call-tally.js';
+import { type CallNode, callTree, invertedTree, WHOLE_TREE } from './call-tree.js';
+import { type HostBlockers, hostBlockers } from './host-blockers.js';
+import type { hostSchema } from './host-schema.js';
+import { hostTime } from './host-time.js';
+import { namedTime } from './named-share.js';
+
+export interface HostProfile extends Omit<Static<typeof hostSchema>, 'schema' | 'files' | 'tree'> {
+  readonly tree: CallNode;
+}
+
+interface HostQuestion {
+  readonly weight: 'idle' | 'time';
+  readonly inverted: boolean;
+  /** Levels below the root. */
+  readonly depth?: number | undefined;
+  /** Nodes with a smaller share are added up. */
+  readonly leastShare?: number;
+}
+
+export const hostSources: readonly Derived<unknown>[] = [hostBlockers, hostTime, selection];
+
+export function hostProfile(analyzer: Analyzer, question: HostQuestion): HostProfile {
+  const { weight, inverted, depth = WHOLE_TREE.depth, leastShare = WHOLE_TREE.leastShare } = question;
+  const blockers = analyzer.get(hostBlockers);
+  const sums = weight === 'idle' ? idleOf(blockers) : analyzer.get(hostTime);
+  const chosen = analyzer.get(selection).steps.reduce((sum, flag) => sum + flag, 0);
+  const devices = [...blockers.windows].reduce((sum, [, count]) => sum + count, 0);
+  const build = inverted ? invertedTree : callTree;
+  return {
+    weight,
+    inverted,
+    steps: chosen,
+    windows: Math.max(1, weight === 'idle' && chosen > 0 ? devices : chosen),
+    ...namedTime(blockers.paths, sums),
+    tree: build(blockers.paths, sums, { leastShare, depth }),
+  };
+}
+
+/** All phases together. */
+function idleOf({ windows, sums }: HostBlockers): NodeSums {
+  const phases: readonly (Phase | null)[] = [...windows.keys()];
+  const parts = phases.flatMap(phase => sums(phase, 'all') ?? []);
+  if (parts.length === 1) return parts[0];
+  const all = { selfNs: [] as number[], calls: [] as number[] };
+  const add = (into: number[], amounts: readonly number[]) =>
+    amounts.forEach((amount, node) => {
+      into[node] = (into[node] ?? 0) + amount;
+    });
+  for (const part of parts) {
+    add(all.selfNs, part.selfNs);
+    add(all.calls, part.calls);
+  }
+  return all;
+}

@@ -1,0 +1,102 @@
+/**
+ * The few places that hold most of a call tree's time, none inside another: as deep as they can be while they still
+ * hold a part worth naming. What is left is "elsewhere".
+ */
+import { KERNEL_LAUNCH } from '../../catalog/host-activities.js';
+import type { HostName } from '../../catalog/host-names.js';
+import { type CallPaths, ROOT } from './call-paths.js';
+import type { NodeSums } from './call-tally.js';
+import { childrenOf, totalsOf } from './call-tree.js';
+
+export interface HotPath {
+  readonly node: number;
+  /** `LlamaAttention.forward → aten::linear`. */
+  readonly label: string;
+  readonly ns: number;
+  readonly calls: number;
+}
+
+/** A place is worth naming from this share of the whole on. */
+const LEAST_SHARE = 0.05;
+
+export function hotPaths(paths: CallPaths, sums: NodeSums, leastShare = LEAST_SHARE): readonly HotPath[] {
+  const totals = totalsOf(paths, sums.selfNs);
+  const below = childrenOf(paths, totals);
+  const least = leastShare * totals[ROOT];
+  const found: { node: number; ns: number }[] = [];
+  /** Gives the time below the node that is in a place already. */
+  const descend = (node: number): number => {
+    let placed = 0;
+    for (const child of below[node])
+      if (totals[child] >= least && !isPartOf(paths, child, node)) placed += descend(child);
+    const rest = totals[node] - placed;
+    if (node === ROOT || rest < least) return placed;
+    found.push({ node, ns: rest });
+    return totals[node];
+  };
+  descend(ROOT);
+  // The same place on several ways (a wait before and after a call) is one to the reader.
+  const byLabel = new Map<string, HotPath>();
+  for (const { node, ns } of found) {
+    const label = labelOf(paths, node);
+    const known = byLabel.get(label);
+    const calls = sums.calls[node] ?? 0;
+    byLabel.set(
+      label,
+      known ? { ...known, ns: known.ns + ns, calls: known.calls + calls } : { node, label, ns, calls },
+    );
+  }
+  return [...byLabel.values()].sort((a, b) => b.ns - a.ns);
+}
+
+/** A call of the program stands for what the driver does in it and for the latency of its work, an operator for its launch. */
+function isPartOf(paths: CallPaths, child: number, node: number): boolean {
+  if (node === ROOT) return false;
+  const { kind, text } = paths.names[child]!;
+  const above = paths.names[node]!.kind;
+  return kind === 'latency' || above === 'api-call' || (above === 'operator' && KERNEL_LAUNCH.test(text));
+}
+
+/** Who called, which operator, which call: at most one of each, the innermost; waits keep what ran meanwhile. */
+export function labelOf(paths: CallPaths, node: number): string {
+  const path = paths.pathOf(node).map(part => paths.names[part]!);
+  const thread = path.findLastIndex(({ kind }) => kind === 'thread');
+  if (thread < 0) return partsOf(path).join(' → ');
+  const meanwhile = partsOf(path.slice(thread + 1)).join(' → ');
+  const other = meanwhile === '' ? path[thread].text : `${path[thread].text}: ${meanwhile}`;
+  return [...partsOf(path.slice(0, thread)), other].join(' → ');
+}
+
+function partsOf(path: readonly HostName[]): string[] {
+  const lastOf = (...kinds: readonly HostName['kind'][]) =>
+    path.findLastIndex(({ kind }) => kinds.includes(kind));
+  const operator = lastOf('operator');
+  // Who calls the operator; without one, the innermost function or range.
+  const callers =
+    operator < 0
+      ? path
+      : path.slice(
+          0,
+          path.findIndex(({ kind }) => kind === 'operator'),
+        );
+  const isCaller = ({ kind, isBuiltIn }: HostName) =>
+    kind === 'range' || (kind === 'function' && (operator < 0 || !isBuiltIn));
+  const caller = callers.findLastIndex(isCaller);
+  const module = callers.findLastIndex(name => name.module !== undefined);
+  const outermost = operator < 0 ? -1 : path.findIndex(({ kind }) => kind === 'operator');
+  const call = lastOf('api-call');
+  const firstCall = path.findIndex(({ kind }) => kind === 'api-call');
+  const chosen = [
+    module,
+    caller,
+    outermost,
+    operator,
+    // Of a runtime call and the driver's call in it, the program made the first.
+    call < 0 ? -1 : firstCall,
+    lastOf('interpreter'),
+    lastOf('native'),
+    lastOf('os-call'),
+    lastOf('between'),
+  ];
+  return [...new Set(chosen.filter(at => at >= 0))].sort((a, b) => a - b).map(at => path[at].text);
+}

@@ -1,0 +1,355 @@
+/**
+ * What was on the stack of a thread at each moment of the selected steps: frames, ranges, operators, CUDA calls and OS
+ * calls, nested by time into one stack.
+ *
+ *   frames   [ LlamaAttention.forward              ]
+ *   ops         [ aten::linear          ]  [ aten::mul ]
+ *   calls            [cudaLaunchKernel]
+ *   segments 1  2     3                 2  1 4           1
+ *
+ * A thread is put together when it is asked for, and only in the time that figures are about.
+ */
+import { upperBound } from '../../base/bisect.js';
+import { NONE } from '../../base/column.js';
+import { GrowingColumn } from '../../base/growing-column.js';
+import { apiFunction } from '../../catalog/api-function.js';
+import { matchMarker } from '../../catalog/engine-markers.js';
+import {
+  type HostName,
+  nameOfFrame,
+  nameOfOperator,
+  nameOfOsCall,
+  nameOfRange,
+} from '../../catalog/host-names.js';
+import type { Profile, Row } from '../../model/profile.js';
+import { tableNamed } from '../../model/rows.js';
+import { RangeKind } from '../../model/schema.js';
+import type { Derived } from '../analysis.js';
+import { selectedMoments } from '../inference/selected-moments.js';
+import { selection } from '../inference/selection.js';
+import { stepsOf } from '../inference/steps.js';
+import { CallPaths, ROOT } from './call-paths.js';
+import { StackNames } from './stack-names.js';
+
+/** In the order of a stack: where two begin and end together, the first is the outer one. */
+const SOURCES = ['ranges', 'frames', 'ops', 'apiCalls', 'osCalls'] as const;
+type Source = (typeof SOURCES)[number];
+
+/** One thread. Events are numbered from 0; segments follow each other without a gap. */
+export interface StackLine {
+  /** By event: its node among the call paths, and the event around it or NONE. */
+  readonly node: Int32Array;
+  readonly parent: Int32Array;
+  /** By event: its recorded call stack or NONE; absent where the thread has none. */
+  readonly stack?: Int32Array;
+  /** By segment: where it begins, and the innermost event in it or NONE. */
+  readonly start: Float64Array;
+  readonly event: Int32Array;
+  /** The segment asked for last: gaps are asked for in order of time. */
+  at: number;
+}
+
+export interface ThreadStacks {
+  readonly paths: CallPaths;
+  readonly names: StackNames;
+  lineOf(thread: number): StackLine;
+  /** Threads with at least one event in the time that figures are about. */
+  readonly threads: readonly number[];
+}
+
+/** Visits the segments of a line between two moments, in order. */
+export function visitStack(
+  line: StackLine,
+  from: number,
+  to: number,
+  visit: (event: number, from: number, to: number, segment: number) => void,
+): void {
+  const { start, event } = line;
+  let at = from;
+  for (let i = segmentAt(line, from); at < to; i++) {
+    const end = i + 1 < start.length ? Math.min(start[i + 1], to) : to;
+    if (end > at) visit(i < 0 ? NONE : event[i], at, end, i);
+    at = Math.max(at, end);
+  }
+}
+
+/** The innermost event at a moment, or NONE. */
+export function eventAt(line: StackLine, moment: number): number {
+  const segment = segmentAt(line, moment);
+  return segment < 0 ? NONE : line.event[segment];
+}
+
+/** The last segment that begins no later; -1: none does. */
+function segmentAt(line: StackLine, moment: number): number {
+  const { start } = line;
+  let i = line.at;
+  if (i >= start.length || start[i] > moment) i = upperBound(start, moment) - 1;
+  else {
+    const end = Math.min(start.length, i + NEARBY);
+    while (i + 1 < end && start[i + 1] <= moment) i++;
+    if (i + 1 === end && end < start.length) i = upperBound(start, moment, i) - 1;
+  }
+  line.at = Math.max(0, i);
+  return i;
+}
+
+/** Segments looked through one by one before a search. */
+const NEARBY = 16;
+
+export const threadStacks: Derived<ThreadStacks> = {
+  id: 'thread-stacks',
+  reads: {
+    ...{ ranges: [], frames: [], ops: [], apiCalls: ['stack', 'pythonStack'], osCalls: ['stack'] },
+    stackFrames: ['line'],
+  },
+  uses: [selection, selectedMoments, stepsOf],
+  compute({ profile, use }) {
+    const paths = new CallPaths();
+    const names = new StackNames(profile, paths);
+    const labels = new Set((use(stepsOf)?.lanes ?? []).flatMap(({ runs }) => runs.map(({ label }) => label)));
+    let [from, to] = [Infinity, -Infinity];
+    const reach = (start: number, end: number) => {
+      from = Math.min(from, start);
+      to = Math.max(to, end);
+    };
+    for (const window of use(selection).windows) reach(window.start, window.end);
+    const moments = use(selectedMoments);
+    profile.processes.forEach((_, process) => {
+      const periods = moments.periods(process);
+      if (periods && periods.length > 0) reach(periods.start[0], periods.end[periods.length - 1]);
+    });
+    const rows = rowsByThread(profile, from, to);
+    const namers = namersOf(profile, paths, labels);
+    const lines = new Map<number, StackLine>();
+    return {
+      paths,
+      names,
+      threads: profile.threads.flatMap((_, thread) =>
+        SOURCES.some(source => (rows[source]?.count(thread) ?? 0) > 0) ? [thread] : [],
+      ),
+      lineOf(thread) {
+        let line = lines.get(thread);
+        if (!line) lines.set(thread, (line = stackOf(profile, thread, rows, namers, { paths, names }, to)));
+        return line;
+      },
+    };
+  },
+};
+
+interface ThreadRows {
+  count(thread: number): number;
+  of(thread: number): Int32Array;
+}
+
+/** Rows between two moments, grouped by thread and in order of start. */
+function rowsByThread(profile: Profile, from: number, to: number): Partial<Record<Source, ThreadRows>> {
+  return Object.fromEntries(
+    SOURCES.flatMap((source): [Source, ThreadRows][] => {
+      const table = tableNamed(profile, source);
+      if (!table) return [];
+      const kind = source === 'ranges' ? profile.tables.ranges!.kind : undefined;
+      const isOurs = (row: Row<Source>) =>
+        table.thread[row] !== NONE &&
+        table.name[row] !== NONE &&
+        table.start[row] < to &&
+        !(table.end[row] <= from) &&
+        (kind === undefined ||
+          (kind[row as Row<'ranges'>] !== RangeKind.mark &&
+            kind[row as Row<'ranges'>] !== RangeKind.gpuAnnotation));
+      const first = new Int32Array(profile.threads.length + 1);
+      for (let row = 0 as Row<Source>; row < table.length; row++)
+        if (isOurs(row)) first[table.thread[row] + 1]++;
+      for (let thread = 0; thread < profile.threads.length; thread++) first[thread + 1] += first[thread];
+      const all = new Int32Array(first[profile.threads.length]);
+      const next = first.slice();
+      for (let row = 0 as Row<Source>; row < table.length; row++)
+        if (isOurs(row)) all[next[table.thread[row]]++] = row;
+      longerFirst(all, table.start, table.end);
+      return [
+        [
+          source,
+          {
+            count: thread => first[thread + 1] - first[thread],
+            of: thread => all.subarray(first[thread], first[thread + 1]),
+          },
+        ],
+      ];
+    }),
+  );
+}
+
+/** Of rows that begin together the longest is around the others. */
+function longerFirst(
+  rows: Int32Array,
+  start: { readonly [row: number]: number },
+  end: { readonly [row: number]: number },
+): void {
+  for (let i = 0; i < rows.length; ) {
+    let after = i + 1;
+    while (after < rows.length && start[rows[after]] === start[rows[i]]) after++;
+    if (after > i + 1) rows.subarray(i, after).sort((a, b) => end[b] - end[a] || a - b);
+    i = after;
+  }
+}
+
+/** The name of a row and its number, looked up once per distinct text; undefined: its time is its caller's. */
+type Namer = (name: number) => { readonly name: HostName; readonly id: number } | undefined;
+
+function namersOf(
+  { strings }: Profile,
+  paths: CallPaths,
+  stepLabels: ReadonlySet<string>,
+): Readonly<Record<Source, Namer>> {
+  const namer = (read: (text: string) => HostName | undefined): Namer => {
+    const known = new Map<number, ReturnType<Namer>>();
+    return id => {
+      if (!known.has(id)) {
+        const name = read(strings.text(id));
+        known.set(id, name && { name, id: paths.idOf(name) });
+      }
+      return known.get(id);
+    };
+  };
+  // A step's own marker is around everything in it.
+  const isStep = (text: string) => stepLabels.has(text) || matchMarker(text) !== undefined;
+  return {
+    ranges: namer(text => (isStep(text) ? undefined : nameOfRange(text))),
+    frames: namer(nameOfFrame),
+    ops: namer(text => (isStep(text) ? undefined : nameOfOperator(text))),
+    apiCalls: namer(text => ({ text: apiFunction(text), kind: 'api-call' })),
+    osCalls: namer(nameOfOsCall),
+  };
+}
+
+function stackOf(
+  profile: Profile,
+  thread: number,
+  rows: Partial<Record<Source, ThreadRows>>,
+  namers: Readonly<Record<Source, Namer>>,
+  { paths, names }: Pick<ThreadStacks, 'paths' | 'names'>,
+  until: number,
+): StackLine {
+  const lanes = SOURCES.flatMap(source => {
+    const own = rows[source]?.of(thread);
+    const table = tableNamed(profile, source);
+    return own && table && own.length > 0
+      ? [{ source, own, start: table.start, end: table.end, name: table.name, next: 0 }]
+      : [];
+  });
+  type Lane = (typeof lanes)[number];
+  const endOf = (lane: Lane, row: Row<Source>) =>
+    Number.isNaN(lane.end[row]) ? Math.max(until, lane.start[row]) : lane.end[row];
+
+  const stackOfRow = callStacks(profile);
+  const stacks = stackOfRow && new GrowingColumn('i32');
+  const node = new GrowingColumn('i32');
+  const parent = new GrowingColumn('i32');
+  const start = new GrowingColumn('f64');
+  const event = new GrowingColumn('i32');
+  const builder = new SegmentBuilder(start, event);
+  const stack: { event: number; end: number; node: number }[] = [];
+  const closeUntil = (moment: number) => {
+    while (stack.length > 0 && stack[stack.length - 1].end <= moment) {
+      const { end } = stack.pop()!;
+      builder.push(end, stack.length > 0 ? stack[stack.length - 1].event : NONE);
+    }
+  };
+  let events = 0;
+  for (;;) {
+    const lane = firstOf(lanes, endOf);
+    if (!lane) break;
+    const row = lane.own[lane.next++] as Row<Source>;
+    const found = namers[lane.source](lane.name[row]);
+    if (!found) continue;
+    const begin = lane.start[row];
+    closeUntil(begin);
+    const top = stack[stack.length - 1] as (typeof stack)[number] | undefined;
+    // Clocks are rounded and ranges may cross: what is inside ends with what is around it.
+    const end = Math.min(endOf(lane, row), top?.end ?? Infinity);
+    if (!(end > begin)) continue;
+    const above = top ? paths.names[top.node] : undefined;
+    // Inside a CUDA call, calls of the system are the driver's own business.
+    if (lane.source === 'osCalls' && above?.kind === 'api-call') continue;
+    if (found.name.isForward && above?.module !== undefined) continue;
+    // Of a call inside another one the program made the outer.
+    const callers = above?.kind === 'api-call' ? NONE : (stackOfRow?.(lane.source, row) ?? NONE);
+    const around = top?.node ?? ROOT;
+    const place = callers === NONE ? around : names.callers(around, callers, found.name.text);
+    const own = paths.child(place, found.name, found.id);
+    stacks?.push(callers);
+    node.push(own);
+    parent.push(top?.event ?? NONE);
+    builder.push(begin, events);
+    stack.push({ event: events++, end, node: own });
+  }
+  closeUntil(Infinity);
+  builder.finish();
+  return {
+    node: node.finishAll() as Int32Array,
+    parent: parent.finishAll() as Int32Array,
+    start: start.finishAll() as Float64Array,
+    event: event.finishAll() as Int32Array,
+    at: 0,
+    ...(stacks ? { stack: stacks.finishAll() as Int32Array } : {}),
+  };
+}
+
+/** The recorded stack of a call; that of Python says more. Undefined where no call has one. */
+function callStacks({ tables }: Profile): ((source: Source, row: number) => number) | undefined {
+  const { apiCalls, osCalls } = tables;
+  const columns = [apiCalls?.pythonStack, apiCalls?.stack, osCalls?.stack];
+  if (!columns.some(column => column !== undefined)) return undefined;
+  return (source, row) => {
+    if (source === 'osCalls') return osCalls?.stack?.[row as Row<'osCalls'>] ?? NONE;
+    if (source !== 'apiCalls') return NONE;
+    const python = apiCalls?.pythonStack?.[row as Row<'apiCalls'>] ?? NONE;
+    return python !== NONE ? python : (apiCalls?.stack?.[row as Row<'apiCalls'>] ?? NONE);
+  };
+}
+
+/** The lane whose next event begins first; of several, the one that ends last, then the outer source. */
+function firstOf<
+  Lane extends {
+    readonly own: Int32Array;
+    readonly start: { readonly [row: number]: number };
+    next: number;
+  },
+>(lanes: readonly Lane[], endOf: (lane: Lane, row: Row<Source>) => number): Lane | undefined {
+  let first: Lane | undefined;
+  for (const lane of lanes) {
+    if (lane.next >= lane.own.length) continue;
+    if (!first) {
+      first = lane;
+      continue;
+    }
+    const row = lane.own[lane.next] as Row<Source>;
+    const best = first.own[first.next] as Row<Source>;
+    const difference = lane.start[row] - first.start[best];
+    if (difference < 0 || (difference === 0 && endOf(lane, row) > endOf(first, best))) first = lane;
+  }
+  return first;
+}
+
+/** Segments in order of time; where two begin at the same moment the later one stands. */
+class SegmentBuilder {
+  private at = Number.NaN;
+  private on: number = NONE;
+  private last: number = NONE;
+  constructor(
+    private readonly start: GrowingColumn,
+    private readonly event: GrowingColumn,
+  ) {}
+
+  push(moment: number, event: number): void {
+    if (moment !== this.at) this.finish();
+    this.at = moment;
+    this.on = event;
+  }
+
+  finish(): void {
+    if (Number.isNaN(this.at) || (this.on === this.last && this.start.length > 0)) return;
+    this.start.push(this.at);
+    this.event.push(this.on);
+    this.last = this.on;
+  }
+}

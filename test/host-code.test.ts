@@ -1,0 +1,241 @@
+/** What the host did while the GPU waited, by name: drawn, and held against the budgets of real captures. */
+import assert from 'node:assert/strict';
+import * as path from 'node:path';
+import { test } from 'node:test';
+import { Analyzer } from '../src/analyze/analysis.js';
+import { type CallNode, callTree, invertedTree } from '../src/analyze/host-code/call-tree.js';
+import { hostBlockers, hostCauses } from '../src/analyze/host-code/host-blockers.js';
+import { hotPaths, labelOf } from '../src/analyze/host-code/hot-paths.js';
+import { windowBudgets } from '../src/analyze/inference/step-budget.js';
+import { nameOfFrame, nameOfOsCall, nameOfRange } from '../src/catalog/host-names.js';
+import { openProfile } from '../src/import/open.js';
+import { capturePath, projectRoot } from '../src/testing/captures.js';
+import { drawProfile } from '../src/testing/drawn-profile.js';
+import { locate } from '../src/testing/needs.js';
+
+const COLUMN_US = 50;
+const fixture = (name: string) => path.join(projectRoot, 'test/fixtures', name);
+
+/** Idle time by label in columns of the drawing, without what is shorter than half a column. */
+function blockers(drawing: string): Record<string, number> {
+  const analyzer = new Analyzer(drawProfile(drawing, COLUMN_US * 1000), { whole: true });
+  const { paths, windows, sums } = analyzer.get(hostBlockers);
+  const columns = new Map<string, number>();
+  for (const phase of windows.keys())
+    sums(phase, 'all')?.selfNs.forEach((ns, node) => {
+      const label = node === 0 ? '' : labelOf(paths, node);
+      columns.set(label, (columns.get(label) ?? 0) + ns / 1000 / COLUMN_US);
+    });
+  return Object.fromEntries([...columns].map(([l, n]) => [l, Math.round(n)]).filter(([, n]) => n !== 0));
+}
+
+test('the innermost thing on the launching thread has the moment, with who called it', () => {
+  assert.deepEqual(
+    blockers(`
+      M = nn.Module: LlamaAttention_3
+      C = torch/nn/modules/module.py(1783): _call_impl
+      F = transformers/models/llama/modeling_llama.py(243): forward
+      L = aten::linear
+      m = cudaMalloc
+      py   .MMMMMMMMMMMMMMM...
+      py   .CCCCCCCCCCCCCC....
+      py   ...FFFFFFFFFFFF....
+      op   ....LLLLLLLL.......
+      cpu  a....mmm..........b
+      gpu  .a.................b
+    `),
+    {
+      // The module's call, what passes it on and its forward are one.
+      'LlamaAttention.forward': 6,
+      'LlamaAttention.forward → aten::linear': 5,
+      'LlamaAttention.forward → aten::linear → cudaMalloc': 3,
+      'before the launch of b': 2,
+      cudaLaunchKernel: 1,
+    },
+  );
+});
+
+test('time in which nothing is recorded is placed before what comes next, past calls that only ask', () => {
+  assert.deepEqual(
+    blockers(`
+      q = cudaEventQuery
+      cpu  a....q...b
+      gpu  .a........b
+    `),
+    { 'before the launch of b': 6, cudaEventQuery: 1, cudaLaunchKernel: 1 },
+  );
+});
+
+test('a step marker is around everything and names nothing', () => {
+  assert.deepEqual(
+    blockers(`
+      S = stepscope.step 12 ctx=0/0 gen=8/8
+      L = layer.12.attn
+      nvtx SSSSSSSSSSSS
+      nvtx ...LLLLL....
+      cpu  a.........b.
+      gpu  .a.........b
+    `),
+    { 'before layer.*.attn': 1, 'layer.*.attn': 5, 'before the launch of b': 2, cudaLaunchKernel: 2 },
+  );
+});
+
+test('a wait for the GIL names its holder and what that did', () => {
+  assert.deepEqual(
+    blockers(`
+      W = Waiting for GIL
+      H = Holding GIL
+      D = detokenize 5
+      nvtx  ..WWWWWWWW...
+      nvtx2 ..HHHHHHHH...
+      nvtx2 ...DDDD......
+      cpu   a...........b
+      gpu   .a...........b
+    `),
+    {
+      'before the launch of b → Waiting for GIL → GIL held by thread 2': 4,
+      'before the launch of b → Waiting for GIL → GIL held by thread 2: detokenize *': 4,
+      'before the launch of b': 2,
+      cudaLaunchKernel: 1,
+    },
+  );
+});
+
+test('a wait in the system names the thread that ran meanwhile; one that waits too did not', () => {
+  assert.deepEqual(
+    blockers(`
+      P = pthread_cond_wait
+      T = tokenize
+      os    ..PPPPPPPP...
+      os3   .PPPPPPPPPP..
+      nvtx2 ...TTTT......
+      cpu   a...........b
+      gpu   .a...........b
+    `),
+    {
+      pthread_cond_wait: 4,
+      'pthread_cond_wait → meanwhile thread 2: tokenize': 4,
+      'before the launch of b': 2,
+      cudaLaunchKernel: 1,
+    },
+  );
+});
+
+test('where nothing is recorded the nearest sample names the code, no further than samples usually lie apart', () => {
+  assert.deepEqual(
+    blockers(`
+      T = tokenize
+      F = aten::linear
+      op    ...............FFF.
+      smp   ......T...T...T....
+      cpu   a.................b
+      gpu   .a.................b
+    `),
+    // Each sample stands for two columns on either side, the first and the last of them for three outwards.
+    { 'before aten::linear': 2, tokenize: 12, 'aten::linear': 3, cudaLaunchKernel: 1 },
+  );
+});
+
+test('a wait in which all wait names the thread whose own wait ended last, until it did', () => {
+  assert.deepEqual(
+    blockers(`
+      P = sem_wait
+      N = clock_nanosleep
+      os    ..PPPPPPPP...
+      os2   NNNNNNN.NNNNN
+      cpu   a...........b
+      gpu   .a...........b
+    `),
+    {
+      sem_wait: 3,
+      'sem_wait → meanwhile thread 2: clock_nanosleep': 5,
+      'before the launch of b': 2,
+      cudaLaunchKernel: 1,
+    },
+  );
+});
+
+test('a lock that another thread sleeps with is named first, and stacks of calls name their operators', async () => {
+  const analyzer = new Analyzer(await openProfile([fixture('stacks/lock-held.sqlite.gz')]));
+  const { paths, windows, sums } = analyzer.get(hostBlockers);
+  const [phase] = windows.keys();
+  const labels = (causes: 'host-work' | 'launch-bound') =>
+    hotPaths(paths, sums(phase, causes)!).map(({ label }) => label);
+  assert.match(
+    labels('host-work')[0],
+    /^PyThread_acquire_lock_timed → sem_wait → meanwhile thread python3 \(\d+\): clock_nanosleep$/,
+  );
+  assert.match(labels('launch-bound')[0], /^aten::matmul → aten::mm → .*cuLaunchKernel$/);
+});
+
+test('names are those of many instances: numbers, addresses and folders go', () => {
+  const text = (name: ReturnType<typeof nameOfFrame>) => name?.text;
+  assert.equal(text(nameOfFrame('nn.Module: Qwen2MLP_12')), 'Qwen2MLP.forward');
+  assert.equal(
+    text(nameOfFrame('/opt/sglang/srt/managers/scheduler.py(3197): run_batch')),
+    'run_batch (scheduler.py:3197)',
+  );
+  assert.equal(text(nameOfFrame('json/__init__.py(183): dumps')), 'dumps (json/__init__.py:183)');
+  assert.equal(text(nameOfFrame('<built-in method item of Tensor object at 0x7f12>')), 'Tensor.item');
+  assert.equal(text(nameOfFrame('<built-in function isinstance>')), undefined);
+  assert.equal(nameOfFrame('threading.py(637): wait')?.waits, 'other');
+  assert.equal(nameOfFrame('queue.py(154): get')?.waits, 'other');
+  assert.equal(text(nameOfRange('model.layers.3.mlp')), 'model.layers.*.mlp');
+  assert.equal(text(nameOfRange('cast to bf16')), 'cast to bf16');
+  assert.deepEqual(nameOfRange('aten::mul, op_id = 12'), { text: 'aten::mul', kind: 'operator' });
+  assert.equal(text(nameOfRange('Python GC generation 2')), 'Python GC generation 2');
+  assert.equal(nameOfRange('Holding GIL'), undefined);
+  assert.equal(nameOfOsCall('epoll_wait').waits, 'other');
+  assert.equal(nameOfOsCall('munmap').waits, undefined);
+});
+
+/** Files with each kind of information: operators, frames, ranges, OS calls, samples, the GIL, collections. */
+const real = [
+  fixture('stacks/lock-held.sqlite.gz'),
+  capturePath('eager', 'kineto.json.gz'),
+  capturePath('gil'),
+  capturePath('gc'),
+  capturePath('agent-llama-graph', 'kineto.json.gz'),
+  capturePath('two-processes'),
+  ...(locate('external')
+    ? [
+        'sglang-gptoss120b-eagle3/bs-1-il-4096-1780800503.2446792-TP-0-DECODE.trace.json.gz',
+        'nsys/h100-2gpu-nccl-3.25.sqlite.gz',
+      ].map(name => path.join(locate('external')!, name))
+    : []),
+];
+
+test('names, call tree and inverted tree sum to the host-caused idle time of the budget, to the nanosecond', async () => {
+  for (const file of real) {
+    const analyzer = new Analyzer(await openProfile([file]));
+    const { paths, windows, sums } = analyzer.get(hostBlockers);
+    const budget: Record<string, number> = {};
+    for (const { budget: own } of analyzer.get(windowBudgets))
+      for (const [cause, ns] of Object.entries(own.idleByCause)) budget[cause] = (budget[cause] ?? 0) + ns;
+    for (const cause of hostCauses) {
+      const named = [...windows.keys()].flatMap(phase => sums(phase, cause)?.selfNs ?? []);
+      assert.equal(
+        named.reduce((sum, ns) => sum + (ns ?? 0), 0),
+        budget[cause] ?? 0,
+        `${file}: ${cause}`,
+      );
+    }
+    for (const phase of windows.keys()) {
+      const all = sums(phase, 'all');
+      if (!all) continue;
+      const ns = all.selfNs.reduce((sum, own) => sum + (own ?? 0), 0);
+      for (const tree of [callTree, invertedTree])
+        for (const limits of [undefined, { leastShare: 0.05, depth: 4 }]) {
+          const root = tree(paths, all, limits);
+          assert.equal(root.totalNs, ns);
+          assertAddsUp(root);
+        }
+    }
+  }
+});
+
+function assertAddsUp(node: CallNode): void {
+  const below = node.children.reduce((sum, child) => sum + child.totalNs, 0);
+  assert.equal(node.selfNs + below, node.totalNs, node.name);
+  node.children.forEach(assertAddsUp);
+}
