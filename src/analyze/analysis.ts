@@ -96,6 +96,8 @@ export interface Analysis<Row extends { readonly key: string }, Result extends A
     readonly label: string;
     text(result: Result, phase: Phase | null): string | undefined;
   };
+  /** Reads so much of a file that it runs only where it is asked for by its id. */
+  readonly onlyAsked?: true;
   /** Words and tables; without it the rows become one table. */
   describe?(result: Result, profile: Profile): Block[];
 }

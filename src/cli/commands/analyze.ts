@@ -1,6 +1,6 @@
 import { Analyzer } from '../../analyze/analysis.js';
 import { explainKernel } from '../../analyze/explain-kernel.js';
-import { analyses, chooseAnalyses } from '../../analyze/index.js';
+import { analyses, chooseAnalyses, usualAnalyses } from '../../analyze/index.js';
 import { shapesToRead } from '../../analyze/inference/multiplied-sizes.js';
 import { UserError } from '../../base/user-error.js';
 import { createClassifier } from '../../catalog/kernels/classify.js';
@@ -39,6 +39,7 @@ export const analyze = define({
     ],
     ['stepscope analyze profile.sqlite --only step-budget --csv', 'one row per step and device'],
     ['stepscope analyze profile.sqlite --json | jq \'.analyses["kernel-families"].rows\'', 'for scripts'],
+    ['stepscope analyze trace.json.gz --only operators', 'operators by shape, with TFLOP/s and TB/s'],
     ['stepscope analyze profile.sqlite --model llama-3.1-8b', 'compare step time with the speed of light'],
   ],
   async run({ values, given, destination, output, emit }) {
@@ -56,7 +57,7 @@ export const analyze = define({
     } else {
       const { csv, json } = { csv: destination.format === 'csv', json: destination.format === 'json' };
       const asked = [...values.only.flat(), ...(values.checklist ? ['checklist'] : [])];
-      const chosen = asked.length > 0 ? chooseAnalyses(asked) : analyses;
+      const chosen = asked.length > 0 ? chooseAnalyses(asked) : usualAnalyses;
       requireFiles('analyze', given);
       if (csv && chosen.length > 1 && values.outputFiles === undefined)
         throw new UserError(
@@ -69,7 +70,7 @@ export const analyze = define({
         settings,
       );
       const isPage = asked.length === 0 && !csv && !json;
-      const outcomes = runAll(analyzer, isPage ? analyses.filter(isOnPage) : chosen, output);
+      const outcomes = runAll(analyzer, isPage ? usualAnalyses.filter(isOnPage) : chosen, output);
       const analyzed: AnalyzedProfile = { analyzer, outcomes, isPage, rowLimit: values.rows };
       await emit(analyzedResult(analyzed, output));
       if (!json) tellLosses(analyzer.profile, output);
