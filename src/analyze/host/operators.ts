@@ -1,6 +1,7 @@
 /** Operators of the framework by their inputs: what they cost on the host and launched on the GPU, and how fast that ran. */
 import { NONE } from '../../base/column.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
+import { KEEP } from '../block.js';
 import { field, keyField, maybe, quiet, type RowOf } from '../field.js';
 import { gpuWork, WorkKind } from '../gpu/gpu-work.js';
 import { workFamilies } from '../gpu/work-families.js';
@@ -21,16 +22,15 @@ interface UnderOperator {
 
 const LISTED = 1000;
 const LISTED_UNDER = 20;
+/** Of shapes in a table; JSON and CSV have them whole. */
+const LONGEST_INPUTS = 36;
 
 const fields = {
   key: keyField,
   operator: field.text('Operator', 'as the framework names it'),
-  shapes: maybe(
-    field.text(
-      'Input shapes',
-      'of its inputs, [] for one that is not a tensor; those at the end are left out',
-      { priority: -1 },
-    ),
+  inputs: maybe(field.text('Inputs', 'their shapes, those of tensors at the beginning', { priority: KEEP })),
+  shapes: quiet(
+    maybe(field.text('Input shapes', 'as recorded; [] for one that is not a tensor, left out at the end')),
   ),
   types: quiet(maybe(field.text('Input types', 'of its inputs, as recorded'))),
   module: maybe(
@@ -40,7 +40,7 @@ const fields = {
   hostNs: field.ns('Host', 'time from start to end of the calls', { priority: -1 }),
   hostSelfNs: field.ns('Host self', 'the same, without the operators it calls'),
   gpuNs: field.ns('GPU self', 'sum of durations of the work it launched itself'),
-  gpuTotalNs: field.ns('GPU', 'the same, with the operators it calls'),
+  gpuTotalNs: field.ns('GPU', 'the same, with the operators it calls', { priority: -1 }),
   gpuShare: field.share('Share (%)', 'GPU self, of the sum over all GPU work'),
   launched: field.count('Launched', 'pieces of GPU work it launched itself', { priority: -2 }),
   teraflops: maybe(field.rate('TFLOP/s', 'operations by its shapes, divided by GPU time')),
@@ -135,6 +135,7 @@ export const operators: Analysis<OperatorRow, AnalysisResult<OperatorRow>> = {
         {
           key: `op:${kind.name}/${kind.shapes}/${kind.types}`,
           operator: kind.name,
+          inputs: kind.shapes === '' ? null : readable(withoutTrailing(kind.shapes)),
           shapes: kind.shapes === '' ? null : withoutTrailing(kind.shapes),
           types: kind.types === '' ? null : kind.types,
           module: callersByTime[0]?.name ?? null,
@@ -189,6 +190,16 @@ export const operators: Analysis<OperatorRow, AnalysisResult<OperatorRow>> = {
 };
 
 const withoutTrailing = (shapes: string): string => shapes.replace(/(?:,\[\])+\]$/, ']');
+
+/** `8×2048, 2048×11264`; lists of tensors in brackets of their own. */
+function readable(shapes: string): string {
+  const words = shapes
+    .slice(1, -1)
+    .replace(/\[((?:\d+,)*\d+)\]/g, (_, sizes: string) => sizes.replaceAll(',', '×'))
+    .replaceAll('[]', '–')
+    .replaceAll(',', ', ');
+  return words.length > LONGEST_INPUTS ? `${words.slice(0, LONGEST_INPUTS - 1)}…` : words;
+}
 
 type Tallied = Map<string, { count: number; ns: number }>;
 
