@@ -23,7 +23,7 @@ interface UnderOperator {
 const LISTED = 1000;
 const LISTED_UNDER = 20;
 /** Of shapes in a table; JSON and CSV have them whole. */
-const LONGEST_INPUTS = 36;
+const LONGEST_INPUTS = 26;
 
 const fields = {
   key: keyField,
@@ -41,7 +41,7 @@ const fields = {
   hostSelfNs: field.ns('Host self', 'the same, without the operators it calls'),
   gpuNs: field.ns('GPU self', 'sum of durations of the work it launched itself'),
   gpuTotalNs: field.ns('GPU', 'the same, with the operators it calls', { priority: -1 }),
-  gpuShare: field.share('Share (%)', 'GPU self, of the sum over all GPU work'),
+  gpuShare: field.share('Share (%)', 'GPU self, of the sum over all GPU work', { priority: -1 }),
   launched: field.count('Launched', 'pieces of GPU work it launched itself', { priority: -2 }),
   teraflops: maybe(field.rate('TFLOP/s', 'operations by its shapes, divided by GPU time')),
   terabytesPerSecond: maybe(field.rate('TB/s', 'inputs and output by shapes and types, divided by GPU time')),
