@@ -103,6 +103,10 @@ const formulas: Readonly<Record<string, Formula>> = {
 /** Their output has a type that is given as a value, and values are not recorded. */
 const OTHER_OUTPUT = new Set(['aten::_scaled_mm']);
 
+/** Operators whose kernels are GEMMs. */
+export const multipliesMatrices = (name: string): boolean =>
+  formulas[name] !== undefined && formulas[name] !== attention && name !== 'aten::linear';
+
 /** `shapes` and `types` as JSON, the way the profiler writes them. Undefined where they do not decide. */
 export function operatorCost(name: string, shapes: string, types: string): OperatorCost | undefined {
   const formula = formulas[name];

@@ -4,6 +4,7 @@ import type { Block, TableBlock } from '../block.js';
 import { tableOf } from '../table-of.js';
 import type { Withheld } from './operator-rates.js';
 import type { OperatorNode } from './operator-tree.js';
+import type { NoMatch } from './replayed-operators.js';
 
 /** A type, not an interface: it is also JSON. */
 export type OperatorsSummary = {
@@ -14,6 +15,9 @@ export type OperatorsSummary = {
   readonly ofOperatorsNs: number;
   readonly replayNs: number;
   readonly otherNs: number;
+  /** In replays whose operators come from the trace of the graph capture. */
+  readonly fromCaptureNs: number;
+  readonly replays: { readonly matched: number } & { readonly [Why in NoMatch]?: number };
   readonly shapesRecorded: boolean;
   readonly withheld: { readonly [Why in Withheld]?: number };
   readonly tree: readonly OperatorNode[];
@@ -43,11 +47,28 @@ function coverage({ gpuNs, ofOperatorsNs }: OperatorsSummary): string {
   return `Operators launched ${share} of the GPU time (${formatDuration(ofOperatorsNs)} of ${formatDuration(gpuNs)}).`;
 }
 
-function remarks({ gpuNs, replayNs, otherNs, shapesRecorded, withheld }: OperatorsSummary): string[] {
+const reasons: Readonly<Record<NoMatch, string>> = {
+  'node-count': 'no captured graph has the same number and kinds of nodes',
+  'several-graphs': 'several captured graphs fit, and the batch size does not decide',
+  'other-kernels': 'the kernels at the places of captured GEMMs are not GEMMs',
+  'parallel-branches': 'the nodes run in parallel, and their numbers are not recorded',
+};
+
+function remarks(summary: OperatorsSummary): string[] {
+  const { gpuNs, replayNs, otherNs, fromCaptureNs, shapesRecorded, withheld, replays } = summary;
   const lines: string[] = [];
-  if (replayNs > 0)
+  if (fromCaptureNs > 0)
     lines.push(
-      `CUDA graph replays ran ${formatShare(replayNs / gpuNs)} of it, and a replay does not record operators: also give the trace of the graph capture.`,
+      `${formatShare(fromCaptureNs / gpuNs)} of it ran in ${plural(replays.matched, 'CUDA graph replay')}: their operators come from the trace of the graph capture, node by node.`,
+    );
+  for (const [why, text] of Object.entries(reasons)) {
+    const count = replays[why as NoMatch];
+    if (count && (fromCaptureNs > 0 || Object.keys(replays).length > 1))
+      lines.push(`Operators of ${plural(count, 'replay')} cannot be determined: ${text}.`);
+  }
+  if (replayNs > 0 && replays.matched === 0 && Object.keys(replays).length === 1)
+    lines.push(
+      `CUDA graph replays ran ${formatShare(replayNs / gpuNs)} of it, and a replay does not record operators: also give the trace of the graph capture with --graph-capture.`,
     );
   if (otherNs > 0)
     lines.push(

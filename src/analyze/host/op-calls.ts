@@ -11,16 +11,11 @@ import { GrowingColumn } from '../../base/growing-column.js';
 import { Innermost } from '../../base/innermost.js';
 import { markedOperator } from '../../catalog/operator-ranges.js';
 import type { Profile, Row } from '../../model/profile.js';
+import { asRows } from '../../model/rows.js';
 import { OpKind, RangeKind } from '../../model/schema.js';
 import { type Derived, notRecorded } from '../analysis.js';
-import { gpuWork, WorkKind } from '../gpu/gpu-work.js';
-
-/** What is called: an operator with these inputs. Texts, empty where not recorded. */
-export interface OperatorKind {
-  readonly name: string;
-  readonly shapes: string;
-  readonly types: string;
-}
+import type { OperatorKind } from '../captured-graph.js';
+import { type GpuWork, gpuWork, WorkKind } from '../gpu/gpu-work.js';
 
 export interface OpCalls {
   readonly length: number;
@@ -38,6 +33,23 @@ export interface OpCalls {
   readonly ofApiCall: Int32Array;
 }
 
+const NO_WORK: Pick<GpuWork, 'length' | 'launch' | 'kind' | 'row'> = {
+  ...{
+    length: 0,
+    launch: asRows(new Int32Array(0)),
+    kind: new Uint8Array(0),
+    row: asRows(new Int32Array(0)),
+  },
+};
+
+/** A profile without operators, where another file tells what its graphs run. */
+export const noOpCalls = (workLength: number, apiLength: number): OpCalls => ({
+  ...{ length: 0, start: new Float64Array(0), end: new Float64Array(0), thread: new Int32Array(0) },
+  ...{ kind: new Int32Array(0), kinds: [], parent: new Int32Array(0) },
+  ofWork: new Int32Array(workLength).fill(NONE),
+  ofApiCall: new Int32Array(apiLength).fill(NONE),
+});
+
 interface Call {
   readonly start: number;
   readonly end: number;
@@ -50,7 +62,7 @@ export const opCalls: Derived<OpCalls> = {
   id: 'op-calls',
   reads: { ops: ['shapes', 'types'], ranges: [], kernels: ['op'], apiCalls: ['op'] },
   uses: [gpuWork],
-  compute({ profile, use }) {
+  compute({ profile, useIfRecorded }) {
     const kinds: OperatorKind[] = [];
     const byThread = collect(profile, kinds);
     if (byThread.size === 0) throw notRecorded(profile, ['ops']);
@@ -81,7 +93,8 @@ export const opCalls: Derived<OpCalls> = {
       });
     }
     const ofApiCall = callsOfApi(profile, byThread, firstOf, callOfRow);
-    const work = use(gpuWork);
+    // A trace of graph captures has operators and launches, but nothing runs.
+    const work = useIfRecorded(gpuWork) ?? NO_WORK;
     const opOfKernel = profile.tables.kernels?.op;
     const ofWork = new Int32Array(work.length).fill(NONE);
     for (let i = 0; i < work.length; i++) {

@@ -2,7 +2,7 @@
 import { type FlopsType, type Limits, peakFromProfile } from '../../catalog/gpus.js';
 import { operatorCost } from '../../catalog/operator-costs.js';
 import type { Profile } from '../../model/profile.js';
-import type { OperatorKind } from './op-calls.js';
+import type { OperatorKind } from '../captured-graph.js';
 
 interface OperatorRates {
   /** 10¹² per second. */

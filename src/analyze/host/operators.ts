@@ -7,21 +7,17 @@ import { gpuWork, WorkKind } from '../gpu/gpu-work.js';
 import { workFamilies } from '../gpu/work-families.js';
 import { selectedMoments } from '../inference/selected-moments.js';
 import { selectedWork } from '../inference/selected-work.js';
+import { stepsOf } from '../inference/steps.js';
 import { rowsTable } from '../rows-table.js';
 import { callingModule } from './calling-module.js';
 import { describeOperators, type OperatorsSummary } from './describe-operators.js';
-import { opCalls } from './op-calls.js';
+import { noOpCalls, opCalls } from './op-calls.js';
 import { commonLimits, operatorRates, type Withheld } from './operator-rates.js';
+import { LISTED_UNDER, listed, OperatorTallies, tally, type UnderOperator } from './operator-tallies.js';
 import { operatorTree } from './operator-tree.js';
-
-interface UnderOperator {
-  readonly name: string;
-  readonly count: number;
-  readonly ns: number;
-}
+import { replayedOperators } from './replayed-operators.js';
 
 const LISTED = 1000;
-const LISTED_UNDER = 20;
 /** Of shapes in a table; JSON and CSV have them whole. */
 const LONGEST_INPUTS = 26;
 
@@ -61,14 +57,16 @@ export const operators: Analysis<OperatorRow, AnalysisResult<OperatorRow>> = {
   title: 'Operators',
   question: 'Which operators take the time, with which shapes, and how fast are they?',
   reads: {},
-  uses: [opCalls, gpuWork, workFamilies, selectedWork, selectedMoments, callingModule],
+  uses: [opCalls, gpuWork, workFamilies, selectedWork, selectedMoments, stepsOf, callingModule],
   onlyAsked: true,
   fields,
   describe: ({ rows, summary }) => describeOperators(rowsTable(operators, rows), summary as OperatorsSummary),
-  compute({ profile, use }) {
-    const calls = use(opCalls);
+  compute({ profile, settings, use, useIfRecorded }) {
+    const graphs = settings.capturedGraphs ?? [];
     const work = use(gpuWork);
-    const { selected } = use(selectedWork);
+    const recorded = graphs.length > 0 ? useIfRecorded(opCalls) : use(opCalls);
+    const calls = recorded ?? noOpCalls(work.length, profile.tables.apiCalls?.length ?? 0);
+    const { selected, step } = use(selectedWork);
     const moments = use(selectedMoments);
     const { classOf } = use(workFamilies);
     const modules = use(callingModule);
@@ -84,7 +82,10 @@ export const operators: Analysis<OperatorRow, AnalysisResult<OperatorRow>> = {
     }
     const gpuSelfNs = new Float64Array(calls.length);
     const launched = new Int32Array(calls.length);
-    const tallies = calls.kinds.map(() => newTally());
+    const kinds = new OperatorTallies(calls.kinds);
+    const replayed = replayedOperators(profile, work, i => selected[i] === 1, graphs, isGemm, batchOf);
+    const inReplay = new Uint8Array(work.length);
+    for (const replay of replayed.replays) for (const i of replay.work) inReplay[i] = 1;
     let allNs = 0;
     const outside = { replayNs: 0, otherNs: 0 };
     const devices = new Set<number>();
@@ -93,17 +94,18 @@ export const operators: Analysis<OperatorRow, AnalysisResult<OperatorRow>> = {
       const ns = work.end[i] - work.start[i];
       allNs += ns;
       const call = calls.ofWork[i];
-      if (call === NONE) {
+      if (call === NONE && inReplay[i]) devices.add(work.device[i]);
+      else if (call === NONE) {
         if (isReplayed(i)) outside.replayNs += ns;
         else outside.otherNs += ns;
-        continue;
       }
+      if (call === NONE) continue;
       // Work of the selected steps counts with the operator that launched it, wherever that began.
       isSelected[call] = 1;
       devices.add(work.device[i]);
       gpuSelfNs[call] += ns;
       launched[call]++;
-      tally(tallies[calls.kind[call]].kernels, nameOfWork(i), ns);
+      tally(kinds.tallies[calls.kind[call]].kernels, nameOfWork(i), ns);
     }
     const gpuNs = gpuSelfNs.slice();
     for (let call = calls.length - 1; call >= 0; call--)
@@ -111,7 +113,7 @@ export const operators: Analysis<OperatorRow, AnalysisResult<OperatorRow>> = {
 
     for (let call = 0; call < calls.length; call++) {
       if (!isSelected[call]) continue;
-      const known = tallies[calls.kind[call]];
+      const known = kinds.tallies[calls.kind[call]];
       known.count++;
       known.hostSelfNs += Math.max(0, selfNs[call]);
       known.gpuNs += gpuSelfNs[call];
@@ -124,11 +126,22 @@ export const operators: Analysis<OperatorRow, AnalysisResult<OperatorRow>> = {
       const module = modules.at(calls.thread[call], calls.start[call]);
       if (module !== '') tally(known.modules, module, gpuSelfNs[call]);
     }
+    let fromCaptureNs = 0;
+    for (const { work: pieces, graph } of replayed.replays)
+      fromCaptureNs += kinds.addReplay(
+        graph,
+        pieces.map(i => work.end[i] - work.start[i]),
+        pieces.map(nameOfWork),
+      );
+    const unnamedNs = sumOver(replayed.replays, ({ work: pieces }) =>
+      sumOver(pieces, i => (calls.ofWork[i] === NONE ? work.end[i] - work.start[i] : 0)),
+    );
+    outside.otherNs += unnamedNs - fromCaptureNs;
     const withheld = new Map<Withheld, number>();
     const withhold = (why: Withheld) => withheld.set(why, (withheld.get(why) ?? 0) + 1);
     const limits = commonLimits(profile, devices);
-    const found = calls.kinds.flatMap((kind, k): OperatorRow[] => {
-      const { count, withWork, launched: pieces, kernels, modules: callers, ...times } = tallies[k];
+    const found = kinds.kinds.flatMap((kind, k): OperatorRow[] => {
+      const { count, withWork, launched: pieces, kernels, modules: callers, ...times } = kinds.tallies[k];
       if (count === 0) return [];
       const callersByTime = listed(callers);
       return [
@@ -161,10 +174,21 @@ export const operators: Analysis<OperatorRow, AnalysisResult<OperatorRow>> = {
         gpuNs: allNs,
         ofOperatorsNs: allNs - outside.replayNs - outside.otherNs,
         ...outside,
-        shapesRecorded: calls.kinds.some(kind => kind.shapes !== ''),
+        fromCaptureNs,
+        replays: { matched: replayed.replays.length, ...Object.fromEntries(replayed.unmatched) },
+        shapesRecorded: kinds.kinds.some(kind => kind.shapes !== ''),
         withheld: Object.fromEntries(withheld),
       } satisfies OperatorsSummary,
     };
+
+    function isGemm(kernelName: number): boolean {
+      return classOf(kernelName).family === 'gemm';
+    }
+
+    function batchOf(i: number): number | undefined {
+      const facts = step[i] === NONE ? undefined : useIfRecorded(stepsOf)?.steps[step[i]].facts;
+      return facts?.generationRequests;
+    }
 
     function isReplayed(i: number): boolean {
       if (work.kind[i] === WorkKind.graphBlock) return true;
@@ -201,25 +225,5 @@ function readable(shapes: string): string {
   return words.length > LONGEST_INPUTS ? `${words.slice(0, LONGEST_INPUTS - 1)}…` : words;
 }
 
-type Tallied = Map<string, { count: number; ns: number }>;
-
-function newTally() {
-  return {
-    ...{ count: 0, withWork: 0, launched: 0, hostNs: 0, hostSelfNs: 0, gpuNs: 0, gpuTotalNs: 0 },
-    ...{ kernels: new Map() as Tallied, modules: new Map() as Tallied },
-  };
-}
-
-function tally(tallied: Tallied, name: string, ns: number): void {
-  const known = tallied.get(name);
-  if (known) {
-    known.count++;
-    known.ns += ns;
-  } else tallied.set(name, { count: 1, ns });
-}
-
-const listed = (tallied: Tallied): UnderOperator[] =>
-  [...tallied]
-    .map(([name, counts]) => ({ name, ...counts }))
-    .sort((a, b) => b.ns - a.ns || b.count - a.count || (a.name < b.name ? -1 : 1))
-    .slice(0, LISTED_UNDER);
+const sumOver = <Item>(items: readonly Item[], of: (item: Item) => number): number =>
+  items.reduce((total, item) => total + of(item), 0);
