@@ -1,8 +1,9 @@
 /** Where every nanosecond of a step went, per device: compute, exposed communication and copies, idle by cause. */
 import { NONE } from '../../base/column.js';
-import { forEachGap, lengthWithin } from '../../base/intervals.js';
+import { forEachGap, type Intervals, intersect, lengthWithin, NO_INTERVALS } from '../../base/intervals.js';
 import { idleCauses } from '../../catalog/idle-causes.js';
 import type { Analysis, AnalysisResult, Derived, Json } from '../analysis.js';
+import { type CollectiveWaits, collectiveWaits } from '../comm/collective-waits.js';
 import { field, keyField, maybe, quiet } from '../field.js';
 import { type DeviceTimeline, deviceTimelines } from '../gpu/device-timeline.js';
 import type { Budget, BudgetRow } from './budget-totals.js';
@@ -16,9 +17,10 @@ import { stepsOf } from './steps.js';
 export const windowBudgets: Derived<readonly { window: SelectedWindow; budget: Budget }[]> = {
   id: 'window-budgets',
   reads: {},
-  uses: [selection, deviceTimelines, gapJudge, stepsOf],
+  uses: [selection, deviceTimelines, gapJudge, stepsOf, collectiveWaits],
   compute({ use }) {
     const timelines = new Map(use(deviceTimelines).map(timeline => [timeline.device, timeline]));
+    const splits = splitCommunication(use(deviceTimelines), use(collectiveWaits));
     const { judge } = use(gapJudge);
     const lanes = use(stepsOf)?.lanes ?? [];
     return use(selection).windows.map(window => {
@@ -28,10 +30,36 @@ export const windowBudgets: Derived<readonly { window: SelectedWindow; budget: B
       forEachGap(timeline.busy, window.start, window.end, (from, to, next) => {
         judge(perCause, from, to, next < timeline.busy.length ? timeline.opener[next] : NONE, fallback);
       });
-      return { window, budget: budgetOf(timeline, window.start, window.end, perCause) };
+      const budget = budgetOf(timeline, window.start, window.end, perCause);
+      const split = splits?.get(window.device);
+      if (!split) return { window, budget };
+      const within = (list: Intervals) => lengthWithin(list, window.start, window.end);
+      const matchedNs = within(split.matched);
+      return {
+        window,
+        budget: {
+          ...budget,
+          communicationWaitingNs: within(split.waiting),
+          communicationUnmatchedNs: budget.communicationExposedNs - matchedNs,
+        },
+      };
     });
   },
 };
+
+/** Exposed communication of each device: while it waits for the last rank, and in calls that were matched at all. */
+function splitCommunication(timelines: readonly DeviceTimeline[], waits: CollectiveWaits | undefined) {
+  if (!waits) return undefined;
+  return new Map(
+    timelines.map(({ device, communicationExposed }) => [
+      device,
+      {
+        waiting: intersect(communicationExposed, waits.waiting.get(device) ?? NO_INTERVALS),
+        matched: intersect(communicationExposed, waits.matchedTime.get(device) ?? NO_INTERVALS),
+      },
+    ]),
+  );
+}
 
 function budgetOf(timeline: DeviceTimeline, from: number, to: number, perCause: Float64Array): Budget {
   const within = (list: Parameters<typeof lengthWithin>[0]) => lengthWithin(list, from, to);
@@ -68,6 +96,15 @@ export const stepBudget: Analysis<BudgetRow, AnalysisResult<BudgetRow>> = {
     wallNs: field.ns('Wall', 'length of the window'),
     computeNs: field.ns('Compute', 'union of kernels that are not communication'),
     communicationExposedNs: field.ns('Comm exposed', 'communication while no compute runs'),
+    communicationWaitingNs: maybe(
+      field.ns(
+        'Comm waiting',
+        'part of communicationExposedNs: until the last rank arrives; null: not matched',
+      ),
+    ),
+    communicationUnmatchedNs: quiet(
+      maybe(field.ns('Comm unmatched', 'part of communicationExposedNs: calls matched with no other rank')),
+    ),
     copyExposedNs: field.ns(
       'Copies exposed',
       'copies and memsets while neither compute nor communication runs',
@@ -100,6 +137,8 @@ export const stepBudget: Analysis<BudgetRow, AnalysisResult<BudgetRow>> = {
         startNs: window.start,
         endNs: window.end,
         ...budget,
+        communicationWaitingNs: budget.communicationWaitingNs ?? null,
+        communicationUnmatchedNs: budget.communicationUnmatchedNs ?? null,
       };
     });
     const hidden = use(deviceTimelines).some(({ blocks }) => blocks.length > 0);

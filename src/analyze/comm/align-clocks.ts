@@ -1,0 +1,175 @@
+/**
+ * The clocks of files on one axis. Every rank needs something of every other in a collective, so ranks end it together,
+ * to within what one transfer takes. From the ends follow offset and drift of each file's clock; from "no rank ends
+ * before the last has come" follows how wrong they can be at most.
+ *
+ * Ends are not exactly together (the ring has a direction, hosts are scheduled), so a clock that shows the time of day is
+ * corrected only if it must be wrong: as recorded, ranks would end before others have come.
+ */
+import { isSymmetric } from '../../catalog/messages.js';
+import { medianOf } from '../../stats/summary.js';
+import { aheadAt, type ClockFit, fitClock } from './clock-fit.js';
+import type { CollectiveCalls } from './collective-calls.js';
+import type { CollectiveSet } from './match-calls.js';
+
+/** Matched collectives below which ends agree by chance. */
+export const FEWEST_TO_ALIGN = 8;
+
+/** How a file's clock runs against the reference, measured at the ends of collectives. */
+export interface FileClock extends ClockFit {
+  /** See CommRank.clock. */
+  readonly clock: number;
+  /** The clock was proven wrong, and its times are moved by the fit. */
+  readonly corrected: boolean;
+  /** What is left between the clocks: the scatter of the ends, and the offset where it was not taken out. */
+  readonly uncertaintyNs: number;
+  /** The measured offset cannot be further off than this: a rank would end before another has come. */
+  readonly boundNs: number;
+}
+
+export interface Alignment {
+  /**
+   * `one-clock`: all ranks were recorded on one. `agree`: checked with collectives, none is proven wrong. `aligned`: some
+   * were, and are corrected. `unchecked`: too few collectives to check clocks that show the time of day. `none`: separate
+   * clocks, and too few collectives to align them.
+   */
+  readonly status: 'one-clock' | 'agree' | 'aligned' | 'unchecked' | 'none';
+  /** One per clock, the reference first. */
+  readonly clocks: readonly FileClock[];
+  /** A moment of a rank's clock on the axis of all. */
+  toCommon(rank: number, moment: number): number;
+  toOwn(rank: number, moment: number): number;
+}
+
+const exact = (clock: number): FileClock => ({
+  ...{ clock, offsetNs: 0, at: 0, drift: 0, residualNs: 0, moments: 0 },
+  ...{ corrected: false, uncertaintyNs: 0, boundNs: 0 },
+});
+
+export function alignClocks(
+  calls: CollectiveCalls,
+  sets: readonly CollectiveSet[],
+  comparable: boolean,
+): Alignment {
+  const numbers = [...new Set(calls.ranks.map(({ clock }) => clock))];
+  if (numbers.length < 2) return placed('one-clock', calls, numbers.map(exact));
+  const shared = endsByPair(calls, sets);
+  const known = new Map<number, FileClock>([[numbers[0], exact(numbers[0])]]);
+  // A clock that shares no collective with the reference is aligned through one that does.
+  for (let before = 0; before !== known.size; ) {
+    before = known.size;
+    for (const clock of numbers) {
+      if (known.has(clock)) continue;
+      const best = [...known.values()]
+        .map(to => ({ to, ends: shared.get(pairKey(to.clock, clock)) }))
+        .filter(({ ends }) => (ends?.times.length ?? 0) >= FEWEST_TO_ALIGN)
+        .sort((a, b) => b.ends!.times.length - a.ends!.times.length)[0];
+      if (best) known.set(clock, through(best.to, fitEnds(clock, best.ends!, comparable)));
+    }
+  }
+  if (known.size < numbers.length)
+    return placed(comparable ? 'unchecked' : 'none', calls, numbers.map(exact));
+  const clocks = numbers.map(clock => known.get(clock)!);
+  return placed(clocks.some(({ corrected }) => corrected) ? 'aligned' : 'agree', calls, clocks);
+}
+
+interface SharedEnds {
+  readonly times: number[];
+  readonly differences: number[];
+  /** Own start minus the other's end, and own end minus the other's start: the offset lies between. */
+  readonly least: number[];
+  readonly most: number[];
+}
+
+const pairKey = (to: number, own: number) => `${to}/${own}`;
+
+/** Ends that two clocks both saw, in both directions: one call of each clock per collective. */
+function endsByPair(calls: CollectiveCalls, sets: readonly CollectiveSet[]): Map<string, SharedEnds> {
+  const pairs = new Map<string, SharedEnds>();
+  for (const set of sets) {
+    if (!isSymmetric(calls.keys[calls.key[set.calls[0]]].kind)) continue;
+    const seen = new Map<number, number>();
+    for (const call of set.calls) {
+      const { clock } = calls.ranks[calls.rank[call]];
+      if (!seen.has(clock)) seen.set(clock, call);
+    }
+    for (const [to, a] of seen)
+      for (const [own, b] of seen) {
+        if (to === own) continue;
+        const key = pairKey(to, own);
+        let ends = pairs.get(key);
+        if (!ends) pairs.set(key, (ends = { times: [], differences: [], least: [], most: [] }));
+        ends.times.push(calls.end[a]);
+        ends.differences.push(calls.end[b] - calls.end[a]);
+        ends.least.push(calls.start[b] - calls.end[a]);
+        ends.most.push(calls.end[b] - calls.start[a]);
+      }
+  }
+  return pairs;
+}
+
+/** A few calls may be matched wrongly; they must not decide what is possible. */
+const TRUSTED = 0.98;
+
+function fitEnds(clock: number, ends: SharedEnds, comparable: boolean): FileClock {
+  const order = Int32Array.from(ends.times, (_, i) => i).sort((a, b) => ends.times[a] - ends.times[b]);
+  const sorted = (values: readonly number[]) => Float64Array.from(order, i => values[i]);
+  const times = sorted(ends.times);
+  const fit = fitClock(times, sorted(ends.differences));
+  const kept = Math.min(times.length - 1, Math.floor(TRUSTED * times.length));
+  /** How far the offset may lie below and above what is taken for it. */
+  const room = (taken: (time: number) => number) => {
+    const below = sorted(ends.least).map((ns, i) => ns - taken(times[i]));
+    const above = sorted(ends.most).map((ns, i) => ns - taken(times[i]));
+    return [-below.sort()[kept], above.sort().reverse()[kept]];
+  };
+  const corrected = !comparable || Math.min(...room(() => 0)) < 0;
+  return {
+    clock,
+    ...fit,
+    corrected,
+    uncertaintyNs: fit.residualNs + (corrected ? 0 : Math.abs(fit.offsetNs)),
+    boundNs: Math.max(0, ...room(time => aheadAt(fit, time))),
+  };
+}
+
+/** The fit against a clock that is itself ahead of the reference. */
+function through(to: FileClock, own: FileClock): FileClock {
+  const moved = to.corrected ? to : { ...to, offsetNs: 0, drift: 0 };
+  return {
+    ...own,
+    corrected: own.corrected || to.corrected,
+    offsetNs: own.offsetNs + aheadAt(moved, own.at),
+    drift: own.drift + moved.drift,
+    residualNs: own.residualNs + to.residualNs,
+    uncertaintyNs: own.uncertaintyNs + to.uncertaintyNs,
+    boundNs: own.boundNs + to.boundNs,
+  };
+}
+
+function placed(
+  status: Alignment['status'],
+  calls: CollectiveCalls,
+  clocks: readonly FileClock[],
+): Alignment {
+  const asRecorded = { offsetNs: 0, drift: 0, at: 0 };
+  const ofRank = calls.ranks.map(({ clock }) => {
+    const own = clocks.find(known => known.clock === clock)!;
+    return own.corrected ? own : asRecorded;
+  });
+  return {
+    status,
+    clocks,
+    toCommon: (rank, moment) => {
+      const clock = ofRank[rank];
+      if (clock.drift === 0) return moment - clock.offsetNs;
+      // own = common + offset + drift · (common − at)
+      return (moment - clock.offsetNs + clock.drift * clock.at) / (1 + clock.drift);
+    },
+    toOwn: (rank, moment) => moment + aheadAt(ofRank[rank], moment),
+  };
+}
+
+/** What is typically left between two clocks. */
+export const clockUncertainty = ({ clocks }: Alignment): number =>
+  clocks.length < 2 ? 0 : medianOf(Float64Array.from(clocks.slice(1), ({ uncertaintyNs }) => uncertaintyNs));

@@ -1,0 +1,157 @@
+/** Eight drawn ranks: collectives matched, clocks aligned, waiting and transferring as they were drawn. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Analyzer } from '../src/analyze/analysis.js';
+import { collectiveWaits } from '../src/analyze/comm/collective-waits.js';
+import { windowBudgets } from '../src/analyze/inference/step-budget.js';
+import { mergeProfiles } from '../src/model/merge.js';
+import { randomStream } from '../src/stats/random.js';
+import { type DrawnRun, drawRanks } from '../src/testing/drawn-ranks.js';
+
+const ALL_REDUCE = 'ncclDevKernel_AllReduce_Sum_bf16_RING_LL';
+const STRAGGLER = 5;
+const TRANSFER_NS = 12_000;
+
+/** Rank 5 computes 9 µs longer in every layer, everyone up to 1.5 µs at random. */
+function eight(more: Partial<DrawnRun> = {}): DrawnRun {
+  const random = randomStream(21, 'drawn ranks');
+  const jitter = Array.from({ length: 8 * 16 * 12 * 2 }, () => Math.floor(random() * 1_500));
+  return {
+    ...{ ranks: 8, steps: 16, layers: 12 },
+    collectives: [
+      { name: ALL_REDUCE, ns: TRANSFER_NS },
+      { name: ALL_REDUCE, ns: TRANSFER_NS },
+    ],
+    compute: (rank, step, layer) =>
+      [0, 1].map(index => [
+        { name: 'nvjet_tst_64x8', ns: 20_000 + jitter[((rank * 16 + step) * 12 + layer) * 2 + index] },
+        {
+          name: index === 0 ? 'fmha_decode' : 'grouped_gemm',
+          ns: 11_000 + (rank === STRAGGLER && index === 1 ? 9_000 : 0),
+        },
+      ]),
+    ...more,
+  };
+}
+
+const analyzed = (run: DrawnRun) => {
+  const { profiles, collectives } = drawRanks(run);
+  const profile = mergeProfiles(profiles);
+  const waits = new Analyzer(profile).get(collectiveWaits);
+  return { profile, waits: waits!, collectives };
+};
+
+/** Largest distance between what was drawn and what was found, over all calls. */
+function worst({ waits, collectives }: ReturnType<typeof analyzed>) {
+  let waiting = 0;
+  let transferring = 0;
+  assert.equal(waits.collectives.length, collectives.length);
+  waits.collectives.forEach((found, i) => {
+    const drawn = collectives[i];
+    for (const call of found.calls) {
+      const rank = waits.calls.rank[call];
+      waiting = Math.max(waiting, Math.abs(waits.waitingNs[call] - drawn.waitingNs[rank]));
+      transferring = Math.max(transferring, Math.abs(waits.transferringNs[call] - TRANSFER_NS));
+    }
+  });
+  return { waiting, transferring };
+}
+
+test('on one clock waiting and transferring are exact to the nanosecond', () => {
+  const found = analyzed(eight());
+  assert.equal(found.waits.matched, 8 * 16 * 12 * 2);
+  assert.equal(found.waits.alignment.status, 'agree');
+  assert.deepEqual(worst(found), { waiting: 0, transferring: 0 });
+  const last = found.waits.collectives.filter(({ lastRank }) => lastRank === STRAGGLER).length;
+  const drawn = found.collectives.filter(({ lastRank }) => lastRank[0] === STRAGGLER).length;
+  assert.equal(last, drawn);
+  assert.ok(last > 16 * 12);
+});
+
+test('offset and drift of each clock are recovered, and the waits with them', () => {
+  const clock = (rank: number) => ({
+    offsetNs: rank === 0 ? 0 : rank * 137_000 - 400_000,
+    drift: rank * 4e-6,
+  });
+  const found = analyzed(eight({ clock }));
+  const { alignment } = found.waits;
+  assert.equal(alignment.status, 'aligned');
+  assert.equal(found.waits.matched, 8 * 16 * 12 * 2);
+  for (const { clock: file, offsetNs, drift, at, uncertaintyNs, corrected } of alignment.clocks.slice(1)) {
+    const drawn = clock(file);
+    assert.ok(corrected);
+    // A nanosecond in the half of 20 ms.
+    assert.ok(Math.abs(drift - drawn.drift) < 1e-7, `drift of ${file}: ${drift}`);
+    assert.ok(
+      Math.abs(offsetNs - (drawn.offsetNs + drawn.drift * at)) <= 1,
+      `offset of ${file}: ${offsetNs}`,
+    );
+    assert.ok(uncertaintyNs <= 1);
+  }
+  // Clocks show whole nanoseconds, and drifting ones of unequal length.
+  const { waiting, transferring } = worst(found);
+  assert.ok(waiting <= 3 && transferring <= 3, `${waiting} ns and ${transferring} ns`);
+});
+
+test('files that begin steps apart are matched by what must hold', () => {
+  const found = analyzed(
+    eight({ recordedFrom: rank => rank % 3, clock: rank => ({ offsetNs: rank * 900, drift: 0 }) }),
+  );
+  const wrong = found.waits.collectives.filter(({ calls }) => {
+    const ends = calls.map(call => found.waits.calls.end[call] - 900 * found.waits.calls.rank[call]);
+    return Math.max(...ends) - Math.min(...ends) > 0;
+  });
+  assert.equal(wrong.length, 0);
+  assert.equal(found.waits.collectives.filter(({ calls }) => calls.length === 8).length, 14 * 12 * 2);
+});
+
+test('ranks that talk in two groups are two groups', () => {
+  // The second group computes at another pace: it never ends with the first.
+  const run = eight({ groupOf: rank => rank >> 2 });
+  const slower: DrawnRun = {
+    ...run,
+    compute: (rank, step, layer) =>
+      run
+        .compute(rank, step, layer)
+        .map(list =>
+          list.map(({ name, ns }) => ({ name, ns: ns + (rank >= 4 ? 4_000 + 531 * (step % 5) : 0) })),
+        ),
+  };
+  const { waits } = analyzed(slower);
+  assert.deepEqual(
+    waits.groups.map(({ ranks }) => ranks),
+    [
+      [0, 1, 2, 3],
+      [4, 5, 6, 7],
+    ],
+  );
+});
+
+test('separate clocks are aligned by collectives alone; too few of them are not', () => {
+  const clock = (rank: number) => ({ offsetNs: rank * 7_000_000, drift: 0 });
+  const found = analyzed(eight({ clock, sessionClock: true }));
+  assert.equal(found.waits.alignment.status, 'aligned');
+  assert.deepEqual(worst(found), { waiting: 0, transferring: 0 });
+  const few = drawRanks(eight({ clock, sessionClock: true, steps: 1, layers: 3 }));
+  assert.equal(new Analyzer(mergeProfiles(few.profiles)).get(collectiveWaits), undefined);
+});
+
+test('budgets split exposed communication into waiting and transferring', () => {
+  const { profile, collectives, waits } = analyzed(eight());
+  const budgets = new Analyzer(profile, { whole: true }).get(windowBudgets);
+  const sum = (of: (budget: (typeof budgets)[number]['budget']) => number) =>
+    budgets.reduce((total, { budget }) => total + of(budget), 0);
+  const drawn = collectives.reduce((total, { waitingNs }) => total + waitingNs.reduce((a, b) => a + b), 0);
+  assert.equal(
+    sum(budget => budget.communicationWaitingNs!),
+    drawn,
+  );
+  assert.equal(
+    sum(budget => budget.communicationUnmatchedNs!),
+    0,
+  );
+  assert.equal(
+    sum(budget => budget.communicationExposedNs),
+    drawn + waits.calls.length * TRANSFER_NS,
+  );
+});
