@@ -3,8 +3,9 @@
  * to within what one transfer takes. From the ends follow offset and drift of each file's clock; from "no rank ends
  * before the last has come" follows how wrong they can be at most.
  *
- * Ends are not exactly together (the ring has a direction, hosts are scheduled), so a clock that shows the time of day is
- * corrected only if it must be wrong: as recorded, ranks would end before others have come.
+ * Ends are not exactly together (a ring has a direction, hosts are scheduled), so a clock that shows the time of day is
+ * corrected only if it must be wrong, because ranks would end before others have come, or if its ends are off by far more
+ * than they scatter and than a ring explains.
  */
 import { isSymmetric } from '../../catalog/messages.js';
 import { medianOf } from '../../stats/summary.js';
@@ -19,7 +20,7 @@ export const FEWEST_TO_ALIGN = 8;
 export interface FileClock extends ClockFit {
   /** See CommRank.clock. */
   readonly clock: number;
-  /** The clock was proven wrong, and its times are moved by the fit. */
+  /** The clock is wrong, and its times are moved by the fit. */
   readonly corrected: boolean;
   /** What is left between the clocks: the scatter of the ends, and the offset where it was not taken out. */
   readonly uncertaintyNs: number;
@@ -79,6 +80,8 @@ interface SharedEnds {
   /** Own start minus the other's end, and own end minus the other's start: the offset lies between. */
   readonly least: number[];
   readonly most: number[];
+  /** Length of the shorter of the two calls: the one that waited less. */
+  readonly shortest: number[];
 }
 
 const pairKey = (to: number, own: number) => `${to}/${own}`;
@@ -98,15 +101,20 @@ function endsByPair(calls: CollectiveCalls, sets: readonly CollectiveSet[]): Map
         if (to === own) continue;
         const key = pairKey(to, own);
         let ends = pairs.get(key);
-        if (!ends) pairs.set(key, (ends = { times: [], differences: [], least: [], most: [] }));
+        if (!ends) pairs.set(key, (ends = { times: [], differences: [], least: [], most: [], shortest: [] }));
         ends.times.push(calls.end[a]);
         ends.differences.push(calls.end[b] - calls.end[a]);
         ends.least.push(calls.start[b] - calls.end[a]);
         ends.most.push(calls.end[b] - calls.start[a]);
+        ends.shortest.push(Math.min(calls.end[a] - calls.start[a], calls.end[b] - calls.start[b]));
       }
   }
   return pairs;
 }
+
+/** Offset by scatter and by the length of the shortest call, from which on it is the clock's and not the transfer's. */
+const BEYOND_SCATTER = 10;
+const BEYOND_TRANSFER = 0.25;
 
 /** A few calls may be matched wrongly; they must not decide what is possible. */
 const TRUSTED = 0.98;
@@ -123,7 +131,11 @@ function fitEnds(clock: number, ends: SharedEnds, comparable: boolean): FileCloc
     const above = sorted(ends.most).map((ns, i) => ns - taken(times[i]));
     return [-below.sort()[kept], above.sort().reverse()[kept]];
   };
-  const corrected = !comparable || Math.min(...room(() => 0)) < 0;
+  const shortest = medianOf(sorted(ends.shortest));
+  const isFarOff =
+    Math.abs(fit.offsetNs) > BEYOND_SCATTER * fit.residualNs &&
+    Math.abs(fit.offsetNs) > BEYOND_TRANSFER * shortest;
+  const corrected = !comparable || isFarOff || Math.min(...room(() => 0)) < 0;
   return {
     clock,
     ...fit,
