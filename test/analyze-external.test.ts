@@ -7,7 +7,7 @@ import { graphCoverage } from '../src/analyze/gpu/graph-coverage.js';
 import { kernelFamilies } from '../src/analyze/gpu/kernel-families.js';
 import { analyses } from '../src/analyze/index.js';
 import { iterations } from '../src/analyze/inference/iterations.js';
-import { rankSkew } from '../src/analyze/inference/rank-skew.js';
+import { rankSkew } from '../src/analyze/comm/rank-skew.js';
 import { stepBudget } from '../src/analyze/inference/step-budget.js';
 import { openProfile } from '../src/import/open.js';
 import { externalFiles, externalFolder } from '../src/testing/captures.js';

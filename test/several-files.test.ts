@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { Analyzer } from '../src/analyze/analysis.js';
 import { findings } from '../src/analyze/findings/findings.js';
 import { kernelsPerStep } from '../src/analyze/gpu/kernels-per-step.js';
-import { rankSkew } from '../src/analyze/inference/rank-skew.js';
+import { rankSkew } from '../src/analyze/comm/rank-skew.js';
 import { NONE } from '../src/base/column.js';
 import { UserError } from '../src/base/user-error.js';
 import { openProfile } from '../src/import/open.js';

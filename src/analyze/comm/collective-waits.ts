@@ -103,6 +103,7 @@ function listsOf(calls: CollectiveCalls, key: number): CallList[] {
     return [
       {
         rank,
+        clock: calls.ranks[rank].clock,
         calls: list,
         start: Float64Array.from(list, call => calls.start[call]),
         end: Float64Array.from(list, call => calls.end[call]),

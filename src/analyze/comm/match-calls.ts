@@ -14,6 +14,8 @@ import { aheadAt, fitClock } from './clock-fit.js';
 export interface CallList {
   /** Index into CollectiveCalls.ranks. */
   readonly rank: number;
+  /** See CommRank.clock. */
+  readonly clock: number;
   readonly calls: Int32Array;
   readonly start: Float64Array;
   readonly end: Float64Array;
@@ -136,7 +138,8 @@ function pairsOf(a: CallList, b: CallList, shift: number, most: number) {
 function isOneGroup(a: CallList, b: CallList, shift: number, comparable: boolean): boolean {
   const { rows, times, differences } = pairsOf(a, b, shift, 4 * SAMPLED_PAIRS);
   if (rows.length === 0) return false;
-  const fit = fitClock(times, differences);
+  // On one clock times are what they are.
+  const fit = a.clock === b.clock ? { offsetNs: 0, at: 0, drift: 0 } : fitClock(times, differences);
   if (comparable && Math.abs(fit.offsetNs) > MOST_OFFSET_NS) return false;
   const shorter = Float64Array.from(rows, i =>
     Math.min(a.end[i] - a.start[i], b.end[i + shift] - b.start[i + shift]),
