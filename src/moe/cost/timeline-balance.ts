@@ -19,6 +19,15 @@ interface LayerBalance {
   readonly savedNs: number;
 }
 
+interface RankBalance {
+  readonly rank: number | null;
+  /** Per step. */
+  readonly expertNs: number;
+  readonly waitNs: number;
+  /** Of the layers of all steps. */
+  readonly slowestShare: number;
+}
+
 export interface TimelineBalance {
   readonly steps: number;
   /** Layers (or passages between collectives) with experts, per step. */
@@ -37,6 +46,7 @@ export interface TimelineBalance {
   readonly lowNs: number;
   readonly highNs: number;
   readonly layers: readonly LayerBalance[];
+  readonly perRank: readonly RankBalance[];
 }
 
 /** Undefined where no layer of several ranks was seen. */
@@ -64,12 +74,37 @@ export function timelineBalance(rows: readonly ExpertLayer[]): TimelineBalance |
       perStep(own => sum(own, meanWait)),
     ),
     layers: layers.filter(({ layer }) => layer !== NONE),
+    perRank: rankBalances(rows, steps.length),
   };
+}
+
+function rankBalances(rows: readonly ExpertLayer[], steps: number): RankBalance[] {
+  const sums = new Map<number | null, { expertNs: number; waitNs: number; slowest: number }>();
+  for (const row of rows) {
+    const slowest = slowestRankOf(row);
+    for (const { rank, expertNs, waitNs } of row.ranks) {
+      const known = sums.get(rank) ?? { expertNs: 0, waitNs: 0, slowest: 0 };
+      sums.set(rank, known);
+      known.expertNs += expertNs;
+      known.waitNs += waitNs;
+      if (rank === slowest) known.slowest++;
+    }
+  }
+  return [...sums]
+    .map(([rank, { expertNs, waitNs, slowest }]) => ({
+      rank,
+      expertNs: expertNs / steps,
+      waitNs: waitNs / steps,
+      slowestShare: slowest / rows.length,
+    }))
+    .sort((a, b) => (a.rank ?? 0) - (b.rank ?? 0));
 }
 
 const meanOf = (row: ExpertLayer, of: (rank: ExpertLayer['ranks'][number]) => number) =>
   row.ranks.reduce((total, rank) => total + of(rank), 0) / row.ranks.length;
 const slowestOf = (row: ExpertLayer) => Math.max(...row.ranks.map(({ expertNs }) => expertNs));
+const slowestRankOf = ({ ranks }: ExpertLayer) =>
+  ranks.reduce((most, other) => (other.expertNs > most.expertNs ? other : most)).rank;
 const meanExperts = (row: ExpertLayer) => meanOf(row, ({ expertNs }) => expertNs);
 const meanWait = (row: ExpertLayer) => meanOf(row, ({ waitNs }) => waitNs);
 const ratioOf = (row: ExpertLayer) => slowestOf(row) / meanExperts(row);
@@ -86,7 +121,7 @@ function summedFirst(own: readonly ExpertLayer[]): number {
 function layerBalance(layer: number, own: readonly ExpertLayer[], steps: number): LayerBalance {
   const slowest = new Map<number | null, number>();
   for (const row of own) {
-    const { rank } = row.ranks.reduce((most, other) => (other.expertNs > most.expertNs ? other : most));
+    const rank = slowestRankOf(row);
     slowest.set(rank, (slowest.get(rank) ?? 0) + 1);
   }
   const [[slowestRank, times]] = [...slowest].sort((a, b) => b[1] - a[1]);
