@@ -3,6 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Analyzer } from '../src/analyze/analysis.js';
 import { collectiveWaits } from '../src/analyze/comm/collective-waits.js';
+import { rankSkew } from '../src/analyze/comm/rank-skew.js';
+import { rankSteps } from '../src/analyze/comm/rank-steps.js';
+import { rankWaits } from '../src/analyze/comm/rank-waits.js';
+import { findings } from '../src/analyze/findings/findings.js';
 import { windowBudgets } from '../src/analyze/inference/step-budget.js';
 import { mergeProfiles } from '../src/model/merge.js';
 import { randomStream } from '../src/stats/random.js';
@@ -154,4 +158,79 @@ test('budgets split exposed communication into waiting and transferring', () => 
     sum(budget => budget.communicationExposedNs),
     drawn + waits.calls.length * TRANSFER_NS,
   );
+});
+
+const found = (run: DrawnRun) => {
+  const analyzer = new Analyzer(mergeProfiles(drawRanks(run).profiles));
+  return {
+    analyzer,
+    waiting: analyzer.get(findings).findings.find(({ id }) => id === 'waiting-for-slowest-rank'),
+  };
+};
+
+test('the finding names the straggler, its kernel and what it alone would bring', () => {
+  const run = eight();
+  const { analyzer, waiting } = found(run);
+  assert.match(
+    waiting!.claim,
+    /^Ranks wait .* per step for the last one to arrive; rank 5 causes [6-9]\d\.\d% of it$/,
+  );
+  assert.ok(waiting!.evidence.some(({ text }) => /longer kernels, most of all grouped_gemm/.test(text)));
+  assert.equal(waiting!.confidence, 'likely');
+  assert.ok(waiting!.advice.length > 0);
+  // Had rank 5 come with the rank before it, as drawn.
+  const { collectives } = drawRanks(run);
+  const alone = collectives.reduce((sum, { arrival, lastRank }) => {
+    if (lastRank[0] !== STRAGGLER) return sum;
+    return sum + arrival[STRAGGLER] - Math.max(...arrival.filter((_, rank) => rank !== STRAGGLER));
+  }, 0);
+  const [steady] = [analyzer.get(rankSkew).perSteps];
+  assert.ok(Math.abs(waiting!.gain!.nsPerStep - alone / steady) < 0.05 * (alone / steady));
+  const even = eight({ compute: () => [0, 1].map(() => [{ name: 'nvjet_tst_64x8', ns: 20_000 }]) });
+  assert.equal(found(even).waiting, undefined, 'ranks that arrive together');
+});
+
+test('rows of ranks, steps and causes: who, why, where', () => {
+  const { analyzer } = found(eight());
+  const ranks = analyzer.get(rankSkew);
+  assert.deepEqual(ranks.straggler && [ranks.straggler.rank, ranks.straggler.kind], [
+    STRAGGLER,
+    'persistent',
+  ]);
+  const late = ranks.rows.find(({ rank }) => rank === STRAGGLER)!;
+  assert.deepEqual([late.why, late.lateKernel], ['longer kernels', 'grouped_gemm']);
+  assert.ok(ranks.rows.every(({ rank, waitingNs }) => rank === STRAGGLER || waitingNs! > late.waitingNs!));
+  const steps = analyzer.get(rankSteps).rows;
+  assert.ok(steps.every(({ slowestRank, collectives: count }) => slowestRank === STRAGGLER && count === 24));
+  const waits = analyzer.get(rankWaits).rows;
+  assert.equal(waits[0].kernel, 'grouped_gemm');
+  const share = waits.reduce((sum, row) => sum + row.share, 0);
+  assert.ok(Math.abs(share - 1) < 1e-9);
+});
+
+test('a host that launches late is the cause, not its kernels', () => {
+  const late = 2;
+  const run = eight({
+    compute: () => [0, 1].map(() => [{ name: 'nvjet_tst_64x8', ns: 20_000 }]),
+    hostDelayNs: rank => (rank === late ? 400_000 : 0),
+  });
+  const { analyzer, waiting } = found(run);
+  const row = analyzer.get(rankSkew).rows.find(({ rank }) => rank === late)!;
+  assert.match(row.why!, /^host stall/);
+  assert.equal(row.lateKernel, null);
+  assert.match(waiting!.claim, /rank 2 causes/);
+});
+
+test('a GPU that runs every kernel slower is told by its pace', () => {
+  const names = ['nvjet_a', 'nvjet_b', 'fmha_decode', 'rms_norm', 'rope_kernel', 'silu_kernel'];
+  const run = eight({
+    compute: rank =>
+      [0, 1].map(() =>
+        names.map((name, i) => ({ name, ns: Math.round((9_000 + 700 * i) * (rank === 3 ? 1.12 : 1)) })),
+      ),
+  });
+  const { analyzer, waiting } = found(run);
+  const pace = analyzer.get(rankSkew).rows.map(row => row.pace!.toFixed(2));
+  assert.deepEqual(pace, ['1.00', '1.00', '1.00', '1.12', '1.00', '1.00', '1.00', '1.00']);
+  assert.ok(waiting!.evidence.some(({ text }) => /all of its kernels take 1[12]\.\d% longer/.test(text)));
 });

@@ -44,7 +44,7 @@ export const collectiveKind = (name: string): CollectiveKind =>
 /** Ranges in which a host executes a collective itself (torch.distributed with gloo), as PyTorch names them. */
 export const HOST_COLLECTIVE = /^gloo:(?!wait)(\w+)$/;
 
-export interface CollectiveMessage {
+interface CollectiveMessage {
   readonly collective: string;
   /** Of one rank's input and output. */
   readonly inElements: number;

@@ -73,7 +73,7 @@ export interface MoeAnswer {
   readonly notes: readonly Note[];
 }
 
-export interface TimelineAnswer {
+interface TimelineAnswer {
   readonly balance: TimelineBalance;
   /** Steps per second with perfect balance: inferred, and between which bounds. */
   readonly stepGain: number;

@@ -14,10 +14,10 @@ import type { CollectiveCalls } from './collective-calls.js';
 import type { CollectiveSet } from './match-calls.js';
 
 /** Matched collectives below which ends agree by chance. */
-export const FEWEST_TO_ALIGN = 8;
+const FEWEST_TO_ALIGN = 8;
 
 /** How a file's clock runs against the reference, measured at the ends of collectives. */
-export interface FileClock extends ClockFit {
+interface FileClock extends ClockFit {
   /** See CommRank.clock. */
   readonly clock: number;
   /** The clock is wrong, and its times are moved by the fit. */

@@ -17,7 +17,7 @@ import { type GpuWork, gpuWork, WorkKind } from '../gpu/gpu-work.js';
 import { familyIndex, type WorkFamilies, workFamilies } from '../gpu/work-families.js';
 
 /** A process that communicates. */
-export interface CommRank {
+interface CommRank {
   readonly process: number;
   /** null: nothing gives it. */
   readonly rank: number | null;
@@ -28,7 +28,7 @@ export interface CommRank {
 }
 
 /** Calls that can belong together: those of one group, kind and kernel, in the order in which a rank makes them. */
-export interface CallKey {
+interface CallKey {
   /** Name of the process group; empty: not recorded. */
   readonly group: string;
   readonly groupRanks?: readonly number[];

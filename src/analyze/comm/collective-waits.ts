@@ -15,7 +15,7 @@ import { type CollectiveCalls, collectiveCalls } from './collective-calls.js';
 import { type CallList, type CollectiveSet, matchCalls } from './match-calls.js';
 
 /** A group of ranks that communicate with each other. */
-export interface CommGroup {
+interface CommGroup {
   /** Indexes into CollectiveCalls.ranks, in order. */
   readonly ranks: readonly number[];
   /** Ranks that the group has by the profiler's statement; more than `ranks` where files are missing. */

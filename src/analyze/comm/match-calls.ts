@@ -28,7 +28,7 @@ export interface CollectiveSet {
   readonly calls: readonly number[];
 }
 
-export interface MatchedKey {
+interface MatchedKey {
   /** Ranks of the group, as found. */
   readonly ranks: readonly number[];
   readonly sets: readonly CollectiveSet[];

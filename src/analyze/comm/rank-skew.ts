@@ -15,6 +15,7 @@ import { windowBudgets } from '../inference/step-budget.js';
 import { stepsOf } from '../inference/steps.js';
 import { rowsTable } from '../rows-table.js';
 import type { CollectiveWaits } from './collective-waits.js';
+import { commonAxis } from './common-axis.js';
 import { describeMatching } from './describe-ranks.js';
 import { type LateArrival, lateArrivals } from './late-arrivals.js';
 import { lateCauseLabel, mainCause } from './late-words.js';
@@ -74,7 +75,7 @@ export const rankSkew: Analysis<RankRow, RankResult> = {
   title: 'Ranks',
   question: 'Which rank do the others wait for, and why?',
   reads: {},
-  uses: [iterations, windowBudgets, stepsOf, lateArrivals, rankPace, workFamilies],
+  uses: [iterations, windowBudgets, stepsOf, lateArrivals, rankPace, workFamilies, commonAxis],
   fields,
   headline: {
     label: 'ranks',
@@ -112,6 +113,7 @@ export const rankSkew: Analysis<RankRow, RankResult> = {
       throw new NotRecorded('several ranks', 'give the files of all ranks: stepscope analyze rank*.json.gz');
     const budgets = useIfRecorded(windowBudgets) ?? [];
     const pace = use(rankPace);
+    const axis = use(commonAxis);
     const perSteps = Math.max(1, all.length);
     const arrivals = late?.arrivals ?? [];
     const perRank = sumsPerRank();
@@ -127,12 +129,16 @@ export const rankSkew: Analysis<RankRow, RankResult> = {
       const place = late?.waits.calls.ranks.findIndex(known => known.process === process) ?? -1;
       const own = all.flatMap(({ row, lanesOfRuns }) => {
         const run = row.runs[lanesOfRuns.indexOf(lane)];
-        return run ? [{ row, run }] : [];
+        return run ? [{ row, run, lanesOfRuns }] : [];
       });
       const behindFirst = (of: (run: IterationRow['runs'][number]) => number | null) =>
-        own.flatMap(({ row, run }) => {
-          const mine = of(run);
-          return mine === null ? [] : [mine - least(row.runs.flatMap(other => of(other) ?? []))];
+        own.flatMap(({ row, run, lanesOfRuns }) => {
+          const moments = row.runs.map((other, r) => {
+            const moment = of(other);
+            return moment === null ? Infinity : axis.at(lanes[lanesOfRuns[r]].process, moment);
+          });
+          const mine = moments[row.runs.indexOf(run)];
+          return mine === Infinity ? [] : [mine - least(moments)];
         });
       const starts = behindFirst(run => run.gpuStartNs);
       const ends = behindFirst(run => run.gpuEndNs);
@@ -151,9 +157,13 @@ export const rankSkew: Analysis<RankRow, RankResult> = {
         startLateNs: median(starts),
         endLateNs: median(ends),
         lastToStart: own.filter(
-          ({ row, run }) =>
+          ({ row, run, lanesOfRuns }) =>
             run.gpuStartNs !== null &&
-            row.runs.every(other => (other.gpuStartNs ?? -Infinity) <= run.gpuStartNs!),
+            row.runs.every(
+              (other, r) =>
+                axis.at(lanes[lanesOfRuns[r]].process, other.gpuStartNs ?? -Infinity) <=
+                axis.at(process, run.gpuStartNs!),
+            ),
         ).length,
         gpuBusyNs: median(own.map(({ run }) => run.gpuBusyNs)),
         communicationNs: mean(budget => budget.communicationExposedNs + budget.communicationHiddenNs),

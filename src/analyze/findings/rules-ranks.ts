@@ -37,7 +37,7 @@ const waitingForSlowestRank: Rule = {
       const own = all.filter(arrival => !arrival.first);
       const sum = (list: readonly LateArrival[]) => list.reduce((ns, { waitedNs }) => ns + waitedNs, 0);
       const exposedNs = (total.communicationWaitingNs ?? 0) * (sum(own) / sum(all) || 0);
-      if (!(exposedNs >= input.policy.rankSkew * total.wallNs)) return [];
+      if (!(exposedNs > 0 && exposedNs >= input.policy.rankSkew * total.wallNs)) return [];
       // Below what is known of the clocks a wait is not measured.
       if (sum(own) / own.length <= uncertainNs) return [];
       const costNs = perWindow(total, exposedNs);

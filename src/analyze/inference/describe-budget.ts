@@ -33,7 +33,7 @@ export function budgetBars(
     share: total.wallNs > 0 ? ns / total.wallNs : 0,
     ...(color ? { color } : {}),
   });
-  const { compute, communication, copies } = busyParts;
+  const { compute, communication, waiting, copies } = busyParts;
   const rows = [row(graphsHidden ? 'compute and replays' : 'compute', total.computeNs, 0, compute.color)];
   if (total.communicationExposedNs > 0)
     rows.push(row(communication.label, total.communicationExposedNs, 0, communication.color), ...splitRows());
@@ -55,7 +55,7 @@ export function budgetBars(
     const transferred = transferringNs(total);
     if (transferred === undefined) return [];
     const parts = [
-      row('waiting for ranks', total.communicationWaitingNs!, 1, communication.color),
+      row(waiting.label, total.communicationWaitingNs!, 1, waiting.color),
       row('transferring', transferred, 1, communication.color),
       row('not matched', total.communicationUnmatchedNs ?? 0, 1, communication.color),
     ];

@@ -1,9 +1,9 @@
 /** Where every nanosecond of a step went, per device: compute, exposed communication and copies, idle by cause. */
 import { NONE } from '../../base/column.js';
-import { forEachGap, type Intervals, intersect, lengthWithin, NO_INTERVALS } from '../../base/intervals.js';
+import { forEachGap, type Intervals, lengthWithin } from '../../base/intervals.js';
 import { idleCauses } from '../../catalog/idle-causes.js';
 import type { Analysis, AnalysisResult, Derived, Json } from '../analysis.js';
-import { type CollectiveWaits, collectiveWaits } from '../comm/collective-waits.js';
+import { communicationSplit } from '../comm/communication-split.js';
 import { field, keyField, maybe, quiet } from '../field.js';
 import { type DeviceTimeline, deviceTimelines } from '../gpu/device-timeline.js';
 import type { Budget, BudgetRow } from './budget-totals.js';
@@ -17,10 +17,10 @@ import { stepsOf } from './steps.js';
 export const windowBudgets: Derived<readonly { window: SelectedWindow; budget: Budget }[]> = {
   id: 'window-budgets',
   reads: {},
-  uses: [selection, deviceTimelines, gapJudge, stepsOf, collectiveWaits],
+  uses: [selection, deviceTimelines, gapJudge, stepsOf, communicationSplit],
   compute({ use }) {
     const timelines = new Map(use(deviceTimelines).map(timeline => [timeline.device, timeline]));
-    const splits = splitCommunication(use(deviceTimelines), use(collectiveWaits));
+    const splits = use(communicationSplit);
     const { judge } = use(gapJudge);
     const lanes = use(stepsOf)?.lanes ?? [];
     return use(selection).windows.map(window => {
@@ -46,20 +46,6 @@ export const windowBudgets: Derived<readonly { window: SelectedWindow; budget: B
     });
   },
 };
-
-/** Exposed communication of each device: while it waits for the last rank, and in calls that were matched at all. */
-function splitCommunication(timelines: readonly DeviceTimeline[], waits: CollectiveWaits | undefined) {
-  if (!waits) return undefined;
-  return new Map(
-    timelines.map(({ device, communicationExposed }) => [
-      device,
-      {
-        waiting: intersect(communicationExposed, waits.waiting.get(device) ?? NO_INTERVALS),
-        matched: intersect(communicationExposed, waits.matchedTime.get(device) ?? NO_INTERVALS),
-      },
-    ]),
-  );
-}
 
 function budgetOf(timeline: DeviceTimeline, from: number, to: number, perCause: Float64Array): Budget {
   const within = (list: Parameters<typeof lengthWithin>[0]) => lengthWithin(list, from, to);
