@@ -9,6 +9,11 @@ import { rankWaits } from '../src/analyze/comm/rank-waits.js';
 import { findings } from '../src/analyze/findings/findings.js';
 import { windowBudgets } from '../src/analyze/inference/step-budget.js';
 import { mergeProfiles } from '../src/model/merge.js';
+import { answerFromProfile } from '../src/moe/answer.js';
+import { expertLayers } from '../src/moe/cost/expert-layers.js';
+import { expertWork } from '../src/moe/cost/expert-work.js';
+import { timelineBalance } from '../src/moe/cost/timeline-balance.js';
+import { answerLines } from '../src/moe/describe/moe-words.js';
 import { randomStream } from '../src/stats/random.js';
 import { type DrawnRun, drawRanks } from '../src/testing/drawn-ranks.js';
 
@@ -131,13 +136,33 @@ test('ranks that talk in two groups are two groups', () => {
   );
 });
 
+test('copies of a server with the same pace are not one group', () => {
+  for (let seed = 0; seed < 20; seed++) {
+    const random = randomStream(seed, 'replicas');
+    const noise = Array.from({ length: 2 * 16 * 12 * 2 }, () => Math.floor(random() * 3_000));
+    const replicas = eight({
+      ranks: 2,
+      groupOf: rank => rank,
+      compute: (rank, step, layer) =>
+        [0, 1].map(index => [
+          { name: 'nvjet_tst_64x8', ns: 30_000 + noise[((rank * 16 + step) * 12 + layer) * 2 + index] },
+        ]),
+    });
+    const analyzer = new Analyzer(mergeProfiles(drawRanks(replicas).profiles));
+    assert.equal(analyzer.get(collectiveWaits), undefined, `seed ${seed}`);
+  }
+});
+
 test('separate clocks are aligned by collectives alone; too few of them are not', () => {
   const clock = (rank: number) => ({ offsetNs: rank * 7_000_000, drift: 0 });
   const found = analyzed(eight({ clock, sessionClock: true }));
   assert.equal(found.waits.alignment.status, 'aligned');
   assert.deepEqual(worst(found), { waiting: 0, transferring: 0 });
   const few = drawRanks(eight({ clock, sessionClock: true, steps: 1, layers: 3 }));
-  assert.equal(new Analyzer(mergeProfiles(few.profiles)).get(collectiveWaits), undefined);
+  const analyzer = new Analyzer(mergeProfiles(few.profiles));
+  assert.equal(analyzer.get(collectiveWaits), undefined);
+  assert.throws(() => analyzer.get(rankSteps), /a common clock of the ranks/);
+  assert.match(rankSkew.headline!.text(analyzer.get(rankSkew), null)!, /separate clocks, and fewer than 8/);
 });
 
 test('budgets split exposed communication into waiting and transferring', () => {
@@ -233,4 +258,65 @@ test('a GPU that runs every kernel slower is told by its pace', () => {
   const pace = analyzer.get(rankSkew).rows.map(row => row.pace!.toFixed(2));
   assert.deepEqual(pace, ['1.00', '1.00', '1.00', '1.12', '1.00', '1.00', '1.00', '1.00']);
   assert.ok(waiting!.evidence.some(({ text }) => /all of its kernels take 1[12]\.\d% longer/.test(text)));
+});
+
+test('ranks of two runs that were recorded at the same time do not match, and it is said', () => {
+  const other = eight({
+    compute: (rank, step, layer) =>
+      [0, 1].map(index => [
+        { name: 'nvjet_tst_64x8', ns: 15_000 + 977 * ((7 * rank + 3 * step + layer + index) % 11) },
+      ]),
+  });
+  const mixed = [drawRanks(eight()).profiles[0], drawRanks(other).profiles[1]];
+  const analyzer = new Analyzer(mergeProfiles(mixed));
+  assert.equal(analyzer.get(collectiveWaits), undefined);
+  assert.throws(() => analyzer.get(rankWaits), /collectives of several ranks that match/);
+});
+
+/** A layer is dispatch, experts, combine; in every layer another rank has most of the tokens. */
+const experts = (extraNs: (rank: number, layer: number) => number): DrawnRun => ({
+  ...{ ranks: 8, steps: 8, layers: 16 },
+  collectives: [
+    { name: 'deep_ep::internode_ll::dispatch', ns: 9_000 },
+    { name: 'deep_ep::internode_ll::combine', ns: 9_000 },
+  ],
+  compute: (rank, _, layer) => [
+    [{ name: 'fmha_decode', ns: 30_000 }],
+    [{ name: 'fused_moe_kernel', ns: 20_000 + extraNs(rank, layer) }],
+  ],
+});
+
+test('experts by layer: what balance would bring, where totals over a step say nothing', () => {
+  const extra = (rank: number, layer: number) => (rank === layer % 8 ? 24_000 : 0);
+  const analyzer = new Analyzer(mergeProfiles(drawRanks(experts(extra)).profiles));
+  const balance = timelineBalance(analyzer.get(expertLayers))!;
+  assert.deepEqual([balance.ranks, balance.steps, balance.layers.length], [8, balance.steps, 16]);
+  // 44 µs against a mean of 23 µs, in each of 16 layers; each rank is the slow one twice.
+  assert.ok(Math.abs(balance.maxOverMean - 44 / 23) < 1e-9);
+  assert.equal(balance.savedNs, 16 * 21_000);
+  assert.equal(balance.highNs, 16 * 21_000);
+  assert.equal(balance.lowNs, 0);
+  for (const { layer, slowestRank, slowestShare } of balance.layers)
+    assert.deepEqual([slowestRank, slowestShare], [layer % 8, 1]);
+});
+
+test('moe answers by layers; without matching it says that totals are a lower bound', () => {
+  const answered = (balanced?: true) => {
+    const analyzer = new Analyzer(
+      mergeProfiles(
+        drawRanks(experts((rank, layer) => (!balanced && rank === layer % 8 ? 24_000 : 0))).profiles,
+      ),
+    );
+    const balance = timelineBalance(analyzer.get(expertLayers));
+    return answerFromProfile(analyzer.get(expertWork), { balance })!;
+  };
+  const uneven = answered();
+  assert.equal(uneven.verdict, 'yes');
+  assert.match(answerLines(uneven)[0], /^Yes \(from the timelines of the ranks\)/);
+  assert.match(answerLines(uneven)[1], /1\.91× the mean time .* summed over a step it is only 1\.00×/);
+  assert.equal(answered(true).verdict, 'no');
+  const rows = new Analyzer(mergeProfiles(drawRanks(experts(rank => 2_000 * rank)).profiles)).get(expertWork);
+  const summed = answerFromProfile(rows, {})!;
+  assert.equal(summed.timeline, null);
+  assert.match(summed.notes[0].text, /lower bounds/);
 });

@@ -23,6 +23,9 @@ const FEWEST_FOR_DRIFT = 20;
 /** A drift must explain at least this part of the residual that a constant leaves. */
 const EXPLAINED = 0.2;
 
+/** NTP slews a clock by at most 500 ppm (RFC 5905), and quartz drifts by less: what is faster is not a clock. */
+const MOST_DRIFT = 500e-6;
+
 /** `times` on the other clock, in order; `differences` own minus other. */
 export function fitClock(times: Float64Array, differences: Float64Array): ClockFit {
   const moments = times.length;
@@ -38,6 +41,7 @@ export function fitClock(times: Float64Array, differences: Float64Array): ClockF
     slopes[i] = span > 0 ? (differences[i + half] - differences[i]) / span : 0;
   }
   const drift = medianOf(slopes);
+  if (Math.abs(drift) > MOST_DRIFT) return flat;
   const level = differences.map((d, i) => d - drift * (times[i] - at));
   const offsetNs = medianOf(level.slice());
   const sloped = medianOf(level.map(d => Math.abs(d - offsetNs)));

@@ -60,22 +60,40 @@ export interface CollectiveWaits {
   readonly matchedTime: ReadonlyMap<number, Intervals>;
 }
 
-/** Undefined: fewer than two ranks communicate, or nothing matches, or clocks cannot be aligned. */
-export const collectiveWaits: Derived<CollectiveWaits | undefined> = {
-  id: 'collective-waits',
+/** Why there are no waits. */
+export type MatchProblem = 'one-rank' | 'no-collectives' | 'no-match' | 'clocks';
+
+interface RankMatching {
+  readonly waits?: CollectiveWaits;
+  readonly problem?: MatchProblem;
+}
+
+export const rankMatching: Derived<RankMatching> = {
+  id: 'rank-matching',
   reads: {},
   uses: [collectiveCalls],
   compute({ profile, use }) {
     const calls = use(collectiveCalls);
-    if (calls.ranks.length < 2) return undefined;
+    if (calls.ranks.length < 2)
+      return { problem: profile.processes.length < 2 ? 'one-rank' : 'no-collectives' };
     const comparable = profile.clock === 'utc' || new Set(calls.ranks.map(({ clock }) => clock)).size < 2;
     const found = matchAll(calls, comparable);
     const sets = found.flatMap(key => key.sets);
-    if (sets.length === 0) return undefined;
+    if (sets.length === 0) return { problem: 'no-match' };
     const alignment = alignClocks(calls, sets, comparable);
-    if (alignment.status === 'none') return undefined;
-    return split(calls, alignment, found, text => parseMessage(profile.strings.text(text as never)));
+    if (alignment.status === 'none') return { problem: 'clocks' };
+    return {
+      waits: split(calls, alignment, found, text => parseMessage(profile.strings.text(text as never))),
+    };
   },
+};
+
+/** Undefined where ranks could not be matched. */
+export const collectiveWaits: Derived<CollectiveWaits | undefined> = {
+  id: 'collective-waits',
+  reads: {},
+  uses: [rankMatching],
+  compute: ({ use }) => use(rankMatching).waits,
 };
 
 interface FoundKey {

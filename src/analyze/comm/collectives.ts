@@ -4,10 +4,10 @@ import { peakFromProfile } from '../../catalog/gpus.js';
 import { isSymmetric } from '../../catalog/messages.js';
 import { medianOf } from '../../stats/summary.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
-import { NotRecorded } from '../analysis.js';
 import { field, keyField, maybe, type RowOf } from '../field.js';
 import { collectiveCalls } from './collective-calls.js';
-import { collectiveWaits } from './collective-waits.js';
+import { collectiveWaits, rankMatching } from './collective-waits.js';
+import { notMatched } from './not-matched.js';
 
 const fields = {
   key: keyField,
@@ -39,16 +39,13 @@ export const collectives: Analysis<CollectiveRow, AnalysisResult<CollectiveRow>>
   title: 'Collectives',
   question: 'How long do ranks wait and transfer in each kind of collective, and how fast is the transfer?',
   reads: {},
-  uses: [collectiveCalls, collectiveWaits],
+  uses: [collectiveCalls, collectiveWaits, rankMatching],
   fields,
   compute({ profile, use }) {
     const calls = use(collectiveCalls);
     const waits = use(collectiveWaits);
-    if (calls.length === 0)
-      throw new NotRecorded(
-        'collectives of several ranks',
-        'give the files of all ranks: stepscope analyze rank*.json.gz',
-      );
+    const { problem } = use(rankMatching);
+    if (calls.length === 0) throw notMatched(problem);
     const unmatched = new Float64Array(calls.keys.length);
     const unmatchedNs = new Float64Array(calls.keys.length);
     for (let call = 0; call < calls.length; call++) {
@@ -116,6 +113,7 @@ export const collectives: Analysis<CollectiveRow, AnalysisResult<CollectiveRow>>
         ranks: calls.ranks.length,
         matchedCalls: waits?.matched ?? 0,
         calls: calls.length,
+        problem: problem ?? null,
         oneSidedCalls: calls.key.reduce((sum, key) => sum + (isSymmetric(calls.keys[key].kind) ? 0 : 1), 0),
       },
     };

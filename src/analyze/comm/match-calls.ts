@@ -42,6 +42,12 @@ const SAMPLED_PAIRS = 256;
 const LEAST_TOLERANCE_NS = 1_000;
 /** Of the calls, how many may contradict: a kernel that was lost shifts those behind it. */
 const MOST_CONTRADICTIONS = 0.05;
+/** Scatter of the ends by the typical length of a call: ranks of one group end closer together. */
+const MOST_SCATTER = 0.5;
+/** From this scatter on it must be that of single calls: copies of a server drift apart, call by call. */
+const NOTABLE_SCATTER = 0.1;
+const FEWEST_FOR_DRIFTING = 20;
+const DRIFTING = 0.7;
 /** Shifts whose ends scatter by less than this times the best are as good; then the nearest in time is taken. */
 const AS_GOOD = 1.5;
 /** Clocks of machines that know the time of day differ by less. */
@@ -145,6 +151,8 @@ function isOneGroup(a: CallList, b: CallList, shift: number, comparable: boolean
     Math.min(a.end[i] - a.start[i], b.end[i + shift] - b.start[i + shift]),
   );
   const toleranceNs = Math.max(LEAST_TOLERANCE_NS, medianOf(shorter));
+  const residuals = differences.map((ns, i) => ns - aheadAt(fit, times[i]));
+  if (endApart(residuals, toleranceNs)) return false;
   let contradictions = 0;
   for (const i of rows) {
     const ahead = aheadAt(fit, a.end[i]);
@@ -153,4 +161,18 @@ function isOneGroup(a: CallList, b: CallList, shift: number, comparable: boolean
     if (Math.max(early, late) > toleranceNs) contradictions++;
   }
   return contradictions <= MOST_CONTRADICTIONS * rows.length;
+}
+
+/**
+ * Ends of one collective scatter around each other; those of two servers with the same pace wander:
+ *
+ *   one group    ·˙·.˙·.·˙      a call's scatter says nothing about the next
+ *   two groups   ....··˙˙··     neighbours are close, and all are far from the middle
+ */
+function endApart(residuals: Float64Array, lengthNs: number): boolean {
+  const scatter = medianOf(residuals.map(Math.abs));
+  if (scatter > MOST_SCATTER * lengthNs) return true;
+  if (residuals.length < FEWEST_FOR_DRIFTING || scatter <= NOTABLE_SCATTER * lengthNs) return false;
+  const changes = residuals.slice(1).map((ns, i) => Math.abs(ns - residuals[i]));
+  return medianOf(changes) < DRIFTING * scatter;
 }

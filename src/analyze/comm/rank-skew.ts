@@ -14,11 +14,12 @@ import { type IterationRow, iterations } from '../inference/iterations.js';
 import { windowBudgets } from '../inference/step-budget.js';
 import { stepsOf } from '../inference/steps.js';
 import { rowsTable } from '../rows-table.js';
-import type { CollectiveWaits } from './collective-waits.js';
+import { type CollectiveWaits, type MatchProblem, rankMatching } from './collective-waits.js';
 import { commonAxis } from './common-axis.js';
 import { describeMatching } from './describe-ranks.js';
 import { type LateArrival, lateArrivals } from './late-arrivals.js';
 import { lateCauseLabel, mainCause } from './late-words.js';
+import { matchProblemWords } from './not-matched.js';
 import { rankPace } from './rank-pace.js';
 import { type Straggler, stragglerIn } from './straggler.js';
 
@@ -75,7 +76,7 @@ export const rankSkew: Analysis<RankRow, RankResult> = {
   title: 'Ranks',
   question: 'Which rank do the others wait for, and why?',
   reads: {},
-  uses: [iterations, windowBudgets, stepsOf, lateArrivals, rankPace, workFamilies, commonAxis],
+  uses: [iterations, windowBudgets, stepsOf, lateArrivals, rankPace, workFamilies, commonAxis, rankMatching],
   fields,
   headline: {
     label: 'ranks',
@@ -94,7 +95,8 @@ export const rankSkew: Analysis<RankRow, RankResult> = {
             : late;
         return `${who}; each waits ${spread(summary.waitingNs)} ${per} for the last to arrive${began}`;
       }
-      if (summary.medianStartSkewNs === null) return `${who}; the clocks of their files cannot be compared`;
+      const why = matchProblemWords(summary.problem as MatchProblem | null);
+      if (summary.medianStartSkewNs === null) return `${who}; ${why}`;
       const starts = `GPU starts spread ${spread(summary.medianStartSkewNs)}`;
       return `${who}; ${starts}, GPU ends ${spread(summary.medianEndSkewNs)} (medians)`;
     },
@@ -208,6 +210,7 @@ export const rankSkew: Analysis<RankRow, RankResult> = {
         groups: late ? groupsJson(late.waits) : null,
         matchedCalls: late?.waits.matched ?? null,
         calls: late?.waits.total ?? null,
+        problem: use(rankMatching).problem ?? null,
       },
     };
 

@@ -2,12 +2,13 @@
 import { NONE } from '../../base/column.js';
 import type { Phase } from '../../catalog/phases.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
-import { NotRecorded } from '../analysis.js';
 import { field, keyField, maybe, type RowOf } from '../field.js';
 import { workFamilies } from '../gpu/work-families.js';
 import { stepsOf } from '../inference/steps.js';
+import { rankMatching } from './collective-waits.js';
 import { type LateArrival, lateArrivals } from './late-arrivals.js';
 import { lateCauseLabel, mainCause } from './late-words.js';
+import { notMatched } from './not-matched.js';
 
 const fields = {
   key: keyField,
@@ -30,11 +31,11 @@ export const rankSteps: Analysis<RankStepRow, AnalysisResult<RankStepRow>> = {
   title: 'Steps across ranks',
   question: 'Which rank was slowest in each step, and why?',
   reads: {},
-  uses: [lateArrivals, stepsOf, workFamilies],
+  uses: [lateArrivals, rankMatching, stepsOf, workFamilies],
   fields,
   compute({ use, useIfRecorded }) {
     const late = use(lateArrivals);
-    if (!late) throw notMatched();
+    if (!late) throw notMatched(use(rankMatching).problem);
     const { waits } = late;
     const steps = useIfRecorded(stepsOf)?.steps ?? [];
     const byStep = new Map<number, LateArrival[]>();
@@ -76,9 +77,3 @@ export const rankSteps: Analysis<RankStepRow, AnalysisResult<RankStepRow>> = {
     return { rows: rows.sort((a, b) => (a.iteration ?? Infinity) - (b.iteration ?? Infinity)) };
   },
 };
-
-export const notMatched = () =>
-  new NotRecorded(
-    'collectives of several ranks that match',
-    'give the files of all ranks, recorded at the same time with kernels of graphs one by one: stepscope analyze rank*.json.gz',
-  );

@@ -6,9 +6,10 @@ import { field, keyField, maybe, type RowOf } from '../field.js';
 import { workFamilies } from '../gpu/work-families.js';
 import { selection } from '../inference/selection.js';
 import { stepsOf } from '../inference/steps.js';
+import { rankMatching } from './collective-waits.js';
 import { type LateCause, lateArrivals } from './late-arrivals.js';
 import { lateCauseLabel } from './late-words.js';
-import { notMatched } from './rank-steps.js';
+import { notMatched } from './not-matched.js';
 
 const fields = {
   key: keyField,
@@ -39,11 +40,11 @@ export const rankWaits: Analysis<RankWaitRow, AnalysisResult<RankWaitRow>> = {
   title: 'What ranks wait for',
   question: 'In which layer and behind which kernel do ranks wait for the last one?',
   reads: {},
-  uses: [lateArrivals, stepsOf, selection, workFamilies],
+  uses: [lateArrivals, rankMatching, stepsOf, selection, workFamilies],
   fields,
   compute({ use, useIfRecorded }) {
     const late = use(lateArrivals);
-    if (!late) throw notMatched();
+    if (!late) throw notMatched(use(rankMatching).problem);
     const steps = useIfRecorded(stepsOf)?.steps ?? [];
     const phaseOf = (step: number) => (step === NONE ? null : steps[step].facts.phase);
     const chosen = useIfRecorded(selection)?.steps ?? new Uint8Array();
