@@ -54,18 +54,18 @@ export function alignClocks(
 ): Alignment {
   const numbers = [...new Set(calls.ranks.map(({ clock }) => clock))];
   if (numbers.length < 2) return placed('one-clock', calls, numbers.map(exact));
-  const shared = endsByPair(calls, sets);
   const known = new Map<number, FileClock>([[numbers[0], exact(numbers[0])]]);
   // A clock that shares no collective with the reference is aligned through one that does.
   for (let before = 0; before !== known.size; ) {
     before = known.size;
     for (const clock of numbers) {
       if (known.has(clock)) continue;
-      const best = [...known.values()]
-        .map(to => ({ to, ends: shared.get(pairKey(to.clock, clock)) }))
-        .filter(({ ends }) => (ends?.times.length ?? 0) >= FEWEST_TO_ALIGN)
-        .sort((a, b) => b.ends!.times.length - a.ends!.times.length)[0];
-      if (best) known.set(clock, through(best.to, fitEnds(clock, best.ends!, comparable)));
+      for (const to of [...known.values()]) {
+        const ends = sharedEnds(calls, sets, to.clock, clock);
+        if (ends.times.length < FEWEST_TO_ALIGN) continue;
+        known.set(clock, through(to, fitEnds(clock, ends, comparable)));
+        break;
+      }
     }
   }
   if (known.size < numbers.length)
@@ -84,32 +84,33 @@ interface SharedEnds {
   readonly shortest: number[];
 }
 
-const pairKey = (to: number, own: number) => `${to}/${own}`;
+/** More say no more: of long captures every so many-th is taken. */
+const MOST_MOMENTS = 8_192;
 
-/** Ends that two clocks both saw, in both directions: one call of each clock per collective. */
-function endsByPair(calls: CollectiveCalls, sets: readonly CollectiveSet[]): Map<string, SharedEnds> {
-  const pairs = new Map<string, SharedEnds>();
-  for (const set of sets) {
+/** Ends that two clocks both saw: one call of each clock per collective. */
+function sharedEnds(
+  calls: CollectiveCalls,
+  sets: readonly CollectiveSet[],
+  to: number,
+  own: number,
+): SharedEnds {
+  const ends: SharedEnds = { times: [], differences: [], least: [], most: [], shortest: [] };
+  const callOf = (set: CollectiveSet, clock: number) =>
+    set.calls.find(call => calls.ranks[calls.rank[call]].clock === clock);
+  const every = Math.max(1, Math.ceil(sets.length / MOST_MOMENTS));
+  for (let i = 0; i < sets.length; i += every) {
+    const set = sets[i];
     if (!isSymmetric(calls.keys[calls.key[set.calls[0]]].kind)) continue;
-    const seen = new Map<number, number>();
-    for (const call of set.calls) {
-      const { clock } = calls.ranks[calls.rank[call]];
-      if (!seen.has(clock)) seen.set(clock, call);
-    }
-    for (const [to, a] of seen)
-      for (const [own, b] of seen) {
-        if (to === own) continue;
-        const key = pairKey(to, own);
-        let ends = pairs.get(key);
-        if (!ends) pairs.set(key, (ends = { times: [], differences: [], least: [], most: [], shortest: [] }));
-        ends.times.push(calls.end[a]);
-        ends.differences.push(calls.end[b] - calls.end[a]);
-        ends.least.push(calls.start[b] - calls.end[a]);
-        ends.most.push(calls.end[b] - calls.start[a]);
-        ends.shortest.push(Math.min(calls.end[a] - calls.start[a], calls.end[b] - calls.start[b]));
-      }
+    const a = callOf(set, to);
+    const b = callOf(set, own);
+    if (a === undefined || b === undefined) continue;
+    ends.times.push(calls.end[a]);
+    ends.differences.push(calls.end[b] - calls.end[a]);
+    ends.least.push(calls.start[b] - calls.end[a]);
+    ends.most.push(calls.end[b] - calls.start[a]);
+    ends.shortest.push(Math.min(calls.end[a] - calls.start[a], calls.end[b] - calls.start[b]));
   }
-  return pairs;
+  return ends;
 }
 
 /** Offset by scatter and by the length of the shortest call, from which on it is the clock's and not the transfer's. */
