@@ -224,7 +224,8 @@ test('ranks that never talk to each other may start when they like', () => {
 });
 
 test('every advice belongs to a finding that is tested', () => {
-  const tested = new Set(cases.map(([id]) => id));
+  // One engine of one clock does not wait for ranks: that one is tested with drawn ranks (comm-ranks.test.ts).
+  const tested = new Set([...cases.map(([id]) => id), 'waiting-for-slowest-rank']);
   assert.deepEqual(
     Object.keys(adviceFor).filter(id => !tested.has(id)),
     [],

@@ -1,6 +1,10 @@
 /** The registry of analyses: one line each, in the order they are listed and run. */
 import { UserError } from '../base/user-error.js';
 import type { AnyAnalysis } from './analysis.js';
+import { collectives } from './comm/collectives.js';
+import { rankSkew } from './comm/rank-skew.js';
+import { rankSteps } from './comm/rank-steps.js';
+import { rankWaits } from './comm/rank-waits.js';
 import { checklist } from './findings/checklist.js';
 import { findings } from './findings/findings.js';
 import { gpuMetricsAnalysis } from './gpu/gpu-metrics.js';
@@ -23,7 +27,6 @@ import { criticalPath } from './inference/critical-path.js';
 import { idleGaps } from './inference/idle-gaps.js';
 import { iterations } from './inference/iterations.js';
 import { layers } from './inference/layers.js';
-import { rankSkew } from './inference/rank-skew.js';
 import { speedOfLight } from './inference/speed-of-light.js';
 import { stepBudget } from './inference/step-budget.js';
 import { stepSequence } from './inference/step-sequence.js';
@@ -56,6 +59,9 @@ export const analyses: readonly AnyAnalysis[] = [
   gc,
   gil,
   rankSkew,
+  rankSteps,
+  rankWaits,
+  collectives,
   criticalPath,
   speedOfLight,
   checklist,

@@ -20,6 +20,7 @@ export const causeLook = lookup(idleCauses);
 export const busyParts = {
   compute: { id: 'compute', label: 'compute', color: '#3f7f93' },
   communication: { ...familyLook('communication'), label: 'comm exposed' },
+  waiting: { id: 'rank-wait', label: 'waiting for ranks', color: '#e6a5c5' },
   copies: { ...familyLook('copy'), label: 'copies exposed' },
 } as const;
 

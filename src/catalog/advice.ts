@@ -192,6 +192,11 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
       'overlap it with compute (two micro-batches), fuse it with the norm that follows, or reduce the degree of parallelism',
     ),
   ],
+  'waiting-for-slowest-rank': [
+    any(
+      'look at what the late rank does longer (--only rank-skew,rank-waits): even out its work, its experts (stepscope moe) or its host; compare GPU clocks where all of its kernels are slower',
+    ),
+  ],
   'rank-skew': [
     any(
       'find what delays the late rank’s host: pin processes to CPU cores near the GPU, inspect its gaps with --only idle-gaps',

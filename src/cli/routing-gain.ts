@@ -3,7 +3,7 @@ import type { RoutingGain } from '../analyze/whatif/change.js';
 import { plural } from '../base/units.js';
 import { openLoads } from '../import/expert-load/open-loads.js';
 import { answerFromLoads, answerFromLog, answerFromProfile, type MoeAnswer } from '../moe/answer.js';
-import { readExpertWork, readMoeFiles } from './moe/read-moe.js';
+import { readExperts, readMoeFiles } from './moe/read-moe.js';
 import type { Output } from './output.js';
 
 interface Routing {
@@ -32,9 +32,12 @@ export async function readRouting(
   return { files: others, routingGain: { savedShare: answer.lostShare, source } };
 
   async function answerOf(hasLoads: boolean): Promise<MoeAnswer | undefined> {
-    if (!hasLoads) return answerFromProfile(await readExpertWork(others, output), { gpus });
-    const { summary, log, profile } = await readMoeFiles(given, { load: {}, gpus }, output);
-    const question = { profile, gpus };
+    if (!hasLoads) {
+      const { profile, balance } = await readExperts(others, output);
+      return answerFromProfile(profile, { gpus, balance });
+    }
+    const { summary, log, profile, balance } = await readMoeFiles(given, { load: {}, gpus }, output);
+    const question = { profile, balance, gpus };
     return summary ? answerFromLoads(summary, question) : answerFromLog(log!, question);
   }
 }

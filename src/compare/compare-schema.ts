@@ -38,7 +38,18 @@ const rowSide = orNull(
 export const termSchema = object({
   key: string('unique in the phase'),
   kind: choice(
-    ['same', 'replaced', 'regrouped', 'removed', 'added', 'hidden', 'communication', 'copies', 'idle'],
+    [
+      'same',
+      'replaced',
+      'regrouped',
+      'removed',
+      'added',
+      'hidden',
+      'communication',
+      'waiting',
+      'copies',
+      'idle',
+    ],
     'see docs/metrics.md#compare',
   ),
   of: string('kernel family, or idle cause'),

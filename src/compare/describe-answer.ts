@@ -116,7 +116,7 @@ function onTheGpu({ terms, changeNs, figures }: PhaseComparison): string[] {
 function reason({ kind, label, fromNs, toNs, changeNs }: Term): string {
   const name = kind === 'idle' ? `${label.slice('idle: '.length)} idle` : label;
   const figures = `${formatDuration(fromNs)} → ${formatDuration(toNs)}`;
-  const isWaiting = kind === 'idle' || kind === 'communication' || kind === 'copies';
+  const isWaiting = kind === 'idle' || kind === 'communication' || kind === 'waiting' || kind === 'copies';
   if (!isWaiting) return `${name} ${formatChange(changeNs)} (${figures})`;
   if (fromNs > 0 && toNs === 0) return `${name} disappeared (${formatDuration(fromNs)})`;
   if (fromNs > 0 && toNs < GONE * fromNs) return `${name} nearly disappeared: ${figures}`;

@@ -14,13 +14,14 @@ export function sideParts({ parts, kernels }: SideMeans): SidePart[] {
   for (const [part, { ns }] of parts) {
     const family = part.startsWith('kernel:')
       ? `kernel:${kernels.get(part)!.family}`
-      : part.replace(/^(comm|copy):.*/, '$1:');
+      : part.replace(/^(comm|wait|copy):.*/, '$1:');
     sums.set(family, (sums.get(family) ?? 0) + ns);
   }
   const looks: [string, Look][] = [
     ...families.map(({ id }): [string, Look] => [`kernel:${id}`, familyLook(id)]),
     ['replay:', { id: 'replay', label: 'graph replays', color: '#6f7f89' }],
     ['comm:', busyParts.communication],
+    ['wait:', busyParts.waiting],
     ['copy:', busyParts.copies],
     ...causeOrder.map((id): [string, Look] => {
       const look = causeLook(id);

@@ -4,7 +4,7 @@
  */
 import { busyParts, causeLook, causeOrder, type Look } from '../analyze/names-and-colors.js';
 import { families } from '../catalog/kernels/families.js';
-import { REPLAY } from '../run/run.js';
+import { isCommunication, RANK_WAIT, REPLAY } from '../run/run.js';
 import type { SideMeans } from '../run/side-means.js';
 import { kernelTerms } from './kernel-terms.js';
 import { byChange, rowSide, sumsOf, type Term, type TermKind, termRow } from './term-rows.js';
@@ -17,6 +17,7 @@ const kindOrder: readonly TermKind[] = [
   'added',
   'hidden',
   'communication',
+  'waiting',
   'copies',
   'idle',
 ];
@@ -24,7 +25,7 @@ const kindOrder: readonly TermKind[] = [
 export function termsOf(from: SideMeans, to: SideMeans, spellingsDiffer: boolean): Term[] {
   const terms = [
     ...computeTerms(from, to, spellingsDiffer),
-    ...joinedTerm('comm:', 'communication', busyParts.communication, from, to),
+    ...communicationTerms(from, to),
     ...joinedTerm('copy:', 'copies', busyParts.copies, from, to),
     ...idleTerms(from, to),
   ];
@@ -32,7 +33,7 @@ export function termsOf(from: SideMeans, to: SideMeans, spellingsDiffer: boolean
   const place = ({ kind, of }: Term) =>
     kind === 'idle'
       ? causeOrder.indexOf(of)
-      : kind === 'communication' || kind === 'copies'
+      : kind === 'communication' || kind === 'waiting' || kind === 'copies'
         ? 0
         : familyOrder.indexOf(of);
   const group = ({ kind }: Term) => Math.max(0, kindOrder.indexOf(kind) - kindOrder.indexOf('hidden'));
@@ -43,6 +44,22 @@ export function termsOf(from: SideMeans, to: SideMeans, spellingsDiffer: boolean
       kindOrder.indexOf(a.kind) - kindOrder.indexOf(b.kind) ||
       (a.key < b.key ? -1 : 1),
   );
+}
+
+/** Transferring and waiting are told apart where the ranks of both sides were matched; otherwise they are one term. */
+function communicationTerms(from: SideMeans, to: SideMeans): Term[] {
+  if (!from.parts.has(RANK_WAIT) || !to.parts.has(RANK_WAIT))
+    return joinedTerm(isCommunication, 'communication', busyParts.communication, from, to);
+  return [
+    ...joinedTerm(
+      'comm:',
+      'communication',
+      { ...busyParts.communication, label: 'comm transferring' },
+      from,
+      to,
+    ),
+    ...joinedTerm(RANK_WAIT, 'waiting', busyParts.waiting, from, to),
+  ];
 }
 
 function computeTerms(from: SideMeans, to: SideMeans, spellingsDiffer: boolean): Term[] {

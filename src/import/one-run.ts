@@ -1,6 +1,7 @@
 /**
- * Whether files given together can be of one run. Ranks of a run record at the same time; files that lie far apart
- * in time are other runs, or other windows with another load, and as ranks of one they would be hours late.
+ * Whether files given together can be of one run. Its ranks are as many as all of them state, use the same software and
+ * record at the same time, each once; files that lie far apart in time are other runs, or other windows with another
+ * load, and as ranks of one they would be hours late.
  */
 import { formatDuration } from '../base/units.js';
 import { UserError } from '../base/user-error.js';
@@ -22,10 +23,13 @@ interface Recorded {
 /** `ranks`: those that files and sidecars name. */
 export function assertOneRun(profiles: readonly Profile[], ranks: readonly number[]): void {
   assertOneWorld(profiles);
+  assertOneSoftware(profiles);
   const recorded = profiles.flatMap(spanOf).sort((a, b) => (a.from < b.from ? -1 : 1));
+  assertNoRankTwice(recorded);
   if (recorded.length < 2 || windowsOfOneProcess(profiles)) return;
   const longest = recorded.reduce((most, { from, to }) => Math.max(most, Number(to - from)), 0);
-  const areRanks = new Set(ranks).size >= profiles.length || nameRanks(profiles);
+  const stated = profiles.flatMap(({ capture }) => capture.ranks);
+  const areRanks = new Set(ranks).size >= profiles.length || new Set(stated).size >= profiles.length;
   const leastGap = areRanks ? LEAST_GAP_OF_RANKS_NS : LEAST_GAP_NS;
   const allowed = BigInt(Math.max(leastGap, GAP_BY_SPAN * longest));
   let until = recorded[0].to;
@@ -46,6 +50,49 @@ function assertOneWorld(profiles: readonly Profile[]): void {
     `These files come from different runs: ${nameOf(known[0])} is one of ${sizeOf(known[0])} ranks, ${nameOf(other)} one of ${sizeOf(other)}.`,
     'Open only files of one run together. Compare runs with stepscope compare.',
   );
+}
+
+/** Software that all ranks of a run share, by its key in `versions`; drivers may differ from machine to machine. */
+const SHARED_VERSIONS: readonly (readonly [key: string, label: string])[] = [
+  ['torch', 'PyTorch'],
+  ['nccl', 'NCCL'],
+  ['cuda_runtime', 'the CUDA runtime'],
+  ['hip_runtime', 'the HIP runtime'],
+];
+
+function assertOneSoftware(profiles: readonly Profile[]): void {
+  for (const [key, label] of SHARED_VERSIONS) {
+    const known = profiles.filter(({ capture }) => capture.versions[key]);
+    const versionOf = ({ capture }: Profile) => capture.versions[key];
+    const other = known.find(profile => versionOf(profile) !== versionOf(known[0]));
+    if (!other) continue;
+    throw new UserError(
+      'usage',
+      `These files come from different runs: ${nameOf(known[0])} used ${label} ${versionOf(known[0])}, ${nameOf(other)} ${versionOf(other)}.`,
+      'Open only files of one run together. Compare runs with stepscope compare.',
+    );
+  }
+}
+
+/** Of the shorter file: windows of one rank follow each other, a rank given twice covers the same time. */
+const SAME_TIME = 0.5;
+
+function assertNoRankTwice(recorded: readonly Recorded[]): void {
+  recorded.forEach((one, i) => {
+    const [rank] = one.profile.capture.ranks;
+    if (rank === undefined || one.profile.capture.ranks.length > 1) return;
+    for (const other of recorded.slice(i + 1)) {
+      if (other.profile.capture.ranks[0] !== rank || other.profile.capture.ranks.length > 1) continue;
+      const shared = Number((one.to < other.to ? one.to : other.to) - other.from);
+      const shorter = Math.min(Number(one.to - one.from), Number(other.to - other.from));
+      if (shared <= SAME_TIME * shorter) continue;
+      throw new UserError(
+        'usage',
+        `${nameOf(one.profile)} and ${nameOf(other.profile)} are both rank ${rank} and cover the same time.`,
+        'Give each rank once. Files of another run belong to a separate command: stepscope compare A B.',
+      );
+    }
+  });
 }
 
 /** Wall-clock times of what a file holds; nothing where its clock is its own. */
@@ -73,13 +120,6 @@ function windowsOfOneProcess(profiles: readonly Profile[]): boolean {
     return [...pids].sort((a, b) => a - b).join();
   });
   return launching.every(pids => pids !== '' && pids === launching[0]);
-}
-
-/** `report_rank3.sqlite`, `trace-TP-2.json.gz`: each file has a number of its own. */
-const RANK_IN_NAME = /(?:^|[-_.])(?:rank|[tpde]p)[-_.]?(\d+)(?!\d)/i;
-function nameRanks(profiles: readonly Profile[]): boolean {
-  const numbers = profiles.map(profile => RANK_IN_NAME.exec(nameOf(profile))?.[1]);
-  return numbers.every(number => number !== undefined) && new Set(numbers).size === profiles.length;
 }
 
 const nameOf = ({ capture }: Profile) => capture.files[0];

@@ -16,6 +16,7 @@ import type { ImportContext } from './importer.js';
 import { importerFor, importers } from './index.js';
 import { assertOneRun } from './one-run.js';
 import { ProfileFile } from './profile-file.js';
+import { withProcessRanks, withRanks } from './run-ranks.js';
 import { inputOnDisk } from './standard-input.js';
 
 interface OpenContext extends Omit<ImportContext, 'onProgress'> {
@@ -50,10 +51,10 @@ export async function openProfile(paths: readonly string[], context: OpenContext
     if (profiles.length + companions.length === opened) throw noProfileIn(given);
   }
   if (profiles.length === 0 && companions.length > 0) throw nothingButCompanions(companions);
-  const joined = joinSidecars(profiles);
+  const ranked = withRanks(joinSidecars(profiles));
   const ranks = profiles.flatMap(({ capture }) => capture.ranks);
-  if (joined.length > 1) assertOneRun(joined, ranks);
-  const merged = joined.length === 1 ? joined[0] : mergeProfiles(withRanksFromNames(joined));
+  if (ranked.length > 1) assertOneRun(ranked, ranks);
+  const merged = ranked.length === 1 ? withProcessRanks(ranked[0]) : mergeProfiles(ranked);
   const profile = withCompanions(merged, companions, context.tables);
   if (passedOver.length === 0) return profile;
   const text = 'files in the folder are not profiles and were skipped';
@@ -73,20 +74,6 @@ function noProfileIn(folder: string): UserError {
     `${folder} contains no profile.`,
     'A folder must contain the ranks of one run: files that end in .sqlite, .nsys-rep or .json, compressed (.gz, .zst, .xz) or not.',
   );
-}
-
-/** Nsight Systems files do not say their rank; their names do (`report_rank3.nsys-rep`), if all of them differ. */
-function withRanksFromNames(profiles: readonly Profile[]): readonly Profile[] {
-  if (profiles.some(profile => profile.capture.ranks.length > 0)) return profiles;
-  const ranks = profiles.map(({ capture }) => rankInName(capture.files[0]));
-  const distinct = new Set(ranks);
-  if (distinct.has(undefined) || distinct.size < ranks.length) return profiles;
-  return profiles.map((profile, i) => ({ ...profile, capture: { ...profile.capture, ranks: [ranks[i]!] } }));
-}
-
-export function rankInName(name: string): number | undefined {
-  const match = /(?:^|[^a-z])(?:rank|tp|r)[-_.=]?(\d{1,5})(?![0-9a-z])/i.exec(name);
-  return match ? Number(match[1]) : undefined;
 }
 
 async function openFile(filePath: string, context: OpenContext): Promise<Profile> {

@@ -24,7 +24,12 @@ export function mergeProfiles(inputs: readonly Profile[]): Profile {
     ? inputs.reduce((least, input) => (input.originNs < least ? input.originNs : least), inputs[0].originNs)
     : 0n;
   const places = placesOf(inputs);
-  const translations = inputs.map((input, index) => translate(builder, input, places[index], aligned));
+  let files = 0;
+  const translations = inputs.map((input, index) => {
+    const translation = translate(builder, input, places[index], aligned, files);
+    files += input.capture.files.length;
+    return translation;
+  });
   for (const name of tableNames) mergeTable(builder, name, inputs, translations);
   for (const input of inputs) {
     for (const note of input.notes) {
@@ -57,7 +62,13 @@ function placesOf(inputs: readonly Profile[]): string[] {
   });
 }
 
-function translate(builder: ProfileBuilder, input: Profile, place: string, aligned: boolean): Translation {
+function translate(
+  builder: ProfileBuilder,
+  input: Profile,
+  place: string,
+  aligned: boolean,
+  file: number,
+): Translation {
   const moved = new Map<number, number>();
   const strings = (id: number) => {
     if (id === NONE) return NONE;
@@ -86,7 +97,7 @@ function translate(builder: ProfileBuilder, input: Profile, place: string, align
   });
   const processes = Int32Array.from(input.processes, process => {
     const row = builder.process(hostOf(process.host), process.pid);
-    Object.assign(builder.processes[row], process, { host: hostOf(process.host) });
+    Object.assign(builder.processes[row], process, { host: hostOf(process.host), file });
     if (rank !== undefined && process.rank === undefined) builder.processes[row].rank = rank;
     return row;
   });
@@ -162,8 +173,10 @@ function mergeCapture(inputs: readonly Profile[]): CaptureInfo {
   const sum = (value: (capture: CaptureInfo) => number) =>
     inputs.reduce((total, input) => total + value(input.capture), 0);
   const { startNs: _start, endNs: _end, distributed: _distributed, ...shared } = first.capture;
+  const distributed = inputs.find(({ capture }) => capture.distributed)?.capture.distributed;
   return {
     ...shared,
+    ...(distributed ? { distributed } : {}),
     files: inputs.flatMap(input => input.capture.files),
     sizeBytes: sum(capture => capture.sizeBytes),
     ranks: [...new Set(inputs.flatMap(input => input.capture.ranks))].sort((a, b) => a - b),

@@ -52,6 +52,8 @@ export interface ProcessInfo {
   readonly host: string;
   /** Rank in a distributed run, where the file says so. */
   readonly rank?: number;
+  /** Where files were merged, the first file of its capture in CaptureInfo.files: processes of one file share a clock. */
+  readonly file?: number;
 }
 
 export interface ThreadInfo {
@@ -76,6 +78,13 @@ export type GraphMode = 'nodes' | 'blocks' | 'none';
 /** How Profile.originNs may be used: `utc` clocks of different files can be compared, `session` clocks cannot. */
 export type ClockKind = 'utc' | 'session';
 
+export interface ProcessGroup {
+  readonly name: string;
+  /** What the program calls it (`tp`, `ep`); empty or `undefined` where it does not. */
+  readonly description: string;
+  readonly ranks: readonly number[];
+}
+
 export interface CaptureInfo {
   readonly profiler: ProfilerKind;
   /** The version of the tool that wrote the file, as it names itself. */
@@ -91,7 +100,14 @@ export interface CaptureInfo {
   readonly versions: Readonly<Record<string, string>>;
   /** How the profiler was set to trace CUDA graphs; undefined when the file does not say. */
   readonly graphTracing?: GraphMode;
-  readonly distributed?: { readonly rank: number; readonly worldSize: number; readonly backend: string };
+  /** Of a merged profile, the statement of its first file. */
+  readonly distributed?: {
+    readonly rank: number;
+    readonly worldSize: number;
+    readonly backend: string;
+    /** Groups of ranks that communicate, of more than one rank, as the file lists them. */
+    readonly groups?: readonly ProcessGroup[];
+  };
   /** Ranks in a merged profile, in file order. */
   readonly ranks: readonly number[];
   /** Environment variables the file carries. Only counted: no value is read into a Profile. */

@@ -87,6 +87,10 @@ const schema = {
     occupancyPercent: amount,
     /** The framework op that launched it, where the profiler links them. */
     op: maybeRef('ops'),
+    /** What a collective moves and among whom, where the profiler states it: JSON text, see catalog/messages.ts. */
+    message: maybeText,
+    /** Which collective of its group it is, counted by the framework. */
+    messageNumber: amount,
   },
   copies: {
     ...gpuWork,

@@ -7,6 +7,7 @@ import type { StepExperts } from './cost/expert-work.js';
 import { fitFromProfile } from './cost/fit-profile.js';
 import { type MeasuredExperts, measureExperts } from './cost/measured-experts.js';
 import { costOf, gainOf, intervalOf, type PlacementCost } from './cost/placement-cost.js';
+import type { TimelineBalance } from './cost/timeline-balance.js';
 import { answerLayers, type LayerAnswer, spreadOf } from './loads/layer-answers.js';
 import type { LoadSummary } from './loads/load-summary.js';
 import { placementOf } from './placement/placement.js';
@@ -26,6 +27,7 @@ interface MoeQuestion {
   /** Experts by step, where no profile says it. */
   readonly expertShare?: number;
   readonly profile?: readonly StepExperts[];
+  readonly balance?: TimelineBalance;
   readonly onProgress?: (done: number) => void;
 }
 
@@ -58,6 +60,8 @@ export interface MoeAnswer {
   readonly plans: readonly FixPlan[];
   readonly heldOut: boolean;
   readonly measured: MeasuredExperts | null;
+  /** What the timeline of several ranks shows layer by layer; null where their collectives were not matched. */
+  readonly timeline: TimelineAnswer | null;
   /** Max/mean over GPUs as time goes by, of a log. */
   readonly logged: {
     readonly engine: string;
@@ -67,6 +71,15 @@ export interface MoeAnswer {
     readonly points: number;
   } | null;
   readonly notes: readonly Note[];
+}
+
+interface TimelineAnswer {
+  readonly balance: TimelineBalance;
+  /** Steps per second with perfect balance: inferred, and between which bounds. */
+  readonly stepGain: number;
+  readonly gainInterval: readonly [low: number, high: number];
+  /** Whether the gain from counts lies between the bounds; null: nothing was counted. */
+  readonly agrees: boolean | null;
 }
 
 interface PhaseAnswer {
@@ -131,6 +144,7 @@ export function answerFromLoads(summary: LoadSummary, question: MoeQuestion): Mo
     plans,
     heldOut,
     measured,
+    timeline: timelineOf(question, measured, expertShare && gainOf(expertShare.share * cost.lostShare)),
     logged: null,
     notes: [...summary.notes, ...otherMachine(machine.gpus, measured)],
   };
@@ -152,6 +166,7 @@ export function answerFromLog(log: BalanceLog, question: MoeQuestion): MoeAnswer
     lostShare: meanOf(lost),
     lostInterval: intervalOf(lost),
     lostNs: measured ? meanOf(lost) * measured.expertNs : null,
+    timeline: timelineOf(question, measured, expertShare && gainOf(expertShare.share * meanOf(lost))),
     logged: { engine: log.engine, points: log.points.length, ...spreadOf(ratios) },
   };
 }
@@ -163,20 +178,66 @@ export function answerFromProfile(
 ): MoeAnswer | undefined {
   const measured = measureExperts(rows);
   if (!measured.inferred) return undefined;
-  const { maxOverMean } = measured.inferred;
-  const lostShare = 1 - 1 / maxOverMean;
-  return {
-    ...withoutCounts(measured, []),
+  const timeline = timelineOf(question, measured, null);
+  const common = {
+    ...withoutCounts(measured, timeline ? [] : [summedNote]),
     basis: 'inferred',
     source: null,
     machine: { gpus: measured.devices, from: 'profile', nodes: question.nodes ?? 1 },
     time: { ...proportional, about: 'inferred: grouped GEMM time per rank is used in place of token counts' },
+    lostInterval: [Number.NaN, Number.NaN],
+    timeline,
+    logged: null,
+  } as const;
+  if (timeline) {
+    const { slowestNs, savedNs, maxOverMean } = timeline.balance;
+    const lostShare = savedNs / slowestNs;
+    const share = { share: question.expertShare ?? slowestNs / measured.stepNs, from: 'profile' } as const;
+    const answer = judged(lostShare, share, measured);
+    // The bounds are far apart; where they lie on both sides of the line, neither answer is safe.
+    const isOpen = answer.verdict === 'no' && !answer.hostBound && timeline.gainInterval[1] > BOTTLENECK_GAIN;
+    return {
+      ...common,
+      gpuImbalance: maxOverMean,
+      ...answer,
+      ...(isOpen ? { verdict: 'depends' } : {}),
+      lostShare,
+      lostNs: savedNs,
+    };
+  }
+  const { maxOverMean } = measured.inferred;
+  const lostShare = 1 - 1 / maxOverMean;
+  return {
+    ...common,
     gpuImbalance: maxOverMean,
     ...judged(lostShare, shareOf(question, measured), measured),
     lostShare,
-    lostInterval: [Number.NaN, Number.NaN],
     lostNs: lostShare * measured.expertNs,
-    logged: null,
+  };
+}
+
+/** Ranks that are slow in turn look even in totals. */
+const summedNote: Note = {
+  code: 'summed-over-steps',
+  severity: 'warning',
+  text: 'collectives of the ranks could not be matched: experts are summed over a step before the slowest rank is taken, so imbalance and loss are lower bounds',
+  count: 1,
+  example: '',
+};
+
+function timelineOf(
+  { balance }: MoeQuestion,
+  measured: MeasuredExperts | null,
+  countedGain: number | null,
+): TimelineAnswer | null {
+  if (!balance || !measured) return null;
+  const gain = (ns: number) => gainOf(ns / measured.stepNs);
+  const gainInterval = [gain(balance.lowNs), gain(balance.highNs)] as const;
+  return {
+    balance,
+    stepGain: gain(balance.savedNs),
+    gainInterval,
+    agrees: countedGain === null ? null : countedGain >= gainInterval[0] && countedGain <= gainInterval[1],
   };
 }
 

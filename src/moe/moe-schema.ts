@@ -163,6 +163,44 @@ export const moeSchema = document(
         inferred: orNull(inferredSchema),
       }),
     ),
+    timeline: orNull(
+      object({
+        steps: number('steps analyzed'),
+        layersPerStep: number('layers with experts between two matched collectives'),
+        ranks: number('ranks that take part'),
+        maxOverMean: number(
+          'grouped GEMMs of the slowest rank divided by the mean, mean over layers and steps',
+        ),
+        slowestNs: number('per step: the slowest rank of each layer, summed (nanoseconds)'),
+        savedNs: number('per step, inferred: every rank takes the mean time of its layer (nanoseconds)'),
+        lowNs: number('per step: lower bound, experts summed over a step first (nanoseconds)'),
+        highNs: number('per step: upper bound, measured waits behind experts (nanoseconds)'),
+        layers: list(
+          object({
+            layer: number('layer number'),
+            maxOverMean: number('slowest rank divided by the mean, mean over steps'),
+            slowestRank: numberOrNull('slowest most often'),
+            slowestShare: number('share of steps in which it is slowest'),
+            expertNs: number('grouped GEMMs per step, mean over ranks (nanoseconds)'),
+            waitNs: number('waits behind them per step, mean over ranks (nanoseconds)'),
+            savedNs: number('per step, inferred (nanoseconds)'),
+          }),
+          'one each, where layers are known',
+        ),
+        perRank: list(
+          object({
+            rank: numberOrNull('rank'),
+            expertNs: number('grouped GEMMs per step (nanoseconds)'),
+            waitNs: number('waits behind experts per step (nanoseconds)'),
+            slowestShare: number('share of layers in which it is the slowest'),
+          }),
+          'one each',
+        ),
+        stepGain: number('increase in steps per second with perfect balance, inferred'),
+        gainInterval: list(number(), 'its lower and upper bound'),
+        agrees: orNull(flag('the gain from counts lies between the bounds')),
+      }),
+    ),
     logged: orNull(
       object({
         engine: string('engine that printed the log'),

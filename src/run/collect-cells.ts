@@ -3,6 +3,7 @@
  * step), launches are counted for the step that asked for them, as everywhere else.
  */
 import type { AnalysisInput, Derived } from '../analyze/analysis.js';
+import { communicationSplit } from '../analyze/comm/communication-split.js';
 import { gpuWork, WorkKind } from '../analyze/gpu/gpu-work.js';
 import { type BusyKind, momentOwners } from '../analyze/gpu/moment-owners.js';
 import { workFamilies } from '../analyze/gpu/work-families.js';
@@ -13,10 +14,18 @@ import { windowBudgets } from '../analyze/inference/step-budget.js';
 import { stepWork } from '../analyze/inference/step-work.js';
 import { stepsOf } from '../analyze/inference/steps.js';
 import { NONE } from '../base/column.js';
+import { lengthWithin } from '../base/intervals.js';
 import type { Phase } from '../catalog/phases.js';
 import { batchMix, tokensOfStep } from './batch-mix.js';
 import { PartNames } from './part-names.js';
-import type { CellFacts, KernelFacts, LayerAmount, PartAmount, SequenceItem } from './run.js';
+import {
+  type CellFacts,
+  type KernelFacts,
+  type LayerAmount,
+  type PartAmount,
+  RANK_WAIT,
+  type SequenceItem,
+} from './run.js';
 
 export const cellSources: readonly Derived<unknown>[] = [
   gpuWork,
@@ -26,6 +35,7 @@ export const cellSources: readonly Derived<unknown>[] = [
   stepWork,
   stepsOf,
   layerOfWork,
+  communicationSplit,
 ];
 
 const busyKinds: readonly BusyKind[] = ['compute', 'communication', 'copies'];
@@ -52,6 +62,7 @@ export function collectCells(
   const work = use(gpuWork);
   const families = use(workFamilies);
   const owners = use(momentOwners);
+  const split = use(communicationSplit);
   const attributed = use(stepWork);
   const steps = use(stepsOf)?.steps ?? [];
   const { layer, part, parts: places } = use(layerOfWork);
@@ -86,11 +97,20 @@ export function collectCells(
     for (const { window, budget } of cell.windows) {
       for (const kind of busyKinds)
         owners.visit(kind, window.device, window.start, window.end, (i, ns) => {
-          amountOf(cell, parts.of(i)).ns += ns;
+          const waited = kind === 'communication' ? waitedIn(window, i, ns) : undefined;
+          amountOf(cell, parts.of(i)).ns += ns - (waited ?? 0);
+          if (waited !== undefined) amountOf(cell, parts.index(RANK_WAIT)).ns += waited;
         });
       for (const [cause, ns] of Object.entries(budget.idleByCause))
         amountOf(cell, parts.index(`idle:${cause}`)).ns += ns;
     }
+  }
+
+  /** What of a piece's own time in a window it waits for the last rank; undefined where ranks were not matched. */
+  function waitedIn({ device, start, end }: SelectedWindow, i: number, ns: number): number | undefined {
+    const waiting = split?.get(device)?.waiting;
+    if (!waiting) return undefined;
+    return Math.min(ns, lengthWithin(waiting, Math.max(start, work.ownStart[i]), Math.min(end, work.end[i])));
   }
 
   function addLaunches(): void {

@@ -131,6 +131,9 @@ function budgetFigures(
     ...causes.map(({ id }) => share(`idle.${id}`)),
     // Inside replays recorded as blocks both may run unseen.
     ...(hidden ? [] : [share('communication.exposed'), share('copies.exposed')]),
+    ...(own.parts.has('communication.waiting')
+      ? [share('communication.waiting'), share('communication.transferring')]
+      : []),
   ];
 }
 

@@ -56,6 +56,18 @@ const ofSteps: readonly Metric[] = [
     phase(`idle.${id}`, 'share', 'lower', `share of wall time idle because of: ${label}`),
   ),
   phase('communication.exposed', 'share', 'lower', 'share of wall time in exposed communication'),
+  phase(
+    'communication.waiting',
+    'share',
+    'lower',
+    'share of wall time in exposed communication before the last rank arrives, where ranks were matched',
+  ),
+  phase(
+    'communication.transferring',
+    'share',
+    'lower',
+    'share of wall time in exposed communication after the last rank arrived, where ranks were matched',
+  ),
   phase('copies.exposed', 'share', 'lower', 'share of wall time in exposed copies and memsets'),
   phase('kernels', 'count', 'lower', 'kernels per step and device, median'),
   phase('kernel-time', 'ns', 'lower', 'sum of kernel durations per step and device, mean'),

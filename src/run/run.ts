@@ -114,7 +114,7 @@ export interface CellFacts {
   readonly kvTokens: number;
   /** Made or read, once per step and device; 0 where markers do not say. */
   readonly tokens: number;
-  /** By part: `kernel:NAME`, `replay:`, `comm:NAME`, `copy:KIND`, `idle:CAUSE`. */
+  /** By part: `kernel:NAME`, `replay:`, `comm:NAME`, `wait:ranks`, `copy:KIND`, `idle:CAUSE`. */
   readonly amounts: ReadonlyMap<string, PartAmount>;
   readonly sequence: readonly SequenceItem[];
   /** By `layer/part`. */
@@ -129,6 +129,11 @@ export interface SideFigure {
   readonly unit: 'ns' | 'count' | 'share' | 'bytes' | 'percent' | 'hertz';
   readonly value: number;
 }
+
+/** Waiting in collectives for the last rank; a run has this part where its ranks were matched, and only there. */
+export const RANK_WAIT = 'wait:ranks';
+/** Exposed communication, waiting included. */
+export const isCommunication = (part: string): boolean => part.startsWith('comm:') || part === RANK_WAIT;
 
 export const REPLAY = 'replay:';
 

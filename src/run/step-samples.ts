@@ -2,7 +2,7 @@
 import type { AnalysisInput, Derived } from '../analyze/analysis.js';
 import { gpuWork, WorkKind } from '../analyze/gpu/gpu-work.js';
 import { HIDDEN, workFamilies } from '../analyze/gpu/work-families.js';
-import type { Budget } from '../analyze/inference/budget-totals.js';
+import { type Budget, transferringNs } from '../analyze/inference/budget-totals.js';
 import { selectedWork } from '../analyze/inference/selected-work.js';
 import { windowBudgets } from '../analyze/inference/step-budget.js';
 import { stepsOf } from '../analyze/inference/steps.js';
@@ -81,6 +81,11 @@ function addParts(own: StepSamples, at: number, budget: Budget): void {
   };
   add('idle', budget.idleNs);
   add('communication.exposed', budget.communicationExposedNs);
+  const transferred = transferringNs(budget);
+  if (transferred !== undefined) {
+    add('communication.waiting', budget.communicationWaitingNs!);
+    add('communication.transferring', transferred);
+  }
   add('copies.exposed', budget.copyExposedNs);
   for (const [cause, ns] of Object.entries(budget.idleByCause)) add(`idle.${cause}`, ns);
 }

@@ -8,7 +8,7 @@ import { howToRecord } from '../catalog/how-to-record.js';
 import type { Phase } from '../catalog/phases.js';
 import type { tokenBudgetSchema } from './document.js';
 import { type Missing, missing } from './figure.js';
-import { type CellFacts, REPLAY } from './run.js';
+import { type CellFacts, isCommunication, REPLAY } from './run.js';
 
 export type TokenBudget = Static<typeof tokenBudgetSchema>;
 export type TokenPart = keyof TokenBudget['partsNs'];
@@ -44,7 +44,7 @@ export function tokenBudget(cells: readonly CellFacts[], phase: Phase): TokenBud
     wallNs: sum(known, ({ wallNs }) => wallNs),
     partsNs: {
       kernels: time(part => part.startsWith('kernel:') || part === REPLAY),
-      communication: time(part => part.startsWith('comm:')),
+      communication: time(isCommunication),
       copies: time(part => part.startsWith('copy:')),
       host: time(part => part.startsWith('idle:')) - otherIdle,
       otherIdle,

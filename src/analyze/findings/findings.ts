@@ -18,6 +18,7 @@ import { hostRules } from './rules-host.js';
 import { launchRules } from './rules-launch.js';
 import { precisionRules } from './rules-precision.js';
 import { programRules } from './rules-program.js';
+import { rankRules } from './rules-ranks.js';
 import { stepRules } from './rules-steps.js';
 import { syncRules } from './rules-sync.js';
 import { windowRules } from './rules-window.js';
@@ -32,6 +33,7 @@ const rules: readonly Rule[] = [
   ...gpuRules,
   ...precisionRules,
   ...stepRules,
+  ...rankRules,
   ...programRules,
 ];
 

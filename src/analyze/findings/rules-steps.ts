@@ -2,10 +2,8 @@
 
 import { formatDuration, formatShare, plural } from '../../base/units.js';
 import { idleCauses } from '../../catalog/idle-causes.js';
-import { graphMode } from '../../model/graph-mode.js';
 import { summarize } from '../../stats/summary.js';
 import { iterations } from '../inference/iterations.js';
-import { rankSkew } from '../inference/rank-skew.js';
 import { stepBudget } from '../inference/step-budget.js';
 import { stepsOf } from '../inference/steps.js';
 import { perStep } from '../words.js';
@@ -18,9 +16,11 @@ const exposedCommunication: Rule = {
   uses: [],
   look(input) {
     return input.phases.flatMap((total): Finding[] => {
-      const ns = total.communicationExposedNs;
+      // Waiting for a late rank is another finding: hiding or fusing transfers does not shorten it.
+      const waitingNs = total.communicationWaitingNs ?? 0;
+      const ns = total.communicationExposedNs - waitingNs;
       if (ns < input.policy.exposedCommunication * total.wallNs) return [];
-      const all = ns + total.communicationHiddenNs;
+      const all = total.communicationExposedNs + total.communicationHiddenNs;
       const costNs = perWindow(total, ns);
       const { distributed, ranks } = input.profile.capture;
       // A kernel that reduces over ranks runs until the last of them came; without the others the two are one.
@@ -32,12 +32,14 @@ const exposedCommunication: Rule = {
           ...costing(
             total,
             costNs,
-            'if compute hides all of it: an upper bound; part of it may be waiting for a late rank',
+            waitingNs > 0
+              ? 'if compute hides all of it: an upper bound; waiting for late ranks is not in it'
+              : 'if compute hides all of it: an upper bound; part of it may be waiting for a late rank',
           ),
           confidence: 'possible',
           evidence: [
             {
-              text: `${formatDuration(costNs)} of ${formatDuration(perWindow(total, all))} communication ${perStep(total.phase)} is exposed`,
+              text: `${formatDuration(costNs)} of ${formatDuration(perWindow(total, all))} communication ${perStep(total.phase)} is exposed${waitingNs > 0 ? ' and transfers' : ''}`,
               numerator: ns,
               denominator: all,
               unit: 'ns',
@@ -48,47 +50,6 @@ const exposedCommunication: Rule = {
         }),
       ];
     });
-  },
-};
-
-/** Steps in which a rank must be seen before it can be called late. */
-const FEWEST_TO_BE_LATE = 3;
-
-const rankSkewRule: Rule = {
-  id: 'rank-skew',
-  about: 'a rank that starts late and makes the others wait',
-  uses: [rankSkew],
-  look(input) {
-    const { rows, summary } = input.use(rankSkew);
-    const [total] = input.phases;
-    const skewNs = summary?.medianStartSkewNs as number | null;
-    if (!total || skewNs === null) return [];
-    const wallNs = perWindow(total, total.wallNs);
-    if (skewNs < input.policy.rankSkew * wallNs) return [];
-    // Profilers of ranks begin at different times: a first step tells that, and so does more than a step.
-    if (rows.every(row => row.steps < FEWEST_TO_BE_LATE) || skewNs >= wallNs) return [];
-    // Ranks that never talk in a step (copies of one server) do not wait for each other.
-    const talks = graphMode(input.profile) === 'blocks' || rows.some(row => row.communicationNs > 0);
-    if (!talks) return [];
-    const latest = [...rows].sort((a, b) => b.lastToStart - a.lastToStart)[0];
-    return [
-      finding('rank-skew', input, {
-        claim: `Ranks start a step ${formatDuration(skewNs)} apart; rank ${latest.rank ?? '?'} is last in ${latest.lastToStart} of ${plural(latest.steps, 'step')}`,
-        ...costing(total, skewNs, 'if the first rank did not wait for the last: an upper bound'),
-        confidence: 'possible',
-        evidence: [
-          {
-            text: 'median over steps of last start minus first start',
-            numerator: skewNs,
-            denominator: wallNs,
-            unit: 'ns',
-            analysis: 'rank-skew',
-            rows: [latest.key],
-          },
-        ],
-        confirm: 'stepscope analyze rank*.json.gz --only rank-skew',
-      }),
-    ];
   },
 };
 
@@ -242,7 +203,6 @@ const graphPadding: Rule = {
 
 export const stepRules: readonly Rule[] = [
   exposedCommunication,
-  rankSkewRule,
   prefillBlocksDecode,
   stepJitter,
   graphPadding,

@@ -5,6 +5,10 @@ export interface Budget {
   readonly wallNs: number;
   readonly computeNs: number;
   readonly communicationExposedNs: number;
+  /** Part of communicationExposedNs: waiting for the last rank to arrive. null or absent: ranks were not matched. */
+  readonly communicationWaitingNs?: number | null;
+  /** Part of communicationExposedNs: of calls that were matched with no other rank. */
+  readonly communicationUnmatchedNs?: number | null;
   readonly copyExposedNs: number;
   readonly idleNs: number;
   readonly idleByCause: Readonly<Record<string, number>>;
@@ -46,6 +50,15 @@ const amounts = [
   'graphReplayNs',
 ] as const;
 
+/** Known only where ranks were matched: then every window has them. */
+const matchedAmounts = ['communicationWaitingNs', 'communicationUnmatchedNs'] as const;
+
+/** From the last rank's arrival on; undefined: ranks were not matched. */
+export const transferringNs = (budget: Budget): number | undefined =>
+  typeof budget.communicationWaitingNs === 'number'
+    ? budget.communicationExposedNs - budget.communicationWaitingNs - (budget.communicationUnmatchedNs ?? 0)
+    : undefined;
+
 export function addBudgets(rows: readonly Budget[]): Budget {
   const total = Object.fromEntries(amounts.map(name => [name, 0])) as Record<
     (typeof amounts)[number],
@@ -57,7 +70,13 @@ export function addBudgets(rows: readonly Budget[]): Budget {
     for (const [cause, ns] of Object.entries(row.idleByCause)) causes[cause] = (causes[cause] ?? 0) + ns;
   }
   const idleByCause = Object.fromEntries(Object.entries(causes).sort((a, b) => b[1] - a[1]));
-  return { ...total, idleByCause };
+  const matched = Object.fromEntries(
+    matchedAmounts.flatMap(name => {
+      const known = rows.flatMap(row => row[name] ?? []);
+      return known.length > 0 ? [[name, known.reduce((sum, ns) => sum + ns, 0)]] : [];
+    }),
+  );
+  return { ...total, ...matched, idleByCause };
 }
 
 export function totalsByPhase(rows: readonly BudgetRow[]): PhaseBudget[] {

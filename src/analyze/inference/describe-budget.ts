@@ -5,7 +5,7 @@ import type { AnalysisResult } from '../analysis.js';
 import type { BarRow, BarsBlock, Block } from '../block.js';
 import { busyParts } from '../names-and-colors.js';
 import type { BudgetRow } from './budget-totals.js';
-import { type PhaseBudget, totalsByPhase } from './budget-totals.js';
+import { type PhaseBudget, totalsByPhase, transferringNs } from './budget-totals.js';
 
 /** Causes below this share of the step are added up in one line. */
 const SMALL = 0.002;
@@ -33,10 +33,10 @@ export function budgetBars(
     share: total.wallNs > 0 ? ns / total.wallNs : 0,
     ...(color ? { color } : {}),
   });
-  const { compute, communication, copies } = busyParts;
+  const { compute, communication, waiting, copies } = busyParts;
   const rows = [row(graphsHidden ? 'compute and replays' : 'compute', total.computeNs, 0, compute.color)];
   if (total.communicationExposedNs > 0)
-    rows.push(row(communication.label, total.communicationExposedNs, 0, communication.color));
+    rows.push(row(communication.label, total.communicationExposedNs, 0, communication.color), ...splitRows());
   rows.push(row(copies.label, total.copyExposedNs, 0, copies.color));
   rows.push(row(graphsHidden ? 'idle outside replays' : 'idle', total.idleNs));
   let rest = 0;
@@ -50,6 +50,17 @@ export function budgetBars(
       inflated.push(`${cause.label} ${formatDuration(added)}`);
   }
   if (rest > 0) rows.push(row('other causes', rest, 1));
+  /** Where ranks were matched: whom the time goes to. */
+  function splitRows(): BarRow[] {
+    const transferred = transferringNs(total);
+    if (transferred === undefined) return [];
+    const parts = [
+      row(waiting.label, total.communicationWaitingNs!, 1, waiting.color),
+      row('transferring', transferred, 1, communication.color),
+      row('not matched', total.communicationUnmatchedNs ?? 0, 1, communication.color),
+    ];
+    return parts.filter(({ ns }) => ns >= SMALL * mean(total.wallNs));
+  }
   const devices = total.steps > 0 ? total.windows / total.steps : 1;
   const across = devices > 1 ? `, ${plural(Math.round(devices), 'device')}` : '';
   const caption =

@@ -3,6 +3,7 @@ import { formatCount } from '../../base/units.js';
 import type { Phase } from '../../catalog/phases.js';
 import type { Analysis, AnalysisResult, Json } from '../analysis.js';
 import { KEEP } from '../block.js';
+import { commonAxis } from '../comm/common-axis.js';
 import { field, keyField, maybe, quiet, type RowOf } from '../field.js';
 import type { Confidence, Method } from './lane.js';
 import { profiledRange, requestedIn } from './profiled-range.js';
@@ -59,7 +60,7 @@ export const iterations: Analysis<IterationRow, AnalysisResult<IterationRow>> = 
   title: 'Iterations',
   question: 'Which steps were captured, in which phase, how long did each take, and what did it run?',
   reads: {},
-  uses: [stepsOf, steadyState, stepWork, stepWindows, selection],
+  uses: [stepsOf, steadyState, stepWork, stepWindows, selection, commonAxis],
   fields,
   compute({ profile, settings, use, useIfRecorded }) {
     const found = use(stepsOf);
@@ -67,8 +68,7 @@ export const iterations: Analysis<IterationRow, AnalysisResult<IterationRow>> = 
     const steady = use(steadyState)!;
     const work = useIfRecorded(stepWork);
     const chosen = use(selection);
-    // Files whose clock starts with their own session say nothing about each other's times.
-    const comparable = profile.clock === 'utc' || profile.capture.files.length === 1;
+    const axis = use(commonAxis);
     const runsOfStep: DeviceRun[][] = found.steps.map(() => []);
     for (const run of work?.deviceRuns ?? []) runsOfStep[run.step].push(run);
 
@@ -93,6 +93,18 @@ export const iterations: Analysis<IterationRow, AnalysisResult<IterationRow>> = 
         kernels: busiest && busiest.graphBlocks > 0 ? null : (busiest?.kernels ?? (work ? 0 : null)),
         gpuBusyNs: busiest ? (busyInWindow.get(busiest) ?? busiest.busyNs) : 0,
       };
+    };
+    const skewOf = (
+      step: Step,
+      runs: readonly RankRun[],
+      of: (run: RankRun) => number | null,
+    ): number | null => {
+      if (!axis.comparable) return null;
+      const moments = runs.flatMap((run, r) => {
+        const moment = of(run);
+        return moment === null ? [] : [axis.at(found.lanes[step.runs[r].lane].process, moment)];
+      });
+      return spread(moments);
     };
     const rows = found.steps.map((step, i): IterationRow => {
       const runs = step.runs.map(run => rankRun(i, run));
@@ -119,12 +131,8 @@ export const iterations: Analysis<IterationRow, AnalysisResult<IterationRow>> = 
         foundBy: found.method,
         confidence: found.confidence,
         ranks: runs.length,
-        startSkewNs: comparable
-          ? spread(runs.flatMap(run => (run.gpuStartNs === null ? [] : [run.gpuStartNs])))
-          : null,
-        endSkewNs: comparable
-          ? spread(runs.flatMap(run => (run.gpuEndNs === null ? [] : [run.gpuEndNs])))
-          : null,
+        startSkewNs: skewOf(step, runs, run => run.gpuStartNs),
+        endSkewNs: skewOf(step, runs, run => run.gpuEndNs),
         runs,
       };
     });

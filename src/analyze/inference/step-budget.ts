@@ -1,8 +1,9 @@
 /** Where every nanosecond of a step went, per device: compute, exposed communication and copies, idle by cause. */
 import { NONE } from '../../base/column.js';
-import { forEachGap, lengthWithin } from '../../base/intervals.js';
+import { forEachGap, type Intervals, lengthWithin } from '../../base/intervals.js';
 import { idleCauses } from '../../catalog/idle-causes.js';
 import type { Analysis, AnalysisResult, Derived, Json } from '../analysis.js';
+import { communicationSplit } from '../comm/communication-split.js';
 import { field, keyField, maybe, quiet } from '../field.js';
 import { type DeviceTimeline, deviceTimelines } from '../gpu/device-timeline.js';
 import type { Budget, BudgetRow } from './budget-totals.js';
@@ -16,9 +17,10 @@ import { stepsOf } from './steps.js';
 export const windowBudgets: Derived<readonly { window: SelectedWindow; budget: Budget }[]> = {
   id: 'window-budgets',
   reads: {},
-  uses: [selection, deviceTimelines, gapJudge, stepsOf],
+  uses: [selection, deviceTimelines, gapJudge, stepsOf, communicationSplit],
   compute({ use }) {
     const timelines = new Map(use(deviceTimelines).map(timeline => [timeline.device, timeline]));
+    const splits = use(communicationSplit);
     const { judge } = use(gapJudge);
     const lanes = use(stepsOf)?.lanes ?? [];
     return use(selection).windows.map(window => {
@@ -28,7 +30,19 @@ export const windowBudgets: Derived<readonly { window: SelectedWindow; budget: B
       forEachGap(timeline.busy, window.start, window.end, (from, to, next) => {
         judge(perCause, from, to, next < timeline.busy.length ? timeline.opener[next] : NONE, fallback);
       });
-      return { window, budget: budgetOf(timeline, window.start, window.end, perCause) };
+      const budget = budgetOf(timeline, window.start, window.end, perCause);
+      const split = splits?.get(window.device);
+      if (!split) return { window, budget };
+      const within = (list: Intervals) => lengthWithin(list, window.start, window.end);
+      const matchedNs = within(split.matched);
+      return {
+        window,
+        budget: {
+          ...budget,
+          communicationWaitingNs: within(split.waiting),
+          communicationUnmatchedNs: budget.communicationExposedNs - matchedNs,
+        },
+      };
     });
   },
 };
@@ -68,6 +82,15 @@ export const stepBudget: Analysis<BudgetRow, AnalysisResult<BudgetRow>> = {
     wallNs: field.ns('Wall', 'length of the window'),
     computeNs: field.ns('Compute', 'union of kernels that are not communication'),
     communicationExposedNs: field.ns('Comm exposed', 'communication while no compute runs'),
+    communicationWaitingNs: maybe(
+      field.ns(
+        'Comm waiting',
+        'part of communicationExposedNs: until the last rank arrives; null: not matched',
+      ),
+    ),
+    communicationUnmatchedNs: quiet(
+      maybe(field.ns('Comm unmatched', 'part of communicationExposedNs: calls matched with no other rank')),
+    ),
     copyExposedNs: field.ns(
       'Copies exposed',
       'copies and memsets while neither compute nor communication runs',
@@ -100,6 +123,8 @@ export const stepBudget: Analysis<BudgetRow, AnalysisResult<BudgetRow>> = {
         startNs: window.start,
         endNs: window.end,
         ...budget,
+        communicationWaitingNs: budget.communicationWaitingNs ?? null,
+        communicationUnmatchedNs: budget.communicationUnmatchedNs ?? null,
       };
     });
     const hidden = use(deviceTimelines).some(({ blocks }) => blocks.length > 0);

@@ -16,14 +16,14 @@ export const moe = define({
     ['stepscope moe expert_statistic/ --gpus 32', 'expert counts from TensorRT-LLM (EXPERT_STATISTIC_PATH)'],
     ['stepscope moe loads.npy profile.sqlite', 'with a profile: the cost in step time'],
     ['stepscope moe server.log --expert-share 40%', 'balance from a vLLM or SGLang log'],
-    ['stepscope moe rank*.sqlite', 'without counts: inferred from the step times of the ranks'],
+    ['stepscope moe rank*.sqlite', 'without counts: from the timelines of the ranks, layer by layer'],
     ['stepscope moe loads.npy -o moe.html', 'heat maps, as a page to share'],
   ],
   async run({ values, given, output, emit }) {
     const settings = machineOf(values);
-    const { profile, summary, log } = await readMoeFiles(given, settings, output);
+    const { profile, balance, summary, log } = await readMoeFiles(given, settings, output);
     const onProgress = (done: number) => output.progress('placing experts', done);
-    const question = { ...settings, profile, onProgress };
+    const question = { ...settings, profile, balance, onProgress };
     const answer = summary
       ? answerFromLoads(summary, question)
       : log

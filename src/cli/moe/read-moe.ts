@@ -3,7 +3,9 @@ import { Analyzer, NotRecorded } from '../../analyze/analysis.js';
 import { UserError } from '../../base/user-error.js';
 import { openLoads } from '../../import/expert-load/open-loads.js';
 import type { BalanceLog } from '../../model/expert-load.js';
+import { expertLayers } from '../../moe/cost/expert-layers.js';
 import { expertWork, type StepExperts } from '../../moe/cost/expert-work.js';
+import { type TimelineBalance, timelineBalance } from '../../moe/cost/timeline-balance.js';
 import { collectLoads } from '../../moe/loads/load-collector.js';
 import type { LoadSummary } from '../../moe/loads/load-summary.js';
 import type { Output } from '../output.js';
@@ -14,6 +16,8 @@ interface MoeFiles {
   readonly summary?: LoadSummary;
   readonly log?: BalanceLog;
   readonly profile?: readonly StepExperts[];
+  /** Layer by layer, where the collectives of several ranks could be matched. */
+  readonly balance?: TimelineBalance;
 }
 
 export async function readMoeFiles(
@@ -29,8 +33,7 @@ export async function readMoeFiles(
     );
   const { loads, others } = await openLoads(paths, settings.load);
   try {
-    const profile = others.length > 0 ? await readExpertWork(others, output) : undefined;
-    const common = profile ? { profile } : {};
+    const common = others.length > 0 ? await readExperts(others, output) : {};
     if (!loads) return common;
     if (loads.kind === 'balance-log') return { ...common, log: loads };
     const summary = await collectLoads(loads, {
@@ -62,13 +65,16 @@ export const noCounts = (file: string) =>
     'Record them: EXPERT_STATISTIC_ITER_RANGE for TensorRT-LLM, the expert distribution recorder of SGLang (docs/moe.md).',
   );
 
-export async function readExpertWork(
+export async function readExperts(
   paths: readonly string[],
   output: Output,
-): Promise<readonly StepExperts[]> {
-  const profile = await profileFor(paths, [expertWork], output);
+): Promise<{ profile: readonly StepExperts[]; balance?: TimelineBalance }> {
+  const opened = await profileFor(paths, [expertWork, expertLayers], output);
   try {
-    return new Analyzer(profile).get(expertWork);
+    const analyzer = new Analyzer(opened);
+    const profile = analyzer.get(expertWork);
+    const balance = timelineBalance(analyzer.get(expertLayers));
+    return { profile, ...(balance ? { balance } : {}) };
   } catch (error) {
     if (!(error instanceof NotRecorded)) throw error;
     throw new UserError(

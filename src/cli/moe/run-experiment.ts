@@ -16,7 +16,7 @@ import type { ExperimentPlan, PlannedRun } from '../../moe/experiment/plan-exper
 import { predictPair } from '../../moe/experiment/predicted.js';
 import type { Output } from '../output.js';
 import type { MachineSettings } from './machine.js';
-import { readExpertWork, readSummary } from './read-moe.js';
+import { readExperts, readSummary } from './read-moe.js';
 
 /** Files of both runs: results or profiles, and counts of experts. */
 export interface PairFiles {
@@ -97,7 +97,7 @@ export async function aboutPair(
 
 async function expertWorkIn(files: readonly string[], output: Output) {
   try {
-    return await readExpertWork(files, output);
+    return (await readExperts(files, output)).profile;
   } catch (error) {
     // Benchmarks are no profiles, and not every profile has experts.
     if (error instanceof UserError) return undefined;

@@ -148,6 +148,9 @@ export class Metadata {
       const text = `the export has a newer schema than Stepscope supports (${NEWEST_NSYS_SCHEMA}): later additions are not read`;
       this.builder.notes.add('newer-schema', 'warning', text, `schema ${schema}`);
     }
+    // Variables are those of the command: with several processes on GPUs they are nobody's rank.
+    const driving = new Set(this.builder.streams.map(({ process }) => process)).size;
+    const place = driving <= 1 ? environment.place : undefined;
     const [details] = this.rows('ANALYSIS_DETAILS');
     const mode = settings['CUDA_GRAPH_TRACE_OPTIONS:MODE'];
     const configured: GraphMode | undefined =
@@ -161,7 +164,8 @@ export class Metadata {
       settings,
       versions,
       graphTracing: configured,
-      ranks: [],
+      ...(place ? { distributed: { ...place, backend: '' } } : {}),
+      ranks: place ? [place.rank] : [],
       environment: environment.counts,
       ...(number(details?.startTime) === undefined ? {} : { startNs: number(details.startTime) }),
       ...(number(details?.stopTime) === undefined ? {} : { endNs: number(details.stopTime) }),

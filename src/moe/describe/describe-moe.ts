@@ -18,6 +18,7 @@ export function describeMoe(answer: MoeAnswer, everything = false): Block[] {
     ...layerTable(answer, everything ? Infinity : SHOWN_LAYERS),
     ...gpuTable(answer, everything ? Infinity : SHOWN_GPUS),
     ...inferredTable(answer),
+    ...timelineTable(answer, everything ? Infinity : SHOWN_LAYERS),
     ...heatBlocks(answer),
     ...notesBlock(answer),
   ];
@@ -125,8 +126,25 @@ function gpuTable({ cost, machine }: MoeAnswer, most: number): TableBlock[] {
   ];
 }
 
-function inferredTable({ measured, basis }: MoeAnswer): TableBlock[] {
+function inferredTable({ measured, basis, timeline }: MoeAnswer): TableBlock[] {
   if (!measured?.inferred) return [];
+  if (timeline)
+    return [
+      tableOf(
+        timeline.balance.perRank,
+        {
+          id: 'moe-ranks',
+          title: 'Ranks by the timeline',
+          advice: 'Per step. Waits: measured, at the collectives behind the experts.',
+        },
+        [
+          ['Rank', 'id', ({ rank }) => rank ?? undefined],
+          ['Grouped GEMMs', 'ns-mean', ({ expertNs }) => expertNs],
+          ['Waits for others', 'ns-mean', ({ waitNs }) => waitNs],
+          ['Slowest in layers (%)', 'share', ({ slowestShare }) => slowestShare],
+        ],
+      ),
+    ];
   const rows = measured.inferred.devices;
   const title =
     basis === 'inferred' ? 'Ranks (inferred from time; tokens were not counted)' : 'Ranks in the profile';
@@ -143,6 +161,35 @@ function inferredTable({ measured, basis }: MoeAnswer): TableBlock[] {
         ['Grouped GEMMs', 'ns-mean', ({ expertNs }) => expertNs],
         ['Waits for others', 'ns-mean', ({ waitNs }) => waitNs],
         ['Slowest (%)', 'share', ({ slowestShare }) => slowestShare],
+      ],
+    ),
+  ];
+}
+
+function timelineTable({ timeline }: MoeAnswer, most: number): TableBlock[] {
+  const layers = timeline?.balance.layers ?? [];
+  if (layers.length === 0) return [];
+  const rows = [...layers].sort((a, b) => b.savedNs - a.savedNs || a.layer - b.layer).slice(0, most);
+  return [
+    tableOf(
+      rows,
+      {
+        id: 'moe-timeline',
+        title:
+          rows.length < layers.length
+            ? `Layers by the timeline, the ${rows.length} worst of ${layers.length}`
+            : 'Layers by the timeline',
+        advice:
+          'Per step. Waits: measured, mean over ranks. Saved: inferred, if each rank took the mean time.',
+      },
+      [
+        ['Layer', 'id', ({ layer }) => layer],
+        ['Slowest/mean', 'text', ({ maxOverMean }) => ratio(maxOverMean)],
+        ['Slowest rank', 'id', ({ slowestRank }) => slowestRank ?? undefined],
+        ['In (%)', 'share', ({ slowestShare }) => slowestShare],
+        ['Grouped GEMMs', 'ns-mean', ({ expertNs }) => expertNs],
+        ['Waits', 'ns-mean', ({ waitNs }) => waitNs],
+        ['Saved', 'ns-mean', ({ savedNs }) => savedNs],
       ],
     ),
   ];

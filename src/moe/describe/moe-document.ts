@@ -84,6 +84,12 @@ export function moeDocument(files: readonly string[], answer: MoeAnswer): Static
       idleShare: measured.idleShare,
       inferred: measured.inferred ?? null,
     },
+    timeline: answer.timeline && {
+      ...answer.timeline.balance,
+      stepGain: answer.timeline.stepGain,
+      gainInterval: [...answer.timeline.gainInterval],
+      agrees: answer.timeline.agrees,
+    },
     logged,
     heatMaps: summary
       ? { experts: heat(expertHeat(summary)), time: summary.iterations > 1 ? heat(timeHeat(summary)) : null }

@@ -9,9 +9,18 @@ const gain = (value: number): string =>
 /** Below this the busiest GPU is hardly busier. */
 const EVEN = 1.1;
 const STRONG = 1.5;
+/** Layers further apart than whole steps by this have different slowest ranks. */
+const CHANGING = 0.05;
 
 export function answerLines(answer: MoeAnswer): string[] {
-  return [headline(answer), howUneven(answer), cost(answer), ceiling(answer), ...fix(answer)];
+  return [
+    headline(answer),
+    howUneven(answer),
+    cost(answer),
+    ...bounds(answer),
+    ceiling(answer),
+    ...fix(answer),
+  ];
 }
 
 function headline(answer: MoeAnswer): string {
@@ -22,7 +31,12 @@ function headline(answer: MoeAnswer): string {
     shareForBottleneck,
     basis,
   } = answer;
-  const mark = basis === 'inferred' ? ' (inferred from time per rank)' : '';
+  const mark =
+    basis !== 'inferred'
+      ? ''
+      : answer.timeline
+        ? ' (from the timelines of the ranks)'
+        : ' (inferred from time per rank)';
   if (hostBound)
     return `No${mark}: the GPU waits ${formatShare(answer.measured!.idleShare)} of a step for the host, so busy experts do not limit the step.`;
   // An upper bound can say no for certain, but yes only for the case that it is reached.
@@ -34,17 +48,29 @@ function headline(answer: MoeAnswer): string {
     return `No${mark}: perfectly even routing would give only ${gain(stepGain)} steps per second, not more than 10%.`;
   if (verdict === 'no')
     return `No${mark}: even if steps consisted only of experts, even routing would gain less than 10%.`;
+  if (answer.timeline && shareForBottleneck === null)
+    return `It depends${mark}: even experts would give about ${gain(stepGain!)} steps per second, and up to ${gain(answer.timeline.gainInterval[1])} if every wait behind experts went away.`;
   return `It depends${mark}: routing is the bottleneck where experts take more than ${formatShare(shareForBottleneck!)} of a step.`;
 }
 
 /** Counted or logged tokens, but no measured time to go with them. */
 const isUpperBound = ({ time, basis }: MoeAnswer) => time.basis === 'assumed' && basis !== 'inferred';
 
-function howUneven({ gpuImbalance, machine, layers, basis, logged }: MoeAnswer): string {
+function howUneven({ gpuImbalance, machine, layers, basis, logged, timeline, measured }: MoeAnswer): string {
   const word = gpuImbalance < EVEN ? 'Even' : gpuImbalance < STRONG ? 'Uneven' : 'Very uneven';
   const who = Number.isNaN(machine.gpus)
     ? 'The busiest GPU'
     : `the busiest of ${plural(machine.gpus, 'GPU')}`;
+  if (basis === 'inferred' && timeline) {
+    const { layersPerStep, steps } = timeline.balance;
+    const seen = `${plural(Math.round(layersPerStep), 'layer')} × ${plural(steps, 'step')}`;
+    const summed = measured!.inferred!.maxOverMean;
+    const changes =
+      gpuImbalance - summed > CHANGING
+        ? `; summed over a step it is only ${ratio(summed)}: the slowest rank changes from layer to layer`
+        : '';
+    return `${word}: ${who} takes ${ratio(gpuImbalance)} the mean time in the grouped GEMMs of a layer (${seen})${changes}.`;
+  }
   if (basis === 'inferred')
     return `${word}: ${who} takes ${ratio(gpuImbalance)} the mean time in grouped GEMMs (inferred; tokens were not counted).`;
   if (logged)
@@ -71,6 +97,24 @@ function cost({ lostShare, lostInterval, lostNs, time, expertShare, measured }: 
       ? ` Assumption: ${time.about}.`
       : '';
   return `Waiting for it takes ${formatShare(lostShare)} of expert time${between}${ns}${share}.${basis}`;
+}
+
+/** What of it was measured, and what the timeline says beside counts. */
+function bounds({ timeline, basis, ceiling: { stepGain } }: MoeAnswer): string[] {
+  if (!timeline) return [];
+  const { savedNs, lowNs, highNs } = timeline.balance;
+  const [low, high] = timeline.gainInterval;
+  if (basis === 'inferred')
+    return [
+      `Measured: ranks wait ${formatDuration(highNs)} per step behind their experts, an upper bound (${gain(high)}). Inferred: ${formatDuration(savedNs)} of it goes if each rank takes the mean time of its layer. Lower bound from totals over a step: ${formatDuration(lowNs)} (${gain(low)}).`,
+    ];
+  const timelineSays = `the timeline gives ${gain(timeline.stepGain)} steps per second, between ${gain(low)} and ${gain(high)}`;
+  if (timeline.agrees === null) return [`For comparison, ${timelineSays}.`];
+  return [
+    timeline.agrees
+      ? `Counts and timeline agree: ${timelineSays}; counts give ${gain(stepGain!)}.`
+      : `Counts and timeline disagree: ${timelineSays}; counts give ${gain(stepGain!)}. Check that both are of one run and that --gpus is its number of GPUs.`,
+  ];
 }
 
 function ceiling({ ceiling: { expertSpeedup, stepGain }, expertShare, hostBound }: MoeAnswer): string {

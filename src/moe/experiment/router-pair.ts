@@ -12,7 +12,7 @@ import { benchDifference } from '../../run/bench-difference.js';
 import { benchedRun } from '../../run/collect.js';
 import { asGain, stepDifference } from '../../run/difference.js';
 import { type PhasePair, pairPhases } from '../../run/pair-phases.js';
-import { type ProfiledRun, REPLAY } from '../../run/run.js';
+import { isCommunication, type ProfiledRun, REPLAY } from '../../run/run.js';
 import { type Sameness, samenessOf } from '../../run/sameness.js';
 import { type SideMeans, sideMeans } from '../../run/side-means.js';
 import type { meansSchema, perfectRouterSchema } from './router-schema.js';
@@ -188,7 +188,7 @@ function stepMeans({ parts }: SideMeans): StepMeans {
   const deviceWait = sum(part => part === 'idle:device-wait');
   return {
     compute: sum(part => part.startsWith('kernel:') || part === REPLAY),
-    communication: sum(part => part.startsWith('comm:')),
+    communication: sum(isCommunication),
     copies: sum(part => part.startsWith('copy:')),
     deviceWait,
     otherIdle: sum(part => part.startsWith('idle:')) - deviceWait,

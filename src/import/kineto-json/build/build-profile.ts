@@ -77,7 +77,7 @@ function setClock(builder: ProfileBuilder, trace: ReadTrace, metadata: TraceMeta
 }
 
 function captureInfo(file: ProfileFile, trace: ReadTrace, metadata: TraceMetadata): CaptureInfo {
-  const { rank, worldSize, backend, environment } = metadata;
+  const { rank, worldSize, backend, groups, environment } = metadata;
   const recorded = !Number.isNaN(trace.recordingStart);
   return {
     profiler: 'kineto',
@@ -87,7 +87,9 @@ function captureInfo(file: ProfileFile, trace: ReadTrace, metadata: TraceMetadat
     sizeBytes: file.sizeBytes,
     settings: metadata.settings,
     versions: metadata.versions,
-    ...(rank !== undefined && worldSize !== undefined ? { distributed: { rank, worldSize, backend } } : {}),
+    ...(rank !== undefined && worldSize !== undefined
+      ? { distributed: { rank, worldSize, backend, ...(groups.length > 0 ? { groups } : {}) } }
+      : {}),
     ranks: rank === undefined ? [] : [rank],
     environment: environment.counts,
     ...(recorded ? { startNs: trace.recordingStart, endNs: trace.recordingEnd } : {}),

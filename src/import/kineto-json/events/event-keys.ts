@@ -32,8 +32,13 @@ export const Arg = {
   blockX: 22,
   blockY: 23,
   blockZ: 24,
+  // Of collectives (torch/csrc/distributed/c10d/ParamCommsUtils.cpp).
+  inElements: 25,
+  outElements: 26,
+  groupSize: 27,
+  messageNumber: 28,
 } as const;
-export const ARG_COUNT = 25;
+export const ARG_COUNT = 29;
 
 /** Arguments that are text or nested, numbered after the numbers. */
 export const TextArg = {
@@ -45,6 +50,10 @@ export const TextArg = {
   stack: 37,
   grid: 38,
   block: 39,
+  collective: 40,
+  elementType: 41,
+  groupName: 42,
+  groupRanks: 43,
 } as const;
 
 export const argumentKeys = new KeyTable([
@@ -69,6 +78,14 @@ export const argumentKeys = new KeyTable([
   ['Total Allocated', Arg.totalAllocated],
   ['Total Reserved', Arg.totalReserved],
   ['wait_on_cuda_event_id', Arg.waitedEvent],
+  ['In msg nelems', Arg.inElements],
+  ['Out msg nelems', Arg.outElements],
+  ['Group size', Arg.groupSize],
+  ['Seq', Arg.messageNumber],
+  ['Collective name', TextArg.collective],
+  ['dtype', TextArg.elementType],
+  ['Process Group Name', TextArg.groupName],
+  ['Process Group Ranks', TextArg.groupRanks],
   ['name', TextArg.name],
   ['kind', TextArg.kind],
   ['cuda_sync_kind', TextArg.kind],

@@ -96,6 +96,10 @@ export class EventReader {
   readonly shapes = new TextMark();
   readonly types = new TextMark();
   readonly stack = new TextMark();
+  readonly collective = new TextMark();
+  readonly elementType = new TextMark();
+  readonly groupName = new TextMark();
+  readonly groupRanks = new TextMark();
   /** Nobody wants this event: nothing of it was read. */
   passedOver = false;
   /** The first time of the file is known, so events may be passed over. */
@@ -234,6 +238,18 @@ export class EventReader {
       case TextArg.kind:
         markText(cursor, this.kind);
         break;
+      case TextArg.collective:
+        markText(cursor, this.collective);
+        break;
+      case TextArg.elementType:
+        markText(cursor, this.elementType);
+        break;
+      case TextArg.groupName:
+        markText(cursor, this.groupName);
+        break;
+      case TextArg.groupRanks:
+        markText(cursor, this.groupRanks);
+        break;
       default:
         markText(cursor, this.labels);
     }
@@ -276,6 +292,10 @@ export class EventReader {
     this.shapes.to = 0;
     this.types.to = 0;
     this.stack.to = 0;
+    this.collective.to = 0;
+    this.elementType.to = 0;
+    this.groupName.to = 0;
+    this.groupRanks.to = 0;
   }
 }
 

@@ -1,11 +1,12 @@
 /** Rows of what GPUs did: kernels, copies, memsets, waits, annotations. Streams are lanes until the end. */
 import { NONE } from '../../../base/column.js';
 import type { StringTable } from '../../../base/string-table.js';
+import { messageText } from '../../../catalog/messages.js';
 import { RangeKind } from '../../../model/schema.js';
 import { type CopyName, parseCopyName, parseMemsetName } from './copy-name.js';
 import { correlationOf, graphNumber, linkedExternalId, wholeOrNone } from './event-arguments.js';
 import { Arg } from './event-keys.js';
-import type { EventReader } from './event-reader.js';
+import type { EventReader, TextMark } from './event-reader.js';
 import { shortKernelName } from './kernel-name.js';
 import type { Lanes } from './lanes.js';
 import type { TextStore } from './text-store.js';
@@ -54,6 +55,8 @@ export class GpuEvents {
     // Kineto gives static and dynamic together.
     kernels.dynamicSharedBytes.push(wholeOrNone(numbers[Arg.sharedMemory]));
     kernels.occupancyPercent.push(numbers[Arg.occupancy]);
+    kernels.message.push(this.message());
+    kernels.messageNumber.push(numbers[Arg.messageNumber]);
     kernelExternalIds.push(linkedExternalId(numbers));
   }
 
@@ -108,6 +111,24 @@ export class GpuEvents {
     ranges.kind.push(RangeKind.gpuAnnotation);
     ranges.domain.push(NONE);
     ranges.stream.push(this.lanes.place(this.event.pid, this.event.tid));
+  }
+
+  /** Only collectives have one, and they repeat: few texts are made and fewer kept. */
+  private message(): number {
+    const { collective, elementType, groupName, groupRanks, numbers } = this.event;
+    if (collective.to === 0) return NONE;
+    const text = (mark: TextMark) => this.strings.text(this.texts.name(mark));
+    return this.strings.intern(
+      messageText({
+        collective: text(collective),
+        inElements: numbers[Arg.inElements],
+        outElements: numbers[Arg.outElements],
+        elementType: text(elementType),
+        groupSize: numbers[Arg.groupSize],
+        group: text(groupName),
+        ranks: text(groupRanks),
+      }),
+    );
   }
 
   private streamLane(): number {

@@ -3,6 +3,7 @@
  * (`add_metadata_json`), and some add their whole environment.
  */
 import type { NoteCounter } from '../../../base/notes.js';
+import type { ProcessGroup } from '../../../model/profile.js';
 import { EnvironmentCounter } from '../../environment.js';
 import { countEnvironment } from './metadata-environment.js';
 
@@ -14,6 +15,8 @@ interface DeviceProperties {
   computeCapability?: string;
 }
 
+/** A run of thousands of ranks has as many groups, and each file lists those it is in. */
+const MAX_GROUPS = 1024;
 const MAX_METADATA_BYTES = 16 * 1024 * 1024;
 const settingKeys = new Set(['record_shapes', 'profile_memory', 'with_stack', 'with_flops', 'with_modules']);
 const versionKeys: Record<string, string> = {
@@ -50,6 +53,8 @@ export class TraceMetadata {
   rank: number | undefined;
   worldSize: number | undefined;
   backend = '';
+  /** Of more than one rank. */
+  readonly groups: ProcessGroup[] = [];
   readonly environment = new EnvironmentCounter();
 
   constructor(private readonly notes: NoteCounter) {}
@@ -109,7 +114,20 @@ export class TraceMetadata {
     this.rank = finite(value.rank);
     this.worldSize = finite(value.world_size);
     this.backend = plainText(value.backend);
+    if (Array.isArray(value.pg_config))
+      for (const group of value.pg_config.slice(0, MAX_GROUPS)) this.addGroup(group);
     if (value.nccl_version !== undefined) this.versions.nccl = plainText(value.nccl_version);
+  }
+
+  private addGroup(value: unknown): void {
+    if (!isObject(value) || !Array.isArray(value.ranks) || value.ranks.length < 2) return;
+    const ranks = value.ranks.flatMap(rank => finite(rank) ?? []);
+    const description = plainText(value.pg_desc);
+    this.groups.push({
+      name: plainText(value.pg_name),
+      description: description === 'undefined' ? '' : description,
+      ranks,
+    });
   }
 }
 

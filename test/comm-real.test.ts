@@ -1,0 +1,186 @@
+/** Ranks of real runs: our waits beside those of scripts that know nothing of ours. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import * as path from 'node:path';
+import { test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { Analyzer } from '../src/analyze/analysis.js';
+import { type CollectiveWaits, collectiveWaits } from '../src/analyze/comm/collective-waits.js';
+import { collectives } from '../src/analyze/comm/collectives.js';
+import { rankSkew } from '../src/analyze/comm/rank-skew.js';
+import { openProfile } from '../src/import/open.js';
+import { expertLayers } from '../src/moe/cost/expert-layers.js';
+import { timelineBalance } from '../src/moe/cost/timeline-balance.js';
+import { projectRoot } from '../src/testing/captures.js';
+import { lacks, locate } from '../src/testing/needs.js';
+
+const skip = lacks('external');
+
+interface Kernel {
+  readonly name: string;
+  readonly arrival: number;
+  readonly end: number;
+}
+
+/** GPU work of a trace, plainly: a stream works in order, so a kernel arrives when the one before it is done. */
+function kernelsOf(file: string): Kernel[] {
+  const { traceEvents } = JSON.parse(gunzipSync(readFileSync(file)).toString()) as {
+    traceEvents: { cat?: string; name: string; ts: number; dur: number; pid: number; tid: number }[];
+  };
+  const busyUntil = new Map<string, number>();
+  return traceEvents
+    .filter(({ cat }) => cat === 'kernel' || cat === 'gpu_memcpy' || cat === 'gpu_memset')
+    .map(event => ({ ...event, start: Math.round(event.ts * 1000), ns: Math.round(event.dur * 1000) }))
+    .sort((a, b) => a.start - b.start)
+    .map(({ name, start, ns, pid, tid }) => {
+      const stream = `${pid}/${tid}`;
+      const before = busyUntil.get(stream) ?? -Infinity;
+      const end = start + ns;
+      if (end <= before) return { name, arrival: start, end };
+      busyUntil.set(stream, end);
+      return { name, arrival: Math.max(start, before), end };
+    });
+}
+
+/** Sums over ranks and collectives of one kernel: the n-th of every rank is one collective. */
+function naiveSums(ranks: readonly (readonly Kernel[])[], pattern: RegExp) {
+  const own = ranks.map(kernels => kernels.filter(({ name }) => pattern.test(name)));
+  assert.ok(own.every(list => list.length === own[0].length));
+  let waiting = 0;
+  let duration = 0;
+  const last = ranks.map(() => 0);
+  own[0].forEach((_, i) => {
+    const calls = own.map(list => list[i]);
+    const latest = Math.max(...calls.map(({ arrival }) => arrival));
+    last[calls.findIndex(({ arrival }) => arrival === latest)]++;
+    for (const { arrival, end } of calls) {
+      waiting += Math.min(latest, end) - arrival;
+      duration += end - arrival;
+    }
+  });
+  return { count: own[0].length, waiting, duration, last };
+}
+
+function ourSums({ calls, collectives: all, waitingNs, transferringNs }: CollectiveWaits, pattern: RegExp) {
+  const last = calls.ranks.map(() => 0);
+  let [count, waiting, duration] = [0, 0, 0];
+  for (const { key, calls: own, lastRank } of all) {
+    if (!pattern.test(calls.keys[key].name)) continue;
+    count++;
+    last[lastRank]++;
+    for (const call of own) {
+      waiting += waitingNs[call];
+      duration += waitingNs[call] + transferringNs[call];
+    }
+  }
+  return { count, waiting, duration, last };
+}
+
+const sets: readonly (readonly [
+  name: string,
+  files: (folder: string) => string[],
+  kernels: readonly (readonly [script: RegExp, ours: RegExp])[],
+])[] = [
+  [
+    'SGLang, eight B200, decode',
+    folder =>
+      Array.from({ length: 8 }, (_, r) =>
+        path.join(
+          folder,
+          `sglang-gptoss120b-b200-tp8/bs-1-il-4096-1780800270.547418-TP-${r}-DECODE.trace.json.gz`,
+        ),
+      ),
+    [
+      [/allreduce_fusion_kernel/, /allreduce_fusion_kernel/],
+      [/all_reduce_one_shot_push/, /all_reduce_one_shot_push/],
+      [/ncclDevKernel_AllGather/, /ncclDevKernel_AllGather/],
+    ],
+  ],
+  [
+    'LightLLM, eight H200, expert parallel',
+    folder =>
+      Array.from({ length: 8 }, (_, r) =>
+        path.join(folder, `lightllm-deepseek-h200-tp8/rank${r}.pt.trace.json.gz`),
+      ),
+    [
+      [/internode_ll::dispatch/, /::dispatch/],
+      [/internode_ll::combine/, /::combine/],
+    ],
+  ],
+];
+
+for (const [name, filesIn, kernels] of sets) {
+  test(`${name}: waits equal those of a plain script`, { skip }, async () => {
+    const files = filesIn(locate('external')!);
+    const waits = new Analyzer(await openProfile(files)).get(collectiveWaits)!;
+    assert.equal(waits.matched, waits.total);
+    assert.equal(waits.alignment.status, 'agree');
+    const plain = files.map(kernelsOf);
+    for (const [script, ours] of kernels) {
+      const expected = naiveSums(plain, script);
+      const found = ourSums(waits, ours);
+      assert.deepEqual(found.last, expected.last);
+      assert.equal(found.count, expected.count);
+      assert.equal(found.duration, expected.duration);
+      assert.equal(found.waiting, expected.waiting);
+    }
+  });
+}
+
+test('expert parallel: per layer another rank is slowest, and totals hide it', { skip }, async () => {
+  const files = sets[1][1](locate('external')!);
+  const balance = timelineBalance(new Analyzer(await openProfile(files)).get(expertLayers))!;
+  // The same from the files: grouped GEMMs of each rank between dispatch and combine.
+  const layersOf = files.map(file => {
+    const sums: number[] = [];
+    let inside = false;
+    for (const { name, arrival, end } of kernelsOf(file)) {
+      if (/internode_ll::dispatch/.test(name)) {
+        inside = true;
+        sums.push(0);
+      } else if (/internode_ll::combine/.test(name)) inside = false;
+      // Those of experts are the ones with a group per expert: 32 in this model.
+      else if (inside && /deep_gemm::fp8_gemm_kernel<\d+u, \d+u, \d+u, \d+u, \d+u, 32u/.test(name))
+        sums[sums.length - 1] += end - arrival;
+    }
+    return sums;
+  });
+  const layers = layersOf[0].map((_, layer) => layersOf.map(own => own[layer]));
+  const mean = (list: readonly number[]) => list.reduce((a, b) => a + b, 0) / list.length;
+  const ratio = mean(layers.map(own => Math.max(...own) / mean(own)));
+  const totals = layersOf.map(own => own.reduce((a, b) => a + b, 0));
+  assert.equal(layers.length, 58);
+  assert.ok(Math.abs(balance.maxOverMean - ratio) < 1e-9, `${balance.maxOverMean} and ${ratio}`);
+  assert.ok(Math.abs(balance.lowNs - (Math.max(...totals) - mean(totals))) < 1);
+  assert.ok(balance.lowNs < balance.savedNs && balance.savedNs < balance.highNs);
+  assert.ok(new Set(balance.layers.map(({ slowestRank }) => slowestRank)).size >= 6);
+});
+
+test('four processes over gloo: the planted rank, and waits as the ranks themselves noted them', async () => {
+  const folder = path.join(projectRoot, 'test/fixtures/ranks');
+  const files = [0, 1, 2, 3].map(rank => path.join(folder, `gloo_rank${rank}.json.gz`));
+  const analyzer = new Analyzer(await openProfile(files));
+  const { ranks } = JSON.parse(readFileSync(path.join(folder, 'gloo_noted.json'), 'utf8')) as {
+    ranks: number[][][];
+  };
+  const noted = ranks.map(own =>
+    own.reduce((sum, [before], i) => sum + Math.max(...ranks.map(other => other[i][0])) - before, 0),
+  );
+  const { rows, straggler, waits } = analyzer.get(rankSkew);
+  assert.equal(waits!.collectives.length, 48);
+  assert.deepEqual([straggler!.rank, straggler!.kind, straggler!.share], [2, 'persistent', 1]);
+  rows.forEach(({ rank, waitingNs, lastArrivals }) => {
+    assert.equal(lastArrivals, rank === 2 ? 48 : 0);
+    // The profiler's range begins in a thread of gloo, a little after the call.
+    assert.ok(
+      Math.abs(waitingNs! - noted[rank!]) <= 0.03 * Math.max(...noted),
+      `${waitingNs} and ${noted[rank!]}`,
+    );
+  });
+  assert.deepEqual(
+    analyzer
+      .get(collectives)
+      .rows.map(({ kind, ranks: count, collectives: matched }) => [kind, count, matched]),
+    [['all-reduce', 4, 48]],
+  );
+});
