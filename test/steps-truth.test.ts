@@ -83,6 +83,16 @@ test('work that was launched and is not in the file is lost, not idle time', () 
   assert.deepEqual(states({ marks, work: cut }), ['steady', 'steady', 'steady', 'incomplete']);
 });
 
+test('a last step is left out where the recording ends before the host is done with it', () => {
+  // After each forward pass the host works for as long again; the recording ends with the last pass.
+  const marks = [0, 1, 2, 3, 4].map(i => [0, mark(i), i * 100, i * 100 + 50] as const);
+  const work = [0, 1, 2, 3, 4].map((i): Work => [0, i * 100 + 5, i * 100 + 6, i * 100 + 8, i * 100 + 48]);
+  assert.deepEqual(states({ marks, work }), [...Array(4).fill('steady'), 'incomplete']);
+  // A GPU that still works then shows the whole step.
+  const long = [0, 1, 2, 3, 4].map((i): Work => [0, i * 100 + 5, i * 100 + 6, i * 100 + 8, i * 100 + 107]);
+  assert.deepEqual(states({ marks, work: long }), Array(5).fill('steady'));
+});
+
 test('no step is busier than it is long, and an early copy of the next one does not cut it short', () => {
   // The host is one step ahead; a small kernel of the next step runs on a second stream while this one works.
   const count = 12;

@@ -30,6 +30,8 @@ export interface TracingCost {
   readonly op: number;
   /** A Python call, where stacks are recorded. */
   readonly frame: number;
+  /** Calls in a tight loop cost less than this figure: of a stretch of code, recording its calls is at most this share. */
+  readonly mostOfCode: number;
   /** The runs that were fitted are off by up to this share of the cost (twice what they showed: they are few) … */
   readonly spread: number;
   /** … and by this share of the step, where little of it is recording. */
@@ -40,12 +42,20 @@ export interface TracingCost {
 
 export const tracingCosts: Partial<Readonly<Record<ProfilerKind, TracingCost>>> = {
   nsys: {
-    ...{ apiCall: 0.5, graphNode: 0.16, graphNodeLeast: 0.02, range: 0.1, op: 0, frame: 0 },
+    ...{ apiCall: 0.5, graphNode: 0.16, graphNodeLeast: 0.02, range: 0.1, op: 0, frame: 0, mostOfCode: 0 },
     ...{ spread: 0.5, stepError: 0.05 },
     source: 'fitted on nsys 2025.3, vLLM and SGLang, H200',
   },
   kineto: {
-    ...{ apiCall: 0.18, graphNode: 0.16, graphNodeLeast: 0.02, range: 0.18, op: 0.18, frame: 0.13 },
+    ...{
+      apiCall: 0.18,
+      graphNode: 0.16,
+      graphNodeLeast: 0.02,
+      range: 0.18,
+      op: 0.18,
+      frame: 0.13,
+      mostOfCode: 0.75,
+    },
     ...{ spread: 0.5, stepError: 0.05 },
     source: 'fitted on PyTorch 2.11, vLLM and SGLang, H200',
   },

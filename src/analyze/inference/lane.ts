@@ -27,7 +27,12 @@ export interface LaneRun {
   readonly periodEnd: number;
   /** The next run of the lane follows directly. */
   readonly continues: boolean;
+  /** The recording ended before the time that usually lies between two runs was over: the period is cut short. */
+  readonly cut: boolean;
 }
+
+/** Before its place among the others is known. */
+export type MarkedRun = Omit<LaneRun, 'periodEnd' | 'continues' | 'cut'>;
 
 export interface Lane {
   readonly process: number;
@@ -39,10 +44,7 @@ export interface Lane {
 const PAUSE_NS = 100e6;
 const PAUSE_PERIODS = 5;
 
-export function withPeriods(
-  runs: readonly Omit<LaneRun, 'periodEnd' | 'continues'>[],
-  recordedUntil: number,
-): LaneRun[] {
+export function withPeriods(runs: readonly MarkedRun[], recordedUntil: number): LaneRun[] {
   const follows = (i: number) => {
     if (i + 1 >= runs.length) return false;
     const here = runs[i].facts.iteration;
@@ -57,6 +59,7 @@ export function withPeriods(
   return runs.map((run, i) => {
     const limit = Math.min(runs[i + 1]?.start ?? Infinity, Math.max(run.end, recordedUntil));
     const periodEnd = continues[i] ? runs[i + 1].start : Math.min(run.end + tail, limit);
-    return { ...run, periodEnd, continues: continues[i] };
+    const cut = !continues[i] && i + 1 === runs.length && periodEnd < run.end + tail;
+    return { ...run, periodEnd, continues: continues[i], cut };
   });
 }

@@ -32,6 +32,8 @@ const MAD_TO_DEVIATION = 1.4826;
 /** Steps that run the same number of kernels, but for this share, are alike; so many tell that the last is not. */
 const ALIKE = 0.95;
 const FEWEST_ALIKE = 3;
+/** A last step whose end was not recorded is left out if it is shorter than this share of steps like it. */
+const CUT_SHARE = 0.95;
 /** Of the launch calls of a step, how many have work in the file where nothing was lost, and where much was. */
 const ALL_RECORDED = 0.95;
 const MUCH_LOST = 0.8;
@@ -82,6 +84,7 @@ export const steadyState: Derived<SteadyState | undefined> = {
     for (const phase of new Set(steps.map(step => step.facts.phase))) {
       markWarmUp(phase, loading);
       markCutEnd(phase);
+      markCutShort(phase);
     }
     return { state, wallNs };
 
@@ -133,6 +136,18 @@ export const steadyState: Derived<SteadyState | undefined> = {
       const own = steadyOf(phase);
       const last = own.pop();
       if (last === steps.length - 1 && isUnlike(last, own)) state[last] = 'incomplete';
+    }
+
+    /** The recording ended while the host still worked between the last step and the next: that part is missing. */
+    function markCutShort(phase: Phase): void {
+      const own = steadyOf(phase);
+      const last = own.pop();
+      if (last !== steps.length - 1) return;
+      const [{ lane, run }] = steps[last].runs;
+      const like = own.filter(index => sameLoad(steps[index].facts, steps[last].facts));
+      if (!lanes[lane].runs[run].cut || like.length < FEWEST_ALIKE) return;
+      const usual = medianOf(Float64Array.from(like, index => wallNs[index]));
+      if (wallNs[last] < CUT_SHARE * usual) state[last] = 'incomplete';
     }
 
     function loadingMoments(): (index: number) => boolean {

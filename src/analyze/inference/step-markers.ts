@@ -8,14 +8,14 @@ import {
 } from '../../catalog/engine-markers.js';
 import type { Profile, Row } from '../../model/profile.js';
 import { RangeKind } from '../../model/schema.js';
-import { type Lane, type LaneRun, withPeriods } from './lane.js';
+import { type Lane, type MarkedRun, withPeriods } from './lane.js';
 
 interface MarkedLanes {
   readonly engine: string;
   readonly lanes: readonly Lane[];
 }
 
-type Candidate = Omit<LaneRun, 'periodEnd' | 'continues'> & { readonly match: MarkerMatch };
+type Candidate = MarkedRun & { readonly match: MarkerMatch };
 
 export function findMarkedLanes(
   profile: Profile,

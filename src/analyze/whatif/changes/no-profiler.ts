@@ -39,7 +39,11 @@ export function takeOutRecording(
       const isGraph = GRAPH_LAUNCH.test(item.name);
       // Behind a wait the host is late because of the GPU, no longer because of what was recorded before.
       if (item.kind === 'wait') owed = 0;
-      owed += events.costNs(thread, item.recordedStart, item.recordedEnd, cost, only);
+      const { recordedStart: from, recordedEnd: to } = item;
+      const frames = only && only !== 'frame' ? 0 : events.costNs(thread, from, to, cost, 'frame');
+      // Frames are written down where they are called: what they cost is in that stretch, and never all of it.
+      if (frames > 0) resize(item, item.ns - Math.min(frames, cost.mostOfCode * item.ns));
+      if (only !== 'frame') owed += events.costNs(thread, from, to, cost, only) - frames;
       if (isGraph) owed += events.nodesNs(nodes.get(i) ?? 0, cost, only);
       const paid = Math.min(
         owed,
