@@ -11,6 +11,7 @@ import type { Policy } from '../catalog/policy.js';
 import type { Profile } from '../model/profile.js';
 import type { TableName } from '../model/schema.js';
 import type { Block, ColumnKind } from './block.js';
+import type { CapturedGraph } from './captured-graph.js';
 import type { WantedTables } from './wanted-tables.js';
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
@@ -38,6 +39,8 @@ export interface Settings {
   readonly documented?: true;
   /** Ways the weights are split over GPUs; read from the ranks when not given. */
   readonly tensorParallel?: number;
+  /** Graphs of a trace of their capture, which say what operators replays run. */
+  readonly capturedGraphs?: readonly CapturedGraph[];
   /** Name of the GPUs that the capture does not name. */
   readonly gpu?: string;
 }
@@ -96,6 +99,8 @@ export interface Analysis<Row extends { readonly key: string }, Result extends A
     readonly label: string;
     text(result: Result, phase: Phase | null): string | undefined;
   };
+  /** Reads so much of a file that it runs only where it is asked for by its id. */
+  readonly onlyAsked?: true;
   /** Words and tables; without it the rows become one table. */
   describe?(result: Result, profile: Profile): Block[];
 }
@@ -193,6 +198,16 @@ export class Analyzer {
     }
     if (known.error !== undefined) throw known.error;
     return known.value as Result;
+  }
+
+  /** Undefined where the capture cannot answer. */
+  getIfRecorded<Result>(derived: Derived<Result>): Result | undefined {
+    try {
+      return this.get(derived);
+    } catch (error) {
+      if (error instanceof NotRecorded) return undefined;
+      throw error;
+    }
   }
 
   private inputFor(user: Derived<unknown>): AnalysisInput {

@@ -33,6 +33,8 @@ export const field = {
   id: numeric('id'),
   count: numeric('count'),
   mean: numeric('mean'),
+  /** Things per second; the header says which. */
+  rate: numeric('rate'),
   ns: numeric('ns'),
   nsMean: numeric('ns-mean'),
   timestamp: numeric('timestamp'),

@@ -17,6 +17,7 @@ import { allocations } from './host/allocations.js';
 import { gc } from './host/gc.js';
 import { gil } from './host/gil.js';
 import { launchOverhead } from './host/launch-overhead.js';
+import { operators } from './host/operators.js';
 import { hostCode } from './host-code/host-code.js';
 import { criticalPath } from './inference/critical-path.js';
 import { idleGaps } from './inference/idle-gaps.js';
@@ -47,6 +48,7 @@ export const analyses: readonly AnyAnalysis[] = [
   gpuMetricsAnalysis,
   metricSeries,
   launchOverhead,
+  operators,
   streamOverlap,
   memoryOperations,
   allocations,
@@ -58,6 +60,9 @@ export const analyses: readonly AnyAnalysis[] = [
   speedOfLight,
   checklist,
 ];
+
+/** Those that run where none is named. */
+export const usualAnalyses: readonly AnyAnalysis[] = analyses.filter(({ onlyAsked }) => !onlyAsked);
 
 export function chooseAnalyses(ids: readonly string[]): AnyAnalysis[] {
   return ids.map(id => {

@@ -57,6 +57,11 @@ export function activityOf(name: string): IdleCause | undefined {
 /** Calls that each bring one piece of GPU work or more. */
 export const WORK_LAUNCH =
   /^(cudaLaunchKernel|cuLaunchKernel|hipLaunchKernel|hipModuleLaunchKernel|hipExtLaunch|(cuda|hip|cu)GraphLaunch)/;
+/** Of the calls that add a node to a graph while a stream is captured, those that are not kernels. */
+export const COPY_CALL = /^(cuda|hip|cu)Memcpy\w*Async/;
+export const MEMSET_CALL = /^(cuda|hip|cu)Memset\w*Async/;
+export const BEGIN_CAPTURE = /^(cuda|hip|cu)StreamBeginCapture/;
+export const END_CAPTURE = /^(cuda|hip|cu)StreamEndCapture/;
 export const GRAPH_LAUNCH = /^(cuda|hip|cu)GraphLaunch/;
 export const KERNEL_LAUNCH = /^(?:cuda|cu|hip)(?:Ext)?(?:Module)?Launch(?:Cooperative)?Kernel/;
 export const SYNC_CALL =

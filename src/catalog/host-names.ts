@@ -3,6 +3,7 @@
  * only passes calls on is left out, and what waits for somebody else is marked. Names are those that profilers write.
  */
 import { activityOf, functionOfFrame, GIL_HOLD, GIL_WAIT } from './host-activities.js';
+import { markedOperator } from './operator-ranges.js';
 
 /** How a name was learned; the order is that of a stack, outermost first. */
 export const hostNameKinds = [
@@ -110,8 +111,8 @@ const shortFile = (file: string) =>
 
 const withoutAddress = (text: string) => text.replace(/ (object )?at 0x[0-9a-f]+/g, '');
 
-/** `aten::mul, op_id = 12`: ranges that PyTorch emits for each operator. */
-const OPERATOR_RANGE = /^(.+?), (?:op_id|seq) = \d+/;
+/** What PyTorch adds to the names of ranges that it emits itself: `aten::mul, op_id = 12`. */
+const EMITTED = /, (?:op_id|seq) = .*$/s;
 /** Numbers that tell instances apart; those inside words (`bf16`, `c10d`) belong to the name. */
 const INSTANCE_NUMBER = /(?<![A-Za-z0-9])\d+(?![A-Za-z0-9])/g;
 
@@ -121,9 +122,9 @@ export function nameOfRange(text: string): HostName | undefined {
   if (text === GIL_WAIT) return { text, kind: 'interpreter', waits: 'gil' };
   // Generations of a collection are not instances of one.
   if (isCollection(text)) return { text, kind: 'interpreter' };
-  const operator = OPERATOR_RANGE.exec(text)?.[1];
-  if (operator !== undefined) return { text: operator, kind: 'operator' };
-  return { text: text.replace(INSTANCE_NUMBER, '*'), kind: 'range' };
+  const operator = EMITTED.test(text) ? markedOperator(text) : undefined;
+  if (operator) return { text: operator.name, kind: 'operator' };
+  return { text: text.replace(EMITTED, '').replace(INSTANCE_NUMBER, '*'), kind: 'range' };
 }
 
 export const nameOfOperator = (text: string): HostName => ({ text, kind: 'operator' });

@@ -13,6 +13,8 @@ export const howToRecord = {
   gpuLimits: 'name it with --gpu NAME, or capture with nsys, which records name and memory bandwidth',
   promptTokens:
     'capture with markers that name them (TensorRT-LLM 1.2, vLLM and SGLang do), or give marker: with a group contextTokens',
+  graphCapture:
+    'Give a PyTorch trace recorded while the engine captured its graphs: vLLM writes one with profiler_config.capture_torch_profiler (0.26 and newer), SGLang with --enable-profile-cuda-graph.',
 } as const;
 
 /** A switch that had no effect gives two equal runs too. */

@@ -1,6 +1,6 @@
 /** What analyses gave, as a result: the page, or the rows of those that were chosen. `capture` shows the same page. */
 import { Analyzer, type AnyAnalysis, type Outcome, type Settings } from '../analyze/analysis.js';
-import { analyses } from '../analyze/index.js';
+import { usualAnalyses } from '../analyze/index.js';
 import { blocksOf } from '../analyze/outcome-blocks.js';
 import { describePage } from '../analyze/page.js';
 import type { Profile } from '../model/profile.js';
@@ -30,7 +30,7 @@ export function analyzedResult(
 ): Result {
   const { profile } = analyzer;
   const blocks = () =>
-    isPage ? describePage(analyzer, analyses) : outcomes.flatMap(outcome => blocksOf(outcome, profile));
+    isPage ? describePage(analyzer, usualAnalyses) : outcomes.flatMap(outcome => blocksOf(outcome, profile));
   const parts = () => outcomes.flatMap(outcome => partOf(outcome, output));
   return {
     blocks,
@@ -47,7 +47,7 @@ export function analyzedResult(
 
 export async function showPage(profile: Profile, output: Output, settings: Settings = {}): Promise<void> {
   const analyzer = new Analyzer(profile, settings);
-  const outcomes = runAll(analyzer, analyses.filter(isOnPage), output);
+  const outcomes = runAll(analyzer, usualAnalyses.filter(isOnPage), output);
   const result = analyzedResult({ analyzer, outcomes, isPage: true }, output);
   await emit(result, { format: 'table', force: false }, output);
   tellLosses(profile, output);

@@ -60,6 +60,11 @@ export const options = {
   tp: value('--tp N', whole(1, 999_999), 'tensor-parallel size (default: the number of ranks)'),
 
   // analyze, steps, stats, report
+  graphCapture: value(
+    '--graph-capture FILE',
+    text,
+    'PyTorch trace of the graph capture: names the operators in replays, for --only operators',
+  ),
   only: repeated('--only LIST', names, 'only these analyses, each with all its rows'),
   checklist: toggle('--checklist', 'list what a sound analysis needs, and which parts are done'),
   why: value('--why KERNEL', text, 'explain why a kernel is in its family; needs no file'),

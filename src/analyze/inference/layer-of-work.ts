@@ -4,6 +4,7 @@
  * the repeating pattern of kernels.
  */
 import { NONE } from '../../base/column.js';
+import { Innermost } from '../../base/innermost.js';
 import { layerOf } from '../../catalog/layer-names.js';
 import type { Profile, Row } from '../../model/profile.js';
 import { RangeKind } from '../../model/schema.js';
@@ -118,29 +119,6 @@ function collectRanges(
   return byThread;
 }
 
-/** The innermost range at a moment, for moments that mostly grow. Answers with its place in the list, or NONE. */
-class Lookup {
-  private next = 0;
-  private last = -Infinity;
-  private open: number[] = [];
-  constructor(private readonly ranges: readonly LayerRange[]) {}
-
-  at(moment: number): number {
-    const { ranges, open } = this;
-    if (moment < this.last) {
-      this.next = 0;
-      open.length = 0;
-    }
-    this.last = moment;
-    while (this.next < ranges.length && ranges[this.next].start <= moment) {
-      while (open.length > 0 && ranges[open[open.length - 1]].end <= ranges[this.next].start) open.pop();
-      open.push(this.next++);
-    }
-    while (open.length > 0 && ranges[open[open.length - 1]].end <= moment) open.pop();
-    return open.length > 0 ? open[open.length - 1] : NONE;
-  }
-}
-
 type Assign = (i: number, range: LayerRange | undefined) => boolean;
 
 function byLaunch(
@@ -153,7 +131,7 @@ function byLaunch(
   if (!calls) return false;
   const lookups = profile.threads.map((_, thread) => {
     const ranges = byThread.get(thread);
-    return ranges && new Lookup(ranges);
+    return ranges && new Innermost(ranges);
   });
   // Calls are in order of time, and graph launches repeat: each call is looked up once.
   const rangeOfCall = new Int32Array(calls.length).fill(NONE);
@@ -193,7 +171,7 @@ function byCapture(
     const original = nodes.originalNode?.[row];
     if (original !== undefined && original > 0) originalOf.set(nodes.node[row], original);
   }
-  const lookups = new Map([...byThread].map(([thread, ranges]) => [thread, new Lookup(ranges)]));
+  const lookups = new Map([...byThread].map(([thread, ranges]) => [thread, new Innermost(ranges)]));
   const known = new Map<number, LayerRange | undefined>();
   const rangeOfNode = (node: number) => {
     if (known.has(node)) return known.get(node);

@@ -1,15 +1,32 @@
-import { Analyzer } from '../../analyze/analysis.js';
+import { Analyzer, type Settings } from '../../analyze/analysis.js';
 import { explainKernel } from '../../analyze/explain-kernel.js';
-import { analyses, chooseAnalyses } from '../../analyze/index.js';
+import { capturedGraphs } from '../../analyze/host/captured-graphs.js';
+import { analyses, chooseAnalyses, usualAnalyses } from '../../analyze/index.js';
 import { shapesToRead } from '../../analyze/inference/multiplied-sizes.js';
 import { UserError } from '../../base/user-error.js';
+import { howToRecord } from '../../catalog/how-to-record.js';
 import { createClassifier } from '../../catalog/kernels/classify.js';
 import { type AnalyzedProfile, analyzedResult, isOnPage } from '../analyzed-result.js';
 import { define, requireFiles } from '../command.js';
 import { listing } from '../listing.js';
 import { analysisOptions } from '../options.js';
+import type { Output } from '../output.js';
 import { profileFor, runAll, settingsOf, tellLosses } from '../profile-of.js';
 import { publishedSchema } from '../schema-file.js';
+
+/** The graphs of a trace of their capture, for analyses of their replays. */
+async function capturedIn(file: string | undefined, output: Output): Promise<Settings> {
+  if (file === undefined) return {};
+  const profile = await profileFor([file], [capturedGraphs], output);
+  const graphs = new Analyzer(profile, { whole: true }).getIfRecorded(capturedGraphs) ?? [];
+  if (graphs.length === 0)
+    throw new UserError(
+      'usage',
+      `${file} contains no graph capture with operators.`,
+      howToRecord.graphCapture,
+    );
+  return { capturedGraphs: graphs };
+}
 
 export const analyze = define({
   usage: ['FILE… [--only ID[,ID…]] [options]'],
@@ -21,6 +38,7 @@ export const analyze = define({
       'tp',
       'checklist',
       'only',
+      'graphCapture',
       'rows',
       'why',
       'analysisSchema',
@@ -39,6 +57,7 @@ export const analyze = define({
     ],
     ['stepscope analyze profile.sqlite --only step-budget --csv', 'one row per step and device'],
     ['stepscope analyze profile.sqlite --json | jq \'.analyses["kernel-families"].rows\'', 'for scripts'],
+    ['stepscope analyze trace.json.gz --only operators', 'operators by shape, with TFLOP/s and TB/s'],
     ['stepscope analyze profile.sqlite --model llama-3.1-8b', 'compare step time with the speed of light'],
   ],
   async run({ values, given, destination, output, emit }) {
@@ -56,7 +75,7 @@ export const analyze = define({
     } else {
       const { csv, json } = { csv: destination.format === 'csv', json: destination.format === 'json' };
       const asked = [...values.only.flat(), ...(values.checklist ? ['checklist'] : [])];
-      const chosen = asked.length > 0 ? chooseAnalyses(asked) : analyses;
+      const chosen = asked.length > 0 ? chooseAnalyses(asked) : usualAnalyses;
       requireFiles('analyze', given);
       if (csv && chosen.length > 1 && values.outputFiles === undefined)
         throw new UserError(
@@ -66,10 +85,10 @@ export const analyze = define({
         );
       const analyzer = new Analyzer(
         await profileFor(given, values.model === undefined ? chosen : [...chosen, shapesToRead], output),
-        settings,
+        { ...settings, ...(await capturedIn(values.graphCapture, output)) },
       );
       const isPage = asked.length === 0 && !csv && !json;
-      const outcomes = runAll(analyzer, isPage ? analyses.filter(isOnPage) : chosen, output);
+      const outcomes = runAll(analyzer, isPage ? usualAnalyses.filter(isOnPage) : chosen, output);
       const analyzed: AnalyzedProfile = { analyzer, outcomes, isPage, rowLimit: values.rows };
       await emit(analyzedResult(analyzed, output));
       if (!json) tellLosses(analyzer.profile, output);

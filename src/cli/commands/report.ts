@@ -1,5 +1,5 @@
 import { Analyzer, tablesReadBy } from '../../analyze/analysis.js';
-import { analyses } from '../../analyze/index.js';
+import { usualAnalyses } from '../../analyze/index.js';
 import { recordedWith } from '../../capture/run/recorded-with.js';
 import { tableNames } from '../../model/schema.js';
 import { Cutter, levels } from '../../report/html/limits.js';
@@ -43,7 +43,7 @@ export const report = define({
     const file = destination.file ?? (isPrinted ? undefined : `report.${extensions[format]}`);
     if (file !== undefined && !force) refuseExisting(file);
     // The report also says what was recorded, so no table may be passed over.
-    const wanted = tablesReadBy(analyses);
+    const wanted = tablesReadBy(usualAnalyses);
     for (const table of tableNames) if (!wanted.has(table)) wanted.set(table, []);
     const files = [...given, ...(await recordedWith(given))];
     const profile = await openShareable(files, values.redacted, output, own =>
@@ -52,11 +52,11 @@ export const report = define({
     // Printed JSON is what analyze prints; a page is findings written down.
     const documented = format === 'json' ? {} : { documented: true as const };
     const analyzer = new Analyzer(profile, { ...settingsOf(values), ...documented });
-    const outcomes = runAll(analyzer, analyses, output);
+    const outcomes = runAll(analyzer, usualAnalyses, output);
     const result = {
-      blocks: () => reportBlocks(composeReport(analyzer, analyses, new Cutter(levels[0]))),
+      blocks: () => reportBlocks(composeReport(analyzer, usualAnalyses, new Cutter(levels[0]))),
       document: () => analyzeDocument(profile, outcomes),
-      page: (cutter: Cutter) => composeReport(analyzer, analyses, cutter),
+      page: (cutter: Cutter) => composeReport(analyzer, usualAnalyses, cutter),
       maxBytes: values.maxSize,
     };
     await emit(result, { format, force, file }, output);
