@@ -7,6 +7,7 @@ import { type CallNode, callTree, invertedTree } from '../src/analyze/host-code/
 import { hostBlockers, hostCauses } from '../src/analyze/host-code/host-blockers.js';
 import { hotPaths, labelOf } from '../src/analyze/host-code/hot-paths.js';
 import { windowBudgets } from '../src/analyze/inference/step-budget.js';
+import { adviceOnCode } from '../src/catalog/host-code-advice.js';
 import { nameOfFrame, nameOfOsCall, nameOfRange } from '../src/catalog/host-names.js';
 import { openProfile } from '../src/import/open.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
@@ -187,6 +188,33 @@ test('names are those of many instances: numbers, addresses and folders go', () 
   assert.equal(nameOfRange('Holding GIL'), undefined);
   assert.equal(nameOfOsCall('epoll_wait').waits, 'other');
   assert.equal(nameOfOsCall('munmap').waits, undefined);
+});
+
+test('advice follows the name of the code', () => {
+  const cases: readonly (readonly [name: string, what: string | undefined])[] = [
+    ['Tensor.item', 'reading a value back'],
+    ['aten::_local_scalar_dense', 'reading a value back'],
+    ['detokenize_incrementally (detokenizer_utils.py:89)', 'detokenization and tokenization'],
+    ['_ignore_causal_mask_sdpa (modeling_attn_mask_utils.py:243)', 'guided decoding and masks'],
+    ['Sampler.forward', 'sampling'],
+    ['emit (logging/__init__.py:1120)', 'logging and statistics'],
+    ['llm_engine step: record_stats', 'logging and statistics'],
+    ['dumps (json/__init__.py:183)', 'JSON'],
+    ['send_pyobj (socket.py:901)', 'messages between processes'],
+    ['Python GC generation 2', 'garbage collection'],
+    ['cudaMalloc', 'memory allocation'],
+    ['asm_exc_page_fault', 'page faults'],
+    ['munmap', 'returning memory to the system'],
+    ['executor_utils::Nvrtc::CompileProgram', 'compiling, tuning or loading code'],
+    ['init_forward_metadata (aiter_backend.py:661)', 'preparing inputs'],
+    ['write', 'files and terminals'],
+    ['meanwhile thread metrics', 'waiting for another thread or process'],
+    ['LlamaMLP.forward', undefined],
+    ['aten::linear', undefined],
+    ['catalog (catalog.py:3)', undefined],
+    ['cudaLaunchKernel', undefined],
+  ];
+  for (const [name, what] of cases) assert.equal(adviceOnCode([name])?.what, what, name);
 });
 
 /** Files with each kind of information: operators, frames, ranges, OS calls, samples, the GIL, collections. */

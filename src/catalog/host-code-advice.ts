@@ -13,6 +13,12 @@ interface CodeAdvice {
 
 const codeAdvice: readonly CodeAdvice[] = [
   {
+    what: 'waiting for another thread or process',
+    pattern:
+      /^(meanwhile|GIL held by) thread |^(pthread_cond_(timed)?wait|sem_(timed)?wait|p?poll|epoll_wait|futex)$/,
+    text: 'do not make the launching thread wait for another: take what is ready without blocking, and prepare it while the GPU runs',
+  },
+  {
     what: 'garbage collection',
     pattern: /^Python GC|^gc\.collect$|^stepscope\.gc\b/,
     text: 'keep garbage collection out of the loop: gc.freeze() after loading, gc.disable() in the loop, or raise gc.set_threshold',
@@ -88,12 +94,6 @@ const codeAdvice: readonly CodeAdvice[] = [
     what: 'files and terminals',
     pattern: /^(p?write(v|64)?|f?putc|fwrite|fflush|open(64|at)?|fopen(64)?|fgets|fread)$/,
     text: 'keep file and terminal output out of the loop, or buffer it and write from another thread',
-  },
-  {
-    what: 'waiting for another thread or process',
-    pattern:
-      /^(meanwhile|GIL held by) thread |^(pthread_cond_(timed)?wait|sem_(timed)?wait|p?poll|epoll_wait|futex)$/,
-    text: 'do not make the launching thread wait for another: take what is ready without blocking, and prepare it while the GPU runs',
   },
 ];
 

@@ -42,7 +42,7 @@ export function hostBlocks(profile: HostProfile, hint: string | undefined): Bloc
       [weight === 'idle' ? `Idle${per}` : `Time${per}`, 'ns-mean', ({ node }) => node.totalNs / windows],
       ['Share (%)', 'share', ({ node }) => node.totalNs / tree.totalNs],
       ['Self', 'ns-mean', ({ node }) => node.selfNs / windows, { priority: -1 }],
-      [`Calls${per}`, 'mean', ({ node }) => node.count / windows],
+      [`Calls${per}`, 'mean', ({ node }) => (node.kind === 'all' ? undefined : node.count / windows)],
       ['Code', 'text', ({ label }) => label, { priority: KEEP }],
     ],
   );
