@@ -12,7 +12,9 @@ import { nameOfFrame, nameOfOsCall, nameOfRange } from '../src/catalog/host-name
 import { openProfile } from '../src/import/open.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
 import { drawProfile } from '../src/testing/drawn-profile.js';
+import { assertGolden } from '../src/testing/golden.js';
 import { locate } from '../src/testing/needs.js';
+import { runStepscope } from './run-stepscope.js';
 
 const COLUMN_US = 50;
 const fixture = (name: string) => path.join(projectRoot, 'test/fixtures', name);
@@ -188,6 +190,13 @@ test('names are those of many instances: numbers, addresses and folders go', () 
   assert.equal(nameOfRange('Holding GIL'), undefined);
   assert.equal(nameOfOsCall('epoll_wait').waits, 'other');
   assert.equal(nameOfOsCall('munmap').waits, undefined);
+});
+
+test('stepscope host prints the tree, and says where there is none', async () => {
+  const eager = await runStepscope(['host', capturePath('eager', 'kineto.json.gz'), '--depth', '2']);
+  assertGolden('host-eager.txt', eager.out);
+  const hidden = await runStepscope(['host', capturePath('agent-router-learned')]);
+  assert.match(hidden.out, /The GPU does not wait for the host in the selected steps\./);
 });
 
 test('advice follows the name of the code', () => {
