@@ -216,6 +216,7 @@ test('advice follows the name of the code', () => {
     ['munmap', 'returning memory to the system'],
     ['executor_utils::Nvrtc::CompileProgram', 'compiling, tuning or loading code'],
     ['init_forward_metadata (aiter_backend.py:661)', 'preparing inputs'],
+    ['enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__', 'loading data'],
     ['write', 'files and terminals'],
     ['meanwhile thread metrics', 'waiting for another thread or process'],
     ['LlamaMLP.forward', undefined],

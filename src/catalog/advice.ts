@@ -109,7 +109,7 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
   ],
   'exposed-host-work': [
     trtllm(
-      'overlap it: disable_overlap_scheduler: false (the default of the PyTorch backend); inspect the host ranges with --only idle-gaps',
+      'overlap it: disable_overlap_scheduler: false (the default of the PyTorch backend); find the host code with stepscope host FILE',
       'steps-overlap',
     ),
     vllm(
@@ -122,12 +122,12 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
       'steps-overlap',
     ),
     any(
-      'steps already overlap and the host is still late: find what the launching thread does with --only idle-gaps, and move it to another thread or process',
+      'steps already overlap and the host is still late: find what the launching thread does with stepscope host FILE, and move it to another thread or process',
     ),
   ],
   'host-work-in-step': [
     any(
-      'find what the host does between the layers with --only idle-gaps; a CUDA graph of the whole forward pass needs only one launch',
+      'find what the host does between the layers with stepscope host FILE; a CUDA graph of the whole forward pass needs only one launch',
     ),
   ],
   'sync-in-decode': [
@@ -194,7 +194,7 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
   ],
   'rank-skew': [
     any(
-      'find what delays the late rank’s host: pin processes to CPU cores near the GPU, inspect its gaps with --only idle-gaps',
+      'find what delays the late rank’s host: pin processes to CPU cores near the GPU, find its code with stepscope host FILE',
     ),
   ],
   'prefill-blocks-decode': [

@@ -75,6 +75,11 @@ const codeAdvice: readonly CodeAdvice[] = [
     text: 'send less between processes and without pickling: shared memory for arrays, a binary format for the rest, sent while the GPU runs',
   },
   {
+    what: 'loading data',
+    pattern: /DataLoader|\bdataset/i,
+    text: 'load and prepare data in worker processes (num_workers), ahead of the step that needs it, into pinned memory',
+  },
+  {
     what: 'compiling, tuning or loading code',
     pattern: /nvrtc|autotun|cu(Library|Module)Load|\bcompile|inductor|hipModuleLoad/i,
     text: 'warm up before serving: code is compiled, tuned or loaded at its first use (capture all batch sizes, set CUDA_MODULE_LOADING=EAGER)',
