@@ -158,6 +158,28 @@ test('a wait in which all wait names the thread whose own wait ended last, until
   );
 });
 
+test('a thread that could run and has no CPU names who has it', () => {
+  assert.deepEqual(
+    blockers(`
+      L = layer.2.mlp
+      p = poll
+      nvtx  ..LLLLLLLLLL...
+      os    .............p.
+      run   3333....3333333
+      run2  ....3333.......
+      cpu   a.............b
+      gpu   .a.............b
+    `),
+    {
+      'layer.*.mlp': 6,
+      'layer.*.mlp → runnable, its CPU runs thread 2': 4,
+      'before poll': 1,
+      poll: 1,
+      cudaLaunchKernel: 1,
+    },
+  );
+});
+
 test('a lock that another thread sleeps with is named first, and stacks of calls name their operators', async () => {
   const analyzer = new Analyzer(await openProfile([fixture('stacks/lock-held.sqlite.gz')]));
   const { paths, windows, sums } = analyzer.get(hostBlockers);
@@ -219,6 +241,7 @@ test('advice follows the name of the code', () => {
     ['enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__', 'loading data'],
     ['write', 'files and terminals'],
     ['meanwhile thread metrics', 'waiting for another thread or process'],
+    ['runnable, its CPU runs thread stress', 'no CPU'],
     ['LlamaMLP.forward', undefined],
     ['aten::linear', undefined],
     ['catalog (catalog.py:3)', undefined],

@@ -184,6 +184,17 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
     sglang('use --tokenizer-worker-num, and keep other Python threads out of the scheduler process'),
     any('move other Python work out of the launching process, or into code that releases the GIL'),
   ],
+  'cpu-contention': [
+    any(
+      'reserve CPU cores for the launching process (taskset, cpuset, CPU manager policy static) and keep the threads named above off them',
+    ),
+    any('give the container more CPUs, or reduce the threads of other programs (OMP_NUM_THREADS)'),
+  ],
+  'core-migrations': [
+    any(
+      'pin the launching process to cores near its GPU: numactl --cpunodebind, taskset, or the CPU manager',
+    ),
+  ],
   'exposed-communication': [
     trtllm('try allreduce_strategy: NCCL_SYMMETRIC, ONESHOT or MNNVL, and fused all-reduce + norm'),
     vllm('enable fused all-reduce + RMSNorm (pass_config) and custom all-reduce; check that NVLink is used'),

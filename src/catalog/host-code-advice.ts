@@ -19,6 +19,11 @@ const codeAdvice: readonly CodeAdvice[] = [
     text: 'do not make the launching thread wait for another: take what is ready without blocking, and prepare it while the GPU runs',
   },
   {
+    what: 'no CPU',
+    pattern: /^runnable(,| without)/,
+    text: 'give the launching thread a core of its own: pin it (taskset, numactl) near the GPU, and keep other work off that core',
+  },
+  {
     what: 'garbage collection',
     pattern: /^Python GC|^gc\.collect$|^stepscope\.gc\b/,
     text: 'keep garbage collection out of the loop: gc.freeze() after loading, gc.disable() in the loop, or raise gc.set_threshold',
