@@ -6,7 +6,7 @@ import type { Profile } from '../../model/profile.js';
 import type { CpuRuns } from '../host/cpu-runs.js';
 import type { OffCpu } from '../host/off-cpu.js';
 
-export interface MissingCpu {
+interface MissingCpu {
   /** Visits a stretch of a thread piece by piece; `name` is undefined where it had a CPU, or nothing is known. */
   visit(
     thread: number,
