@@ -160,8 +160,7 @@ function worthSaying(all: readonly Unmeasured[], worldSize: number): Unmeasured[
   const seen = new Set<string>();
   return all.filter(({ rule, what }) => {
     if (seen.has(what) || (rule === 'rank-skew' && worldSize < 2)) return false;
-    // Context switches are left out on purpose by most: they enlarge a report by gigabytes.
-    if (/^GPU work$|graph replays|^engine steps|^context switches$/.test(what)) return false;
+    if (/^GPU work$|graph replays|^engine steps/.test(what)) return false;
     seen.add(what);
     return true;
   });
