@@ -38,6 +38,7 @@ test('screens in the documents are what the commands print now', () => {
     ['README.md', '$ stepscope analyze profile.sqlite.gz', 'analyze-eager.txt'],
     ['docs/guide.md', '$ stepscope compare eager/profile.sqlite', 'compare-eager-graph.txt'],
     ['docs/guide.md', '$ stepscope whatif eager/profile.sqlite', 'whatif-eager-graphs.txt'],
+    ['docs/guide.md', '$ stepscope host eager/kineto.json', 'host-eager.txt'],
     ['docs/guide.md', '$ stepscope frameworks docs/examples', 'frameworks-bundled.txt'],
   ]) {
     const screen = read(page)

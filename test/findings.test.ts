@@ -147,6 +147,8 @@ const cases: [id: string, sick: EngineOptions, settings?: Settings][] = [
   ['sync-in-decode', { before: { ns: 1e6, call: 'cudaStreamSynchronize' } }],
   ['garbage-collection', { before: { ns: 2e6, range: 'Python GC gen2' } }],
   ['gil-contention', { before: { ns: 2e6, range: 'Waiting for GIL' } }],
+  ['cpu-contention', { before: { ns: 1e6, offCpu: 'taken' } }],
+  ['core-migrations', { before: { ns: 1e6, offCpu: 'moved' } }],
   ['steady-allocations', { before: { ns: 1e6, call: 'cudaMalloc' } }],
   ['tiny-copies', { copies: { count: 10, bytes: 200 } }],
   ['pageable-copies', { copies: { count: 1, bytes: 1e6, pageable: true } }],

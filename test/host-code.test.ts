@@ -7,11 +7,14 @@ import { type CallNode, callTree, invertedTree } from '../src/analyze/host-code/
 import { hostBlockers, hostCauses } from '../src/analyze/host-code/host-blockers.js';
 import { hotPaths, labelOf } from '../src/analyze/host-code/hot-paths.js';
 import { windowBudgets } from '../src/analyze/inference/step-budget.js';
+import { adviceOnCode } from '../src/catalog/host-code-advice.js';
 import { nameOfFrame, nameOfOsCall, nameOfRange } from '../src/catalog/host-names.js';
 import { openProfile } from '../src/import/open.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
 import { drawProfile } from '../src/testing/drawn-profile.js';
+import { assertGolden } from '../src/testing/golden.js';
 import { locate } from '../src/testing/needs.js';
+import { runStepscope } from './run-stepscope.js';
 
 const COLUMN_US = 50;
 const fixture = (name: string) => path.join(projectRoot, 'test/fixtures', name);
@@ -155,6 +158,28 @@ test('a wait in which all wait names the thread whose own wait ended last, until
   );
 });
 
+test('a thread that could run and has no CPU names who has it', () => {
+  assert.deepEqual(
+    blockers(`
+      L = layer.2.mlp
+      p = poll
+      nvtx  ..LLLLLLLLLL...
+      os    .............p.
+      run   3333....3333333
+      run2  ....3333.......
+      cpu   a.............b
+      gpu   .a.............b
+    `),
+    {
+      'layer.*.mlp': 6,
+      'layer.*.mlp → runnable, its CPU runs thread 2': 4,
+      'before poll': 1,
+      poll: 1,
+      cudaLaunchKernel: 1,
+    },
+  );
+});
+
 test('a lock that another thread sleeps with is named first, and stacks of calls name their operators', async () => {
   const analyzer = new Analyzer(await openProfile([fixture('stacks/lock-held.sqlite.gz')]));
   const { paths, windows, sums } = analyzer.get(hostBlockers);
@@ -187,6 +212,42 @@ test('names are those of many instances: numbers, addresses and folders go', () 
   assert.equal(nameOfRange('Holding GIL'), undefined);
   assert.equal(nameOfOsCall('epoll_wait').waits, 'other');
   assert.equal(nameOfOsCall('munmap').waits, undefined);
+});
+
+test('stepscope host prints the tree, and says where there is none', async () => {
+  const eager = await runStepscope(['host', capturePath('eager', 'kineto.json.gz'), '--depth', '2']);
+  assertGolden('host-eager.txt', eager.out);
+  const hidden = await runStepscope(['host', capturePath('agent-router-learned')]);
+  assert.match(hidden.out, /The GPU does not wait for the host in the selected steps\./);
+});
+
+test('advice follows the name of the code', () => {
+  const cases: readonly (readonly [name: string, what: string | undefined])[] = [
+    ['Tensor.item', 'reading a value back'],
+    ['aten::_local_scalar_dense', 'reading a value back'],
+    ['detokenize_incrementally (detokenizer_utils.py:89)', 'detokenization and tokenization'],
+    ['_ignore_causal_mask_sdpa (modeling_attn_mask_utils.py:243)', 'guided decoding and masks'],
+    ['Sampler.forward', 'sampling'],
+    ['emit (logging/__init__.py:1120)', 'logging and statistics'],
+    ['llm_engine step: record_stats', 'logging and statistics'],
+    ['dumps (json/__init__.py:183)', 'JSON'],
+    ['send_pyobj (socket.py:901)', 'messages between processes'],
+    ['Python GC generation 2', 'garbage collection'],
+    ['cudaMalloc', 'memory allocation'],
+    ['asm_exc_page_fault', 'page faults'],
+    ['munmap', 'returning memory to the system'],
+    ['executor_utils::Nvrtc::CompileProgram', 'compiling, tuning or loading code'],
+    ['init_forward_metadata (aiter_backend.py:661)', 'preparing inputs'],
+    ['enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__', 'loading data'],
+    ['write', 'files and terminals'],
+    ['meanwhile thread metrics', 'waiting for another thread or process'],
+    ['runnable, its CPU runs thread stress', 'no CPU'],
+    ['LlamaMLP.forward', undefined],
+    ['aten::linear', undefined],
+    ['catalog (catalog.py:3)', undefined],
+    ['cudaLaunchKernel', undefined],
+  ];
+  for (const [name, what] of cases) assert.equal(adviceOnCode([name])?.what, what, name);
 });
 
 /** Files with each kind of information: operators, frames, ranges, OS calls, samples, the GIL, collections. */

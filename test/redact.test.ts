@@ -186,14 +186,27 @@ test("other people's profiles give the same results, hashed or not", {
   );
   assert.ok(files.length > 20);
   for (const [i, file] of files.entries()) {
-    const copy = await redacted(file, ...(i % 2 === 0 ? [] : ['--hash-ranges']));
-    assert.equal(withoutQuotes(await analysis(copy.file)), withoutQuotes(await analysis(file)), file);
+    const isHashed = i % 2 === 1;
+    const copy = await redacted(file, ...(isHashed ? ['--hash-ranges'] : []));
+    const read = async (name: string) =>
+      withoutQuotes(isHashed ? withoutCode(await analysis(name)) : await analysis(name));
+    assert.equal(await read(copy.file), await read(file), file);
   }
 });
 
 /** Notes quote a diagnostic, whose paths are gone in the copy. */
 const withoutQuotes = (json: string): string =>
   JSON.stringify(JSON.parse(json, (key, value: unknown) => (key === 'example' ? '' : value)));
+
+/** Host code is named by ranges too, which a hashed copy calls otherwise. */
+const withoutCode = (json: string): string =>
+  JSON.stringify(
+    JSON.parse(json, (key, value: unknown) => {
+      if (['host-code', 'code', 'advice'].includes(key)) return undefined;
+      const isCode = (item: { readonly analysis?: string }) => item.analysis === 'host-code';
+      return key === 'evidence' && Array.isArray(value) ? value.filter(item => !isCode(item)) : value;
+    }),
+  );
 
 /** What a benchmark says in numbers, without names and notes. */
 const figures = (json: string): string =>
@@ -417,8 +430,8 @@ test('hashed ranges: the same every time and everywhere, but for names that anal
   for (const name of ['gc', 'gil', 'eager', 'two-processes']) {
     const capture = capturePath(name);
     assert.equal(
-      await analysis((await redacted(capture, '--hash-ranges')).file),
-      await analysis(capture),
+      withoutCode(await analysis((await redacted(capture, '--hash-ranges')).file)),
+      withoutCode(await analysis(capture)),
       name,
     );
   }

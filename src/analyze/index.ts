@@ -22,6 +22,7 @@ import { gc } from './host/gc.js';
 import { gil } from './host/gil.js';
 import { launchOverhead } from './host/launch-overhead.js';
 import { operators } from './host/operators.js';
+import { threads } from './host/threads.js';
 import { hostCode } from './host-code/host-code.js';
 import { criticalPath } from './inference/critical-path.js';
 import { idleGaps } from './inference/idle-gaps.js';
@@ -58,6 +59,7 @@ export const analyses: readonly AnyAnalysis[] = [
   memoryInUse,
   gc,
   gil,
+  threads,
   rankSkew,
   rankSteps,
   rankWaits,

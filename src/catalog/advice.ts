@@ -109,7 +109,7 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
   ],
   'exposed-host-work': [
     trtllm(
-      'overlap it: disable_overlap_scheduler: false (the default of the PyTorch backend); inspect the host ranges with --only idle-gaps',
+      'overlap it: disable_overlap_scheduler: false (the default of the PyTorch backend); find the host code with stepscope host FILE',
       'steps-overlap',
     ),
     vllm(
@@ -122,12 +122,12 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
       'steps-overlap',
     ),
     any(
-      'steps already overlap and the host is still late: find what the launching thread does with --only idle-gaps, and move it to another thread or process',
+      'steps already overlap and the host is still late: find what the launching thread does with stepscope host FILE, and move it to another thread or process',
     ),
   ],
   'host-work-in-step': [
     any(
-      'find what the host does between the layers with --only idle-gaps; a CUDA graph of the whole forward pass needs only one launch',
+      'find what the host does between the layers with stepscope host FILE; a CUDA graph of the whole forward pass needs only one launch',
     ),
   ],
   'sync-in-decode': [
@@ -184,6 +184,17 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
     sglang('use --tokenizer-worker-num, and keep other Python threads out of the scheduler process'),
     any('move other Python work out of the launching process, or into code that releases the GIL'),
   ],
+  'cpu-contention': [
+    any(
+      'reserve CPU cores for the launching process (taskset, cpuset, CPU manager policy static) and keep the threads named above off them',
+    ),
+    any('give the container more CPUs, or reduce the threads of other programs (OMP_NUM_THREADS)'),
+  ],
+  'core-migrations': [
+    any(
+      'pin the launching process to cores near its GPU: numactl --cpunodebind, taskset, or the CPU manager',
+    ),
+  ],
   'exposed-communication': [
     trtllm('try allreduce_strategy: NCCL_SYMMETRIC, ONESHOT or MNNVL, and fused all-reduce + norm'),
     vllm('enable fused all-reduce + RMSNorm (pass_config) and custom all-reduce; check that NVLink is used'),
@@ -199,7 +210,7 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
   ],
   'rank-skew': [
     any(
-      'find what delays the late rank’s host: pin processes to CPU cores near the GPU, inspect its gaps with --only idle-gaps',
+      'find what delays the late rank’s host: pin processes to CPU cores near the GPU, find its code with stepscope host FILE',
     ),
   ],
   'prefill-blocks-decode': [

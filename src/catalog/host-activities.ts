@@ -60,6 +60,11 @@ export const WORK_LAUNCH =
 /** Of the calls that add a node to a graph while a stream is captured, those that are not kernels. */
 export const COPY_CALL = /^(cuda|hip|cu)Memcpy\w*Async/;
 export const MEMSET_CALL = /^(cuda|hip|cu)Memset\w*Async/;
+/** Calls of the system in which a thread waits: for others, for input, or for time to pass. */
+export const BLOCKING_CALL =
+  /^(?:__)?(?:p?poll|p?select|epoll_p?wait|sem_(?:timed|clock)?wait|pthread_cond_(?:timed|clock)?wait|pthread_(?:mutex|rwlock|spin)_\w*lock|pthread_join|futex|(?:clock_)?nanosleep|u?sleep|recv\w*|accept4?|f?read|readv|wait(?:4|pid|id)?|sigwait\w*|pause|flock|f(?:data)?sync)(?:@|$|_\d)/;
+/** Of these, those that wait only for time to pass. */
+export const SLEEPING_CALL = /^(?:__)?(?:(?:clock_)?nanosleep|u?sleep)/;
 export const BEGIN_CAPTURE = /^(cuda|hip|cu)StreamBeginCapture/;
 export const END_CAPTURE = /^(cuda|hip|cu)StreamEndCapture/;
 export const GRAPH_LAUNCH = /^(cuda|hip|cu)GraphLaunch/;

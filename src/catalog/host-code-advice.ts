@@ -13,6 +13,17 @@ interface CodeAdvice {
 
 const codeAdvice: readonly CodeAdvice[] = [
   {
+    what: 'waiting for another thread or process',
+    pattern:
+      /^(meanwhile|GIL held by) thread |^(pthread_cond_(timed)?wait|sem_(timed)?wait|p?poll|epoll_wait|futex)$/,
+    text: 'do not make the launching thread wait for another: take what is ready without blocking, and prepare it while the GPU runs',
+  },
+  {
+    what: 'no CPU',
+    pattern: /^runnable(,| without)/,
+    text: 'give the launching thread a core of its own: pin it (taskset, numactl) near the GPU, and keep other work off that core',
+  },
+  {
     what: 'garbage collection',
     pattern: /^Python GC|^gc\.collect$|^stepscope\.gc\b/,
     text: 'keep garbage collection out of the loop: gc.freeze() after loading, gc.disable() in the loop, or raise gc.set_threshold',
@@ -69,6 +80,11 @@ const codeAdvice: readonly CodeAdvice[] = [
     text: 'send less between processes and without pickling: shared memory for arrays, a binary format for the rest, sent while the GPU runs',
   },
   {
+    what: 'loading data',
+    pattern: /DataLoader|\bdataset/i,
+    text: 'load and prepare data in worker processes (num_workers), ahead of the step that needs it, into pinned memory',
+  },
+  {
     what: 'compiling, tuning or loading code',
     pattern: /nvrtc|autotun|cu(Library|Module)Load|\bcompile|inductor|hipModuleLoad/i,
     text: 'warm up before serving: code is compiled, tuned or loaded at its first use (capture all batch sizes, set CUDA_MODULE_LOADING=EAGER)',
@@ -88,12 +104,6 @@ const codeAdvice: readonly CodeAdvice[] = [
     what: 'files and terminals',
     pattern: /^(p?write(v|64)?|f?putc|fwrite|fflush|open(64|at)?|fopen(64)?|fgets|fread)$/,
     text: 'keep file and terminal output out of the loop, or buffer it and write from another thread',
-  },
-  {
-    what: 'waiting for another thread or process',
-    pattern:
-      /^(meanwhile|GIL held by) thread |^(pthread_cond_(timed)?wait|sem_(timed)?wait|p?poll|epoll_wait|futex)$/,
-    text: 'do not make the launching thread wait for another: take what is ready without blocking, and prepare it while the GPU runs',
   },
 ];
 

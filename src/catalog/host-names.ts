@@ -2,7 +2,8 @@
  * How events of host threads are named where many of them are added up: instance numbers, addresses and folders go, what
  * only passes calls on is left out, and what waits for somebody else is marked. Names are those that profilers write.
  */
-import { activityOf, functionOfFrame, GIL_HOLD, GIL_WAIT } from './host-activities.js';
+import { activityOf, BLOCKING_CALL, functionOfFrame, GIL_HOLD, GIL_WAIT } from './host-activities.js';
+import { markedOperator } from './operator-ranges.js';
 
 /** How a name was learned; the order is that of a stack, outermost first. */
 export const hostNameKinds = [
@@ -19,10 +20,15 @@ export const hostNameKinds = [
   'between',
   /** After a launch call returned, until its work starts. */
   'latency',
+  /** The thread could have run, or stopped for an unknown reason, and had no CPU. */
+  'no-cpu',
   /** What another thread did while this one waited. */
   'thread',
 ] as const;
 export type HostNameKind = (typeof hostNameKinds)[number];
+
+/** What a thread waits for: the GIL, another thread or process, a CPU. */
+export type Wait = 'gil' | 'other' | 'cpu';
 
 export interface HostName {
   readonly text: string;
@@ -30,7 +36,7 @@ export interface HostName {
   /** Class of the module, where the event is the call of one (`LlamaAttention`). */
   readonly module?: string;
   /** The thread waits in it: for a lock, a queue, another process. */
-  readonly waits?: 'gil' | 'other';
+  readonly waits?: Wait;
   /** A function without Python code of its own (`Tensor.item`): says what, not where. */
   readonly isBuiltIn?: true;
   /** Says little about the code: a library whose function is not known, a place that only a CUDA call follows. */
@@ -67,13 +73,9 @@ const passedOn: readonly { readonly pattern: RegExp; readonly source: string }[]
   },
 ];
 
-/** Waiting for something that is not the GPU. Tested on the whole text of an event. */
-const waiting: Readonly<Record<'function' | 'os-call', RegExp>> = {
-  function:
-    /\bthreading\.py\(\d+\): (wait|join|acquire|_wait_for_tstate_lock)$|\bqueue\.py\(\d+\): get$|^<built-in method (acquire|wait) of _?(thread|multiprocessing)?\S*([Ll]ock|Semaphore|Event|Condition)\b|^zmq\/.*\b(recv|recv_\w+|poll|_recv_copy)$|\bselectors\.py\(\d+\): select$|\bmultiprocessing\/\w+\.py\(\d+\): (recv|recv_bytes|_recv|_recv_bytes|poll|wait|get)$|^<built-in (method poll of select\.|function select>)|shm_broadcast\.py\(\d+\): (acquire_read|dequeue)$|^<built-in method run_backward of /,
-  'os-call':
-    /^(pthread_cond_(timed|clock)?wait|sem_(timed|clock)?wait|futex|p?poll|epoll_p?wait2?|p?select|readv?|recv(from|m?msg)?|accept4?|wait(pid|id|3|4)?|pthread_(timed)?join\w*|(clock_)?nanosleep|u?sleep|pthread_mutex_(timed)?lock|pthread_rwlock_(rd|wr|timedrd|timedwr)lock|sched_yield|flock|mq_(timed)?receive|msgrcv)$/,
-};
+/** Python functions that wait for something that is not the GPU. */
+const WAITING_FRAME =
+  /\bthreading\.py\(\d+\): (wait|join|acquire|_wait_for_tstate_lock)$|\bqueue\.py\(\d+\): get$|^<built-in method (acquire|wait) of _?(thread|multiprocessing)?\S*([Ll]ock|Semaphore|Event|Condition)\b|^zmq\/.*\b(recv|recv_\w+|poll|_recv_copy)$|\bselectors\.py\(\d+\): select$|\bmultiprocessing\/\w+\.py\(\d+\): (recv|recv_bytes|_recv|_recv_bytes|poll|wait|get)$|^<built-in (method poll of select\.|function select>)|shm_broadcast\.py\(\d+\): (acquire_read|dequeue)$|^<built-in method run_backward of /;
 
 const MODULE = /^nn\.Module: (.+?)(?:_\d+)?$/;
 const BUILT_IN_METHOD = /^<built-in method (\w+) of (?:\w+\.)*(\w+) object/;
@@ -88,7 +90,7 @@ export function nameOfFrame(text: string): HostName | undefined {
   if (module !== undefined) return { text: `${module}.forward`, kind: 'function', module };
   if (isCollection(functionOfFrame(text))) return { text: 'gc.collect', kind: 'interpreter' };
   if (passedOn.some(({ pattern }) => pattern.test(text))) return undefined;
-  const waits = waiting.function.test(text) ? { waits: 'other' as const } : {};
+  const waits = WAITING_FRAME.test(text) ? { waits: 'other' as const } : {};
   const method = BUILT_IN_METHOD.exec(text);
   if (method) return { text: `${method[2]}.${method[1]}`, kind: 'function', isBuiltIn: true, ...waits };
   const builtIn = BUILT_IN_FUNCTION.exec(text);
@@ -110,8 +112,8 @@ const shortFile = (file: string) =>
 
 const withoutAddress = (text: string) => text.replace(/ (object )?at 0x[0-9a-f]+/g, '');
 
-/** `aten::mul, op_id = 12`: ranges that PyTorch emits for each operator. */
-const OPERATOR_RANGE = /^(.+?), (?:op_id|seq) = \d+/;
+/** What PyTorch adds to the names of ranges that it emits itself: `aten::mul, op_id = 12`. */
+const EMITTED = /, (?:op_id|seq) = .*$/s;
 /** Numbers that tell instances apart; those inside words (`bf16`, `c10d`) belong to the name. */
 const INSTANCE_NUMBER = /(?<![A-Za-z0-9])\d+(?![A-Za-z0-9])/g;
 
@@ -121,9 +123,9 @@ export function nameOfRange(text: string): HostName | undefined {
   if (text === GIL_WAIT) return { text, kind: 'interpreter', waits: 'gil' };
   // Generations of a collection are not instances of one.
   if (isCollection(text)) return { text, kind: 'interpreter' };
-  const operator = OPERATOR_RANGE.exec(text)?.[1];
-  if (operator !== undefined) return { text: operator, kind: 'operator' };
-  return { text: text.replace(INSTANCE_NUMBER, '*'), kind: 'range' };
+  const operator = EMITTED.test(text) ? markedOperator(text) : undefined;
+  if (operator) return { text: operator.name, kind: 'operator' };
+  return { text: text.replace(EMITTED, '').replace(INSTANCE_NUMBER, '*'), kind: 'range' };
 }
 
 export const nameOfOperator = (text: string): HostName => ({ text, kind: 'operator' });
@@ -131,14 +133,10 @@ export const nameOfOperator = (text: string): HostName => ({ text, kind: 'operat
 export const nameOfOsCall = (text: string): HostName => ({
   text,
   kind: 'os-call',
-  ...(waiting['os-call'].test(text) ? { waits: 'other' as const } : {}),
+  ...(BLOCKING_CALL.test(text) ? { waits: 'other' as const } : {}),
 });
 
 /** Calls that only ask, prepare or wake somebody: they say nothing about the code around them. */
 const ASKING =
   /^(?:cuda|cu|hip)\w*?(?:Get|IsCapturing|Query|Peek|SetAttribute|SetDevice|Encode|ExchangeStreamCaptureMode|RecordWithFlags|EventRecord|EventCreate|EventDestroy)|^(?:pthread_cond_(?:signal|broadcast)|sem_post|sched_yield)$/;
 export const isAskingCall = (name: string): boolean => ASKING.test(name);
-
-/** Threads of profilers and of the driver: nobody waits for them. */
-const HELPER_THREAD = /^(\[?NSys|CUPTI worker|cuda-EvtHandlr|cuda\d{6,})/;
-export const isHelperThread = (name: string): boolean => HELPER_THREAD.test(name);

@@ -64,6 +64,15 @@ export const thresholds = {
   },
   gcShare: { value: 0.005, about: 'share of a step idle in garbage collection that is a finding (ours)' },
   gilShare: { value: 0.02, about: 'share of a step idle in waiting for the GIL that is a finding (ours)' },
+  contentionShare: {
+    value: 0.02,
+    about:
+      'share of a step idle while other threads have the CPU of the launching thread that is a finding (ours)',
+  },
+  migrationShare: {
+    value: 0.01,
+    about: 'share of a step idle while the launching thread changes its CPU that is a finding (ours)',
+  },
   allocationShare: { value: 0.002, about: 'share of a step in allocation calls that is a finding (ours)' },
   tinyCopyBytes: {
     value: 65_536,

@@ -8,6 +8,7 @@ import { ProfileBuilder } from '../model/builder.js';
 import type { Profile } from '../model/profile.js';
 import { RangeKind } from '../model/schema.js';
 import { drawnCapture } from './drawn-capture.js';
+import { DrawnSwitches, type OffCpuReason } from './drawn-switches.js';
 
 const STEP_NS = 10e6;
 const LAUNCH_NS = 20e3;
@@ -61,6 +62,8 @@ export interface EngineOptions {
     readonly call?: string;
     readonly overhead?: true;
     readonly only?: number;
+    /** Without a CPU: taken by another thread, moved to another one, or waiting for a lock. Switches are recorded. */
+    readonly offCpu?: OffCpuReason;
   };
   /** `largeBytes`: the size of every second one. */
   readonly copies?: {
@@ -104,6 +107,7 @@ export function drawEngine(options: EngineOptions = {}): Profile {
     frames: [] as Event[],
     kept: [] as number[],
   };
+  const switches = new DrawnSwitches(builder);
   let id = 1;
   const ranks = options.secondRankLateNs === undefined ? [0] : [0, 1];
   for (const rank of ranks) {
@@ -169,6 +173,7 @@ export function drawEngine(options: EngineOptions = {}): Profile {
       if (before!.range) lists.ranges.push({ ...event, name: before!.range });
       if (before!.call) lists.calls.push({ ...event, name: before!.call });
       if (before!.overhead) lists.overheads.push({ ...event, name: 'overhead' });
+      if (before!.offCpu) switches.add(thread, event.start, event.end, start, before!.offCpu);
       host += delay;
     }
     const names = options.kernels ?? ['nvjet_sm80_tst_64x8'];
@@ -324,6 +329,7 @@ export function drawEngine(options: EngineOptions = {}): Profile {
         },
         calls.length,
       );
+    switches.addTables();
     if (frames.length > 0) builder.addTable('frames', onThread(frames), frames.length);
     if (options.keepsBytes)
       builder.addTable(

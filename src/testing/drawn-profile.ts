@@ -7,7 +7,7 @@
  *
  * Rows: `cpu`, `cpu2` … are threads with API calls, `gpu`, `gpu2` … streams with kernels, `copy` memory copies,
  * `nvtx`, `nvtx2` … push/pop ranges on the thread of the same number, `py` Python frames, `op` framework operators, `smp`
- * samples of one function (in the middle of a letter's run), `os` and `prof` calls of the operating system and overhead of the profiler. A line such as `s = cudaStreamSynchronize` names what a letter stands for.
+ * samples of one function (in the middle of a letter's run), `run` times on a CPU (its number), `os` and `prof` calls of the operating system and overhead of the profiler. A line such as `s = cudaStreamSynchronize` names what a letter stands for.
  */
 import { NONE } from '../base/column.js';
 import { ProfileBuilder } from '../model/builder.js';
@@ -17,7 +17,7 @@ import { drawnCapture } from './drawn-capture.js';
 
 export const COLUMN_NS = 10;
 
-type Lane = 'cpu' | 'gpu' | 'copy' | 'nvtx' | 'os' | 'prof' | 'py' | 'op' | 'smp';
+type Lane = 'cpu' | 'gpu' | 'copy' | 'nvtx' | 'os' | 'prof' | 'py' | 'op' | 'smp' | 'run';
 
 interface Span {
   readonly letter: string;
@@ -31,13 +31,13 @@ export function drawProfile(drawing: string, columnNs = COLUMN_NS): Profile {
   const process = builder.process('', 100);
   const gpu = builder.gpu('', 0);
   builder.gpus[gpu].name = 'Drawn GPU';
-  const lanes = ['cpu', 'gpu', 'copy', 'nvtx', 'os', 'prof', 'py', 'op', 'smp'] as const;
+  const lanes = ['cpu', 'gpu', 'copy', 'nvtx', 'os', 'prof', 'py', 'op', 'smp', 'run'] as const;
   const spans = Object.fromEntries(lanes.map(lane => [lane, [] as Span[]])) as Record<Lane, Span[]>;
   const names = new Map<string, string>();
   for (const line of drawing.split('\n')) {
     const named = /^\s*(\w) = (.+?)\s*$/.exec(line);
     if (named) names.set(named[1], named[2]);
-    const match = /^\s*(cpu|gpu|copy|nvtx|os|prof|py|op|smp)(\d*)\s+(\S+)\s*$/.exec(line);
+    const match = /^\s*(cpu|gpu|copy|nvtx|os|prof|py|op|smp|run)(\d*)\s+(\S+)\s*$/.exec(line);
     if (!match) continue;
     const lane = Number(match[2] || 1);
     for (const run of match[3].matchAll(/([A-Za-z0-9])\1*/g)) {
@@ -101,6 +101,22 @@ export function drawProfile(drawing: string, columnNs = COLUMN_NS): Profile {
     };
     builder.addTable(table, columns, list.length);
   }
+  const switches = spans.run
+    .flatMap(span => [
+      { ...span, at: span.start, isIn: 1 },
+      { ...span, at: span.end, isIn: 0 },
+    ])
+    .sort((a, b) => a.at - b.at || a.isIn - b.isIn);
+  builder.addTable(
+    'contextSwitches',
+    {
+      start: Float64Array.from(switches, ({ at }) => at),
+      thread: Int32Array.from(switches, ({ lane }) => thread(lane)),
+      cpu: Int32Array.from(switches, ({ letter }) => Number(letter)),
+      isIn: Uint8Array.from(switches, ({ isIn }) => isIn),
+    },
+    switches.length,
+  );
   const sampled = [...new Set(spans.smp.map(({ letter }) => letter))];
   builder.addTable(
     'stackFrames',

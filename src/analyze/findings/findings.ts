@@ -13,6 +13,7 @@ import { findingHeadline, isHeadline } from './headline.js';
 import type { Rule, RuleInput } from './rule.js';
 import { captureRules } from './rules-capture.js';
 import { copyRules } from './rules-copies.js';
+import { cpuRules } from './rules-cpu.js';
 import { gpuRules } from './rules-gpu.js';
 import { hostRules } from './rules-host.js';
 import { launchRules } from './rules-launch.js';
@@ -28,6 +29,7 @@ const rules: readonly Rule[] = [
   ...windowRules,
   ...launchRules,
   ...hostRules,
+  ...cpuRules,
   ...syncRules,
   ...copyRules,
   ...gpuRules,

@@ -71,6 +71,12 @@ const exposedHostWork: Rule = {
       ];
     });
   },
+  // A thread without a CPU does no work: whoever has its CPU is the reason.
+  yieldsTo: (others, own) =>
+    others.some(
+      ({ id, costNs }) =>
+        (id === 'cpu-contention' || id === 'core-migrations') && (costNs ?? 0) >= (own.costNs ?? 0) / 2,
+    ),
 };
 
 const garbageCollection: Rule = {

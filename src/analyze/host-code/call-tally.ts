@@ -29,6 +29,8 @@ export class CallTally implements NodeSums {
     for (let own = event; own !== NONE; own = line.parent[own]) {
       const outer = line.parent[own] === NONE ? ROOT : line.node[line.parent[own]];
       for (; at > ROOT && at !== outer; at = paths.parents[at]) {
+        // What an event is placed before is no call that it is in.
+        if (at !== node && paths.names[at]!.kind === 'between') continue;
         const isNew = this.countOnce(at, own, line);
         if (!isNew && at === line.node[own]) return;
       }

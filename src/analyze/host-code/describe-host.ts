@@ -11,6 +11,9 @@ const CHAIN = 0.99;
 /** Names of a chain that are shown; the outer ones say least. */
 const MOST_NAMES = 3;
 
+/** A smaller share would read as 0.0%. */
+const LEAST_SHOWN = 0.0005;
+
 interface Line {
   readonly label: string;
   readonly node: CallNode;
@@ -42,7 +45,7 @@ export function hostBlocks(profile: HostProfile, hint: string | undefined): Bloc
       [weight === 'idle' ? `Idle${per}` : `Time${per}`, 'ns-mean', ({ node }) => node.totalNs / windows],
       ['Share (%)', 'share', ({ node }) => node.totalNs / tree.totalNs],
       ['Self', 'ns-mean', ({ node }) => node.selfNs / windows, { priority: -1 }],
-      [`Calls${per}`, 'mean', ({ node }) => node.count / windows],
+      [`Calls${per}`, 'mean', ({ node }) => (node.kind === 'all' ? undefined : node.count / windows)],
       ['Code', 'text', ({ label }) => label, { priority: KEEP }],
     ],
   );
@@ -79,10 +82,11 @@ function answerLines(profile: HostProfile, hint: string | undefined): string[] {
       : `The threads that launch GPU work take ${formatDuration(totalNs / windows)}${per}.`;
   const over = steps > 0 ? `${plural(steps, 'step')}; ` : '';
   const rest = totalNs - namedNs - placedNs;
+  const isShown = (ns: number) => ns >= LEAST_SHOWN * totalNs;
   const shares = [
     `${formatShare(namedNs / totalNs)} of it is in recorded events`,
-    placedNs > 0 && `${formatShare(placedNs / totalNs)} before a recorded operator, range or function`,
-    rest > 0 && `${formatShare(rest / totalNs)} is known only by the CUDA call that follows`,
+    isShown(placedNs) && `${formatShare(placedNs / totalNs)} before a recorded operator, range or function`,
+    isShown(rest) && `${formatShare(rest / totalNs)} is known only by the CUDA call that follows`,
   ].filter(text => text !== false);
   return [
     what,

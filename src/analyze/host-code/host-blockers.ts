@@ -15,6 +15,7 @@ import type { Phase } from '../../catalog/phases.js';
 import type { Derived } from '../analysis.js';
 import { deviceTimelines } from '../gpu/device-timeline.js';
 import { gpuWork } from '../gpu/gpu-work.js';
+import { threadStates } from '../host/thread-states.js';
 import { gapJudge } from '../inference/idle-causes.js';
 import { type SelectedWindow, selection } from '../inference/selection.js';
 import { stepsOf } from '../inference/steps.js';
@@ -63,7 +64,7 @@ type VisitPiece = (
 export const hostBlockers: Derived<HostBlockers> = {
   id: 'host-blockers',
   reads: { apiCalls: [] },
-  uses: [selection, deviceTimelines, gapJudge, gpuWork, stepsOf, threadStacks, threadCode],
+  uses: [selection, deviceTimelines, gapJudge, gpuWork, stepsOf, threadStacks, threadCode, threadStates],
   compute({ profile, use }) {
     const stacks = use(threadStacks);
     const { paths } = stacks;
@@ -71,7 +72,7 @@ export const hostBlockers: Derived<HostBlockers> = {
     const { launch } = use(gpuWork);
     const { explain } = use(gapJudge);
     const code = use(threadCode);
-    const others = otherThreads(profile, stacks, code);
+    const others = otherThreads(profile, stacks, code, use(threadStates));
     const isHost = idleCauses.map(({ id }) => hostCauses.includes(id));
     const launchBound = causeIndex('launch-bound');
     const latency = paths.idOf(LATENCY);
@@ -100,7 +101,7 @@ export const hostBlockers: Derived<HostBlockers> = {
 
     function visitThread(thread: number, cause: number, from: number, to: number, visit: VisitPiece): void {
       code.visit(thread, from, to, ({ node, event, line, waits }, begin, end) => {
-        if (!waits) visit(cause, node, begin, end, event, line);
+        if (!waits || waits === 'cpu') visit(cause, node, begin, end, event, line);
         else
           others.visit(thread, node, waits, begin, end, (other, a, b) =>
             visit(cause, other, a, b, event, line),

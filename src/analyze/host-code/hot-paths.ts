@@ -97,6 +97,7 @@ function partsOf(path: readonly HostName[]): string[] {
     lastOf('native'),
     lastOf('os-call'),
     lastOf('between'),
+    lastOf('no-cpu'),
   ];
   return [...new Set(chosen.filter(at => at >= 0))].sort((a, b) => a - b).map(at => path[at].text);
 }

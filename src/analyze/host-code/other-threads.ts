@@ -8,11 +8,10 @@
  *            └ meanwhile ────┘└ waking up ──┘
  */
 import { NONE } from '../../base/column.js';
-import { covers, IntervalBuilder, type Intervals, lengthWithin } from '../../base/intervals.js';
-import { GIL_HOLD } from '../../catalog/host-activities.js';
-import { type HostName, isHelperThread } from '../../catalog/host-names.js';
-import type { Profile, Row } from '../../model/profile.js';
-import { nameTest } from '../name-test.js';
+import { covers, type Intervals, lengthWithin } from '../../base/intervals.js';
+import type { HostName } from '../../catalog/host-names.js';
+import { roleOfThread } from '../../catalog/thread-roles.js';
+import type { Profile } from '../../model/profile.js';
 import type { ThreadCode } from './thread-code.js';
 import type { ThreadStacks } from './thread-stacks.js';
 
@@ -35,8 +34,8 @@ export function otherThreads(
   profile: Profile,
   { paths, threads }: ThreadStacks,
   code: ThreadCode,
+  states: (thread: number) => { readonly gilHolds: Intervals },
 ): OtherThreads {
-  const holds = gilHolds(profile);
   const candidates = new Map<number, readonly number[]>();
   /** Those of the same process first. */
   const othersOf = (thread: number): readonly number[] => {
@@ -44,7 +43,7 @@ export function otherThreads(
     if (!known) {
       const own = profile.threads[thread].process;
       const others = threads.filter(
-        other => other !== thread && !isHelperThread(profile.threads[other].name),
+        other => other !== thread && !HELPERS.includes(roleOfThread('', profile.threads[other].name)),
       );
       known = [
         ...others.filter(other => profile.threads[other].process === own),
@@ -68,7 +67,7 @@ export function otherThreads(
       code.visit(ran, from, until, (piece, begin, end) => {
         const isIt =
           waits === 'gil'
-            ? covers(holds.get(ran)!, begin)
+            ? covers(states(ran).gilHolds, begin)
             : woken
               ? piece.isSeen
               : piece.isSeen && piece.waits === undefined;
@@ -85,7 +84,9 @@ export function otherThreads(
     const isShared = profile.threads.some(
       (known, row) => row !== other && known.process === process && known.name === name,
     );
-    const called = name === '' ? String(tid) : isShared ? `${name} (${tid})` : name;
+    const role = roleOfThread(program, name);
+    const more = [...(isShared ? [tid] : []), ...(role === '' ? [] : [role])].join(', ');
+    const called = name === '' ? String(tid) : more === '' ? name : `${name} (${more})`;
     return {
       text: `${waits === 'gil' ? 'GIL held by' : 'meanwhile'} thread ${called}${where}`,
       kind: 'thread',
@@ -95,9 +96,9 @@ export function otherThreads(
   function holderOf(thread: number, from: number, to: number): number | undefined {
     const { process } = profile.threads[thread];
     let [holder, most] = [undefined as number | undefined, 0];
-    for (const [other, list] of holds) {
-      if (other === thread || profile.threads[other].process !== process) continue;
-      const held = lengthWithin(list, from, to);
+    for (const [other, { process: its }] of profile.threads.entries()) {
+      if (other === thread || its !== process) continue;
+      const held = lengthWithin(states(other).gilHolds, from, to);
       if (held > most) [holder, most] = [other, held];
     }
     return holder;
@@ -140,20 +141,7 @@ export function otherThreads(
   }
 }
 
+/** Nobody waits for them. */
+const HELPERS: readonly string[] = ['profiler', 'CUDA driver'];
 /** Of a wait: a thread that was at work for less did not hold it up by working. */
 const LEAST_WORK = 0.1;
-
-/** When each thread held the GIL. */
-function gilHolds(profile: Profile): ReadonlyMap<number, Intervals> {
-  const { ranges } = profile.tables;
-  const builders = new Map<number, IntervalBuilder>();
-  const isHold = nameTest(profile, new RegExp(`^${GIL_HOLD}$`));
-  for (let row = 0 as Row<'ranges'>; row < (ranges?.length ?? 0); row++) {
-    const thread = ranges!.thread[row];
-    if (thread === NONE || ranges!.name[row] === NONE || !isHold(ranges!.name[row])) continue;
-    let builder = builders.get(thread);
-    if (!builder) builders.set(thread, (builder = new IntervalBuilder()));
-    builder.add(ranges!.start[row], ranges!.end[row]);
-  }
-  return new Map([...builders].map(([thread, builder]) => [thread, builder.finish()]));
-}

@@ -3,9 +3,13 @@
  * the nearest sample, else what follows.
  */
 import { NONE } from '../../base/column.js';
+import type { Wait } from '../../catalog/host-names.js';
 import type { Derived } from '../analysis.js';
+import { cpuRuns } from '../host/cpu-runs.js';
+import { offCpu } from '../host/off-cpu.js';
 import { ROOT } from './call-paths.js';
 import { launchedNames } from './launched-names.js';
+import { missingCpu } from './missing-cpu.js';
 import { threadSamples } from './thread-samples.js';
 import { type StackLine, threadStacks, visitStack } from './thread-stacks.js';
 
@@ -17,7 +21,7 @@ interface CodePiece {
   readonly line: StackLine | undefined;
   /** Something was recorded in it, an event or a sample. */
   readonly isSeen: boolean;
-  readonly waits: 'gil' | 'other' | undefined;
+  readonly waits: Wait | undefined;
 }
 
 export interface ThreadCode {
@@ -33,14 +37,28 @@ export interface ThreadCode {
 export const threadCode: Derived<ThreadCode> = {
   id: 'thread-code',
   reads: { hostSamples: [] },
-  uses: [threadStacks, launchedNames],
-  compute({ profile, use }) {
+  uses: [threadStacks, launchedNames, cpuRuns, offCpu],
+  compute({ profile, use, useIfRecorded }) {
     const { paths, names, lineOf } = use(threadStacks);
     const nextName = use(launchedNames);
     const samples = threadSamples(profile);
+    const cpu = missingCpu(profile, useIfRecorded(cpuRuns), useIfRecorded(offCpu));
     return {
-      visit(thread, from, to, visit) {
+      visit(thread, from, to, visitPiece) {
         const line = lineOf(thread);
+        // Calls may wait for whatever they are for; other code does not give up its CPU by itself.
+        const visit = (piece: CodePiece, a: number, b: number) => {
+          const kind = paths.names[piece.node]?.kind;
+          if (kind === 'api-call' || kind === 'os-call' || kind === 'interpreter') visitPiece(piece, a, b);
+          else
+            cpu.visit(thread, a, b, (name, begin, end) => {
+              if (!name) visitPiece(piece, begin, end);
+              else {
+                const node = paths.child(piece.node, name);
+                visitPiece({ ...piece, node, isSeen: true, waits: name.waits }, begin, end);
+              }
+            });
+        };
         visitStack(line, from, to, (event, begin, end, segment) => {
           const base = event === NONE ? ROOT : line.node[event];
           // Ranges are around much code; whatever else is recorded is the innermost there is.
@@ -89,7 +107,7 @@ export const threadCode: Derived<ThreadCode> = {
       return next ? paths.grafted(node, paths.child(ROOT, next.name)) : node;
     }
 
-    function waitOn(line: StackLine, event: number): 'gil' | 'other' | undefined {
+    function waitOn(line: StackLine, event: number): Wait | undefined {
       for (let at = event; at !== NONE; at = line.parent[at]) {
         const { waits, kind } = paths.names[line.node[at]]!;
         if (waits) return waits;

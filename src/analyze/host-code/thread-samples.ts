@@ -20,7 +20,7 @@ interface SampleLine {
   readonly stack: Int32Array;
 }
 
-export interface ThreadSamples {
+interface ThreadSamples {
   /** Visits a stretch of a thread piece by piece; `stack` is NONE where no sample stands for it. */
   visit(
     thread: number,

@@ -61,7 +61,7 @@ export const launchOverhead: Analysis<LaunchRow, AnalysisResult<LaunchRow>> = {
       const count = `${formatMean(row.callsPerStep)} ${perStep(phase)}`;
       // One call of a graph runs hundreds of kernels: their mean is not what the call brought.
       const ran = row.operations > row.calls ? 'each of its kernels takes' : 'its work takes';
-      const queue = `then ${formatDuration(row.queueMedianNs)} in the queue`;
+      const queue = `then ${formatDuration(row.queueMedianNs)} queued`;
       return `${row.call} ${formatDuration(row.medianNs)} median, ${count}, ${queue}; ${ran} ${formatDuration(row.operationMeanNs)}`;
     },
   },

@@ -1,0 +1,93 @@
+/** GPU idle time while a launching thread could have run but had no CPU, per phase; and while it changed its CPU. */
+import { NONE } from '../../base/column.js';
+import { type Intervals, lengthWithin, unionOf } from '../../base/intervals.js';
+import type { Phase } from '../../catalog/phases.js';
+import type { Derived } from '../analysis.js';
+import { notRecorded } from '../analysis.js';
+import { deviceTimelines } from '../gpu/device-timeline.js';
+import { gpuWork } from '../gpu/gpu-work.js';
+import { selectedWork } from '../inference/selected-work.js';
+import { selection } from '../inference/selection.js';
+import { stepsOf } from '../inference/steps.js';
+import { cpuRuns } from './cpu-runs.js';
+import { type OffCpu, offCpu } from './off-cpu.js';
+
+interface Delay {
+  readonly contentionNs: number;
+  readonly migratingNs: number;
+  /** Moments at which a launching thread changed its CPU. */
+  readonly migrations: number;
+}
+
+export interface CpuDelays {
+  /** null: outside of steps, or where there are none. */
+  readonly byPhase: ReadonlyMap<Phase | null, Delay>;
+  /** Who had the CPU of the launching threads, most time first. */
+  readonly takers: readonly number[];
+  /** The kernel's reasons are recorded; otherwise calls of the system tell. */
+  readonly isByReason: boolean;
+}
+
+export const cpuDelays: Derived<CpuDelays> = {
+  id: 'cpu-delays',
+  reads: {},
+  uses: [offCpu, cpuRuns, gpuWork, selectedWork, selection, stepsOf, deviceTimelines],
+  compute({ profile, use }) {
+    const runs = use(cpuRuns);
+    const off = use(offCpu);
+    if (!off) throw notRecorded(profile, ['osCalls']);
+    const steps = use(stepsOf)?.steps ?? [];
+    const byDevice = launchersByDevice();
+    const byPhase = new Map<Phase | null, Delay>();
+    const takers = new Map<number, number>();
+    for (const { device, busy } of use(deviceTimelines)) {
+      const own = [...(byDevice.get(device) ?? [])].map(off);
+      for (const { takers: found } of own)
+        for (const [thread, ns] of found) takers.set(thread, (takers.get(thread) ?? 0) + ns);
+      const contention = unionOf(...own.map(one => one.contention));
+      const migrating = unionOf(...own.map(one => one.migrating));
+      for (const { start, end, step, ...window } of use(selection).windows) {
+        if (window.device !== device) continue;
+        const phase = step === NONE ? null : steps[step].facts.phase;
+        const known = byPhase.get(phase) ?? { contentionNs: 0, migratingNs: 0, migrations: 0 };
+        byPhase.set(phase, {
+          contentionNs: known.contentionNs + idleDuring(contention, busy, start, end),
+          migratingNs: known.migratingNs + idleDuring(migrating, busy, start, end),
+          migrations: known.migrations + migrationsIn(own, start, end),
+        });
+      }
+    }
+    const named = [...takers].sort((a, b) => b[1] - a[1]).map(([thread]) => thread);
+    return { byPhase, takers: named, isByReason: runs.hasStates };
+
+    function launchersByDevice(): Map<number, Set<number>> {
+      const work = use(gpuWork);
+      const { selected } = use(selectedWork);
+      const calls = profile.tables.apiCalls;
+      const found = new Map<number, Set<number>>();
+      for (let i = 0; i < work.length; i++) {
+        if (!selected[i] || work.launch[i] === NONE) continue;
+        const thread = calls!.thread[work.launch[i]];
+        if (thread === NONE) continue;
+        const known = found.get(work.device[i]);
+        if (known) known.add(thread);
+        else found.set(work.device[i], new Set([thread]));
+      }
+      return found;
+    }
+  },
+};
+
+const migrationsIn = (own: readonly OffCpu[], start: number, end: number): number =>
+  own.reduce((sum, { migrations }) => sum + migrations.filter(at => at >= start && at < end).length, 0);
+
+/** How much of a window both lies in the list and is idle. */
+function idleDuring(list: Intervals, busy: Intervals, start: number, end: number): number {
+  let total = 0;
+  for (let i = 0; i < list.length; i++) {
+    const from = Math.max(list.start[i], start);
+    const to = Math.min(list.end[i], end);
+    if (to > from) total += to - from - lengthWithin(busy, from, to);
+  }
+  return total;
+}

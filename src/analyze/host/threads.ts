@@ -1,0 +1,226 @@
+/** What the threads and processes of a server do per step, whom they wait for, and whether they get a CPU. */
+import { type Intervals, intersect, subtract, totalLength, unionOf } from '../../base/intervals.js';
+import { formatDuration } from '../../base/units.js';
+import { roleOfThread } from '../../catalog/thread-roles.js';
+import type { Profile, Row } from '../../model/profile.js';
+import { FaultSide } from '../../model/schema.js';
+import type { Analysis, AnalysisResult } from '../analysis.js';
+import { notRecorded } from '../analysis.js';
+import { field, keyField, maybe, quiet, type RowOf } from '../field.js';
+import { gpuWork } from '../gpu/gpu-work.js';
+import { selectedMoments } from '../inference/selected-moments.js';
+import { selectedWork } from '../inference/selected-work.js';
+import { formatMean, perStep } from '../words.js';
+import { cpuRuns } from './cpu-runs.js';
+import { idleIntervals } from './idle-intervals.js';
+import { offCpu } from './off-cpu.js';
+import { threadStates } from './thread-states.js';
+import { waitedFor } from './waited-for.js';
+
+interface Waited {
+  readonly thread: string;
+  readonly tid: number;
+  readonly nsPerStep: number;
+}
+
+const fields = {
+  key: keyField,
+  process: field.text('Process', 'name, or pid', { priority: -1 }),
+  thread: field.text('Thread', 'name and tid'),
+  tid: quiet(field.id('Tid', 'thread id')),
+  role: maybe(
+    field.text('Role', 'scheduler, worker, API server …, by the names that engines give', { priority: -2 }),
+  ),
+  launches: field.flag('Launches', 'launches GPU work of the selected steps'),
+  cudaNs: field.nsMean('CUDA', 'inside CUDA calls, per step'),
+  waitNs: maybe(field.nsMean('Waiting', 'inside OS calls that wait, apart from CUDA calls, per step')),
+  gilWaitNs: maybe(field.nsMean('GIL wait', 'waiting for the GIL, per step')),
+  onCpuNs: maybe(field.nsMean('On CPU', 'had a CPU, per step')),
+  contentionNs: maybe(field.nsMean('Contention', 'could run, but another thread had its CPU, per step')),
+  unexplainedNs: maybe(
+    field.nsMean('Off CPU', 'without a CPU in its own code for an unknown reason, per step', {
+      priority: -1,
+    }),
+  ),
+  delayedNs: maybe(
+    field.nsMean('GPU idle', 'idle time of its GPUs during contention, per step', { priority: -1 }),
+  ),
+  switches: maybe(field.mean('Switches', 'times it lost a CPU, per step')),
+  migrations: maybe(field.mean('Migrations', 'times it went on on another CPU, per step')),
+  cpus: maybe(field.count('CPUs', 'it ran on, in the selected steps', { priority: -2 })),
+  pageFaults: maybe(
+    field.mean('Page faults', 'of unified memory on the CPU, of the process, per step', { priority: -2 }),
+  ),
+  waitsFor: maybe(field.text('Waits for', 'the thread it waits for most')),
+  waited: field.list<Waited>('Waited for', 'threads it waits for'),
+  takenBy: field.list<Waited>('Taken by', 'threads that had its CPU during contention, in the whole capture'),
+};
+
+type ThreadsRow = RowOf<typeof fields>;
+
+export const threads: Analysis<ThreadsRow, AnalysisResult<ThreadsRow>> = {
+  id: 'threads',
+  title: 'Threads',
+  question: 'What do threads and processes do per step, whom do they wait for, and do they get a CPU?',
+  reads: { apiCalls: [], osCalls: [], pageFaults: [], contextSwitches: ['state'] },
+  uses: [threadStates, cpuRuns, offCpu, waitedFor, selectedMoments, selectedWork, gpuWork, idleIntervals],
+  needs: [['apiCalls', 'osCalls', 'contextSwitches']],
+  fields,
+  headline: {
+    label: 'threads',
+    text({ rows }, phase) {
+      const row = rows.find(candidate => candidate.launches);
+      if (!row) return undefined;
+      const told = [
+        ...(row.waitsFor === null ? [] : [`the launching thread waits most for ${row.waitsFor}`]),
+        ...(row.contentionNs
+          ? [`${formatDuration(row.contentionNs)} ${perStep(phase)} without its CPU`]
+          : []),
+        ...(row.migrations ? [`${formatMean(row.migrations)} migrations ${perStep(phase)}`] : []),
+      ];
+      return told.length > 0 ? told.join(', ') : undefined;
+    },
+  },
+  compute({ profile, use, useIfRecorded }) {
+    const moments = use(selectedMoments);
+    const states = use(threadStates);
+    const waiters = use(waitedFor);
+    const idle = use(idleIntervals);
+    const runs = useIfRecorded(cpuRuns);
+    const off = useIfRecorded(offCpu);
+    const launching = launchingThreads();
+    const faults = faultsByProcess(profile, moments.holds);
+    const hasGil = profile.threads.some((_, thread) => states(thread).gilWaits.length > 0);
+    const nameOf = (thread: number) => {
+      const { name, tid } = profile.threads[thread];
+      return name === '' ? String(tid) : `${name} (${tid})`;
+    };
+    const rows = profile.threads.flatMap(({ process, tid, name }, thread): ThreadsRow[] => {
+      const periods = moments.periods(process);
+      const own = states(thread);
+      const ownRuns = (runs?.of(thread) ?? []).filter(run => touches(periods, run.start, run.end));
+      const cudaNs = within(own.cuda, periods);
+      const waitNs = within(own.waits, periods);
+      if (cudaNs + waitNs + within(own.gilWaits, periods) === 0 && ownRuns.length === 0) return [];
+      const per = (ns: number) => ns / moments.steps;
+      const reasons = off?.(thread);
+      const out = reasons?.isUnknown ? undefined : reasons;
+      const { name: program, pid } = profile.processes[process];
+      const delayed = out && intersect(clipped(out.contention, periods), idle(process));
+      const waited = listed(waiters.of(thread, periods));
+      return [
+        {
+          key: `thread:${pid}/${tid}`,
+          process: program === '' ? String(pid) : program,
+          thread: nameOf(thread),
+          tid,
+          role: roleOfThread(program, name) || null,
+          launches: launching.has(thread),
+          cudaNs: per(cudaNs),
+          waitNs: profile.tables.osCalls ? per(waitNs) : null,
+          gilWaitNs: hasGil ? per(within(own.gilWaits, periods)) : null,
+          onCpuNs: runs ? per(lengthOfRuns(ownRuns, periods)) : null,
+          contentionNs: out ? per(within(out.contention, periods)) : null,
+          unexplainedNs: out ? per(within(out.unexplained, periods)) : null,
+          delayedNs: delayed ? per(totalLength(delayed)) : null,
+          switches: runs ? ownRuns.length / moments.steps : null,
+          migrations: runs ? migrationsOf(runs.of(thread), process) / moments.steps : null,
+          cpus: runs ? new Set(ownRuns.map(({ cpu }) => cpu)).size : null,
+          pageFaults: faults ? (faults.get(process) ?? 0) / moments.steps : null,
+          waitsFor: waited[0]?.thread ?? null,
+          waited,
+          takenBy: listed(out?.takers ?? new Map()),
+        },
+      ];
+
+      function listed(byThread: ReadonlyMap<number, number>): Waited[] {
+        return [...byThread]
+          .sort((a, b) => b[1] - a[1])
+          .slice(0, LISTED)
+          .map(([other, ns]) => ({
+            ...{ thread: nameOf(other), tid: profile.threads[other].tid, nsPerStep: per(ns) },
+          }));
+      }
+    });
+    if (rows.length === 0) throw notRecorded(profile, ['osCalls']);
+    rows.sort(
+      (a, b) =>
+        Number(b.launches) - Number(a.launches) || b.cudaNs - a.cudaNs || (b.waitNs ?? 0) - (a.waitNs ?? 0),
+    );
+    return {
+      rows,
+      summary: {
+        steps: moments.steps,
+        waits: profile.tables.osCalls ? 'recorded' : 'not recorded',
+        contention: !runs
+          ? 'not recorded'
+          : off
+            ? runs.hasStates
+              ? 'by reason'
+              : 'by OS calls'
+            : 'cannot tell',
+        lostSwitches: runs?.lost ?? null,
+      },
+    };
+
+    function launchingThreads(): Set<number> {
+      const work = useIfRecorded(gpuWork);
+      const found = new Set<number>();
+      if (!work) return found;
+      const { selected } = use(selectedWork);
+      const calls = profile.tables.apiCalls;
+      for (let i = 0; i < work.length; i++)
+        if (selected[i] && work.launch[i] >= 0) found.add(calls!.thread[work.launch[i]]);
+      return found;
+    }
+
+    function migrationsOf(
+      all: readonly { readonly start: number; readonly cpu: number }[],
+      process: number,
+    ): number {
+      return all.filter(
+        ({ start, cpu }, i) => i > 0 && all[i - 1].cpu !== cpu && moments.holds(process, start),
+      ).length;
+    }
+  },
+};
+
+const LISTED = 10;
+
+const clipped = (list: Intervals, periods: Intervals | undefined): Intervals =>
+  periods ? intersect(list, periods) : list;
+const within = (list: Intervals, periods: Intervals | undefined): number =>
+  totalLength(clipped(list, periods));
+
+function touches(periods: Intervals | undefined, start: number, end: number): boolean {
+  if (!periods) return true;
+  return totalLength(subtract(asIntervals([{ start, end }]), periods)) < end - start;
+}
+
+const lengthOfRuns = (
+  runs: readonly { readonly start: number; readonly end: number }[],
+  periods: Intervals | undefined,
+): number => within(asIntervals(runs), periods);
+
+function asIntervals(runs: readonly { readonly start: number; readonly end: number }[]): Intervals {
+  return unionOf({
+    length: runs.length,
+    start: Float64Array.from(runs, ({ start }) => start),
+    end: Float64Array.from(runs, ({ end }) => end),
+  });
+}
+
+/** Undefined where page faults were not recorded. */
+function faultsByProcess(
+  { tables: { pageFaults } }: Profile,
+  holds: (process: number, moment: number) => boolean,
+): Map<number, number> | undefined {
+  if (!pageFaults) return undefined;
+  const found = new Map<number, number>();
+  for (let row = 0 as Row<'pageFaults'>; row < pageFaults.length; row++) {
+    const process = pageFaults.process[row];
+    if (pageFaults.side[row] !== FaultSide.cpu || !holds(process, pageFaults.start[row])) continue;
+    found.set(process, (found.get(process) ?? 0) + pageFaults.faults[row]);
+  }
+  return found;
+}
