@@ -1,5 +1,5 @@
 /** What the threads and processes of a server do per step, whom they wait for, and whether they get a CPU. */
-import { type Intervals, intersect, subtract, totalLength, unionOf } from '../../base/intervals.js';
+import { type Intervals, intersect, lengthWithin, totalLength, unionOf } from '../../base/intervals.js';
 import { formatDuration } from '../../base/units.js';
 import { roleOfThread } from '../../catalog/thread-roles.js';
 import type { Profile, Row } from '../../model/profile.js';
@@ -193,8 +193,7 @@ const within = (list: Intervals, periods: Intervals | undefined): number =>
   totalLength(clipped(list, periods));
 
 function touches(periods: Intervals | undefined, start: number, end: number): boolean {
-  if (!periods) return true;
-  return totalLength(subtract(asIntervals([{ start, end }]), periods)) < end - start;
+  return !periods || lengthWithin(periods, start, end) > 0;
 }
 
 const lengthOfRuns = (
