@@ -5,6 +5,8 @@
  */
 import { NONE } from '../../base/column.js';
 import { formatDuration, formatShare, plural } from '../../base/units.js';
+import type { CollectiveKind } from '../../catalog/messages.js';
+import type { ProcessGroup } from '../../model/profile.js';
 import { medianOf } from '../../stats/summary.js';
 import type { Analysis, AnalysisResult, Json } from '../analysis.js';
 import { NotRecorded } from '../analysis.js';
@@ -17,6 +19,7 @@ import { rowsTable } from '../rows-table.js';
 import { type CollectiveWaits, type MatchProblem, rankMatching } from './collective-waits.js';
 import { commonAxis } from './common-axis.js';
 import { describeMatching } from './describe-ranks.js';
+import { roleOfGroup } from './group-role.js';
 import { type LateArrival, lateArrivals } from './late-arrivals.js';
 import { lateCauseLabel, mainCause } from './late-words.js';
 import { matchProblemWords } from './not-matched.js';
@@ -207,7 +210,7 @@ export const rankSkew: Analysis<RankRow, RankResult> = {
         firstWaitNs: late ? firstWaitNs() : null,
         straggler: straggler ? { ...straggler } : null,
         alignment: late ? alignmentJson(late.waits, profile.capture.files) : null,
-        groups: late ? groupsJson(late.waits) : null,
+        groups: late ? groupsJson(late.waits, profile.capture.distributed?.groups ?? []) : null,
         matchedCalls: late?.waits.matched ?? null,
         calls: late?.waits.total ?? null,
         problem: use(rankMatching).problem ?? null,
@@ -260,10 +263,19 @@ function alignmentJson({ alignment }: CollectiveWaits, files: readonly string[])
   };
 }
 
-function groupsJson({ groups, calls }: CollectiveWaits): Json {
-  return groups.map(({ name, ranks, size }) => ({
-    name: name || null,
-    ranks: ranks.map(rank => calls.ranks[rank].rank ?? rank),
-    size,
-  }));
+function groupsJson(waits: CollectiveWaits, stated: readonly ProcessGroup[]): Json {
+  const { groups, calls, collectives } = waits;
+  const kinds = groups.map(() => new Set<CollectiveKind>());
+  for (const { key, group } of collectives) kinds[group].add(calls.keys[key].kind);
+  return groups.map(({ name, ranks, size }, i) => {
+    const numbers = ranks.map(rank => calls.ranks[rank].rank ?? rank);
+    const role = roleOfGroup(name, numbers, kinds[i], stated);
+    return {
+      name: name || null,
+      ranks: numbers,
+      size,
+      role: role?.role ?? null,
+      roleInferred: role?.inferred ?? null,
+    };
+  });
 }
