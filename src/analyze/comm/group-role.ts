@@ -7,7 +7,7 @@ import type { ProcessGroup } from '../../model/profile.js';
 
 type Role = 'tensor' | 'expert' | 'data' | 'pipeline' | 'context';
 
-export interface GroupRole {
+interface GroupRole {
   readonly role: Role;
   readonly inferred: boolean;
 }
