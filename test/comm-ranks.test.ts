@@ -8,14 +8,19 @@ import { rankSteps } from '../src/analyze/comm/rank-steps.js';
 import { rankWaits } from '../src/analyze/comm/rank-waits.js';
 import { findings } from '../src/analyze/findings/findings.js';
 import { windowBudgets } from '../src/analyze/inference/step-budget.js';
+import { NoteCounter } from '../src/base/notes.js';
+import { withProcessRanks } from '../src/import/run-ranks.js';
 import { mergeProfiles } from '../src/model/merge.js';
-import { answerFromProfile } from '../src/moe/answer.js';
+import { answerFromLoads, answerFromProfile } from '../src/moe/answer.js';
 import { expertLayers } from '../src/moe/cost/expert-layers.js';
 import { expertWork } from '../src/moe/cost/expert-work.js';
 import { timelineBalance } from '../src/moe/cost/timeline-balance.js';
 import { answerLines } from '../src/moe/describe/moe-words.js';
+import { LoadCollector } from '../src/moe/loads/load-collector.js';
+import type { LoadSummary } from '../src/moe/loads/load-summary.js';
 import { randomStream } from '../src/stats/random.js';
 import { type DrawnRun, drawRanks } from '../src/testing/drawn-ranks.js';
+import { drawSteps } from '../src/testing/drawn-steps.js';
 
 const ALL_REDUCE = 'ncclDevKernel_AllReduce_Sum_bf16_RING_LL';
 const STRAGGLER = 5;
@@ -319,4 +324,58 @@ test('moe answers by layers; without matching it says that totals are a lower bo
   const summed = answerFromProfile(rows, {})!;
   assert.equal(summed.timeline, null);
   assert.match(summed.notes[0].text, /lower bounds/);
+});
+
+/** One expert per GPU; the tokens that the drawn times stand for, or others. */
+function counted(tokens: (expert: number, layer: number) => number): LoadSummary {
+  const layers = Array.from({ length: 16 }, (_, layer) => layer);
+  const collector = new LoadCollector(
+    { source: { file: 'drawn', format: 'npy' }, shape: { layers, experts: 8 }, notes: new NoteCounter() },
+    {},
+  );
+  const counts = Float64Array.from({ length: 16 * 8 }, (_, i) => tokens(i % 8, i >> 3));
+  for (let iteration = 0; iteration < 8; iteration++) collector.add({ iteration, counts });
+  return collector.finish();
+}
+
+test('with counts both verdicts are given, and whether they agree', () => {
+  const extra = (rank: number, layer: number) => (rank === layer % 8 ? 24_000 : 0);
+  const analyzer = new Analyzer(mergeProfiles(drawRanks(experts(extra)).profiles));
+  const question = {
+    profile: analyzer.get(expertWork),
+    balance: timelineBalance(analyzer.get(expertLayers)),
+    gpus: 8,
+  };
+  const same = answerFromLoads(
+    counted((expert, layer) => (expert === layer % 8 ? 44 : 20)),
+    question,
+  );
+  assert.equal(same.timeline!.agrees, true);
+  assert.ok(Math.abs(same.ceiling.stepGain! - same.timeline!.stepGain) < 1e-9);
+  assert.ok(Math.abs(same.lostNs! - 16 * 21_000) < 1e-6);
+  assert.ok(answerLines(same).some(line => line.startsWith('Counts and timeline agree')));
+  const other = answerFromLoads(
+    counted(() => 20),
+    { ...question, balance: { ...question.balance!, lowNs: 100_000 } },
+  );
+  assert.equal(other.timeline!.agrees, false);
+  assert.ok(answerLines(other).some(line => line.startsWith('Counts and timeline disagree')));
+});
+
+test('processes of one report share its clock: nothing is aligned, and waits are exact', () => {
+  const work = Array.from({ length: 30 }, (_, i) => 1_000_000 + 100_000 * i).flatMap(at =>
+    [0, 1].flatMap(process => {
+      const arrives = at + 40_000 + (process === 1 ? 7_000 : 0);
+      return [
+        [process, at - 9_000, at - 8_000, at, arrives, 'nvjet_tst'],
+        [process, at - 7_000, at - 6_000, arrives, at + 60_000, 'ncclDevKernel_AllReduce_Sum_bf16_RING_LL'],
+      ] as const;
+    }),
+  );
+  const profile = withProcessRanks(drawSteps({ marks: [], work }));
+  const waits = new Analyzer(profile).get(collectiveWaits)!;
+  assert.equal(waits.alignment.status, 'one-clock');
+  assert.equal(waits.collectives.length, 30);
+  const sum = waits.waitingNs.reduce((total, ns) => total + ns, 0);
+  assert.equal(sum, 30 * 7_000);
 });

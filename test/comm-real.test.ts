@@ -8,6 +8,8 @@ import { Analyzer } from '../src/analyze/analysis.js';
 import { type CollectiveWaits, collectiveWaits } from '../src/analyze/comm/collective-waits.js';
 import { collectives } from '../src/analyze/comm/collectives.js';
 import { rankSkew } from '../src/analyze/comm/rank-skew.js';
+import { iterations } from '../src/analyze/inference/iterations.js';
+import { stepBudget } from '../src/analyze/inference/step-budget.js';
 import { openProfile } from '../src/import/open.js';
 import { expertLayers } from '../src/moe/cost/expert-layers.js';
 import { timelineBalance } from '../src/moe/cost/timeline-balance.js';
@@ -126,6 +128,29 @@ for (const [name, filesIn, kernels] of sets) {
     }
   });
 }
+
+test('prefill and decode files of two ranks are two ranks, with the steps of both windows', {
+  skip,
+}, async () => {
+  const folder = path.join(locate('external')!, 'sglang-gptoss120b-b200-tp8');
+  const files = ['EXTEND', 'DECODE'].flatMap(stage =>
+    [0, 1].map(r => path.join(folder, `bs-1-il-4096-1780800270.547418-TP-${r}-${stage}.trace.json.gz`)),
+  );
+  const analyzer = new Analyzer(await openProfile(files));
+  assert.deepEqual(
+    analyzer.get(iterations).rows.map(({ phase, ranks }) => [phase, ranks]),
+    [['prefill', 2], ...Array.from({ length: 5 }, () => ['decode', 2])],
+  );
+  // A window of each step on each of the two GPUs.
+  assert.equal(analyzer.get(stepBudget).rows.length, 12);
+  const { rows, waits } = analyzer.get(rankSkew);
+  assert.deepEqual(
+    rows.map(({ rank }) => rank),
+    [0, 1],
+  );
+  assert.equal(waits!.alignment.status, 'agree');
+  assert.equal(waits!.matched, 888);
+});
 
 test('expert parallel: per layer another rank is slowest, and totals hide it', { skip }, async () => {
   const files = sets[1][1](locate('external')!);

@@ -83,7 +83,10 @@ export const thresholds = {
     value: 0.1,
     about: `share of a step in exposed communication that is a finding (${skill}: 20% is a caveat)`,
   },
-  rankSkew: { value: 0.05, about: 'spread of ranks as a share of the step that is a finding (ours)' },
+  rankSkew: {
+    value: 0.05,
+    about: 'waiting for the last rank, or spread of starts, as a share of the step that is a finding (ours)',
+  },
   prefillBlocks: {
     value: 3,
     about: 'ratio of prefill to decode step time that blocks decoding requests (ours)',

@@ -41,7 +41,7 @@ export function mergeProfiles(inputs: readonly Profile[]): Profile {
     builder.notes.add(
       'clocks-not-aligned',
       'warning',
-      'files have separate clocks: times of different ranks cannot be compared',
+      'files have separate clocks: times of different ranks cannot be compared, unless their collectives align them',
       'not every file has a wall-clock start',
       inputs.length,
     );

@@ -124,7 +124,7 @@ export function answerFromLoads(summary: LoadSummary, question: MoeQuestion): Mo
     lostShare: cost.lostShare,
     lostInterval: cost.lostInterval,
     lostNs: measured
-      ? cost.lostShare * measured.expertNs
+      ? cost.lostShare * expertNsOf(question.balance, measured)
       : time.basis === 'assumed'
         ? null
         : cost.ns - cost.balancedNs,
@@ -165,7 +165,7 @@ export function answerFromLog(log: BalanceLog, question: MoeQuestion): MoeAnswer
     ...judged(meanOf(lost), expertShare, measured),
     lostShare: meanOf(lost),
     lostInterval: intervalOf(lost),
-    lostNs: measured ? meanOf(lost) * measured.expertNs : null,
+    lostNs: measured ? meanOf(lost) * expertNsOf(question.balance, measured) : null,
     timeline: timelineOf(question, measured, expertShare && gainOf(expertShare.share * meanOf(lost))),
     logged: { engine: log.engine, points: log.points.length, ...spreadOf(ratios) },
   };
@@ -192,8 +192,7 @@ export function answerFromProfile(
   if (timeline) {
     const { slowestNs, savedNs, maxOverMean } = timeline.balance;
     const lostShare = savedNs / slowestNs;
-    const share = { share: question.expertShare ?? slowestNs / measured.stepNs, from: 'profile' } as const;
-    const answer = judged(lostShare, share, measured);
+    const answer = judged(lostShare, shareOf(question, measured), measured);
     // The bounds are far apart; where they lie on both sides of the line, neither answer is safe.
     const isOpen = answer.verdict === 'no' && !answer.hostBound && timeline.gainInterval[1] > BOTTLENECK_GAIN;
     return {
@@ -300,10 +299,17 @@ function machineFor(
   return { gpus: Math.min(8, summary.experts), from: 'assumed', nodes };
 }
 
-function shareOf({ expertShare }: MoeQuestion, measured: MeasuredExperts | null): MoeAnswer['expertShare'] {
+function shareOf(
+  { expertShare, balance }: MoeQuestion,
+  measured: MeasuredExperts | null,
+): MoeAnswer['expertShare'] {
   if (expertShare !== undefined) return { share: expertShare, from: 'given' };
-  return measured ? { share: measured.expertShare, from: 'profile' } : null;
+  return measured ? { share: expertNsOf(balance, measured) / measured.stepNs, from: 'profile' } : null;
 }
+
+/** Expert time that a step waits for: the slowest rank of each layer where layers are known, else of the step. */
+const expertNsOf = (balance: TimelineBalance | undefined, measured: MeasuredExperts): number =>
+  balance?.slowestNs ?? measured.expertNs;
 
 /** Moving experts alone, and with replicas: what each wins back on iterations it has not seen. */
 function fixes(

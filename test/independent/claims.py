@@ -92,7 +92,9 @@ def check_finding(checks, finding, of, everything, iterations, recording):
     elif rule == "unfused-elementwise":
         checks.at_most(f"{rule}: cost", cost, of.summed_ns(lambda work: ELEMENTWISE.search(work.name)), 0.15)
     elif rule == "exposed-communication":
-        checks.near(f"{rule}: cost", cost, of.exposed_communication_ns(), 0.1)
+        checks.near(f"{rule}: cost", cost, of.exposed_communication_ns() - of.rank_waits_ns(), 0.1)
+    elif rule == "waiting-for-slowest-rank":
+        checks.near(f"{rule}: cost", cost, of.rank_waits_ns(skip_first=True), 0.02)
     elif rule == "low-utilisation":
         checks.near(f"{rule}: busy", number(claim, r"busy ([\d.]+)%"), 100 * of.busy_ns() / of.wall_ns(), 0, 1)
     elif rule == "client-profiled":

@@ -90,6 +90,35 @@ class Readings:
             total += length(clip(waits, start, end)) - length(clip(common(waits, other), start, end))
         return total / self.steps
 
+    def rank_waits_ns(self, skip_first=False):
+        """Exposed communication before the last device comes; the n-th kernel of a name on each is one collective."""
+        by_name = {}
+        for device, list_of_work in self.by_device.items():
+            for work in list_of_work:
+                if work.kind == "kernel" and COMMUNICATION.search(work.name):
+                    by_name.setdefault(work.name, {}).setdefault(device, []).append(work)
+        collectives = []
+        for devices in by_name.values():
+            if len(devices) < 2 or len({len(own) for own in devices.values()}) > 1:
+                continue
+            collectives.extend(zip(*devices.values(), strict=True))
+        collectives.sort(key=lambda calls: max(work.own_start for work in calls))
+        waits = {}
+        for calls in collectives[1 if skip_first else 0 :]:
+            last = max(work.own_start for work in calls)
+            for work in calls:
+                waits.setdefault(work.device, []).append((work.own_start, min(last, work.end)))
+        total = 0
+        for device, start, end in self.windows:
+            waiting = union(waits.get(device, ()))
+            other = union(
+                (work.own_start, work.end)
+                for work in self.by_device.get(device, ())
+                if work.end > start and work.start < end and not COMMUNICATION.search(work.name)
+            )
+            total += length(clip(waiting, start, end)) - length(clip(common(waiting, other), start, end))
+        return total / self.steps
+
     def late_ns(self):
         """Idle time that ends in work whose launch was called after the idle time began: the host was late."""
         total = 0

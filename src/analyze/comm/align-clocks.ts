@@ -37,6 +37,8 @@ export interface Alignment {
   readonly status: 'one-clock' | 'agree' | 'aligned' | 'unchecked' | 'none';
   /** One per clock, the reference first. */
   readonly clocks: readonly FileClock[];
+  /** Ranks whose clocks have the same reference were aligned with each other. */
+  referenceOf(rank: number): number;
   /** A moment of a rank's clock on the axis of all. */
   toCommon(rank: number, moment: number): number;
   toOwn(rank: number, moment: number): number;
@@ -54,24 +56,43 @@ export function alignClocks(
 ): Alignment {
   const numbers = [...new Set(calls.ranks.map(({ clock }) => clock))];
   if (numbers.length < 2) return placed('one-clock', calls, numbers.map(exact));
-  const known = new Map<number, FileClock>([[numbers[0], exact(numbers[0])]]);
-  // A clock that shares no collective with the reference is aligned through one that does.
-  for (let before = 0; before !== known.size; ) {
-    before = known.size;
-    for (const clock of numbers) {
-      if (known.has(clock)) continue;
-      for (const to of [...known.values()]) {
-        const ends = sharedEnds(calls, sets, to.clock, clock);
-        if (ends.times.length < FEWEST_TO_ALIGN) continue;
-        known.set(clock, through(to, fitEnds(clock, ends, comparable)));
-        break;
+  const known = new Map<number, FileClock>();
+  const references = new Map<number, number>();
+  for (const clock of numbers) {
+    if (known.has(clock)) continue;
+    // Files of other windows share no collective with the first: they are aligned among themselves.
+    known.set(clock, exact(clock));
+    references.set(clock, clock);
+    reach(clock);
+  }
+  const clocks = numbers.map(clock => known.get(clock)!);
+  const alone = new Set(references.values()).size === numbers.length;
+  const status = clocks.some(({ corrected }) => corrected)
+    ? 'aligned'
+    : !alone
+      ? 'agree'
+      : comparable
+        ? 'unchecked'
+        : 'none';
+  return placed(status, calls, clocks, clock => references.get(clock)!);
+
+  /** Aligns all clocks that share enough collectives with a known one of this reference, or with one that does. */
+  function reach(reference: number): void {
+    for (let before = 0; before !== known.size; ) {
+      before = known.size;
+      for (const clock of numbers) {
+        if (known.has(clock)) continue;
+        for (const to of [...known.values()]) {
+          if (references.get(to.clock) !== reference) continue;
+          const ends = sharedEnds(calls, sets, to.clock, clock);
+          if (ends.times.length < FEWEST_TO_ALIGN) continue;
+          known.set(clock, through(to, fitEnds(clock, ends, comparable)));
+          references.set(clock, reference);
+          break;
+        }
       }
     }
   }
-  if (known.size < numbers.length)
-    return placed(comparable ? 'unchecked' : 'none', calls, numbers.map(exact));
-  const clocks = numbers.map(clock => known.get(clock)!);
-  return placed(clocks.some(({ corrected }) => corrected) ? 'aligned' : 'agree', calls, clocks);
 }
 
 interface SharedEnds {
@@ -164,6 +185,7 @@ function placed(
   status: Alignment['status'],
   calls: CollectiveCalls,
   clocks: readonly FileClock[],
+  reference: (clock: number) => number = () => 0,
 ): Alignment {
   const asRecorded = { offsetNs: 0, drift: 0, at: 0 };
   const ofRank = calls.ranks.map(({ clock }) => {
@@ -173,6 +195,7 @@ function placed(
   return {
     status,
     clocks,
+    referenceOf: rank => reference(calls.ranks[rank].clock),
     toCommon: (rank, moment) => {
       const clock = ofRank[rank];
       if (clock.drift === 0) return moment - clock.offsetNs;

@@ -21,6 +21,8 @@ interface CommRank {
   readonly process: number;
   /** null: nothing gives it. */
   readonly rank: number | null;
+  /** Index into CollectiveCalls.places: processes that are one rank in several files have the same. */
+  readonly place: number;
   /** Ranks with the same number were recorded on one clock. */
   readonly clock: number;
   /** The GPU it communicates from, a row of Profile.gpus; NONE: it does so on the host. */
@@ -40,6 +42,8 @@ interface CallKey {
 /** One row per call, in order of rank, then start. */
 export interface CollectiveCalls {
   readonly ranks: readonly CommRank[];
+  /** Numbers of the ranks, each once; null: nothing gives it. */
+  readonly places: readonly (number | null)[];
   readonly keys: readonly CallKey[];
   readonly length: number;
   /** Index into `ranks`. */
@@ -191,12 +195,17 @@ class Found {
     const { profile, columns } = this;
     const process = columns.process.finishAll() as Int32Array;
     const start = columns.start.finishAll() as Float64Array;
-    const ranks = [...this.deviceOf]
-      .map(([row, device]): CommRank => {
+    const sorted = [...this.deviceOf]
+      .map(([row, device]) => {
         const { rank, file } = profile.processes[row];
         return { process: row, rank: rank ?? null, clock: file ?? 0, device };
       })
       .sort((a, b) => (a.rank ?? a.process) - (b.rank ?? b.process) || a.process - b.process);
+    const places: (number | null)[] = [];
+    const ranks = sorted.map((own): CommRank => {
+      const known = own.rank === null ? -1 : places.indexOf(own.rank);
+      return { ...own, place: known >= 0 ? known : places.push(own.rank) - 1 };
+    });
     const rankOf = new Map(ranks.map((rank, index) => [rank.process, index]));
     const order = Int32Array.from(process, (_, i) => i).sort(
       (a, b) => rankOf.get(process[a])! - rankOf.get(process[b])! || start[a] - start[b] || a - b,
@@ -207,6 +216,7 @@ class Found {
     };
     return {
       ranks,
+      places,
       keys: this.keys,
       length: order.length,
       rank: order.map(i => rankOf.get(process[i])!),

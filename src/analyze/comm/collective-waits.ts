@@ -82,8 +82,14 @@ export const rankMatching: Derived<RankMatching> = {
     if (sets.length === 0) return { problem: 'no-match' };
     const alignment = alignClocks(calls, sets, comparable);
     if (alignment.status === 'none') return { problem: 'clocks' };
+    const isAligned = ({ calls: own }: CollectiveSet) =>
+      new Set(own.map(call => alignment.referenceOf(calls.rank[call]))).size === 1;
+    // Separate clocks that were not aligned with each other say nothing about who came last.
+    const kept = comparable
+      ? found
+      : found.map(key => ({ ...key, sets: key.sets.filter(isAligned) })).filter(key => key.sets.length > 0);
     return {
-      waits: split(calls, alignment, found, text => parseMessage(profile.strings.text(text as never))),
+      waits: split(calls, alignment, kept, text => parseMessage(profile.strings.text(text as never))),
     };
   },
 };

@@ -68,11 +68,12 @@ function heat(
     .sort((a, b) => a - b);
   if (columns.length < 2) return [];
   const place = new Map(columns.map((id, i) => [id, i]));
-  const ranks = calls.ranks.length;
+  const ranks = calls.places.length;
   const values = new Float64Array(ranks * columns.length);
   for (const arrival of arrivals) {
     const column = place.get(arrival[by]);
-    if (column !== undefined) values[arrival.rank * columns.length + column] += arrival.waitedNs;
+    if (column !== undefined)
+      values[calls.ranks[arrival.rank].place * columns.length + column] += arrival.waitedNs;
   }
   for (let column = 0; column < columns.length; column++) {
     let sum = 0;
@@ -88,7 +89,7 @@ function heat(
       id: `rank-heat-${by}`,
       title: by === 'step' ? 'Who the ranks wait for, by step' : 'Who the ranks wait for, by layer',
       caption: 'waiting of the others while this rank is last, divided by the mean of the ranks',
-      rows: calls.ranks.map(({ rank }, i) => `rank ${rank ?? i}`),
+      rows: calls.places.map((rank, i) => `rank ${rank ?? i}`),
       columns: columns.length,
       from: nameOf(columns[0]),
       to: nameOf(columns[columns.length - 1]),

@@ -170,8 +170,10 @@ function isOneGroup(a: CallList, b: CallList, shift: number, comparable: boolean
  *   two groups   ....··˙˙··     neighbours are close, and all are far from the middle
  */
 function endApart(residuals: Float64Array, lengthNs: number): boolean {
-  const scatter = medianOf(residuals.map(Math.abs));
-  if (scatter > MOST_SCATTER * lengthNs) return true;
+  if (medianOf(residuals.map(Math.abs)) > MOST_SCATTER * lengthNs) return true;
+  // A rank that always ends a little later does not wander.
+  const middle = medianOf(residuals.slice());
+  const scatter = medianOf(residuals.map(ns => Math.abs(ns - middle)));
   if (residuals.length < FEWEST_FOR_DRIFTING || scatter <= NOTABLE_SCATTER * lengthNs) return false;
   const changes = residuals.slice(1).map((ns, i) => Math.abs(ns - residuals[i]));
   return medianOf(changes) < DRIFTING * scatter;

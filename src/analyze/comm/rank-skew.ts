@@ -5,6 +5,8 @@
  */
 import { NONE } from '../../base/column.js';
 import { formatDuration, formatShare, plural } from '../../base/units.js';
+import type { CollectiveKind } from '../../catalog/messages.js';
+import type { ProcessGroup } from '../../model/profile.js';
 import { medianOf } from '../../stats/summary.js';
 import type { Analysis, AnalysisResult, Json } from '../analysis.js';
 import { NotRecorded } from '../analysis.js';
@@ -17,6 +19,7 @@ import { rowsTable } from '../rows-table.js';
 import { type CollectiveWaits, type MatchProblem, rankMatching } from './collective-waits.js';
 import { commonAxis } from './common-axis.js';
 import { describeMatching } from './describe-ranks.js';
+import { roleOfGroup } from './group-role.js';
 import { type LateArrival, lateArrivals } from './late-arrivals.js';
 import { lateCauseLabel, mainCause } from './late-words.js';
 import { matchProblemWords } from './not-matched.js';
@@ -65,7 +68,7 @@ interface RankResult extends AnalysisResult<RankRow> {
   readonly arrivals: readonly LateArrival[];
   readonly waits: CollectiveWaits | undefined;
   readonly straggler: Straggler | undefined;
-  /** Selected steps that several ranks ran; at least 1. */
+  /** Selected steps with matched collectives, or that several ranks ran; at least 1. */
   readonly perSteps: number;
   /** The number of each step. */
   readonly iterations: readonly number[];
@@ -84,7 +87,7 @@ export const rankSkew: Analysis<RankRow, RankResult> = {
       const spread = (ns: unknown) => formatDuration(typeof ns === 'number' ? ns : Number.NaN);
       const who = plural(rows.length, 'rank');
       if (waits) {
-        const per = summary.steps === 0 ? 'in total' : 'per step';
+        const per = summary.matchedSteps === 0 ? 'in total' : 'per step';
         const late = straggler
           ? `; rank ${straggler.rank ?? '?'} causes ${formatShare(straggler.share)} of it`
           : '';
@@ -116,22 +119,14 @@ export const rankSkew: Analysis<RankRow, RankResult> = {
     const budgets = useIfRecorded(windowBudgets) ?? [];
     const pace = use(rankPace);
     const axis = use(commonAxis);
-    const perSteps = Math.max(1, all.length);
     const arrivals = late?.arrivals ?? [];
+    const seen = new Set(arrivals.flatMap(({ step }) => (step === NONE ? [] : [step])));
+    const perSteps = Math.max(1, seen.size || all.length);
     const perRank = sumsPerRank();
-    const processes = [
-      ...new Set([
-        ...lanes.map(({ process }) => process),
-        ...(late?.waits.calls.ranks ?? []).map(rank => rank.process),
-      ]),
-    ];
-    const rows = processes.map((process, index): RankRow => {
-      const rank = profile.processes[process].rank ?? null;
-      const lane = lanes.findIndex(known => known.process === process);
-      const place = late?.waits.calls.ranks.findIndex(known => known.process === process) ?? -1;
+    const rows = ranksOf().map(({ rank, lanes: mineOf, place }, index): RankRow => {
       const own = all.flatMap(({ row, lanesOfRuns }) => {
-        const run = row.runs[lanesOfRuns.indexOf(lane)];
-        return run ? [{ row, run, lanesOfRuns }] : [];
+        const at = lanesOfRuns.findIndex(lane => mineOf.includes(lane));
+        return at < 0 ? [] : [{ row, run: row.runs[at], lanesOfRuns }];
       });
       const behindFirst = (of: (run: IterationRow['runs'][number]) => number | null) =>
         own.flatMap(({ row, run, lanesOfRuns }) => {
@@ -146,10 +141,10 @@ export const rankSkew: Analysis<RankRow, RankResult> = {
       const ends = behindFirst(run => run.gpuEndNs);
       const median = (values: readonly number[]) =>
         values.length > 0 ? medianOf(Float64Array.from(values)) : null;
-      const mine = lane < 0 ? [] : budgets.filter(({ window }) => window.lane === lane);
+      const mine = budgets.filter(({ window }) => mineOf.includes(window.lane));
       const mean = (of: (budget: (typeof mine)[number]['budget']) => number) =>
         mine.length > 0 ? mine.reduce((sum, { budget }) => sum + of(budget), 0) / mine.length : null;
-      const last = arrivals.filter(arrival => arrival.rank === place);
+      const last = arrivals.filter(arrival => placeOf(arrival.rank) === place);
       const main = place < 0 ? undefined : mainCause(last);
       return {
         key: `rank:${rank ?? index}`,
@@ -164,7 +159,7 @@ export const rankSkew: Analysis<RankRow, RankResult> = {
             row.runs.every(
               (other, r) =>
                 axis.at(lanes[lanesOfRuns[r]].process, other.gpuStartNs ?? -Infinity) <=
-                axis.at(process, run.gpuStartNs!),
+                axis.at(lanes[lanesOfRuns[row.runs.indexOf(run)]].process, run.gpuStartNs!),
             ),
         ).length,
         gpuBusyNs: median(own.map(({ run }) => run.gpuBusyNs)),
@@ -176,7 +171,7 @@ export const rankSkew: Analysis<RankRow, RankResult> = {
         othersWaitNs: place < 0 ? null : last.reduce((sum, { waitedNs }) => sum + waitedNs, 0) / perSteps,
         why: main ? lateCauseLabel(main.cause) : null,
         lateKernel: !main || main.kernel === NONE ? null : use(workFamilies).classOf(main.kernel).shortName,
-        pace: place < 0 || Number.isNaN(pace[place]) ? null : pace[place],
+        pace: place < 0 ? null : paceOf(place),
       };
     });
     const skews = all.flatMap(({ row }) => row.startSkewNs ?? []);
@@ -197,6 +192,7 @@ export const rankSkew: Analysis<RankRow, RankResult> = {
       iterations: steps.map(({ iteration }) => iteration),
       summary: {
         steps: all.length,
+        matchedSteps: seen.size,
         medianStartSkewNs: skews.length > 0 ? medianOf(Float64Array.from(skews)) : null,
         medianEndSkewNs: endSkews.length > 0 ? medianOf(Float64Array.from(endSkews)) : null,
         clock: profile.clock,
@@ -207,12 +203,40 @@ export const rankSkew: Analysis<RankRow, RankResult> = {
         firstWaitNs: late ? firstWaitNs() : null,
         straggler: straggler ? { ...straggler } : null,
         alignment: late ? alignmentJson(late.waits, profile.capture.files) : null,
-        groups: late ? groupsJson(late.waits) : null,
+        groups: late ? groupsJson(late.waits, profile.capture.distributed?.groups ?? []) : null,
         matchedCalls: late?.waits.matched ?? null,
         calls: late?.waits.total ?? null,
         problem: use(rankMatching).problem ?? null,
       },
     };
+
+    /** Each rank once, however many files it has: its lanes, and its place among those that communicate. */
+    function ranksOf(): { rank: number | null; lanes: number[]; place: number }[] {
+      const found: { rank: number | null; lanes: number[]; place: number; process: number }[] = [];
+      const add = (process: number, lane: number, place: number) => {
+        const rank = profile.processes[process].rank ?? null;
+        const known = found.find(own => (rank === null ? own.process === process : own.rank === rank));
+        if (!known) found.push({ rank, process, lanes: lane < 0 ? [] : [lane], place });
+        else {
+          if (lane >= 0) known.lanes.push(lane);
+          if (place >= 0) known.place = place;
+        }
+      };
+      lanes.forEach(({ process }, lane) => {
+        add(process, lane, -1);
+      });
+      for (const { process, place } of late?.waits.calls.ranks ?? []) add(process, -1, place);
+      return found;
+    }
+
+    function placeOf(rank: number): number {
+      return late!.waits.calls.ranks[rank].place;
+    }
+
+    function paceOf(place: number): number | null {
+      const known = pace.find((own, rank) => placeOf(rank) === place && !Number.isNaN(own));
+      return known ?? null;
+    }
 
     /** Mean over ranks and steps: waits that include when profilers began. */
     function firstWaitNs(): number {
@@ -224,16 +248,16 @@ export const rankSkew: Analysis<RankRow, RankResult> = {
       return sum / ranked.length / perSteps;
     }
 
-    /** Of the selected collectives, by index of the rank. */
+    /** Of the selected collectives, by place of the rank. */
     function sumsPerRank() {
-      const count = late?.waits.calls.ranks.length ?? 0;
+      const count = late?.waits.calls.places.length ?? 0;
       const waiting = new Float64Array(count);
       const transferring = new Float64Array(count);
       for (const { collective } of arrivals)
         for (const call of collective.calls) {
-          const rank = late!.waits.calls.rank[call];
-          waiting[rank] += late!.waits.waitingNs[call];
-          transferring[rank] += late!.waits.transferringNs[call];
+          const place = placeOf(late!.waits.calls.rank[call]);
+          waiting[place] += late!.waits.waitingNs[call];
+          transferring[place] += late!.waits.transferringNs[call];
         }
       return { waiting, transferring };
     }
@@ -260,10 +284,19 @@ function alignmentJson({ alignment }: CollectiveWaits, files: readonly string[])
   };
 }
 
-function groupsJson({ groups, calls }: CollectiveWaits): Json {
-  return groups.map(({ name, ranks, size }) => ({
-    name: name || null,
-    ranks: ranks.map(rank => calls.ranks[rank].rank ?? rank),
-    size,
-  }));
+function groupsJson(waits: CollectiveWaits, stated: readonly ProcessGroup[]): Json {
+  const { groups, calls, collectives } = waits;
+  const kinds = groups.map(() => new Set<CollectiveKind>());
+  for (const { key, group } of collectives) kinds[group].add(calls.keys[key].kind);
+  return groups.map(({ name, ranks, size }, i) => {
+    const numbers = ranks.map(rank => calls.ranks[rank].rank ?? rank);
+    const role = roleOfGroup(name, numbers, kinds[i], stated);
+    return {
+      name: name || null,
+      ranks: numbers,
+      size,
+      role: role?.role ?? null,
+      roleInferred: role?.inferred ?? null,
+    };
+  });
 }

@@ -1,4 +1,5 @@
 /** Whether one rank is behind most of the waiting, all the time or now and then. */
+import type { CollectiveCalls } from './collective-calls.js';
 import type { CollectiveWaits } from './collective-waits.js';
 import type { LateArrival } from './late-arrivals.js';
 
@@ -23,28 +24,31 @@ export function stragglerIn(
   { calls }: CollectiveWaits,
   arrivals: readonly LateArrival[],
 ): Straggler | undefined {
-  const total = sumsByRank(calls.ranks.length, arrivals);
+  const total = sumsByPlace(calls, arrivals);
   const all = total.reduce((sum, ns) => sum + ns, 0);
   if (!(all > 0)) return undefined;
-  const rank = total.indexOf(Math.max(...total));
+  const place = total.indexOf(Math.max(...total));
   const half = arrivals.length >> 1;
   const leads = (part: readonly LateArrival[]) => {
-    const sums = sumsByRank(calls.ranks.length, part);
+    const sums = sumsByPlace(calls, part);
     const whole = sums.reduce((sum, ns) => sum + ns, 0);
-    return whole > 0 && sums[rank] >= MOST * whole;
+    return whole > 0 && sums[place] >= MOST * whole;
   };
   const persistent =
     arrivals.length >= FEWEST && leads(arrivals.slice(0, half)) && leads(arrivals.slice(half));
   return {
-    rank: calls.ranks[rank].rank,
-    share: total[rank] / all,
+    rank: calls.places[place],
+    share: total[place] / all,
     kind: persistent ? 'persistent' : 'changing',
-    aloneNs: arrivals.reduce((sum, arrival) => sum + (arrival.rank === rank ? arrival.aloneNs : 0), 0),
+    aloneNs: arrivals.reduce(
+      (sum, { rank, aloneNs }) => sum + (calls.ranks[rank].place === place ? aloneNs : 0),
+      0,
+    ),
   };
 }
 
-function sumsByRank(ranks: number, arrivals: readonly LateArrival[]): Float64Array {
-  const sums = new Float64Array(ranks);
-  for (const { rank, waitedNs } of arrivals) sums[rank] += waitedNs;
+function sumsByPlace({ ranks, places }: CollectiveCalls, arrivals: readonly LateArrival[]): Float64Array {
+  const sums = new Float64Array(places.length);
+  for (const { rank, waitedNs } of arrivals) sums[ranks[rank].place] += waitedNs;
   return sums;
 }

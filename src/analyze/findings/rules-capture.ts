@@ -134,6 +134,15 @@ const droppedData: Rule = {
 
 const lowerFirst = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);
 
+/** Beyond this many they are not listed. */
+const MOST_LISTED = 16;
+
+function missingRanks(ranks: readonly number[], worldSize: number): string {
+  const missing = Array.from({ length: worldSize }, (_, rank) => rank).filter(rank => !ranks.includes(rank));
+  if (ranks.length < 2 || missing.length > MOST_LISTED) return '';
+  return `; missing: ${missing.join(', ')}`;
+}
+
 const oneRank: Rule = {
   id: 'one-rank',
   about: 'one rank of several',
@@ -146,11 +155,11 @@ const oneRank: Rule = {
         'one-rank',
         input,
         captureProblem(
-          `Only ${plural(Math.max(1, ranks.length), 'rank')} of ${distributed.worldSize} given: waiting for other ranks cannot be distinguished from work`,
+          `Only ${plural(Math.max(1, ranks.length), 'rank')} of ${distributed.worldSize} given: waiting for ${ranks.length > 1 ? 'the missing ones' : 'other ranks'} cannot be distinguished from work`,
           'note',
           [
             {
-              text: `ranks ${ranks.join(', ')}`,
+              text: `ranks ${ranks.join(', ')}${missingRanks(ranks, distributed.worldSize)}`,
               numerator: ranks.length,
               denominator: distributed.worldSize,
             },

@@ -203,7 +203,10 @@ function addEmptyRuns(steps: Steps, deviceRuns: DeviceRun[], known: number[][][]
   });
 }
 
-/** Two processes may share a device; its steps are those of the lane that kept it busiest. */
+/**
+ * Two processes may share a device; its steps are those of the lane that kept it busiest. Lanes of other times (a rank
+ * that was recorded twice) add theirs.
+ */
 function groupByDevice(steps: Steps, deviceRuns: readonly DeviceRun[]): Map<number, number[]> {
   const busy = new Map<number, Float64Array>();
   for (const run of deviceRuns) {
@@ -211,17 +214,34 @@ function groupByDevice(steps: Steps, deviceRuns: readonly DeviceRun[]): Map<numb
     if (!lanes) busy.set(run.device, (lanes = new Float64Array(steps.lanes.length).fill(-1)));
     lanes[run.lane] = Math.max(0, lanes[run.lane]) + run.busyNs;
   }
+  const startOf = (index: number) => steps.lanes[deviceRuns[index].lane].runs[deviceRuns[index].run].start;
   const byDevice = new Map<number, number[]>();
   for (const device of [...busy.keys()].sort((a, b) => a - b)) {
-    const lanes = busy.get(device)!;
-    const owner = lanes.indexOf(Math.max(...lanes));
-    const indexes = deviceRuns.flatMap((run, i) => (run.device === device && run.lane === owner ? [i] : []));
+    const owners = withoutOverlap(steps, busy.get(device)!);
+    const indexes = deviceRuns.flatMap((run, i) =>
+      run.device === device && owners.has(run.lane) ? [i] : [],
+    );
     byDevice.set(
       device,
-      indexes.sort((a, b) => deviceRuns[a].run - deviceRuns[b].run),
+      indexes.sort((a, b) => startOf(a) - startOf(b)),
     );
   }
   return byDevice;
+}
+
+/** The busiest lane, and those that begin after or end before all that were taken. */
+function withoutOverlap({ lanes }: Steps, busyNs: Float64Array): Set<number> {
+  const order = [...busyNs.keys()].filter(lane => busyNs[lane] >= 0).sort((a, b) => busyNs[b] - busyNs[a]);
+  const taken = new Set<number>();
+  const spanOf = (lane: number) => {
+    const { runs } = lanes[lane];
+    return { from: runs[0].start, to: runs[runs.length - 1].periodEnd };
+  };
+  for (const lane of order) {
+    const { from, to } = spanOf(lane);
+    if ([...taken].every(other => to <= spanOf(other).from || from >= spanOf(other).to)) taken.add(lane);
+  }
+  return taken;
 }
 
 function countGraphLaunches(profile: Profile, steps: Steps, places: LanePlaces): Int32Array {

@@ -12,7 +12,7 @@ import type { Derived } from '../analysis.js';
 import { type GpuWork, gpuWork } from '../gpu/gpu-work.js';
 import { type WorkFamilies, workFamilies } from '../gpu/work-families.js';
 import { tellDrafts } from './draft-steps.js';
-import type { Confidence, Lane, Method } from './lane.js';
+import type { Confidence, Lane, LaneRun, Method } from './lane.js';
 import { findNumberedLanes } from './numbered-ranges.js';
 import { findMarkedLanes } from './step-markers.js';
 import { findUnmarkedLanes, tellPhases } from './unmarked-steps.js';
@@ -145,10 +145,21 @@ function byPosition(lanes: readonly Lane[]): StepRun[][] {
       const target = inOrder ? runIndex : nearest(starts, run.start, reach);
       const taken = target >= 0 && groups[target].some(known => known.lane === laneIndex);
       if (target >= 0 && !taken) groups[target].push({ lane: laneIndex, run: runIndex });
-      else groups.push([{ lane: laneIndex, run: runIndex }]);
+      else addBeside(lane, laneIndex, run, runIndex);
     });
   });
   return groups;
+
+  /** Windows that the first lane has not: other lanes may have them together. */
+  function addBeside(lane: Lane, laneIndex: number, run: LaneRun, runIndex: number): void {
+    const together = groups.slice(reference.runs.length).find(([first, ...more]) => {
+      const other = lanes[first.lane].runs[first.run];
+      const isOther = [first, ...more].every(known => lanes[known.lane].process !== lane.process);
+      return isOther && other.start < run.periodEnd && run.start < other.periodEnd;
+    });
+    if (together) together.push({ lane: laneIndex, run: runIndex });
+    else groups.push([{ lane: laneIndex, run: runIndex }]);
+  }
 }
 
 function nearest(starts: Float64Array, start: number, reach: number): number {

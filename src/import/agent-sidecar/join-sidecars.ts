@@ -80,10 +80,11 @@ function isOfAnotherTime(capture: Profile, sidecar: Profile): boolean {
 function join(capture: Profile, sidecar: Profile, all: readonly Profile[] | undefined): Profile {
   const { files, sizeBytes } = all ? sidecar.capture : { files: [], sizeBytes: 0 };
   const { [OWN_TRACES]: _traces, ...settings } = sidecar.capture.settings;
+  const ranked = withRank(capture, sidecar);
   const described = {
-    ...capture,
+    ...ranked,
     capture: {
-      ...capture.capture,
+      ...ranked.capture,
       files: [...capture.capture.files, ...files],
       sizeBytes: capture.capture.sizeBytes + sizeBytes,
       settings: { ...settings, ...capture.capture.settings },
@@ -100,6 +101,19 @@ function join(capture: Profile, sidecar: Profile, all: readonly Profile[] | unde
   if (capture.clock !== 'utc')
     return withNote(told, sidecar, 'could not be aligned: the capture has no wall-clock time');
   return withRanges(told, sidecar, missing);
+}
+
+/** Exports of nsys do not state their rank; the agent asked the program. */
+function withRank(capture: Profile, sidecar: Profile): Profile {
+  const [rank] = sidecar.capture.ranks;
+  if (rank === undefined || capture.capture.ranks.length > 0) return capture;
+  const [{ pid }] = sidecar.processes;
+  const { distributed } = sidecar.capture;
+  return {
+    ...capture,
+    capture: { ...capture.capture, ranks: [rank], ...(distributed ? { distributed } : {}) },
+    processes: capture.processes.map(process => (process.pid === pid ? { ...process, rank } : process)),
+  };
 }
 
 type RangeOf = 'steps' | 'garbage collections';
@@ -185,10 +199,11 @@ function joinCalibration(capture: Profile, sidecar: Profile): Profile {
   const other = Object.keys(versions).find(name => name in known && known[name] !== versions[name]);
   if (other !== undefined)
     return withNote(capture, sidecar, `of a second run was left out: it used another version of ${other}`);
+  const ranked = withRank(capture, sidecar);
   const described = {
-    ...capture,
+    ...ranked,
     capture: {
-      ...capture.capture,
+      ...ranked.capture,
       files: [...capture.capture.files, ...files],
       sizeBytes: capture.capture.sizeBytes + sizeBytes,
     },

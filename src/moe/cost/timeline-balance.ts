@@ -64,7 +64,7 @@ export function timelineBalance(rows: readonly ExpertLayer[]): TimelineBalance |
   return {
     steps: steps.length,
     layersPerStep: rows.length / steps.length,
-    ranks: Math.max(...rows.map(row => row.ranks.length)),
+    ranks: rows.reduce((most, { ranks }) => Math.max(most, ranks.length), 0),
     maxOverMean: sum(rows, ratioOf) / rows.length,
     slowestNs: perStep(own => sum(own, slowestOf)),
     savedNs,

@@ -121,7 +121,11 @@ export function budgetStack(all: readonly BudgetRow[], cutter: Cutter): ChartSpe
       label: all.some(row => row.graphReplayNs > 0) ? 'compute and replays' : busyParts.compute.label,
       data: mean(total => total.computeNs),
     },
-    { ...busyParts.communication, data: mean(total => total.communicationExposedNs) },
+    {
+      ...busyParts.communication,
+      data: mean(total => total.communicationExposedNs - (total.communicationWaitingNs ?? 0)),
+    },
+    { ...busyParts.waiting, data: mean(total => total.communicationWaitingNs ?? 0) },
     { ...busyParts.copies, data: mean(total => total.copyExposedNs) },
     ...causeOrder.map(id => ({
       ...causeLook(id),
