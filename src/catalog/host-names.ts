@@ -71,6 +71,10 @@ const passedOn: readonly { readonly pattern: RegExp; readonly source: string }[]
       /^<built-in (function (isinstance|issubclass|getattr|setattr|hasattr|len|min|max|hash|next|iter|sorted|callable|id|repr|sum|any|all|_?has_torch_function\w*|_get_tracing_state)|method \w+ of (list|dict|str|set|tuple|frozenset|bytes|mappingproxy|type|collections\.\w+|pybind11_builtins\S*|PyCapsule) object)/,
     source: 'built-in functions, and methods of built-in types',
   },
+  {
+    pattern: /(^|\/)stepscope_agent\//,
+    source: 'the agent stands around functions of the engine: their time is not its own',
+  },
 ];
 
 /** Python functions that wait for something that is not the GPU. */

@@ -1,12 +1,13 @@
 /** Calls in the loop that wait for the GPU: once where results are read, or many times inside one step. */
-import { formatDuration } from '../../base/units.js';
+import { formatDuration, formatShare } from '../../base/units.js';
 import { blockingCalls } from '../host/blocking-calls.js';
 import { hostBlockers } from '../host-code/host-blockers.js';
+import { waitingPlaces } from '../host-code/waiting-places.js';
 import { formatMean } from '../words.js';
 import { budgetEvidence, idleFinding } from './budget-evidence.js';
 import { triggeredIn } from './code-evidence.js';
 import type { Finding } from './finding.js';
-import { anyOf, costing, finding, perWindow, phaseName, type Rule } from './rule.js';
+import { anyOf, costing, finding, perWindow, phaseName, type Rule, type RuleInput } from './rule.js';
 
 const syncInDecode: Rule = {
   id: 'sync-in-decode',
@@ -32,7 +33,7 @@ const syncInDecode: Rule = {
 const blockingInLayers: Rule = {
   id: 'blocking-in-layers',
   about: 'many small copies or synchronizations inside one step that make the host wait',
-  uses: [blockingCalls, hostBlockers],
+  uses: [blockingCalls, hostBlockers, waitingPlaces],
   look(input) {
     const found = input.use(blockingCalls);
     const [total] = input.phases;
@@ -44,7 +45,7 @@ const blockingInLayers: Rule = {
     const costNs = Math.min(idleNs / windows, perWindow(total, total.idleNs));
     return [
       finding('blocking-in-layers', input, {
-        claim: `The host waits for the GPU ${formatMean(perStep)} times per step in ${calls[0]}`,
+        claim: `The host waits for the GPU ${formatMean(perStep)} times per step${calls.length > 1 ? ', mostly' : ''} in ${calls[0]}`,
         ...costing(
           total,
           costNs,
@@ -53,7 +54,7 @@ const blockingInLayers: Rule = {
         confidence: 'likely',
         evidence: [
           {
-            text: `${formatDuration(waitNs / windows)} of ${formatDuration(wallNs / windows)} per step in ${calls.slice(0, 3).join(', ')}; the GPU is idle for ${formatDuration(costNs)} after them`,
+            text: `${mostlyIn(input, found.rows.length)}${formatDuration(waitNs / windows)} of ${formatDuration(wallNs / windows)} per step in ${calls.slice(0, 3).join(', ')}; the GPU is idle for ${formatDuration(costNs)} after them`,
             numerator: waitNs,
             denominator: wallNs,
             unit: 'ns',
@@ -66,5 +67,14 @@ const blockingInLayers: Rule = {
     ];
   },
 };
+
+/** A place is worth naming if a good part of the calls is there, and more is known than the call itself. */
+const MANY_CALLS = 0.25;
+
+function mostlyIn({ useIfRecorded }: RuleInput, all: number): string {
+  const [first] = useIfRecorded(waitingPlaces) ?? [];
+  if (!first || first.calls < MANY_CALLS * all || !first.label.includes(' → ')) return '';
+  return `${formatShare(first.calls / all)} of the waits in ${first.label}; `;
+}
 
 export const syncRules: readonly Rule[] = [syncInDecode, blockingInLayers];

@@ -33,7 +33,7 @@ export function blockerWords(
   const own = sums(phase, causes);
   if (!own) return undefined;
   const named = namedTime(paths, own);
-  const places = hotPaths(paths, own);
+  const places = hotPaths(paths, own, { few: most });
   const count = phase === null ? 1 : (windows.get(phase) ?? 1);
   const shown = places.slice(0, most);
   const rest = named.totalNs - shown.reduce((sum, { ns }) => sum + ns, 0);

@@ -71,7 +71,7 @@ export const hostCode: Analysis<HostCodeRow, HostCodeResult> = {
         const own = sums(phase, cause);
         return own ? [{ cause, totals: totalsOf(paths, own.selfNs) }] : [];
       });
-      const places = hotPaths(paths, all, LEAST_SHARE);
+      const places = hotPaths(paths, all, { leastShare: LEAST_SHARE });
       const rest = totalNs - places.reduce((sum, { ns }) => sum + ns, 0);
       const place = phase ?? 'outside';
       return [

@@ -19,11 +19,21 @@ export interface HotPath {
 /** A place is worth naming from this share of the whole on. */
 const LEAST_SHARE = 0.05;
 
-export function hotPaths(paths: CallPaths, sums: NodeSums, leastShare = LEAST_SHARE): readonly HotPath[] {
+/** So few names are read; where they say less than this share of the time, their callers are named instead … */
+const SAID_BY_FEW = 0.6;
+/** … but none that holds almost everything: that the engine steps is no news. */
+const ALMOST_ALL = 0.9;
+
+/** `few`: so many places should say most of it. */
+export function hotPaths(
+  paths: CallPaths,
+  sums: NodeSums,
+  { leastShare = LEAST_SHARE, few }: { readonly leastShare?: number; readonly few?: number } = {},
+): readonly HotPath[] {
   const totals = totalsOf(paths, sums.selfNs);
   const below = childrenOf(paths, totals);
   const least = leastShare * totals[ROOT];
-  const found: { node: number; ns: number }[] = [];
+  const found: Place[] = [];
   /** Gives the time below the node that is in a place already. */
   const descend = (node: number): number => {
     let placed = 0;
@@ -35,18 +45,61 @@ export function hotPaths(paths: CallPaths, sums: NodeSums, leastShare = LEAST_SH
     return totals[node];
   };
   descend(ROOT);
-  // The same place on several ways (a wait before and after a call) is one to the reader.
-  const byLabel = new Map<string, HotPath>();
+  if (few === undefined) return byLabel(paths, sums, found);
+  for (let places = byLabel(paths, sums, found); ; places = byLabel(paths, sums, found)) {
+    const said = places.slice(0, few);
+    if (said.reduce((sum, { ns }) => sum + ns, 0) >= SAID_BY_FEW * totals[ROOT]) return places;
+    const caller = nearestCaller(paths, totals, found, said);
+    if (caller === undefined) return places;
+    const inside = found.filter(({ node }) => paths.pathOf(node).includes(caller));
+    for (const place of inside) found.splice(found.indexOf(place), 1);
+    found.push({ node: caller, ns: totals[caller] });
+  }
+}
+
+interface Place {
+  readonly node: number;
+  readonly ns: number;
+}
+
+/** Of the nearest callers that also called another place, the one that adds least besides places. */
+function nearestCaller(
+  paths: CallPaths,
+  totals: ArrayLike<number>,
+  found: readonly Place[],
+  said: readonly HotPath[],
+): number | undefined {
+  const placedNs = new Map<number, number>();
+  const places = new Map<number, number>();
+  for (const { node, ns } of found)
+    for (const at of paths.pathOf(node)) {
+      placedNs.set(at, (placedNs.get(at) ?? 0) + ns);
+      places.set(at, (places.get(at) ?? 0) + 1);
+    }
+  let best: { caller: number; more: number } | undefined;
+  for (const { node } of said) {
+    let caller = paths.parents[node];
+    while (caller > ROOT && places.get(caller) === places.get(node)) caller = paths.parents[caller];
+    if (caller <= ROOT || totals[caller] >= ALMOST_ALL * totals[ROOT]) continue;
+    const more = totals[caller] - placedNs.get(caller)!;
+    if (!best || more < best.more) best = { caller, more };
+  }
+  return best?.caller;
+}
+
+/** The same place on several ways (a wait before and after a call) is one to the reader. Largest first. */
+function byLabel(paths: CallPaths, sums: NodeSums, found: readonly Place[]): HotPath[] {
+  const merged = new Map<string, HotPath>();
   for (const { node, ns } of found) {
     const label = labelOf(paths, node);
-    const known = byLabel.get(label);
+    const known = merged.get(label);
     const calls = sums.calls[node] ?? 0;
-    byLabel.set(
+    merged.set(
       label,
       known ? { ...known, ns: known.ns + ns, calls: known.calls + calls } : { node, label, ns, calls },
     );
   }
-  return [...byLabel.values()].sort((a, b) => b.ns - a.ns);
+  return [...merged.values()].sort((a, b) => b.ns - a.ns);
 }
 
 /** A call of the program stands for what the driver does in it and for the latency of its work, an operator for its launch. */

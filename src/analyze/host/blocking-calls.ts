@@ -22,8 +22,10 @@ interface BlockingCalls {
   readonly perStep: number;
   readonly waitNs: number;
   readonly idleNs: number;
-  /** Most time first. */
+  /** Most often first. */
   readonly calls: readonly string[];
+  /** Their rows among the API calls. */
+  readonly rows: readonly number[];
 }
 
 export const blockingCalls: Derived<BlockingCalls | undefined> = {
@@ -41,9 +43,10 @@ export const blockingCalls: Derived<BlockingCalls | undefined> = {
     const reads = pageableReads(profile, calls.length);
     const early = returnedEarly(profile, calls.end);
     const threads = new Set(found.lanes.map(lane => lane.thread));
-    const waits = new Map<string, number>();
+    const times = new Map<string, number>();
     const gaps = new Set<string>();
-    let count = 0;
+    const rows: number[] = [];
+    let waitNs = 0;
     let idleNs = 0;
     for (let row = 0 as Row<'apiCalls'>; row < calls.length; row++) {
       const thread = calls.thread[row];
@@ -52,8 +55,9 @@ export const blockingCalls: Derived<BlockingCalls | undefined> = {
       const { process } = profile.threads[thread];
       if (!moments.holds(process, calls.start[row])) continue;
       const name = apiFunction(profile.strings.text(calls.name[row]));
-      waits.set(name, (waits.get(name) ?? 0) + calls.end[row] - calls.start[row]);
-      count++;
+      times.set(name, (times.get(name) ?? 0) + 1);
+      waitNs += calls.end[row] - calls.start[row];
+      rows.push(row);
       // The gap in which the call returned, begun while it waited: nothing was queued behind what it waited for.
       const idle = idleOf(process);
       const at = lowerBound(idle.end, calls.end[row]);
@@ -62,12 +66,13 @@ export const blockingCalls: Derived<BlockingCalls | undefined> = {
       gaps.add(`${process}/${at}`);
       idleNs += idle.end[at] - idle.start[at];
     }
-    const ordered = [...waits].sort((a, b) => b[1] - a[1]);
+    const ordered = [...times].sort((a, b) => b[1] - a[1]);
     return {
-      perStep: count / moments.steps / Math.max(1, found.lanes.length),
-      waitNs: ordered.reduce((sum, [, ns]) => sum + ns, 0),
+      perStep: rows.length / moments.steps / Math.max(1, found.lanes.length),
+      waitNs,
       idleNs,
       calls: ordered.map(([name]) => name),
+      rows,
     };
   },
 };
