@@ -93,7 +93,7 @@ export class PythonMarks {
     if (without > 0) {
       const text =
         'Python samples have no call stack in this export: export the report again with --include-blobs=true';
-      builder.notes.add('python-stacks-missing', 'loss', text, '', without);
+      builder.notes.add('python-stacks-missing', 'info', text, '', without);
     }
   }
 
