@@ -1,5 +1,5 @@
-"""Models from a real transformers, with small configurations: `transformers_models.py NAME` runs prompts of several
-lengths and prints a digest of every output. For a Python with transformers, which the system Python rarely has."""
+"""Models from a real transformers, with small configurations: `transformers_models.py NAME…` runs prompts of several
+lengths and prints a digest of every output, a line for each model. For a Python with transformers, which the system Python rarely has."""
 
 import hashlib
 import json
@@ -52,8 +52,9 @@ def main(name: str) -> None:
         for length in LENGTHS:
             logits = model(torch.randint(0, 256, (1, length)), use_cache=False).logits
             digest.update(logits.numpy().tobytes())
-    print(json.dumps({"version": transformers.__version__, "digest": digest.hexdigest()}))
+    print(json.dumps({"model": name, "version": transformers.__version__, "digest": digest.hexdigest()}))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    for model_name in sys.argv[1:]:
+        main(model_name)
