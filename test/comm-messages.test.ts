@@ -5,12 +5,23 @@ import { Analyzer } from '../src/analyze/analysis.js';
 import { collectives } from '../src/analyze/comm/collectives.js';
 import { roleOfGroup } from '../src/analyze/comm/group-role.js';
 import { rankSkew } from '../src/analyze/comm/rank-skew.js';
-import { collectiveKind, isSymmetric, messageBytes } from '../src/catalog/messages.js';
+import { NONE } from '../src/base/column.js';
+import {
+  collectiveKind,
+  isSymmetric,
+  messageBytes,
+  messageText,
+  parseMessage,
+} from '../src/catalog/messages.js';
 import { compareConfigurations } from '../src/compare/compare-configurations.js';
 import { openProfile } from '../src/import/open.js';
+import { withProcessRanks } from '../src/import/run-ranks.js';
+import { ProfileBuilder } from '../src/model/builder.js';
 import { mergeProfiles } from '../src/model/merge.js';
+import { RangeKind } from '../src/model/schema.js';
 import { comparedRun } from '../src/run/collect.js';
 import { runFigures } from '../src/run/collect-figures.js';
+import { drawnCapture } from '../src/testing/drawn-capture.js';
 import { drawRanks } from '../src/testing/drawn-ranks.js';
 import { DrawnTrace, traceText, withFiles } from '../src/testing/drawn-trace.js';
 
@@ -38,21 +49,120 @@ test('kinds of collectives by the names of kernels', () => {
 });
 
 test('bytes on the bus as nccl-tests counts them', () => {
-  const message = {
-    collective: '',
-    inElements: 1000,
-    outElements: 1000,
-    elementType: 'BFloat16',
-    groupSize: 8,
-    group: '',
-  };
-  assert.deepEqual(messageBytes('all-reduce', message), { bytes: 2000, busBytes: 3500 });
-  assert.deepEqual(messageBytes('all-gather', { ...message, outElements: 8000 }), {
+  const message = { collective: '', group: '' };
+  assert.deepEqual(messageBytes('all-reduce', { ...message, bytes: 2000 }, 8), {
+    bytes: 2000,
+    busBytes: 3500,
+  });
+  assert.deepEqual(messageBytes('all-gather', { ...message, partBytes: 2000 }, 8), {
     bytes: 16_000,
     busBytes: 14_000,
   });
-  assert.equal(messageBytes('all-reduce', { ...message, elementType: 'Unknown' }), undefined);
-  assert.equal(messageBytes('dispatch', message), undefined);
+  assert.equal(messageBytes('all-reduce', message, 8), undefined);
+  assert.equal(messageBytes('dispatch', { ...message, bytes: 2000 }, 8), undefined);
+  const kineto = {
+    collective: 'allreduce',
+    inElements: 8,
+    outElements: 4,
+    groupSize: 2,
+    group: '0',
+    ranks: '[0, 1]',
+  };
+  assert.equal(parseMessage(messageText({ ...kineto, elementType: 'BFloat16' }))!.bytes, 16);
+  assert.equal(parseMessage(messageText({ ...kineto, elementType: 'Unknown' }))!.bytes, undefined);
+  assert.equal(parseMessage('{'), undefined);
+});
+
+/** Two processes of one report, with the ranges that NCCL writes: the id has more digits than a double holds. */
+function report(joins: boolean) {
+  const builder = new ProfileBuilder();
+  const rows: { start: number; end: number; process: number; name: string; payload?: string }[] = [];
+  const id = '12715772615376301750';
+  const payload = (more: string) => `{"NCCL communicator ID": ${id}, ${more}}`;
+  for (const process of [0, 1]) {
+    if (joins)
+      rows.push({
+        start: 10,
+        end: 20,
+        process,
+        name: 'ncclCommInitRank',
+        payload: payload(`"No. of ranks": 4, "Rank": ${2 + process}`),
+      });
+    for (let i = 0; i < 12; i++) {
+      const at = 1e6 + 1e5 * i;
+      rows.push({
+        start: at,
+        end: at + 5_000,
+        process,
+        name: 'ncclAllGather',
+        payload: payload('"Message size [bytes]": 1000000'),
+      });
+    }
+  }
+  const thread = (process: number) => builder.thread(builder.process('', 100 + process), 1);
+  const stream = (process: number) =>
+    builder.stream(builder.process('', 100 + process), builder.gpu('', process), 1, 7);
+  const text = (value: string | undefined) => (value === undefined ? NONE : builder.strings.intern(value));
+  builder.addTable(
+    'ranges',
+    {
+      start: Float64Array.from(rows, row => row.start),
+      end: Float64Array.from(rows, row => row.end),
+      thread: Int32Array.from(rows, row => thread(row.process)),
+      name: Int32Array.from(rows, row => text(row.name)),
+      kind: Uint8Array.from(rows, () => RangeKind.pushPop),
+      domain: Int32Array.from(rows, () => text('NCCL')),
+      payloadText: Int32Array.from(rows, row => text(row.payload)),
+    },
+    rows.length,
+  );
+  const calls = rows.filter(({ name }) => name === 'ncclAllGather');
+  builder.addTable(
+    'apiCalls',
+    {
+      start: Float64Array.from(calls, row => row.start + 1_000),
+      end: Float64Array.from(calls, row => row.start + 3_000),
+      thread: Int32Array.from(calls, row => thread(row.process)),
+      name: Int32Array.from(calls, () => text('cudaLaunchKernelExC_v11060')),
+      correlation: Uint32Array.from(calls, (_, i) => i + 1),
+    },
+    calls.length,
+  );
+  builder.addTable(
+    'kernels',
+    {
+      start: Float64Array.from(calls, row => row.start + 8_000 + 2_000 * row.process),
+      end: Float64Array.from(calls, row => row.start + 60_000),
+      stream: Int32Array.from(calls, row => stream(row.process)),
+      correlation: Uint32Array.from(calls, (_, i) => i + 1),
+      launch: Int32Array.from(calls, () => NONE),
+      name: Int32Array.from(calls, () =>
+        text('ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)'),
+      ),
+    },
+    calls.length,
+  );
+  return new Analyzer(withProcessRanks(builder.build(drawnCapture('report.sqlite'))));
+}
+
+test('NCCL’s own ranges give communicator and size, and its size where ranks joined', () => {
+  const [row] = report(true).get(collectives).rows;
+  // One rank's part of 1 MB, of four ranks; two of them were recorded.
+  assert.deepEqual(
+    [row.kind, row.group, row.ranks, row.bytes, row.waitingNs, row.transferringNs],
+    ['all-gather', '12715772615376301750', 2, 4e6, 1_000, 50_000],
+  );
+  assert.ok(Math.abs(row.busBytesPerSecond! - 3e6 / 50e-6) < 1);
+  // Under which number they joined, not that of their GPU.
+  const ranksOf = (analyzer: Analyzer) => analyzer.get(rankSkew).rows.map(({ rank }) => rank);
+  assert.deepEqual(ranksOf(report(true)), [2, 3]);
+  assert.deepEqual(ranksOf(report(false)), [0, 1]);
+  // How many ranks there are is not known: neither is the whole message.
+  const [unknown] = report(false).get(collectives).rows;
+  assert.deepEqual(
+    [unknown.group, unknown.bytes, unknown.busBytesPerSecond],
+    ['12715772615376301750', null, null],
+  );
 });
 
 /** From 2001 on the clock of a trace is that of the wall. */

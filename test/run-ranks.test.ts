@@ -62,7 +62,7 @@ test('processes of one file that communicate are ranks by their GPUs', () => {
     ranked.processes.map(({ rank }) => rank),
     [0, 1],
   );
-  assert.ok(ranked.notes.some(({ code }) => code === 'ranks-by-device'));
+  assert.ok(ranked.notes.some(({ code }) => code === 'ranks-of-processes'));
   // Two servers on one machine do not talk to each other.
   const apart = withProcessRanks(
     drawSteps({ marks: [], work: work.filter(([, , , , , name]) => name === 'nvjet_tst') }),

@@ -17,7 +17,8 @@ export const heatColors = [
 
 /** 0 to `heatShades` − 1, or -1 where there is nothing. */
 export function shadeOf(value: number): number {
-  if (Number.isNaN(value)) return -1;
+  // What is nothing here is null by the time it reaches a page.
+  if (!Number.isFinite(value)) return -1;
   const found = heatBounds.findIndex(bound => value < bound);
   return found < 0 ? heatBounds.length : found;
 }
@@ -41,7 +42,7 @@ export function shrinkHeat(block: HeatBlock, mostRows: number, mostColumns: numb
       const to =
         Math.floor((row * rows) / block.rows.length) * columns +
         Math.floor((column * columns) / block.columns);
-      if (!(values[to] >= value) && !Number.isNaN(value)) values[to] = value;
+      if (!(values[to] >= value) && Number.isFinite(value)) values[to] = value;
     }
   const names = Array.from({ length: rows }, (_, row) => {
     const first = Math.ceil((row * block.rows.length) / rows);

@@ -58,19 +58,6 @@ interface CollectiveMessage {
 
 export const messageText = (message: CollectiveMessage): string => JSON.stringify(message);
 
-/** Undefined where the text is not one of ours. Long lists of ranks are cut by the profiler: then they are unknown. */
-export function parseMessage(
-  text: string,
-): (Omit<CollectiveMessage, 'ranks'> & { ranks?: number[] }) | undefined {
-  try {
-    const { ranks, ...message } = JSON.parse(text) as CollectiveMessage;
-    const list = /^\[[\d, ]*\]$/.test(ranks) ? (JSON.parse(ranks) as number[]) : undefined;
-    return { ...message, ...(list && list.length > 1 ? { ranks: list } : {}) };
-  } catch {
-    return undefined;
-  }
-}
-
 /** As c10 names scalar types. */
 const typeBytes: Readonly<Record<string, number>> = {
   ...{ Byte: 1, Char: 1, Bool: 1, Float8_e4m3fn: 1, Float8_e5m2: 1, Float8_e4m3fnuz: 1, Float8_e5m2fnuz: 1 },
@@ -91,14 +78,80 @@ const busFactor: Partial<Record<CollectiveKind, (ranks: number) => number>> = {
   'send-receive': () => 1,
 };
 
+/** A collective as a profiler states it. */
+export interface StatedMessage {
+  readonly collective: string;
+  /** Name of the process group, or id of the communicator. */
+  readonly group: string;
+  readonly ranks?: readonly number[];
+  /** The rank in the group, of the one who joins it. */
+  readonly rank?: number;
+  readonly groupSize?: number;
+  /** Of the whole message, or of the part that one rank holds. */
+  readonly bytes?: number;
+  readonly partBytes?: number;
+}
+
+/** Undefined where the text is not one of ours. Long lists of ranks are cut by the profiler: then they are unknown. */
+export function parseMessage(text: string): StatedMessage | undefined {
+  const message = parsedObject(text) as CollectiveMessage | undefined;
+  if (!message) return undefined;
+  const { collective, group, groupSize, elementType, ranks: listed } = message;
+  const list = /^\[[\d, ]*\]$/.test(listed) ? (JSON.parse(listed) as number[]) : [];
+  const elements = Math.max(message.inElements || 0, message.outElements || 0);
+  const each = typeBytes[elementType];
+  return {
+    collective,
+    group,
+    ...(list.length > 1 ? { ranks: list } : {}),
+    ...(groupSize > 0 ? { groupSize } : {}),
+    ...(elements > 0 && each !== undefined ? { bytes: elements * each } : {}),
+  };
+}
+
+/** Domain of the ranges in which NCCL's calls run, and the range in which a rank joins a communicator. */
+export const NCCL_DOMAIN = 'NCCL';
+export const NCCL_JOIN = /^ncclCommInitRank/;
+
+/**
+ * Payload of an NCCL range (src/include/nvtx_payload_schemas.h). The size is that of one rank's buffer: for a gather or
+ * scatter, of its part. Ids have 64 bits and are compared as text.
+ */
+export function parseNcclRange(name: string, payload: string): StatedMessage | undefined {
+  const id = /"NCCL communicator ID"\s*:\s*"?(-?\w+)/.exec(payload)?.[1];
+  const values = parsedObject(payload) as Readonly<Record<string, unknown>> | undefined;
+  if (!values || id === undefined) return undefined;
+  const bytes = Number(values['Message size [bytes]'] ?? values.Bytes);
+  const ranks = Number(values['No. of ranks'] ?? values['Number of ranks']);
+  const collective = name.replace(/^nccl/, '');
+  const rank = NCCL_JOIN.test(name) && typeof values.Rank === 'number' ? values.Rank : undefined;
+  const isPart = /AllGather|ReduceScatter/.test(collective);
+  return {
+    collective,
+    group: id,
+    ...(rank === undefined ? {} : { rank }),
+    ...(ranks > 1 ? { groupSize: ranks } : {}),
+    ...(bytes > 0 ? { [isPart ? 'partBytes' : 'bytes']: bytes } : {}),
+  };
+}
+
+function parsedObject(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Size of the message (the whole of it for a gather or scatter), and bytes on the bus; undefined: not stated. */
 export function messageBytes(
   kind: CollectiveKind,
-  { inElements, outElements, elementType, groupSize }: Omit<CollectiveMessage, 'ranks'>,
+  { bytes, partBytes }: StatedMessage,
+  ranks: number,
 ): { readonly bytes: number; readonly busBytes: number } | undefined {
-  const elements = Math.max(inElements || 0, outElements || 0);
-  const each = typeBytes[elementType];
   const factor = busFactor[kind];
-  if (!(elements > 0) || each === undefined || !factor || !(groupSize > 1)) return undefined;
-  return { bytes: elements * each, busBytes: elements * each * factor(groupSize) };
+  const whole = bytes ?? (partBytes === undefined ? undefined : partBytes * ranks);
+  if (whole === undefined || !factor || !(ranks > 1)) return undefined;
+  return { bytes: whole, busBytes: whole * factor(ranks) };
 }

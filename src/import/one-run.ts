@@ -63,7 +63,8 @@ const SHARED_VERSIONS: readonly (readonly [key: string, label: string])[] = [
 function assertOneSoftware(profiles: readonly Profile[]): void {
   for (const [key, label] of SHARED_VERSIONS) {
     const known = profiles.filter(({ capture }) => capture.versions[key]);
-    const versionOf = ({ capture }: Profile) => capture.versions[key];
+    // A build's own suffix (2.6.0+cu124) is not written by all.
+    const versionOf = ({ capture }: Profile) => capture.versions[key].split('+')[0];
     const other = known.find(profile => versionOf(profile) !== versionOf(known[0]));
     if (!other) continue;
     throw new UserError(

@@ -10,11 +10,13 @@ import {
   collectiveKind,
   HOST_COLLECTIVE,
   parseMessage,
+  type StatedMessage,
 } from '../../catalog/messages.js';
 import type { Profile, Row } from '../../model/profile.js';
 import type { Derived } from '../analysis.js';
 import { type GpuWork, gpuWork, WorkKind } from '../gpu/gpu-work.js';
 import { familyIndex, type WorkFamilies, workFamilies } from '../gpu/work-families.js';
+import { NcclRanges } from './nccl-ranges.js';
 
 /** A process that communicates. */
 interface CommRank {
@@ -55,13 +57,14 @@ export interface CollectiveCalls {
   readonly number: Float64Array;
   /** Index into GpuWork, or NONE for a range of a host. */
   readonly work: Int32Array;
-  /** String id of the message, or NONE. */
+  /** Index into `messages`, or NONE. */
   readonly message: Int32Array;
+  readonly messages: readonly StatedMessage[];
 }
 
 export const collectiveCalls: Derived<CollectiveCalls> = {
   id: 'collective-calls',
-  reads: { kernels: ['message', 'messageNumber'], ranges: [] },
+  reads: { kernels: ['message', 'messageNumber'], ranges: ['payloadText'], apiCalls: [] },
   uses: [gpuWork, workFamilies],
   compute({ profile, useIfRecorded }) {
     const found = new Found(profile);
@@ -78,11 +81,16 @@ export const collectiveCalls: Derived<CollectiveCalls> = {
 function addKernels(found: Found, profile: Profile, work: GpuWork, { family, classOf }: WorkFamilies): void {
   const communication = familyIndex('communication');
   const kernels = profile.tables.kernels;
+  const stated = new NcclRanges(profile);
   for (let i = 0; i < work.length; i++) {
     if (family[i] !== communication || work.kind[i] !== WorkKind.kernel) continue;
     const row = work.row[i] as Row<'kernels'>;
     const { process } = profile.streams[work.stream[i]];
-    const message = kernels!.message?.[row] ?? NONE;
+    const own = kernels!.message?.[row] ?? NONE;
+    const message =
+      own === NONE
+        ? found.messageOf(stated.around(work.launch[i]), range => stated.message(range))
+        : found.messageOf(`kernel ${own}`, () => parseMessage(profile.strings.text(own)));
     found.add({
       process,
       device: work.device[i],
@@ -147,6 +155,9 @@ class Found {
     message: new GrowingColumn('i32'),
   };
   private readonly keys: CallKey[] = [];
+  private readonly messages: StatedMessage[] = [];
+  private readonly messageOfKey = new Map<string | number, number>();
+  private readonly messageOfText = new Map<string, number>();
   private readonly keyOfText = new Map<string, number>();
   private readonly keyOfName = new Map<string, number>();
   private readonly deviceOf = new Map<number, number>();
@@ -166,13 +177,30 @@ class Found {
       this.deviceOf.set(call.process, call.device);
   }
 
+  /** The number of a message by what identifies it; each is read once. Undefined: there is none. */
+  messageOf<Key extends string | number>(
+    key: Key | undefined,
+    read: (key: Key) => StatedMessage | undefined,
+  ): number {
+    if (key === undefined) return NONE;
+    let index = this.messageOfKey.get(key);
+    if (index === undefined) {
+      const message = read(key);
+      const text = message ? JSON.stringify(message) : '';
+      index = message ? (this.messageOfText.get(text) ?? this.messages.push(message) - 1) : NONE;
+      this.messageOfText.set(text, index);
+      this.messageOfKey.set(key, index);
+    }
+    return index;
+  }
+
   /** Names and messages repeat: each pair is read once. */
   private keyOf({ name, message, shortName }: FoundCall): number {
     const pair = `${name}/${message}`;
     const known = this.keyOfName.get(pair);
     if (known !== undefined) return known;
     const short = shortName();
-    const stated = message === NONE ? undefined : parseMessage(this.profile.strings.text(message as never));
+    const stated = message === NONE ? undefined : this.messages[message];
     const kind = collectiveKind(stated?.collective ?? short);
     const ranks = stated?.ranks;
     const text = [stated?.group ?? '', ranks?.join() ?? '', kind, short].join('|');
@@ -226,6 +254,7 @@ class Found {
       number: ordered(columns.number),
       work: ordered(columns.work),
       message: ordered(columns.message),
+      messages: this.messages,
     };
   }
 }

@@ -8,7 +8,7 @@
  */
 import { NONE } from '../../base/column.js';
 import { IntervalBuilder, type Intervals } from '../../base/intervals.js';
-import { isSymmetric, messageBytes, parseMessage } from '../../catalog/messages.js';
+import { isSymmetric, messageBytes } from '../../catalog/messages.js';
 import type { Derived } from '../analysis.js';
 import { type Alignment, alignClocks } from './align-clocks.js';
 import { type CollectiveCalls, collectiveCalls } from './collective-calls.js';
@@ -89,7 +89,7 @@ export const rankMatching: Derived<RankMatching> = {
       ? found
       : found.map(key => ({ ...key, sets: key.sets.filter(isAligned) })).filter(key => key.sets.length > 0);
     return {
-      waits: split(calls, alignment, kept, text => parseMessage(profile.strings.text(text as never))),
+      waits: split(calls, alignment, kept, profile.capture.distributed?.worldSize),
     };
   },
 };
@@ -141,16 +141,18 @@ function split(
   calls: CollectiveCalls,
   alignment: Alignment,
   found: readonly FoundKey[],
-  messageOf: (text: number) => ReturnType<typeof parseMessage>,
+  worldSize: number | undefined,
 ): CollectiveWaits {
   const waitingNs = new Float64Array(calls.length).fill(Number.NaN);
   const transferringNs = new Float64Array(calls.length).fill(Number.NaN);
   const groups = new Groups();
-  const messages = new Map<number, ReturnType<typeof parseMessage>>();
   const collectives: Collective[] = [];
   for (const { key, ranks, sets } of found) {
     const { kind, group: name, groupRanks } = calls.keys[key];
-    const group = groups.of(name, ranks, groupRanks?.length);
+    const stated = groupRanks?.length ?? sizeStated(calls, sets);
+    const group = groups.of(name, ranks, stated);
+    // Without a statement, a group of all ranks is complete and any other may be larger than what was given.
+    const size = stated ?? (ranks.length === worldSize ? worldSize : undefined);
     for (const set of sets) {
       const arrivals = set.calls.map(call => alignment.toCommon(calls.rank[call], calls.start[call]));
       const at = arrivals.indexOf(Math.max(...arrivals));
@@ -167,9 +169,8 @@ function split(
         transferringNs[call] = calls.end[call] - calls.start[call] - waitingNs[call];
         end = Math.max(end, alignment.toCommon(rank, calls.end[call]));
       }
-      const text = calls.message[set.calls[0]];
-      if (text !== NONE && !messages.has(text)) messages.set(text, messageOf(text));
-      const message = text === NONE ? undefined : messages.get(text);
+      const at0 = calls.message[set.calls[0]];
+      const message = at0 === NONE ? undefined : calls.messages[at0];
       collectives.push({
         key,
         group,
@@ -178,7 +179,7 @@ function split(
         lastArrival,
         secondArrival: Math.max(...arrivals.filter((_, i) => i !== at)),
         end,
-        ...(message ? messageBytes(kind, message) : {}),
+        ...(message && size !== undefined ? messageBytes(kind, message, size) : {}),
       });
     }
   }
@@ -197,6 +198,12 @@ function split(
     waiting: byDevice(calls, call => waitingNs[call]),
     matchedTime: byDevice(calls, call => waitingNs[call] + transferringNs[call]),
   };
+}
+
+/** How many ranks the messages of a key say its group has. */
+function sizeStated(calls: CollectiveCalls, sets: readonly CollectiveSet[]): number | undefined {
+  const message = calls.message[sets[0].calls[0]];
+  return message === NONE ? undefined : calls.messages[message].groupSize;
 }
 
 class Groups {

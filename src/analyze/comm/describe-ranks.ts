@@ -93,7 +93,7 @@ function heat(
       columns: columns.length,
       from: nameOf(columns[0]),
       to: nameOf(columns[columns.length - 1]),
-      values,
+      values: Array.from(values),
     },
   ];
 }

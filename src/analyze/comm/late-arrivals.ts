@@ -21,7 +21,7 @@ import { selection } from '../inference/selection.js';
 import { stepWork } from '../inference/step-work.js';
 import { type Collective, type CollectiveWaits, collectiveWaits } from './collective-waits.js';
 
-export type LateCause = 'compute' | 'communication' | 'carried' | 'unknown' | IdleCause;
+export type LateCause = 'compute' | 'communication' | 'carried' | 'first' | 'unknown' | IdleCause;
 
 export interface LateArrival {
   readonly collective: Collective;
@@ -106,7 +106,8 @@ export const lateArrivals: Derived<LateArrivals | undefined> = {
     function causeOf(last: number, others: readonly number[]): Pick<LateArrival, 'cause' | 'kernel'> {
       const { calls, alignment } = waits!;
       const known = [last, ...others].filter(call => !Number.isNaN(left[calls.rank[call]]));
-      if (known[0] !== last || known.length < 2) return { cause: 'unknown', kernel: NONE };
+      if (known[0] !== last) return { cause: 'first', kernel: NONE };
+      if (known.length < 2) return { cause: 'unknown', kernel: NONE };
       const parts = known.map(call => {
         const rank = calls.rank[call];
         const { device } = calls.ranks[rank];

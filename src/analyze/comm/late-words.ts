@@ -6,6 +6,7 @@ const labels: Partial<Record<LateCause, string>> = {
   compute: 'longer kernels',
   communication: 'other transfers',
   carried: 'left the previous collective later',
+  first: 'first recorded collective',
   unknown: 'not known',
   'launch-bound': 'late launch',
   'device-wait': 'device-side wait',

@@ -30,15 +30,6 @@ const fields = {
   key: keyField,
   rank: maybe(field.id('Rank', 'of the process')),
   device: maybe(field.id('Device', 'CUDA device number', { priority: -1 })),
-  steps: field.count('Steps', 'selected steps the rank ran', { priority: -2 }),
-  startLateNs: maybe(field.nsMean('Start delay', 'median delay of GPU start behind the first rank')),
-  endLateNs: maybe(
-    field.nsMean('End delay', 'median delay of GPU end behind the first rank', { priority: -1 }),
-  ),
-  lastToStart: field.count('Last to start', 'steps this rank was last to start', { priority: -1 }),
-  gpuBusyNs: maybe(field.nsMean('GPU busy', 'median of its GPU work per step')),
-  communicationNs: maybe(field.nsMean('Comm', 'mean communication per step, exposed and hidden')),
-  idleNs: maybe(field.nsMean('Idle', 'mean per step', { priority: -1 })),
   waitingNs: maybe(
     field.nsMean('Waiting', 'mean per step in matched collectives, until the last rank arrives'),
   ),
@@ -56,6 +47,15 @@ const fields = {
       priority: -2,
     }),
   ),
+  steps: field.count('Steps', 'selected steps the rank ran', { priority: -2 }),
+  startLateNs: maybe(field.nsMean('Start delay', 'median delay of GPU start behind the first rank')),
+  endLateNs: maybe(
+    field.nsMean('End delay', 'median delay of GPU end behind the first rank', { priority: -1 }),
+  ),
+  lastToStart: field.count('Last to start', 'steps this rank was last to start', { priority: -1 }),
+  gpuBusyNs: maybe(field.nsMean('GPU busy', 'median of its GPU work per step')),
+  communicationNs: maybe(field.nsMean('Comm', 'mean communication per step, exposed and hidden')),
+  idleNs: maybe(field.nsMean('Idle', 'mean per step', { priority: -1 })),
 };
 
 /** From this part of the waiting on, what the first collective adds is said. */

@@ -106,8 +106,24 @@ const heat = ({ rows, columns, from, to, values }: HeatMap) => ({
   values: Array.from(values, rounded),
 });
 
-/** A row per layer, in base units. */
+const timelineColumns = [
+  'layer',
+  'maxOverMean',
+  'slowestRank',
+  'slowestShare',
+  'expertNs',
+  'waitNs',
+  'savedNs',
+] as const;
+
+/** A row per layer, in base units: of the counts, or of the timeline where nothing was counted. */
 export function moeCsv(answer: MoeAnswer): string {
+  if (!answer.summary && answer.timeline) {
+    const rows = answer.timeline.balance.layers.map(layer =>
+      timelineColumns.map(column => layer[column] ?? '').join(','),
+    );
+    return `${[timelineColumns.join(','), ...rows].join('\n')}\n`;
+  }
   const columns = [
     'layer',
     'gpuImbalance',
