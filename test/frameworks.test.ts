@@ -300,6 +300,18 @@ test('what was asked another question is not ranked', async () => {
   assert.equal(alike.verdict.fairness, 'reservations');
 });
 
+test('servers name one model differently: what the user states counts', () => {
+  const named = (name: string, model?: string) => ({
+    name,
+    runs: [bench(1000, { model: `served-as-${name}` })],
+    ...(model ? { model } : {}),
+  });
+  const modelOf = (model?: string) =>
+    compareFrameworks([named('a', model), named('b', model)]).checks.find(({ id }) => id === 'model')?.status;
+  assert.equal(modelOf(), 'differs');
+  assert.equal(modelOf('llama-3.1-8b'), 'same');
+});
+
 test('a difference in GPUs is ranked per GPU, and said', () => {
   const on = (gpus: number) => ({ inputTokens: 256, outputTokens: 128, maxConcurrency: 8, gpus });
   const { verdict } = compareFrameworks([

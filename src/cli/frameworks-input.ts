@@ -48,9 +48,9 @@ export async function measureAll(
   const chosen = chooseRuns(runs);
   const measured: Framework[] = [];
   for (const [i, framework] of config.frameworks.entries()) {
-    const { name, notes, gpus } = framework;
+    const { name, notes, gpus, model } = framework;
     const analyzer = await openAnalyzer(folder, framework, output);
-    measured.push(measureFramework({ name, notes, gpus, analyzer, runs: runs[i] }, chosen[i]));
+    measured.push(measureFramework({ name, notes, gpus, model, analyzer, runs: runs[i] }, chosen[i]));
   }
   return measured;
 }

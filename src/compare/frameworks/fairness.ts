@@ -23,10 +23,20 @@ export function checkFairness(all: readonly Framework[], phase: Phase | null): S
   ];
 }
 
-/** The profile and its benchmarks; on as many GPUs as the user says, where the user says so. */
-function sideOf({ run, bench, gpus }: Framework): Run[] {
+/**
+ * The profile and its benchmarks; on as many GPUs and of the model that the user says, where the user says so: servers
+ * give one model many names.
+ */
+function sideOf({ run, bench, gpus, model }: Framework): Run[] {
   const runs = [...(run ? [run] : []), ...(bench?.runs ?? []).map(benchedRun)];
-  return gpus === null ? runs : runs.map(own => ({ ...own, facts: { ...own.facts, gpus } }));
+  return runs.map(own => ({
+    ...own,
+    facts: {
+      ...own.facts,
+      ...(gpus === null ? {} : { gpus }),
+      ...(model === null ? {} : { load: { ...own.facts.load, model } }),
+    },
+  }));
 }
 
 /** Per framework: is the profile of the run that was benchmarked? By its batch, and by the time between tokens. */

@@ -15,6 +15,8 @@ export interface FrameworkInput {
   readonly runs: readonly BenchRun[];
   /** GPUs the engine runs on, where the user says so. */
   readonly gpus?: number;
+  /** The model that runs, where the user says so. */
+  readonly model?: string;
 }
 
 export interface Framework {
@@ -26,6 +28,8 @@ export interface Framework {
   /** Means over the repeats, by the names of the catalogue of benchmark figures. */
   readonly measured: Readonly<Record<string, Reading>>;
   readonly gpus: number | null;
+  /** As the user states it; null: only the benchmark names one. */
+  readonly model: string | null;
   /** In the order of the catalogue of phases. Empty: no profile, no GPU work or no steps in it; then `why` says which. */
   readonly phases: readonly PhaseFigures[];
   readonly why: Missing | null;

@@ -61,6 +61,7 @@ const framework = object({
   bench: orNull(bench),
   measured: mapOf(readingSchema, 'figures of the benchmark, means over its runs'),
   gpus: orNull(integer('GPUs the engine ran on')),
+  model: orNull(string('the model, as stated in CONFIG')),
   phases: list(phaseFiguresSchema, 'phases in the capture'),
   why: orNull(missingSchema, 'why there are no phases'),
 });

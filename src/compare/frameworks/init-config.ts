@@ -11,7 +11,7 @@ title: Llama 3.1 8B, 1024 in, 128 out, concurrency 64
 # Defaults for all frameworks below; each may override them. All are optional.
 # phase: decode                 # only steps of this phase: prefill, mixed, decode, speculative
 # iterations: 100-150           # only these steps
-# model: llama-3.1-8b           # preset, or the path of a config.json: adds the speed of light
+# model: llama-3.1-8b           # preset, or the path of a config.json: adds the speed of light; names may then differ
 # gpus: 1                       # GPUs the engine runs on, where benchmark and profile do not state it
 
 frameworks:

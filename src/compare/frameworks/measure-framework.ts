@@ -43,6 +43,7 @@ function measure(input: FrameworkInput, chosen: ChosenRuns): Framework {
     bench: chosen.runs.length > 0 ? chosen : null,
     measured: Object.fromEntries(benchRows.map(id => [id, benchFigure(id, chosen.runs)])),
     gpus: input.gpus ?? gpusOf(chosen.runs) ?? gpusInCapture(run),
+    model: input.model ?? null,
     phases: 'value' in phases ? [] : phases,
     why: 'value' in phases ? phases : null,
   };
