@@ -1,5 +1,6 @@
 """Models from a real transformers, with small configurations: `transformers_models.py NAME…` runs prompts of several
-lengths and prints a digest of every output, a line for each model. For a Python with transformers, which the system Python rarely has."""
+lengths and prints a digest of every output, a line for each model. For a Python with transformers, which the system
+Python rarely has."""
 
 import hashlib
 import json
