@@ -12,5 +12,8 @@ export function hintForNames(
   { totalNs, namedNs, placedNs }: NamedTime,
 ): string | undefined {
   if (!(totalNs - namedNs - placedNs >= WORTH_NAMING * totalNs) || totalNs === 0) return undefined;
+  // They were recorded; this file just does not have them.
+  if (profile.notes.some(({ code }) => code === 'python-stacks-missing'))
+    return 'export the report again with nsys export --include-blobs=true: its Python samples have stacks';
   return namesRecordedBy(profile.capture.profiler, table => (profile.tables[table]?.length ?? 0) > 0);
 }
