@@ -10,6 +10,7 @@ import { windowBudgets } from '../src/analyze/inference/step-budget.js';
 import { adviceOnCode } from '../src/catalog/host-code-advice.js';
 import { nameOfFrame, nameOfOsCall, nameOfRange } from '../src/catalog/host-names.js';
 import { openProfile } from '../src/import/open.js';
+import type { Profile } from '../src/model/profile.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
 import { drawProfile } from '../src/testing/drawn-profile.js';
 import { assertGolden } from '../src/testing/golden.js';
@@ -219,6 +220,35 @@ test('stepscope host prints the tree, and says where there is none', async () =>
   assertGolden('host-eager.txt', eager.out);
   const hidden = await runStepscope(['host', capturePath('agent-router-learned')]);
   assert.match(hidden.out, /The GPU does not wait for the host in the selected steps\./);
+  const client = await runStepscope(['host', capturePath('client')]);
+  assert.match(client.err, /Not recorded: GPU work\.\nTo record it: /);
+});
+
+test('a stack as deep as no program is costs no more than its events', () => {
+  const deep = 20_000;
+  const profile = drawProfile(
+    `
+    cpu  a.........b
+    gpu  .a.........b
+  `,
+    COLUMN_US * 1000,
+  );
+  const [start, end] = [0, 10 * COLUMN_US * 1000];
+  const strings = profile.strings;
+  const frames = {
+    length: deep,
+    start: Float64Array.from({ length: deep }, (_, i) => start + i),
+    end: Float64Array.from({ length: deep }, (_, i) => end - i),
+    thread: new Int32Array(deep),
+    name: new Int32Array(deep).fill(strings.find('cudaLaunchKernel_v7000') as number),
+  } as unknown as Profile['tables']['frames'];
+  const analyzer = new Analyzer({ ...profile, tables: { ...profile.tables, frames } }, { whole: true });
+  const { paths, sums } = analyzer.get(hostBlockers);
+  const all = sums(null, 'all')!;
+  assertAddsUp(callTree(paths, all));
+  assertAddsUp(invertedTree(paths, all));
+  assert.ok(hotPaths(paths, all).length > 0);
+  assert.ok(paths.size < 2000, `${paths.size} nodes`);
 });
 
 test('advice follows the name of the code', () => {
