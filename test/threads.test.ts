@@ -12,6 +12,7 @@ import { ThreadState } from '../src/model/schema.js';
 import { capturePath } from '../src/testing/captures.js';
 import { drawnCapture } from '../src/testing/drawn-capture.js';
 import { drawEngine } from '../src/testing/drawn-engine.js';
+import { runStepscope } from './run-stepscope.js';
 
 const drawn = (offCpu: 'taken' | 'moved' | 'waiting') =>
   new Analyzer(drawEngine({ before: { ns: 1e6, offCpu } }), {});
@@ -58,9 +59,8 @@ test('without context switches contention is not recorded, and the page says how
   const { rows, summary } = analyzer.get(threads);
   assert.equal(summary!.contention, 'not recorded');
   assert.ok(rows.every(row => row.contentionNs === null && row.switches === null && row.migrations === null));
-  const { unmeasured } = analyzer.get(findings);
-  const hint = unmeasured.find(({ rule }) => rule === 'cpu-contention');
-  assert.match(`${hint?.what}: ${hint?.hint}`, /context switches: capture with --cpuctxsw/);
+  const { out } = await runStepscope(['analyze', capturePath('gil'), '--only', 'threads']);
+  assert.match(out, /CPU contention and migrations: not recorded, capture with --cpuctxsw=process-tree/);
   // The thread that burns Python holds the GIL that the launching thread waits for.
   const [main, other] = [rows.find(row => row.launches)!, rows.find(row => row.tid === 556)!];
   assert.equal(main.waitsFor, other.thread);

@@ -19,7 +19,9 @@ const cpuContention: Rule = {
   about: 'the launching thread can run, but another thread has its CPU',
   uses: [cpuDelays],
   look(input) {
-    const delays = input.use(cpuDelays);
+    // Few captures record switches: the page does not list that among what it misses, `threads` does.
+    const delays = input.useIfRecorded(cpuDelays);
+    if (!delays) return [];
     return input.phases.flatMap((total): Finding[] => {
       const ns = delays.byPhase.get(total.phase)?.contentionNs ?? 0;
       if (ns < input.policy.contentionShare * total.wallNs) return [];
@@ -47,7 +49,8 @@ const coreMigrations: Rule = {
   about: 'the launching thread is moved from one CPU to another while the GPU is idle',
   uses: [cpuDelays],
   look(input) {
-    const delays = input.use(cpuDelays);
+    const delays = input.useIfRecorded(cpuDelays);
+    if (!delays) return [];
     return input.phases.flatMap((total): Finding[] => {
       const { migratingNs = 0, migrations = 0 } = delays.byPhase.get(total.phase) ?? {};
       if (migratingNs < input.policy.migrationShare * total.wallNs) return [];

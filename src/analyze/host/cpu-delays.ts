@@ -1,4 +1,5 @@
 /** GPU idle time while a launching thread could have run but had no CPU, per phase; and while it changed its CPU. */
+import { lowerBound, upperBound } from '../../base/bisect.js';
 import { NONE } from '../../base/column.js';
 import { type Intervals, lengthWithin, unionOf } from '../../base/intervals.js';
 import type { Phase } from '../../catalog/phases.js';
@@ -79,12 +80,12 @@ export const cpuDelays: Derived<CpuDelays> = {
 };
 
 const migrationsIn = (own: readonly OffCpu[], start: number, end: number): number =>
-  own.reduce((sum, { migrations }) => sum + migrations.filter(at => at >= start && at < end).length, 0);
+  own.reduce((sum, { migrations }) => sum + lowerBound(migrations, end) - lowerBound(migrations, start), 0);
 
 /** How much of a window both lies in the list and is idle. */
 function idleDuring(list: Intervals, busy: Intervals, start: number, end: number): number {
   let total = 0;
-  for (let i = 0; i < list.length; i++) {
+  for (let i = upperBound(list.end, start); i < list.length && list.start[i] < end; i++) {
     const from = Math.max(list.start[i], start);
     const to = Math.min(list.end[i], end);
     if (to > from) total += to - from - lengthWithin(busy, from, to);

@@ -1,15 +1,18 @@
 /** What the threads and processes of a server do per step, whom they wait for, and whether they get a CPU. */
-import { type Intervals, intersect, subtract, totalLength, unionOf } from '../../base/intervals.js';
+import { type Intervals, intersect, lengthWithin, totalLength, unionOf } from '../../base/intervals.js';
 import { formatDuration } from '../../base/units.js';
+import { capabilities } from '../../catalog/capabilities.js';
 import { roleOfThread } from '../../catalog/thread-roles.js';
 import type { Profile, Row } from '../../model/profile.js';
 import { FaultSide } from '../../model/schema.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { notRecorded } from '../analysis.js';
+import type { Block } from '../block.js';
 import { field, keyField, maybe, quiet, type RowOf } from '../field.js';
 import { gpuWork } from '../gpu/gpu-work.js';
 import { selectedMoments } from '../inference/selected-moments.js';
 import { selectedWork } from '../inference/selected-work.js';
+import { rowsTable } from '../rows-table.js';
 import { formatMean, perStep } from '../words.js';
 import { cpuRuns } from './cpu-runs.js';
 import { idleIntervals } from './idle-intervals.js';
@@ -80,6 +83,21 @@ export const threads: Analysis<ThreadsRow, AnalysisResult<ThreadsRow>> = {
       ];
       return told.length > 0 ? told.join(', ') : undefined;
     },
+  },
+  describe({ rows, summary }, profile) {
+    const missing = [
+      ...(summary!.waits === 'recorded' ? [] : [`Waits: ${absent(profile, 'osCalls')}.`]),
+      ...(summary!.contention === 'not recorded'
+        ? [`CPU contention and migrations: ${absent(profile, 'contextSwitches')}.`]
+        : summary!.contention === 'cannot tell'
+          ? [`CPU contention cannot be determined without OS calls: ${absent(profile, 'osCalls')}.`]
+          : []),
+    ];
+    const remarks: Block[] =
+      missing.length === 0
+        ? []
+        : [{ kind: 'statement', id: 'threads-missing', title: 'Threads', lines: missing, quiet: true }];
+    return [rowsTable(threads, rows), ...remarks];
   },
   compute({ profile, use, useIfRecorded }) {
     const moments = use(selectedMoments);
@@ -187,14 +205,18 @@ export const threads: Analysis<ThreadsRow, AnalysisResult<ThreadsRow>> = {
 
 const LISTED = 10;
 
+function absent(profile: Profile, table: 'osCalls' | 'contextSwitches'): string {
+  const hint = capabilities(profile).find(ability => ability.table === table)?.hint;
+  return `not recorded${hint ? `, ${hint}` : ''}`;
+}
+
 const clipped = (list: Intervals, periods: Intervals | undefined): Intervals =>
   periods ? intersect(list, periods) : list;
 const within = (list: Intervals, periods: Intervals | undefined): number =>
   totalLength(clipped(list, periods));
 
 function touches(periods: Intervals | undefined, start: number, end: number): boolean {
-  if (!periods) return true;
-  return totalLength(subtract(asIntervals([{ start, end }]), periods)) < end - start;
+  return !periods || lengthWithin(periods, start, end) > 0;
 }
 
 const lengthOfRuns = (

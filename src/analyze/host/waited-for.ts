@@ -8,6 +8,7 @@
 import { upperBound } from '../../base/bisect.js';
 import { NONE } from '../../base/column.js';
 import { type Intervals, lengthWithin } from '../../base/intervals.js';
+import { orderBy } from '../../base/order.js';
 import { BLOCKING_CALL, SLEEPING_CALL } from '../../catalog/host-activities.js';
 import { isProfilerThread } from '../../catalog/thread-roles.js';
 import type { Row } from '../../model/profile.js';
@@ -25,6 +26,11 @@ interface WaitedFor {
   of(thread: number, periods: Intervals | undefined): ReadonlyMap<number, number>;
 }
 
+interface Moments {
+  readonly at: Float64Array;
+  readonly thread: Int32Array;
+}
+
 export const waitedFor: Derived<WaitedFor> = {
   id: 'waited-for',
   reads: { osCalls: [] },
@@ -33,7 +39,7 @@ export const waitedFor: Derived<WaitedFor> = {
     const states = use(threadStates);
     const calls = profile.tables.osCalls;
     const others = profile.threads.flatMap(({ name }, thread) => (isProfilerThread(name) ? [] : [thread]));
-    let moments: ReadonlyMap<number, Float64Array> | undefined;
+    let moments: Moments | undefined;
     let waits: ReadonlyMap<number, readonly { start: number; end: number }[]> | undefined;
     return {
       of(thread, periods) {
@@ -87,27 +93,32 @@ export const waitedFor: Derived<WaitedFor> = {
       return found;
     }
 
-    function collectMoments(): Map<number, Float64Array> {
-      const found = new Map<number, number[]>();
-      for (let row = 0 as Row<'osCalls'>; row < (calls?.length ?? 0); row++) {
-        const thread = calls!.thread[row];
-        if (thread === NONE) continue;
-        const list = found.get(thread);
-        if (list) list.push(calls!.start[row], calls!.end[row]);
-        else found.set(thread, [calls!.start[row], calls!.end[row]]);
+    /** When calls of the system began and ended, of all threads together. */
+    function collectMoments(): Moments {
+      const isOther = new Uint8Array(profile.threads.length);
+      for (const other of others) isOther[other] = 1;
+      const length = calls?.length ?? 0;
+      const at = new Float64Array(length * 2);
+      const thread = new Int32Array(length * 2);
+      let count = 0;
+      for (let row = 0 as Row<'osCalls'>; row < length; row++) {
+        const owner = calls!.thread[row];
+        if (owner === NONE || !isOther[owner]) continue;
+        thread.fill(owner, count, count + 2);
+        at[count++] = calls!.start[row];
+        at[count++] = calls!.end[row];
       }
-      return new Map([...found].map(([thread, list]) => [thread, Float64Array.from(list).sort()]));
+      const order = orderBy(at.subarray(0, count));
+      return {
+        at: Float64Array.from(order, moment => at[moment]),
+        thread: Int32Array.from(order, moment => thread[moment]),
+      };
     }
 
     function lastBefore(thread: number, from: number, to: number): number {
-      let [best, latest] = [NONE as number, from];
-      for (const other of others) {
-        const list = other === thread ? undefined : moments!.get(other);
-        if (!list) continue;
-        const at = list[upperBound(list, to) - 1];
-        if (at > latest) [best, latest] = [other, at];
-      }
-      return best;
+      for (let i = upperBound(moments!.at, to) - 1; i >= 0 && moments!.at[i] > from; i--)
+        if (moments!.thread[i] !== thread) return moments!.thread[i];
+      return NONE;
     }
   },
 };
