@@ -6,6 +6,7 @@ import { Analyzer } from '../src/analyze/analysis.js';
 import { type CallNode, callTree, invertedTree } from '../src/analyze/host-code/call-tree.js';
 import { hostBlockers, hostCauses } from '../src/analyze/host-code/host-blockers.js';
 import { hotPaths, labelOf } from '../src/analyze/host-code/hot-paths.js';
+import { idleGaps } from '../src/analyze/inference/idle-gaps.js';
 import { windowBudgets } from '../src/analyze/inference/step-budget.js';
 import { adviceOnCode } from '../src/catalog/host-code-advice.js';
 import { nameOfFrame, nameOfOsCall, nameOfRange } from '../src/catalog/host-names.js';
@@ -68,6 +69,18 @@ test('time in which nothing is recorded is placed before what comes next, past c
     `),
     { 'before the launch of b': 6, cudaEventQuery: 1, cudaLaunchKernel: 1 },
   );
+});
+
+test('a gap is labelled with the code that has most of it', () => {
+  const drawing = `
+    L = aten::linear
+    op   ...LLLLL....
+    cpu  a..........b
+    gpu  .a..........b
+  `;
+  const analyzer = new Analyzer(drawProfile(drawing, COLUMN_US * 1000), { whole: true });
+  const [gap] = analyzer.get(idleGaps).rows;
+  assert.deepEqual([gap.code, gap.cause], ['aten::linear', 'host-code']);
 });
 
 test('a step marker is around everything and names nothing', () => {
