@@ -34,7 +34,8 @@ export const launchedNames: Derived<NextName> = {
       const text = saidOf(thread, line, next)!;
       let name = known.get(text);
       if (!name) {
-        const isCall = paths.names[line.node[event]]!.kind === 'api-call';
+        const { kind } = paths.names[line.node[event]]!;
+        const isCall = kind === 'api-call' || kind === 'os-call';
         name = { text: `before ${text}`, kind: 'between', ...(isCall ? { isVague: true } : {}) };
         known.set(text, name);
       }
