@@ -14,6 +14,7 @@ import { mergeProfiles } from '../src/model/merge.js';
 import type { Profile, Row } from '../src/model/profile.js';
 import { FrameKind, SampleSource, ThreadState } from '../src/model/schema.js';
 import { sliceProfile } from '../src/model/slice.js';
+import { redactProfile } from '../src/redact/redact.js';
 import { capturePath, externalFolder, projectRoot } from '../src/testing/captures.js';
 import { lacks } from '../src/testing/needs.js';
 import { validateProfile } from '../src/testing/validate-profile.js';
@@ -189,38 +190,43 @@ function pythonPayload(
   return bytes;
 }
 
+/** The tables of an export that stacks are in, without rows, and some names. */
+function fillMade(database: Database): void {
+  database.run(`
+    CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
+    CREATE TABLE COMPOSITE_EVENTS (id INTEGER NOT NULL PRIMARY KEY, start INTEGER NOT NULL, cpu INTEGER,
+      threadState INTEGER, globalTid INTEGER, cpuCycles INTEGER NOT NULL);
+    CREATE TABLE SAMPLING_CALLCHAINS (id INTEGER NOT NULL, symbol INTEGER NOT NULL, module INTEGER NOT NULL,
+      kernelMode INTEGER, thumbCode INTEGER, unresolved INTEGER, specialEntry INTEGER, originalIP INTEGER,
+      unwindMethod INTEGER, stackDepth INTEGER NOT NULL);
+    CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER,
+      globalTid INTEGER, correlationId INTEGER, nameId INTEGER NOT NULL, returnValue INTEGER, callchainId INTEGER);
+    CREATE TABLE NVTX_EVENTS (start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL, text TEXT,
+      globalTid INTEGER, textId INTEGER, domainId INTEGER, binaryData TEXT);`);
+  const names = [
+    'a',
+    'b',
+    'c',
+    '/lib/x.so',
+    'cudaLaunchKernel',
+    'step',
+    '/app/model.py',
+    'forward',
+    '/app/main.py',
+  ];
+  insert(
+    database,
+    'StringIds',
+    names.map((name, i): SqlValue[] => [i + 1, name]),
+  );
+}
+
 async function openMade(fill: (database: Database) => void): Promise<Profile> {
   const file = path.join(folder, 'made.sqlite');
   writeFileSync(
     file,
     await makeDatabase(1024, database => {
-      database.run(`
-        CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
-        CREATE TABLE COMPOSITE_EVENTS (id INTEGER NOT NULL PRIMARY KEY, start INTEGER NOT NULL, cpu INTEGER,
-          threadState INTEGER, globalTid INTEGER, cpuCycles INTEGER NOT NULL);
-        CREATE TABLE SAMPLING_CALLCHAINS (id INTEGER NOT NULL, symbol INTEGER NOT NULL, module INTEGER NOT NULL,
-          kernelMode INTEGER, thumbCode INTEGER, unresolved INTEGER, specialEntry INTEGER, originalIP INTEGER,
-          unwindMethod INTEGER, stackDepth INTEGER NOT NULL);
-        CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER,
-          globalTid INTEGER, correlationId INTEGER, nameId INTEGER NOT NULL, returnValue INTEGER, callchainId INTEGER);
-        CREATE TABLE NVTX_EVENTS (start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL, text TEXT,
-          globalTid INTEGER, textId INTEGER, domainId INTEGER, binaryData TEXT);`);
-      const names = [
-        'a',
-        'b',
-        'c',
-        '/lib/x.so',
-        'cudaLaunchKernel',
-        'step',
-        '/app/model.py',
-        'forward',
-        '/app/main.py',
-      ];
-      insert(
-        database,
-        'StringIds',
-        names.map((name, i): SqlValue[] => [i + 1, name]),
-      );
+      fillMade(database);
       fill(database);
     }),
   );
@@ -337,6 +343,50 @@ test('Python samples and Python stacks of calls come out of NVTX payloads', asyn
     Array.from(apiCalls!.pythonStack as unknown as Int32Array, stack => wordsOf(profile, stack)),
     ['', 'step [/app/model.py:55] < forward [/app/main.py:14]', '', ''],
   );
+});
+
+test('a redacted copy keeps Python stacks, without folders and without anything else', async () => {
+  const file = path.join(folder, 'python.sqlite');
+  const copy = path.join(folder, 'copy.sqlite');
+  const hidden = pythonPayload(1, [[6, 7, 41]]);
+  new TextEncoder().encodeInto('secret', hidden.subarray(32));
+  const padded = pythonPayload(1, [[6, 7, 41]]);
+  padded[68] = 0x41;
+  writeFileSync(
+    file,
+    await makeDatabase(1024, database => {
+      fillMade(database);
+      insert(database, 'NVTX_EVENTS', [
+        [0, null, 75, 'Python Periodic Sampling', THREAD, null, 1, null],
+        [
+          100,
+          null,
+          34,
+          null,
+          THREAD,
+          null,
+          1,
+          pythonPayload(1, [
+            [6, 7, 41],
+            [8, 9, 12],
+          ]),
+        ],
+        [200, null, 34, null, THREAD, null, 1, hidden],
+        [300, null, 34, null, THREAD, null, 1, padded],
+      ]);
+    }),
+  );
+  await redactProfile({ input: file, output: copy, hashRanges: false, force: true, onProgress: () => {} });
+  const { hostSamples } = (await openProfile([file])).tables;
+  assert.equal(hostSamples!.length, 3);
+  const redacted = await openProfile([copy]);
+  assert.deepEqual(
+    Array.from(redacted.tables.hostSamples!.stack as unknown as Int32Array, stack =>
+      wordsOf(redacted, stack),
+    ),
+    ['step [model.py:41] < forward [main.py:12]'],
+  );
+  assert.ok(!readFileSync(copy).includes('secret'));
 });
 
 test('the tree of stacks is bounded, and says what it left out', () => {

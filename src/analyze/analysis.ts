@@ -99,7 +99,7 @@ export interface Analysis<Row extends { readonly key: string }, Result extends A
     readonly label: string;
     text(result: Result, phase: Phase | null): string | undefined;
   };
-  /** Reads so much of a file that it runs only where it is asked for by its id. */
+  /** Runs only where it is asked for by its id: it reads much of a file, or shows what few look for. */
   readonly onlyAsked?: true;
   /** Words and tables; without it the rows become one table. */
   describe?(result: Result, profile: Profile): Block[];

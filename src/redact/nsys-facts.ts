@@ -8,6 +8,7 @@ import { decodeLeaves } from '../base/sqlite/decode.js';
 import type { Sink } from '../base/sqlite/decode-plan.js';
 import { RecordEditor } from '../base/sqlite/record.js';
 import { damage, walkTable } from '../base/sqlite/walk-rows.js';
+import { pythonPayload } from '../import/nsys-sqlite/python-stacks.js';
 import { isKnownTable, Role, referenceRole } from './allowed-export.js';
 import { Identities } from './identities.js';
 
@@ -63,12 +64,25 @@ function gather(
     }
     if (table.name === 'NVTX_EVENTS' && column === 'eventType')
       return { kind: 'number', into: eventType, missing: -1 };
+    if (table.name === 'NVTX_EVENTS' && column === 'binaryData')
+      return { kind: 'text', blobs: true, into: new Int32Array(most), take: namedByPythonStack };
     const role = referenceRole(table.name, column);
     if (role === undefined) return undefined;
     const into = new Float64Array(most);
     references.push({ into, role, isNvtxText: table.name === 'NVTX_EVENTS' && role === Role.range });
     return { kind: 'number', into, missing: -1 };
   });
+  function namedByPythonStack(bytes: Uint8Array, from: number, to: number): number {
+    for (const { name, file } of pythonPayload(bytes, from, to)?.frames ?? []) {
+      give(name, Role.function);
+      give(file, Role.path);
+    }
+    return 0;
+  }
+  function give(id: number, role: number): void {
+    const before = roles.get(id);
+    if (before === undefined || role < before) roles.set(id, role);
+  }
   let known = '';
   for (let leaf = 0; leaf < leaves.pages.length; leaf++) {
     const one = singleLeaf(leaves, leaf);
@@ -85,9 +99,7 @@ function gather(
       for (const { into, role, isNvtxText } of references) {
         const id = into[row];
         if (!(id >= 0)) continue;
-        const fits = isNvtxText && NAMING_EVENTS.has(eventType[row]) ? Role.name : role;
-        const before = roles.get(id);
-        if (before === undefined || fits < before) roles.set(id, fits);
+        give(id, isNvtxText && NAMING_EVENTS.has(eventType[row]) ? Role.name : role);
       }
     }
     onLeaf();

@@ -1,6 +1,5 @@
 /** What the threads and processes of a server do per step, whom they wait for, and whether they get a CPU. */
 import { type Intervals, intersect, lengthWithin, totalLength, unionOf } from '../../base/intervals.js';
-import { formatDuration } from '../../base/units.js';
 import { capabilities } from '../../catalog/capabilities.js';
 import { roleOfThread } from '../../catalog/thread-roles.js';
 import type { Profile, Row } from '../../model/profile.js';
@@ -13,7 +12,6 @@ import { gpuWork } from '../gpu/gpu-work.js';
 import { selectedMoments } from '../inference/selected-moments.js';
 import { selectedWork } from '../inference/selected-work.js';
 import { rowsTable } from '../rows-table.js';
-import { formatMean, perStep } from '../words.js';
 import { cpuRuns } from './cpu-runs.js';
 import { idleIntervals } from './idle-intervals.js';
 import { offCpu } from './off-cpu.js';
@@ -68,22 +66,9 @@ export const threads: Analysis<ThreadsRow, AnalysisResult<ThreadsRow>> = {
   reads: { apiCalls: [], osCalls: [], pageFaults: [], contextSwitches: ['state'] },
   uses: [threadStates, cpuRuns, offCpu, waitedFor, selectedMoments, selectedWork, gpuWork, idleIntervals],
   needs: [['apiCalls', 'osCalls', 'contextSwitches']],
+  // It lists names of threads and processes, which a result that is passed on need not hold.
+  onlyAsked: true,
   fields,
-  headline: {
-    label: 'threads',
-    text({ rows }, phase) {
-      const row = rows.find(candidate => candidate.launches);
-      if (!row) return undefined;
-      const told = [
-        ...(row.waitsFor === null ? [] : [`the launching thread waits most for ${row.waitsFor}`]),
-        ...(row.contentionNs
-          ? [`${formatDuration(row.contentionNs)} ${perStep(phase)} without its CPU`]
-          : []),
-        ...(row.migrations ? [`${formatMean(row.migrations)} migrations ${perStep(phase)}`] : []),
-      ];
-      return told.length > 0 ? told.join(', ') : undefined;
-    },
-  },
   describe({ rows, summary }, profile) {
     const missing = [
       ...(summary!.waits === 'recorded' ? [] : [`Waits: ${absent(profile, 'osCalls')}.`]),

@@ -75,6 +75,13 @@ export class RecordEditor {
     return decoder.decode(this.bytes.subarray(from, from + (this.types[column] - 13) / 2));
   }
 
+  /** Bytes of a binary value; good until the next record is read. */
+  blob(column: number): Uint8Array {
+    if (!this.isBlob(column)) return new Uint8Array(0);
+    const from = this.offsets[column];
+    return this.bytes.subarray(from, from + (this.types[column] - FIRST_BLOB) / 2);
+  }
+
   /** A whole number, as far as a double holds it; NaN for anything else. */
   number(column: number): number {
     const type = column < this.count ? this.types[column] : 0;
