@@ -12,6 +12,7 @@ import { adviceOnCode } from '../src/catalog/host-code-advice.js';
 import { nameOfFrame, nameOfOsCall, nameOfRange } from '../src/catalog/host-names.js';
 import { openProfile } from '../src/import/open.js';
 import type { Profile } from '../src/model/profile.js';
+import { FrameKind } from '../src/model/schema.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
 import { drawProfile } from '../src/testing/drawn-profile.js';
 import { assertGolden } from '../src/testing/golden.js';
@@ -170,6 +171,42 @@ test('a wait in which all wait names the thread whose own wait ended last, until
       cudaLaunchKernel: 1,
     },
   );
+});
+
+test('Python stacks of calls name their callers, and the time between two calls by what both have in common', () => {
+  const drawn = drawProfile(
+    `
+      x = step
+      y = tokenize
+      z = run.py
+      nvtx ...............xyz
+      cpu  aaa.......b
+      gpu  .a.........b
+    `,
+    COLUMN_US * 1000,
+  );
+  const [step, tokenize, file] = ['step', 'tokenize', 'run.py'].map(
+    text => drawn.strings.find(text) as number,
+  );
+  // Both are called by `step`, the second through `tokenize`.
+  const stackFrames = {
+    length: 2,
+    parent: Int32Array.from([-1, 0]),
+    name: Int32Array.from([step, tokenize]),
+    module: Int32Array.from([file, file]),
+    kind: new Uint8Array(2).fill(FrameKind.python),
+    line: Int32Array.from([7, 3]),
+  };
+  const apiCalls = { ...drawn.tables.apiCalls!, pythonStack: Int32Array.from([0, 1]) };
+  const tables = { ...drawn.tables, apiCalls, stackFrames, ranges: undefined };
+  const profile = { ...drawn, tables } as unknown as Profile;
+  const { paths, sums } = new Analyzer(profile, { whole: true }).get(hostBlockers);
+  const labels = sums(null, 'all')!.selfNs.flatMap((ns, node) => (ns > 0 ? [labelOf(paths, node)] : []));
+  assert.deepEqual(labels.sort(), [
+    'step (run.py:7) → before the launch of b',
+    'step (run.py:7) → cudaLaunchKernel',
+    'tokenize (run.py:3) → cudaLaunchKernel',
+  ]);
 });
 
 test('a thread that could run and has no CPU names who has it', () => {
