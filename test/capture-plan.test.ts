@@ -39,6 +39,13 @@ const planOf = (command: string, options: Partial<CaptureOptions> = {}) =>
 for (const { name, options, facts } of captureCases)
   test(`golden: ${name}`, () => assertGolden(`capture-${name}.txt`, planText(planCapture(options, facts))));
 
+test('samples include those of Python where nsys takes them', () => {
+  const command = (version: string) =>
+    commandText(planCapture({ command: ['x'], sample: true }, { nsysVersion: parseVersion(version) }));
+  assert.match(command('2025.3.1'), /-s process-tree[\s\S]*--python-sampling=true/);
+  assert.doesNotMatch(command('2022.4.2'), /python-sampling/);
+});
+
 test('a variable that ends an engine without nvtx is set only where nvtx is known to be there', async () => {
   const name = 'VLLM_NVTX_SCOPES_FOR_PROFILING';
   const plan = (nvtxModule?: boolean) =>

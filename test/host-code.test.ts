@@ -6,10 +6,13 @@ import { Analyzer } from '../src/analyze/analysis.js';
 import { type CallNode, callTree, invertedTree } from '../src/analyze/host-code/call-tree.js';
 import { hostBlockers, hostCauses } from '../src/analyze/host-code/host-blockers.js';
 import { hotPaths, labelOf } from '../src/analyze/host-code/hot-paths.js';
+import { idleGaps } from '../src/analyze/inference/idle-gaps.js';
 import { windowBudgets } from '../src/analyze/inference/step-budget.js';
 import { adviceOnCode } from '../src/catalog/host-code-advice.js';
 import { nameOfFrame, nameOfOsCall, nameOfRange } from '../src/catalog/host-names.js';
 import { openProfile } from '../src/import/open.js';
+import type { Profile } from '../src/model/profile.js';
+import { FrameKind } from '../src/model/schema.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
 import { drawProfile } from '../src/testing/drawn-profile.js';
 import { assertGolden } from '../src/testing/golden.js';
@@ -67,6 +70,18 @@ test('time in which nothing is recorded is placed before what comes next, past c
     `),
     { 'before the launch of b': 6, cudaEventQuery: 1, cudaLaunchKernel: 1 },
   );
+});
+
+test('a gap is labelled with the code that has most of it', () => {
+  const drawing = `
+    L = aten::linear
+    op   ...LLLLL....
+    cpu  a..........b
+    gpu  .a..........b
+  `;
+  const analyzer = new Analyzer(drawProfile(drawing, COLUMN_US * 1000), { whole: true });
+  const [gap] = analyzer.get(idleGaps).rows;
+  assert.deepEqual([gap.code, gap.cause], ['aten::linear', 'host-code']);
 });
 
 test('a step marker is around everything and names nothing', () => {
@@ -158,6 +173,42 @@ test('a wait in which all wait names the thread whose own wait ended last, until
   );
 });
 
+test('Python stacks of calls name their callers, and the time between two calls by what both have in common', () => {
+  const drawn = drawProfile(
+    `
+      x = step
+      y = tokenize
+      z = run.py
+      nvtx ...............xyz
+      cpu  aaa.......b
+      gpu  .a.........b
+    `,
+    COLUMN_US * 1000,
+  );
+  const [step, tokenize, file] = ['step', 'tokenize', 'run.py'].map(
+    text => drawn.strings.find(text) as number,
+  );
+  // Both are called by `step`, the second through `tokenize`.
+  const stackFrames = {
+    length: 2,
+    parent: Int32Array.from([-1, 0]),
+    name: Int32Array.from([step, tokenize]),
+    module: Int32Array.from([file, file]),
+    kind: new Uint8Array(2).fill(FrameKind.python),
+    line: Int32Array.from([7, 3]),
+  };
+  const apiCalls = { ...drawn.tables.apiCalls!, pythonStack: Int32Array.from([0, 1]) };
+  const tables = { ...drawn.tables, apiCalls, stackFrames, ranges: undefined };
+  const profile = { ...drawn, tables } as unknown as Profile;
+  const { paths, sums } = new Analyzer(profile, { whole: true }).get(hostBlockers);
+  const labels = sums(null, 'all')!.selfNs.flatMap((ns, node) => (ns > 0 ? [labelOf(paths, node)] : []));
+  assert.deepEqual(labels.sort(), [
+    'step (run.py:7) → before the launch of b',
+    'step (run.py:7) → cudaLaunchKernel',
+    'tokenize (run.py:3) → cudaLaunchKernel',
+  ]);
+});
+
 test('a thread that could run and has no CPU names who has it', () => {
   assert.deepEqual(
     blockers(`
@@ -219,6 +270,35 @@ test('stepscope host prints the tree, and says where there is none', async () =>
   assertGolden('host-eager.txt', eager.out);
   const hidden = await runStepscope(['host', capturePath('agent-router-learned')]);
   assert.match(hidden.out, /The GPU does not wait for the host in the selected steps\./);
+  const client = await runStepscope(['host', capturePath('client')]);
+  assert.match(client.err, /Not recorded: GPU work\.\nTo record it: /);
+});
+
+test('a stack as deep as no program is costs no more than its events', () => {
+  const deep = 20_000;
+  const profile = drawProfile(
+    `
+    cpu  a.........b
+    gpu  .a.........b
+  `,
+    COLUMN_US * 1000,
+  );
+  const [start, end] = [0, 10 * COLUMN_US * 1000];
+  const strings = profile.strings;
+  const frames = {
+    length: deep,
+    start: Float64Array.from({ length: deep }, (_, i) => start + i),
+    end: Float64Array.from({ length: deep }, (_, i) => end - i),
+    thread: new Int32Array(deep),
+    name: new Int32Array(deep).fill(strings.find('cudaLaunchKernel_v7000') as number),
+  } as unknown as Profile['tables']['frames'];
+  const analyzer = new Analyzer({ ...profile, tables: { ...profile.tables, frames } }, { whole: true });
+  const { paths, sums } = analyzer.get(hostBlockers);
+  const all = sums(null, 'all')!;
+  assertAddsUp(callTree(paths, all));
+  assertAddsUp(invertedTree(paths, all));
+  assert.ok(hotPaths(paths, all).length > 0);
+  assert.ok(paths.size < 2000, `${paths.size} nodes`);
 });
 
 test('advice follows the name of the code', () => {

@@ -136,7 +136,7 @@ export function namesSectionInFile(title: string): string {
 
 export const namesIntroduction = `# How much host code is named
 
-Host-caused idle time of every profile at hand, in the selected steps, and the share that the file names ([metrics.md](metrics.md#host-code)). *Named* lies inside a recorded event: a CUDA call, an operator, a range, a Python frame, an OS call, or the thread that ran meanwhile. *Placed* has no recorded event, but a recorded operator, range or function follows it directly on the thread. The rest is known only by the CUDA call that follows. Ranges that mark whole steps, and those that show who holds the GIL, name no code.
+Host-caused idle time of every profile at hand, in the selected steps, and the share that the file names ([metrics.md](metrics.md#host-code)). *Named* lies inside a recorded event or a sample: a CUDA call, an operator, a range, a Python frame, a sampled function, an OS call, or the thread that ran meanwhile. *Placed* has no recorded event, but a recorded operator, range or function follows it directly on the thread. The rest is known only by the call that follows. Ranges that mark whole steps, and those that show who holds the GIL, name no code.
 
 Of several ranks of one run the first is listed. Profiles whose GPU never waits for the host are left out. \`UPDATE_GOLDEN=1 node test/run.mjs host-names\` writes this page again. Profiles that are not in this repository are read where they lie next to it ([CONTRIBUTING](../CONTRIBUTING.md)).
 

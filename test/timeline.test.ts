@@ -246,6 +246,18 @@ test('a kernel knows its launch, a launch its kernels, and a replay its nodes', 
   assert.ok(facts.family && facts.duration);
 });
 
+test('idle time says which host code the GPU waited for', async () => {
+  const view = viewProfile(await openProfile([capturePath('gil')]), {}, 'gil');
+  const idle = view.timeline().tracks.find(({ label }) => label.startsWith('idle'))!;
+  const codes = Array.from({ length: 40 }, (_, i) =>
+    view.event(idle.lanes[0].id, i).facts.find(({ label }) => label === 'host code'),
+  ).flatMap(fact => fact?.text ?? []);
+  assert.ok(
+    codes.some(text => /layer\.\*\.attn → Waiting for GIL → GIL held by thread/.test(text)),
+    codes[0],
+  );
+});
+
 test('searching counts what is there, by name, family, duration, track, step and phase', async () => {
   const profile = await openProfile([capturePath('eager')]);
   const view = viewProfile(profile, {}, 'eager');

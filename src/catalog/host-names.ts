@@ -39,7 +39,7 @@ export interface HostName {
   readonly waits?: Wait;
   /** A function without Python code of its own (`Tensor.item`): says what, not where. */
   readonly isBuiltIn?: true;
-  /** Says little about the code: a library whose function is not known, a place that only a CUDA call follows. */
+  /** Says little about the code: a library whose function is not known, a place that only a CUDA or OS call follows. */
   readonly isVague?: true;
   /** `forward` of the module whose call it is part of: both are one. */
   readonly isForward?: true;

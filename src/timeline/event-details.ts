@@ -2,6 +2,8 @@
 import type { Analyzer } from '../analyze/analysis.js';
 import { gpuWork, WorkKind } from '../analyze/gpu/gpu-work.js';
 import { workFamilies } from '../analyze/gpu/work-families.js';
+import { codeInGap } from '../analyze/host-code/code-in-gap.js';
+import { hostBlockers } from '../analyze/host-code/host-blockers.js';
 import { layerOfWork } from '../analyze/inference/layer-of-work.js';
 import { stepWork } from '../analyze/inference/step-work.js';
 import { stepsOf } from '../analyze/inference/steps.js';
@@ -51,7 +53,12 @@ export function eventFacts(analyzer: Analyzer, data: LaneData, index: number): F
       return [...times, ...stepFacts(analyzer, row)];
     case 'idle': {
       const { label, about } = idleCauses[data.tone[index]];
-      return [{ label: 'why', text: `${label}: ${about}` }, ...times, ...nextFacts(analyzer, row)];
+      return [
+        { label: 'why', text: `${label}: ${about}` },
+        ...codeFacts(analyzer, start, data.end[index], row),
+        ...times,
+        ...nextFacts(analyzer, row),
+      ];
     }
     case 'layers':
       return [...times, ...layerFacts(analyzer, row, data.end[index])];
@@ -101,6 +108,16 @@ function layerFacts(analyzer: Analyzer, first: number, end: number): Fact[] {
     { label: 'kernel time', text: formatDuration(ns) },
     ...workFacts(analyzer, first).filter(({ label }) => label === 'step'),
   ];
+}
+
+const MOST_PLACES = 3;
+
+/** Which host code the GPU waited for in a piece of a gap; in the selected steps alone. */
+function codeFacts(analyzer: Analyzer, from: number, to: number, next: number): Fact[] {
+  const found = codeInGap(analyzer.get(hostBlockers), { from, to, next, fallback: NONE });
+  const shown = found.slice(0, MOST_PLACES).map(({ label, ns }) => `${formatDuration(ns)} ${label}`);
+  const more = found.length > MOST_PLACES ? `, ${found.length - MOST_PLACES} more` : '';
+  return shown.length > 0 ? [{ label: 'host code', text: `${shown.join(', ')}${more}` }] : [];
 }
 
 /** What ended a gap. */

@@ -39,8 +39,8 @@ export class CallPaths {
   /** Nodes from the outermost down to this one. */
   pathOf(node: number): number[] {
     const path: number[] = [];
-    for (let at = node; at > ROOT; at = this.parents[at]) path.unshift(at);
-    return path;
+    for (let at = node; at > ROOT; at = this.parents[at]) path.push(at);
+    return path.reverse();
   }
 
   /** The way to a node, once more below another one. */

@@ -86,7 +86,7 @@ function answerLines(profile: HostProfile, hint: string | undefined): string[] {
   const shares = [
     `${formatShare(namedNs / totalNs)} of it is in recorded events`,
     isShown(placedNs) && `${formatShare(placedNs / totalNs)} before a recorded operator, range or function`,
-    isShown(rest) && `${formatShare(rest / totalNs)} is known only by the CUDA call that follows`,
+    isShown(rest) && `${formatShare(rest / totalNs)} is known only by the call that follows`,
   ].filter(text => text !== false);
   return [
     what,

@@ -44,7 +44,7 @@ export interface HostBlockers {
   explainGap(gap: Gap, visit: VisitPiece): void;
 }
 
-interface Gap {
+export interface Gap {
   readonly from: number;
   readonly to: number;
   readonly next: number;

@@ -20,7 +20,7 @@ interface HostQuestion {
   /** Levels below the root. */
   readonly depth?: number | undefined;
   /** Nodes with a smaller share are added up. */
-  readonly leastShare?: number;
+  readonly leastShare?: number | undefined;
 }
 
 export const hostSources: readonly Derived<unknown>[] = [hostBlockers, hostTime, selection];

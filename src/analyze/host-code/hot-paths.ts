@@ -147,6 +147,8 @@ function partsOf(path: readonly HostName[]): string[] {
     // Of a runtime call and the driver's call in it, the program made the first.
     call < 0 ? -1 : firstCall,
     lastOf('interpreter'),
+    // A library that is not resolved says little without the function that calls it.
+    path.findLastIndex(({ kind, isVague }) => kind === 'native' && !isVague),
     lastOf('native'),
     lastOf('os-call'),
     lastOf('between'),

@@ -6,6 +6,9 @@ import type { Profile, Row } from '../../model/profile.js';
 import { FrameKind } from '../../model/schema.js';
 import type { CallPaths } from './call-paths.js';
 
+/** Of deeper stacks the innermost part is named. */
+const DEEPEST = 500;
+
 export class StackNames {
   private readonly known = new Map<number, readonly HostName[]>();
 
@@ -48,8 +51,9 @@ export class StackNames {
     if (!names) {
       const rows: Row<'stackFrames'>[] = [];
       const { parent } = this.profile.tables.stackFrames!;
-      for (let row = stack as Row<'stackFrames'>; row !== NONE; row = parent[row]) rows.unshift(row);
-      const all = rows.flatMap(row => this.nameOf(row) ?? []);
+      for (let row = stack as Row<'stackFrames'>; row !== NONE && rows.length < DEEPEST; row = parent[row])
+        rows.push(row);
+      const all = rows.reverse().flatMap(row => this.nameOf(row) ?? []);
       // One library after itself, or a function and its inlined self, is one name.
       names = all.filter(({ text }, i) => text !== all[i - 1]?.text);
       this.known.set(stack, names);

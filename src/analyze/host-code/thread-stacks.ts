@@ -35,6 +35,9 @@ import { StackNames } from './stack-names.js';
 const SOURCES = ['ranges', 'frames', 'ops', 'apiCalls', 'osCalls'] as const;
 type Source = (typeof SOURCES)[number];
 
+/** Deeper calls are their caller's: Python itself stops at 1,000, and a file may claim anything. */
+const DEEPEST = 500;
+
 /** One thread. Events are numbered from 0; segments follow each other without a gap. */
 export interface StackLine {
   /** By event: its node among the call paths, and the event around it or NONE. */
@@ -268,6 +271,7 @@ function stackOf(
     const end = Math.min(endOf(lane, row), top?.end ?? Infinity);
     if (!(end > begin)) continue;
     const above = top ? paths.names[top.node] : undefined;
+    if (stack.length >= DEEPEST) continue;
     // Inside a CUDA call, calls of the system are the driver's own business.
     if (lane.source === 'osCalls' && above?.kind === 'api-call') continue;
     if (found.name.isForward && above?.module !== undefined) continue;

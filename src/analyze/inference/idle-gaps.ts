@@ -8,8 +8,8 @@ import { field, keyField, maybe, quiet, type RowOf } from '../field.js';
 import { deviceTimelines } from '../gpu/device-timeline.js';
 import { gpuWork, WorkKind } from '../gpu/gpu-work.js';
 import { workFamilies } from '../gpu/work-families.js';
+import { codeInGap } from '../host-code/code-in-gap.js';
 import { hostBlockers } from '../host-code/host-blockers.js';
-import { labelOf } from '../host-code/hot-paths.js';
 import { causesAsObject, gapJudge } from './idle-causes.js';
 import { selection } from './selection.js';
 import { stepsOf } from './steps.js';
@@ -64,7 +64,8 @@ export const idleGaps: Analysis<IdleGapRow, AnalysisResult<IdleGapRow>> = {
     }
     const rows = longest.map(({ from, to, device, step, lane, next }): IdleGapRow => {
       const perCause = new Float64Array(idleCauses.length);
-      judge(perCause, from, to, next, lane === NONE ? NONE : lanes[lane].thread);
+      const fallback = lane === NONE ? NONE : (lanes[lane].thread as number);
+      judge(perCause, from, to, next, fallback);
       const causes = causesAsObject(perCause);
       return {
         key: `gap:${from}/device:${device}`,
@@ -74,22 +75,11 @@ export const idleGaps: Analysis<IdleGapRow, AnalysisResult<IdleGapRow>> = {
         iteration: steps[step]?.iteration ?? null,
         cause: Object.keys(causes)[0] ?? 'unknown',
         causes,
-        code: codeIn(from, to, next, lane === NONE ? NONE : lanes[lane].thread),
+        code: codeInGap(use(hostBlockers), { from, to, next, fallback })[0]?.label ?? null,
         next: next === NONE ? null : nameOf(next),
       };
     });
     return { rows, summary: { gaps, listed: rows.length } };
-
-    function codeIn(from: number, to: number, next: number, fallback: number): string | null {
-      const { paths, explainGap } = use(hostBlockers);
-      const byLabel = new Map<string, number>();
-      explainGap({ from, to, next, fallback }, (_, node, begin, end) => {
-        const label = labelOf(paths, node);
-        if (label !== '') byLabel.set(label, (byLabel.get(label) ?? 0) + end - begin);
-      });
-      const [longest] = [...byLabel].sort((a, b) => b[1] - a[1]);
-      return longest?.[0] ?? null;
-    }
 
     function nameOf(i: number): string {
       const work = use(gpuWork);
