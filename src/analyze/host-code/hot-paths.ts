@@ -20,7 +20,7 @@ export interface HotPath {
 const LEAST_SHARE = 0.05;
 
 /** So few names are read; where they say less than this share of the time, their callers are named instead … */
-const SAID_BY_FEW = 0.6;
+const SAID_BY_FEW = 0.7;
 /** … but none that holds almost everything: that the engine steps is no news. */
 const ALMOST_ALL = 0.9;
 
