@@ -11,14 +11,14 @@ const packageColors = [
   'embedding',
   'norm',
   'recurrence',
-  'kv-cache',
+  'sort-and-index',
 ].map(id => familyLook(id).color);
 
 const packageId = (name: string) => `package:${name}`;
 
 const looks = {
   waits: { id: 'waits', label: 'waits, other threads', color: familyLook('communication').color },
-  modules: { id: 'modules', label: 'nn.Module', color: familyLook('copy').color },
+  modules: { id: 'modules', label: 'nn.Module', color: familyLook('quantise').color },
   builtIn: { id: 'built-in', label: 'Python built-ins', color: hostLook('frame').color },
   otherPython: { id: 'other-python', label: 'other Python packages', color: hostLook('library').color },
   range: { id: 'range', label: 'ranges', color: hostLook('range').color },

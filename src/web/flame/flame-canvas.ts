@@ -32,8 +32,6 @@ export const ROOT_LABEL = 'all host code';
 
 export class FlameCanvas {
   private readonly pen: CanvasRenderingContext2D;
-  private readonly widths = new Map<number, number>();
-  private font = '';
 
   constructor(
     private readonly canvas: HTMLCanvasElement,
@@ -56,10 +54,7 @@ export class FlameCanvas {
     canvas.style.width = `${width}px`;
     canvas.style.height = `${rows * ROW_HEIGHT}px`;
     pen.scale(ratio, ratio);
-    const font = `${FONT_SIZE}px ${style.fontFamily}`;
-    if (font !== this.font) this.widths.clear();
-    this.font = font;
-    pen.font = font;
+    pen.font = `${FONT_SIZE}px ${style.fontFamily}`;
     pen.textBaseline = 'middle';
     const paper = parseColor(style.getPropertyValue('--page').trim());
     const neutral = parseColor(style.getPropertyValue('--line').trim());
@@ -82,16 +77,10 @@ export class FlameCanvas {
     pen.fillRect(x, y, shown, ROW_HEIGHT - 1);
     if (width < LEAST_LABELLED) return;
     const text = this.nameOf(node.name);
-    const label = fittingText(text, this.widthOf(node.name, text), width - 2 * PADDING);
+    const label = fittingText(text, width - 2 * PADDING, part => pen.measureText(part).width);
     if (label === '') return;
     pen.fillStyle = inkOn(color);
     pen.fillText(label, x + PADDING, y + ROW_HEIGHT / 2);
-  }
-
-  private widthOf(name: number, text: string): number {
-    let width = this.widths.get(name);
-    if (width === undefined) this.widths.set(name, (width = this.pen.measureText(text).width));
-    return width;
   }
 
   private outline({ x, width, row }: FlameBox, firstRow: number, color: string): void {

@@ -96,6 +96,7 @@ export class FlameGraph {
   private weight: HostWeight;
   private at: Place = { view: 'top-down', way: [], pivot: -1 };
   private readonly before: Place[] = [];
+  private topDown!: FlameNode;
   private tree!: FlameNode;
   private times!: ReadonlyMap<number, NameTimes>;
   private zoomed!: FlameNode;
@@ -220,6 +221,7 @@ export class FlameGraph {
 
   private build(): void {
     const topDown = topDownTree(this.flame, this.weight);
+    this.topDown = topDown;
     this.times = timesByName(topDown);
     this.tree = this.at.view === 'inverted' ? callersTree(topDown) : topDown;
     this.zoomed = nodeAlong(this.tree, this.at.way);
@@ -285,18 +287,22 @@ export class FlameGraph {
     const found = matchingNames(this.flame, this.search.value);
     const shown = this.sandwich?.callees ?? this.zoomed;
     const parts = [
-      found
-        ? `“${this.search.value.trim()}”: ${timeAndShare(told, matchedNs(tree, found))}.`
-        : shown.name < 0
-          ? `${meanTime(told, tree.totalNs)} of ${what}.`
-          : `${this.painter.nameOf(shown.name)}: ${timeAndShare(told, shown.totalNs)}.`,
-      abouts[this.at.view],
+      shown.name < 0
+        ? `${meanTime(told, tree.totalNs)} of ${what}.`
+        : `${this.painter.nameOf(shown.name)}: ${timeAndShare(told, shown.totalNs)}.`,
+      found ? this.foundWords(found) : abouts[this.at.view],
     ];
     this.said.textContent = parts.join(' ');
     this.canvas.setAttribute(
       'aria-label',
       `Flame graph of ${what}. ${parts.join(' ')} Arrow keys move, Enter zooms, Escape goes back.`,
     );
+  }
+
+  private foundWords(found: ReadonlySet<number>): string {
+    const words = `“${this.search.value.trim()}”`;
+    const ns = matchedNs(this.topDown, found);
+    return ns > 0 ? `${words} and what it calls: ${timeAndShare(this.told, ns)}.` : `${words} is not found.`;
   }
 
   /** The way to what is shown; in a sandwich, the functions asked about before. */

@@ -96,8 +96,12 @@ export function matchedNs(node: FlameNode, names: ReadonlySet<number>): number {
 }
 
 /** The start of a text that fits; empty where not even two letters do. */
-export function fittingText(text: string, textWidth: number, room: number): string {
-  if (textWidth <= room) return text;
-  const letters = Math.floor((room / textWidth) * text.length) - 1;
-  return letters < 2 ? '' : `${text.slice(0, letters)}…`;
+export function fittingText(text: string, room: number, widthOf: (text: string) => number): string {
+  const width = widthOf(text);
+  if (width <= room) return text;
+  for (let letters = Math.floor((room / width) * text.length); letters >= 2; letters--) {
+    const shown = `${text.slice(0, letters).trimEnd()}…`;
+    if (widthOf(shown) <= room) return shown;
+  }
+  return '';
 }
