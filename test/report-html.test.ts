@@ -41,8 +41,7 @@ const charts: Record<string, readonly string[]> = {
 const folder = process.env.REPORT_FOLDER ?? mkdtempSync(path.join(tmpdir(), 'stepscope-report-'));
 const inFolder = (name: string) => path.join(folder, name);
 
-const builtForReports = (name: string) =>
-  readFileSync(path.join(projectRoot, 'dist/report', name), 'utf8');
+const builtForReports = (name: string) => readFileSync(path.join(projectRoot, 'dist/report', name), 'utf8');
 
 const assets: Assets = {
   flame: { script: builtForReports('flame.js'), style: builtForReports('flame.css') },

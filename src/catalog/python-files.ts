@@ -12,5 +12,11 @@ export function fileInPackage(file: string): string {
   return inSources.startsWith('/') ? inSources.slice(inSources.lastIndexOf('/') + 1) : inSources;
 }
 
+/** What TorchInductor writes is named by a hash. */
+const INDUCTOR = /^c[a-z2-7]{51}\.py$/;
+
 /** `vllm/v1/core.py` → `vllm`, `planted.py` → `planted.py`: a script is in no package. */
-export const packageOfFile = (inPackage: string): string => inPackage.split('/', 1)[0];
+export function packageOfFile(inPackage: string): string {
+  const [first] = inPackage.split('/', 1);
+  return INDUCTOR.test(first) ? 'torch.compile' : first;
+}

@@ -41,7 +41,7 @@ export interface FlameDocument {
 }
 
 /** A browser lays out so many in a few milliseconds. */
-const MOST_NODES = 20_000;
+const MOST_NODES = 10_000;
 
 export function flameDocument(analyzer: Analyzer, mostNodes = MOST_NODES): FlameDocument {
   const idle = hostSums(analyzer, 'idle');

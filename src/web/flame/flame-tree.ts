@@ -12,6 +12,8 @@ export interface FlameNode {
   calls: number;
   /** Largest first. */
   readonly children: FlameNode[];
+  /** Of nodes with many children, while a tree is built. */
+  byName?: Map<number, FlameNode> | undefined;
 }
 
 const newNode = (name: number, parent: FlameNode | null): FlameNode => ({
@@ -21,6 +23,7 @@ const newNode = (name: number, parent: FlameNode | null): FlameNode => ({
   totalNs: 0,
   calls: 0,
   children: [],
+  byName: undefined,
 });
 
 export function topDownTree(document: FlameDocument, weight: HostWeight): FlameNode {
@@ -127,18 +130,16 @@ function addCallers(root: FlameNode, from: FlameNode, ns: number, calls = from.c
   at.selfNs += ns;
 }
 
-/** An inverted tree has a child of its root for every function. */
-const childrenByName = new WeakMap<FlameNode, Map<number, FlameNode>>();
+/** An inverted tree has a child of its root for every function; most nodes have one or two. */
+const FEW = 12;
 
 function childOf(node: FlameNode, name: number): FlameNode {
-  let known = childrenByName.get(node);
-  if (!known) childrenByName.set(node, (known = new Map()));
-  let child = known.get(name);
-  if (!child) {
-    child = newNode(name, node);
-    known.set(name, child);
-    node.children.push(child);
-  }
+  const known = node.byName ? node.byName.get(name) : node.children.find(child => child.name === name);
+  if (known) return known;
+  const child = newNode(name, node);
+  node.children.push(child);
+  if (node.byName) node.byName.set(name, child);
+  else if (node.children.length > FEW) node.byName = new Map(node.children.map(own => [own.name, own]));
   return child;
 }
 
