@@ -68,6 +68,8 @@ test('the tarball holds what runs, and nothing that only tests use', () => {
     'agent/stepscope_agent/__init__.py',
     'bin/stepscope',
     'dist/src/cli/main.js',
+    'dist/report/flame.css',
+    'dist/report/flame.js',
     'dist/web/index.html',
     'docs/metrics.md',
     'LICENSE',

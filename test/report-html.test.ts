@@ -41,7 +41,10 @@ const charts: Record<string, readonly string[]> = {
 const folder = process.env.REPORT_FOLDER ?? mkdtempSync(path.join(tmpdir(), 'stepscope-report-'));
 const inFolder = (name: string) => path.join(folder, name);
 
+const builtForReports = (name: string) => readFileSync(path.join(projectRoot, 'dist/report', name), 'utf8');
+
 const assets: Assets = {
+  flame: { script: builtForReports('flame.js'), style: builtForReports('flame.css') },
   chartJs: readFileSync(path.join(projectRoot, 'node_modules/chart.js/dist/chart.umd.js'), 'utf8'),
   sha256: text => createHash('sha256').update(text).digest('base64'),
   madeBy: 'a test',

@@ -33,6 +33,7 @@ step('format and lint', node, [tool('@biomejs/biome', 'bin/biome'), 'check', '.'
 step('build and type check', node, [tool('typescript', 'bin/tsc'), '-p', '.']);
 step('build the page', node, [tool('typescript', 'bin/tsc'), '-p', 'src/web']);
 step('', node, [tool('vite', 'bin/vite.js'), 'build']);
+step('', node, [tool('vite', 'bin/vite.js'), 'build', '--mode', 'report']);
 
 const words = process.argv.slice(2);
 const mayNotSkip = words.includes('--no-skips');

@@ -27,6 +27,7 @@ test('every address of the table reaches what it names', async t => {
     ['answer', ['answer', null]],
     ['answer?steps=3-12', ['answer', { first: 3, last: 12 }]],
     ['panels/step-budget', ['panel', 'step-budget', null]],
+    ['flame?steps=2-4', ['flame', { first: 2, last: 4 }]],
     ['panels/a%2Fb?steps=5', ['panel', 'a/b', { first: 5, last: 5 }]],
   ];
   for (const [address, asked] of documents) {

@@ -35,6 +35,7 @@ export function smallProfile(name = 'small.sqlite.gz', changes: Partial<ViewedPr
       if (analysis === 'bug') throw new TypeError('/home/user/secret.js is undefined');
       return asked('panel', analysis, steps ?? null);
     },
+    flame: steps => asked('flame', steps ?? null),
     lookingAt() {
       throw new UserError('usage', 'This profile has no steps.', 'Ask another.');
     },

@@ -15,6 +15,7 @@ const lookup = (known: readonly Look[]) => (id: string | null) =>
 export const phaseLook = lookup(phases);
 export const familyLook = lookup(families);
 export const causeLook = lookup(idleCauses);
+export const hostLook = (id: string): Look => lookup(hostLooks)(id);
 
 /** The busy parts of a budget. Communication and copies look like the kernel families of the same name. */
 export const busyParts = {
@@ -25,3 +26,18 @@ export const busyParts = {
 } as const;
 
 export const causeOrder: readonly string[] = idleCauses.map(cause => cause.id);
+
+/** Events of the host on a timeline: quiet, so that the GPU's stand out. */
+export const hostLooks: readonly Look[] = [
+  { id: 'range', label: 'range', color: '#b9b4a7' },
+  { id: 'op', label: 'framework op', color: '#a8b5b2' },
+  { id: 'frame', label: 'Python frame', color: '#b5adbd' },
+  { id: 'api', label: 'CUDA call', color: '#b3a98f' },
+  { id: 'launch', label: 'launch', color: '#c8a45c' },
+  { id: 'graph-launch', label: 'graph launch', color: '#0b7a6b' },
+  { id: 'library', label: 'library call', color: '#a3a9c0' },
+  { id: 'mark', label: 'mark', color: '#8b8577' },
+  { id: 'gil-hold', label: 'holding the GIL', color: '#b8d4b0' },
+  // What explains idle time has the colour of the cause.
+  ...idleCauses.map(({ id, label, color }) => ({ id, label, color })),
+];

@@ -4,6 +4,7 @@
  */
 import { activityOf, BLOCKING_CALL, functionOfFrame, GIL_HOLD, GIL_WAIT } from './host-activities.js';
 import { markedOperator } from './operator-ranges.js';
+import { fileInPackage } from './python-files.js';
 
 /** How a name was learned; the order is that of a stack, outermost first. */
 export const hostNameKinds = [
@@ -33,6 +34,8 @@ export type Wait = 'gil' | 'other' | 'cpu';
 export interface HostName {
   readonly text: string;
   readonly kind: HostNameKind;
+  /** Of a Python function: its file inside its package, and the line (`vllm/v1/engine/core.py:479`). */
+  readonly file?: string;
   /** Class of the module, where the event is the call of one (`LlamaAttention`). */
   readonly module?: string;
   /** The thread waits in it: for a lock, a queue, another process. */
@@ -105,6 +108,7 @@ export function nameOfFrame(text: string): HostName | undefined {
   return {
     text: `${name} (${shortFile(file)}:${line})`,
     kind: 'function',
+    file: `${fileInPackage(file)}:${line}`,
     ...(functionOfFrame(text) === 'forward' ? { isForward: true as const } : {}),
     ...waits,
   };

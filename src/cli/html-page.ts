@@ -24,7 +24,12 @@ function pageAssets(): Assets {
   const main = createRequire(import.meta.url).resolve('chart.js');
   return {
     chartJs: fs.readFileSync(path.join(path.dirname(main), 'chart.umd.js'), 'utf8'),
+    flame: { script: builtFile('flame.js'), style: builtFile('flame.css') },
     sha256: text => createHash('sha256').update(text).digest('base64'),
     madeBy: `stepscope ${version()}`,
   };
 }
+
+/** What Vite built for reports, next to the compiled sources. */
+const builtFile = (name: string): string =>
+  fs.readFileSync(new URL(`../../report/${name}`, import.meta.url), 'utf8');

@@ -121,6 +121,7 @@ const routes: readonly Route[] = [
   ),
   document('profiles/:/answer', ({ view, query }) => view.answer(readSteps(query.get('steps')))),
   document('profiles/:/panels/:', ({ view, at, query }) => view.panel(at[1], readSteps(query.get('steps')))),
+  document('profiles/:/flame', ({ view, query }) => view.flame(readSteps(query.get('steps')))),
   document('compare', ({ services, query }) => {
     const side = (id: string, step: string) => {
       const view = services.profiles.get(readIndex('profile', query.get(id)));

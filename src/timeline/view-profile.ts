@@ -1,5 +1,6 @@
 /** A profile as the page sees it: the timeline, the answer and every analysis, each made when first asked for. */
 import { Analyzer, type Settings } from '../analyze/analysis.js';
+import { flameDocument } from '../analyze/host-code/flame-document.js';
 import { chooseAnalyses } from '../analyze/index.js';
 import { blocksOf } from '../analyze/outcome-blocks.js';
 import { describePageAnswer } from '../analyze/page.js';
@@ -90,6 +91,7 @@ export function viewProfile(profile: Profile, settings: Settings, name: string):
       const [analysis] = chooseAnalyses([id]);
       return { blocks: blocksOf(chosen.run(analysis), profile) };
     },
+    flame: steps => flameDocument(lookingAt(steps)),
     lookingAt,
     trace: (fromNs, toNs) => traceOf(profile, { fromNs, toNs }),
     csv: (fromNs, toNs) => csvOf(timeline(), { fromNs, toNs }),

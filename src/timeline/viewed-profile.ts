@@ -1,5 +1,6 @@
 /** One opened profile as the page sees it. The server calls this and knows nothing of tracks or analyses. */
 import type { Analyzer } from '../analyze/analysis.js';
+import type { FlameDocument } from '../analyze/host-code/flame-document.js';
 import type {
   AnswerDocument,
   EventDocument,
@@ -32,6 +33,7 @@ export interface ViewedProfile {
   match(query: string, at: { readonly n: number } | { readonly near: number }): MatchDocument;
   answer(steps?: StepSpan): AnswerDocument;
   panel(analysis: string, steps?: StepSpan): PanelDocument;
+  flame(steps?: StepSpan): FlameDocument;
   /** The analyses of these steps, for those who compare them with others'. */
   lookingAt(steps?: StepSpan): Analyzer;
   /** Pieces of a Chrome trace of the window; joined they are one JSON document. */

@@ -14,6 +14,7 @@
  *   GET  /api/profiles/ID/search/match?q=&n=         MatchDocument: the n-th in time; near=NS instead of n: the first from there
  *   GET  /api/profiles/ID/answer?steps=              AnswerDocument
  *   GET  /api/profiles/ID/panels/ANALYSIS?steps=     PanelDocument
+ *   GET  /api/profiles/ID/flame?steps=               FlameDocument: the call tree of the host
  *   GET  /api/profiles/ID/trace.json?from=&to=       a Chrome/Perfetto trace of the window
  *   GET  /api/profiles/ID/events.csv?from=&to=       the events of the window
  *   GET  /api/compare?a=ID&b=ID&stepA=I&stepB=J      PanelDocument: how the two steps differ

@@ -72,6 +72,7 @@ const stepsPart = (steps: StepSpan | null) => (steps ? `?steps=${steps.first}-${
 export const answerPath = (pane: Pane) => `/api/profiles/${pane.id}/answer${stepsPart(pane.steps.value)}`;
 export const panelPath = (pane: Pane, analysis: string) =>
   `/api/profiles/${pane.id}/panels/${encodeURIComponent(analysis)}${stepsPart(pane.steps.value)}`;
+export const flamePath = (pane: Pane) => `/api/profiles/${pane.id}/flame${stepsPart(pane.steps.value)}`;
 
 /** null until both have a step to compare. */
 export function comparePath(a: Pane | undefined, b: Pane | undefined): string | null {

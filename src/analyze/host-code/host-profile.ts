@@ -3,6 +3,7 @@ import type { Static } from '../../base/document.js';
 import type { Phase } from '../../catalog/phases.js';
 import type { Analyzer, Derived } from '../analysis.js';
 import { selection } from '../inference/selection.js';
+import type { CallPaths } from './call-paths.js';
 import type { NodeSums } from './call-tally.js';
 import { type CallNode, callTree, invertedTree, WHOLE_TREE } from './call-tree.js';
 import { type HostBlockers, hostBlockers } from './host-blockers.js';
@@ -14,8 +15,11 @@ export interface HostProfile extends Omit<Static<typeof hostSchema>, 'schema' | 
   readonly tree: CallNode;
 }
 
+/** GPU idle time that the code causes, or its own time. */
+export type HostWeight = 'idle' | 'time';
+
 interface HostQuestion {
-  readonly weight: 'idle' | 'time';
+  readonly weight: HostWeight;
   readonly inverted: boolean;
   /** Levels below the root. */
   readonly depth?: number | undefined;
@@ -27,19 +31,34 @@ export const hostSources: readonly Derived<unknown>[] = [hostBlockers, hostTime,
 
 export function hostProfile(analyzer: Analyzer, question: HostQuestion): HostProfile {
   const { weight, inverted, depth = WHOLE_TREE.depth, leastShare = WHOLE_TREE.leastShare } = question;
-  const blockers = analyzer.get(hostBlockers);
-  const sums = weight === 'idle' ? idleOf(blockers) : analyzer.get(hostTime);
-  const chosen = analyzer.get(selection).steps.reduce((sum, flag) => sum + flag, 0);
-  const devices = [...blockers.windows].reduce((sum, [, count]) => sum + count, 0);
+  const { paths, steps, windows, sums } = hostSums(analyzer, weight);
   const build = inverted ? invertedTree : callTree;
   return {
     weight,
     inverted,
-    steps: chosen,
-    windows: Math.max(1, weight === 'idle' && chosen > 0 ? devices : chosen),
-    ...namedTime(blockers.paths, sums),
-    tree: build(blockers.paths, sums, { leastShare, depth }),
+    steps,
+    windows,
+    ...namedTime(paths, sums),
+    tree: build(paths, sums, { leastShare, depth }),
   };
+}
+
+interface HostSums {
+  readonly paths: CallPaths;
+  readonly sums: NodeSums;
+  /** Selected steps, and what means are taken over. */
+  readonly steps: number;
+  readonly windows: number;
+}
+
+/** Both weights are sums over the same call paths. */
+export function hostSums(analyzer: Analyzer, weight: HostWeight): HostSums {
+  const blockers = analyzer.get(hostBlockers);
+  const sums = weight === 'idle' ? idleOf(blockers) : analyzer.get(hostTime);
+  const steps = analyzer.get(selection).steps.reduce((sum, flag) => sum + flag, 0);
+  const devices = [...blockers.windows].reduce((sum, [, count]) => sum + count, 0);
+  const windows = Math.max(1, weight === 'idle' && steps > 0 ? devices : steps);
+  return { paths: blockers.paths, sums, steps, windows };
 }
 
 /** All phases together. */

@@ -5,16 +5,18 @@ import { formatCount, plural } from '../../base/units.js';
 interface PageLimits {
   readonly rows: number;
   readonly points: number;
+  /** Of a call tree. */
+  readonly nodes: number;
   /** Characters of one text. */
   readonly text: number;
 }
 
 /** From all a reader could want to the least that is still a report. */
 export const levels: readonly PageLimits[] = [
-  { rows: 400, points: 600, text: 1000 },
-  { rows: 100, points: 300, text: 400 },
-  { rows: 30, points: 120, text: 200 },
-  { rows: 10, points: 40, text: 100 },
+  { rows: 400, points: 600, nodes: 6000, text: 1000 },
+  { rows: 100, points: 300, nodes: 2500, text: 400 },
+  { rows: 30, points: 120, nodes: 800, text: 200 },
+  { rows: 10, points: 40, nodes: 200, text: 100 },
 ];
 
 /** Cuts blocks to the limits and remembers whether anything was lost. */

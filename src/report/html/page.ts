@@ -5,6 +5,7 @@ import { blockToHtml } from './blocks.js';
 import { chartData, chartToHtml } from './chart.js';
 import { chartClient } from './chart-client.js';
 import { elementId, escapeHtml, jsonForScript } from './escape.js';
+import { flameData, flameToHtml } from './flame.js';
 import { kernelsToHtml } from './kernels-table.js';
 import { Cutter, levels } from './limits.js';
 import type { Piece, Report, Section } from './sections.js';
@@ -14,6 +15,8 @@ import { style } from './style.js';
 export interface Assets {
   /** The text of Chart.js, as one script. */
   readonly chartJs: string;
+  /** The flame graph, built for a browser. */
+  readonly flame: { readonly script: string; readonly style: string };
   /** SHA-256 in base64, for the page's policy. */
   sha256(text: string): string;
   /** The tool and its version. */
@@ -51,10 +54,11 @@ export function pageOf(report: Report, cutter: Cutter, assets: Assets, cappedAt?
   );
   const library = scriptText(assets.chartJs);
   const client = scriptText(chartClient);
+  const flame = flameParts(report, assets);
   const policy = [
     "default-src 'none'",
-    `script-src ${[library, client].map(text => `'sha256-${assets.sha256(text)}'`).join(' ')}`,
-    `style-src 'sha256-${assets.sha256(style)}'`,
+    `script-src ${hashes([library, client, ...flame.scripts], assets)}`,
+    `style-src ${hashes([style, ...flame.styles], assets)}`,
     'img-src data:',
     "base-uri 'none'",
     "form-action 'none'",
@@ -70,7 +74,7 @@ export function pageOf(report: Report, cutter: Cutter, assets: Assets, cappedAt?
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <title>${escapeHtml(title || 'Stepscope report')}</title>
-<style>${style}</style>
+${[style, ...flame.styles].map(text => `<style>${text}</style>`).join('\n')}
 </head>
 <body>
 <a class="skip" href="#main">Skip to the report</a>
@@ -82,10 +86,25 @@ ${sections}
 <footer><div class="wide">Made by ${escapeHtml(assets.madeBy)} from the files named above. This page loads no external resources.</div></footer>
 <script type="application/json" id="report-data">${jsonForScript({ charts })}</script>
 <script>${library}</script>
-<script>${client}</script>
+<script>${client}</script>${flame.markup}
 </body>
 </html>
 `;
+}
+
+const hashes = (texts: readonly string[], { sha256 }: Assets) =>
+  texts.map(text => `'sha256-${sha256(text)}'`).join(' ');
+
+/** Only where there is a flame graph: script, style and data. */
+function flameParts({ sections }: Report, assets: Assets) {
+  const piece = sections.flatMap(({ pieces }) => pieces).find(({ kind }) => kind === 'flame');
+  if (piece?.kind !== 'flame') return { scripts: [], styles: [], markup: '' };
+  const script = scriptText(assets.flame.script);
+  return {
+    scripts: [script],
+    styles: [assets.flame.style],
+    markup: `\n${flameData(piece.flame)}\n<script>${script}</script>`,
+  };
 }
 
 /** What may stand inside a script element: no end tag, no map to fetch, and line ends the parser will not change. */
@@ -144,6 +163,8 @@ function pieceToHtml(piece: Piece, under: string, cutter: Cutter): string {
       return blockToHtml(piece.block, under);
     case 'chart':
       return chartToHtml(piece.chart, piece.figures);
+    case 'flame':
+      return flameToHtml(piece.figures);
     case 'kernels':
       return kernelsToHtml(piece.rows, piece.distinct, cutter);
     case 'folded':

@@ -8,6 +8,7 @@ import { kernelFamilies } from '../../analyze/gpu/kernel-families.js';
 import { memoryInUse } from '../../analyze/gpu/memory-in-use.js';
 import { metricSeries } from '../../analyze/gpu/metric-series.js';
 import { type TopKernelRow, topKernels } from '../../analyze/gpu/top-kernels.js';
+import type { FlameDocument } from '../../analyze/host-code/flame-document.js';
 import { totalsByPhase } from '../../analyze/inference/budget-totals.js';
 import { type IdleGapRow, idleGaps } from '../../analyze/inference/idle-gaps.js';
 import { iterations } from '../../analyze/inference/iterations.js';
@@ -20,6 +21,7 @@ import { describePage } from '../../analyze/page.js';
 import { rowsTable } from '../../analyze/rows-table.js';
 import type { ChartSpec } from './chart.js';
 import { familyBars } from './family-charts.js';
+import { flamePieces } from './flame.js';
 import type { Cutter } from './limits.js';
 import { budgetStack, stepStrip } from './step-charts.js';
 import { memoryChart, metricCharts } from './time-charts.js';
@@ -34,6 +36,7 @@ export type Piece =
       readonly blocks: readonly Block[];
     }
   | { readonly kind: 'chart'; readonly chart: ChartSpec; readonly figures: readonly Block[] }
+  | { readonly kind: 'flame'; readonly flame: FlameDocument; readonly figures: readonly Block[] }
   | { readonly kind: 'kernels'; readonly rows: readonly TopKernelRow[]; readonly distinct: number };
 
 export interface Section {
@@ -132,6 +135,7 @@ export function composeReport(analyzer: Analyzer, analyses: readonly AnyAnalysis
     { id: 'findings', title: 'Findings', pieces: findings },
     { id: 'steps', title: 'Steps', pieces: steps },
     { id: 'budget', title: 'Step budget', pieces: budget },
+    { id: 'host', title: 'Host code', pieces: flamePieces(analyzer, cutter) },
     { id: 'kernels', title: 'Kernels', pieces: kernels },
     { id: 'details', title: 'Details', pieces: rest },
     { id: 'metrics', title: 'GPU metrics', pieces: metrics },
@@ -227,7 +231,7 @@ export function reportBlocks({ header, answer, sections }: Report): Block[] {
   const inPieces = pieces.flatMap((piece): readonly Block[] => {
     if (piece.kind === 'block') return [piece.block];
     if (piece.kind === 'folded') return piece.blocks;
-    if (piece.kind === 'chart') return piece.figures;
+    if (piece.kind === 'chart' || piece.kind === 'flame') return piece.figures;
     return [rowsTable(topKernels, piece.rows as readonly (TopKernelRow & Record<string, unknown>)[])];
   });
   return [...[header, answer].filter(block => block !== undefined), ...inPieces];

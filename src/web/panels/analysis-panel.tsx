@@ -25,7 +25,7 @@ export function BlocksOf({ path, pane }: { readonly path: string | null; readonl
 
 const widths = ['46%', '92%', '78%', '86%', '64%'];
 
-function Skeleton() {
+export function Skeleton() {
   return (
     <div class="skeleton" role="status" aria-label="Computing">
       {widths.map(width => (

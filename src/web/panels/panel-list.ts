@@ -16,6 +16,7 @@ const notesTab: PanelTab = { id: 'notes', label: 'Notes', shows: [] };
 export const tabs: readonly PanelTab[] = [
   { id: 'findings', label: 'Findings', shows: ['findings'] },
   { id: 'step', label: 'Step', shows: ['step-budget'] },
+  { id: 'host', label: 'Host', shows: ['host-code'] },
   { id: 'families', label: 'Families', shows: ['kernel-families'] },
   { id: 'kernels', label: 'Kernels', shows: ['top-kernels'] },
   { id: 'layers', label: 'Layers', shows: ['layers'] },

@@ -4,6 +4,7 @@ import { comparePath } from '../documents.js';
 import { type Pane, panel, panes } from '../state.js';
 import { AnalysisPanel, BlocksOf } from './analysis-panel.js';
 import { EventPanel } from './event-panel.js';
+import { HostPanel } from './host-panel.js';
 import { MorePanel } from './more-panel.js';
 import { NotesPanel } from './notes-panel.js';
 import { compareTab, eventTab, type PanelTab, tabOf, tabs } from './panel-list.js';
@@ -47,6 +48,8 @@ function Content(props: {
       return <NotesPanel pane={pane} />;
     case 'more':
       return <MorePanel pane={pane} hidden={hidden} />;
+    case 'host':
+      return <HostPanel pane={pane} />;
     case 'step':
       return <StepPanel pane={pane} />;
     default:

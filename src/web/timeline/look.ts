@@ -56,7 +56,7 @@ export function canvasLook(
 }
 
 /** Black or white, whichever is easier to read. */
-function inkOn(color: Rgb): string {
+export function inkOn(color: Rgb): string {
   const [red, green, blue] = color.map(value => {
     const part = value / 255;
     return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
