@@ -32,6 +32,7 @@ import { speedOfLight } from './inference/speed-of-light.js';
 import { stepBudget } from './inference/step-budget.js';
 import { stepSequence } from './inference/step-sequence.js';
 import { tokenTime } from './inference/token-time.js';
+import { requests } from './requests/requests.js';
 import { undisturbedStep } from './undisturbed/undisturbed-step.js';
 
 export const analyses: readonly AnyAnalysis[] = [
@@ -47,6 +48,7 @@ export const analyses: readonly AnyAnalysis[] = [
   stepSequence,
   layers,
   tokenTime,
+  requests,
   graphCoverage,
   gpuUtilization,
   gpuMetricsAnalysis,

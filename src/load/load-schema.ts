@@ -123,6 +123,15 @@ const request = object({
 const level = object({
   level: string('as asked for'),
   interrupted: optional(only(true, 'ended by Ctrl-C')),
+  begin: optional(
+    object(
+      {
+        utcNs: string('wall clock, nanoseconds since 1970'),
+        monotonicNs: string('CLOCK_MONOTONIC of the machine, nanoseconds'),
+      },
+      'when the first counted request was due: the zero of startNs',
+    ),
+  ),
   load,
   counts,
   durationNs: optional(number('first request due to last one answered')),
@@ -150,6 +159,7 @@ export const loadSchema = document(
   {
     version: string('of Stepscope'),
     date: string('when it began'),
+    machine: optional(string('hash of the boot id: files of one machine have the same')),
     target,
     settings,
     levels: list(level, 'in the order they were run'),

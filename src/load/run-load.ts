@@ -7,6 +7,7 @@ import { Connection } from './connection.js';
 import { DatasetPrompts } from './dataset-prompts.js';
 import { defaultRequests, type Level } from './level.js';
 import type { LevelResult, LoadDocument } from './load-document.js';
+import { machineName } from './machine-name.js';
 import { askServer, noAnswer, tryRequest } from './probe.js';
 import type { Prompt, PromptSource } from './prompt.js';
 import { type BodySettings, requestBody, shownFields } from './request-body.js';
@@ -76,6 +77,7 @@ async function measured(
 ): Promise<LoadDocument> {
   const { target, prompts, stream } = plan;
   const date = new Date().toISOString();
+  const machine = await machineName();
   const secrets = [...plan.secrets, ...Object.values(plan.headers)];
   const server = await askServer(connection, target, plan.model);
   const plain = { api: target.api, model: server.model, stream, extra: plan.extra };
@@ -139,6 +141,7 @@ async function measured(
     schema: 'stepscope-load/1',
     version: plan.version,
     date,
+    ...(machine === undefined ? {} : { machine }),
     target: {
       ...{ url: target.shown, api: target.api, model: scrub(model, secrets) },
       ...(framework === undefined ? {} : { framework }),

@@ -1,6 +1,6 @@
 /** From the requests of a level to its figures. docs/metrics.md#load defines them. */
 import type { BenchThroughput, LatencyName } from '../model/bench-run.js';
-import { NS_PER_SECOND } from './clock.js';
+import { NS_PER_SECOND, onMachineClocks } from './clock.js';
 import { distributionOf } from './distribution.js';
 import type { LevelContext } from './level-notes.js';
 import { levelNotes } from './level-notes.js';
@@ -23,6 +23,7 @@ export function summarizeLevel(run: LevelRun, context: LevelContext): LevelResul
   const result: LevelResult = {
     level: level.name,
     ...(interrupted ? { interrupted: true as const } : {}),
+    ...(records.length > 0 ? { begin: onMachineClocks(beginNs) } : {}),
     load: present({
       dataset: context.prompts,
       inputTokens: mean(inputTokens),

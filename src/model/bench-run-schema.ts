@@ -116,6 +116,7 @@ const iteration = object({
 /** One request. Prompts and answers are not kept. */
 const request = sparse({
   failed: only(true),
+  serverId: string('hash of the id in the answer, as the agent writes it for each step'),
   ...fieldsOf(number, {
     id: 'as the tool numbers it',
     inputTokens: 'prompt tokens',
@@ -155,5 +156,17 @@ export const benchRun = object({
   durationNs: optional(number('first request sent to last one answered (nanoseconds)')),
   iterations: optional(list(iteration, 'passes of the engine, where the file has them')),
   requests: optional(list(request, 'requests, where the file has them')),
+  clock: optional(
+    sparse({
+      requestsBefore: number('requests that the client sent between notBeforeNs and the first of these'),
+      ...fieldsOf(string, {
+        // Strings: nanoseconds since 1970 exceed what JSON readers keep exactly.
+        utcNs: 'wall clock of the client at 0 of the requests’ startNs (nanoseconds since 1970)',
+        monotonicNs: 'monotonic clock of the client at the same moment (nanoseconds)',
+        notBeforeNs: 'where neither is known: the run began after this moment (nanoseconds since 1970)',
+        machine: 'names the machine of the client and its boot',
+      }),
+    }),
+  ),
   notes: list(note, 'what was lost or odd'),
 });

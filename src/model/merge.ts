@@ -46,7 +46,8 @@ export function mergeProfiles(inputs: readonly Profile[]): Profile {
       inputs.length,
     );
   }
-  return builder.build(mergeCapture(inputs));
+  const stepLogs = inputs.flatMap(input => input.stepLogs ?? []);
+  return { ...builder.build(mergeCapture(inputs)), ...(stepLogs.length > 0 ? { stepLogs } : {}) };
 }
 
 /**

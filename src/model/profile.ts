@@ -7,6 +7,7 @@ import type { Note } from '../base/notes.js';
 import type { StringId, StringTable } from '../base/string-table.js';
 import type { BenchRun } from './bench-run.js';
 import type { ColumnSpec, EntityName, Schema, TableName } from './schema.js';
+import type { StepLog } from './step-log.js';
 
 export type Row<Name extends TableName | EntityName> = Brand<number, Name>;
 export type ThreadRow = Row<'threads'>;
@@ -139,4 +140,6 @@ export interface Profile {
   readonly notes: readonly Note[];
   /** Results of benchmarks of the same run, where they were given next to the profile. */
   readonly benchmarks?: readonly BenchRun[];
+  /** Steps as their processes noted them, one log per rank. */
+  readonly stepLogs?: readonly StepLog[];
 }

@@ -17,6 +17,7 @@ import type { ProfileFile } from '../profile-file.js';
 import { addGraphParts } from './graph-parts.js';
 import { addNotedSteps } from './quiet-steps.js';
 import { calibrated, countIn, ownTraces } from './sidecar-fields.js';
+import { stepLogOf } from './step-log.js';
 
 /** The agent keeps at most 50,000 iterations and 20,000 collections. */
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -113,7 +114,8 @@ function toProfile(document: JsonObject, file: ProfileFile): Profile {
   );
   const worldSize = countIn(document.worldSize);
   const rank = countIn(document.rank);
-  return builder.build({
+  const log = stepLogOf(document, builder.originNs, file.name);
+  const profile = builder.build({
     profiler: 'agent',
     profilerVersion: '',
     formatVersion: String(document.stepscopeAgent),
@@ -130,6 +132,7 @@ function toProfile(document: JsonObject, file: ProfileFile): Profile {
     environment: { variables: 0, looksSecret: 0 },
     sourceCounts: { iterations: (document.iterations as unknown[]).length },
   });
+  return log ? { ...profile, stepLogs: [log] } : profile;
 }
 
 function bigintOf(value: unknown, name: string): bigint {

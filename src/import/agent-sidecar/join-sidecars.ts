@@ -91,6 +91,8 @@ function join(capture: Profile, sidecar: Profile, all: readonly Profile[] | unde
       versions: { ...sidecar.capture.versions, ...capture.capture.versions },
     },
     notes: [...capture.notes, ...sidecar.notes],
+    // Given once, however many windows of the process were captured.
+    ...(all && sidecar.stepLogs ? { stepLogs: [...(capture.stepLogs ?? []), ...sidecar.stepLogs] } : {}),
   };
   const withParts = withGraphParts(described, sidecar);
   const told = all ? withStepsOutside(withParts, sidecar, all) : withParts;

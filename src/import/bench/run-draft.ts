@@ -46,6 +46,8 @@ export class RunDraft {
   readonly requests: BenchRequest[] = [];
   requestRate?: number | 'unlimited';
   line?: number;
+  /** Of the requests' times. */
+  clock?: NonNullable<BenchRun['clock']>;
   private readonly printed = new Set<NumberName>();
   private isMixed = false;
   private readonly numbers = new Map<NumberName, number>();
@@ -162,6 +164,7 @@ export class RunDraft {
       ...(this.numbers.has('durationNs') ? { durationNs: this.numbers.get('durationNs')! } : {}),
       ...(this.iterations.length > 0 ? { iterations: this.iterations } : {}),
       ...(this.requests.length > 0 ? { requests: this.requests } : {}),
+      ...(this.clock && Object.keys(this.clock).length > 0 ? { clock: this.clock } : {}),
       notes: this.notes.list(),
     };
   }

@@ -124,4 +124,6 @@ function fill(draft: RunDraft, value: JsonObject): void {
     draft.number(`latency.${latencyOf[match[2]]}.${stat}`, figure, MS);
   }
   for (const row of requestRows(value)) draft.requests.push(row);
+  // Python's time.perf_counter: on Linux, the monotonic clock of the client's machine.
+  if (draft.requests.some(({ startNs }) => startNs !== undefined)) draft.clock = { monotonicNs: '0' };
 }

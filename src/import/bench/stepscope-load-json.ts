@@ -67,6 +67,7 @@ function readLevel(content: BenchContent, document: JsonObject, level: JsonObjec
       if (/^\d{1,2}(\.\d{1,3})?$/.test(percent)) draft.number(`latency.${name}.p${Number(percent)}`, value);
   }
   for (const row of listAt(level, 'requests')) if (isJsonObject(row)) draft.requests.push(request(row));
+  if (draft.requests.length > 0) draft.clock = clockOf(document, level);
   for (const note of listAt(level, 'notes')) addNote(draft, note);
   if (at(level, 'interrupted') === true)
     draft.notes.add('interrupted', 'warning', 'the level was stopped early');
@@ -87,6 +88,28 @@ function request(row: JsonObject): BenchRequest {
     ttftNs: number('ttftNs'),
     tpotNs: number('tpotNs'),
     failed: at(row, 'failed') === true ? (true as const) : undefined,
+  });
+}
+
+/** Files of earlier versions have only the date of the whole run, whose levels begin later. */
+function clockOf(document: JsonObject, level: JsonObject): NonNullable<BenchRun['clock']> {
+  const text = (pattern: RegExp, value: unknown) =>
+    typeof value === 'string' && pattern.test(value) ? value : undefined;
+  const utcNs = text(/^\d{1,20}$/, at(level, 'begin', 'utcNs'));
+  const dateMs = Date.parse(String(at(document, 'date')));
+  const isFirst = listAt(document, 'levels')[0] === level && !numberAt(at(document, 'settings'), 'rampNs');
+  const warmup = numberAt(at(document, 'settings'), 'warmup');
+  return withoutAbsent({
+    utcNs,
+    monotonicNs: text(/^\d{1,20}$/, at(level, 'begin', 'monotonicNs')),
+    machine: text(/^[0-9a-f]{16}$/, at(document, 'machine')),
+    notBeforeNs:
+      utcNs === undefined && Number.isFinite(dateMs) && dateMs > 0
+        ? String(BigInt(dateMs) * 1_000_000n)
+        : undefined,
+    // One request tries the server out.
+    requestsBefore:
+      utcNs === undefined && isFirst && warmup !== undefined && warmup >= 0 ? warmup + 1 : undefined,
   });
 }
 

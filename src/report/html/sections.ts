@@ -58,6 +58,7 @@ const placed = new Set<string>([
   'findings',
   'checklist',
   'gpu-metrics',
+  'requests',
   ...[iterations, stepBudget, kernelFamilies, topKernels, metricSeries, idleGaps, memoryInUse, layers].map(
     ({ id }) => id,
   ),
@@ -138,6 +139,7 @@ export function composeReport(analyzer: Analyzer, analyses: readonly AnyAnalysis
     { id: 'host', title: 'Host code', pieces: flamePieces(analyzer, cutter) },
     { id: 'kernels', title: 'Kernels', pieces: kernels },
     { id: 'details', title: 'Details', pieces: rest },
+    { id: 'requests', title: 'Requests', pieces: blocks('requests').map(shown) },
     { id: 'metrics', title: 'GPU metrics', pieces: metrics },
     { id: 'idle-gaps', title: 'Idle gaps', pieces: gaps.length > 0 ? [shown(gapsTable(gaps))] : [] },
     {
