@@ -12,10 +12,11 @@ import { after, afterEach, beforeEach, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { UserError } from '../src/base/user-error.js';
 import { recipeSchema } from '../src/capture/capture-schema.js';
+import { planAttach } from '../src/capture/plan-attach.js';
 import { MOST_RECIPE_BYTES, parseRecipe } from '../src/capture/recipe.js';
 import { markedProcesses, sleep } from '../src/capture/run/marked-processes.js';
 import { type RunOptions, runFailure, runPlan, type StopRequests } from '../src/capture/run/run-plan.js';
-import { attachServer, attachSteps, runServer } from '../src/capture/run/run-server.js';
+import { attachServer, runServer } from '../src/capture/run/run-server.js';
 import type { Runnable } from '../src/capture/run/runnable.js';
 import { warmUp } from '../src/capture/run/server-calls.js';
 import { recipeBeside, recipePath, writeRecipe } from '../src/capture/run/write-recipe.js';
@@ -398,7 +399,7 @@ test('attached, profiling is stopped whatever the load does', async () => {
     ...serverOptions(port),
     load: {
       async run() {
-        attached = attachServer(attachSteps(url, undefined), [], { url, load: failing, stop: never });
+        attached = attachServer(planAttach({ url }).steps, [], { url, load: failing, stop: never });
         await attached.catch(() => {});
       },
     },

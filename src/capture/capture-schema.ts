@@ -70,7 +70,10 @@ export const planSchema = object({
   engine: string(),
   profiler: choice(['nsys', 'torch'], "torch: the engine's own PyTorch profiler alone, without nsys"),
   server: flag('serves until it is stopped'),
-  command: list(string(), 'to be run without a shell, with env added to the environment', { minItems: 1 }),
+  command: list(
+    string(),
+    'to be run without a shell, with env added to the environment; empty if a running server is profiled',
+  ),
   nsysAt: integer('index of nsys in command; -1 without', { minimum: -1 }),
   programAt: count('index of the profiled program in command'),
   env: mapOf(string()),

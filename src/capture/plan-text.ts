@@ -55,9 +55,14 @@ export function stepText(step: PlanStep, plan: CapturePlan): string {
 }
 
 export function planText(plan: CapturePlan): string {
-  const sections = [commandText(plan), whyText(plan)];
+  const attached = plan.command.length === 0;
+  const sections = attached
+    ? ['Nothing is started: a running server is profiled through its endpoints.']
+    : [commandText(plan), whyText(plan)];
   if (plan.server)
-    sections.push(`Then\n${plan.steps.map((step, i) => `  ${i + 1}. ${stepText(step, plan)}`).join('\n')}`);
+    sections.push(
+      `${attached ? 'Steps' : 'Then'}\n${plan.steps.map((step, i) => `  ${i + 1}. ${stepText(step, plan)}`).join('\n')}`,
+    );
   if (plan.calibration)
     sections.push(
       `Then the same steps without a profiler\n  ${calibrationText(plan.calibration).replaceAll('\n', '\n  ')}`,
@@ -66,7 +71,9 @@ export function planText(plan: CapturePlan): string {
     ({ pattern, count, note }) =>
       `  ${pattern}${count !== undefined && count > 1 ? ` (${count} files)` : ''}${note ? `: ${note}` : ''}`,
   );
-  sections.push(`Writes\n${results.join('\n') || '  nothing'}`);
+  sections.push(
+    `Writes\n${results.join('\n') || (attached ? '  traces in the folder that the server was started with' : '  nothing')}`,
+  );
   if (plan.warnings.length > 0) sections.push(warningsText(plan));
   if (plan.profiler === 'nsys') sections.push(estimateText(plan));
   return `${sections.join('\n\n')}\n`;

@@ -9,6 +9,8 @@ export interface Engine {
   readonly package?: string;
   /** Iterations are counted from the request to profile on, not from the start of the server. */
   readonly countsFromProfile?: true;
+  /** `start_step` and `num_steps` of a request to profile a running server, and what the first is counted from. */
+  readonly stepsInRequest?: { readonly countedFrom: 'the request' | 'server start' };
   /** Iterations to record are given by a variable, so a window can always be asked for. */
   readonly windowByVariable?: true;
   /** How the last iteration asked for was meant, by release. */
@@ -21,13 +23,19 @@ const known = {
     goesBy: /^(?:tensorrt[-_]?llm|trt)$/,
     package: 'tensorrt_llm',
     windowByVariable: true,
+    stepsInRequest: { countedFrom: 'the request' },
     rangeEnds: {
       inclusive: 'the range includes its last iteration (TensorRT-LLM up to about 1.3rc)',
       exclusive: 'the range excludes its last iteration (TensorRT-LLM from May 2026 on)',
     },
   },
   vllm: { label: 'vLLM', goesBy: /^vllm/, package: 'vllm', countsFromProfile: true },
-  sglang: { label: 'SGLang', goesBy: /^sglang/, package: 'sglang' },
+  sglang: {
+    label: 'SGLang',
+    goesBy: /^sglang/,
+    package: 'sglang',
+    stepsInRequest: { countedFrom: 'server start' },
+  },
   tgi: { label: 'TGI', goesBy: /^tgi$/ },
   nim: { label: 'NIM' },
   lmdeploy: { label: 'LMDeploy', goesBy: /^lmdeploy/ },

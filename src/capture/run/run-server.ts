@@ -8,7 +8,7 @@ import type { PlanStep } from '../capture-plan.js';
 import { sleep } from './marked-processes.js';
 import { type RunOptions, type RunResult, runFailure, runPlan, terminalInterrupts } from './run-plan.js';
 import type { PlannedFile, Runnable } from './runnable.js';
-import { addressOf, callServer, type LoadLevels, waitForServer } from './server-calls.js';
+import { callServer, type LoadLevels, waitForServer } from './server-calls.js';
 import { isWrittenReport, OutputWatch, type WrittenFile } from './written-files.js';
 
 interface ServerOptions extends RunOptions {
@@ -94,29 +94,15 @@ export async function runServer(
   }
 }
 
-/** vLLM, SGLang and newer TensorRT-LLM have these addresses; a folder is named where the engine takes one. */
-export function attachSteps(url: string, folder: string | undefined): PlanStep[] {
-  const body = folder === undefined ? undefined : { output_dir: folder };
-  const call = (place: string, why: string, what?: Readonly<Record<string, unknown>>): PlanStep => ({
-    do: 'http',
-    method: 'POST',
-    url: addressOf(url, place),
-    ...(what ? { body: what } : {}),
-    why,
-  });
-  return [
-    { do: 'wait-http', url, timeoutS: 30 },
-    call('/start_profile', 'profiling starts', body),
-    { do: 'load', why: 'requests to profile' },
-    call('/stop_profile', 'profiling stops; the engine writes its traces'),
-  ];
-}
-
 /** The engine's own start and stop addresses, of a server that runs already: nothing is started or ended here. */
 export async function attachServer(
   steps: readonly PlanStep[],
   outputs: readonly PlannedFile[],
-  options: Omit<ServerOptions, keyof RunOptions> & Pick<RunOptions, 'onNotice' | 'stop'>,
+  options: Omit<ServerOptions, keyof RunOptions> &
+    Pick<RunOptions, 'onNotice' | 'stop'> & {
+      /** The engine closes the window itself after the steps asked for. */
+      readonly closesItself?: boolean;
+    },
 ): Promise<WrittenFile[]> {
   const aborted = new AbortController();
   const unlisten = (options.stop ?? terminalInterrupts).listen(() => aborted.abort());
@@ -138,9 +124,22 @@ export async function attachServer(
     unlisten();
     // Profiling must not go on in a server that is not ours, whatever happened in between.
     const last = steps[stopping];
-    if (begun && last?.do === 'http') await callServer(last.url, last.body, new AbortController().signal);
+    if (begun && last?.do === 'http') await stopProfile(last.url, options);
   }
   return doing.watch.written();
+}
+
+/** An engine that counts steps has often closed the window before it is asked to, and then answers with an error. */
+async function stopProfile(
+  url: string,
+  { closesItself, onNotice }: { closesItself?: boolean } & Pick<RunOptions, 'onNotice'>,
+): Promise<void> {
+  try {
+    await callServer(url, undefined, new AbortController().signal);
+  } catch (error) {
+    if (!closesItself || !(error instanceof UserError) || error.code !== 'capture-failed') throw error;
+    onNotice?.('the server is no longer recording: the requested steps are done, or were not reached');
+  }
 }
 
 async function follow(

@@ -1,5 +1,6 @@
 /** Talking to a server under the profiler: is it up, start and stop profiling, a few requests to warm it up. */
 import { UserError } from '../../base/user-error.js';
+import { engineNamed } from '../../catalog/engines.js';
 import { cannotStartProfile } from '../../catalog/how-to-record.js';
 import { sleep } from './marked-processes.js';
 
@@ -91,15 +92,25 @@ export const warmUp = (requests: number): LoadLevels => ({
   },
 });
 
-async function modelOf(url: string, signal: AbortSignal): Promise<string> {
+const modelOf = async (url: string, signal: AbortSignal): Promise<string> =>
+  String((await firstModel(url, signal))?.id ?? 'default');
+
+/** The label of the engine that owns the model a server lists first; undefined where the server does not say. */
+export const engineOf = async (url: string, signal: AbortSignal): Promise<string | undefined> =>
+  engineNamed((await firstModel(url, signal))?.owned_by);
+
+async function firstModel(
+  url: string,
+  signal: AbortSignal,
+): Promise<{ readonly id?: unknown; readonly owned_by?: unknown } | undefined> {
   try {
     const answer = await fetch(addressOf(url, '/v1/models'), {
       signal: AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)]),
     });
-    const list = (await answer.json()) as { data?: { id?: unknown }[] };
-    return String(list.data?.[0]?.id ?? 'default');
+    const list = (await answer.json()) as { data?: { id?: unknown; owned_by?: unknown }[] };
+    return list.data?.[0] ?? undefined;
   } catch {
-    return 'default';
+    return undefined;
   }
 }
 

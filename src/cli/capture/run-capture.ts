@@ -9,8 +9,8 @@ import { canImport } from '../../capture/run/ask-python.js';
 import { EngineClock } from '../../capture/run/engine-clock.js';
 import { agentThere } from '../../capture/run/find-agent.js';
 import { type RunOptions, type RunResult, runFailure, runPlan } from '../../capture/run/run-plan.js';
-import { fetchRemote, runRemote } from '../../capture/run/run-remote.js';
-import { attachServer, attachSteps, runServer } from '../../capture/run/run-server.js';
+import { runRemote } from '../../capture/run/run-remote.js';
+import { runServer } from '../../capture/run/run-server.js';
 import { kubectlTransport, sshTransport, type Transport } from '../../capture/run/transport.js';
 import { writeRecipe } from '../../capture/run/write-recipe.js';
 import { OutputWatch, type WrittenFile } from '../../capture/run/written-files.js';
@@ -158,7 +158,7 @@ async function runFar(
   return { result, plan: plan!, where: far.name, nsysVersion: result.machine.nsysVersion };
 }
 
-function transportOf({ pod, ssh, namespace, container }: CaptureValues): Transport | undefined {
+export function transportOf({ pod, ssh, namespace, container }: CaptureValues): Transport | undefined {
   if (pod !== undefined && ssh !== undefined)
     throw new UserError('usage', '--pod and --ssh cannot be combined.', 'Give one of them.');
   if (pod !== undefined) return kubectlTransport({ pod, namespace, container });
@@ -194,67 +194,7 @@ function serverOptions(
   };
 }
 
-/** What an earlier run in a pod or over ssh left there. */
-export async function runFetch(
-  values: CaptureValues,
-  asked: CaptureOptions,
-  output: Output,
-): Promise<number> {
-  const far = transportOf(values);
-  if (!far) throw new UserError('usage', '--fetch needs a source machine.', 'Add --pod NAME or --ssh HOST.');
-  const local = path.resolve((asked.output ?? 'trace').replace(/\.nsys-rep$/, ''));
-  const lines = captureLines(output, undefined);
-  const files = await fetchRemote(far, values.fetch ?? '', {
-    output: `${local}.nsys-rep`,
-    force: asked.force,
-    onNotice: lines.onNotice,
-    copy: { onProgress: done => output.progress('copying', done) },
-  });
-  output.clearProgress();
-  if (files.length === 0)
-    throw new UserError(
-      'not-found',
-      `${values.fetch} on that machine contains no report.`,
-      'Check the folder name that the run printed.',
-    );
-  for (const { path: file } of files) output.err(`wrote ${file}\n`);
-  return judgeAndShow(
-    files.map(({ path: file }) => file),
-    { command: [], nsysAt: -1, env: {}, window: windowOf(asked), windows: asked.iterations },
-    output,
-  );
-}
-
-/** A server that runs already: its traces lie in the folder it was told of, or was started with. */
-export async function runAttached(
-  values: CaptureValues,
-  folder: string | undefined,
-  output: Output,
-): Promise<number> {
-  if (values.server === undefined)
-    throw new UserError(
-      'usage',
-      '--attach needs the URL of the server.',
-      'For example: --attach --server http://localhost:8000',
-    );
-  const lines = captureLines(output, undefined);
-  const url = addressed(values.server);
-  const outputs = folder === undefined ? [] : [{ kind: 'torch-trace' as const, pattern: folder }];
-  const written = await attachServer(attachSteps(url, folder), outputs, {
-    url,
-    load: loadOf(values, output),
-    onNotice: lines.onNotice,
-    ...healthTimeout(values),
-  });
-  const files = written.filter(({ bytes }) => bytes > 0).map(({ path: file }) => file);
-  if (files.length > 0) return judgeAndShow(files, { command: [], nsysAt: -1, env: {} }, output);
-  output.err(
-    'stepscope: the traces are in the folder the server writes to; open them with stepscope analyze FOLDER\n',
-  );
-  return 0;
-}
-
-async function judgeAndShow(files: readonly string[], asked: Asked, output: Output): Promise<number> {
+export async function judgeAndShow(files: readonly string[], asked: Asked, output: Output): Promise<number> {
   const profile = await profileOf(files, output);
   const { checks, corrected } = judgeCapture(profile, asked);
   const signs = { good: 'ok  ', poor: 'poor', bad: 'BAD ' };
@@ -271,7 +211,7 @@ async function judgeAndShow(files: readonly string[], asked: Asked, output: Outp
   return checks.some(({ state }) => state === 'bad') ? NOT_RECORDED : 0;
 }
 
-function windowOf({ iterations }: CaptureOptions): { first: number; last: number } | undefined {
+export function windowOf({ iterations }: CaptureOptions): { first: number; last: number } | undefined {
   if (!iterations?.length) return undefined;
   return { first: iterations[0].first, last: iterations[iterations.length - 1].last };
 }
@@ -280,13 +220,16 @@ function windowOf({ iterations }: CaptureOptions): { first: number; last: number
 const ranksOf = (plan: CapturePlan): number | undefined =>
   plan.outputs.find(({ kind, pattern }) => kind === 'nsys-report' && !pattern.includes('*'))?.count;
 
-const healthTimeout = ({ healthTimeout: ns }: CaptureValues) =>
+export const healthTimeout = ({ healthTimeout: ns }: CaptureValues) =>
   ns === undefined ? {} : { healthTimeoutMs: ns / 1e6 };
 
-const loadOf = ({ pressure, sent }: CaptureValues, output: Output, keep?: (document: object) => void) =>
-  loadFor({ levels: pressure, requests: sent }, output, keep);
+export const loadOf = (
+  { pressure, sent }: CaptureValues,
+  output: Output,
+  keep?: (document: object) => void,
+) => loadFor({ levels: pressure, requests: sent }, output, keep);
 
-function addressed(text: string): string {
+export function addressed(text: string): string {
   try {
     const url = new URL(/^https?:\/\//.test(text) ? text : `http://${text}`);
     return url.href;

@@ -1,5 +1,6 @@
 import { UserError } from '../../base/user-error.js';
 import type { CapturePlan } from '../../capture/capture-plan.js';
+import { planAttach } from '../../capture/plan-attach.js';
 import { planCapture } from '../../capture/plan-capture.js';
 import { planDocument } from '../../capture/plan-json.js';
 import { planScript } from '../../capture/plan-script.js';
@@ -12,7 +13,9 @@ import {
   isFar,
   refuseCalibration,
 } from '../capture/capture-question.js';
-import { runAttached, runCapture, runFetch } from '../capture/run-capture.js';
+import { attachQuestion, runAttached } from '../capture/run-attached.js';
+import { runCapture } from '../capture/run-capture.js';
+import { runFetch } from '../capture/run-fetch.js';
 import { define } from '../command.js';
 import type { Output } from '../output.js';
 import { version } from '../version.js';
@@ -59,18 +62,30 @@ export const capture = define({
       );
     const asked = askedFor(values, program);
     refuseCalibration(values);
+    const isJson = destination.format === 'json';
+    if (values.fetch !== undefined && isJson)
+      throw new UserError(
+        'usage',
+        '--fetch has no plan to print as JSON.',
+        'Use --dry-run, or remove --json.',
+      );
     if (values.fetch !== undefined) return runFetch(values, asked, output);
-    if (values.attach) return runAttached(values, values.torchTrace, output);
+    const print = (plan: CapturePlan, text: (plan: CapturePlan) => string) =>
+      emit({ blocks: () => [], document: () => planDocument(plan), text: () => text(plan) });
+    if (values.attach) {
+      if (!isJson && !values.dryRun)
+        return runAttached(asked, values, output, plan => warnBefore(plan, values.anyway, output));
+      await print(planAttach(attachQuestion(values, asked)), planText);
+      return 0;
+    }
     const facts = await factsFor(values, asked);
     const plan = planCapture(asked, facts);
     const { script, force } = values;
-    if (script !== undefined) {
-      const agent = asksForAgent(values) ? { agentVersion: version() } : {};
-      writeResult(script, planScript(plan, { force, ...agent }), force, output);
-    }
-    const isJson = destination.format === 'json';
-    if (isJson || (values.dryRun && script === undefined))
-      await emit({ blocks: () => [], document: () => planDocument(plan), text: () => planText(plan) });
+    const agent = asksForAgent(values) ? { agentVersion: version() } : {};
+    const scriptText = () => planScript(plan, { force, ...agent });
+    // A dry run writes nothing: the script is printed too.
+    if (script !== undefined && !values.dryRun) writeResult(script, scriptText(), force, output);
+    if (isJson || values.dryRun) await print(plan, script === undefined ? planText : scriptText);
     if (isJson || script !== undefined || values.dryRun) return 0;
     // What is wrong with this machine does not matter when another one runs it.
     if (!isFar(values)) warnBefore(plan, values.anyway, output);

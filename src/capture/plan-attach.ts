@@ -1,0 +1,127 @@
+/**
+ * A server that runs already, profiled through its own endpoints. Nothing is started or stopped here: the plan is the
+ * requests. SGLang counts `start_step` from server start and starts at once if it has passed
+ * (srt/managers/scheduler_profiler_mixin.py). TensorRT-LLM mirrors the request but counts from it
+ * (_torch/pyexecutor, TensorRT-LLM#13872). vLLM takes no steps there (vllm/entrypoints/serve/profile/api_router.py).
+ */
+import { type PresetName, presetNames, presets } from '../catalog/engine-programs.js';
+import { type Engine, engines } from '../catalog/engines.js';
+import type { CapturePlan, IterationSpan, PlanStep } from './capture-plan.js';
+import { PartBuilder } from './engine-part.js';
+import { countIterations } from './iterations.js';
+
+export interface AttachQuestion {
+  readonly url: string;
+  /** Where the engine shall write its traces, or was told to. */
+  readonly folder?: string;
+  readonly spans?: readonly IterationSpan[];
+  /** Absent where the server has not been asked. */
+  readonly engine?: Engine;
+  readonly torchShapes?: boolean;
+  readonly torchStack?: boolean;
+}
+
+const READY_TIMEOUT_S = 30;
+
+export function planAttach(question: AttachQuestion): CapturePlan {
+  const { url, folder, engine } = question;
+  const part = new PartBuilder();
+  const at = (place: string) => new URL(place, url).href;
+  const body = requestBody(question);
+  part.post(at('/start_profile'), 'profiling starts', Object.keys(body).length > 0 ? body : undefined);
+  part.steps.push({ do: 'load', why: 'to profile' });
+  part.post(at('/stop_profile'), 'profiling stops; the engine writes its traces');
+  warnAboutSteps(part, question);
+  const steps: PlanStep[] = [{ do: 'wait-http', url, timeoutS: READY_TIMEOUT_S }, ...part.steps];
+  return {
+    preset: presetOf(engine),
+    engine: engine?.label ?? 'not known',
+    profiler: 'torch',
+    server: true,
+    command: [],
+    nsysAt: -1,
+    programAt: 0,
+    env: {},
+    exitCodes: [0],
+    outputs: folder === undefined ? [] : [{ kind: 'torch-trace', pattern: folder }],
+    steps,
+    why: [],
+    warnings: part.warnings,
+    estimate: {
+      ...{ bytes: 0, reportBytes: 0, sqliteBytes: 0, temporaryBytes: 0, overheadShare: 0 },
+      how: ['not estimated: the engine writes its own traces'],
+    },
+  };
+}
+
+/** Does the engine stop by itself after the steps of the request? */
+export const closesItself = ({ spans, engine }: AttachQuestion): boolean =>
+  spans !== undefined && engine?.stepsInRequest !== undefined;
+
+function requestBody({ folder, spans, engine, ...torch }: AttachQuestion): Record<string, unknown> {
+  const takesBody = engine === undefined ? spans !== undefined : engine.stepsInRequest !== undefined;
+  if (!takesBody) return engine === undefined && folder !== undefined ? { output_dir: folder } : {};
+  const [span] = spans ?? [];
+  return {
+    ...(folder === undefined ? {} : { output_dir: folder }),
+    activities: ['CPU', 'GPU'],
+    ...(engine === engines.sglang && torch.torchStack ? { with_stack: true } : {}),
+    ...(engine === engines.sglang && torch.torchShapes ? { record_shapes: true } : {}),
+    // A start step of zero means none to SGLang, and is the default of TensorRT-LLM.
+    ...(span && span.first > 0 ? { start_step: span.first } : {}),
+    ...(span ? { num_steps: countIterations([span]) } : {}),
+  };
+}
+
+function warnAboutSteps(part: PartBuilder, { spans, engine, torchShapes, torchStack }: AttachQuestion): void {
+  if ((torchShapes || torchStack) && engine && engine !== engines.sglang)
+    part.warn(
+      'warning',
+      'torch-options-at-start',
+      `${engine.label} does not take --torch-shapes and --torch-stack with /start_profile: they have no effect here.`,
+      'Set them when the server starts.',
+    );
+  if (!spans) return;
+  if (spans.length > 1)
+    part.warn(
+      'error',
+      'one-range',
+      'A server records one range per /start_profile: this plan uses the first.',
+      'Give one range, or run one capture per range.',
+    );
+  const [{ first }] = spans;
+  const counted = countIterations(spans.slice(0, 1));
+  if (engine === undefined)
+    part.warn(
+      'note',
+      'engine-not-asked',
+      `The server is asked for its engine first. ${engines.sglang.label} and ${engines.trtllm.label} take these steps; ${engines.vllm.label} does not, and the capture is then rejected.`,
+      'Name the engine with --preset to see its plan.',
+    );
+  else if (engine.stepsInRequest?.countedFrom === 'server start')
+    part.warn(
+      'note',
+      'steps-from-server-start',
+      `${engine.label} counts forward passes from server start; if step ${first} has already passed, recording starts at once.`,
+      'For the next steps of a server that has been running, give 0-N.',
+    );
+  else if (engine.stepsInRequest)
+    part.warn(
+      'note',
+      'iterations-from-start',
+      `${engine.label} counts iterations from /start_profile, not from server start.`,
+      `${first}-${first + counted - 1} skips ${first} iterations after the request.`,
+    );
+  else
+    part.warn(
+      'error',
+      'iterations-not-counted',
+      `${engine.label} does not take steps with /start_profile: --iterations cannot be requested from a running server.`,
+      engine === engines.vllm
+        ? `Start the server with --profiler-config '{"profiler":"torch","torch_profiler_dir":"DIR","delay_iterations":${first},"max_iterations":${counted}}', or remove --iterations.`
+        : 'Remove --iterations: the window then lasts from /start_profile to /stop_profile.',
+    );
+}
+
+const presetOf = (engine: Engine | undefined): PresetName =>
+  presetNames.findLast(name => presets[name].engine === engine) ?? 'python';

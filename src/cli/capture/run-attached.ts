@@ -1,0 +1,75 @@
+/** `capture --attach`: a server that runs already. Its traces lie in the folder it was told of, or was started with. */
+import { UserError } from '../../base/user-error.js';
+import type { CaptureOptions, CapturePlan } from '../../capture/capture-plan.js';
+import { type AttachQuestion, closesItself, planAttach } from '../../capture/plan-attach.js';
+import { attachServer } from '../../capture/run/run-server.js';
+import { engineOf } from '../../capture/run/server-calls.js';
+import { presets } from '../../catalog/engine-programs.js';
+import { engineLabelled } from '../../catalog/engines.js';
+import type { Output } from '../output.js';
+import { captureLines } from './capture-lines.js';
+import type { CaptureValues } from './capture-question.js';
+import { addressed, healthTimeout, judgeAndShow, loadOf, windowOf } from './run-capture.js';
+
+/** What can be said without asking the server. */
+export function attachQuestion(values: CaptureValues, asked: CaptureOptions): AttachQuestion {
+  if (values.server === undefined)
+    throw new UserError(
+      'usage',
+      '--attach needs the URL of the server.',
+      'For example: --attach --server http://localhost:8000',
+    );
+  const { torchTrace: folder, torchShapes, torchStack, preset } = values;
+  return {
+    url: addressed(values.server),
+    ...(folder === undefined ? {} : { folder }),
+    ...(asked.iterations ? { spans: asked.iterations } : {}),
+    ...(preset === undefined ? {} : { engine: presets[preset].engine }),
+    torchShapes,
+    torchStack,
+  };
+}
+
+export async function runAttached(
+  asked: CaptureOptions,
+  values: CaptureValues,
+  output: Output,
+  check: (plan: CapturePlan) => void,
+): Promise<number> {
+  const question = await withEngine(attachQuestion(values, asked));
+  const plan = planAttach(question);
+  check(plan);
+  const lines = captureLines(output, undefined);
+  const written = await attachServer(plan.steps, plan.outputs, {
+    url: question.url,
+    load: loadOf(values, output),
+    onNotice: lines.onNotice,
+    closesItself: closesItself(question),
+    ...healthTimeout(values),
+  });
+  const files = written.filter(({ bytes }) => bytes > 0).map(({ path: file }) => file);
+  const window = windowOf(asked);
+  if (files.length > 0)
+    return judgeAndShow(
+      files,
+      { command: [], nsysAt: -1, env: {}, ...(window ? { window, windows: asked.iterations } : {}) },
+      output,
+    );
+  output.err(
+    'stepscope: the traces are in the folder the server writes to; open them with stepscope analyze FOLDER\n',
+  );
+  return 0;
+}
+
+/** Only where it matters: a server that does not list its models can still be profiled from start to stop. */
+async function withEngine(question: AttachQuestion): Promise<AttachQuestion> {
+  if (question.engine) return question;
+  const engine = engineLabelled((await engineOf(question.url, new AbortController().signal)) ?? '');
+  if (engine) return { ...question, engine };
+  if (!question.spans) return question;
+  throw new UserError(
+    'usage',
+    'The server does not name its engine in /v1/models: whether it counts steps is not known.',
+    'Name the engine with --preset sglang or --preset trtllm-serve, or remove --iterations.',
+  );
+}
