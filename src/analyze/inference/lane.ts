@@ -27,12 +27,12 @@ export interface LaneRun {
   readonly periodEnd: number;
   /** The next run of the lane follows directly. */
   readonly continues: boolean;
-  /** The recording ended before the time that usually lies between two runs was over: the period is cut short. */
-  readonly cut: boolean;
+  /** When the next run would begin as usual; the recording may end before. */
+  readonly usualEnd: number;
 }
 
 /** Before its place among the others is known. */
-export type MarkedRun = Omit<LaneRun, 'periodEnd' | 'continues' | 'cut'>;
+export type MarkedRun = Omit<LaneRun, 'periodEnd' | 'continues' | 'usualEnd'>;
 
 export interface Lane {
   readonly process: number;
@@ -59,7 +59,6 @@ export function withPeriods(runs: readonly MarkedRun[], recordedUntil: number): 
   return runs.map((run, i) => {
     const limit = Math.min(runs[i + 1]?.start ?? Infinity, Math.max(run.end, recordedUntil));
     const periodEnd = continues[i] ? runs[i + 1].start : Math.min(run.end + tail, limit);
-    const cut = !continues[i] && i + 1 === runs.length && periodEnd < run.end + tail;
-    return { ...run, periodEnd, continues: continues[i], cut };
+    return { ...run, periodEnd, continues: continues[i], usualEnd: run.end + tail };
   });
 }

@@ -32,8 +32,8 @@ const MAD_TO_DEVIATION = 1.4826;
 /** Steps that run the same number of kernels, but for this share, are alike; so many tell that the last is not. */
 const ALIKE = 0.95;
 const FEWEST_ALIKE = 3;
-/** A last step whose end was not recorded is left out if it is shorter than this share of steps like it. */
-const CUT_SHARE = 0.95;
+/** A last step is left out if more than this share of a step is missing at its end. */
+const CUT_SHARE = 0.05;
 /** Of the launch calls of a step, how many have work in the file where nothing was lost, and where much was. */
 const ALL_RECORDED = 0.95;
 const MUCH_LOST = 0.8;
@@ -59,14 +59,19 @@ export const steadyState: Derived<SteadyState | undefined> = {
     if (!found) return undefined;
     const { steps, lanes } = found;
     const wallNs = new Float64Array(steps.length).fill(Number.NaN);
+    const endNs = new Float64Array(steps.length).fill(Number.NaN);
     const windows = useIfRecorded(stepWindows);
     for (const window of windows ?? []) {
       const isReference = steps[window.step].runs[0].lane === window.lane;
-      if (isReference && Number.isNaN(wallNs[window.step])) wallNs[window.step] = window.end - window.start;
+      if (!isReference || !Number.isNaN(wallNs[window.step])) continue;
+      wallNs[window.step] = window.end - window.start;
+      endNs[window.step] = window.end;
     }
     steps.forEach((step, i) => {
       const run = lanes[step.runs[0].lane].runs[step.runs[0].run];
-      if (Number.isNaN(wallNs[i])) wallNs[i] = run.periodEnd - run.start;
+      if (!Number.isNaN(wallNs[i])) return;
+      wallNs[i] = run.periodEnd - run.start;
+      endNs[i] = run.periodEnd;
     });
     const state: StepState[] = steps.map(step =>
       step.runs.some(({ lane, run }) => lanes[lane].runs[run].open) ? 'incomplete' : 'steady',
@@ -143,11 +148,13 @@ export const steadyState: Derived<SteadyState | undefined> = {
       const own = steadyOf(phase);
       const last = own.pop();
       if (last !== steps.length - 1) return;
-      const [{ lane, run }] = steps[last].runs;
       const like = own.filter(index => sameLoad(steps[index].facts, steps[last].facts));
-      if (!lanes[lane].runs[run].cut || like.length < FEWEST_ALIKE) return;
+      if (like.length < FEWEST_ALIKE) return;
+      const [{ lane, run }] = steps[last].runs;
+      // A GPU that is busy longer than the host shows the whole step.
+      const missingNs = lanes[lane].runs[run].usualEnd - endNs[last];
       const usual = medianOf(Float64Array.from(like, index => wallNs[index]));
-      if (wallNs[last] < CUT_SHARE * usual) state[last] = 'incomplete';
+      if (missingNs > CUT_SHARE * usual) state[last] = 'incomplete';
     }
 
     function loadingMoments(): (index: number) => boolean {
