@@ -7,7 +7,7 @@ import { hostCode } from '../../analyze/host-code/host-code.js';
 import { hostProfile } from '../../analyze/host-code/host-profile.js';
 import { hintForNames } from '../../analyze/host-code/names-hint.js';
 import { blockToHtml } from './blocks.js';
-import { jsonForScript } from './escape.js';
+import { jsonForScript, withVisibleMarks } from './escape.js';
 import type { Cutter } from './limits.js';
 
 /** Of the whole; a table of everything would be no table. */
@@ -35,7 +35,9 @@ export function hostFlame(analyzer: Analyzer, cutter: Cutter): HostFlame | undef
   };
 }
 
-function withShortNames(flame: FlameDocument, { text: cut }: Cutter): FlameDocument {
+/** Names come from strangers: the page's script takes them from its data, not through its markup. */
+function withShortNames(flame: FlameDocument, cutter: Cutter): FlameDocument {
+  const cut = (text: string) => withVisibleMarks(cutter.text(text));
   const names = flame.names.map(({ text, file, group }) => ({
     text: cut(text),
     ...(file === undefined ? {} : { file: cut(file) }),
