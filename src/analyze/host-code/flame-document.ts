@@ -11,7 +11,7 @@ import { type HostWeight, hostSums } from './host-profile.js';
 import { namedTime } from './named-share.js';
 import { hintForNames } from './names-hint.js';
 
-export interface FlameName {
+interface FlameName {
   readonly text: string;
   /** Of a Python function: file and line. */
   readonly file?: string;
@@ -19,7 +19,7 @@ export interface FlameName {
   readonly group: number;
 }
 
-export interface FlameWeight {
+interface FlameWeight {
   /** What means are taken over. */
   readonly windows: number;
   /** By node: in the node itself, and the calls behind it and what it calls. */

@@ -9,12 +9,13 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Safe between tags and inside quoted attributes. Marks that turn the reading direction become visible dots. */
-export function escapeHtml(text: string): string {
-  return printable(text)
-    .replace(/[\u061c\u200b-\u200f\ufeff]/g, '·')
-    .replace(/[&<>"']/g, char => entities[char]);
-}
+/** Marks that turn the reading direction or take no room become visible dots. */
+export const withVisibleMarks = (text: string): string =>
+  printable(text).replace(/[\u061c\u200b-\u200f\ufeff]/g, '·');
+
+/** Safe between tags and inside quoted attributes. */
+export const escapeHtml = (text: string): string =>
+  withVisibleMarks(text).replace(/[&<>"']/g, char => entities[char]);
 
 /** JSON that cannot end its script element or open a comment in it. */
 export function jsonForScript(value: unknown): string {

@@ -7,25 +7,44 @@ import { hostCode } from '../../analyze/host-code/host-code.js';
 import { hostProfile } from '../../analyze/host-code/host-profile.js';
 import { hintForNames } from '../../analyze/host-code/names-hint.js';
 import { blockToHtml } from './blocks.js';
-import { jsonForScript } from './escape.js';
+import { jsonForScript, withVisibleMarks } from './escape.js';
 import type { Cutter } from './limits.js';
-import type { Piece } from './sections.js';
 
 /** Of the whole; a table of everything would be no table. */
 const LISTED_SHARE = 0.02;
 
-/** None where nothing of the host was recorded. */
-export function flamePieces(analyzer: Analyzer, cutter: Cutter): Piece[] {
-  if (analyzer.run(hostCode).status !== 'ok') return [];
-  const found = hostProfile(analyzer, { weight: 'idle', inverted: false, leastShare: LISTED_SHARE });
+interface HostFlame {
+  readonly answer: Block;
+  readonly flame: FlameDocument;
+  /** The call tree as a table. */
+  readonly figures: readonly Block[];
+}
+
+/** undefined: nothing of the host was recorded. */
+export function hostFlame(analyzer: Analyzer, cutter: Cutter): HostFlame | undefined {
+  if (analyzer.run(hostCode).status !== 'ok') return undefined;
   const flame = flameDocument(analyzer, cutter.limits.nodes);
   const isEmpty = Object.values(flame.weights).every(({ selfNs }) => selfNs.every(ns => ns === 0));
-  if (isEmpty) return [];
-  const [answer, ...tables] = hostBlocks(found, hintForNames(analyzer.profile, found));
-  return [
-    { kind: 'block', block: cutter.block(answer) },
-    { kind: 'flame', flame, figures: tables.map(block => cutter.block(block)) },
-  ];
+  if (isEmpty) return undefined;
+  const found = hostProfile(analyzer, { weight: 'idle', inverted: false, leastShare: LISTED_SHARE });
+  const [answer, ...figures] = hostBlocks(found, hintForNames(analyzer.profile, found));
+  return {
+    answer: cutter.block(answer),
+    flame: withShortNames(flame, cutter),
+    figures: figures.map(block => cutter.block(block)),
+  };
+}
+
+/** Names come from strangers: the page's script takes them from its data, not through its markup. */
+function withShortNames(flame: FlameDocument, cutter: Cutter): FlameDocument {
+  const cut = (text: string) => withVisibleMarks(cutter.text(text));
+  const names = flame.names.map(({ text, file, group }) => ({
+    text: cut(text),
+    ...(file === undefined ? {} : { file: cut(file) }),
+    group,
+  }));
+  const groups = flame.groups.map(group => ({ ...group, id: cut(group.id), label: cut(group.label) }));
+  return { ...flame, names, groups };
 }
 
 export function flameToHtml(figures: readonly Block[]): string {

@@ -21,7 +21,7 @@ import { describePage } from '../../analyze/page.js';
 import { rowsTable } from '../../analyze/rows-table.js';
 import type { ChartSpec } from './chart.js';
 import { familyBars } from './family-charts.js';
-import { flamePieces } from './flame.js';
+import { hostFlame } from './flame.js';
 import type { Cutter } from './limits.js';
 import { budgetStack, stepStrip } from './step-charts.js';
 import { memoryChart, metricCharts } from './time-charts.js';
@@ -130,13 +130,20 @@ export function composeReport(analyzer: Analyzer, analyses: readonly AnyAnalysis
   const memory = memoryChart(rowsOf(memoryInUse), cutter);
   const memoryRows = rowsOf(memoryInUse);
   const layerRows = rowsOf(layers);
+  const host = hostFlame(analyzer, cutter);
+  const hostPieces: Piece[] = host
+    ? [
+        { kind: 'block', block: host.answer },
+        { kind: 'flame', flame: host.flame, figures: host.figures },
+      ]
+    : [];
   const [capture, ...captured] = describeCapture(summarizeCapture(profile)).map(shown);
 
   const sections: Section[] = [
     { id: 'findings', title: 'Findings', pieces: findings },
     { id: 'steps', title: 'Steps', pieces: steps },
     { id: 'budget', title: 'Step budget', pieces: budget },
-    { id: 'host', title: 'Host code', pieces: flamePieces(analyzer, cutter) },
+    { id: 'host', title: 'Host code', pieces: hostPieces },
     { id: 'kernels', title: 'Kernels', pieces: kernels },
     { id: 'details', title: 'Details', pieces: rest },
     { id: 'requests', title: 'Requests', pieces: blocks('requests').map(shown) },

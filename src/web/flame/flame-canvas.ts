@@ -14,7 +14,7 @@ const LEAST_LABELLED = 22;
 const DIMMED = 0.18;
 const FADED = 0.5;
 
-export interface Painting {
+interface Painting {
   readonly boxes: readonly FlameBox[];
   /** Of the uppermost row. */
   readonly firstRow: number;
@@ -28,7 +28,7 @@ export interface Painting {
   readonly active: FlameBox | undefined;
 }
 
-export const ROOT_LABEL = 'all host code';
+const ROOT_LABEL = 'all host code';
 
 export class FlameCanvas {
   private readonly pen: CanvasRenderingContext2D;

@@ -4,6 +4,7 @@
  */
 import type { FlameDocument } from '../../analyze/host-code/flame-document.js';
 import type { HostWeight } from '../../analyze/host-code/host-profile.js';
+import { printable } from '../../base/printable.js';
 import { choice, element } from './element.js';
 import { FlameCanvas, ROW_HEIGHT } from './flame-canvas.js';
 import {
@@ -127,7 +128,7 @@ export class FlameGraph {
     const legend = flame.groups.map(({ label, color }) => {
       const swatch = element('span', { class: 'flame-swatch', 'aria-hidden': 'true' });
       swatch.style.background = color;
-      return element('li', {}, swatch, label);
+      return element('li', {}, swatch, printable(label));
     });
     this.root.append(
       controls,
