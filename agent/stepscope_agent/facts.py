@@ -2,6 +2,8 @@
 
 from typing import Any, NamedTuple, Optional
 
+from .request_ids import RequestIds, ids_of
+
 
 class StepFacts(NamedTuple):
     context_requests: int = 0
@@ -10,6 +12,8 @@ class StepFacts(NamedTuple):
     generation_tokens: int = 0
     """Sum of the KV lengths of decode requests, if known on the host."""
     generation_kv: Optional[int] = None
+    """Of vLLM and SGLang."""
+    requests: Optional[RequestIds] = None
 
     @property
     def phase(self) -> str:
@@ -99,18 +103,19 @@ def facts_of_vllm(
     new = {request.req_id for request in scheduled.scheduled_new_reqs}
     in_context = _context_test(runner, cached, new)
     computed = _computed_tokens(cached)
-    context = [count for request, count in tokens.items() if in_context(request)]
-    generation = [(request, count) for request, count in tokens.items() if not in_context(request)]
+    context = {request: count for request, count in tokens.items() if in_context(request)}
+    generation = [(request, count) for request, count in tokens.items() if request not in context]
     kv: Optional[int] = 0
     for request, count in generation:
         known = computed.get(request)
         kv = None if kv is None or known is None else kv + known + count
     return StepFacts(
         context_requests=len(context),
-        context_tokens=sum(context),
+        context_tokens=sum(context.values()),
         generation_requests=len(generation),
         generation_tokens=sum(count for _, count in generation),
         generation_kv=kv if generation else None,
+        requests=ids_of(context, (request for request, _ in generation)),
     )
 
 
@@ -123,7 +128,12 @@ def _counts_of_vllm(scheduled: Any, tokens: dict[str, int], cached: Any) -> Step
         context += [request for request, count in zip(cached.req_ids, outputs) if count == 0]
     in_context = sum(tokens[request] for request in context)
     total: int = scheduled.total_num_scheduled_tokens
-    return StepFacts(len(context), in_context, len(tokens) - len(context), total - in_context)
+    decoding = len(tokens) - len(context)
+    # Without prefill, all of them decode: no loop over hundreds.
+    inside = set(context)
+    generation = [request for request in tokens if request not in inside] if inside else tokens
+    ids = ids_of(context, generation)
+    return StepFacts(len(context), in_context, decoding, total - in_context, requests=ids)
 
 
 def _computed_tokens(cached: Any) -> dict[str, int]:
@@ -162,16 +172,29 @@ def facts_of_sglang(args: tuple[Any, ...], kwargs: dict[str, Any]) -> StepFacts:
     requests = int(size() if callable(size) else size)
     total = getattr(batch, "seq_lens_sum", None)
     kv = total if isinstance(total, int) else None
+    ids = _sglang_ids(batch)
+    known = len(ids) == requests
     if mode.is_decode():
-        return StepFacts(generation_requests=requests, generation_tokens=requests, generation_kv=kv)
+        return StepFacts(0, 0, requests, requests, kv, ids_of((), ids) if known else None)
     tokens = getattr(batch, "extend_num_tokens", None)
     if not isinstance(tokens, int):
         tokens = _rows(getattr(batch, "input_ids", None)) or 0
     speculating = ("is_target_verify", "is_draft_extend", "is_draft_extend_v2")
     if any(_asks(mode, name) for name in speculating):
-        return StepFacts(generation_requests=requests, generation_tokens=tokens, generation_kv=kv)
-    decoding = len(getattr(batch, "decoding_reqs", None) or ()) if _asks(mode, "is_mixed") else 0
-    return StepFacts(requests - decoding, max(0, tokens - decoding), decoding, decoding)
+        return StepFacts(0, 0, requests, tokens, kv, ids_of((), ids) if known else None)
+    mixed = list(getattr(batch, "decoding_reqs", None) or ()) if _asks(mode, "is_mixed") else []
+    decoding = len(mixed)
+    also = {getattr(request, "rid", None) for request in mixed}
+    parts = ids_of((each for each in ids if each not in also), (each for each in ids if each in also))
+    split = parts if known and parts and len(parts[1]) == decoding else None
+    return StepFacts(requests - decoding, max(0, tokens - decoding), decoding, decoding, None, split)
+
+
+def _sglang_ids(batch: Any) -> list[str]:
+    try:
+        return [request.rid for request in getattr(batch, "reqs", None) or ()]
+    except AttributeError:
+        return []
 
 
 def _asks(mode: Any, name: str) -> bool:

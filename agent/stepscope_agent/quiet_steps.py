@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Optional
 
 from .facts import StepFacts
+from .request_ids import IdTable
 from .windows import Window
 
 """Before each window, and after it."""
@@ -43,7 +44,8 @@ class Segment(NamedTuple):
     side: str
     steps: list[QuietStep]
 
-    def as_json(self, origin_monotonic: int) -> dict[str, Any]:
+    def as_json(self, origin_monotonic: int, ids: IdTable) -> dict[str, Any]:
+        requests = {step.iteration: ids.of_step(step.facts.requests) for step in self.steps}
         return {
             "window": self.window,
             "side": self.side,
@@ -51,6 +53,7 @@ class Segment(NamedTuple):
                 [step.iteration, step.start - origin_monotonic, step.duration, step.thread, *step.facts[:4]]
                 for step in self.steps
             ],
+            "requests": {str(iteration): found for iteration, found in requests.items() if found is not None},
         }
 
 
@@ -119,8 +122,10 @@ class QuietSteps:
         self._segments.append(segment)
         return True
 
-    def as_json(self, origin_monotonic: int) -> dict[str, Any]:
+    def as_json(self, origin_monotonic: int, ids: IdTable) -> dict[str, Any]:
         return {
-            "quietSteps": [segment.as_json(origin_monotonic) for segment in self._segments if segment.steps],
+            "quietSteps": [
+                segment.as_json(origin_monotonic, ids) for segment in self._segments if segment.steps
+            ],
             "quietStepsLeftOut": self.left_out,
         }

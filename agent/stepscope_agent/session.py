@@ -25,6 +25,7 @@ from .graph_parts import GraphParts
 from .log import reason, say, say_once
 from .quiet_steps import QuietSteps
 from .ranges import ranges
+from .request_ids import IdTable
 from .settings import Settings
 from .sidecar import Sidecar, StepRow
 from .triggers import Termination, TriggerFile, listen_for_signal
@@ -337,11 +338,12 @@ class Session:
         if self.settings.calibrate:
             extra["calibrated"] = [[window.first, window.last] for window in self.settings.calibrate]
         quiet = 0
+        ids = IdTable()
         if self._quiet is not None:
             quiet = self._quiet.kept
-            extra.update(self._quiet.as_json(self._sidecar.origin.monotonic))
+            extra.update(self._quiet.as_json(self._sidecar.origin.monotonic, ids))
         try:
-            self._sidecar.write(extra, self._gc.pauses, traces[0] if traces else None)
+            self._sidecar.write(extra, self._gc.pauses, traces[0] if traces else None, ids)
             self._quiet_written = quiet
         except Exception as error:
             say_once("the sidecar was not written: %s" % reason(error))

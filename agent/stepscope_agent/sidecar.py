@@ -1,6 +1,7 @@
 """The agent's file next to the capture: docs/agent-format.md. Without variables, arguments or prompts."""
 
 import contextlib
+import hashlib
 import json
 import os
 import platform
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple, Optional
 from .facts import StepFacts
 from .patching import patched
 from .ranks import current_rank, with_rank, world_size
+from .request_ids import MOST_OF_A_FILE, IdTable
 
 FORMAT = 1
 """Rows are about 200 bytes: this limits the file, and the memory used until it is written."""
@@ -55,7 +57,7 @@ class StepRow:
         self.duration = time.monotonic_ns() - self.start_monotonic
         self.failed = failed
 
-    def as_json(self, origin: "Origin") -> dict[str, Any]:
+    def as_json(self, origin: "Origin", ids: IdTable) -> dict[str, Any]:
         facts = self.facts
         row: dict[str, Any] = {
             "iteration": self.iteration,
@@ -72,6 +74,9 @@ class StepRow:
         }
         if facts.generation_kv is not None:
             row["generationKvTokens"] = facts.generation_kv
+        requests = ids.of_step(facts.requests)
+        if requests is not None:
+            row["requests"] = requests
         if self.failed:
             row["failed"] = True
         return row
@@ -83,20 +88,30 @@ class Sidecar:
         self.origin = Origin(time.time_ns(), time.monotonic_ns())
         self.rows: list[StepRow] = []
         self.left_out = 0
+        self._ids = 0
 
     def add(self, row: StepRow) -> None:
         if len(self.rows) < MOST_ITERATIONS:
+            requests = row.facts.requests
+            if requests is not None:
+                self._ids += len(requests[0]) + len(requests[1])
+                if self._ids > MOST_OF_A_FILE:
+                    row.facts = row.facts._replace(requests=None)
             self.rows.append(row)
         else:
             self.left_out += 1
 
-    def write(self, extra: dict[str, Any], pauses: list[dict[str, int]], trace: Optional[str]) -> str:
+    def write(
+        self, extra: dict[str, Any], pauses: list[dict[str, int]], trace: Optional[str], ids: IdTable
+    ) -> str:
         path = _beside(trace) if self.path is None else _of_this_rank(self.path)
         rows = [row for row in self.rows if row.duration >= 0]
+        iterations = [row.as_json(self.origin, ids) for row in rows]
         document = {
             "stepscopeAgent": FORMAT,
             "originNs": str(self.origin.wall),
             "originMonotonicNs": str(self.origin.monotonic),
+            "machine": machine_name(),
             "pid": os.getpid(),
             "rank": current_rank(),
             "worldSize": world_size(),
@@ -106,7 +121,8 @@ class Sidecar:
             **extra,
             "gcPauses": [self._shifted(pause) for pause in pauses],
             "iterationsLeftOut": self.left_out,
-            "iterations": [row.as_json(self.origin) for row in rows],
+            "requestIds": ids.hashes(),
+            "iterations": iterations,
         }
         write_whole(path, json.dumps(document, separators=(",", ":")).encode("utf-8"))
         return path
@@ -132,6 +148,16 @@ def _beside(trace: Optional[str]) -> str:
             trace = trace[: -len(extension)]
             break
     return trace + ".agent.json"
+
+
+def machine_name() -> Optional[str]:
+    """Names the machine since its last boot: files with the same name have the same monotonic clock."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            boot = file.read().strip()
+    except (OSError, ValueError):
+        return None
+    return hashlib.sha256(("stepscope " + boot).encode("ascii", "replace")).hexdigest()[:16]
 
 
 def versions() -> dict[str, str]:

@@ -95,4 +95,8 @@ class Facts(unittest.TestCase):
         ):
             outside = facts_of_vllm(None, (scheduled,), {}, False)
             inside = facts_of_vllm(None, (scheduled,), {})
-            self.assertEqual((outside, outside[:4]), (expected, inside[:4]))
+            self.assertEqual((outside[:5], outside[:4]), (expected[:5], inside[:4]))
+            # The same requests in prefill and in decode, in whatever order.
+            self.assertEqual(*([set(part) for part in facts.requests or ()] for facts in (outside, inside)))
+            counts = (outside.context_requests, outside.generation_requests)
+            self.assertEqual(tuple(len(part) for part in outside.requests or ()), counts)

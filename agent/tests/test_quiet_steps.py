@@ -11,6 +11,7 @@ from unittest import mock
 from stepscope_agent import quiet_steps
 from stepscope_agent.facts import StepFacts
 from stepscope_agent.quiet_steps import MOST_STEPS, QuietSteps
+from stepscope_agent.request_ids import IdTable
 from stepscope_agent.session import Session
 from stepscope_agent.settings import read_settings
 
@@ -38,7 +39,7 @@ class Rows(unittest.TestCase):
     def kept(self) -> list[tuple[int, str, int, int]]:
         """Window, side, first and last iteration of each segment; every one between must be there."""
         found = []
-        for segment in self.quiet.as_json(0)["quietSteps"]:
+        for segment in self.quiet.as_json(0, IdTable())["quietSteps"]:
             iterations = [row[0] for row in segment["steps"]]
             self.assertEqual(iterations, list(range(iterations[0], iterations[-1] + 1)))
             found.append((segment["window"], segment["side"], iterations[0], iterations[-1]))
@@ -71,7 +72,7 @@ class Rows(unittest.TestCase):
         self.run_steps(1, PREFILL)
         self.run_steps(1)
         self.window(1)
-        (segment,) = self.quiet.as_json(-7)["quietSteps"]
+        (segment,) = self.quiet.as_json(-7, IdTable())["quietSteps"]
         rows = [[row[0], row[1], *row[4:]] for row in segment["steps"]]
         self.assertEqual(rows, [[0, 7, 1, 30, 0, 0], [1, 1007, 0, 0, 2, 2]])
         self.assertEqual([row[3] for row in segment["steps"]], [threading.get_ident()] * 2)
@@ -90,7 +91,7 @@ class Rows(unittest.TestCase):
             self.assertEqual(
                 [found[:2] for found in self.kept()], [(1, "before"), (1, "after"), (2, "before")]
             )
-            self.assertEqual(self.quiet.as_json(0)["quietStepsLeftOut"], 1)
+            self.assertEqual(self.quiet.as_json(0, IdTable())["quietStepsLeftOut"], 1)
             # Full: the steps after the last window are not collected, and SIGTERM is not waited for.
             self.assertFalse(self.quiet.is_filling)
 

@@ -7,6 +7,7 @@ from unittest import mock
 
 from stepscope_agent import sidecar
 from stepscope_agent.facts import StepFacts
+from stepscope_agent.request_ids import IdTable, hash_of
 from stepscope_agent.sidecar import Sidecar, StepRow, write_whole
 
 
@@ -22,7 +23,7 @@ class SidecarFiles(unittest.TestCase):
     def written(self, name: str = "seen.agent.json", trace: str = "") -> Path:
         file = Sidecar(str(self.folder / name) if name else None)
         for iteration in (7, 8):
-            row = StepRow(iteration, StepFacts(0, 0, 2, 2, 30), "Runner.step", 1)
+            row = StepRow(iteration, StepFacts(0, 0, 2, 2, 30, ((), ("cmpl-a", "b"))), "Runner.step", 1)
             file.add(row)
             if iteration == 7:
                 row.end(failed=True)
@@ -31,7 +32,7 @@ class SidecarFiles(unittest.TestCase):
             "startMonotonicNs": file.origin.monotonic + 6,
             "durationNs": 1,
         }
-        return Path(file.write({"windows": [[7, 8]]}, [pause], trace or None))
+        return Path(file.write({"windows": [[7, 8]]}, [pause], trace or None, IdTable()))
 
     def test_a_step_and_what_was_said_about_it(self) -> None:
         document = json.loads(self.written().read_text("utf-8"))
@@ -46,6 +47,8 @@ class SidecarFiles(unittest.TestCase):
             ],
             [7, "decode", 2, 30, True],
         )
+        self.assertEqual(row["requests"], [[], [0, 1]])
+        self.assertEqual(document["requestIds"], [hash_of("cmpl-a"), hash_of("b")])
         self.assertGreaterEqual(row["durationNs"], 0)
         self.assertEqual(document["stepsFrom"], "Runner.step")
 
@@ -68,6 +71,13 @@ class SidecarFiles(unittest.TestCase):
             for iteration in range(5):
                 file.add(StepRow(iteration, StepFacts(), "x", 0))
         self.assertEqual((len(file.rows), file.left_out), (2, 3))
+
+    def test_more_request_ids_than_fit_are_dropped(self) -> None:
+        file = Sidecar(None)
+        with mock.patch.object(sidecar, "MOST_OF_A_FILE", 4):
+            for iteration in range(3):
+                file.add(StepRow(iteration, StepFacts(0, 0, 2, 2, None, ((), ("a", "b"))), "x", 0))
+        self.assertEqual([row.facts.requests is not None for row in file.rows], [True, True, False])
 
     def test_whole_or_not_at_all(self) -> None:
         path = str(self.folder / "new" / "file.json")

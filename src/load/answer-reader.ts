@@ -14,6 +14,8 @@ import { SseLines } from './sse-lines.js';
 /** No answer is this long; it is a server that does not stop. */
 const MOST_ANSWER_BYTES = 256 * 1024 * 1024;
 
+const MOST_ID = 200;
+
 export interface Answer {
   /** When each piece with content arrived. */
   readonly pieceNs: readonly number[];
@@ -21,6 +23,8 @@ export interface Answer {
   readonly endNs: number | undefined;
   readonly inputTokens: number | undefined;
   readonly outputTokens: number | undefined;
+  /** That the server gave the request. */
+  readonly id: string | undefined;
   /** Ended without `[DONE]`, but with a reason for ending. */
   readonly withoutDone: boolean;
 }
@@ -30,6 +34,7 @@ export class AnswerReader {
   private completeNs: number | undefined;
   private inputTokens: number | undefined;
   private outputTokens: number | undefined;
+  private id: string | undefined;
   private isFinished = false;
   /** `[DONE]` was read: nothing of interest follows. */
   isDone = false;
@@ -69,6 +74,7 @@ export class AnswerReader {
       endNs: this.completeNs ?? this.arrivedNs,
       inputTokens: this.inputTokens,
       outputTokens: this.outputTokens,
+      id: this.id,
       withoutDone: !this.isDone,
     };
   }
@@ -91,12 +97,14 @@ export class AnswerReader {
     if (hasContent) this.pieces.push(this.arrivedNs);
     if (hasEnded) this.isFinished = true;
     if (hasContent || hasEnded) this.completeNs = this.arrivedNs;
+    if (this.id === undefined && typeof message.id === 'string') this.id = message.id.slice(0, MOST_ID);
     this.inputTokens = count(message.usage?.prompt_tokens) ?? this.inputTokens;
     this.outputTokens = count(message.usage?.completion_tokens) ?? this.outputTokens;
   }
 }
 
 interface Message {
+  readonly id?: unknown;
   readonly choices?: readonly (Choice | null)[];
   readonly usage?: { readonly prompt_tokens?: unknown; readonly completion_tokens?: unknown } | null;
   readonly error?: unknown;

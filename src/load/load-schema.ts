@@ -105,6 +105,7 @@ const request = object({
   ...sparse({
     failed: only(true),
     error: string('kind of failure, or interrupted'),
+    serverId: string('hash of the id in the answer, as the agent writes it for each step'),
     ...fieldsOf(number, {
       sendDelayNs: 'from due to sent',
       connectNs: 'until the connection stood; absent where one was there',

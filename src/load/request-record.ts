@@ -21,6 +21,8 @@ export interface RequestRecord {
   /** As the server counted, not by words and pieces. */
   readonly inputFromUsage: boolean;
   readonly outputFromUsage: boolean;
+  /** That the server gave it; only a hash of it is written. */
+  readonly serverId?: string;
   readonly askedTokens: number;
   readonly streamed: boolean;
   readonly withoutDone: boolean;
@@ -58,6 +60,7 @@ export function recordOf(number: number, dueNs: number, prompt: Prompt, result: 
     pieceNs: streamed ? pieceNs : [],
     inputFromUsage: answer?.inputTokens !== undefined,
     outputFromUsage: answer?.outputTokens !== undefined,
+    ...(answer?.id === undefined ? {} : { serverId: answer.id }),
     askedTokens: prompt.outputTokens,
     withoutDone: answer?.withoutDone ?? false,
     ...(failure ? { failure: { kind: failure.kind, detail: failure.detail } } : {}),

@@ -5,6 +5,7 @@ import { distributionOf } from './distribution.js';
 import type { LevelContext } from './level-notes.js';
 import { levelNotes } from './level-notes.js';
 import type { LevelResult, LevelTiming, LoadRequest } from './load-document.js';
+import { hashOfRequest } from './request-hash.js';
 import type { RequestRecord } from './request-record.js';
 import type { LevelRun } from './run-level.js';
 
@@ -146,6 +147,7 @@ function row(record: RequestRecord, beginNs: number): LoadRequest {
     outputTokens: record.outputTokens,
     pieces: record.pieceNs.length > 0 ? record.pieceNs.length : undefined,
     status,
+    serverId: record.serverId === undefined ? undefined : hashOfRequest(record.serverId),
     failed: record.failure || record.interrupted ? (true as const) : undefined,
     error: record.failure?.kind ?? (record.interrupted ? 'interrupted' : undefined),
   });

@@ -7,15 +7,15 @@
 import type { BenchRun } from '../../model/bench-run.js';
 import type { StepLog } from '../../model/step-log.js';
 import { type ClientRequest, shifted } from './client-request.js';
-import { hasPrefill, isCovered, type StepSpan, spanAt } from './step-spans.js';
+import { hasPrefill, isCovered, type NotedSpan, spanAt } from './step-spans.js';
 
 /**
  * `monotonic`: the files name the same machine and boot. `wall`: both have the time of day. `events`: requests and
  * steps fit in one place only.
  */
-export type AlignedBy = 'monotonic' | 'wall' | 'events';
+type AlignedBy = 'monotonic' | 'wall' | 'events';
 
-export interface Alignment {
+export interface ClientAlignment {
   readonly by: AlignedBy;
   /** To be added to the client's times. */
   readonly shiftNs: number;
@@ -31,7 +31,7 @@ export interface Alignment {
 }
 
 /** Why requests cannot be placed; follows "cannot tell:". */
-export type NoAlignment = string;
+type NoAlignment = string;
 
 /** Placing by events tries every pair of a request and a prefill step; more would take too long. */
 const MOST_PAIRS = 40_000;
@@ -40,8 +40,8 @@ export function alignClient(
   run: BenchRun,
   requests: readonly ClientRequest[],
   log: StepLog,
-  spans: readonly StepSpan[],
-): Alignment | NoAlignment {
+  spans: readonly NotedSpan[],
+): ClientAlignment | NoAlignment {
   const { clock = {} } = run;
   const isSame = clock.machine !== undefined && clock.machine === log.machine;
   const isOther = clock.machine !== undefined && log.machine !== undefined && !isSame;
@@ -75,8 +75,8 @@ function judged(
   by: AlignedBy,
   shiftNs: number,
   requests: readonly ClientRequest[],
-  spans: readonly StepSpan[],
-): Alignment {
+  spans: readonly NotedSpan[],
+): ClientAlignment {
   const placed = shifted(requests, shiftNs);
   const { crowded, compared } = crowdedSteps(placed, spans);
   const room = roomAround(placed, spans);
@@ -86,10 +86,10 @@ function judged(
   };
 }
 
-const coveredRequests = (placed: readonly ClientRequest[], spans: readonly StepSpan[]) =>
+const coveredRequests = (placed: readonly ClientRequest[], spans: readonly NotedSpan[]) =>
   placed.filter(({ dueNs, firstNs }) => firstNs !== undefined && isCovered(spans, dueNs, firstNs)).length;
 
-function withoutPrefill(placed: readonly ClientRequest[], spans: readonly StepSpan[]): number {
+function withoutPrefill(placed: readonly ClientRequest[], spans: readonly NotedSpan[]): number {
   return placed.filter(
     ({ dueNs, firstNs }) =>
       firstNs !== undefined &&
@@ -98,13 +98,13 @@ function withoutPrefill(placed: readonly ClientRequest[], spans: readonly StepSp
   ).length;
 }
 
-function firstPrefill(spans: readonly StepSpan[], fromNs: number, toNs: number): number | undefined {
+function firstPrefill(spans: readonly NotedSpan[], fromNs: number, toNs: number): number | undefined {
   for (let i = spanAt(spans, fromNs); i < spans.length && spans[i].startNs < toNs; i++)
     if (spans[i].startNs >= fromNs && hasPrefill(spans[i])) return spans[i].startNs;
   return undefined;
 }
 
-function lastPrefill(spans: readonly StepSpan[], fromNs: number, toNs: number): number | undefined {
+function lastPrefill(spans: readonly NotedSpan[], fromNs: number, toNs: number): number | undefined {
   for (let i = Math.min(spanAt(spans, toNs), spans.length - 1); i >= 0 && spans[i].startNs >= fromNs; i--)
     if (spans[i].startNs < toNs && hasPrefill(spans[i])) return spans[i].startNs;
   return undefined;
@@ -114,7 +114,7 @@ function lastPrefill(spans: readonly StepSpan[], fromNs: number, toNs: number): 
  * How far the requests could be moved before one of them had none of the prefill steps left that it has now: an upper
  * bound, because another step might take its place.
  */
-function roomAround(placed: readonly ClientRequest[], spans: readonly StepSpan[]) {
+function roomAround(placed: readonly ClientRequest[], spans: readonly NotedSpan[]) {
   let [earlierNs, laterNs] = [Infinity, Infinity];
   for (const { dueNs, firstNs } of placed) {
     if (firstNs === undefined || !isCovered(spans, dueNs, firstNs)) continue;
@@ -132,7 +132,7 @@ function roomAround(placed: readonly ClientRequest[], spans: readonly StepSpan[]
  * Among steps between the first request and the last one that began: before and after, others may have run. A step
  * holds no more requests than are in flight, and prefills no more than wait for their first token.
  */
-function crowdedSteps(placed: readonly ClientRequest[], spans: readonly StepSpan[]) {
+function crowdedSteps(placed: readonly ClientRequest[], spans: readonly NotedSpan[]) {
   const dues = placed.map(({ dueNs }) => dueNs);
   const ends = Float64Array.from(placed, ({ endNs }) => endNs ?? Infinity).sort();
   const firsts = Float64Array.from(placed, ({ firstNs, endNs }) => firstNs ?? endNs ?? Infinity).sort();
@@ -156,9 +156,9 @@ function crowdedSteps(placed: readonly ClientRequest[], spans: readonly StepSpan
  */
 function byEvents(
   requests: readonly ClientRequest[],
-  spans: readonly StepSpan[],
+  spans: readonly NotedSpan[],
   begun: { readonly fromNs: number; readonly requests: number } | undefined,
-): Alignment | NoAlignment {
+): ClientAlignment | NoAlignment {
   const answered = requests.filter(({ firstNs }) => firstNs !== undefined);
   const prefills = spans.filter(hasPrefill);
   if (prefills.length === 0) return 'no step with prefill was recorded, and the files share no clock';

@@ -3,7 +3,7 @@ import { formatDuration, formatShare, plural } from '../../base/units.js';
 import { interpolatedPercentile } from '../../stats/percentile.js';
 import type { BarsBlock, Block, StatementBlock } from '../block.js';
 import { tableOf } from '../table-of.js';
-import type { Alignment } from './align-client.js';
+import type { ClientAlignment } from './align-client.js';
 import type { JoinedRequest, JoinedRun } from './joined-run.js';
 
 const SLOWEST = 5;
@@ -45,12 +45,12 @@ function joinedLine(name: string, { joined, requests, notCovered }: JoinedRun): 
   return `${name}: ${plural(joined.length, 'request')} of ${requests} joined to the steps.${missing}`;
 }
 
-const within = ({ earlierNs, laterNs }: Alignment) =>
+const within = ({ earlierNs, laterNs }: ClientAlignment) =>
   earlierNs === null || laterNs === null
     ? 'nothing in the files bounds the error'
     : `the files contradict an error of more than −${formatDuration(earlierNs)} or +${formatDuration(laterNs)}`;
 
-function clockLine(alignment: Alignment): string {
+function clockLine(alignment: ClientAlignment): string {
   if (alignment.by === 'monotonic') return `Client and engine used the same clock; ${within(alignment)}.`;
   if (alignment.by === 'wall')
     return `Client and engine are aligned by the time of day, which two machines may keep differently; ${within(alignment)}.`;

@@ -1,10 +1,10 @@
 /** One client's file joined to the steps: every request that can be taken apart, and how many cannot. */
 import type { BenchRun } from '../../model/bench-run.js';
 import type { StepLog } from '../../model/step-log.js';
-import { type Alignment, alignClient } from './align-client.js';
+import { alignClient, type ClientAlignment } from './align-client.js';
 import { type ClientRequest, requestsOf, shifted } from './client-request.js';
 import { partsOf, type RequestParts } from './request-parts.js';
-import { type StepSpan, spanAt, spansOf } from './step-spans.js';
+import { type NotedSpan, spanAt, spansOf } from './step-spans.js';
 
 export interface JoinedRequest {
   readonly request: ClientRequest;
@@ -18,7 +18,7 @@ export interface JoinedRun {
   /** Requests with a time, answered or not. */
   readonly requests: number;
   /** Undefined: `why` says why the requests cannot be placed on the clock of the steps. */
-  readonly alignment?: Alignment;
+  readonly alignment?: ClientAlignment;
   readonly why?: string;
   readonly joined: readonly JoinedRequest[];
   /** Answered, but steps are missing in the time to the first token and after it. */
@@ -38,7 +38,7 @@ function joinRun(
   run: BenchRun,
   requests: readonly ClientRequest[],
   log: StepLog,
-  spans: readonly StepSpan[],
+  spans: readonly NotedSpan[],
 ): JoinedRun {
   const alignment = alignClient(run, requests, log, spans);
   if (typeof alignment === 'string')
@@ -59,7 +59,7 @@ function joinRun(
 }
 
 /** Profilers start before the first step of a window and stop after the last: the steps next to it wait for them. */
-function isProfiled({ dueNs, endNs = dueNs }: ClientRequest, spans: readonly StepSpan[]): boolean {
+function isProfiled({ dueNs, endNs = dueNs }: ClientRequest, spans: readonly NotedSpan[]): boolean {
   const recorded = (i: number) => spans[i]?.step.profiled === true;
   for (let i = spanAt(spans, dueNs); i < spans.length && spans[i].startNs < endNs; i++)
     if (recorded(i) || recorded(i - 1) || recorded(i + 1)) return true;

@@ -9,9 +9,9 @@
  * `first` may have been its own, and every step after `first` is taken to have decoded it.
  */
 import type { ClientRequest } from './client-request.js';
-import { hasPrefill, isCovered, isDecode, type StepSpan, spanAt } from './step-spans.js';
+import { hasPrefill, isCovered, isDecode, type NotedSpan, spanAt } from './step-spans.js';
 
-export interface FirstTokenParts {
+interface FirstTokenParts {
   /** Steps of others ran, or steps without any prefill: it waited for its turn. */
   readonly queueNs: number;
   /** In steps with prefill: by ids its own, by time those that may have been. */
@@ -23,7 +23,7 @@ export interface FirstTokenParts {
   readonly prefillSteps: number;
 }
 
-export interface DecodeParts {
+interface DecodeParts {
   readonly decodeNs: number;
   /** In steps that decode it and prefill others. */
   readonly mixedNs: number;
@@ -48,7 +48,7 @@ export interface RequestParts {
 /** Undefined: no step with prefill ran between `due` and the first token, which cannot be. */
 export function partsOf(
   request: ClientRequest,
-  spans: readonly StepSpan[],
+  spans: readonly NotedSpan[],
   others: readonly ClientRequest[],
 ): RequestParts | undefined {
   const { dueNs, firstNs, endNs } = request;
@@ -75,7 +75,7 @@ interface OwnSteps {
 
 function ownSteps(
   { serverId, dueNs, endNs = Infinity }: ClientRequest,
-  spans: readonly StepSpan[],
+  spans: readonly NotedSpan[],
 ): OwnSteps | undefined {
   if (serverId === undefined) return undefined;
   const context: number[] = [];
@@ -94,7 +94,7 @@ function ownSteps(
 }
 
 /** A step that began before the request was due does not run it. */
-export function prefillsBetween(spans: readonly StepSpan[], fromNs: number, toNs: number): number[] {
+function prefillsBetween(spans: readonly NotedSpan[], fromNs: number, toNs: number): number[] {
   const found: number[] = [];
   for (let i = spanAt(spans, fromNs); i < spans.length && spans[i].startNs < toNs; i++)
     if (spans[i].startNs >= fromNs && hasPrefill(spans[i])) found.push(i);
@@ -104,7 +104,7 @@ export function prefillsBetween(spans: readonly StepSpan[], fromNs: number, toNs
 function firstTokenParts(
   request: ClientRequest,
   firstNs: number,
-  spans: readonly StepSpan[],
+  spans: readonly NotedSpan[],
   prefill: readonly number[],
   others: readonly ClientRequest[],
 ): FirstTokenParts {
@@ -123,7 +123,7 @@ function firstTokenParts(
   };
 }
 
-const overlap = ({ startNs, endNs }: StepSpan, fromNs: number, toNs: number) =>
+const overlap = ({ startNs, endNs }: NotedSpan, fromNs: number, toNs: number) =>
   Math.max(0, Math.min(endNs, toNs) - Math.max(startNs, fromNs));
 
 /**
@@ -134,7 +134,7 @@ const overlap = ({ startNs, endNs }: StepSpan, fromNs: number, toNs: number) =>
 function busyNs(
   fromNs: number,
   toNs: number,
-  spans: readonly StepSpan[],
+  spans: readonly NotedSpan[],
   request: ClientRequest,
   others: readonly ClientRequest[],
 ): number {
@@ -164,7 +164,7 @@ function decodeParts(
   firstNs: number,
   endNs: number,
   dueNs: number,
-  spans: readonly StepSpan[],
+  spans: readonly NotedSpan[],
   own: OwnSteps | undefined,
 ): DecodeParts {
   const parts = { decodeNs: 0, mixedNs: 0, stallNs: 0, waitNs: 0, unexplainedNs: 0 };
@@ -180,7 +180,7 @@ function decodeParts(
 
 type DecodePart = Exclude<keyof DecodeParts, 'steps'>;
 
-function partByTime(span: StepSpan, dueNs: number, firstNs: number): DecodePart {
+function partByTime(span: NotedSpan, dueNs: number, firstNs: number): DecodePart {
   if (isDecode(span)) return 'decodeNs';
   if (!hasPrefill(span)) return 'unexplainedNs';
   // The step in which the first token came may have been its own prefill.
@@ -188,7 +188,7 @@ function partByTime(span: StepSpan, dueNs: number, firstNs: number): DecodePart 
   return span.step.generationRequests > 0 ? 'mixedNs' : 'stallNs';
 }
 
-function partByIds(at: number, span: StepSpan, own: OwnSteps): DecodePart {
+function partByIds(at: number, span: NotedSpan, own: OwnSteps): DecodePart {
   if (own.generation.has(at)) return hasPrefill(span) ? 'mixedNs' : 'decodeNs';
   if (at > own.last || own.context.includes(at)) return 'unexplainedNs';
   return hasPrefill(span) ? 'stallNs' : 'waitNs';

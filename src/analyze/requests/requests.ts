@@ -38,9 +38,9 @@ const fields = {
   joinedBy: quiet(field.text<JoinedBy>('Joined by', 'ids, one-step (one possible prefill step) or time')),
 };
 
-export type RequestRow = RowOf<typeof fields>;
+type RequestRow = RowOf<typeof fields>;
 
-export interface RequestsResult extends AnalysisResult<RequestRow> {
+interface RequestsResult extends AnalysisResult<RequestRow> {
   readonly runs: readonly JoinedRun[];
 }
 

@@ -8,7 +8,7 @@
  */
 import type { NotedStep, StepLog } from '../../model/step-log.js';
 
-export interface StepSpan {
+export interface NotedSpan {
   readonly step: NotedStep;
   readonly startNs: number;
   readonly endNs: number;
@@ -16,7 +16,7 @@ export interface StepSpan {
   readonly continues: boolean;
 }
 
-export function spansOf({ steps }: StepLog): StepSpan[] {
+export function spansOf({ steps }: StepLog): NotedSpan[] {
   return steps.map((step, i) => {
     const next = steps[i + 1];
     const continues = next !== undefined && next.iteration === step.iteration + 1;
@@ -27,7 +27,7 @@ export function spansOf({ steps }: StepLog): StepSpan[] {
 }
 
 /** The first span that ends after the moment; spans.length where there is none. */
-export function spanAt(spans: readonly StepSpan[], ns: number): number {
+export function spanAt(spans: readonly NotedSpan[], ns: number): number {
   let [low, high] = [0, spans.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
@@ -38,7 +38,7 @@ export function spanAt(spans: readonly StepSpan[], ns: number): number {
 }
 
 /** Every moment of the interval is in a span. */
-export function isCovered(spans: readonly StepSpan[], fromNs: number, toNs: number): boolean {
+export function isCovered(spans: readonly NotedSpan[], fromNs: number, toNs: number): boolean {
   let i = spanAt(spans, fromNs);
   if (i === spans.length || spans[i].startNs > fromNs) return false;
   while (spans[i].endNs < toNs) {
@@ -48,6 +48,6 @@ export function isCovered(spans: readonly StepSpan[], fromNs: number, toNs: numb
   return true;
 }
 
-export const hasPrefill = ({ step }: StepSpan): boolean => step.contextRequests > 0;
-export const isDecode = ({ step }: StepSpan): boolean =>
+export const hasPrefill = ({ step }: NotedSpan): boolean => step.contextRequests > 0;
+export const isDecode = ({ step }: NotedSpan): boolean =>
   step.contextRequests === 0 && step.generationRequests > 0;

@@ -10,10 +10,11 @@ const MACHINE = /^[0-9a-f]{16}$/;
 /** Undefined: the file has no steps with a time. A second run (calibration) had other requests. */
 export function stepLogOf(document: JsonObject, originNs: bigint, file: string): StepLog | undefined {
   if (Array.isArray(document.calibrated) && document.calibrated.length > 0) return undefined;
+  const hashes = Array.isArray(document.requestIds) ? document.requestIds : [];
   let wallDriftNs = 0;
   const steps: NotedStep[] = [];
   for (const row of document.iterations as unknown[]) {
-    const step = isJsonObject(row) ? windowStep(row) : undefined;
+    const step = isJsonObject(row) ? windowStep(row, hashes) : undefined;
     if (!step) continue;
     steps.push(step);
     const wallNs = Number((row as JsonObject).startNs);
@@ -24,7 +25,7 @@ export function stepLogOf(document: JsonObject, originNs: bigint, file: string):
     const requests = isJsonObject(segment.requests) ? segment.requests : {};
     if (Array.isArray(segment.steps))
       for (const row of segment.steps) {
-        const step = quietStep(row, requests);
+        const step = quietStep(row, requests, hashes);
         if (step) steps.push(step);
       }
   }
@@ -42,7 +43,7 @@ export function stepLogOf(document: JsonObject, originNs: bigint, file: string):
   };
 }
 
-function windowStep(row: JsonObject): NotedStep | undefined {
+function windowStep(row: JsonObject, hashes: readonly unknown[]): NotedStep | undefined {
   const startNs = Number(row.startMonotonicNs);
   const hostNs = Number(row.durationNs);
   // A step that raised gave no token.
@@ -54,26 +55,30 @@ function windowStep(row: JsonObject): NotedStep | undefined {
     generationRequests: countIn(row.generationRequests),
     generationTokens: countIn(row.generationTokens),
     ...(countIn(row.window) > 0 ? { profiled: true as const } : {}),
-    ...idsIn(row.requests),
+    ...idsIn(row.requests, hashes),
   };
 }
 
-function quietStep(row: unknown, requests: JsonObject): NotedStep | undefined {
+function quietStep(row: unknown, requests: JsonObject, hashes: readonly unknown[]): NotedStep | undefined {
   if (!Array.isArray(row) || row.length !== 8 || !row.every(Number.isSafeInteger)) return undefined;
   const [iteration, startNs, hostNs, , ...counts] = row as number[];
   if (iteration < 0 || hostNs < 0) return undefined;
   const [contextRequests, contextTokens, generationRequests, generationTokens] = counts.map(countIn);
   return {
     ...{ iteration, startNs, hostNs, contextRequests, contextTokens, generationRequests, generationTokens },
-    ...idsIn(requests[String(iteration)]),
+    ...idsIn(requests[String(iteration)], hashes),
   };
 }
 
-/** `[[ids in prefill], [ids in decode]]`; ids that are no hashes make the whole unknown. */
-function idsIn(value: unknown): Pick<NotedStep, 'contextIds' | 'generationIds'> {
+/** `[[in prefill], [in decode]]`, as places in the list of hashes; one that is none makes the whole unknown. */
+function idsIn(value: unknown, hashes: readonly unknown[]): Pick<NotedStep, 'contextIds' | 'generationIds'> {
   if (!Array.isArray(value) || value.length !== 2) return {};
-  const isIds = (ids: unknown): ids is string[] =>
-    Array.isArray(ids) && ids.every(id => typeof id === 'string' && HASH.test(id));
-  const [contextIds, generationIds] = value;
-  return isIds(contextIds) && isIds(generationIds) ? { contextIds, generationIds } : {};
+  const hashesOf = (places: unknown) => {
+    const found = Array.isArray(places) ? places.map(place => hashes[place]) : [undefined];
+    return found.every((hash): hash is string => typeof hash === 'string' && HASH.test(hash))
+      ? found
+      : undefined;
+  };
+  const [contextIds, generationIds] = value.map(hashesOf);
+  return contextIds && generationIds ? { contextIds, generationIds } : {};
 }

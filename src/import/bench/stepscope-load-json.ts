@@ -87,22 +87,24 @@ function request(row: JsonObject): BenchRequest {
     e2eNs: number('e2eNs'),
     ttftNs: number('ttftNs'),
     tpotNs: number('tpotNs'),
+    serverId: textLike(/^[0-9a-f]{12}$/, at(row, 'serverId')),
     failed: at(row, 'failed') === true ? (true as const) : undefined,
   });
 }
 
+const textLike = (pattern: RegExp, value: unknown) =>
+  typeof value === 'string' && pattern.test(value) ? value : undefined;
+
 /** Files of earlier versions have only the date of the whole run, whose levels begin later. */
 function clockOf(document: JsonObject, level: JsonObject): NonNullable<BenchRun['clock']> {
-  const text = (pattern: RegExp, value: unknown) =>
-    typeof value === 'string' && pattern.test(value) ? value : undefined;
-  const utcNs = text(/^\d{1,20}$/, at(level, 'begin', 'utcNs'));
+  const utcNs = textLike(/^\d{1,20}$/, at(level, 'begin', 'utcNs'));
   const dateMs = Date.parse(String(at(document, 'date')));
   const isFirst = listAt(document, 'levels')[0] === level && !numberAt(at(document, 'settings'), 'rampNs');
   const warmup = numberAt(at(document, 'settings'), 'warmup');
   return withoutAbsent({
     utcNs,
-    monotonicNs: text(/^\d{1,20}$/, at(level, 'begin', 'monotonicNs')),
-    machine: text(/^[0-9a-f]{16}$/, at(document, 'machine')),
+    monotonicNs: textLike(/^\d{1,20}$/, at(level, 'begin', 'monotonicNs')),
+    machine: textLike(/^[0-9a-f]{16}$/, at(document, 'machine')),
     notBeforeNs:
       utcNs === undefined && Number.isFinite(dateMs) && dateMs > 0
         ? String(BigInt(dateMs) * 1_000_000n)
