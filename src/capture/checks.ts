@@ -78,7 +78,19 @@ function* theWindow({ options, part, program }: Checked): Iterable<PlanWarning> 
       'Both iterations and a duration are set: the capture ends with whichever comes first.',
       'Give one of them.',
     );
-  if (durationS === undefined && !part.opensRange)
+  if (options.range !== undefined && !part.opensRange && program.engine.windowByVariable)
+    yield error(
+      'never-opens-range',
+      `${program.engine.label} opens the capture range only if TLLM_PROFILE_START_STOP is set: the report would be empty.`,
+      'Give --iterations A-B, for example --iterations 100-150.',
+    );
+  else if (options.range === 'cudaProfilerApi' && !part.opensRange)
+    yield warning(
+      'must-open-range',
+      'Nothing is recorded unless the program calls cudaProfilerStart and cudaProfilerStop.',
+      'Give --iterations A-B if the engine supports it, add --agent, or make the calls in the program.',
+    );
+  else if (durationS === undefined && !part.opensRange && options.range === undefined)
     yield warning(
       'whole-run',
       'The capture would record the whole run: loading, warm-up and all requests. Such reports are slow to open and hard to read.',

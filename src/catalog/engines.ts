@@ -64,3 +64,6 @@ export function engineNamed(name: unknown): string | undefined {
   if (typeof name !== 'string') return undefined;
   return all.find(({ goesBy }) => goesBy?.test(name.trim()))?.label;
 }
+
+/** The variable of TensorRT-LLM that names the iterations to record. */
+export const WINDOW_VARIABLE = 'TLLM_PROFILE_START_STOP';
