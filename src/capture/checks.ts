@@ -44,6 +44,7 @@ const note = (code: string, text: string, fix: string): PlanWarning => ({
 export function checkPlan(checked: Checked): PlanWarning[] {
   const found = [
     ...whatIsWrapped(checked),
+    ...withoutEffect(checked),
     ...checked.part.warnings,
     ...(checked.part.torchInstead
       ? torchWeight(checked.options)
@@ -67,6 +68,16 @@ function* whatIsWrapped({ program }: Checked): Iterable<PlanWarning> {
       'container-not-followed',
       `nsys cannot follow ${program.container} into a container: processes there are not its children.`,
       'Run nsys inside the container, in front of the engine; it needs --cap-add=SYS_ADMIN for GPU metrics.',
+    );
+}
+
+function* withoutEffect({ options, program }: Checked): Iterable<PlanWarning> {
+  const byAgent = program.preset === 'python' && options.agent !== undefined;
+  if (options.nvtxDebug && !program.engine.debugRanges && !byAgent)
+    yield warning(
+      'nvtx-debug-ignored',
+      `--nvtx-debug has no effect on ${program.preset === 'python' ? 'this program' : program.engine.label}: it has no debug ranges to turn on.`,
+      'For Python programs, --agent --nvtx-debug marks layers, experts and sampling. Otherwise remove it.',
     );
 }
 
