@@ -53,7 +53,7 @@ export const capture = define({
     ["stepscope capture --explain 'nsys profile -o trace trtllm-serve M'", 'only judge a pasted command'],
     [
       'stepscope capture --iterations 0-49 -- vllm serve M',
-      'a server, started with /start_profile; lists the steps to take',
+      'a server: started, loaded, profiled through /start_profile and stopped',
     ],
     [
       'stepscope capture --iterations 200-250 -- srun -n 8 trtllm-llmapi-launch trtllm-serve M',
