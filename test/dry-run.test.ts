@@ -83,6 +83,7 @@ const dryCalls: Readonly<Record<string, readonly string[]>> = {
     '--dry-run --ssh gpu1 --iterations 20-60 -- mpirun -n 2 trtllm-bench throughput',
     '--dry-run --pod llama-0 --fetch /tmp/run-1',
     '--dry-run --script plan.sh --iterations 20-60 -- trtllm-serve M',
+    '--dry-run -- A=1 nsys profile -o x -e B=2 trtllm-serve M',
     '--dry-run --keep-server --server URL -- vllm serve M',
   ],
   'moe experiment': [
@@ -127,6 +128,11 @@ test('what prints its plan as JSON touches nothing, and --script writes the scri
     'M',
   ]);
   assert.deepEqual(script.result, { requests: [], programs: [], files: ['plan.sh'] });
+});
+
+test('--explain only judges', async () => {
+  const { status, result } = await touched(['capture', '--explain', 'nsys profile -o x trtllm-serve M']);
+  assert.deepEqual([status, result], [0, { requests: [], programs: [], files: [] }]);
 });
 
 test('the same call without --dry-run reaches the server: the counter counts', async () => {

@@ -1,4 +1,5 @@
 /** The registry of analyses: one line each, in the order they are listed and run. */
+import { closestWord } from '../base/closest-word.js';
 import { UserError } from '../base/user-error.js';
 import type { AnyAnalysis } from './analysis.js';
 import { collectives } from './comm/collectives.js';
@@ -78,7 +79,13 @@ export function chooseAnalyses(ids: readonly string[]): AnyAnalysis[] {
   return ids.map(id => {
     const found = analyses.find(analysis => analysis.id === id);
     if (found) return found;
-    const close = analyses.filter(known => known.id.includes(id) || id.includes(known.id));
+    const slip = closestWord(
+      id,
+      analyses.map(known => known.id),
+    );
+    const close = analyses.filter(known =>
+      slip === undefined ? known.id.includes(id) || id.includes(known.id) : known.id === slip,
+    );
     throw new UserError(
       'usage',
       `Unknown analysis ${JSON.stringify(id)}.`,

@@ -6,6 +6,7 @@
 import type { Static } from '../base/document.js';
 import type { PresetName } from '../catalog/engine-programs.js';
 import type { planSchema } from './capture-schema.js';
+import type { NsysWord } from './nsys-words.js';
 import type { VersionNumbers } from './versions.js';
 
 /** Both ends belong to it, as everywhere in Stepscope. */
@@ -18,6 +19,10 @@ export interface IterationSpan {
 export interface CaptureOptions {
   /** What would have been run without a profiler, launcher included. */
   readonly command: readonly string[];
+  /** Variables the user has put in front of it. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** The nsys to run, where a path names it. */
+  readonly nsys?: string;
   readonly preset?: PresetName;
   readonly output?: string;
   readonly force?: boolean;
@@ -34,6 +39,16 @@ export interface CaptureOptions {
   readonly backtrace?: boolean;
   readonly sample?: boolean;
   readonly gpuMetrics?: boolean;
+  /** As nsys takes them: `0,1`, `all`, `cuda-visible`. */
+  readonly gpuMetricsDevices?: string;
+  /** Further event types for `--trace`. */
+  readonly traces?: readonly string[];
+  /** What opens the capture range if the engine does not: `cudaProfilerApi`, `nvtx`. */
+  readonly range?: string;
+  /** `repeat:3`, `none`. */
+  readonly rangeEnd?: string;
+  /** Options of nsys that have no other place here. They replace ours of the same name. */
+  readonly nsysArgs?: readonly NsysWord[];
   readonly graphTrace?: 'node' | 'graph';
   readonly traceFork?: boolean;
   /** A file for TensorRT-LLM, a folder for vLLM and SGLang. */

@@ -44,6 +44,7 @@ const note = (code: string, text: string, fix: string): PlanWarning => ({
 export function checkPlan(checked: Checked): PlanWarning[] {
   const found = [
     ...whatIsWrapped(checked),
+    ...withoutEffect(checked),
     ...checked.part.warnings,
     ...(checked.part.torchInstead
       ? torchWeight(checked.options)
@@ -70,6 +71,16 @@ function* whatIsWrapped({ program }: Checked): Iterable<PlanWarning> {
     );
 }
 
+function* withoutEffect({ options, program }: Checked): Iterable<PlanWarning> {
+  const byAgent = program.preset === 'python' && options.agent !== undefined;
+  if (options.nvtxDebug && !program.engine.debugRanges && !byAgent)
+    yield warning(
+      'nvtx-debug-ignored',
+      `--nvtx-debug has no effect on ${program.preset === 'python' ? 'this program' : program.engine.label}: it has no debug ranges to turn on.`,
+      'For Python programs, --agent --nvtx-debug marks layers, experts and sampling. Otherwise remove it.',
+    );
+}
+
 function* theWindow({ options, part, program }: Checked): Iterable<PlanWarning> {
   const { iterations, durationS, delayS } = options;
   if (iterations && durationS !== undefined)
@@ -78,7 +89,19 @@ function* theWindow({ options, part, program }: Checked): Iterable<PlanWarning> 
       'Both iterations and a duration are set: the capture ends with whichever comes first.',
       'Give one of them.',
     );
-  if (durationS === undefined && !part.opensRange)
+  if (options.range !== undefined && !part.opensRange && program.engine.windowByVariable)
+    yield error(
+      'never-opens-range',
+      `${program.engine.label} opens the capture range only if TLLM_PROFILE_START_STOP is set: the report would be empty.`,
+      'Give --iterations A-B, for example --iterations 100-150.',
+    );
+  else if (options.range === 'cudaProfilerApi' && !part.opensRange)
+    yield warning(
+      'must-open-range',
+      'Nothing is recorded unless the program calls cudaProfilerStart and cudaProfilerStop.',
+      'Give --iterations A-B if the engine supports it, add --agent, or make the calls in the program.',
+    );
+  else if (durationS === undefined && !part.opensRange && options.range === undefined)
     yield warning(
       'whole-run',
       'The capture would record the whole run: loading, warm-up and all requests. Such reports are slow to open and hard to read.',

@@ -130,9 +130,10 @@ function driverCheck({ nsys, gpus }: DoctorFacts): DoctorCheck {
 }
 
 function rightsChecks({ perfEventParanoid, adminOnlyCounters, root }: DoctorFacts): DoctorCheck[] {
-  const sampling = root || (perfEventParanoid !== undefined && perfEventParanoid <= 2);
+  // What is not known is not fine, whoever asks.
+  const sampling = perfEventParanoid !== undefined && (root || perfEventParanoid <= 2);
   const level = perfEventParanoid === undefined ? 'not readable' : String(perfEventParanoid);
-  const counters = root || adminOnlyCounters === false;
+  const counters = adminOnlyCounters !== undefined && (root || !adminOnlyCounters);
   return [
     {
       id: 'cpu-sampling',
@@ -152,7 +153,10 @@ function rightsChecks({ perfEventParanoid, adminOnlyCounters, root }: DoctorFact
       ...(counters
         ? {}
         : {
-            fix: 'load the driver with NVreg_RestrictProfilingToAdminUsers=0, or run as root (only for --gpu-metrics)',
+            fix:
+              adminOnlyCounters === undefined
+                ? 'Run this on the machine with the GPU (only for --gpu-metrics)'
+                : 'load the driver with NVreg_RestrictProfilingToAdminUsers=0, or run as root (only for --gpu-metrics)',
           }),
     },
   ];

@@ -2,6 +2,7 @@
 import type { CaptureOptions, PlanReason } from './capture-plan.js';
 import type { EnginePart } from './engine-part.js';
 import type { NsysFeatures } from './nsys-versions.js';
+import { readNsysWords } from './nsys-words.js';
 
 interface NsysQuestion {
   readonly options: CaptureOptions;
@@ -19,7 +20,9 @@ export function nsysArguments(question: NsysQuestion): { args: string[]; why: Pl
   const { options, features, part, output, traceFork, cpuSampling } = question;
   const why: PlanReason[] = [];
   const args: string[] = [];
+  const given = new Set(options.nsysArgs?.map(({ name }) => name));
   const add = (words: readonly string[], reason: string) => {
+    if (given.has(readNsysWords(words).options[0].name)) return;
     args.push(...words);
     why.push({ what: words.join(' '), why: reason });
   };
@@ -27,16 +30,29 @@ export function nsysArguments(question: NsysQuestion): { args: string[]; why: Pl
   add(['-o', output], output.includes('%q{') ? 'the report, one per rank' : 'the report, as .nsys-rep');
   if (options.force) add(['-f', 'true'], 'overwrites an existing report');
   add(['-t', traces(question)], 'only these event types');
-  if (part.opensRange) {
-    add(['-c', 'cudaProfilerApi'], 'starts recording when the engine opens the range');
-    const end = (part.ranges ?? 1) > 1 ? `repeat:${part.ranges}` : 'stop';
+  const range = part.opensRange ? 'cudaProfilerApi' : options.range;
+  if (range !== undefined) {
+    add(
+      ['-c', range],
+      part.opensRange
+        ? 'starts recording when the engine opens the range'
+        : 'starts recording when the program opens the range',
+    );
+    const asked = part.opensRange ? 'stop' : (options.rangeEnd ?? 'stop');
+    const end = (part.ranges ?? 1) > 1 ? `repeat:${part.ranges}` : asked;
     if (!features.rangeEnd) add(['--stop-on-range-end=true'], 'stops recording at the end of the range');
     else if (end === 'stop')
       add(
         ['--capture-range-end=stop'],
         'the program continues; by default nsys stops it when the range ends',
       );
-    else add([`--capture-range-end=${end}`], 'one report per range, and the program continues');
+    else
+      add(
+        [`--capture-range-end=${end}`],
+        end === 'none'
+          ? 'recording continues after the range'
+          : 'one report per range, and the program continues',
+      );
   }
   if (options.delayS !== undefined)
     add(['-y', String(options.delayS)], 'seconds to wait first: loading and warm-up');
@@ -68,6 +84,10 @@ export function nsysArguments(question: NsysQuestion): { args: string[]; why: Pl
   }
   if (options.cudaMemory) add(['--cuda-memory-usage=true'], 'GPU memory over time');
   if (options.gpuMetrics) add([metrics(question)], 'SM, tensor core and DRAM metrics at 10 kHz');
+  for (const { words } of options.nsysArgs ?? []) {
+    args.push(...words);
+    why.push({ what: words.join(' '), why: 'as given for nsys' });
+  }
   return { args, why };
 }
 
@@ -78,11 +98,14 @@ function traces({ options, features }: NsysQuestion): string {
     ...(options.gil && features.gil ? ['python-gil'] : []),
     ...(options.osrt ? ['osrt'] : []),
     ...(options.cublas ? ['cublas', 'cudnn'] : []),
+    ...(options.traces ?? []),
   ].join(',');
 }
 
 /** Under a launcher each rank samples the GPUs it sees: with one GPU per rank that is its own. */
-function metrics({ features, perRank }: NsysQuestion): string {
+function metrics({ options, features, perRank }: NsysQuestion): string {
+  const devices = options.gpuMetricsDevices;
+  if (devices !== undefined) return `--gpu-metrics-device${features.gpuMetricsDevices ? 's' : ''}=${devices}`;
   if (!features.gpuMetricsDevices) return `--gpu-metrics-device=${perRank ? 'all' : '0'}`;
   return `--gpu-metrics-devices=${perRank ? 'cuda-visible' : 'all'}`;
 }

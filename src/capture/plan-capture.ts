@@ -9,6 +9,7 @@ import type {
   PlanOutput,
   PlanReason,
   PlanStep,
+  PlanWarning,
 } from './capture-plan.js';
 import { checkPlan } from './checks.js';
 import { planNim, planPython, planTgi } from './engine-others.js';
@@ -90,11 +91,12 @@ export function planCapture(options: CaptureOptions, facts: PlanFacts = {}): Cap
     cpuSampling,
     perRank: launch.kind !== 'none',
   });
-  const names = Object.keys(part.env);
+  const env = { ...options.env, ...part.env };
+  const names = Object.keys(env);
   const handed = forwarding(launch, names);
   const { calibration } = part;
   // nsys resolves %q{…} itself, so it stands where the launcher has set the rank's number.
-  const wrapped = part.torchInstead ? [] : [facts.nsys ?? 'nsys', 'profile', ...nsys.args];
+  const wrapped = part.torchInstead ? [] : [options.nsys ?? facts.nsys ?? 'nsys', 'profile', ...nsys.args];
   const launched = (forwarded: readonly string[]) => [
     ...launch.before.slice(0, 1),
     ...forwarded,
@@ -102,10 +104,15 @@ export function planCapture(options: CaptureOptions, facts: PlanFacts = {}): Cap
   ];
   const before = launched(handed);
 
-  const outputs: PlanOutput[] = part.torchInstead ? [] : [reportOutput(output, part.ranges ?? 1, reports)];
+  const outputs: PlanOutput[] = part.torchInstead
+    ? []
+    : [reportOutput(output, rangesOf(part, options), reports)];
   const why: PlanReason[] = [
     ...(part.torchInstead ? [] : nsys.why),
     ...part.why,
+    ...Object.keys(options.env ?? {})
+      .filter(name => part.env[name] === undefined)
+      .map(name => ({ what: `${name}=${env[name]}`, why: 'set in your command' })),
     ...(handed.length > 0
       ? [{ what: handed.join(' '), why: 'mpirun passes only the variables listed with -x' }]
       : []),
@@ -128,7 +135,7 @@ export function planCapture(options: CaptureOptions, facts: PlanFacts = {}): Cap
     command: [...before, ...wrapped, ...launch.program, ...part.args],
     nsysAt: part.torchInstead ? -1 : before.length,
     programAt: before.length + wrapped.length,
-    env: part.env,
+    env,
     ...(part.optionalEnv.length > 0 ? { optionalEnv: part.optionalEnv } : {}),
     exitCodes: options.durationS !== undefined && !part.torchInstead ? [0, 143] : [0],
     outputs: [...outputs, ...part.outputs],
@@ -152,8 +159,9 @@ export function planCapture(options: CaptureOptions, facts: PlanFacts = {}): Cap
       ? {
           calibration: {
             ...calibration,
+            env: { ...options.env, ...calibration.env },
             command: [
-              ...launched(forwarding(launch, Object.keys(calibration.env))),
+              ...launched(forwarding(launch, Object.keys({ ...options.env, ...calibration.env }))),
               ...launch.program,
               ...part.args,
             ],
@@ -163,6 +171,16 @@ export function planCapture(options: CaptureOptions, facts: PlanFacts = {}): Cap
   };
 }
 
+/** With what was found in the command before it was planned, the worst first; the same code once. */
+export function withWarnings(plan: CapturePlan, found: readonly PlanWarning[]): CapturePlan {
+  if (found.length === 0) return plan;
+  const severities = ['error', 'warning', 'note'];
+  const warnings = [...plan.warnings, ...found].sort(
+    (a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity),
+  );
+  return { ...plan, warnings };
+}
+
 /** nsys adds the extension; a name that has it already would lose it in the reports of several ranges. */
 function outputName(asked: string, rankVariable: string | undefined): string {
   const name = reportStem(asked);
@@ -170,11 +188,18 @@ function outputName(asked: string, rankVariable: string | undefined): string {
   return `${name}.rank%q{${rankVariable}}`;
 }
 
+/** A range that the program opens itself may repeat as often as the pasted command says, or without a limit. */
+function rangesOf(part: EnginePart, { rangeEnd }: CaptureOptions): number {
+  const repeats = part.opensRange ? undefined : /^repeat[\w-]*(?::(\d+))?$/.exec(rangeEnd ?? '');
+  if (!repeats) return part.ranges ?? 1;
+  return repeats[1] === undefined ? Number.POSITIVE_INFINITY : Number(repeats[1]);
+}
+
 function reportOutput(output: string, ranges: number, reports: number): PlanOutput {
   return {
     kind: 'nsys-report',
     pattern: ranges > 1 ? `${output}.*.nsys-rep` : `${output}.nsys-rep`,
-    count: ranges * reports,
+    ...(Number.isFinite(ranges) ? { count: ranges * reports } : {}),
     ...(ranges > 1 ? { note: `one per range: ${output}.1.nsys-rep …` } : {}),
   };
 }

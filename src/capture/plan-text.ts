@@ -79,6 +79,12 @@ export function planText(plan: CapturePlan): string {
   return `${sections.join('\n\n')}\n`;
 }
 
+/** Only what is wrong with a command, and the command to run instead. */
+export function explainText(plan: CapturePlan): string {
+  const found = plan.warnings.length > 0 ? warningsText(plan, 'Found') : 'Found\n  nothing to correct';
+  return `${found}\n\nCorrected\n  ${commandText(plan).replaceAll('\n', '\n  ')}\n`;
+}
+
 function whyText({ why }: CapturePlan): string {
   const width = Math.min(44, Math.max(...why.map(({ what }) => what.length)));
   const lines = why.map(({ what, why: reason }) =>
@@ -89,11 +95,11 @@ function whyText({ why }: CapturePlan): string {
   return `Why\n${lines.join('\n')}`;
 }
 
-function warningsText({ warnings }: CapturePlan): string {
+function warningsText({ warnings }: CapturePlan, title = 'Before you run it'): string {
   const lines = warnings.map(
     ({ severity, code, text, fix }) => `  ${severity}: ${text} (${code})\n    → ${fix}`,
   );
-  return `Before you run it\n${lines.join('\n')}`;
+  return `${title}\n${lines.join('\n')}`;
 }
 
 function estimateText({ estimate }: CapturePlan): string {

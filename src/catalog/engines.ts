@@ -11,6 +11,8 @@ export interface Engine {
   readonly countsFromProfile?: true;
   /** `start_step` and `num_steps` of a request to profile a running server, and what the first is counted from. */
   readonly stepsInRequest?: { readonly countedFrom: 'the request' | 'server start' };
+  /** It has further ranges for debugging, which `--nvtx-debug` turns on. */
+  readonly debugRanges?: true;
   /** Iterations to record are given by a variable, so a window can always be asked for. */
   readonly windowByVariable?: true;
   /** How the last iteration asked for was meant, by release. */
@@ -23,6 +25,7 @@ const known = {
     goesBy: /^(?:tensorrt[-_]?llm|trt)$/,
     package: 'tensorrt_llm',
     windowByVariable: true,
+    debugRanges: true,
     stepsInRequest: { countedFrom: 'the request' },
     rangeEnds: {
       inclusive: 'the range includes its last iteration (TensorRT-LLM up to about 1.3rc)',
@@ -34,6 +37,7 @@ const known = {
     label: 'SGLang',
     goesBy: /^sglang/,
     package: 'sglang',
+    debugRanges: true,
     stepsInRequest: { countedFrom: 'server start' },
   },
   tgi: { label: 'TGI', goesBy: /^tgi$/ },
@@ -64,3 +68,6 @@ export function engineNamed(name: unknown): string | undefined {
   if (typeof name !== 'string') return undefined;
   return all.find(({ goesBy }) => goesBy?.test(name.trim()))?.label;
 }
+
+/** The variable of TensorRT-LLM that names the iterations to record. */
+export const WINDOW_VARIABLE = 'TLLM_PROFILE_START_STOP';

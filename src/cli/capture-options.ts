@@ -1,7 +1,7 @@
 /** Options of `capture` and `doctor`. */
 import { readIterations } from '../capture/iterations.js';
 import { presetNames } from '../catalog/engine-programs.js';
-import { toggle, value } from './option.js';
+import { repeated, toggle, value } from './option.js';
 import { duration, oneOf, anyText as text, whole } from './option-kinds.js';
 
 export const optionsOfCapture = {
@@ -96,6 +96,12 @@ export const optionsOfCapture = {
     'with --agent: run the same steps a second time without a profiler, and report what they take undisturbed',
   ),
   anyway: toggle('--anyway', 'run even if the plan reports that the result will be empty or wrong'),
+  explain: value(
+    '--explain COMMAND',
+    text,
+    'judge an nsys command given as one quoted text and print the corrected one; runs nothing',
+  ),
+  nsysArgs: repeated('--nsys-args OPTIONS', text, 'further options for nsys profile, as one quoted text'),
   dryRun: toggle('--dry-run', 'print the commands without running them'),
   script: value('--script FILE', text, 'write a bash script that needs only nsys'),
   reportsFolder: value(

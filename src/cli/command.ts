@@ -1,5 +1,6 @@
 /** The contract of a verb. What it takes is data, so parsing, help, completion and documentation are the same for all. */
 import { UserError } from '../base/user-error.js';
+import type { NsysWord } from '../capture/nsys-words.js';
 import type { Destination, FormatId, Result } from './emit.js';
 import type { OptionName, Values } from './options.js';
 import type { Output } from './output.js';
@@ -15,6 +16,8 @@ export interface Verb<Names extends OptionName = OptionName> {
   readonly examples: readonly (readonly [command: string, meaning: string])[];
   /** Words after `--` are another program's. */
   readonly takesProgram?: true;
+  /** Options of nsys among its own are understood as nsys writes them. */
+  readonly takesNsysOptions?: true;
   /** Its files are made again with every run: `-o` replaces them. */
   readonly overwrites?: true;
   /** Where exit codes are answers, mistakes and bugs have codes of their own. */
@@ -35,6 +38,8 @@ export interface Call<Names extends OptionName = OptionName> {
   readonly given: readonly string[];
   /** What stands after `--`, where the command takes a program. */
   readonly program: readonly string[];
+  /** Options of nsys that stood among the command's own. */
+  readonly nsysOptions: readonly NsysWord[];
   readonly destination: Destination;
   readonly output: Output;
   /** Writes a result in the format asked for, to where it was asked for. */

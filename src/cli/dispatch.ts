@@ -5,6 +5,7 @@ import { printable } from '../base/printable.js';
 import { UserError } from '../base/user-error.js';
 import type { Command } from './command.js';
 import { commandList, helpText, overview } from './help.js';
+import { commandElsewhere } from './other-words.js';
 import type { Output } from './output.js';
 import { readCall } from './read-call.js';
 import { allCommands, commands, loadCommand } from './registry.js';
@@ -84,13 +85,16 @@ function commandOf([first, second = '']: readonly string[], asksHelp: boolean): 
     );
   }
   if (fs.existsSync(first)) return 'analyze';
+  const elsewhere = commandElsewhere(first);
   const meant = closestWord(first, [...new Set(Object.keys(commands).map(name => name.split(' ')[0]))]);
   throw new UserError(
     'usage',
     `${JSON.stringify(first)} is neither a command nor a file.`,
-    meant === undefined
-      ? 'stepscope --help lists the commands.'
-      : `Did you mean ${meant}? stepscope --help lists the commands.`,
+    elsewhere !== undefined
+      ? `${elsewhere} stepscope --help lists the commands.`
+      : meant === undefined
+        ? 'stepscope --help lists the commands.'
+        : `Did you mean ${meant}? stepscope --help lists the commands.`,
   );
 }
 

@@ -2,11 +2,12 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { closestWord } from '../base/closest-word.js';
 import { UserError } from '../base/user-error.js';
+import { splitNsysWords } from '../capture/nsys-words.js';
 import type { Call, Command, Verb } from './command.js';
-
 import { type Destination, emit, extensions, type FormatId, formatIds } from './emit.js';
 import type { Option } from './option.js';
 import { type OptionName, options, type Values } from './options.js';
+import { optionElsewhere } from './other-words.js';
 import type { Output } from './output.js';
 import { refuseExisting } from './write-result.js';
 
@@ -32,7 +33,10 @@ export function readCall(command: Called, args: readonly string[], output: Outpu
   const note = (was: string, now: string) =>
     notes.push(`${was} is now ${now}; the next version removes the old spelling.`);
   const taken = optionsOf(command);
-  const words = command.formats?.includes('html') ? withoutOldHtml(own, note) : own;
+  const { own: ours, nsys: nsysOptions } = command.takesNsysOptions
+    ? splitNsysWords(joinedNsysArgs(own), flagsOf(taken))
+    : { own, nsys: [] };
+  const words = command.formats?.includes('html') ? withoutOldHtml(ours, note) : ours;
   const { texts, given } = parse(command, taken, words);
   const values = Object.fromEntries(
     taken.map(name => [name, readOption(options[name], texts, taken, note)]),
@@ -43,7 +47,31 @@ export function readCall(command: Called, args: readonly string[], output: Outpu
   const isPrefix = taken.includes('outputFiles') && !file?.endsWith(`.${extensions[format]}`);
   if (file !== undefined && !force && !isPrefix) refuseExisting(file);
   for (const line of notes) output.err(`stepscope: ${line}\n`);
-  return { values, given, program, destination, output, emit: result => emit(result, destination, output) };
+  return {
+    ...{ values, given, program, nsysOptions, destination, output },
+    emit: result => emit(result, destination, output),
+  };
+}
+
+/** Its value is options, which the parser would take for options of ours. */
+const joinedNsysArgs = (words: readonly string[]): string[] =>
+  words.flatMap((word, i) => {
+    if (words[i - 1] === '--nsys-args') return [];
+    return word === '--nsys-args' && i + 1 < words.length ? [`${word}=${words[i + 1]}`] : [word];
+  });
+
+/** Every spelling, with dashes, and whether a value follows it. */
+function flagsOf(taken: readonly OptionName[]): ReadonlyMap<string, boolean> {
+  const flags = new Map<string, boolean>([
+    ['--help', false],
+    ['-h', false],
+  ]);
+  for (const name of taken) {
+    const { flag, short, valueName }: Option<unknown> = options[name];
+    for (const spelling of [`--${flag}`, ...(short ? [`-${short}`] : [])])
+      flags.set(spelling, valueName !== undefined);
+  }
+  return flags;
 }
 
 type Texts = ReadonlyMap<string, readonly string[]>;
@@ -81,6 +109,13 @@ function usageError({ name, formats = [] }: Called, flags: readonly string[], er
       'usage',
       `stepscope ${name} does not support --${format}.`,
       formats.length > 0 ? `Supported formats: ${formats.join(', ')}` : 'It has a single output format.',
+    );
+  const elsewhere = unknown === undefined ? undefined : optionElsewhere(unknown, flags);
+  if (elsewhere !== undefined)
+    return new UserError(
+      'usage',
+      `${reason.replace(/\.$/, '')}.`,
+      `Use ${elsewhere} See: stepscope ${name} --help`,
     );
   const meant = unknown === undefined ? undefined : closestWord(unknown, flags);
   const help = `See: stepscope ${name} --help`;

@@ -1,4 +1,5 @@
 /** The registry of summary reports and rules: one line each. */
+import { closestWord } from '../../base/closest-word.js';
 import { UserError } from '../../base/user-error.js';
 import type { Profile } from '../../model/profile.js';
 import type { TableName } from '../../model/schema.js';
@@ -91,7 +92,19 @@ const expected = ['nvtx_sum', 'cuda_api_sum', 'cuda_gpu_kern_sum', 'cuda_gpu_mem
 export const worthPrinting = (chosen: readonly ChosenReport[], profile: Profile): readonly ChosenReport[] =>
   chosen.filter(({ report }) => expected.includes(report.id) || isRecorded(report, profile));
 
+/** Names that guides and older habits use for a report of nsys, which nsys itself does not know. */
+const otherNames: Readonly<Record<string, string>> = {
+  cuda_kern_sum: 'cuda_gpu_kern_sum',
+  cuda_kernel_sum: 'cuda_gpu_kern_sum',
+  gpu_kern_sum: 'cuda_gpu_kern_sum',
+  cuda_mem_time_sum: 'cuda_gpu_mem_time_sum',
+  cuda_mem_size_sum: 'cuda_gpu_mem_size_sum',
+  cuda_trace: 'cuda_gpu_trace',
+};
+
 export interface ChosenReport {
+  /** Set where it was asked for by a name that nsys does not have. */
+  readonly misnamed?: string;
   /** As asked for, options included: names output files. */
   readonly request: string;
   readonly report: StatsReport;
@@ -109,10 +122,19 @@ export function tablesOfReports(chosen: readonly ChosenReport[]): Map<TableName,
 
 /** Reads `cuda_gpu_kern_sum:base` and the like. */
 export function chooseReport(request: string): ChosenReport {
-  const [name, ...given] = request.split(':');
+  const [asked, ...given] = request.split(':');
+  const meant = Object.hasOwn(otherNames, asked) ? otherNames[asked] : undefined;
+  if (meant !== undefined) return { ...chooseReport([meant, ...given].join(':')), misnamed: asked };
+  const name = asked;
   const report = statsReports.find(known => known.id === name || known.aliases.includes(name));
   if (!report) {
-    const close = statsReports.filter(known => known.id.includes(name) || shareWords(known.id, name));
+    const slip = closestWord(
+      name,
+      statsReports.map(({ id }) => id),
+    );
+    const close = statsReports.filter(({ id }) =>
+      slip === undefined ? id.includes(name) || shareWords(id, name) : id === slip,
+    );
     throw new UserError(
       'usage',
       `Unknown report ${JSON.stringify(name)}.`,

@@ -2,9 +2,13 @@
 import * as fs from 'node:fs';
 import * as os from 'node:os';
 import * as path from 'node:path';
+import { UserError } from '../../base/user-error.js';
 import type { DoctorFacts } from '../doctor.js';
+import { planCapture } from '../plan-capture.js';
 import { probeWith, pythonVersions } from '../run-probe.js';
+import { parseVersion } from '../versions.js';
 import { freeBytesOf } from './free-space.js';
+import { runPlan } from './run-plan.js';
 
 interface Rights {
   readonly perfEventParanoid?: number;
@@ -49,7 +53,7 @@ export async function lookAround(nsys: DoctorFacts['nsys'], folder: string): Pro
   ]);
   return {
     nsys,
-    writesReports: nsys.length > 0 && (await tryNsys(nsys[0].path)),
+    writesReports: nsys.length > 0 && (await tryNsys(nsys[0])),
     nvidiaSmi: smi.found,
     gpus: smi.ok ? readGpus(smi.stdout) : [],
     ncuVersion: /Version (\d[\w.]*)/.exec(ncu.stdout)?.[1],
@@ -67,14 +71,21 @@ export async function lookAround(nsys: DoctorFacts['nsys'], folder: string): Pro
 
 const TRIAL_TIMEOUT_MS = 30_000;
 
-/** Captures a program that does nothing, in a folder of its own. */
-async function tryNsys(nsys: string): Promise<boolean> {
+/** Captures a program that does nothing, planned and run as `capture` would, in a folder of its own. */
+async function tryNsys({ path: nsys, version }: DoctorFacts['nsys'][number]): Promise<boolean> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-doctor-'));
   try {
-    const options = ['-t', 'nvtx', '-s', 'none', '--cpuctxsw=none', '-o', path.join(folder, 'trial')];
-    const trial = ['profile', ...options, process.execPath, '--version'];
-    await probeWith(process.env, TRIAL_TIMEOUT_MS)(nsys, trial);
+    const plan = planCapture(
+      { command: [process.execPath, '--version'], output: path.join(folder, 'trial') },
+      { nsys, nsysVersion: parseVersion(version) },
+    );
+    // What a real capture would need is another check's business.
+    const trial = { ...plan, estimate: { bytes: 0 } };
+    await runPlan(trial, { timeoutMs: TRIAL_TIMEOUT_MS, graceMs: TRIAL_TIMEOUT_MS });
     return fs.existsSync(path.join(folder, 'trial.nsys-rep'));
+  } catch (error) {
+    if (error instanceof UserError) return false;
+    throw error;
   } finally {
     fs.rmSync(folder, { recursive: true, force: true });
   }

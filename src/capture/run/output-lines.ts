@@ -23,15 +23,23 @@ export class OutputLines {
   }
 }
 
+/** Lines of agent/stepscope_agent/capture.py and agent/_stepscope_start.py after which nothing is recorded. */
+const AGENT_REASON =
+  /^stepscope: (CUDA is not available.*|the CUDA profiler was not started.*|the agent did not start.*)$/;
+export const isAgentReason = (text: string): boolean => AGENT_REASON.test(`stepscope: ${text}`);
+
 /** The last lines that say something, for a message: without colours, bars or control characters. */
 export class LastLines {
   private readonly lines: string[] = [];
+  /** Why our agent did not record, in its own words: later lines must not push it out. */
+  private agentReason: string | undefined;
 
   constructor(private readonly most = 40) {}
 
   add(line: string): void {
     const plain = printable(line.replace(COLOUR, '').replaceAll('\t', '  ')).trimEnd();
     if (plain.trim() === '') return;
+    this.agentReason ??= AGENT_REASON.exec(plain)?.[1];
     this.lines.push(plain.slice(0, 2000));
     if (this.lines.length > this.most) this.lines.shift();
   }
@@ -40,8 +48,9 @@ export class LastLines {
     return this.lines;
   }
 
-  /** One line that says best what went wrong: the last that speaks of an error, else the last. */
+  /** One line that says best what went wrong: the agent's own reason, the last that speaks of an error, else the last. */
   reason(): string {
+    if (this.agentReason !== undefined) return this.agentReason;
     const meaning = this.lines.filter(
       line => !/\d+%/.test(line) && !/^\s*(Generat|Collecting|\/)/.test(line),
     );

@@ -27,7 +27,7 @@ import {
   signalMarked,
   sleep,
 } from './marked-processes.js';
-import { LastLines, OutputLines } from './output-lines.js';
+import { isAgentReason, LastLines, OutputLines } from './output-lines.js';
 import type { Runnable } from './runnable.js';
 import {
   isWrittenReport,
@@ -261,8 +261,9 @@ export function runFailure(result: RunResult): UserError | undefined {
       `Stopped before a report was written: the command ${how}.`,
       'One Ctrl-C stops and keeps what was recorded; with -c cudaProfilerApi, nothing is recorded before the window opens.',
     );
-  const hint =
-    result.status === 0
+  const hint = isAgentReason(result.reason)
+    ? 'The agent reports this. Run it in an environment whose PyTorch finds the GPU, or record a PyTorch trace: --torch-trace FILE'
+    : result.status === 0
       ? 'It ended before the window: request earlier iterations, or send more requests.'
       : 'Run it without the profiler first; the lines above are its output.';
   return new UserError(

@@ -114,7 +114,7 @@ async function firstModel(
   }
 }
 
-export const addressOf = (url: string, place: string): string => new URL(place, url).href;
+const addressOf = (url: string, place: string): string => new URL(place, url).href;
 
 /** Addresses may carry keys. */
 function shown(url: string): string {

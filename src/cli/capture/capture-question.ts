@@ -1,10 +1,12 @@
 /** What the options of `capture` ask for, and what is known about this machine and the engine. */
+import * as fs from 'node:fs';
 import * as os from 'node:os';
 import * as path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UserError } from '../../base/user-error.js';
 import type { AgentFacts, CaptureOptions, PlanFacts } from '../../capture/capture-plan.js';
 import { readLaunch } from '../../capture/launchers.js';
+import type { PastedCommand } from '../../capture/pasted-command.js';
 import { readProgram } from '../../capture/read-command.js';
 import { canImport } from '../../capture/run/ask-python.js';
 import { findAgent } from '../../capture/run/find-agent.js';
@@ -27,11 +29,25 @@ export const captureOptions = [
   ...(['engineVersion', 'nsysVersion', 'ranks', 'modelPreset', 'layers', 'kernelsPerLayer', 'url'] as const),
   ...(['timeout', 'server', 'keepServer', 'attach', 'pressure', 'sent', 'healthTimeout'] as const),
   ...(['pod', 'namespace', 'container', 'fetch', 'ssh', 'nsysDeb', 'nsysTree'] as const),
-  ...(['calibrate', 'anyway', 'dryRun', 'script'] as const),
+  ...(['calibrate', 'anyway', 'explain', 'nsysArgs', 'dryRun', 'script'] as const),
 ] as const;
 export type CaptureValues = Values<(typeof captureOptions)[number]>;
 
-export function askedFor(values: CaptureValues, command: readonly string[]): CaptureOptions {
+/** `pasted`: what the command after -- asks for by itself. Options of ours go first. */
+export function askedFor(values: CaptureValues, { command, options: pasted }: PastedCommand): CaptureOptions {
+  const own = ownOptions(values, command);
+  const given = Object.entries(own).filter(([, value]) => value !== undefined && value !== false);
+  return {
+    ...own,
+    ...pasted,
+    ...Object.fromEntries(given),
+    // Both are the default of ours: only a wish to the contrary counts.
+    nvtx: own.nvtx,
+    traceFork: own.traceFork === false ? false : (pasted.traceFork ?? true),
+  };
+}
+
+function ownOptions(values: CaptureValues, command: readonly string[]): CaptureOptions {
   const { force, nvtxDebug, gc, gil, osrt, cublas, cudaMemory, backtrace, sample, gpuMetrics } = values;
   const { graphTrace, torchTrace, torchShapes, torchStack, torchMemory, ranks, kernelsPerLayer } = values;
   return {
@@ -96,7 +112,7 @@ function layersOf(model: string | undefined): number | undefined {
 }
 
 export async function factsFor(values: CaptureValues, asked: CaptureOptions): Promise<PlanFacts> {
-  const nsys = values.nsysVersion === undefined ? (await findNsys())[0] : undefined;
+  const nsys = values.nsysVersion === undefined ? (await findNsys(placesFor(asked)))[0] : undefined;
   return {
     ...(nsys ? { nsys: nsysCommand(nsys.path) } : {}),
     nsysVersion: readVersion('--nsys-version', values.nsysVersion ?? nsys?.version),
@@ -115,6 +131,12 @@ export async function factsFor(values: CaptureValues, asked: CaptureOptions): Pr
     ...readRights(),
   };
 }
+
+/** A path that names an nsys which is here is the one to ask. */
+const placesFor = ({ nsys }: CaptureOptions) =>
+  nsys !== undefined && fs.existsSync(nsys)
+    ? { env: { ...process.env, NSYS: nsys }, platform: process.platform, root: '' }
+    : undefined;
 
 /** A script will look for itself; a pod or another machine is asked once it is reached. */
 const isElsewhere = (values: CaptureValues, { command }: CaptureOptions): boolean =>

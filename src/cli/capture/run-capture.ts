@@ -142,7 +142,13 @@ async function runFar(
       const brought = `${path.posix.dirname(folder)}/agent`;
       const agent = ours && (await agentThere(far, asked.command, ours, brought));
       plan = planCapture(
-        { ...asked, output: `${folder}/${path.basename(local)}`, ...(agent ? { agent: brought } : {}) },
+        {
+          ...asked,
+          // The nsys that was found there counts, not a path of this machine.
+          nsys: undefined,
+          output: `${folder}/${path.basename(local)}`,
+          ...(agent ? { agent: brought } : {}),
+        },
         {
           nsys: machine.nsys,
           nsysVersion: parseVersion(machine.nsysVersion ?? ''),

@@ -1,10 +1,13 @@
 import { UserError } from '../../base/user-error.js';
 import type { CapturePlan } from '../../capture/capture-plan.js';
+import { readNsysWords } from '../../capture/nsys-words.js';
+import { readPasted } from '../../capture/pasted-command.js';
 import { planAttach } from '../../capture/plan-attach.js';
-import { planCapture } from '../../capture/plan-capture.js';
+import { planCapture, withWarnings } from '../../capture/plan-capture.js';
 import { planDocument } from '../../capture/plan-json.js';
 import { planScript } from '../../capture/plan-script.js';
-import { planText } from '../../capture/plan-text.js';
+import { explainText, planText } from '../../capture/plan-text.js';
+import { pastedWords, shellWords } from '../../capture/shell-words.js';
 import {
   askedFor,
   asksForAgent,
@@ -26,15 +29,31 @@ export const capture = define({
   options: captureOptions,
   formats: ['table', 'json'],
   takesProgram: true,
-  notes: [['with --json', 'print only the plan; schema: docs/schemas/capture-plan.schema.json']],
+  takesNsysOptions: true,
+  notes: [
+    [
+      'options of nsys profile',
+      'are understood as nsys writes them: -t cuda,nvtx, -e VAR=VALUE, --cuda-memory-usage=true',
+    ],
+    [
+      'COMMAND',
+      'may begin with variables (VAR=x) and nsys profile …: its flags are taken over and corrected',
+    ],
+    ['with --json', 'print only the plan; schema: docs/schemas/capture-plan.schema.json'],
+  ],
   examples: [
     [
       'stepscope capture --iterations 100-150 --gc --gil -- trtllm-bench --model M throughput --dataset d.txt --warmup 0',
       'the command from the TensorRT-LLM guide, with the profiling range closed correctly',
     ],
     [
+      'stepscope capture -- nsys profile -o trace -c cudaProfilerApi trtllm-serve M',
+      'a pasted nsys command: corrected, then run',
+    ],
+    ["stepscope capture --explain 'nsys profile -o trace trtllm-serve M'", 'only judge a pasted command'],
+    [
       'stepscope capture --iterations 0-49 -- vllm serve M',
-      'a server, started with /start_profile; lists the steps to take',
+      'a server: started, loaded, profiled through /start_profile and stopped',
     ],
     [
       'stepscope capture --iterations 200-250 -- srun -n 8 trtllm-llmapi-launch trtllm-serve M',
@@ -53,14 +72,18 @@ export const capture = define({
       'for a machine without Stepscope',
     ],
   ],
-  async run({ values, given, program, destination, output, emit }) {
+  async run({ values, given, program, nsysOptions, destination, output, emit }) {
     if (given.length > 0)
       throw new UserError(
         'usage',
         `Unexpected argument ${JSON.stringify(given[0])} before --.`,
         'Put options first, then --, then the command: stepscope capture --iterations 100-150 -- trtllm-bench …',
       );
-    const asked = askedFor(values, program);
+    const pasted = readPasted(wordsOf(values.explain, program), [
+      ...nsysOptions,
+      ...readNsysWords(values.nsysArgs.flatMap(shellWords)).options,
+    ]);
+    const asked = askedFor(values, pasted);
     refuseCalibration(values);
     const isJson = destination.format === 'json';
     if (values.fetch !== undefined && isJson)
@@ -79,7 +102,11 @@ export const capture = define({
       return 0;
     }
     const facts = await factsFor(values, asked);
-    const plan = planCapture(asked, facts);
+    const plan = withWarnings(planCapture(asked, facts), pasted.warnings);
+    if (values.explain !== undefined) {
+      await print(plan, explainText);
+      return 0;
+    }
     const { script, force } = values;
     const agent = asksForAgent(values) ? { agentVersion: version() } : {};
     const scriptText = () => planScript(plan, { force, ...agent });
@@ -92,6 +119,18 @@ export const capture = define({
     return runCapture({ asked, plan, values, facts }, output);
   },
 });
+
+/** A text that is only judged, or the words after `--`. */
+function wordsOf(explained: string | undefined, program: readonly string[]): readonly string[] {
+  if (explained === undefined) return program;
+  if (program.length > 0)
+    throw new UserError(
+      'usage',
+      '--explain takes the command as one quoted text, and a command was also given after --.',
+      "For example: stepscope capture --explain 'nsys profile -o trace trtllm-serve M'",
+    );
+  return pastedWords(explained, 'nsys');
+}
 
 /** What would be empty or wrong is not begun: it takes minutes to find out. */
 function warnBefore(plan: CapturePlan, anyway: boolean, output: Output): void {

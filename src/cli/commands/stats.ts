@@ -50,6 +50,9 @@ export const stats = define({
     }
     const isAsked = values.report.length > 0;
     const asked = (isAsked ? values.report.flat() : defaultReports).map(chooseReport);
+    for (const { misnamed, report } of asked)
+      if (misnamed !== undefined)
+        output.err(`stepscope: nsys has no report ${misnamed}; ${report.id} is the one that is meant.\n`);
     requireFiles('stats', given);
     if (values.verify && values.time)
       throw new UserError('usage', '--verify needs the whole file.', 'Leave out --time.');
