@@ -16,7 +16,6 @@ const LEAST = 0.8;
 /** Ranges around other code (layers, where the idle time lies between them; kernels), and samples without symbols. */
 const NAMES_ELSEWHERE = [
   'agent-gpt-oss-eager/profile.sqlite',
-  'agent-llama-eager/profile.sqlite',
   'unified/profile.sqlite',
   'nsys/t4-3.17.sqlite',
 ];

@@ -43,6 +43,10 @@ const hostNames: Partial<Readonly<Record<ProfilerKind, readonly { table: TableNa
   ],
 };
 
+/** Python samples that the report has and an export left out. */
+export const stacksLeftOut =
+  'export the report again with nsys export --include-blobs=true: its Python samples have stacks';
+
 /** The first that was not recorded; undefined where all were, or the profiler knows none. */
 export const namesRecordedBy = (
   profiler: ProfilerKind,

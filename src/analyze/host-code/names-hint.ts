@@ -1,5 +1,5 @@
 /** How to record the names that a capture does not have. */
-import { namesRecordedBy } from '../../catalog/how-to-record.js';
+import { namesRecordedBy, stacksLeftOut } from '../../catalog/how-to-record.js';
 import type { Profile } from '../../model/profile.js';
 import type { NamedTime } from './named-share.js';
 
@@ -13,7 +13,6 @@ export function hintForNames(
 ): string | undefined {
   if (!(totalNs - namedNs - placedNs >= WORTH_NAMING * totalNs) || totalNs === 0) return undefined;
   // They were recorded; this file just does not have them.
-  if (profile.notes.some(({ code }) => code === 'python-stacks-missing'))
-    return 'export the report again with nsys export --include-blobs=true: its Python samples have stacks';
+  if (profile.notes.some(({ code }) => code === 'python-stacks-missing')) return stacksLeftOut;
   return namesRecordedBy(profile.capture.profiler, table => (profile.tables[table]?.length ?? 0) > 0);
 }
