@@ -41,7 +41,9 @@ function withMetadataFirst(trace: string, bytes: number): string {
 
 /** File name and size are the only things that may differ between a file and its packed form. */
 function content(profile: Profile): Uint8Array {
-  return bytesOfProfile({ ...profile, capture: { ...profile.capture, files: [], sizeBytes: 0 } });
+  const stepLogs = profile.stepLogs?.map(log => ({ ...log, file: '' }));
+  const capture = { ...profile.capture, files: [], sizeBytes: 0 };
+  return bytesOfProfile({ ...profile, capture, ...(stepLogs ? { stepLogs } : {}) });
 }
 
 for (const [id, file] of samples) {

@@ -28,6 +28,7 @@ const keys = new Set(
    prefill_latency prefix prompts python quantization quietSteps quietStepsLeftOut rampNs rank request_count request_goodput request_info
    request_latency request_latency_percentiles_ms request_rate request_throughput request_throughput_req_s
    requestRate requests requests_per_second runtime sampling schema schema_version seed sendDelay sendDelayNs
+   begin utcNs monotonicNs start_times serverId bootId requestIds
    server_info settings severity sglang side steps start_timestamp startMonotonicNs startNs status std std_latency stddevNs
    stepscopeAgent stepsFrom stream streaming streaming_metrics successful_requests sum
    system_output_throughput_tok_s system_total_throughput_tok_s temperature tensorrt_llm thread throughput

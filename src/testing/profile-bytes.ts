@@ -14,7 +14,9 @@ export function bytesOfProfile(profile: Profile): Uint8Array {
   const { bytes, ends } = strings.pack();
   parts.push({ name: 'strings', cells: bytes }, { name: 'string ends', cells: ends });
   const columns = parts.map(({ name, cells }) => [name, cells.constructor.name, cells.length]);
-  const header = JSON.stringify({ ...rest, originNs: String(originNs), columns });
+  const header = JSON.stringify({ ...rest, originNs, columns }, (_, value) =>
+    typeof value === 'bigint' ? String(value) : value,
+  );
   return Buffer.concat([
     Buffer.from(header),
     ...parts.map(({ cells }) => Buffer.from(cells.buffer, cells.byteOffset, cells.byteLength)),
