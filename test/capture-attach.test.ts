@@ -1,7 +1,10 @@
 /** `capture --attach --iterations`: the steps go with the request where the engine takes them, as its sources read them. */
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
 import * as http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
 import { test } from 'node:test';
 import { runStepscope } from './run-stepscope.js';
 
@@ -21,10 +24,11 @@ async function attached(
     let text = '';
     request.on('data', chunk => void (text += String(chunk)));
     request.on('end', () => {
-      const path = request.url ?? '';
-      if (request.method === 'POST') posts.push({ path, body: text === '' ? undefined : JSON.parse(text) });
-      if (path === '/stop_profile') response.statusCode = stopStatus;
-      response.end(JSON.stringify(path === '/v1/models' ? { data: [{ id: 'm', owned_by: owner }] } : {}));
+      const place = request.url ?? '';
+      if (request.method === 'POST')
+        posts.push({ path: place, body: text === '' ? undefined : JSON.parse(text) });
+      if (place === '/stop_profile') response.statusCode = stopStatus;
+      response.end(JSON.stringify(place === '/v1/models' ? { data: [{ id: 'm', owned_by: owner }] } : {}));
     });
   });
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
@@ -54,17 +58,20 @@ test('SGLang: start_step and num_steps, and a stop that comes too late is no err
 });
 
 test('TensorRT-LLM: the same fields; zero is its default', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-attach-'));
+  const traces = path.join(folder, 'traces');
   const { posts, status, err } = await attached('tensorrt_llm', [
     '--iterations',
     '0-49',
     '--torch-trace',
-    '/x',
+    traces,
   ]);
   assert.equal(status, 0, err);
   assert.deepEqual(profiling(posts)[0], {
     path: '/start_profile',
-    body: { output_dir: '/x', activities: ['CPU', 'GPU'], num_steps: 50 },
+    body: { output_dir: traces, activities: ['CPU', 'GPU'], num_steps: 50 },
   });
+  rmSync(folder, { recursive: true });
 });
 
 test('vLLM takes no steps: the capture is rejected before profiling starts, unless --anyway', async () => {

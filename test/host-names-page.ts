@@ -131,7 +131,7 @@ export function namesSectionInFile(title: string): string {
   const at = text.indexOf(`\n## ${title}\n`);
   if (at < 0) return '';
   const end = text.indexOf('\n## ', at + 1);
-  return text.slice(at + 1, end < 0 ? undefined : end + 1);
+  return text.slice(at + 1, end < 0 ? undefined : end);
 }
 
 export const namesIntroduction = `# How much host code is named
