@@ -66,7 +66,7 @@ const codeAdvice: readonly CodeAdvice[] = [
   },
   {
     what: 'logging and statistics',
-    pattern: /\(logging\/|\blog(ger|ging|uru|_stats|_metrics)?\b|^print$|record_stats|prometheus|metrics/i,
+    pattern: /\(logging\/|\blog(ger|ging|uru|_stats|_metrics)?\b|^print$|record_stats|prometheus/i,
     text: 'log and count less in the loop: every N steps, without formatting tensors, on another thread',
   },
   {

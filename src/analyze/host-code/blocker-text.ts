@@ -54,11 +54,20 @@ export function blockerWords(
   };
 }
 
-/** What the place calls most, down to the innermost, then the place itself and its callers. */
+/** Advice on a small part of a place would be taken for advice on all of it. */
+const MOST_OF_PLACE = 0.5;
+
+/** What the place spends most of its time in, innermost first, then the place itself and its callers. */
 function namesAround(paths: CallPaths, sums: NodeSums, node: number): string[] {
-  const below = childrenOf(paths, totalsOf(paths, sums.selfNs));
+  const totals = totalsOf(paths, sums.selfNs);
+  const below = childrenOf(paths, totals);
   const inner: string[] = [];
-  for (let at = below[node][0]; at !== undefined; at = below[at][0]) inner.unshift(paths.names[at]!.text);
+  for (
+    let at = below[node][0];
+    at !== undefined && totals[at] >= MOST_OF_PLACE * totals[node];
+    at = below[at][0]
+  )
+    inner.unshift(paths.names[at]!.text);
   const outer: string[] = [];
   for (let at = node; at > ROOT; at = paths.parents[at]) outer.push(paths.names[at]!.text);
   return [...inner, ...outer];
