@@ -4,7 +4,6 @@ import { NONE } from '../../base/column.js';
 import { type Intervals, lengthWithin, unionOf } from '../../base/intervals.js';
 import type { Phase } from '../../catalog/phases.js';
 import type { Derived } from '../analysis.js';
-import { notRecorded } from '../analysis.js';
 import { deviceTimelines } from '../gpu/device-timeline.js';
 import { gpuWork } from '../gpu/gpu-work.js';
 import { selectedWork } from '../inference/selected-work.js';
@@ -36,7 +35,6 @@ export const cpuDelays: Derived<CpuDelays> = {
   compute({ profile, use }) {
     const runs = use(cpuRuns);
     const off = use(offCpu);
-    if (!off) throw notRecorded(profile, ['osCalls']);
     const steps = use(stepsOf)?.steps ?? [];
     const byDevice = launchersByDevice();
     const byPhase = new Map<Phase | null, Delay>();
