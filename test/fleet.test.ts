@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { parquetReadObjects } from 'hyparquet';
 import { lakeTableNames } from '../src/fleet/lake-tables.js';
 import { partitionValue, runOfPath } from '../src/fleet/run-name.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
 import { type DrawnFleetRun, drawnRankText, drawnStepUs, writeDrawnRun } from '../src/testing/drawn-fleet.js';
+import { lakeContent, partitionCount } from './lake-content.js';
 import { runStepscope } from './run-stepscope.js';
 
 const folder = fs.mkdtempSync(path.join(tmpdir(), 'stepscope-fleet-'));
@@ -61,21 +61,6 @@ function followed(schema: string, document: unknown): unknown {
   return document;
 }
 
-/** All rows of all tables by partition, as another reader of Parquet sees them. */
-async function contentOf(lake: string): Promise<Record<string, unknown>> {
-  const files = fs
-    .readdirSync(lake, { recursive: true, encoding: 'utf8' })
-    .filter(name => name.endsWith('.parquet') && !name.startsWith('_'))
-    .sort();
-  const content: Record<string, unknown> = {};
-  for (const name of files) {
-    const bytes = fs.readFileSync(path.join(lake, name));
-    const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer;
-    content[name] = await parquetReadObjects({ file });
-  }
-  return content;
-}
-
 test('a lake shows the planted straggler, when the change came, and its terms', async () => {
   for (let number = 0; number < 10; number++) writeDrawnRun(at('nightly'), night(number));
   const mapped = await map([at('nightly')], at('lake'));
@@ -110,7 +95,7 @@ test('a lake shows the planted straggler, when the change came, and its terms', 
 
 test('a step budget in the lake is that of analyze, and its parts sum to the wall time', async () => {
   await map([capturePath('eager')], at('one'));
-  const content = await contentOf(at('one'));
+  const content = await lakeContent(at('one'));
   const rowsOf = (table: string) =>
     Object.entries(content).find(([name]) => name.endsWith(`${table}.parquet`))![1] as Record<
       string,
@@ -149,7 +134,7 @@ test('content counts once, by whatever name and however often', async () => {
   const [first, ...others] = writeDrawnRun(at('again'), { ...night(0), name: 'a' });
   const lake = at('again-lake');
   await map([first], lake);
-  const before = await contentOf(lake);
+  const before = await lakeContent(lake);
   const second = await map([first, first], lake);
   assert.deepEqual([second.mapped, second.already], [0, 1]);
   fs.mkdirSync(at('again/copy'));
@@ -157,7 +142,7 @@ test('content counts once, by whatever name and however often', async () => {
   const copied = await map([at('again/copy')], lake);
   assert.deepEqual([copied.mapped, copied.already], [0, 1]);
   assert.match(copied.partitions[0].partition, /run=a\.trace/);
-  assert.deepEqual(await contentOf(lake), before);
+  assert.deepEqual(await lakeContent(lake), before);
   // A lost partition is made again; its record does not prevent that.
   fs.rmSync(path.join(lake, second.partitions[0].partition), { recursive: true });
   fs.utimesSync(first, 1, 1);
@@ -209,21 +194,16 @@ test('whatever kills a map, the next one completes the lake', async () => {
   const [lake, whole] = [at('killed-lake'), at('killed-whole')];
   const bin = path.join(projectRoot, 'bin/stepscope');
   const child = spawn(process.execPath, [bin, 'fleet', 'map', ...files, '--out', lake], { stdio: 'ignore' });
-  const partitions = () =>
-    fs.existsSync(lake)
-      ? fs
-          .readdirSync(lake, { recursive: true, encoding: 'utf8' })
-          .filter(name => /^run=.*file=\w+$/.test(name)).length
-      : 0;
-  while (partitions() < 3 && child.exitCode === null) await new Promise(resolve => setTimeout(resolve, 5));
+  while (partitionCount(lake) < 3 && child.exitCode === null)
+    await new Promise(resolve => setTimeout(resolve, 5));
   child.kill('SIGKILL');
   await once(child, 'exit');
-  const left = partitions();
+  const left = partitionCount(lake);
   const resumed = await map(files, lake);
   assert.equal(resumed.mapped + resumed.already, 8);
   assert.ok(resumed.already >= Math.min(3, left), `${left} were there, ${resumed.already} were kept`);
   await map(files, whole, '--workers', '1');
-  assert.deepEqual(await contentOf(lake), await contentOf(whole));
+  assert.deepEqual(await lakeContent(lake), await lakeContent(whole));
 });
 
 test('runs are named by folder and file, without the rank', () => {

@@ -51,6 +51,11 @@ export const optionsOfFleet = {
     text,
     'passed on to sbatch, for example --sbatch-option=--partition=cpu; repeatable',
   ),
+  taskCommand: value(
+    '--command TEXT',
+    text,
+    'how tasks of a job call stepscope (default: this installation, under the same path)',
+  ),
   image: value('--image IMAGE', text, 'container image that has stepscope, for --engine k8s'),
   claim: value(
     '--claim NAME:/PATH',

@@ -9,9 +9,7 @@ export function describeMap(result: MapResult): Block[] {
   const broken = outcomes.flatMap(outcome => (outcome.status === 'broken' ? [outcome.broken] : []));
   const [mapped, already] = [countOf(result, 'mapped'), countOf(result, 'already')];
   const runs = new Set(
-    outcomes.flatMap(outcome =>
-      outcome.status === 'broken' ? [] : outcome.claim.partition.split(/[\\/]/)[0],
-    ),
+    outcomes.flatMap(outcome => (outcome.status === 'broken' ? [] : outcome.partition.split(/[\\/]/)[0])),
   );
   const parts = [
     `${plural(mapped, 'file')} mapped`,

@@ -3,6 +3,7 @@ import { type Block, KEEP, type TableBlock, type WaterfallBlock } from '../analy
 import { phaseLook } from '../analyze/names-and-colors.js';
 import { tableOf } from '../analyze/table-of.js';
 import { capitalized, formatDuration, formatRelativeChange, formatShare, plural } from '../base/units.js';
+import { shellQuote } from '../capture/shell-quote.js';
 import { LEAST_RUNS } from '../gate/change-points.js';
 import type { Change, FleetReport, History, RankRow, RunSummary, StepMeans } from './fleet-report.js';
 import { heatOfRun, type RunHeat } from './run-heat.js';
@@ -267,11 +268,11 @@ const findingTable = ({ findings }: FleetReport): TableBlock =>
 function downBlocks({ ranks, histories, data }: FleetReport): Block[] {
   const pathsOf = (run: string) =>
     data.files.counted.filter(file => file.run === run).map(({ path }) => path);
-  const folderOrFiles = (run: string) => pathsOf(run).slice(0, 8).map(shellWord).join(' ');
+  const folderOrFiles = (run: string) => pathsOf(run).slice(0, 8).map(shellQuote).join(' ');
   const facts = [
     ...ranks.slice(0, 3).map(rank => ({
       label: `${rank.run} ${unitName(rank)}`,
-      text: `stepscope analyze ${shellWord(rank.path)}`,
+      text: `stepscope analyze ${shellQuote(rank.path)}`,
     })),
     ...[...new Set(ranks.slice(0, 3).map(({ run }) => run))]
       .filter(run => pathsOf(run).length <= 8)
@@ -282,12 +283,9 @@ function downBlocks({ ranks, histories, data }: FleetReport): Block[] {
     ...histories.flatMap(({ changes }) =>
       changes.map(({ firstAfter, lastBefore }) => ({
         label: `change at ${firstAfter}`,
-        text: `stepscope compare ${shellWord(pathsOf(lastBefore)[0])} ${shellWord(pathsOf(firstAfter)[0])}`,
+        text: `stepscope compare ${shellQuote(pathsOf(lastBefore)[0])} ${shellQuote(pathsOf(firstAfter)[0])}`,
       })),
     ),
   ];
   return facts.length > 0 ? [{ kind: 'facts', id: 'down', title: 'Down to the files', facts }] : [];
 }
-
-const shellWord = (word: string): string =>
-  /^[\w./=@%+:,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

@@ -35,6 +35,22 @@ export const fleetMapSchema = document(
   },
 );
 
+export const fleetJobSchema = document(
+  'stepscope-fleet-job/1',
+  'stepscope fleet map --engine k8s',
+  'A manifest for Kubernetes, and how to apply it.',
+  {
+    tool: string('version of Stepscope'),
+    lake: string('folder of the lake'),
+    files: count('files to map'),
+    already: count('files that did not change since they were mapped'),
+    tasks: count('pods'),
+    job: string('name of the job'),
+    manifest: string('file to apply'),
+    commands: list(string(), 'what to run, in order'),
+  },
+);
+
 /** Per step and device. */
 const stepMeans = {
   steps: count('steps times devices'),

@@ -10,7 +10,7 @@ import { sha256Of } from '../capture/run/write-recipe.js';
 import { makeTemporaryFolder, removeTemporaryFolder } from '../disk/temporary-folder.js';
 import { openProfile } from '../import/open.js';
 import { fileRows, fileSources, rankOfFile } from './file-rows.js';
-import { type BrokenFile, type Claim, Lake } from './lake.js';
+import { type BrokenFile, Lake } from './lake.js';
 import { partitionValue, runOfPath } from './run-name.js';
 import { writeTables } from './write-partition.js';
 
@@ -24,8 +24,12 @@ export interface MapTask {
 }
 
 export type MapOutcome =
-  | { readonly status: 'mapped' | 'already'; readonly path: string; readonly claim: Claim }
-  | { readonly status: 'broken'; readonly path: string; readonly broken: BrokenFile };
+  | { readonly status: 'mapped' | 'already'; readonly path: string; readonly partition: string }
+  | {
+      readonly status: 'broken';
+      readonly path: string;
+      readonly broken: Omit<BrokenFile, 'bytes' | 'mtimeMs'>;
+    };
 
 /** Spark and DuckDB read this as null. */
 const NO_RANK = '__HIVE_DEFAULT_PARTITION__';
@@ -39,7 +43,7 @@ export async function mapFile(task: MapTask): Promise<MapOutcome> {
   try {
     const file = await contentHash(task.path);
     const claim = lake.claimOf(file);
-    if (claim) return { status: 'already', path: task.path, claim };
+    if (claim) return { status: 'already', path: task.path, partition: claim.partition };
     read = await readFile(task, source.bytes, file);
   } catch (error) {
     const broken = { ...source, ...reasonOf(error) };
@@ -55,7 +59,8 @@ export async function mapFile(task: MapTask): Promise<MapOutcome> {
     fs.mkdirSync(draft);
     writeTables(draft, rows);
     const claim = lake.commit(draft, { file, ...source, partition });
-    return { status: claim.path === task.path ? 'mapped' : 'already', path: task.path, claim };
+    const status = claim.path === task.path ? 'mapped' : 'already';
+    return { status, path: task.path, partition: claim.partition };
   } finally {
     removeTemporaryFolder(folder);
   }

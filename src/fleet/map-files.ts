@@ -36,11 +36,7 @@ export async function mapFiles(
   engine: MapEngine,
   onDone: (outcome: MapOutcome, done: number) => void,
 ): Promise<MapResult> {
-  const lake = Lake.create(request.lake);
-  // A file that did not change since is not read again, not even for its hash.
-  const known = new Map(lake.claims().map(claim => [claim.path, claim]));
-  const isKnown = ({ path, bytes, mtimeMs }: SourceFile, claim: Claim | undefined) =>
-    claim?.path === path && claim.bytes === bytes && claim.mtimeMs === mtimeMs;
+  const claimOf = unchangedIn(Lake.create(request.lake));
   const outcomes: MapOutcome[] = [];
   const done = (outcome: MapOutcome) => {
     outcomes.push(outcome);
@@ -48,13 +44,22 @@ export async function mapFiles(
   };
   const fresh: SourceFile[] = [];
   for (const file of request.files) {
-    const claim = known.get(file.path);
-    if (claim && isKnown(file, claim)) done({ status: 'already', path: file.path, claim });
+    const claim = claimOf(file);
+    if (claim) done({ status: 'already', path: file.path, partition: claim.partition });
     else fresh.push(file);
   }
   if (fresh.length > 0) await engine(fresh, request, done);
   outcomes.sort((a, b) => (a.path < b.path ? -1 : 1));
   return { request, outcomes };
+}
+
+/** A file that did not change since it was mapped is not read again, not even for its hash. */
+export function unchangedIn(lake: Lake): (file: SourceFile) => Claim | undefined {
+  const known = new Map(lake.claims().map(claim => [claim.path, claim]));
+  return ({ path, bytes, mtimeMs }) => {
+    const claim = known.get(path);
+    return claim?.bytes === bytes && claim.mtimeMs === mtimeMs ? claim : undefined;
+  };
 }
 
 export const countOf = ({ outcomes }: MapResult, status: MapOutcome['status']): number =>
@@ -79,7 +84,7 @@ export function mapDocument(result: MapResult, engine: string): Static<typeof fl
     partitions: outcomes.flatMap(outcome =>
       outcome.status === 'broken'
         ? []
-        : [{ path: outcome.path, status: outcome.status, partition: outcome.claim.partition }],
+        : [{ path: outcome.path, status: outcome.status, partition: outcome.partition }],
     ),
   };
 }

@@ -80,11 +80,11 @@ export async function mapLocally(
 }
 
 /** Not recorded in the lake: with more memory the file may well be read. */
-const crashed = ({ path, bytes, mtimeMs }: SourceFile, { message }: Error): MapOutcome => ({
+const crashed = ({ path }: SourceFile, { message }: Error): MapOutcome => ({
   status: 'broken',
   path,
   broken: {
-    ...{ path, bytes, mtimeMs, code: 'crashed', message: `The thread that read ${path} ended: ${message}.` },
+    ...{ path, code: 'crashed', message: `The thread that read ${path} ended: ${message}.` },
     hint: 'Map it again with --workers 1, on a machine with more memory.',
   },
 });

@@ -1,66 +1,50 @@
-import * as path from 'node:path';
-import { UserError } from '../../base/user-error.js';
 import { describeMap } from '../../fleet/describe-map.js';
-import { mapDocument, mapFiles, taskOf } from '../../fleet/map-files.js';
-import { defaultPool, mapLocally } from '../../fleet/map-local.js';
-import { filesOnList, sourceFiles } from '../../fleet/source-files.js';
+import { describeJob, kubernetesJob } from '../../fleet/k8s-job.js';
+import { mapDocument, mapFiles } from '../../fleet/map-files.js';
 import { define } from '../command.js';
-import { version } from '../version.js';
+import { engineFor, kubernetesOptions, mapRequest } from '../fleet-engine.js';
 
 export const fleetMap = define({
-  usage: ['FILES… --out LAKE [--engine local|slurm|k8s] [options]'],
+  usage: ['FILES… --out LAKE [options]', 'FILES… --out LAKE --engine slurm|k8s [options]'],
   options: [
-    'lake',
-    'engine',
-    'fileList',
-    'runName',
-    'label',
-    'workers',
-    'memory',
-    'chunk',
-    'retries',
-    'submitOption',
-    'image',
-    'claim',
+    ...(['lake', 'engine', 'fileList', 'runName', 'label', 'workers', 'memory', 'chunk'] as const),
+    ...(['retries', 'submitOption', 'taskCommand', 'image', 'claim'] as const),
   ],
   formats: ['table', 'json'],
-  examples: [['stepscope fleet map nightly/ --out lake', 'every profile below a folder']],
+  notes: [
+    ['FILES', 'profiles of any number of runs, or folders to search; each file is one rank or one run'],
+    ['again', 'content that the lake already has is skipped, so the same command resumes and repairs'],
+    ['exit code', '0 if every file is in the lake or recorded as broken'],
+  ],
+  examples: [
+    ['stepscope fleet map nightly/ --out lake', 'every profile below a folder, one per core at a time'],
+    [
+      'stepscope fleet map nightly/ --out /shared/lake --engine slurm --sbatch-option=--partition=cpu',
+      'one array job; needs only a shared folder',
+    ],
+    [
+      'stepscope fleet map /mnt/p/nightly --out /mnt/p/lake --engine k8s --image IMAGE --claim profiles:/mnt/p',
+      'a manifest for Kubernetes, and how to apply it',
+    ],
+    ['stepscope fleet map --list chunk-7.txt --out lake', 'the map step as other schedulers call it'],
+  ],
   async run({ values, given, output, emit }) {
-    const { lake } = values;
-    if (lake === undefined)
-      throw new UserError(
-        'usage',
-        'No lake was given.',
-        'For example: stepscope fleet map nightly/ --out lake',
+    const request = await mapRequest(values, given);
+    if (values.engine === 'k8s') {
+      const job = kubernetesJob(request, kubernetesOptions(values));
+      await emit({ blocks: () => describeJob(job), document: () => job });
+      return 0;
+    }
+    const { engine, finish } = engineFor(values, output);
+    try {
+      const result = await mapFiles(request, engine, (_, done) =>
+        output.progress('mapping', done / request.files.length),
       );
-    const named = [...given, ...values.fileList.flatMap(filesOnList)];
-    if (named.length === 0)
-      throw new UserError(
-        'usage',
-        'No profile was given.',
-        'For example: stepscope fleet map nightly/ --out lake',
-      );
-    const pool = defaultPool();
-    const request = {
-      ...(await sourceFiles(named)),
-      lake: path.resolve(lake),
-      ...(values.runName === undefined ? {} : { run: values.runName }),
-      labels: Object.fromEntries(values.label),
-      tool: `stepscope ${version()}`,
-    };
-    const result = await mapFiles(
-      request,
-      (files, own, onDone) =>
-        mapLocally(
-          files,
-          taskOf(own),
-          { workers: values.workers ?? pool.workers, memoryBytes: values.memory ?? pool.memoryBytes },
-          onDone,
-        ),
-      (_, done) => output.progress('mapping', done / request.files.length),
-    );
-    output.clearProgress();
-    await emit({ blocks: () => describeMap(result), document: () => mapDocument(result, values.engine) });
+      output.clearProgress();
+      await emit({ blocks: () => describeMap(result), document: () => mapDocument(result, values.engine) });
+    } finally {
+      finish();
+    }
     return 0;
   },
 });
