@@ -103,13 +103,21 @@ function expand(given: string): { files: string[]; unreachable: readonly string[
     throw new UserError('not-found', `${given} does not exist.`, 'Check the path.');
   }
   if (!stat.isDirectory()) return { files: [given], unreachable: [] };
-  const { names, unreachable } = filesIn(given, isProfileName);
+  const { names, unreachable } = profileNames(given);
+  if (names.length === 0) throw noProfileIn(given);
+  return { files: names.map(name => path.join(given, name)), unreachable };
+}
+
+/** Profiles in a folder, ranks in their order; of a report and its export, the export. */
+export function profileNames(
+  folder: string,
+  recursive = false,
+): { names: string[]; unreachable: readonly string[] } {
+  const { names, unreachable } = filesIn(folder, isProfileName, { recursive });
   const { nsysRep, nsysSqlite } = fileFormats;
   const exported = new Set(names.filter(name => isOf(nsysSqlite, name)).map(reportStem));
   const chosen = names.filter(name => !(isOf(nsysRep, name) && exported.has(reportStem(name))));
-  if (chosen.length === 0) throw noProfileIn(given);
-  const files = chosen.sort(byNumbersInName).map(name => path.join(given, name));
-  return { files, unreachable };
+  return { names: chosen.sort(byNumbersInName), unreachable };
 }
 
 /** rank10 after rank9. */

@@ -101,6 +101,15 @@ const table = {
   compiler: { what: 'a C compiler', bring: TOOLS, find: () => onPath('cc', '--version') },
   git: { what: 'git', bring: TOOLS, find: () => onPath('git', '--version') },
   openssl: { what: 'openssl', bring: TOOLS, find: () => onPath('openssl', 'version') },
+  slurm: {
+    what: 'Slurm (sbatch, slurmctld, slurmd, munged)',
+    bring: TOOLS,
+    // Without a configuration none of them even prints its version.
+    find: () =>
+      ['/usr/sbin/slurmctld', '/usr/sbin/slurmd', '/usr/sbin/munged'].every(existsSync)
+        ? firstThat(['/usr/bin/sbatch'], existsSync)
+        : undefined,
+  },
   external: {
     what: 'a folder of profiles published by others',
     bring: `set STEPSCOPE_EXTERNAL to it, or ${BESIDE}/external`,
