@@ -6,6 +6,7 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { UserError } from '../../base/user-error.js';
+import { STREAM_ENDING } from '../../catalog/file-formats.js';
 import { iterationInLine } from '../../catalog/iteration-line.js';
 import { type CopyOptions, copyBack } from './copy-back.js';
 import { NO_SPACE } from './free-space.js';
@@ -23,7 +24,7 @@ import {
 import { pathOf, type RunOptions, type RunResult, type StoppedBy, terminalInterrupts } from './run-plan.js';
 import type { Runnable } from './runnable.js';
 import { lastLine, script, type Transport } from './transport.js';
-import { OutputWatch, SIDECAR_ENDING, STREAM_ENDING, type WrittenFile } from './written-files.js';
+import { OutputWatch, SIDECAR_ENDING, type WrittenFile } from './written-files.js';
 
 export interface RemoteOptions
   extends Omit<RunOptions, 'env' | 'freeBytes' | 'onStarted' | 'logFile' | 'released'> {
