@@ -228,7 +228,7 @@ async function pathThere(
   return pathOf(planned, { PYTHONPATH: status === 0 ? stdout.trim() : '' });
 }
 
-async function makeFolder(transport: Transport): Promise<string> {
+export async function makeFolder(transport: Transport): Promise<string> {
   const result = await transport.exec(script(MAKE_FOLDER));
   const folder = result.stdout.trim().split('\n')[0] ?? '';
   if (OUR_FOLDER.test(folder)) return folder;
@@ -244,7 +244,7 @@ async function makeFolder(transport: Transport): Promise<string> {
 }
 
 /** Only a folder of the very form we made. */
-async function removeFolder(transport: Transport, folder: string): Promise<void> {
+export async function removeFolder(transport: Transport, folder: string): Promise<void> {
   if (OUR_FOLDER.test(folder)) await transport.exec(['rm', '-rf', '--', folder]).catch(() => undefined);
 }
 
@@ -260,7 +260,7 @@ async function endFar(transport: Transport, mark: string): Promise<{ pid: number
 }
 
 /** Every report in the folder; several are ranks and keep the part of their name that tells them apart. */
-async function fetchAll(
+export async function fetchAll(
   transport: Transport,
   folder: string,
   options: Pick<RemoteOptions, 'output' | 'copy' | 'onNotice' | 'force'>,

@@ -25,7 +25,7 @@ const NO_SPACE = /no space left|disk is full|disk quota/i;
 const USUAL_ROOT = '/usr/lib/nsight-systems';
 
 /** Importers next to the named nsys, then next to every other nsys of this machine. */
-export function findImporters(named?: string): string[] {
+function findImporters(named?: string): string[] {
   const all = candidatePaths({ env: process.env, platform: process.platform, root: '' });
   const { NSYS } = process.env;
   const calls = [
