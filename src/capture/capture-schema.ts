@@ -93,6 +93,15 @@ export const planSchema = object({
   why: list(object({ what: string(), why: string() })),
   warnings: list(warning),
   estimate,
+  far: optional(
+    object(
+      {
+        where: string('pod NAME, ssh HOST, or the labels of pods'),
+        copiedTo: string('the report on this machine, without its ending'),
+      },
+      'the command runs on another machine; its paths are paths there, with a folder name that is decided when it runs',
+    ),
+  ),
   calibration: optional(
     object(
       {

@@ -43,6 +43,12 @@ export function tellPreset(
   return { preset: 'python', server: false };
 }
 
+/** Variables of a running server that decide how it can be profiled. */
+export const profilingVariables: readonly string[] = [
+  ...['TLLM_PROFILE_START_STOP', 'TLLM_TORCH_PROFILE_TRACE', 'SGLANG_TORCH_PROFILER_DIR'],
+  ...['VLLM_TORCH_PROFILER_DIR', 'VLLM_TORCH_CUDA_PROFILE'],
+];
+
 /** A preset that was asked for is of a server, whatever starts it. */
 export const alwaysServes = (preset: PresetName): boolean => preset === 'trtllm-serve';
 

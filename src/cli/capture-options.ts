@@ -71,7 +71,7 @@ export const optionsOfCapture = {
   keepServer: toggle('--keep-server', 'keep the server running after its report is written'),
   attach: toggle(
     '--attach',
-    'with --server: profile a running server through its own start and stop endpoints',
+    'profile a running server, at --server URL or in the pod: through its endpoints, or by the agent inside it',
   ),
   pressure: value(
     '--levels LEVEL,…',
@@ -81,6 +81,7 @@ export const optionsOfCapture = {
   sent: value('--requests N', whole(0, 999_999), 'requests to send (default 16), or per level'),
   healthTimeout: value('--health-timeout TIME', duration, 'how long to wait for the server to start'),
   pod: value('--pod NAME', text, 'run in a pod, with your kubectl, and copy the report back'),
+  selector: value('--selector LABELS', text, 'run in every running pod with these labels: app=llm'),
   namespace: value('-n, --namespace NAME', text, 'namespace of the pod'),
   container: value('-c, --container NAME', text, 'container in the pod'),
   fetch: value(
@@ -89,6 +90,11 @@ export const optionsOfCapture = {
     'with --pod or --ssh: fetch the reports of a run whose copy was interrupted',
   ),
   ssh: value('--ssh HOST', text, 'run on HOST, with your ssh'),
+  store: value(
+    '--store PLACE',
+    text,
+    'also put the results into s3://BUCKET/FOLDER (keys from AWS_… variables) or a folder, such as a mounted volume',
+  ),
   nsysDeb: value('--nsys-deb FILE', text, 'Nsight Systems package to copy to a machine without nsys'),
   nsysTree: value('--nsys-tree DIR', text, 'the same, as an unpacked folder'),
   calibrate: toggle(

@@ -100,6 +100,11 @@ const table = {
   },
   compiler: { what: 'a C compiler', bring: TOOLS, find: () => onPath('cc', '--version') },
   git: { what: 'git', bring: TOOLS, find: () => onPath('git', '--version') },
+  kubectl: {
+    what: 'kubectl 1.31 or newer',
+    bring: 'https://kubernetes.io/docs/tasks/tools, or your cloud’s packages',
+    find: () => onPath('kubectl', 'version', '--client=true'),
+  },
   openssl: { what: 'openssl', bring: TOOLS, find: () => onPath('openssl', 'version') },
   slurm: {
     what: 'Slurm (sbatch, slurmctld, slurmd, munged)',

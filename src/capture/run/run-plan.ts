@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import * as path from 'node:path';
 import { onLostOutput } from '../../base/lost-output.js';
 import { UserError } from '../../base/user-error.js';
+import { STREAM_ENDING } from '../../catalog/file-formats.js';
 import { iterationInLine } from '../../catalog/iteration-line.js';
 import {
   type FreeBytes,
@@ -29,13 +30,7 @@ import {
 } from './marked-processes.js';
 import { isAgentReason, LastLines, OutputLines } from './output-lines.js';
 import type { Runnable } from './runnable.js';
-import {
-  isWrittenReport,
-  OutputWatch,
-  reportsNamedIn,
-  STREAM_ENDING,
-  type WrittenFile,
-} from './written-files.js';
+import { isWrittenReport, OutputWatch, reportsNamedIn, type WrittenFile } from './written-files.js';
 
 export interface RunOptions {
   readonly force?: boolean;

@@ -28,7 +28,7 @@ export const captureOptions = [
   ...(['torchShapes', 'torchStack', 'torchMemory', 'balancedRouting', 'preset'] as const),
   ...(['engineVersion', 'nsysVersion', 'ranks', 'modelPreset', 'layers', 'kernelsPerLayer', 'url'] as const),
   ...(['timeout', 'server', 'keepServer', 'attach', 'pressure', 'sent', 'healthTimeout'] as const),
-  ...(['pod', 'namespace', 'container', 'fetch', 'ssh', 'nsysDeb', 'nsysTree'] as const),
+  ...(['pod', 'selector', 'namespace', 'container', 'fetch', 'ssh', 'store', 'nsysDeb', 'nsysTree'] as const),
   ...(['calibrate', 'anyway', 'explain', 'nsysArgs', 'dryRun', 'script'] as const),
 ] as const;
 export type CaptureValues = Values<(typeof captureOptions)[number]>;
@@ -77,7 +77,7 @@ export function refuseCalibration(values: CaptureValues): void {
     : values.fetch !== undefined
       ? '--fetch only copies reports'
       : isFar(values)
-        ? `--${values.pod !== undefined ? 'pod' : 'ssh'} runs the command on another machine`
+        ? `--${values.ssh !== undefined ? 'ssh' : values.pod !== undefined ? 'pod' : 'selector'} runs the command on another machine`
         : values.keepServer
           ? '--keep-server keeps the first server running at the same address'
           : undefined;
@@ -91,7 +91,8 @@ export function refuseCalibration(values: CaptureValues): void {
 
 const secondsOf = (ns: number | undefined) => (ns === undefined ? undefined : ns / 1e9);
 
-export const isFar = ({ pod, ssh }: CaptureValues): boolean => pod !== undefined || ssh !== undefined;
+export const isFar = ({ pod, ssh, selector }: CaptureValues): boolean =>
+  pod !== undefined || ssh !== undefined || selector !== undefined;
 
 /** A folder that was named is taken as it is; else one that is installed will do. */
 export const asksForAgent = ({ agent, agentFolder: named }: CaptureValues): boolean =>
@@ -112,6 +113,13 @@ function layersOf(model: string | undefined): number | undefined {
 }
 
 export async function factsFor(values: CaptureValues, asked: CaptureOptions): Promise<PlanFacts> {
+  // Of another machine nothing is known before it is reached; that of this one says nothing.
+  if (isFar(values))
+    return {
+      nsysVersion: readVersion('--nsys-version', values.nsysVersion),
+      engineVersion: readVersion('--engine-version', values.engineVersion),
+      ...(asksForAgent(values) ? { agent: await agentFacts(values, asked) } : {}),
+    };
   const nsys = values.nsysVersion === undefined ? (await findNsys(placesFor(asked)))[0] : undefined;
   return {
     ...(nsys ? { nsys: nsysCommand(nsys.path) } : {}),

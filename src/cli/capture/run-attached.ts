@@ -8,20 +8,21 @@ import { presets } from '../../catalog/engine-programs.js';
 import { engineLabelled } from '../../catalog/engines.js';
 import type { Output } from '../output.js';
 import { captureLines } from './capture-lines.js';
-import type { CaptureValues } from './capture-question.js';
+import { type CaptureValues, isFar } from './capture-question.js';
 import { addressed, healthTimeout, judgeAndShow, loadOf, windowOf } from './run-capture.js';
 
 /** What can be said without asking the server. */
 export function attachQuestion(values: CaptureValues, asked: CaptureOptions): AttachQuestion {
-  if (values.server === undefined)
+  if (values.server === undefined && !isFar(values))
     throw new UserError(
       'usage',
       '--attach needs the URL of the server.',
-      'For example: --attach --server http://localhost:8000',
+      'For example: --attach --server http://localhost:8000, or --attach --pod NAME',
     );
   const { torchTrace: folder, torchShapes, torchStack, preset } = values;
   return {
-    url: addressed(values.server),
+    // On another machine the port is read from its processes; a plan that is only shown has the usual one.
+    url: addressed(values.server ?? `http://localhost:${presets[preset ?? 'python'].port}`),
     ...(folder === undefined ? {} : { folder }),
     ...(asked.iterations ? { spans: asked.iterations } : {}),
     ...(preset === undefined ? {} : { engine: presets[preset].engine }),
@@ -62,7 +63,7 @@ export async function runAttached(
 }
 
 /** Only where it matters: a server that does not list its models can still be profiled from start to stop. */
-async function withEngine(question: AttachQuestion): Promise<AttachQuestion> {
+export async function withEngine(question: AttachQuestion): Promise<AttachQuestion> {
   if (question.engine) return question;
   const engine = engineLabelled((await engineOf(question.url, new AbortController().signal)) ?? '');
   if (engine) return { ...question, engine };

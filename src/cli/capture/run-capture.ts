@@ -11,6 +11,7 @@ import { agentThere } from '../../capture/run/find-agent.js';
 import { type RunOptions, type RunResult, runFailure, runPlan } from '../../capture/run/run-plan.js';
 import { runRemote } from '../../capture/run/run-remote.js';
 import { runServer } from '../../capture/run/run-server.js';
+import { openStore } from '../../capture/run/store-results.js';
 import { kubectlTransport, sshTransport, type Transport } from '../../capture/run/transport.js';
 import { writeRecipe } from '../../capture/run/write-recipe.js';
 import { OutputWatch, type WrittenFile } from '../../capture/run/written-files.js';
@@ -36,6 +37,7 @@ interface CaptureJob {
 
 export async function runCapture(job: CaptureJob, output: Output): Promise<number> {
   const window = windowOf(job.asked);
+  const store = job.values.store === undefined ? undefined : openStore(job.values.store);
   // A name that is taken is better known before the first run than after it.
   OutputWatch.begin(job.plan.calibration?.outputs ?? [], job.asked.force === true);
   const lines = captureLines(output, window);
@@ -52,6 +54,7 @@ export async function runCapture(job: CaptureJob, output: Output): Promise<numbe
   const files = result.files.filter(({ bytes }) => bytes > 0).map(({ path: file }) => file);
   for (const file of files) output.err(`wrote ${file}\n`);
   if (recipe) output.err(`wrote ${recipe}\n`);
+  await store?.put([...files, ...(recipe ? [recipe] : [])], (_, where) => output.err(`stored ${where}\n`));
   if (result.status !== 0 && result.status !== null && !result.stoppedBy)
     output.err(`stepscope: the command ended with status ${result.status}; the profile was still written.\n`);
   return judgeAndShow(

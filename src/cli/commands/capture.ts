@@ -16,8 +16,10 @@ import {
   isFar,
   refuseCalibration,
 } from '../capture/capture-question.js';
+import { askedThere, inEveryPod, shownThere } from '../capture/far-plan.js';
 import { attachQuestion, runAttached } from '../capture/run-attached.js';
-import { runCapture } from '../capture/run-capture.js';
+import { runAttachedFar } from '../capture/run-attached-far.js';
+import { runCapture, transportOf } from '../capture/run-capture.js';
 import { runFetch } from '../capture/run-fetch.js';
 import { define } from '../command.js';
 import type { Output } from '../output.js';
@@ -68,11 +70,16 @@ export const capture = define({
       'run in a pod and copy the report back',
     ],
     [
+      'stepscope capture --attach --selector app=llm -o trace --store s3://profiles/llm',
+      'servers that run in pods: profiled as they are, one after the other',
+    ],
+    [
       'stepscope capture --iterations 100-150 --script capture.sh -- trtllm-serve M',
       'for a machine without Stepscope',
     ],
   ],
-  async run({ values, given, program, nsysOptions, destination, output, emit }) {
+  async run(call, all) {
+    const { values, given, program, nsysOptions, destination, output, emit } = call;
     if (given.length > 0)
       throw new UserError(
         'usage',
@@ -95,14 +102,26 @@ export const capture = define({
     if (values.fetch !== undefined) return runFetch(values, asked, output);
     const print = (plan: CapturePlan, text: (plan: CapturePlan) => string) =>
       emit({ blocks: () => [], document: () => planDocument(plan), text: () => text(plan) });
+    const isOnlyShown = isJson || values.dryRun || values.explain !== undefined;
+    if (values.selector !== undefined && !isOnlyShown && values.script === undefined)
+      return inEveryPod(
+        values,
+        text => output.err(`stepscope: ${text}\n`),
+        inPod => this.run({ ...call, values: inPod } as never, all),
+      );
     if (values.attach) {
-      if (!isJson && !values.dryRun)
-        return runAttached(asked, values, output, plan => warnBefore(plan, values.anyway, output));
-      await print(planAttach(attachQuestion(values, asked)), planText);
+      const check = (plan: CapturePlan) => warnBefore(plan, values.anyway, output);
+      const far = transportOf(values);
+      if (!isOnlyShown && far) return runAttachedFar(far, asked, values, output, check);
+      if (!isOnlyShown) return runAttached(asked, values, output, check);
+      const plan = planAttach(attachQuestion(values, asked));
+      await print(isFar(values) ? shownThere(plan, values, asked) : plan, planText);
       return 0;
     }
     const facts = await factsFor(values, asked);
-    const plan = withWarnings(planCapture(asked, facts), pasted.warnings);
+    const isShownThere = isFar(values) && values.script === undefined && values.explain === undefined;
+    const planned = planCapture(isShownThere ? askedThere(asked) : asked, facts);
+    const plan = withWarnings(isShownThere ? shownThere(planned, values, asked) : planned, pasted.warnings);
     if (values.explain !== undefined) {
       await print(plan, explainText);
       return 0;
