@@ -71,6 +71,8 @@ export function planText(plan: CapturePlan): string {
     ({ pattern, count, note }) =>
       `  ${pattern}${count !== undefined && count > 1 ? ` (${count} files)` : ''}${note ? `: ${note}` : ''}`,
   );
+  for (const { path, text } of plan.files ?? [])
+    results.unshift(`  ${path}, before it starts: ${text.trim().replaceAll('\n', ', ')}`);
   sections.push(
     `Writes\n${results.join('\n') || (attached ? '  traces in the folder that the server was started with' : '  nothing')}`,
   );
