@@ -6,9 +6,10 @@
  */
 import { type PresetName, presetNames, presets } from '../catalog/engine-programs.js';
 import { type Engine, engines } from '../catalog/engines.js';
-import type { CapturePlan, IterationSpan, PlanStep } from './capture-plan.js';
+import type { CapturePlan, IterationSpan, LoadShape, PlanStep, WindowGoal } from './capture-plan.js';
 import { PartBuilder } from './engine-part.js';
 import { countIterations } from './iterations.js';
+import { goalWords, type WindowDemand } from './window-goal.js';
 
 export interface AttachQuestion {
   readonly url: string;
@@ -19,17 +20,24 @@ export interface AttachQuestion {
   readonly engine?: Engine;
   readonly torchShapes?: boolean;
   readonly torchStack?: boolean;
+  /** Instead of numbers. */
+  readonly demand?: WindowDemand;
+  /** What to send; absent where the user decides. */
+  readonly shape?: LoadShape;
 }
 
 const READY_TIMEOUT_S = 30;
 
 export function planAttach(question: AttachQuestion): CapturePlan {
-  const { url, folder, engine } = question;
+  const { url, folder, engine, demand, shape } = question;
   const part = new PartBuilder();
   const at = (place: string) => new URL(place, url).href;
   const body = requestBody(question);
+  if (demand && shape) part.load(demand.goal, shape, goalWords(demand.goal));
   part.post(at('/start_profile'), 'profiling starts', Object.keys(body).length > 0 ? body : undefined);
-  part.steps.push({ do: 'load', why: 'to profile' });
+  const goal = closingGoal(question);
+  if (goal && shape) part.load(goal, shape, 'until these steps are done');
+  else part.steps.push({ do: 'load', why: 'to profile' });
   part.post(at('/stop_profile'), 'profiling stops; the engine writes its traces');
   warnAboutSteps(part, question);
   const steps: PlanStep[] = [{ do: 'wait-http', url, timeoutS: READY_TIMEOUT_S }, ...part.steps];
@@ -55,11 +63,13 @@ export function planAttach(question: AttachQuestion): CapturePlan {
 }
 
 /** Does the engine stop by itself after the steps of the request? */
-export const closesItself = ({ spans, engine }: AttachQuestion): boolean =>
-  spans !== undefined && engine?.stepsInRequest !== undefined;
+export const closesItself = ({ spans, demand, engine }: AttachQuestion): boolean =>
+  (spans ?? demand) !== undefined && engine?.stepsInRequest !== undefined;
 
-function requestBody({ folder, spans, engine, ...torch }: AttachQuestion): Record<string, unknown> {
+function requestBody({ folder, spans, demand, engine, ...torch }: AttachQuestion): Record<string, unknown> {
   const takesBody = engine === undefined ? spans !== undefined : engine.stepsInRequest !== undefined;
+  // Newer versions stop by themselves then; older ones ignore it and are stopped.
+  if (demand && engine === engines.vllm) return { max_iterations: demand.steps };
   if (!takesBody) return engine === undefined && folder !== undefined ? { output_dir: folder } : {};
   const [span] = spans ?? [];
   return {
@@ -70,7 +80,16 @@ function requestBody({ folder, spans, engine, ...torch }: AttachQuestion): Recor
     // A start step of zero means none to SGLang, and is the default of TensorRT-LLM.
     ...(span && span.first > 0 ? { start_step: span.first } : {}),
     ...(span ? { num_steps: countIterations([span]) } : {}),
+    ...(demand ? { num_steps: demand.steps } : {}),
   };
+}
+
+/** When the steps asked for are done; undefined where the load decides. */
+function closingGoal({ demand, spans, engine }: AttachQuestion): WindowGoal | undefined {
+  if (demand) return { steps: demand.steps };
+  if (!spans || !engine?.stepsInRequest) return undefined;
+  const [{ last }] = spans;
+  return engine.stepsInRequest.countedFrom === 'server start' ? { iteration: last } : { steps: last + 1 };
 }
 
 function warnAboutSteps(part: PartBuilder, { spans, engine, torchShapes, torchStack }: AttachQuestion): void {

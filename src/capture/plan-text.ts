@@ -72,6 +72,8 @@ export function planText(plan: CapturePlan): string {
       `  ${pattern}${count !== undefined && count > 1 ? ` (${count} files)` : ''}${note ? `: ${note}` : ''}`,
   );
   if (plan.far) results.push(`  copied to ${plan.far.copiedTo}, with the endings of what was written`);
+  for (const { path, text } of plan.files ?? [])
+    results.unshift(`  ${path}, before it starts: ${text.trim().replaceAll('\n', ', ')}`);
   sections.push(
     `Writes\n${results.join('\n') || (attached ? '  traces in the folder that the server was started with' : '  nothing')}`,
   );

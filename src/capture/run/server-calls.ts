@@ -2,11 +2,25 @@
 import { UserError } from '../../base/user-error.js';
 import { engineNamed } from '../../catalog/engines.js';
 import { cannotStartProfile } from '../../catalog/how-to-record.js';
+import type { LoadShape } from '../capture-plan.js';
 import { sleep } from './marked-processes.js';
 
 /** Where requests come from. `stepscope load` fills it; a warm-up of a few requests stands in for it. */
 export interface LoadLevels {
-  run(url: string, context: { readonly signal: AbortSignal; onNotice(text: string): void }): Promise<void>;
+  run(url: string, context: LoadContext): Promise<void>;
+  /** Sends requests until the signal ends it. Absent where the user decides how many are sent. */
+  readonly drive?: (
+    url: string,
+    shape: LoadShape,
+    context: LoadContext & { onProgress(answered: number, failed: number): void },
+  ) => Promise<void>;
+  /** Nothing is sent from here: others send. */
+  readonly isOthers?: true;
+}
+
+interface LoadContext {
+  readonly signal: AbortSignal;
+  onNotice(text: string): void;
 }
 
 const ASK_MS = 10_000;

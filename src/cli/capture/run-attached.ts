@@ -3,13 +3,14 @@ import { UserError } from '../../base/user-error.js';
 import type { CaptureOptions, CapturePlan } from '../../capture/capture-plan.js';
 import { type AttachQuestion, closesItself, planAttach } from '../../capture/plan-attach.js';
 import { attachServer } from '../../capture/run/run-server.js';
-import { engineOf } from '../../capture/run/server-calls.js';
+import { engineOf, type LoadLevels } from '../../capture/run/server-calls.js';
+import { demandOf, loadShape } from '../../capture/window-goal.js';
 import { presets } from '../../catalog/engine-programs.js';
 import { engineLabelled } from '../../catalog/engines.js';
 import type { Output } from '../output.js';
 import { captureLines } from './capture-lines.js';
 import { type CaptureValues, isFar } from './capture-question.js';
-import { addressed, healthTimeout, judgeAndShow, loadOf, windowOf } from './run-capture.js';
+import { addressed, demandedSteps, healthTimeout, judgeAndShow, loadOf, windowOf } from './run-capture.js';
 
 /** What can be said without asking the server. */
 export function attachQuestion(values: CaptureValues, asked: CaptureOptions): AttachQuestion {
@@ -20,7 +21,10 @@ export function attachQuestion(values: CaptureValues, asked: CaptureOptions): At
       'For example: --attach --server http://localhost:8000, or --attach --pod NAME',
     );
   const { torchTrace: folder, torchShapes, torchStack, preset } = values;
+  const demand = demandOf(asked);
   return {
+    ...(demand ? { demand } : {}),
+    shape: loadShape(asked),
     // On another machine the port is read from its processes; a plan that is only shown has the usual one.
     url: addressed(values.server ?? `http://localhost:${presets[preset ?? 'python'].port}`),
     ...(folder === undefined ? {} : { folder }),
@@ -43,8 +47,9 @@ export async function runAttached(
   const lines = captureLines(output, undefined);
   const written = await attachServer(plan.steps, plan.outputs, {
     url: question.url,
-    load: loadOf(values, output),
+    load: question.demand && values.sent === 0 ? nobody : loadOf(values, output),
     onNotice: lines.onNotice,
+    onProgress: lines.onProgress,
     closesItself: closesItself(question),
     ...healthTimeout(values),
   });
@@ -53,7 +58,10 @@ export async function runAttached(
   if (files.length > 0)
     return judgeAndShow(
       files,
-      { command: [], nsysAt: -1, env: {}, ...(window ? { window, windows: asked.iterations } : {}) },
+      {
+        ...{ command: [], nsysAt: -1, env: {}, ...demandedSteps(asked) },
+        ...(window ? { window, windows: asked.iterations } : {}),
+      },
       output,
     );
   output.err(
@@ -61,6 +69,17 @@ export async function runAttached(
   );
   return 0;
 }
+
+/** `--requests 0`: the requests of others are what is profiled. */
+const nobody: LoadLevels = {
+  run: async () => {},
+  drive: (_, __, { signal }) =>
+    new Promise(resolve => {
+      if (signal.aborted) resolve();
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    }),
+  isOthers: true,
+};
 
 /** Only where it matters: a server that does not list its models can still be profiled from start to stop. */
 export async function withEngine(question: AttachQuestion): Promise<AttachQuestion> {
