@@ -75,7 +75,8 @@ const exposedHostWork: Rule = {
   yieldsTo: (others, own) =>
     others.some(
       ({ id, costNs }) =>
-        (id === 'cpu-contention' || id === 'core-migrations') && (costNs ?? 0) >= (own.costNs ?? 0) / 2,
+        (id === 'cpu-contention' || id === 'core-migrations' || id === 'lost-cpu') &&
+        (costNs ?? 0) >= (own.costNs ?? 0) / 2,
     ),
 };
 
