@@ -119,6 +119,9 @@ export async function runServer(
     else if (!plan.steps.some(step => step.do === 'stop' || step.do === 'wait-exit')) request();
   } catch (error) {
     failure = error;
+    // A server that does not respond may be ending: its own reason says more than ours.
+    if (error instanceof UserError && error.code === 'unreachable')
+      await Promise.race([ended, sleep(ENDING_MS)]);
     if (plan.nsysAt < 0 && doing.closing && !aborted.signal.aborted)
       await closeWindow(doing.closing, options);
     request();
@@ -146,6 +149,7 @@ export async function runServer(
 }
 
 const CLOSE_MS = 120_000;
+const ENDING_MS = 2000;
 
 /** Best effort: the engine may be the reason why it is closed. */
 async function closeWindow(
