@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import * as fs from 'node:fs';
+import * as http from 'node:http';
 import * as os from 'node:os';
 import * as path from 'node:path';
 import { after, afterEach, beforeEach, test } from 'node:test';
@@ -85,7 +86,7 @@ async function drive({
   stop = never,
 }: Case) {
   if (lies !== undefined) process.env.STANDIN_LIES = lies;
-  const command = [...engine, '--port', String(freePort())];
+  const command = engine.includes('--port') ? engine : [...engine, '--port', String(freePort())];
   const facts = { engineVersion: parseVersion(version)!, runsHere: true, nsys: path.join(work, 'nsys') };
   const plan = planCapture({ command, output: path.join(work, 'trace'), ...options }, facts);
   const { output, written } = keptOutput();
@@ -126,8 +127,8 @@ test(
     const { status, err, out } = await runStepscope(['capture', ...words]);
     assert.equal(status, 0, err);
     assert.deepEqual(iterationsRecorded(), numbers(300, 319));
-    // Sixteen at a time, which end at different times.
-    assert.ok(recorded().every(({ context, generation }) => context + generation === 16));
+    // Sixteen users, of whom some are between two requests.
+    assert.ok(recorded().every(({ context, generation }) => context + generation > 8));
     assert.match(err, /sending requests, 16 at a time/);
     assert.match(err, /iterations 300-319, as requested/);
     assert.match(out, /steps 30\d–31\d/);
@@ -298,7 +299,10 @@ test('HTTP 500 from some step on: nothing happens, and what fails is said', with
     lies: 'errors:40',
     options: { ...window(400, 419), output: path.join(work, 'later') },
   });
-  assert.match(later.error!.message, /^Iteration \d+ of 419: nothing happened for 1 s\. .*\d+ failed/);
+  assert.match(
+    later.error!.message,
+    /^Iteration \d+ of 419: nothing happened for 1 s\. No request completed, \d+ failed: .*HTTP 500.*out of KV cache blocks/,
+  );
 });
 
 test(
@@ -352,3 +356,69 @@ test(
     assert.equal(fs.readdirSync(path.join(work, 'traces')).length, 1);
   },
 );
+
+test('a server that runs already at the address is not taken for the one to start', withShell, async () => {
+  const port = freePort();
+  const other = http.createServer((_, response) => response.end()).listen(port, '127.0.0.1');
+  try {
+    const { error } = await drive({
+      engine: ['trtllm-serve', 'M', '--port', String(port)],
+      options: window(1, 9),
+    });
+    assert.match(error!.message, /already responds before the command is started: another server runs there/);
+    assert.equal(fs.existsSync(path.join(work, 'trace.engine.yaml')), false, 'nothing was started');
+  } finally {
+    other.close();
+  }
+});
+
+test(
+  'moe experiment with a server: the same requests to both routers, in turns, to the verdict',
+  withShell,
+  async () => {
+    process.env.STANDIN_STEP_MS = '6';
+    const port = String(freePort());
+    const words = ['--repeats', '2', '--levels', 'concurrent:4', '--requests', '8', '--output-tokens', '30'];
+    const call = ['moe', 'experiment', ...words, '-o', 'pair', '--', 'trtllm-serve', 'M', '--port', port];
+    const { status, out, err } = await runStepscope(call);
+    assert.equal(status, 0, err);
+    assert.deepEqual(
+      err.split('\n').flatMap(line => /^((?:learned|perfect)-\d): /.exec(line)?.[1] ?? []),
+      ['learned-1', 'perfect-1', 'perfect-2', 'learned-2'],
+    );
+    assert.match(out, /Faster with the perfect router \(\+\d+\.\d% throughput/);
+    assert.match(out, /the engine log reports the perfect router in 2 of 2 logs/);
+    const asked = (name: string) => {
+      const { settings, levels } = JSON.parse(
+        fs.readFileSync(path.join(work, 'pair', `${name}.json`), 'utf8'),
+      );
+      return JSON.stringify([
+        settings,
+        levels.map(({ requests }: { requests: { hash?: string }[] }) => requests.length),
+      ]);
+    };
+    assert.equal(asked('learned-1'), asked('perfect-1'));
+    assert.equal(asked('learned-2'), asked('perfect-2'));
+
+    const dry = await runStepscope([...call.slice(0, 2), '--dry-run', ...call.slice(2)]);
+    assert.match(
+      dry.out,
+      /ENABLE_PERFECT_ROUTER=1 trtllm-serve M .*perfect-1\.log 2>&1 & server=\$!\nuntil curl -sf/,
+    );
+    assert.match(
+      dry.out,
+      /stepscope load http:\/\/localhost:\d+ --levels concurrent:4 --seed 1 --requests 8 --prefix seeded/,
+    );
+  },
+);
+
+test('moe experiment: a server that dies is named, with its last words', withShell, async () => {
+  process.env.STANDIN_LIES = 'dies:3';
+  const call = ['moe', 'experiment', '--levels', 'concurrent:2', '-o', 'pair', '--', 'trtllm-serve', 'M'];
+  const { status, err } = await runStepscope([...call, '--port', String(freePort())]);
+  assert.notEqual(status, 0);
+  assert.match(
+    err,
+    /learned-1: The command exited with status 1: RuntimeError: CUDA error.*\nSee pair\/learned-1\.log/,
+  );
+});

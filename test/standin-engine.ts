@@ -25,7 +25,8 @@ export const recordedIn = (file: string): RecordedStep[] =>
   JSON.parse(fs.readFileSync(file, 'utf8').slice(MAGIC.length));
 
 const { STANDIN_LIES = '', STANDIN_REPORT = '', STANDIN_CALLS = '' } = process.env;
-const STEP_MS = Number(process.env.STANDIN_STEP_MS ?? 1);
+const isBalanced = process.env.ENABLE_PERFECT_ROUTER === '1';
+const STEP_MS = Number(process.env.STANDIN_STEP_MS ?? 1) * (isBalanced ? 0.5 : 1);
 const MOST_BATCH = Number(process.env.STANDIN_MOST_BATCH ?? 64);
 const lies = new Map(STANDIN_LIES.split(',').map(lie => lie.split(':') as [string, string | undefined]));
 const lieAt = (name: string) => (lies.has(name) ? Number(lies.get(name) ?? 0) : Infinity);
@@ -208,6 +209,7 @@ function serve(kind: string, words: readonly string[]): void {
   });
   server.listen(Number(wordAfter(words, '--port')), '127.0.0.1');
   console.log('loading weights');
+  if (isBalanced) console.log('Precomputing perfect router logits');
   setInterval(() => engine.step(), STEP_MS);
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => {
