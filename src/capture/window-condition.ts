@@ -77,11 +77,17 @@ export const holds = ({ anyOf }: WindowCondition, counters: Counters): boolean =
     }),
   );
 
-/** How many requests at a time a condition needs at least, where it says so. */
+/** A user whose request ended needs a moment to send the next: so many more keep a batch above its bound. */
+const RESERVE = 0.25;
+
+/** How many requests at a time a condition needs, where it says so. */
 export function requestsNeeded({ anyOf }: WindowCondition): number {
   const lower = (all: readonly Comparison[], ...names: CounterName[]) =>
     all
       .filter(({ counter, sign }) => names.includes(counter) && /^(>=|==|>)$/.test(sign))
-      .reduce((most, { sign, value }) => Math.max(most, Math.ceil(value) + (sign === '>' ? 1 : 0)), 0);
+      .reduce((most, { sign, value }) => {
+        const least = Math.ceil(value) + (sign === '>' ? 1 : 0);
+        return Math.max(most, sign === '==' ? least : Math.ceil(least * (1 + RESERVE)));
+      }, 0);
   return Math.min(...anyOf.map(all => lower(all, 'batch', 'running') + lower(all, 'waiting')));
 }

@@ -41,6 +41,8 @@ interface Sending {
   answered: number;
   failed: number;
   error?: unknown;
+  /** The most frequent failure, once it is over. */
+  failure?: string | undefined;
   isOver: boolean;
 }
 
@@ -66,6 +68,10 @@ export class WindowDriver {
   private readonly patienceMs: number;
   /** The counter stands still or goes back: it is not asked any more. */
   private isBlind = false;
+  /** How many requests had been answered when the counter last moved. */
+  private standing: { readonly at: number | undefined; readonly answered: number } = {
+    ...{ at: undefined, answered: 0 },
+  };
   private waves = 1;
 
   constructor(private readonly driving: Driving) {
@@ -93,7 +99,8 @@ export class WindowDriver {
       if (!this.isBlind) this.distrust(goal, now, load.answered, counterStands);
       const isLoadOver = this.loads.every(({ isOver }) => isOver);
       if (isLoadOver && this.sentAgain(goal)) continue;
-      if (stalled.isOver(`${now.iteration ?? ''} ${load.answered}`)) throw this.stalledError(waiting, now);
+      if (stalled.isOver(`${now.iteration ?? ''} ${load.answered}`))
+        throw await this.stalledError(waiting, now);
       if (waiting.isBeyond(now, load)) throw this.passedError(waiting, load.answered);
       if (goal.when !== undefined || goal.phase !== undefined) {
         if (waiting.isUnreadable(now) && unmet.isOver('unreadable')) throw this.unreadableError(waiting, now);
@@ -125,7 +132,10 @@ export class WindowDriver {
     this.loads.push(
       Object.assign(sending, {
         done: driving.then(
-          () => settle(),
+          failure => {
+            sending.failure = failure;
+            settle();
+          },
           error => settle(error),
         ),
       }),
@@ -177,15 +187,20 @@ export class WindowDriver {
     return true;
   }
 
-  /** Only what counts steps can be wrong about them. */
+  /** Only what counts steps can be wrong about them. A counter that stands is, if requests complete meanwhile. */
   private distrust(goal: WindowGoal, now: EngineCounters, answered: number, stands: Patience): void {
     if (goal.iteration === undefined && goal.steps === undefined) return;
     const { wentBack } = this.driving.engine;
+    if (now.iteration !== this.standing.at) this.standing = { at: now.iteration, answered };
     if (wentBack) {
       this.blind(
         `the engine's counter went back from ${wentBack.from} to ${wentBack.to}: it was restarted, or several engines answer at this address`,
       );
-    } else if (now.iteration !== undefined && answered > 0 && stands.isOver(String(now.iteration)))
+    } else if (
+      stands.isOver(String(now.iteration)) &&
+      now.iteration !== undefined &&
+      answered > this.standing.answered
+    )
       this.blind(`the engine's counter stands at ${now.iteration} while requests complete`);
   }
 
@@ -194,12 +209,16 @@ export class WindowDriver {
     this.driving.say(`${why}. It is no longer used; requests are sent until the report is there`);
   }
 
-  private stalledError(waiting: GoalWait, now: EngineCounters): UserError {
-    const failed = this.sum('failed');
-    const seconds = Math.round(this.patienceMs / 1000);
+  private async stalledError(waiting: GoalWait, now: EngineCounters): Promise<UserError> {
+    // Why requests failed is known when they are over.
+    await this.end();
+    const count = this.sum('failed');
+    const why = this.loads.find(({ failure }) => failure !== undefined)?.failure;
+    const failed = count > 0 ? `, ${count} failed${why ? `: ${why}` : ''}` : '';
+    const seconds = Math.max(1, Math.round(this.patienceMs / 1000));
     return new UserError(
       'capture-failed',
-      `${waiting.whereText(now)}: nothing happened for ${seconds} s. No request completed${failed > 0 ? `, ${failed} failed` : ''}, and the engine ran no step.`,
+      `${waiting.whereText(now)}: nothing happened for ${seconds} s. No request completed${failed}. The engine ran no step.`,
       'Check the server log: it may be out of memory, or wait for another process.',
     );
   }

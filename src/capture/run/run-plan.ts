@@ -260,7 +260,7 @@ async function reportsOf(
 }
 
 /** What to say when a run left nothing to open; undefined when there is something. */
-export function runFailure(result: RunResult): UserError | undefined {
+export function runFailure(result: RunResult, wantsReport = true): UserError | undefined {
   if (result.files.some(isWrittenReport)) return undefined;
   if (result.lastLines.some(line => NO_SPACE.test(line)))
     return new UserError(
@@ -282,7 +282,7 @@ export function runFailure(result: RunResult): UserError | undefined {
       : 'Run it without the profiler first; the lines above are its output.';
   return new UserError(
     'capture-failed',
-    `No report was written: the command ${how}${result.reason ? `: ${result.reason}` : ''}.`,
+    `${wantsReport ? 'No report was written: the' : 'The'} command ${how}${result.reason ? `: ${result.reason}` : ''}.`,
     hint,
   );
 }

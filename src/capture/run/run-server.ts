@@ -10,7 +10,7 @@ import { EngineWatch } from './engine-watch.js';
 import { sleep } from './marked-processes.js';
 import { type RunOptions, type RunResult, runFailure, runPlan, terminalInterrupts } from './run-plan.js';
 import type { PlannedFile, Runnable } from './runnable.js';
-import { callServer, type LoadLevels, waitForServer } from './server-calls.js';
+import { callServer, isAnswering, type LoadLevels, waitForServer } from './server-calls.js';
 import { isWrittenReport, OutputWatch, type WrittenFile } from './written-files.js';
 
 interface ServerOptions extends RunOptions {
@@ -65,6 +65,7 @@ export async function runServer(
   plan: Runnable & { readonly steps: readonly PlanStep[] },
   options: ServerOptions,
 ): Promise<RunResult> {
+  await refuseOther(plan.steps);
   const aborted = new AbortController();
   let lastLine = '';
   const doing = beginDoing(options, plan.outputs, {
@@ -72,6 +73,7 @@ export async function runServer(
     lastLine: () => lastLine,
     force: options.force === true,
   });
+  let isInterrupted = false;
   let request = () => {};
   let letGo = () => {};
   const released = new Promise<void>(resolve => {
@@ -79,6 +81,7 @@ export async function runServer(
   });
   const unlisten = (options.stop ?? terminalInterrupts).listen(() => {
     const isFirst = !aborted.signal.aborted;
+    isInterrupted = true;
     aborted.abort();
     // An engine that writes its own traces loses them when it is stopped while it records.
     if (isFirst && plan.nsysAt < 0 && doing.closing)
@@ -118,17 +121,22 @@ export async function runServer(
     if (options.keepServer && !aborted.signal.aborted) letGo();
     else if (!plan.steps.some(step => step.do === 'stop' || step.do === 'wait-exit')) request();
   } catch (error) {
-    failure = error;
+    // What breaks off because the user stopped it is no failure, and a second request would kill the profiler.
+    if (!isInterrupted) failure = error;
+    // A server that does not respond may be ending: its own reason says more than ours.
+    if (error instanceof UserError && error.code === 'unreachable')
+      await Promise.race([ended, sleep(ENDING_MS)]);
     if (plan.nsysAt < 0 && doing.closing && !aborted.signal.aborted)
       await closeWindow(doing.closing, options);
-    request();
+    if (!isInterrupted) request();
   }
   try {
     await doing.driver.end();
     const result = await running;
     const isKept = result.files.some(isWrittenReport);
     // A server that ended by itself says more than the question it left without an answer.
-    if (failure && !isKept && result.status !== 0 && !result.stoppedBy) throw runFailure(result) ?? failure;
+    if (failure && !isKept && result.status !== 0 && !result.stoppedBy)
+      throw runFailure(result, plan.outputs.length > 0) ?? failure;
     // What was recorded before it went wrong is kept, and shown with the reason.
     if (failure instanceof UserError && isKept) {
       const { stoppedBy: _, ...rest } = result;
@@ -145,7 +153,19 @@ export async function runServer(
   }
 }
 
+/** Requests would go to a server that is not profiled, and every result would be of that one. */
+async function refuseOther(steps: readonly PlanStep[]): Promise<void> {
+  const waiting = steps.find(step => step.do === 'wait-http');
+  if (!waiting || !(await isAnswering(waiting.url))) return;
+  throw new UserError(
+    'usage',
+    `${new URL(waiting.url).origin} already responds before the command is started: another server runs there.`,
+    'Stop it, or choose another port. To profile the running server: --attach --server URL',
+  );
+}
+
 const CLOSE_MS = 120_000;
+const ENDING_MS = 2000;
 
 /** Best effort: the engine may be the reason why it is closed. */
 async function closeWindow(

@@ -8,12 +8,15 @@ import { sleep } from './marked-processes.js';
 /** Where requests come from. `stepscope load` fills it; a warm-up of a few requests stands in for it. */
 export interface LoadLevels {
   run(url: string, context: LoadContext): Promise<void>;
-  /** Sends requests until the signal ends it. Absent where the user decides how many are sent. */
+  /**
+   * Sends requests until the signal ends it. Gives the most frequent failure in words. Absent where the user decides how
+   * many are sent.
+   */
   readonly drive?: (
     url: string,
     shape: LoadShape,
     context: LoadContext & { onProgress(answered: number, failed: number): void },
-  ) => Promise<void>;
+  ) => Promise<string | undefined>;
   /** Nothing is sent from here: others send. */
   readonly isOthers?: true;
 }
@@ -25,6 +28,7 @@ interface LoadContext {
 
 const ASK_MS = 10_000;
 const BETWEEN_MS = 500;
+const LISTENING_MS = 2000;
 
 /** Up when its health address, or else its list of models, answers. */
 export async function waitForServer(
@@ -54,6 +58,9 @@ export async function waitForServer(
     'Check address and port, or wait longer: --health-timeout SECONDS',
   );
 }
+
+/** A moment is enough to know whether something listens there. */
+export const isAnswering = (url: string): Promise<boolean> => answers(url, AbortSignal.timeout(LISTENING_MS));
 
 async function answers(url: string, signal: AbortSignal): Promise<boolean> {
   try {

@@ -1,6 +1,7 @@
 /** Requests while a server is profiled: the levels of `stepscope load`, or a few one after the other. */
 import { type LoadLevels, warmUp } from '../../capture/run/server-calls.js';
 import { describeLoad } from '../../load/describe-load.js';
+import { failureWords } from '../../load/failure.js';
 import { runLoad } from '../../load/run-load.js';
 import { text } from '../../report/text.js';
 import { type Lengths, lengthsText } from '../../stats/lengths.js';
@@ -78,9 +79,12 @@ function driven(
         onProgress(answered, failed),
       );
       keep?.(document);
+      const [worst] = document.levels.flatMap(({ errors }) => errors).sort((a, b) => b.count - a.count);
+      return worst && `${failureWords(worst.kind)}${worst.example ? ` (${worst.example})` : ''}`;
     } catch (error) {
       // Ended by us before the first answer: that is no failure.
       if (!signal.aborted) throw error;
+      return undefined;
     }
   };
 }

@@ -157,7 +157,7 @@ export const asksForAgent = ({ agent, agentFolder: named }: CaptureValues): bool
   agent && named === undefined;
 
 /** The agent as it lies in this package. */
-const agentFolder = () => fileURLToPath(new URL('../../../../agent', import.meta.url));
+export const agentFolder = (): string => fileURLToPath(new URL('../../../../agent', import.meta.url));
 
 function layersOf(model: string | undefined): number | undefined {
   if (model === undefined) return undefined;

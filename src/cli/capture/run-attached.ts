@@ -75,8 +75,9 @@ const nobody: LoadLevels = {
   run: async () => {},
   drive: (_, __, { signal }) =>
     new Promise(resolve => {
-      if (signal.aborted) resolve();
-      signal.addEventListener('abort', () => resolve(), { once: true });
+      const end = () => resolve(undefined);
+      if (signal.aborted) end();
+      signal.addEventListener('abort', end, { once: true });
     }),
   isOthers: true,
 };
