@@ -71,7 +71,12 @@ export function planText(plan: CapturePlan): string {
     ({ pattern, count, note }) =>
       `  ${pattern}${count !== undefined && count > 1 ? ` (${count} files)` : ''}${note ? `: ${note}` : ''}`,
   );
-  if (plan.far) results.push(`  copied to ${plan.far.copiedTo}, with the endings of what was written`);
+  if (plan.far)
+    results.push(
+      `  copied to ${plan.far.copiedTo}, with the endings of what was written`,
+      ...(attached ? [] : [`  nsys: ${plan.far.nsys}`]),
+    );
+  if (plan.storedIn !== undefined) results.push(`  also put into ${plan.storedIn}`);
   sections.push(
     `Writes\n${results.join('\n') || (attached ? '  traces in the folder that the server was started with' : '  nothing')}`,
   );

@@ -98,6 +98,9 @@ export const engineSwitches: readonly EngineSwitch[] = [
 /** Dynamo starts an engine inside: its own ranges are off by default (lib/runtime/src/nvtx.rs, dynamo/common/utils/nvtx_utils.py). */
 export const DYNAMO_RANGES: Readonly<Record<string, string>> = { DYN_ENABLE_RUST_NVTX: '1', DYN_NVTX: '1' };
 
+/** TensorRT-LLM's, and our agent's in other engines. */
+export const ROUTER_VARIABLE = 'ENABLE_PERFECT_ROUTER';
+
 /** How a model's tokens find their experts, and who plans balanced logits for it in TensorRT-LLM. */
 interface RoutingMethod {
   /** As the class is called, without its ending. */
