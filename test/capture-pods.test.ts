@@ -271,6 +271,21 @@ test('processes are read word by word, whatever is in them', () => {
   assert.deepEqual(processes[0].env, { STEPSCOPE_TRIGGER: '/a=b' });
   const server = findServer(processes)!;
   assert.equal(server.port, 30001);
-  const way = wayInto(server, processes);
-  assert.match(way.by === 'nothing' ? way.why : '', /^$/);
+  assert.equal(findServer(processes, undefined, 30001)?.pid, 12);
+  assert.equal(findServer(processes, undefined, 8000), undefined);
+  // The agent records nothing, so the engine's own endpoints are used.
+  assert.deepEqual(wayInto(server, processes), { by: 'endpoints' });
+  const vllm = readProcesses(
+    'P5\nWpython3\nW-u\nW/usr/bin/vllm\nWserve\nWm\nW--profiler-config.profiler\nWtorch\nW--profiler-config.torch_profiler_dir=traces\n',
+  );
+  assert.deepEqual(wayInto(findServer(vllm)!, vllm), { by: 'endpoints', folder: '/proc/5/cwd/traces' });
+  const under = readProcesses(
+    'P3\nW/opt/nvidia/bin/nsys\nWprofile\nW-o\nWrun\nWpython3\nWserve.py\nP4\nWpython3\nW/usr/bin/trtllm-serve\nWm\nESTEPSCOPE_TRIGGER=go\n',
+  );
+  assert.deepEqual(wayInto(findServer(under)!, under), {
+    by: 'agent',
+    pid: 4,
+    trigger: '/proc/4/cwd/go',
+    writes: '/proc/3/cwd/run',
+  });
 });

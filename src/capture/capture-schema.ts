@@ -121,10 +121,12 @@ export const planSchema = object({
       {
         where: string('pod NAME, ssh HOST, or the labels of pods'),
         copiedTo: string('the report on this machine, without its ending'),
+        nsys: string('where nsys comes from there'),
       },
       'the command runs on another machine; its paths are paths there, with a folder name that is decided when it runs',
     ),
   ),
+  storedIn: optional(string('where the results are put as well: s3://BUCKET/FOLDER or a folder')),
   calibration: optional(
     object(
       {

@@ -1,5 +1,6 @@
 /** What will spoil a capture, said before it is taken. Each check is one question about the plan. */
 import { formatBytes } from '../base/units.js';
+import { ROUTER_VARIABLE } from '../catalog/engine-switches.js';
 import type { CaptureOptions, PlanEstimate, PlanFacts, PlanWarning } from './capture-plan.js';
 import type { EnginePart } from './engine-part.js';
 import type { Launch } from './launchers.js';
@@ -73,8 +74,14 @@ function* whatIsWrapped({ program }: Checked): Iterable<PlanWarning> {
     );
 }
 
-function* withoutEffect({ options, program }: Checked): Iterable<PlanWarning> {
+function* withoutEffect({ options, program, part }: Checked): Iterable<PlanWarning> {
   const byAgent = program.preset === 'python' && options.agent !== undefined;
+  if (options.perfectRouter && part.env[ROUTER_VARIABLE] === undefined)
+    yield error(
+      'router-ignored',
+      `--perfect-router has no effect on ${program.preset === 'python' ? 'this program' : program.engine.label}: the capture would show the learned routing.`,
+      'Add --agent: it balances the routers of vLLM, SGLang and transformers (docs/agent.md).',
+    );
   if (options.nvtxDebug && !program.engine.debugRanges && !byAgent)
     yield warning(
       'nvtx-debug-ignored',

@@ -25,6 +25,12 @@ export function planSglang({ options, program, url }: EngineQuestion): EnginePar
       note: 'one per rank',
     });
   }
+  if (torch === undefined && options.nvtx !== false)
+    part.variable(
+      'SGLANG_ENABLE_NVTX_SCHEDULER',
+      '1',
+      'ranges around the stages of the scheduler (0.5.15 and newer, with the Python package nvtx)',
+    );
   if (options.nvtxDebug) {
     part.argument(['--enable-layerwise-nvtx-marker'], 'one range per layer');
     if (!options.command.includes('--disable-cuda-graph'))

@@ -2,19 +2,21 @@
  * TensorRT-LLM: everything goes through variables, read in the executor's process
  * (tensorrt_llm/_torch/pyexecutor/py_executor.py, tensorrt_llm/_utils.py, tensorrt_llm/llmapi/mpi_session.py).
  */
+
+import { type trtllmRoutingMethods, unplannedMethods } from '../catalog/engine-switches.js';
 import { reportStem } from '../catalog/file-formats.js';
 import type { IterationSpan } from './capture-plan.js';
 import { type EnginePart, type EngineQuestion, PartBuilder } from './engine-part.js';
 import { endRule, startStopValue } from './iterations.js';
 import { textOf } from './launchers.js';
-import { isAtLeast } from './versions.js';
+import { isAtLeast, type VersionNumbers } from './versions.js';
 import { demandOf, goalWords, loadShape } from './window-goal.js';
 
 /** trtllm-bench sends this many requests before it measures, unless told otherwise. */
 const DEFAULT_WARMUP = 2;
 
 export function planTrtllm(question: EngineQuestion): EnginePart {
-  const { options, program, launch } = question;
+  const { options, facts, program, launch } = question;
   const part = new PartBuilder();
   const cpp =
     options.command.some(word => /^--engine_dir(=|$)/.test(word)) || backend(options.command) === 'tensorrt';
@@ -27,6 +29,13 @@ export function planTrtllm(question: EngineQuestion): EnginePart {
       '1',
       'more ranges: requests, responses, tokenizing, layers (same as TLLM_NVTX_DEBUG)',
     );
+  if (options.nvtxDebug && !cpp)
+    part.warn(
+      'note',
+      'layer-ranges-by-config',
+      'TensorRT-LLM marks every module only if its configuration says so, and not in CUDA graph replays.',
+      'For one range per module: enable_layerwise_nvtx_marker: true in the YAML of --config (--extra_llm_api_options before 1.2), with cuda_graph_config: null.',
+    );
   if (options.torchTrace !== undefined) planTorch(part, question, options.torchTrace, cpp);
   if (options.perfectRouter) {
     part.variable(
@@ -34,6 +43,7 @@ export function planTrtllm(question: EngineQuestion): EnginePart {
       '1',
       'balanced expert routing; model output is wrong, use only the timing',
     );
+    routingMethods(part, facts.engineVersion);
     part.warn(
       launch.kind === 'none' && (options.ranks ?? 1) > 1 ? 'warning' : 'note',
       'router-variable',
@@ -56,6 +66,26 @@ export function planTrtllm(question: EngineQuestion): EnginePart {
       `Put trtllm-llmapi-launch in front: ${launch.kind} … trtllm-llmapi-launch ${program.preset} …`,
     );
   return part.done();
+}
+
+/** Up to 1.2 two models ask for balanced logits themselves; from 1.3 on every MoE layer does, if its routing has a planner. */
+function routingMethods(part: PartBuilder, version: VersionNumbers | undefined): void {
+  const named = (methods: typeof trtllmRoutingMethods) =>
+    methods.map(({ method, models }) => `${method} (${models})`).join(', ');
+  if (version !== undefined && !isAtLeast(version, 1, 3))
+    part.warn(
+      'note',
+      'router-models',
+      'TensorRT-LLM before 1.3 balances only GPT-OSS and DeepSeek-V3/R1: every other model keeps its learned router, without a message.',
+      'Upgrade to 1.3, or measure another engine with --agent.',
+    );
+  else
+    part.warn(
+      'note',
+      'router-models',
+      `TensorRT-LLM from 1.3 on balances every MoE layer whose routing has a planner. Models with ${named(unplannedMethods)} do not start with it, and hash-routed layers of DeepSeek-V4 keep their routing.`,
+      'Check the routing method of the model: *MoeRoutingMethod in its file under tensorrt_llm/_torch/models.',
+    );
 }
 
 function planRange(

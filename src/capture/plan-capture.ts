@@ -22,6 +22,7 @@ import { forwarding, readLaunch, textOf } from './launchers.js';
 import { nsysArguments } from './nsys-arguments.js';
 import { nsysFeatures } from './nsys-versions.js';
 import { readProgram } from './read-command.js';
+import { questionedSwitches, reasonOf } from './switches.js';
 import { demandOf } from './window-goal.js';
 
 /** How each engine is asked. A new engine is one line here and one file. */
@@ -113,7 +114,7 @@ export function planCapture(options: CaptureOptions, facts: PlanFacts = {}): Cap
     ...part.why,
     ...Object.keys(options.env ?? {})
       .filter(name => part.env[name] === undefined)
-      .map(name => ({ what: `${name}=${env[name]}`, why: 'set in your command' })),
+      .map(name => reasonOf(name, env[name])),
     ...(handed.length > 0
       ? [{ what: handed.join(' '), why: 'mpirun passes only the variables listed with -x' }]
       : []),
@@ -143,19 +144,22 @@ export function planCapture(options: CaptureOptions, facts: PlanFacts = {}): Cap
     outputs: [...outputs, ...part.outputs],
     steps: stepsOf(program.server, part, url, options.durationS !== undefined),
     why,
-    warnings: checkPlan({
-      options,
-      facts,
-      program,
-      launch,
-      part,
-      features,
-      estimate,
-      ranks,
-      graphTrace,
-      traceFork,
-      cpuSampling,
-    }),
+    warnings: [
+      ...questionedSwitches(options.env ?? {}, program.engine, facts.engineVersion),
+      ...checkPlan({
+        options,
+        facts,
+        program,
+        launch,
+        part,
+        features,
+        estimate,
+        ranks,
+        graphTrace,
+        traceFork,
+        cpuSampling,
+      }),
+    ],
     estimate,
     ...(calibration
       ? {

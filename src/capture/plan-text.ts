@@ -71,7 +71,12 @@ export function planText(plan: CapturePlan): string {
     ({ pattern, count, note }) =>
       `  ${pattern}${count !== undefined && count > 1 ? ` (${count} files)` : ''}${note ? `: ${note}` : ''}`,
   );
-  if (plan.far) results.push(`  copied to ${plan.far.copiedTo}, with the endings of what was written`);
+  if (plan.far)
+    results.push(
+      `  copied to ${plan.far.copiedTo}, with the endings of what was written`,
+      ...(attached ? [] : [`  nsys: ${plan.far.nsys}`]),
+    );
+  if (plan.storedIn !== undefined) results.push(`  also put into ${plan.storedIn}`);
   for (const { path, text } of plan.files ?? [])
     results.unshift(`  ${path}, before it starts: ${text.trim().replaceAll('\n', ', ')}`);
   sections.push(

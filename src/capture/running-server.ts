@@ -2,7 +2,7 @@
  * What can be done to a server that runs already, on this or another machine. nsys cannot attach to a process, so there
  * are two ways: the engine's own endpoints, or our agent inside it. Pure: the processes are handed in as a text.
  */
-import { type PresetName, profilingVariables } from '../catalog/engine-programs.js';
+import { type PresetName, presets, profilingVariables } from '../catalog/engine-programs.js';
 import { engines } from '../catalog/engines.js';
 import { baseName, isPython, textOf } from './launchers.js';
 import { readPasted } from './pasted-command.js';
@@ -38,23 +38,28 @@ export function readProcesses(text: string): RunningProcess[] {
   return found;
 }
 
-/** Scripts of pip run as `python3 /usr/bin/vllm serve`: the program is what is said in the second word. */
+/** Scripts of pip run as `python3 -u /usr/bin/vllm serve`: the program is the script. */
 function programWords(words: readonly string[]): readonly string[] {
-  const script = words[1] ?? '';
-  return isPython(baseName(words[0] ?? '')) && script.startsWith('/') && !script.endsWith('.py')
-    ? words.slice(1)
-    : words;
+  if (!isPython(baseName(words[0] ?? ''))) return words;
+  const at = words.findIndex((word, i) => i > 0 && !/^-[uOBEsSIb]+$/.test(word));
+  const script = words[at] ?? '';
+  return script.startsWith('/') && !script.endsWith('.py') ? words.slice(at) : words;
 }
+
+/** A name as the process means it, for others on the same machine. */
+const seenFromOutside = (pid: number, file: string): string =>
+  file.startsWith('/') ? file : `/proc/${pid}/cwd/${file}`;
 
 export interface ServingProcess extends RunningProcess {
   readonly program: Program;
   readonly port?: number;
 }
 
-/** The process that serves; of several with the same command (workers) the first started one. */
+/** The process that serves, at this port if one is named; of several with the same command the first started one. */
 export function findServer(
   processes: readonly RunningProcess[],
   asked?: PresetName,
+  wanted?: number,
 ): ServingProcess | undefined {
   const servers = processes.flatMap(one => {
     const words = programWords(one.words);
@@ -63,7 +68,9 @@ export function findServer(
     const port = program.address?.split(':').at(-1);
     return [{ ...one, words, program, ...(port === undefined ? {} : { port: Number(port) }) }];
   });
-  return servers.sort((a, b) => a.pid - b.pid)[0];
+  servers.sort((a, b) => a.pid - b.pid);
+  const portOf = ({ port, program }: ServingProcess) => port ?? presets[program.preset].port;
+  return wanted === undefined ? servers[0] : servers.find(server => portOf(server) === wanted);
 }
 
 /** How to record steps of it without starting it again. */
@@ -105,23 +112,31 @@ function withAgent(processes: readonly RunningProcess[]): WayIn | undefined {
         ? 'the agent is loaded in several processes, and only a file (STEPSCOPE_TRIGGER) reaches the right one'
         : undefined;
   if (writes === undefined || why !== undefined) return { by: 'nothing', why: why! };
-  return { by: 'agent', pid, ...(trigger === undefined ? {} : { trigger }), writes };
+  return {
+    by: 'agent',
+    pid,
+    ...(trigger === undefined ? {} : { trigger: seenFromOutside(pid, trigger) }),
+    writes: trace === undefined ? writes : seenFromOutside(pid, trace),
+  };
 }
 
 /** An nsys around the server, which records when the agent opens its range. */
 function nsysOutput(processes: readonly RunningProcess[]): string | undefined {
   const nsys = processes.find(({ words }) => baseName(words[0] ?? '') === 'nsys' && words[1] === 'profile');
-  return nsys && readPasted(nsys.words, []).options.output;
+  const output = nsys && readPasted(nsys.words, []).options.output;
+  return nsys && output !== undefined ? seenFromOutside(nsys.pid, output) : undefined;
 }
 
-function intoVllm({ words, env }: ServingProcess): WayIn {
+function intoVllm({ pid, words, env }: ServingProcess): WayIn {
   if (env.VLLM_TORCH_PROFILER_DIR !== undefined)
-    return { by: 'endpoints', folder: env.VLLM_TORCH_PROFILER_DIR };
+    return { by: 'endpoints', folder: seenFromOutside(pid, env.VLLM_TORCH_PROFILER_DIR) };
   const config = profilerConfig(words);
   if (config?.profiler === 'torch')
     return {
       by: 'endpoints',
-      ...(typeof config.torch_profiler_dir === 'string' ? { folder: config.torch_profiler_dir } : {}),
+      ...(typeof config.torch_profiler_dir === 'string'
+        ? { folder: seenFromOutside(pid, config.torch_profiler_dir) }
+        : {}),
     };
   return {
     by: 'nothing',

@@ -3,6 +3,7 @@
  * by the agent inside it. What it wrote is gathered in a folder of ours there, copied back, and the folder removed; the
  * server's own folder is left as it is.
  */
+import * as path from 'node:path';
 import { UserError } from '../../base/user-error.js';
 import type { PlanStep } from '../capture-plan.js';
 import { LIST_PROCESSES, type RunningProcess, readProcesses, type WayIn } from '../running-server.js';
@@ -19,7 +20,7 @@ import type { WrittenFile } from './written-files.js';
 /** Sizes and names, one folder deep: some engines make a folder of each profile. */
 const LIST =
   'cd "$1" 2>/dev/null || exit 0; for f in * */*; do if [ -f "$f" ]; then echo "$(wc -c <"$f") $f"; fi; done';
-const GATHER = 'mkdir -p "$3/out" && { ln "$1/$2" "$3/out/" 2>/dev/null || cp "$1/$2" "$3/out/"; }';
+const GATHER = 'ln "$1/$2" "$3/out/$4" 2>/dev/null || cp "$1/$2" "$3/out/$4"';
 const FILES_TIMEOUT_MS = 300_000;
 
 export async function processesIn(transport: Transport): Promise<RunningProcess[]> {
@@ -58,7 +59,10 @@ export async function attachFar(transport: Transport, options: FarAttach): Promi
     }
     const names = await newFiles(transport, place, before, options);
     for (const name of names) {
-      const result = await transport.exec(script(GATHER, place.folder, name, ours));
+      // Several are ranks: each keeps what tells it apart, behind the name that was asked for.
+      const own = name.slice(name.lastIndexOf('/') + 1);
+      const kept = names.length > 1 ? `${path.basename(options.output, '.nsys-rep')}-${own}` : own;
+      const result = await transport.exec(script(GATHER, place.folder, name, ours, kept));
       if (result.status !== 0)
         throw new UserError(
           'capture-failed',

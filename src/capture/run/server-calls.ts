@@ -120,6 +120,19 @@ const modelOf = async (url: string, signal: AbortSignal): Promise<string> =>
 export const engineOf = async (url: string, signal: AbortSignal): Promise<string | undefined> =>
   engineNamed((await firstModel(url, signal))?.owned_by);
 
+/** What vLLM, SGLang and TensorRT-LLM answer at /version; undefined where a server does not. */
+export async function versionOf(url: string, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    const answer = await fetch(addressOf(url, '/version'), {
+      signal: AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)]),
+    });
+    const { version } = (await answer.json()) as { version?: unknown };
+    return typeof version === 'string' ? version : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 async function firstModel(
   url: string,
   signal: AbortSignal,

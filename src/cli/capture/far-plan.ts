@@ -20,8 +20,16 @@ export const askedThere = (asked: CaptureOptions): CaptureOptions => ({
 
 export const shownThere = (plan: CapturePlan, values: CaptureValues, asked: CaptureOptions): CapturePlan => ({
   ...plan,
-  far: { where: whereOf(values), copiedTo: nameOf(asked) },
+  far: { where: whereOf(values), copiedTo: nameOf(asked), nsys: nsysFor(values) },
 });
+
+/** The machine's own goes first, whatever was brought along. */
+function nsysFor({ nsysDeb, nsysTree }: CaptureValues): string {
+  if (nsysTree !== undefined) return `that of the machine, otherwise a copy of ${nsysTree}`;
+  return nsysDeb === undefined
+    ? 'that of the machine'
+    : `that of the machine, otherwise ${nsysDeb} is installed there (needs root)`;
+}
 
 function whereOf({ pod, ssh, selector, namespace, container }: CaptureValues): string {
   if (ssh !== undefined) return `ssh ${ssh}`;

@@ -25,7 +25,7 @@ export async function runAttachedFar(
 ): Promise<number> {
   const store = values.store === undefined ? undefined : openStore(values.store);
   const processes = await processesIn(far);
-  const server = findServer(processes, values.preset);
+  const server = findServer(processes, values.preset, namedPort(values));
   const way: WayIn = server
     ? wayInto(server, processes)
     : values.server === undefined
@@ -85,10 +85,10 @@ export async function runAttachedFar(
 }
 
 /** Of the address inside, of the server's own words, or as its engine does by default. */
-function portOf({ server: address }: CaptureValues, server: ServingProcess | undefined): number {
-  if (address !== undefined) {
-    const port = /^(?:https?:\/\/)?[^/:]*:(\d+)/.exec(address)?.[1];
-    if (port !== undefined) return Number(port);
-  }
-  return server?.port ?? presets[server?.program.preset ?? 'python'].port;
+const portOf = (values: CaptureValues, server: ServingProcess | undefined): number =>
+  namedPort(values) ?? server?.port ?? presets[server?.program.preset ?? 'python'].port;
+
+function namedPort({ server: address }: CaptureValues): number | undefined {
+  const port = /^(?:https?:\/\/)?[^/:]*:(\d+)/.exec(address ?? '')?.[1];
+  return port === undefined ? undefined : Number(port);
 }

@@ -3,7 +3,8 @@ import { UserError } from '../../base/user-error.js';
 import type { CaptureOptions, CapturePlan } from '../../capture/capture-plan.js';
 import { type AttachQuestion, closesItself, planAttach } from '../../capture/plan-attach.js';
 import { attachServer } from '../../capture/run/run-server.js';
-import { engineOf, type LoadLevels } from '../../capture/run/server-calls.js';
+import { engineOf, type LoadLevels, versionOf } from '../../capture/run/server-calls.js';
+import { parseVersion } from '../../capture/versions.js';
 import { demandOf, loadShape } from '../../capture/window-goal.js';
 import { presets } from '../../catalog/engine-programs.js';
 import { engineLabelled } from '../../catalog/engines.js';
@@ -30,6 +31,7 @@ export function attachQuestion(values: CaptureValues, asked: CaptureOptions): At
     ...(folder === undefined ? {} : { folder }),
     ...(asked.iterations ? { spans: asked.iterations } : {}),
     ...(preset === undefined ? {} : { engine: presets[preset].engine }),
+    ...(values.engineVersion === undefined ? {} : { version: parseVersion(values.engineVersion) }),
     torchShapes,
     torchStack,
   };
@@ -82,11 +84,19 @@ const nobody: LoadLevels = {
   isOthers: true,
 };
 
+/** Asked where the steps of a request depend on it. */
+async function withVersion(question: AttachQuestion): Promise<AttachQuestion> {
+  const matters = (question.spans ?? question.demand) && question.engine?.stepsInRequest?.since;
+  if (!matters || question.version) return question;
+  const version = parseVersion((await versionOf(question.url, new AbortController().signal)) ?? '');
+  return version ? { ...question, version } : question;
+}
+
 /** Only where it matters: a server that does not list its models can still be profiled from start to stop. */
 export async function withEngine(question: AttachQuestion): Promise<AttachQuestion> {
-  if (question.engine) return question;
+  if (question.engine) return withVersion(question);
   const engine = engineLabelled((await engineOf(question.url, new AbortController().signal)) ?? '');
-  if (engine) return { ...question, engine };
+  if (engine) return withVersion({ ...question, engine });
   if (!question.spans) return question;
   throw new UserError(
     'usage',

@@ -117,8 +117,8 @@ export const capture = define({
       );
     if (values.attach) {
       const check = (plan: CapturePlan) => warnBefore(plan, values.anyway, output);
-      const far = transportOf(values);
-      if (!isOnlyShown && far) return runAttachedFar(far, asked, values, output, check);
+      const far = isOnlyShown ? undefined : transportOf(values);
+      if (far) return runAttachedFar(far, asked, values, output, check);
       if (!isOnlyShown) return runAttached(asked, values, output, check);
       const plan = planAttach(attachQuestion(values, asked));
       await print(isFar(values) ? shownThere(plan, values, asked) : plan, planText);
@@ -127,7 +127,10 @@ export const capture = define({
     const facts = await factsFor(values, asked);
     const isShownThere = isFar(values) && values.script === undefined && values.explain === undefined;
     const planned = planCapture(isShownThere ? askedThere(asked) : asked, facts);
-    const plan = withWarnings(isShownThere ? shownThere(planned, values, asked) : planned, pasted.warnings);
+    const plan = {
+      ...withWarnings(isShownThere ? shownThere(planned, values, asked) : planned, pasted.warnings),
+      ...(values.store === undefined ? {} : { storedIn: values.store }),
+    };
     if (values.explain !== undefined) {
       await print(plan, explainText);
       return 0;
