@@ -19,7 +19,7 @@ const MARK = '_lake.json';
 const SCHEMA = 'stepscope-lake';
 
 /** Where the content of a file is in the lake, and the file it came from. */
-export interface Claim {
+export interface ContentClaim {
   readonly file: string;
   readonly path: string;
   readonly bytes: number;
@@ -87,20 +87,22 @@ export class Lake {
   }
 
   /** Of this content; undefined where it is not in the lake. */
-  claimOf(file: string): Claim | undefined {
-    const claim = readJson<Claim>(this.at('_files', `${file}.json`));
+  claimOf(file: string): ContentClaim | undefined {
+    const claim = readJson<ContentClaim>(this.at('_files', `${file}.json`));
     return claim && fs.existsSync(this.at(claim.partition)) ? claim : undefined;
   }
 
-  claims(): Claim[] {
-    return readAll<Claim>(this.at('_files')).filter(({ partition }) => fs.existsSync(this.at(partition)));
+  claims(): ContentClaim[] {
+    return readAll<ContentClaim>(this.at('_files')).filter(({ partition }) =>
+      fs.existsSync(this.at(partition)),
+    );
   }
 
   /**
    * Moves a finished partition to its place. Gives the claim that holds: another task may have been faster with the same
    * content, under this name or another, and then ours is dropped.
    */
-  commit(draft: string, claim: Claim): Claim {
+  commit(draft: string, claim: ContentClaim): ContentClaim {
     const record = path.join(this.own('_files'), `${claim.file}.json`);
     try {
       writeWhole(record, `${JSON.stringify(claim)}\n`, { exclusive: true });

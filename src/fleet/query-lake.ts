@@ -38,7 +38,9 @@ export class LakeQueries {
   }
 
   async run(sql: string): Promise<void> {
-    await this.connection.run(sql);
+    await this.connection.run(sql).catch(error => {
+      throw unreadable(this.lake.folder, error as Error);
+    });
   }
 
   /** Counts come as plain numbers: none here passes 2^53. */

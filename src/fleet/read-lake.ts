@@ -19,6 +19,8 @@ export interface UnitSums {
   readonly communicationNs: number;
   readonly copyNs: number;
   readonly idleNs: number;
+  /** Part of computeNs: graph replays recorded as blocks, which hide communication. */
+  readonly graphReplayNs: number;
   /** Requests that decode, and prompt tokens, per step; null: not recorded. */
   readonly requests: number | null;
   readonly tokens: number | null;
@@ -33,7 +35,7 @@ export interface UnitSums {
   readonly collectiveExcessNs: number;
 }
 
-export interface FindingSums {
+interface FindingSums {
   readonly rule: string;
   readonly phase: string | null;
   readonly run: string;
@@ -139,7 +141,7 @@ async function unitSums(
        coalesce(processRank, try_cast(rank as integer)) as rank,
        case when coalesce(processRank, try_cast(rank as integer)) is null then file else '' end as unranked,
        wallNs, computeNs, communicationExposedNs as communicationNs, copyExposedNs as copyNs, idleNs,
-       collectiveCalls, collectiveNs, generationRequests, contextTokens
+       graphReplayNs, collectiveCalls, collectiveNs, generationRequests, contextTokens
      from ${queries.source('steps', partitions)}`,
   );
   const comparable = comparableRuns(files);
@@ -174,10 +176,10 @@ async function unitSums(
     sums as (
       select run, phase, rank, device, unranked, min(file) as file, count(*) as steps, sum(wallNs) as wallNs,
         sum(computeNs) as computeNs, sum(communicationNs) as communicationNs, sum(copyNs) as copyNs, sum(idleNs) as idleNs,
-        avg(generationRequests) as requests, avg(contextTokens) as tokens
+        sum(graphReplayNs) as graphReplayNs, avg(generationRequests) as requests, avg(contextTokens) as tokens
       from lake_steps group by all)
     select sums.run, sums.phase, sums.rank, sums.device, file, steps, wallNs, computeNs, communicationNs, copyNs, idleNs,
-      requests, tokens, commonSteps, coalesce(slowestEarly, 0) as slowestEarly, coalesce(slowestLate, 0) as slowestLate,
+      graphReplayNs, requests, tokens, commonSteps, coalesce(slowestEarly, 0) as slowestEarly, coalesce(slowestLate, 0) as slowestLate,
       coalesce(earlySteps, 0) as earlySteps, coalesce(comparedSteps, 0) as comparedSteps,
       coalesce(collectiveExcessNs, 0) as collectiveExcessNs
     from sums left join compared on sums.run = compared.run and sums.phase = compared.phase

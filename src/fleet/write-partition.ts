@@ -17,7 +17,7 @@ export function writeTables(folder: string, rows: LakeRows): void {
     fs.writeFileSync(path.join(folder, `${table}.parquet`), parquetOf(table, rows[table]));
 }
 
-export function parquetOf(table: LakeTable, rows: readonly object[]): Uint8Array {
+function parquetOf(table: LakeTable, rows: readonly object[]): Uint8Array {
   const columnData = Object.entries<LakeColumn>(lakeTables[table]).map(
     ([name, { type, optional }]): ColumnSource => ({
       name,
