@@ -384,13 +384,10 @@ function fleetFindings({ findings }: LakeData, ordered: readonly RunSummary[]): 
   return [...groupBy(findings, ({ rule, phase }) => `${rule}|${phase}`).values()]
     .map((own): FleetFinding => {
       const inOrder = [...own].sort((a, b) => (place.get(a.run) ?? 0) - (place.get(b.run) ?? 0));
-      const files = own.reduce((sum, row) => sum + row.files, 0);
+      const files = own.length;
       const costly = own.filter(row => row.costNs !== null);
       const mean = (of: (row: (typeof own)[number]) => number | null) =>
-        costly.length === 0
-          ? null
-          : costly.reduce((sum, row) => sum + (of(row) ?? 0) * row.files, 0) /
-            costly.reduce((sum, row) => sum + row.files, 0);
+        costly.length === 0 ? null : costly.reduce((sum, row) => sum + (of(row) ?? 0), 0) / costly.length;
       const worst = [...own].sort((a, b) => (b.costNs ?? 0) - (a.costNs ?? 0))[0];
       return {
         ...{ rule: own[0].rule, phase: own[0].phase, runs: new Set(own.map(({ run }) => run)).size, files },

@@ -5,7 +5,7 @@
 import { formatDuration, plural } from '../base/units.js';
 import type { ProfilerKind } from '../model/profile.js';
 
-/** A row of `files` with its place. */
+/** What is known of a file, with its place. */
 export interface LakeFile {
   readonly partition: string;
   readonly run: string;

@@ -26,6 +26,8 @@ export class LakeQueries {
       autoload_known_extensions: 'false',
       memory_limit: MEMORY,
       preserve_insertion_order: 'false',
+      // Every file is read once.
+      enable_external_file_cache: 'false',
       temp_directory: '',
     });
     return new LakeQueries(lake, await database.connect());

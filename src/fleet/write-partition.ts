@@ -23,8 +23,10 @@ function parquetOf(table: LakeTable, rows: readonly object[]): Uint8Array {
       name,
       type: PARQUET_TYPE[type],
       nullable: optional === true,
+      offsetIndex: false,
       data: rows.map(row => (row as Record<string, unknown>)[name] ?? null),
     }),
   );
-  return new Uint8Array(parquetWriteBuffer({ columnData }));
+  // Readers open thousands of these small files and skip none: indexes and statistics only make them larger.
+  return new Uint8Array(parquetWriteBuffer({ columnData, statistics: false }));
 }
