@@ -7,10 +7,11 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { lakeTableNames } from '../src/fleet/lake-tables.js';
+import { LAKE_FORMAT, type LakeColumn, lakeTableNames, lakeTables } from '../src/fleet/lake-tables.js';
 import { partitionValue, runOfPath } from '../src/fleet/run-name.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
 import { type DrawnFleetRun, drawnRankText, drawnStepUs, writeDrawnRun } from '../src/testing/drawn-fleet.js';
+import { assertSameText } from '../src/testing/golden.js';
 import { lakeContent, partitionCount } from './lake-content.js';
 import { runStepscope } from './run-stepscope.js';
 
@@ -217,4 +218,21 @@ test('runs are named by folder and file, without the rank', () => {
   for (const [file, run] of cases) assert.equal(runOfPath(file), run, file);
   assert.notEqual(partitionValue('a b'), partitionValue('a_b'));
   assert.match(partitionValue('../../x'), /^[\w.+-]+$/);
+});
+
+test('docs/lake-tables.md describes every table and column', () => {
+  const rows = (columns: Readonly<Record<string, LakeColumn>>) =>
+    Object.entries(columns).map(
+      ([name, { type, about, optional }]) => `| ${name} | ${type}${optional ? ', or null' : ''} | ${about} |`,
+    );
+  const tables = lakeTableNames.map(name =>
+    [`## ${name}`, '', '| column | type | meaning |', '|---|---|---|', ...rows(lakeTables[name]), ''].join(
+      '\n',
+    ),
+  );
+  const intro = `# Tables of a lake
+
+Format ${LAKE_FORMAT}. Made from \`src/fleet/lake-tables.ts\` by its test. Each table is \`run=…/rank=…/file=…/TABLE.parquet\`; \`run\`, \`rank\` and \`file\` are in the path. Types: text is a UTF-8 string, number a double, whole a 32-bit and long a 64-bit integer, flag a boolean. Times are nanoseconds. How a lake is made: [fleet.md](fleet.md).
+`;
+  assertSameText(path.join(projectRoot, 'docs/lake-tables.md'), [intro, ...tables].join('\n'));
 });

@@ -5,7 +5,7 @@ import { tableOf } from '../analyze/table-of.js';
 import { capitalized, formatDuration, formatRelativeChange, formatShare, plural } from '../base/units.js';
 import { shellQuote } from '../capture/shell-quote.js';
 import { LEAST_RUNS } from '../gate/change-points.js';
-import type { Change, FleetReport, History, RankRow, RunSummary, StepMeans } from './fleet-report.js';
+import type { FleetReport, History, LevelChange, RankRow, RunSummary, UnitMeans } from './fleet-report.js';
 import { heatOfRun, type RunHeat } from './run-heat.js';
 
 /** From here on a rank above the median is worth naming; below, ranks of every run differ. */
@@ -27,7 +27,7 @@ export function describeReport(report: FleetReport, heat: RunHeat | undefined): 
 }
 
 /** `rank 3`, `rank 0 GPU 2` where a rank drives several. */
-export const unitName = ({ rank, device }: Pick<RankRow, 'rank' | 'device'>, several = false): string =>
+const unitName = ({ rank, device }: Pick<RankRow, 'rank' | 'device'>, several = false): string =>
   rank === null ? `GPU ${device}` : several ? `rank ${rank} GPU ${device}` : `rank ${rank}`;
 
 function answerLines(report: FleetReport): string[] {
@@ -86,7 +86,7 @@ function historyLines(history: History): string[] {
   return changes.map(change => `${name}: ${changeSentence(change)}`);
 }
 
-function changeSentence({ lastBefore, firstAfter, point, terms, load }: Change): string {
+function changeSentence({ lastBefore, firstAfter, point, terms, load }: LevelChange): string {
   const word = point.to > point.from ? 'slower' : 'faster';
   const largest = terms.terms[0];
   const because = largest
@@ -95,13 +95,13 @@ function changeSentence({ lastBefore, firstAfter, point, terms, load }: Change):
   return `${word} since run ${firstAfter} (last before: ${lastBefore}): median of the runs ${formatDuration(point.from)} → ${formatDuration(point.to)} per step, ${formatRelativeChange(point.changeShare)} (p = ${point.p.toFixed(4)}).${because}${load.map(loadSentence).join('')}`;
 }
 
-const loadSentence = ({ what, from, to }: Change['load'][number]): string =>
+const loadSentence = ({ what, from, to }: LevelChange['load'][number]): string =>
   ` The load changed too: ${from.toFixed(1)} → ${to.toFixed(1)} ${what === 'requests' ? 'decoding requests' : 'prompt tokens'} per step.`;
 
 const signed = (ns: number): string => `${ns < 0 ? '−' : '+'}${formatDuration(Math.abs(ns))}`;
 
-function lakeBlocks({ data, runs }: FleetReport): Block[] {
-  const { counted, leftOut, problems } = data.files;
+function lakeBlocks({ data, runs, problems }: FleetReport): Block[] {
+  const { counted, leftOut } = data.files;
   const nodes = new Set(counted.flatMap(({ host }) => host ?? []));
   const blocks: Block[] = [
     {
@@ -146,7 +146,14 @@ function changeBlocks({ histories }: FleetReport): Block[] {
   return histories.flatMap(({ changes }) => changes).flatMap(change => [fallOf(change), kernelTable(change)]);
 }
 
-function fallOf({ configuration, lastBefore, firstAfter, before, after, terms }: Change): WaterfallBlock {
+function fallOf({
+  configuration,
+  lastBefore,
+  firstAfter,
+  before,
+  after,
+  terms,
+}: LevelChange): WaterfallBlock {
   const named = (runs: readonly string[], run: string) =>
     runs.length === 1 ? run : `${plural(runs.length, 'run')}, mean`;
   return {
@@ -162,7 +169,7 @@ function fallOf({ configuration, lastBefore, firstAfter, before, after, terms }:
   };
 }
 
-const kernelTable = ({ firstAfter, terms }: Change): TableBlock =>
+const kernelTable = ({ firstAfter, terms }: LevelChange): TableBlock =>
   tableOf(
     terms.kernels,
     { id: `kernels-${firstAfter}`, title: `Kernels that changed most at run ${firstAfter}` },
@@ -177,7 +184,7 @@ const kernelTable = ({ firstAfter, terms }: Change): TableBlock =>
     ],
   );
 
-const stepColumns = <Row extends StepMeans>() =>
+const stepColumns = <Row extends UnitMeans>() =>
   [
     ['Step', 'ns-mean', (row: Row) => row.wallNs],
     ['Compute', 'ns-mean', (row: Row) => row.computeNs],

@@ -22,7 +22,7 @@ export const fileSources: readonly Derived<unknown>[] = [
 ];
 
 /** What the profile itself does not say about its file. */
-export interface FileFacts {
+interface FileFacts {
   readonly path: string;
   readonly bytes: number;
   readonly tool: string;

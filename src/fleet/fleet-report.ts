@@ -3,12 +3,12 @@ import type { Phase } from '../catalog/phases.js';
 import { profilers } from '../catalog/profilers.js';
 import { type ChangePoint, findChangePoints, LEAST_RUNS } from '../gate/change-points.js';
 import { medianOf } from '../stats/summary.js';
-import { type LakeFile, spanOf } from './lake-files.js';
+import { type LakeFile, type RunProblem, recordedTime } from './lake-files.js';
 import type { LakeData, OpenLake, UnitSums } from './read-lake.js';
 import { type TermsOfChange, termsOfChange } from './terms-of-change.js';
 
 /** Means per step and device. `ownNs`: the step apart from exposed communication. */
-export interface StepMeans {
+export interface UnitMeans {
   readonly steps: number;
   readonly wallNs: number;
   readonly ownNs: number;
@@ -18,7 +18,7 @@ export interface StepMeans {
   readonly idleNs: number;
 }
 
-export interface RunSummary extends StepMeans {
+export interface RunSummary extends UnitMeans {
   readonly run: string;
   /** The phase with most time. */
   readonly phase: Phase;
@@ -36,7 +36,7 @@ export interface RunSummary extends StepMeans {
   readonly tokens: number | null;
 }
 
-export interface RankRow extends StepMeans {
+export interface RankRow extends UnitMeans {
   readonly run: string;
   readonly phase: string;
   readonly rank: number | null;
@@ -55,7 +55,7 @@ export interface RankRow extends StepMeans {
   readonly mostly: 'compute' | 'idle' | 'copies' | null;
 }
 
-export interface NodeRow {
+interface NodeRow {
   readonly host: string;
   readonly runs: number;
   readonly units: number;
@@ -66,14 +66,14 @@ export interface NodeRow {
   readonly sharedRuns: number;
 }
 
-export interface ConfigurationRow extends StepMeans {
+interface ConfigurationRow extends UnitMeans {
   readonly configuration: string;
   readonly phase: string;
   readonly runs: number;
   readonly latestRun: string;
 }
 
-export interface Change {
+export interface LevelChange {
   readonly configuration: string;
   readonly phase: string;
   readonly lastBefore: string;
@@ -86,7 +86,7 @@ export interface Change {
   readonly terms: TermsOfChange;
 }
 
-export interface LoadChange {
+interface LoadChange {
   readonly what: 'requests' | 'tokens';
   readonly from: number;
   readonly to: number;
@@ -97,13 +97,13 @@ export interface History {
   readonly phase: string;
   /** In order of time. */
   readonly runs: readonly RunSummary[];
-  readonly changes: readonly Change[];
+  readonly changes: readonly LevelChange[];
   readonly tooFew: boolean;
   /** Runs of which nothing states when they were recorded: ordered by name. */
   readonly untimed: boolean;
 }
 
-export interface FleetFinding {
+interface FleetFinding {
   readonly rule: string;
   readonly phase: string | null;
   readonly runs: number;
@@ -117,6 +117,7 @@ export interface FleetFinding {
 
 export interface FleetReport {
   readonly data: LakeData;
+  readonly problems: readonly RunProblem[];
   readonly runs: readonly RunSummary[];
   /** Of runs with several devices, those furthest above the median first. */
   readonly ranks: readonly RankRow[];
@@ -132,7 +133,7 @@ const FEWEST_STEPS = 8;
 /** Means over steps of the same load differ by less. */
 const SAME_LOAD = 0.01;
 
-export async function fleetReport(lake: OpenLake): Promise<FleetReport> {
+export async function composeFleetReport(lake: OpenLake): Promise<FleetReport> {
   const { data } = lake;
   const filesOfRun = groupBy(data.files.counted, ({ run }) => run);
   const unitsOfRun = groupBy(data.units, ({ run }) => run);
@@ -142,10 +143,13 @@ export async function fleetReport(lake: OpenLake): Promise<FleetReport> {
     return units ? [runSummary(run, files, units, mixed.has(run))] : [];
   });
   const sound = runs.filter(run => !run.mixed);
-  const ranks = sound.flatMap(run => rankRows(run, unitsOfRun.get(run.run)!, filesOfRun.get(run.run)!));
+  const blind = sound.filter(run => hidesCommunication(unitsOfRun.get(run.run)!));
+  const comparable = sound.filter(run => !blind.includes(run));
+  const ranks = comparable.flatMap(run => rankRows(run, unitsOfRun.get(run.run)!, filesOfRun.get(run.run)!));
   ranks.sort((a, b) => b.aboveMedianShare - a.aboveMedianShare || byText(a.path, b.path));
   return {
     data,
+    problems: [...data.files.problems, ...blind.map(graphBlocks)],
     runs: inTime(runs),
     ranks,
     nodes: nodeRows(ranks),
@@ -154,6 +158,16 @@ export async function fleetReport(lake: OpenLake): Promise<FleetReport> {
     findings: fleetFindings(data, inTime(runs)),
   };
 }
+
+/** Then what a rank needs itself cannot be told from its waiting for others. */
+const hidesCommunication = (units: readonly UnitSums[]): boolean =>
+  units.length > 1 && units.some(({ graphReplayNs }) => graphReplayNs > 0);
+
+const graphBlocks = ({ run }: RunSummary): RunProblem => ({
+  run,
+  kind: 'graph-blocks',
+  text: 'graph replays were recorded as blocks, which hide communication: ranks are not compared (capture with --cuda-graph-trace=node)',
+});
 
 const byText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
@@ -167,7 +181,7 @@ function groupBy<Item>(items: readonly Item[], key: (item: Item) => string): Map
   return groups;
 }
 
-function meansOf(units: readonly UnitSums[]): StepMeans {
+function meansOf(units: readonly UnitSums[]): UnitMeans {
   const sum = (of: (unit: UnitSums) => number) => units.reduce((total, unit) => total + of(unit), 0);
   const steps = sum(unit => unit.steps);
   const mean = (of: (unit: UnitSums) => number) => sum(of) / steps;
@@ -194,7 +208,7 @@ function runSummary(
   const wallOf = (units: readonly UnitSums[]) => units.reduce((sum, unit) => sum + unit.wallNs, 0);
   const [[phase, units]] = [...phases].sort((a, b) => wallOf(b[1]) - wallOf(a[1]) || byText(a[0], b[0]));
   const own = units.map(unit => meansOf([unit]).ownNs);
-  const spans = files.flatMap(file => spanOf(file) ?? []);
+  const spans = files.flatMap(file => recordedTime(file) ?? []);
   const isTimed = spans.length === files.length;
   return {
     ...{ run, phase: phase as Phase, mixed, ...meansOf(units) },
@@ -203,7 +217,7 @@ function runSummary(
     files: files.length,
     units: units.length,
     nodes: new Set(files.flatMap(({ host }) => host ?? [])).size,
-    spread: units.length > 1 ? Math.max(...own) / median(own) : null,
+    spread: units.length > 1 && !hidesCommunication(all) ? Math.max(...own) / median(own) : null,
     requests: meanWhereKnown(units.map(unit => unit.requests)),
     tokens: meanWhereKnown(units.map(unit => unit.tokens)),
   };
@@ -232,7 +246,7 @@ function rankRows(run: RunSummary, all: readonly UnitSums[], files: readonly Lak
   if (units.length < 2) return [];
   const fileOf = new Map(files.map(file => [file.file, file]));
   const means = units.map(unit => meansOf([unit]));
-  const middle = (of: (mean: StepMeans) => number) => median(means.map(of));
+  const middle = (of: (mean: UnitMeans) => number) => median(means.map(of));
   const medians = {
     own: middle(mean => mean.ownNs),
     compute: middle(mean => mean.computeNs),
@@ -333,7 +347,7 @@ async function historiesOf(lake: OpenLake, runs: readonly RunSummary[]): Promise
     const [{ configuration, phase }] = ordered;
     const points = findChangePoints(ordered.map(({ wallNs }) => wallNs));
     const edges = [0, ...points.map(({ after }) => after + 1), ordered.length];
-    const changes: Change[] = [];
+    const changes: LevelChange[] = [];
     for (const [i, point] of points.entries()) {
       const [left, right] = [
         ordered.slice(edges[i], edges[i + 1]),
@@ -370,13 +384,10 @@ function fleetFindings({ findings }: LakeData, ordered: readonly RunSummary[]): 
   return [...groupBy(findings, ({ rule, phase }) => `${rule}|${phase}`).values()]
     .map((own): FleetFinding => {
       const inOrder = [...own].sort((a, b) => (place.get(a.run) ?? 0) - (place.get(b.run) ?? 0));
-      const files = own.reduce((sum, row) => sum + row.files, 0);
+      const files = own.length;
       const costly = own.filter(row => row.costNs !== null);
       const mean = (of: (row: (typeof own)[number]) => number | null) =>
-        costly.length === 0
-          ? null
-          : costly.reduce((sum, row) => sum + (of(row) ?? 0) * row.files, 0) /
-            costly.reduce((sum, row) => sum + row.files, 0);
+        costly.length === 0 ? null : costly.reduce((sum, row) => sum + (of(row) ?? 0), 0) / costly.length;
       const worst = [...own].sort((a, b) => (b.costNs ?? 0) - (a.costNs ?? 0))[0];
       return {
         ...{ rule: own[0].rule, phase: own[0].phase, runs: new Set(own.map(({ run }) => run)).size, files },

@@ -77,7 +77,7 @@ export const fleetReportSchema = document(
     problems: list(
       object({
         run: string('run'),
-        kind: choice(['missing-ranks', 'mixed', 'no-rank', 'no-steps']),
+        kind: choice(['missing-ranks', 'mixed', 'no-rank', 'no-steps', 'graph-blocks']),
         text: string('what is wrong'),
       }),
       'runs that are incomplete, or not one run',

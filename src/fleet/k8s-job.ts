@@ -28,7 +28,7 @@ export interface KubernetesOptions {
   readonly retries: number;
 }
 
-export type KubernetesJob = Static<typeof fleetJobSchema>;
+type KubernetesJob = Static<typeof fleetJobSchema>;
 
 /** Stands for the number of a pod; in no name of a file. */
 const INDEX = '\0index\0';

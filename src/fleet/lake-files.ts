@@ -5,7 +5,7 @@
 import { formatDuration, plural } from '../base/units.js';
 import type { ProfilerKind } from '../model/profile.js';
 
-/** A row of `files` with its place. */
+/** What is known of a file, with its place. */
 export interface LakeFile {
   readonly partition: string;
   readonly run: string;
@@ -31,7 +31,7 @@ export interface LakeFile {
   readonly stepsNumbered: boolean;
 }
 
-export interface LeftOut {
+interface LeftOut {
   readonly path: string;
   readonly run: string;
   readonly why: string;
@@ -39,7 +39,7 @@ export interface LeftOut {
 
 export interface RunProblem {
   readonly run: string;
-  readonly kind: 'missing-ranks' | 'mixed' | 'no-rank' | 'no-steps';
+  readonly kind: 'missing-ranks' | 'mixed' | 'no-rank' | 'no-steps' | 'graph-blocks';
   readonly text: string;
 }
 
@@ -97,14 +97,18 @@ function withoutRepeats(run: string, files: readonly LakeFile[], leftOut: LeftOu
 
 /** Without wall-clock times nothing shows that they are different windows. */
 function coverSameTime(a: LakeFile, b: LakeFile): boolean {
-  const [one, other] = [spanOf(a), spanOf(b)];
+  const [one, other] = [recordedTime(a), recordedTime(b)];
   if (!one || !other) return true;
   const shared = Math.min(one.to, other.to) - Math.max(one.from, other.from);
   return shared > SAME_TIME * Math.min(one.to - one.from, other.to - other.from);
 }
 
 /** In nanoseconds since 1970; differences of less than a microsecond do not matter here. */
-export function spanOf({ originUtcNs, startNs, endNs }: LakeFile): { from: number; to: number } | undefined {
+export function recordedTime({
+  originUtcNs,
+  startNs,
+  endNs,
+}: LakeFile): { from: number; to: number } | undefined {
   if (originUtcNs === null || startNs === null || endNs === null) return undefined;
   const origin = Number(originUtcNs);
   return { from: origin + startNs, to: origin + endNs };
@@ -155,7 +159,7 @@ function mixedBy(files: readonly LakeFile[]): string | undefined {
       return `files of different runs: ${label} ${of(known[0])} in ${known[0].path}, ${of(other)} in ${other.path}`;
   }
   const spans = files.flatMap(file => {
-    const span = spanOf(file);
+    const span = recordedTime(file);
     return span ? [{ ...span, path: file.path }] : [];
   });
   spans.sort((a, b) => a.from - b.from);

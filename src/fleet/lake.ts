@@ -3,7 +3,7 @@
  * name begins with an underscore is ours, and Spark and DuckDB pass over it:
  *
  *   _lake.json          the format
- *   _files/HASH.json    which partition holds the content with this hash: each content counts once
+ *   _files/HASH.json    which partition holds the content with this hash, and its sums: each content counts once
  *   _broken/ID.json     files that could not be mapped, and why
  *   _tmp/               partitions being written
  *   _jobs/              lists and logs of jobs
@@ -13,19 +13,21 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { UserError } from '../base/user-error.js';
 import { writeWhole } from '../disk/write-whole.js';
+import type { FileSummary } from './file-summary.js';
 import { LAKE_FORMAT } from './lake-tables.js';
 
 const MARK = '_lake.json';
 const SCHEMA = 'stepscope-lake';
 
-/** Where the content of a file is in the lake, and the file it came from. */
-export interface Claim {
+/** The record of a file: where its content is in the lake, the file it came from, and its sums. */
+export interface ContentClaim {
   readonly file: string;
   readonly path: string;
   readonly bytes: number;
   readonly mtimeMs: number;
   /** Below the lake. */
   readonly partition: string;
+  readonly summary: FileSummary;
 }
 
 export interface BrokenFile {
@@ -87,20 +89,22 @@ export class Lake {
   }
 
   /** Of this content; undefined where it is not in the lake. */
-  claimOf(file: string): Claim | undefined {
-    const claim = readJson<Claim>(this.at('_files', `${file}.json`));
+  claimOf(file: string): ContentClaim | undefined {
+    const claim = readJson<ContentClaim>(this.at('_files', `${file}.json`));
     return claim && fs.existsSync(this.at(claim.partition)) ? claim : undefined;
   }
 
-  claims(): Claim[] {
-    return readAll<Claim>(this.at('_files')).filter(({ partition }) => fs.existsSync(this.at(partition)));
+  claims(): ContentClaim[] {
+    return readAll<ContentClaim>(this.at('_files')).filter(({ partition }) =>
+      fs.existsSync(this.at(partition)),
+    );
   }
 
   /**
    * Moves a finished partition to its place. Gives the claim that holds: another task may have been faster with the same
    * content, under this name or another, and then ours is dropped.
    */
-  commit(draft: string, claim: Claim): Claim {
+  commit(draft: string, claim: ContentClaim): ContentClaim {
     const record = path.join(this.own('_files'), `${claim.file}.json`);
     try {
       writeWhole(record, `${JSON.stringify(claim)}\n`, { exclusive: true });
@@ -135,20 +139,6 @@ export class Lake {
 
   broken(): BrokenFile[] {
     return readAll<BrokenFile>(this.at('_broken')).sort((a, b) => (a.path < b.path ? -1 : 1));
-  }
-
-  /** Folders of all partitions, relative to the lake. */
-  partitions(): string[] {
-    const named = (folder: string, key: string) =>
-      fs
-        .readdirSync(folder)
-        .filter(name => name.startsWith(`${key}=`))
-        .sort();
-    return named(this.folder, 'run').flatMap(run =>
-      named(this.at(run), 'rank').flatMap(rank =>
-        named(this.at(run, rank), 'file').map(file => path.join(run, rank, file)),
-      ),
-    );
   }
 }
 

@@ -10,6 +10,7 @@ import { sha256Of } from '../capture/run/write-recipe.js';
 import { makeTemporaryFolder, removeTemporaryFolder } from '../disk/temporary-folder.js';
 import { openProfile } from '../import/open.js';
 import { fileRows, fileSources, rankOfFile } from './file-rows.js';
+import { summaryOf } from './file-summary.js';
 import { type BrokenFile, Lake } from './lake.js';
 import { partitionValue, runOfPath } from './run-name.js';
 import { writeTables } from './write-partition.js';
@@ -58,7 +59,7 @@ export async function mapFile(task: MapTask): Promise<MapOutcome> {
     const draft = path.join(folder, 'partition');
     fs.mkdirSync(draft);
     writeTables(draft, rows);
-    const claim = lake.commit(draft, { file, ...source, partition });
+    const claim = lake.commit(draft, { file, ...source, partition, summary: summaryOf(rows) });
     const status = claim.path === task.path ? 'mapped' : 'already';
     return { status, path: task.path, partition: claim.partition };
   } finally {

@@ -1,7 +1,7 @@
 /** Maps files into a lake with one of the engines, and says what became of each of them. */
 import type { Static } from '../base/document.js';
 import type { fleetMapSchema } from './fleet-schema.js';
-import { type Claim, Lake } from './lake.js';
+import { type ContentClaim, Lake } from './lake.js';
 import type { MapOutcome, MapTask } from './map-file.js';
 import type { SourceFile } from './source-files.js';
 
@@ -54,7 +54,7 @@ export async function mapFiles(
 }
 
 /** A file that did not change since it was mapped is not read again, not even for its hash. */
-export function unchangedIn(lake: Lake): (file: SourceFile) => Claim | undefined {
+export function unchangedIn(lake: Lake): (file: SourceFile) => ContentClaim | undefined {
   const known = new Map(lake.claims().map(claim => [claim.path, claim]));
   return ({ path, bytes, mtimeMs }) => {
     const claim = known.get(path);

@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { UserError } from '../base/user-error.js';
 import { withoutPacking } from '../catalog/file-formats.js';
 import type { MapOutcome, MapTask } from './map-file.js';
-import type { WorkerAnswer } from './map-worker.js';
+import type { MapAnswer } from './map-worker.js';
 import type { SourceFile } from './source-files.js';
 
 /** Columns and results take about as much as the file; packed ones are about ten times as large inside. */
@@ -17,7 +17,7 @@ const FIXED_BYTES = 150e6;
 const estimatedBytes = ({ path, bytes }: SourceFile): number =>
   FIXED_BYTES + bytes * (withoutPacking(path) === path ? 1 : PACKED_RATIO);
 
-export interface LocalPool {
+interface LocalPool {
   /** Threads at most. */
   readonly workers: number;
   /** Estimated need of all files in work; one that needs more runs alone. */
@@ -57,7 +57,7 @@ export async function mapLocally(
     };
     const start = () => {
       const worker = new Worker(new URL('./map-worker.js', import.meta.url));
-      worker.on('message', (answer: WorkerAnswer) => {
+      worker.on('message', (answer: MapAnswer) => {
         inWork.delete(worker);
         idle.push(worker);
         if ('outcome' in answer) onDone(answer.outcome);

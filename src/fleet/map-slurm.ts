@@ -13,7 +13,7 @@ import type { MapEngine, MapRequest } from './map-files.js';
 import { chunksOf, type JobFolder, outcomesOf, prepareJob, taskWords } from './map-job.js';
 import { activeTasks, ControllerAway, cancelJob, submitArray } from './slurm.js';
 
-export interface SlurmOptions {
+interface SlurmOptions {
   /** How tasks call stepscope, as words. */
   readonly command: readonly string[];
   readonly workers: number;

@@ -26,6 +26,8 @@ export class LakeQueries {
       autoload_known_extensions: 'false',
       memory_limit: MEMORY,
       preserve_insertion_order: 'false',
+      // Every file is read once.
+      enable_external_file_cache: 'false',
       temp_directory: '',
     });
     return new LakeQueries(lake, await database.connect());
@@ -38,7 +40,9 @@ export class LakeQueries {
   }
 
   async run(sql: string): Promise<void> {
-    await this.connection.run(sql);
+    await this.connection.run(sql).catch(error => {
+      throw unreadable(this.lake.folder, error as Error);
+    });
   }
 
   /** Counts come as plain numbers: none here passes 2^53. */

@@ -1,11 +1,11 @@
-/** What a report needs of a lake, as sums: a few scans of it, however many ranks there are. */
-
-import { type BrokenFile, Lake } from './lake.js';
+/** What a report needs of a lake, as sums: its records, one scan of the steps, and the parts of runs that changed. */
+import type { FileSummary, UnitSummary } from './file-summary.js';
+import { type BrokenFile, type ContentClaim, Lake } from './lake.js';
 import { type CheckedFiles, checkFiles, type LakeFile } from './lake-files.js';
 import { LakeQueries, quoted as text } from './query-lake.js';
 
 /** A device of a rank in one run and phase, over its steps. */
-export interface UnitSums {
+export interface UnitSums extends Compared {
   readonly run: string;
   readonly phase: string;
   /** null: nothing gives it. */
@@ -19,9 +19,15 @@ export interface UnitSums {
   readonly communicationNs: number;
   readonly copyNs: number;
   readonly idleNs: number;
+  /** Part of computeNs: graph replays recorded as blocks, which hide communication. */
+  readonly graphReplayNs: number;
   /** Requests that decode, and prompt tokens, per step; null: not recorded. */
   readonly requests: number | null;
   readonly tokens: number | null;
+}
+
+/** What only a comparison of single steps shows. */
+interface Compared {
   /** Steps that every device of the run recorded under the same number; null: the steps have no numbers. */
   readonly commonSteps: number | null;
   /** Of these, in which no other device needed longer apart from communication: in both halves of the capture. */
@@ -33,11 +39,10 @@ export interface UnitSums {
   readonly collectiveExcessNs: number;
 }
 
-export interface FindingSums {
+interface FindingSums {
   readonly rule: string;
   readonly phase: string | null;
   readonly run: string;
-  readonly files: number;
   readonly costNs: number | null;
   readonly costShare: number | null;
   readonly claim: string;
@@ -81,16 +86,17 @@ export interface StepRow {
 
 export async function openLake(folder: string): Promise<OpenLake> {
   const lake = Lake.open(folder);
-  const partitions = lake.partitions();
   const queries = await LakeQueries.open(lake);
-  const files = checkFiles(partitions.length === 0 ? [] : await filesOf(queries, partitions));
-  const counted = files.counted.map(({ partition }) => partition);
+  const claims = lake.claims().sort((a, b) => (a.file < b.file ? -1 : 1));
+  const summaries = new Map(claims.map(claim => [claim.file, claim.summary]));
+  const files = checkFiles(claims.map(lakeFile));
+  const units = unitsOf(files.counted, summaries);
   const data: LakeData = {
     folder: lake.folder,
     files,
     broken: lake.broken(),
-    units: counted.length === 0 ? [] : await unitSums(queries, counted, files),
-    findings: counted.length === 0 ? [] : await findingSums(queries, counted),
+    units: await compareSteps(queries, files, units),
+    findings: findingsOf(files.counted, summaries),
   };
   const ofRuns = (runs: readonly string[]) =>
     files.counted.filter(({ run }) => runs.includes(run)).map(({ partition }) => partition);
@@ -99,7 +105,7 @@ export async function openLake(folder: string): Promise<OpenLake> {
     close: () => queries.close(),
     stepsOf: (run, phase) =>
       queries.rows(
-        `select rank, device, iteration, wallNs - communicationNs as ownNs from lake_steps
+        `select rank, device, iteration, ownNs from lake_steps
          where run = ${text(run)} and phase = ${text(phase)} order by iteration, rank, device`,
       ),
     async partsOf(runs, phase) {
@@ -118,85 +124,136 @@ export async function openLake(folder: string): Promise<OpenLake> {
   };
 }
 
-async function filesOf(queries: LakeQueries, partitions: readonly string[]): Promise<LakeFile[]> {
-  const place = new Map(partitions.map(partition => [partition.split(/[\\/]/).at(-1)!, partition]));
-  const rows = await queries.rows<Omit<LakeFile, 'partition'>>(
-    `select run, try_cast(rank as integer) as rank, file, path, host, profiler, engine, gpu, gpus, graphs, model, config, layers,
-       worldSize, ranksInFile, software, originUtcNs, startNs, endNs, selectedSteps, stepsNumbered
-     from ${queries.source('files', partitions)}`,
-  );
-  return rows.map(row => ({ ...row, partition: place.get(`file=${row.file}`)! }));
+/** `run=…/rank=…/file=…` */
+const PLACE = /^run=([^/\\]+)[/\\]rank=([^/\\]+)[/\\]file=/;
+
+function lakeFile({ partition, file, summary: { facts } }: ContentClaim): LakeFile {
+  const [, run, rank] = PLACE.exec(partition)!;
+  return {
+    ...{ ...facts, partition, file, run, rank: /^\d+$/.test(rank) ? Number(rank) : null },
+    profiler: facts.profiler as LakeFile['profiler'],
+    originUtcNs: facts.originUtcNs === null ? null : BigInt(facts.originUtcNs),
+  };
 }
 
-async function unitSums(
+type UnitTotals = Omit<UnitSums, keyof Compared>;
+
+/** Files of one rank are one device; without a rank each file has its own. */
+const unitKey = (run: string, phase: string, rank: number | null, device: number, file: string): string =>
+  `${run}|${phase}|${rank ?? file}|${device}`;
+
+function unitsOf(files: readonly LakeFile[], summaries: ReadonlyMap<string, FileSummary>): UnitTotals[] {
+  const found = new Map<string, { unit: UnitTotals; requestSteps: number; tokenSteps: number }>();
+  for (const { run, rank: ofFile, file } of files)
+    for (const { processRank, requestSteps, tokenSteps, ...own } of summaries.get(file)!.units) {
+      const rank = processRank ?? ofFile;
+      const key = unitKey(run, own.phase, rank, own.device, file);
+      const known = found.get(key);
+      found.set(key, {
+        unit: known ? sumOfUnits(known.unit, own) : { ...own, run, rank, file },
+        requestSteps: requestSteps + (known?.requestSteps ?? 0),
+        tokenSteps: tokenSteps + (known?.tokenSteps ?? 0),
+      });
+    }
+  return [...found.values()].map(({ unit, requestSteps, tokenSteps }) => ({
+    ...unit,
+    requests: requestSteps > 0 ? unit.requests! / requestSteps : null,
+    tokens: tokenSteps > 0 ? unit.tokens! / tokenSteps : null,
+  }));
+}
+
+function sumOfUnits(
+  unit: UnitTotals,
+  more: Omit<UnitSummary, 'processRank' | 'requestSteps' | 'tokenSteps'>,
+): UnitTotals {
+  const { phase, device, ...amounts } = more;
+  const sums = Object.entries(amounts).map(([name, amount]) => [
+    name,
+    (unit[name as 'wallNs'] ?? 0) + amount,
+  ]);
+  return { ...unit, phase, device, ...Object.fromEntries(sums) };
+}
+
+/** Adds what only single steps show, for runs whose devices can be compared step by step. */
+async function compareSteps(
   queries: LakeQueries,
-  partitions: readonly string[],
   files: CheckedFiles,
+  units: readonly UnitTotals[],
 ): Promise<UnitSums[]> {
-  // Files without a rank are told apart by their content.
+  const runs = comparableRuns(files, units);
+  const partitions = files.counted.filter(({ run }) => runs.has(run)).map(({ partition }) => partition);
+  const compared = partitions.length === 0 ? [] : await comparedUnits(queries, partitions);
+  const byUnit = new Map(
+    compared.map(row => [unitKey(row.run, row.phase, row.rank, row.device, row.unranked), row]),
+  );
+  return units.map(unit => {
+    const own = byUnit.get(unitKey(unit.run, unit.phase, unit.rank, unit.device, unit.file));
+    return {
+      ...unit,
+      commonSteps: own?.commonSteps ?? null,
+      slowestEarly: own?.slowestEarly ?? 0,
+      slowestLate: own?.slowestLate ?? 0,
+      earlySteps: own?.earlySteps ?? 0,
+      comparedSteps: own?.comparedSteps ?? 0,
+      collectiveExcessNs: own?.collectiveExcessNs ?? 0,
+    };
+  });
+}
+
+interface ComparedRow extends Compared {
+  readonly run: string;
+  readonly phase: string;
+  readonly rank: number | null;
+  readonly device: number;
+  /** The file of a device without a rank. */
+  readonly unranked: string;
+}
+
+async function comparedUnits(queries: LakeQueries, partitions: readonly string[]): Promise<ComparedRow[]> {
   await queries.run(
-    `create temp table lake_steps as select run, file, phase, iteration, device,
+    `create temp table lake_steps as select run, phase, iteration, device,
        coalesce(processRank, try_cast(rank as integer)) as rank,
        case when coalesce(processRank, try_cast(rank as integer)) is null then file else '' end as unranked,
-       wallNs, computeNs, communicationExposedNs as communicationNs, copyExposedNs as copyNs, idleNs,
-       collectiveCalls, collectiveNs, generationRequests, contextTokens
+       wallNs - communicationExposedNs as ownNs, collectiveCalls, collectiveNs
      from ${queries.source('steps', partitions)}`,
   );
-  const comparable = comparableRuns(files);
-  await queries.run(`create temp table comparable (run varchar)`);
-  for (let from = 0; from < comparable.length; from += 1000)
-    await queries.run(
-      `insert into comparable values ${comparable
-        .slice(from, from + 1000)
-        .map(run => `(${text(run)})`)
-        .join(',')}`,
-    );
-  return queries.rows<UnitSums>(`
+  return queries.rows<ComparedRow>(`
     with units as (
       select run, phase, count(*) as units, max(middle) as middle from (
         select run, phase, rank, device, unranked, quantile_disc(iteration, 0.5) as middle from lake_steps group by all)
       group by all),
     steps as (
-      select run, phase, iteration, count(*) as there, max(wallNs - communicationNs) as longest,
+      select run, phase, iteration, count(*) as there, max(ownNs) as longest,
         min(collectiveNs) as least, min(collectiveCalls) as fewest, max(collectiveCalls) as most
-      from lake_steps semi join comparable using (run) group by all),
+      from lake_steps group by all),
     common as (
       select steps.*, iteration < middle as early from steps join units using (run, phase)
-      where there = units and units > 1),
-    compared as (
-      select run, phase, rank, device, unranked, count(*) as commonSteps,
-        count(*) filter (early) as earlySteps,
-        count(*) filter (early and wallNs - communicationNs = longest) as slowestEarly,
-        count(*) filter (not early and wallNs - communicationNs = longest) as slowestLate,
-        count(*) filter (fewest = most) as comparedSteps,
-        coalesce(sum(collectiveNs - least) filter (fewest = most), 0) as collectiveExcessNs
-      from lake_steps join common using (run, phase, iteration) group by all),
-    sums as (
-      select run, phase, rank, device, unranked, min(file) as file, count(*) as steps, sum(wallNs) as wallNs,
-        sum(computeNs) as computeNs, sum(communicationNs) as communicationNs, sum(copyNs) as copyNs, sum(idleNs) as idleNs,
-        avg(generationRequests) as requests, avg(contextTokens) as tokens
-      from lake_steps group by all)
-    select sums.run, sums.phase, sums.rank, sums.device, file, steps, wallNs, computeNs, communicationNs, copyNs, idleNs,
-      requests, tokens, commonSteps, coalesce(slowestEarly, 0) as slowestEarly, coalesce(slowestLate, 0) as slowestLate,
-      coalesce(earlySteps, 0) as earlySteps, coalesce(comparedSteps, 0) as comparedSteps,
-      coalesce(collectiveExcessNs, 0) as collectiveExcessNs
-    from sums left join compared on sums.run = compared.run and sums.phase = compared.phase
-      and sums.rank is not distinct from compared.rank and sums.device = compared.device
-      and sums.unranked = compared.unranked
-    order by sums.run, sums.phase, sums.rank, sums.device, file`);
+      where there = units and units > 1)
+    select run, phase, rank, device, unranked, count(*) as commonSteps,
+      count(*) filter (early) as earlySteps,
+      count(*) filter (early and ownNs = longest) as slowestEarly,
+      count(*) filter (not early and ownNs = longest) as slowestLate,
+      count(*) filter (fewest = most) as comparedSteps,
+      coalesce(sum(collectiveNs - least) filter (fewest = most), 0) as collectiveExcessNs
+    from lake_steps join common using (run, phase, iteration) group by all`);
 }
 
-/** Runs whose ranks can be compared step by step: files of one run, with numbers that the engine gave. */
-function comparableRuns({ counted, problems }: CheckedFiles): string[] {
-  const excluded = new Set(problems.filter(({ kind }) => kind === 'mixed').map(({ run }) => run));
-  for (const { run, stepsNumbered } of counted) if (!stepsNumbered) excluded.add(run);
-  return [...new Set(counted.map(({ run }) => run))].filter(run => !excluded.has(run));
+/** Several devices, files of one run, and numbers that the engine gave. */
+function comparableRuns({ counted, problems }: CheckedFiles, units: readonly UnitTotals[]): Set<string> {
+  const several = new Map<string, Set<string>>();
+  for (const { run, rank, device, file } of units)
+    several.set(run, (several.get(run) ?? new Set()).add(`${rank ?? file}/${device}`));
+  const runs = new Set([...several].filter(([, own]) => own.size > 1).map(([run]) => run));
+  for (const { kind, run } of problems) if (kind === 'mixed') runs.delete(run);
+  for (const { run, stepsNumbered } of counted) if (!stepsNumbered) runs.delete(run);
+  return runs;
 }
 
-const findingSums = (queries: LakeQueries, partitions: readonly string[]): Promise<FindingSums[]> =>
-  queries.rows(
-    `select rule, phase, run, count(distinct file) as files, avg(costNs) as costNs, avg(costShare) as costShare,
-       arg_max(claim, coalesce(costNs, 0)) as claim
-     from ${queries.source('findings', partitions)}
-     where severity <> 'note' group by rule, phase, run order by rule, phase, run`,
+function findingsOf(files: readonly LakeFile[], summaries: ReadonlyMap<string, FileSummary>): FindingSums[] {
+  return files.flatMap(({ run, file }) =>
+    summaries
+      .get(file)!
+      .findings.filter(({ severity }) => severity !== 'note')
+      .map(({ rule, phase, costNs, costShare, claim }) => ({ rule, phase, run, costNs, costShare, claim })),
   );
+}

@@ -1,6 +1,6 @@
 /** The report of a lake as a document, in base units. Its schema is docs/schemas/fleet-report.schema.json. */
 import type { Static } from '../base/document.js';
-import type { Change, FleetReport, RunSummary } from './fleet-report.js';
+import type { FleetReport, LevelChange, RunSummary } from './fleet-report.js';
 import type { fleetReportSchema } from './fleet-schema.js';
 
 export function reportDocument(report: FleetReport, tool: string): Static<typeof fleetReportSchema> {
@@ -11,7 +11,7 @@ export function reportDocument(report: FleetReport, tool: string): Static<typeof
     lake: data.folder,
     files: data.files.counted.length,
     leftOut: data.files.leftOut,
-    problems: data.files.problems,
+    problems: report.problems,
     broken: data.broken.map(({ path, code, message, hint }) => ({ path, code, message, hint })),
     runs: report.runs.map(runOf),
     ranks: report.ranks,
@@ -40,7 +40,7 @@ function changeOf({
   point,
   terms,
   load,
-}: Change) {
+}: LevelChange) {
   return {
     ...{ configuration, phase, lastBefore, firstAfter, before, after },
     ...{ fromNs: point.from, toNs: point.to, changeShare: point.changeShare, p: point.p },

@@ -6,13 +6,13 @@ import { busyParts, causeLook, familyLook, type Look } from '../analyze/names-an
 import { apportion } from '../run/apportion.js';
 import type { OpenLake, PartSums } from './read-lake.js';
 
-export interface ChangeTerm {
+interface ChangeTerm {
   readonly look: Look;
   readonly fromNs: number;
   readonly toNs: number;
 }
 
-export interface KernelTerm {
+interface KernelTerm {
   readonly name: string;
   readonly family: string | null;
   readonly fromNs: number;

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type MapEngine, type MapRequest, type MapResult, mapFiles } from './map-files.js';
 import { type SourceFile, sourceFiles } from './source-files.js';
 
-export interface WatchOptions {
+interface WatchOptions {
   readonly folder: string;
   readonly request: Omit<MapRequest, 'files' | 'passedOver'>;
   readonly everyMs: number;
@@ -37,7 +37,7 @@ export async function watchFolder(options: WatchOptions, engine: MapEngine): Pro
       for (const file of ready) handled.set(file.path, stateOf(file));
       await onMapped(result);
     }
-    if (once && ready.length === 0 && files.every(file => handled.has(file.path))) return;
+    if (once && files.every(file => handled.has(file.path))) return;
     await sleep(once ? Math.min(everyMs, SETTLED_MS) : everyMs, undefined, { signal }).catch(() => undefined);
   }
 }

@@ -17,14 +17,16 @@ export function writeTables(folder: string, rows: LakeRows): void {
     fs.writeFileSync(path.join(folder, `${table}.parquet`), parquetOf(table, rows[table]));
 }
 
-export function parquetOf(table: LakeTable, rows: readonly object[]): Uint8Array {
+function parquetOf(table: LakeTable, rows: readonly object[]): Uint8Array {
   const columnData = Object.entries<LakeColumn>(lakeTables[table]).map(
     ([name, { type, optional }]): ColumnSource => ({
       name,
       type: PARQUET_TYPE[type],
       nullable: optional === true,
+      offsetIndex: false,
       data: rows.map(row => (row as Record<string, unknown>)[name] ?? null),
     }),
   );
-  return new Uint8Array(parquetWriteBuffer({ columnData }));
+  // Readers open thousands of these small files and skip none: indexes and statistics only make them larger.
+  return new Uint8Array(parquetWriteBuffer({ columnData, statistics: false }));
 }

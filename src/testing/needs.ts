@@ -106,6 +106,16 @@ const table = {
     find: () => onPath('kubectl', 'version', '--client=true'),
   },
   openssl: { what: 'openssl', bring: TOOLS, find: () => onPath('openssl', 'version') },
+  make: { what: 'make', bring: TOOLS, find: () => onPath('make', '--version') },
+  mount: {
+    what: 'the right to mount a tmpfs (unshare, setpriv)',
+    bring: 'root, or a kernel that allows user namespaces',
+    find: () =>
+      answers('unshare', '--user', '--map-root-user', '--mount', 'mount', '-t', 'tmpfs', 'none', '/mnt') &&
+      answers('setpriv', '--version')
+        ? 'unshare'
+        : undefined,
+  },
   slurm: {
     what: 'Slurm (sbatch, slurmctld, slurmd, munged)',
     bring: TOOLS,

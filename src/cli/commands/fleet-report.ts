@@ -1,6 +1,6 @@
 import { UserError } from '../../base/user-error.js';
 import { describeReport } from '../../fleet/describe-report.js';
-import { fleetReport as reportOf } from '../../fleet/fleet-report.js';
+import { composeFleetReport } from '../../fleet/fleet-report.js';
 import { openLake } from '../../fleet/read-lake.js';
 import { reportDocument } from '../../fleet/report-document.js';
 import { runHeat } from '../../fleet/run-heat.js';
@@ -29,7 +29,7 @@ export const fleetReport = define({
       );
     const lake = await openLake(given[0]);
     try {
-      const report = await reportOf(lake);
+      const report = await composeFleetReport(lake);
       const heat = await runHeat(lake, report);
       await emit({
         blocks: () => describeReport(report, heat),
