@@ -152,7 +152,7 @@ async function deployed(
   process.env.KUBECONFIG = cluster.config(work);
   process.env.HOME = work;
   process.env.STEPSCOPE_CACHE = path.join(work, 'cache');
-  fs.writeFileSync(path.join(work, 'export.sqlite'), gunzipSync(fs.readFileSync(capturePath('eager'))));
+  fs.writeFileSync(path.join(work, 'export.sqlite'), gunzipSync(fs.readFileSync(capturePath('old23'))));
   fs.writeFileSync(path.join(work, 'nsys'), NSYS_HERE.replace('@EXPORT@', path.join(work, 'export.sqlite')), {
     mode: 0o755,
   });
@@ -169,7 +169,7 @@ const restart = (...more: string[]) =>
     'serving',
     '--restart',
     '--iterations',
-    '12-16',
+    '12-15',
     '--requests',
     '1',
     '-o',
@@ -190,7 +190,7 @@ test('the deployment is restarted under nsys, recorded, and changed back', withC
   );
   assert.deepEqual(profiled.env, [
     { name: 'HF_HOME', value: '/models' },
-    { name: 'TLLM_PROFILE_START_STOP', value: '12-16' },
+    { name: 'TLLM_PROFILE_START_STOP', value: '12-15' },
   ]);
   // As it was, field by field: no arguments appear that were not there.
   assert.deepEqual(again, own);
