@@ -2,10 +2,11 @@
  * `npm run bench`: compares Stepscope with its peers, in one run on this machine. A ratio is only meaningful if both
  * sides run under the same conditions, so every line measures both. Medians, because machines are noisy.
  *
- *   npm run bench -- stats kineto analyze frames compare growth view moe     only these parts
+ *   npm run bench -- stats kineto analyze frames compare growth view moe fleet     only these parts
  */
 import { benchAnalyze } from './analyze.js';
 import { benchCompare } from './compare.js';
+import { benchFleet } from './fleet.js';
 import { benchFrames } from './frames.js';
 import { benchGrowth } from './growth.js';
 import { say, type Verdict } from './inputs.js';
@@ -23,6 +24,7 @@ const parts: Record<string, () => Promise<Verdict[]> | Verdict[]> = {
   growth: benchGrowth,
   view: benchView,
   moe: benchMoe,
+  fleet: benchFleet,
 };
 
 const chosen = process.argv.slice(2);

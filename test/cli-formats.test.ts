@@ -67,6 +67,8 @@ const calls: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
   'baseline list': () => [['--baselines', inFolder('kept.json')]],
   'baseline show': () => [['main', '--baselines', inFolder('kept.json')]],
   trend: () => [[eager, graph]],
+  'fleet map': () => [[eager, '--out', inFolder('lake')]],
+  'fleet report': () => [[inFolder('lake')]],
   load: () => [[address, '--requests', '2', '--warmup', '0']],
   capture: () => [['--dry-run', '--nsys-version', '2025.3', '--', 'trtllm-bench']],
   doctor: () => [[]],

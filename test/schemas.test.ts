@@ -11,6 +11,7 @@ import { capturePlanSchema, recipeSchema } from '../src/capture/capture-schema.j
 import { benchSchema } from '../src/compare/bench-schema.js';
 import { compareSchema } from '../src/compare/compare-schema.js';
 import { frameworksSchema } from '../src/compare/frameworks/frameworks-schema.js';
+import { fleetJobSchema, fleetMapSchema, fleetReportSchema } from '../src/fleet/fleet-schema.js';
 import { baselinesSchema, checkSchema, policySchema, trendSchema } from '../src/gate/gate-schema.js';
 import { loadSchema } from '../src/load/load-schema.js';
 import { perfectRouterSchema } from '../src/moe/experiment/router-schema.js';
@@ -30,6 +31,9 @@ const documents: Readonly<Record<string, object>> = {
   'capture-plan': capturePlanSchema,
   check: checkSchema,
   compare: compareSchema,
+  'fleet-job': fleetJobSchema,
+  'fleet-map': fleetMapSchema,
+  'fleet-report': fleetReportSchema,
   frameworks: frameworksSchema,
   host: hostSchema,
   load: loadSchema,

@@ -15,6 +15,7 @@ const exitCodes = {
   'no-answer': 11,
   'capture-failed': 12,
   unreachable: 13,
+  'job-failed': 14,
 } as const;
 
 export type UserErrorCode = keyof typeof exitCodes;

@@ -7,6 +7,7 @@ import type { Launch } from './launchers.js';
 import type { NsysFeatures } from './nsys-versions.js';
 import type { Program } from './read-command.js';
 import { formatVersion } from './versions.js';
+import { demandOf } from './window-goal.js';
 
 interface Checked {
   readonly options: CaptureOptions;
@@ -47,6 +48,7 @@ export function checkPlan(checked: Checked): PlanWarning[] {
     ...whatIsWrapped(checked),
     ...withoutEffect(checked),
     ...checked.part.warnings,
+    ...demanded(checked),
     ...(checked.part.torchInstead
       ? torchWeight(checked.options)
       : [...theWindow(checked), ...nsysTraps(checked)]),
@@ -86,6 +88,22 @@ function* withoutEffect({ options, program, part }: Checked): Iterable<PlanWarni
       `--nvtx-debug has no effect on ${program.preset === 'python' ? 'this program' : program.engine.label}: it has no debug ranges to turn on.`,
       'For Python programs, --agent --nvtx-debug marks layers, experts and sampling. Otherwise remove it.',
     );
+}
+
+/** A window that opens by what the engine reports needs a server that opens one when asked. */
+function* demanded({ options, part, program }: Checked): Iterable<PlanWarning> {
+  const demand = demandOf(options);
+  if (!demand || part.byRequest || part.warnings.some(({ severity }) => severity === 'error')) return;
+  const what = program.preset === 'python' ? 'This program' : program.engine.label;
+  yield error(
+    'window-by-request',
+    program.server || program.preset === 'python'
+      ? `${what} does not open a window on request, so ${demand.words} is not possible.`
+      : `${demand.words} needs a server: this command runs its own load, and nobody can open a window in it.`,
+    program.engine.windowByVariable
+      ? 'Give --iterations A-B.'
+      : 'Capture the server of TensorRT-LLM 1.3, vLLM or SGLang, or give --delay and --duration.',
+  );
 }
 
 function* theWindow({ options, part, program }: Checked): Iterable<PlanWarning> {

@@ -8,18 +8,21 @@
 import { type EnginePart, type EngineQuestion, PartBuilder } from './engine-part.js';
 import { countIterations } from './iterations.js';
 import { isAtLeast } from './versions.js';
+import { DEFAULT_STEPS, demandOf, goalWords, loadShape } from './window-goal.js';
 
 export function planVllm(question: EngineQuestion): EnginePart {
-  const { options, facts, program, url } = question;
+  const { options, facts, program } = question;
   const part = new PartBuilder();
   const version = facts.engineVersion;
   const byConfig = isAtLeast(version, 0, 13);
   const torch = options.torchTrace;
   const spans = options.iterations;
   const canLimit = isAtLeast(version, 0, 12);
+  const demand = demandOf(options);
   part.torchInstead = torch !== undefined;
   const timed = options.durationS !== undefined || options.delayS !== undefined;
-  const wanted = torch !== undefined || spans !== undefined || (program.server && !timed);
+  const wanted =
+    torch !== undefined || spans !== undefined || demand !== undefined || (program.server && !timed);
 
   if (wanted && torch === undefined && !isAtLeast(version, 0, 11, 1)) {
     part.warn(
@@ -33,7 +36,7 @@ export function planVllm(question: EngineQuestion): EnginePart {
     if (spans && canLimit) {
       limits.delay_iterations = spans[0].first;
       limits.max_iterations = countIterations(spans.slice(0, 1));
-    }
+    } else if (demand && canLimit) limits.max_iterations = demand.steps;
     if (byConfig) {
       const config = {
         profiler: torch === undefined ? 'cuda' : 'torch',
@@ -52,11 +55,12 @@ export function planVllm(question: EngineQuestion): EnginePart {
       else
         part.variable('VLLM_TORCH_PROFILER_DIR', torch, 'folder where /start_profile writes PyTorch traces');
       if (limits.max_iterations) {
-        part.variable(
-          'VLLM_PROFILER_DELAY_ITERS',
-          String(limits.delay_iterations),
-          'iterations to skip first',
-        );
+        if (limits.delay_iterations !== undefined)
+          part.variable(
+            'VLLM_PROFILER_DELAY_ITERS',
+            String(limits.delay_iterations),
+            'iterations to skip first',
+          );
         part.variable('VLLM_PROFILER_MAX_ITERS', String(limits.max_iterations), 'iterations to record');
       }
     }
@@ -81,7 +85,8 @@ export function planVllm(question: EngineQuestion): EnginePart {
       if (!byConfig)
         part.variable('VLLM_RPC_TIMEOUT', '1800000', 'stopping writes the traces, which can take minutes');
     }
-    if (program.server) serverSteps(part, url, spans !== undefined && canLimit);
+    part.byRequest = program.server;
+    if (program.server) serverSteps(part, question, canLimit);
   }
   if (torch === undefined) {
     part.variable(
@@ -162,6 +167,13 @@ function torchSettings({ options, facts }: EngineQuestion): Record<string, unkno
 }
 
 function iterationTraps(part: PartBuilder, { options }: EngineQuestion, canLimit: boolean): void {
+  if (demandOf(options) && !canLimit)
+    part.warn(
+      'note',
+      'iterations-not-counted',
+      'vLLM before 0.12 cannot count iterations: the window is closed by /stop_profile after about as many steps.',
+      'Upgrade for an exact number.',
+    );
   if (!options.iterations) return;
   if (!canLimit)
     part.warn(
@@ -186,10 +198,16 @@ function iterationTraps(part: PartBuilder, { options }: EngineQuestion, canLimit
     );
 }
 
-function serverSteps(part: PartBuilder, url: string, counted: boolean): void {
-  part.steps.push({ do: 'load', why: 'until the batch size is stable, and keep sending them' });
+function serverSteps(part: PartBuilder, { options, url }: EngineQuestion, canLimit: boolean): void {
+  const demand = demandOf(options);
+  const [span] = options.iterations ?? [];
+  const shape = loadShape(options);
+  const counted = canLimit && (span ?? demand) !== undefined;
+  const goal = demand?.goal ?? { full: true };
+  part.load(goal, shape, goalWords(goal));
   part.post(`${url}/start_profile`, 'opens the window');
-  part.steps.push({ do: 'load', why: counted ? 'until these steps are done' : 'for a few seconds more' });
+  const steps = span ? span.last + 1 : (demand?.steps ?? DEFAULT_STEPS);
+  part.load({ steps }, shape, counted ? 'until these steps are done' : `for about ${steps} steps more`);
   part.post(
     `${url}/stop_profile`,
     counted ? 'closes the window if the iteration count did not' : 'closes the window',

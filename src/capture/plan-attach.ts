@@ -7,10 +7,11 @@
  */
 import { type PresetName, presetNames, presets } from '../catalog/engine-programs.js';
 import { type Engine, engines } from '../catalog/engines.js';
-import type { CapturePlan, IterationSpan, PlanStep } from './capture-plan.js';
+import type { CapturePlan, IterationSpan, LoadShape, PlanStep, WindowGoal } from './capture-plan.js';
 import { PartBuilder } from './engine-part.js';
 import { countIterations } from './iterations.js';
 import { formatVersion, isAtLeast, type VersionNumbers } from './versions.js';
+import { goalWords, type WindowDemand } from './window-goal.js';
 
 export interface AttachQuestion {
   readonly url: string;
@@ -23,17 +24,24 @@ export interface AttachQuestion {
   readonly version?: VersionNumbers;
   readonly torchShapes?: boolean;
   readonly torchStack?: boolean;
+  /** Instead of numbers. */
+  readonly demand?: WindowDemand;
+  /** What to send; absent where the user decides. */
+  readonly shape?: LoadShape;
 }
 
 const READY_TIMEOUT_S = 30;
 
 export function planAttach(question: AttachQuestion): CapturePlan {
-  const { url, folder, engine } = question;
+  const { url, folder, engine, demand, shape } = question;
   const part = new PartBuilder();
   const at = (place: string) => new URL(place, url).href;
   const body = requestBody(question);
+  if (demand && shape) part.load(demand.goal, shape, goalWords(demand.goal));
   part.post(at('/start_profile'), 'profiling starts', Object.keys(body).length > 0 ? body : undefined);
-  part.steps.push({ do: 'load', why: 'to profile' });
+  const goal = closingGoal(question);
+  if (goal && shape) part.load(goal, shape, 'until these steps are done');
+  else part.steps.push({ do: 'load', why: 'to profile' });
   part.post(at('/stop_profile'), 'profiling stops; the engine writes its traces');
   warnAboutSteps(part, question);
   const steps: PlanStep[] = [{ do: 'wait-http', url, timeoutS: READY_TIMEOUT_S }, ...part.steps];
@@ -60,7 +68,7 @@ export function planAttach(question: AttachQuestion): CapturePlan {
 
 /** Does the engine stop by itself after the steps of the request? */
 export const closesItself = (question: AttachQuestion): boolean =>
-  question.spans !== undefined && stepFields(question) !== undefined;
+  (question.spans ?? question.demand) !== undefined && stepFields(question) !== undefined;
 
 /** How this release names the steps of a request; undefined where it takes none. */
 function stepFields({ engine, version }: AttachQuestion): Engine['stepsInRequest'] {
@@ -71,8 +79,10 @@ function stepFields({ engine, version }: AttachQuestion): Engine['stepsInRequest
 }
 
 function requestBody(question: AttachQuestion): Record<string, unknown> {
-  const { folder, spans, engine, ...torch } = question;
+  const { folder, spans, demand, engine, ...torch } = question;
   const fields = stepFields(question);
+  // Newer versions stop by themselves then; older ones ignore it and are stopped.
+  if (demand && !fields && engine === engines.vllm) return { max_iterations: demand.steps };
   if (!fields || (engine === undefined && spans === undefined))
     return engine === undefined && folder !== undefined ? { output_dir: folder } : {};
   const [span] = spans ?? [];
@@ -84,7 +94,18 @@ function requestBody(question: AttachQuestion): Record<string, unknown> {
     // A first step of zero means none to SGLang, and is the default of the others.
     ...(span && span.first > 0 ? { [fields.first]: span.first } : {}),
     ...(span ? { [fields.count]: countIterations([span]) } : {}),
+    ...(demand ? { [fields.count]: demand.steps } : {}),
   };
+}
+
+/** When the steps asked for are done; undefined where the load decides. */
+function closingGoal(question: AttachQuestion): WindowGoal | undefined {
+  const { demand, spans } = question;
+  if (demand) return { steps: demand.steps };
+  const fields = stepFields(question);
+  if (!spans || !fields) return undefined;
+  const [{ last }] = spans;
+  return fields.countedFrom === 'server start' ? { iteration: last } : { steps: last + 1 };
 }
 
 function warnAboutSteps(part: PartBuilder, question: AttachQuestion): void {

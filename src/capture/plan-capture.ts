@@ -23,6 +23,7 @@ import { nsysArguments } from './nsys-arguments.js';
 import { nsysFeatures } from './nsys-versions.js';
 import { readProgram } from './read-command.js';
 import { questionedSwitches, reasonOf } from './switches.js';
+import { demandOf } from './window-goal.js';
 
 /** How each engine is asked. A new engine is one line here and one file. */
 const engines: Readonly<Record<PresetName, (question: EngineQuestion) => EnginePart>> = {
@@ -73,7 +74,7 @@ export function planCapture(options: CaptureOptions, facts: PlanFacts = {}): Cap
   const reports = launch.kind === 'none' ? 1 : ranks;
   const estimate = estimateCapture({
     // Iterations that nobody counts bound nothing.
-    options: part.opensRange || part.torchInstead ? options : { ...options, iterations: undefined },
+    options: { ...options, iterations: boundsOf(options, part) },
     program,
     ranks,
     reports,
@@ -138,6 +139,7 @@ export function planCapture(options: CaptureOptions, facts: PlanFacts = {}): Cap
     programAt: before.length + wrapped.length,
     env,
     ...(part.optionalEnv.length > 0 ? { optionalEnv: part.optionalEnv } : {}),
+    ...(part.files.length > 0 ? { files: part.files } : {}),
     exitCodes: options.durationS !== undefined && !part.torchInstead ? [0, 143] : [0],
     outputs: [...outputs, ...part.outputs],
     steps: stepsOf(program.server, part, url, options.durationS !== undefined),
@@ -173,6 +175,12 @@ export function planCapture(options: CaptureOptions, facts: PlanFacts = {}): Cap
         }
       : {}),
   };
+}
+
+function boundsOf(options: CaptureOptions, part: EnginePart): CaptureOptions['iterations'] {
+  const demand = demandOf(options);
+  if (demand && part.byRequest) return [{ first: 0, last: demand.steps - 1 }];
+  return part.opensRange || part.torchInstead ? options.iterations : undefined;
 }
 
 /** With what was found in the command before it was planned, the worst first; the same code once. */

@@ -66,6 +66,9 @@ export function planScript(plan: CapturePlan, { force, agentVersion }: ScriptOpt
         : [`export ${shellAssignment(name, value)}`],
     ),
     ...(plan.optionalEnv ?? []).flatMap(optional => optionalLines(plan, optional)),
+    ...(plan.files ?? []).map(
+      ({ path, text }) => `printf '%s' ${shellQuote(text)} > ${shellQuote(path)}  # read by the engine`,
+    ),
     'command=(',
     ...plan.command.map(word => `  ${shellQuote(word)}`),
     ')',

@@ -77,6 +77,8 @@ export function planText(plan: CapturePlan): string {
       ...(attached ? [] : [`  nsys: ${plan.far.nsys}`]),
     );
   if (plan.storedIn !== undefined) results.push(`  also put into ${plan.storedIn}`);
+  for (const { path, text } of plan.files ?? [])
+    results.unshift(`  ${path}, before it starts: ${text.trim().replaceAll('\n', ', ')}`);
   sections.push(
     `Writes\n${results.join('\n') || (attached ? '  traces in the folder that the server was started with' : '  nothing')}`,
   );

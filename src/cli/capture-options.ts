@@ -1,14 +1,30 @@
 /** Options of `capture` and `doctor`. */
 import { readIterations } from '../capture/iterations.js';
+import { readCondition } from '../capture/window-condition.js';
 import { presetNames } from '../catalog/engine-programs.js';
 import { repeated, toggle, value } from './option.js';
-import { duration, oneOf, anyText as text, whole } from './option-kinds.js';
+import { duration, lengths, oneOf, anyText as text, whole } from './option-kinds.js';
 
 export const optionsOfCapture = {
   window: value(
     '--iterations A-B',
     { read: readIterations },
     'only these steps, inclusive; also several: 100-150,300-320',
+  ),
+  when: value(
+    '--when CONDITION',
+    { read: readCondition },
+    "open the window when the engine's counters fulfill this: 'batch>=32 and waiting==0'; batch, running, waiting, tokens, kv, iteration",
+  ),
+  recordPhase: value(
+    '--phase PHASE',
+    oneOf(['decode', 'prefill']),
+    'record steps of one phase: the load is shaped so that there are no others',
+  ),
+  windowSteps: value(
+    '--steps N',
+    whole(),
+    'how many steps to record with --when or --phase (default 50); alone: once the batch is full',
   ),
   delay: value('--delay TIME', duration, 'wait before recording, for engines that do not count steps'),
   recordFor: value('--duration TIME', duration, 'record for this long: 10s'),
@@ -82,7 +98,13 @@ export const optionsOfCapture = {
     text,
     'generate load as stepscope load does: single,concurrent:16,sustained:4/s',
   ),
-  sent: value('--requests N', whole(0, 999_999), 'requests to send (default 16), or per level'),
+  sent: value(
+    '--requests N',
+    whole(0, 999_999),
+    'requests to send, or per level (default: as many as the window needs, otherwise 16)',
+  ),
+  sentInput: value('--input-tokens LENGTH', lengths, 'length of their prompts: 512, normal:512:64'),
+  sentOutput: value('--output-tokens LENGTH', lengths, 'length of their outputs, in the same form'),
   healthTimeout: value('--health-timeout TIME', duration, 'how long to wait for the server to start'),
   pod: value('--pod NAME', text, 'run in a pod, with your kubectl, and copy the report back'),
   selector: value('--selector LABELS', text, 'run in every running pod with these labels: app=llm'),

@@ -8,6 +8,7 @@ import { parsePolicy } from '../catalog/policy.js';
 import { DEFAULT_BASELINES } from '../gate/baselines.js';
 import { differenceKinds } from '../gate/comparable.js';
 import { optionsOfCapture } from './capture-options.js';
+import { optionsOfFleet } from './fleet-options.js';
 import { optionsOfLoad } from './load-options.js';
 import { optionsOfMoe } from './moe-options.js';
 import { repeated, toggle, type ValueOf, value, withDefault } from './option.js';
@@ -163,6 +164,7 @@ export const options = {
   hashRanges: toggle('--hash-ranges', 'replace range names with hashes, except names that the analyses need'),
 
   ...optionsOfMoe,
+  ...optionsOfFleet,
 } as const;
 
 export type OptionName = keyof typeof options;

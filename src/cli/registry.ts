@@ -99,6 +99,20 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'Track metrics over many runs and show where they changed.',
     load: async () => (await import('./commands/trend.js')).trend,
   },
+  'fleet map': {
+    summary:
+      'Turn many profiles into a lake of Parquet tables: on this machine, with Slurm or on Kubernetes.',
+    load: async () => (await import('./commands/fleet-map.js')).fleetMap,
+  },
+  'fleet report': {
+    summary:
+      'Show which ranks, nodes and configurations in a lake are slow, since when, and the terms of the change.',
+    load: async () => (await import('./commands/fleet-report.js')).fleetReport,
+  },
+  'fleet watch': {
+    summary: 'Follow a folder and map every profile that appears in it.',
+    load: async () => (await import('./commands/fleet-watch.js')).fleetWatch,
+  },
   load: {
     summary: 'Load-test an OpenAI-compatible server: throughput, TTFT, TPOT, ITL and errors.',
     load: async () => (await import('./commands/load.js')).load,

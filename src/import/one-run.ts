@@ -53,7 +53,7 @@ function assertOneWorld(profiles: readonly Profile[]): void {
 }
 
 /** Software that all ranks of a run share, by its key in `versions`; drivers may differ from machine to machine. */
-const SHARED_VERSIONS: readonly (readonly [key: string, label: string])[] = [
+export const SHARED_VERSIONS: readonly (readonly [key: string, label: string])[] = [
   ['torch', 'PyTorch'],
   ['nccl', 'NCCL'],
   ['cuda_runtime', 'the CUDA runtime'],

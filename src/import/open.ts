@@ -20,6 +20,7 @@ import { type Companion, nothingButCompanions, readCompanion, withCompanions } f
 import { filesIn } from './folder-files.js';
 import type { ImportContext } from './importer.js';
 import { importerFor, importers } from './index.js';
+import { isTableFolder, withTablesAsExport } from './nsys-tables/table-folder.js';
 import { assertOneRun } from './one-run.js';
 import { ProfileFile } from './profile-file.js';
 import { withProcessRanks, withRanks } from './run-ranks.js';
@@ -82,7 +83,14 @@ function noProfileIn(folder: string): UserError {
   );
 }
 
-async function openFile(filePath: string, context: OpenContext): Promise<Profile> {
+/** A folder of tables is one export. */
+function openFile(filePath: string, context: OpenContext): Promise<Profile> {
+  if (!isTableFolder(filePath)) return openPlainFile(filePath, context);
+  const name = context.name ?? path.basename(path.resolve(filePath));
+  return withTablesAsExport(filePath, file => openPlainFile(file, { ...context, name }));
+}
+
+async function openPlainFile(filePath: string, context: OpenContext): Promise<Profile> {
   const file = ProfileFile.open(filePath, context.name);
   try {
     const importer = await importerFor(file);
@@ -123,12 +131,19 @@ function expand(given: string): { files: string[]; unreachable: readonly string[
   } catch {
     throw new UserError('not-found', `${given} does not exist.`, 'Check the path.');
   }
-  if (!stat.isDirectory()) return { files: [given], unreachable: [] };
-  const { names, unreachable } = filesIn(given, isProfileName);
-  const chosen = latestStages(names);
-  if (chosen.length === 0) throw noProfileIn(given);
-  const files = chosen.sort(byNumbersInName).map(name => path.join(given, name));
-  return { files, unreachable };
+  if (!stat.isDirectory() || isTableFolder(given)) return { files: [given], unreachable: [] };
+  const { names, unreachable } = profileNames(given);
+  if (names.length === 0) throw noProfileIn(given);
+  return { files: names.map(name => path.join(given, name)), unreachable };
+}
+
+/** Profiles in a folder, ranks in their order; of a stream, a report and its export, the latest. */
+export function profileNames(
+  folder: string,
+  recursive = false,
+): { names: string[]; unreachable: readonly string[] } {
+  const { names, unreachable } = filesIn(folder, isProfileName, { recursive });
+  return { names: latestStages(names).sort(byNumbersInName), unreachable };
 }
 
 /** rank10 after rank9. */

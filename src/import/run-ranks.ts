@@ -10,7 +10,8 @@ import type { Profile, Row } from '../model/profile.js';
 
 /** Kinds of rank in the order in which engines number their processes: the last one changes fastest. */
 const KINDS = ['dp', 'pp', 'ep', 'tp'];
-const LABELLED = /(?:^|[^a-z])(rank|r|[dpet]p)[-_.=]?(\d{1,5})(?![0-9a-z])/gi;
+/** What stands for a rank in a name. */
+export const RANK_LABEL = /(?:^|[^a-z])(rank|r|[dpet]p)[-_.=]?(\d{1,5})(?![0-9a-z])/gi;
 
 /** `report_rank3.nsys-rep`, `trace-TP-2-DECODE.json.gz`, `run.r4.sqlite`. */
 export function rankInName(name: string): number | undefined {
@@ -20,7 +21,7 @@ export function rankInName(name: string): number | undefined {
 
 function labelsIn(name: string): ReadonlyMap<string, number> {
   const labels = new Map<string, number>();
-  for (const [, kind, digits] of name.matchAll(LABELLED)) {
+  for (const [, kind, digits] of name.matchAll(RANK_LABEL)) {
     const key = kind.toLowerCase();
     if (!labels.has(key)) labels.set(key, Number(digits));
   }

@@ -106,6 +106,25 @@ const table = {
     find: () => onPath('kubectl', 'version', '--client=true'),
   },
   openssl: { what: 'openssl', bring: TOOLS, find: () => onPath('openssl', 'version') },
+  make: { what: 'make', bring: TOOLS, find: () => onPath('make', '--version') },
+  mount: {
+    what: 'the right to mount a tmpfs (unshare, setpriv)',
+    bring: 'root, or a kernel that allows user namespaces',
+    find: () =>
+      answers('unshare', '--user', '--map-root-user', '--mount', 'mount', '-t', 'tmpfs', 'none', '/mnt') &&
+      answers('setpriv', '--version')
+        ? 'unshare'
+        : undefined,
+  },
+  slurm: {
+    what: 'Slurm (sbatch, slurmctld, slurmd, munged)',
+    bring: TOOLS,
+    // Without a configuration none of them even prints its version.
+    find: () =>
+      ['/usr/sbin/slurmctld', '/usr/sbin/slurmd', '/usr/sbin/munged'].every(existsSync)
+        ? firstThat(['/usr/bin/sbatch'], existsSync)
+        : undefined,
+  },
   external: {
     what: 'a folder of profiles published by others',
     bring: `set STEPSCOPE_EXTERNAL to it, or ${BESIDE}/external`,

@@ -15,19 +15,35 @@ import { nsysCommand, readRights } from '../../capture/run/look-around.js';
 import { localTransport } from '../../capture/run/transport.js';
 import { probeWith, pythonVersions } from '../../capture/run-probe.js';
 import { parseVersion, type VersionNumbers } from '../../capture/versions.js';
+import { demandOf } from '../../capture/window-goal.js';
 import { presets } from '../../catalog/engine-programs.js';
 import { findModel, modelPresets } from '../../catalog/models.js';
 import { findNsys } from '../../import/nsys-rep/find-nsys.js';
+import { readLevels } from '../../load/level.js';
+import type { Lengths } from '../../stats/lengths.js';
 import type { Values } from '../options.js';
 import { version } from '../version.js';
 
 export const captureOptions = [
-  ...(['window', 'delay', 'recordFor', 'trace', 'force', 'nvtx', 'noNvtx', 'nvtxDebug'] as const),
+  ...([
+    'window',
+    'when',
+    'recordPhase',
+    'windowSteps',
+    'delay',
+    'recordFor',
+    'trace',
+    'force',
+    'nvtx',
+    'noNvtx',
+    'nvtxDebug',
+  ] as const),
   ...(['agent', 'agentFolder', 'gc', 'gil', 'gpuMetrics', 'cudaMemory', 'osrt', 'cublas'] as const),
   ...(['sample', 'backtrace', 'graphTrace', 'traceFork', 'noTraceFork', 'torchTrace'] as const),
   ...(['torchShapes', 'torchStack', 'torchMemory', 'balancedRouting', 'preset'] as const),
   ...(['engineVersion', 'nsysVersion', 'ranks', 'modelPreset', 'layers', 'kernelsPerLayer', 'url'] as const),
   ...(['timeout', 'server', 'keepServer', 'attach', 'restart', 'pressure', 'sent', 'healthTimeout'] as const),
+  ...(['sentInput', 'sentOutput'] as const),
   ...(['pod', 'selector', 'namespace', 'container', 'fetch', 'ssh', 'store', 'nsysDeb', 'nsysTree'] as const),
   ...(['calibrate', 'anyway', 'explain', 'nsysArgs', 'dryRun', 'script'] as const),
 ] as const;
@@ -57,6 +73,10 @@ function ownOptions(values: CaptureValues, command: readonly string[]): CaptureO
     preset: values.preset ?? (values.agent || values.agentFolder ? 'python' : undefined),
     output: values.trace,
     iterations: values.window,
+    when: values.when,
+    phase: values.recordPhase,
+    steps: values.windowSteps,
+    load: loadAsked(values),
     durationS: secondsOf(values.recordFor),
     delayS: secondsOf(values.delay),
     nvtx: !values.noNvtx,
@@ -67,6 +87,44 @@ function ownOptions(values: CaptureValues, command: readonly string[]): CaptureO
     layers: values.layers ?? layersOf(values.modelPreset),
     serverUrl: (values.url ?? values.server)?.replace(/\/+$/, ''),
   };
+}
+
+/** Of a driven load: how many at a time, and how long in the mean. */
+function loadAsked({ pressure, sentInput, sentOutput }: CaptureValues): CaptureOptions['load'] {
+  const level = pressure === undefined ? undefined : readLevels([pressure]).at(-1);
+  const users = level?.kind === 'concurrent' ? level.users : undefined;
+  const inputTokens = sentInput && meanLength(sentInput);
+  const outputTokens = sentOutput && meanLength(sentOutput);
+  if (users === undefined && inputTokens === undefined && outputTokens === undefined) return undefined;
+  return {
+    ...(users === undefined ? {} : { users }),
+    ...(inputTokens === undefined ? {} : { inputTokens }),
+    ...(outputTokens === undefined ? {} : { outputTokens }),
+  };
+}
+
+function meanLength(lengths: Lengths): number {
+  if (lengths.kind === 'fixed') return lengths.tokens;
+  return Math.ceil(lengths.kind === 'normal' ? lengths.mean : (lengths.least + lengths.most) / 2);
+}
+
+/** A window that opens by itself needs a server here, and requests that do not end before it does. */
+export function refuseDemand(values: CaptureValues, asked: CaptureOptions): void {
+  const demand = demandOf(asked);
+  if (!demand) return;
+  const why = asked.iterations
+    ? '--iterations already says which steps are recorded'
+    : values.recordFor !== undefined || values.delay !== undefined
+      ? '--delay and --duration already say when it is recorded'
+      : isFar(values)
+        ? `with --${values.pod !== undefined ? 'pod' : 'ssh'}, requests are not sent from here`
+        : values.sent !== undefined && !(values.attach && values.sent === 0)
+          ? '--requests ends the load before the window may'
+          : /^\s*sustained:/.test(values.pressure ?? '')
+            ? 'it needs a fixed number of requests at a time: --levels concurrent:N'
+            : undefined;
+  if (why !== undefined)
+    throw new UserError('usage', `${demand.words} cannot be combined: ${why}.`, 'Remove one of them.');
 }
 
 /** A second run needs the command, here, and the address of the first server. */
@@ -99,7 +157,7 @@ export const asksForAgent = ({ agent, agentFolder: named }: CaptureValues): bool
   agent && named === undefined;
 
 /** The agent as it lies in this package. */
-const agentFolder = () => fileURLToPath(new URL('../../../../agent', import.meta.url));
+export const agentFolder = (): string => fileURLToPath(new URL('../../../../agent', import.meta.url));
 
 function layersOf(model: string | undefined): number | undefined {
   if (model === undefined) return undefined;
@@ -133,6 +191,7 @@ export async function factsFor(values: CaptureValues, asked: CaptureOptions): Pr
     nvtxModule: isElsewhere(values, asked)
       ? undefined
       : await canImport(localTransport, asked.command, 'nvtx'),
+    runsHere: !isElsewhere(values, asked),
     freeBytes: freeBytesOf(path.dirname(path.resolve(asked.output ?? 'trace'))),
     temporaryFreeBytes: freeBytesOf(os.tmpdir()),
     root: process.getuid?.() === 0,

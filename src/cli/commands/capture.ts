@@ -15,6 +15,7 @@ import {
   factsFor,
   isFar,
   refuseCalibration,
+  refuseDemand,
 } from '../capture/capture-question.js';
 import { askedThere, inEveryPod, restartText, shownThere } from '../capture/far-plan.js';
 import { attachQuestion, runAttached } from '../capture/run-attached.js';
@@ -59,6 +60,10 @@ export const capture = define({
       'a server: started, loaded, profiled through /start_profile and stopped',
     ],
     [
+      "stepscope capture --when 'batch>=32' --steps 50 -- vllm serve M",
+      'record 50 steps once 32 requests run; --phase decode: of decode alone',
+    ],
+    [
       'stepscope capture --iterations 200-250 -- srun -n 8 trtllm-llmapi-launch trtllm-serve M',
       'one report per rank',
     ],
@@ -93,6 +98,7 @@ export const capture = define({
     ]);
     const asked = askedFor(values, pasted);
     refuseCalibration(values);
+    refuseDemand(values, asked);
     const isJson = destination.format === 'json';
     if (values.fetch !== undefined && isJson)
       throw new UserError(

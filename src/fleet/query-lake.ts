@@ -1,0 +1,91 @@
+/**
+ * Questions to a lake in SQL. DuckDB is an optional dependency, loaded here and nowhere else: mapping needs no native
+ * code, and most machines that map never report.
+ */
+import * as path from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { UserError } from '../base/user-error.js';
+import type { Lake } from './lake.js';
+import type { LakeTable } from './lake-tables.js';
+
+const PACKAGE = '@duckdb/node-api';
+/** A report of ten thousand ranks stays below 1 GB with this; more would only be cache. */
+const MEMORY = '600MB';
+
+export class LakeQueries {
+  private constructor(
+    private readonly lake: Lake,
+    private readonly connection: DuckDBConnection,
+  ) {}
+
+  static async open(lake: Lake): Promise<LakeQueries> {
+    const { DuckDBInstance } = await loadDuckDb();
+    // Nothing is fetched from the network, nothing is written next to the user's files.
+    const database = await DuckDBInstance.create(':memory:', {
+      autoinstall_known_extensions: 'false',
+      autoload_known_extensions: 'false',
+      memory_limit: MEMORY,
+      preserve_insertion_order: 'false',
+      // Every file is read once.
+      enable_external_file_cache: 'false',
+      temp_directory: '',
+    });
+    return new LakeQueries(lake, await database.connect());
+  }
+
+  /** A table of these partitions as a source of rows, with `run`, `rank` and `file` from their paths. */
+  source(table: LakeTable, partitions: readonly string[]): string {
+    const files = partitions.map(own => quoted(path.join(this.lake.folder, own, `${table}.parquet`)));
+    return `read_parquet([${files.join(',')}], hive_partitioning = true, hive_types_autocast = false)`;
+  }
+
+  async run(sql: string): Promise<void> {
+    await this.connection.run(sql).catch(error => {
+      throw unreadable(this.lake.folder, error as Error);
+    });
+  }
+
+  /** Counts come as plain numbers: none here passes 2^53. */
+  async rows<Row>(sql: string): Promise<Row[]> {
+    try {
+      const result = await this.connection.runAndReadAll(sql);
+      return result.getRowObjectsJS().map(row => plainNumbers(row) as Row);
+    } catch (error) {
+      throw unreadable(this.lake.folder, error as Error);
+    }
+  }
+
+  close(): void {
+    this.connection.closeSync();
+  }
+}
+
+export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+const plainNumbers = (row: Record<string, unknown>) =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      name,
+      typeof value === 'bigint' && !name.endsWith('UtcNs') ? Number(value) : value,
+    ]),
+  );
+
+async function loadDuckDb(): Promise<typeof import('@duckdb/node-api')> {
+  try {
+    return await import(PACKAGE);
+  } catch (error) {
+    throw new UserError(
+      'not-found',
+      `DuckDB, which reads the lake, is not installed (${PACKAGE}: ${(error as NodeJS.ErrnoException).code}).`,
+      `Install it next to stepscope: npm install ${PACKAGE}. Or read the Parquet files with your own tools.`,
+    );
+  }
+}
+
+/** Only partitions that were moved into place whole are asked: what cannot be read was changed afterwards. */
+const unreadable = (lake: string, { message }: Error) =>
+  new UserError(
+    'damaged',
+    `A table of ${lake} cannot be read: ${message.split('\n')[0]}`,
+    'Remove that partition, and map its file again.',
+  );

@@ -1,0 +1,129 @@
+/** The Slurm engine with a real Slurm: whatever happens to nodes and controller, the lake is that of the local engine. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
+import { after, before, test } from 'node:test';
+import { projectRoot } from '../src/testing/captures.js';
+import { writeDrawnRun } from '../src/testing/drawn-fleet.js';
+import { lacks } from '../src/testing/needs.js';
+import { lakeContent, partitionCount } from './lake-content.js';
+import { runStepscope } from './run-stepscope.js';
+import { SlurmCluster } from './slurm-cluster.js';
+
+const folder = fs.mkdtempSync(path.join(tmpdir(), 'stepscope-slurm-'));
+const at = (...names: string[]) => path.join(folder, ...names);
+const skip = lacks('slurm');
+let cluster: SlurmCluster | undefined;
+
+before(async () => {
+  if (skip) return;
+  fs.mkdirSync(at('slurm'));
+  cluster = await SlurmCluster.start(at('slurm'));
+  for (let number = 0; number < 4; number++)
+    writeDrawnRun(at('files'), {
+      name: `run-${number}`,
+      ranks: 4,
+      steps: 60,
+      startedAt: 1_790_000_000 + number * 86_400,
+      gemmUs: (rank, step) => 200 + rank + (step % 3),
+    });
+  const corrupt = at('files/run-2/trace_rank1.json');
+  fs.writeFileSync(corrupt, fs.readFileSync(corrupt).subarray(0, 9_000));
+});
+after(async () => {
+  await cluster?.close();
+  fs.rmSync(folder, { recursive: true, force: true });
+});
+
+function startMap(lake: string, ...options: string[]) {
+  const bin = path.join(projectRoot, 'bin/stepscope');
+  const args = [bin, 'fleet', 'map', at('files'), '--out', lake, '--engine', 'slurm', '--json', ...options];
+  const child = spawn(process.execPath, args, { env: cluster!.env });
+  const written = { out: '', err: '' };
+  child.stdout.on('data', data => (written.out += data));
+  child.stderr.on('data', data => (written.err += data));
+  const ended = once(child, 'exit').then(([status]) => ({ status: status as number, ...written }));
+  return { child, written, ended };
+}
+
+test('a node dies, the controller restarts, a file is corrupt: the lake is complete, and counted once', {
+  skip,
+}, async () => {
+  const lake = at('lake');
+  const { written, ended } = startMap(lake);
+  // In the middle: something is mapped, and a task of the node has just begun.
+  await cluster!.until(
+    () => partitionCount(lake) > 0 && cluster!.tasksOn('n2') === 0,
+    'the end of a task on n2',
+  );
+  await cluster!.until(() => cluster!.tasksOn('n2') > 0, 'the next task on n2');
+  assert.ok((await cluster!.killNode('n2')) > 0, 'the node died while a task ran on it');
+  await cluster!.stopController();
+  cluster!.startController();
+  const { status, out, err } = await ended;
+  assert.equal(status, 0, err);
+  assert.match(written.err, /1 task ended without a result; submitting again/);
+  const result = JSON.parse(out);
+  assert.deepEqual([result.files, result.mapped + result.already, result.broken.length], [16, 15, 1]);
+  assert.match(result.broken[0].path, /run-2\/trace_rank1\.json$/);
+  const local = await runStepscope(['fleet', 'map', at('files'), '--out', at('local'), '--json']);
+  assert.deepEqual(JSON.parse(local.out).broken, result.broken);
+  assert.deepEqual(await lakeContent(lake), await lakeContent(at('local')));
+  const reports = await Promise.all(
+    [lake, at('local')].map(async own => {
+      const { out: text } = await runStepscope(['fleet', 'report', own, '--json']);
+      return { ...JSON.parse(text), lake: '' };
+    }),
+  );
+  assert.deepEqual(reports[0], reports[1]);
+});
+
+test('Ctrl-C cancels the job, and keeps what is mapped', { skip }, async () => {
+  const { child, ended } = startMap(at('interrupted'));
+  await cluster!.until(() => cluster!.ask('squeue', '-h', '-r') !== '', 'a job');
+  child.kill('SIGINT');
+  const { status, err } = await ended;
+  assert.equal(status, 14, err);
+  assert.match(err, /Interrupted: Slurm job \d+ was cancelled\.\nWhat was mapped is in the lake/);
+  await cluster!.until(() => cluster!.ask('squeue', '-h', '-r') === '', 'no job');
+});
+
+test('tasks that fail each time are an error with the last line of their log', { skip }, async () => {
+  const { ended } = startMap(
+    at('failing'),
+    '--command',
+    'sh -c "echo no such module; exit 7"',
+    '--retries',
+    '0',
+    ...['--chunk', '1'],
+  );
+  const { status, err } = await ended;
+  assert.equal(status, 14);
+  assert.match(
+    err,
+    /1 task with 16 files failed 1 times; task 0 last said: no such module\.\nThe logs are in /,
+  );
+  const refused = await startMap(at('refused'), '--sbatch-option=--partition=nowhere').ended;
+  assert.match(
+    refused.err,
+    /^stepscope: sbatch did not accept the job: .*partition.*\nCheck the options given with/i,
+  );
+});
+
+test('without Slurm the error says where to go', async () => {
+  const file = path.join(projectRoot, 'test/fixtures/captures/eager/profile.sqlite.gz');
+  const bin = path.join(projectRoot, 'bin/stepscope');
+  const args = [bin, 'fleet', 'map', file, '--out', at('none'), '--engine', 'slurm'];
+  const child = spawn(process.execPath, args, { env: { ...process.env, PATH: '/nowhere' } });
+  let err = '';
+  child.stderr.on('data', data => (err += data));
+  const [status] = await once(child, 'exit');
+  assert.equal(status, 3);
+  assert.equal(
+    err,
+    'stepscope: sbatch is not installed on this machine.\nRun this on a login node of a Slurm cluster, or map here: --engine local\n',
+  );
+});
