@@ -71,18 +71,23 @@ while [ ! -f "$TMPDIR/window" ]; do sleep 0.05; kill -0 $P 2>/dev/null || exit 1
 printf 'NVIDIA Tegra Profiler Report 2025@3@1@90-1v0.' > "$OUT.nsys-rep"
 wait $P
 `;
-/** Serves as the engine does; a window of TLLM_PROFILE_START_STOP is over after the first completion. */
+/** Serves as the engine does; a window of TLLM_PROFILE_START_STOP is over after two rounds of requests. */
 const SERVE = `#!/usr/bin/env python3
 import http.server, json, os, sys
 class Handler(http.server.BaseHTTPRequestHandler):
+    seen = 0
+    protocol_version = "HTTP/1.1"
     def answer(self, body):
         data = json.dumps(body).encode()
         self.send_response(200); self.send_header("content-length", str(len(data))); self.end_headers(); self.wfile.write(data)
     def do_GET(self): self.answer({"data": [{"id": "m", "owned_by": "tensorrt_llm"}]})
     def do_POST(self):
         self.rfile.read(int(self.headers["content-length"]))
-        if "TLLM_PROFILE_START_STOP" in os.environ: open(os.environ["TMPDIR"] + "/window", "w").close()
-        self.answer({})
+        Handler.seen += 1
+        if "TLLM_PROFILE_START_STOP" in os.environ and Handler.seen >= 32: open(os.environ["TMPDIR"] + "/window", "w").close()
+        events = [{"choices": [{"index": 0, "text": "x", "finish_reason": "length"}]}, {"choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}]
+        data = "".join("data: " + json.dumps(e) + "\\n\\n" for e in events) + "data: [DONE]\\n\\n"
+        self.send_response(200); self.send_header("content-type", "text/event-stream"); self.send_header("content-length", str(len(data))); self.end_headers(); self.wfile.write(data.encode())
     def log_message(self, *a): pass
 http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[sys.argv.index("--port") + 1])), Handler).serve_forever()
 `;
@@ -170,8 +175,6 @@ const restart = (...more: string[]) =>
     '--restart',
     '--iterations',
     '12-15',
-    '--requests',
-    '1',
     '-o',
     'run',
     ...more,
@@ -196,6 +199,8 @@ test('the deployment is restarted under nsys, recorded, and changed back', withC
   assert.deepEqual(again, own);
   assert.deepEqual(cluster.deployments.llama.container, own);
   assert.ok(fs.existsSync('run.nsys-rep'));
+  // 16 users, and one round more than the window needs.
+  assert.match(err, /32 of 32 requests completed/);
   assert.match(out, /Decode is launch-bound/);
   assert.match(err, /restarting deployment\/llama under the profiler[\s\S]*changing deployment\/llama back/);
 });

@@ -43,6 +43,7 @@ interface FarAttach extends Fetching, Pick<RemoteOptions, 'stop'> {
   /** For endpoints: the requests of the plan, given the folder it may write to. */
   readonly steps: (folder: string) => readonly PlanStep[];
   readonly closesItself?: boolean;
+  readonly onProgress?: (text: string) => void;
   /** For the agent: a number of steps or `A-B`; its own default where absent. */
   readonly window?: string;
 }
@@ -53,10 +54,13 @@ export const attachFar = (transport: Transport, options: FarAttach): Promise<Wri
     ours => placeOf(options.way, ours),
     options,
     async ({ folder }) => {
-      const { way, onNotice, stop, load, closesItself } = options;
+      const { way, onNotice, onProgress, stop, load, closesItself } = options;
       if (way.by === 'agent') return openWindow(transport, way, options);
       const url = options.tunnel?.url ?? '';
-      await attachServer(options.steps(folder), [], { url, load, onNotice, stop, closesItself });
+      await attachServer(options.steps(folder), [], {
+        ...{ url, load, onNotice, stop, closesItself },
+        ...(onProgress ? { onProgress } : {}),
+      });
     },
   );
 

@@ -14,6 +14,7 @@ import { kubectlTransport, type Transport } from '../../capture/run/transport.js
 import { openTunnel } from '../../capture/run/tunnel.js';
 import { findServer, programWords } from '../../capture/running-server.js';
 import { parseVersion } from '../../capture/versions.js';
+import { demandOf, loadShape } from '../../capture/window-goal.js';
 import {
   changeCommand,
   containerAt,
@@ -22,6 +23,7 @@ import {
   writesWhileServing,
 } from '../../capture/workload.js';
 import { presets } from '../../catalog/engine-programs.js';
+import { readLengths } from '../../stats/lengths.js';
 import type { Output } from '../output.js';
 import { captureLines } from './capture-lines.js';
 import type { CaptureValues } from './capture-question.js';
@@ -47,6 +49,13 @@ export async function runRestarted(
       pod === undefined
         ? 'Name it: --pod NAME'
         : 'Remove the command, or remove --restart to start a second server.',
+    );
+  const demand = demandOf(asked);
+  if (demand)
+    throw new UserError(
+      'usage',
+      `--restart sends requests without watching the engine: it does not wait for ${demand.words}.`,
+      'Give --iterations A-B and as many requests as they need (--requests N, --levels …).',
     );
   const store = values.store === undefined ? undefined : openStore(values.store);
   const lines = captureLines(output, undefined);
@@ -98,7 +107,7 @@ export async function runRestarted(
             () =>
               follow(
                 planFor(tunnel.url).steps,
-                loadOf(values, output),
+                loadOf(enoughRequests(values, asked), output),
                 tunnel.url,
                 aborted.signal,
                 values,
@@ -124,6 +133,19 @@ export async function runRestarted(
   } finally {
     unlisten();
   }
+}
+
+/** Without a counter to watch: a request of N tokens takes N steps or more, and one more round is kept in reserve. */
+function enoughRequests(values: CaptureValues, asked: CaptureOptions): CaptureValues {
+  if (values.sent !== undefined || values.pressure !== undefined) return values;
+  const { users, outputTokens } = loadShape(asked);
+  const rounds = Math.ceil(((asked.iterations?.at(-1)?.last ?? 0) + 1) / outputTokens) + 1;
+  return {
+    ...values,
+    pressure: `concurrent:${users}`,
+    sent: users * rounds,
+    sentOutput: values.sentOutput ?? readLengths('--output-tokens', String(outputTokens)),
+  };
 }
 
 /** As the template says it; as the process shows it where the image or a shell decides. */
