@@ -213,6 +213,19 @@ test('a server that never comes up is changed back too', withCluster, async () =
   assert.deepEqual(started.at(-1), own);
 });
 
+test('an interrupt while the server starts changes it back too', withCluster, async () => {
+  const { own, started } = await deployed({ words: ['trtllm-serve', 'm', '--port', 'none'] });
+  const interrupting = setInterval(() => {
+    if (started.length < 2) return;
+    clearInterval(interrupting);
+    setTimeout(() => process.emit('SIGINT'), 500);
+  }, 20);
+  const { status, err } = await restart('--health-timeout', '60s');
+  assert.notEqual(status, 0);
+  assert.match(err, /changing deployment\/llama back/);
+  assert.deepEqual(started.at(-1), own);
+});
+
 test('what is not allowed or cannot work is refused before anything changes', withCluster, async () => {
   const refusals: [Parameters<typeof deployed>[0], string[], RegExp][] = [
     [

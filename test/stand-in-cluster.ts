@@ -77,6 +77,8 @@ export class StandInCluster {
   /** What was asked, as method and path. */
   readonly asked: string[] = [];
   readonly executed: string[][] = [];
+  /** Everything that commands in containers printed. */
+  answered = '';
   private readonly server: http.Server;
 
   private constructor(
@@ -251,7 +253,10 @@ export class StandInCluster {
     const send = (channel: number, data: Uint8Array) => {
       if (!socket.destroyed) socket.write(frame(channel, data));
     };
-    child.stdout.on('data', (data: Buffer) => send(1, data));
+    child.stdout.on('data', (data: Buffer) => {
+      this.answered += data.toString('latin1');
+      send(1, data);
+    });
     child.stderr.on('data', (data: Buffer) => send(2, data));
     child.on('error', error => finish({ status: 'Failure', message: error.message }));
     child.on('close', code => finish(statusOf(code ?? 137)));
