@@ -7,6 +7,7 @@ import * as path from 'node:path';
 import { test } from 'node:test';
 import { Analyzer } from '../src/analyze/analysis.js';
 import { findings } from '../src/analyze/findings/findings.js';
+import { program } from '../src/analyze/program.js';
 import { undisturbedStep } from '../src/analyze/undisturbed/undisturbed-step.js';
 import { openProfile } from '../src/import/open.js';
 import { projectRoot } from '../src/testing/captures.js';
@@ -142,4 +143,26 @@ test('the profiler takes part in a fight for a CPU: nothing is estimated without
   const file = path.join(projectRoot, 'test/fixtures/planted/nsys-busy-core.sqlite.xz');
   const analyzer = new Analyzer(await openProfile([file], { workers: 0 }), {});
   assert.deepEqual(analyzer.get(undisturbedStep).rows, []);
+});
+
+test('with the PyTorch profiler, counters of the agent show a thread that has no CPU', async () => {
+  const at = (name: string) => path.join(projectRoot, 'test/fixtures/planted', name);
+  const files = [at('busy-core.json.xz'), at('busy-core.agent.json')];
+  const analyzer = new Analyzer(await openProfile(files, { workers: 0 }), {});
+  const [first] = analyzer.get(findings).rows;
+  assert.equal(first.rule, 'lost-cpu');
+  assert.match(
+    JSON.stringify(first.evidence),
+    /waits 339 ms per step for host code, which has a CPU for 9\.21 ms/,
+  );
+  // The steps around this window were slowed by something else, or by nothing: they measure nothing about it.
+  assert.ok(analyzer.get(undisturbedStep).rows.every(({ source }) => source === 'estimate'));
+});
+
+test('what was recorded decides whether steps overlap, not what the release does by default', async () => {
+  const profile = await openProfile([path.join(projectRoot, 'test/fixtures/planted/mask.json.xz')], {
+    workers: 0,
+  });
+  const capture = { ...profile.capture, versions: { ...profile.capture.versions, vllm: '0.25.1' } };
+  assert.equal(new Analyzer({ ...profile, capture }, {}).get(program).overlapsSteps, false);
 });
