@@ -3,9 +3,10 @@
 #
 #   run-nsys-profile.sh POD OUTPUT                              the server that runs there: through its endpoints or the
 #                                                               agent inside it, or the reason why that is not possible
+#   RESTART=1 run-nsys-profile.sh POD OUTPUT                    the same server, restarted under nsys and changed back
 #   run-nsys-profile.sh POD OUTPUT [options] -- COMMAND…        a command, started there under nsys
 #
-# For CI. Reads NAMESPACE, CONTAINER, NSYS_DEB, NSYS_TREE and STORE from the environment if set.
+# For CI. Reads NAMESPACE, CONTAINER, NSYS_DEB, NSYS_TREE, STORE and RESTART from the environment if set.
 set -eu
 if [ "$#" -lt 2 ]; then
   echo "usage: $0 POD OUTPUT [options of stepscope capture] [-- COMMAND…]" >&2
@@ -16,6 +17,7 @@ output=$2
 shift 2
 # nsys must start the process it records: without a command, the running server is profiled from inside.
 attach=--attach
+if [ -n "${RESTART:-}" ]; then attach=--restart; fi
 for word in "$@"; do
   if [ "$word" = -- ]; then attach=; fi
 done

@@ -13,6 +13,10 @@ import * as path from 'node:path';
 export interface StandInPod {
   readonly labels: Readonly<Record<string, string>>;
   readonly phase?: string;
+  /** Of its container, as the template says. */
+  readonly command?: readonly string[];
+  /** The replica set it belongs to, of the deployment of the same name. */
+  readonly owner?: string;
   /** The container's folder: bin, home, tmp, proc. */
   readonly folder: string;
 }
@@ -31,6 +35,10 @@ export function makeContainer(folder: string): string {
   return folder;
 }
 
+/** The container's /tmp, or a file in it, for a word that names one. */
+export const insideTmp = (folder: string, word: string): string =>
+  word === '/tmp' || /^\/tmp\/[^/]+$/.test(word) ? `${folder}${word}` : word;
+
 /** A process as /proc shows it. */
 export function addProcess(
   container: string,
@@ -48,26 +56,50 @@ export function addProcess(
   );
 }
 
+/** A container in the template of a deployment. */
+export interface StandInContainer {
+  readonly name: string;
+  readonly command?: readonly string[];
+  readonly args?: readonly string[];
+  readonly env?: readonly { readonly name: string; readonly value: string }[];
+}
+
+interface StandInDeployment {
+  readonly labels: Readonly<Record<string, string>>;
+  container: StandInContainer;
+  readonly mayPatch: boolean;
+  /** The template has changed: pods are to be replaced. */
+  readonly onChanged: (container: StandInContainer) => void;
+}
+
 export class StandInCluster {
+  readonly deployments: Record<string, StandInDeployment> = {};
   /** What was asked, as method and path. */
   readonly asked: string[] = [];
   readonly executed: string[][] = [];
+  /** Everything that commands in containers printed. */
+  answered = '';
   private readonly server: http.Server;
 
   private constructor(
     private readonly namespace: string,
-    private readonly pods: Readonly<Record<string, StandInPod>>,
+    private readonly pods: Record<string, StandInPod>,
   ) {
     this.server = http.createServer((request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? '', 'http://cluster');
       this.asked.push(`${request.method} ${pathname}`);
-      const { status, body } = this.answer(pathname, searchParams);
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      let text = '';
+      request.on('data', chunk => void (text += String(chunk)));
+      request.on('end', () => {
+        const { status, body } =
+          request.method === 'GET' ? this.answer(pathname, searchParams) : this.change(pathname, text);
+        response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      });
     });
     this.server.on('upgrade', (request, socket) => this.exec(request, socket as Socket));
   }
 
-  static async start(namespace: string, pods: Readonly<Record<string, StandInPod>>): Promise<StandInCluster> {
+  static async start(namespace: string, pods: Record<string, StandInPod>): Promise<StandInCluster> {
     const cluster = new StandInCluster(namespace, pods);
     await new Promise<void>(resolve => cluster.server.listen(0, '127.0.0.1', resolve));
     return cluster;
@@ -93,31 +125,53 @@ export class StandInCluster {
   }
 
   private podObject(name: string) {
-    const { labels, phase = 'Running' } = this.pods[name];
-    const metadata = { name, namespace: this.namespace, labels };
-    return {
-      kind: 'Pod',
-      apiVersion: 'v1',
-      metadata,
-      spec: { containers: [{ name: 'main' }] },
-      status: { phase },
-    };
+    const { labels, phase = 'Running', command, owner } = this.pods[name];
+    const ownerReferences =
+      owner === undefined ? [] : [{ kind: 'ReplicaSet', name: owner, controller: true }];
+    const metadata = { name, namespace: this.namespace, labels, ownerReferences };
+    const spec = { containers: [{ name: 'main', ...(command ? { command } : {}) }] };
+    return { kind: 'Pod', apiVersion: 'v1', metadata, spec, status: { phase } };
+  }
+
+  private deploymentObject(name: string) {
+    const { labels, container } = this.deployments[name];
+    const template = { metadata: { labels }, spec: { containers: [container] } };
+    const spec = { replicas: 1, selector: { matchLabels: labels }, template };
+    return { kind: 'Deployment', apiVersion: 'apps/v1', metadata: { name, namespace: this.namespace }, spec };
   }
 
   private answer(pathname: string, query: URLSearchParams): { status: number; body: object } {
     const ok = (body: object) => ({ status: 200, body });
+    const resource = (name: string, kind: string, ...verbs: string[]) => ({
+      ...{ name, singularName: kind.toLowerCase(), namespaced: true, kind, verbs },
+    });
+    const group = (name: string) => {
+      const version = { groupVersion: `${name}/v1`, version: 'v1' };
+      return { name, versions: [version], preferredVersion: version };
+    };
     if (pathname === '/api') return ok({ kind: 'APIVersions', versions: ['v1'] });
-    if (pathname === '/apis') return ok({ kind: 'APIGroupList', apiVersion: 'v1', groups: [] });
-    if (pathname === '/api/v1') {
-      const pods = {
-        name: 'pods',
-        singularName: 'pod',
-        namespaced: true,
-        kind: 'Pod',
-        verbs: ['get', 'list'],
-      };
-      return ok({ kind: 'APIResourceList', groupVersion: 'v1', resources: [pods] });
-    }
+    if (pathname === '/apis')
+      return ok({
+        kind: 'APIGroupList',
+        apiVersion: 'v1',
+        groups: [group('apps'), group('authorization.k8s.io')],
+      });
+    const resources: Record<string, object[]> = {
+      '/api/v1': [resource('pods', 'Pod', 'get', 'list')],
+      '/apis/apps/v1': [
+        resource('deployments', 'Deployment', 'get', 'list', 'patch'),
+        resource('replicasets', 'ReplicaSet', 'get', 'list'),
+      ],
+      '/apis/authorization.k8s.io/v1': [
+        { ...resource('selfsubjectaccessreviews', 'SelfSubjectAccessReview', 'create'), namespaced: false },
+      ],
+    };
+    if (pathname in resources)
+      return ok({
+        kind: 'APIResourceList',
+        groupVersion: pathname.replace(/^\/apis?\//, ''),
+        resources: resources[pathname],
+      });
     const place = `/api/v1/namespaces/${this.namespace}/pods`;
     if (pathname === place) {
       const wanted = (query.get('labelSelector') ?? '').split(',').map(pair => pair.split('='));
@@ -131,13 +185,45 @@ export class StandInCluster {
         items: names.map(name => this.podObject(name)),
       });
     }
-    const name = pathname.startsWith(`${place}/`) ? pathname.slice(place.length + 1) : '';
-    if (name in this.pods) return ok(this.podObject(name));
-    const message = `pods "${name}" not found`;
+    const [kind, name] = pathname.split('/').slice(-2);
+    if (kind === 'pods' && name in this.pods) return ok(this.podObject(name));
+    if (kind === 'deployments' && name in this.deployments) return ok(this.deploymentObject(name));
+    if (kind === 'replicasets' && name in this.deployments) {
+      const ownerReferences = [{ kind: 'Deployment', name, controller: true }];
+      return ok({ kind: 'ReplicaSet', apiVersion: 'apps/v1', metadata: { name, ownerReferences } });
+    }
+    const message = `${kind} "${name}" not found`;
     return {
       status: 404,
       body: { kind: 'Status', status: 'Failure', reason: 'NotFound', message, code: 404 },
     };
+  }
+
+  /** A JSON Patch of a deployment, or the question whether one is allowed. */
+  private change(pathname: string, text: string): { status: number; body: object } {
+    const [kind, name] = pathname.split('/').slice(-2);
+    if (name === 'selfsubjectaccessreviews') {
+      // kubectl asks in protobuf; the name of the deployment stands in it as it is.
+      const allowed = Object.entries(this.deployments).some(
+        ([own, { mayPatch }]) => mayPatch && text.includes(own),
+      );
+      const review = { kind: 'SelfSubjectAccessReview', apiVersion: 'authorization.k8s.io/v1', spec: {} };
+      return { status: 201, body: { ...review, status: { allowed } } };
+    }
+    const body = JSON.parse(text) as { op: string; path: string; value?: unknown }[];
+    if (kind !== 'deployments') return { status: 405, body: {} };
+    const deployment = this.deployments[name];
+    const container: Record<string, unknown> = { ...deployment.container };
+    for (const { op, path: place, value } of body) {
+      const field = /^\/spec\/template\/spec\/containers\/0\/(command|args|env)$/.exec(place)?.[1];
+      if (field === undefined)
+        return { status: 422, body: { kind: 'Status', status: 'Failure', message: place } };
+      if (op === 'remove') delete container[field];
+      else container[field] = value;
+    }
+    deployment.container = container as unknown as StandInContainer;
+    deployment.onChanged(deployment.container);
+    return { status: 200, body: this.deploymentObject(name) };
   }
 
   private exec(request: http.IncomingMessage, socket: Socket): void {
@@ -155,16 +241,22 @@ export class StandInCluster {
     const { folder } = this.pods[name];
     const [program, ...args] = searchParams.getAll('command');
     this.executed.push([program, ...args]);
-    // The container has its own processes, whatever runs on this machine.
+    // The container has its own processes, packages and /tmp, whatever this machine has.
     const inside = args.map(word =>
-      word.replaceAll('/proc/[0-9]', `${folder}/proc/[0-9]`).replaceAll('#/proc/', `#${folder}/proc/`),
+      insideTmp(folder, word)
+        .replaceAll('/proc/[0-9]', `${folder}/proc/[0-9]`)
+        .replaceAll('#/proc/', `#${folder}/proc/`)
+        .replace(/\/(opt\/nvidia|usr\/l[a-z]*\/[cn])/g, `${folder}/$1`),
     );
     const env = { PATH: `${folder}/bin`, HOME: `${folder}/home`, TMPDIR: `${folder}/tmp` };
     const child = spawn(program, inside, { env, cwd: `${folder}/home`, stdio: 'pipe' });
     const send = (channel: number, data: Uint8Array) => {
       if (!socket.destroyed) socket.write(frame(channel, data));
     };
-    child.stdout.on('data', (data: Buffer) => send(1, data));
+    child.stdout.on('data', (data: Buffer) => {
+      this.answered += data.toString('latin1');
+      send(1, data);
+    });
     child.stderr.on('data', (data: Buffer) => send(2, data));
     child.on('error', error => finish({ status: 'Failure', message: error.message }));
     child.on('close', code => finish(statusOf(code ?? 137)));

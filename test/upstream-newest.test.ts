@@ -7,6 +7,7 @@ import { planCapture } from '../src/capture/plan-capture.js';
 import { parseVersion } from '../src/capture/versions.js';
 import { engineSwitches, trtllmRoutingMethods } from '../src/catalog/engine-switches.js';
 import { engines } from '../src/catalog/engines.js';
+import { activityOf } from '../src/catalog/host-activities.js';
 import { readBenchText } from '../src/import/bench/open-bench.js';
 
 const facts = (engineVersion?: string) => ({
@@ -72,6 +73,12 @@ test('SGLang: the stages of its scheduler are ranges for nsys, not for the PyTor
   assert.equal(plan(line, '0.5.23').env.SGLANG_ENABLE_NVTX_SCHEDULER, '1');
   assert.equal(plan(line, '0.5.23', { nvtx: false }).env.SGLANG_ENABLE_NVTX_SCHEDULER, undefined);
   assert.equal(plan(line, '0.5.23', { torchTrace: '/t' }).env.SGLANG_ENABLE_NVTX_SCHEDULER, undefined);
+  // What they are called there (sglang/srt/utils/nvtx_utils.py) names the cause of idle time.
+  assert.equal(activityOf('scheduler.get_next_batch_to_run'), activityOf('get_next_batch_to_run'));
+  for (const name of ['recv_requests', 'process_input_requests', 'process_batch_result']) {
+    assert.ok(activityOf(name));
+    assert.equal(activityOf(`scheduler.${name}`), activityOf(name), name);
+  }
 });
 
 test('TensorRT-LLM: which models a perfect router reaches, by release', () => {

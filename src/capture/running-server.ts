@@ -39,7 +39,7 @@ export function readProcesses(text: string): RunningProcess[] {
 }
 
 /** Scripts of pip run as `python3 -u /usr/bin/vllm serve`: the program is the script. */
-function programWords(words: readonly string[]): readonly string[] {
+export function programWords(words: readonly string[]): readonly string[] {
   if (!isPython(baseName(words[0] ?? ''))) return words;
   const at = words.findIndex((word, i) => i > 0 && !/^-[uOBEsSIb]+$/.test(word));
   const script = words[at] ?? '';

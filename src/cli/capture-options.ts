@@ -89,6 +89,10 @@ export const optionsOfCapture = {
     '--attach',
     'profile a running server, at --server URL or in the pod: through its endpoints, or by the agent inside it',
   ),
+  restart: toggle(
+    '--restart',
+    'with --pod: restart the deployment of the pod with its own command under the profiler, record, and change it back',
+  ),
   pressure: value(
     '--levels LEVEL,…',
     text,

@@ -90,6 +90,13 @@ export const machines: readonly Chapter[] = [
       ),
       ask(
         'D',
+        'Run the server itself under nsys, as the guide’s script does',
+        'capture --restart --pod tgi-mistral-xxx -o tgi_mistral_profile',
+        'Restarts the deployment under the profiler and changes it back, if your account may',
+        /patch the command back, whatever happened/,
+      ),
+      ask(
+        'D',
         'The same for every framework’s pod',
         'capture --attach --selector app=llm -n serving -o profile',
         'Finds pods by label and captures one after the other',

@@ -110,7 +110,7 @@ export const practice: readonly Chapter[] = [
       ask(
         'E',
         'Would another batch size change the picture?',
-        'whatif @eager --batch 16',
+        'whatif @old23 --batch 16',
         'Predicts the step with another batch, with an interval',
         /With batch 16, decode is predicted .*interval/,
       ),

@@ -306,7 +306,7 @@ export const reading: readonly Chapter[] = [
       ask(
         'B',
         'What would CUDA graphs save?',
-        'whatif @eager --graphs',
+        'whatif @old23 --graphs',
         'Replays the recorded steps with the forward pass as one graph',
         /With CUDA graphs, decode is predicted .* times as fast/,
       ),
@@ -320,7 +320,7 @@ export const reading: readonly Chapter[] = [
       ask(
         'B',
         'The checklist of a performance analysis',
-        'analyze @eager-decode --checklist',
+        'analyze @gil --checklist',
         'Each item as done, not done or cannot tell, with the reason',
         /done {9}CUDA and NVTX collected/,
         /Dominant kernels found/,
@@ -329,7 +329,7 @@ export const reading: readonly Chapter[] = [
       ask(
         'B',
         'Document findings and optimization opportunities',
-        'report @eager -o out/report.html',
+        'report @old23 -o out/report.html',
         'Writes one HTML page with findings, charts and tables',
         /wrote .*report\.html/,
       ),

@@ -259,7 +259,7 @@ export const recording: readonly Chapter[] = [
       ask(
         'B',
         'GPU kernels on the timeline',
-        'analyze @eager.torch --only top-kernels --rows 5',
+        'analyze @agent-llama-graph.torch --only top-kernels --rows 5',
         'The kernels with most time',
         /Top kernels/,
       ),

@@ -19,7 +19,7 @@ import type { WrittenFile } from './written-files.js';
 
 /** Sizes and names, one folder deep: some engines make a folder of each profile. */
 const LIST =
-  'cd "$1" 2>/dev/null || exit 0; for f in * */*; do if [ -f "$f" ]; then echo "$(wc -c <"$f") $f"; fi; done';
+  'cd "$1" 2>/dev/null || exit 0; for f in "$2"* */"$2"*; do if [ -f "$f" ]; then echo "$(wc -c <"$f") $f"; fi; done';
 const GATHER = 'ln "$1/$2" "$3/out/$4" 2>/dev/null || cp "$1/$2" "$3/out/$4"';
 const FILES_TIMEOUT_MS = 300_000;
 
@@ -29,7 +29,13 @@ export async function processesIn(transport: Transport): Promise<RunningProcess[
   return readProcesses(result.stdout);
 }
 
-interface FarAttach extends Pick<RemoteOptions, 'output' | 'copy' | 'onNotice' | 'force' | 'stop'> {
+interface Fetching extends Pick<RemoteOptions, 'output' | 'copy' | 'onNotice' | 'force'> {
+  readonly filesTimeoutMs?: number;
+  readonly pollMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+interface FarAttach extends Fetching, Pick<RemoteOptions, 'stop'> {
   readonly way: Exclude<WayIn, { by: 'nothing' }>;
   /** Requests that make the server work; absent where nothing is sent. */
   readonly tunnel?: Tunnel;
@@ -37,37 +43,52 @@ interface FarAttach extends Pick<RemoteOptions, 'output' | 'copy' | 'onNotice' |
   /** For endpoints: the requests of the plan, given the folder it may write to. */
   readonly steps: (folder: string) => readonly PlanStep[];
   readonly closesItself?: boolean;
+  readonly onProgress?: (text: string) => void;
   /** For the agent: a number of steps or `A-B`; its own default where absent. */
   readonly window?: string;
-  readonly filesTimeoutMs?: number;
-  readonly pollMs?: number;
 }
 
-export async function attachFar(transport: Transport, options: FarAttach): Promise<WrittenFile[]> {
-  const { way } = options;
+export const attachFar = (transport: Transport, options: FarAttach): Promise<WrittenFile[]> =>
+  fetchWhatAppears(
+    transport,
+    ours => placeOf(options.way, ours),
+    options,
+    async ({ folder }) => {
+      const { way, onNotice, onProgress, stop, load, closesItself } = options;
+      if (way.by === 'agent') return openWindow(transport, way, options);
+      const url = options.tunnel?.url ?? '';
+      await attachServer(options.steps(folder), [], {
+        ...{ url, load, onNotice, stop, closesItself },
+        ...(onProgress ? { onProgress } : {}),
+      });
+    },
+  );
+
+/** Files that are there after `act` and were not before, copied back. `place` is given a folder of ours for them. */
+export async function fetchWhatAppears(
+  transport: Transport,
+  place: (ours: string) => Place,
+  options: Fetching,
+  act: (place: Place) => Promise<void>,
+): Promise<WrittenFile[]> {
   const ours = await makeFolder(transport);
   let keep = false;
   try {
-    const place = placeOf(way, `${ours}/traces`);
+    const where = place(`${ours}/traces`);
     await transport.exec(['mkdir', '-p', '--', `${ours}/traces`, `${ours}/out`]);
-    const before = await filesIn(transport, place);
-    if (way.by === 'agent') await openWindow(transport, way, options);
-    else {
-      const { onNotice, stop, load, closesItself } = options;
-      const url = options.tunnel?.url ?? '';
-      await attachServer(options.steps(place.folder), [], { url, load, onNotice, stop, closesItself });
-    }
-    const names = await newFiles(transport, place, before, options);
+    const before = await filesIn(transport, where);
+    await act(where);
+    const names = await newFiles(transport, where, before, options);
     for (const name of names) {
       // Several are ranks: each keeps what tells it apart, behind the name that was asked for.
       const own = name.slice(name.lastIndexOf('/') + 1);
       const kept = names.length > 1 ? `${path.basename(options.output, '.nsys-rep')}-${own}` : own;
-      const result = await transport.exec(script(GATHER, place.folder, name, ours, kept));
+      const result = await transport.exec(script(GATHER, where.folder, name, ours, kept));
       if (result.status !== 0)
         throw new UserError(
           'capture-failed',
           `${name} cannot be read in ${transport.name}: ${lastLine(result)}`,
-          `It is in ${place.folder}.`,
+          `It is in ${where.folder}.`,
         );
     }
     keep = true;
@@ -118,9 +139,9 @@ async function openWindow(
 }
 
 async function filesIn(transport: Transport, { folder, begins }: Place): Promise<Map<string, string>> {
-  const { stdout } = await transport.exec(script(LIST, folder));
+  const { stdout } = await transport.exec(script(LIST, folder, begins));
   const rows = stdout.split('\n').map(line => /^\s*(\d+) (.+)$/.exec(line));
-  return new Map(rows.flatMap(row => (row?.[2].startsWith(begins) ? [[row[2], row[1]]] : [])));
+  return new Map(rows.flatMap(row => (row ? [[row[2], row[1]]] : [])));
 }
 
 /** What is there that was not, and no longer grows. */
@@ -128,7 +149,7 @@ async function newFiles(
   transport: Transport,
   place: Place,
   before: ReadonlyMap<string, string>,
-  { filesTimeoutMs = FILES_TIMEOUT_MS, pollMs = 1000 }: FarAttach,
+  { filesTimeoutMs = FILES_TIMEOUT_MS, pollMs = 1000, signal }: Fetching,
 ): Promise<string[]> {
   const until = Date.now() + filesTimeoutMs;
   let seen = '';
@@ -139,7 +160,7 @@ async function newFiles(
     );
     const state = now.map(([name, bytes]) => `${bytes} ${name}`).join('\n');
     if (now.length > 0 && state === seen) return now.map(([name]) => name);
-    if (Date.now() >= until)
+    if (Date.now() >= until || signal?.aborted)
       throw new UserError(
         'capture-failed',
         `The server wrote no trace to ${place.folder} in ${transport.name}.`,

@@ -35,8 +35,9 @@ while True:
 `;
 const relay = (port: number) => script(RELAY, String(port), PYTHON_RELAY);
 
-export async function openTunnel(transport: Transport, port: number): Promise<Tunnel> {
-  await refuseClosed(transport, port);
+/** `isUp`: something must answer there now; a server that is being started will later. */
+export async function openTunnel(transport: Transport, port: number, { isUp = true } = {}): Promise<Tunnel> {
+  if (isUp) await refuseClosed(transport, port);
   const running = new Set<{ kill(): void }>();
   const server = net.createServer({ allowHalfOpen: true }, socket => {
     const child = transport.start(relay(port));

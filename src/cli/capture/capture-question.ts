@@ -42,7 +42,7 @@ export const captureOptions = [
   ...(['sample', 'backtrace', 'graphTrace', 'traceFork', 'noTraceFork', 'torchTrace'] as const),
   ...(['torchShapes', 'torchStack', 'torchMemory', 'balancedRouting', 'preset'] as const),
   ...(['engineVersion', 'nsysVersion', 'ranks', 'modelPreset', 'layers', 'kernelsPerLayer', 'url'] as const),
-  ...(['timeout', 'server', 'keepServer', 'attach', 'pressure', 'sent', 'healthTimeout'] as const),
+  ...(['timeout', 'server', 'keepServer', 'attach', 'restart', 'pressure', 'sent', 'healthTimeout'] as const),
   ...(['sentInput', 'sentOutput'] as const),
   ...(['pod', 'selector', 'namespace', 'container', 'fetch', 'ssh', 'store', 'nsysDeb', 'nsysTree'] as const),
   ...(['calibrate', 'anyway', 'explain', 'nsysArgs', 'dryRun', 'script'] as const),

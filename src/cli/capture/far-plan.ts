@@ -41,6 +41,18 @@ function whereOf({ pod, ssh, selector, namespace, container }: CaptureValues): s
   return inside.length > 0 ? `${pods} (${inside.join(', ')})` : pods;
 }
 
+/** Before the cluster is asked, only the order of things is known. */
+export const restartText = (values: CaptureValues): string =>
+  [
+    `The server in ${whereOf(values)} is restarted under the profiler:`,
+    '  1. read its deployment or stateful set, its command, and whether your account may patch it',
+    '  2. patch the command: the same server behind nsys, with the variables of the plan',
+    '  3. wait for a pod that runs it, send requests, copy the report back',
+    '  4. patch the command back, whatever happened',
+    'With several replicas, all of them are restarted twice.',
+    '',
+  ].join('\n');
+
 /** One capture after the other, each under the name of its pod. The worst status is the status of all. */
 export async function inEveryPod(
   values: CaptureValues,

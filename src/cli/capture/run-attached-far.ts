@@ -8,13 +8,14 @@ import { openStore } from '../../capture/run/store-results.js';
 import type { Transport } from '../../capture/run/transport.js';
 import { openTunnel } from '../../capture/run/tunnel.js';
 import { findServer, type ServingProcess, type WayIn, wayInto } from '../../capture/running-server.js';
+import { demandOf } from '../../capture/window-goal.js';
 import { presets } from '../../catalog/engine-programs.js';
 import { restartToProfile } from '../../catalog/how-to-record.js';
 import type { Output } from '../output.js';
 import { captureLines } from './capture-lines.js';
 import type { CaptureValues } from './capture-question.js';
-import { attachQuestion, withEngine } from './run-attached.js';
-import { judgeAndShow, loadOf, windowOf } from './run-capture.js';
+import { attachQuestion, nobody, withEngine } from './run-attached.js';
+import { demandedSteps, judgeAndShow, loadOf, windowOf } from './run-capture.js';
 
 export async function runAttachedFar(
   far: Transport,
@@ -39,6 +40,13 @@ export async function runAttachedFar(
         ? restartToProfile(server.program.engine.label)
         : 'Name its address inside: --server http://localhost:8000',
     );
+  const demand = demandOf(asked);
+  if (demand && way.by === 'agent')
+    throw new UserError(
+      'usage',
+      `The agent in ${far.name} records the next steps when it is asked: it does not wait for ${demand.words}.`,
+      'Give --iterations A-B, or remove it.',
+    );
   const port = portOf(values, server);
   const lines = captureLines(output, undefined);
   lines.onNotice(
@@ -57,7 +65,8 @@ export async function runAttachedFar(
           ? { ...way, folder: values.torchTrace }
           : way,
       tunnel,
-      load: loadOf(values, output),
+      load: demand && values.sent === 0 ? nobody : loadOf(values, output),
+      onProgress: lines.onProgress,
       steps: folder => stepsInto(folder).steps,
       closesItself: closesItself(question),
       ...(asked.iterations?.length
@@ -76,7 +85,10 @@ export async function runAttachedFar(
     const window = windowOf(asked);
     return await judgeAndShow(
       files.map(({ path: file }) => file),
-      { command: [], nsysAt: -1, env: {}, ...(window ? { window, windows: asked.iterations } : {}) },
+      {
+        ...{ command: [], nsysAt: -1, env: {}, ...demandedSteps(asked) },
+        ...(window ? { window, windows: asked.iterations } : {}),
+      },
       output,
     );
   } finally {

@@ -73,7 +73,7 @@ export async function runAttached(
 }
 
 /** `--requests 0`: the requests of others are what is profiled. */
-const nobody: LoadLevels = {
+export const nobody: LoadLevels = {
   run: async () => {},
   drive: (_, __, { signal }) =>
     new Promise(resolve => {

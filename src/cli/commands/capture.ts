@@ -17,11 +17,12 @@ import {
   refuseCalibration,
   refuseDemand,
 } from '../capture/capture-question.js';
-import { askedThere, inEveryPod, shownThere } from '../capture/far-plan.js';
+import { askedThere, inEveryPod, restartText, shownThere } from '../capture/far-plan.js';
 import { attachQuestion, runAttached } from '../capture/run-attached.js';
 import { runAttachedFar } from '../capture/run-attached-far.js';
 import { runCapture, transportOf } from '../capture/run-capture.js';
 import { runFetch } from '../capture/run-fetch.js';
+import { runRestarted } from '../capture/run-restarted.js';
 import { define } from '../command.js';
 import type { Output } from '../output.js';
 import { version } from '../version.js';
@@ -115,8 +116,25 @@ export const capture = define({
         text => output.err(`stepscope: ${text}\n`),
         inPod => this.run({ ...call, values: inPod } as never, all),
       );
+    const check = (plan: CapturePlan) => warnBefore(plan, values.anyway, output);
+    if (values.restart && values.attach)
+      throw new UserError(
+        'usage',
+        '--restart and --attach cannot be combined: one restarts the server, the other leaves it alone.',
+        'Give one of them.',
+      );
+    if (values.restart && isJson)
+      throw new UserError(
+        'usage',
+        '--restart has no plan to print as JSON: the command is read from the pod.',
+        'Use --dry-run, or remove --json.',
+      );
+    if (values.restart && !values.dryRun) return runRestarted(asked, values, output, check);
+    if (values.restart) {
+      output.out(restartText(values));
+      return 0;
+    }
     if (values.attach) {
-      const check = (plan: CapturePlan) => warnBefore(plan, values.anyway, output);
       const far = isOnlyShown ? undefined : transportOf(values);
       if (far) return runAttachedFar(far, asked, values, output, check);
       if (!isOnlyShown) return runAttached(asked, values, output, check);
