@@ -3,6 +3,7 @@
  * What was recorded is compared with what was asked for, step by step; every test looks for what was left running.
  */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as http from 'node:http';
 import * as os from 'node:os';
@@ -12,10 +13,12 @@ import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { UserError } from '../src/base/user-error.js';
 import type { CaptureOptions } from '../src/capture/capture-plan.js';
+import { planAttach } from '../src/capture/plan-attach.js';
 import { planCapture } from '../src/capture/plan-capture.js';
 import { markedProcesses } from '../src/capture/run/marked-processes.js';
 import { runFailure, type StopRequests } from '../src/capture/run/run-plan.js';
-import { runServer } from '../src/capture/run/run-server.js';
+import { attachServer, runServer } from '../src/capture/run/run-server.js';
+import { type LoadLevels, waitForServer } from '../src/capture/run/server-calls.js';
 import { parseVersion } from '../src/capture/versions.js';
 import { readCondition } from '../src/capture/window-condition.js';
 import { loadFor } from '../src/cli/capture/capture-load.js';
@@ -422,3 +425,66 @@ test('moe experiment: a server that dies is named, with its last words', withShe
     /learned-1: The command exited with status 1: RuntimeError: CUDA error.*\nSee pair\/learned-1\.log/,
   );
 });
+
+test(
+  '--attach --when: a running server, its own load or that of others, and it runs on',
+  withShell,
+  async () => {
+    const port = freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const config = JSON.stringify({ profiler: 'torch', torch_profiler_dir: path.join(work, 'traces') });
+    const server = spawn(
+      process.execPath,
+      [standIn, 'vllm', '--port', String(port), '--profiler-config', config],
+      {
+        env: { ...process.env, STANDIN_STEP_MS: '4' },
+        stdio: 'ignore',
+      },
+    );
+    try {
+      await waitForServer(url, 20_000, { signal: new AbortController().signal, lastLine: () => '' });
+      const call = ['capture', '--attach', '--server', url, '--torch-trace', 'traces', '--steps', '15'];
+      const own = await runStepscope([...call, '--when', 'batch>=6']);
+      assert.equal(own.status, 0, own.err);
+      assert.match(own.err, /15 steps, as requested/);
+      assert.equal(callsMade(), '/start_profile {"max_iterations":15}\n/stop_profile \n');
+      assert.ok((await fetch(`${url}/health`)).ok, 'it was ended');
+
+      // Nothing is sent: nothing runs, and nothing is opened.
+      const nobody = await attachServer(planAttach({ url, ...idle }).steps, [], {
+        ...{
+          url,
+          load: { run: async () => {}, drive: waiting, isOthers: true },
+          patienceMs: 400,
+          stop: never,
+        },
+      }).catch(error => error);
+      assert.match(nobody.message, /batch>=6|nothing happened/);
+      assert.equal(callsMade().match(/start_profile/g)?.length, 1);
+      const { ended } = await new Promise<{ ended: unknown }>(resolve => {
+        const stop: StopRequests = {
+          listen(onRequest) {
+            const timer = setTimeout(onRequest, 300);
+            return () => clearTimeout(timer);
+          },
+        };
+        void attachServer(planAttach({ url, ...idle }).steps, [], {
+          ...{ url, load: { run: async () => {}, drive: waiting, isOthers: true }, stop },
+        }).catch(error => resolve({ ended: error }));
+      });
+      assert.match(
+        String((ended as Error).message),
+        /Stopped before the window opened: nothing was recorded/,
+      );
+    } finally {
+      server.kill('SIGKILL');
+    }
+  },
+);
+
+const idle = {
+  demand: { goal: { when: 'batch>=6' }, steps: 15, words: "--when 'batch>=6'" },
+  shape: { users: 8, inputTokens: 8, outputTokens: 8 },
+};
+const waiting: NonNullable<LoadLevels['drive']> = (_, __, { signal }) =>
+  new Promise(resolve => signal.addEventListener('abort', () => resolve(undefined), { once: true }));

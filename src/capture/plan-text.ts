@@ -45,6 +45,8 @@ export function stepText(step: PlanStep, plan: CapturePlan): string {
     }
     case 'load':
       return `send requests ${step.why}`;
+    case 'trigger':
+      return `echo ${step.steps} > ${shellQuote(step.file)}   # ${step.why}`;
     case 'wait-reports':
       return `wait for ${plan.outputs.map(({ pattern }) => pattern).join(' and ')}: ${step.why}`;
     case 'wait-exit':

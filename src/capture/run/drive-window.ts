@@ -21,6 +21,8 @@ interface Driving {
   readonly engine: EngineWatch;
   /** The window has closed: its report is there. */
   readonly isWritten: () => boolean;
+  /** Why there will be no report, as soon as that is known. */
+  readonly hopeless: () => UserError | undefined;
   readonly signal: AbortSignal;
   readonly say: (text: string) => void;
   readonly progress: (text: string) => void;
@@ -89,6 +91,8 @@ export class WindowDriver {
     const larger = new Patience(this.patienceMs / 10);
     while (!this.own.signal.aborted) {
       if (waiting.isWindow && this.driving.isWritten()) return;
+      const hopeless = this.driving.hopeless();
+      if (hopeless) throw hopeless;
       this.throwLoadError();
       const { engine } = this.driving;
       const now = this.isBlind ? { ...engine.counters(), iteration: undefined } : engine.counters();

@@ -12,6 +12,8 @@ import { captureLines } from './capture-lines.js';
 import type { CaptureValues } from './capture-question.js';
 import { addressed, demandedSteps, healthTimeout, judgeAndShow, loadOf, windowOf } from './run-capture.js';
 
+const TRACE = /\.json(\.(gz|zst|xz))?$/;
+
 /** What can be said without asking the server. */
 export function attachQuestion(values: CaptureValues, asked: CaptureOptions): AttachQuestion {
   if (values.server === undefined)
@@ -52,7 +54,10 @@ export async function runAttached(
     closesItself: closesItself(question),
     ...healthTimeout(values),
   });
-  const files = written.filter(({ bytes }) => bytes > 0).map(({ path: file }) => file);
+  // Engines also write tables as text into that folder.
+  const files = written
+    .filter(({ path: file, bytes }) => bytes > 0 && TRACE.test(file))
+    .map(({ path: file }) => file);
   const window = windowOf(asked);
   if (files.length > 0)
     return judgeAndShow(
