@@ -13,7 +13,7 @@ import { EngineWatch } from '../src/capture/run/engine-watch.js';
 import { servingSteps } from '../src/capture/serving-steps.js';
 import { parseVersion } from '../src/capture/versions.js';
 import { holds, readCondition, requestsNeeded } from '../src/capture/window-condition.js';
-import { loadShape } from '../src/capture/window-goal.js';
+import { requestShape } from '../src/capture/window-goal.js';
 import { countersInLine, countersInMetrics } from '../src/catalog/engine-counters.js';
 import { runStepscope } from './run-stepscope.js';
 
@@ -49,7 +49,7 @@ test('a load has enough requests for the condition, with a reserve where more do
   assert.equal(requestsNeeded(readCondition('batch==32')), 32);
   assert.equal(requestsNeeded(readCondition('running>7 and waiting>=4')), 10 + 5);
   assert.equal(requestsNeeded(readCondition('batch>=64 or kv>50%')), 0);
-  const shape = (options: Partial<CaptureOptions>) => loadShape({ command: [], ...options });
+  const shape = (options: Partial<CaptureOptions>) => requestShape({ command: [], ...options });
   assert.deepEqual(shape({}), { users: 16, inputTokens: 128, outputTokens: 128 });
   assert.equal(shape({ when: readCondition('batch>=64') }).users, 80);
   assert.equal(shape({ when: readCondition('batch>=64'), load: { users: 70 } }).users, 70);

@@ -8,7 +8,7 @@ import { type EnginePart, type EngineQuestion, PartBuilder } from './engine-part
 import { endRule, startStopValue } from './iterations.js';
 import { textOf } from './launchers.js';
 import { isAtLeast } from './versions.js';
-import { demandOf, goalWords, loadShape } from './window-goal.js';
+import { demandOf, goalWords, requestShape } from './window-goal.js';
 
 /** trtllm-bench sends this many requests before it measures, unless told otherwise. */
 const DEFAULT_WARMUP = 2;
@@ -98,7 +98,7 @@ function planRange(
 function planServer(part: PartBuilder, question: EngineQuestion, cpp: boolean): void {
   const { options, facts, url } = question;
   const demand = demandOf(options);
-  const shape = loadShape(options);
+  const shape = requestShape(options);
   if (demand || options.iterations) logIterations(part, question, cpp);
   if (!demand) {
     const last = options.iterations?.at(-1)?.last;

@@ -3,7 +3,7 @@
  * can be opened by writing a file; without it, everything from start to stop is recorded.
  */
 import type { CaptureOptions, PlanStep } from './capture-plan.js';
-import { demandOf, goalWords, loadShape } from './window-goal.js';
+import { demandOf, goalWords, requestShape } from './window-goal.js';
 
 const READY_TIMEOUT_S = 1800;
 
@@ -30,7 +30,7 @@ export function loadSteps(
   options: CaptureOptions,
   { STEPSCOPE_PROGRESS: progress, STEPSCOPE_TRIGGER: trigger }: Readonly<Record<string, string>>,
 ): PlanStep[] {
-  const shape = loadShape(options);
+  const shape = requestShape(options);
   const demand = demandOf(options);
   const last = options.iterations?.at(-1)?.last;
   if (progress !== undefined && last !== undefined)

@@ -9,7 +9,7 @@
 import { capitalized, plural } from '../../base/units.js';
 import { UserError } from '../../base/user-error.js';
 import type { EngineCounters } from '../../catalog/engine-counters.js';
-import type { LoadShape, WindowGoal } from '../capture-plan.js';
+import type { RequestShape, WindowGoal } from '../capture-plan.js';
 import type { EngineWatch } from './engine-watch.js';
 import { GoalWait, type LoadState, stateText } from './goal-wait.js';
 import { sleep } from './marked-processes.js';
@@ -38,7 +38,7 @@ const MOST_USERS = 512;
 
 /** One load under way, and how it goes. */
 interface Sending {
-  readonly shape: LoadShape;
+  readonly shape: RequestShape;
   readonly done: Promise<void>;
   answered: number;
   failed: number;
@@ -82,7 +82,7 @@ export class WindowDriver {
     if (driving.signal.aborted) this.own.abort();
   }
 
-  async until(goal: WindowGoal, shape: LoadShape): Promise<void> {
+  async until(goal: WindowGoal, shape: RequestShape): Promise<void> {
     if (this.loads.length === 0) this.send(shape);
     const waiting = new GoalWait(goal);
     const stalled = new Patience(this.patienceMs);
@@ -124,7 +124,7 @@ export class WindowDriver {
     await Promise.all(this.loads.map(({ done }) => done));
   }
 
-  private send(shape: LoadShape): void {
+  private send(shape: RequestShape): void {
     const { load, url, say } = this.driving;
     const sending: Sending = { shape, done: Promise.resolve(), answered: 0, failed: 0, isOver: false };
     const onProgress = (answered: number, failed: number) => Object.assign(sending, { answered, failed });
@@ -154,7 +154,7 @@ export class WindowDriver {
     );
   }
 
-  private loadState({ outputTokens, once }: LoadShape): LoadState {
+  private loadState({ outputTokens, once }: RequestShape): LoadState {
     const [users, answered] = [this.users(), this.sum('answered')];
     const { heard: readings, countedAtMs } = this.driving.engine;
     const inFlight = once ? { inFlight: users - answered } : {};
@@ -231,7 +231,7 @@ export class WindowDriver {
     return new UserError(
       'capture-failed',
       `No report was written, although ${plural(answered, 'request')} completed, which takes more steps than the window (${waiting.goalText()}). The engine reports no step counter: ${this.driving.engine.silence()}.`,
-      'Check that the engine opens the range: the plan (--dry-run) shows how. TensorRT-LLM counts in its log with print_iter_log: true.',
+      'Check that the engine opens the range: the plan (--dry-run) shows how.',
     );
   }
 

@@ -4,7 +4,7 @@ import type { CaptureOptions, CapturePlan } from '../../capture/capture-plan.js'
 import { type AttachQuestion, closesItself, planAttach } from '../../capture/plan-attach.js';
 import { attachServer } from '../../capture/run/run-server.js';
 import { engineOf, type LoadLevels } from '../../capture/run/server-calls.js';
-import { demandOf, loadShape } from '../../capture/window-goal.js';
+import { demandOf, requestShape } from '../../capture/window-goal.js';
 import { presets } from '../../catalog/engine-programs.js';
 import { engineLabelled } from '../../catalog/engines.js';
 import type { Output } from '../output.js';
@@ -26,7 +26,7 @@ export function attachQuestion(values: CaptureValues, asked: CaptureOptions): At
   const demand = demandOf(asked);
   return {
     ...(demand ? { demand } : {}),
-    shape: loadShape(asked),
+    shape: requestShape(asked),
     url: addressed(values.server),
     ...(folder === undefined ? {} : { folder }),
     ...(asked.iterations ? { spans: asked.iterations } : {}),

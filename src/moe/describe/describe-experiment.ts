@@ -25,16 +25,16 @@ export interface ServedLoad {
 }
 
 /** What the load measured on a server. */
-export const resultOf = (folder: string, { name }: PlannedRun): string => `${folder}/${name}.json`;
-export const resultsOf = ({ runs }: ExperimentPlan, folder: string, router: string): string[] =>
-  runs.filter(run => run.router === router && run.timed).map(run => resultOf(folder, run));
+export const runResultOf = (folder: string, { name }: PlannedRun): string => `${folder}/${name}.json`;
+export const runResultsOf = ({ runs }: ExperimentPlan, folder: string, router: string): string[] =>
+  runs.filter(run => run.router === router && run.timed).map(run => runResultOf(folder, run));
 
 /** A server runs in the background while it is loaded, and is stopped before the next one starts. */
 function servedLines(run: PlannedRun, folder: string, { url, words }: ServedLoad): string {
   return [
     `${shellLine(run, logOf(folder, run))} & server=$!`,
     `until curl -sf ${quote(`${url}/health`)} > /dev/null; do kill -0 $server || exit 1; sleep 2; done`,
-    `stepscope load ${[url, ...words].map(quote).join(' ')} -o ${quote(resultOf(folder, run))}`,
+    `stepscope load ${[url, ...words].map(quote).join(' ')} -o ${quote(runResultOf(folder, run))}`,
     'kill -INT $server; wait $server',
   ].join('\n');
 }
@@ -45,7 +45,8 @@ export function experimentScript(plan: ExperimentPlan, folder: string, served?: 
     run =>
       `${run.timed ? '' : '# counts tokens per expert; not a timing run\n'}${served ? servedLines(run, folder, served) : shellLine(run, logOf(folder, run))}`,
   );
-  const files = (router: string) => (served ? resultsOf : logsOf)(plan, folder, router).join(` --${router} `);
+  const files = (router: string) =>
+    (served ? runResultsOf : logsOf)(plan, folder, router).join(` --${router} `);
   const checks = plan.runs.some(run => !run.timed)
     ? ` --learned-loads ${folder}/learned-check-experts --perfect-loads ${folder}/perfect-check-experts`
     : '';
