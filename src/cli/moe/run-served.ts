@@ -39,8 +39,8 @@ const READY_TIMEOUT_S = 1800;
 
 interface ServedExperiment {
   readonly load: ServedLoad;
-  /** What both routers need: the agent, where the engine has no perfect router of its own. */
-  readonly env: Readonly<Record<string, string>>;
+  /** Where the engine has no perfect router of its own. */
+  readonly agent?: Readonly<Record<string, string>>;
   readonly healthTimeoutMs: number;
 }
 
@@ -66,7 +66,7 @@ export function servedExperiment(
   const before = process.env.PYTHONPATH;
   return {
     load: { url: url.replace(/\/+$/, ''), words },
-    env: byAgent ? { PYTHONPATH: `${agentFolder()}${before ? `:${before}` : ''}` } : {},
+    ...(byAgent ? { agent: { PYTHONPATH: `${agentFolder()}${before ? `:${before}` : ''}` } } : {}),
     healthTimeoutMs: (values.healthTimeout ?? READY_TIMEOUT_S * 1e9) / 1e6,
   };
 }
