@@ -6,6 +6,7 @@ import { formatRelativeChange, formatShare, plural } from '../../base/units.js';
 import type { MoeAnswer } from '../answer.js';
 import { type ExperimentPlan, type PlannedRun, quote, shellLine } from '../experiment/plan-experiment.js';
 import type { PairPrediction } from '../experiment/predicted.js';
+import { type LoadSummary, rowOf } from '../loads/load-summary.js';
 import { WRONG_OUTPUTS } from './describe-router-pair.js';
 import { ratio } from './moe-words.js';
 
@@ -62,7 +63,7 @@ export function experimentScript(plan: ExperimentPlan, folder: string, served?: 
 
 /** Whether the switch did what it says: from counts, else from what the engine printed. */
 export function describeBalance(
-  counted: Pick<MoeAnswer, 'gpuImbalance' | 'machine'> | undefined,
+  counted: Pick<MoeAnswer, 'gpuImbalance' | 'machine' | 'summary'> | undefined,
   logs: { readonly prepared: number; readonly all: number },
 ): Block {
   return {
@@ -73,14 +74,25 @@ export function describeBalance(
   };
 }
 
+/** As even as tokens can be given out, however few they are and however many GPUs share the experts. */
+function isEven({ samples, experts, layers }: LoadSummary): boolean {
+  return samples.every(({ counts }) =>
+    layers.every((_, layer) => {
+      const row = rowOf(counts, layer, experts);
+      return Math.max(...row) - Math.min(...row) <= 1;
+    }),
+  );
+}
+
 function balanceLine(
-  counted: Pick<MoeAnswer, 'gpuImbalance' | 'machine'> | undefined,
+  counted: Pick<MoeAnswer, 'gpuImbalance' | 'machine' | 'summary'> | undefined,
   { prepared, all }: { readonly prepared: number; readonly all: number },
 ): string {
   if (counted) {
     const busiest = `the busiest of ${plural(counted.machine.gpus, 'GPU')} got ${ratio(counted.gpuImbalance)} the mean`;
-    return counted.gpuImbalance <= BALANCED
-      ? `The perfect run was balanced: ${busiest}.`
+    if (counted.gpuImbalance <= BALANCED) return `The perfect run was balanced: ${busiest}.`;
+    return counted.summary && isEven(counted.summary)
+      ? `The switch took effect: in every counted iteration, experts differ by at most one token. So few tokens cannot be even over GPUs: ${busiest}. Count iterations of a full batch.`
       : `THE PERFECT RUN WAS NOT BALANCED: ${busiest}. The switch did not reach every rank, or this model does not support it: the verdict above is invalid.`;
   }
   return prepared > 0
