@@ -137,6 +137,8 @@ test('where a window cannot be opened on request, the plan says so before anythi
   assert.deepEqual(errors('trtllm-serve M', '1.2.0'), ['window-by-number']);
   assert.deepEqual(errors('trtllm-serve M --backend tensorrt', '1.3.0'), ['window-by-number']);
   assert.deepEqual(errors('trtllm-serve M', '1.3.0'), []);
+  const unsure = planCapture({ command: ['trtllm-serve', 'M'], steps: 30 }).warnings;
+  assert.ok(unsure.some(({ code, severity }) => code === 'needs-start-profile' && severity === 'warning'));
   assert.deepEqual(errors('trtllm-bench --model M throughput', '1.3.0'), ['window-by-request']);
   assert.deepEqual(errors('vllm serve M', '0.16.0'), []);
   assert.deepEqual(errors('vllm serve M', '0.10.0'), ['never-opens-range']);

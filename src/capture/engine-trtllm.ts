@@ -7,7 +7,7 @@ import type { IterationSpan } from './capture-plan.js';
 import { type EnginePart, type EngineQuestion, PartBuilder } from './engine-part.js';
 import { endRule, startStopValue } from './iterations.js';
 import { textOf } from './launchers.js';
-import { isAtLeast } from './versions.js';
+import { isAtLeast, isCandidate } from './versions.js';
 import { demandOf, goalWords, requestShape } from './window-goal.js';
 
 /** trtllm-bench sends this many requests before it measures, unless told otherwise. */
@@ -114,6 +114,13 @@ function planServer(part: PartBuilder, question: EngineQuestion, cpp: boolean): 
     );
     return;
   }
+  if (!facts.engineVersion || isCandidate(facts.engineVersion))
+    part.warn(
+      'warning',
+      'needs-start-profile',
+      'The version is unknown, or a release candidate: /start_profile exists only from May 2026 on. Without it, the capture ends when the window should open.',
+      'Give --engine-version, or --iterations A-B, which every version takes.',
+    );
   part.byRequest = true;
   part.opensRange = true;
   part.ranges = 1;
