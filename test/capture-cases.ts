@@ -2,6 +2,7 @@
 import type { CaptureOptions, PlanFacts } from '../src/capture/capture-plan.js';
 import { readIterations } from '../src/capture/iterations.js';
 import { parseVersion } from '../src/capture/versions.js';
+import { readCondition } from '../src/capture/window-condition.js';
 
 export interface CaptureCase {
   readonly name: string;
@@ -30,6 +31,7 @@ function capture(
       ...(versions.nsys ? { nsysVersion: parseVersion(versions.nsys) } : {}),
       ...(versions.engine ? { engineVersion: parseVersion(versions.engine) } : {}),
       nvtxModule: versions.nvtx,
+      ...(name.endsWith('-when') ? { runsHere: true } : {}),
     },
   };
 }
@@ -84,6 +86,19 @@ export const captureCases: readonly CaptureCase[] = [
     {},
     { nsys, engine: '0.16.0' },
   ),
+  capture(
+    'trtllm-serve-when',
+    'trtllm-serve meta-llama/Llama-3.1-8B --port 8200',
+    { when: readCondition('batch>=32'), steps: 40 },
+    { nsys, engine: '1.3.0' },
+  ),
+  capture(
+    'vllm-decode',
+    'vllm serve meta-llama/Llama-3.1-8B-Instruct',
+    { phase: 'decode', steps: 40 },
+    { nsys, engine: '0.16.0', nvtx: true },
+  ),
+  capture('vllm-agent-steps', 'vllm serve Qwen/Qwen3-8B', { steps: 40, agent: 'agent', preset: 'python' }),
   capture('sglang', 'python -m sglang.launch_server --model-path meta-llama/Llama-3.1-8B-Instruct', window),
   capture(
     'sglang-open',

@@ -502,6 +502,15 @@ test('a perfect run that was not balanced voids the verdict', async () => {
     (await stepscope([...pair, '--perfect-loads', even])).out,
     /The perfect run was balanced: the busiest of 8 GPUs got 1\.00×/,
   );
+  // Eight tokens for 32 experts, on two of eight GPUs: as even over experts as eight can be.
+  const few = loads(
+    'few.npy',
+    Array.from({ length: 32 }, (_, i) => (i < 8 ? 1 : 0)),
+  );
+  assert.match(
+    (await stepscope([...pair, '--perfect-loads', few])).out,
+    /The switch took effect: [\s\S]*at most one token[\s\S]*the busiest of 8 GPUs got 4\.00×/,
+  );
   const skewed = loads(
     'skewed.npy',
     Array.from({ length: 32 }, (_, i) => (i < 4 ? 50 : 2)),

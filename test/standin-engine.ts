@@ -281,11 +281,16 @@ function answer(
     const stream = body.stream === true;
     if (stream) response.setHeader('content-type', 'text/event-stream');
     const promptTokens = String(body.prompt).split(' ').length;
+    // A client that hangs up takes its request with it.
+    response.on('close', () => {
+      engine.running = engine.running.filter(one => one.response !== response);
+      engine.waiting = engine.waiting.filter(one => one.response !== response);
+    });
     engine.waiting.push({ response, stream, tokens: Number(body.max_tokens), promptTokens, done: 0 });
   } else if (url === '/start_profile') {
     const first = engine.iteration + 1;
     const config = JSON.parse(wordAfter(words, '--profiler-config') ?? '{}');
-    const steps = Number(body.num_steps ?? config.max_iterations ?? Infinity);
+    const steps = Number(body.num_steps ?? body.max_iterations ?? config.max_iterations ?? Infinity);
     const from =
       kind === 'sglang' ? Number(body.start_step ?? first) : first + Number(config.delay_iterations ?? 0);
     const folder = String(config.torch_profiler_dir ?? '');

@@ -1,12 +1,19 @@
 /** Conditions on an engine's counters, and the counters as engines write them. */
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import * as http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
 import { test } from 'node:test';
 import { UserError } from '../src/base/user-error.js';
 import type { CaptureOptions } from '../src/capture/capture-plan.js';
 import { planCapture } from '../src/capture/plan-capture.js';
+import { EngineWatch } from '../src/capture/run/engine-watch.js';
+import { servingSteps } from '../src/capture/serving-steps.js';
 import { parseVersion } from '../src/capture/versions.js';
 import { holds, readCondition, requestsNeeded } from '../src/capture/window-condition.js';
-import { loadShape } from '../src/capture/window-goal.js';
+import { requestShape } from '../src/capture/window-goal.js';
 import { countersInLine, countersInMetrics } from '../src/catalog/engine-counters.js';
 import { runStepscope } from './run-stepscope.js';
 
@@ -42,7 +49,7 @@ test('a load has enough requests for the condition, with a reserve where more do
   assert.equal(requestsNeeded(readCondition('batch==32')), 32);
   assert.equal(requestsNeeded(readCondition('running>7 and waiting>=4')), 10 + 5);
   assert.equal(requestsNeeded(readCondition('batch>=64 or kv>50%')), 0);
-  const shape = (options: Partial<CaptureOptions>) => loadShape({ command: [], ...options });
+  const shape = (options: Partial<CaptureOptions>) => requestShape({ command: [], ...options });
   assert.deepEqual(shape({}), { users: 16, inputTokens: 128, outputTokens: 128 });
   assert.equal(shape({ when: readCondition('batch>=64') }).users, 80);
   assert.equal(shape({ when: readCondition('batch>=64'), load: { users: 70 } }).users, 70);
@@ -130,6 +137,8 @@ test('where a window cannot be opened on request, the plan says so before anythi
   assert.deepEqual(errors('trtllm-serve M', '1.2.0'), ['window-by-number']);
   assert.deepEqual(errors('trtllm-serve M --backend tensorrt', '1.3.0'), ['window-by-number']);
   assert.deepEqual(errors('trtllm-serve M', '1.3.0'), []);
+  const unsure = planCapture({ command: ['trtllm-serve', 'M'], steps: 30 }).warnings;
+  assert.ok(unsure.some(({ code, severity }) => code === 'needs-start-profile' && severity === 'warning'));
   assert.deepEqual(errors('trtllm-bench --model M throughput', '1.3.0'), ['window-by-request']);
   assert.deepEqual(errors('vllm serve M', '0.16.0'), []);
   assert.deepEqual(errors('vllm serve M', '0.10.0'), ['never-opens-range']);
@@ -149,4 +158,63 @@ test('what cannot be combined is rejected with the reason', async () => {
   assert.match(await refused('--levels', 'sustained:4/s'), /--levels concurrent:N/);
   assert.match(await refused('--pod', 'p'), /with --pod, requests are not sent from here/);
   assert.match(await refused('--steps', '0'), /--steps|steps/);
+});
+
+test('with the agent in a server: its count, and a file that opens the window', () => {
+  const plan = (options: Partial<CaptureOptions>) =>
+    planCapture({ command: ['vllm', 'serve', 'M'], preset: 'python', agent: '/agent', ...options });
+  const numbered = plan({ iterations: [{ first: 100, last: 119 }] });
+  assert.equal(numbered.env.STEPSCOPE_PROGRESS, 'trace.progress.json');
+  assert.deepEqual(
+    numbered.steps.map(step => (step.do === 'load' ? step.until : step.do)),
+    ['start', 'wait-http', { iteration: 119 }, 'wait-reports', 'stop'],
+  );
+  const asked = plan({ phase: 'decode', steps: 30 });
+  assert.equal(asked.env.STEPSCOPE_PROFILE_START_STOP, undefined);
+  assert.deepEqual(
+    asked.steps.filter(step => step.do === 'load' || step.do === 'trigger').map(step => step.do),
+    ['load', 'trigger', 'load'],
+  );
+  assert.deepEqual(
+    asked.steps.find(step => step.do === 'trigger'),
+    { do: 'trigger', file: 'trace.trigger', steps: 30, why: 'opens the window' },
+  );
+  // A program that ends by itself is not watched; one that serves where we are told is.
+  const script = ['python', 'serve.py'];
+  assert.equal(plan({ command: script, steps: 30 }).warnings[0].code, 'window-by-request');
+  const served = { command: script, steps: 30, serverUrl: 'http://localhost:9000' };
+  assert.ok(plan(served).warnings.every(({ severity }) => severity !== 'error'));
+  const options = { preset: 'python', agent: '/agent', ...served } as const;
+  assert.deepEqual(
+    servingSteps('http://localhost:9000', options, plan(served).env).map(step => step.do),
+    ['start', 'wait-http', 'load', 'trigger', 'load', 'stop'],
+  );
+});
+
+test('the count of the agent goes before others, and the newest gauge counts', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-watch-'));
+  const file = path.join(folder, 'progress.json');
+  const server = http.createServer((_, response) =>
+    response.end('vllm:iteration_tokens_total_count 900\nvllm:num_requests_waiting 3\n'),
+  );
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const ending = new AbortController();
+  const watch = new EngineWatch();
+  try {
+    writeFileSync(file, '{"iteration":41,"batch":8,"tokens":8,"prefill":false}');
+    const { port } = server.address() as AddressInfo;
+    const following = watch.follow(`http://127.0.0.1:${port}`, ending.signal, file);
+    while (watch.heard < 2) await new Promise(resolve => setTimeout(resolve, 10));
+    assert.deepEqual(watch.counters(), { iteration: 41, batch: 8, tokens: 8, prefill: false, waiting: 3 });
+    // Between two readings of a server that reports no single step.
+    watch.hear('Engine 000: Running: 5 reqs, Waiting: 9 reqs, GPU KV cache usage: 1.2%');
+    assert.equal(watch.counters().waiting, 9);
+    ending.abort();
+    await following;
+  } finally {
+    ending.abort();
+    server.close();
+    server.closeAllConnections();
+    rmSync(folder, { recursive: true });
+  }
 });

@@ -24,6 +24,7 @@ from .graph_parts import GraphParts
 from .host_counters import HostCounters
 from .log import reason, say, say_once
 from .open_step import FactsReader, OpenStep, facts_of
+from .progress import Progress
 from .quiet_steps import QuietSteps
 from .ranges import ranges
 from .request_ids import IdTable
@@ -53,6 +54,7 @@ class Session:
         self._ended_iteration = -1
         self._capture = WindowCapture(settings)
         self._trigger = TriggerFile(settings.trigger) if settings.trigger else None
+        self._progress = Progress(settings.progress) if settings.progress else None
         self._sidecar = Sidecar(settings.sidecar)
         """None if every step is recorded and marked: then no step is undisturbed."""
         self._quiet = None if settings.covers_everything else QuietSteps(settings.calibrate)
@@ -131,6 +133,8 @@ class Session:
             elif self._quiet is not None:
                 step.facts = facts_of(read_facts, False)
                 step.quiet_start = time.monotonic_ns()
+            if self._progress is not None:
+                self._progress.note(iteration, step.facts)
             self._local.depth = 1
             return step
         except Exception as error:
@@ -166,7 +170,7 @@ class Session:
                 self._set_quiet()
 
     def _record(self, step: OpenStep, source: str, read_facts: FactsReader, is_marked: bool) -> None:
-        facts = facts_of(read_facts, True)
+        step.facts = facts = facts_of(read_facts, True)
         markers = self.settings.markers
         if is_marked and "step" in markers:
             ranges.push(facts.marker(step.iteration))

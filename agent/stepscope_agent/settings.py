@@ -25,6 +25,7 @@ class Settings(NamedTuple):
     profile_memory: bool
     live_steps: int
     trigger: Optional[str]
+    progress: Optional[str]
     markers: frozenset[str]
     marker_depth: int
     expert_load: Optional[str]
@@ -108,6 +109,7 @@ def read_settings(environ: Optional[Mapping[str, str]] = None) -> Settings:
         profile_memory=_flag(environ, "STEPSCOPE_TORCH_MEMORY"),
         live_steps=max(1, _number(environ, "STEPSCOPE_LIVE_STEPS", 20)),
         trigger=None if calibrate else _path(environ, "STEPSCOPE_TRIGGER"),
+        progress=_path(environ, "STEPSCOPE_PROGRESS"),
         markers=_markers(environ),
         marker_depth=_number(environ, "STEPSCOPE_MARKER_DEPTH", 0),
         expert_load=_path(environ, "STEPSCOPE_EXPERT_LOAD"),

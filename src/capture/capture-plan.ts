@@ -122,4 +122,4 @@ export type PlanEstimate = CapturePlan['estimate'];
 type LoadStep = Extract<PlanStep, { do: 'load' }>;
 export type WindowGoal = NonNullable<LoadStep['until']>;
 /** What to send, unless the user says otherwise. */
-export type LoadShape = NonNullable<LoadStep['shape']>;
+export type RequestShape = NonNullable<LoadStep['shape']>;

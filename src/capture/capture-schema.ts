@@ -36,7 +36,8 @@ const shape = object({
 
 /**
  * What to do, in order. `start` runs `command` with `env` and goes on; `wait-exit` waits for it to end by itself; `load`
- * is where requests come from (the user, or a load generator); `stop` ends what `start` began, politely.
+ * is where requests come from (the user, or a load generator); `trigger` writes the number of steps into a file that the
+ * agent watches; `stop` ends what `start` began, politely.
  */
 const step = either([
   object({ do: choice(['start', 'wait-exit']) }),
@@ -50,6 +51,7 @@ const step = either([
   }),
   object({ do: only('load'), why: string(), until: optional(goal), shape: optional(shape) }),
   object({ do: only('wait-reports'), why: string() }),
+  object({ do: only('trigger'), file: string(), steps: count(), why: string() }),
   object({ do: only('stop'), signal: only('SIGINT'), why: string() }),
 ]);
 

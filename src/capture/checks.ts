@@ -102,7 +102,9 @@ function* demanded({ options, part, program }: Checked): Iterable<PlanWarning> {
       : `${demand.words} needs a server: this command runs its own load, and nobody can open a window in it.`,
     program.engine.windowByVariable
       ? 'Give --iterations A-B.'
-      : 'Capture the server of TensorRT-LLM 1.3, vLLM or SGLang, or give --delay and --duration.',
+      : options.agent !== undefined
+        ? 'Name the address at which the program serves: --server URL. The agent then opens the window.'
+        : 'Capture the server of TensorRT-LLM 1.3, vLLM or SGLang, or give --delay and --duration.',
   );
 }
 

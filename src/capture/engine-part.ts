@@ -2,7 +2,6 @@
 import type {
   CaptureOptions,
   CapturePlan,
-  LoadShape,
   PlanCalibration,
   PlanFacts,
   PlanFile,
@@ -10,6 +9,7 @@ import type {
   PlanReason,
   PlanStep,
   PlanWarning,
+  RequestShape,
   WindowGoal,
 } from './capture-plan.js';
 import type { Launch } from './launchers.js';
@@ -97,7 +97,7 @@ export class PartBuilder {
   }
 
   /** Requests until this holds; what is sent goes on until the next such step. */
-  load(until: WindowGoal, shape: LoadShape, why: string): void {
+  load(until: WindowGoal, shape: RequestShape, why: string): void {
     this.steps.push({ do: 'load', why, until, shape });
   }
 

@@ -5,7 +5,7 @@
  */
 import { type EnginePart, type EngineQuestion, PartBuilder } from './engine-part.js';
 import { countIterations } from './iterations.js';
-import { DEFAULT_STEPS, demandOf, goalWords, loadShape } from './window-goal.js';
+import { DEFAULT_STEPS, demandOf, goalWords, requestShape } from './window-goal.js';
 
 export function planSglang({ options, program, url }: EngineQuestion): EnginePart {
   const part = new PartBuilder();
@@ -47,7 +47,7 @@ export function planSglang({ options, program, url }: EngineQuestion): EnginePar
   }
   const demand = demandOf(options);
   if (timed && !spans && !demand && torch === undefined) return part.done();
-  const shape = loadShape(options);
+  const shape = requestShape(options);
   part.byRequest = true;
   part.opensRange = torch === undefined;
   part.ranges = 1;

@@ -9,8 +9,8 @@ import type { IterationSpan } from './capture-plan.js';
 import { type EnginePart, type EngineQuestion, PartBuilder } from './engine-part.js';
 import { endRule, startStopValue } from './iterations.js';
 import { textOf } from './launchers.js';
-import { isAtLeast, type VersionNumbers } from './versions.js';
-import { demandOf, goalWords, loadShape } from './window-goal.js';
+import { isAtLeast, isCandidate, type VersionNumbers } from './versions.js';
+import { demandOf, goalWords, requestShape } from './window-goal.js';
 
 /** trtllm-bench sends this many requests before it measures, unless told otherwise. */
 const DEFAULT_WARMUP = 2;
@@ -128,7 +128,7 @@ function planRange(
 function planServer(part: PartBuilder, question: EngineQuestion, cpp: boolean): void {
   const { options, facts, url } = question;
   const demand = demandOf(options);
-  const shape = loadShape(options);
+  const shape = requestShape(options);
   if (demand || options.iterations) logIterations(part, question, cpp);
   if (!demand) {
     const last = options.iterations?.at(-1)?.last;
@@ -144,6 +144,13 @@ function planServer(part: PartBuilder, question: EngineQuestion, cpp: boolean): 
     );
     return;
   }
+  if (!facts.engineVersion || isCandidate(facts.engineVersion))
+    part.warn(
+      'warning',
+      'needs-start-profile',
+      'The version is unknown, or a release candidate: /start_profile exists only from May 2026 on. Without it, the capture ends when the window should open.',
+      'Give --engine-version, or --iterations A-B, which every version takes.',
+    );
   part.byRequest = true;
   part.opensRange = true;
   part.ranges = 1;

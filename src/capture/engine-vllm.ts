@@ -8,7 +8,7 @@
 import { type EnginePart, type EngineQuestion, PartBuilder } from './engine-part.js';
 import { countIterations } from './iterations.js';
 import { isAtLeast } from './versions.js';
-import { DEFAULT_STEPS, demandOf, goalWords, loadShape } from './window-goal.js';
+import { DEFAULT_STEPS, demandOf, goalWords, requestShape } from './window-goal.js';
 
 export function planVllm(question: EngineQuestion): EnginePart {
   const { options, facts, program } = question;
@@ -201,7 +201,7 @@ function iterationTraps(part: PartBuilder, { options }: EngineQuestion, canLimit
 function serverSteps(part: PartBuilder, { options, url }: EngineQuestion, canLimit: boolean): void {
   const demand = demandOf(options);
   const [span] = options.iterations ?? [];
-  const shape = loadShape(options);
+  const shape = requestShape(options);
   const counted = canLimit && (span ?? demand) !== undefined;
   const goal = demand?.goal ?? { full: true };
   part.load(goal, shape, goalWords(goal));

@@ -7,7 +7,7 @@
  */
 import { type PresetName, presetNames, presets } from '../catalog/engine-programs.js';
 import { type Engine, engines } from '../catalog/engines.js';
-import type { CapturePlan, IterationSpan, LoadShape, PlanStep, WindowGoal } from './capture-plan.js';
+import type { CapturePlan, IterationSpan, PlanStep, RequestShape, WindowGoal } from './capture-plan.js';
 import { PartBuilder } from './engine-part.js';
 import { countIterations } from './iterations.js';
 import { formatVersion, isAtLeast, type VersionNumbers } from './versions.js';
@@ -27,7 +27,7 @@ export interface AttachQuestion {
   /** Instead of numbers. */
   readonly demand?: WindowDemand;
   /** What to send; absent where the user decides. */
-  readonly shape?: LoadShape;
+  readonly shape?: RequestShape;
 }
 
 const READY_TIMEOUT_S = 30;

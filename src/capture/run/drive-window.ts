@@ -9,7 +9,7 @@
 import { capitalized, plural } from '../../base/units.js';
 import { UserError } from '../../base/user-error.js';
 import type { EngineCounters } from '../../catalog/engine-counters.js';
-import type { LoadShape, WindowGoal } from '../capture-plan.js';
+import type { RequestShape, WindowGoal } from '../capture-plan.js';
 import type { EngineWatch } from './engine-watch.js';
 import { GoalWait, type LoadState, stateText } from './goal-wait.js';
 import { sleep } from './marked-processes.js';
@@ -21,6 +21,8 @@ interface Driving {
   readonly engine: EngineWatch;
   /** The window has closed: its report is there. */
   readonly isWritten: () => boolean;
+  /** Why there will be no report, as soon as that is known. */
+  readonly hopeless: () => UserError | undefined;
   readonly signal: AbortSignal;
   readonly say: (text: string) => void;
   readonly progress: (text: string) => void;
@@ -28,7 +30,9 @@ interface Driving {
   readonly patienceMs?: number;
 }
 
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
+/** Of that, before anything was answered. */
+const BEFORE_FIRST = 5;
 const LOOK_MS = 100;
 const MOST_WAVES = 3;
 /** Beyond this a larger load shows only how the queue grows. */
@@ -36,7 +40,7 @@ const MOST_USERS = 512;
 
 /** One load under way, and how it goes. */
 interface Sending {
-  readonly shape: LoadShape;
+  readonly shape: RequestShape;
   readonly done: Promise<void>;
   answered: number;
   failed: number;
@@ -51,7 +55,7 @@ class Patience {
   private seen = '';
   private sinceMs = Date.now();
 
-  constructor(private readonly mostMs: number) {}
+  constructor(readonly mostMs: number) {}
 
   isOver(state: string): boolean {
     if (state !== this.seen) {
@@ -61,6 +65,8 @@ class Patience {
     return Date.now() - this.sinceMs > this.mostMs;
   }
 }
+
+type Limits = ReturnType<WindowDriver['limits']>;
 
 export class WindowDriver {
   private readonly own = new AbortController();
@@ -73,6 +79,8 @@ export class WindowDriver {
     ...{ at: undefined, answered: 0 },
   };
   private waves = 1;
+  private hasBegun = false;
+  private firstIteration: number | undefined;
 
   constructor(private readonly driving: Driving) {
     this.patienceMs = driving.patienceMs ?? PATIENCE_MS;
@@ -80,39 +88,75 @@ export class WindowDriver {
     if (driving.signal.aborted) this.own.abort();
   }
 
-  async until(goal: WindowGoal, shape: LoadShape): Promise<void> {
+  async until(goal: WindowGoal, shape: RequestShape): Promise<void> {
     if (this.loads.length === 0) this.send(shape);
     const waiting = new GoalWait(goal);
-    const stalled = new Patience(this.patienceMs);
-    const counterStands = new Patience(this.patienceMs);
-    const unmet = new Patience(this.patienceMs);
-    const larger = new Patience(this.patienceMs / 10);
+    const limits = this.limits();
     while (!this.own.signal.aborted) {
       if (waiting.isWindow && this.driving.isWritten()) return;
+      const hopeless = this.driving.hopeless();
+      if (hopeless) throw hopeless;
       this.throwLoadError();
-      const { engine } = this.driving;
-      const now = this.isBlind ? { ...engine.counters(), iteration: undefined } : engine.counters();
+      const now = this.counters();
       const load = this.loadState(shape);
-      const { users } = load;
       if (waiting.isReached(now, load)) return;
       this.driving.progress(waiting.progressText(now, load));
-      if (!this.isBlind) this.distrust(goal, now, load.answered, counterStands);
+      if (!this.isBlind) this.distrust(goal, now, load.answered, limits.counter);
       const isLoadOver = this.loads.every(({ isOver }) => isOver);
       if (isLoadOver && this.sentAgain(goal)) continue;
-      if (stalled.isOver(`${now.iteration ?? ''} ${load.answered}`))
-        throw await this.stalledError(waiting, now);
       if (waiting.isBeyond(now, load)) throw this.passedError(waiting, load.answered);
-      if (goal.when !== undefined || goal.phase !== undefined) {
-        if (waiting.isUnreadable(now) && unmet.isOver('unreadable')) throw this.unreadableError(waiting, now);
-        // A load that the engine takes as a whole and that still does not do it must grow.
-        const state = `${now.running ?? now.batch ?? ''} ${now.waiting ?? ''} ${users}`;
-        const canGrow = goal.when !== undefined && users < MOST_USERS && !this.driving.load.isOthers;
-        if (canGrow && larger.isOver(state))
-          this.send({ ...shape, users: Math.min(users, MOST_USERS - users) });
-        if (!waiting.isUnreadable(now) && unmet.isOver(state)) throw this.unmetError(waiting, now, users);
-      }
+      // Others send when they like.
+      if (!this.driving.load.isOthers) await this.refuseStall(waiting, now, load, limits);
+      if (!waiting.isWindow) this.refuseUnmet(goal, waiting, now, load, limits);
       await sleep(LOOK_MS);
     }
+  }
+
+  private limits() {
+    const of = (share: number) => new Patience(share * this.patienceMs);
+    return {
+      ...{ first: of(BEFORE_FIRST), stalled: of(1), counter: of(1), unmet: of(1), larger: of(1 / 20) },
+      unreadable: new Patience(Math.max(this.patienceMs / 4, 1000)),
+    };
+  }
+
+  private counters(): EngineCounters {
+    const { engine } = this.driving;
+    return this.isBlind ? { ...engine.counters(), iteration: undefined } : engine.counters();
+  }
+
+  /** Before the first step of an engine come compilation and autotuning, which take minutes. */
+  private async refuseStall(
+    waiting: GoalWait,
+    now: EngineCounters,
+    { answered }: LoadState,
+    { first, stalled }: Limits,
+  ): Promise<void> {
+    this.firstIteration ??= now.iteration;
+    const hasStepped = (now.iteration ?? 0) > (this.firstIteration ?? 0);
+    this.hasBegun ||= hasStepped || answered > 0 || this.sum('failed') > 0;
+    const limit = this.hasBegun ? stalled : first;
+    if (limit.isOver(`${now.iteration ?? ''} ${answered}`))
+      throw await this.stalledError(waiting, now, limit.mostMs);
+  }
+
+  /** A load that does not do it grows; one that cannot is given up. */
+  private refuseUnmet(
+    goal: WindowGoal,
+    waiting: GoalWait,
+    now: EngineCounters,
+    { users, answered }: LoadState,
+    { unmet, unreadable, larger }: Limits,
+  ): void {
+    const isUnreadable = waiting.isUnreadable(now);
+    if (isUnreadable && answered + this.driving.engine.heard > 0 && unreadable.isOver('unreadable'))
+      throw this.unreadableError(waiting, now);
+    if (isUnreadable || this.driving.load.isOthers || !this.hasBegun) return;
+    const state = `${users} ${this.waves}`;
+    if (goal.when !== undefined && users < MOST_USERS && larger.isOver(state)) {
+      const { shape } = this.loads[0];
+      this.send({ ...shape, users: Math.min(users, MOST_USERS - users) });
+    } else if (unmet.isOver(state)) throw this.unmetError(waiting, now, users);
   }
 
   async end(): Promise<void> {
@@ -120,7 +164,7 @@ export class WindowDriver {
     await Promise.all(this.loads.map(({ done }) => done));
   }
 
-  private send(shape: LoadShape): void {
+  private send(shape: RequestShape): void {
     const { load, url, say } = this.driving;
     const sending: Sending = { shape, done: Promise.resolve(), answered: 0, failed: 0, isOver: false };
     const onProgress = (answered: number, failed: number) => Object.assign(sending, { answered, failed });
@@ -150,7 +194,7 @@ export class WindowDriver {
     );
   }
 
-  private loadState({ outputTokens, once }: LoadShape): LoadState {
+  private loadState({ outputTokens, once }: RequestShape): LoadState {
     const [users, answered] = [this.users(), this.sum('answered')];
     const { heard: readings, countedAtMs } = this.driving.engine;
     const inFlight = once ? { inFlight: users - answered } : {};
@@ -209,13 +253,13 @@ export class WindowDriver {
     this.driving.say(`${why}. It is no longer used; requests are sent until the report is there`);
   }
 
-  private async stalledError(waiting: GoalWait, now: EngineCounters): Promise<UserError> {
+  private async stalledError(waiting: GoalWait, now: EngineCounters, ms: number): Promise<UserError> {
     // Why requests failed is known when they are over.
     await this.end();
     const count = this.sum('failed');
     const why = this.loads.find(({ failure }) => failure !== undefined)?.failure;
     const failed = count > 0 ? `, ${count} failed${why ? `: ${why}` : ''}` : '';
-    const seconds = Math.max(1, Math.round(this.patienceMs / 1000));
+    const seconds = Math.max(1, Math.round(ms / 1000));
     return new UserError(
       'capture-failed',
       `${waiting.whereText(now)}: nothing happened for ${seconds} s. No request completed${failed}. The engine ran no step.`,
@@ -227,7 +271,7 @@ export class WindowDriver {
     return new UserError(
       'capture-failed',
       `No report was written, although ${plural(answered, 'request')} completed, which takes more steps than the window (${waiting.goalText()}). The engine reports no step counter: ${this.driving.engine.silence()}.`,
-      'Check that the engine opens the range: the plan (--dry-run) shows how. TensorRT-LLM counts in its log with print_iter_log: true.',
+      'Check that the engine opens the range: the plan (--dry-run) shows how.',
     );
   }
 

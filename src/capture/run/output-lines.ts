@@ -26,6 +26,7 @@ export class OutputLines {
 /** Lines of agent/stepscope_agent/capture.py and agent/_stepscope_start.py after which nothing is recorded. */
 const AGENT_REASON =
   /^stepscope: (CUDA is not available.*|the CUDA profiler was not started.*|the agent did not start.*)$/;
+export const agentReasonIn = (line: string): string | undefined => AGENT_REASON.exec(line)?.[1];
 export const isAgentReason = (text: string): boolean => AGENT_REASON.test(`stepscope: ${text}`);
 
 /** The last lines that say something, for a message: without colours, bars or control characters. */

@@ -78,6 +78,8 @@ export interface RunResult {
   readonly incomplete?: UserError;
 }
 
+export const AGENT_HINT =
+  'The agent reports this. Run it in an environment whose PyTorch finds the GPU, or record a PyTorch trace: --torch-trace FILE';
 const GRACE_MS = 180_000;
 const DISK_CHECK_MS = 2000;
 
@@ -276,7 +278,7 @@ export function runFailure(result: RunResult, wantsReport = true): UserError | u
       'One Ctrl-C stops and keeps what was recorded; with -c cudaProfilerApi, nothing is recorded before the window opens.',
     );
   const hint = isAgentReason(result.reason)
-    ? 'The agent reports this. Run it in an environment whose PyTorch finds the GPU, or record a PyTorch trace: --torch-trace FILE'
+    ? AGENT_HINT
     : result.status === 0
       ? 'It ended before the window: request earlier iterations, or send more requests.'
       : 'Run it without the profiler first; the lines above are its output.';

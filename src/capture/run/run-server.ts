@@ -4,11 +4,20 @@
  */
 import * as fs from 'node:fs';
 import { UserError } from '../../base/user-error.js';
+import { writeWhole } from '../../disk/write-whole.js';
 import type { PlanStep } from '../capture-plan.js';
 import { WindowDriver } from './drive-window.js';
 import { EngineWatch } from './engine-watch.js';
 import { sleep } from './marked-processes.js';
-import { type RunOptions, type RunResult, runFailure, runPlan, terminalInterrupts } from './run-plan.js';
+import { agentReasonIn } from './output-lines.js';
+import {
+  AGENT_HINT,
+  type RunOptions,
+  type RunResult,
+  runFailure,
+  runPlan,
+  terminalInterrupts,
+} from './run-plan.js';
 import type { PlannedFile, Runnable } from './runnable.js';
 import { callServer, isAnswering, type LoadLevels, waitForServer } from './server-calls.js';
 import { isWrittenReport, OutputWatch, type WrittenFile } from './written-files.js';
@@ -36,8 +45,18 @@ interface Doing {
   /** Between the requests that open and close a window: where it is closed. */
   closing?: { readonly url: string } | undefined;
   isWatching?: true;
+  /** Why our agent in the program records nothing. */
+  agentReason?: string | undefined;
+  /** Of our agent in the program. */
+  progressFile?: string | undefined;
   /** Of the window, where it has a number. */
   lastIteration?: number | undefined;
+}
+
+/** No use in waiting for a report that nobody writes. */
+function hopeless({ agentReason }: Doing): UserError | undefined {
+  if (agentReason === undefined) return undefined;
+  return new UserError('capture-failed', `No report will be written: ${agentReason}.`, AGENT_HINT);
 }
 
 function beginDoing(
@@ -51,14 +70,16 @@ function beginDoing(
     (sum, { kind, count }) => sum + (kind === 'agent-sidecar' ? 0 : (count ?? 1)),
     0,
   );
-  const driver = new WindowDriver({
+  const driver: WindowDriver = new WindowDriver({
     ...{ url, load, engine, signal },
+    hopeless: () => hopeless(doing),
     isWritten: () => wanted > 0 && watch.written().filter(isWrittenReport).length >= wanted,
     say: text => onNotice?.(text),
     progress: text => onProgress?.(text),
     ...(patienceMs === undefined ? {} : { patienceMs }),
   });
-  return { signal, lastLine, watch, engine, driver };
+  const doing: Doing = { signal, lastLine, watch, engine, driver };
+  return doing;
 }
 
 export async function runServer(
@@ -73,6 +94,11 @@ export async function runServer(
     lastLine: () => lastLine,
     force: options.force === true,
   });
+  doing.progressFile = plan.env.STEPSCOPE_PROGRESS;
+  const passing = [plan.env.STEPSCOPE_PROGRESS, plan.env.STEPSCOPE_TRIGGER].filter(
+    file => file !== undefined,
+  );
+  for (const file of passing) fs.rmSync(file, { force: true });
   let isInterrupted = false;
   let request = () => {};
   let letGo = () => {};
@@ -100,6 +126,7 @@ export async function runServer(
     onLine: line => {
       lastLine = line;
       doing.engine.hear(line);
+      doing.agentReason ??= agentReasonIn(line);
       options.onLine?.(line);
     },
   });
@@ -150,6 +177,7 @@ export async function runServer(
   } finally {
     aborted.abort();
     unlisten();
+    for (const file of passing) fs.rmSync(file, { force: true });
   }
 }
 
@@ -191,7 +219,11 @@ export async function attachServer(
     },
 ): Promise<WrittenFile[]> {
   const aborted = new AbortController();
-  const unlisten = (options.stop ?? terminalInterrupts).listen(() => aborted.abort());
+  let isInterrupted = false;
+  const unlisten = (options.stop ?? terminalInterrupts).listen(() => {
+    isInterrupted = true;
+    aborted.abort();
+  });
   const doing = beginDoing(options, outputs, { signal: aborted.signal, lastLine: () => '', force: true });
   const stopping = steps.findLastIndex(step => step.do === 'http');
   let begun = false;
@@ -199,7 +231,10 @@ export async function attachServer(
     for (const [at, step] of steps.entries()) {
       if (at === stopping && begun) break;
       if (aborted.signal.aborted) break;
-      await follow(step, options, doing, steps.slice(at + 1));
+      // Interrupted in the middle of it, the server may have begun.
+      await follow(step, options, doing, steps.slice(at + 1)).catch(error => {
+        if (!isInterrupted) throw error;
+      });
       begun ||= step.do === 'http';
     }
   } finally {
@@ -210,6 +245,12 @@ export async function attachServer(
     const last = steps[stopping];
     if (begun && last?.do === 'http') await stopProfile(last.url, options);
   }
+  if (!begun && isInterrupted)
+    throw new UserError(
+      'capture-failed',
+      'Stopped before the window opened: nothing was recorded.',
+      'The server runs on as before.',
+    );
   return doing.watch.written();
 }
 
@@ -251,14 +292,17 @@ async function follow(
       await options.load.run(options.url, { signal, onNotice: say });
       return;
     }
-    if (!doing.isWatching) void engine.follow(options.url, signal);
+    if (!doing.isWatching) void engine.follow(options.url, signal, doing.progressFile);
     doing.isWatching = true;
     doing.lastIteration = step.until.iteration;
     await driver.until(step.until, step.shape);
     if (!next.some(later => later.do === 'load')) await driver.end();
+  } else if (step.do === 'trigger') {
+    say(step.why);
+    writeWhole(step.file, String(step.steps));
   } else if (step.do === 'wait-reports') {
     say('waiting for the report');
-    await waitForReports(doing, options.reportTimeoutMs ?? 300_000, doing.lastIteration);
+    await waitForReports(doing, options.reportTimeoutMs ?? 300_000);
   }
 }
 
@@ -270,14 +314,13 @@ function closingOf({ url }: { readonly url: string }, next: readonly PlanStep[])
 }
 
 /** There, and no longer growing. */
-async function waitForReports(
-  { watch, engine, signal }: Doing,
-  timeoutMs: number,
-  last: number | undefined,
-): Promise<void> {
+async function waitForReports(doing: Doing, timeoutMs: number): Promise<void> {
+  const { watch, engine, signal, lastIteration: last } = doing;
   const until = Date.now() + timeoutMs;
   let before = '';
   while (Date.now() < until && !signal.aborted) {
+    const reason = hopeless(doing);
+    if (reason) throw reason;
     const files = watch.written().filter(({ path: file }) => fs.existsSync(file));
     const now = files.map(({ path: file, bytes }) => `${file} ${bytes}`).join('\n');
     if (files.some(isWrittenReport) && now === before) return;

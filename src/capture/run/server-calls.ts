@@ -2,7 +2,7 @@
 import { UserError } from '../../base/user-error.js';
 import { engineNamed } from '../../catalog/engines.js';
 import { cannotStartProfile } from '../../catalog/how-to-record.js';
-import type { LoadShape } from '../capture-plan.js';
+import type { RequestShape } from '../capture-plan.js';
 import { sleep } from './marked-processes.js';
 
 /** Where requests come from. `stepscope load` fills it; a warm-up of a few requests stands in for it. */
@@ -14,7 +14,7 @@ export interface LoadLevels {
    */
   readonly drive?: (
     url: string,
-    shape: LoadShape,
+    shape: RequestShape,
     context: LoadContext & { onProgress(answered: number, failed: number): void },
   ) => Promise<string | undefined>;
   /** Nothing is sent from here: others send. */

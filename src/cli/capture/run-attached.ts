@@ -5,13 +5,15 @@ import { type AttachQuestion, closesItself, planAttach } from '../../capture/pla
 import { attachServer } from '../../capture/run/run-server.js';
 import { engineOf, type LoadLevels, versionOf } from '../../capture/run/server-calls.js';
 import { parseVersion } from '../../capture/versions.js';
-import { demandOf, loadShape } from '../../capture/window-goal.js';
+import { demandOf, requestShape } from '../../capture/window-goal.js';
 import { presets } from '../../catalog/engine-programs.js';
 import { engineLabelled } from '../../catalog/engines.js';
 import type { Output } from '../output.js';
 import { captureLines } from './capture-lines.js';
 import { type CaptureValues, isFar } from './capture-question.js';
 import { addressed, demandedSteps, healthTimeout, judgeAndShow, loadOf, windowOf } from './run-capture.js';
+
+const TRACE = /\.json(\.(gz|zst|xz))?$/;
 
 /** What can be said without asking the server. */
 export function attachQuestion(values: CaptureValues, asked: CaptureOptions): AttachQuestion {
@@ -25,7 +27,7 @@ export function attachQuestion(values: CaptureValues, asked: CaptureOptions): At
   const demand = demandOf(asked);
   return {
     ...(demand ? { demand } : {}),
-    shape: loadShape(asked),
+    shape: requestShape(asked),
     // On another machine the port is read from its processes; a plan that is only shown has the usual one.
     url: addressed(values.server ?? `http://localhost:${presets[preset ?? 'python'].port}`),
     ...(folder === undefined ? {} : { folder }),
@@ -55,7 +57,10 @@ export async function runAttached(
     closesItself: closesItself(question),
     ...healthTimeout(values),
   });
-  const files = written.filter(({ bytes }) => bytes > 0).map(({ path: file }) => file);
+  // Engines also write tables as text into that folder.
+  const files = written
+    .filter(({ path: file, bytes }) => bytes > 0 && TRACE.test(file))
+    .map(({ path: file }) => file);
   const window = windowOf(asked);
   if (files.length > 0)
     return judgeAndShow(

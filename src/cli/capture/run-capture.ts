@@ -15,6 +15,7 @@ import { openStore } from '../../capture/run/store-results.js';
 import { kubectlTransport, sshTransport, type Transport } from '../../capture/run/transport.js';
 import { writeRecipe } from '../../capture/run/write-recipe.js';
 import { OutputWatch, type WrittenFile } from '../../capture/run/written-files.js';
+import { servingSteps } from '../../capture/serving-steps.js';
 import { parseVersion } from '../../capture/versions.js';
 import { demandOf } from '../../capture/window-goal.js';
 import { showPage } from '../analyzed-result.js';
@@ -82,7 +83,7 @@ async function calibrate(job: CaptureJob, ran: RunResult, output: Output): Promi
   // Whoever stopped the first run does not want a second one.
   if (!plan.calibration || ran.stoppedBy) return [];
   const lines = captureLines(output, undefined);
-  const steps = servingSteps(values.server ?? '');
+  const steps = servingSteps(values.server ?? '', job.asked, plan.calibration.env);
   const files = await runCalibration(
     plan.calibration,
     runOptions(job, lines, lines.onLine),
@@ -127,7 +128,7 @@ async function runSomewhere(
   });
   if (far) return runFar(far, job, common);
   const serving = plan.server || values.server !== undefined;
-  const steps = plan.server ? plan.steps : servingSteps(values.server ?? '');
+  const steps = plan.server ? plan.steps : servingSteps(values.server ?? '', job.asked, plan.env);
   const result = serving
     ? await runServer({ ...plan, steps }, { ...common, ...serverOptions(job, steps, clock, output) })
     : await runPlan(plan, common);
@@ -183,14 +184,6 @@ export function transportOf({ pod, ssh, namespace, container }: CaptureValues): 
     throw new UserError('usage', '-n and -c need --pod.', 'Name it: --pod NAME');
   return ssh === undefined ? undefined : sshTransport(ssh);
 }
-
-/** Of a program we know nothing about: its report is written when it is stopped. */
-const servingSteps = (url: string): PlanStep[] => [
-  { do: 'start' },
-  { do: 'wait-http', url, timeoutS: 1800 },
-  { do: 'load', why: 'to profile' },
-  { do: 'stop', signal: 'SIGINT', why: 'the report is written when the profiler stops' },
-];
 
 function serverOptions(
   { values, asked, plan }: Pick<CaptureJob, 'values' | 'asked' | 'plan'>,

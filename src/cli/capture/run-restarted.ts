@@ -14,7 +14,7 @@ import { kubectlTransport, type Transport } from '../../capture/run/transport.js
 import { openTunnel } from '../../capture/run/tunnel.js';
 import { findServer, programWords } from '../../capture/running-server.js';
 import { parseVersion } from '../../capture/versions.js';
-import { demandOf, loadShape } from '../../capture/window-goal.js';
+import { demandOf, requestShape } from '../../capture/window-goal.js';
 import {
   changeCommand,
   containerAt,
@@ -138,7 +138,7 @@ export async function runRestarted(
 /** Without a counter to watch: a request of N tokens takes N steps or more, and one more round is kept in reserve. */
 function enoughRequests(values: CaptureValues, asked: CaptureOptions): CaptureValues {
   if (values.sent !== undefined || values.pressure !== undefined) return values;
-  const { users, outputTokens } = loadShape(asked);
+  const { users, outputTokens } = requestShape(asked);
   const rounds = Math.ceil(((asked.iterations?.at(-1)?.last ?? 0) + 1) / outputTokens) + 1;
   return {
     ...values,

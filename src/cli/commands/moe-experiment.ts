@@ -46,7 +46,7 @@ export const moeExperiment = define({
       const [window] = values.record ?? [];
       const record = window && `${window.first}-${window.last}`;
       const served = servedExperiment(program, values);
-      const about = served ? { env: served.env, isServer: true } : {};
+      const about = served ? { agent: served.agent, isServer: true } : {};
       const plan = planExperiment({ command: program, repeats, folder, record, ...about });
       if (values.dryRun || !(values.run || served)) {
         output.out(experimentScript(plan, folder, served?.load));

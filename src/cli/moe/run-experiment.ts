@@ -45,8 +45,13 @@ export async function runExperiment(
 
 /** What the runs with --record left. */
 export function countsIn(folder: string): Pick<PairFiles, 'learnedLoads' | 'perfectLoads'> {
+  // A folder of the engine, or one file of the agent per rank.
   const counted = (router: string) =>
-    [path.join(folder, `${router}-check-experts`)].filter(name => fs.existsSync(name));
+    fs
+      .readdirSync(folder)
+      .filter(name => name === `${router}-check-experts` || name.startsWith(`${router}-check-experts-rank-`))
+      .filter(name => !name.endsWith('.npy'))
+      .map(name => path.join(folder, name));
   return { learnedLoads: counted('learned'), perfectLoads: counted('perfect') };
 }
 

@@ -13,8 +13,8 @@ import { runLoad } from '../../load/run-load.js';
 import {
   logOf,
   logsOf,
-  resultOf,
-  resultsOf,
+  runResultOf,
+  runResultsOf,
   type ServedLoad,
 } from '../../moe/describe/describe-experiment.js';
 import type { ExperimentPlan, PlannedRun } from '../../moe/experiment/plan-experiment.js';
@@ -28,7 +28,8 @@ import { readCall } from '../read-call.js';
 import { countsIn, type PairFiles } from './run-experiment.js';
 
 export const servedOptions = [
-  ...(['pressure', 'sent', 'sentInput', 'sentOutput', 'dataset', 'seed', 'server', 'healthTimeout'] as const),
+  ...(['pressure', 'requests', 'inputTokens', 'outputTokens', 'dataset', 'seed'] as const),
+  ...(['server', 'healthTimeout'] as const),
 ] as const;
 type ServedValues = Values<(typeof servedOptions)[number]>;
 
@@ -36,10 +37,10 @@ type ServedValues = Values<(typeof servedOptions)[number]>;
 const LEVEL = 'concurrent:32';
 const READY_TIMEOUT_S = 1800;
 
-export interface ServedExperiment {
+interface ServedExperiment {
   readonly load: ServedLoad;
-  /** What both routers need: the agent, where the engine has no perfect router of its own. */
-  readonly env: Readonly<Record<string, string>>;
+  /** Where the engine has no perfect router of its own. */
+  readonly agent?: Readonly<Record<string, string>>;
   readonly healthTimeoutMs: number;
 }
 
@@ -52,20 +53,20 @@ export function servedExperiment(
   const program = readProgram(readLaunch(command).program);
   if (!program.server && values.server === undefined) return undefined;
   const url = values.server ?? `http://${program.address ?? `localhost:${presets[program.preset].port}`}`;
-  const { pressure = LEVEL, sent, sentInput, sentOutput, dataset, seed } = values;
+  const { pressure = LEVEL, requests, inputTokens, outputTokens, dataset, seed } = values;
   const words = [
     ...['--levels', pressure, '--seed', String(seed)],
-    ...(sent === undefined ? [] : ['--requests', String(sent)]),
+    ...(requests === undefined ? [] : ['--requests', String(requests)]),
     // The same prompts in every run; each starts with an empty prefix cache.
     ...(dataset === undefined ? ['--prefix', 'seeded'] : ['--dataset', dataset]),
-    ...(sentInput ? ['--input-tokens', lengthsText(sentInput)] : []),
-    ...(sentOutput ? ['--output-tokens', lengthsText(sentOutput)] : []),
+    ...(inputTokens ? ['--input-tokens', lengthsText(inputTokens)] : []),
+    ...(outputTokens ? ['--output-tokens', lengthsText(outputTokens)] : []),
   ];
   const byAgent = program.engine.package !== undefined && !program.engine.windowByVariable;
   const before = process.env.PYTHONPATH;
   return {
     load: { url: url.replace(/\/+$/, ''), words },
-    env: byAgent ? { PYTHONPATH: `${agentFolder()}${before ? `:${before}` : ''}` } : {},
+    ...(byAgent ? { agent: { PYTHONPATH: `${agentFolder()}${before ? `:${before}` : ''}` } } : {}),
     healthTimeoutMs: (values.healthTimeout ?? READY_TIMEOUT_S * 1e9) / 1e6,
   };
 }
@@ -82,8 +83,8 @@ export async function runServedExperiment(
   readCall({ ...load, name: 'load' }, served.load.words, output);
   for (const run of plan.runs) await runOne(run, served, folder, output);
   return {
-    learned: resultsOf(plan, folder, 'learned'),
-    perfect: resultsOf(plan, folder, 'perfect'),
+    learned: runResultsOf(plan, folder, 'learned'),
+    perfect: runResultsOf(plan, folder, 'perfect'),
     ...countsIn(folder),
     perfectLogs: logsOf(plan, folder, 'perfect'),
   };
@@ -106,7 +107,7 @@ async function runOne(
       output.clearProgress();
       // Half a measurement is none.
       if (signal.aborted) return;
-      writeWhole(resultOf(folder, run), `${JSON.stringify(document)}\n`);
+      writeWhole(runResultOf(folder, run), `${JSON.stringify(document)}\n`);
     },
   };
   const steps: PlanStep[] = [
@@ -115,14 +116,14 @@ async function runOne(
     { do: 'load', why: 'to measure' },
     { do: 'stop', signal: 'SIGINT', why: 'the next run starts it again' },
   ];
-  fs.rmSync(resultOf(folder, run), { force: true });
+  fs.rmSync(runResultOf(folder, run), { force: true });
   const runnable = { command: run.command, env: run.env, nsysAt: -1, outputs: [], steps };
   const result = await runServer(runnable, { url, load: requests, logFile, healthTimeoutMs }).catch(error => {
     if (error instanceof UserError)
       throw new UserError(error.code, `${run.name}: ${error.message}`, `See ${logFile}`);
     throw error;
   });
-  if (fs.existsSync(resultOf(folder, run))) return;
+  if (fs.existsSync(runResultOf(folder, run))) return;
   if (result.stoppedBy)
     throw new UserError(
       'capture-failed',

@@ -6,6 +6,7 @@ import { formatRelativeChange, formatShare, plural } from '../../base/units.js';
 import type { MoeAnswer } from '../answer.js';
 import { type ExperimentPlan, type PlannedRun, quote, shellLine } from '../experiment/plan-experiment.js';
 import type { PairPrediction } from '../experiment/predicted.js';
+import { type LoadSummary, rowOf } from '../loads/load-summary.js';
 import { WRONG_OUTPUTS } from './describe-router-pair.js';
 import { ratio } from './moe-words.js';
 
@@ -25,16 +26,16 @@ export interface ServedLoad {
 }
 
 /** What the load measured on a server. */
-export const resultOf = (folder: string, { name }: PlannedRun): string => `${folder}/${name}.json`;
-export const resultsOf = ({ runs }: ExperimentPlan, folder: string, router: string): string[] =>
-  runs.filter(run => run.router === router && run.timed).map(run => resultOf(folder, run));
+export const runResultOf = (folder: string, { name }: PlannedRun): string => `${folder}/${name}.json`;
+export const runResultsOf = ({ runs }: ExperimentPlan, folder: string, router: string): string[] =>
+  runs.filter(run => run.router === router && run.timed).map(run => runResultOf(folder, run));
 
 /** A server runs in the background while it is loaded, and is stopped before the next one starts. */
 function servedLines(run: PlannedRun, folder: string, { url, words }: ServedLoad): string {
   return [
     `${shellLine(run, logOf(folder, run))} & server=$!`,
     `until curl -sf ${quote(`${url}/health`)} > /dev/null; do kill -0 $server || exit 1; sleep 2; done`,
-    `stepscope load ${[url, ...words].map(quote).join(' ')} -o ${quote(resultOf(folder, run))}`,
+    `stepscope load ${[url, ...words].map(quote).join(' ')} -o ${quote(runResultOf(folder, run))}`,
     'kill -INT $server; wait $server',
   ].join('\n');
 }
@@ -45,7 +46,8 @@ export function experimentScript(plan: ExperimentPlan, folder: string, served?: 
     run =>
       `${run.timed ? '' : '# counts tokens per expert; not a timing run\n'}${served ? servedLines(run, folder, served) : shellLine(run, logOf(folder, run))}`,
   );
-  const files = (router: string) => (served ? resultsOf : logsOf)(plan, folder, router).join(` --${router} `);
+  const files = (router: string) =>
+    (served ? runResultsOf : logsOf)(plan, folder, router).join(` --${router} `);
   const checks = plan.runs.some(run => !run.timed)
     ? ` --learned-loads ${folder}/learned-check-experts --perfect-loads ${folder}/perfect-check-experts`
     : '';
@@ -61,7 +63,7 @@ export function experimentScript(plan: ExperimentPlan, folder: string, served?: 
 
 /** Whether the switch did what it says: from counts, else from what the engine printed. */
 export function describeBalance(
-  counted: Pick<MoeAnswer, 'gpuImbalance' | 'machine'> | undefined,
+  counted: Pick<MoeAnswer, 'gpuImbalance' | 'machine' | 'summary'> | undefined,
   logs: { readonly prepared: number; readonly all: number },
 ): Block {
   return {
@@ -72,14 +74,25 @@ export function describeBalance(
   };
 }
 
+/** As even as tokens can be given out, however few they are and however many GPUs share the experts. */
+function isEven({ samples, experts, layers }: LoadSummary): boolean {
+  return samples.every(({ counts }) =>
+    layers.every((_, layer) => {
+      const row = rowOf(counts, layer, experts);
+      return Math.max(...row) - Math.min(...row) <= 1;
+    }),
+  );
+}
+
 function balanceLine(
-  counted: Pick<MoeAnswer, 'gpuImbalance' | 'machine'> | undefined,
+  counted: Pick<MoeAnswer, 'gpuImbalance' | 'machine' | 'summary'> | undefined,
   { prepared, all }: { readonly prepared: number; readonly all: number },
 ): string {
   if (counted) {
     const busiest = `the busiest of ${plural(counted.machine.gpus, 'GPU')} got ${ratio(counted.gpuImbalance)} the mean`;
-    return counted.gpuImbalance <= BALANCED
-      ? `The perfect run was balanced: ${busiest}.`
+    if (counted.gpuImbalance <= BALANCED) return `The perfect run was balanced: ${busiest}.`;
+    return counted.summary && isEven(counted.summary)
+      ? `The switch took effect: in every counted iteration, experts differ by at most one token. So few tokens cannot be even over GPUs: ${busiest}. Count iterations of a full batch.`
       : `THE PERFECT RUN WAS NOT BALANCED: ${busiest}. The switch did not reach every rank, or this model does not support it: the verdict above is invalid.`;
   }
   return prepared > 0

@@ -29,8 +29,8 @@ interface ExperimentQuestion {
   readonly folder: string;
   /** Iterations to count experts in, `100-200`; one more run of each router. */
   readonly record?: string;
-  /** For both routers: what loads our agent, where the engine has no switch of its own. */
-  readonly env?: Readonly<Record<string, string>>;
+  /** For both routers: what loads our agent, where the engine has no switch of its own. It counts experts, too. */
+  readonly agent?: Readonly<Record<string, string>>;
   /** The command serves until it is stopped, and the requests are ours. */
   readonly isServer?: boolean;
 }
@@ -59,7 +59,7 @@ export function planExperiment(question: ExperimentQuestion): ExperimentPlan {
   const runs: PlannedRun[] = [];
   const add = (router: PlannedRun['router'], suffix: string, more: Readonly<Record<string, string>> = {}) => {
     const name = `${router}-${suffix}`;
-    const env = { ...question.env, [SWITCH]: router === 'perfect' ? '1' : '0', ...more };
+    const env = { ...question.agent, [SWITCH]: router === 'perfect' ? '1' : '0', ...more };
     const { words, warning } = withEnvironment(
       command.map(word => word.replaceAll('{run}', name)),
       env,
@@ -73,12 +73,18 @@ export function planExperiment(question: ExperimentQuestion): ExperimentPlan {
   }
   if (record !== undefined)
     for (const router of ['learned', 'perfect'] as const)
-      add(router, 'check', {
-        EXPERT_STATISTIC_ITER_RANGE: record,
-        EXPERT_STATISTIC_PATH: `${folder}/${router}-check-experts`,
-      });
+      add(
+        router,
+        'check',
+        counting(record, `${folder}/${router}-check-experts`, question.agent !== undefined),
+      );
   return { runs, warnings: [...warnings, ...careful(command, repeats, isServer)] };
 }
+
+const counting = (record: string, file: string, byAgent: boolean): Record<string, string> =>
+  byAgent
+    ? { STEPSCOPE_PROFILE_START_STOP: record, STEPSCOPE_EXPERT_LOAD: file }
+    : { EXPERT_STATISTIC_ITER_RANGE: record, EXPERT_STATISTIC_PATH: file };
 
 /** The command with the variables handed to its launcher; others inherit them from the environment. */
 function withEnvironment(
