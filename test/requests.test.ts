@@ -7,6 +7,7 @@ import { Analyzer } from '../src/analyze/analysis.js';
 import { alignClient } from '../src/analyze/requests/align-client.js';
 import { type ClientRequest, requestsOf } from '../src/analyze/requests/client-request.js';
 import { engineState } from '../src/analyze/requests/engine-state.js';
+import { handover } from '../src/analyze/requests/handover.js';
 import { partsOf } from '../src/analyze/requests/request-parts.js';
 import { requests } from '../src/analyze/requests/requests.js';
 import { spansOf } from '../src/analyze/requests/step-spans.js';
@@ -14,9 +15,11 @@ import { readBenchText } from '../src/import/bench/open-bench.js';
 import { openProfile } from '../src/import/open.js';
 import { hashOfRequest } from '../src/load/request-hash.js';
 import type { BenchRun } from '../src/model/bench-run.js';
+import type { Profile } from '../src/model/profile.js';
 import type { NotedStep, StepLog } from '../src/model/step-log.js';
 import { randomStream } from '../src/stats/random.js';
 import { projectRoot } from '../src/testing/captures.js';
+import { drawEngine } from '../src/testing/drawn-engine.js';
 import { assertGolden } from '../src/testing/golden.js';
 import { runStepscope } from './run-stepscope.js';
 
@@ -304,4 +307,49 @@ test('queue and KV cache of the engine lie in the steps that ran then', async ()
     [[3, 'log', 7, null]],
   );
   assert.throws(() => new Analyzer(profile).get(engineState), /queue and KV cache/);
+});
+
+test('a request is followed from the server that prefills it to the one that decodes it', () => {
+  const [a, b] = ['aaaaaaaaaaaa', 'bbbbbbbbbbbb'];
+  const machine = 'cccccccccccccccc';
+  const context = {
+    ...draw('pp', [
+      [[a], []],
+      [[b], []],
+    ]),
+    machine,
+    file: 'context.agent.json',
+  };
+  const none: Ids = [[], []];
+  const generation = {
+    ...draw('dddddd', [none, none, none, [[a], []], [[], [a, b]], [[], [b]]]),
+    ...{ machine, file: 'generation.agent.json', originMonotonicNs: 503n, isOfOtherServer: true as const },
+  };
+  const run = (logs: readonly StepLog[]) =>
+    new Analyzer({ ...drawEngine({}), stepLogs: logs } as Profile).get(handover);
+  const { rows, summary } = run([context, generation]);
+  // a: prefill 0–10, first step of the other server at 30 + 3; b: the last prefill step is known by its call, 10–14.
+  assert.deepEqual(
+    rows.map(({ request, prefillNs, handoverNs, decodeNs, decodeSteps, waitedSteps }) => [
+      ...[request, prefillNs, handoverNs, decodeNs, decodeSteps, waitedSteps],
+    ]),
+    [
+      [b, 4, 29, 14, 2, 2],
+      [a, 10, 23, 20, 2, 2],
+    ],
+  );
+  assert.deepEqual(summary, { requests: 2, clock: 'monotonic', medianNs: 26, p90Ns: 28.4, maxNs: 29 });
+  const elsewhere = { ...generation, machine: 'dddddddddddddddd' };
+  assert.equal(run([context, elsewhere]).summary.clock, 'wall');
+  assert.throws(() => run([context]), /second server/);
+  // One server that decodes what it prefills hands nothing over.
+  const whole = {
+    ...draw('pd', [
+      [[a], []],
+      [[], [a]],
+    ]),
+    machine,
+  };
+  const stranger = { ...draw('dd', [none, none]), machine, isOfOtherServer: true as const };
+  assert.throws(() => run([whole, stranger]), /both servers ran/);
 });

@@ -34,6 +34,7 @@ import { stepBudget } from './inference/step-budget.js';
 import { stepSequence } from './inference/step-sequence.js';
 import { tokenTime } from './inference/token-time.js';
 import { engineState } from './requests/engine-state.js';
+import { handover } from './requests/handover.js';
 import { requests } from './requests/requests.js';
 import { undisturbedStep } from './undisturbed/undisturbed-step.js';
 
@@ -52,6 +53,7 @@ export const analyses: readonly AnyAnalysis[] = [
   tokenTime,
   requests,
   engineState,
+  handover,
   graphCoverage,
   gpuUtilization,
   gpuMetricsAnalysis,

@@ -60,6 +60,8 @@ export interface StepLog {
   readonly machine?: string;
   /** In order of their start. */
   readonly steps: readonly NotedStep[];
+  /** Of a server that was not captured: the other half of a disaggregated deployment. */
+  readonly isOfOtherServer?: true;
   readonly hostCounters?: readonly HostCounter[];
   readonly placement?: Placement;
 }

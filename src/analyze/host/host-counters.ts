@@ -25,7 +25,7 @@ export const hostCounters: Derived<HostCounters> = {
   reads: {},
   uses: [stepsOf],
   compute({ profile, useIfRecorded }) {
-    const logs = profile.stepLogs ?? [];
+    const logs = (profile.stepLogs ?? []).filter(({ isOfOtherServer }) => !isOfOtherServer);
     const steps = useIfRecorded(stepsOf);
     const rows = logs.flatMap(({ hostCounters = [] }) => ofWindows(hostCounters, steps));
     return {

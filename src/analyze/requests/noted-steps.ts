@@ -5,7 +5,9 @@ import type { Steps } from '../inference/steps.js';
 
 /** Ranks step together: the first one's steps stand for all. */
 export function notedSteps(profile: Profile, steps: Steps | undefined): StepLog | undefined {
-  const logs = [...(profile.stepLogs ?? [])].sort((a, b) => a.rank - b.rank);
+  const logs = (profile.stepLogs ?? [])
+    .filter(({ isOfOtherServer }) => !isOfOtherServer)
+    .sort((a, b) => a.rank - b.rank);
   return logs[0] ?? (steps ? markedSteps(profile, steps) : undefined);
 }
 

@@ -30,12 +30,7 @@ export function joinSidecars(profiles: readonly Profile[]): readonly Profile[] {
       captures[at] = isOfAnotherTime(captures[at], sidecar)
         ? withNote(captures[at], sidecar, 'is outside the time range of the capture and was left out')
         : join(captures[at], sidecar, at === own[0] ? own.map(one => captures[one]) : undefined);
-    if (own.length === 0)
-      captures[0] = withNote(
-        captures[0],
-        sidecar,
-        'does not belong to any captured process and was left out',
-      );
+    if (own.length === 0) captures[0] = besideOther(captures[0], sidecar);
   }
   // Last: by now the versions of the captured processes are known.
   for (const sidecar of sidecars.filter(isCalibration)) {
@@ -46,6 +41,22 @@ export function joinSidecars(profiles: readonly Profile[]): readonly Profile[] {
         : joinCalibration(captures[at], sidecar);
   }
   return captures;
+}
+
+/** A second server that steps in the same time may have run the same requests: only its steps are kept. */
+function besideOther(capture: Profile, sidecar: Profile): Profile {
+  const log = sidecar.stepLogs?.[0];
+  const knowsRequests = log?.steps.some(({ contextIds, generationIds }) =>
+    [...(contextIds ?? []), ...(generationIds ?? [])].some(Boolean),
+  );
+  if (!log || !knowsRequests || isOfAnotherTime(capture, sidecar))
+    return withNote(capture, sidecar, 'does not belong to any captured process and was left out');
+  const described = {
+    ...capture,
+    capture: { ...capture.capture, files: [...capture.capture.files, ...sidecar.capture.files] },
+    stepLogs: [...(capture.stepLogs ?? []), { ...log, isOfOtherServer: true as const }],
+  };
+  return withNote(described, sidecar, 'is of another server: only its requests are followed');
 }
 
 /**
