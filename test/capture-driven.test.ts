@@ -455,21 +455,20 @@ test(
       assert.ok((await fetch(`${url}/health`)).ok, 'it was ended');
 
       // Nothing is sent: nothing runs, nothing is opened, and that is no reason to give up.
-      const { ended } = await new Promise<{ ended: unknown }>(resolve => {
-        const stop: StopRequests = {
-          listen(onRequest) {
-            const timer = setTimeout(onRequest, 300);
-            return () => clearTimeout(timer);
-          },
-        };
-        void attachServer(planAttach({ url, ...idle }).steps, [], {
-          ...{ url, load: { run: async () => {}, drive: waiting, isOthers: true }, stop, patienceMs: 100 },
-        }).catch(error => resolve({ ended: error }));
-      });
-      assert.match(
-        String((ended as Error).message),
-        /Stopped before the window opened: nothing was recorded/,
-      );
+      const stopAfter: StopRequests = {
+        listen(onRequest) {
+          const timer = setTimeout(onRequest, 300);
+          return () => clearTimeout(timer);
+        },
+      };
+      for (const ending of [{ stop: stopAfter }, { stop: never, timeoutMs: 300 }]) {
+        const ended = await attachServer(planAttach({ url, ...idle }).steps, [], {
+          ...{ url, load: { run: async () => {}, drive: waiting, isOthers: true as const }, patienceMs: 100 },
+          ...ending,
+        }).catch(error => error);
+        assert.match(ended.message, /Stopped before the window opened: nothing was recorded/);
+      }
+      assert.equal(callsMade().match(/start_profile/g)?.length, 1);
     } finally {
       server.kill('SIGKILL');
     }

@@ -23,7 +23,7 @@ const goal = object({
   iteration: optional(count('the iteration after which the window is closed, in the count of the engine')),
   steps: optional(count('steps since the request before it')),
   when: optional(string('a condition on the counters of the engine')),
-  full: optional(only(true, 'every request runs, or the engine takes no more')),
+  full: optional(only(true, 'every request runs, or the engine takes no more, or its batch no longer grows')),
   phase: optional(choice(['decode', 'prefill'], 'every step is of this phase')),
 });
 

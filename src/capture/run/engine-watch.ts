@@ -27,7 +27,7 @@ export class EngineWatch {
   private metricsTrouble: string | undefined;
   /** The engine counted backwards: it was restarted, or several answer at one address. */
   wentBack: WentBack | undefined;
-  /** How often anything new was heard. */
+  /** How often anything was heard. */
   heard = 0;
 
   hear(line: string): void {
@@ -70,7 +70,7 @@ export class EngineWatch {
     const [from, to] = [before?.iteration, counters.iteration];
     if (from !== undefined && to !== undefined && to < from && this.counting() === name)
       this.wentBack ??= { from, to };
-    if (JSON.stringify(before) !== JSON.stringify(counters)) this.heard++;
+    this.heard++;
     const known = { ...before, ...perStep(before, counters), ...counters };
     this.found.set(name, { counters: known, atMs });
   }

@@ -34,7 +34,7 @@ export class GoalWait {
   private firstIteration: number | undefined;
   private steadyReadings = 0;
   private lastReading = -1;
-  private lastBatch: number | undefined;
+  private largestBatch = 0;
 
   constructor(private readonly goal: WindowGoal) {
     this.condition = goal.when === undefined ? undefined : readCondition(goal.when);
@@ -64,25 +64,27 @@ export class GoalWait {
     return full === true && this.isFull(now, load);
   }
 
-  /** Every request runs, or the engine takes no more. Without counters: every user has had an answer. */
+  /**
+   * Every request runs, or the engine takes no more, or it is so fast that some are always between two requests.
+   * Without counters: every user has had an answer.
+   */
   private isFull(now: EngineCounters, load: LoadState): boolean {
     const batch = now.running ?? now.batch;
     if (batch === undefined) return load.answered >= load.users;
-    if (
-      batch >= load.users ||
-      (load.inFlight !== undefined && batch >= Math.max(load.inFlight, load.users / 2))
-    )
-      return true;
-    return (now.waiting ?? 0) > 0 && this.steadyReadings >= STEADY_READINGS;
+    const needed = load.inFlight === undefined ? load.users : Math.max(load.inFlight, load.users / 2);
+    if (batch >= needed) return true;
+    if ((now.waiting ?? 0) > 0) return this.steadyReadings >= STEADY_READINGS;
+    return load.answered >= 2 * load.users && this.steadyReadings >= 3 * STEADY_READINGS;
   }
 
+  /** Readings since the batch was last larger than ever before. */
   private noteSteadiness(now: EngineCounters, readings: number): void {
     if (readings === this.lastReading) return;
     this.lastReading = readings;
-    const batch = now.running ?? now.batch;
-    this.steadyReadings =
-      batch !== undefined && batch > 0 && batch === this.lastBatch ? this.steadyReadings + 1 : 0;
-    this.lastBatch = batch;
+    const batch = now.running ?? now.batch ?? 0;
+    const isLarger = batch > this.largestBatch;
+    this.steadyReadings = isLarger || batch === 0 ? 0 : this.steadyReadings + 1;
+    if (isLarger) this.largestBatch = batch;
   }
 
   isUnreadable(now: EngineCounters): boolean {

@@ -213,17 +213,19 @@ export async function attachServer(
   steps: readonly PlanStep[],
   outputs: readonly PlannedFile[],
   options: Omit<ServerOptions, keyof RunOptions> &
-    Pick<RunOptions, 'onNotice' | 'stop'> & {
+    Pick<RunOptions, 'onNotice' | 'stop' | 'timeoutMs'> & {
       /** The engine closes the window itself after the steps asked for. */
       readonly closesItself?: boolean;
     },
 ): Promise<WrittenFile[]> {
   const aborted = new AbortController();
   let isInterrupted = false;
-  const unlisten = (options.stop ?? terminalInterrupts).listen(() => {
+  const interrupt = () => {
     isInterrupted = true;
     aborted.abort();
-  });
+  };
+  const unlisten = (options.stop ?? terminalInterrupts).listen(interrupt);
+  const timer = options.timeoutMs === undefined ? undefined : setTimeout(interrupt, options.timeoutMs);
   const doing = beginDoing(options, outputs, { signal: aborted.signal, lastLine: () => '', force: true });
   const stopping = steps.findLastIndex(step => step.do === 'http');
   let begun = false;
@@ -239,6 +241,7 @@ export async function attachServer(
     }
   } finally {
     unlisten();
+    clearTimeout(timer);
     aborted.abort();
     await doing.driver.end();
     // Profiling must not go on in a server that is not ours, whatever happened in between.

@@ -55,6 +55,7 @@ export async function runAttached(
     onNotice: lines.onNotice,
     onProgress: lines.onProgress,
     closesItself: closesItself(question),
+    ...(values.timeout === undefined ? {} : { timeoutMs: values.timeout / 1e6 }),
     ...healthTimeout(values),
   });
   // Engines also write tables as text into that folder.
