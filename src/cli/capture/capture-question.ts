@@ -29,7 +29,7 @@ export const captureOptions = [
   ...(['engineVersion', 'nsysVersion', 'ranks', 'modelPreset', 'layers', 'kernelsPerLayer', 'url'] as const),
   ...(['timeout', 'server', 'keepServer', 'attach', 'pressure', 'sent', 'healthTimeout'] as const),
   ...(['pod', 'namespace', 'container', 'fetch', 'ssh', 'nsysDeb', 'nsysTree'] as const),
-  ...(['calibrate', 'anyway', 'explain', 'nsysArgs', 'dryRun', 'script'] as const),
+  ...(['calibrate', 'anyway', 'explain', 'nsysArgs', 'dryRun', 'script', 'onlyRanks', 'fleetLake'] as const),
 ] as const;
 export type CaptureValues = Values<(typeof captureOptions)[number]>;
 
@@ -55,6 +55,7 @@ function ownOptions(values: CaptureValues, command: readonly string[]): CaptureO
     ...{ graphTrace, torchTrace, torchShapes, torchStack, torchMemory, ranks, kernelsPerLayer },
     // Whoever asks for the agent runs Python, whatever the command is called.
     preset: values.preset ?? (values.agent || values.agentFolder ? 'python' : undefined),
+    onlyRanks: values.onlyRanks,
     output: values.trace,
     iterations: values.window,
     durationS: secondsOf(values.recordFor),
