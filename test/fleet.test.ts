@@ -9,9 +9,10 @@ import { after, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { LAKE_FORMAT, type LakeColumn, lakeTableNames, lakeTables } from '../src/fleet/lake-tables.js';
 import { partitionValue, runOfPath } from '../src/fleet/run-name.js';
-import { capturePath, projectRoot } from '../src/testing/captures.js';
+import { capturePath, externalFiles, externalFolder, projectRoot } from '../src/testing/captures.js';
 import { type DrawnFleetRun, drawnRankText, drawnStepUs, writeDrawnRun } from '../src/testing/drawn-fleet.js';
 import { assertSameText } from '../src/testing/golden.js';
+import { lacks } from '../src/testing/needs.js';
 import { lakeContent, partitionCount } from './lake-content.js';
 import { runStepscope } from './run-stepscope.js';
 
@@ -188,6 +189,47 @@ test('a rank given twice is counted once, and files of different runs are not co
   assert.equal(mixed.problems[0].kind, 'mixed');
   assert.match(mixed.problems[0].text, /number of ranks 2 in .* 8 in /);
   assert.deepEqual([mixed.runs[0].mixed, mixed.ranks], [true, []]);
+});
+
+test('steps without numbers are compared only if times show which are the same', async () => {
+  const run = { ...night(3), unnumbered: true as const };
+  const clocks = { near: (rank: number) => rank * 20, far: (rank: number) => rank * 300 };
+  for (const [name, clockUs] of Object.entries(clocks))
+    writeDrawnRun(at('places'), { ...run, name, clockUs });
+  await map([at('places')], at('places-lake'));
+  const { ranks } = await report(at('places-lake'));
+  const of = (name: string) => ranks.filter((rank: { run: string }) => rank.run === `${name}.trace`);
+  assert.deepEqual([of('near')[0].rank, of('near')[0].slowestShare, of('near')[0].persistent], [2, 1, true]);
+  assert.deepEqual(
+    [of('far')[0].rank, of('far')[0].aboveMedianNs, of('far')[0].slowestShare],
+    [2, 30_000, null],
+  );
+});
+
+test('published ranks: time in collectives above the least is a lower bound of the waiting', {
+  skip: lacks('external'),
+}, async () => {
+  const folderOfRanks = path.join(externalFolder, 'sglang-gptoss120b-b200-tp8');
+  const files = externalFiles(/bs-1-.*-DECODE\.trace\.json\.gz$/, folderOfRanks);
+  assert.equal(files.length, 8);
+  await map(files, at('published'));
+  const { ranks } = await report(at('published'));
+  const { out } = await runStepscope(['analyze', ...files, '--only', 'rank-skew', '--json']);
+  const exact = new Map<number, number>(
+    JSON.parse(out).analyses['rank-skew'].rows.map((row: { rank: number; waitingNs: number }) => [
+      row.rank,
+      row.waitingNs,
+    ]),
+  );
+  assert.equal(ranks.length, 8);
+  for (const { rank, collectiveExcessNs } of ranks) {
+    assert.ok(
+      collectiveExcessNs <= exact.get(rank)!,
+      `rank ${rank}: ${collectiveExcessNs} > ${exact.get(rank)}`,
+    );
+    // A bound that says nothing would hold too.
+    assert.ok(collectiveExcessNs > 0.1 * exact.get(rank)!, `rank ${rank}`);
+  }
 });
 
 test('whatever kills a map, the next one completes the lake', async () => {

@@ -73,7 +73,7 @@ function noStraggler(ranks: readonly RankRow[]): string {
   const compared = ranks.filter(({ slowestShare }) => slowestShare !== null).length;
   const furthest = `the furthest above the median of its run is ${unitName(most)} of ${most.run} (${formatRelativeChange(most.aboveMedianShare)}).`;
   return compared === 0
-    ? `Ranks cannot be compared step by step, because the engine does not number its steps; ${furthest}`
+    ? `Ranks cannot be compared step by step, because nothing shows which of their steps are the same; ${furthest}`
     : `No rank is the slowest of its run most of the time; ${furthest}`;
 }
 
