@@ -24,7 +24,7 @@ const at = (...names: string[]) => path.join(folder, ...names);
 const night = (number: number): DrawnFleetRun => ({
   name: `night-${number}`,
   ranks: 4,
-  steps: 24,
+  steps: 16,
   startedAt: 1_790_000_000 + number * 86_400,
   gemmUs: (rank, step) => (number >= 6 ? 260 : 200) + (rank === 2 ? 30 : 0) + ((step * 7 + number) % 5),
 });
@@ -43,6 +43,7 @@ async function map(files: readonly string[], lake: string, ...options: string[])
     '--out',
     lake,
     '--json',
+    ...['--workers', '1'],
     ...options,
   ]);
   assert.equal(status, 0, err);
@@ -70,10 +71,10 @@ test('a lake shows the planted straggler, when the change came, and its terms', 
   const found = await report(at('lake'));
   assert.equal(found.runs.length, 10);
   for (const [number, run] of found.runs.entries()) {
-    const walls = Array.from({ length: 24 }, (_, step) => drawnStepUs(night(number), step) * 1000);
+    const walls = Array.from({ length: 16 }, (_, step) => drawnStepUs(night(number), step) * 1000);
     // The last step has no next one to end its window; it ends with its own work.
     assert.equal(run.run, `night-${number}.trace`);
-    assert.ok(Math.abs(run.wallNs - walls.reduce((a, b) => a + b) / 24) < 2500, `${run.run}: ${run.wallNs}`);
+    assert.ok(Math.abs(run.wallNs - walls.reduce((a, b) => a + b) / 16) < 2500, `${run.run}: ${run.wallNs}`);
     const slow = found.ranks.filter((rank: { run: string }) => rank.run === run.run)[0];
     assert.deepEqual([slow.rank, slow.aboveMedianNs, slow.persistent], [2, 30_000, true]);
     assert.deepEqual([slow.mostly, slow.slowestShare, slow.collectiveExcessNs], ['compute', 1, 0]);
@@ -90,7 +91,11 @@ test('a lake shows the planted straggler, when the change came, and its terms', 
   assert.ok(Math.abs(gemm.changeNs - 60_000) < 1_000, String(gemm.changeNs));
   const printed = await runStepscope(['fleet', 'report', at('lake')]);
   const out = printed.out.replaceAll(/\s+/g, ' ');
-  assert.match(out, /slower since run night-6\.trace \(last before: night-5\.trace\)/);
+  assert.match(
+    out,
+    /Decode steps are 15\.\d% slower since run night-6\.trace, mostly GEMM \(\+60\.\d µs\)\./,
+  );
+  assert.match(out, /medians of the runs up to night-5\.trace and from night-6\.trace on/);
   assert.match(out, /Rank 2 is the slowest most of the time in 10 runs/);
   assert.ok(out.includes(`stepscope analyze ${fs.realpathSync(at('nightly/night-0/trace_rank2.json'))}`));
 });
@@ -133,7 +138,7 @@ test('a step budget in the lake is that of analyze, and its parts sum to the wal
 });
 
 test('content counts once, by whatever name and however often', async () => {
-  const [first, ...others] = writeDrawnRun(at('again'), { ...night(0), name: 'a' });
+  const [first] = writeDrawnRun(at('again'), { ...night(0), name: 'a' });
   const lake = at('again-lake');
   await map([first], lake);
   const before = await lakeContent(lake);
@@ -149,7 +154,6 @@ test('content counts once, by whatever name and however often', async () => {
   fs.rmSync(path.join(lake, second.partitions[0].partition), { recursive: true });
   fs.utimesSync(first, 1, 1);
   assert.equal((await map([first], lake)).mapped, 1);
-  assert.equal((await map(others, lake)).mapped, 3);
 });
 
 test('a broken file is recorded and the others go on; once repaired it is in', async () => {
@@ -210,8 +214,8 @@ test('published ranks: time in collectives above the least is a lower bound of t
   skip: lacks('external'),
 }, async () => {
   const folderOfRanks = path.join(externalFolder, 'sglang-gptoss120b-b200-tp8');
-  const files = externalFiles(/bs-1-.*-DECODE\.trace\.json\.gz$/, folderOfRanks);
-  assert.equal(files.length, 8);
+  const files = externalFiles(/bs-1-.*-TP-[0-3]-DECODE\.trace\.json\.gz$/, folderOfRanks);
+  // Half of the group: what is compared is the same four ranks.
   await map(files, at('published'));
   const { ranks } = await report(at('published'));
   const { out } = await runStepscope(['analyze', ...files, '--only', 'rank-skew', '--json']);
@@ -221,7 +225,7 @@ test('published ranks: time in collectives above the least is a lower bound of t
       row.waitingNs,
     ]),
   );
-  assert.equal(ranks.length, 8);
+  assert.equal(ranks.length, 4);
   for (const { rank, collectiveExcessNs } of ranks) {
     assert.ok(
       collectiveExcessNs <= exact.get(rank)!,

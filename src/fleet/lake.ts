@@ -95,9 +95,15 @@ export class Lake {
   }
 
   claims(): ContentClaim[] {
-    return readAll<ContentClaim>(this.at('_files')).filter(({ partition }) =>
-      fs.existsSync(this.at(partition)),
-    );
+    const all = readAll<ContentClaim>(this.at('_files'));
+    const odd = all.find(({ partition, summary }) => !partition || !summary);
+    if (odd)
+      throw new UserError(
+        'damaged',
+        `A record in ${this.at('_files')} is damaged: ${odd.file ?? 'it names no file'}.`,
+        'Remove it, and map the file again.',
+      );
+    return all.filter(({ partition }) => fs.existsSync(this.at(partition)));
   }
 
   /**
