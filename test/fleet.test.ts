@@ -7,6 +7,8 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { FileSummary } from '../src/fleet/file-summary.js';
+import { Lake } from '../src/fleet/lake.js';
 import { LAKE_FORMAT, type LakeColumn, lakeTableNames, lakeTables } from '../src/fleet/lake-tables.js';
 import { partitionValue, runOfPath } from '../src/fleet/run-name.js';
 import { capturePath, externalFiles, externalFolder, projectRoot } from '../src/testing/captures.js';
@@ -156,6 +158,31 @@ test('content counts once, by whatever name and however often', async () => {
   assert.equal((await map([first], lake)).mapped, 1);
 });
 
+test('copies that are mapped at the same time under two names count once', () => {
+  const lake = Lake.create(at('race-lake'));
+  const draftOf = (run: string) => {
+    const draft = path.join(lake.own('_tmp'), run);
+    fs.mkdirSync(draft);
+    fs.writeFileSync(path.join(draft, 'files.parquet'), run);
+    return draft;
+  };
+  const claim = (run: string) => ({
+    ...{ file: 'f'.repeat(32), path: `/${run}.json`, bytes: 1, mtimeMs: 1, summary: {} as FileSummary },
+    partition: `run=${run}/rank=0/file=${'f'.repeat(32)}`,
+  });
+  // The first has claimed the content and not moved its partition yet when the second comes.
+  const record = path.join(lake.own('_files'), `${'f'.repeat(32)}.json`);
+  fs.writeFileSync(record, JSON.stringify(claim('one')));
+  assert.equal(lake.commit(draftOf('two'), claim('two')).path, '/two.json');
+  // Now the first goes on where it was.
+  assert.equal(lake.commit(draftOf('one'), claim('one')).path, '/two.json');
+  assert.deepEqual(
+    lake.claims().map(({ partition }) => partition.split('/')[0]),
+    ['run=two'],
+  );
+  assert.equal(partitionCount(at('race-lake')), 1);
+});
+
 test('a broken file is recorded and the others go on; once repaired it is in', async () => {
   const files = writeDrawnRun(at('broken'), { ...night(1), name: 'b' });
   const whole = fs.readFileSync(files[1]);
@@ -249,7 +276,8 @@ test('whatever kills a map, the next one completes the lake', async () => {
   const resumed = await map(files, lake);
   assert.equal(resumed.mapped + resumed.already, 8);
   assert.ok(resumed.already >= Math.min(3, left), `${left} were there, ${resumed.already} were kept`);
-  await map(files, whole, '--workers', '1');
+  assert.deepEqual(fs.readdirSync(path.join(lake, '_tmp')), []);
+  await map(files, whole);
   assert.deepEqual(await lakeContent(lake), await lakeContent(whole));
 });
 
