@@ -6,6 +6,7 @@ import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, test } from 'node:test';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { FileSummary } from '../src/fleet/file-summary.js';
 import { Lake } from '../src/fleet/lake.js';
@@ -220,6 +221,21 @@ test('a rank given twice is counted once, and files of different runs are not co
   assert.equal(mixed.problems[0].kind, 'mixed');
   assert.match(mixed.problems[0].text, /number of ranks 2 in .* 8 in /);
   assert.deepEqual([mixed.runs[0].mixed, mixed.ranks], [true, []]);
+});
+
+test('ranks are not compared where graph blocks hide their communication', async () => {
+  const capture = gunzipSync(fs.readFileSync(capturePath('graphmode')));
+  fs.mkdirSync(at('blocks'));
+  // The same content, packed differently: two ranks with files of their own.
+  for (const level of [1, 9])
+    fs.writeFileSync(at('blocks', `run_rank${level}.sqlite.gz`), gzipSync(capture, { level }));
+  await map([at('blocks')], at('blocks-lake'));
+  const { problems, ranks, runs } = await report(at('blocks-lake'));
+  assert.deepEqual(
+    problems.map(({ kind }: { kind: string }) => kind),
+    ['graph-blocks'],
+  );
+  assert.deepEqual([ranks, runs[0].units, runs[0].spread], [[], 2, null]);
 });
 
 test('steps without numbers are compared only if times show which are the same', async () => {

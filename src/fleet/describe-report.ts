@@ -88,6 +88,9 @@ function historyLines(histories: readonly History[]): string[] {
       ({ configuration, phase, runs }) =>
         `${configuration}, ${phaseLook(phase).label}: no change of the mean step over ${plural(runs.length, 'run')}.`,
     ),
+    ...(judged.some(({ untimed }) => untimed)
+      ? ['Some runs do not state when they were recorded: they come first, ordered by name.']
+      : []),
     ...(few > 0
       ? [
           `${plural(few, 'configuration')} with too few runs to detect a change: at least ${LEAST_RUNS} are needed.`,
