@@ -26,8 +26,8 @@ const allowed: Record<string, readonly string[]> = {
   /** The browser: types of blocks, and what page and server have in common. */
   web: ['base', 'catalog', 'analyze', 'timeline'],
   server: ['base', 'model', 'catalog', 'analyze', 'compare', 'import', 'report', 'timeline', 'disk'],
-  /** Plans are pure; run/ and files named run-… are the only ones that start programs. */
-  capture: ['base', 'stats', 'model', 'catalog', 'analyze', 'disk'],
+  /** Plans are pure; run/ and files named run-… are the only ones that start programs. What nsys left unfinished is imported. */
+  capture: ['base', 'stats', 'model', 'catalog', 'analyze', 'disk', 'import'],
   testing: ['base', 'stats', 'model', 'catalog', 'import', 'moe'],
   redact: ['base', 'model', 'catalog', 'import'],
   /** Many files as a lake of tables: maps them, here or as a job, and reports from the lake. */

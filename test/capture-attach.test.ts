@@ -18,6 +18,7 @@ async function attached(
   owner: string | undefined,
   args: readonly string[],
   stopStatus = 200,
+  version?: string,
 ): Promise<{ posts: Posted[]; status: number; err: string; out: string }> {
   const posts: Posted[] = [];
   const server = http.createServer((request, response) => {
@@ -28,7 +29,9 @@ async function attached(
       if (request.method === 'POST')
         posts.push({ path: place, body: text === '' ? undefined : JSON.parse(text) });
       if (place === '/stop_profile') response.statusCode = stopStatus;
-      response.end(JSON.stringify(place === '/v1/models' ? { data: [{ id: 'm', owned_by: owner }] } : {}));
+      if (place === '/version') response.end(JSON.stringify({ version }));
+      else
+        response.end(JSON.stringify(place === '/v1/models' ? { data: [{ id: 'm', owned_by: owner }] } : {}));
     });
   });
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
@@ -80,9 +83,13 @@ test('vLLM takes no steps: the capture is rejected before profiling starts, unle
   assert.deepEqual(refused.posts, []);
   assert.match(
     refused.err,
-    /^stepscope: vLLM does not take steps with \/start_profile: .*\nStart the server with --profiler-config .*"delay_iterations":20,"max_iterations":10/,
+    /^stepscope: vLLM takes steps with \/start_profile from 0\.32 on, and this version is not known: .*\nStart the server with --profiler-config .*"delay_iterations":20,"max_iterations":10/,
   );
-  const anyway = await attached('vllm', ['--iterations', '20-29', '--anyway']);
+  // It is asked: from 0.32 on the steps go with the request.
+  const newer = await attached('vllm', ['--iterations', '20-29'], 200, '0.32.1');
+  assert.equal(newer.status, 0, newer.err);
+  assert.deepEqual(profiling(newer.posts)[0]?.body, { delay_iterations: 20, max_iterations: 10 });
+  const anyway = await attached('vllm', ['--iterations', '20-29', '--anyway'], 200, '0.31.0');
   assert.deepEqual(profiling(anyway.posts), [
     { path: '/start_profile', body: undefined },
     { path: '/stop_profile', body: undefined },
@@ -116,6 +123,6 @@ test('the plan shows the request and what its steps are counted from', async () 
   assert.match(await plan('--preset', 'sglang'), /"start_step":20,"num_steps":10/);
   assert.match(await plan('--preset', 'sglang'), /counts forward passes from server start/);
   assert.match(await plan('--preset', 'trtllm-serve'), /counts iterations from \/start_profile/);
-  assert.match(await plan('--preset', 'vllm'), /error: vLLM does not take steps/);
+  assert.match(await plan('--preset', 'vllm'), /error: vLLM takes steps with \/start_profile from 0\.32 on/);
   assert.match(await plan(), /The server is asked for its engine first/);
 });

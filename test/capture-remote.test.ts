@@ -337,7 +337,7 @@ test('what arrived otherwise than it was sent is refused', withShell, async () =
   fs.writeFileSync(file, 'x'.repeat(100));
   const { exec } = localTransport;
   const lying = {
-    name: 'here',
+    ...localTransport,
     exec: async (...[command, ...rest]: Parameters<typeof exec>) => {
       const answer = await exec(command, ...rest);
       return command[2].includes('sha256sum') ? { ...answer, stdout: `100\n${'0'.repeat(64)}  -\n` } : answer;
@@ -353,7 +353,7 @@ test('a side that sends more than it announced is cut off', withShell, async () 
   fs.writeFileSync(file, 'x'.repeat(100));
   let largest = 0;
   const endless = {
-    name: 'here',
+    ...localTransport,
     exec: async (...[command, options]: Parameters<typeof localTransport.exec>) => {
       const isPiece = options?.into !== undefined;
       const answer = await localTransport.exec(isPiece ? ['sh', '-c', 'yes'] : command, options);
@@ -495,5 +495,13 @@ test('the one-line form for CI hands its words on as they are', withShell, () =>
     ...HOSTILE,
   ];
   assert.deepEqual(stdout.split('\0').slice(0, -1), expected);
-  assert.equal(spawnSync(form, ['llama-0', 'out'], { env }).status, 2);
+  // Without a command: the server that runs there.
+  const two = spawnSync(form, ['llama-0', 'out'], { env: process.env, encoding: 'utf8' });
+  assert.deepEqual(two.stdout.split('\0').slice(0, -1), [
+    'capture',
+    '--attach',
+    '--pod=llama-0',
+    '--output=out',
+  ]);
+  assert.equal(spawnSync(form, ['llama-0'], { env }).status, 2);
 });

@@ -209,3 +209,52 @@ test('four processes over gloo: the planted rank, and waits as the ranks themsel
     [['all-reduce', 4, 48]],
   );
 });
+
+/** Processes on one H200 with vLLM's custom all-reduce (docs/evidence/ranks); rank by rank, what the GPU's clock showed before each. */
+async function sharedGpu(name: string, world: number) {
+  const folder = path.join(projectRoot, 'test/fixtures/ranks', name);
+  const files = Array.from({ length: world }, (_, r) => path.join(folder, `shared_rank${r}.json.gz`));
+  const noted = JSON.parse(readFileSync(path.join(folder, 'noted.json'), 'utf8')) as number[][];
+  const own = new Analyzer(await openProfile(files, { workers: 0 }), {}).get(collectiveWaits)!;
+  return { files, noted, own };
+}
+
+/** Trace time of the kernels that read the GPU's clock, minus what they read: the file's clock against one that all share. */
+function aheadOfGpu(file: string, noted: readonly number[]): number {
+  const { traceEvents } = JSON.parse(gunzipSync(readFileSync(file)).toString()) as {
+    traceEvents: { cat?: string; name: string; ts: number }[];
+  };
+  const read = traceEvents.filter(({ cat, name }) => cat === 'kernel' && name.includes('note_time'));
+  assert.equal(read.length, noted.length);
+  // Microseconds: the whole number of nanoseconds since 1970 is beyond a double.
+  const first = noted[0];
+  const ahead = read.sort((a, b) => a.ts - b.ts).map(({ ts }, i) => ts - (noted[i] - first) / 1000);
+  return ahead.sort((a, b) => a - b)[ahead.length >> 1] - first / 1000;
+}
+
+test('four processes that share a GPU: the rank with more work is last, and waits are the kernels’ own', async () => {
+  const { files, noted, own } = await sharedGpu('shared-gpu-mps', 4);
+  const ours = ourSums(own, /cross_device_reduce/);
+  assert.deepEqual(ours, naiveSums(files.map(kernelsOf), /cross_device_reduce/));
+  const latest = noted[0].map((_, i) => Math.max(...noted.map(rank => rank[i])));
+  assert.deepEqual(
+    noted.map(rank => rank.filter((time, i) => time === latest[i]).length),
+    [0, 0, 48, 0],
+  );
+  assert.deepEqual(ours.last, [0, 0, 48, 0]);
+  // Between the reading and the all-reduce lies a copy, and the late rank launches it late, too: that adds a little.
+  const notedWaits = noted.flat().reduce((sum, time, i) => sum + latest[i % latest.length] - time, 0);
+  assert.ok(ours.waiting >= notedWaits && ours.waiting < 1.15 * notedWaits, `${ours.waiting} ${notedWaits}`);
+});
+
+test('processes that take turns on a GPU do not end together, and their clocks are not blamed for it', async () => {
+  for (const [name, world] of [
+    ['shared-gpu', 2],
+    ['shared-gpu-mps', 4],
+  ] as const) {
+    const { files, noted, own } = await sharedGpu(name, world);
+    const ahead = files.map((file, r) => aheadOfGpu(file, noted[r]));
+    assert.ok(Math.max(...ahead) - Math.min(...ahead) < 1, `the clocks agree within 1 µs: ${ahead}`);
+    assert.equal(own.alignment.status, 'agree', name);
+  }
+});

@@ -109,13 +109,14 @@ const withSteps = captureNames.flatMap(name =>
     .map(file => [name, file] as const),
 );
 
-test('on every pair of captures the terms sum to the change, and the other direction is its mirror', async () => {
+test('between captures the terms sum to the change, and the other direction is its mirror', async () => {
   const runs: [string, ProfiledRun][] = [];
   for (const [name, file] of withSteps) runs.push([`${name}/${file}`, await capture(name, file)]);
   let compared = 0;
-  for (const [a, from] of runs)
-    for (const [b, to] of runs) {
-      if (a > b || from.profile.cells.length === 0 || to.profile.cells.length === 0) continue;
+  // Itself, its neighbor, and some that have little in common with it.
+  for (const [i, [a, from]] of runs.entries())
+    for (const [b, to] of [0, 1, 4, 9].map(ahead => runs[(i + ahead) % runs.length])) {
+      if (from.profile.cells.length === 0 || to.profile.cells.length === 0) continue;
       const where = `${a} → ${b}`;
       if (!from.profile.cells.some(cell => to.profile.cells.some(other => other.phase === cell.phase))) {
         assert.throws(() => compareFacts(from, to), /no phase in common/, where);
@@ -127,7 +128,7 @@ test('on every pair of captures the terms sum to the change, and the other direc
       assert.ok(text.render(comparisonBlocks(there), { width: 100, color: false }).length > 0);
       compared++;
     }
-  assert.ok(compared > 100, `${compared}`);
+  assert.ok(compared > 40, `${compared}`);
 });
 
 for (const [name, file] of [

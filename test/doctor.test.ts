@@ -16,7 +16,7 @@ const withShell = { skip: lacks('shell') };
 
 const healthy: DoctorFacts = {
   nsys: [{ path: '/opt/nsys', version: '2025.3.1.90' }],
-  writesReports: true,
+  trial: 'report',
   ncuVersion: '2025.3.1.0',
   gpus: [{ name: 'NVIDIA H200', driver: '580.159.04', memory: '143771 MiB' }],
   nvidiaSmi: true,
@@ -88,7 +88,12 @@ test('an nsys older than the driver’s CUDA, or too old for the GIL', () => {
 });
 
 test('an nsys that leaves only raw streams', () => {
-  assert.equal(stateOf({ writesReports: false }, 'nsys-report').state, 'warn');
+  for (const trial of ['stream', 'nothing'] as const)
+    assert.equal(stateOf({ trial }, 'nsys-report').state, 'warn', trial);
+  assert.match(
+    stateOf({ trial: 'stream' }, 'nsys-report').text,
+    /no importer \(QdstrmImporter\) of nsys 2025/,
+  );
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-doctor-'));
   const nsys = path.join(folder, 'nsys');
   const stateWith = (ending: string) => {

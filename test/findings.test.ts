@@ -149,6 +149,9 @@ const cases: [id: string, sick: EngineOptions, settings?: Settings][] = [
   ['gil-contention', { before: { ns: 2e6, range: 'Waiting for GIL' } }],
   ['cpu-contention', { before: { ns: 1e6, offCpu: 'taken' } }],
   ['core-migrations', { before: { ns: 1e6, offCpu: 'moved' } }],
+  ['page-faults', { before: { ns: 4e6 }, counted: { pageFaults: 3000, systemNs: 2e6 } }],
+  ['lost-cpu', { before: { ns: 4e6 }, counted: { preemptions: 3, systemNs: 1e6 } }],
+  ['distant-gpu', { counted: { nodes: { cpu: 1, gpu: 0 } } }],
   ['steady-allocations', { before: { ns: 1e6, call: 'cudaMalloc' } }],
   ['tiny-copies', { copies: { count: 10, bytes: 200 } }],
   ['pageable-copies', { copies: { count: 1, bytes: 1e6, pageable: true } }],
@@ -220,6 +223,20 @@ for (const [id, sick, settings] of cases) {
     assert.ok(!findIn({}).some(other => other.id === id), 'the healthy engine is without it');
   });
 }
+
+test('page faults that cost little, kernel time without faults, and preemptions of a thread that has its CPU are no findings', () => {
+  for (const counted of [
+    { pageFaults: 20, systemNs: 2e6 },
+    { pageFaults: 3000, systemNs: 2e4 },
+    { preemptions: 3, systemNs: 4e6 },
+    { preemptions: 0.1 },
+  ])
+    assert.ok(
+      !findIn({ before: { ns: 4e6 }, counted }).some(({ id }) => /page-faults|lost-cpu/.test(id)),
+      JSON.stringify(counted),
+    );
+  assert.ok(!findIn({ counted: { nodes: { cpu: 1, gpu: 1 } } }).some(({ id }) => id === 'distant-gpu'));
+});
 
 test('ranks that never talk to each other may start when they like', () => {
   assert.ok(!findIn({ secondRankLateNs: 1e6 }).some(({ id }) => id === 'rank-skew'));

@@ -104,6 +104,21 @@ for (const [users, requests] of [
   });
 }
 
+test('what the engine reports meanwhile is read twice a second, unless it is not wanted', async () => {
+  const asked = ['--levels', 'concurrent:4', '--requests', '8', '--output-tokens', '10', ...delays(100, 40)];
+  const { level, file } = await load('timed', ...asked);
+  const states = level.engineStates!;
+  assert.ok(states.length >= 1, JSON.stringify(states));
+  for (const { atNs, running = 0, waiting, kvShare } of states) {
+    assert.ok(atNs >= 0 && atNs <= level.durationNs!);
+    assert.ok(running <= 4 && waiting === running / 2 && kvShare === 0.25);
+  }
+  assert.ok(states.some(({ running }) => running === 4));
+  assert.deepEqual((await openBenchRuns([file]))[0].engineStates, states);
+  assert.equal((await load('timed', '--no-metrics', ...asked)).level.engineStates, undefined);
+  assert.equal((await load('without-usage', ...asked)).level.engineStates, undefined);
+});
+
 test('chat: the role is no token, tokens are the server’s count', async () => {
   const { level, document } = await load(
     'timed/v1/chat/completions',
@@ -614,6 +629,7 @@ test('connections are kept: as many as users, not as requests', async () => {
       '5',
       '--output-tokens',
       '2',
+      '--no-metrics',
       ...delays(10, 5),
     ],
   );

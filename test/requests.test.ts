@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { Analyzer } from '../src/analyze/analysis.js';
 import { alignClient } from '../src/analyze/requests/align-client.js';
 import { type ClientRequest, requestsOf } from '../src/analyze/requests/client-request.js';
+import { engineState } from '../src/analyze/requests/engine-state.js';
 import { partsOf } from '../src/analyze/requests/request-parts.js';
 import { requests } from '../src/analyze/requests/requests.js';
 import { spansOf } from '../src/analyze/requests/step-spans.js';
@@ -256,3 +257,51 @@ for (const engine of ['vllm', 'sglang'])
     const { out } = await runStepscope(['analyze', ...files, '--only', 'requests']);
     assertGolden(`requests-${engine}.txt`, out);
   });
+
+test('queue and KV cache of the engine lie in the steps that ran then', async () => {
+  const log = draw('.pddmdd');
+  const profile = {
+    ...(await openProfile([fixture('vllm.agent.json')])),
+    clock: 'utc' as const,
+    originNs: 900n,
+    stepLogs: [{ ...log, machine: 'aaaaaaaaaaaaaaaa' }],
+  };
+  const run = {
+    source: { file: 'load.json', format: 'stepscope-load' },
+    // 0 of the client is 5 ns after the origin of the steps.
+    clock: { monotonicNs: '505', machine: 'aaaaaaaaaaaaaaaa' },
+    requests: [{ id: 1, startNs: 2, ttftNs: 16, e2eNs: 60, outputTokens: 5 }],
+    engineStates: [
+      { atNs: 8, running: 1, waiting: 2, kvShare: 0.5 },
+      { atNs: 36, running: 3, waiting: 0 },
+      { atNs: 4000, running: 9 },
+    ],
+    ...{ load: {}, counts: {}, throughput: {}, latency: {}, notes: [] },
+  } as unknown as BenchRun;
+  const given = new Analyzer({ ...profile, benchmarks: [run] }).get(engineState);
+  assert.deepEqual(
+    given.rows.map(({ iteration, timeNs, phase, batch, running, waiting, kvShare }) => [
+      ...[iteration, timeNs, phase, batch, running, waiting, kvShare],
+    ]),
+    [
+      [1, 113, 'prefill', 1, 1, 2, 0.5],
+      [4, 141, 'mixed', 2, 3, 0, null],
+    ],
+  );
+  assert.deepEqual(given.summary, {
+    states: 2,
+    running: { mean: 2, max: 3 },
+    waiting: { mean: 1, max: 2 },
+    queuedShare: 0.5,
+    kvShare: { mean: 0.5, max: 0.5 },
+  });
+  const printed = [
+    { file: 'serve.log', states: [{ iteration: 3, running: 7, kvShare: 0.125 }, { iteration: 99 }] },
+  ];
+  const byNumber = new Analyzer({ ...profile, engineStates: printed }).get(engineState);
+  assert.deepEqual(
+    byNumber.rows.map(({ iteration, source, running, waiting }) => [iteration, source, running, waiting]),
+    [[3, 'log', 7, null]],
+  );
+  assert.throws(() => new Analyzer(profile).get(engineState), /queue and KV cache/);
+});

@@ -7,6 +7,7 @@ import { iterations } from '../src/analyze/inference/iterations.js';
 import { layers } from '../src/analyze/inference/layers.js';
 import { stepPattern } from '../src/analyze/inference/pattern-layers.js';
 import { openProfile } from '../src/import/open.js';
+import { projectRoot } from '../src/testing/captures.js';
 import { type Drawn, drawSteps } from '../src/testing/drawn-steps.js';
 import { lacks, locate } from '../src/testing/needs.js';
 
@@ -241,4 +242,14 @@ test('SGLang with overlap scheduling: no step busier than long, the edges left o
   const steady = rows.filter(row => row.state === 'steady').map(row => row.wallNs / 1e6);
   // Without a profiler the scheduler's own clock says 4.95 ms.
   assert.ok(steady.length >= 9 && steady.every(ms => ms > 4.9 && ms < 5.2), `${steady}`);
+});
+
+test('a window that ends inside a step has no step of its first kernels', async () => {
+  // SGLang, 20 steps asked for; recording went on into the 21st, up to the kernels in front of its graph.
+  const file = path.join(projectRoot, 'test/fixtures/engines/sglang-llama8b-decode-window.sqlite.xz');
+  const { rows } = new Analyzer(await openProfile([file], { workers: 0 }), {}).get(iterations);
+  assert.deepEqual(
+    rows.map(({ phase }) => phase),
+    Array.from({ length: 20 }, () => 'decode'),
+  );
 });

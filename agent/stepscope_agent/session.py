@@ -19,10 +19,11 @@ from typing import Any, Callable, Optional
 
 from .capture import WindowCapture
 from .expert_load import ExpertLoad
-from .facts import UNKNOWN, StepFacts
 from .gc_watch import GcWatch
 from .graph_parts import GraphParts
+from .host_counters import HostCounters
 from .log import reason, say, say_once
+from .open_step import FactsReader, OpenStep, facts_of
 from .quiet_steps import QuietSteps
 from .ranges import ranges
 from .request_ids import IdTable
@@ -32,22 +33,6 @@ from .triggers import Termination, TriggerFile, listen_for_signal
 from .windows import Window, parse_windows
 
 NEVER = float("inf")
-"""Called with True for steps in a window, with False for the counts alone, which must cost next to nothing."""
-FactsReader = Callable[[bool], Optional[StepFacts]]
-
-
-class OpenStep:
-    """One open step on one thread; `row` is set only in a window, `quiet_start` only outside."""
-
-    __slots__ = ("iteration", "row", "quiet_start", "facts", "open_ranges", "closes_window")
-
-    def __init__(self, iteration: int, closes_window: bool) -> None:
-        self.iteration = iteration
-        self.row: Optional[StepRow] = None
-        self.quiet_start = 0
-        self.facts = UNKNOWN
-        self.open_ranges = 0
-        self.closes_window = closes_window
 
 
 class Session:
@@ -75,6 +60,7 @@ class Session:
         self._write_lock = threading.Lock()
         self.experts = ExpertLoad(settings.expert_load) if settings.expert_load else None
         self.graphs = GraphParts()
+        self._host = HostCounters()
         self._gc = GcWatch(lambda: self.is_live, "gc" in settings.markers)
         self._termination = Termination(self.finish)
         self._quiet_before: float = NEVER
@@ -143,7 +129,7 @@ class Session:
             if self.is_live:
                 self._record(step, source, read_facts, is_marked)
             elif self._quiet is not None:
-                step.facts = _facts(read_facts, False)
+                step.facts = facts_of(read_facts, False)
                 step.quiet_start = time.monotonic_ns()
             self._local.depth = 1
             return step
@@ -180,7 +166,7 @@ class Session:
                 self._set_quiet()
 
     def _record(self, step: OpenStep, source: str, read_facts: FactsReader, is_marked: bool) -> None:
-        facts = _facts(read_facts, True)
+        facts = facts_of(read_facts, True)
         markers = self.settings.markers
         if is_marked and "step" in markers:
             ranges.push(facts.marker(step.iteration))
@@ -201,6 +187,7 @@ class Session:
             return
         kept = quiet.kept
         if quiet.add(step.iteration, step.quiet_start, step.facts):
+            self._host.quiet_steps_end(step.iteration + 1)
             self._write_after_window()
         elif self.settings.calibrate and kept == 0 < quiet.kept:
             # From now on there is something to write, however the process ends.
@@ -220,6 +207,7 @@ class Session:
                 self._windows = list(self._asked)
                 if self._quiet is not None:
                     self._quiet.clear()
+                self._host.clear()
                 self._set_quiet()
 
     # --- windows -----------------------------------------------------------------------------------------------
@@ -280,6 +268,7 @@ class Session:
         _finish_with_worker(self.finish)
         self._termination.listen()
         self._capture.open()
+        self._host.window_opens(len(self._windows_run), self.last_begun)
         self._go_live()
 
     def _go_live(self) -> None:
@@ -290,6 +279,7 @@ class Session:
     def _close_window(self) -> None:
         if self._open_window is None:
             return
+        self._host.window_closes(self._ended_iteration + 1)
         self._open_window = None
         self.is_live = self.settings.covers_everything
         if self.experts and not self.is_live:
@@ -299,6 +289,7 @@ class Session:
             self.write()
         if self._quiet is not None:
             self._quiet.window_closes(len(self._windows_run))
+        self._host.quiet_steps_begin(self._ended_iteration + 1)
         self._stop_listening()
 
     def _stop_listening(self) -> None:
@@ -333,6 +324,7 @@ class Session:
             "expertLoad": expert_files,
             "nvtx": ranges.nvtx_library,
             "gcPausesLeftOut": self._gc.left_out,
+            **self._host.as_json(),
             **self.graphs.as_json(self._sidecar.origin.wall),
         }
         if self.settings.calibrate:
@@ -388,6 +380,7 @@ class Session:
         self._open_window = None
         self._sidecar.rows = []
         self._gc.pauses = []
+        self._host.clear()
         if self._quiet is not None:
             self._quiet.clear()
         if had_begun:
@@ -395,14 +388,6 @@ class Session:
             self.is_live = False
             self._finished = True
             self._gc.remove()
-
-
-def _facts(read_facts: FactsReader, in_window: bool) -> StepFacts:
-    try:
-        return read_facts(in_window) or UNKNOWN
-    except Exception as error:
-        say_once("steps are recorded without batch and token counts: %s" % reason(error))
-        return UNKNOWN
 
 
 def _finish_with_worker(finish: Callable[[], None]) -> None:

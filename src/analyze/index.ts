@@ -33,6 +33,7 @@ import { speedOfLight } from './inference/speed-of-light.js';
 import { stepBudget } from './inference/step-budget.js';
 import { stepSequence } from './inference/step-sequence.js';
 import { tokenTime } from './inference/token-time.js';
+import { engineState } from './requests/engine-state.js';
 import { requests } from './requests/requests.js';
 import { undisturbedStep } from './undisturbed/undisturbed-step.js';
 
@@ -50,6 +51,7 @@ export const analyses: readonly AnyAnalysis[] = [
   layers,
   tokenTime,
   requests,
+  engineState,
   graphCoverage,
   gpuUtilization,
   gpuMetricsAnalysis,

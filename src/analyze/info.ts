@@ -125,6 +125,7 @@ export function spanOf(profile: Profile): { startNs: number; endNs: number; dura
     const ends = table.end ?? table.start;
     for (let row = 0; row < table.length; row++) if (ends[row] > endNs) endNs = ends[row];
   }
+  if (profilers[profile.capture.profiler].startsAtZero && endNs > 0) startNs = Math.max(startNs, 0);
   if (startNs > endNs) return { startNs: 0, endNs: 0, durationNs: 0 };
   return { startNs, endNs, durationNs: endNs - startNs };
 }

@@ -11,6 +11,7 @@ import type { Profile, Row } from '../model/profile.js';
 import type { Derived } from './analysis.js';
 import { kernelFamilies } from './gpu/kernel-families.js';
 import { iterations } from './inference/iterations.js';
+import { readsOwnResult } from './inference/own-result-waits.js';
 import { stepWork } from './inference/step-work.js';
 import { nameTest } from './name-test.js';
 
@@ -43,7 +44,7 @@ const TORCH_KERNEL = /\bat::native\b|\bat::cuda\b|\bc10::/;
 export const program: Derived<ProfiledProgram> = {
   id: 'program',
   reads: { frames: [], ops: [], kernels: [], apiCalls: [] },
-  uses: [iterations, stepWork, kernelFamilies],
+  uses: [iterations, stepWork, readsOwnResult, kernelFamilies],
   compute({ profile, useIfRecorded }) {
     const marked = (useIfRecorded(iterations)?.summary?.engine ?? '') as string;
     const frames = frameNames(profile);
@@ -63,10 +64,12 @@ export const program: Derived<ProfiledProgram> = {
         (profile.tables.ops?.length ?? 0) > 0 ||
         kernels.some(text => TORCH_KERNEL.test(text)),
       isAmd: isAmd(profile),
+      // What was recorded comes before what a release does by default.
       overlapsSteps:
-        functions.some(text => evidence?.overlapping.test(text)) ||
-        overlapsAsStarted(evidence, version, flags) ||
-        runsAhead(),
+        runsAhead() ||
+        (!useIfRecorded(readsOwnResult) &&
+          (functions.some(text => evidence?.overlapping.test(text)) ||
+            overlapsAsStarted(evidence, version, flags))),
       hasNarrowWeights: narrowShare() >= NARROW_SHARE,
       capturesGraph: launchesRunNothing(profile),
       hasStacks: frames.length > 0,

@@ -8,6 +8,7 @@ import type { PresetName } from '../catalog/engine-programs.js';
 import type { planSchema } from './capture-schema.js';
 import type { NsysWord } from './nsys-words.js';
 import type { VersionNumbers } from './versions.js';
+import type { WindowCondition } from './window-condition.js';
 
 /** Both ends belong to it, as everywhere in Stepscope. */
 export interface IterationSpan {
@@ -27,6 +28,14 @@ export interface CaptureOptions {
   readonly output?: string;
   readonly force?: boolean;
   readonly iterations?: readonly IterationSpan[];
+  /** Instead of numbers: open the window when the engine's counters fulfill this condition. */
+  readonly when?: WindowCondition;
+  /** Instead of numbers: record only steps of one phase. */
+  readonly phase?: 'decode' | 'prefill';
+  /** How many steps to record from there; alone, from a full batch on. */
+  readonly steps?: number;
+  /** What the user says about the requests to send. */
+  readonly load?: { readonly users?: number; readonly inputTokens?: number; readonly outputTokens?: number };
   readonly durationS?: number;
   readonly delayS?: number;
   readonly nvtx?: boolean;
@@ -82,6 +91,8 @@ export interface PlanFacts {
   readonly agent?: AgentFacts;
   /** Can the Python that runs the program import `nvtx`? */
   readonly nvtxModule?: boolean;
+  /** The program runs on this machine, where a file can be put next to the output. */
+  readonly runsHere?: boolean;
   /** In the folder of the output. */
   readonly freeBytes?: number;
   readonly temporaryFreeBytes?: number;
@@ -106,5 +117,11 @@ export type PlanReason = CapturePlan['why'][number];
 export type PlanOutput = CapturePlan['outputs'][number];
 /** The second run, without a profiler. */
 export type PlanCalibration = NonNullable<CapturePlan['calibration']>;
+/** A small file that the engine reads. */
+export type PlanFile = NonNullable<CapturePlan['files']>[number];
 export type PlanStep = CapturePlan['steps'][number];
 export type PlanEstimate = CapturePlan['estimate'];
+type LoadStep = Extract<PlanStep, { do: 'load' }>;
+export type WindowGoal = NonNullable<LoadStep['until']>;
+/** What to send, unless the user says otherwise. */
+export type LoadShape = NonNullable<LoadStep['shape']>;

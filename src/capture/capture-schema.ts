@@ -18,6 +18,22 @@ import {
 } from '../base/document.js';
 import { presetNames } from '../catalog/engine-programs.js';
 
+/** When requests have done their part, by what the engine reports about itself. One of these is set. */
+const goal = object({
+  iteration: optional(count('the iteration after which the window is closed, in the count of the engine')),
+  steps: optional(count('steps since the request before it')),
+  when: optional(string('a condition on the counters of the engine')),
+  full: optional(only(true, 'every request runs, or the engine takes no more')),
+  phase: optional(choice(['decode', 'prefill'], 'every step is of this phase')),
+});
+
+const shape = object({
+  users: integer('requests at a time', { minimum: 1 }),
+  inputTokens: count(),
+  outputTokens: count('in the mean'),
+  once: optional(only(true, 'each user sends one request: no prompt comes in later')),
+});
+
 /**
  * What to do, in order. `start` runs `command` with `env` and goes on; `wait-exit` waits for it to end by itself; `load`
  * is where requests come from (the user, or a load generator); `stop` ends what `start` began, politely.
@@ -32,7 +48,8 @@ const step = either([
     body: optional(anyObject<Readonly<Record<string, unknown>>>()),
     why: string(),
   }),
-  object({ do: choice(['load', 'wait-reports']), why: string() }),
+  object({ do: only('load'), why: string(), until: optional(goal), shape: optional(shape) }),
+  object({ do: only('wait-reports'), why: string() }),
   object({ do: only('stop'), signal: only('SIGINT'), why: string() }),
 ]);
 
@@ -83,6 +100,12 @@ export const planSchema = object({
       'variables to set only if the Python of the command can import the module: the engine does not start otherwise',
     ),
   ),
+  files: optional(
+    list(
+      object({ path: string(), text: string() }),
+      'small files that the command reads, to be written before it starts',
+    ),
+  ),
   exitCodes: list(
     integer(),
     'how it ends when all went well; 143 where nsys ends the program after a duration',
@@ -93,6 +116,17 @@ export const planSchema = object({
   why: list(object({ what: string(), why: string() })),
   warnings: list(warning),
   estimate,
+  far: optional(
+    object(
+      {
+        where: string('pod NAME, ssh HOST, or the labels of pods'),
+        copiedTo: string('the report on this machine, without its ending'),
+        nsys: string('where nsys comes from there'),
+      },
+      'the command runs on another machine; its paths are paths there, with a folder name that is decided when it runs',
+    ),
+  ),
+  storedIn: optional(string('where the results are put as well: s3://BUCKET/FOLDER or a folder')),
   calibration: optional(
     object(
       {

@@ -1,11 +1,13 @@
 /** What will spoil a capture, said before it is taken. Each check is one question about the plan. */
 import { formatBytes } from '../base/units.js';
+import { ROUTER_VARIABLE } from '../catalog/engine-switches.js';
 import type { CaptureOptions, PlanEstimate, PlanFacts, PlanWarning } from './capture-plan.js';
 import type { EnginePart } from './engine-part.js';
 import type { Launch } from './launchers.js';
 import type { NsysFeatures } from './nsys-versions.js';
 import type { Program } from './read-command.js';
 import { formatVersion } from './versions.js';
+import { demandOf } from './window-goal.js';
 
 interface Checked {
   readonly options: CaptureOptions;
@@ -46,6 +48,7 @@ export function checkPlan(checked: Checked): PlanWarning[] {
     ...whatIsWrapped(checked),
     ...withoutEffect(checked),
     ...checked.part.warnings,
+    ...demanded(checked),
     ...(checked.part.torchInstead
       ? torchWeight(checked.options)
       : [...theWindow(checked), ...nsysTraps(checked)]),
@@ -71,14 +74,36 @@ function* whatIsWrapped({ program }: Checked): Iterable<PlanWarning> {
     );
 }
 
-function* withoutEffect({ options, program }: Checked): Iterable<PlanWarning> {
+function* withoutEffect({ options, program, part }: Checked): Iterable<PlanWarning> {
   const byAgent = program.preset === 'python' && options.agent !== undefined;
+  if (options.perfectRouter && part.env[ROUTER_VARIABLE] === undefined)
+    yield error(
+      'router-ignored',
+      `--perfect-router has no effect on ${program.preset === 'python' ? 'this program' : program.engine.label}: the capture would show the learned routing.`,
+      'Add --agent: it balances the routers of vLLM, SGLang and transformers (docs/agent.md).',
+    );
   if (options.nvtxDebug && !program.engine.debugRanges && !byAgent)
     yield warning(
       'nvtx-debug-ignored',
       `--nvtx-debug has no effect on ${program.preset === 'python' ? 'this program' : program.engine.label}: it has no debug ranges to turn on.`,
       'For Python programs, --agent --nvtx-debug marks layers, experts and sampling. Otherwise remove it.',
     );
+}
+
+/** A window that opens by what the engine reports needs a server that opens one when asked. */
+function* demanded({ options, part, program }: Checked): Iterable<PlanWarning> {
+  const demand = demandOf(options);
+  if (!demand || part.byRequest || part.warnings.some(({ severity }) => severity === 'error')) return;
+  const what = program.preset === 'python' ? 'This program' : program.engine.label;
+  yield error(
+    'window-by-request',
+    program.server || program.preset === 'python'
+      ? `${what} does not open a window on request, so ${demand.words} is not possible.`
+      : `${demand.words} needs a server: this command runs its own load, and nobody can open a window in it.`,
+    program.engine.windowByVariable
+      ? 'Give --iterations A-B.'
+      : 'Capture the server of TensorRT-LLM 1.3, vLLM or SGLang, or give --delay and --duration.',
+  );
 }
 
 function* theWindow({ options, part, program }: Checked): Iterable<PlanWarning> {

@@ -7,8 +7,8 @@ const oneOf = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
 export interface DoctorFacts {
   readonly nsys: readonly { readonly path: string; readonly version: string }[];
-  /** Did a capture of nothing give a report? Some packages lack the part that makes one. */
-  readonly writesReports?: boolean;
+  /** What a capture of nothing left. Some packages lack the part that makes a report of the raw stream. */
+  readonly trial?: 'report' | 'stream' | 'nothing';
   readonly ncuVersion?: string;
   readonly gpus: readonly { readonly name: string; readonly driver: string; readonly memory: string }[];
   readonly nvidiaSmi: boolean;
@@ -94,14 +94,29 @@ function nsysCheck({ nsys }: DoctorFacts): DoctorCheck {
   };
 }
 
-function reportCheck({ nsys, writesReports }: DoctorFacts): DoctorCheck {
-  if (writesReports) return { id: 'nsys-report', state: 'ok', text: 'a test capture wrote a report' };
-  return {
-    id: 'nsys-report',
-    state: nsys.length === 0 ? 'missing' : 'warn',
-    text: nsys.length === 0 ? 'no test capture without nsys' : 'a test capture wrote no report',
-    fix: 'Install the complete package (nsight-systems-cli from NVIDIA): without its importer, nsys writes only .qdstrm files',
-  };
+function reportCheck({ nsys, trial }: DoctorFacts): DoctorCheck {
+  const id = 'nsys-report';
+  if (trial === 'report') return { id, state: 'ok', text: 'a test capture wrote a report' };
+  if (nsys.length === 0)
+    return {
+      id,
+      state: 'missing',
+      text: 'no test capture without nsys',
+      fix: 'Install the complete package (nsight-systems-cli from NVIDIA)',
+    };
+  return trial === 'stream'
+    ? {
+        id,
+        state: 'warn',
+        text: `a test capture left a raw stream (.qdstrm), and no importer (QdstrmImporter) of nsys ${nsys[0].version} was found to make a report of it`,
+        fix: 'Install the complete package of this version (nsight-systems-cli from NVIDIA), next to this nsys or anywhere else',
+      }
+    : {
+        id,
+        state: 'warn',
+        text: 'a test capture wrote no report',
+        fix: `Run ${nsys[0].path} profile true to see why`,
+      };
 }
 
 function driverCheck({ nsys, gpus }: DoctorFacts): DoctorCheck {

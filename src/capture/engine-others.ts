@@ -1,4 +1,5 @@
 /** TGI, NIM and programs of one's own: no switch opens a capture range there, but a program may do so itself. */
+import { DYNAMO_RANGES } from '../catalog/engine-switches.js';
 import { planAgent } from './engine-agent.js';
 import { type EnginePart, type EngineQuestion, PartBuilder } from './engine-part.js';
 import { startStopValue } from './iterations.js';
@@ -42,7 +43,17 @@ export function planPython(question: EngineQuestion): EnginePart {
   const { options } = question;
   if (options.agent !== undefined) return planAgent(question, options.agent);
   const part = new PartBuilder();
-  if (options.iterations) {
+  if (options.nvtx !== false && options.command.some(word => /^dynamo\.\w+$/.test(word)))
+    for (const [name, value] of Object.entries(DYNAMO_RANGES))
+      part.variable(name, value, 'ranges of Dynamo around requests, on the same timeline');
+  if (options.iterations && options.command.some(word => /visual_gen/.test(word))) {
+    part.variable(
+      'TLLM_PROFILE_VISUAL_GEN_START_STOP',
+      options.iterations.map(({ first, last }) => `${first}-${last}`).join(','),
+      'opens the capture range at these denoise steps of every request; both ends are included',
+    );
+    part.opensRange = true;
+  } else if (options.iterations) {
     part.variable(
       'TLLM_PROFILE_START_STOP',
       startStopValue(options.iterations, 'unknown'),

@@ -2,12 +2,15 @@
 import type {
   CaptureOptions,
   CapturePlan,
+  LoadShape,
   PlanCalibration,
   PlanFacts,
+  PlanFile,
   PlanOutput,
   PlanReason,
   PlanStep,
   PlanWarning,
+  WindowGoal,
 } from './capture-plan.js';
 import type { Launch } from './launchers.js';
 import type { Program } from './read-command.js';
@@ -26,6 +29,9 @@ export interface EnginePart {
   readonly opensRange: boolean;
   /** Ranges it will open; absent when only the user knows. */
   readonly ranges?: number;
+  /** Can a window be opened while the program runs, when something holds? */
+  readonly byRequest: boolean;
+  readonly files: readonly PlanFile[];
   readonly env: Readonly<Record<string, string>>;
   /** Variables that end a program whose Python lacks a module. */
   readonly optionalEnv: NonNullable<CapturePlan['optionalEnv']>;
@@ -50,7 +56,9 @@ export class PartBuilder {
   readonly steps: PlanStep[] = [];
   readonly why: PlanReason[] = [];
   readonly warnings: PlanWarning[] = [];
+  readonly files: PlanFile[] = [];
   opensRange = false;
+  byRequest = false;
   ranges: number | undefined;
   torchInstead = false;
   calibration: EnginePart['calibration'];
@@ -88,10 +96,18 @@ export class PartBuilder {
     this.steps.push({ do: 'http', method: 'POST', url, ...(body ? { body } : {}), why });
   }
 
+  /** Requests until this holds; what is sent goes on until the next such step. */
+  load(until: WindowGoal, shape: LoadShape, why: string): void {
+    this.steps.push({ do: 'load', why, until, shape });
+  }
+
   done(): EnginePart {
-    const { opensRange, torchInstead, env, optionalEnv, args, outputs, steps, why, warnings } = this;
+    const { opensRange, byRequest, torchInstead, files } = this;
+    const { env, optionalEnv, args, outputs, steps, why, warnings } = this;
     return {
       opensRange,
+      byRequest,
+      files,
       ...(this.ranges === undefined ? {} : { ranges: this.ranges }),
       torchInstead,
       env,

@@ -5,6 +5,7 @@
  */
 import { type EnginePart, type EngineQuestion, PartBuilder } from './engine-part.js';
 import { countIterations } from './iterations.js';
+import { DEFAULT_STEPS, demandOf, goalWords, loadShape } from './window-goal.js';
 
 export function planSglang({ options, program, url }: EngineQuestion): EnginePart {
   const part = new PartBuilder();
@@ -24,6 +25,12 @@ export function planSglang({ options, program, url }: EngineQuestion): EnginePar
       note: 'one per rank',
     });
   }
+  if (torch === undefined && options.nvtx !== false)
+    part.variable(
+      'SGLANG_ENABLE_NVTX_SCHEDULER',
+      '1',
+      'ranges around the stages of the scheduler (0.5.15 and newer, with the Python package nvtx)',
+    );
   if (options.nvtxDebug) {
     part.argument(['--enable-layerwise-nvtx-marker'], 'one range per layer');
     if (!options.command.includes('--disable-cuda-graph'))
@@ -38,7 +45,10 @@ export function planSglang({ options, program, url }: EngineQuestion): EnginePar
     if (spans || torch !== undefined) offlineTraps(part, torch);
     return part.done();
   }
-  if (timed && !spans && torch === undefined) return part.done();
+  const demand = demandOf(options);
+  if (timed && !spans && !demand && torch === undefined) return part.done();
+  const shape = loadShape(options);
+  part.byRequest = true;
   part.opensRange = torch === undefined;
   part.ranges = 1;
   const body = {
@@ -51,14 +61,17 @@ export function planSglang({ options, program, url }: EngineQuestion): EnginePar
           ...(spans[0].first > 0 ? { start_step: spans[0].first } : {}),
           num_steps: countIterations(spans.slice(0, 1)),
         }
-      : {}),
+      : demand
+        ? { num_steps: demand.steps }
+        : {}),
   };
   if (spans) {
     part.post(`${url}/start_profile`, 'requests these steps before the load starts', body);
-    part.steps.push({
-      do: 'load',
-      why: 'until the last of these steps is done; the window then closes automatically',
-    });
+    part.load(
+      { iteration: spans[0].last },
+      shape,
+      'until the last of these steps is done; the window then closes automatically',
+    );
     part.warn(
       'note',
       'steps-from-server-start',
@@ -73,10 +86,21 @@ export function planSglang({ options, program, url }: EngineQuestion): EnginePar
         'Give one range, or run one capture per range.',
       );
   } else {
-    part.steps.push({ do: 'load', why: 'until the batch size is stable, and keep sending them' });
+    const goal = demand?.goal ?? { full: true };
+    if (demand && !options.command.includes('--enable-metrics'))
+      part.argument(['--enable-metrics'], 'reports running and waiting requests at /metrics');
+    part.load(goal, shape, goalWords(goal));
     part.post(`${url}/start_profile`, 'opens the window', body);
-    part.steps.push({ do: 'load', why: 'for a few seconds more' });
-    part.post(`${url}/stop_profile`, 'closes the window');
+    if (demand)
+      part.load(
+        { steps: demand.steps },
+        shape,
+        'until these steps are done; the window closes automatically',
+      );
+    else {
+      part.load({ steps: DEFAULT_STEPS }, shape, `for about ${DEFAULT_STEPS} steps more`);
+      part.post(`${url}/stop_profile`, 'closes the window');
+    }
   }
   return part.done();
 }

@@ -17,6 +17,9 @@ export interface Asked extends Correctable {
   readonly window?: IterationSpan;
   /** Where there are several, each; `window` is then all they span. */
   readonly windows?: readonly IterationSpan[];
+  /** How many were asked for where they have no numbers, and of which phase. */
+  readonly stepCount?: number;
+  readonly phase?: 'decode' | 'prefill';
   readonly ranks?: number;
   readonly estimateBytes?: number;
 }
@@ -138,7 +141,10 @@ function judgeMarkers(profile: Profile, working: boolean, asked: Asked): Judged[
 function judgeSteps(analyzer: Analyzer, asked: Asked): Judged[] {
   const outcome = analyzer.run(iterations);
   const rows =
-    outcome.status === 'ok' ? (outcome.result.rows as readonly { readonly iteration: number }[]) : [];
+    outcome.status === 'ok'
+      ? (outcome.result.rows as readonly { readonly iteration: number; readonly phase?: string }[])
+      : [];
+  if (asked.stepCount !== undefined) return judgeDemand(asked.stepCount, rows, asked.phase);
   if (asked.window && rows.length > 0 && !analyzer.get(stepsOf)?.numbered)
     return judgeCount(asked.window, rows.length, asked);
   if (asked.window)
@@ -150,6 +156,38 @@ function judgeSteps(analyzer: Analyzer, asked: Asked): Judged[] {
   return rows.length === 0
     ? []
     : judged({ id: 'iterations', state: 'good', text: plural(rows.length, 'step') });
+}
+
+/** A window that opened by what the engine reported: only how many steps it has, and of which phase, was asked for. */
+function judgeDemand(
+  wanted: number,
+  rows: readonly { readonly phase?: string }[],
+  phase: Asked['phase'],
+): Judged[] {
+  const seen = plural(rows.length, 'step');
+  const others = phase ? rows.filter(row => row.phase !== undefined && row.phase !== phase).length : 0;
+  if (rows.length === wanted && others === 0)
+    return judged({
+      id: 'iterations',
+      state: 'good',
+      text: `${seen}${phase ? `, all ${phase}` : ''}, as requested`,
+    });
+  if (others > 0)
+    return judged({
+      id: 'iterations',
+      state: 'poor',
+      text: `${seen}, ${others} of them not ${phase} alone`,
+      fix: `results of ${phase} refer to the other steps; for fewer of them, lower --steps or the number of requests`,
+    });
+  return judged({
+    id: 'iterations',
+    state: rows.length === 0 ? 'bad' : 'poor',
+    text: `${seen} instead of ${formatCount(wanted)}`,
+    fix:
+      rows.length < wanted
+        ? 'the run ended inside the window, or not every step was found: send longer requests, or mark steps with --agent'
+        : 'the window stayed open longer than requested; results refer to the observed steps',
+  });
 }
 
 /** More stretches than these are no windows but holes. */

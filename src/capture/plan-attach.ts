@@ -2,13 +2,16 @@
  * A server that runs already, profiled through its own endpoints. Nothing is started or stopped here: the plan is the
  * requests. SGLang counts `start_step` from server start and starts at once if it has passed
  * (srt/managers/scheduler_profiler_mixin.py). TensorRT-LLM mirrors the request but counts from it
- * (_torch/pyexecutor, TensorRT-LLM#13872). vLLM takes no steps there (vllm/entrypoints/serve/profile/api_router.py).
+ * (_torch/pyexecutor, TensorRT-LLM#13872). vLLM takes `delay_iterations` and `max_iterations` from 0.32 on and ignores
+ * them before (vllm/entrypoints/serve/profile/api_router.py), so its version is asked first.
  */
 import { type PresetName, presetNames, presets } from '../catalog/engine-programs.js';
 import { type Engine, engines } from '../catalog/engines.js';
-import type { CapturePlan, IterationSpan, PlanStep } from './capture-plan.js';
+import type { CapturePlan, IterationSpan, LoadShape, PlanStep, WindowGoal } from './capture-plan.js';
 import { PartBuilder } from './engine-part.js';
 import { countIterations } from './iterations.js';
+import { formatVersion, isAtLeast, type VersionNumbers } from './versions.js';
+import { goalWords, type WindowDemand } from './window-goal.js';
 
 export interface AttachQuestion {
   readonly url: string;
@@ -17,19 +20,28 @@ export interface AttachQuestion {
   readonly spans?: readonly IterationSpan[];
   /** Absent where the server has not been asked. */
   readonly engine?: Engine;
+  /** Of the engine, where the server or the user named it. */
+  readonly version?: VersionNumbers;
   readonly torchShapes?: boolean;
   readonly torchStack?: boolean;
+  /** Instead of numbers. */
+  readonly demand?: WindowDemand;
+  /** What to send; absent where the user decides. */
+  readonly shape?: LoadShape;
 }
 
 const READY_TIMEOUT_S = 30;
 
 export function planAttach(question: AttachQuestion): CapturePlan {
-  const { url, folder, engine } = question;
+  const { url, folder, engine, demand, shape } = question;
   const part = new PartBuilder();
   const at = (place: string) => new URL(place, url).href;
   const body = requestBody(question);
+  if (demand && shape) part.load(demand.goal, shape, goalWords(demand.goal));
   part.post(at('/start_profile'), 'profiling starts', Object.keys(body).length > 0 ? body : undefined);
-  part.steps.push({ do: 'load', why: 'to profile' });
+  const goal = closingGoal(question);
+  if (goal && shape) part.load(goal, shape, 'until these steps are done');
+  else part.steps.push({ do: 'load', why: 'to profile' });
   part.post(at('/stop_profile'), 'profiling stops; the engine writes its traces');
   warnAboutSteps(part, question);
   const steps: PlanStep[] = [{ do: 'wait-http', url, timeoutS: READY_TIMEOUT_S }, ...part.steps];
@@ -55,25 +67,49 @@ export function planAttach(question: AttachQuestion): CapturePlan {
 }
 
 /** Does the engine stop by itself after the steps of the request? */
-export const closesItself = ({ spans, engine }: AttachQuestion): boolean =>
-  spans !== undefined && engine?.stepsInRequest !== undefined;
+export const closesItself = (question: AttachQuestion): boolean =>
+  (question.spans ?? question.demand) !== undefined && stepFields(question) !== undefined;
 
-function requestBody({ folder, spans, engine, ...torch }: AttachQuestion): Record<string, unknown> {
-  const takesBody = engine === undefined ? spans !== undefined : engine.stepsInRequest !== undefined;
-  if (!takesBody) return engine === undefined && folder !== undefined ? { output_dir: folder } : {};
+/** How this release names the steps of a request; undefined where it takes none. */
+function stepFields({ engine, version }: AttachQuestion): Engine['stepsInRequest'] {
+  const fields = engine === undefined ? engines.sglang.stepsInRequest : engine.stepsInRequest;
+  if (fields?.since === undefined) return fields;
+  // An older one would ignore the fields and record everything, so an unknown version is taken for one.
+  return version !== undefined && isAtLeast(version, ...fields.since) ? fields : undefined;
+}
+
+function requestBody(question: AttachQuestion): Record<string, unknown> {
+  const { folder, spans, demand, engine, ...torch } = question;
+  const fields = stepFields(question);
+  // Newer versions stop by themselves then; older ones ignore it and are stopped.
+  if (demand && !fields && engine === engines.vllm) return { max_iterations: demand.steps };
+  if (!fields || (engine === undefined && spans === undefined))
+    return engine === undefined && folder !== undefined ? { output_dir: folder } : {};
   const [span] = spans ?? [];
   return {
-    ...(folder === undefined ? {} : { output_dir: folder }),
-    activities: ['CPU', 'GPU'],
+    ...(folder === undefined || !fields.takesFolder ? {} : { output_dir: folder }),
+    ...(fields.takesFolder ? { activities: ['CPU', 'GPU'] } : {}),
     ...(engine === engines.sglang && torch.torchStack ? { with_stack: true } : {}),
     ...(engine === engines.sglang && torch.torchShapes ? { record_shapes: true } : {}),
-    // A start step of zero means none to SGLang, and is the default of TensorRT-LLM.
-    ...(span && span.first > 0 ? { start_step: span.first } : {}),
-    ...(span ? { num_steps: countIterations([span]) } : {}),
+    // A first step of zero means none to SGLang, and is the default of the others.
+    ...(span && span.first > 0 ? { [fields.first]: span.first } : {}),
+    ...(span ? { [fields.count]: countIterations([span]) } : {}),
+    ...(demand ? { [fields.count]: demand.steps } : {}),
   };
 }
 
-function warnAboutSteps(part: PartBuilder, { spans, engine, torchShapes, torchStack }: AttachQuestion): void {
+/** When the steps asked for are done; undefined where the load decides. */
+function closingGoal(question: AttachQuestion): WindowGoal | undefined {
+  const { demand, spans } = question;
+  if (demand) return { steps: demand.steps };
+  const fields = stepFields(question);
+  if (!spans || !fields) return undefined;
+  const [{ last }] = spans;
+  return fields.countedFrom === 'server start' ? { iteration: last } : { steps: last + 1 };
+}
+
+function warnAboutSteps(part: PartBuilder, question: AttachQuestion): void {
+  const { spans, engine, torchShapes, torchStack } = question;
   if ((torchShapes || torchStack) && engine && engine !== engines.sglang)
     part.warn(
       'warning',
@@ -95,17 +131,17 @@ function warnAboutSteps(part: PartBuilder, { spans, engine, torchShapes, torchSt
     part.warn(
       'note',
       'engine-not-asked',
-      `The server is asked for its engine first. ${engines.sglang.label} and ${engines.trtllm.label} take these steps; ${engines.vllm.label} does not, and the capture is then rejected.`,
+      `The server is asked for its engine first. ${engines.sglang.label} and ${engines.trtllm.label} take these steps, and ${engines.vllm.label} from 0.32 on; an older one does not, and the capture is then rejected.`,
       'Name the engine with --preset to see its plan.',
     );
-  else if (engine.stepsInRequest?.countedFrom === 'server start')
+  else if (stepFields(question)?.countedFrom === 'server start')
     part.warn(
       'note',
       'steps-from-server-start',
       `${engine.label} counts forward passes from server start; if step ${first} has already passed, recording starts at once.`,
       'For the next steps of a server that has been running, give 0-N.',
     );
-  else if (engine.stepsInRequest)
+  else if (stepFields(question))
     part.warn(
       'note',
       'iterations-from-start',
@@ -116,7 +152,9 @@ function warnAboutSteps(part: PartBuilder, { spans, engine, torchShapes, torchSt
     part.warn(
       'error',
       'iterations-not-counted',
-      `${engine.label} does not take steps with /start_profile: --iterations cannot be requested from a running server.`,
+      engine === engines.vllm
+        ? `${engine.label} takes steps with /start_profile from 0.32 on, and ${question.version ? `this is ${formatVersion(question.version)}` : 'this version is not known'}: --iterations cannot be requested from this server.`
+        : `${engine.label} does not take steps with /start_profile: --iterations cannot be requested from a running server.`,
       engine === engines.vllm
         ? `Start the server with --profiler-config '{"profiler":"torch","torch_profiler_dir":"DIR","delay_iterations":${first},"max_iterations":${counted}}', or remove --iterations.`
         : 'Remove --iterations: the window then lasts from /start_profile to /stop_profile.',

@@ -23,6 +23,8 @@ import { forwarding, readLaunch, textOf } from './launchers.js';
 import { nsysArguments } from './nsys-arguments.js';
 import { nsysFeatures } from './nsys-versions.js';
 import { readProgram } from './read-command.js';
+import { questionedSwitches, reasonOf } from './switches.js';
+import { demandOf } from './window-goal.js';
 
 /** How each engine is asked. A new engine is one line here and one file. */
 const engines: Readonly<Record<PresetName, (question: EngineQuestion) => EnginePart>> = {
@@ -74,7 +76,7 @@ export function planCapture(options: CaptureOptions, facts: PlanFacts = {}): Cap
   const reports = launch.kind === 'none' ? 1 : (chosen.count ?? ranks);
   const estimate = estimateCapture({
     // Iterations that nobody counts bound nothing.
-    options: part.opensRange || part.torchInstead ? options : { ...options, iterations: undefined },
+    options: { ...options, iterations: boundsOf(options, part) },
     program,
     ranks,
     reports,
@@ -114,7 +116,7 @@ export function planCapture(options: CaptureOptions, facts: PlanFacts = {}): Cap
     ...part.why,
     ...Object.keys(options.env ?? {})
       .filter(name => part.env[name] === undefined)
-      .map(name => ({ what: `${name}=${env[name]}`, why: 'set in your command' })),
+      .map(name => reasonOf(name, env[name])),
     ...(handed.length > 0
       ? [{ what: handed.join(' '), why: 'mpirun passes only the variables listed with -x' }]
       : []),
@@ -139,23 +141,27 @@ export function planCapture(options: CaptureOptions, facts: PlanFacts = {}): Cap
     programAt: before.length + wrapped.length,
     env,
     ...(part.optionalEnv.length > 0 ? { optionalEnv: part.optionalEnv } : {}),
+    ...(part.files.length > 0 ? { files: part.files } : {}),
     exitCodes: options.durationS !== undefined && !part.torchInstead ? [0, 143] : [0],
     outputs: [...outputs, ...part.outputs],
     steps: stepsOf(program.server, part, url, options.durationS !== undefined),
     why,
-    warnings: checkPlan({
-      options,
-      facts,
-      program,
-      launch,
-      part,
-      features,
-      estimate,
-      ranks,
-      graphTrace,
-      traceFork,
-      cpuSampling,
-    }),
+    warnings: [
+      ...questionedSwitches(options.env ?? {}, program.engine, facts.engineVersion),
+      ...checkPlan({
+        options,
+        facts,
+        program,
+        launch,
+        part,
+        features,
+        estimate,
+        ranks,
+        graphTrace,
+        traceFork,
+        cpuSampling,
+      }),
+    ],
     estimate,
     ...(calibration
       ? {
@@ -171,6 +177,12 @@ export function planCapture(options: CaptureOptions, facts: PlanFacts = {}): Cap
         }
       : {}),
   };
+}
+
+function boundsOf(options: CaptureOptions, part: EnginePart): CaptureOptions['iterations'] {
+  const demand = demandOf(options);
+  if (demand && part.byRequest) return [{ first: 0, last: demand.steps - 1 }];
+  return part.opensRange || part.torchInstead ? options.iterations : undefined;
 }
 
 /** With what was found in the command before it was planned, the worst first; the same code once. */

@@ -57,8 +57,8 @@ export function stepText(step: PlanStep, plan: CapturePlan): string {
 export function planText(plan: CapturePlan): string {
   const attached = plan.command.length === 0;
   const sections = attached
-    ? ['Nothing is started: a running server is profiled through its endpoints.']
-    : [commandText(plan), whyText(plan)];
+    ? [attachedText(plan)]
+    : [`${plan.far ? `In ${plan.far.where}:\n` : ''}${commandText(plan)}`, whyText(plan)];
   if (plan.server)
     sections.push(
       `${attached ? 'Steps' : 'Then'}\n${plan.steps.map((step, i) => `  ${i + 1}. ${stepText(step, plan)}`).join('\n')}`,
@@ -71,6 +71,14 @@ export function planText(plan: CapturePlan): string {
     ({ pattern, count, note }) =>
       `  ${pattern}${count !== undefined && count > 1 ? ` (${count} files)` : ''}${note ? `: ${note}` : ''}`,
   );
+  if (plan.far)
+    results.push(
+      `  copied to ${plan.far.copiedTo}, with the endings of what was written`,
+      ...(attached ? [] : [`  nsys: ${plan.far.nsys}`]),
+    );
+  if (plan.storedIn !== undefined) results.push(`  also put into ${plan.storedIn}`);
+  for (const { path, text } of plan.files ?? [])
+    results.unshift(`  ${path}, before it starts: ${text.trim().replaceAll('\n', ', ')}`);
   sections.push(
     `Writes\n${results.join('\n') || (attached ? '  traces in the folder that the server was started with' : '  nothing')}`,
   );
@@ -78,6 +86,11 @@ export function planText(plan: CapturePlan): string {
   if (plan.profiler === 'nsys') sections.push(estimateText(plan));
   return `${sections.join('\n\n')}\n`;
 }
+
+const attachedText = ({ far }: CapturePlan): string =>
+  far
+    ? `Nothing is started. The processes in ${far.where} show the engine and its port. The server is profiled through its endpoints, or by the agent if it is loaded; otherwise the reason is given.`
+    : 'Nothing is started: a running server is profiled through its endpoints.';
 
 /** Only what is wrong with a command, and the command to run instead. */
 export function explainText(plan: CapturePlan): string {

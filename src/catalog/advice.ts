@@ -190,6 +190,19 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
     ),
     any('give the container more CPUs, or reduce the threads of other programs (OMP_NUM_THREADS)'),
   ],
+  'lost-cpu': [
+    any(
+      'reserve CPU cores for the launching process (taskset, cpuset, CPU manager policy static); nsys with context switches names the threads that take them: stepscope capture --sample',
+    ),
+  ],
+  'page-faults': [
+    any(
+      'allocate buffers once and reuse them; large ones that are freed go back to the system (MALLOC_TRIM_THRESHOLD_, MALLOC_MMAP_THRESHOLD_, or jemalloc)',
+    ),
+  ],
+  'distant-gpu': [
+    any('run the process on the node of its GPU: numactl --cpunodebind=N --membind=N, or the CPU manager'),
+  ],
   'core-migrations': [
     any(
       'pin the launching process to cores near its GPU: numactl --cpunodebind, taskset, or the CPU manager',

@@ -43,6 +43,12 @@ export function tellPreset(
   return { preset: 'python', server: false };
 }
 
+/** Variables of a running server that decide how it can be profiled. */
+export const profilingVariables: readonly string[] = [
+  ...['TLLM_PROFILE_START_STOP', 'TLLM_TORCH_PROFILE_TRACE', 'SGLANG_TORCH_PROFILER_DIR'],
+  ...['VLLM_TORCH_PROFILER_DIR', 'VLLM_TORCH_CUDA_PROFILE'],
+];
+
 /** A preset that was asked for is of a server, whatever starts it. */
 export const alwaysServes = (preset: PresetName): boolean => preset === 'trtllm-serve';
 
@@ -57,6 +63,9 @@ export function clientName(name: string, script: string, words: readonly string[
   const file = (path: string) => path.slice(path.lastIndexOf('/') + 1);
   if (clientScripts.test(script) || clientScripts.test(name)) return file(script || name);
   if (/(^|\.)(bench_serving|bench_one_batch_server|benchmark_serving)$/.test(script)) return script;
+  // Routers of disaggregated serving: the model runs in the servers behind them.
+  if (name === 'trtllm-serve' && words[1] === 'disaggregated') return 'trtllm-serve disaggregated';
+  if (/^(sglang_router|sglang\.srt\.disaggregation\.mini_lb|dynamo\.frontend)/.test(script)) return script;
   const bench = words.indexOf('bench');
   if (/^vllm/.test(name + script) && bench > 0 && words[bench + 1] === 'serve') return 'vllm bench serve';
   return undefined;

@@ -9,8 +9,16 @@ export interface Engine {
   readonly package?: string;
   /** Iterations are counted from the request to profile on, not from the start of the server. */
   readonly countsFromProfile?: true;
-  /** `start_step` and `num_steps` of a request to profile a running server, and what the first is counted from. */
-  readonly stepsInRequest?: { readonly countedFrom: 'the request' | 'server start' };
+  /** How a request to profile a running server names its steps, since which release, and what the first is counted from. */
+  readonly stepsInRequest?: {
+    readonly first: string;
+    readonly count: string;
+    readonly countedFrom: 'the request' | 'server start';
+    /** Older releases ignore the fields without a word. */
+    readonly since?: readonly number[];
+    /** The request also says where to write and what to record. */
+    readonly takesFolder?: true;
+  };
   /** It has further ranges for debugging, which `--nvtx-debug` turns on. */
   readonly debugRanges?: true;
   /** Iterations to record are given by a variable, so a window can always be asked for. */
@@ -26,19 +34,41 @@ const known = {
     package: 'tensorrt_llm',
     windowByVariable: true,
     debugRanges: true,
-    stepsInRequest: { countedFrom: 'the request' },
+    stepsInRequest: {
+      first: 'start_step',
+      count: 'num_steps',
+      countedFrom: 'the request',
+      takesFolder: true,
+    },
     rangeEnds: {
       inclusive: 'the range includes its last iteration (TensorRT-LLM up to about 1.3rc)',
       exclusive: 'the range excludes its last iteration (TensorRT-LLM from May 2026 on)',
     },
   },
-  vllm: { label: 'vLLM', goesBy: /^vllm/, package: 'vllm', countsFromProfile: true },
+  vllm: {
+    label: 'vLLM',
+    goesBy: /^vllm/,
+    package: 'vllm',
+    countsFromProfile: true,
+    debugRanges: true,
+    stepsInRequest: {
+      first: 'delay_iterations',
+      count: 'max_iterations',
+      countedFrom: 'the request',
+      since: [0, 32],
+    },
+  },
   sglang: {
     label: 'SGLang',
     goesBy: /^sglang/,
     package: 'sglang',
     debugRanges: true,
-    stepsInRequest: { countedFrom: 'server start' },
+    stepsInRequest: {
+      first: 'start_step',
+      count: 'num_steps',
+      countedFrom: 'server start',
+      takesFolder: true,
+    },
   },
   tgi: { label: 'TGI', goesBy: /^tgi$/ },
   nim: { label: 'NIM' },

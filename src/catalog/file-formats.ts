@@ -9,12 +9,15 @@ export interface FileFormat {
 /** The newest schema of Nsight Systems exports that was read and checked: that of 2026.2. */
 export const NEWEST_NSYS_SCHEMA = '3.25';
 
+/** What nsys leaves if it cannot make a report itself: the stream that its importer makes one of. */
+export const STREAM_ENDING = '.qdstrm';
+
 export const fileFormats = {
   nsysSqlite: { id: 'nsys-sqlite', label: 'Nsight Systems SQLite export', endings: ['.sqlite'] },
   nsysRep: {
     id: 'nsys-rep',
     label: 'Nsight Systems report (.nsys-rep)',
-    endings: ['.nsys-rep'],
+    endings: ['.nsys-rep', STREAM_ENDING],
   },
   kinetoJson: {
     id: 'kineto-json',
@@ -40,7 +43,7 @@ export function withoutPacking(name: string): string {
 
 const all: readonly FileFormat[] = Object.values(fileFormats);
 /** What may stand before an ending, or stood for it once. */
-const otherEndings = [...packedEndings, '.trace', '.pt', '.qdrep', '.qdstrm'];
+const otherEndings = [...packedEndings, '.trace', '.pt', '.qdrep'];
 
 /** `rank0.pt.trace.json.gz` is `rank0`. */
 export function withoutEndings(name: string, formats = all): string {

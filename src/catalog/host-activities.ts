@@ -27,13 +27,13 @@ const hostActivities: readonly HostActivity[] = [
   {
     cause: 'scheduling',
     pattern:
-      /^(_schedule|schedule|_can_queue|prepare_resources|get_next_batch_to_run|get_new_batch_prefill|update_running_batch|tp_broadcast_schedule|cp_broadcast_schedule|recv_schedule_from_prev_pp|send_schedule_to_next_pp|_pad_attention_dp_dummy_request|Scheduler\.schedule)$/,
+      /^(_schedule|schedule|_can_queue|prepare_resources|get_next_batch_to_run|get_new_batch_prefill|update_running_batch|tp_broadcast_schedule|cp_broadcast_schedule|recv_schedule_from_prev_pp|send_schedule_to_next_pp|_pad_attention_dp_dummy_request|Scheduler\.schedule|scheduler\.get_next_batch_to_run)$/,
     source: 'TensorRT-LLM PyExecutor; vLLM and SGLang schedulers',
   },
   {
     cause: 'request-handling',
     pattern:
-      /^(_fetch_new_requests|_broadcast_new_requests|broadcast_requests|_update_requests|_update_request_states|_handle_responses|_enqueue_responses|_handle_canceled_requests|_emit_first_token_responses|_handle_first_token_response|recv_requests|process_input_requests|process_batch_result|process_batch_result_(prefill|decode)|stream_output|gpu_model_runner: (postprocess|bookkeep)|await_response-\d+|handle_response|LLM\.generate_async|update_from_output)$/,
+      /^(_fetch_new_requests|_broadcast_new_requests|broadcast_requests|_update_requests|_update_request_states|_handle_responses|_enqueue_responses|_handle_canceled_requests|_emit_first_token_responses|_handle_first_token_response|recv_requests|process_input_requests|process_batch_result|process_batch_result_(prefill|decode)|stream_output|gpu_model_runner: (postprocess|bookkeep)|await_response-\d+|handle_response|LLM\.generate_async|update_from_output|scheduler\.(recv_requests|process_input_requests|process_batch_result))$/,
     source: 'TensorRT-LLM PyExecutor; SGLang scheduler; vLLM scopes and engine core',
   },
   {

@@ -15,7 +15,7 @@ const codeAdvice: readonly CodeAdvice[] = [
   {
     what: 'waiting for another thread or process',
     pattern:
-      /^(meanwhile|GIL held by) thread |^(pthread_cond_(timed)?wait|sem_(timed)?wait|p?poll|epoll_wait|futex)$/,
+      /^(meanwhile|GIL held by) thread |^(FileIO|Buffered\w+|socket|Connection)\.(read\w*|recv\w*|accept)$|^(pthread_cond_(timed)?wait|sem_(timed)?wait|p?poll|epoll_wait|futex)$/,
     text: 'do not make the launching thread wait for another: take what is ready without blocking, and prepare it while the GPU runs',
   },
   {

@@ -114,6 +114,14 @@ export function nameOfFrame(text: string): HostName | undefined {
   };
 }
 
+/** The same without the line. */
+export function nameOfFunction(text: string): HostName | undefined {
+  const name = nameOfFrame(text);
+  if (!name?.file) return name;
+  const withoutLine = (place: string) => place.replace(/:\d+(?=\)?$)/, '');
+  return { ...name, text: withoutLine(name.text), file: withoutLine(name.file) };
+}
+
 /** The file's own name; that of a package is in its folder. */
 const shortFile = (file: string) =>
   /[^/]+\/__init__\.py$/.exec(file)?.[0] ?? file.slice(file.lastIndexOf('/') + 1);

@@ -25,6 +25,13 @@ export const routerTookEffect =
 export const cannotStartProfile =
   'This server does not offer that endpoint: vLLM needs a profiler configured at start-up, TensorRT-LLM a version from May 2026 or later. Start it under stepscope capture instead.';
 
+/** A server that nothing can be asked of: what to start it with, for the next time. */
+export const restartToProfile = (engine: string): string =>
+  (engine === engines.vllm.label
+    ? `Restart it with --profiler-config '{"profiler":"torch","torch_profiler_dir":"/tmp/traces"}', or with the agent`
+    : 'nsys does not attach to a running process: restart it with the agent') +
+  ' (pip install stepscope-agent; STEPSCOPE_TRIGGER=/tmp/stepscope STEPSCOPE_TORCH_TRACE=/tmp/trace), or let Stepscope restart it under the profiler and change it back (--pod POD --restart)';
+
 /** What names host code, the one that says most first, in the words of `stepscope capture`. */
 const hostNames: Partial<Readonly<Record<ProfilerKind, readonly { table: TableName; how: string }[]>>> = {
   nsys: [

@@ -64,6 +64,14 @@ export const thresholds = {
   },
   gcShare: { value: 0.005, about: 'share of a step idle in garbage collection that is a finding (ours)' },
   gilShare: { value: 0.02, about: 'share of a step idle in waiting for the GIL that is a finding (ours)' },
+  pageFaultShare: {
+    value: 0.05,
+    about: 'share of a step in page faults of the launching thread that is a finding (ours)',
+  },
+  preemptionsPerStep: {
+    value: 0.5,
+    about: 'times per step that the launching thread is preempted from which it is looked at (ours)',
+  },
   contentionShare: {
     value: 0.02,
     about:

@@ -14,6 +14,8 @@ interface Profiler {
   readonly workers?: string;
   /** Framework ops are traced with every call, and cost time. */
   readonly tracesOps?: true;
+  /** Its clock is zero when it begins to record; events that were open then began earlier. */
+  readonly startsAtZero?: true;
 }
 
 export const profilers: Readonly<Record<ProfilerKind, Profiler>> = {
@@ -23,6 +25,7 @@ export const profilers: Readonly<Record<ProfilerKind, Profiler>> = {
     about: 'Nsight Systems',
     mayRecord: ['osCalls', 'metricSamples'],
     workers: 'for worker processes, add --trace-fork-before-exec=true',
+    startsAtZero: true,
   },
   kineto: {
     label: 'PyTorch profiler',

@@ -20,3 +20,8 @@ export function packageOfFile(inPackage: string): string {
   const [first] = inPackage.split('/', 1);
   return INDUCTOR.test(first) ? 'torch.compile' : first;
 }
+
+/** Python's own modules and libraries that serve everybody: their functions say what is done, not who wants it. */
+const GENERAL =
+  /^(?:torch|triton|numpy|transformers|tokenizers|huggingface_hub|msgspec|msgpack|pydantic\w*|zmq|uvloop|aiohttp|fastapi|starlette|uvicorn|ray|cloudpickle|prometheus_client|loguru|psutil|xgrammar|outlines\w*|llguidance|logging|json|asyncio|multiprocessing|concurrent|collections|importlib|encodings|email|http|urllib|re|ctypes|unittest|(?:threading|queue|selectors|socket|subprocess|pickle|copy|copyreg|random|uuid|warnings|traceback|inspect|weakref|heapq|bisect|time|datetime|socketserver|ssl|tempfile|shutil|os|io|codecs|string|textwrap|struct|hashlib|statistics|signal|sre_\w+|_\w+)\.py)$/;
+export const isGeneralLibrary = (packageName: string): boolean => GENERAL.test(packageName);

@@ -1,14 +1,30 @@
 /** Options of `capture` and `doctor`. */
 import { readIterations } from '../capture/iterations.js';
+import { readCondition } from '../capture/window-condition.js';
 import { presetNames } from '../catalog/engine-programs.js';
 import { repeated, toggle, value } from './option.js';
-import { duration, oneOf, spans, anyText as text, whole } from './option-kinds.js';
+import { duration, lengths, oneOf, spans, anyText as text, whole } from './option-kinds.js';
 
 export const optionsOfCapture = {
   window: value(
     '--iterations A-B',
     { read: readIterations },
     'only these steps, inclusive; also several: 100-150,300-320',
+  ),
+  when: value(
+    '--when CONDITION',
+    { read: readCondition },
+    "open the window when the engine's counters fulfill this: 'batch>=32 and waiting==0'; batch, running, waiting, tokens, kv, iteration",
+  ),
+  recordPhase: value(
+    '--phase PHASE',
+    oneOf(['decode', 'prefill']),
+    'record steps of one phase: the load is shaped so that there are no others',
+  ),
+  windowSteps: value(
+    '--steps N',
+    whole(),
+    'how many steps to record with --when or --phase (default 50); alone: once the batch is full',
   ),
   delay: value('--delay TIME', duration, 'wait before recording, for engines that do not count steps'),
   recordFor: value('--duration TIME', duration, 'record for this long: 10s'),
@@ -81,16 +97,27 @@ export const optionsOfCapture = {
   keepServer: toggle('--keep-server', 'keep the server running after its report is written'),
   attach: toggle(
     '--attach',
-    'with --server: profile a running server through its own start and stop endpoints',
+    'profile a running server, at --server URL or in the pod: through its endpoints, or by the agent inside it',
+  ),
+  restart: toggle(
+    '--restart',
+    'with --pod: restart the deployment of the pod with its own command under the profiler, record, and change it back',
   ),
   pressure: value(
     '--levels LEVEL,…',
     text,
     'generate load as stepscope load does: single,concurrent:16,sustained:4/s',
   ),
-  sent: value('--requests N', whole(0, 999_999), 'requests to send (default 16), or per level'),
+  sent: value(
+    '--requests N',
+    whole(0, 999_999),
+    'requests to send, or per level (default: as many as the window needs, otherwise 16)',
+  ),
+  sentInput: value('--input-tokens LENGTH', lengths, 'length of their prompts: 512, normal:512:64'),
+  sentOutput: value('--output-tokens LENGTH', lengths, 'length of their outputs, in the same form'),
   healthTimeout: value('--health-timeout TIME', duration, 'how long to wait for the server to start'),
   pod: value('--pod NAME', text, 'run in a pod, with your kubectl, and copy the report back'),
+  selector: value('--selector LABELS', text, 'run in every running pod with these labels: app=llm'),
   namespace: value('-n, --namespace NAME', text, 'namespace of the pod'),
   container: value('-c, --container NAME', text, 'container in the pod'),
   fetch: value(
@@ -99,6 +126,11 @@ export const optionsOfCapture = {
     'with --pod or --ssh: fetch the reports of a run whose copy was interrupted',
   ),
   ssh: value('--ssh HOST', text, 'run on HOST, with your ssh'),
+  store: value(
+    '--store PLACE',
+    text,
+    'also put the results into s3://BUCKET/FOLDER (keys from AWS_… variables) or a folder, such as a mounted volume',
+  ),
   nsysDeb: value('--nsys-deb FILE', text, 'Nsight Systems package to copy to a machine without nsys'),
   nsysTree: value('--nsys-tree DIR', text, 'the same, as an unpacked folder'),
   calibrate: toggle(

@@ -53,6 +53,7 @@ export const optionsOfLoad = {
   ),
   api: value('--api KIND', oneOf(apis), 'API to call (default: from the URL, else completions)'),
   servedModel: value('--model NAME', text, 'model to request (default: the first that the server lists)'),
+  noMetrics: toggle('--no-metrics', "do not read the server's /metrics (twice a second) meanwhile"),
   noStream: toggle('--no-stream', 'request complete responses; no TTFT, TPOT or ITL'),
   allowEos: toggle('--allow-eos', 'let outputs end early (default: ignore_eos, if the server supports it)'),
   body: value('--body JSON', text, 'fields to add to every request; null removes a field'),

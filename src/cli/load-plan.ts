@@ -14,7 +14,7 @@ import { version } from './version.js';
 export const loadOptions = [
   ...(['levels', 'requests', 'duration', 'warmup', 'ramp', 'arrivals', 'maxInFlight'] as const),
   ...(['requestTimeout', 'inputTokens', 'outputTokens', 'prefix', 'dataset', 'seed'] as const),
-  ...(['api', 'servedModel', 'noStream', 'allowEos', 'body', 'header', 'apiKeyEnv'] as const),
+  ...(['api', 'servedModel', 'noStream', 'noMetrics', 'allowEos', 'body', 'header', 'apiKeyEnv'] as const),
   ...(['noKeepAlive', 'insecure'] as const),
 ] as const;
 
@@ -56,6 +56,7 @@ export function loadPlan(
   return {
     ...{ version: version(), target, model: values.servedModel, headers, secrets, seed, prompts },
     stream: !values.noStream,
+    metrics: !values.noMetrics,
     exactLength: !values.allowEos,
     extra: readBody(values.body),
     keepAlive: !values.noKeepAlive,

@@ -4,7 +4,7 @@
  */
 import type { Note } from '../base/notes.js';
 import { UserError } from '../base/user-error.js';
-import type { BenchRun } from '../model/bench-run.js';
+import type { BenchIteration, BenchRun, EngineState } from '../model/bench-run.js';
 import type { Profile } from '../model/profile.js';
 import type { TableName } from '../model/schema.js';
 import { benchText, readBenchText } from './bench/open-bench.js';
@@ -60,11 +60,14 @@ export function withCompanions(
   const steps: QuietStep[] = [];
   const notes: Note[] = [];
   const benchmarks: BenchRun[] = [...(profile.benchmarks ?? [])];
+  const states = [...(profile.engineStates ?? [])];
   for (const { name, runs, steps: printed } of companions) {
     const iterations = runs.flatMap(run => run.iterations ?? []);
     const found = iterations.length === 0 ? [] : stepsOfIterations(iterations, profile);
     const own = [...outsideProfile(printed, profile), ...(typeof found === 'string' ? [] : found)];
     const results = runs.filter(hasResult);
+    const printedStates = statesOf(iterations);
+    if (printedStates.length > 0) states.push({ file: name, states: printedStates });
     for (const step of own) steps.push(step);
     benchmarks.push(...results);
     if (own.length > 0)
@@ -80,7 +83,17 @@ export function withCompanions(
     ...known,
     notes: [...known.notes, ...notes],
     ...(benchmarks.length > 0 ? { benchmarks } : {}),
+    ...(states.length > 0 ? { engineStates: states } : {}),
   };
+}
+
+/** Of the first rank: others print into the same log, and have the same queue. */
+function statesOf(iterations: readonly BenchIteration[]): EngineState[] {
+  return iterations.flatMap(({ iteration, globalRank = 0, activeRequests, queuedRequests, kvCacheShare }) => {
+    if (globalRank !== 0 || (activeRequests ?? queuedRequests ?? kvCacheShare) === undefined) return [];
+    const all = { iteration, running: activeRequests, waiting: queuedRequests, kvShare: kvCacheShare };
+    return [Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))];
+  });
 }
 
 const note = (severity: Note['severity'], text: string, count: number, example: string): Note => ({

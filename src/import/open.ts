@@ -6,7 +6,13 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 import type { Note } from '../base/notes.js';
 import { UserError } from '../base/user-error.js';
-import { type FileFormat, fileFormats, reportStem, withoutPacking } from '../catalog/file-formats.js';
+import {
+  type FileFormat,
+  fileFormats,
+  reportStem,
+  STREAM_ENDING,
+  withoutPacking,
+} from '../catalog/file-formats.js';
 import { mergeProfiles } from '../model/merge.js';
 import type { Profile } from '../model/profile.js';
 import { joinSidecars } from './agent-sidecar/join-sidecars.js';
@@ -100,7 +106,22 @@ async function openPlainFile(filePath: string, context: OpenContext): Promise<Pr
 const isOf = ({ endings }: FileFormat, name: string) =>
   endings.some(ending => withoutPacking(name.toLowerCase()).endsWith(ending));
 
-/** What a folder of profiles may hold, by name; the content decides later. Export beside report: the export wins. */
+/** Of one run nsys may leave a stream, the report made of it and the export made of that: the last one is read. */
+function latestStages(names: readonly string[]): string[] {
+  const latest = new Map<string, number>();
+  for (const name of names)
+    latest.set(reportStem(name), Math.max(stageOf(name), latest.get(reportStem(name)) ?? 0));
+  return names.filter(name => stageOf(name) === 0 || stageOf(name) === latest.get(reportStem(name)));
+}
+
+/** 0: not written by nsys. */
+function stageOf(name: string): number {
+  if (isOf(fileFormats.nsysSqlite, name)) return 3;
+  if (!isOf(fileFormats.nsysRep, name)) return 0;
+  return withoutPacking(name.toLowerCase()).endsWith(STREAM_ENDING) ? 1 : 2;
+}
+
+/** What a folder of profiles may hold, by name; the content decides later. */
 const isProfileName = (name: string) => importers.some(format => isOf(format, name));
 
 function expand(given: string): { files: string[]; unreachable: readonly string[] } {
@@ -116,16 +137,13 @@ function expand(given: string): { files: string[]; unreachable: readonly string[
   return { files: names.map(name => path.join(given, name)), unreachable };
 }
 
-/** Profiles in a folder, ranks in their order; of a report and its export, the export. */
+/** Profiles in a folder, ranks in their order; of a stream, a report and its export, the latest. */
 export function profileNames(
   folder: string,
   recursive = false,
 ): { names: string[]; unreachable: readonly string[] } {
   const { names, unreachable } = filesIn(folder, isProfileName, { recursive });
-  const { nsysRep, nsysSqlite } = fileFormats;
-  const exported = new Set(names.filter(name => isOf(nsysSqlite, name)).map(reportStem));
-  const chosen = names.filter(name => !(isOf(nsysRep, name) && exported.has(reportStem(name))));
-  return { names: chosen.sort(byNumbersInName), unreachable };
+  return { names: latestStages(names).sort(byNumbersInName), unreachable };
 }
 
 /** rank10 after rank9. */

@@ -63,9 +63,19 @@ export class Connection {
   }
 
   /** A JSON document of the server, undefined if there is none. */
-  get(path: string): Promise<unknown> {
+  async get(path: string): Promise<unknown> {
+    const text = await this.document(path, 'application/json', this.agent);
+    return text === undefined ? undefined : parsed(text);
+  }
+
+  /** On a connection of its own: the kept ones are for what is measured. */
+  getText(path: string): Promise<string | undefined> {
+    return this.document(path, '*/*', false);
+  }
+
+  private document(path: string, accept: string, agent: http.Agent | false): Promise<string | undefined> {
     return new Promise(resolve => {
-      const request = this.request(path, 'GET', { accept: 'application/json', ...this.settings.headers });
+      const request = this.request(path, 'GET', { accept, ...this.settings.headers }, agent);
       const stop = () => request.destroy();
       const timer = setTimeout(stop, Math.min(10, this.settings.timeoutNs / NS_PER_SECOND) * 1000);
       this.active.add(stop);
@@ -75,7 +85,7 @@ export class Connection {
       request.on('close', () => {
         clearTimeout(timer);
         this.active.delete(stop);
-        resolve(status === 200 ? parsed(text) : undefined);
+        resolve(status === 200 ? text : undefined);
       });
       request.on('response', response => {
         status = response.statusCode ?? 0;
@@ -101,9 +111,15 @@ export class Connection {
     this.agent.destroy();
   }
 
-  private request(path: string, method: string, headers: Record<string, string>): http.ClientRequest {
-    const { target } = this.settings;
-    const options = { agent: this.agent, host: target.host, port: target.port, path, method, headers };
+  private request(
+    path: string,
+    method: string,
+    headers: Record<string, string>,
+    agent: http.Agent | false = this.agent,
+  ): http.ClientRequest {
+    const { target, insecure } = this.settings;
+    const { host, port } = target;
+    const options = { agent, host, port, path, method, headers, rejectUnauthorized: !insecure };
     return target.secure ? https.request(options) : http.request(options);
   }
 }

@@ -149,6 +149,22 @@ const level = object({
     object({ kind: string('kind'), count: number('how often'), example: string('what one of them said') }),
     'failures by kind, most first',
   ),
+  engineStates: optional(
+    list(
+      object({
+        atNs: number('from the begin of the level'),
+        ...sparse(
+          fieldsOf(number, {
+            iteration: 'the engine’s number of its last step, or how many it ran',
+            running: 'requests in the engine',
+            waiting: 'requests in its queue',
+            kvShare: 'of the KV cache in use, 0 to 1',
+          }),
+        ).properties,
+      }),
+      'read from the server’s /metrics meanwhile; not in --json',
+    ),
+  ),
   requests: optional(list(request, 'counted requests in the order of their ends; not in --json')),
   notes: list(note, 'what to know before trusting the figures'),
 });

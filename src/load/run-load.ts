@@ -5,6 +5,7 @@ import { UserError } from '../base/user-error.js';
 import type { ArrivalKind } from './arrivals.js';
 import { Connection } from './connection.js';
 import { DatasetPrompts } from './dataset-prompts.js';
+import { EngineStates } from './engine-states.js';
 import { defaultRequests, type Level } from './level.js';
 import type { LevelResult, LoadDocument } from './load-document.js';
 import { machineName } from './machine-name.js';
@@ -41,6 +42,8 @@ export interface LoadPlan {
   readonly seed: number;
   readonly mostInFlight: number;
   readonly prompts: PromptSource;
+  /** Read the server's /metrics meanwhile. */
+  readonly metrics: boolean;
   /** As asked for, to be written. */
   readonly lengths: {
     readonly inputTokens?: string;
@@ -121,7 +124,10 @@ async function measured(
       durationNs: plan.durationNs ?? Infinity,
     };
     const before = connection.retries;
+    const states = new EngineStates(connection, target);
+    if (plan.metrics) void states.follow();
     const run = await runLevel(settings, prepare, signal, (...progress) => onProgress(level, ...progress));
+    states.stop();
     // Ended while it was warming up: there is nothing to tell of this level.
     if (signal.aborted && run.records.length === 0) break;
     const result = summarizeLevel(
@@ -132,6 +138,7 @@ async function measured(
         idPrompts: prompts instanceof DatasetPrompts && prompts.hasTokenIds,
         stream,
       },
+      beginNs => states.since(beginNs),
     );
     levels.push({ ...result, notes: [...general.list(), ...result.notes] });
   }

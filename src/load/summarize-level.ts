@@ -9,7 +9,12 @@ import { hashOfRequest } from './request-hash.js';
 import type { RequestRecord } from './request-record.js';
 import type { LevelRun } from './run-level.js';
 
-export function summarizeLevel(run: LevelRun, context: LevelContext): LevelResult {
+/** `statesSince`: what the engine reported about itself from a moment on. */
+export function summarizeLevel(
+  run: LevelRun,
+  context: LevelContext,
+  statesSince: (beginNs: number) => LevelResult['engineStates'] = () => [],
+): LevelResult {
   const { settings, records, interrupted, clientLagNs } = run;
   const { level } = settings;
   const completed = records.filter(record => !record.failure && !record.interrupted);
@@ -21,6 +26,7 @@ export function summarizeLevel(run: LevelRun, context: LevelContext): LevelResul
   const durationNs = completed.length > 0 ? endNs - beginNs : undefined;
   const e2eTotal = total(completed, record => record.e2eNs);
   const mean = (sum: number | undefined) => (sum === undefined ? undefined : sum / completed.length);
+  const states = records.length > 0 ? statesSince(beginNs) : undefined;
   const result: LevelResult = {
     level: level.name,
     ...(interrupted ? { interrupted: true as const } : {}),
@@ -47,6 +53,7 @@ export function summarizeLevel(run: LevelRun, context: LevelContext): LevelResul
     timing: timingOf(run, completed, clientLagNs),
     tokens: tokensOf(completed, context),
     errors: errorsOf(failed),
+    ...(states && states.length > 0 ? { engineStates: states } : {}),
     requests: records.map(record => row(record, beginNs)),
     notes: [],
   };

@@ -113,6 +113,17 @@ const iteration = object({
   }).properties,
 });
 
+/** The engine at one moment. */
+const engineState = sparse(
+  fieldsOf(number, {
+    atNs: 'on the clock of the requests (nanoseconds)',
+    iteration: 'the engine’s number of its last step, or how many it ran',
+    running: 'requests in the engine',
+    waiting: 'requests in its queue',
+    kvShare: 'KV cache in use (0 to 1)',
+  }),
+);
+
 /** One request. Prompts and answers are not kept. */
 const request = sparse({
   failed: only(true),
@@ -156,6 +167,7 @@ export const benchRun = object({
   durationNs: optional(number('first request sent to last one answered (nanoseconds)')),
   iterations: optional(list(iteration, 'passes of the engine, where the file has them')),
   requests: optional(list(request, 'requests, where the file has them')),
+  engineStates: optional(list(engineState, 'what the engine reported about itself meanwhile')),
   clock: optional(
     sparse({
       requestsBefore: number('requests that the client sent between notBeforeNs and the first of these'),

@@ -16,6 +16,8 @@ export type BenchCounts = BenchRun['counts'];
 export type BenchEnergy = NonNullable<BenchRun['energy']>;
 /** One pass of the engine's loop. */
 export type BenchIteration = NonNullable<BenchRun['iterations']>[number];
+/** What an engine says about itself. */
+export type EngineState = NonNullable<BenchRun['engineStates']>[number];
 export type BenchRequest = NonNullable<BenchRun['requests']>[number];
 
 /**

@@ -5,7 +5,7 @@
 import type { Brand, Column } from '../base/column.js';
 import type { Note } from '../base/notes.js';
 import type { StringId, StringTable } from '../base/string-table.js';
-import type { BenchRun } from './bench-run.js';
+import type { BenchRun, EngineState } from './bench-run.js';
 import type { ColumnSpec, EntityName, Schema, TableName } from './schema.js';
 import type { StepLog } from './step-log.js';
 
@@ -142,4 +142,6 @@ export interface Profile {
   readonly benchmarks?: readonly BenchRun[];
   /** Steps as their processes noted them, one log per rank. */
   readonly stepLogs?: readonly StepLog[];
+  /** What the engine's log says about its queue and memory, by iteration. */
+  readonly engineStates?: readonly { readonly file: string; readonly states: readonly EngineState[] }[];
 }

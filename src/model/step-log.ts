@@ -21,6 +21,33 @@ export interface NotedStep {
   readonly generationIds?: readonly string[];
 }
 
+/** Of the thread that ran the steps, added up over them. */
+export interface HostCounter {
+  readonly window: number;
+  /** The steps of a window, or those after it, which no profiler records. */
+  readonly part: 'window' | 'after';
+  readonly tid: number;
+  /** Iterations from this one on, so many. */
+  readonly first: number;
+  readonly steps: number;
+  readonly userNs: number;
+  readonly systemNs: number;
+  /** With and without reading from a disk; the latter alone. */
+  readonly pageFaults: number;
+  readonly majorFaults: number;
+  /** It asked to wait, or was preempted. */
+  readonly voluntarySwitches: number;
+  readonly involuntarySwitches: number;
+}
+
+/** Where the process may run. */
+export interface Placement {
+  readonly cpus: number;
+  /** NUMA nodes of these CPUs, and the one its GPU is attached to, where they are known. */
+  readonly cpuNodes: readonly number[];
+  readonly gpuNode?: number;
+}
+
 export interface StepLog {
   readonly file: string;
   readonly rank: number;
@@ -33,4 +60,6 @@ export interface StepLog {
   readonly machine?: string;
   /** In order of their start. */
   readonly steps: readonly NotedStep[];
+  readonly hostCounters?: readonly HostCounter[];
+  readonly placement?: Placement;
 }

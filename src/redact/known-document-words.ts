@@ -29,6 +29,8 @@ const keys = new Set(
    request_latency request_latency_percentiles_ms request_rate request_throughput request_throughput_req_s
    requestRate requests requests_per_second runtime sampling schema schema_version seed sendDelay sendDelayNs
    begin utcNs monotonicNs start_times serverId bootId requestIds
+   hostCounters placement part userNs systemNs minorFaults majorFaults voluntarySwitches involuntarySwitches
+   cpus machineCpus cpuNodes gpuNode engineStates atNs running waiting kvShare
    server_info settings severity sglang side steps start_timestamp startMonotonicNs startNs status std std_latency stddevNs
    stepscopeAgent stepsFrom stream streaming streaming_metrics successful_requests sum
    system_output_throughput_tok_s system_total_throughput_tok_s temperature tensorrt_llm thread throughput

@@ -7,7 +7,7 @@ import type { RecordEditor } from '../base/sqlite/record.js';
 import { toldOfWord } from '../catalog/command-flags.js';
 import { withoutSecrets } from '../catalog/secret-shapes.js';
 import { isRequestedRange } from '../import/environment.js';
-import { pythonPayload } from '../import/nsys-sqlite/python-stacks.js';
+import { onlyPythonStack } from '../import/nsys-sqlite/python-stacks.js';
 import { isKnownSetting, Role, type RowText, rowText } from './allowed-export.js';
 import { knownDiagnostic } from './known-diagnostics.js';
 import {
@@ -36,7 +36,6 @@ const COMMAND_NAME = /COMMAND|ARGUMENT_\d+$|_ARGS$|CMDLINE/i;
 const CONSTANT = /^[\w %[\]().,:/+-]{0,150}$/;
 /** Ids of functions and files, and lines: the strings are judged where they stand. */
 const PYTHON_STACKS = 'NVTX_EVENTS.binaryData';
-const isPythonStack = (bytes: Uint8Array): boolean => pythonPayload(bytes, 0, bytes.length)?.isExact === true;
 /** Distinct ranges are few; a file with more of them is not worth the memory. */
 const MAX_REMEMBERED = 100_000;
 
@@ -53,9 +52,10 @@ export class NsysRules {
     return (row, rowId) => {
       for (let c = 0; c < row.columns; c++) {
         const where = `${table}.${columns[c] ?? c}`;
-        if (row.isBlob(c) && !(where === PYTHON_STACKS && isPythonStack(row.blob(c)))) {
-          this.removals.add('binary', where);
-          row.replace(c, '');
+        if (row.isBlob(c)) {
+          const stack = where === PYTHON_STACKS ? onlyPythonStack(row.blob(c)) : undefined;
+          if (!stack) this.removals.add('binary', where);
+          row.replace(c, stack ?? '');
         }
         if (!row.isText(c)) continue;
         const text = row.text(c);

@@ -14,7 +14,7 @@ export type NoteRemoval = (kind: RemovalKind) => void;
 const FRAME = /^([^()\n]*[\\/])(?=[^\\/()\n]+\(\d+\): )/;
 /** Packages that everyone has: folders inside them tell nothing about who uses them. */
 const PUBLIC_PACKAGE =
-  /(?<=^|[\\/])(?:torch|torchvision|torchaudio|torchao|triton|numpy|transformers|tokenizers|accelerate|diffusers|peft|safetensors|huggingface_hub|flash_attn|flashinfer|xformers|deepspeed|deep_ep|megatron|lightllm|ray|zmq|asyncio|concurrent|multiprocessing|importlib|contextlib|collections|json|logging|uvloop|uvicorn|fastapi|starlette|pydantic|msgspec)[\\/]/;
+  /(?<=^|[\\/])(?:torch|torchvision|torchaudio|torchao|triton|numpy|transformers|tokenizers|accelerate|diffusers|peft|safetensors|huggingface_hub|flash_attn|flashinfer|xformers|deepspeed|deep_ep|megatron|lightllm|ray|zmq|asyncio|concurrent|multiprocessing|importlib|contextlib|collections|json|logging|uvloop|uvicorn|fastapi|starlette|pydantic|msgspec|stepscope_agent)[\\/]/;
 const URL_TEXT = /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s"'<>]+/gi;
 /** Begins where a word does: a long run of letters must not be tried from each of them. */
 const MAIL = /(?<![\w.+-])[\w.+-]+@(?:[\w-]+\.)+[a-z]{2,}\b/g;
@@ -98,7 +98,9 @@ function shortened(path: string, note: NoteRemoval): string {
 /** A text that is a path as a whole: spaces and all belong to it. */
 export function scrubPath(text: string, identities: Identities, note: NoteRemoval): string {
   const isPath = /^(?:[A-Za-z]:|~[\w.-]*|\.{1,2})?[\\/]/.test(text) && !/[\n\0]/.test(text);
-  return scrubText(isPath ? shortened(text, note) : text, identities, note);
+  if (!isPath) return scrubText(text, identities, note);
+  const kept = text.endsWith('.py') ? publicPackage(text) : '';
+  return scrubText(kept + shortened(text, note), identities, note);
 }
 
 /** The last part that says something: `/tmp/a/` is `a`. */

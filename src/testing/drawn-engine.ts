@@ -8,6 +8,7 @@ import { ProfileBuilder } from '../model/builder.js';
 import type { Profile } from '../model/profile.js';
 import { RangeKind } from '../model/schema.js';
 import { drawnCapture } from './drawn-capture.js';
+import { type DrawnCounters, drawnLog } from './drawn-log.js';
 import { DrawnSwitches, type OffCpuReason } from './drawn-switches.js';
 
 const STEP_NS = 10e6;
@@ -83,6 +84,8 @@ export interface EngineOptions {
   readonly capturing?: true;
   /** Code of a loss that the reader noted. */
   readonly loss?: string;
+  /** What the agent counted, and where the process ran. */
+  readonly counted?: DrawnCounters;
   /** A range around far more than the steps. */
   readonly recordedNs?: number;
 }
@@ -134,7 +137,10 @@ export function drawEngine(options: EngineOptions = {}): Profile {
   const capture = drawnCapture('engine', ranks.length > 1 ? ranks : []);
   const distributed = options.worldSize && { rank: 0, worldSize: options.worldSize, backend: 'nccl' };
   const versions = options.program?.versions ?? {};
-  return builder.build({ ...capture, versions, ...(distributed ? { distributed } : {}) });
+  const profile = builder.build({ ...capture, versions, ...(distributed ? { distributed } : {}) });
+  return options.counted
+    ? { ...profile, stepLogs: [drawnLog(profile, options.counted, options.steps ?? 20)] }
+    : profile;
 
   function drawStep(
     step: number,

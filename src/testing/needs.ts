@@ -41,6 +41,10 @@ const ownPython = (program: string) =>
   firstThat([path.join(toolsBin, 'python')], name => answers(name, '-c', program));
 const pythonTool = (name: string) =>
   firstThat([name, path.join(toolsBin, name)], tool => answers(tool, '--version'));
+function kubectlMinor(): number {
+  const { stdout } = spawnSync('kubectl', ['version', '--client=true'], { encoding: 'utf8' });
+  return Number(/v1\.(\d+)/.exec(stdout ?? '')?.[1] ?? 0);
+}
 const beside = (name: string) => firstThat([path.join(projectRoot, '../shared', name)], existsSync);
 
 /** An nsys that makes reports: distributions split off its importer, and without that it leaves raw streams. */
@@ -100,6 +104,12 @@ const table = {
   },
   compiler: { what: 'a C compiler', bring: TOOLS, find: () => onPath('cc', '--version') },
   git: { what: 'git', bring: TOOLS, find: () => onPath('git', '--version') },
+  kubectl: {
+    what: 'kubectl 1.31 or newer',
+    bring: 'https://kubernetes.io/docs/tasks/tools, or your cloud’s packages',
+    // Older ones do not speak WebSocket, which the stand-in for a cluster does.
+    find: () => (kubectlMinor() >= 31 ? 'kubectl' : undefined),
+  },
   openssl: { what: 'openssl', bring: TOOLS, find: () => onPath('openssl', 'version') },
   make: { what: 'make', bring: TOOLS, find: () => onPath('make', '--version') },
   mount: {

@@ -11,7 +11,7 @@ work=$(mktemp -d)
 cd "$work" || exit 1
 export STEPSCOPE_TRIGGER=$work/trigger STEPSCOPE_MARKERS=${MARKERS:-step} STEPSCOPE_SIDECAR=$work/$name.agent.json
 PYTHONPATH=$AGENT${PYTHONPATH:+:$PYTHONPATH} "$NSYS" profile -o "$work/$name" -t cuda,nvtx -c cudaProfilerApi \
-  --capture-range-end=repeat --cuda-graph-trace=node --trace-fork-before-exec=true -s none --cpuctxsw=none \
+  --capture-range-end=stop --kill=none --cuda-graph-trace=node --trace-fork-before-exec=true -s none --cpuctxsw=none \
   "$@" >"$out/$name.server.log" 2>&1 &
 server=$!
 unset STEPSCOPE_TRIGGER STEPSCOPE_MARKERS STEPSCOPE_SIDECAR
@@ -29,8 +29,10 @@ for run in 1 2 3; do load "$out/$name.load-$run.json" "${REQUESTS:-32}"; done
 if [ -n "${BENCH:-}" ]; then (cd "$work" && eval "$BENCH") >"$out/$name.bench.log" 2>&1; fi
 (sleep "${AFTER:-1.2}"; echo 20 >"$work/trigger") &
 load "$out/$name.load-during.json" "${DURING:-64}"
-sleep 3
 load after.json 16
+# The range ends with the window, and nsys writes while the server goes on.
+for _ in $(seq 80); do [ -s "$work/$name.nsys-rep" ] && break; sleep 0.5; done
+sleep 1
 # The server and its workers, wherever nsys put them, but not nsys.
 for process in /proc/[0-9]*; do
   grep -qsz "^STEPSCOPE_TRIGGER=$work/" "$process/environ" || continue
@@ -38,12 +40,12 @@ for process in /proc/[0-9]*; do
 done
 for _ in $(seq 60); do kill -0 "$server" 2>/dev/null || break; sleep 0.5; done
 kill -9 -- "$server" 2>/dev/null
-for report in "$work/$name".*.nsys-rep; do
-  "$NSYS" export -t sqlite -f true -o "${report%.nsys-rep}.sqlite" "$report" >/dev/null 2>&1
-done
+"$NSYS" export -t sqlite -f true -o "$work/$name.sqlite" "$work/$name.nsys-rep" >/dev/null 2>&1
 ls -la "$work"
 cp "$work"/*.agent.json "$out/" 2>/dev/null
 cp "$work"/*.load.json "$out/" 2>/dev/null
-stepscope analyze "$work/$name.1.sqlite" "$work"/*.agent.json "$out/$name.load-2.json" >"$out/$name.page.txt" 2>&1
-head -60 "$out/$name.page.txt"
-for file in "$work/$name".*.sqlite; do gzip -6c "$file" >"$out/$(basename "$file").gz"; done
+stepscope analyze "$work/$name.sqlite" "$work"/*.agent.json "$out/$name.load-2.json" >"$out/$name.page.txt" 2>&1
+head -40 "$out/$name.page.txt"
+stepscope analyze "$work/$name.sqlite" "$work"/*.agent.json "$out/$name.load-during.json" --only requests,engine-state >"$out/$name.requests.txt" 2>&1
+head -60 "$out/$name.requests.txt"
+gzip -6c "$work/$name.sqlite" >"$out/$name.sqlite.gz"

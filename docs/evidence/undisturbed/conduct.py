@@ -69,7 +69,7 @@ def main():
             for file in reports:
                 path = os.path.join(asked.out, file)
                 sqlite = path[: -len(".nsys-rep")] + ".sqlite"
-                script = '"%s" export -t sqlite -f true -o "%s" "%s" >/dev/null 2>&1 && gzip -9f "%s" && rm "%s"'
+                script = '"%s" export -t sqlite --include-blobs=true -f true -o "%s" "%s" >/dev/null 2>&1 && gzip -9f "%s" && rm "%s"'
                 exports.append(subprocess.Popen(["sh", "-c", script % (NSYS, sqlite, path, sqlite, path)]))
     for export in exports:
         export.wait()

@@ -3,9 +3,9 @@
  * to within what one transfer takes. From the ends follow offset and drift of each file's clock; from "no rank ends
  * before the last has come" follows how wrong they can be at most.
  *
- * Ends are not exactly together (a ring has a direction, hosts are scheduled), so a clock that shows the time of day is
- * corrected only if it must be wrong, because ranks would end before others have come, or if its ends are off by far more
- * than they scatter and than a ring explains.
+ * Ends are not exactly together (a ring has a direction, hosts are scheduled, processes on one GPU take turns), so a
+ * clock that shows the time of day is corrected only if it must be wrong, because ranks would end before others have
+ * come, or if nearly all of its ends are off by the same time, and by more than a ring explains.
  */
 import { isSymmetric } from '../../catalog/messages.js';
 import { medianOf } from '../../stats/summary.js';
@@ -137,6 +137,8 @@ function sharedEnds(
 /** Offset by scatter and by the length of the shortest call, from which on it is the clock's and not the transfer's. */
 const BEYOND_SCATTER = 10;
 const BEYOND_TRANSFER = 0.25;
+/** The part of the ends that must agree. */
+const NEARLY_ALL = 0.9;
 
 /** A few calls may be matched wrongly; they must not decide what is possible. */
 const TRUSTED = 0.98;
@@ -154,9 +156,11 @@ function fitEnds(clock: number, ends: SharedEnds, comparable: boolean): FileCloc
     return [-below.sort()[kept], above.sort().reverse()[kept]];
   };
   const shortest = medianOf(sorted(ends.shortest));
+  // A clock that is off is off at every end. Processes that share a GPU take turns: their ends differ in several ways.
+  const away = sorted(ends.differences).map((ns, i) => Math.abs(ns - aheadAt(fit, times[i])));
+  const scatter = away.sort()[Math.floor(NEARLY_ALL * (times.length - 1))];
   const isFarOff =
-    Math.abs(fit.offsetNs) > BEYOND_SCATTER * fit.residualNs &&
-    Math.abs(fit.offsetNs) > BEYOND_TRANSFER * shortest;
+    Math.abs(fit.offsetNs) > BEYOND_SCATTER * scatter && Math.abs(fit.offsetNs) > BEYOND_TRANSFER * shortest;
   const corrected = !comparable || isFarOff || Math.min(...room(() => 0)) < 0;
   return {
     clock,

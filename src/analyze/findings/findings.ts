@@ -16,6 +16,7 @@ import { copyRules } from './rules-copies.js';
 import { cpuRules } from './rules-cpu.js';
 import { gpuRules } from './rules-gpu.js';
 import { hostRules } from './rules-host.js';
+import { hostCounterRules } from './rules-host-counters.js';
 import { launchRules } from './rules-launch.js';
 import { precisionRules } from './rules-precision.js';
 import { programRules } from './rules-program.js';
@@ -30,6 +31,7 @@ const rules: readonly Rule[] = [
   ...launchRules,
   ...hostRules,
   ...cpuRules,
+  ...hostCounterRules,
   ...syncRules,
   ...copyRules,
   ...gpuRules,

@@ -32,7 +32,7 @@ const cpuContention: Rule = {
           input,
           total,
           ns,
-          `The GPU is idle while other threads have the CPU of the launching thread: ${formatDuration(perWindow(total, ns))} ${perStep(total.phase)}`,
+          `The GPU is idle while other threads have the CPU of the launching thread: ${delays.isByReason ? '' : 'up to '}${formatDuration(perWindow(total, ns))} ${perStep(total.phase)}`,
           [
             budgetEvidence(total, ns, `taken by ${takers.join(', ') || 'threads that were not recorded'}`),
             { text: 'time on and off the CPU by thread', analysis: 'threads' },

@@ -75,7 +75,8 @@ const exposedHostWork: Rule = {
   yieldsTo: (others, own) =>
     others.some(
       ({ id, costNs }) =>
-        (id === 'cpu-contention' || id === 'core-migrations') && (costNs ?? 0) >= (own.costNs ?? 0) / 2,
+        (id === 'cpu-contention' || id === 'core-migrations' || id === 'lost-cpu') &&
+        (costNs ?? 0) >= (own.costNs ?? 0) / 2,
     ),
 };
 
@@ -160,6 +161,9 @@ const steadyAllocations: Rule = {
     const wallNs = input.phases.reduce((sum, phase) => sum + phase.wallNs, 0);
     if (spentNs < input.policy.allocationShare * wallNs) return [];
     const count = rows.reduce((sum, row) => sum + row.countPerStep, 0);
+    const windows = input.phases.reduce((sum, phase) => sum + phase.windows, 0);
+    const inEach = (ns: number) =>
+      total.phase === null ? formatDuration(ns) : `${formatDuration(ns / windows)} per step`;
     return [
       idleFinding(
         'steady-allocations',
@@ -171,7 +175,7 @@ const steadyAllocations: Rule = {
           : `Memory is allocated in the loop: ${formatCount(Number(count.toFixed(1)))} ${count === 1 ? 'call' : 'calls'} per step`,
         [
           {
-            text: `${formatDuration(spentNs)} in ${rows.map(row => row.call).join(', ')}; the GPU is idle for ${formatDuration(idleNs)} of it`,
+            text: `${inEach(spentNs)} in ${rows.map(row => row.call).join(', ')}; the GPU is idle for ${inEach(idleNs)} of it`,
             numerator: spentNs,
             denominator: wallNs,
             unit: 'ns',

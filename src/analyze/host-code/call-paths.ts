@@ -43,9 +43,10 @@ export class CallPaths {
     return path.reverse();
   }
 
-  /** The way to a node, once more below another one. */
-  grafted(node: number, place: number): number {
-    return this.pathOf(node).reduce((at, part) => this.child(at, this.names[part]!), place);
+  /** The way to a node, once more below another one; from a node on the way, where one is given. */
+  grafted(node: number, place: number, from = ROOT): number {
+    const path = this.pathOf(node);
+    return path.slice(path.indexOf(from) + 1).reduce((at, part) => this.child(at, this.names[part]!), place);
   }
 
   /** Innermost class of a module on the way to the node. */

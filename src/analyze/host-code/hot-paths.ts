@@ -4,6 +4,7 @@
  */
 import { KERNEL_LAUNCH } from '../../catalog/host-activities.js';
 import type { HostName } from '../../catalog/host-names.js';
+import { isGeneralLibrary, packageOfFile } from '../../catalog/python-files.js';
 import { type CallPaths, ROOT } from './call-paths.js';
 import type { NodeSums } from './call-tally.js';
 import { childrenOf, totalsOf } from './call-tree.js';
@@ -24,6 +25,14 @@ const SAID_BY_FEW = 0.7;
 /** … but none that holds almost everything: that the engine steps is no news. */
 const ALMOST_ALL = 0.9;
 
+/** A place of this share stays: only callers of its own package stand for it, and no much larger one comes before it. */
+const LARGE = 0.2;
+const MUCH_MORE = 1.25;
+/** A caller that spends so much in one place says less than the place does. */
+const MOSTLY = 0.6;
+/** One line of a function is a place where it holds most of the function; otherwise the function is. */
+const ONE_LINE = 0.8;
+
 /** `few`: so many places should say most of it. */
 export function hotPaths(
   paths: CallPaths,
@@ -38,19 +47,38 @@ export function hotPaths(
   const descend = (node: number): number => {
     let placed = 0;
     for (const child of below[node])
-      if (totals[child] >= least && !isPartOf(paths, child, node)) placed += descend(child);
+      if (totals[child] >= least && !isPartOf(paths, child, node) && !isOneOfLines(child, node))
+        placed += descend(child);
     const rest = totals[node] - placed;
     if (node === ROOT || rest < least) return placed;
     found.push({ node, ns: rest });
     return totals[node];
   };
+  function isOneOfLines(child: number, node: number): boolean {
+    const [file, around] = [paths.names[child]!.file, paths.names[node]?.file];
+    const isLine = file !== around && file !== undefined && around !== undefined && fileOf(file) === around;
+    return isLine && totals[child] < ONE_LINE * totals[node];
+  }
   descend(ROOT);
   if (few === undefined) return byLabel(paths, sums, found);
+  const refused = new Set<number>();
   for (let places = byLabel(paths, sums, found); ; places = byLabel(paths, sums, found)) {
     const said = places.slice(0, few);
     if (said.reduce((sum, { ns }) => sum + ns, 0) >= SAID_BY_FEW * totals[ROOT]) return places;
-    const caller = nearestCaller(paths, totals, found, said);
+    const caller = nearestCaller(paths, totals, found, said, refused);
     if (caller === undefined) return places;
+    const [largest] = said;
+    const isForeign = paths.pathOf(largest.node).includes(caller)
+      ? packageOf(paths, caller) !== packageOf(paths, largest.node)
+      : totals[caller] > MUCH_MORE * largest.ns;
+    const isOnePlace = places.some(
+      ({ node, ns }) =>
+        ns >= MOSTLY * totals[caller] && paths.pathOf(node).includes(caller) && node !== caller,
+    );
+    if (isOnePlace || (isForeign && largest.ns >= LARGE * totals[ROOT])) {
+      refused.add(caller);
+      continue;
+    }
     const inside = found.filter(({ node }) => paths.pathOf(node).includes(caller));
     for (const place of inside) found.splice(found.indexOf(place), 1);
     found.push({ node: caller, ns: totals[caller] });
@@ -68,6 +96,7 @@ function nearestCaller(
   totals: ArrayLike<number>,
   found: readonly Place[],
   said: readonly HotPath[],
+  refused: ReadonlySet<number>,
 ): number | undefined {
   const placedNs = new Map<number, number>();
   const places = new Map<number, number>();
@@ -80,7 +109,7 @@ function nearestCaller(
   for (const { node } of said) {
     let caller = paths.parents[node];
     while (caller > ROOT && places.get(caller) === places.get(node)) caller = paths.parents[caller];
-    if (caller <= ROOT || totals[caller] >= ALMOST_ALL * totals[ROOT]) continue;
+    if (caller <= ROOT || refused.has(caller) || totals[caller] >= ALMOST_ALL * totals[ROOT]) continue;
     const more = totals[caller] - placedNs.get(caller)!;
     if (!best || more < best.more) best = { caller, more };
   }
@@ -110,6 +139,18 @@ function isPartOf(paths: CallPaths, child: number, node: number): boolean {
   return kind === 'latency' || above === 'api-call' || (above === 'operator' && KERNEL_LAUNCH.test(text));
 }
 
+/** Of the innermost function with a file. */
+function packageOf(paths: CallPaths, node: number): string | undefined {
+  for (let at = node; at > ROOT; at = paths.parents[at]) {
+    const { file } = paths.names[at]!;
+    if (file !== undefined) return packageOfFile(fileOf(file));
+  }
+  return undefined;
+}
+
+/** `vllm/v1/engine/core.py:479` without the line. */
+const fileOf = (place: string) => place.replace(/:\d+$/, '');
+
 /** Who called, which operator, which call: at most one of each, the innermost; waits keep what ran meanwhile. */
 export function labelOf(paths: CallPaths, node: number): string {
   const path = paths.pathOf(node).map(part => paths.names[part]!);
@@ -135,12 +176,25 @@ function partsOf(path: readonly HostName[]): string[] {
   const isCaller = ({ kind, isBuiltIn }: HostName) =>
     kind === 'range' || (kind === 'function' && (operator < 0 || !isBuiltIn));
   const caller = callers.findLastIndex(isCaller);
+  const packageAt = (at: number) => packageOfFile(fileOf(callers[at]?.file ?? ''));
+  const isGeneral =
+    caller >= 0 && (callers[caller].file === undefined || isGeneralLibrary(packageAt(caller)));
+  // A function of a library says what, its caller from elsewhere says where.
+  const user = callers.findLastIndex(
+    ({ file, kind }, at) =>
+      isGeneral &&
+      at < caller &&
+      kind === 'function' &&
+      file !== undefined &&
+      packageAt(at) !== packageAt(caller),
+  );
   const module = callers.findLastIndex(name => name.module !== undefined);
   const outermost = operator < 0 ? -1 : path.findIndex(({ kind }) => kind === 'operator');
   const call = lastOf('api-call');
   const firstCall = path.findIndex(({ kind }) => kind === 'api-call');
   const chosen = [
     module,
+    user,
     caller,
     outermost,
     operator,

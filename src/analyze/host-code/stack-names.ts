@@ -1,6 +1,6 @@
 /** Recorded call stacks (of samples, CUDA calls and OS calls) as names, outermost first. */
 import { NONE } from '../../base/column.js';
-import { type HostName, nameOfFrame } from '../../catalog/host-names.js';
+import { type HostName, nameOfFrame, nameOfFunction } from '../../catalog/host-names.js';
 import { nameOfKernelCode, nameOfLibrary, nameOfNative } from '../../catalog/native-names.js';
 import type { Profile, Row } from '../../model/profile.js';
 import { FrameKind } from '../../model/schema.js';
@@ -42,6 +42,14 @@ export class StackNames {
     return a === b ? a : NONE;
   }
 
+  /** The innermost function is one of Python. */
+  isPython(stack: number): boolean {
+    return (
+      stack !== NONE &&
+      this.profile.tables.stackFrames!.kind[stack as Row<'stackFrames'>] === FrameKind.python
+    );
+  }
+
   hasNames(stack: number): boolean {
     return stack !== NONE && this.namesOf(stack).some(({ isVague }) => !isVague);
   }
@@ -53,7 +61,9 @@ export class StackNames {
       const { parent } = this.profile.tables.stackFrames!;
       for (let row = stack as Row<'stackFrames'>; row !== NONE && rows.length < DEEPEST; row = parent[row])
         rows.push(row);
-      const all = rows.reverse().flatMap(row => this.nameOf(row) ?? []);
+      const innermost = rows.find(row => this.nameOf(row));
+      const where = innermost === undefined ? undefined : this.whereIn(innermost);
+      const all = [...rows.reverse().flatMap(row => this.nameOf(row) ?? []), ...(where ? [where] : [])];
       // One library after itself, or a function and its inlined self, is one name.
       names = all.filter(({ text }, i) => text !== all[i - 1]?.text);
       this.known.set(stack, names);
@@ -61,14 +71,23 @@ export class StackNames {
     return names;
   }
 
-  private nameOf(row: Row<'stackFrames'>): HostName | undefined {
+  /** A Python function at the line that ran, not the one it begins with. */
+  private whereIn(row: Row<'stackFrames'>): HostName | undefined {
     const { kind, name, module, line } = this.profile.tables.stackFrames!;
+    if (kind[row] !== FrameKind.python || !line?.[row] || module[row] === NONE) return undefined;
+    const { strings } = this.profile;
+    return nameOfFrame(`${strings.text(module[row])}(${line[row]}): ${strings.text(name[row])}`);
+  }
+
+  private nameOf(row: Row<'stackFrames'>): HostName | undefined {
+    const { kind, name, module } = this.profile.tables.stackFrames!;
     const { strings } = this.profile;
     const text = name[row] === NONE ? '' : strings.text(name[row]);
     const file = module[row] === NONE ? '' : strings.text(module[row]);
     switch (kind[row]) {
       case FrameKind.python:
-        return nameOfFrame(`${file}(${line?.[row] ?? 0}): ${text}`);
+        // A stack has the line that ran: one function would be many names.
+        return nameOfFunction(`${file}(0): ${text}`);
       case FrameKind.kernelMode:
         return nameOfKernelCode(text);
       case FrameKind.native:

@@ -46,24 +46,20 @@ export const threadCode: Derived<ThreadCode> = {
     return {
       visit(thread, from, to, visitPiece) {
         const line = lineOf(thread);
-        // Calls may wait for whatever they are for; other code does not give up its CPU by itself.
         const visit = (piece: CodePiece, a: number, b: number) => {
-          const kind = paths.names[piece.node]?.kind;
-          if (kind === 'api-call' || kind === 'os-call' || kind === 'interpreter') visitPiece(piece, a, b);
-          else
-            cpu.visit(thread, a, b, (name, begin, end) => {
-              if (!name) visitPiece(piece, begin, end);
-              else {
-                const node = paths.child(piece.node, name);
-                visitPiece({ ...piece, node, isSeen: true, waits: name.waits }, begin, end);
-              }
-            });
+          cpu.visit(thread, a, b, (name, begin, end) => {
+            if (!name) visitPiece(piece, begin, end);
+            else {
+              const node = paths.child(piece.node, name);
+              visitPiece({ ...piece, node, isSeen: true, waits: name.waits }, begin, end);
+            }
+          });
         };
         visitStack(line, from, to, (event, begin, end, segment) => {
           const base = event === NONE ? ROOT : line.node[event];
           // Ranges are around much code; whatever else is recorded is the innermost there is.
           if (event !== NONE && paths.names[base]!.kind !== 'range') {
-            const node = placed(thread, line, event, segment);
+            const node = called(thread, line, event, segment) ?? placed(thread, line, event, segment);
             visit({ node, event, line, isSeen: true, waits: waitOn(line, event) }, begin, end);
             return;
           }
@@ -83,6 +79,31 @@ export const threadCode: Derived<ThreadCode> = {
         });
       },
     };
+
+    /** A CUDA or OS call below the Python stack that was sampled while it lasted: a thread that waits stays where it is. */
+    function called(thread: number, line: StackLine, event: number, segment: number): number | undefined {
+      const kind = paths.names[line.node[event]]!.kind;
+      if (kind !== 'os-call' && kind !== 'api-call') return undefined;
+      let outer = event;
+      while (line.parent[outer] !== NONE && !isRange(line.parent[outer])) outer = line.parent[outer];
+      // Functions and operators around it are recorded; so may be the stack of the call itself.
+      if (
+        paths.names[line.node[outer]]!.kind !== 'os-call' &&
+        paths.names[line.node[outer]]!.kind !== 'api-call'
+      )
+        return undefined;
+      if (names.isPython(line.stack?.[outer] ?? NONE)) return undefined;
+      const until = line.start[segment + 1] ?? Infinity;
+      const stack = samples.pythonDuring(thread, line.start[segment], until);
+      if (!names.hasNames(stack)) return undefined;
+      const range = line.parent[outer] === NONE ? ROOT : line.node[line.parent[outer]];
+      const around = names.below(range, stack);
+      return paths.grafted(line.node[event], around, range);
+
+      function isRange(row: number): boolean {
+        return paths.names[line.node[row]]!.kind === 'range';
+      }
+    }
 
     /** Between two calls whose callers are recorded, the thread is in what both have in common. */
     function inCallers(line: StackLine, segment: number, base: number): number {

@@ -5,7 +5,7 @@
  *   samples   x    x    x              x    x
  *   stretch  [--][---][--]            [--][---]
  */
-import { upperBound } from '../../base/bisect.js';
+import { lowerBound, upperBound } from '../../base/bisect.js';
 import { NONE } from '../../base/column.js';
 import type { Profile, Row } from '../../model/profile.js';
 import { SampleSource } from '../../model/schema.js';
@@ -15,6 +15,9 @@ import { medianOf } from '../../stats/summary.js';
 const REACH = 0.75;
 
 interface SampleLine {
+  readonly moment: Float64Array;
+  /** Of Python: taken of threads that wait, too. */
+  readonly isPython: boolean;
   readonly start: Float64Array;
   readonly end: Float64Array;
   readonly stack: Int32Array;
@@ -28,6 +31,8 @@ interface ThreadSamples {
     to: number,
     visit: (stack: number, from: number, to: number, sample: number) => void,
   ): void;
+  /** The Python stack that was sampled in this stretch, the first of several; NONE: none was. */
+  pythonDuring(thread: number, from: number, to: number): number;
 }
 
 export function threadSamples(profile: Profile): ThreadSamples {
@@ -51,6 +56,12 @@ export function threadSamples(profile: Profile): ThreadSamples {
         }
       if (to > at) visit(NONE, at, to, NONE);
     },
+    pythonDuring(thread, from, to) {
+      const line = lineOf(thread);
+      if (!line?.isPython) return NONE;
+      const i = lowerBound(line.moment, from);
+      return i < line.moment.length && line.moment[i] < to ? line.stack[i] : NONE;
+    },
   };
 }
 
@@ -73,6 +84,8 @@ function collect(
   const between = (i: number) => Math.round((moments[i] + moments[i + 1]) / 2);
   const reach = Math.round(REACH * usual);
   return {
+    moment: moments,
+    isPython: hasPython,
     start: moments.map((moment, i) => Math.max(moment - reach, i === 0 ? -Infinity : between(i - 1))),
     end: moments.map((moment, i) => Math.min(moment + reach, i + 1 === own.length ? Infinity : between(i))),
     stack: Int32Array.from(own, row => table.stack[row]),

@@ -4,13 +4,11 @@ import { NONE } from '../../base/column.js';
 import { type Intervals, lengthWithin, unionOf } from '../../base/intervals.js';
 import type { Phase } from '../../catalog/phases.js';
 import type { Derived } from '../analysis.js';
-import { notRecorded } from '../analysis.js';
 import { deviceTimelines } from '../gpu/device-timeline.js';
-import { gpuWork } from '../gpu/gpu-work.js';
-import { selectedWork } from '../inference/selected-work.js';
 import { selection } from '../inference/selection.js';
 import { stepsOf } from '../inference/steps.js';
 import { cpuRuns } from './cpu-runs.js';
+import { launchingThreads } from './launching-threads.js';
 import { type OffCpu, offCpu } from './off-cpu.js';
 
 interface Delay {
@@ -32,13 +30,12 @@ export interface CpuDelays {
 export const cpuDelays: Derived<CpuDelays> = {
   id: 'cpu-delays',
   reads: {},
-  uses: [offCpu, cpuRuns, gpuWork, selectedWork, selection, stepsOf, deviceTimelines],
-  compute({ profile, use }) {
+  uses: [offCpu, cpuRuns, launchingThreads, selection, stepsOf, deviceTimelines],
+  compute({ use }) {
     const runs = use(cpuRuns);
     const off = use(offCpu);
-    if (!off) throw notRecorded(profile, ['osCalls']);
     const steps = use(stepsOf)?.steps ?? [];
-    const byDevice = launchersByDevice();
+    const byDevice = use(launchingThreads);
     const byPhase = new Map<Phase | null, Delay>();
     const takers = new Map<number, number>();
     for (const { device, busy } of use(deviceTimelines)) {
@@ -60,22 +57,6 @@ export const cpuDelays: Derived<CpuDelays> = {
     }
     const named = [...takers].sort((a, b) => b[1] - a[1]).map(([thread]) => thread);
     return { byPhase, takers: named, isByReason: runs.hasStates };
-
-    function launchersByDevice(): Map<number, Set<number>> {
-      const work = use(gpuWork);
-      const { selected } = use(selectedWork);
-      const calls = profile.tables.apiCalls;
-      const found = new Map<number, Set<number>>();
-      for (let i = 0; i < work.length; i++) {
-        if (!selected[i] || work.launch[i] === NONE) continue;
-        const thread = calls!.thread[work.launch[i]];
-        if (thread === NONE) continue;
-        const known = found.get(work.device[i]);
-        if (known) known.add(thread);
-        else found.set(work.device[i], new Set([thread]));
-      }
-      return found;
-    }
   },
 };
 

@@ -5,16 +5,22 @@
  *
  *   thread   ████ poll......███▒▒▒▒███      ▒ switched out in its own code
  *   CPU 3    ████...........███BBBB███      B runs there: contention
+ *
+ * A thread that waits in a call is woken at a moment that is not recorded. If others have its CPU without a pause until
+ * it runs again, it may have been runnable all that time, and a CPU that nobody else uses has no such time:
+ *
+ *   thread   ████ poll.........▒▒▒▒███      ▒ may have been runnable
+ *   CPU 3    ████..............BBCC███
  */
 import { upperBound } from '../../base/bisect.js';
-import { covers, IntervalBuilder, type Intervals, NO_INTERVALS, unionOf } from '../../base/intervals.js';
+import { covers, IntervalBuilder, type Intervals, unionOf } from '../../base/intervals.js';
 import { ThreadState } from '../../model/schema.js';
 import type { Derived } from '../analysis.js';
 import { type CpuRuns, cpuRuns } from './cpu-runs.js';
 import { threadStates } from './thread-states.js';
 
 export interface OffCpu {
-  /** Runnable, but another thread had its CPU. */
+  /** Runnable, but another thread had its CPU; at most this where only calls tell. */
   readonly contention: Intervals;
   /** Of these and of those without a known reason: it then went on on another CPU. */
   readonly migrating: Intervals;
@@ -24,41 +30,36 @@ export interface OffCpu {
   readonly migrations: readonly number[];
   /** Who had its CPU during contention, nanoseconds by thread. */
   readonly takers: ReadonlyMap<number, number>;
-  /** Nothing tells why it stopped: the lists are empty for that reason. */
-  readonly isUnknown?: true;
+  /** Nothing tells why it stopped: only contention at the end of a stop is known. */
+  readonly isUnknown?: boolean;
 }
 
-/** Undefined where neither reasons nor calls of the system tell why a thread stopped. */
-export const offCpu: Derived<((thread: number) => OffCpu) | undefined> = {
+export const offCpu: Derived<(thread: number) => OffCpu> = {
   id: 'off-cpu',
   reads: { osCalls: [] },
   uses: [cpuRuns, threadStates],
   compute({ profile, use }) {
     const runs = use(cpuRuns);
     const states = use(threadStates);
-    if (!runs.hasStates && !profile.tables.osCalls) return undefined;
+    const isTraced = profile.tables.osCalls !== undefined;
     const known = new Map<number, OffCpu>();
     return thread => {
       let own = known.get(thread);
-      if (!own) known.set(thread, (own = offCpuOf(thread, runs, states(thread))));
+      if (!own) known.set(thread, (own = offCpuOf(thread, runs, states(thread), isTraced)));
       return own;
     };
   },
-};
-
-const UNKNOWN: OffCpu = {
-  ...{ contention: NO_INTERVALS, migrating: NO_INTERVALS, unexplained: NO_INTERVALS },
-  ...{ migrations: [], takers: new Map(), isUnknown: true },
 };
 
 function offCpuOf(
   thread: number,
   runs: CpuRuns,
   { cuda, system, gilWaits }: { cuda: Intervals; system: Intervals; gilWaits: Intervals },
+  isTraced: boolean,
 ): OffCpu {
   const explained = unionOf(cuda, system, gilWaits);
-  // Where none of its calls was traced (threads of the profiler), nothing tells a wait from contention.
-  if (!runs.hasStates && explained.length === 0) return UNKNOWN;
+  // Where none of its calls was traced (threads of the profiler, or of a whole file), it may wait wherever it stops.
+  const isUnknown = !runs.hasStates && (!isTraced || explained.length === 0);
   const [contention, migrating, unexplained] = [0, 0, 0].map(() => new IntervalBuilder());
   const takers = new Map<number, number>();
   const migrations: number[] = [];
@@ -66,22 +67,40 @@ function offCpuOf(
   for (let i = 0; i + 1 < own.length; i++) {
     const { end, cpu, state } = own[i];
     const next = own[i + 1];
-    if (next.cpu !== cpu) migrations.push(next.start);
-    const waits = runs.hasStates
+    const isMoved = next.cpu !== cpu;
+    if (isMoved) migrations.push(next.start);
+    const isWaiting = runs.hasStates
       ? state !== ThreadState.running && state !== ThreadState.unscheduled
-      : covers(explained, end);
-    if (waits) continue;
-    const taken = takenBetween(runs, cpu, end, next.start, thread);
-    const isContention = runs.hasStates || taken.length > 0;
+      : isUnknown || covers(explained, end);
+    // A thread that goes on elsewhere did not wait for this CPU.
+    if (isWaiting && (runs.hasStates || isMoved)) continue;
+    const since = isWaiting ? queuedSince(runs, cpu, end, next.start, thread) : end;
+    if (since === next.start) continue;
+    const taken = takenBetween(runs, cpu, since, next.start, thread);
     for (const [taker, ns] of taken) takers.set(taker, (takers.get(taker) ?? 0) + ns);
-    (isContention ? contention : unexplained).add(end, next.start);
-    if (next.cpu !== cpu) migrating.add(end, next.start);
+    (runs.hasStates || taken.length > 0 ? contention : unexplained).add(since, next.start);
+    if (isMoved) migrating.add(since, next.start);
   }
   return {
     ...{ contention: contention.finish(), migrating: migrating.finish(), unexplained: unexplained.finish() },
-    ...{ migrations, takers },
+    ...{ migrations, takers, ...(isUnknown ? { isUnknown } : {}) },
   };
 }
+
+/** From when on others had the CPU without a pause until the thread ran again; the latter moment where they had not. */
+function queuedSince(runs: CpuRuns, cpu: number, from: number, to: number, except: number): number {
+  const list = runs.onCpu(cpu);
+  let since = to;
+  for (let at = upperBound(starts(list), to) - 1; at >= 0 && since > from; at--) {
+    if (list[at].thread === except && list[at].start >= to) continue;
+    if (list[at].thread === except || since - list[at].end > A_SWITCH) break;
+    since = Math.min(since, list[at].start);
+  }
+  return Math.max(since, from);
+}
+
+/** Nanoseconds between two threads on one CPU: longer, and it was free. */
+const A_SWITCH = 20_000;
 
 /** Other threads on a CPU between two moments. */
 function takenBetween(

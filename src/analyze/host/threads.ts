@@ -8,12 +8,12 @@ import type { Analysis, AnalysisResult } from '../analysis.js';
 import { notRecorded } from '../analysis.js';
 import type { Block } from '../block.js';
 import { field, keyField, maybe, quiet, type RowOf } from '../field.js';
-import { gpuWork } from '../gpu/gpu-work.js';
 import { selectedMoments } from '../inference/selected-moments.js';
-import { selectedWork } from '../inference/selected-work.js';
 import { rowsTable } from '../rows-table.js';
 import { cpuRuns } from './cpu-runs.js';
+import { hostCounters } from './host-counters.js';
 import { idleIntervals } from './idle-intervals.js';
+import { launchingThreads } from './launching-threads.js';
 import { offCpu } from './off-cpu.js';
 import { threadStates } from './thread-states.js';
 import { waitedFor } from './waited-for.js';
@@ -52,6 +52,21 @@ const fields = {
   pageFaults: maybe(
     field.mean('Page faults', 'of unified memory on the CPU, of the process, per step', { priority: -2 }),
   ),
+  kernelNs: maybe(
+    field.nsMean('In kernel', 'in code of the system, counted by the agent without the profiler, per step', {
+      priority: -2,
+    }),
+  ),
+  faults: maybe(
+    field.mean('Faults', 'page faults, counted by the agent without the profiler, per step', {
+      priority: -1,
+    }),
+  ),
+  preemptions: maybe(
+    field.mean('Preempted', 'times it lost its CPU unasked, counted by the agent, per step', {
+      priority: -1,
+    }),
+  ),
   waitsFor: maybe(field.text('Waits for', 'the thread it waits for most')),
   waited: field.list<Waited>('Waited for', 'threads it waits for'),
   takenBy: field.list<Waited>('Taken by', 'threads that had its CPU during contention, in the whole capture'),
@@ -64,7 +79,16 @@ export const threads: Analysis<ThreadsRow, AnalysisResult<ThreadsRow>> = {
   title: 'Threads',
   question: 'What do threads and processes do per step, whom do they wait for, and do they get a CPU?',
   reads: { apiCalls: [], osCalls: [], pageFaults: [], contextSwitches: ['state'] },
-  uses: [threadStates, cpuRuns, offCpu, waitedFor, selectedMoments, selectedWork, gpuWork, idleIntervals],
+  uses: [
+    threadStates,
+    cpuRuns,
+    offCpu,
+    waitedFor,
+    selectedMoments,
+    launchingThreads,
+    hostCounters,
+    idleIntervals,
+  ],
   needs: [['apiCalls', 'osCalls', 'contextSwitches']],
   // It lists names of threads and processes, which a result that is passed on need not hold.
   onlyAsked: true,
@@ -91,7 +115,10 @@ export const threads: Analysis<ThreadsRow, AnalysisResult<ThreadsRow>> = {
     const idle = use(idleIntervals);
     const runs = useIfRecorded(cpuRuns);
     const off = useIfRecorded(offCpu);
-    const launching = launchingThreads();
+    const launching = new Set(
+      [...(useIfRecorded(launchingThreads)?.values() ?? [])].flatMap(own => [...own]),
+    );
+    const { inWindows, outside } = use(hostCounters);
     const faults = faultsByProcess(profile, moments.holds);
     const hasGil = profile.threads.some((_, thread) => states(thread).gilWaits.length > 0);
     const nameOf = (thread: number) => {
@@ -111,6 +138,8 @@ export const threads: Analysis<ThreadsRow, AnalysisResult<ThreadsRow>> = {
       const { name: program, pid } = profile.processes[process];
       const delayed = out && intersect(clipped(out.contention, periods), idle(process));
       const waited = listed(waiters.of(thread, periods));
+      // Outside windows nobody records: that is the program's own.
+      const counted = outside.get(tid) ?? inWindows.get(tid);
       return [
         {
           key: `thread:${pid}/${tid}`,
@@ -130,6 +159,9 @@ export const threads: Analysis<ThreadsRow, AnalysisResult<ThreadsRow>> = {
           migrations: runs ? migrationsOf(runs.of(thread), process) / moments.steps : null,
           cpus: runs ? new Set(ownRuns.map(({ cpu }) => cpu)).size : null,
           pageFaults: faults ? (faults.get(process) ?? 0) / moments.steps : null,
+          kernelNs: counted?.systemNs ?? null,
+          faults: counted?.pageFaults ?? null,
+          preemptions: (inWindows.get(tid) ?? counted)?.involuntarySwitches ?? null,
           waitsFor: waited[0]?.thread ?? null,
           waited,
           takenBy: listed(out?.takers ?? new Map()),
@@ -165,17 +197,6 @@ export const threads: Analysis<ThreadsRow, AnalysisResult<ThreadsRow>> = {
         lostSwitches: runs?.lost ?? null,
       },
     };
-
-    function launchingThreads(): Set<number> {
-      const work = useIfRecorded(gpuWork);
-      const found = new Set<number>();
-      if (!work) return found;
-      const { selected } = use(selectedWork);
-      const calls = profile.tables.apiCalls;
-      for (let i = 0; i < work.length; i++)
-        if (selected[i] && work.launch[i] >= 0) found.add(calls!.thread[work.launch[i]]);
-      return found;
-    }
 
     function migrationsOf(
       all: readonly { readonly start: number; readonly cpu: number }[],

@@ -196,14 +196,30 @@ function withEagerSteps(
   const lastIn = (own: number[][]) => own.find(places => places.length === 1)![0];
   const [anchor] = anchors.sort((a, b) => lastIn(b) - lastIn(a));
   if (!anchor) return [...starts];
-  const further = anchor.flatMap(places =>
+  const further = anchor.map(places =>
     places.slice(0, -1).map(place => {
       const edge = list.at[Math.min(place + EDGE_LAUNCHES, list.at.length - 1)];
       return beginAfter(profile, list.thread, list.at[place], edge);
     }),
   );
-  return [...new Set([...starts, ...further])].sort((a, b) => a - b);
+  const workNs = (from: number, to: number) => {
+    let sum = 0;
+    for (let i = lowerBound(list.at, from); i < list.at.length && list.at[i] < to; i++)
+      sum += work.end[list.work[i]] - work.start[list.work[i]];
+    return sum;
+  };
+  const ends = starts.map((_, round) => starts[round + 1] ?? Infinity);
+  const usual = medianOf(Float64Array.from(starts, (start, round) => workNs(start, ends[round])));
+  // Where recording ends, the last round has the beginning of one more step: what comes twice in it ends none.
+  const whole = further.filter((own, round) => {
+    const edges = [starts[round], ...own, ends[round]];
+    return own.every((_, i) => workNs(edges[i], edges[i + 1]) >= LEAST_OF_STEP * usual);
+  });
+  return [...new Set([...starts, ...whole.flat()])].sort((a, b) => a - b);
 }
+
+/** A step does at least this part of the work of a usual one. */
+const LEAST_OF_STEP = 0.1;
 
 /** Between two moments on a thread: the end of its last waiting call, else of its longest pause between calls. */
 function beginAfter(profile: Profile, thread: number, from: number, to: number): number {

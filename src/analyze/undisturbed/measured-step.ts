@@ -23,6 +23,8 @@ export interface MeasuredStep {
 const LEAST_STEPS = 8;
 /** A line of a server's log is a mean over seconds. */
 const LEAST_LINES = 2;
+/** Quartiles further apart than this part of the median are not one kind of step. */
+const MOST_SPREAD = 0.3;
 /** Prompts of about this size are the same work. */
 const TOKEN_TOLERANCE = 0.1;
 
@@ -106,6 +108,8 @@ function likeThose(
   }
   // Kinds of steps that were never seen outside the window leave the mean of the profile without a counterpart.
   if (known < 0.8 * rows.length) return undefined;
+  // Something else went on around the window: which of these steps is like the profiled ones is not known.
+  if (sum.highNs - sum.lowNs > MOST_SPREAD * sum.ns) return undefined;
   return { ns: sum.ns / known, lowNs: sum.lowNs / known, highNs: sum.highNs / known, steps };
 }
 

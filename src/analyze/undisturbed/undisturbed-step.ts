@@ -6,6 +6,7 @@ import { formatDuration, formatShare, plural } from '../../base/units.js';
 import { type Phase, phases } from '../../catalog/phases.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { field, keyField, maybe, quiet, type RowOf } from '../field.js';
+import { cpuDelays } from '../host/cpu-delays.js';
 import { type PhaseBudget, totalsByPhase } from '../inference/budget-totals.js';
 import { stepBudget } from '../inference/step-budget.js';
 import { type EstimatedStep, estimatedSteps } from './estimated-step.js';
@@ -35,6 +36,8 @@ export type UndisturbedRow = RowOf<typeof fields>;
 
 /** Below this share of a step the profiler's part is not worth a word. */
 const NEGLIGIBLE = 0.02;
+/** From this share of a step on in which its launching thread has no CPU, nothing is estimated. */
+const MOST_CONTENTION = 0.1;
 
 const measuredBy: Readonly<Record<MeasuredStep['source'], string>> = {
   calibration: 'measured by a second run without a profiler',
@@ -48,7 +51,7 @@ export const undisturbedStep: Analysis<UndisturbedRow, AnalysisResult<Undisturbe
   title: 'Undisturbed step',
   question: 'What does a step cost without the profiler?',
   reads: {},
-  uses: [stepBudget, measuredSteps, estimatedSteps],
+  uses: [stepBudget, measuredSteps, estimatedSteps, cpuDelays],
   needs: [['kernels', 'copies', 'memsets', 'graphLaunches']],
   fields,
   headline: {
@@ -62,12 +65,17 @@ export const undisturbedStep: Analysis<UndisturbedRow, AnalysisResult<Undisturbe
   compute({ useIfRecorded }) {
     const measured = useIfRecorded(measuredSteps) ?? new Map<Phase, MeasuredStep>();
     const estimated = useIfRecorded(estimatedSteps) ?? new Map<Phase, EstimatedStep>();
+    const delays = useIfRecorded(cpuDelays);
     const order = phases.map(({ id }) => id as Phase);
     const totals = totalsByPhase(useIfRecorded(stepBudget)?.rows ?? [])
       .filter((total): total is PhaseBudget & { phase: Phase } => total.phase !== null)
       .sort((a, b) => order.indexOf(a.phase) - order.indexOf(b.phase));
     const rows = totals.flatMap(total => {
-      const row = rowOf(total, measured.get(total.phase), estimated.get(total.phase));
+      const contentionNs = delays?.byPhase.get(total.phase)?.contentionNs ?? 0;
+      // Threads of the profiler compete for the same CPUs: what they take cannot be estimated.
+      const isEstimable = contentionNs < MOST_CONTENTION * total.wallNs;
+      const estimate = isEstimable ? estimated.get(total.phase) : undefined;
+      const row = rowOf(total, measured.get(total.phase), estimate);
       return row ? [row] : [];
     });
     return { rows };

@@ -93,9 +93,9 @@ export class RecordEditor {
     return value;
   }
 
-  /** Puts another text here, or an empty binary value where a binary one was. */
-  replace(column: number, text: string): void {
-    this.replaced.set(column, encoder.encode(text));
+  /** Puts another text here, or other bytes where a binary value was. */
+  replace(column: number, value: string | Uint8Array): void {
+    this.replaced.set(column, typeof value === 'string' ? encoder.encode(value) : value);
   }
 
   get changed(): boolean {
@@ -107,11 +107,11 @@ export class RecordEditor {
     const types = Array.from({ length: this.count }, (_, c) => {
       const fresh = this.replaced.get(c);
       if (!fresh) return this.types[c];
-      return this.isBlob(c) ? FIRST_BLOB : 13 + fresh.length * 2;
+      return (this.isBlob(c) ? FIRST_BLOB : FIRST_BLOB + 1) + fresh.length * 2;
     });
     return this.assemble(types, c => {
       const fresh = this.replaced.get(c);
-      if (fresh) return this.isBlob(c) ? new Uint8Array(0) : fresh;
+      if (fresh) return fresh;
       const end = c + 1 < this.count ? this.offsets[c + 1] : this.end;
       return this.bytes.subarray(this.offsets[c], end);
     });

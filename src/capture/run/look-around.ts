@@ -3,6 +3,7 @@ import * as fs from 'node:fs';
 import * as os from 'node:os';
 import * as path from 'node:path';
 import { UserError } from '../../base/user-error.js';
+import { STREAM_ENDING } from '../../catalog/file-formats.js';
 import type { DoctorFacts } from '../doctor.js';
 import { planCapture } from '../plan-capture.js';
 import { probeWith, pythonVersions } from '../run-probe.js';
@@ -53,7 +54,7 @@ export async function lookAround(nsys: DoctorFacts['nsys'], folder: string): Pro
   ]);
   return {
     nsys,
-    writesReports: nsys.length > 0 && (await tryNsys(nsys[0])),
+    ...(nsys.length > 0 ? { trial: await tryNsys(nsys[0]) } : {}),
     nvidiaSmi: smi.found,
     gpus: smi.ok ? readGpus(smi.stdout) : [],
     ncuVersion: /Version (\d[\w.]*)/.exec(ncu.stdout)?.[1],
@@ -72,8 +73,10 @@ export async function lookAround(nsys: DoctorFacts['nsys'], folder: string): Pro
 const TRIAL_TIMEOUT_MS = 30_000;
 
 /** Captures a program that does nothing, planned and run as `capture` would, in a folder of its own. */
-async function tryNsys({ path: nsys, version }: DoctorFacts['nsys'][number]): Promise<boolean> {
+async function tryNsys({ path: nsys, version }: DoctorFacts['nsys'][number]): Promise<DoctorFacts['trial']> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-doctor-'));
+  const isThere = (ending: string) => fs.existsSync(path.join(folder, `trial${ending}`));
+  const left = () => (isThere('.nsys-rep') ? 'report' : isThere(STREAM_ENDING) ? 'stream' : 'nothing');
   try {
     const plan = planCapture(
       { command: [process.execPath, '--version'], output: path.join(folder, 'trial') },
@@ -82,9 +85,9 @@ async function tryNsys({ path: nsys, version }: DoctorFacts['nsys'][number]): Pr
     // What a real capture would need is another check's business.
     const trial = { ...plan, estimate: { bytes: 0 } };
     await runPlan(trial, { timeoutMs: TRIAL_TIMEOUT_MS, graceMs: TRIAL_TIMEOUT_MS });
-    return fs.existsSync(path.join(folder, 'trial.nsys-rep'));
+    return left();
   } catch (error) {
-    if (error instanceof UserError) return false;
+    if (error instanceof UserError) return left();
     throw error;
   } finally {
     fs.rmSync(folder, { recursive: true, force: true });

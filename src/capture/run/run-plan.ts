@@ -3,10 +3,13 @@
  * to stop and keep what it has, the second ends everything. Whatever happens, nothing that was started stays.
  */
 import { spawn } from 'node:child_process';
+import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { onLostOutput } from '../../base/lost-output.js';
 import { UserError } from '../../base/user-error.js';
+import { STREAM_ENDING } from '../../catalog/file-formats.js';
 import { iterationInLine } from '../../catalog/iteration-line.js';
+import { PRIVATE_MODE, writeWhole } from '../../disk/write-whole.js';
 import {
   type FreeBytes,
   freeBytesOf,
@@ -29,13 +32,7 @@ import {
 } from './marked-processes.js';
 import { isAgentReason, LastLines, OutputLines } from './output-lines.js';
 import type { Runnable } from './runnable.js';
-import {
-  isWrittenReport,
-  OutputWatch,
-  reportsNamedIn,
-  STREAM_ENDING,
-  type WrittenFile,
-} from './written-files.js';
+import { isWrittenReport, OutputWatch, reportsNamedIn, type WrittenFile } from './written-files.js';
 
 export interface RunOptions {
   readonly force?: boolean;
@@ -77,6 +74,8 @@ export interface RunResult {
   readonly ended: readonly MarkedProcess[];
   readonly lastLines: readonly string[];
   readonly reason: string;
+  /** Why the window was not recorded as asked for, where something was recorded nevertheless. */
+  readonly incomplete?: UserError;
 }
 
 const GRACE_MS = 180_000;
@@ -109,6 +108,8 @@ export async function runPlan(plan: Runnable, options: RunOptions = {}): Promise
   const watch = OutputWatch.begin(plan.outputs, options.force === true);
   const places = placesWritten(folder, userEnv);
   refuseFullDisk(places, (plan.estimate?.bytes ?? 0) + (plan.estimate?.temporaryBytes ?? 0), freeBytes);
+
+  for (const file of plan.files ?? []) putFile(file, options.force === true);
 
   const mark = newMark();
   const startedUtc = new Date().toISOString();
@@ -226,6 +227,19 @@ export async function runPlan(plan: Runnable, options: RunOptions = {}): Promise
   };
 }
 
+/** Next to the output; one of the same content is ours of a run before. */
+function putFile({ path: file, text }: { path: string; text: string }, force: boolean): void {
+  const there = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : undefined;
+  if (there === text) return;
+  if (there !== undefined && !force)
+    throw new UserError(
+      'usage',
+      `${file} already exists.`,
+      'It would hold settings of the engine. Choose another -o, or overwrite it: --force',
+    );
+  writeWhole(file, text, { mode: PRIVATE_MODE });
+}
+
 /** A stream becomes a report where an importer is there. */
 async function reportsOf(
   watch: OutputWatch,
@@ -246,7 +260,7 @@ async function reportsOf(
 }
 
 /** What to say when a run left nothing to open; undefined when there is something. */
-export function runFailure(result: RunResult): UserError | undefined {
+export function runFailure(result: RunResult, wantsReport = true): UserError | undefined {
   if (result.files.some(isWrittenReport)) return undefined;
   if (result.lastLines.some(line => NO_SPACE.test(line)))
     return new UserError(
@@ -268,7 +282,7 @@ export function runFailure(result: RunResult): UserError | undefined {
       : 'Run it without the profiler first; the lines above are its output.';
   return new UserError(
     'capture-failed',
-    `No report was written: the command ${how}${result.reason ? `: ${result.reason}` : ''}.`,
+    `${wantsReport ? 'No report was written: the' : 'The'} command ${how}${result.reason ? `: ${result.reason}` : ''}.`,
     hint,
   );
 }

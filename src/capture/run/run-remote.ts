@@ -6,6 +6,7 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { UserError } from '../../base/user-error.js';
+import { STREAM_ENDING } from '../../catalog/file-formats.js';
 import { iterationInLine } from '../../catalog/iteration-line.js';
 import { type CopyOptions, copyBack } from './copy-back.js';
 import { NO_SPACE } from './free-space.js';
@@ -23,7 +24,7 @@ import {
 import { pathOf, type RunOptions, type RunResult, type StoppedBy, terminalInterrupts } from './run-plan.js';
 import type { Runnable } from './runnable.js';
 import { lastLine, script, type Transport } from './transport.js';
-import { OutputWatch, SIDECAR_ENDING, STREAM_ENDING, type WrittenFile } from './written-files.js';
+import { OutputWatch, SIDECAR_ENDING, type WrittenFile } from './written-files.js';
 
 export interface RemoteOptions
   extends Omit<RunOptions, 'env' | 'freeBytes' | 'onStarted' | 'logFile' | 'released'> {
@@ -227,7 +228,7 @@ async function pathThere(
   return pathOf(planned, { PYTHONPATH: status === 0 ? stdout.trim() : '' });
 }
 
-async function makeFolder(transport: Transport): Promise<string> {
+export async function makeFolder(transport: Transport): Promise<string> {
   const result = await transport.exec(script(MAKE_FOLDER));
   const folder = result.stdout.trim().split('\n')[0] ?? '';
   if (OUR_FOLDER.test(folder)) return folder;
@@ -243,7 +244,7 @@ async function makeFolder(transport: Transport): Promise<string> {
 }
 
 /** Only a folder of the very form we made. */
-async function removeFolder(transport: Transport, folder: string): Promise<void> {
+export async function removeFolder(transport: Transport, folder: string): Promise<void> {
   if (OUR_FOLDER.test(folder)) await transport.exec(['rm', '-rf', '--', folder]).catch(() => undefined);
 }
 
@@ -259,7 +260,7 @@ async function endFar(transport: Transport, mark: string): Promise<{ pid: number
 }
 
 /** Every report in the folder; several are ranks and keep the part of their name that tells them apart. */
-async function fetchAll(
+export async function fetchAll(
   transport: Transport,
   folder: string,
   options: Pick<RemoteOptions, 'output' | 'copy' | 'onNotice' | 'force'>,

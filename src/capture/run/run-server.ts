@@ -5,10 +5,12 @@
 import * as fs from 'node:fs';
 import { UserError } from '../../base/user-error.js';
 import type { PlanStep } from '../capture-plan.js';
+import { WindowDriver } from './drive-window.js';
+import { EngineWatch } from './engine-watch.js';
 import { sleep } from './marked-processes.js';
 import { type RunOptions, type RunResult, runFailure, runPlan, terminalInterrupts } from './run-plan.js';
 import type { PlannedFile, Runnable } from './runnable.js';
-import { callServer, type LoadLevels, waitForServer } from './server-calls.js';
+import { callServer, isAnswering, type LoadLevels, waitForServer } from './server-calls.js';
 import { isWrittenReport, OutputWatch, type WrittenFile } from './written-files.js';
 
 interface ServerOptions extends RunOptions {
@@ -18,6 +20,10 @@ interface ServerOptions extends RunOptions {
   readonly healthTimeoutMs?: number;
   /** How long reports may take to appear after the load. */
   readonly reportTimeoutMs?: number;
+  /** How long a driven load may show no progress. */
+  readonly patienceMs?: number;
+  /** How far the window is, in words; often. */
+  readonly onProgress?: (text: string) => void;
 }
 
 /** Followed here; `start` and `stop` are whoever calls. */
@@ -25,23 +31,62 @@ interface Doing {
   readonly signal: AbortSignal;
   readonly lastLine: () => string;
   readonly watch: OutputWatch;
+  readonly engine: EngineWatch;
+  readonly driver: WindowDriver;
+  /** Between the requests that open and close a window: where it is closed. */
+  closing?: { readonly url: string } | undefined;
+  isWatching?: true;
+  /** Of the window, where it has a number. */
+  lastIteration?: number | undefined;
+}
+
+function beginDoing(
+  { url, load, onNotice, onProgress, patienceMs }: FollowOptions,
+  outputs: readonly PlannedFile[],
+  { signal, lastLine, force }: { signal: AbortSignal; lastLine: () => string; force: boolean },
+): Doing {
+  const watch = OutputWatch.begin(outputs, force);
+  const engine = new EngineWatch();
+  const wanted = outputs.reduce(
+    (sum, { kind, count }) => sum + (kind === 'agent-sidecar' ? 0 : (count ?? 1)),
+    0,
+  );
+  const driver = new WindowDriver({
+    ...{ url, load, engine, signal },
+    isWritten: () => wanted > 0 && watch.written().filter(isWrittenReport).length >= wanted,
+    say: text => onNotice?.(text),
+    progress: text => onProgress?.(text),
+    ...(patienceMs === undefined ? {} : { patienceMs }),
+  });
+  return { signal, lastLine, watch, engine, driver };
 }
 
 export async function runServer(
   plan: Runnable & { readonly steps: readonly PlanStep[] },
   options: ServerOptions,
 ): Promise<RunResult> {
+  await refuseOther(plan.steps);
   const aborted = new AbortController();
-  const watch = OutputWatch.begin(plan.outputs, options.force === true);
   let lastLine = '';
+  const doing = beginDoing(options, plan.outputs, {
+    signal: aborted.signal,
+    lastLine: () => lastLine,
+    force: options.force === true,
+  });
+  let isInterrupted = false;
   let request = () => {};
   let letGo = () => {};
   const released = new Promise<void>(resolve => {
     letGo = resolve;
   });
   const unlisten = (options.stop ?? terminalInterrupts).listen(() => {
+    const isFirst = !aborted.signal.aborted;
+    isInterrupted = true;
     aborted.abort();
-    request();
+    // An engine that writes its own traces loses them when it is stopped while it records.
+    if (isFirst && plan.nsysAt < 0 && doing.closing)
+      void closeWindow(doing.closing, options).finally(request);
+    else request();
   });
   const running = runPlan(plan, {
     ...options,
@@ -54,6 +99,7 @@ export async function runServer(
     released,
     onLine: line => {
       lastLine = line;
+      doing.engine.hear(line);
       options.onLine?.(line);
     },
   });
@@ -61,36 +107,76 @@ export async function runServer(
     () => aborted.abort(),
     () => aborted.abort(),
   );
-  const doing: Doing = { signal: aborted.signal, lastLine: () => lastLine, watch };
   let failure: unknown;
   let asPlanned = false;
   try {
-    for (const step of plan.steps) {
+    for (const [at, step] of plan.steps.entries()) {
       if (aborted.signal.aborted) break;
       if (step.do === 'stop' && !options.keepServer) {
         asPlanned = true;
         request();
       } else if (step.do === 'wait-exit' && !options.keepServer) await ended;
-      else await follow(step, options, doing);
+      else await follow(step, options, doing, plan.steps.slice(at + 1));
     }
     if (options.keepServer && !aborted.signal.aborted) letGo();
     else if (!plan.steps.some(step => step.do === 'stop' || step.do === 'wait-exit')) request();
   } catch (error) {
-    failure = error;
-    request();
+    // What breaks off because the user stopped it is no failure, and a second request would kill the profiler.
+    if (!isInterrupted) failure = error;
+    // A server that does not respond may be ending: its own reason says more than ours.
+    if (error instanceof UserError && error.code === 'unreachable')
+      await Promise.race([ended, sleep(ENDING_MS)]);
+    if (plan.nsysAt < 0 && doing.closing && !aborted.signal.aborted)
+      await closeWindow(doing.closing, options);
+    if (!isInterrupted) request();
   }
   try {
+    await doing.driver.end();
     const result = await running;
+    const isKept = result.files.some(isWrittenReport);
     // A server that ended by itself says more than the question it left without an answer.
-    if (failure && !result.files.some(isWrittenReport) && result.status !== 0 && !result.stoppedBy)
-      throw runFailure(result) ?? failure;
+    if (failure && !isKept && result.status !== 0 && !result.stoppedBy)
+      throw runFailure(result, plan.outputs.length > 0) ?? failure;
+    // What was recorded before it went wrong is kept, and shown with the reason.
+    if (failure instanceof UserError && isKept) {
+      const { stoppedBy: _, ...rest } = result;
+      return { ...rest, incomplete: failure };
+    }
     if (failure) throw failure;
     if (!asPlanned || result.stoppedBy !== 'interrupt') return result;
     // The plan's own stop is no interrupt of the user's.
     const { stoppedBy: _, ...rest } = result;
     return rest;
   } finally {
+    aborted.abort();
     unlisten();
+  }
+}
+
+/** Requests would go to a server that is not profiled, and every result would be of that one. */
+async function refuseOther(steps: readonly PlanStep[]): Promise<void> {
+  const waiting = steps.find(step => step.do === 'wait-http');
+  if (!waiting || !(await isAnswering(waiting.url))) return;
+  throw new UserError(
+    'usage',
+    `${new URL(waiting.url).origin} already responds before the command is started: another server runs there.`,
+    'Stop it, or choose another port. To profile the running server: --attach --server URL',
+  );
+}
+
+const CLOSE_MS = 120_000;
+const ENDING_MS = 2000;
+
+/** Best effort: the engine may be the reason why it is closed. */
+async function closeWindow(
+  { url }: { readonly url: string },
+  { onNotice }: Pick<RunOptions, 'onNotice'>,
+): Promise<void> {
+  onNotice?.('closing the window, so that the engine writes what it recorded');
+  try {
+    await callServer(url, undefined, AbortSignal.timeout(CLOSE_MS));
+  } catch (error) {
+    onNotice?.((error as Error).message);
   }
 }
 
@@ -106,22 +192,20 @@ export async function attachServer(
 ): Promise<WrittenFile[]> {
   const aborted = new AbortController();
   const unlisten = (options.stop ?? terminalInterrupts).listen(() => aborted.abort());
-  const doing: Doing = {
-    signal: aborted.signal,
-    lastLine: () => '',
-    watch: OutputWatch.begin(outputs, true),
-  };
+  const doing = beginDoing(options, outputs, { signal: aborted.signal, lastLine: () => '', force: true });
   const stopping = steps.findLastIndex(step => step.do === 'http');
   let begun = false;
   try {
     for (const [at, step] of steps.entries()) {
       if (at === stopping && begun) break;
       if (aborted.signal.aborted) break;
-      await follow(step, options, doing);
+      await follow(step, options, doing, steps.slice(at + 1));
       begun ||= step.do === 'http';
     }
   } finally {
     unlisten();
+    aborted.abort();
+    await doing.driver.end();
     // Profiling must not go on in a server that is not ours, whatever happened in between.
     const last = steps[stopping];
     if (begun && last?.do === 'http') await stopProfile(last.url, options);
@@ -142,11 +226,18 @@ async function stopProfile(
   }
 }
 
+type FollowOptions = Pick<
+  ServerOptions,
+  'healthTimeoutMs' | 'reportTimeoutMs' | 'load' | 'url' | 'onNotice' | 'onProgress' | 'patienceMs'
+>;
+
 async function follow(
   step: PlanStep,
-  options: Pick<ServerOptions, 'healthTimeoutMs' | 'reportTimeoutMs' | 'load' | 'url' | 'onNotice'>,
-  { signal, lastLine, watch }: Doing,
+  options: FollowOptions,
+  doing: Doing,
+  next: readonly PlanStep[],
 ): Promise<void> {
+  const { signal, lastLine, engine, driver } = doing;
   const say = (text: string) => options.onNotice?.(text);
   if (step.do === 'wait-http') {
     say('waiting for the server');
@@ -154,16 +245,36 @@ async function follow(
   } else if (step.do === 'http') {
     say(step.why);
     await callServer(step.url, step.body, signal);
+    doing.closing = closingOf(step, next);
   } else if (step.do === 'load') {
-    await options.load.run(options.url, { signal, onNotice: say });
+    if (!step.until || !step.shape || !options.load.drive) {
+      await options.load.run(options.url, { signal, onNotice: say });
+      return;
+    }
+    if (!doing.isWatching) void engine.follow(options.url, signal);
+    doing.isWatching = true;
+    doing.lastIteration = step.until.iteration;
+    await driver.until(step.until, step.shape);
+    if (!next.some(later => later.do === 'load')) await driver.end();
   } else if (step.do === 'wait-reports') {
     say('waiting for the report');
-    await waitForReports(watch, options.reportTimeoutMs ?? 300_000, signal);
+    await waitForReports(doing, options.reportTimeoutMs ?? 300_000, doing.lastIteration);
   }
 }
 
+/** An engine that closes the window itself can be asked to close it earlier. */
+function closingOf({ url }: { readonly url: string }, next: readonly PlanStep[]): Doing['closing'] {
+  const later = next.find(step => step.do === 'http');
+  if (later) return later;
+  return /\/start_profile$/.test(url) ? { url: url.replace(/start_profile$/, 'stop_profile') } : undefined;
+}
+
 /** There, and no longer growing. */
-async function waitForReports(watch: OutputWatch, timeoutMs: number, signal: AbortSignal): Promise<void> {
+async function waitForReports(
+  { watch, engine, signal }: Doing,
+  timeoutMs: number,
+  last: number | undefined,
+): Promise<void> {
   const until = Date.now() + timeoutMs;
   let before = '';
   while (Date.now() < until && !signal.aborted) {
@@ -173,10 +284,19 @@ async function waitForReports(watch: OutputWatch, timeoutMs: number, signal: Abo
     before = now;
     await sleep(1000);
   }
-  if (!signal.aborted)
-    throw new UserError(
+  if (!signal.aborted) throw noReport(engine.counters().iteration, last, timeoutMs);
+}
+
+function noReport(iteration: number | undefined, last: number | undefined, timeoutMs: number): UserError {
+  if (iteration !== undefined && last !== undefined && iteration > last)
+    return new UserError(
       'capture-failed',
-      'No report was written after the load.',
-      'The run did not reach the window: request earlier iterations, or send more requests.',
+      `No report was written within ${Math.round(timeoutMs / 1000)} s, although the engine is at iteration ${iteration}, past the window.`,
+      'The engine did not open the range. Check its version (--engine-version) and its log for "Profiling started".',
     );
+  return new UserError(
+    'capture-failed',
+    `No report was written after the load${iteration === undefined ? '' : `; the engine is at iteration ${iteration}`}.`,
+    'The run did not reach the window: request earlier iterations, or send more requests.',
+  );
 }

@@ -16,5 +16,7 @@ export interface Runnable {
   /** Set by us in front of the user's own environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly outputs: readonly PlannedFile[];
+  /** Written before the command starts. */
+  readonly files?: readonly { readonly path: string; readonly text: string }[];
   readonly estimate?: { readonly bytes: number; readonly temporaryBytes?: number };
 }

@@ -2,15 +2,33 @@
 import { UserError } from '../../base/user-error.js';
 import { engineNamed } from '../../catalog/engines.js';
 import { cannotStartProfile } from '../../catalog/how-to-record.js';
+import type { LoadShape } from '../capture-plan.js';
 import { sleep } from './marked-processes.js';
 
 /** Where requests come from. `stepscope load` fills it; a warm-up of a few requests stands in for it. */
 export interface LoadLevels {
-  run(url: string, context: { readonly signal: AbortSignal; onNotice(text: string): void }): Promise<void>;
+  run(url: string, context: LoadContext): Promise<void>;
+  /**
+   * Sends requests until the signal ends it. Gives the most frequent failure in words. Absent where the user decides how
+   * many are sent.
+   */
+  readonly drive?: (
+    url: string,
+    shape: LoadShape,
+    context: LoadContext & { onProgress(answered: number, failed: number): void },
+  ) => Promise<string | undefined>;
+  /** Nothing is sent from here: others send. */
+  readonly isOthers?: true;
+}
+
+interface LoadContext {
+  readonly signal: AbortSignal;
+  onNotice(text: string): void;
 }
 
 const ASK_MS = 10_000;
 const BETWEEN_MS = 500;
+const LISTENING_MS = 2000;
 
 /** Up when its health address, or else its list of models, answers. */
 export async function waitForServer(
@@ -40,6 +58,9 @@ export async function waitForServer(
     'Check address and port, or wait longer: --health-timeout SECONDS',
   );
 }
+
+/** A moment is enough to know whether something listens there. */
+export const isAnswering = (url: string): Promise<boolean> => answers(url, AbortSignal.timeout(LISTENING_MS));
 
 async function answers(url: string, signal: AbortSignal): Promise<boolean> {
   try {
@@ -98,6 +119,19 @@ const modelOf = async (url: string, signal: AbortSignal): Promise<string> =>
 /** The label of the engine that owns the model a server lists first; undefined where the server does not say. */
 export const engineOf = async (url: string, signal: AbortSignal): Promise<string | undefined> =>
   engineNamed((await firstModel(url, signal))?.owned_by);
+
+/** What vLLM, SGLang and TensorRT-LLM answer at /version; undefined where a server does not. */
+export async function versionOf(url: string, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    const answer = await fetch(addressOf(url, '/version'), {
+      signal: AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)]),
+    });
+    const { version } = (await answer.json()) as { version?: unknown };
+    return typeof version === 'string' ? version : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 async function firstModel(
   url: string,

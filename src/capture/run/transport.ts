@@ -2,7 +2,7 @@
  * Another place where commands run: here, in a pod, behind ssh. Commands are words, never lines: where a shell stands
  * between (ssh), each word is quoted for it.
  */
-import { spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import * as fs from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { UserError } from '../../base/user-error.js';
@@ -28,12 +28,20 @@ export interface Transport {
   /** For messages: `here`, `pod NAME`, `ssh HOST`. */
   readonly name: string;
   exec(command: readonly string[], options?: ExecOptions): Promise<ExecResult>;
+  /** Starts a command there whose input and output are streams: one connection of a tunnel. */
+  start(command: readonly string[]): ChildProcessWithoutNullStreams;
 }
+
+const startHere = ([program, ...args]: readonly string[]) => spawn(program, args, { stdio: 'pipe' });
 
 const TIMEOUT_MS = 120_000;
 const MOST_TEXT = 1 << 20;
 
-export const localTransport: Transport = { name: 'here', exec: (command, options) => run(command, options) };
+export const localTransport: Transport = {
+  name: 'here',
+  exec: (command, options) => run(command, options),
+  start: startHere,
+};
 
 interface Pod {
   readonly pod: string;
@@ -45,13 +53,7 @@ interface Pod {
 const KUBERNETES_NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
 export function kubectlTransport({ pod, namespace, container }: Pod): Transport {
-  for (const [what, name] of Object.entries({ pod, namespace, container }))
-    if (name !== undefined && !KUBERNETES_NAME.test(name))
-      throw new UserError(
-        'usage',
-        `${JSON.stringify(name)} is not a valid ${what} name.`,
-        'kubectl get pods lists them.',
-      );
+  for (const [what, name] of Object.entries({ pod, namespace, container })) refuseName(what, name);
   const where = [
     ...(namespace === undefined ? [] : [`--namespace=${namespace}`]),
     pod,
@@ -61,17 +63,31 @@ export function kubectlTransport({ pod, namespace, container }: Pod): Transport 
     name: `pod ${pod}`,
     exec: (command, options) =>
       run(['kubectl', 'exec', ...(options?.inputFile ? ['-i'] : []), ...where, '--', ...command], options),
+    start: command => startHere(['kubectl', 'exec', '-i', ...where, '--', ...command]),
   };
+}
+
+export function refuseName(what: string, name: string | undefined): void {
+  if (name !== undefined && !KUBERNETES_NAME.test(name))
+    throw new UserError(
+      'usage',
+      `${JSON.stringify(name)} is not a valid ${what} name.`,
+      'kubectl get pods lists them.',
+    );
 }
 
 export function sshTransport(host: string): Transport {
   if (!/^[\w.@:%[\]-]+$/.test(host) || host.startsWith('-'))
     throw new UserError('usage', `${JSON.stringify(host)} is not a host.`, 'For example: --ssh user@machine');
+  // The far shell reads one line: every word is quoted for it.
+  const over = (command: readonly string[]) => [
+    ...['ssh', '-T', '-o', 'BatchMode=yes', '--', host],
+    shellCommand(command),
+  ];
   return {
     name: `ssh ${host}`,
-    // The far shell reads one line: every word is quoted for it.
-    exec: (command, options) =>
-      run(['ssh', '-T', '-o', 'BatchMode=yes', '--', host, shellCommand(command)], options),
+    exec: (command, options) => run(over(command), options),
+    start: command => startHere(over(command)),
   };
 }
 

@@ -6,6 +6,7 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { UserError } from '../../base/user-error.js';
+import { STREAM_ENDING } from '../../catalog/file-formats.js';
 import type { PlannedFile } from './runnable.js';
 
 export interface WrittenFile {
@@ -14,8 +15,6 @@ export interface WrittenFile {
   readonly bytes: number;
 }
 
-/** What nsys may make of one name: the report, or the stream a report is made from. */
-export const STREAM_ENDING = '.qdstrm';
 /** What our agent writes beside a report. */
 export const SIDECAR_ENDING = '.agent.json';
 

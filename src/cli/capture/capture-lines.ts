@@ -10,13 +10,18 @@ export interface CaptureLines {
   onLine(line: string): void;
   onIteration(iteration: number): void;
   onNotice(text: string): void;
+  /** How far a driven window is: often, so that a log gets it only now and then. */
+  onProgress(text: string): void;
   end(): void;
 }
+
+const LOG_EVERY_MS = 10_000;
 
 type Window = { readonly first: number; readonly last: number } | undefined;
 
 export function captureLines(output: Output, window: Window): CaptureLines {
   let state = '';
+  let loggedMs = Date.now();
   /** Said once each where there is no terminal to rewrite. */
   const said = new Set<string>();
   const sayOnce = (what: string) => {
@@ -42,6 +47,14 @@ export function captureLines(output: Output, window: Window): CaptureLines {
     },
     onNotice(text) {
       output.clearProgress();
+      output.err(`stepscope: ${printable(text)}\n`);
+    },
+    onProgress(text) {
+      state = text;
+      if (output.status) return output.status(text);
+      const now = Date.now();
+      if (now - loggedMs < LOG_EVERY_MS) return;
+      loggedMs = now;
       output.err(`stepscope: ${printable(text)}\n`);
     },
     end() {

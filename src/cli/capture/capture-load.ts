@@ -1,8 +1,10 @@
 /** Requests while a server is profiled: the levels of `stepscope load`, or a few one after the other. */
 import { type LoadLevels, warmUp } from '../../capture/run/server-calls.js';
 import { describeLoad } from '../../load/describe-load.js';
+import { failureWords } from '../../load/failure.js';
 import { runLoad } from '../../load/run-load.js';
 import { text } from '../../report/text.js';
+import { type Lengths, lengthsText } from '../../stats/lengths.js';
 import { load } from '../commands/load.js';
 import { loadPlan } from '../load-plan.js';
 import type { Output } from '../output.js';
@@ -12,23 +14,34 @@ interface LoadChoice {
   /** As `stepscope load --levels` takes them. */
   readonly levels?: string;
   readonly requests?: number;
+  /** As `stepscope load` takes them. */
+  readonly inputTokens?: Lengths;
+  readonly outputTokens?: Lengths;
 }
+
+/** Requests that end at different times: otherwise all prompts would come in the same step. */
+const SPREAD = 0.25;
 
 const REQUESTS = 16;
 
 /** `keep` is told the result. */
-export function loadFor(
-  { levels, requests }: LoadChoice,
-  output: Output,
-  keep?: (document: object) => void,
-): LoadLevels {
-  if (levels === undefined) return warmUp(requests ?? REQUESTS);
+export function loadFor(choice: LoadChoice, output: Output, keep?: (document: object) => void): LoadLevels {
+  const { levels, requests, inputTokens, outputTokens } = choice;
+  const isSustained = levels !== undefined && /^\s*sustained:/.test(levels);
+  const drive = requests === undefined && !isSustained ? driven(choice, output, keep) : undefined;
+  if (levels === undefined) return { ...warmUp(requests ?? REQUESTS), ...(drive ? { drive } : {}) };
   // Mistakes are told before a server takes minutes to load its model.
-  const words = ['--levels', levels, ...(requests === undefined ? [] : ['--requests', String(requests)])];
+  const words = [
+    ...['--levels', levels],
+    ...(requests === undefined ? [] : ['--requests', String(requests)]),
+    ...(inputTokens === undefined ? [] : ['--input-tokens', lengthsText(inputTokens)]),
+    ...(outputTokens === undefined ? [] : ['--output-tokens', lengthsText(outputTokens)]),
+  ];
   const read = (more: readonly string[]) =>
     readCall({ ...load, name: 'load' }, [...words, ...more], output).values;
   let values = read([]);
   return {
+    ...(drive ? { drive } : {}),
     async run(url, { signal }) {
       const plan = loadPlan([url], values, process.env);
       // The server is warm now, and single warm-up requests in the window would be profiled instead of the load.
@@ -39,5 +52,39 @@ export function loadFor(
       // A profiled server is slower than it is: its figures are beside the point, but show that it was pressed.
       output.err(text.render(describeLoad(document), output));
     },
+  };
+}
+
+/** Until it is ended from outside. What the user said about lengths goes first. */
+function driven(
+  { inputTokens, outputTokens }: LoadChoice,
+  output: Output,
+  keep: ((document: object) => void) | undefined,
+): NonNullable<LoadLevels['drive']> {
+  return async (url, shape, { signal, onProgress }) => {
+    const mean = shape.outputTokens;
+    const around = Math.floor(mean * SPREAD);
+    const lengths = shape.once || around === 0 ? String(mean) : `uniform:${mean - around}-${mean + around}`;
+    const words = [
+      ...['--levels', `concurrent:${shape.users}`, '--warmup', '0'],
+      ...['--input-tokens', inputTokens ? lengthsText(inputTokens) : String(shape.inputTokens)],
+      // A wave that was too short is sent again, longer than asked for.
+      ...['--output-tokens', outputTokens && !shape.once ? lengthsText(outputTokens) : lengths],
+    ];
+    const { values } = readCall({ ...load, name: 'load' }, words, output);
+    const plan = loadPlan([url], values, process.env);
+    const limits = shape.once ? { requests: shape.users } : { durationNs: Infinity };
+    try {
+      const document = await runLoad({ ...plan, ...limits }, signal, (_, __, answered, failed) =>
+        onProgress(answered, failed),
+      );
+      keep?.(document);
+      const [worst] = document.levels.flatMap(({ errors }) => errors).sort((a, b) => b.count - a.count);
+      return worst && `${failureWords(worst.kind)}${worst.example ? ` (${worst.example})` : ''}`;
+    } catch (error) {
+      // Ended by us before the first answer: that is no failure.
+      if (!signal.aborted) throw error;
+      return undefined;
+    }
   };
 }

@@ -15,20 +15,36 @@ import { nsysCommand, readRights } from '../../capture/run/look-around.js';
 import { localTransport } from '../../capture/run/transport.js';
 import { probeWith, pythonVersions } from '../../capture/run-probe.js';
 import { parseVersion, type VersionNumbers } from '../../capture/versions.js';
+import { demandOf } from '../../capture/window-goal.js';
 import { presets } from '../../catalog/engine-programs.js';
 import { findModel, modelPresets } from '../../catalog/models.js';
 import { findNsys } from '../../import/nsys-rep/find-nsys.js';
+import { readLevels } from '../../load/level.js';
+import type { Lengths } from '../../stats/lengths.js';
 import type { Values } from '../options.js';
 import { version } from '../version.js';
 
 export const captureOptions = [
-  ...(['window', 'delay', 'recordFor', 'trace', 'force', 'nvtx', 'noNvtx', 'nvtxDebug'] as const),
+  ...([
+    'window',
+    'when',
+    'recordPhase',
+    'windowSteps',
+    'delay',
+    'recordFor',
+    'trace',
+    'force',
+    'nvtx',
+    'noNvtx',
+    'nvtxDebug',
+  ] as const),
   ...(['agent', 'agentFolder', 'gc', 'gil', 'gpuMetrics', 'cudaMemory', 'osrt', 'cublas'] as const),
   ...(['sample', 'backtrace', 'graphTrace', 'traceFork', 'noTraceFork', 'torchTrace'] as const),
   ...(['torchShapes', 'torchStack', 'torchMemory', 'balancedRouting', 'preset'] as const),
   ...(['engineVersion', 'nsysVersion', 'ranks', 'modelPreset', 'layers', 'kernelsPerLayer', 'url'] as const),
-  ...(['timeout', 'server', 'keepServer', 'attach', 'pressure', 'sent', 'healthTimeout'] as const),
-  ...(['pod', 'namespace', 'container', 'fetch', 'ssh', 'nsysDeb', 'nsysTree'] as const),
+  ...(['timeout', 'server', 'keepServer', 'attach', 'restart', 'pressure', 'sent', 'healthTimeout'] as const),
+  ...(['sentInput', 'sentOutput'] as const),
+  ...(['pod', 'selector', 'namespace', 'container', 'fetch', 'ssh', 'store', 'nsysDeb', 'nsysTree'] as const),
   ...(['calibrate', 'anyway', 'explain', 'nsysArgs', 'dryRun', 'script', 'onlyRanks', 'fleetLake'] as const),
 ] as const;
 export type CaptureValues = Values<(typeof captureOptions)[number]>;
@@ -58,6 +74,10 @@ function ownOptions(values: CaptureValues, command: readonly string[]): CaptureO
     onlyRanks: values.onlyRanks,
     output: values.trace,
     iterations: values.window,
+    when: values.when,
+    phase: values.recordPhase,
+    steps: values.windowSteps,
+    load: loadAsked(values),
     durationS: secondsOf(values.recordFor),
     delayS: secondsOf(values.delay),
     nvtx: !values.noNvtx,
@@ -70,6 +90,44 @@ function ownOptions(values: CaptureValues, command: readonly string[]): CaptureO
   };
 }
 
+/** Of a driven load: how many at a time, and how long in the mean. */
+function loadAsked({ pressure, sentInput, sentOutput }: CaptureValues): CaptureOptions['load'] {
+  const level = pressure === undefined ? undefined : readLevels([pressure]).at(-1);
+  const users = level?.kind === 'concurrent' ? level.users : undefined;
+  const inputTokens = sentInput && meanLength(sentInput);
+  const outputTokens = sentOutput && meanLength(sentOutput);
+  if (users === undefined && inputTokens === undefined && outputTokens === undefined) return undefined;
+  return {
+    ...(users === undefined ? {} : { users }),
+    ...(inputTokens === undefined ? {} : { inputTokens }),
+    ...(outputTokens === undefined ? {} : { outputTokens }),
+  };
+}
+
+function meanLength(lengths: Lengths): number {
+  if (lengths.kind === 'fixed') return lengths.tokens;
+  return Math.ceil(lengths.kind === 'normal' ? lengths.mean : (lengths.least + lengths.most) / 2);
+}
+
+/** A window that opens by itself needs a server here, and requests that do not end before it does. */
+export function refuseDemand(values: CaptureValues, asked: CaptureOptions): void {
+  const demand = demandOf(asked);
+  if (!demand) return;
+  const why = asked.iterations
+    ? '--iterations already says which steps are recorded'
+    : values.recordFor !== undefined || values.delay !== undefined
+      ? '--delay and --duration already say when it is recorded'
+      : isFar(values)
+        ? `with --${values.pod !== undefined ? 'pod' : 'ssh'}, requests are not sent from here`
+        : values.sent !== undefined && !(values.attach && values.sent === 0)
+          ? '--requests ends the load before the window may'
+          : /^\s*sustained:/.test(values.pressure ?? '')
+            ? 'it needs a fixed number of requests at a time: --levels concurrent:N'
+            : undefined;
+  if (why !== undefined)
+    throw new UserError('usage', `${demand.words} cannot be combined: ${why}.`, 'Remove one of them.');
+}
+
 /** A second run needs the command, here, and the address of the first server. */
 export function refuseCalibration(values: CaptureValues): void {
   if (!values.calibrate) return;
@@ -78,7 +136,7 @@ export function refuseCalibration(values: CaptureValues): void {
     : values.fetch !== undefined
       ? '--fetch only copies reports'
       : isFar(values)
-        ? `--${values.pod !== undefined ? 'pod' : 'ssh'} runs the command on another machine`
+        ? `--${values.ssh !== undefined ? 'ssh' : values.pod !== undefined ? 'pod' : 'selector'} runs the command on another machine`
         : values.keepServer
           ? '--keep-server keeps the first server running at the same address'
           : undefined;
@@ -92,14 +150,15 @@ export function refuseCalibration(values: CaptureValues): void {
 
 const secondsOf = (ns: number | undefined) => (ns === undefined ? undefined : ns / 1e9);
 
-export const isFar = ({ pod, ssh }: CaptureValues): boolean => pod !== undefined || ssh !== undefined;
+export const isFar = ({ pod, ssh, selector }: CaptureValues): boolean =>
+  pod !== undefined || ssh !== undefined || selector !== undefined;
 
 /** A folder that was named is taken as it is; else one that is installed will do. */
 export const asksForAgent = ({ agent, agentFolder: named }: CaptureValues): boolean =>
   agent && named === undefined;
 
 /** The agent as it lies in this package. */
-const agentFolder = () => fileURLToPath(new URL('../../../../agent', import.meta.url));
+export const agentFolder = (): string => fileURLToPath(new URL('../../../../agent', import.meta.url));
 
 function layersOf(model: string | undefined): number | undefined {
   if (model === undefined) return undefined;
@@ -113,6 +172,13 @@ function layersOf(model: string | undefined): number | undefined {
 }
 
 export async function factsFor(values: CaptureValues, asked: CaptureOptions): Promise<PlanFacts> {
+  // Of another machine nothing is known before it is reached; that of this one says nothing.
+  if (isFar(values))
+    return {
+      nsysVersion: readVersion('--nsys-version', values.nsysVersion),
+      engineVersion: readVersion('--engine-version', values.engineVersion),
+      ...(asksForAgent(values) ? { agent: await agentFacts(values, asked) } : {}),
+    };
   const nsys = values.nsysVersion === undefined ? (await findNsys(placesFor(asked)))[0] : undefined;
   return {
     ...(nsys ? { nsys: nsysCommand(nsys.path) } : {}),
@@ -126,6 +192,7 @@ export async function factsFor(values: CaptureValues, asked: CaptureOptions): Pr
     nvtxModule: isElsewhere(values, asked)
       ? undefined
       : await canImport(localTransport, asked.command, 'nvtx'),
+    runsHere: !isElsewhere(values, asked),
     freeBytes: freeBytesOf(path.dirname(path.resolve(asked.output ?? 'trace'))),
     temporaryFreeBytes: freeBytesOf(os.tmpdir()),
     root: process.getuid?.() === 0,

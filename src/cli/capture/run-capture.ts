@@ -11,10 +11,12 @@ import { agentThere } from '../../capture/run/find-agent.js';
 import { type RunOptions, type RunResult, runFailure, runPlan } from '../../capture/run/run-plan.js';
 import { runRemote } from '../../capture/run/run-remote.js';
 import { runServer } from '../../capture/run/run-server.js';
+import { openStore } from '../../capture/run/store-results.js';
 import { kubectlTransport, sshTransport, type Transport } from '../../capture/run/transport.js';
 import { writeRecipe } from '../../capture/run/write-recipe.js';
 import { OutputWatch, type WrittenFile } from '../../capture/run/written-files.js';
 import { parseVersion } from '../../capture/versions.js';
+import { demandOf } from '../../capture/window-goal.js';
 import { showPage } from '../analyzed-result.js';
 import type { Output } from '../output.js';
 import { profileOf } from '../profile-of.js';
@@ -36,6 +38,7 @@ interface CaptureJob {
 
 export async function runCapture(job: CaptureJob, output: Output): Promise<number> {
   const window = windowOf(job.asked);
+  const store = job.values.store === undefined ? undefined : openStore(job.values.store);
   // A name that is taken is better known before the first run than after it.
   OutputWatch.begin(job.plan.calibration?.outputs ?? [], job.asked.force === true);
   const lines = captureLines(output, window);
@@ -52,19 +55,26 @@ export async function runCapture(job: CaptureJob, output: Output): Promise<numbe
   const files = result.files.filter(({ bytes }) => bytes > 0).map(({ path: file }) => file);
   for (const file of files) output.err(`wrote ${file}\n`);
   if (recipe) output.err(`wrote ${recipe}\n`);
+  await store?.put([...files, ...(recipe ? [recipe] : [])], (_, where) => output.err(`stored ${where}\n`));
   if (result.status !== 0 && result.status !== null && !result.stoppedBy)
     output.err(`stepscope: the command ended with status ${result.status}; the profile was still written.\n`);
-  return judgeAndShow(
+  if (result.incomplete)
+    output.err(
+      `stepscope: the window is incomplete: ${result.incomplete.message}\n  → ${result.incomplete.hint}\n`,
+    );
+  const status = await judgeAndShow(
     files,
     {
       ...plan,
       window,
       windows: job.asked.iterations,
+      ...demandedSteps(job.asked),
       ranks: ranksOf(plan),
       estimateBytes: plan.estimate.reportBytes,
     },
     output,
   );
+  return result.incomplete ? NOT_RECORDED : status;
 }
 
 async function calibrate(job: CaptureJob, ran: RunResult, output: Output): Promise<readonly WrittenFile[]> {
@@ -92,6 +102,7 @@ function runOptions({ asked, values }: CaptureJob, lines: CaptureLines, onLine: 
     onLine,
     onIteration: lines.onIteration,
     onNotice: lines.onNotice,
+    onProgress: lines.onProgress,
   };
 }
 
@@ -222,6 +233,12 @@ export function windowOf({ iterations }: CaptureOptions): { first: number; last:
   return { first: iterations[0].first, last: iterations[iterations.length - 1].last };
 }
 
+/** What was asked for where the window has no numbers. */
+export function demandedSteps(asked: CaptureOptions): Pick<Asked, 'stepCount' | 'phase'> {
+  const demand = demandOf(asked);
+  return demand ? { stepCount: demand.steps, ...(asked.phase ? { phase: asked.phase } : {}) } : {};
+}
+
 /** Files of ranks; several ranges of one rank are several files too. */
 const ranksOf = (plan: CapturePlan): number | undefined =>
   plan.outputs.find(({ kind, pattern }) => kind === 'nsys-report' && !pattern.includes('*'))?.count;
@@ -230,10 +247,15 @@ export const healthTimeout = ({ healthTimeout: ns }: CaptureValues) =>
   ns === undefined ? {} : { healthTimeoutMs: ns / 1e6 };
 
 export const loadOf = (
-  { pressure, sent }: CaptureValues,
+  { pressure, sent, sentInput, sentOutput }: CaptureValues,
   output: Output,
   keep?: (document: object) => void,
-) => loadFor({ levels: pressure, requests: sent }, output, keep);
+) =>
+  loadFor(
+    { levels: pressure, requests: sent, inputTokens: sentInput, outputTokens: sentOutput },
+    output,
+    keep,
+  );
 
 export function addressed(text: string): string {
   try {

@@ -15,10 +15,14 @@ import {
   factsFor,
   isFar,
   refuseCalibration,
+  refuseDemand,
 } from '../capture/capture-question.js';
+import { askedThere, inEveryPod, restartText, shownThere } from '../capture/far-plan.js';
 import { attachQuestion, runAttached } from '../capture/run-attached.js';
-import { runCapture } from '../capture/run-capture.js';
+import { runAttachedFar } from '../capture/run-attached-far.js';
+import { runCapture, transportOf } from '../capture/run-capture.js';
 import { runFetch } from '../capture/run-fetch.js';
+import { runRestarted } from '../capture/run-restarted.js';
 import { define } from '../command.js';
 import type { Output } from '../output.js';
 import { version } from '../version.js';
@@ -56,6 +60,10 @@ export const capture = define({
       'a server: started, loaded, profiled through /start_profile and stopped',
     ],
     [
+      "stepscope capture --when 'batch>=32' --steps 50 -- vllm serve M",
+      'record 50 steps once 32 requests run; --phase decode: of decode alone',
+    ],
+    [
       'stepscope capture --iterations 200-250 -- srun -n 8 trtllm-llmapi-launch trtllm-serve M',
       'one report per rank',
     ],
@@ -68,11 +76,16 @@ export const capture = define({
       'run in a pod and copy the report back',
     ],
     [
+      'stepscope capture --attach --selector app=llm -o trace --store s3://profiles/llm',
+      'servers that run in pods: profiled as they are, one after the other',
+    ],
+    [
       'stepscope capture --iterations 100-150 --script capture.sh -- trtllm-serve M',
       'for a machine without Stepscope',
     ],
   ],
-  async run({ values, given, program, nsysOptions, destination, output, emit }) {
+  async run(call, all) {
+    const { values, given, program, nsysOptions, destination, output, emit } = call;
     if (given.length > 0)
       throw new UserError(
         'usage',
@@ -85,6 +98,7 @@ export const capture = define({
     ]);
     const asked = askedFor(values, pasted);
     refuseCalibration(values);
+    refuseDemand(values, asked);
     const isJson = destination.format === 'json';
     if (values.fetch !== undefined && isJson)
       throw new UserError(
@@ -95,14 +109,46 @@ export const capture = define({
     if (values.fetch !== undefined) return runFetch(values, asked, output);
     const print = (plan: CapturePlan, text: (plan: CapturePlan) => string) =>
       emit({ blocks: () => [], document: () => planDocument(plan), text: () => text(plan) });
+    const isOnlyShown = isJson || values.dryRun || values.explain !== undefined;
+    if (values.selector !== undefined && !isOnlyShown && values.script === undefined)
+      return inEveryPod(
+        values,
+        text => output.err(`stepscope: ${text}\n`),
+        inPod => this.run({ ...call, values: inPod } as never, all),
+      );
+    const check = (plan: CapturePlan) => warnBefore(plan, values.anyway, output);
+    if (values.restart && values.attach)
+      throw new UserError(
+        'usage',
+        '--restart and --attach cannot be combined: one restarts the server, the other leaves it alone.',
+        'Give one of them.',
+      );
+    if (values.restart && isJson)
+      throw new UserError(
+        'usage',
+        '--restart has no plan to print as JSON: the command is read from the pod.',
+        'Use --dry-run, or remove --json.',
+      );
+    if (values.restart && !values.dryRun) return runRestarted(asked, values, output, check);
+    if (values.restart) {
+      output.out(restartText(values));
+      return 0;
+    }
     if (values.attach) {
-      if (!isJson && !values.dryRun)
-        return runAttached(asked, values, output, plan => warnBefore(plan, values.anyway, output));
-      await print(planAttach(attachQuestion(values, asked)), planText);
+      const far = isOnlyShown ? undefined : transportOf(values);
+      if (far) return runAttachedFar(far, asked, values, output, check);
+      if (!isOnlyShown) return runAttached(asked, values, output, check);
+      const plan = planAttach(attachQuestion(values, asked));
+      await print(isFar(values) ? shownThere(plan, values, asked) : plan, planText);
       return 0;
     }
     const facts = await factsFor(values, asked);
-    const plan = withWarnings(planCapture(asked, facts), pasted.warnings);
+    const isShownThere = isFar(values) && values.script === undefined && values.explain === undefined;
+    const planned = planCapture(isShownThere ? askedThere(asked) : asked, facts);
+    const plan = {
+      ...withWarnings(isShownThere ? shownThere(planned, values, asked) : planned, pasted.warnings),
+      ...(values.store === undefined ? {} : { storedIn: values.store }),
+    };
     if (values.explain !== undefined) {
       await print(plan, explainText);
       return 0;

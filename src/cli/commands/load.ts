@@ -47,7 +47,10 @@ export const load = define({
     // First what was measured, in case the disk is full.
     await emit({
       blocks: () => describeLoad(document),
-      document: () => ({ ...document, levels: document.levels.map(({ requests, ...level }) => level) }),
+      document: () => ({
+        ...document,
+        levels: document.levels.map(({ requests, engineStates, ...level }) => level),
+      }),
       shown: { allColumns: '--json' },
     });
     if (file !== undefined) writeResult(file, `${JSON.stringify(document)}\n`, force, output);

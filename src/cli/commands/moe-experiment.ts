@@ -4,6 +4,7 @@ import { planExperiment } from '../../moe/experiment/plan-experiment.js';
 import { define } from '../command.js';
 import { machineOf } from '../moe/machine.js';
 import { aboutPair, type PairFiles, runExperiment } from '../moe/run-experiment.js';
+import { runServedExperiment, servedExperiment, servedOptions } from '../moe/run-served.js';
 import { machineOptions } from '../options.js';
 import { routerPairResult } from '../router-pair-result.js';
 
@@ -14,6 +15,7 @@ export const moeExperiment = define({
   ],
   options: [
     ...(['run', 'dryRun', 'repeats', 'record', 'logs'] as const),
+    ...servedOptions,
     ...(['learned', 'perfect', 'learnedLoads', 'perfectLoads', ...machineOptions] as const),
   ],
   formats: ['table', 'json', 'csv', 'markdown', 'html'],
@@ -24,6 +26,10 @@ export const moeExperiment = define({
       'print both runs as a script',
     ],
     ['stepscope moe experiment --run -- trtllm-bench --model M throughput --dataset d.txt', 'run both'],
+    [
+      'stepscope moe experiment --repeats 3 -- trtllm-serve M',
+      'a server: started, loaded with the same requests, measured and stopped, in turns',
+    ],
     ['stepscope moe experiment --learned a.json --perfect b.json', 'compare existing results'],
   ],
   async run({ values, given, program, destination, output, emit }) {
@@ -39,9 +45,11 @@ export const moeExperiment = define({
     if (values.learned.length === 0 && values.perfect.length === 0) {
       const [window] = values.record ?? [];
       const record = window && `${window.first}-${window.last}`;
-      const plan = planExperiment({ command: program, repeats, folder, record });
-      if (values.dryRun || !values.run) {
-        output.out(experimentScript(plan, folder));
+      const served = servedExperiment(program, values);
+      const about = served ? { env: served.env, isServer: true } : {};
+      const plan = planExperiment({ command: program, repeats, folder, record, ...about });
+      if (values.dryRun || !(values.run || served)) {
+        output.out(experimentScript(plan, folder, served?.load));
         // Hours of a machine, with wrong answers, are not begun by a line that used to print; once it was said, they may be.
         if (!values.dryRun)
           output.err(
@@ -49,7 +57,9 @@ export const moeExperiment = define({
           );
         return 0;
       }
-      pair = await runExperiment(plan, folder, output);
+      pair = served
+        ? await runServedExperiment(plan, served, folder, output)
+        : await runExperiment(plan, folder, output);
     }
     const { learned: normal, perfect } = pair;
     // One document for machines; the rest is for people.

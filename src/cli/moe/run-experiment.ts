@@ -24,6 +24,8 @@ export interface PairFiles {
   readonly perfect: readonly string[];
   readonly learnedLoads: readonly string[];
   readonly perfectLoads: readonly string[];
+  /** Where the engine prints what it does, if not into the results. */
+  readonly perfectLogs?: readonly string[];
 }
 
 export async function runExperiment(
@@ -34,14 +36,18 @@ export async function runExperiment(
   fs.mkdirSync(folder, { recursive: true });
   for (const warning of plan.warnings) output.err(`note: ${warning}\n`);
   for (const run of plan.runs) await runOne(run, folder, output);
-  const counted = (router: string) =>
-    [path.join(folder, `${router}-check-experts`)].filter(name => fs.existsSync(name));
   return {
     learned: logsOf(plan, folder, 'learned'),
     perfect: logsOf(plan, folder, 'perfect'),
-    learnedLoads: counted('learned'),
-    perfectLoads: counted('perfect'),
+    ...countsIn(folder),
   };
+}
+
+/** What the runs with --record left. */
+export function countsIn(folder: string): Pick<PairFiles, 'learnedLoads' | 'perfectLoads'> {
+  const counted = (router: string) =>
+    [path.join(folder, `${router}-check-experts`)].filter(name => fs.existsSync(name));
+  return { learnedLoads: counted('learned'), perfectLoads: counted('perfect') };
 }
 
 /** Without a shell: what the user wrote is run word by word. */
@@ -75,7 +81,7 @@ async function runOne(run: PlannedRun, folder: string, output: Output): Promise<
 
 /** What follows the verdict: was it balanced, and does what was predicted agree? */
 export async function aboutPair(
-  { learned, perfect, learnedLoads, perfectLoads }: PairFiles,
+  { learned, perfect, learnedLoads, perfectLoads, perfectLogs = perfect }: PairFiles,
   settings: MachineSettings,
   output: Output,
 ): Promise<Block[]> {
@@ -84,8 +90,8 @@ export async function aboutPair(
       ? answerFromLoads(await readSummary(perfectLoads, settings, output), settings)
       : undefined;
   const balance = describeBalance(counted, {
-    prepared: counted ? 0 : perfect.filter(saysPrepared).length,
-    all: perfect.length,
+    prepared: counted ? 0 : perfectLogs.filter(saysPrepared).length,
+    all: perfectLogs.length,
   });
   const [before, after] = [await expertWorkIn(learned, output), await expertWorkIn(perfect, output)];
   // Profiles on both sides show experts apart from the rest: prediction beside measurement.

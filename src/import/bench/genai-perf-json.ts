@@ -52,6 +52,10 @@ export const genaiPerfJson: BenchImporter = {
           .number('load.outputTokens', average('output_sequence_length'))
           .number('counts.completed', average('request_count'))
           .number('counts.errors', average('error_request_count'))
+          .number('energy.totalJoules', ofUnit(value, 'total_gpu_energy', /^(J|joules?)$/i))
+          .number('energy.gpuPowerWatts', ofUnit(value, 'total_gpu_power', /^(W|watts?)$/i))
+          // Tokens per second and watt are tokens per joule.
+          .number('energy.outputTokensPerSecondPerWatt', average('output_tokens_per_joule'))
           .number('durationNs', average('benchmark_duration'), unitOf(draft, value, 'benchmark_duration'));
         for (const [name, latency] of Object.entries(latencies)) distribution(draft, value, name, latency);
         if (at(value, 'was_cancelled') === true)
@@ -59,6 +63,12 @@ export const genaiPerfJson: BenchImporter = {
         return draft.build(content.file, genaiPerfJson.id);
       }),
 };
+
+/** The mean of a metric in the unit we want, or of one that names none. */
+function ofUnit(value: JsonObject, name: string, wanted: RegExp): unknown {
+  const unit = at(value, name, 'unit');
+  return typeof unit === 'string' && !wanted.test(unit) ? undefined : at(value, name, 'avg');
+}
 
 function toolOf(value: JsonObject): string {
   const version = at(value, 'aiperf_version');

@@ -10,6 +10,7 @@ import type {
   BenchRun,
   BenchThroughput,
   Distribution,
+  EngineState,
   LatencyName,
 } from '../../model/bench-run.js';
 import { latencyNames } from '../../model/bench-run.js';
@@ -44,6 +45,7 @@ export class RunDraft {
   readonly notes = new NoteCounter();
   readonly iterations: BenchIteration[] = [];
   readonly requests: BenchRequest[] = [];
+  readonly engineStates: EngineState[] = [];
   requestRate?: number | 'unlimited';
   line?: number;
   /** Of the requests' times. */
@@ -164,6 +166,7 @@ export class RunDraft {
       ...(this.numbers.has('durationNs') ? { durationNs: this.numbers.get('durationNs')! } : {}),
       ...(this.iterations.length > 0 ? { iterations: this.iterations } : {}),
       ...(this.requests.length > 0 ? { requests: this.requests } : {}),
+      ...(this.engineStates.length > 0 ? { engineStates: this.engineStates } : {}),
       ...(this.clock && Object.keys(this.clock).length > 0 ? { clock: this.clock } : {}),
       notes: this.notes.list(),
     };

@@ -5,7 +5,7 @@
 
 import { isJsonObject, type JsonObject } from '../../base/json/json-object.js';
 import type { NoteSeverity } from '../../base/notes.js';
-import { type BenchRequest, type BenchRun, latencyNames } from '../../model/bench-run.js';
+import { type BenchRequest, type BenchRun, type EngineState, latencyNames } from '../../model/bench-run.js';
 import type { BenchContent } from './bench-content.js';
 import type { BenchImporter } from './bench-importer.js';
 import { at, listAt, numberAt } from './json-fields.js';
@@ -67,6 +67,8 @@ function readLevel(content: BenchContent, document: JsonObject, level: JsonObjec
       if (/^\d{1,2}(\.\d{1,3})?$/.test(percent)) draft.number(`latency.${name}.p${Number(percent)}`, value);
   }
   for (const row of listAt(level, 'requests')) if (isJsonObject(row)) draft.requests.push(request(row));
+  for (const row of listAt(level, 'engineStates'))
+    if (isJsonObject(row)) draft.engineStates.push(stateOf(row));
   if (draft.requests.length > 0) draft.clock = clockOf(document, level);
   for (const note of listAt(level, 'notes')) addNote(draft, note);
   if (at(level, 'interrupted') === true)
@@ -89,6 +91,17 @@ function request(row: JsonObject): BenchRequest {
     tpotNs: number('tpotNs'),
     serverId: textLike(/^[0-9a-f]{12}$/, at(row, 'serverId')),
     failed: at(row, 'failed') === true ? (true as const) : undefined,
+  });
+}
+
+function stateOf(row: JsonObject): EngineState {
+  const number = (name: string, most = Number.MAX_SAFE_INTEGER) => {
+    const value = numberAt(row, name);
+    return value !== undefined && value >= 0 && value <= most ? value : undefined;
+  };
+  return withoutAbsent({
+    ...{ atNs: number('atNs'), iteration: number('iteration'), running: number('running') },
+    ...{ waiting: number('waiting'), kvShare: number('kvShare', 1) },
   });
 }
 

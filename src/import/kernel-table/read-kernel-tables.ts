@@ -29,9 +29,12 @@ export function readKernelTables(text: string, file: string): KernelTable[] {
     if (!split) continue;
     const header = split(lines[i]).map(cell => cell.toLowerCase());
     const column = (pattern: RegExp) => header.findIndex(name => pattern.test(name));
-    const [share, total, instances, name] = [/^time( \(%\))?$/, /^total time/, /^instances$/, /^name$/].map(
-      column,
-    );
+    const [share, total, instances, name] = [
+      /^time( \(%\))?$/,
+      /^total time/,
+      /^instances$/,
+      /^(kernel )?name$/,
+    ].map(column);
     if (total < 0 || instances < 0 || name < 0) continue;
     const inHeader = /\((ns|us|µs|ms|s)\)/.exec(header[total])?.[1] ?? 'ns';
     const rows: (KernelTableRow & { share: number })[] = [];

@@ -13,6 +13,7 @@ import { nsysSqlite } from '../nsys-sqlite/nsys-sqlite.js';
 import { CutOffError, ProfileFile } from '../profile-file.js';
 import { ExportCache, hashContent } from './export-cache.js';
 import { findNsys, type Nsys } from './find-nsys.js';
+import { importRawStream, type StreamOutcome } from './raw-stream.js';
 import {
   describeReader,
   describeVersion,
@@ -35,9 +36,7 @@ export const nsysRep: Importer = {
 
   async import(file: ProfileFile, context: ImportContext): Promise<Profile> {
     const head = await file.head();
-    const stream = streamVersion(head);
-    if (stream !== undefined) throw rawStream(file.name, stream);
-    const version = reportVersion(head);
+    const version = streamVersion(head) ?? reportVersion(head);
     const report = (done: number) => context.onProgress?.(done * EXPORT_SHARE);
     const first = await exported(file, version, report);
     try {
@@ -98,16 +97,20 @@ async function exported(
   // Without an nsys, what an earlier one exported still serves.
   const cached = found.length === 0 ? cache.find(content) : undefined;
   if (cached) return { ...cached, isOld: true };
-  let unpacked: string | undefined;
+  const isStream = !isReport(await file.head());
+  if (isStream && found.length === 0) throw noImporter(file.name, version, []);
+  /** What nsys is given in place of the file. */
+  let prepared: string | undefined;
   let failure: ExportOutcome | undefined;
   try {
     for (const nsys of found) {
       const known = cache.find(content, nsys.version);
       if (known) return { ...known, isOld: true };
-      if (file.packed) unpacked ??= await unpack(file, cache);
+      if (isStream) prepared ??= await reportOfStream(file, version, cache);
+      else if (file.packed) prepared ??= await unpack(file, cache);
       const target = cache.unfinished('.sqlite-export');
       try {
-        const outcome = await runExport(nsys, unpacked ?? file.path, target, onProgress);
+        const outcome = await runExport(nsys, prepared ?? file.path, target, onProgress);
         if (outcome.kind === 'done') {
           return {
             path: cache.keep(target, content, nsys.version),
@@ -122,7 +125,7 @@ async function exported(
       }
     }
   } finally {
-    if (unpacked) cache.discard(unpacked);
+    if (prepared) cache.discard(prepared);
   }
   if (failure === undefined || failure.kind === 'refused') throw needsNsys(file, version, found);
   throw exportFailed(file.name, failure, found[0], cache);
@@ -199,11 +202,37 @@ function noSpace(name: string, cache: ExportCache): UserError {
   );
 }
 
-function rawStream(name: string, version: string): UserError {
-  const by = version === '' ? 'Nsight Systems' : `Nsight Systems ${version}`;
+/** The report of a raw stream. The importer writes to the stream it reads, so it gets a copy. */
+async function reportOfStream(
+  file: ProfileFile,
+  version: ReportVersion,
+  cache: ExportCache,
+): Promise<string> {
+  const copy = await unpack(file, cache);
+  const report = cache.unfinished('.nsys-rep');
+  let outcome: StreamOutcome;
+  try {
+    outcome = await importRawStream(copy, report);
+  } finally {
+    cache.discard(copy);
+  }
+  if (outcome.kind === 'done') return report;
+  cache.discard(report);
+  if (outcome.kind === 'no-space') throw noSpace(file.name, cache);
+  if (outcome.kind === 'no-importer') throw noImporter(file.name, version, outcome.found);
+  throw new UserError(
+    'damaged',
+    `${file.name} is a raw stream (.qdstrm), and ${outcome.importer} could not make a report of it: ${outcome.message}.`,
+    'The stream may be truncated: compare its size with the original, or capture again.',
+  );
+}
+
+function noImporter(name: string, version: ReportVersion, found: readonly string[]): UserError {
+  const by = describeVersion(version);
+  const here = found.length === 0 ? 'none was found' : `only other versions were found: ${found.join(', ')}`;
   return new UserError(
     'needs-nsys',
-    `${name} is a raw stream of ${by} (.qdstrm) that was not converted into a report.`,
-    `Run the QdstrmImporter of that version (in its host-linux-x64 folder): QdstrmImporter -i ${name}, then open the .nsys-rep.`,
+    `${name} is a raw stream (.qdstrm) of ${by}, which only the importer (QdstrmImporter) of the same version reads; ${here}.`,
+    `Install the complete ${by}, or set NSYS to its nsys. Or, on a machine that has it, run QdstrmImporter -i ${name} and open the .nsys-rep.`,
   );
 }

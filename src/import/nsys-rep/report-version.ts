@@ -28,11 +28,14 @@ export function reportVersion(head: Uint8Array): ReportVersion {
   return /^\d{5,12}$/.test(text) ? { kind: 'build', build: text } : { kind: 'unknown' };
 }
 
-/** The version a raw stream (.qdstrm) names, or undefined when it is none. */
-export function streamVersion(head: Uint8Array): string | undefined {
+/** The version a raw stream (.qdstrm) names, or undefined if it is not one. */
+export function streamVersion(head: Uint8Array): ReportVersion | undefined {
   if (asciiAt(head, STREAM_OFFSET, STREAM_MAGIC.length) !== STREAM_MAGIC) return undefined;
   const text = asciiAt(head, STREAM_OFFSET + STREAM_MAGIC.length, LONGEST_VERSION);
-  return /^\d{4}(?:\.\d+)+/.exec(text)?.[0] ?? '';
+  const release = /^\d{4}(?:\.\d+)+/.exec(text)?.[0];
+  return release === undefined
+    ? { kind: 'unknown' }
+    : { kind: 'release', release: release.split('.').map(Number) };
 }
 
 /** In words, to follow "captured with". */

@@ -3,9 +3,9 @@
  * "Python Periodic Sampling" and those of `--python-backtrace=cuda` in "Python Backtrace on CUDA". An export has the
  * payloads only when it was made with `--include-blobs=true`. All numbers are little-endian:
  *
- *   0   u64 domain, u64 schema, u64 size of the payload, u64 size of everything
+ *   0   u64 domain, u64 schema, u64 size of the payload, u64 where it begins (or the size of everything)
  *   32  u64 id and u32 state of the thread, u32 number of functions
- *   48  per function, innermost first: u64 its name and u64 its file (ids of StringIds), u32 line, 4 bytes of nothing
+ *   48  per function, innermost first: u64 its name and u64 its file (ids of StringIds), u32 line, 4 bytes of anything
  *
  * From 32 on this is the schema in NVTX_PAYLOAD_SCHEMA_ENTRIES; the header is not documented. A payload therefore
  * counts only if every number in it fits; others are other payloads.
@@ -35,7 +35,7 @@ interface PythonStack {
 interface PythonPayload {
   readonly state: number;
   readonly frames: readonly { readonly name: number; readonly file: number; readonly line: number }[];
-  /** It holds nothing else: sizes and ids in the header are such, and what no field covers is zero. */
+  /** It holds nothing else: sizes and ids in the header are such. */
   readonly isExact: boolean;
 }
 
@@ -49,16 +49,23 @@ export function pythonPayload(bytes: Uint8Array, from: number, to: number): Pyth
   const count = view.getUint32(COUNT_AT, true);
   if (count !== (size - FRAMES_AT) / FRAME_BYTES || state > ThreadState.transition) return undefined;
   const frames: PythonPayload['frames'][number][] = [];
-  let hasMore = false;
   for (let at = FRAMES_AT; at < size; at += FRAME_BYTES) {
     const frame = { name: wide(at), file: wide(at + 8), line: view.getUint32(at + 16, true) };
-    if (view.getUint32(at + 20, true) !== 0) hasMore = true;
     if (frame.name > MAX_ID || frame.file > MAX_ID || frame.line > MAX_LINE) return undefined;
     frames.push(frame);
   }
-  const hasSizes = wide(16) === size - HEADER_BYTES && wide(24) === size;
+  const last = wide(24);
+  const hasSizes = wide(16) === size - HEADER_BYTES && (last === HEADER_BYTES || last === size);
   const hasSmallIds = wide(0) <= MAX_ID && wide(8) <= MAX_SCHEMA && wide(HEADER_BYTES) <= MAX_ID;
-  return { state, frames, isExact: hasSizes && hasSmallIds && !hasMore };
+  return { state, frames, isExact: hasSizes && hasSmallIds };
+}
+
+/** A payload that is a stack and nothing else, without what its memory held before; undefined: it is something else. */
+export function onlyPythonStack(bytes: Uint8Array): Uint8Array | undefined {
+  if (!pythonPayload(bytes, 0, bytes.length)?.isExact) return undefined;
+  const only = bytes.slice();
+  for (let at = FRAMES_AT; at < only.length; at += FRAME_BYTES) only.fill(0, at + 20, at + FRAME_BYTES);
+  return only;
 }
 
 /** The stack in a payload, or undefined when the payload is something else. */
@@ -71,7 +78,8 @@ export function pythonStackIn(
   const payload = pythonPayload(bytes, from, to);
   if (!payload) return undefined;
   const frames = payload.frames.map(({ name, file, line }) => ({
-    ...{ name: strings.resolve(name), module: strings.resolve(file), kind: FrameKind.python, line },
+    ...{ name: strings.resolveEscaped(name), module: strings.resolveEscaped(file) },
+    ...{ kind: FrameKind.python, line },
   }));
   return frames.some(({ name }) => name === NONE) ? undefined : { state: payload.state, frames };
 }

@@ -65,6 +65,13 @@ export class StringIds {
     return id;
   }
 
+  /** The same for a text that nsys escaped as HTML: `&lt;module&gt;`, as it writes Python functions. */
+  resolveEscaped(fileId: number): number {
+    const id = this.resolve(fileId);
+    const text = id === NONE ? '' : this.target.text(id);
+    return text.includes('&') ? this.target.intern(unescaped(text)) : id;
+  }
+
   text(fileId: number): string {
     const place = this.place.get(fileId);
     return place === undefined ? '' : this.pool.text(place);
@@ -91,3 +98,8 @@ export class StringIds {
     }
   }
 }
+
+const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
+
+const unescaped = (text: string) =>
+  text.replace(/&(lt|gt|amp|quot|apos);/g, (_, name: string) => ENTITIES[name]);

@@ -4,7 +4,7 @@ import type { Block, TableBlock } from '../../analyze/block.js';
 import { tableOf } from '../../analyze/table-of.js';
 import { formatRelativeChange, formatShare, plural } from '../../base/units.js';
 import type { MoeAnswer } from '../answer.js';
-import { type ExperimentPlan, type PlannedRun, shellLine } from '../experiment/plan-experiment.js';
+import { type ExperimentPlan, type PlannedRun, quote, shellLine } from '../experiment/plan-experiment.js';
 import type { PairPrediction } from '../experiment/predicted.js';
 import { WRONG_OUTPUTS } from './describe-router-pair.js';
 import { ratio } from './moe-words.js';
@@ -18,13 +18,34 @@ export const logOf = (folder: string, { name }: PlannedRun): string => `${folder
 export const logsOf = ({ runs }: ExperimentPlan, folder: string, router: string): string[] =>
   runs.filter(run => run.router === router && run.timed).map(run => logOf(folder, run));
 
+/** Where a server is reached, and the options of `stepscope load` for it. */
+export interface ServedLoad {
+  readonly url: string;
+  readonly words: readonly string[];
+}
+
+/** What the load measured on a server. */
+export const resultOf = (folder: string, { name }: PlannedRun): string => `${folder}/${name}.json`;
+export const resultsOf = ({ runs }: ExperimentPlan, folder: string, router: string): string[] =>
+  runs.filter(run => run.router === router && run.timed).map(run => resultOf(folder, run));
+
+/** A server runs in the background while it is loaded, and is stopped before the next one starts. */
+function servedLines(run: PlannedRun, folder: string, { url, words }: ServedLoad): string {
+  return [
+    `${shellLine(run, logOf(folder, run))} & server=$!`,
+    `until curl -sf ${quote(`${url}/health`)} > /dev/null; do kill -0 $server || exit 1; sleep 2; done`,
+    `stepscope load ${[url, ...words].map(quote).join(' ')} -o ${quote(resultOf(folder, run))}`,
+    'kill -INT $server; wait $server',
+  ].join('\n');
+}
+
 /** The pair as a script for a shell, ending with the command that judges it. */
-export function experimentScript(plan: ExperimentPlan, folder: string): string {
+export function experimentScript(plan: ExperimentPlan, folder: string, served?: ServedLoad): string {
   const lines = plan.runs.map(
     run =>
-      `${run.timed ? '' : '# counts tokens per expert; not a timing run\n'}${shellLine(run, logOf(folder, run))}`,
+      `${run.timed ? '' : '# counts tokens per expert; not a timing run\n'}${served ? servedLines(run, folder, served) : shellLine(run, logOf(folder, run))}`,
   );
-  const files = (router: string) => logsOf(plan, folder, router).join(` --${router} `);
+  const files = (router: string) => (served ? resultsOf : logsOf)(plan, folder, router).join(` --${router} `);
   const checks = plan.runs.some(run => !run.timed)
     ? ` --learned-loads ${folder}/learned-check-experts --perfect-loads ${folder}/perfect-check-experts`
     : '';

@@ -29,9 +29,14 @@ interface ExperimentQuestion {
   readonly folder: string;
   /** Iterations to count experts in, `100-200`; one more run of each router. */
   readonly record?: string;
+  /** For both routers: what loads our agent, where the engine has no switch of its own. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** The command serves until it is stopped, and the requests are ours. */
+  readonly isServer?: boolean;
 }
 
-export function planExperiment({ command, repeats, folder, record }: ExperimentQuestion): ExperimentPlan {
+export function planExperiment(question: ExperimentQuestion): ExperimentPlan {
+  const { command, repeats, folder, record, isServer = false } = question;
   if (command.length === 0)
     throw new UserError(
       'usage',
@@ -54,7 +59,7 @@ export function planExperiment({ command, repeats, folder, record }: ExperimentQ
   const runs: PlannedRun[] = [];
   const add = (router: PlannedRun['router'], suffix: string, more: Readonly<Record<string, string>> = {}) => {
     const name = `${router}-${suffix}`;
-    const env = { [SWITCH]: router === 'perfect' ? '1' : '0', ...more };
+    const env = { ...question.env, [SWITCH]: router === 'perfect' ? '1' : '0', ...more };
     const { words, warning } = withEnvironment(
       command.map(word => word.replaceAll('{run}', name)),
       env,
@@ -72,7 +77,7 @@ export function planExperiment({ command, repeats, folder, record }: ExperimentQ
         EXPERT_STATISTIC_ITER_RANGE: record,
         EXPERT_STATISTIC_PATH: `${folder}/${router}-check-experts`,
       });
-  return { runs, warnings: [...warnings, ...careful(command, repeats)] };
+  return { runs, warnings: [...warnings, ...careful(command, repeats, isServer)] };
 }
 
 /** The command with the variables handed to its launcher; others inherit them from the environment. */
@@ -104,7 +109,7 @@ function withEnvironment(
   return { words: [...words] };
 }
 
-function careful(command: readonly string[], repeats: number): string[] {
+function careful(command: readonly string[], repeats: number, isServer: boolean): string[] {
   const text = command.join(' ');
   const launched = /^(?:\S*\/)?(?:mpirun|orterun|prterun|mpiexec|srun)\b/.test(text);
   return [
@@ -117,17 +122,18 @@ function careful(command: readonly string[], repeats: number): string[] {
     !text.includes('{run}')
       ? ['Every run writes the same result file: put {run} into its name.']
       : []),
-    ...(/(?:^|\s)--(?:dataset|dataset-path|seed|random-seed)\b/.test(text)
+    ...(isServer || /(?:^|\s)--(?:dataset|dataset-path|seed|random-seed)\b/.test(text)
       ? []
       : ['The command has no dataset and no seed: both routers must get the same requests.']),
     ...(repeats < 3 ? ['With fewer than three repeats, a gain cannot be distinguished from noise.'] : []),
   ];
 }
 
+export const quote = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+
 /** One line for a shell, quoted where needed. */
 export function shellLine({ env, command }: PlannedRun, log: string): string {
-  const quote = (word: string) =>
-    /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
   const settings = Object.entries(env).map(([key, value]) => `${key}=${quote(value)}`);
   return `${[...settings, ...command.map(quote)].join(' ')} > ${quote(log)} 2>&1`;
 }

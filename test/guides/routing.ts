@@ -1,0 +1,162 @@
+/** Mixture-of-Experts: is uneven routing the bottleneck? */
+import { ask, type Chapter } from './statement.js';
+
+const BENCH = 'trtllm-bench --model M throughput --dataset d.txt --warmup 0';
+
+export const routing: readonly Chapter[] = [
+  {
+    title: 'Balanced routing',
+    statements: [
+      ask(
+        'ABC',
+        'Replace the learned router by a perfectly balanced one',
+        `capture --iterations 100-150 --perfect-router -- ${BENCH}`,
+        'Sets the variable for one capture',
+        /ENABLE_PERFECT_ROUTER=1/,
+      ),
+      ask(
+        'ABC',
+        'The answers of such a run are wrong: never in production',
+        `moe experiment --dry-run -- ${BENCH}`,
+        'Says so in front of the commands and in every result',
+        /THE OUTPUT OF THE PERFECT RUN IS WRONG/,
+      ),
+      ask(
+        'AC',
+        'The gate still runs, and only its result is replaced',
+        'compare learned=@agent-router-learned perfect=@agent-router-perfect',
+        'The comparison of such a pair shows that the same kernels ran',
+        /the same 414 kernels ran/,
+      ),
+      ask(
+        'AC',
+        'Logits are computed once for common batch sizes',
+        `capture --iterations 100-150 --perfect-router -- ${BENCH}`,
+        'Names the line of the engine’s log that shows that it took effect',
+        /Precomputing perfect router logits/,
+      ),
+      ask(
+        'AC',
+        'It works with all MoE backends: CUTLASS',
+        "analyze --why 'void tensorrt_llm::kernels::cutlass_kernels::expandInputRowsKernel<__nv_bfloat16>'",
+        'Kernels of this backend are recognized as MoE work',
+        /family +moe/,
+      ),
+      ask(
+        'AC',
+        '… TRTLLM',
+        "analyze --why 'void moe::dev::finalize::finalizeKernel<moe::dev::finalize::KernelParams>'",
+        'Kernels of this backend are recognized as MoE work',
+        /family +moe/,
+      ),
+      ask(
+        'AC',
+        '… TRITON',
+        "analyze --why 'fused_moe_kernel'",
+        'Kernels of this backend are recognized as grouped GEMMs of experts',
+        /moe-grouped-gemm/,
+      ),
+      ask(
+        'ABC',
+        'Works with the benchmark and with the server',
+        'capture --iterations 100-150 --perfect-router -- trtllm-serve deepseek-ai/DeepSeek-V3',
+        'The same option for a server',
+        /ENABLE_PERFECT_ROUTER=1/,
+      ),
+      ask(
+        'ABC',
+        'Which models support it',
+        `capture --iterations 100-150 --perfect-router -- ${BENCH}`,
+        'States it for the version that runs, and from 1.3 on which routing methods have no planner',
+        /router-models/,
+        /GPT-OSS and DeepSeek-V3\/R1/,
+      ),
+      ask(
+        'AC',
+        'Other models need an integration of their own',
+        'capture --perfect-router --iterations 100-150 -- vllm serve M',
+        'States that the engine has no such switch, and that the agent balances vLLM, SGLang and transformers',
+        /router-ignored/,
+        /Add --agent/,
+      ),
+    ],
+  },
+  {
+    title: 'The experiment',
+    statements: [
+      ask(
+        'ABC',
+        'Benchmark with learned routing, then with perfect routing',
+        `moe experiment --dry-run -- ${BENCH}`,
+        'Alternates both runs, three times each, with the same dataset',
+        /ENABLE_PERFECT_ROUTER=0 trtllm-bench/,
+        /learned-3\.log/,
+        /perfect-3\.log/,
+      ),
+      ask(
+        'ABC',
+        'Compare the throughput of both',
+        'moe experiment --learned %trtllm-0.18.txt --perfect %trtllm-0.18.txt',
+        'The gain, a verdict in words, and how certain it is',
+        /Similar with the perfect router \(\+0\.0% throughput\)/,
+        /Confidence: possible\. One run per side/,
+      ),
+      ask(
+        'ABC',
+        'Similar throughput: routing is not the bottleneck',
+        'moe experiment --learned @moe-learned --perfect @moe-perfect',
+        'Says that uneven routing is not the bottleneck, and where to look instead',
+        /uneven routing is not the bottleneck/,
+      ),
+      ask(
+        'ABC',
+        'More than 10% faster: the router causes imbalance',
+        'moe @agent-router-learned.load --gpus 8 --expert-share 60%',
+        'States the gain of even routing for the whole step, and its assumption',
+        /Yes, if expert time grows with tokens as assumed: even routing would give up to \+60% steps per second/,
+      ),
+      ask(
+        'C',
+        'Find the upper bound of MoE throughput',
+        'moe @agent-router-learned.load --gpus 8',
+        'The ceiling: how much faster experts would be with perfect routing',
+        /Ceiling: with perfect routing experts are 2\.66× as fast/,
+      ),
+      ask(
+        'C',
+        'Some GPUs overloaded, others idle',
+        'moe @agent-router-learned.load --gpus 8',
+        'Load of every GPU, and how often the others wait for it',
+        /Waited for/,
+      ),
+      ask(
+        'ABC',
+        'Separate routing from kernel performance',
+        'moe experiment --learned @moe-learned --perfect @moe-perfect',
+        'Counts only kernels, communication and device waits next to the whole step',
+        /Counting only kernels, communication and device waits/,
+      ),
+      ask(
+        'C',
+        'Try balancing strategies',
+        'moe place @agent-router-learned.load --gpus 8',
+        'Places experts with every method and evaluates each on held-out data',
+        /EPLB/,
+      ),
+      ask(
+        'C',
+        'Reproducible kernel measurements without routing noise',
+        'moe experiment --learned @moe-learned --perfect @moe-perfect',
+        'Checks that only the router changed between the runs',
+        /Did only the router change\?/,
+      ),
+      ask(
+        'B',
+        'Consider other strategies if routing is the bottleneck',
+        'moe @agent-router-learned.load --gpus 8',
+        'Says which placement would fix it and how much it recovers',
+        /What would fix it: placing experts/,
+      ),
+    ],
+  },
+];
