@@ -140,6 +140,7 @@ test('the script of a capture maps its reports in a job that waits for it', { sk
   await cluster!.until(() => partitionCount(at('captured-lake')) === 2, 'two partitions');
   assert.equal(fs.readFileSync(path.join(home, 'seen'), 'utf8'), '');
   assert.match(fs.readFileSync(path.join(home, 'log'), 'utf8'), /^Submitted batch job \d+/m);
+  await cluster!.until(() => cluster!.ask('squeue', '-h', '-r') === '', 'the end of both jobs');
 });
 
 test('without Slurm the error says where to go', async () => {
