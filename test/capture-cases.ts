@@ -131,6 +131,18 @@ export const captureCases: readonly CaptureCase[] = [
     nsys,
     engine: '1.2.0',
   }),
+  capture(
+    'srun-ranks',
+    `srun -N 2 --ntasks 16 trtllm-llmapi-launch ${bench}`,
+    {
+      ...window,
+      onlyRanks: [
+        { first: 0, last: 0 },
+        { first: 8, last: 9 },
+      ],
+    },
+    { nsys, engine: '1.2.0' },
+  ),
   capture('torchrun', 'torchrun --nproc-per-node 4 serve.py --model llama', { iterations: '20-60' }),
   capture('client', 'curl -s http://localhost:8000/v1/completions', {
     cublas: true,

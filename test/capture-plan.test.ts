@@ -733,3 +733,29 @@ test('mistakes are two lines', async () => {
     assert.equal(output.text.err.split('\n').length, 3, output.text.err);
   }
 });
+
+test('of several ranks only those asked for run under nsys', withShell, () => {
+  const command = ['srun', '-n', '4', 'printf', '<%s>', 'a b', 'c'];
+  const asked = { command, onlyRanks: [{ first: 1, last: 2 }] };
+  const plan = planCapture(asked, { nsys: 'echo' });
+  assert.equal(plan.outputs[0].count, 2);
+  // What srun starts on each rank; echo shows the words that nsys would get.
+  const [program, ...words] = plan.command.slice(3);
+  for (const [rank, expected] of [
+    ['0', '<a b><c>'],
+    ['1', 'profile -o '],
+    ['2', 'profile -o '],
+    ['12', '<a b><c>'],
+  ]) {
+    const { stdout } = spawnSync(program, words, {
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH, SLURM_PROCID: rank },
+    });
+    assert.ok(stdout.startsWith(expected), `rank ${rank}: ${stdout}`);
+  }
+  assert.throws(() => planCapture({ ...asked, onlyRanks: [{ first: 4, last: 4 }] }), /Rank 4 does not exist/);
+  assert.throws(
+    () => planCapture({ ...asked, command: ['python3', 'x.py'] }),
+    /--only-ranks needs a launcher/,
+  );
+});

@@ -6,7 +6,9 @@ import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, before, test } from 'node:test';
-import { projectRoot } from '../src/testing/captures.js';
+import { gunzipSync } from 'node:zlib';
+import { mapLines } from '../src/capture/map-script.js';
+import { capturePath, projectRoot } from '../src/testing/captures.js';
 import { writeDrawnRun } from '../src/testing/drawn-fleet.js';
 import { lacks } from '../src/testing/needs.js';
 import { lakeContent, partitionCount } from './lake-content.js';
@@ -53,7 +55,10 @@ test('a node dies, the controller restarts, a file is corrupt: the lake is compl
   skip,
 }, async () => {
   const lake = at('lake');
-  const { written, ended } = startMap(lake);
+  const bytes = fs
+    .readdirSync(at('files'), { recursive: true, encoding: 'utf8' })
+    .reduce((sum, name) => sum + fs.statSync(at('files', name)).size, 0);
+  const { written, ended } = startMap(lake, '--chunk', String(bytes / 6 / 1e9));
   // In the middle: something is mapped, and a task of the node has just begun.
   await cluster!.until(
     () => partitionCount(lake) > 0 && cluster!.tasksOn('n2') === 0,
@@ -111,6 +116,31 @@ test('tasks that fail each time are an error with the last line of their log', {
     refused.err,
     /^stepscope: sbatch did not accept the job: .*partition.*\nCheck the options given with/i,
   );
+});
+
+test('the script of a capture maps its reports in a job that waits for it', { skip }, async () => {
+  const home = at('captured');
+  fs.mkdirSync(home);
+  for (const [i, name] of ['eager', 'graph'].entries())
+    fs.writeFileSync(path.join(home, `t.rank${i}.sqlite`), gunzipSync(fs.readFileSync(capturePath(name))));
+  const program = path.join(home, 'stepscope');
+  fs.writeFileSync(
+    program,
+    `#!/bin/sh\nexec ${process.execPath} ${path.join(projectRoot, 'bin/stepscope')} "$@"\n`,
+    { mode: 0o755 },
+  );
+  const script = [
+    ...['#!/bin/bash', 'set -euo pipefail', `export PATH=${home}:$PATH`, `cd ${home}`],
+    ...['reports=(t.rank0.nsys-rep t.rank1.nsys-rep)', ...mapLines(at('captured-lake'))],
+    // The first job is not over yet: nothing may be mapped before it is.
+    ...['sleep 1', `ls ${at('captured-lake')} > seen || true`],
+  ];
+  fs.writeFileSync(path.join(home, 'job.sh'), `${script.join('\n')}\n`, { mode: 0o755 });
+  cluster!.ask('sbatch', `--output=${home}/log`, `${home}/job.sh`);
+  await cluster!.until(() => partitionCount(at('captured-lake')) === 2, 'two partitions');
+  assert.equal(fs.readFileSync(path.join(home, 'seen'), 'utf8'), '');
+  assert.match(fs.readFileSync(path.join(home, 'log'), 'utf8'), /^Submitted batch job \d+/m);
+  await cluster!.until(() => cluster!.ask('squeue', '-h', '-r') === '', 'the end of both jobs');
 });
 
 test('without Slurm the error says where to go', async () => {

@@ -75,6 +75,16 @@ test('parquetdir and arrowdir give the answers of the SQLite export', async () =
   assert.deepEqual(await analyzed(at('profile-arrow')), expected);
 });
 
+test('fleet map takes such a folder as one file', async () => {
+  const args = ['fleet', 'map', folder, '--out', at('lake'), '--workers', '1', '--json'];
+  const mapped = JSON.parse((await runStepscope(args)).out);
+  assert.deepEqual([mapped.files, mapped.mapped, mapped.broken], [2, 2, []]);
+  assert.equal(JSON.parse((await runStepscope(args)).out).already, 2);
+  const report = JSON.parse((await runStepscope(['fleet', 'report', at('lake'), '--json'])).out);
+  assert.equal(report.runs.length, 2);
+  assert.equal(report.runs[0].wallNs, report.runs[1].wallNs);
+});
+
 test('a truncated table is an error in two lines', async () => {
   for (const [kind, name] of [
     ['parquet', 'CUPTI_ACTIVITY_KIND_KERNEL.parquet'],

@@ -65,6 +65,8 @@ export class SlurmCluster {
     this.ask('scancel', '--state=RUNNING,PENDING', `--user=${os.userInfo().username}`);
     const daemons = ['d.n1.pid', 'd.n2.pid', 'ctld.pid', 'munge/pid'];
     await Promise.all(daemons.map(file => this.stop(file, 'SIGKILL')));
+    // What watches over a task outlives its daemon.
+    for (const pid of processesIn(this.folder)) kill(pid, 'SIGKILL');
   }
 
   private async stop(pidFile: string, signal: NodeJS.Signals): Promise<void> {
@@ -142,6 +144,18 @@ function processesOf(slurmConf: string, node: string): number[] {
     }
   }
   return [...found];
+}
+
+/** Processes of the cluster by their folder: they overwrite the environment by which others are found. */
+function processesIn(folder: string): number[] {
+  return fs.readdirSync('/proc').flatMap(name => {
+    try {
+      const inside = /^\d+$/.test(name) && fs.readlinkSync(`/proc/${name}/cwd`).startsWith(`${folder}/`);
+      return inside ? [Number(name)] : [];
+    } catch {
+      return [];
+    }
+  });
 }
 
 /** One that nobody has waited for is still listed, and has ended all the same. */

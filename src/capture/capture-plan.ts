@@ -71,6 +71,8 @@ export interface CaptureOptions {
   /** Run the same steps a second time, without a profiler. */
   readonly calibrate?: boolean;
   readonly ranks?: number;
+  /** Of the launcher; the others run without nsys. */
+  readonly onlyRanks?: readonly IterationSpan[];
   /** Of the model; taken from the command where it names a known one. */
   readonly layers?: number;
   readonly kernelsPerLayer?: number;

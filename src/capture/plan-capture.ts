@@ -12,6 +12,7 @@ import type {
   PlanWarning,
 } from './capture-plan.js';
 import { checkPlan } from './checks.js';
+import { chosenRanks } from './chosen-ranks.js';
 import { planNim, planPython, planTgi } from './engine-others.js';
 import type { EnginePart, EngineQuestion } from './engine-part.js';
 import { planSglang } from './engine-sglang.js';
@@ -71,7 +72,8 @@ export function planCapture(options: CaptureOptions, facts: PlanFacts = {}): Cap
     '--num-shard',
   ]);
   const ranks = options.ranks ?? launch.ranks ?? (inside && /^\d+$/.test(inside) ? Number(inside) : 1);
-  const reports = launch.kind === 'none' ? 1 : ranks;
+  const chosen = chosenRanks(options.onlyRanks, launch);
+  const reports = launch.kind === 'none' ? 1 : (chosen.count ?? ranks);
   const estimate = estimateCapture({
     // Iterations that nobody counts bound nothing.
     options: { ...options, iterations: boundsOf(options, part) },
@@ -104,13 +106,13 @@ export function planCapture(options: CaptureOptions, facts: PlanFacts = {}): Cap
     ...forwarded,
     ...launch.before.slice(1),
   ];
-  const before = launched(handed);
+  const before = [...launched(handed), ...(part.torchInstead ? [] : chosen.words)];
 
   const outputs: PlanOutput[] = part.torchInstead
     ? []
     : [reportOutput(output, rangesOf(part, options), reports)];
   const why: PlanReason[] = [
-    ...(part.torchInstead ? [] : nsys.why),
+    ...(part.torchInstead ? [] : [...nsys.why, ...chosen.why]),
     ...part.why,
     ...Object.keys(options.env ?? {})
       .filter(name => part.env[name] === undefined)

@@ -6,6 +6,7 @@
 import { AGENT_QUESTION } from './agent-question.js';
 import type { CapturePlan } from './capture-plan.js';
 import { isPython } from './launchers.js';
+import { mapLines } from './map-script.js';
 import { stepText } from './plan-text.js';
 import { shellAssignment, shellQuote } from './shell-quote.js';
 
@@ -13,9 +14,11 @@ interface ScriptOptions {
   readonly force: boolean;
   /** The version of our agent, where the machine that runs the script may have one installed. */
   readonly agentVersion?: string;
+  /** The lake to map the reports into. */
+  readonly lake?: string;
 }
 
-export function planScript(plan: CapturePlan, { force, agentVersion }: ScriptOptions): string {
+export function planScript(plan: CapturePlan, { force, agentVersion, lake }: ScriptOptions): string {
   const nsys = plan.nsysAt < 0 ? undefined : plan.command[plan.nsysAt];
   const reports = plan.outputs
     .filter(({ kind }) => kind === 'nsys-report')
@@ -87,6 +90,7 @@ export function planScript(plan: CapturePlan, { force, agentVersion }: ScriptOpt
     ...(nsys === undefined ? [] : exportLines(streams, force)),
     ...goodLines(plan.exitCodes),
     ...(plan.calibration ? calibrationLines(plan.env, plan.calibration) : []),
+    ...(lake === undefined || nsys === undefined ? [] : mapLines(lake)),
     'exit "$status"',
   );
   return `${lines.join('\n')}\n`;

@@ -3,7 +3,7 @@ import { readIterations } from '../capture/iterations.js';
 import { readCondition } from '../capture/window-condition.js';
 import { presetNames } from '../catalog/engine-programs.js';
 import { repeated, toggle, value } from './option.js';
-import { duration, lengths, oneOf, anyText as text, whole } from './option-kinds.js';
+import { duration, lengths, oneOf, spans, anyText as text, whole } from './option-kinds.js';
 
 export const optionsOfCapture = {
   window: value(
@@ -74,6 +74,16 @@ export const optionsOfCapture = {
     'version of nsys to run (default: the version installed here)',
   ),
   ranks: value('--ranks N', whole(), 'number of ranks, if the launcher does not specify it'),
+  onlyRanks: value(
+    '--only-ranks LIST',
+    spans,
+    'under srun, mpirun or torchrun: record only these ranks, for example 0,8-15',
+  ),
+  fleetLake: value(
+    '--fleet LAKE',
+    text,
+    'with --script: map the reports into a lake afterwards, in a Slurm job as a dependent job',
+  ),
   modelPreset: value('--model NAME', text, 'model preset, for the report size estimate'),
   layers: value('--layers N', whole(), 'number of layers, for the report size estimate'),
   kernelsPerLayer: value('--kernels-per-layer N', whole(), 'kernels per layer, for the report size estimate'),

@@ -33,7 +33,7 @@ const unitName = ({ rank, device }: Pick<RankRow, 'rank' | 'device'>, several = 
 function answerLines(report: FleetReport): string[] {
   const { runs, ranks, histories } = report;
   if (runs.length === 0) return ['The lake has no run with steps.'];
-  const lines = histories.flatMap(historyLines);
+  const lines = historyLines(histories);
   const persistent = ranks.filter(rank => rank.persistent && rank.aboveMedianShare >= WORTH_NAMING);
   const byName = new Map<string, RankRow[]>();
   for (const rank of persistent)
@@ -73,26 +73,41 @@ function noStraggler(ranks: readonly RankRow[]): string {
   const compared = ranks.filter(({ slowestShare }) => slowestShare !== null).length;
   const furthest = `the furthest above the median of its run is ${unitName(most)} of ${most.run} (${formatRelativeChange(most.aboveMedianShare)}).`;
   return compared === 0
-    ? `Ranks cannot be compared step by step, because the engine does not number its steps; ${furthest}`
+    ? `Ranks cannot be compared step by step, because nothing shows which of their steps are the same; ${furthest}`
     : `No rank is the slowest of its run most of the time; ${furthest}`;
 }
 
-function historyLines(history: History): string[] {
-  const { configuration, phase, runs, changes, tooFew } = history;
-  const name = `${configuration}, ${phaseLook(phase).label}`;
-  if (tooFew) return [`${name}: too few runs to detect a change: ${runs.length} of at least ${LEAST_RUNS}.`];
-  if (changes.length === 0)
-    return [`${name}: no change of the mean step over ${plural(runs.length, 'run')}.`];
-  return changes.map(change => `${name}: ${changeSentence(change)}`);
+/** What changed comes first, what did not last. */
+function historyLines(histories: readonly History[]): string[] {
+  const judged = histories.filter(({ tooFew }) => !tooFew);
+  const same = judged.filter(({ changes }) => changes.length === 0);
+  const few = histories.length - judged.length;
+  return [
+    ...judged.flatMap(({ changes }) => changes.flatMap(changeLines)),
+    ...same.map(
+      ({ configuration, phase, runs }) =>
+        `${configuration}, ${phaseLook(phase).label}: no change of the mean step over ${plural(runs.length, 'run')}.`,
+    ),
+    ...(judged.some(({ untimed }) => untimed)
+      ? ['Some runs do not state when they were recorded: they come first, ordered by name.']
+      : []),
+    ...(few > 0
+      ? [
+          `${plural(few, 'configuration')} with too few runs to detect a change: at least ${LEAST_RUNS} are needed.`,
+        ]
+      : []),
+  ];
 }
 
-function changeSentence({ lastBefore, firstAfter, point, terms, load }: LevelChange): string {
+function changeLines(change: LevelChange): string[] {
+  const { configuration, phase, lastBefore, firstAfter, point, terms, load } = change;
   const word = point.to > point.from ? 'slower' : 'faster';
-  const largest = terms.terms[0];
-  const because = largest
-    ? ` Largest term: ${largest.look.label}, ${signed(largest.toNs - largest.fromNs)}.`
-    : '';
-  return `${word} since run ${firstAfter} (last before: ${lastBefore}): median of the runs ${formatDuration(point.from)} → ${formatDuration(point.to)} per step, ${formatRelativeChange(point.changeShare)} (p = ${point.p.toFixed(4)}).${because}${load.map(loadSentence).join('')}`;
+  const [largest] = terms.terms;
+  const mostly = largest ? `, mostly ${largest.look.label} (${signed(largest.toNs - largest.fromNs)})` : '';
+  return [
+    `${capitalized(phaseLook(phase).label)} steps are ${formatShare(Math.abs(point.changeShare))} ${word} since run ${firstAfter}${mostly}.`,
+    `${configuration}: ${formatDuration(point.from)} → ${formatDuration(point.to)} per step, medians of the runs up to ${lastBefore} and from ${firstAfter} on (p = ${point.p.toFixed(4)}).${load.map(loadSentence).join('')}`,
+  ];
 }
 
 const loadSentence = ({ what, from, to }: LevelChange['load'][number]): string =>
@@ -146,20 +161,13 @@ function changeBlocks({ histories }: FleetReport): Block[] {
   return histories.flatMap(({ changes }) => changes).flatMap(change => [fallOf(change), kernelTable(change)]);
 }
 
-function fallOf({
-  configuration,
-  lastBefore,
-  firstAfter,
-  before,
-  after,
-  terms,
-}: LevelChange): WaterfallBlock {
+function fallOf({ lastBefore, firstAfter, before, after, terms }: LevelChange): WaterfallBlock {
   const named = (runs: readonly string[], run: string) =>
     runs.length === 1 ? run : `${plural(runs.length, 'run')}, mean`;
   return {
     kind: 'waterfall',
     id: `change-${firstAfter}`,
-    title: `Change at run ${firstAfter} (${configuration})`,
+    title: `Change at run ${firstAfter}`,
     from: { label: `before: ${named(before, lastBefore)}`, ns: terms.fromNs },
     to: { label: `after: ${named(after, firstAfter)}`, ns: terms.toNs },
     terms: terms.terms.map(({ look, fromNs, toNs }) => ({

@@ -18,6 +18,8 @@ import { LAKE_FORMAT } from './lake-tables.js';
 
 const MARK = '_lake.json';
 const SCHEMA = 'stepscope-lake';
+/** No file takes a day. */
+const STALE_MS = 24 * 3600 * 1000;
 
 /** The record of a file: where its content is in the lake, the file it came from, and its sums. */
 export interface ContentClaim {
@@ -95,9 +97,15 @@ export class Lake {
   }
 
   claims(): ContentClaim[] {
-    return readAll<ContentClaim>(this.at('_files')).filter(({ partition }) =>
-      fs.existsSync(this.at(partition)),
-    );
+    const all = readAll<ContentClaim>(this.at('_files'));
+    const odd = all.find(({ partition, summary }) => !partition || !summary);
+    if (odd)
+      throw new UserError(
+        'damaged',
+        `A record in ${this.at('_files')} is damaged: ${odd.file ?? 'it names no file'}.`,
+        'Remove it, and map the file again.',
+      );
+    return all.filter(({ partition }) => fs.existsSync(this.at(partition)));
   }
 
   /**
@@ -125,7 +133,21 @@ export class Lake {
       if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
     }
     this.forgetBroken(claim.path);
-    return claim;
+    // A copy under another name may have taken over the claim before our partition was in place.
+    const holder = this.claimOf(claim.file);
+    if (!holder || holder.partition === claim.partition) return claim;
+    fs.rmSync(target, { recursive: true, force: true });
+    return holder;
+  }
+
+  /** What tasks on machines that died left behind; those of this machine go when the next file is mapped. */
+  removeStaleDrafts(): void {
+    const folder = this.own('_tmp');
+    for (const name of fs.readdirSync(folder)) {
+      const stat = fs.statSync(path.join(folder, name), { throwIfNoEntry: false });
+      if (stat && Date.now() - stat.mtimeMs > STALE_MS)
+        fs.rmSync(path.join(folder, name), { recursive: true, force: true });
+    }
   }
 
   recordBroken(broken: BrokenFile): void {

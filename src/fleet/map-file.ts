@@ -8,11 +8,13 @@ import { UserError } from '../base/user-error.js';
 import { recordedWith } from '../capture/run/recorded-with.js';
 import { sha256Of } from '../capture/run/write-recipe.js';
 import { makeTemporaryFolder, removeTemporaryFolder } from '../disk/temporary-folder.js';
+import { isTableFolder, tableFiles } from '../import/nsys-tables/table-folder.js';
 import { openProfile } from '../import/open.js';
 import { fileRows, fileSources, rankOfFile } from './file-rows.js';
 import { summaryOf } from './file-summary.js';
 import { type BrokenFile, Lake } from './lake.js';
 import { partitionValue, runOfPath } from './run-name.js';
+import { sourceFile } from './source-files.js';
 import { writeTables } from './write-partition.js';
 
 export interface MapTask {
@@ -38,8 +40,7 @@ const NO_RANK = '__HIVE_DEFAULT_PARTITION__';
 /** Throws where the lake cannot be written; what is wrong with the file is an outcome. */
 export async function mapFile(task: MapTask): Promise<MapOutcome> {
   const lake = Lake.open(task.lake);
-  const stat = fs.statSync(task.path, { throwIfNoEntry: false });
-  const source = { path: task.path, bytes: stat?.size ?? 0, mtimeMs: Math.round(stat?.mtimeMs ?? 0) };
+  const source = sourceFile(task.path);
   let read: Awaited<ReturnType<typeof readFile>>;
   try {
     const file = await contentHash(task.path);
@@ -88,11 +89,14 @@ async function readFile(task: MapTask, bytes: number, file: string) {
 
 /** Of the file and of what was recorded with it: another log is another result. */
 async function contentHash(file: string): Promise<string> {
-  const own = await sha256Of(file);
-  const companions = await recordedWith([file]);
-  if (companions.length === 0) return own.slice(0, 32);
+  const parts = isTableFolder(file)
+    ? tableFiles(file).map(table => path.join(file, table))
+    : [file, ...(await recordedWith([file]))];
+  const [first, ...others] = parts;
+  const own = await sha256Of(first);
+  if (others.length === 0) return own.slice(0, 32);
   const hash = createHash('sha256').update(own);
-  for (const companion of companions) hash.update(await sha256Of(companion));
+  for (const part of others) hash.update(await sha256Of(part));
   return hash.digest('hex').slice(0, 32);
 }
 

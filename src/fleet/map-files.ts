@@ -36,7 +36,9 @@ export async function mapFiles(
   engine: MapEngine,
   onDone: (outcome: MapOutcome, done: number) => void,
 ): Promise<MapResult> {
-  const claimOf = unchangedIn(Lake.create(request.lake));
+  const lake = Lake.create(request.lake);
+  lake.removeStaleDrafts();
+  const claimOf = unchangedIn(lake);
   const outcomes: MapOutcome[] = [];
   const done = (outcome: MapOutcome) => {
     outcomes.push(outcome);

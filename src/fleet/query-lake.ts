@@ -60,6 +60,8 @@ export class LakeQueries {
   }
 }
 
+const OUR_MISTAKE = /^(Parser|Binder|Catalog|Syntax|Internal) Error/;
+
 export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 const plainNumbers = (row: Record<string, unknown>) =>
@@ -83,7 +85,10 @@ async function loadDuckDb(): Promise<typeof import('@duckdb/node-api')> {
 }
 
 /** Only partitions that were moved into place whole are asked: what cannot be read was changed afterwards. */
-const unreadable = (lake: string, { message }: Error) =>
+const unreadable = (lake: string, error: Error): Error =>
+  OUR_MISTAKE.test(error.message) ? error : damagedTable(lake, error);
+
+const damagedTable = (lake: string, { message }: Error) =>
   new UserError(
     'damaged',
     `A table of ${lake} cannot be read: ${message.split('\n')[0]}`,

@@ -1,4 +1,6 @@
 /** What a report needs of a lake, as sums: its records, one scan of the steps, and the parts of runs that changed. */
+
+import { type Compared, comparedUnits } from './compare-steps.js';
 import type { FileSummary, UnitSummary } from './file-summary.js';
 import { type BrokenFile, type ContentClaim, Lake } from './lake.js';
 import { type CheckedFiles, checkFiles, type LakeFile } from './lake-files.js';
@@ -24,19 +26,6 @@ export interface UnitSums extends Compared {
   /** Requests that decode, and prompt tokens, per step; null: not recorded. */
   readonly requests: number | null;
   readonly tokens: number | null;
-}
-
-/** What only a comparison of single steps shows. */
-interface Compared {
-  /** Steps that every device of the run recorded under the same number; null: the steps have no numbers. */
-  readonly commonSteps: number | null;
-  /** Of these, in which no other device needed longer apart from communication: in both halves of the capture. */
-  readonly slowestEarly: number;
-  readonly slowestLate: number;
-  readonly earlySteps: number;
-  /** Over the common steps with equally many collectives on all devices: their time above that of the quickest device. */
-  readonly comparedSteps: number;
-  readonly collectiveExcessNs: number;
 }
 
 interface FindingSums {
@@ -95,7 +84,7 @@ export async function openLake(folder: string): Promise<OpenLake> {
     folder: lake.folder,
     files,
     broken: lake.broken(),
-    units: await compareSteps(queries, files, units),
+    units: await withComparedSteps(queries, files, units),
     findings: findingsOf(files.counted, summaries),
   };
   const ofRuns = (runs: readonly string[]) =>
@@ -105,8 +94,8 @@ export async function openLake(folder: string): Promise<OpenLake> {
     close: () => queries.close(),
     stepsOf: (run, phase) =>
       queries.rows(
-        `select rank, device, iteration, ownNs from lake_steps
-         where run = ${text(run)} and phase = ${text(phase)} order by iteration, rank, device`,
+        `select rank, device, step as iteration, ownNs from lake_steps
+         where run = ${text(run)} and phase = ${text(phase)} order by step, rank, device`,
       ),
     async partsOf(runs, phase) {
       const kernels = queries.source('kernels', ofRuns(runs));
@@ -175,14 +164,12 @@ function sumOfUnits(
 }
 
 /** Adds what only single steps show, for runs whose devices can be compared step by step. */
-async function compareSteps(
+async function withComparedSteps(
   queries: LakeQueries,
   files: CheckedFiles,
   units: readonly UnitTotals[],
 ): Promise<UnitSums[]> {
-  const runs = comparableRuns(files, units);
-  const partitions = files.counted.filter(({ run }) => runs.has(run)).map(({ partition }) => partition);
-  const compared = partitions.length === 0 ? [] : await comparedUnits(queries, partitions);
+  const compared = await comparedUnits(queries, comparableFiles(files, units));
   const byUnit = new Map(
     compared.map(row => [unitKey(row.run, row.phase, row.rank, row.device, row.unranked), row]),
   );
@@ -200,53 +187,13 @@ async function compareSteps(
   });
 }
 
-interface ComparedRow extends Compared {
-  readonly run: string;
-  readonly phase: string;
-  readonly rank: number | null;
-  readonly device: number;
-  /** The file of a device without a rank. */
-  readonly unranked: string;
-}
-
-async function comparedUnits(queries: LakeQueries, partitions: readonly string[]): Promise<ComparedRow[]> {
-  await queries.run(
-    `create temp table lake_steps as select run, phase, iteration, device,
-       coalesce(processRank, try_cast(rank as integer)) as rank,
-       case when coalesce(processRank, try_cast(rank as integer)) is null then file else '' end as unranked,
-       wallNs - communicationExposedNs as ownNs, collectiveCalls, collectiveNs
-     from ${queries.source('steps', partitions)}`,
-  );
-  return queries.rows<ComparedRow>(`
-    with units as (
-      select run, phase, count(*) as units, max(middle) as middle from (
-        select run, phase, rank, device, unranked, quantile_disc(iteration, 0.5) as middle from lake_steps group by all)
-      group by all),
-    steps as (
-      select run, phase, iteration, count(*) as there, max(ownNs) as longest,
-        min(collectiveNs) as least, min(collectiveCalls) as fewest, max(collectiveCalls) as most
-      from lake_steps group by all),
-    common as (
-      select steps.*, iteration < middle as early from steps join units using (run, phase)
-      where there = units and units > 1)
-    select run, phase, rank, device, unranked, count(*) as commonSteps,
-      count(*) filter (early) as earlySteps,
-      count(*) filter (early and ownNs = longest) as slowestEarly,
-      count(*) filter (not early and ownNs = longest) as slowestLate,
-      count(*) filter (fewest = most) as comparedSteps,
-      coalesce(sum(collectiveNs - least) filter (fewest = most), 0) as collectiveExcessNs
-    from lake_steps join common using (run, phase, iteration) group by all`);
-}
-
-/** Several devices, files of one run, and numbers that the engine gave. */
-function comparableRuns({ counted, problems }: CheckedFiles, units: readonly UnitTotals[]): Set<string> {
+/** Of runs with several devices whose files are of one run. */
+function comparableFiles({ counted, problems }: CheckedFiles, units: readonly UnitTotals[]): LakeFile[] {
   const several = new Map<string, Set<string>>();
   for (const { run, rank, device, file } of units)
     several.set(run, (several.get(run) ?? new Set()).add(`${rank ?? file}/${device}`));
-  const runs = new Set([...several].filter(([, own]) => own.size > 1).map(([run]) => run));
-  for (const { kind, run } of problems) if (kind === 'mixed') runs.delete(run);
-  for (const { run, stepsNumbered } of counted) if (!stepsNumbered) runs.delete(run);
-  return runs;
+  const mixed = new Set(problems.filter(({ kind }) => kind === 'mixed').map(({ run }) => run));
+  return counted.filter(({ run }) => (several.get(run)?.size ?? 0) > 1 && !mixed.has(run));
 }
 
 function findingsOf(files: readonly LakeFile[], summaries: ReadonlyMap<string, FileSummary>): FindingSums[] {

@@ -3,6 +3,7 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { UserError } from '../base/user-error.js';
 import { importersOf } from '../import/index.js';
+import { isTableFolder, tableFiles } from '../import/nsys-tables/table-folder.js';
 import { profileNames } from '../import/open.js';
 import { ProfileFile } from '../import/profile-file.js';
 
@@ -29,7 +30,7 @@ export async function sourceFiles(given: readonly string[]): Promise<SourceFiles
   for (const name of given) {
     const stat = fs.statSync(name, { throwIfNoEntry: false });
     if (!stat) throw new UserError('not-found', `${name} does not exist.`, 'Check the path.');
-    if (!stat.isDirectory()) {
+    if (!stat.isDirectory() || isTableFolder(name)) {
       add(name);
       continue;
     }
@@ -39,15 +40,32 @@ export async function sourceFiles(given: readonly string[]): Promise<SourceFiles
       if (!BESIDE_PROFILES.test(file) && (await mayBeProfile(file))) add(file);
       else passedOver.push(file);
     }
+    for (const folder of foldersIn(name)) if (isTableFolder(folder)) add(folder);
   }
   return { files: [...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1)), passedOver };
 
   function add(name: string): void {
-    const real = fs.realpathSync(name);
-    const { size, mtimeMs } = fs.statSync(real);
-    found.set(real, { path: real, bytes: size, mtimeMs: Math.round(mtimeMs) });
+    const file = sourceFile(fs.realpathSync(name));
+    found.set(file.path, file);
   }
 }
+
+/** An export that is a folder of tables is one file here. */
+export function sourceFile(name: string): SourceFile {
+  const parts = isTableFolder(name) ? tableFiles(name).map(table => path.join(name, table)) : [name];
+  const stats = parts.map(part => fs.statSync(part, { throwIfNoEntry: false }));
+  return {
+    path: name,
+    bytes: stats.reduce((sum, stat) => sum + (stat?.size ?? 0), 0),
+    mtimeMs: Math.round(Math.max(...stats.map(stat => stat?.mtimeMs ?? 0))),
+  };
+}
+
+const foldersIn = (folder: string): string[] =>
+  fs
+    .readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map(name => path.join(folder, name))
+    .filter(name => fs.statSync(name, { throwIfNoEntry: false })?.isDirectory() === true);
 
 /** False only for what is surely something else: an empty or damaged file is to be recorded as such. */
 async function mayBeProfile(name: string): Promise<boolean> {

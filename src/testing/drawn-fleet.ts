@@ -22,6 +22,10 @@ export interface DrawnFleetRun {
   readonly startedAt: number;
   readonly worldSize?: number;
   readonly requests?: number;
+  /** The engine does not number its steps. */
+  readonly unnumbered?: true;
+  /** What the clock of a rank shows more, in microseconds. */
+  readonly clockUs?: (rank: number) => number;
 }
 
 const LAUNCH_US = 5;
@@ -37,10 +41,11 @@ const slowestUs = ({ ranks, gemmUs, attentionUs = 100 }: DrawnFleetRun, step: nu
 export function drawnRankText(run: DrawnFleetRun, rank: number): string {
   const { attentionUs = 100, transferUs = 30, requests = 8 } = run;
   const trace = new DrawnTrace(1000 + rank, 0);
-  let at = 1000;
+  let at = 1000 + (run.clockUs?.(rank) ?? 0);
   for (let step = 0; step < run.steps; step++) {
     const end = at + drawnStepUs(run, step);
-    trace.range(`[Executor] _forward_step ${step + 10}: 0 ctx reqs, ${requests} gen reqs`, at, end - 1);
+    const number = run.unnumbered ? '' : ` ${step + 10}`;
+    trace.range(`[Executor] _forward_step${number}: 0 ctx reqs, ${requests} gen reqs`, at, end - 1);
     const begin = at + LAUNCH_US;
     const arrived = begin + attentionUs + run.gemmUs(rank, step);
     const ended = begin + slowestUs(run, step) + transferUs;

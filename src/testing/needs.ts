@@ -127,10 +127,11 @@ const table = {
         : undefined,
   },
   slurm: {
-    what: 'Slurm (sbatch, slurmctld, slurmd, munged)',
-    bring: TOOLS,
+    what: 'Slurm (sbatch, slurmctld, slurmd, munged), as root',
+    bring: `${TOOLS}, and run as root: slurmd starts tasks as other users`,
     // Without a configuration none of them even prints its version.
     find: () =>
+      process.getuid?.() === 0 &&
       ['/usr/sbin/slurmctld', '/usr/sbin/slurmd', '/usr/sbin/munged'].every(existsSync)
         ? firstThat(['/usr/bin/sbatch'], existsSync)
         : undefined,

@@ -45,7 +45,7 @@ export const captureOptions = [
   ...(['timeout', 'server', 'keepServer', 'attach', 'restart', 'pressure', 'sent', 'healthTimeout'] as const),
   ...(['sentInput', 'sentOutput'] as const),
   ...(['pod', 'selector', 'namespace', 'container', 'fetch', 'ssh', 'store', 'nsysDeb', 'nsysTree'] as const),
-  ...(['calibrate', 'anyway', 'explain', 'nsysArgs', 'dryRun', 'script'] as const),
+  ...(['calibrate', 'anyway', 'explain', 'nsysArgs', 'dryRun', 'script', 'onlyRanks', 'fleetLake'] as const),
 ] as const;
 export type CaptureValues = Values<(typeof captureOptions)[number]>;
 
@@ -71,6 +71,7 @@ function ownOptions(values: CaptureValues, command: readonly string[]): CaptureO
     ...{ graphTrace, torchTrace, torchShapes, torchStack, torchMemory, ranks, kernelsPerLayer },
     // Whoever asks for the agent runs Python, whatever the command is called.
     preset: values.preset ?? (values.agent || values.agentFolder ? 'python' : undefined),
+    onlyRanks: values.onlyRanks,
     output: values.trace,
     iterations: values.window,
     when: values.when,

@@ -155,7 +155,13 @@ export const capture = define({
     }
     const { script, force } = values;
     const agent = asksForAgent(values) ? { agentVersion: version() } : {};
-    const scriptText = () => planScript(plan, { force, ...agent });
+    if (values.fleetLake !== undefined && script === undefined)
+      throw new UserError(
+        'usage',
+        '--fleet needs --script: the lake is filled by the script.',
+        'After a capture, run: stepscope fleet map REPORTS… --out LAKE',
+      );
+    const scriptText = () => planScript(plan, { force, ...agent, lake: values.fleetLake });
     // A dry run writes nothing: the script is printed too.
     if (script !== undefined && !values.dryRun) writeResult(script, scriptText(), force, output);
     if (isJson || values.dryRun) await print(plan, script === undefined ? planText : scriptText);

@@ -19,7 +19,8 @@ const READERS: Readonly<Record<string, (file: string) => Promise<TableRows>>> = 
 const SIGNATURE =
   /^(StringIds|META_DATA_EXPORT|TARGET_INFO_SYSTEM_ENV|CUPTI_ACTIVITY_KIND_\w+)\.(parquet|arrow)$/;
 
-const tableFiles = (folder: string): string[] =>
+/** Names of the tables of an export, in order. */
+export const tableFiles = (folder: string): string[] =>
   fs
     .readdirSync(folder)
     .filter(name => path.extname(name) in READERS)
