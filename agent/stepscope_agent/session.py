@@ -34,6 +34,8 @@ from .triggers import Termination, TriggerFile, listen_for_signal
 from .windows import Window, parse_windows
 
 NEVER = float("inf")
+"""Without windows: steps after which the file is written for the first time, then after twice as many each time."""
+FIRST_WRITE = 16
 
 
 class Session:
@@ -59,6 +61,7 @@ class Session:
         """None if every step is recorded and marked: then no step is undisturbed."""
         self._quiet = None if settings.covers_everything else QuietSteps(settings.calibrate)
         self._quiet_written = 0
+        self._next_write = FIRST_WRITE
         self._write_lock = threading.Lock()
         self.experts = ExpertLoad(settings.expert_load) if settings.expert_load else None
         self.graphs = GraphParts()
@@ -152,6 +155,7 @@ class Session:
                     step.open_ranges -= 1
                     ranges.pop()
                 step.row.end(failed)
+                self._write_now_and_then()
                 if self.experts and self.is_live:
                     self.experts.end_step(step.iteration)
             elif step.quiet_start and not failed:
@@ -299,6 +303,12 @@ class Session:
     def _stop_listening(self) -> None:
         if not self.is_live and not (self._quiet is not None and self._quiet.is_filling):
             self._termination.stop_listening()
+
+    def _write_now_and_then(self) -> None:
+        """Without windows nothing else writes before the end, and engines kill their workers without one."""
+        if self.settings.covers_everything and len(self._sidecar.rows) >= self._next_write:
+            self._next_write *= 2
+            self._write_after_window()
 
     def _write_after_window(self) -> None:
         """A server may run for days and be killed: its file is completed now, next to the steps and not in one."""

@@ -82,5 +82,21 @@ class Counted(unittest.TestCase):
             self.assertGreaterEqual(row["minorFaults"], row["steps"] * PAGES)
 
 
+class Killed(unittest.TestCase):
+    def test_without_windows_the_file_is_there_before_the_process_ends(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "run.agent.json"
+            with mock.patch.dict(os.environ, {"STEPSCOPE_SIDECAR": str(path), "STEPSCOPE_MARKERS": "step"}):
+                session = Session(read_settings(os.environ))
+            for _ in range(40):
+                session.end(session.begin("test", 1, lambda _: StepFacts(0, 0, 2, 2)))
+            for thread in threading.enumerate():
+                if thread.name == "stepscope-write":
+                    thread.join()
+            document = json.loads(path.read_text())
+            session.switch_off(RuntimeError("killed"))
+        self.assertGreaterEqual(len(document["iterations"]), 32)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -41,7 +41,7 @@ export interface HostCounter {
 }
 
 /** Where the process may run. */
-export interface Placement {
+export interface HostPlacement {
   readonly cpus: number;
   /** NUMA nodes of these CPUs, and the one its GPU is attached to, where they are known. */
   readonly cpuNodes: readonly number[];
@@ -63,5 +63,5 @@ export interface StepLog {
   /** Of a server that was not captured: the other half of a disaggregated deployment. */
   readonly isOfOtherServer?: true;
   readonly hostCounters?: readonly HostCounter[];
-  readonly placement?: Placement;
+  readonly placement?: HostPlacement;
 }

@@ -1,5 +1,5 @@
 /** Page faults, lost CPUs and CPU time of the threads that run steps, per step, where the agent counted them. */
-import type { HostCounter, Placement } from '../../model/step-log.js';
+import type { HostCounter, HostPlacement } from '../../model/step-log.js';
 import type { Derived } from '../analysis.js';
 import { type Steps, stepsOf } from '../inference/steps.js';
 
@@ -13,11 +13,11 @@ export interface StepCounters {
   readonly steps: number;
 }
 
-export interface HostCounters {
+interface HostCounters {
   /** By thread id of the system; in windows the profiler takes part, after them nobody records. */
   readonly inWindows: ReadonlyMap<number, StepCounters>;
   readonly outside: ReadonlyMap<number, StepCounters>;
-  readonly placements: readonly Placement[];
+  readonly placements: readonly HostPlacement[];
 }
 
 export const hostCounters: Derived<HostCounters> = {

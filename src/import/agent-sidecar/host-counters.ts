@@ -1,6 +1,6 @@
 /** What the system did to the thread that runs the steps, as the agent read it: docs/agent-format.md. */
 import { isJsonObject, type JsonObject } from '../../base/json/json-object.js';
-import type { HostCounter, Placement } from '../../model/step-log.js';
+import type { HostCounter, HostPlacement } from '../../model/step-log.js';
 import { countIn } from './sidecar-fields.js';
 
 /** The agent writes two per window, at most 128. */
@@ -31,7 +31,7 @@ export function hostCountersOf(document: JsonObject): readonly HostCounter[] {
   });
 }
 
-export function placementOf({ placement }: JsonObject): Placement | undefined {
+export function hostPlacementOf({ placement }: JsonObject): HostPlacement | undefined {
   if (!isJsonObject(placement)) return undefined;
   const isNode = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
   return {

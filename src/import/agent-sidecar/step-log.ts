@@ -1,7 +1,7 @@
 /** All steps of a sidecar, in windows and outside, as one sequence on the monotonic clock. */
 import { isJsonObject, type JsonObject } from '../../base/json/json-object.js';
 import type { NotedStep, StepLog } from '../../model/step-log.js';
-import { hostCountersOf, placementOf } from './host-counters.js';
+import { hostCountersOf, hostPlacementOf } from './host-counters.js';
 import { countIn } from './sidecar-fields.js';
 
 /** A hash of the agent's, 12 hexadecimal digits. */
@@ -34,7 +34,7 @@ export function stepLogOf(document: JsonObject, originNs: bigint, file: string):
   steps.sort((a, b) => a.startNs - b.startNs);
   const monotonic = document.originMonotonicNs;
   const counters = hostCountersOf(document);
-  const placement = placementOf(document);
+  const placement = hostPlacementOf(document);
   return {
     ...{ file, rank: countIn(document.rank), originNs, wallDriftNs, steps },
     ...(typeof monotonic === 'string' && /^\d{1,20}$/.test(monotonic)
