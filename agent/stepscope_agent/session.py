@@ -34,8 +34,9 @@ from .triggers import Termination, TriggerFile, listen_for_signal
 from .windows import Window, parse_windows
 
 NEVER = float("inf")
-"""Without windows: steps after which the file is written for the first time, then after twice as many each time."""
-FIRST_WRITE = 16
+"""Without windows: seconds from a step to the file that has it, and so many times what writing takes."""
+WRITE_AFTER = 5.0
+WRITE_SHARE = 50
 
 
 class Session:
@@ -61,7 +62,8 @@ class Session:
         """None if every step is recorded and marked: then no step is undisturbed."""
         self._quiet = None if settings.covers_everything else QuietSteps(settings.calibrate)
         self._quiet_written = 0
-        self._next_write = FIRST_WRITE
+        self._write_pending = False
+        self._write_took = 0.0
         self._write_lock = threading.Lock()
         self.experts = ExpertLoad(settings.expert_load) if settings.expert_load else None
         self.graphs = GraphParts()
@@ -155,7 +157,7 @@ class Session:
                     step.open_ranges -= 1
                     ranges.pop()
                 step.row.end(failed)
-                self._write_now_and_then()
+                self._write_soon()
                 if self.experts and self.is_live:
                     self.experts.end_step(step.iteration)
             elif step.quiet_start and not failed:
@@ -304,11 +306,23 @@ class Session:
         if not self.is_live and not (self._quiet is not None and self._quiet.is_filling):
             self._termination.stop_listening()
 
-    def _write_now_and_then(self) -> None:
+    def _write_soon(self) -> None:
         """Without windows nothing else writes before the end, and engines kill their workers without one."""
-        if self.settings.covers_everything and len(self._sidecar.rows) >= self._next_write:
-            self._next_write *= 2
-            self._write_after_window()
+        if not self.settings.covers_everything or self._write_pending:
+            return
+        self._write_pending = True
+        timer = threading.Timer(max(WRITE_AFTER, WRITE_SHARE * self._write_took), self._write_timed)
+        timer.daemon = True
+        timer.name = "stepscope-write"
+        # No thread starts in a process that is ending; the end itself writes.
+        with contextlib.suppress(RuntimeError):
+            timer.start()
+
+    def _write_timed(self) -> None:
+        began = time.monotonic()
+        self._write_pending = False
+        self.write()
+        self._write_took = time.monotonic() - began
 
     def _write_after_window(self) -> None:
         """A server may run for days and be killed: its file is completed now, next to the steps and not in one."""
@@ -388,6 +402,7 @@ class Session:
         profiled program and must not overwrite its files."""
         self._lock = threading.RLock()
         self._write_lock = threading.Lock()
+        self._write_pending = False
         self._local = threading.local()
         had_begun = self.last_begun >= 0
         self._capture.abandon()

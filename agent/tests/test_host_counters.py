@@ -9,6 +9,7 @@ from typing import Any
 from unittest import mock
 
 from stepscope_agent import host_counters, quiet_steps
+from stepscope_agent import session as session_module
 from stepscope_agent.facts import StepFacts
 from stepscope_agent.host_counters import HostCounters
 from stepscope_agent.session import Session
@@ -88,14 +89,14 @@ class Killed(unittest.TestCase):
             path = Path(folder) / "run.agent.json"
             with mock.patch.dict(os.environ, {"STEPSCOPE_SIDECAR": str(path), "STEPSCOPE_MARKERS": "step"}):
                 session = Session(read_settings(os.environ))
-            for _ in range(40):
-                session.end(session.begin("test", 1, lambda _: StepFacts(0, 0, 2, 2)))
-            for thread in threading.enumerate():
-                if thread.name == "stepscope-write":
-                    thread.join()
+            with mock.patch.object(session_module, "WRITE_AFTER", 0.01):
+                for _ in range(40):
+                    session.end(session.begin("test", 1, lambda _: StepFacts(0, 0, 2, 2)))
+                while writing := [one for one in threading.enumerate() if getattr(one, "interval", 9) < 1]:
+                    writing[0].join()
             document = json.loads(path.read_text())
             session.switch_off(RuntimeError("killed"))
-        self.assertGreaterEqual(len(document["iterations"]), 32)
+        self.assertEqual(len(document["iterations"]), 40)
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ export const machines: readonly Chapter[] = [
         'doctor',
         'Compares driver and nsys, and lists the engines that are installed',
         /driver {2,}driver/,
-        /engines {2,}/,
+        /engines {2,}|Python was not found/,
       ),
       ask(
         'B',

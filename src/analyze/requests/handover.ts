@@ -12,6 +12,7 @@ import { interpolatedPercentile } from '../../stats/percentile.js';
 import { type Analysis, type AnalysisResult, NotRecorded } from '../analysis.js';
 import type { Block } from '../block.js';
 import { field, keyField, maybe, quiet, type RowOf } from '../field.js';
+import { stepsOf } from '../inference/steps.js';
 import { rowsTable } from '../rows-table.js';
 import { spansOf } from './step-spans.js';
 
@@ -50,7 +51,8 @@ export const handover: Analysis<HandoverRow, HandoverResult> = {
   title: 'Hand-over from prefill to decode servers',
   question: 'How long does a request take from the server that prefills it to the one that decodes it?',
   reads: {},
-  uses: [],
+  // Which agent file is of the captured process is known by what the capture recorded of it.
+  uses: [stepsOf],
   fields,
   headline: {
     label: 'hand-over',
@@ -66,6 +68,11 @@ export const handover: Analysis<HandoverRow, HandoverResult> = {
         'run context and generation servers with the Stepscope agent, and give both agent files',
       );
     const [own] = logs.filter(({ isOfOtherServer }) => !isOfOtherServer).sort((a, b) => a.rank - b.rank);
+    if (!own)
+      throw new NotRecorded(
+        'steps of the captured server',
+        'run it with the Stepscope agent too, and give its agent file',
+      );
     const found = others.flatMap(other => [between(own, other), between(other, own)]);
     const rows = found.flatMap(pair => pair?.rows ?? []).sort((a, b) => b.handoverNs - a.handoverNs);
     if (rows.length === 0)

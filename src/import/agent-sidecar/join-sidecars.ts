@@ -25,7 +25,7 @@ export function joinSidecars(profiles: readonly Profile[]): readonly Profile[] {
   if (sidecars.length === 0 || captures.length === 0) return profiles;
   const isCalibration = ({ capture }: Profile) => CALIBRATED in capture.settings;
   for (const sidecar of sidecars.filter(one => !isCalibration(one))) {
-    const own = capturesOf(sidecar, captures);
+    const own = capturesOf(sidecar, captures, sidecars);
     for (const at of own)
       captures[at] = isOfAnotherTime(captures[at], sidecar)
         ? withNote(captures[at], sidecar, 'is outside the time range of the capture and was left out')
@@ -49,7 +49,7 @@ function besideOther(capture: Profile, sidecar: Profile): Profile {
   const knowsRequests = log?.steps.some(({ contextIds, generationIds }) =>
     [...(contextIds ?? []), ...(generationIds ?? [])].some(Boolean),
   );
-  if (!log || !knowsRequests || isOfAnotherTime(capture, sidecar))
+  if (!log || !knowsRequests)
     return withNote(capture, sidecar, 'does not belong to any captured process and was left out');
   const described = {
     ...capture,
@@ -63,16 +63,28 @@ function besideOther(capture: Profile, sidecar: Profile): Profile {
  * By process number; where numbers differ (containers), by rank, or because there is only one. Several windows of one
  * process are several captures.
  */
-function capturesOf(sidecar: Profile, captures: readonly Profile[]): number[] {
-  const places = (fits: (capture: Profile) => boolean) =>
-    captures.flatMap((capture, at) => (fits(capture) ? [at] : []));
-  const [{ pid }] = sidecar.processes;
-  const byPid = places(({ processes }) => processes.some(process => process.pid === pid));
+function capturesOf(sidecar: Profile, captures: readonly Profile[], sidecars: readonly Profile[]): number[] {
+  const byPid = capturesByPid(sidecar, captures);
   if (byPid.length > 0) return byPid;
   const [rank] = sidecar.capture.ranks;
-  const byRank = rank === undefined ? [] : places(({ capture }) => capture.ranks.includes(rank));
+  const byRank =
+    rank === undefined
+      ? []
+      : captures.flatMap(({ capture }, at) => (capture.ranks.includes(rank) ? [at] : []));
   if (byRank.length > 0) return byRank;
-  return captures.length === 1 && captures[0].processes.length === 1 ? [0] : [];
+  const isOnly = captures.length === 1 && captures[0].processes.length === 1;
+  // Where another file names the captured process, this one is of another process.
+  return isOnly && !sidecars.some(other => capturesByPid(other, captures).length > 0) ? [0] : [];
+}
+
+/** Exports of nsys list every process of the machine: those that drove a GPU were captured. */
+function capturesByPid(sidecar: Profile, captures: readonly Profile[]): number[] {
+  const [{ pid }] = sidecar.processes;
+  return captures.flatMap(({ processes, streams }, place) => {
+    const driving = new Set<number>(streams.map(({ process }) => process));
+    const isIt = (at: number) => driving.size === 0 || driving.has(at);
+    return processes.some((process, at) => process.pid === pid && isIt(at)) ? [place] : [];
+  });
 }
 
 /** Numbers of processes come again: the file of another run must not speak for this one. */
