@@ -102,6 +102,8 @@ export interface Fact {
   readonly tone?: 'good' | 'bad' | 'quiet';
   /** What to do about it. */
   readonly hint?: string;
+  /** The text is a command to copy: it is not cut to the width. */
+  readonly isCommand?: true;
 }
 
 /** Sentences: the answer, before any table. */

@@ -302,5 +302,14 @@ function downBlocks({ ranks, histories, data }: FleetReport): Block[] {
       })),
     ),
   ];
-  return facts.length > 0 ? [{ kind: 'facts', id: 'down', title: 'Down to the files', facts }] : [];
+  return facts.length > 0
+    ? [
+        {
+          kind: 'facts',
+          id: 'down',
+          title: 'Down to the files',
+          facts: facts.map(fact => ({ ...fact, isCommand: true })),
+        },
+      ]
+    : [];
 }

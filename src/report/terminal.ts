@@ -54,6 +54,5 @@ export function wrap(text: string, width: number): string[] {
     } else line = line === '' ? word : `${line} ${word}`;
   }
   lines.push(line);
-  // A path or a command that is cut cannot be copied: one long word goes beyond the edge.
-  return lines;
+  return lines.map(part => truncate(part, width));
 }

@@ -63,7 +63,7 @@ function renderFacts(block: FactsBlock, context: RenderContext): string {
     const label = isCounts ? fact.label.padStart(labelWidth) : fact.label.padEnd(labelWidth);
     const tone = fact.tone === 'bad' ? paint.yellow : fact.tone === 'quiet' ? paint.dim : (s: string) => s;
     const full = fact.hint ? `${fact.text} → ${fact.hint}` : fact.text;
-    const body = wrap(printable(full), context.width - labelWidth - 4);
+    const body = fact.isCommand ? [printable(full)] : wrap(printable(full), context.width - labelWidth - 4);
     return body
       .map((line, i) => `  ${i === 0 ? paint.dim(label) : ' '.repeat(labelWidth)}  ${tone(line)}`)
       .join('\n');
