@@ -15,7 +15,7 @@ import { type FormatName, Target, tryRounds } from './damage/rounds.js';
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
 const ROUNDS = Number(process.env.FUZZ_ROUNDS ?? 400);
 /** On a slow machine fewer rounds are tried. */
-const MOST_MS = 12_000;
+const MOST_MS = 7_000;
 
 for (const format of ['trace', 'export'] as const) {
   test(`${format}s damaged at random, seed ${SEED}: refused, the same figures, or a note`, async context => {

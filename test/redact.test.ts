@@ -166,10 +166,13 @@ test('a database with a map of its pages, and one that asks for unique texts', a
 });
 
 test('every capture of ours gives the same results', async () => {
-  for (const name of captureNames) {
-    for (const kind of ['profile.sqlite.gz', 'kineto.json.gz']) {
+  for (const [i, name] of captureNames.entries()) {
+    const both = ['profile.sqlite.gz', 'kineto.json.gz'].filter(kind =>
+      fs.existsSync(capturePath(name, kind)),
+    );
+    // Of two records of one run, one each in turn.
+    for (const kind of both.length > 1 ? [both[i % 2]] : both) {
       const file = capturePath(name, kind);
-      if (!fs.existsSync(file)) continue;
       const copy = await redacted(file);
       if (kind.includes('sqlite')) await checkSound(content(copy.file));
       assert.equal(await analysis(copy.file), await analysis(file), `${name}/${kind}`);
@@ -182,9 +185,9 @@ test("other people's profiles give the same results, hashed or not", {
 }, async () => {
   // Of ranks that differ in little one is enough.
   const files = externalFiles(/\.(sqlite|json)\.gz$/).filter(
-    file => !/TP-[1-7]|rank[1-7]\.pt|expert-load/.test(file),
+    file => !/TP-[1-7]|rank[1-7]\.pt|expert-load/.test(file) && fs.statSync(file).size < LARGE,
   );
-  assert.ok(files.length > 20);
+  assert.ok(files.length > 20, String(files.length));
   for (const [i, file] of files.entries()) {
     const isHashed = i % 2 === 1;
     const copy = await redacted(file, ...(isHashed ? ['--hash-ranges'] : []));
@@ -193,6 +196,9 @@ test("other people's profiles give the same results, hashed or not", {
     assert.equal(await read(copy.file), await read(file), file);
   }
 });
+
+/** Bytes: larger ones have the same forms, more often. */
+const LARGE = 3e6;
 
 /** Notes quote a diagnostic, whose paths are gone in the copy. */
 const withoutQuotes = (json: string): string =>
