@@ -16,8 +16,8 @@ import { benchFolder, grown, say, type Verdict } from './inputs.js';
 import { measureOurs, medianRuns, seconds } from './measure.js';
 
 const FILES = [1, 16, 128];
-/** With one file the heap has not grown to its usual size yet. */
-const MOST_GROWTH = 1.1;
+/** Flat in the number of files: more of them need hardly more than one. */
+const MOST_GROWTH = 1.25;
 /** Enough that starting a thread and compiling our code there is a small part. */
 const WORKER_FILES = 32;
 const RANKS = 10_000;
@@ -58,10 +58,10 @@ function benchMemory(): Verdict {
     say(`fleet map, ${count} files of ${size}, one worker: ${seconds(took)}, ${formatBytes(peakBytes)}`);
     return peakBytes;
   });
-  const growth = peaks[2] / peaks[1];
+  const growth = Math.max(...peaks) / peaks[0];
   return {
     what: `peak memory of fleet map with ${FILES.join(', ')} files of ${size}, one worker`,
-    wanted: `with 128 files at most ${MOST_GROWTH} times that with 16`,
+    wanted: `at most ${MOST_GROWTH} times that with one file`,
     measured: `${peaks.map(formatBytes).join(', ')}: ${growth.toFixed(2)} times`,
     met: growth <= MOST_GROWTH,
   };

@@ -12,10 +12,9 @@ import atexit
 import contextlib
 import itertools
 import os
-import sys
 import threading
 import time
-from typing import Any, Callable, Optional
+from typing import Any, Optional
 
 from .capture import WindowCapture
 from .expert_load import ExpertLoad
@@ -30,13 +29,11 @@ from .ranges import ranges
 from .request_ids import IdTable
 from .settings import Settings
 from .sidecar import Sidecar, StepRow
-from .triggers import Termination, TriggerFile, listen_for_signal
+from .soon_writer import SoonWriter
+from .triggers import Termination, TriggerFile, finish_with_worker, listen_for_signal
 from .windows import Window, parse_windows
 
 NEVER = float("inf")
-"""Without windows: seconds from a step to the file that has it, and so many times what writing takes."""
-WRITE_AFTER = 5.0
-WRITE_SHARE = 50
 
 
 class Session:
@@ -62,8 +59,7 @@ class Session:
         """None if every step is recorded and marked: then no step is undisturbed."""
         self._quiet = None if settings.covers_everything else QuietSteps(settings.calibrate)
         self._quiet_written = 0
-        self._write_pending = False
-        self._write_took = 0.0
+        self._soon = SoonWriter(self.write)
         self._write_lock = threading.Lock()
         self.experts = ExpertLoad(settings.expert_load) if settings.expert_load else None
         self.graphs = GraphParts()
@@ -157,7 +153,8 @@ class Session:
                     step.open_ranges -= 1
                     ranges.pop()
                 step.row.end(failed)
-                self._write_soon()
+                if self.settings.covers_everything:
+                    self._soon.ask()
                 if self.experts and self.is_live:
                     self.experts.end_step(step.iteration)
             elif step.quiet_start and not failed:
@@ -187,7 +184,7 @@ class Session:
         if self.experts:
             self.experts.begin_step()
         if self.settings.covers_everything and not self._sidecar.rows:
-            _finish_with_worker(self.finish)
+            finish_with_worker(self.finish)
         step.row = StepRow(step.iteration, facts, source, len(self._windows_run))
         self._sidecar.add(step.row)
 
@@ -201,7 +198,7 @@ class Session:
             self._write_after_window()
         elif self.settings.calibrate and kept == 0 < quiet.kept:
             # From now on there is something to write, however the process ends.
-            _finish_with_worker(self.finish)
+            finish_with_worker(self.finish)
             self._termination.listen()
 
     def _take_over(self, source_rank: int) -> None:
@@ -275,7 +272,7 @@ class Session:
         self._windows_run.append(window)
         if self._quiet is not None:
             self._quiet.window_opens(len(self._windows_run))
-        _finish_with_worker(self.finish)
+        finish_with_worker(self.finish)
         self._termination.listen()
         self._capture.open()
         self._host.window_opens(len(self._windows_run), self.last_begun)
@@ -305,24 +302,6 @@ class Session:
     def _stop_listening(self) -> None:
         if not self.is_live and not (self._quiet is not None and self._quiet.is_filling):
             self._termination.stop_listening()
-
-    def _write_soon(self) -> None:
-        """Without windows nothing else writes before the end, and engines kill their workers without one."""
-        if not self.settings.covers_everything or self._write_pending:
-            return
-        self._write_pending = True
-        timer = threading.Timer(max(WRITE_AFTER, WRITE_SHARE * self._write_took), self._write_timed)
-        timer.daemon = True
-        timer.name = "stepscope-write"
-        # No thread starts in a process that is ending; the end itself writes.
-        with contextlib.suppress(RuntimeError):
-            timer.start()
-
-    def _write_timed(self) -> None:
-        began = time.monotonic()
-        self._write_pending = False
-        self.write()
-        self._write_took = time.monotonic() - began
 
     def _write_after_window(self) -> None:
         """A server may run for days and be killed: its file is completed now, next to the steps and not in one."""
@@ -402,7 +381,7 @@ class Session:
         profiled program and must not overwrite its files."""
         self._lock = threading.RLock()
         self._write_lock = threading.Lock()
-        self._write_pending = False
+        self._soon = SoonWriter(self.write)
         self._local = threading.local()
         had_begun = self.last_begun >= 0
         self._capture.abandon()
@@ -417,11 +396,3 @@ class Session:
             self.is_live = False
             self._finished = True
             self._gc.remove()
-
-
-def _finish_with_worker(finish: Callable[[], None]) -> None:
-    """A process forked by multiprocessing does not run atexit handlers; it has its own list of finalizers."""
-    process = sys.modules.get("multiprocessing.process")
-    util = sys.modules.get("multiprocessing.util")
-    if process is not None and util is not None and process.parent_process() is not None:
-        util.Finalize(None, finish, exitpriority=100)

@@ -7,6 +7,7 @@ A file that exists at startup counts only after it is touched again.
 import os
 import signal
 import stat
+import sys
 import threading
 import time
 from typing import Any, Callable, Optional
@@ -121,3 +122,11 @@ class Termination:
         if self._held_back and self._writing == 0:
             self._held_back = False
             self._end()
+
+
+def finish_with_worker(finish: Callable[[], None]) -> None:
+    """A process forked by multiprocessing does not run atexit handlers; it has its own list of finalizers."""
+    process = sys.modules.get("multiprocessing.process")
+    util = sys.modules.get("multiprocessing.util")
+    if process is not None and util is not None and process.parent_process() is not None:
+        util.Finalize(None, finish, exitpriority=100)

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from stepscope_agent import host_counters, quiet_steps
-from stepscope_agent import session as session_module
+from stepscope_agent import host_counters, quiet_steps, soon_writer
 from stepscope_agent.facts import StepFacts
 from stepscope_agent.host_counters import HostCounters
 from stepscope_agent.session import Session
@@ -89,7 +88,7 @@ class Killed(unittest.TestCase):
             path = Path(folder) / "run.agent.json"
             with mock.patch.dict(os.environ, {"STEPSCOPE_SIDECAR": str(path), "STEPSCOPE_MARKERS": "step"}):
                 session = Session(read_settings(os.environ))
-            with mock.patch.object(session_module, "WRITE_AFTER", 0.01):
+            with mock.patch.object(soon_writer, "WRITE_AFTER", 0.01):
                 for _ in range(40):
                     session.end(session.begin("test", 1, lambda _: StepFacts(0, 0, 2, 2)))
                 while writing := [one for one in threading.enumerate() if getattr(one, "interval", 9) < 1]:

@@ -93,7 +93,7 @@ function historyLines(histories: readonly History[]): string[] {
       : []),
     ...(few > 0
       ? [
-          `${plural(few, 'configuration')} with too few runs to detect a change: at least ${LEAST_RUNS} are needed.`,
+          `Too few runs to detect a change in ${plural(few, 'configuration')}: at least ${LEAST_RUNS} are needed.`,
         ]
       : []),
   ];

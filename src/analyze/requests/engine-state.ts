@@ -175,7 +175,7 @@ function words({ running, waiting, queuedShare, kvShare }: Summary): string[] {
     ...(waiting && queuedShare !== null
       ? [
           waiting.max === 0
-            ? 'none waits'
+            ? 'no request waits'
             : `${formatMean(waiting.mean)} wait (at most ${waiting.max}; in ${formatShare(queuedShare)} of the readings)`,
         ]
       : []),

@@ -5,6 +5,7 @@ import { formatBytes } from '../../base/units.js';
 import { UserError } from '../../base/user-error.js';
 import { MOST_BYTES, putObject, readS3Place } from './s3-request.js';
 import { sha256Of } from './write-recipe.js';
+import { makeWritableFolder } from './written-files.js';
 
 interface ResultStore {
   /** Says where each file went. */
@@ -37,16 +38,7 @@ function s3Store(url: string, env: NodeJS.ProcessEnv): ResultStore {
 }
 
 function folderStore(folder: string): ResultStore {
-  try {
-    fs.mkdirSync(folder, { recursive: true });
-    fs.accessSync(folder, fs.constants.W_OK);
-  } catch (error) {
-    throw new UserError(
-      'usage',
-      `${folder} is not writable: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}.`,
-      'Check that the volume is mounted, or give s3://BUCKET/FOLDER.',
-    );
-  }
+  makeWritableFolder(folder, 'Check that the volume is mounted, or give s3://BUCKET/FOLDER.');
   return {
     async put(files, onStored) {
       for (const file of files) {

@@ -37,7 +37,7 @@ export class OutputWatch {
   static begin(planned: readonly PlannedFile[], force: boolean): OutputWatch {
     const watch = new OutputWatch(planned);
     for (const output of planned) {
-      makeFolder(path.dirname(path.resolve(output.pattern)));
+      makeWritableFolder(path.dirname(path.resolve(output.pattern)));
       for (const { file } of watch.there(output)) {
         if (!force) throw taken(file);
         watch.before.set(file, identity(file) ?? '');
@@ -115,7 +115,8 @@ function asPattern(name: string): RegExp {
   return new RegExp(`^${parts.join('[^/]+?')}$`);
 }
 
-function makeFolder(folder: string): void {
+/** `otherwise`: what to do where it cannot be written. */
+export function makeWritableFolder(folder: string, otherwise = 'Choose another folder with -o.'): void {
   try {
     fs.mkdirSync(folder, { recursive: true });
     fs.accessSync(folder, fs.constants.W_OK);
@@ -123,7 +124,7 @@ function makeFolder(folder: string): void {
     throw new UserError(
       'usage',
       `${folder} is not writable: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}.`,
-      'Choose another folder with -o.',
+      otherwise,
     );
   }
 }
