@@ -48,6 +48,8 @@ const folder = mkdtempSync(path.join(os.tmpdir(), 'stepscope-results-'));
 const resultsFile = path.join(folder, 'results.jsonl');
 const status = run(`tests (${files.length} files)`, node, [
   '--test',
+  // As bin/stepscope does.
+  '--interrupt-budget=600000',
   // Two at a time: most wait for programs they started.
   '--test-concurrency=2',
   '--test-reporter=spec',
