@@ -1,6 +1,7 @@
 /** Runs programs and measures time and memory. */
 import { spawnSync } from 'node:child_process';
 import * as path from 'node:path';
+import { V8_FLAGS } from '../src/cli/v8-flags.js';
 import { projectRoot } from '../src/testing/captures.js';
 
 export interface Measured {
@@ -14,7 +15,7 @@ export interface Measured {
 export function measureOurs(args: readonly string[]): Measured {
   const program = path.join(projectRoot, 'dist/bench/measured.js');
   const begun = performance.now();
-  const result = spawnSync(process.execPath, [program, ...args], {
+  const result = spawnSync(process.execPath, [...V8_FLAGS, program, ...args], {
     stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
     maxBuffer: 1 << 30,
   });

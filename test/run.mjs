@@ -44,12 +44,12 @@ const files = readdirSync('test', { recursive: true })
   .map(name => `dist/test/${name.replace(/ts$/, 'js')}`)
   .sort();
 
+const { V8_FLAGS } = await import('../dist/src/cli/v8-flags.js');
 const folder = mkdtempSync(path.join(os.tmpdir(), 'stepscope-results-'));
 const resultsFile = path.join(folder, 'results.jsonl');
 const status = run(`tests (${files.length} files)`, node, [
   '--test',
-  // As bin/stepscope does.
-  '--interrupt-budget=600000',
+  ...V8_FLAGS,
   // Two at a time: most wait for programs they started.
   '--test-concurrency=2',
   '--test-reporter=spec',

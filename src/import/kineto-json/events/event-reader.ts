@@ -6,6 +6,7 @@ import { Buffer } from 'node:buffer';
 import type { JsonCursor } from '../../../base/json/json-cursor.js';
 import { KeyTable } from '../../../base/json/key-table.js';
 import { ARG_COUNT, Arg, argumentKeys, TextArg } from './event-keys.js';
+import { type FrameParts, FrameShape, noParts } from './frame-shape.js';
 import type { Labels } from './labels.js';
 
 // The hot switch uses these, so they are constants of this file (see json-cursor.ts).
@@ -105,6 +106,11 @@ export class EventReader {
   /** The first time of the file is known, so events may be passed over. */
   sawTime = false;
   private hasArguments = false;
+  /** Frames whose arguments nobody wants are read by their shape. */
+  private readonly frameShape = new FrameShape();
+  /** What the last frame has in the bytes that the next repeats. The category counts from the brace. */
+  private readonly frame = { phase: 0, pid: 0, tid: 0, id: 0, categoryFrom: 0, categoryTo: 0 };
+  private readonly parts: FrameParts = noParts();
   private readonly unwantedBeginnings: readonly Uint8Array[];
 
   constructor(
@@ -117,8 +123,13 @@ export class EventReader {
 
   /** Reads the event whose opening brace the cursor has passed. The cursor's trouble says whether that worked. */
   read(cursor: JsonCursor): void {
-    this.clear();
     const brace = cursor.pos - 1;
+    if (this.frameShape.match(cursor, brace)) {
+      this.takeFrame(brace);
+      return;
+    }
+    this.clear();
+    const { parts } = this;
     let category = -1;
     while (cursor.nextKey()) {
       switch (eventKeys.find(cursor.bytes, cursor.textFrom, cursor.textTo)) {
@@ -142,13 +153,17 @@ export class EventReader {
           this.tid = this.names.read(cursor);
           break;
         case TS:
+          parts.timeFrom = cursor.pos;
           if ((this.hasTime = cursor.readDecimal())) {
+            parts.timeTo = cursor.pos;
             this.micros = cursor.units;
             this.nanos = cursor.thousandths;
           }
           break;
         case DUR:
+          parts.durationFrom = cursor.pos;
           if ((this.hasDuration = cursor.readDecimal())) {
+            parts.durationTo = cursor.pos;
             this.durationNs = cursor.units * 1000 + cursor.thousandths;
           }
           break;
@@ -164,7 +179,48 @@ export class EventReader {
       }
       if (this.passedOver) return;
     }
-    if (this.hasTime && cursor.trouble === 0) this.sawTime = true;
+    if (this.hasTime && cursor.trouble === 0) {
+      this.sawTime = true;
+      if (category === FRAME && this.unwanted.frameArguments) this.learnFrame(cursor, brace);
+    }
+  }
+
+  private learnFrame(cursor: JsonCursor, brace: number): void {
+    const { parts, name, category } = this;
+    parts.nameFrom = name.from;
+    parts.nameTo = name.to;
+    // The category is told by where it is in the bytes that every frame repeats: before the name.
+    const isUsual =
+      this.hasDuration && this.phase !== 0 && !name.escaped && !category.escaped && category.to < name.from;
+    if (!isUsual || !this.frameShape.learn(cursor.bytes, brace, cursor.pos, parts)) return;
+    const { frame } = this;
+    frame.phase = this.phase;
+    frame.pid = this.pid;
+    frame.tid = this.tid;
+    frame.id = this.id;
+    frame.categoryFrom = category.from - brace;
+    frame.categoryTo = category.to - brace;
+  }
+
+  /** A frame like the last, which the shape has just read. */
+  private takeFrame(brace: number): void {
+    const { frame, frameShape } = this;
+    this.clear();
+    this.phase = frame.phase;
+    this.pid = frame.pid;
+    this.tid = frame.tid;
+    this.id = frame.id;
+    this.category.from = brace + frame.categoryFrom;
+    this.category.to = brace + frame.categoryTo;
+    this.category.escaped = false;
+    this.name.from = frameShape.found.nameFrom;
+    this.name.to = frameShape.found.nameTo;
+    this.name.escaped = false;
+    this.hasTime = true;
+    this.micros = frameShape.micros;
+    this.nanos = frameShape.nanos;
+    this.hasDuration = true;
+    this.durationNs = frameShape.durationNs;
   }
 
   /** Nobody wants the event with this brace, as its first bytes tell. Not every one is told like that. */
