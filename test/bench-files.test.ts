@@ -49,6 +49,12 @@ function figuresOf(run: BenchRun): Map<string, number> {
 
 const formats: Record<string, string> = {
   'aiperf.json': 'genai-perf-json',
+  'aiperf-gpu-telemetry.jsonl': 'aiperf-gpu-telemetry-jsonl',
+  'aiperf-records.jsonl': 'aiperf-records-jsonl',
+  'aiperf-server-metrics.jsonl': 'aiperf-server-metrics-jsonl',
+  'trtllm-energy-metrics.jsonl': 'trtllm-energy-metrics',
+  'trtllm-perf-metrics.json': 'trtllm-perf-metrics',
+  'trtllm-time-events.jsonl': 'trtllm-time-events',
   'genai-perf.json': 'genai-perf-json',
   'gpt-manager.csv': 'gpt-manager',
   'gpt-manager.txt': 'gpt-manager',
