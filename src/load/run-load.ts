@@ -2,9 +2,11 @@
 import { setMaxListeners } from 'node:events';
 import { NoteCounter } from '../base/notes.js';
 import { UserError } from '../base/user-error.js';
+import { engines } from '../catalog/engines.js';
 import type { ArrivalKind } from './arrivals.js';
 import { Connection } from './connection.js';
 import { DatasetPrompts } from './dataset-prompts.js';
+import { EngineReport } from './engine-report.js';
 import { EngineStates } from './engine-states.js';
 import { defaultRequests, type Level } from './level.js';
 import type { LevelResult, LoadDocument } from './load-document.js';
@@ -126,7 +128,18 @@ async function measured(
     const before = connection.retries;
     const states = new EngineStates(connection, target);
     if (plan.metrics) void states.follow();
-    const run = await runLevel(settings, prepare, signal, (...progress) => onProgress(level, ...progress));
+    // What the server counts would contain a ramp, which is not of the level.
+    const report =
+      plan.metrics && plan.rampNs === 0 && offersReport(server.framework)
+        ? new EngineReport(connection, target)
+        : undefined;
+    const run = await runLevel(
+      settings,
+      prepare,
+      signal,
+      (...progress) => onProgress(level, ...progress),
+      async () => report?.begin(signal),
+    );
     states.stop();
     // Ended while it was warming up: there is nothing to tell of this level.
     if (signal.aborted && run.records.length === 0) break;
@@ -140,7 +153,13 @@ async function measured(
       },
       beginNs => states.since(beginNs),
     );
-    levels.push({ ...result, notes: [...general.list(), ...result.notes] });
+    const { completed, outputTokens } = result.counts;
+    const reported = signal.aborted ? undefined : await report?.end(completed, outputTokens, signal);
+    levels.push({
+      ...result,
+      ...reported,
+      notes: [...general.list(), ...result.notes, ...(reported?.notes ?? [])],
+    });
   }
   refuseNothing(levels, signal);
   const { framework, frameworkVersion, model } = server;
@@ -164,6 +183,10 @@ async function measured(
     levels,
   };
 }
+
+/** One engine has these pages; a server that does not name its engine may be it, behind a front. */
+const offersReport = (framework: string | undefined) =>
+  framework === undefined || framework === engines.trtllm.label;
 
 /** A run in which every request failed measured nothing. One that was ended before any answer is no failure. */
 function refuseNothing(levels: readonly LevelResult[], signal: AbortSignal): void {

@@ -43,7 +43,7 @@ export const captureOptions = [
   ...(['torchShapes', 'torchStack', 'torchMemory', 'balancedRouting', 'preset'] as const),
   ...(['engineVersion', 'nsysVersion', 'ranks', 'modelPreset', 'layers', 'kernelsPerLayer', 'url'] as const),
   ...(['timeout', 'server', 'keepServer', 'attach', 'restart', 'pressure', 'sent', 'healthTimeout'] as const),
-  ...(['sentInput', 'sentOutput'] as const),
+  ...(['sentInput', 'sentOutput', 'sentDataset'] as const),
   ...(['pod', 'selector', 'namespace', 'container', 'fetch', 'ssh', 'store', 'nsysDeb', 'nsysTree'] as const),
   ...(['calibrate', 'anyway', 'explain', 'nsysArgs', 'dryRun', 'script', 'onlyRanks', 'fleetLake'] as const),
 ] as const;
