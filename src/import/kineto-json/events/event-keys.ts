@@ -37,8 +37,10 @@ export const Arg = {
   outElements: 26,
   groupSize: 27,
   messageNumber: 28,
+  sourceRank: 29,
+  destinationRank: 30,
 } as const;
-export const ARG_COUNT = 29;
+export const ARG_COUNT = 31;
 
 /** Arguments that are text or nested, numbered after the numbers. */
 export const TextArg = {
@@ -82,6 +84,8 @@ export const argumentKeys = new KeyTable([
   ['Out msg nelems', Arg.outElements],
   ['Group size', Arg.groupSize],
   ['Seq', Arg.messageNumber],
+  ['Src Rank', Arg.sourceRank],
+  ['Dst Rank', Arg.destinationRank],
   ['Collective name', TextArg.collective],
   ['dtype', TextArg.elementType],
   ['Process Group Name', TextArg.groupName],
