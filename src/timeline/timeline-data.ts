@@ -8,6 +8,7 @@ import { type ColumnsFile, columnsFile } from './columns-file.js';
 import { gpuTracks } from './gpu-tracks.js';
 import { hostTracks, threadSpan } from './host-tracks.js';
 import { EventLabels } from './labels.js';
+import { mainSpan } from './main-span.js';
 import { palettes } from './palettes.js';
 import { stepsDocument } from './steps-document.js';
 import type { Track, TrackLane } from './track.js';
@@ -44,6 +45,7 @@ export function timelineData(analyzer: Analyzer): TimelineData {
   const tooDeep = onGpu.tooDeep + onHost.tooDeep;
   const document: TimelineDocument = {
     ...span,
+    main: mainSpan(lanes, span),
     facts: describeHeader(analyzer).lines[0].split(' · '),
     steps: stepsDocument(analyzer),
     groups: groupsOf(profile, [...byGroup.keys()]),

@@ -56,6 +56,8 @@ export type PaletteName = 'family' | 'cause' | 'phase' | 'host';
 export interface TimelineDocument {
   readonly startNs: number;
   readonly endNs: number;
+  /** The same without empty hours before and after. */
+  readonly main: { readonly startNs: number; readonly endNs: number };
   /** What was captured, in short: file, GPU, profiler … */
   readonly facts: readonly string[];
   readonly steps: StepsDocument;

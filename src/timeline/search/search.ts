@@ -120,8 +120,12 @@ function conditionTest(
       const group = data.document.groups.find(({ id }) => id === track.group)?.label ?? '';
       return `${group} ${track.label}`.toLowerCase().includes(condition.text) !== not;
     }
-    case 'name':
-      return nameTest(condition.text, not, data, events);
+    case 'name': {
+      const { text } = condition;
+      return nameTest(name => name.includes(text), not, data, events, familyNamed(text, track));
+    }
+    case 'pattern':
+      return nameTest(name => condition.pattern.test(name), not, data, events);
     case 'duration': {
       const { least, most, open } = condition;
       return i => {
@@ -153,14 +157,25 @@ function toneTest({ text, not }: { text: string; not: boolean }, track: Track, e
   return i => fits[events.tone[i]] === true;
 }
 
-function nameTest(text: string, not: boolean, { labels }: TimelineData, events: LaneData): Test {
+/** The tone of the family that is called so: nobody who searches for `attention` means only kernels named after it. */
+function familyNamed(text: string, { palette }: Track): number {
+  if (palette !== 'family') return NONE;
+  return palettes.family.findIndex(({ id, label }) => id === text || label.toLowerCase() === text);
+}
+
+function nameTest(
+  fits: (name: string) => boolean,
+  not: boolean,
+  { labels }: TimelineData,
+  events: LaneData,
+  family: number = NONE,
+): Test {
   const known: (boolean | undefined)[] = [];
-  return i => {
-    const id = events.label[i];
-    known[id] ??=
-      (labels.name(id).toLowerCase().includes(text) || labels.text(id).toLowerCase().includes(text)) !== not;
+  const named = (id: number) => {
+    known[id] ??= fits(labels.name(id).toLowerCase()) || fits(labels.text(id).toLowerCase());
     return known[id];
   };
+  return i => (named(events.label[i]) || (family !== NONE && events.tone[i] === family)) !== not;
 }
 
 /** Events that start within the window of a fitting step. */

@@ -20,10 +20,14 @@ export interface Frame {
   readonly look: CanvasLook;
   /** Matches of a search: everything else steps back. */
   readonly matches: TileStore | null;
+  /** Events that are underlined. */
+  readonly marks: TileStore | null;
 }
 
 /** Names narrower than this cannot be read. */
 const LEAST_NAME_WIDTH = 26;
+/** The line under a marked event. */
+const MARK_HEIGHT = 4;
 const FONT = '11px system-ui, sans-serif';
 const LETTER = 6.1;
 
@@ -46,6 +50,7 @@ export class Painter {
     this.pixels.fill(look.paper);
     this.tiles.beginFrame();
     frame.matches?.beginFrame();
+    frame.marks?.beginFrame();
     const shown = layout.rows.filter(
       row => row.y + row.height > scrollTop && row.y < scrollTop + frame.height,
     );
@@ -67,6 +72,7 @@ export class Painter {
     for (const { row, place, entries } of named) this.names(row, place, entries, frame);
     this.tiles.endFrame();
     frame.matches?.endFrame();
+    frame.marks?.endFrame();
   }
 
   private prepare(width: number, height: number): void {
@@ -124,6 +130,13 @@ export class Painter {
     this.line.clear();
     for (const tile of entries as readonly SliceTile[]) this.line.add(tile, fromNs, nsPerPixel, gap);
     this.line.paint(this.pixels, width, top, bottom, (matches ? look.dim : look.bright)[track.palette]);
+    if (frame.marks) {
+      this.line.clear();
+      for (const tile of frame.marks.entries(place.id, fromNs, toNs, nsPerPixel) as readonly SliceTile[])
+        this.line.add(tile, fromNs, nsPerPixel, gap);
+      const thick = Math.round(MARK_HEIGHT * ratio);
+      this.line.paint(this.pixels, width, Math.max(top, bottom - thick), bottom, look.mark);
+    }
     if (!matches) return entries;
     const found = matches.entries(place.id, fromNs, toNs, nsPerPixel) as readonly SliceTile[];
     this.line.clear();

@@ -1,18 +1,12 @@
 /** The timeline as a picture: what the canvas shows, with the names of the tracks beside it. */
 import type { Pane } from '../state.js';
-import type { TimelineCanvas } from './timeline-canvas.js';
+import { canvasOf } from './canvas-of-pane.js';
 
-const canvases = new WeakMap<Pane, TimelineCanvas>();
 const NAMES_WIDTH = 190;
 const TOP = 26;
 
-export function rememberCanvas(pane: Pane, timeline: TimelineCanvas): () => void {
-  canvases.set(pane, timeline);
-  return () => canvases.delete(pane);
-}
-
 export async function timelinePng(pane: Pane): Promise<Blob> {
-  const timeline = canvases.get(pane);
+  const timeline = canvasOf(pane);
   if (!timeline) throw new Error('The timeline is not on screen.');
   timeline.draw();
   const frame = timeline.frame();

@@ -7,7 +7,7 @@ import type { SliceTile } from '../../timeline/slice-pyramid.js';
 import type { AreaTile } from '../../timeline/tiles.js';
 
 /** Shades between paper and a full colour. */
-const SHADES = 32;
+export const SHADES = 32;
 /** The least shade of something that is there: a single short event must not vanish. */
 const LEAST_SHADE = 0.3;
 

@@ -41,6 +41,7 @@ export class TimelineCanvas {
   private readonly painter: Painter;
   private readonly context: CanvasRenderingContext2D;
   private matches: TileStore | null = null;
+  private marks: TileStore | null = null;
   private look: CanvasLook | undefined;
   private width = 0;
   private height = 0;
@@ -92,11 +93,18 @@ export class TimelineCanvas {
         this.schedule();
       }),
       effect(() => {
-        for (const seen of [pane.window, pane.steps, pane.highlights, pane.details, pane.measure])
+        for (const seen of [pane.window, pane.steps, pane.highlights, pane.details, pane.measure, pane.area])
           void seen.value;
         this.schedule();
       }),
-      effect(() => this.showMatches(pane.search.value)),
+      effect(() => {
+        this.matches = this.storeOf(pane.search.value);
+        this.schedule();
+      }),
+      effect(() => {
+        this.marks = this.storeOf(pane.marks.value);
+        this.schedule();
+      }),
     );
     const size = new ResizeObserver(() => this.schedule());
     size.observe(this.canvas.parentElement!);
@@ -115,12 +123,8 @@ export class TimelineCanvas {
     this.schedule();
   }
 
-  private showMatches(found: SearchDocument | null): void {
-    if (!found || found.query === '') {
-      this.matches = null;
-      this.schedule();
-      return;
-    }
+  private storeOf(found: SearchDocument | null): TileStore | null {
+    if (!found || found.query === '') return null;
     const path = `./api/profiles/${this.pane.id}/search/columns?q=${encodeURIComponent(found.query)}`;
     const store = new TileStore(
       path,
@@ -129,12 +133,11 @@ export class TimelineCanvas {
       () => this.schedule(),
       this.onTrouble,
     );
-    this.matches = store;
     store.load(found.overviewBytes).then(
       () => this.schedule(),
       error => this.onTrouble(error),
     );
-    this.schedule();
+    return store;
   }
 
   schedule(): void {
@@ -157,6 +160,7 @@ export class TimelineCanvas {
       layout: this.layout,
       look: this.look,
       matches: this.matches,
+      marks: this.marks,
     };
   }
 
@@ -195,6 +199,8 @@ export class TimelineCanvas {
       selection: span ? { fromNs: startNs[span.first], toNs: endNs[span.last] } : null,
       highlights: pane.highlights.value,
       measure: pane.measure.value,
+      area: pane.area.value,
+      isVeiled: pane.highlights.value.length === 0 && !pane.marks.value,
       event: pane.event.value ? pane.details.value : null,
       brush: this.brush,
     };
@@ -238,6 +244,51 @@ export class TimelineCanvas {
       tone: tile.tone[i],
       name: tile.label[i] < 0 ? undefined : (this.labels.text(tile.label[i]) ?? ''),
     };
+  }
+
+  /** Ids of the lanes on screen or scrolled out of it, from top to bottom. */
+  lanesInOrder(): number[] {
+    return this.layout.rows.flatMap(row =>
+      row.kind === 'track' && row.track.kind === 'slices' && !row.folded ? row.lanes.map(({ id }) => id) : [],
+    );
+  }
+
+  /** Number of the event of a lane that is nearest to a moment, of those in view. */
+  nearestIn(lane: number, atNs: number): number | undefined {
+    const { fromNs, nsPerPixel, width, ratio } = this.frame();
+    const toNs = fromNs + width * nsPerPixel;
+    let nearest: { index: number; distance: number } | undefined;
+    for (const tile of this.tiles.entries(lane, fromNs, toNs, nsPerPixel / ratio) as readonly SliceTile[]) {
+      const last = lowerBound(tile.start, toNs);
+      for (let i = upperBound(tile.end, fromNs); i < last; i++) {
+        const distance = Math.max(tile.start[i] - atNs, atNs - tile.end[i], 0);
+        if (!nearest || distance < nearest.distance) nearest = { index: tile.event[i], distance };
+      }
+    }
+    return nearest?.index;
+  }
+
+  /** Scrolls until the lane is on screen. */
+  reveal(lane: number): void {
+    const place = this.layout.laneAt.get(lane);
+    if (!place) return;
+    const { scrollTop, clientHeight } = this.scroller;
+    if (place.y < scrollTop) this.scroller.scrollTop = place.y - place.height;
+    else if (place.y + place.height > scrollTop + clientHeight)
+      this.scroller.scrollTop = place.y + 2 * place.height - clientHeight;
+  }
+
+  scrollBy(pixels: number): void {
+    this.scroller.scrollTop += pixels;
+  }
+
+  /** Ids of the tracks between two heights of the canvas. */
+  tracksBetween(y: number, other: number): string[] {
+    const { scrollTop } = this.scroller;
+    const [top, bottom] = [Math.min(y, other) + scrollTop, Math.max(y, other) + scrollTop];
+    return this.layout.rows.flatMap(row =>
+      row.kind === 'track' && row.y <= bottom && row.y + row.height > top ? [row.track.id] : [],
+    );
   }
 
   dispose(): void {

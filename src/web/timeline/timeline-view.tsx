@@ -4,10 +4,10 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatDuration, formatShare, plural } from '../../base/units.js';
 import type { TimelineDocument } from '../../timeline/wire.js';
 import { type Pane, pinned, toggle, toggled, trackFilter } from '../state.js';
+import { rememberCanvas } from './canvas-of-pane.js';
 import { attachGestures } from './gestures.js';
 import { layOutTracks, type Row } from './layout.js';
 import { Legend } from './legend.js';
-import { rememberCanvas } from './png.js';
 import type { Tick } from './ruler.js';
 import { type Hit, TimelineCanvas } from './timeline-canvas.js';
 
