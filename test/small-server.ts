@@ -30,6 +30,7 @@ export function smallProfile(name = 'small.sqlite.gz', changes: Partial<ViewedPr
     search: query => asked('search', query),
     searchColumns: query => ({ length: query.length, read: (a, b) => Buffer.from(query).subarray(a, b) }),
     match: (query, at) => asked('match', query, at),
+    selection: what => asked('selection', what),
     answer: steps => asked('answer', steps ?? null),
     panel(analysis, steps) {
       if (analysis === 'bug') throw new TypeError('/home/user/secret.js is undefined');

@@ -119,6 +119,16 @@ const routes: readonly Route[] = [
   document('profiles/:/search/match', ({ view, query }) =>
     view.match(query.get('q') ?? '', readMatchPlace(query)),
   ),
+  document('profiles/:/selection', ({ view, query }) =>
+    view.selection({
+      fromNs: readNs(query.get('from'), -Infinity),
+      toNs: readNs(query.get('to'), Infinity),
+      tracks: query.getAll('track'),
+      query: query.get('q') ?? '',
+      of: query.get('of') ?? undefined,
+      by: query.get('by') ?? undefined,
+    }),
+  ),
   document('profiles/:/answer', ({ view, query }) => view.answer(readSteps(query.get('steps')))),
   document('profiles/:/panels/:', ({ view, at, query }) => view.panel(at[1], readSteps(query.get('steps')))),
   document('profiles/:/flame', ({ view, query }) => view.flame(readSteps(query.get('steps')))),

@@ -12,6 +12,7 @@ import { EventLinks } from './event-links.js';
 import { csvOf } from './export-csv.js';
 import { traceOf } from './export-trace.js';
 import { type SearchResult, search } from './search/search.js';
+import { selectionDocument } from './selection/selection.js';
 import { type TimelineData, timelineData } from './timeline-data.js';
 import type { LaneData } from './track.js';
 import type { StepSpan, ViewedProfile } from './viewed-profile.js';
@@ -74,6 +75,7 @@ export function viewProfile(profile: Profile, settings: Settings, name: string):
     search: query => searched(query).document,
     searchColumns: query => searched(query).columns.bytes,
     match: (query, at) => ('n' in at ? searched(query).match(at.n) : searched(query).near(at.near)),
+    selection: asked => selectionDocument(timeline(), asked),
     answer(steps) {
       const chosen = lookingAt(steps);
       const { answer, headline } = describePageAnswer(chosen);

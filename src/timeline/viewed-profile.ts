@@ -1,12 +1,14 @@
 /** One opened profile as the page sees it. The server calls this and knows nothing of tracks or analyses. */
 import type { Analyzer } from '../analyze/analysis.js';
 import type { FlameDocument } from '../analyze/host-code/flame-document.js';
+import type { SelectionAsked } from './selection/chosen-events.js';
 import type {
   AnswerDocument,
   EventDocument,
   MatchDocument,
   PanelDocument,
   SearchDocument,
+  SelectionDocument,
   TimelineDocument,
 } from './wire.js';
 
@@ -31,6 +33,7 @@ export interface ViewedProfile {
   search(query: string): SearchDocument;
   searchColumns(query: string): Bytes;
   match(query: string, at: { readonly n: number } | { readonly near: number }): MatchDocument;
+  selection(asked: SelectionAsked & { readonly of?: string; readonly by?: string }): SelectionDocument;
   answer(steps?: StepSpan): AnswerDocument;
   panel(analysis: string, steps?: StepSpan): PanelDocument;
   flame(steps?: StepSpan): FlameDocument;

@@ -12,6 +12,7 @@
  *   GET  /api/profiles/ID/search?q=                  SearchDocument
  *   GET  /api/profiles/ID/search/columns?q= (Range)  tiles of the matches, lane by lane
  *   GET  /api/profiles/ID/search/match?q=&n=         MatchDocument: the n-th in time; near=NS instead of n: the first from there
+ *   GET  /api/profiles/ID/selection?from=&to=&track=&q=&of=&by=  SelectionDocument
  *   GET  /api/profiles/ID/answer?steps=              AnswerDocument
  *   GET  /api/profiles/ID/panels/ANALYSIS?steps=     PanelDocument
  *   GET  /api/profiles/ID/flame?steps=               FlameDocument: the call tree of the host
@@ -22,7 +23,7 @@
  * `steps` is FIRST-LAST, positions in StepsDocument, both included; without it the steady state. Times are nanoseconds
  * on the profile's clock. Errors are ErrorDocument with a fitting status.
  */
-import type { Block } from '../analyze/block.js';
+import type { Block, TableBlock } from '../analyze/block.js';
 import type { Look } from '../analyze/names-and-colors.js';
 
 export const LABELS_PER_PAGE = 512;
@@ -51,7 +52,7 @@ export interface ProfileState {
   readonly error?: ErrorDocument['error'];
 }
 
-export type PaletteName = 'family' | 'cause' | 'phase' | 'host';
+export type PaletteName = 'family' | 'cause' | 'phase' | 'host' | 'rank';
 
 export interface TimelineDocument {
   readonly startNs: number;
@@ -191,6 +192,42 @@ export interface SearchDocument {
   /** Lanes with matches, under the ids of the lanes they are in. */
   readonly lanes: readonly LaneDocument[];
   readonly overviewBytes: number;
+}
+
+/** Kinds of events that are not added up with each other. */
+export type SelectionSection = 'gpu' | 'idle' | 'host' | 'layers' | 'replays' | 'ranks' | 'steps';
+
+export interface DurationBin {
+  readonly fromNs: number;
+  readonly toNs: number;
+  readonly count: number;
+}
+
+/** The events of some tracks in a stretch of time, in numbers. */
+export interface SelectionDocument {
+  /** The kinds of events it has; the figures are about one. */
+  readonly sections: readonly {
+    readonly id: SelectionSection;
+    readonly label: string;
+    readonly count: number;
+  }[];
+  readonly of: SelectionSection;
+  readonly fromNs: number;
+  readonly toNs: number;
+  readonly count: number;
+  /** Sum of what lies inside the selection; events that run at once count each. */
+  readonly totalNs: number;
+  /** Time in which at least one of them runs. */
+  readonly coveredNs: number;
+  /** Of whole events. */
+  readonly meanNs: number;
+  /** 0 is the shortest, 100 the longest. */
+  readonly percentiles: readonly { readonly percent: number; readonly ns: number }[];
+  readonly bins: readonly DurationBin[];
+  /** By what it can be split, and by what it is. */
+  readonly dimensions: readonly { readonly id: string; readonly label: string }[];
+  readonly by: string;
+  readonly table: TableBlock;
 }
 
 export interface MatchDocument {

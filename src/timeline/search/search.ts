@@ -22,11 +22,12 @@ export interface SearchResult {
 
 type Test = (index: number) => boolean;
 
-export function search(data: TimelineData, query: string): SearchResult {
+/** Per lane the events that fit the query. `named`: lanes were chosen, so those made from events may match too. */
+export function matchesOf(data: TimelineData, query: string, isNamed = false) {
   const conditions = parseQuery(query);
   // Steps, idle time and replays are made from events: they match where the query speaks of tracks or causes.
-  const named = conditions.some(({ kind }) => kind === 'track' || kind === 'cause');
-  const found = data.lanes.flatMap(({ track, lane }, id) => {
+  const named = isNamed || conditions.some(({ kind }) => kind === 'track' || kind === 'cause');
+  return data.lanes.flatMap(({ track, lane }, id) => {
     if (lane.kind !== 'slices' || conditions.length === 0) return [];
     if (!named && derived.has(lane.data.source)) return [];
     const test = testFor(conditions, data, track, lane.data);
@@ -34,6 +35,10 @@ export function search(data: TimelineData, query: string): SearchResult {
     const rows = matchesIn(lane.data, test);
     return rows.length > 0 ? [{ id, track, events: lane.data, rows }] : [];
   });
+}
+
+export function search(data: TimelineData, query: string): SearchResult {
+  const found = matchesOf(data, query);
   // Copies and communication are drawn on their stream too: each event counts once.
   const counted = found.filter(({ track }) => !isRepeated(track));
   const totals = new Map<string, { count: number; totalNs: number }>();

@@ -11,8 +11,9 @@ const titles: Record<PaletteName, string> = {
   family: 'Kernels',
   cause: 'Idle',
   host: 'Host',
+  rank: 'Ranks',
 };
-const order: readonly PaletteName[] = ['family', 'cause', 'host'];
+const order: readonly PaletteName[] = ['rank', 'family', 'cause', 'host'];
 
 export function Legend({ timeline }: { readonly timeline: TimelineCanvas }) {
   const used = useMemo(() => tonesInUse(timeline), [timeline]);
