@@ -20,6 +20,7 @@ export function smallProfile(name = 'small.sqlite.gz', changes: Partial<ViewedPr
   const bytes = { length: columnBytes.length, read: (a: number, b: number) => columnBytes.subarray(a, b) };
   return {
     name,
+    prepare: async () => {},
     timeline: () => asked('timeline'),
     columns: () => bytes,
     labels: page => [`label of page ${page}`],
@@ -27,6 +28,7 @@ export function smallProfile(name = 'small.sqlite.gz', changes: Partial<ViewedPr
       if (lane === 99) throw new UserError('not-found', 'There is no lane 99.', 'Reload the page.');
       return asked('event', lane, index);
     },
+    like: text => asked('like', text),
     search: query => asked('search', query),
     searchColumns: query => ({ length: query.length, read: (a, b) => Buffer.from(query).subarray(a, b) }),
     match: (query, at) => asked('match', query, at),

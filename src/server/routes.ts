@@ -7,6 +7,7 @@ import type { StateDocument } from '../timeline/wire.js';
 import { sendJson, sendPieces } from './answers.js';
 import { type DroppedFiles, displayName } from './dropped-file.js';
 import type { OpenProfiles } from './open-profiles.js';
+import type { Told } from './open-viewed.js';
 import { sendBytes } from './ranges.js';
 import { Refusal } from './refusal.js';
 import { decodeSegment, type RequestTarget, readIndex, readNs, readSteps } from './request-target.js';
@@ -18,7 +19,7 @@ export interface Services {
   /** Ids of the two profiles to open side by side. */
   readonly compare: readonly [number, number] | null;
   readonly dropped: DroppedFiles;
-  openDropped(file: string, name: string, onProgress: (done: number) => void): Promise<ViewedProfile>;
+  openDropped(file: string, name: string, told: Told): Promise<ViewedProfile>;
 }
 
 interface Call {
@@ -70,9 +71,6 @@ const download = (
   },
 });
 
-/** Of the progress of a dropped file: until it has arrived. */
-const ARRIVAL_SHARE = 0.3;
-
 const dropProfile: Route = {
   method: 'PUT',
   pattern: pattern('profiles'),
@@ -80,11 +78,11 @@ const dropProfile: Route = {
     dropped.check(request);
     if (request.headers.expect !== undefined) response.writeContinue();
     const name = displayName(query.get('name'));
-    const id = await profiles.open(name, onProgress =>
+    const id = await profiles.open(name, told =>
       dropped.keepWhile(
         request,
-        done => onProgress(done * ARRIVAL_SHARE),
-        file => openDropped(file, name, done => onProgress(ARRIVAL_SHARE + done * (1 - ARRIVAL_SHARE))),
+        done => told.onProgress(name, done),
+        file => openDropped(file, name, { ...told, onProgress: (_, done) => told.onProgress(name, done) }),
       ),
     );
     sendJson(response, { id });
@@ -108,12 +106,23 @@ const routes: readonly Route[] = [
     }),
   ),
   dropProfile,
+  document('profiles/:/notes', ({ services, at }) =>
+    services.profiles.notes(readIndex('profile', at[0])).document(),
+  ),
+  {
+    method: 'PUT',
+    pattern: pattern('profiles/:/notes'),
+    async answer({ request, response, services, at }) {
+      sendJson(response, await services.profiles.notes(readIndex('profile', at[0])).replace(request));
+    },
+  },
   document('profiles/:/timeline', ({ view }) => view.timeline()),
   bytes('profiles/:/columns', ({ view }) => view.columns()),
   document('profiles/:/labels/:', ({ view, at }) => view.labels(readIndex('page', at[1]))),
   document('profiles/:/events/:/:', ({ view, at }) =>
     view.event(readIndex('lane', at[1]), readIndex('event', at[2])),
   ),
+  document('profiles/:/like', ({ view, query }) => view.like(query.get('name') ?? '')),
   document('profiles/:/search', ({ view, query }) => view.search(query.get('q') ?? '')),
   bytes('profiles/:/search/columns', ({ view, query }) => view.searchColumns(query.get('q') ?? '')),
   document('profiles/:/search/match', ({ view, query }) =>

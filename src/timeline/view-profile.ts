@@ -2,11 +2,13 @@
 import { Analyzer, type Settings } from '../analyze/analysis.js';
 import { flameDocument } from '../analyze/host-code/flame-document.js';
 import { chooseAnalyses } from '../analyze/index.js';
+import { iterations } from '../analyze/inference/iterations.js';
 import { blocksOf } from '../analyze/outcome-blocks.js';
 import { describePageAnswer } from '../analyze/page.js';
 import { formatThroughput } from '../analyze/words.js';
 import { UserError } from '../base/user-error.js';
 import type { Profile } from '../model/profile.js';
+import { companyOf, likeOf } from './event-company.js';
 import { eventFacts } from './event-details.js';
 import { EventLinks } from './event-links.js';
 import { csvOf } from './export-csv.js';
@@ -49,6 +51,12 @@ export function viewProfile(profile: Profile, settings: Settings, name: string):
   };
   return {
     name,
+    async prepare(onPhase) {
+      await onPhase('Finding steps');
+      analyzer.get(iterations);
+      await onPhase('Laying out the timeline');
+      timeline();
+    },
     timeline: () => timeline().document,
     columns: () => timeline().columns.bytes,
     labels(page) {
@@ -69,9 +77,11 @@ export function viewProfile(profile: Profile, settings: Settings, name: string):
         title: labels.text(events.label[index]),
         name: labels.name(events.label[index]),
         facts: eventFacts(analyzer, events, index),
+        company: companyOf(timeline(), events, index),
         ...links.of(events.source, events.row[index]),
       };
     },
+    like: name => likeOf(timeline(), name),
     search: query => searched(query).document,
     searchColumns: query => searched(query).columns.bytes,
     match: (query, at) => ('n' in at ? searched(query).match(at.n) : searched(query).near(at.near)),

@@ -5,6 +5,7 @@ import type { SelectionAsked } from './selection/chosen-events.js';
 import type {
   AnswerDocument,
   EventDocument,
+  LikeDocument,
   MatchDocument,
   PanelDocument,
   SearchDocument,
@@ -26,10 +27,13 @@ export interface Bytes {
 /** UserError is thrown for what the asker can mend: an unknown lane, a query that cannot be read. */
 export interface ViewedProfile {
   readonly name: string;
+  /** Computes what the first look needs, and says what it is about to do. */
+  prepare(onPhase: (phase: string) => Promise<void>): Promise<void>;
   timeline(): TimelineDocument;
   columns(): Bytes;
   labels(page: number): readonly string[];
   event(lane: number, index: number): EventDocument;
+  like(name: string): LikeDocument;
   search(query: string): SearchDocument;
   searchColumns(query: string): Bytes;
   match(query: string, at: { readonly n: number } | { readonly near: number }): MatchDocument;

@@ -9,6 +9,7 @@
  *   GET  /api/profiles/ID/columns        (Range)     tiles of all lanes
  *   GET  /api/profiles/ID/labels/PAGE                string[]: labels PAGE·LABELS_PER_PAGE …
  *   GET  /api/profiles/ID/events/LANE/INDEX          EventDocument
+ *   GET  /api/profiles/ID/like?name=                 LikeDocument
  *   GET  /api/profiles/ID/search?q=                  SearchDocument
  *   GET  /api/profiles/ID/search/columns?q= (Range)  tiles of the matches, lane by lane
  *   GET  /api/profiles/ID/search/match?q=&n=         MatchDocument: the n-th in time; near=NS instead of n: the first from there
@@ -16,6 +17,8 @@
  *   GET  /api/profiles/ID/answer?steps=              AnswerDocument
  *   GET  /api/profiles/ID/panels/ANALYSIS?steps=     PanelDocument
  *   GET  /api/profiles/ID/flame?steps=               FlameDocument: the call tree of the host
+ *   GET  /api/profiles/ID/notes                      NotesDocument; PUT replaces them
+ *   GET  /api/profiles/ID/page.html?from=&to=&steps=&at=&redact=  the view as one file
  *   GET  /api/profiles/ID/trace.json?from=&to=       a Chrome/Perfetto trace of the window
  *   GET  /api/profiles/ID/events.csv?from=&to=       the events of the window
  *   GET  /api/compare?a=ID&b=ID&stepA=I&stepB=J      PanelDocument: how the two steps differ
@@ -47,9 +50,13 @@ export interface ProfileState {
   /** Base name of the file, or how many there are. */
   readonly name: string;
   readonly status: 'opening' | 'ready' | 'failed';
-  /** Part read so far, 0 to 1. */
+  /** What is being done, while it is opening; and how much of that, 0 to 1 (0: unknown). */
+  readonly doing?: string;
   readonly done: number;
   readonly error?: ErrorDocument['error'];
+  /** As given on the command line; absent where it was dropped. */
+  readonly files?: readonly string[];
+  readonly canRedact?: boolean;
 }
 
 export type PaletteName = 'family' | 'cause' | 'phase' | 'host' | 'rank';
@@ -166,11 +173,32 @@ export interface EventDocument {
   /** Short name, full name. */
   readonly title: string;
   readonly name: string;
+  /** What launched it and how long it was queued come first. */
   readonly facts: readonly { readonly label: string; readonly text: string }[];
+  /** Its place among events of the same name; null where it is the only one. */
+  readonly company: EventCompany | null;
   /** Launch and launched, the replay and its nodes: what arrows are drawn to. */
   readonly links: readonly EventLink[];
   /** Links beyond those listed. */
   readonly moreLinks: number;
+}
+
+export interface EventCompany {
+  readonly count: number;
+  /** How many of them take longer. */
+  readonly longer: number;
+  readonly medianNs: number;
+  readonly leastNs: number;
+  readonly mostNs: number;
+  /** How many events are in each part between the shortest and the longest, and in which it is. */
+  readonly bars: readonly number[];
+  readonly bar: number;
+}
+
+/** Events of one name on the GPU of a profile. */
+export interface LikeDocument {
+  readonly count: number;
+  readonly medianNs: number;
 }
 
 export interface EventLink {

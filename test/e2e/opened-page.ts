@@ -39,7 +39,7 @@ export async function serve(t: TestContext, ...runs: { name: string; files: stri
     page: readStaticFiles(path.join(projectRoot, 'dist/web/')),
     host: '127.0.0.1',
     port: 0,
-    openDropped: (file, name) => openViewed([file], {}, { name }),
+    openDropped: (file, name, told) => openViewed([file], {}, { name, ...told }),
   });
   t.after(() => server.stop());
   return { url: server.url };
