@@ -38,6 +38,7 @@ export function smallProfile(name = 'small.sqlite.gz', changes: Partial<ViewedPr
       if (analysis === 'bug') throw new TypeError('/home/user/secret.js is undefined');
       return asked('panel', analysis, steps ?? null);
     },
+    snapshot: what => asked('snapshot', what),
     flame: steps => asked('flame', steps ?? null),
     lookingAt() {
       throw new UserError('usage', 'This profile has no steps.', 'Ask another.');

@@ -4,17 +4,20 @@ import { withoutEndings } from '../catalog/file-formats.js';
 import { compareSteps } from '../compare/step-difference.js';
 import type { Bytes, ViewedProfile } from '../timeline/viewed-profile.js';
 import type { StateDocument } from '../timeline/wire.js';
-import { sendJson, sendPieces } from './answers.js';
+import { sendBody, sendJson, sendPieces } from './answers.js';
 import { type DroppedFiles, displayName } from './dropped-file.js';
 import type { OpenProfiles } from './open-profiles.js';
 import type { Told } from './open-viewed.js';
 import { sendBytes } from './ranges.js';
 import { Refusal } from './refusal.js';
 import { decodeSegment, type RequestTarget, readIndex, readNs, readSteps } from './request-target.js';
+import { sharePage } from './share-page.js';
+import type { StaticFiles } from './static-files.js';
 
 /** What the server has to answer with. */
 export interface Services {
   readonly version: string;
+  readonly page: StaticFiles;
   readonly profiles: OpenProfiles;
   /** Ids of the two profiles to open side by side. */
   readonly compare: readonly [number, number] | null;
@@ -151,11 +154,38 @@ const routes: readonly Route[] = [
     };
     return { blocks: compareSteps(side('a', 'stepA'), side('b', 'stepB')) };
   }),
+  {
+    method: 'GET',
+    pattern: pattern('profiles/:/page.html'),
+    async answer({ response, services, query, at, view }) {
+      const id = readIndex('profile', at[0]);
+      const isRedacted = query.get('redact') === '1';
+      const shown = isRedacted ? await services.profiles.redacted(id) : view;
+      const made = shown.snapshot({
+        fromNs: readNs(query.get('from'), -Infinity),
+        toNs: readNs(query.get('to'), Infinity),
+        steps: readSteps(query.get('steps')),
+        event: readEvent(query.get('event')),
+        // What people wrote is not judged by any rule: a redacted page has none of it.
+        notes: isRedacted ? [] : services.profiles.notes(id).document().notes,
+        at: (query.get('at') ?? '').slice(0, 4000),
+      });
+      response.setHeader('Content-Disposition', `attachment; filename="${fileName(view.name)}-view.html"`);
+      sendBody(response, 200, 'text/html; charset=utf-8', sharePage(services.page, made));
+    },
+  },
   download('profiles/:/trace.json', 'application/json; charset=utf-8', (view, from, to) =>
     view.trace(from, to),
   ),
   download('profiles/:/events.csv', 'text/csv; charset=utf-8', (view, from, to) => view.csv(from, to)),
 ];
+
+/** LANE.INDEX */
+function readEvent(text: string | null): { lane: number; index: number } | undefined {
+  if (text === null) return undefined;
+  const [lane, index] = text.split('.');
+  return { lane: readIndex('lane', lane), index: readIndex('event', index ?? null) };
+}
 
 function readMatchPlace(query: URLSearchParams): { n: number } | { near: number } {
   const near = query.get('near');

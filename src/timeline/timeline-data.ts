@@ -12,12 +12,13 @@ import { mainSpan } from './main-span.js';
 import { palettes } from './palettes.js';
 import { stepsDocument } from './steps-document.js';
 import type { Track, TrackLane } from './track.js';
-import type { GroupDocument, TimelineDocument, TrackDocument } from './wire.js';
+import { trackDocuments } from './track-documents.js';
+import type { GroupDocument, TimelineDocument } from './wire.js';
 
 export interface TimelineData {
   readonly document: TimelineDocument;
   readonly columns: ColumnsFile;
-  readonly labels: EventLabels;
+  readonly labels: Pick<EventLabels, 'length' | 'text' | 'name'>;
   readonly tracks: readonly Track[];
   /** All lanes by number, and the track each is in. */
   readonly lanes: readonly { readonly track: Track; readonly lane: TrackLane }[];
@@ -62,24 +63,6 @@ export function timelineData(analyzer: Analyzer): TimelineData {
     ],
   };
   return { document, columns, labels, tracks, lanes };
-}
-
-function trackDocuments(tracks: readonly Track[], columns: ColumnsFile): TrackDocument[] {
-  let next = 0;
-  return tracks.map(track => {
-    const lanes = columns.lanes.slice(next, (next += track.lanes.length));
-    return {
-      id: track.id,
-      group: track.group,
-      label: track.label,
-      kind: track.lanes[0].kind,
-      palette: track.palette,
-      lanes,
-      collapsed: track.collapsed === true,
-      ...(track.highest === undefined ? {} : { highest: track.highest, unit: track.unit }),
-      events: track.lanes.reduce((sum, lane) => sum + lane.levels[0].length, 0),
-    };
-  });
 }
 
 /** GPUs first, then processes, each as a person would name it. */

@@ -13,6 +13,7 @@ import { eventFacts } from './event-details.js';
 import { EventLinks } from './event-links.js';
 import { csvOf } from './export-csv.js';
 import { traceOf } from './export-trace.js';
+import { makeSnapshot } from './make-snapshot.js';
 import { type SearchResult, search } from './search/search.js';
 import { selectionDocument } from './selection/selection.js';
 import { type TimelineData, timelineData } from './timeline-data.js';
@@ -49,7 +50,7 @@ export function viewProfile(profile: Profile, settings: Settings, name: string):
       'The link may belong to another profile.',
     );
   };
-  return {
+  const view: ViewedProfile = {
     name,
     async prepare(onPhase) {
       await onPhase('Finding steps');
@@ -107,7 +108,9 @@ export function viewProfile(profile: Profile, settings: Settings, name: string):
     lookingAt,
     trace: (fromNs, toNs) => traceOf(profile, { fromNs, toNs }),
     csv: (fromNs, toNs) => csvOf(timeline(), { fromNs, toNs }),
+    snapshot: asked => makeSnapshot(view, timeline(), asked),
   };
+  return view;
 }
 
 /** The last few things made, by key. */

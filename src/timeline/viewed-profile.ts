@@ -1,7 +1,9 @@
 /** One opened profile as the page sees it. The server calls this and knows nothing of tracks or analyses. */
 import type { Analyzer } from '../analyze/analysis.js';
 import type { FlameDocument } from '../analyze/host-code/flame-document.js';
+import type { SnapshotAsked } from './make-snapshot.js';
 import type { SelectionAsked } from './selection/chosen-events.js';
+import type { Snapshot } from './snapshot.js';
 import type {
   AnswerDocument,
   EventDocument,
@@ -43,6 +45,8 @@ export interface ViewedProfile {
   flame(steps?: StepSpan): FlameDocument;
   /** The analyses of these steps, for those who compare them with others'. */
   lookingAt(steps?: StepSpan): Analyzer;
+  /** The view as a part that needs no server. */
+  snapshot(asked: SnapshotAsked): { readonly snapshot: Snapshot; readonly columns: Uint8Array };
   /** Pieces of a Chrome trace of the window; joined they are one JSON document. */
   trace(fromNs: number, toNs: number): Iterable<string>;
   csv(fromNs: number, toNs: number): Iterable<string>;

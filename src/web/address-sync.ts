@@ -8,6 +8,7 @@ import { activeIndex } from './active-pane.js';
 import { type Address, formatAddress, type ProfileAddress, parseAddress } from './address.js';
 import { notify } from './announce.js';
 import { homeWindow } from './home-window.js';
+import { isOffline, offline } from './offline/offline.js';
 import { openProfiles, profiles, refreshState, screen } from './session.js';
 import {
   litTones,
@@ -37,7 +38,8 @@ function find(wanted: ProfileAddress | undefined): ProfileState | undefined {
 
 export async function start(): Promise<void> {
   const state = await refreshState();
-  const address = parseAddress(location.hash);
+  const isFresh = isOffline && location.hash.length < 2;
+  const address = parseAddress(isFresh ? (await offline()).snapshot.at : location.hash);
   const asked = find(address.file);
   const beside = find(address.compare);
   const ids = asked

@@ -2,9 +2,10 @@
 import { batch, signal } from '@preact/signals';
 import type { ErrorDocument, ProfileState, StateDocument, TimelineDocument } from '../timeline/wire.js';
 import { activeIndex } from './active-pane.js';
-import { askJson, Problem } from './api.js';
+import { askJson } from './api.js';
 import { asProblem } from './documents.js';
 import { homeWindow } from './home-window.js';
+import { Problem } from './problem.js';
 import { createPane, moveWindow, type Pane, panes, selectSteps } from './state.js';
 
 export type Screen =

@@ -1,7 +1,7 @@
 /** Sends files to the server and opens them. Progress of sending is the one thing fetch cannot tell. */
 import type { ErrorDocument } from '../../timeline/wire.js';
 import { notify } from '../announce.js';
-import { Problem } from '../api.js';
+import { Problem } from '../problem.js';
 import { fail, openProfiles, refreshState, screen, trouble } from '../session.js';
 import { panel, panes } from '../state.js';
 

@@ -1,8 +1,6 @@
 /** The bar at the top: what is open, search, and what can be done with it. */
-import { addressNow } from '../address-sync.js';
-import { notify } from '../announce.js';
-import { copyText } from '../copy-text.js';
 import { openHelp } from '../help.js';
+import { isOffline } from '../offline/offline.js';
 import { SearchBox } from '../search/search-box.js';
 import { screen } from '../session.js';
 import { panes } from '../state.js';
@@ -10,16 +8,7 @@ import { theme, toggleTheme } from '../theme.js';
 import { CompareMenu } from './compare-menu.js';
 import { FileMenu } from './file-menu.js';
 import { SaveMenu } from './save-menu.js';
-
-async function share(): Promise<void> {
-  const isDone = await copyText(addressNow());
-  notify(
-    isDone
-      ? 'Link to this view copied.'
-      : 'The browser does not allow copying. Copy the address from the address bar.',
-    !isDone,
-  );
-}
+import { ShareMenu } from './share-menu.js';
 
 export function Header() {
   const isReady = screen.value.kind === 'ready';
@@ -31,11 +20,9 @@ export function Header() {
         {isReady && (
           <>
             <SearchBox />
-            <CompareMenu />
+            {!isOffline && <CompareMenu />}
             <SaveMenu />
-            <button type="button" onClick={share}>
-              Share
-            </button>
+            {!isOffline && <ShareMenu />}
           </>
         )}
         <button

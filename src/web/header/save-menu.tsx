@@ -4,6 +4,7 @@ import { withoutEndings } from '../../catalog/file-formats.js';
 import { activePane } from '../active-pane.js';
 import { notify } from '../announce.js';
 import { asProblem } from '../documents.js';
+import { isOffline } from '../offline/offline.js';
 import type { Pane, TimeWindow } from '../state.js';
 import { timelinePng } from '../timeline/png.js';
 import { Menu } from './menu.js';
@@ -49,14 +50,18 @@ function Entries({ pane, close }: { readonly pane: Pane; readonly close: () => v
   return (
     <>
       <p class="menu-title">Save {words}</p>
-      <a href={href('trace.json')} download={`${fileName}.trace.json`} onClick={close}>
-        <b>Trace</b>
-        <span class="muted">JSON for Perfetto and chrome://tracing</span>
-      </a>
-      <a href={href('events.csv')} download={`${fileName}.csv`} onClick={close}>
-        <b>Events</b>
-        <span class="muted">CSV, one row per event</span>
-      </a>
+      {!isOffline && (
+        <>
+          <a href={href('trace.json')} download={`${fileName}.trace.json`} onClick={close}>
+            <b>Trace</b>
+            <span class="muted">JSON for Perfetto and chrome://tracing</span>
+          </a>
+          <a href={href('events.csv')} download={`${fileName}.csv`} onClick={close}>
+            <b>Events</b>
+            <span class="muted">CSV, one row per event</span>
+          </a>
+        </>
+      )}
       <button
         type="button"
         onClick={() => {

@@ -7,6 +7,7 @@ import { formatThroughput, ofStep, perStep } from '../../analyze/words.js';
 import { formatDuration, formatShare, plural } from '../../base/units.js';
 import { findingKey, hideEvidence, showEvidence } from '../evidence.js';
 import { inSelection } from '../selection-words.js';
+import { shellWord } from '../shell-word.js';
 import { openFinding, type Pane } from '../state.js';
 import { Command } from './command.js';
 
@@ -122,7 +123,3 @@ function Opened({ finding, pane }: { readonly finding: Finding; readonly pane: P
     </div>
   );
 }
-
-/** A file name that can be pasted into a shell as it is. */
-const shellWord = (name: string) =>
-  /^[\w./][\w./-]*$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;

@@ -1,0 +1,22 @@
+/** Tracks as the page is told of them. */
+import type { ColumnsFile } from './columns-file.js';
+import type { Track } from './track.js';
+import type { TrackDocument } from './wire.js';
+
+export function trackDocuments(tracks: readonly Track[], columns: ColumnsFile): TrackDocument[] {
+  let next = 0;
+  return tracks.map(track => {
+    const lanes = columns.lanes.slice(next, (next += track.lanes.length));
+    return {
+      id: track.id,
+      group: track.group,
+      label: track.label,
+      kind: track.lanes[0].kind,
+      palette: track.palette,
+      lanes,
+      collapsed: track.collapsed === true,
+      ...(track.highest === undefined ? {} : { highest: track.highest, unit: track.unit }),
+      events: track.lanes.reduce((sum, lane) => sum + lane.levels[0].length, 0),
+    };
+  });
+}
