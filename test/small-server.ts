@@ -32,6 +32,8 @@ export function smallProfile(name = 'small.sqlite.gz', changes: Partial<ViewedPr
     search: query => asked('search', query),
     searchColumns: query => ({ length: query.length, read: (a, b) => Buffer.from(query).subarray(a, b) }),
     match: (query, at) => asked('match', query, at),
+    ranks: () => asked('ranks'),
+    waits: (from, to) => asked('waits', from, to),
     selection: what => asked('selection', what),
     answer: steps => asked('answer', steps ?? null),
     panel(analysis, steps) {

@@ -131,6 +131,10 @@ const routes: readonly Route[] = [
   document('profiles/:/search/match', ({ view, query }) =>
     view.match(query.get('q') ?? '', readMatchPlace(query)),
   ),
+  document('profiles/:/ranks', ({ view }) => view.ranks()),
+  document('profiles/:/waits', ({ view, query }) =>
+    view.waits(readNs(query.get('from'), -Infinity), readNs(query.get('to'), Infinity)),
+  ),
   document('profiles/:/selection', ({ view, query }) =>
     view.selection({
       fromNs: readNs(query.get('from'), -Infinity),

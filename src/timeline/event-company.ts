@@ -24,7 +24,7 @@ function middleOf(sorted: Float64Array): number {
 
 /** Null where nothing else has the name. */
 export function companyOf(data: TimelineData, events: LaneData, index: number): EventCompany | null {
-  if (events.source === 'steps' || events.source === 'idle') return null;
+  if (events.source === 'steps' || events.source === 'idle' || events.source === 'ranks') return null;
   const sorted = lengthsOf(data, events.source, events.label[index]);
   if (sorted.length < 2) return null;
   const own = events.end[index] - events.start[index];

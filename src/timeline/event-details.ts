@@ -35,7 +35,7 @@ function recordOf(
   { source }: LaneData,
   row: number,
 ): { table: TableName; row: number } | undefined {
-  if (source === 'steps' || source === 'idle' || source === 'layers') return undefined;
+  if (source === 'steps' || source === 'idle' || source === 'layers' || source === 'ranks') return undefined;
   if (source !== 'work' && source !== 'replays') return { table: source, row };
   const work = analyzer.get(gpuWork);
   return { table: tableOfKind[work.kind[row]], row: work.row[row] };
@@ -60,6 +60,8 @@ export function eventFacts(analyzer: Analyzer, data: LaneData, index: number): F
         ...nextFacts(analyzer, row),
       ];
     }
+    case 'ranks':
+      return times;
     case 'layers':
       return [...times, ...layerFacts(analyzer, row, data.end[index])];
     case 'replays':

@@ -1,4 +1,5 @@
 /** A snapshot as the timeline it was cut from: levels of detail, search and selections are made from its columns. */
+import { formatDuration } from '../base/units.js';
 import { areaPyramid } from './area-pyramid.js';
 import { columnsFile } from './columns-file.js';
 import { companyOf } from './event-company.js';
@@ -55,6 +56,7 @@ export function openSnapshot(snapshot: Snapshot, bytes: ArrayBuffer): OpenedSnap
         title: data.labels.text(label[index]),
         name: data.labels.name(label[index]),
         facts: [
+          { label: 'duration', text: formatDuration(end[index] - start[index]) },
           { label: 'start', text: `${(start[index] / 1e6).toFixed(6)} ms` },
           { label: 'on', text: track.label },
           ...(look ? [{ label: 'kind', text: look.label }] : []),

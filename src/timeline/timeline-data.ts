@@ -10,6 +10,8 @@ import { hostTracks, threadSpan } from './host-tracks.js';
 import { EventLabels } from './labels.js';
 import { mainSpan } from './main-span.js';
 import { palettes } from './palettes.js';
+import { processesOf } from './ranks/rank-labels.js';
+import { rankTracks } from './ranks/rank-tracks.js';
 import { stepsDocument } from './steps-document.js';
 import type { Track, TrackLane } from './track.js';
 import { trackDocuments } from './track-documents.js';
@@ -33,7 +35,9 @@ export function timelineData(analyzer: Analyzer): TimelineData {
     kernels || copies || memsets || graphLaunches ? gpuTracks(analyzer, labels) : { tracks: [], tooDeep: 0 };
   const onHost = hostTracks(analyzer, labels, span.endNs);
   const byGroup = new Map<string, Track[]>();
+  const hasWork = onGpu.tracks.length > 0;
   for (const track of [
+    ...(hasWork ? rankTracks(analyzer, labels) : []),
     ...onGpu.tracks,
     ...metricTracks(analyzer),
     ...memoryTracks(analyzer, span.endNs),
@@ -75,6 +79,11 @@ function groupsOf(profile: Profile, ids: readonly string[]): GroupDocument[] {
       return { id, label: `GPU ${deviceId} · ${name}${severalHosts ? ` · ${host}` : ''}` };
     }
     const { pid, name, rank } = profile.processes[Number(number)];
-    return { id, label: `${name || 'process'} ${pid}${rank === undefined ? '' : ` · rank ${rank}`}` };
+    const gpus = [...processesOf(profile)].filter(([, own]) => own.has(Number(number)));
+    return {
+      id,
+      label: `${name || 'process'} ${pid}${rank === undefined ? '' : ` · rank ${rank}`}`,
+      ...(gpus.length === 1 ? { under: `gpu:${gpus[0][0]}` } : {}),
+    };
   });
 }

@@ -15,6 +15,7 @@ export function trackDocuments(tracks: readonly Track[], columns: ColumnsFile): 
       palette: track.palette,
       lanes,
       collapsed: track.collapsed === true,
+      ...(track.isSummary ? { isSummary: true as const } : {}),
       ...(track.highest === undefined ? {} : { highest: track.highest, unit: track.unit }),
       events: track.lanes.reduce((sum, lane) => sum + lane.levels[0].length, 0),
     };

@@ -14,12 +14,13 @@ import { EventLinks } from './event-links.js';
 import { csvOf } from './export-csv.js';
 import { traceOf } from './export-trace.js';
 import { makeSnapshot } from './make-snapshot.js';
+import { ranksDocument, waitsWithin } from './ranks/rank-documents.js';
 import { type SearchResult, search } from './search/search.js';
 import { selectionDocument } from './selection/selection.js';
 import { type TimelineData, timelineData } from './timeline-data.js';
 import type { LaneData } from './track.js';
 import type { StepSpan, ViewedProfile } from './viewed-profile.js';
-import { LABELS_PER_PAGE } from './wire.js';
+import { LABELS_PER_PAGE, type RanksDocument } from './wire.js';
 
 /** Selections and searches that are kept: people go back and forth between a few. */
 const KEPT = 8;
@@ -30,6 +31,7 @@ export function viewProfile(profile: Profile, settings: Settings, name: string):
   const analyzer = new Analyzer(profile, settings);
   let data: TimelineData | undefined;
   let links: EventLinks | undefined;
+  let ranks: RanksDocument | undefined;
   const timeline = () => (data ??= timelineData(analyzer));
   const searches = new Recent<SearchResult>(KEPT);
   const analyzers = new Recent<Analyzer>(KEPT);
@@ -86,6 +88,8 @@ export function viewProfile(profile: Profile, settings: Settings, name: string):
     search: query => searched(query).document,
     searchColumns: query => searched(query).columns.bytes,
     match: (query, at) => ('n' in at ? searched(query).match(at.n) : searched(query).near(at.near)),
+    ranks: () => (ranks ??= ranksDocument(analyzer)),
+    waits: (fromNs, toNs) => waitsWithin(analyzer, fromNs, toNs),
     selection: asked => selectionDocument(timeline(), asked),
     answer(steps) {
       const chosen = lookingAt(steps);

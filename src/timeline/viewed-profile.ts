@@ -10,9 +10,11 @@ import type {
   LikeDocument,
   MatchDocument,
   PanelDocument,
+  RanksDocument,
   SearchDocument,
   SelectionDocument,
   TimelineDocument,
+  WaitDocument,
 } from './wire.js';
 
 export interface StepSpan {
@@ -40,6 +42,8 @@ export interface ViewedProfile {
   searchColumns(query: string): Bytes;
   match(query: string, at: { readonly n: number } | { readonly near: number }): MatchDocument;
   selection(asked: SelectionAsked & { readonly of?: string; readonly by?: string }): SelectionDocument;
+  ranks(): RanksDocument;
+  waits(fromNs: number, toNs: number): readonly WaitDocument[];
   answer(steps?: StepSpan): AnswerDocument;
   panel(analysis: string, steps?: StepSpan): PanelDocument;
   flame(steps?: StepSpan): FlameDocument;

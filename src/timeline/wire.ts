@@ -13,6 +13,8 @@
  *   GET  /api/profiles/ID/search?q=                  SearchDocument
  *   GET  /api/profiles/ID/search/columns?q= (Range)  tiles of the matches, lane by lane
  *   GET  /api/profiles/ID/search/match?q=&n=         MatchDocument: the n-th in time; near=NS instead of n: the first from there
+ *   GET  /api/profiles/ID/ranks                      RanksDocument
+ *   GET  /api/profiles/ID/waits?from=&to=            WaitDocument[]
  *   GET  /api/profiles/ID/selection?from=&to=&track=&q=&of=&by=  SelectionDocument
  *   GET  /api/profiles/ID/answer?steps=              AnswerDocument
  *   GET  /api/profiles/ID/panels/ANALYSIS?steps=     PanelDocument
@@ -106,6 +108,8 @@ export interface StepsDocument {
 export interface GroupDocument {
   readonly id: string;
   readonly label: string;
+  /** The group it belongs under: the GPU of a process that has one of its own. */
+  readonly under?: string;
 }
 
 export interface TrackDocument {
@@ -119,6 +123,8 @@ export interface TrackDocument {
   readonly lanes: readonly LaneDocument[];
   /** Folded away until asked for. */
   readonly collapsed: boolean;
+  /** One slim row that stands for its group. */
+  readonly isSummary?: true;
   /** Area tracks: the value at the top, and how values are written. */
   readonly highest?: number;
   readonly unit?: '%' | 'bytes' | 'Hz';
@@ -220,6 +226,29 @@ export interface SearchDocument {
   /** Lanes with matches, under the ids of the lanes they are in. */
   readonly lanes: readonly LaneDocument[];
   readonly overviewBytes: number;
+}
+
+/** One collective: who came last, and how long the others waited. Times are on each rank's own clock. */
+export interface WaitDocument {
+  readonly lastDevice: number;
+  readonly lastNs: number;
+  readonly waiting: readonly { readonly device: number; readonly fromNs: number; readonly untilNs: number }[];
+}
+
+/** Rank by column; null: nothing there. */
+export interface RankHeat {
+  readonly id: string;
+  readonly label: string;
+  readonly columns: number;
+  readonly values: readonly (number | null)[];
+}
+
+export interface RanksDocument {
+  readonly ranks: readonly { readonly device: number; readonly label: string; readonly group: string }[];
+  /** Why waits are not known; null where they are. */
+  readonly problem: string | null;
+  readonly bySteps: readonly RankHeat[];
+  readonly byLayers: readonly RankHeat[];
 }
 
 /** Kinds of events that are not added up with each other. */

@@ -74,7 +74,7 @@ export function search(data: TimelineData, query: string): SearchResult {
   };
 }
 
-const derived = new Set<LaneSource>(['steps', 'idle', 'replays', 'layers']);
+const derived = new Set<LaneSource>(['steps', 'idle', 'replays', 'layers', 'ranks']);
 const isRepeated = (track: Track) => /\/(copies|communication)$/.test(track.id);
 
 function matchesIn(events: LaneData, test: Test): Int32Array {

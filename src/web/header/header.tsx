@@ -1,6 +1,7 @@
 /** The bar at the top: what is open, search, and what can be done with it. */
+import { useEffect, useState } from 'preact/hooks';
 import { openHelp } from '../help.js';
-import { isOffline } from '../offline/offline.js';
+import { isOffline, offline } from '../offline/offline.js';
 import { SearchBox } from '../search/search-box.js';
 import { screen } from '../session.js';
 import { panes } from '../state.js';
@@ -48,7 +49,7 @@ function Facts() {
   const facts = pane.document.facts.filter(fact => fact !== pane.name);
   return (
     <div class="chips">
-      <FileMenu />
+      {isOffline ? <SavedView /> : <FileMenu />}
       <ul aria-label="About the capture">
         {facts.map(fact => (
           <li class="chip" key={fact}>
@@ -57,6 +58,19 @@ function Facts() {
         ))}
       </ul>
     </div>
+  );
+}
+
+/** A page that was saved: of which file, and which part of it. */
+function SavedView() {
+  const [about, setAbout] = useState('');
+  useEffect(() => {
+    void offline().then(({ snapshot }) => setAbout(snapshot.about));
+  }, []);
+  return (
+    <span class="chip file">
+      {panes.value[0]?.name} · {about}
+    </span>
   );
 }
 

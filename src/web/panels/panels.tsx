@@ -1,13 +1,15 @@
 /** The side of the page: one panel at a time, about the profile touched last. */
 import { activePane, letterOf, makeActive } from '../active-pane.js';
 import { comparePath } from '../documents.js';
+import { RanksPanel } from '../ranks/ranks-panel.js';
+import { hasRanks } from '../ranks/waits.js';
 import { type Pane, panel, panes, query } from '../state.js';
 import { AnalysisPanel, BlocksOf } from './analysis-panel.js';
 import { EventPanel } from './event-panel.js';
 import { HostPanel } from './host-panel.js';
 import { MorePanel } from './more-panel.js';
 import { NotesPanel } from './notes-panel.js';
-import { compareTab, eventTab, type PanelTab, selectionTab, tabOf, tabs } from './panel-list.js';
+import { compareTab, eventTab, type PanelTab, ranksTab, selectionTab, tabOf, tabs } from './panel-list.js';
 import { SelectionPanel } from './selection-panel.js';
 import { StepPanel } from './step-panel.js';
 import { TabBar, useTabs } from './tab-bar.js';
@@ -21,7 +23,11 @@ export function Panels() {
     ...(isComparing ? [compareTab] : []),
     ...(hasEvent ? [eventTab] : []),
     ...(hasSelection ? [selectionTab] : []),
-    ...tabs.flatMap(tab => (tab.id === 'host' && !hasSelection ? [selectionTab, tab] : [tab])),
+    ...tabs.flatMap(tab => [
+      ...(tab.id === 'host' && pane && hasRanks(pane) ? [ranksTab] : []),
+      ...(tab.id === 'host' && !hasSelection ? [selectionTab] : []),
+      tab,
+    ]),
   ];
   const asked = tabOf(panel.value, pane?.document.panels ?? []);
   const current = asked === compareTab && !isComparing ? tabs[0] : asked;
@@ -57,6 +63,8 @@ function Content(props: {
       return <MorePanel pane={pane} hidden={hidden} />;
     case 'host':
       return <HostPanel pane={pane} />;
+    case 'ranks':
+      return <RanksPanel pane={pane} />;
     case 'selection':
       return <SelectionPanel pane={pane} />;
     case 'step':

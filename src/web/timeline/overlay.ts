@@ -1,9 +1,11 @@
 /** What lies over the lanes: ticks, steps, evidence, the selected event with its arrows, the measured stretch. */
 import { formatDuration } from '../../base/units.js';
-import type { EventDocument } from '../../timeline/wire.js';
+import type { Note } from '../../timeline/notes.js';
+import type { EventDocument, WaitDocument } from '../../timeline/wire.js';
 import type { Area, Highlight, TimeWindow } from '../state.js';
 import { paintLinks } from './arrows.js';
 import { MARK } from './look.js';
+import { paintWaits } from './paint-waits.js';
 import type { Frame } from './painter.js';
 import type { Tick } from './ruler.js';
 
@@ -15,6 +17,8 @@ export interface Overlay {
   readonly area: Area | null;
   /** What is outside the selected steps steps back; not while evidence is shown, which may lie there. */
   readonly isVeiled: boolean;
+  readonly notes: readonly Note[];
+  readonly waits: readonly WaitDocument[];
   readonly event: EventDocument | null;
   /** The stretch dragged over in the ruler. */
   readonly brush: TimeWindow | null;
@@ -55,6 +59,8 @@ export function paintOverlay(context: CanvasRenderingContext2D, frame: Frame, ov
     context.setLineDash([]);
   }
   for (const { fromNs, toNs } of overlay.highlights) band(context, x(fromNs), x(toNs), frame, MARK, 0.13);
+  paintWaits(context, frame, overlay.waits, x);
+  paintNotes(context, frame, overlay.notes, x);
   if (overlay.brush) band(context, x(overlay.brush.fromNs), x(overlay.brush.toNs), frame, look.accent, 0.2);
   if (overlay.event) paintEvent(context, frame, overlay.event, x);
   if (overlay.area) paintArea(context, frame, overlay.area, x);
@@ -100,6 +106,37 @@ function paintEvent(
   context.lineWidth = 2;
   context.strokeRect(from, top, to - from, place.height);
   paintLinks(context, frame, event, x);
+}
+
+const NOTE_HEIGHT = 15;
+const LONGEST_NOTE = 40;
+
+/** A flag at the top for each note, over a line as long as what it is about. */
+function paintNotes(
+  context: CanvasRenderingContext2D,
+  { width, height, look }: Frame,
+  notes: readonly Note[],
+  x: (ns: number) => number,
+): void {
+  context.font = '11px system-ui, sans-serif';
+  for (const { fromNs, toNs, text } of notes) {
+    const from = x(fromNs);
+    const to = Math.max(from + 2, x(toNs));
+    if (to < 0 || from > width) continue;
+    const left = Math.max(0, from);
+    const words = text.length > LONGEST_NOTE ? `${text.slice(0, LONGEST_NOTE - 1)}…` : text;
+    const room = context.measureText(words).width + 8;
+    const flag = Math.min(left, Math.max(0, width - room));
+    context.globalAlpha = 1;
+    context.fillStyle = look.text;
+    context.fillRect(left, NOTE_HEIGHT, Math.min(width, to) - left, 2);
+    context.globalAlpha = 0.35;
+    context.fillRect(left, NOTE_HEIGHT, 1, height);
+    context.globalAlpha = 1;
+    context.fillRect(flag, 0, room, NOTE_HEIGHT);
+    context.fillStyle = look.paperText;
+    context.fillText(words, flag + 4, NOTE_HEIGHT / 2 + 0.5);
+  }
 }
 
 /** The rows that were dragged over, each outlined where it is on screen. */

@@ -3,9 +3,12 @@ import { effect } from '@preact/signals';
 import { lowerBound, upperBound } from '../../base/bisect.js';
 import type { SliceTile } from '../../timeline/slice-pyramid.js';
 import type { SearchDocument } from '../../timeline/wire.js';
-import { litTones, type Pane, pinned, type TimeWindow, toggled, trackFilter } from '../state.js';
+import { notesOf } from '../notes.js';
+import { waitsOf } from '../ranks/waits.js';
+import { litTones, type Pane, type TimeWindow } from '../state.js';
 import { LabelStore } from './label-store.js';
 import { type LanePlace, type Layout, layOutTracks, placeAt, type Row } from './layout.js';
+import { layoutWishes } from './layout-wishes.js';
 import { type CanvasLook, canvasLook } from './look.js';
 import { type Overlay, paintOverlay } from './overlay.js';
 import { type Frame, Painter } from './painter.js';
@@ -73,12 +76,7 @@ export class TimelineCanvas {
     await this.tiles.load(this.pane.document.overviewBytes);
   }
 
-  private currentLayout = (): Layout =>
-    layOutTracks(this.pane.document, {
-      pinned: pinned.value,
-      toggled: toggled.value,
-      filter: trackFilter.value,
-    });
+  private currentLayout = (): Layout => layOutTracks(this.pane.document, layoutWishes());
 
   private watch(): void {
     const { pane } = this;
@@ -95,6 +93,8 @@ export class TimelineCanvas {
       effect(() => {
         for (const seen of [pane.window, pane.steps, pane.highlights, pane.details, pane.measure, pane.area])
           void seen.value;
+        void notesOf(pane);
+        void waitsOf(pane).value;
         this.schedule();
       }),
       effect(() => {
@@ -200,6 +200,8 @@ export class TimelineCanvas {
       highlights: pane.highlights.value,
       measure: pane.measure.value,
       area: pane.area.value,
+      waits: waitsOf(pane).value,
+      notes: notesOf(pane)?.notes ?? [],
       isVeiled: pane.highlights.value.length === 0 && !pane.marks.value,
       event: pane.event.value ? pane.details.value : null,
       brush: this.brush,
