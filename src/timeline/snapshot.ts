@@ -20,7 +20,7 @@ export interface Snapshot {
   readonly name: string;
   /** Without levels and bytes, which the page makes. */
   readonly document: Omit<TimelineDocument, 'tracks' | 'overviewBytes'>;
-  readonly tracks: readonly (Omit<TrackDocument, 'lanes' | 'events'> & {
+  readonly tracks: readonly (Omit<TrackDocument, 'lanes' | 'events' | 'tones'> & {
     readonly lanes: readonly SnapshotLane[];
   })[];
   /** Short and full texts of the labels that occur. */
@@ -95,7 +95,7 @@ export function cutTimeline(data: TimelineData, fromNs: number, toNs: number): C
       return [{ id: own, source, length }];
     });
     if (lanes.length === 0) return [];
-    const { lanes: _, events: __, ...rest } = data.document.tracks[place];
+    const { lanes: _, events: __, tones: ___, ...rest } = data.document.tracks[place];
     return [{ ...rest, lanes }];
   });
   const steps = stepsWithin(data.document.steps, fromNs, toNs);

@@ -17,7 +17,14 @@ export function trackDocuments(tracks: readonly Track[], columns: ColumnsFile): 
       collapsed: track.collapsed === true,
       ...(track.isSummary ? { isSummary: true as const } : {}),
       ...(track.highest === undefined ? {} : { highest: track.highest, unit: track.unit }),
+      tones: tonesOf(track),
       events: track.lanes.reduce((sum, lane) => sum + lane.levels[0].length, 0),
     };
   });
+}
+
+function tonesOf({ lanes }: Track): number[] {
+  const seen = new Uint8Array(256);
+  for (const lane of lanes) if (lane.kind === 'slices') for (const tone of lane.data.tone) seen[tone] = 1;
+  return [...seen.keys()].filter(tone => seen[tone] === 1);
 }

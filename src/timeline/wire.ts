@@ -130,6 +130,8 @@ export interface TrackDocument {
   readonly unit?: '%' | 'bytes' | 'Hz';
   /** Events in all lanes together. */
   readonly events: number;
+  /** Indexes into the palette that occur. */
+  readonly tones: readonly number[];
 }
 
 export interface LaneDocument {

@@ -18,8 +18,10 @@ export function rankLabels(profile: Profile): Map<number, string> {
     [...processesOf(profile)].map(([gpu, processes]) => {
       const ranks = [...processes].map(process => profile.processes[process]?.rank);
       const { deviceId, host } = profile.gpus[gpu];
-      const place = `GPU ${deviceId}${severalHosts ? ` · ${host}` : ''}`;
       const isRank = ranks.length === 1 && ranks[0] !== undefined;
+      // Files without a host name are told apart by their rank.
+      const isNamed = severalHosts && !(isRank && host === `rank ${ranks[0]}`);
+      const place = `GPU ${deviceId}${isNamed ? ` · ${host}` : ''}`;
       return [gpu, isRank ? `rank ${ranks[0]} · ${place}` : place];
     }),
   );

@@ -79,7 +79,7 @@ export function TimelineView({ pane, onTrouble = () => {} }: Props) {
         {layout.rows.length === 0 && <p class="timeline-empty">No track name matches.</p>}
       </div>
       {hover && <HoverCard document={pane.document} {...hover} />}
-      {timeline && ready && <Legend timeline={timeline} />}
+      {timeline && ready && <Legend document={pane.document} />}
     </section>
   );
 }
