@@ -25,7 +25,7 @@ export function Panels() {
     ...(hasSelection ? [selectionTab] : []),
     ...tabs.flatMap(tab => [
       ...(tab.id === 'host' && pane && hasRanks(pane) ? [ranksTab] : []),
-      ...(tab.id === 'host' && !hasSelection ? [selectionTab] : []),
+      ...(tab.id === 'layers' && !hasSelection ? [selectionTab] : []),
       tab,
     ]),
   ];
