@@ -378,6 +378,12 @@ test('the selection is saved as a trace, as CSV and as a picture', { skip }, asy
   const png = await save(/picture|PNG/i);
   assert.equal(png.bytes.subarray(1, 4).toString(), 'PNG');
   assert.match(png.name, /\.png$/);
+  // Twice the pixels of the page's timeline, with its names.
+  assert.ok(png.bytes.readUInt32BE(16) > 2 * 1000, `${png.bytes.readUInt32BE(16)} pixels wide`);
+  const svg = (await save(/SVG/)).bytes.toString();
+  assert.match(svg, /<title>.*launch-bound/);
+  for (const text of ['idle, by cause', 'attention', '10 ms'])
+    assert.ok(svg.includes(`>${text}</text>`), text);
   assert.deepEqual(trouble, []);
 });
 

@@ -7,6 +7,7 @@ import { asProblem } from '../documents.js';
 import { isOffline } from '../offline/offline.js';
 import type { Pane, TimeWindow } from '../state.js';
 import { timelinePng } from '../timeline/png.js';
+import { timelineSvg } from '../timeline/svg.js';
 import { Menu } from './menu.js';
 
 interface Selection extends TimeWindow {
@@ -66,19 +67,32 @@ function Entries({ pane, close }: { readonly pane: Pane; readonly close: () => v
         type="button"
         onClick={() => {
           close();
-          savePicture(pane, `${fileName}.png`);
+          void savePicture(() => timelinePng(pane), `${fileName}.png`);
         }}
       >
         <b>Image</b>
-        <span class="muted">PNG of the timeline as shown</span>
+        <span class="muted">PNG with verdict, axis and legend</span>
+      </button>
+      <button
+        type="button"
+        onClick={() => {
+          close();
+          void savePicture(
+            async () => new Blob([timelineSvg(pane)], { type: 'image/svg+xml' }),
+            `${fileName}.svg`,
+          );
+        }}
+      >
+        <b>Drawing</b>
+        <span class="muted">SVG of the same, for slides and papers</span>
       </button>
     </>
   );
 }
 
-async function savePicture(pane: Pane, fileName: string): Promise<void> {
+async function savePicture(make: () => Promise<Blob>, fileName: string): Promise<void> {
   try {
-    const url = URL.createObjectURL(await timelinePng(pane));
+    const url = URL.createObjectURL(await make());
     const link = document.createElement('a');
     link.href = url;
     link.download = fileName;

@@ -1,8 +1,8 @@
 /** What the colours mean, of those in the profile; a click lights one up and dims the rest. */
 import { useMemo } from 'preact/hooks';
-import type { Look } from '../../analyze/names-and-colors.js';
 import type { PaletteName, TimelineDocument } from '../../timeline/wire.js';
 import { litTones, toggle } from '../state.js';
+import { tonesInUse } from './legend-tones.js';
 
 const titles: Record<PaletteName, string> = {
   phase: 'Steps',
@@ -41,26 +41,5 @@ export function Legend({ document }: { readonly document: TimelineDocument }) {
         );
       })}
     </div>
-  );
-}
-
-/** All that occur anywhere in the profile, however short. */
-function tonesInUse({ tracks, palettes }: TimelineDocument): Map<PaletteName, Look[]> {
-  const seen = new Map<PaletteName, Set<number>>();
-  for (const { kind, palette, tones } of tracks) {
-    if (kind !== 'slices') continue;
-    const own = seen.get(palette) ?? new Set<number>();
-    seen.set(palette, own);
-    for (const tone of tones) own.add(tone);
-  }
-  const causes = new Set(palettes.cause.map(({ id }) => id));
-  return new Map(
-    [...seen].map(([name, tones]) => [
-      name,
-      palettes[name].filter(
-        // Host events that explain idle time have its colours, which are said already.
-        ({ id }, tone) => tones.has(tone) && !(name === 'host' && causes.has(id)),
-      ),
-    ]),
   );
 }

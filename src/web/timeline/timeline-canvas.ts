@@ -49,6 +49,8 @@ export class TimelineCanvas {
   private width = 0;
   private height = 0;
   private scheduled = 0;
+  /** Pixels per pixel of the page; 0: as the screen has. */
+  private ratio = 0;
   private readonly stop: (() => void)[] = [];
 
   constructor(
@@ -156,7 +158,7 @@ export class TimelineCanvas {
       width: this.width,
       height: this.height,
       scrollTop: this.scroller.scrollTop,
-      ratio: globalThis.devicePixelRatio || 1,
+      ratio: this.ratio || globalThis.devicePixelRatio || 1,
       layout: this.layout,
       look: this.look,
       matches: this.matches,
@@ -168,7 +170,7 @@ export class TimelineCanvas {
     const box = this.canvas.parentElement!.getBoundingClientRect();
     this.width = Math.max(1, Math.floor(box.width));
     this.height = Math.max(1, this.scroller.clientHeight);
-    const ratio = globalThis.devicePixelRatio || 1;
+    const ratio = this.ratio || globalThis.devicePixelRatio || 1;
     const width = Math.round(this.width * ratio);
     const height = Math.round(this.height * ratio);
     if (this.canvas.width === width && this.canvas.height === height) return;
@@ -186,6 +188,18 @@ export class TimelineCanvas {
     const overlay = this.overlay(frame);
     paintOverlay(this.context, frame, overlay);
     this.onFrame(overlay.ticks);
+  }
+
+  /** The same picture with another number of pixels; draw again afterwards. */
+  drawnAt(ratio: number): HTMLCanvasElement {
+    this.ratio = ratio;
+    this.draw();
+    this.ratio = 0;
+    const copy = document.createElement('canvas');
+    copy.width = this.canvas.width;
+    copy.height = this.canvas.height;
+    copy.getContext('2d')!.drawImage(this.canvas, 0, 0);
+    return copy;
   }
 
   private overlay(frame: Frame): Overlay {
