@@ -15,6 +15,13 @@ export function Header() {
   const isReady = screen.value.kind === 'ready';
   return (
     <header class="top">
+      <button
+        type="button"
+        class="skip"
+        onClick={() => document.querySelector<HTMLElement>('.timeline-canvas canvas, main')?.focus()}
+      >
+        Skip to the timeline
+      </button>
       <span class="brand">stepscope</span>
       {isReady && <Facts />}
       <div class="tools">

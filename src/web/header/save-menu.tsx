@@ -1,6 +1,7 @@
 /** What is selected, or else what is in the window, as a file. */
 import { formatDuration } from '../../base/units.js';
 import { withoutEndings } from '../../catalog/file-formats.js';
+import type { StepsDocument } from '../../timeline/wire.js';
 import { activePane } from '../active-pane.js';
 import { notify } from '../announce.js';
 import { asProblem } from '../documents.js';
@@ -19,7 +20,7 @@ function selectionOf({ steps, window, document, name }: Pane): Selection {
   const span = steps.value;
   const base = withoutEndings(name).replace(/[^\w.-]+/g, '-') || 'profile';
   if (!span) {
-    const { fromNs, toNs } = window.value;
+    const { fromNs, toNs } = wholeSteps(document.steps, window.value);
     return {
       fromNs,
       toNs,
@@ -36,6 +37,18 @@ function selectionOf({ steps, window, document, name }: Pane): Selection {
     words: `${first === last ? 'step' : 'steps'} ${numbers.replace('-', '–')}`,
     fileName: `${base}-step-${numbers}`,
   };
+}
+
+/** What is in view, up to the ends of the steps in it: half a step would be another verdict. */
+function wholeSteps({ startNs, endNs, length }: StepsDocument, { fromNs, toNs }: TimeWindow): TimeWindow {
+  let [from, to] = [fromNs, toNs];
+  for (let i = 0; i < length; i++) {
+    const middle = (startNs[i] + endNs[i]) / 2;
+    if (middle < fromNs || middle > toNs) continue;
+    from = Math.min(from, startNs[i]);
+    to = Math.max(to, endNs[i]);
+  }
+  return { fromNs: from, toNs: to };
 }
 
 export function SaveMenu() {

@@ -16,10 +16,11 @@ const sizes: Readonly<Record<RowHeight, Sizes>> = {
   normal: { lane: 18, gap: 2, area: 38, padding: 5 },
   tall: { lane: 28, gap: 3, area: 64, padding: 6 },
 };
-const FOLDED_HEIGHT = 24;
-const SUMMARY_HEIGHT = 24;
+/** 24 pixels, which a finger or a shaky hand can hit, and the line below. */
+const FOLDED_HEIGHT = 25;
+const SUMMARY_HEIGHT = 25;
 const SUMMARY_LANE = 16;
-const GROUP_HEIGHT = 24;
+const GROUP_HEIGHT = 25;
 /** In place of a track: put behind all others of its group. */
 export const LAST = '~';
 
@@ -155,10 +156,9 @@ function inOrder(tracks: readonly TrackDocument[], moved: ReadonlyMap<string, st
 
 function lanesOf(track: TrackDocument, y: number, folded: boolean, size: Sizes): LanePlace[] {
   const [first] = track.lanes;
-  if (track.isSummary)
-    return [{ id: first.id, y: y + (SUMMARY_HEIGHT - SUMMARY_LANE) / 2, height: SUMMARY_LANE }];
+  if (track.isSummary) return [{ id: first.id, y: y + 4, height: SUMMARY_LANE }];
   // A folded track shows its first lane as a thin line: that there is something is worth knowing.
-  if (folded) return [{ id: first.id, y: y + 9, height: FOLDED_HEIGHT - 18 }];
+  if (folded) return [{ id: first.id, y: y + 9, height: FOLDED_HEIGHT - 19 }];
   const top = y + size.padding;
   if (track.kind === 'area') return [{ id: first.id, y: top, height: size.area }];
   return track.lanes.map(({ id }, i) => ({

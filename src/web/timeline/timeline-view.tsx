@@ -73,7 +73,7 @@ export function TimelineView({ pane, onTrouble = () => {} }: Props) {
         <div class="timeline-content" style={{ height: `${layout.height}px` }}>
           <TrackNames layout={layout} />
           <div class="timeline-canvas">
-            <canvas ref={canvas} role="img" aria-label={canvasWords(pane.document)} />
+            <canvas ref={canvas} role="img" tabIndex={0} aria-label={canvasWords(pane.document)} />
           </div>
         </div>
         {layout.rows.length === 0 && <p class="timeline-empty">No track name matches.</p>}
@@ -86,7 +86,7 @@ export function TimelineView({ pane, onTrouble = () => {} }: Props) {
 
 function canvasWords({ tracks }: TimelineDocument): string {
   const events = tracks.reduce((sum, track) => sum + track.events, 0);
-  return `${plural(tracks.length, 'track')} with ${plural(events, 'event')}. The panels show the same data as text.`;
+  return `${plural(tracks.length, 'track')} with ${plural(events, 'event')}. Press the bracket and arrow keys to go from event to event. The panels show the same data as text.`;
 }
 
 const Ruler = forwardRef<HTMLDivElement, { readonly timeline: TimelineCanvas | null }>(
