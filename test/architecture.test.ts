@@ -22,7 +22,7 @@ const allowed: Record<string, readonly string[]> = {
   gate: ['base', 'stats', 'model', 'catalog', 'analyze', 'run'],
   /** Pages and plots of every result; documents and descriptions lie with the results. */
   report: ['base', 'analyze', 'run', 'compare', 'moe', 'gate'],
-  timeline: ['base', 'model', 'catalog', 'analyze'],
+  timeline: ['base', 'stats', 'model', 'catalog', 'analyze'],
   /** The browser: types of blocks, and what page and server have in common. */
   web: ['base', 'catalog', 'analyze', 'timeline'],
   server: ['base', 'model', 'catalog', 'analyze', 'compare', 'import', 'report', 'timeline', 'disk'],

@@ -88,18 +88,26 @@ test('a bug of ours is two lines without our insides', async t => {
 test('a profile that is being opened, or could not be, says so', async t => {
   const { port, profiles } = await startSmall(t);
   let finish = () => {};
-  const opening = profiles.open('slow', async onProgress => {
-    onProgress(0.25);
+  let next = () => {};
+  const opening = profiles.open('slow', async ({ onProgress, onPhase }) => {
+    onProgress('slow', 0.25);
+    await new Promise<void>(resolve => (next = resolve));
+    await onPhase('Finding steps');
     await new Promise<void>(resolve => (finish = resolve));
     throw new UserError('damaged', 'slow is damaged.', 'Copy it again.');
   });
   const state = async () => JSON.parse((await ask(port, '/api/state')).text).profiles[1];
-  assert.deepEqual(await state(), { id: 2, name: 'slow', status: 'opening', done: 0.25 });
+  const slow = { id: 2, name: 'slow' };
+  assert.deepEqual(await state(), { ...slow, status: 'opening', done: 0.25, doing: 'Reading slow' });
+  next();
+  // The phase waits until somebody who watches has heard of it.
+  assert.deepEqual(await state(), { ...slow, status: 'opening', done: 0, doing: 'Finding steps' });
+  await new Promise(resolve => setTimeout(resolve, 60));
   assert.equal((await ask(port, '/api/profiles/2/timeline')).status, 409);
   finish();
   await assert.rejects(opening);
   const error = { message: 'slow is damaged.', hint: 'Copy it again.' };
-  assert.deepEqual(await state(), { id: 2, name: 'slow', status: 'failed', done: 0.25, error });
+  assert.deepEqual(await state(), { ...slow, status: 'failed', done: 0, error });
   assert.deepEqual(JSON.parse((await ask(port, '/api/profiles/2/timeline')).text), { error });
 });
 

@@ -20,6 +20,7 @@ export function smallProfile(name = 'small.sqlite.gz', changes: Partial<ViewedPr
   const bytes = { length: columnBytes.length, read: (a: number, b: number) => columnBytes.subarray(a, b) };
   return {
     name,
+    prepare: async () => {},
     timeline: () => asked('timeline'),
     columns: () => bytes,
     labels: page => [`label of page ${page}`],
@@ -27,14 +28,19 @@ export function smallProfile(name = 'small.sqlite.gz', changes: Partial<ViewedPr
       if (lane === 99) throw new UserError('not-found', 'There is no lane 99.', 'Reload the page.');
       return asked('event', lane, index);
     },
+    like: text => asked('like', text),
     search: query => asked('search', query),
     searchColumns: query => ({ length: query.length, read: (a, b) => Buffer.from(query).subarray(a, b) }),
     match: (query, at) => asked('match', query, at),
+    ranks: () => asked('ranks'),
+    waits: (from, to) => asked('waits', from, to),
+    selection: what => asked('selection', what),
     answer: steps => asked('answer', steps ?? null),
     panel(analysis, steps) {
       if (analysis === 'bug') throw new TypeError('/home/user/secret.js is undefined');
       return asked('panel', analysis, steps ?? null);
     },
+    snapshot: what => asked('snapshot', what),
     flame: steps => asked('flame', steps ?? null),
     lookingAt() {
       throw new UserError('usage', 'This profile has no steps.', 'Ask another.');

@@ -74,7 +74,10 @@ test('prints where it is, serves, and ends on SIGTERM', async t => {
   const { port } = new URL(url);
   assert.ok(await isServed(url));
   const { profiles } = JSON.parse((await ask(Number(port), '/api/state')).text);
-  assert.deepEqual(profiles, [{ id: 1, name: 'profile.sqlite.gz', status: 'ready', done: 1 }]);
+  const files = [capturePath('eager')];
+  assert.deepEqual(profiles, [
+    { id: 1, name: 'profile.sqlite.gz', status: 'ready', done: 1, files, canRedact: true },
+  ]);
   assert.deepEqual(await end('SIGTERM'), { status: 0, err: '' });
   await assert.rejects(isServed(url), /ECONNREFUSED/);
   assert.deepEqual(readdirSync(temporary), []);

@@ -11,9 +11,19 @@ import { alignedStep } from '../src/web/align-steps.js';
 import { evidencePlaces } from '../src/web/evidence-places.js';
 import { actionOf, keyGroups } from '../src/web/keys.js';
 import { cellsOf, rowsShown, tableCsv } from '../src/web/panels/table-order.js';
+import { inSelection, selectionName } from '../src/web/selection-words.js';
 import { firstDecode, medianStep, slowestStep } from '../src/web/strip/choose-step.js';
 import { spokenSpan } from '../src/web/strip/step-words.js';
-import { barAt, labelStride, stepsOfBars, stripLayout, stripScale } from '../src/web/strip/strip-layout.js';
+import {
+  barAt,
+  labelStride,
+  outliers,
+  placeOfTime,
+  stepsOfBars,
+  stripLayout,
+  stripScale,
+  zoomSteps,
+} from '../src/web/strip/strip-layout.js';
 import { parseColor } from '../src/web/timeline/raster.js';
 
 const PREFILL = 0;
@@ -59,6 +69,14 @@ test('an address brings back what was written into it', () => {
     query: 'dur>50us name:"foo<int, 3>" -family:gemm',
     event: { pane: 1, lane: 7, index: 123456 },
     pinned: ['gpu:0/stream:7', 'a&b,c'],
+    toggled: ['group:gpu:0', 'thread:3/frames'],
+    moved: [['gpu:0/stream:9', 'gpu:0/stream:7']],
+    trackFilter: 'stream',
+    lit: ['family:gemm', 'cause:gil'],
+    measure: { fromNs: 5, toNs: 90 },
+    area: { fromNs: -3, toNs: 12_345, tracks: ['gpu:0/stream:7'] },
+    rowHeight: 'compact',
+    finding: 'launch-overhead/decode',
   };
   assert.deepEqual(parseAddress(formatAddress(all)), all);
   assert.deepEqual(parseAddress(`#${formatAddress(all)}`), all);
@@ -123,6 +141,7 @@ test('evidence is shown where it says, else in the steps it names, else by a sea
   assert.deepEqual(places([{ text: 'a gap', window: { startNs: 3, endNs: 9 } }]), {
     highlights: [{ fromNs: 3, toNs: 9, label: 'a gap' }],
     query: null,
+    view: { fromNs: 3, toNs: 9, label: 'a gap' },
   });
   assert.deepEqual(
     places([{ text: 'slow', rows: ['iteration:9@2', 'iteration:10@3/device:0'] }]).highlights.map(
@@ -137,11 +156,14 @@ test('evidence is shown where it says, else in the steps it names, else by a sea
     'name:"cudaLaunchKernel"',
   );
   const byPhase = places([{ text: 'nowhere', rows: ['device:0'] }], 'prefill');
-  assert.deepEqual(byPhase, {
-    highlights: [{ fromNs: 50, toNs: 70, label: 'iteration 8, prefill' }],
-    query: null,
-  });
-  assert.deepEqual(places([{ text: 'nowhere' }]), { highlights: [], query: null });
+  const step = { fromNs: 50, toNs: 70, label: 'iteration 8, prefill' };
+  assert.deepEqual(byPhase, { highlights: [step], query: null, view: step });
+  assert.deepEqual(places([{ text: 'nowhere' }]), { highlights: [], query: null, view: null });
+  // A rule about gaps marks them, in the chosen step of its phase or in the typical one.
+  const launches = { ...finding([{ text: 'many' }], 'decode'), id: 'launch-overhead' };
+  const { query, highlights, view } = evidencePlaces(launches, document, 4);
+  assert.deepEqual([query, highlights, view?.fromNs], ['cause:launch-bound', [], 90]);
+  assert.equal(evidencePlaces(launches, document, 0).view?.label, 'iteration 10, decode');
   // Another profile's rows, or rows of nobody.
   for (const key of ['iteration:9@99', 'iteration:1@2', 'iteration:x@2', 'iteration:9@-1'])
     assert.deepEqual(places([{ text: '', rows: [key] }]).highlights, [], key);
@@ -192,22 +214,69 @@ test('many steps share bars that show the slowest of them', () => {
   const bar = layout.slowest.indexOf(31_234);
   assert.equal(barAt(layout, (bar + 0.5) * layout.pitch), bar);
   assert.equal(barAt(layout, 5000), -1);
-  const behind = stepsOfBars(layout, many.length, bar, bar);
+  const behind = stepsOfBars(layout, bar, bar);
   assert.ok(behind.first <= 31_234 && behind.last >= 31_234);
   assert.equal(behind.last - behind.first + 1, layout.perBar);
-  const end = stepsOfBars(layout, many.length, layout.slowest.length - 1, 0);
+  const end = stepsOfBars(layout, layout.slowest.length - 1, 0);
   assert.deepEqual(end, { first: 0, last: 49_999 });
   assert.deepEqual(stripLayout(steps('', []), 500).slowest, []);
 });
 
-test('a long warm-up does not flatten the steps after it', () => {
-  const scale = stripScale([steps('Ddd', [1000, 10, 12])]);
+test('each phase has its scale, and a long warm-up does not flatten the steps after it', () => {
+  const scale = stripScale([steps('Ddd', [1000, 10, 12])]).get(DECODE)!;
   assert.ok(scale.topNs >= 12 && scale.topNs < 20);
   assert.equal(scale.cut, 1);
-  assert.deepEqual(stripScale([steps('dd', [10, 12])]), { topNs: 12, cut: 0 });
-  assert.deepEqual(stripScale([steps('dd', [10, 12]), steps('d', [40])]).topNs, 40);
+  const both = stripScale([steps('pdd', [400, 10, 12]), steps('d', [40])]);
+  assert.deepEqual(
+    [...both.values()],
+    [
+      { topNs: 400, cut: 0 },
+      { topNs: 40, cut: 0 },
+    ],
+  );
   assert.equal(labelStride(2, 30), 20);
   assert.equal(labelStride(96, 30), 1);
+});
+
+test('thousands of steps are zoomed into, and the unusual ones are known', () => {
+  const times = Array.from({ length: 4000 }, (_, i) => (i === 2345 ? 30 : 10 + (i % 2)));
+  const many = steps('d'.repeat(4000), times);
+  assert.deepEqual([...outliers(many)], [2345]);
+  assert.deepEqual([...outliers(steps('dddd', [1, 1, 1, 9]))], [], 'too few to say what is usual');
+  const near = zoomSteps({ first: 0, last: 3999 }, 4000, 0.5, 0.1);
+  assert.deepEqual(near, { first: 1800, last: 2199 });
+  assert.deepEqual(zoomSteps(near, 4000, 0.5, 100), { first: 0, last: 3999 });
+  const layout = stripLayout(many, 800, near);
+  assert.deepEqual([layout.perBar, layout.slowest[0], layout.slowest.length], [1, 1800, 400]);
+  assert.deepEqual(stepsOfBars(layout, 2, 3), { first: 1802, last: 1803 });
+  const middle = (many.startNs[1801] + many.endNs[1801]) / 2;
+  assert.equal(placeOfTime(many, layout, middle), 1.5 * layout.pitch);
+  assert.deepEqual([placeOfTime(many, layout, -5), placeOfTime(many, layout, 1e12)], [0, 800]);
+});
+
+test('searches: regular expressions, families by name, and filters that do not exist are named', () => {
+  const [regular, rest] = parseQuery('/gemm [a-z]+_\\d/ -family:norm');
+  assert.ok(regular.kind === 'pattern' && regular.pattern.test('GEMM ab_3'));
+  assert.deepEqual(rest, { kind: 'family', text: 'norm', not: true });
+  assert.throws(() => parseQuery('/gemm(/'), /is not a regular expression: Unterminated group/);
+  assert.throws(() => parseQuery('kernel:gemm'), { message: '"kernel:" is not a filter.' });
+  assert.throws(() => parseQuery('family:gem-m'), /is not a kernel family/);
+  for (const name of ['aten::copy_', 'std::max<int>', 'a/b', '12:30'])
+    assert.deepEqual(parseQuery(name), [{ kind: 'name', text: name, not: false }]);
+});
+
+test('words fit what is selected', () => {
+  const pane = (span: { first: number; last: number } | null) => ({
+    document: documentOf(steps('pppdd', [1, 1, 1, 1, 1])),
+    steps: { value: span } as never,
+  });
+  assert.equal(selectionName(pane(null)), 'Steady state');
+  assert.equal(selectionName(pane({ first: 0, last: 2 })), 'These 3 prefill steps');
+  assert.equal(selectionName(pane({ first: 2, last: 3 })), 'These 2 steps');
+  assert.equal(selectionName(pane({ first: 1, last: 1 })), 'This step');
+  const one = inSelection(pane({ first: 1, last: 1 }));
+  assert.equal(one('waits 40% of every step (3 ms per step)'), 'waits 40% of this step (3 ms in this step)');
+  assert.equal(inSelection(pane(null))('3 ms per step'), '3 ms per step');
 });
 
 test('slowest, median and first decode leave the warm-up aside', () => {

@@ -153,6 +153,7 @@ export const options = {
     'listen on an address that others can reach; clients then need the key in the printed URL',
   ),
   noOpen: toggle('--no-open', 'do not open the browser'),
+  at: value('--at VIEW', text, "open this view: what follows # in the page's address, as Share copies it"),
   maxDrop: value('--max-drop GB', kinds.sizeIn('GB', 1e6), 'largest file that can be dropped onto the page'),
   jsonLine: toggle('--json', 'print the URL and the profiles as one line of JSON'),
   copy: value('-o, --output OUT', text, 'output file; compressed if its name ends in .gz'),

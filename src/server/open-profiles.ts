@@ -1,28 +1,66 @@
 /** The profiles this server has: being opened, ready, or failed with the two lines that say why. */
 import type { ViewedProfile } from '../timeline/viewed-profile.js';
 import type { ProfileState } from '../timeline/wire.js';
+import { NotesFile } from './notes-file.js';
+import type { Told } from './open-viewed.js';
 import { asRefusal, Refusal, SenderGone } from './refusal.js';
 
 /** Failures are told, but not for ever. */
 const KEPT_FAILURES = 20;
 
-type Entry = { -readonly [Name in keyof ProfileState]: ProfileState[Name] } & { view?: ViewedProfile };
+type Entry = { -readonly [Name in keyof ProfileState]: ProfileState[Name] } & {
+  view?: ViewedProfile;
+  readonly notes: NotesFile;
+  readonly openRedacted?: () => Promise<ViewedProfile>;
+};
 
-type ReadProfile = (onProgress: (done: number) => void) => Promise<ViewedProfile>;
+/** What a profile has besides what it shows. */
+interface Origin {
+  /** The files, as the command line names them: for a command that opens the same. */
+  readonly files?: readonly string[];
+  /** The file next to which notes are kept. */
+  readonly beside?: string;
+  /** The same without what nobody else should see. */
+  readonly openRedacted?: () => Promise<ViewedProfile>;
+}
+
+type ReadProfile = (told: Required<Told>) => Promise<ViewedProfile>;
+
+/** A page asks this often; who has not asked for so long is gone. */
+const WATCHED_MS = 2000;
+/** How long a phase waits for the page to hear of it. */
+const HEARD_MS = 200;
 
 export class OpenProfiles {
   private readonly entries = new Map<number, Entry>();
   private lastId = 0;
+  private askedAt = Number.NEGATIVE_INFINITY;
+  private readonly redactedViews = new Map<number, Promise<ViewedProfile>>();
 
   /** Shows the profile as opening while `read` runs. What that throws is kept for others to see, and thrown again. */
-  async open(name: string, read: ReadProfile): Promise<number> {
+  async open(name: string, read: ReadProfile, origin: Origin = {}): Promise<number> {
     const id = ++this.lastId;
-    const entry: Entry = { id, name, status: 'opening', done: 0 };
+    const { files, beside, openRedacted } = origin;
+    const entry: Entry = {
+      ...{ id, name, status: 'opening', done: 0 },
+      ...(files ? { files } : {}),
+      ...(openRedacted ? { canRedact: true, openRedacted } : {}),
+      notes: new NotesFile(beside),
+    };
     this.entries.set(id, entry);
     try {
-      entry.view = await read(done => {
-        entry.done = Math.min(1, Math.max(entry.done, done));
+      entry.view = await read({
+        onProgress: (file, done) => {
+          entry.doing = `Reading ${file}`;
+          entry.done = Math.min(1, done);
+        },
+        onPhase: async phase => {
+          entry.doing = phase;
+          entry.done = 0;
+          if (this.isWatched()) await this.heard();
+        },
       });
+      entry.doing = undefined;
       entry.status = 'ready';
       entry.done = 1;
       return id;
@@ -30,6 +68,7 @@ export class OpenProfiles {
       if (error instanceof SenderGone) this.entries.delete(id);
       else {
         entry.status = 'failed';
+        entry.doing = undefined;
         const { message, hint } = asRefusal(error);
         entry.error = { message, hint };
         this.forgetOldFailures();
@@ -46,8 +85,45 @@ export class OpenProfiles {
     throw new Refusal(409, `${entry.name} is still being opened.`, 'Try again in a few seconds.');
   }
 
+  notes(id: number): NotesFile {
+    this.get(id);
+    return this.entries.get(id)!.notes;
+  }
+
+  /** Opened once; it takes as long as the profile itself did. */
+  async redacted(id: number): Promise<ViewedProfile> {
+    const { openRedacted } = this.entries.get(id) ?? {};
+    if (!openRedacted)
+      throw new Refusal(
+        409,
+        'This profile cannot be redacted here.',
+        'Open its file with: stepscope view FILE --redact',
+      );
+    let made = this.redactedViews.get(id);
+    if (!made) {
+      made = openRedacted();
+      this.redactedViews.set(id, made);
+      made.catch(() => this.redactedViews.delete(id));
+    }
+    return made;
+  }
+
+  /** Whether a page is waiting for what is being opened. */
+  isWatched(): boolean {
+    return performance.now() - this.askedAt < WATCHED_MS;
+  }
+
+  private async heard(): Promise<void> {
+    const since = performance.now();
+    while (this.askedAt < since && performance.now() - since < HEARD_MS)
+      await new Promise(resolve => setTimeout(resolve, 10));
+    // The answer itself has to leave.
+    await new Promise(resolve => setTimeout(resolve, 10));
+  }
+
   states(): ProfileState[] {
-    return [...this.entries.values()].map(({ view: _, ...state }) => state);
+    this.askedAt = performance.now();
+    return [...this.entries.values()].map(({ view: _, notes: __, openRedacted: ___, ...state }) => state);
   }
 
   private forgetOldFailures(): void {

@@ -5,22 +5,28 @@ import { openProfile } from '../import/open.js';
 import { viewProfile } from '../timeline/view-profile.js';
 import type { ViewedProfile } from '../timeline/viewed-profile.js';
 
-interface Naming {
+/** Who wants to know how far it is. */
+export interface Told {
+  readonly onProgress?: (file: string, done: number) => void;
+  /** What comes next; waits until that had a chance to be shown, because what follows leaves no time for it. */
+  readonly onPhase?: (phase: string) => Promise<void>;
+}
+
+interface Naming extends Told {
   /** What to call it, where it is not the file's own name. */
   readonly name?: string;
-  readonly onProgress?: (file: string, done: number) => void;
 }
 
 export async function openViewed(
   files: readonly string[],
   settings: Settings,
-  { name, onProgress }: Naming = {},
+  { name, onProgress, onPhase = async () => {} }: Naming = {},
 ): Promise<ViewedProfile> {
   // Everything that was recorded: the timeline draws what no analysis reads.
   const profile = await openProfile(files, { name, onProgress });
   const view = viewProfile(profile, settings, name ?? viewedName(files));
   // Made now, while everyone is waiting anyway: ready should mean that the first question is answered at once.
-  view.timeline();
+  await view.prepare(onPhase);
   return view;
 }
 

@@ -4,21 +4,25 @@ import { withoutEndings } from '../catalog/file-formats.js';
 import { compareSteps } from '../compare/step-difference.js';
 import type { Bytes, ViewedProfile } from '../timeline/viewed-profile.js';
 import type { StateDocument } from '../timeline/wire.js';
-import { sendJson, sendPieces } from './answers.js';
+import { sendBody, sendJson, sendPieces } from './answers.js';
 import { type DroppedFiles, displayName } from './dropped-file.js';
 import type { OpenProfiles } from './open-profiles.js';
+import type { Told } from './open-viewed.js';
 import { sendBytes } from './ranges.js';
 import { Refusal } from './refusal.js';
 import { decodeSegment, type RequestTarget, readIndex, readNs, readSteps } from './request-target.js';
+import { sharePage } from './share-page.js';
+import type { StaticFiles } from './static-files.js';
 
 /** What the server has to answer with. */
 export interface Services {
   readonly version: string;
+  readonly page: StaticFiles;
   readonly profiles: OpenProfiles;
   /** Ids of the two profiles to open side by side. */
   readonly compare: readonly [number, number] | null;
   readonly dropped: DroppedFiles;
-  openDropped(file: string, name: string, onProgress: (done: number) => void): Promise<ViewedProfile>;
+  openDropped(file: string, name: string, told: Told): Promise<ViewedProfile>;
 }
 
 interface Call {
@@ -70,9 +74,6 @@ const download = (
   },
 });
 
-/** Of the progress of a dropped file: until it has arrived. */
-const ARRIVAL_SHARE = 0.3;
-
 const dropProfile: Route = {
   method: 'PUT',
   pattern: pattern('profiles'),
@@ -80,11 +81,11 @@ const dropProfile: Route = {
     dropped.check(request);
     if (request.headers.expect !== undefined) response.writeContinue();
     const name = displayName(query.get('name'));
-    const id = await profiles.open(name, onProgress =>
+    const id = await profiles.open(name, told =>
       dropped.keepWhile(
         request,
-        done => onProgress(done * ARRIVAL_SHARE),
-        file => openDropped(file, name, done => onProgress(ARRIVAL_SHARE + done * (1 - ARRIVAL_SHARE))),
+        done => told.onProgress(name, done),
+        file => openDropped(file, name, { ...told, onProgress: (_, done) => told.onProgress(name, done) }),
       ),
     );
     sendJson(response, { id });
@@ -108,16 +109,41 @@ const routes: readonly Route[] = [
     }),
   ),
   dropProfile,
+  document('profiles/:/notes', ({ services, at }) =>
+    services.profiles.notes(readIndex('profile', at[0])).document(),
+  ),
+  {
+    method: 'PUT',
+    pattern: pattern('profiles/:/notes'),
+    async answer({ request, response, services, at }) {
+      sendJson(response, await services.profiles.notes(readIndex('profile', at[0])).replace(request));
+    },
+  },
   document('profiles/:/timeline', ({ view }) => view.timeline()),
   bytes('profiles/:/columns', ({ view }) => view.columns()),
   document('profiles/:/labels/:', ({ view, at }) => view.labels(readIndex('page', at[1]))),
   document('profiles/:/events/:/:', ({ view, at }) =>
     view.event(readIndex('lane', at[1]), readIndex('event', at[2])),
   ),
+  document('profiles/:/like', ({ view, query }) => view.like(query.get('name') ?? '')),
   document('profiles/:/search', ({ view, query }) => view.search(query.get('q') ?? '')),
   bytes('profiles/:/search/columns', ({ view, query }) => view.searchColumns(query.get('q') ?? '')),
   document('profiles/:/search/match', ({ view, query }) =>
     view.match(query.get('q') ?? '', readMatchPlace(query)),
+  ),
+  document('profiles/:/ranks', ({ view }) => view.ranks()),
+  document('profiles/:/waits', ({ view, query }) =>
+    view.waits(readNs(query.get('from'), -Infinity), readNs(query.get('to'), Infinity)),
+  ),
+  document('profiles/:/selection', ({ view, query }) =>
+    view.selection({
+      fromNs: readNs(query.get('from'), -Infinity),
+      toNs: readNs(query.get('to'), Infinity),
+      tracks: query.getAll('track'),
+      query: query.get('q') ?? '',
+      of: query.get('of') ?? undefined,
+      by: query.get('by') ?? undefined,
+    }),
   ),
   document('profiles/:/answer', ({ view, query }) => view.answer(readSteps(query.get('steps')))),
   document('profiles/:/panels/:', ({ view, at, query }) => view.panel(at[1], readSteps(query.get('steps')))),
@@ -132,11 +158,38 @@ const routes: readonly Route[] = [
     };
     return { blocks: compareSteps(side('a', 'stepA'), side('b', 'stepB')) };
   }),
+  {
+    method: 'GET',
+    pattern: pattern('profiles/:/page.html'),
+    async answer({ response, services, query, at, view }) {
+      const id = readIndex('profile', at[0]);
+      const isRedacted = query.get('redact') === '1';
+      const shown = isRedacted ? await services.profiles.redacted(id) : view;
+      const made = shown.snapshot({
+        fromNs: readNs(query.get('from'), -Infinity),
+        toNs: readNs(query.get('to'), Infinity),
+        steps: readSteps(query.get('steps')),
+        event: readEvent(query.get('event')),
+        // What people wrote is not judged by any rule: a redacted page has none of it.
+        notes: isRedacted ? [] : services.profiles.notes(id).document().notes,
+        at: (query.get('at') ?? '').slice(0, 4000),
+      });
+      response.setHeader('Content-Disposition', `attachment; filename="${fileName(view.name)}-view.html"`);
+      sendBody(response, 200, 'text/html; charset=utf-8', sharePage(services.page, made));
+    },
+  },
   download('profiles/:/trace.json', 'application/json; charset=utf-8', (view, from, to) =>
     view.trace(from, to),
   ),
   download('profiles/:/events.csv', 'text/csv; charset=utf-8', (view, from, to) => view.csv(from, to)),
 ];
+
+/** LANE.INDEX */
+function readEvent(text: string | null): { lane: number; index: number } | undefined {
+  if (text === null) return undefined;
+  const [lane, index] = text.split('.');
+  return { lane: readIndex('lane', lane), index: readIndex('event', index ?? null) };
+}
 
 function readMatchPlace(query: URLSearchParams): { n: number } | { near: number } {
   const near = query.get('near');

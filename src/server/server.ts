@@ -12,10 +12,9 @@ import { makeRoom } from './make-room.js';
 import { asRefusal, SenderGone } from './refusal.js';
 import { readRequestTarget } from './request-target.js';
 import { answerApi, type Services } from './routes.js';
-import { type StaticFiles, sendStaticFile } from './static-files.js';
+import { sendStaticFile } from './static-files.js';
 
 export interface ServerOptions extends Services {
-  readonly page: StaticFiles;
   /** A name or address to listen at; by default this machine alone can reach it. */
   readonly host?: string;
   /** By default a free one. */

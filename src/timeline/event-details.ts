@@ -12,7 +12,7 @@ import { NONE } from '../base/column.js';
 import { formatBytes, formatCount, formatDuration } from '../base/units.js';
 import { idleCauses } from '../catalog/idle-causes.js';
 import { familyOf } from '../catalog/kernels/families.js';
-import type { Profile } from '../model/profile.js';
+import type { Profile, Row } from '../model/profile.js';
 import { columnsOf, type TableName } from '../model/schema.js';
 import { stepLabel } from './step-label.js';
 import type { LaneData } from './track.js';
@@ -35,7 +35,7 @@ function recordOf(
   { source }: LaneData,
   row: number,
 ): { table: TableName; row: number } | undefined {
-  if (source === 'steps' || source === 'idle' || source === 'layers') return undefined;
+  if (source === 'steps' || source === 'idle' || source === 'layers' || source === 'ranks') return undefined;
   if (source !== 'work' && source !== 'replays') return { table: source, row };
   const work = analyzer.get(gpuWork);
   return { table: tableOfKind[work.kind[row]], row: work.row[row] };
@@ -60,10 +60,13 @@ export function eventFacts(analyzer: Analyzer, data: LaneData, index: number): F
         ...nextFacts(analyzer, row),
       ];
     }
+    case 'ranks':
+      return times;
     case 'layers':
       return [...times, ...layerFacts(analyzer, row, data.end[index])];
     case 'replays':
       return [
+        ...launchFacts(analyzer, row, start),
         ...times,
         ...workFacts(analyzer, row),
         ...recordFacts(analyzer.profile, 'apiCalls', launchOf(analyzer, row)),
@@ -71,8 +74,11 @@ export function eventFacts(analyzer: Analyzer, data: LaneData, index: number): F
     case 'work': {
       const record = recordOf(analyzer, data, row)!;
       return [
+        ...launchFacts(analyzer, row, start),
         ...times,
+        ...rateFacts(analyzer.profile, record.table, record.row, data.end[index] - start),
         ...workFacts(analyzer, row),
+        ...originFacts(analyzer, record.table, record.row, row),
         ...recordFacts(analyzer.profile, record.table, record.row),
       ];
     }
@@ -82,6 +88,57 @@ export function eventFacts(analyzer: Analyzer, data: LaneData, index: number): F
 }
 
 const launchOf = (analyzer: Analyzer, work: number) => analyzer.get(gpuWork).launch[work];
+
+/** Which call launched it, and how long it lay in the queue from the end of that call on. */
+function launchFacts(analyzer: Analyzer, work: number, startNs: number): Fact[] {
+  const calls = analyzer.profile.tables.apiCalls;
+  const call = launchOf(analyzer, work) as Row<'apiCalls'>;
+  if (!calls) return [];
+  if ((call as number) === NONE) return [{ label: 'launched by', text: 'no launch is recorded' }];
+  const { name, tid } = analyzer.profile.threads[calls.thread[call]] ?? { name: '', tid: 0 };
+  const took = formatDuration(calls.end[call] - calls.start[call]);
+  const queued = startNs - calls.end[call];
+  return [
+    {
+      label: 'launched by',
+      text: `${analyzer.profile.strings.text(calls.name[call])} (${took}) on ${name || 'thread'} ${tid}`,
+    },
+    {
+      label: 'queued',
+      text:
+        queued > 0 ? `${formatDuration(queued)} after the call returned` : 'started before the call returned',
+    },
+  ];
+}
+
+/** What was moved, per second. */
+function rateFacts(profile: Profile, table: TableName, row: number, ns: number): Fact[] {
+  const bytes = (profile.tables[table] as unknown as Record<string, AnyArray> | undefined)?.bytes?.[row] ?? 0;
+  return bytes > 0 && ns > 0 ? [{ label: 'bandwidth', text: `${formatBytes(bytes / (ns / 1e9))}/s` }] : [];
+}
+
+/** The framework op, and the innermost range on the launching thread: the module, where modules are marked. */
+function originFacts(analyzer: Analyzer, table: TableName, row: number, work: number): Fact[] {
+  const { profile } = analyzer;
+  const { ops, apiCalls, ranges } = profile.tables;
+  const facts: Fact[] = [];
+  const call = launchOf(analyzer, work) as Row<'apiCalls'>;
+  const own = (profile.tables[table] as unknown as Record<string, AnyArray> | undefined)?.op?.[row] ?? NONE;
+  const op = own === NONE && (call as number) !== NONE ? (apiCalls?.op?.[call] ?? NONE) : own;
+  if (ops && op !== NONE) facts.push({ label: 'op', text: profile.strings.text(ops.name[op as Row<'ops'>]) });
+  if (!ranges || !apiCalls || (call as number) === NONE) return facts;
+  const at = apiCalls.start[call];
+  let inside = '';
+  for (let i = 0 as Row<'ranges'>; i < ranges.length && ranges.start[i] <= at; i++)
+    if (
+      ranges.thread[i] === apiCalls.thread[call] &&
+      ranges.end[i] >= apiCalls.end[call] &&
+      ranges.name[i] !== NONE
+    )
+      inside = profile.strings.text(ranges.name[i]);
+  if (inside !== '') facts.push({ label: 'range', text: inside });
+  return facts;
+}
 
 function stepFacts(analyzer: Analyzer, step: number): Fact[] {
   const found = analyzer.get(stepsOf)!;

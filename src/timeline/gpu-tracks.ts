@@ -24,6 +24,8 @@ import type { SliceLane, Track } from './track.js';
 /** Streams beyond these, least busy last, are folded away, and those with less than this part of the busiest's work. */
 const OPEN_STREAMS = 6;
 const WORTH_OPENING = 0.01;
+/** Kernels of one stream that overlap by less follow each other: that is how exactly the GPU's clock was read. */
+const TOUCHING_NS = 1000;
 
 export function gpuTracks(analyzer: Analyzer, labels: EventLabels): { tracks: Track[]; tooDeep: number } {
   const work = analyzer.get(gpuWork);
@@ -43,7 +45,7 @@ export function gpuTracks(analyzer: Analyzer, labels: EventLabels): { tracks: Tr
   const exchanged = onDevices(i => family[i] === communication);
   let tooDeep = 0;
   const lanesOf = (rows: Int32Array): SliceLane[] => {
-    const made = makeLanes(rows, source);
+    const made = makeLanes(rows, source, TOUCHING_NS);
     tooDeep += made.tooDeep;
     return made.lanes;
   };

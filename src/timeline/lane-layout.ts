@@ -18,22 +18,40 @@ interface LaneRows {
   readonly tooDeep: number;
 }
 
-/** `rows` in order of start; `end` of an event that never ended is past everything. */
-export function layOut(rows: Int32Array, start: ArrayLike<number>, end: (row: number) => number): LaneRows {
+/**
+ * `rows` in order of start; `end` of an event that never ended is past everything. Events that overlap by no more than
+ * `touchNs` and by less than half of either merely touch: the timestamps of kernels that follow each other do so, and a
+ * second lane for them would show work side by side that was not. Starts and ends of a lane stay in order.
+ */
+export function layOut(
+  rows: Int32Array,
+  start: ArrayLike<number>,
+  end: (row: number) => number,
+  touchNs = 0,
+): LaneRows {
   const lanes: GrowingColumn[] = [];
   const busyUntil: number[] = [];
+  const lengths: number[] = [];
   let tooDeep = 0;
   const place = (row: number) => {
     const from = start[row];
+    const to = end(row);
     let lane = 0;
-    while (lane < busyUntil.length && busyUntil[lane] > from) lane++;
+    const isFree = (until: number) => {
+      const overlap = until - from;
+      return (
+        overlap <= 0 || (overlap <= touchNs && to > until && overlap < Math.min(to - from, lengths[lane]) / 2)
+      );
+    };
+    while (lane < busyUntil.length && !isFree(busyUntil[lane])) lane++;
     if (lane >= MOST_LANES) {
       tooDeep++;
       return;
     }
     if (lane === lanes.length) lanes.push(new GrowingColumn('i32'));
     lanes[lane].push(row);
-    busyUntil[lane] = end(row);
+    busyUntil[lane] = to;
+    lengths[lane] = to - from;
   };
   for (let i = 0; i < rows.length; i++) {
     // Of several that start together the longest is the parent.

@@ -16,8 +16,12 @@ export function makeLane(data: LaneData): SliceLane {
 }
 
 /** Rows in order of start. */
-export function makeLanes(rows: Int32Array, from: EventSource): { lanes: SliceLane[]; tooDeep: number } {
-  const { lanes, tooDeep } = layOut(rows, from.start, from.end);
+export function makeLanes(
+  rows: Int32Array,
+  from: EventSource,
+  touchNs = 0,
+): { lanes: SliceLane[]; tooDeep: number } {
+  const { lanes, tooDeep } = layOut(rows, from.start, from.end, touchNs);
   return { lanes: lanes.map(own => makeLane(laneOf(own, from))), tooDeep };
 }
 

@@ -7,6 +7,14 @@ import type { PaletteName } from './wire.js';
 
 const look = ({ id, label, color }: Look): Look => ({ id, label, color });
 
+/** What a rank does with its time, one row per rank. Communication has the colour it has everywhere. */
+const rankLooks: readonly Look[] = [
+  { id: 'compute', label: 'compute', color: '#4f8f6b' },
+  { id: 'communication', label: 'exposed communication', color: '#cc79a7' },
+  { id: 'waiting', label: 'waiting for the last rank', color: '#8c2d56' },
+  { id: 'copy', label: 'exposed copies', color: '#c2a36b' },
+];
+
 export const palettes: { readonly [Name in PaletteName]: readonly Look[] } = {
   family: [
     ...families.map(look),
@@ -16,6 +24,7 @@ export const palettes: { readonly [Name in PaletteName]: readonly Look[] } = {
   cause: idleCauses.map(look),
   phase: phases.map(look),
   host: hostLooks,
+  rank: rankLooks,
 };
 
 /** Index of a look in its palette. */

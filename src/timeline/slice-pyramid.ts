@@ -42,7 +42,7 @@ export interface SliceLevel extends LaneEvents {
   readonly merged?: Pick<SliceTile, 'event' | 'count' | 'fill'>;
 }
 
-/** The events of a lane, sorted by start, none overlapping. */
+/** The events of a lane, sorted by start and by end; none overlap by more than timestamps do. */
 export interface LaneEvents {
   readonly length: number;
   readonly start: Float64Array;
@@ -109,7 +109,8 @@ function mergeInto(below: SliceLevel, bucketNs: number, length: number): SliceLe
       count[at] += ownCount;
       busy += ownBusy;
       const length = end[at] - start[at];
-      fill[at] = length > 0 ? busy / length : 1;
+      // Events that touch overlap by a little.
+      fill[at] = length > 0 ? Math.min(1, busy / length) : 1;
       const total = (writtenFor[own] === at ? covered[own] : 0) + ownBusy;
       covered[own] = total;
       writtenFor[own] = at;

@@ -8,15 +8,19 @@ import { type ColumnsFile, columnsFile } from './columns-file.js';
 import { gpuTracks } from './gpu-tracks.js';
 import { hostTracks, threadSpan } from './host-tracks.js';
 import { EventLabels } from './labels.js';
+import { mainSpan } from './main-span.js';
 import { palettes } from './palettes.js';
+import { processesOf } from './ranks/rank-labels.js';
+import { rankTracks } from './ranks/rank-tracks.js';
 import { stepsDocument } from './steps-document.js';
 import type { Track, TrackLane } from './track.js';
-import type { GroupDocument, TimelineDocument, TrackDocument } from './wire.js';
+import { trackDocuments } from './track-documents.js';
+import type { GroupDocument, TimelineDocument } from './wire.js';
 
 export interface TimelineData {
   readonly document: TimelineDocument;
   readonly columns: ColumnsFile;
-  readonly labels: EventLabels;
+  readonly labels: Pick<EventLabels, 'length' | 'text' | 'name'>;
   readonly tracks: readonly Track[];
   /** All lanes by number, and the track each is in. */
   readonly lanes: readonly { readonly track: Track; readonly lane: TrackLane }[];
@@ -31,7 +35,9 @@ export function timelineData(analyzer: Analyzer): TimelineData {
     kernels || copies || memsets || graphLaunches ? gpuTracks(analyzer, labels) : { tracks: [], tooDeep: 0 };
   const onHost = hostTracks(analyzer, labels, span.endNs);
   const byGroup = new Map<string, Track[]>();
+  const hasWork = onGpu.tracks.length > 0;
   for (const track of [
+    ...(hasWork ? rankTracks(analyzer, labels) : []),
     ...onGpu.tracks,
     ...metricTracks(analyzer),
     ...memoryTracks(analyzer, span.endNs),
@@ -44,6 +50,7 @@ export function timelineData(analyzer: Analyzer): TimelineData {
   const tooDeep = onGpu.tooDeep + onHost.tooDeep;
   const document: TimelineDocument = {
     ...span,
+    main: mainSpan(lanes, span),
     facts: describeHeader(analyzer).lines[0].split(' · '),
     steps: stepsDocument(analyzer),
     groups: groupsOf(profile, [...byGroup.keys()]),
@@ -62,24 +69,6 @@ export function timelineData(analyzer: Analyzer): TimelineData {
   return { document, columns, labels, tracks, lanes };
 }
 
-function trackDocuments(tracks: readonly Track[], columns: ColumnsFile): TrackDocument[] {
-  let next = 0;
-  return tracks.map(track => {
-    const lanes = columns.lanes.slice(next, (next += track.lanes.length));
-    return {
-      id: track.id,
-      group: track.group,
-      label: track.label,
-      kind: track.lanes[0].kind,
-      palette: track.palette,
-      lanes,
-      collapsed: track.collapsed === true,
-      ...(track.highest === undefined ? {} : { highest: track.highest, unit: track.unit }),
-      events: track.lanes.reduce((sum, lane) => sum + lane.levels[0].length, 0),
-    };
-  });
-}
-
 /** GPUs first, then processes, each as a person would name it. */
 function groupsOf(profile: Profile, ids: readonly string[]): GroupDocument[] {
   const severalHosts = new Set(profile.gpus.map(gpu => gpu.host)).size > 1;
@@ -90,6 +79,11 @@ function groupsOf(profile: Profile, ids: readonly string[]): GroupDocument[] {
       return { id, label: `GPU ${deviceId} · ${name}${severalHosts ? ` · ${host}` : ''}` };
     }
     const { pid, name, rank } = profile.processes[Number(number)];
-    return { id, label: `${name || 'process'} ${pid}${rank === undefined ? '' : ` · rank ${rank}`}` };
+    const gpus = [...processesOf(profile)].filter(([, own]) => own.has(Number(number)));
+    return {
+      id,
+      label: `${name || 'process'} ${pid}${rank === undefined ? '' : ` · rank ${rank}`}`,
+      ...(gpus.length === 1 ? { under: `gpu:${gpus[0][0]}` } : {}),
+    };
   });
 }

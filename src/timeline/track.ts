@@ -8,7 +8,14 @@ import type { PaletteName } from './wire.js';
  * Where an event's row is found: `work` is the list of everything that ran on GPUs, `replays` holds the first piece of
  * work of each graph replay, `steps` and `idle` are made from other results and have positions for rows.
  */
-export type LaneSource = 'work' | 'replays' | 'layers' | 'steps' | 'idle' | Extract<TableName, HostTable>;
+export type LaneSource =
+  | 'work'
+  | 'replays'
+  | 'layers'
+  | 'ranks'
+  | 'steps'
+  | 'idle'
+  | Extract<TableName, HostTable>;
 export type HostTable = 'apiCalls' | 'ranges' | 'ops' | 'frames' | 'osCalls' | 'overheads' | 'syncs';
 
 export interface LaneData extends LaneEvents {
@@ -36,6 +43,8 @@ export interface Track {
   readonly palette: PaletteName;
   readonly lanes: readonly TrackLane[];
   readonly collapsed?: boolean;
+  /** One slim row that stands for its group; the other tracks are folded away until asked for. */
+  readonly isSummary?: true;
   readonly highest?: number;
   readonly unit?: '%' | 'bytes' | 'Hz';
 }

@@ -2,20 +2,26 @@
 import { Analyzer, type Settings } from '../analyze/analysis.js';
 import { flameDocument } from '../analyze/host-code/flame-document.js';
 import { chooseAnalyses } from '../analyze/index.js';
+import { gapJudge } from '../analyze/inference/idle-causes.js';
+import { iterations } from '../analyze/inference/iterations.js';
 import { blocksOf } from '../analyze/outcome-blocks.js';
 import { describePageAnswer } from '../analyze/page.js';
 import { formatThroughput } from '../analyze/words.js';
 import { UserError } from '../base/user-error.js';
 import type { Profile } from '../model/profile.js';
+import { companyOf, likeOf } from './event-company.js';
 import { eventFacts } from './event-details.js';
 import { EventLinks } from './event-links.js';
 import { csvOf } from './export-csv.js';
 import { traceOf } from './export-trace.js';
+import { makeSnapshot } from './make-snapshot.js';
+import { ranksDocument, waitsWithin } from './ranks/rank-documents.js';
 import { type SearchResult, search } from './search/search.js';
+import { selectionDocument } from './selection/selection.js';
 import { type TimelineData, timelineData } from './timeline-data.js';
 import type { LaneData } from './track.js';
 import type { StepSpan, ViewedProfile } from './viewed-profile.js';
-import { LABELS_PER_PAGE } from './wire.js';
+import { LABELS_PER_PAGE, type RanksDocument } from './wire.js';
 
 /** Selections and searches that are kept: people go back and forth between a few. */
 const KEPT = 8;
@@ -26,6 +32,7 @@ export function viewProfile(profile: Profile, settings: Settings, name: string):
   const analyzer = new Analyzer(profile, settings);
   let data: TimelineData | undefined;
   let links: EventLinks | undefined;
+  let ranks: RanksDocument | undefined;
   const timeline = () => (data ??= timelineData(analyzer));
   const searches = new Recent<SearchResult>(KEPT);
   const analyzers = new Recent<Analyzer>(KEPT);
@@ -46,8 +53,16 @@ export function viewProfile(profile: Profile, settings: Settings, name: string):
       'The link may belong to another profile.',
     );
   };
-  return {
+  const view: ViewedProfile = {
     name,
+    async prepare(onPhase) {
+      await onPhase('Finding steps');
+      analyzer.get(iterations);
+      await onPhase('Explaining idle time');
+      if (profile.tables.kernels) analyzer.get(gapJudge);
+      await onPhase('Laying out the timeline');
+      timeline();
+    },
     timeline: () => timeline().document,
     columns: () => timeline().columns.bytes,
     labels(page) {
@@ -68,12 +83,17 @@ export function viewProfile(profile: Profile, settings: Settings, name: string):
         title: labels.text(events.label[index]),
         name: labels.name(events.label[index]),
         facts: eventFacts(analyzer, events, index),
+        company: companyOf(timeline(), events, index),
         ...links.of(events.source, events.row[index]),
       };
     },
+    like: name => likeOf(timeline(), name),
     search: query => searched(query).document,
     searchColumns: query => searched(query).columns.bytes,
     match: (query, at) => ('n' in at ? searched(query).match(at.n) : searched(query).near(at.near)),
+    ranks: () => (ranks ??= ranksDocument(analyzer)),
+    waits: (fromNs, toNs) => waitsWithin(analyzer, fromNs, toNs),
+    selection: asked => selectionDocument(timeline(), asked),
     answer(steps) {
       const chosen = lookingAt(steps);
       const { answer, headline } = describePageAnswer(chosen);
@@ -95,7 +115,9 @@ export function viewProfile(profile: Profile, settings: Settings, name: string):
     lookingAt,
     trace: (fromNs, toNs) => traceOf(profile, { fromNs, toNs }),
     csv: (fromNs, toNs) => csvOf(timeline(), { fromNs, toNs }),
+    snapshot: asked => makeSnapshot(view, timeline(), asked),
   };
+  return view;
 }
 
 /** The last few things made, by key. */

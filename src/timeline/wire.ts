@@ -9,12 +9,18 @@
  *   GET  /api/profiles/ID/columns        (Range)     tiles of all lanes
  *   GET  /api/profiles/ID/labels/PAGE                string[]: labels PAGE·LABELS_PER_PAGE …
  *   GET  /api/profiles/ID/events/LANE/INDEX          EventDocument
+ *   GET  /api/profiles/ID/like?name=                 LikeDocument
  *   GET  /api/profiles/ID/search?q=                  SearchDocument
  *   GET  /api/profiles/ID/search/columns?q= (Range)  tiles of the matches, lane by lane
  *   GET  /api/profiles/ID/search/match?q=&n=         MatchDocument: the n-th in time; near=NS instead of n: the first from there
+ *   GET  /api/profiles/ID/ranks                      RanksDocument
+ *   GET  /api/profiles/ID/waits?from=&to=            WaitDocument[]
+ *   GET  /api/profiles/ID/selection?from=&to=&track=&q=&of=&by=  SelectionDocument
  *   GET  /api/profiles/ID/answer?steps=              AnswerDocument
  *   GET  /api/profiles/ID/panels/ANALYSIS?steps=     PanelDocument
  *   GET  /api/profiles/ID/flame?steps=               FlameDocument: the call tree of the host
+ *   GET  /api/profiles/ID/notes                      NotesDocument; PUT replaces them
+ *   GET  /api/profiles/ID/page.html?from=&to=&steps=&at=&redact=  the view as one file
  *   GET  /api/profiles/ID/trace.json?from=&to=       a Chrome/Perfetto trace of the window
  *   GET  /api/profiles/ID/events.csv?from=&to=       the events of the window
  *   GET  /api/compare?a=ID&b=ID&stepA=I&stepB=J      PanelDocument: how the two steps differ
@@ -22,7 +28,7 @@
  * `steps` is FIRST-LAST, positions in StepsDocument, both included; without it the steady state. Times are nanoseconds
  * on the profile's clock. Errors are ErrorDocument with a fitting status.
  */
-import type { Block } from '../analyze/block.js';
+import type { Block, TableBlock } from '../analyze/block.js';
 import type { Look } from '../analyze/names-and-colors.js';
 
 export const LABELS_PER_PAGE = 512;
@@ -46,16 +52,22 @@ export interface ProfileState {
   /** Base name of the file, or how many there are. */
   readonly name: string;
   readonly status: 'opening' | 'ready' | 'failed';
-  /** Part read so far, 0 to 1. */
+  /** What is being done, while it is opening; and how much of that, 0 to 1 (0: unknown). */
+  readonly doing?: string;
   readonly done: number;
   readonly error?: ErrorDocument['error'];
+  /** As given on the command line; absent where it was dropped. */
+  readonly files?: readonly string[];
+  readonly canRedact?: boolean;
 }
 
-export type PaletteName = 'family' | 'cause' | 'phase' | 'host';
+export type PaletteName = 'family' | 'cause' | 'phase' | 'host' | 'rank';
 
 export interface TimelineDocument {
   readonly startNs: number;
   readonly endNs: number;
+  /** The same without empty hours before and after. */
+  readonly main: { readonly startNs: number; readonly endNs: number };
   /** What was captured, in short: file, GPU, profiler … */
   readonly facts: readonly string[];
   readonly steps: StepsDocument;
@@ -96,6 +108,8 @@ export interface StepsDocument {
 export interface GroupDocument {
   readonly id: string;
   readonly label: string;
+  /** The group it belongs under: the GPU of a process that has one of its own. */
+  readonly under?: string;
 }
 
 export interface TrackDocument {
@@ -109,11 +123,15 @@ export interface TrackDocument {
   readonly lanes: readonly LaneDocument[];
   /** Folded away until asked for. */
   readonly collapsed: boolean;
+  /** One slim row that stands for its group. */
+  readonly isSummary?: true;
   /** Area tracks: the value at the top, and how values are written. */
   readonly highest?: number;
   readonly unit?: '%' | 'bytes' | 'Hz';
   /** Events in all lanes together. */
   readonly events: number;
+  /** Indexes into the palette that occur. */
+  readonly tones: readonly number[];
 }
 
 export interface LaneDocument {
@@ -163,11 +181,32 @@ export interface EventDocument {
   /** Short name, full name. */
   readonly title: string;
   readonly name: string;
+  /** What launched it and how long it was queued come first. */
   readonly facts: readonly { readonly label: string; readonly text: string }[];
+  /** Its place among events of the same name; null where it is the only one. */
+  readonly company: EventCompany | null;
   /** Launch and launched, the replay and its nodes: what arrows are drawn to. */
   readonly links: readonly EventLink[];
   /** Links beyond those listed. */
   readonly moreLinks: number;
+}
+
+export interface EventCompany {
+  readonly count: number;
+  /** How many of them take longer. */
+  readonly longer: number;
+  readonly medianNs: number;
+  readonly leastNs: number;
+  readonly mostNs: number;
+  /** How many events are in each part between the shortest and the longest, and in which it is. */
+  readonly bars: readonly number[];
+  readonly bar: number;
+}
+
+/** Events of one name on the GPU of a profile. */
+export interface LikeDocument {
+  readonly count: number;
+  readonly medianNs: number;
 }
 
 export interface EventLink {
@@ -189,6 +228,65 @@ export interface SearchDocument {
   /** Lanes with matches, under the ids of the lanes they are in. */
   readonly lanes: readonly LaneDocument[];
   readonly overviewBytes: number;
+}
+
+/** One collective: who came last, and how long the others waited. Times are on each rank's own clock. */
+export interface WaitDocument {
+  readonly lastDevice: number;
+  readonly lastNs: number;
+  readonly waiting: readonly { readonly device: number; readonly fromNs: number; readonly untilNs: number }[];
+}
+
+/** Rank by column; null: nothing there. */
+export interface RankHeat {
+  readonly id: string;
+  readonly label: string;
+  readonly columns: number;
+  readonly values: readonly (number | null)[];
+}
+
+export interface RanksDocument {
+  readonly ranks: readonly { readonly device: number; readonly label: string; readonly group: string }[];
+  /** Why waits are not known; null where they are. */
+  readonly problem: string | null;
+  readonly bySteps: readonly RankHeat[];
+  readonly byLayers: readonly RankHeat[];
+}
+
+/** Kinds of events that are not added up with each other. */
+export type SelectionSection = 'gpu' | 'idle' | 'host' | 'layers' | 'replays' | 'ranks' | 'steps';
+
+export interface DurationBin {
+  readonly fromNs: number;
+  readonly toNs: number;
+  readonly count: number;
+}
+
+/** The events of some tracks in a stretch of time, in numbers. */
+export interface SelectionDocument {
+  /** The kinds of events it has; the figures are about one. */
+  readonly sections: readonly {
+    readonly id: SelectionSection;
+    readonly label: string;
+    readonly count: number;
+  }[];
+  readonly of: SelectionSection;
+  readonly fromNs: number;
+  readonly toNs: number;
+  readonly count: number;
+  /** Sum of what lies inside the selection; events that run at once count each. */
+  readonly totalNs: number;
+  /** Time in which at least one of them runs. */
+  readonly coveredNs: number;
+  /** Of whole events. */
+  readonly meanNs: number;
+  /** 0 is the shortest, 100 the longest. */
+  readonly percentiles: readonly { readonly percent: number; readonly ns: number }[];
+  readonly bins: readonly DurationBin[];
+  /** By what it can be split, and by what it is. */
+  readonly dimensions: readonly { readonly id: string; readonly label: string }[];
+  readonly by: string;
+  readonly table: TableBlock;
 }
 
 export interface MatchDocument {

@@ -2,9 +2,12 @@
  * The address of a view: everything needed to bring it back, in the fragment, where no server sees it. Reading never
  * throws: a part that cannot be read is as good as absent.
  *
- *   #file=1:profile.sqlite&steps=3-5&window=1200-3400&panel=top-kernels&q=dur>50us&event=0.4.17&with=2:b.sqlite&pin=a&pin=b
+ *   #file=1:profile.sqlite&steps=3-5&window=1200~3400&panel=top-kernels&q=dur>50us&event=0.4.17&with=2:b.sqlite&pin=a&pin=b
+ *   &fold=gpu:0/idle&before=a|b&tracks=stream&lit=family:gemm&measure=1200~1300&area=1200~1300&on=gpu:0/stream:7
+ *   &rows=compact&finding=launch-overhead/decode
  */
 import type { StepSpan } from '../timeline/viewed-profile.js';
+import { type RowHeight, rowHeights } from './row-heights.js';
 
 export interface ProfileAddress {
   readonly id: number;
@@ -22,10 +25,22 @@ export interface Address {
   /** `pane`: 0, or 1 for the profile beside it. */
   readonly event?: { readonly pane: number; readonly lane: number; readonly index: number };
   readonly pinned?: readonly string[];
+  readonly toggled?: readonly string[];
+  /** Track and the track it was put before. */
+  readonly moved?: readonly (readonly [string, string])[];
+  readonly trackFilter?: string;
+  readonly lit?: readonly string[];
+  readonly measure?: { readonly fromNs: number; readonly toNs: number };
+  readonly area?: { readonly fromNs: number; readonly toNs: number; readonly tracks: readonly string[] };
+  readonly rowHeight?: RowHeight;
+  readonly finding?: string;
 }
 
 const LONGEST_TEXT = 500;
-const MOST_PINS = 100;
+const MOST_IDS = 100;
+/** Ends of windows are whole: a nanosecond is less than a pixel. */
+const windowText = ({ fromNs, toNs }: { readonly fromNs: number; readonly toNs: number }) =>
+  `${Math.round(fromNs)}~${Math.round(toNs)}`;
 
 export function formatAddress(address: Address): string {
   const { file, compare, steps, window, panel, query, event, pinned } = address;
@@ -33,11 +48,28 @@ export function formatAddress(address: Address): string {
   if (file) parts.set('file', `${file.id}:${file.name}`);
   if (compare) parts.set('with', `${compare.id}:${compare.name}`);
   if (steps) parts.set('steps', `${steps.first}-${steps.last}`);
-  if (window) parts.set('window', `${Math.round(window.fromNs)}~${Math.round(window.toNs)}`);
+  if (window) parts.set('window', windowText(window));
   if (panel) parts.set('panel', panel);
   if (query) parts.set('q', query.slice(0, LONGEST_TEXT));
   if (event) parts.set('event', `${event.pane}.${event.lane}.${event.index}`);
-  for (const id of pinned?.slice(0, MOST_PINS) ?? []) parts.append('pin', id);
+  const list = (name: string, ids: readonly string[] = []) => {
+    for (const id of ids.slice(0, MOST_IDS)) parts.append(name, id);
+  };
+  list('pin', pinned);
+  list('fold', address.toggled);
+  list(
+    'before',
+    address.moved?.map(([id, before]) => `${id}|${before}`),
+  );
+  if (address.trackFilter) parts.set('tracks', address.trackFilter.slice(0, LONGEST_TEXT));
+  list('lit', address.lit);
+  if (address.measure) parts.set('measure', windowText(address.measure));
+  if (address.area) {
+    parts.set('area', windowText(address.area));
+    list('on', address.area.tracks);
+  }
+  if (address.rowHeight) parts.set('rows', address.rowHeight);
+  if (address.finding) parts.set('finding', address.finding);
   return parts.toString();
 }
 
@@ -46,10 +78,18 @@ export function parseAddress(fragment: string): Address {
   const text = (name: string) => parts.get(name) ?? '';
   const query = text('q').slice(0, LONGEST_TEXT);
   const panel = /^[a-z][a-z0-9-]{0,59}$/.exec(text('panel'))?.[0];
-  const pinned = parts
-    .getAll('pin')
-    .filter(id => id !== '' && id.length <= LONGEST_TEXT)
-    .slice(0, MOST_PINS);
+  const all = (name: string) =>
+    parts
+      .getAll(name)
+      .filter(id => id !== '' && id.length <= LONGEST_TEXT)
+      .slice(0, MOST_IDS);
+  const list = (name: string) => (all(name).length > 0 ? all(name) : undefined);
+  const moved = all('before').flatMap(text => {
+    const at = text.indexOf('|');
+    return at > 0 && at < text.length - 1 ? [[text.slice(0, at), text.slice(at + 1)] as const] : [];
+  });
+  const area = windowOf(text('area'));
+  const tracks = text('tracks').slice(0, LONGEST_TEXT);
   return {
     ...known('file', profileOf(text('file'))),
     ...known('compare', profileOf(text('with'))),
@@ -58,7 +98,18 @@ export function parseAddress(fragment: string): Address {
     ...known('panel', panel),
     ...known('query', query === '' ? undefined : query),
     ...known('event', eventOf(text('event'))),
-    ...known('pinned', pinned.length > 0 ? pinned : undefined),
+    ...known('pinned', list('pin')),
+    ...known('toggled', list('fold')),
+    ...known('moved', moved.length > 0 ? moved : undefined),
+    ...known('trackFilter', tracks === '' ? undefined : tracks),
+    ...known('lit', list('lit')),
+    ...known('measure', windowOf(text('measure'))),
+    ...known('area', area && { ...area, tracks: all('on') }),
+    ...known(
+      'rowHeight',
+      rowHeights.find(height => height === text('rows')),
+    ),
+    ...known('finding', /^[a-z][a-z0-9-]{0,59}(?:\/[a-z-]{0,30})?$/.exec(text('finding'))?.[0]),
   };
 }
 

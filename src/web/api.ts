@@ -1,14 +1,7 @@
 /** Asking the server. Whatever goes wrong arrives as a Problem: what happened, and what to do. */
 import type { ErrorDocument } from '../timeline/wire.js';
-
-export class Problem extends Error {
-  constructor(
-    message: string,
-    readonly hint: string,
-  ) {
-    super(message);
-  }
-}
+import { answerOffline, bytesOffline, isOffline } from './offline/offline.js';
+import { Problem } from './problem.js';
 
 const gone = () =>
   new Problem('The server does not respond.', 'Restart stepscope view, then reload this page.');
@@ -30,6 +23,7 @@ async function ask(path: string, init?: RequestInit): Promise<Response> {
 }
 
 export async function askJson<Document>(path: string, init?: RequestInit): Promise<Document> {
+  if (isOffline) return (await answerOffline(path)) as Document;
   return (await (await ask(path, init)).json()) as Document;
 }
 
@@ -40,6 +34,7 @@ export async function askBytes(
   to: number,
   signal?: AbortSignal,
 ): Promise<ArrayBuffer> {
+  if (isOffline) return bytesOffline(path, from, to);
   const response = await ask(path, { headers: { Range: `bytes=${from}-${to - 1}` }, signal });
   return response.arrayBuffer();
 }

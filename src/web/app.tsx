@@ -3,7 +3,7 @@ import { letterOf, makeActive } from './active-pane.js';
 import { Announcements, notify } from './announce.js';
 import { asProblem } from './documents.js';
 import { DropTarget } from './drop/drop-target.js';
-import { OtherScreen } from './drop/screens.js';
+import { OtherScreen, Trouble } from './drop/screens.js';
 import { Header } from './header/header.js';
 import { Help } from './help.js';
 import { Panels } from './panels/panels.js';
@@ -19,6 +19,7 @@ export function App() {
     <div class="app">
       <Header />
       {screen.value.kind === 'ready' ? <Ready /> : <OtherScreen />}
+      <Trouble />
       <DropTarget />
       <Help />
       <Announcements />

@@ -4,7 +4,8 @@
  */
 import { useEffect, useState } from 'preact/hooks';
 import type { StepSpan } from '../timeline/viewed-profile.js';
-import { askJson, Problem } from './api.js';
+import { askJson } from './api.js';
+import { Problem } from './problem.js';
 import type { Pane } from './state.js';
 
 interface Asked<Document> {

@@ -3,18 +3,46 @@ import type { Finding } from '../analyze/findings/finding.js';
 import { nameQuery } from '../analyze/row-places.js';
 import type { TimelineDocument } from '../timeline/wire.js';
 import type { Highlight } from './state.js';
+import { medianStep } from './strip/choose-step.js';
 
 /** More outlines than this are a pattern, not evidence. */
 const MOST = 500;
 
 interface EvidencePlaces {
+  /** Stretches and steps that the evidence names. */
   readonly highlights: readonly Highlight[];
-  /** Finds what the evidence names: a kernel, a family, a call. */
+  /** Finds what the finding is about: gaps of a cause, a kernel, a family, a call. */
   readonly query: string | null;
+  /** What to bring into view: the first place named, else the typical step of the phase. */
+  readonly view: Highlight | null;
 }
 
-/** Windows first, then the steps named, then a search; where evidence names nothing, the steps of the phase. */
-export function evidencePlaces(finding: Finding, document: TimelineDocument): EvidencePlaces {
+/** What the rules are about, where it is a cause of idle time or a family of kernels. */
+const subjects: Readonly<Record<string, string>> = {
+  'launch-overhead': 'cause:launch-bound',
+  'launch-stall': 'cause:launch-bound',
+  'partial-graphs': 'cause:launch-bound',
+  'graphs-in-pieces': 'cause:launch-bound',
+  'garbage-collection': 'cause:garbage-collection',
+  'gil-contention': 'cause:gil',
+  'steady-allocations': 'cause:allocation',
+  'sync-in-decode': 'cause:synchronisation',
+  'blocking-in-layers': 'cause:synchronisation',
+  'profiler-overhead': 'cause:profiler-overhead',
+  'exposed-communication': 'family:communication',
+  'waiting-for-slowest-rank': 'family:communication',
+  'rank-skew': 'family:communication',
+  'tiny-copies': 'family:copy',
+  'pageable-copies': 'family:copy',
+  'unfused-elementwise': 'family:elementwise',
+};
+
+/** Windows first, then the steps named; where evidence names neither, the typical step of the phase, or the one chosen. */
+export function evidencePlaces(
+  finding: Finding,
+  document: TimelineDocument,
+  chosen: number | null = null,
+): EvidencePlaces {
   const highlights: Highlight[] = [];
   const queries: string[] = [];
   for (const { text, window, rows = [] } of finding.evidence) {
@@ -26,8 +54,11 @@ export function evidencePlaces(finding: Finding, document: TimelineDocument): Ev
       if (query) queries.push(query);
     }
   }
-  if (highlights.length === 0 && queries.length === 0) highlights.push(...phaseSteps(finding, document));
-  return { highlights: highlights.slice(0, MOST), query: queries[0] ?? null };
+  const query = subjects[finding.id] ?? queries[0] ?? null;
+  const typical = typicalStep(finding, document, chosen);
+  // Without a place or a name of its own, the step itself is what there is to see.
+  if (highlights.length === 0 && !query && typical) highlights.push(typical);
+  return { highlights: highlights.slice(0, MOST), query, view: highlights[0] ?? typical };
 }
 
 /** `iteration:12@3` is the step at position 3; what follows a slash says which part of it. */
@@ -44,12 +75,18 @@ function queryOf(key: string): string | null {
   return call ? nameQuery(call[1]) : null;
 }
 
-function phaseSteps({ phase }: Finding, { steps, palettes }: TimelineDocument): Highlight[] {
+/** The chosen step if it is of the phase, else the median of the phase. */
+function typicalStep(
+  { phase }: Finding,
+  { steps, palettes }: TimelineDocument,
+  chosen: number | null,
+): Highlight | null {
   const wanted = palettes.phase.findIndex(look => look.id === phase);
-  if (phase === null || wanted < 0) return [];
-  const places = steps.phase.flatMap((own, i) => (own === wanted ? [i] : []));
-  const steady = places.filter(i => steps.state[i] === 'steady');
-  return (steady.length > 0 ? steady : places).slice(0, MOST).map(i => stepHighlight(i, { steps, palettes }));
+  if (phase === null || wanted < 0) return null;
+  const like = steps.phase.indexOf(wanted);
+  const step =
+    chosen !== null && steps.phase[chosen] === wanted ? chosen : like < 0 ? -1 : medianStep(steps, like);
+  return step < 0 ? null : stepHighlight(step, { steps, palettes });
 }
 
 function stepHighlight(

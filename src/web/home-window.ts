@@ -1,4 +1,4 @@
-/** What of a profile is shown at first: its steady steps, not the minute of loading before them. */
+/** What of a profile is shown at first: its steady steps, not the minute of loading before them; and what `0` shows. */
 import type { TimelineDocument } from '../timeline/wire.js';
 import { type TimeWindow, wholeOf } from './state.js';
 
@@ -12,4 +12,11 @@ export function homeWindow(document: TimelineDocument): TimeWindow {
   const [fromNs, toNs] = [steps.startNs[first], steps.endNs[last]];
   const margin = (toNs - fromNs) * MARGIN;
   return { fromNs: fromNs - margin, toNs: toNs + margin };
+}
+
+/** All that was recorded, without empty hours. */
+export function wholeWindow(document: TimelineDocument): TimeWindow {
+  const { startNs, endNs } = document.main;
+  const margin = (endNs - startNs) * MARGIN;
+  return { fromNs: startNs - margin, toNs: endNs + margin };
 }

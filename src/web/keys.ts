@@ -22,6 +22,12 @@ export type Action =
   | 'pan-right'
   | 'fit'
   | 'whole'
+  | 'undo'
+  | 'previous-event'
+  | 'next-event'
+  | 'event-above'
+  | 'event-below'
+  | 'launch'
   | 'next-panel'
   | 'theme'
   | 'help';
@@ -72,16 +78,29 @@ export const keyGroups: readonly KeyGroup[] = [
   {
     title: 'Timeline',
     bindings: [
-      { action: 'zoom-in', keys: ['w'], shown: ['w'], does: 'zoom in' },
-      { action: 'zoom-out', keys: ['s'], shown: ['s'], does: 'zoom out' },
+      { action: 'zoom-in', keys: ['w'], shown: ['w'], does: 'zoom in at the pointer' },
+      { action: 'zoom-out', keys: ['s'], shown: ['s'], does: 'zoom out at the pointer' },
       { action: 'pan-left', keys: ['a'], shown: ['a'], does: 'pan left' },
       { action: 'pan-right', keys: ['d'], shown: ['d'], does: 'pan right' },
-      { shown: ['drag'], does: 'pan; on the ruler: zoom to a time range' },
-      { shown: ['Ctrl', 'wheel'], does: 'zoom at the pointer' },
-      { shown: ['Shift', 'drag'], does: 'measure time' },
+      { shown: ['wheel'], does: 'zoom at the pointer; on the track names: scroll' },
+      { shown: ['Shift', 'wheel'], does: 'scroll the tracks' },
+      { shown: ['drag'], does: 'pan and scroll; on the ruler: zoom to a time range' },
+      { shown: ['Shift', 'drag'], does: 'select an area: its events in numbers' },
+      { shown: ['Shift', 'click'], does: 'measure from the selected event' },
       { shown: ['double-click'], does: 'zoom to an event' },
-      { action: 'fit', keys: ['f'], shown: ['f'], does: 'zoom to the selected event or steps' },
+      { action: 'fit', keys: ['f'], shown: ['f'], does: 'zoom to what is selected: event, area, steps' },
       { action: 'whole', keys: ['0'], shown: ['0'], does: 'zoom to the whole profile' },
+      { action: 'undo', keys: ['Backspace'], shown: ['Backspace'], does: 'back to the view before' },
+    ],
+  },
+  {
+    title: 'Events',
+    bindings: [
+      { action: 'previous-event', keys: ['['], shown: ['['], does: 'previous event of the lane' },
+      { action: 'next-event', keys: [']'], shown: [']'], does: 'next event of the lane' },
+      { action: 'event-above', keys: ['ArrowUp'], shown: ['↑'], does: 'event in the lane above' },
+      { action: 'event-below', keys: ['ArrowDown'], shown: ['↓'], does: 'event in the lane below' },
+      { action: 'launch', keys: ['.'], shown: ['.'], does: 'to the launch of an event, and back' },
     ],
   },
   {

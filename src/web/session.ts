@@ -2,9 +2,10 @@
 import { batch, signal } from '@preact/signals';
 import type { ErrorDocument, ProfileState, StateDocument, TimelineDocument } from '../timeline/wire.js';
 import { activeIndex } from './active-pane.js';
-import { askJson, Problem } from './api.js';
+import { askJson } from './api.js';
 import { asProblem } from './documents.js';
 import { homeWindow } from './home-window.js';
+import { Problem } from './problem.js';
 import { createPane, moveWindow, type Pane, panes, selectSteps } from './state.js';
 
 export type Screen =
@@ -14,7 +15,9 @@ export type Screen =
   | {
       readonly kind: 'opening';
       readonly name: string;
-      readonly doing: 'sending' | 'reading';
+      /** For example `Reading rank0.json`. */
+      readonly doing: string;
+      /** 0: nobody knows. */
       readonly done: number;
     }
   | { readonly kind: 'failed'; readonly name: string; readonly error: ErrorDocument['error'] }
@@ -24,7 +27,7 @@ export const screen = signal<Screen>({ kind: 'starting' });
 /** All the server knows, for choosing another. */
 export const profiles = signal<readonly ProfileState[]>([]);
 
-const POLL_MS = 250;
+const POLL_MS = 100;
 const wait = (ms: number) => new Promise(done => window.setTimeout(done, ms));
 
 export async function refreshState(): Promise<StateDocument> {
@@ -41,7 +44,13 @@ async function ready(id: number): Promise<ProfileState> {
     if (state.status === 'ready') return state;
     if (state.status === 'failed')
       throw new Problem(state.error?.message ?? 'The file could not be opened.', state.error?.hint ?? '');
-    screen.value = { kind: 'opening', name: state.name, doing: 'reading', done: state.done };
+    if (state.status === 'opening')
+      screen.value = {
+        kind: 'opening',
+        name: state.name,
+        doing: state.doing ?? `Opening ${state.name}`,
+        done: state.done,
+      };
     await wait(POLL_MS);
   }
 }
@@ -77,12 +86,20 @@ export async function openProfiles(ids: readonly number[]): Promise<boolean> {
   }
 }
 
+/** What could not be opened, over what is on screen already. */
+export const trouble = signal<{ readonly name: string; readonly error: ErrorDocument['error'] } | null>(null);
+
 export function fail(name: string, error: unknown): void {
   const { message, hint } = asProblem(error);
-  screen.value = { kind: 'failed', name, error: { message, hint } };
+  const what = { name, error: { message, hint } };
+  // What is on screen stays there.
+  if (panes.value.length > 0) {
+    trouble.value = what;
+    screen.value = { kind: 'ready' };
+  } else screen.value = { kind: 'failed', ...what };
 }
 
-/** From a failed opening back to what was there. */
+/** From a failed opening back to the empty page. */
 export function goBack(): void {
-  screen.value = panes.value.length > 0 ? { kind: 'ready' } : { kind: 'empty' };
+  screen.value = { kind: 'empty' };
 }

@@ -6,6 +6,7 @@ import { batch, type Signal, signal } from '@preact/signals';
 import type { StepSpan } from '../timeline/viewed-profile.js';
 import type { EventDocument, SearchDocument, TimelineDocument } from '../timeline/wire.js';
 import { alignedStep } from './align-steps.js';
+import type { RowHeight } from './row-heights.js';
 
 export interface TimeWindow {
   readonly fromNs: number;
@@ -22,6 +23,12 @@ export interface Highlight extends TimeWindow {
   readonly label: string;
 }
 
+/** What was dragged over: a stretch of time on some tracks. */
+export interface Area extends TimeWindow {
+  /** Ids of tracks; none: all. */
+  readonly tracks: readonly string[];
+}
+
 export interface Pane {
   readonly id: number;
   readonly name: string;
@@ -29,11 +36,16 @@ export interface Pane {
   readonly window: Signal<TimeWindow>;
   /** Positions in document.steps, both included; null: nothing is selected, panels show the steady state. */
   readonly steps: Signal<StepSpan | null>;
+  /** The steps the strip shows; null: all. */
+  readonly stripSpan: Signal<StepSpan | null>;
   readonly event: Signal<EventAddress | null>;
   readonly details: Signal<EventDocument | null>;
   readonly search: Signal<SearchDocument | null>;
   readonly highlights: Signal<readonly Highlight[]>;
+  /** What the evidence of a finding names, marked and not set apart from the rest. */
+  readonly marks: Signal<SearchDocument | null>;
   readonly measure: Signal<TimeWindow | null>;
+  readonly area: Signal<Area | null>;
 }
 
 export function createPane(id: number, name: string, document: TimelineDocument): Pane {
@@ -43,11 +55,14 @@ export function createPane(id: number, name: string, document: TimelineDocument)
     document,
     window: signal(wholeOf(document)),
     steps: signal(null),
+    stripSpan: signal(null),
     event: signal(null),
     details: signal(null),
     search: signal(null),
     highlights: signal([]),
+    marks: signal(null),
     measure: signal(null),
+    area: signal(null),
   };
 }
 
@@ -55,11 +70,17 @@ export const panes: Signal<readonly Pane[]> = signal([]);
 /** The open panel: an analysis, or one of the page's own (`step`, `event`, `compare`, `notes`). */
 export const panel: Signal<string> = signal('findings');
 export const query: Signal<string> = signal('');
-/** Ids of tracks: held at the top; opened or folded against what the profile proposes. */
+/** Ids of tracks: held at the top, in this order. */
 export const pinned: Signal<ReadonlySet<string>> = signal(new Set());
+/** Ids of tracks and groups: opened or folded against what the profile proposes. */
 export const toggled: Signal<ReadonlySet<string>> = signal(new Set());
 /** Text that track names must contain. */
 export const trackFilter: Signal<string> = signal('');
+/** Ids of tracks that were moved: each stands before the track named. */
+export const moved: Signal<ReadonlyMap<string, string>> = signal(new Map());
+export const rowHeight: Signal<RowHeight> = signal('normal');
+/** The finding whose evidence is shown: `rule/phase`. */
+export const openFinding: Signal<string | null> = signal(null);
 /** Ids in a palette; others are dimmed. Empty: all. */
 export const litTones: Signal<ReadonlySet<string>> = signal(new Set());
 
@@ -100,11 +121,20 @@ export function moveWindow(pane: Pane, window: TimeWindow): void {
 export function selectSteps(pane: Pane, span: StepSpan | null, show = true): void {
   batch(() => {
     pane.steps.value = span;
+    followStrip(pane, span);
     for (const other of panes.value) {
       if (other !== pane) other.steps.value = span && alignedSpan(pane, other, span);
     }
     if (show) showSteps(pane);
   });
+}
+
+/** A zoomed strip moves on to the steps that were selected. */
+function followStrip({ stripSpan }: Pane, span: StepSpan | null): void {
+  const shown = stripSpan.value;
+  if (!shown || !span || (span.first >= shown.first && span.first <= shown.last)) return;
+  const shift = span.first < shown.first ? span.first - shown.first : span.last - shown.last;
+  stripSpan.value = { first: shown.first + shift, last: shown.last + shift };
 }
 
 function alignedSpan(pane: Pane, other: Pane, { first, last }: StepSpan): StepSpan | null {

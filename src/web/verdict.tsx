@@ -2,6 +2,7 @@
 import type { AnswerDocument, PanelDocument } from '../timeline/wire.js';
 import { activePane, letterOf } from './active-pane.js';
 import { answerPath, comparePath, useDocument } from './documents.js';
+import { inSelection, selectionName } from './selection-words.js';
 import { panes } from './state.js';
 
 export function Verdict() {
@@ -12,7 +13,9 @@ export function Verdict() {
   if (!pane) return null;
   // Of two profiles, how they differ is the answer.
   const difference = second && compared.document?.blocks.find(block => block.kind === 'statement');
-  const lines = difference?.lines ?? answer.document?.lines;
+  const words = inSelection(pane);
+  const lines = difference?.lines ?? answer.document?.lines.map(words);
+  const about = difference ? '' : selectionName(pane);
   const gain = difference ? null : answer.document?.gain;
   const { isLoading, problem } = difference ? compared : answer;
   if (problem)
@@ -31,15 +34,18 @@ export function Verdict() {
       aria-busy={isLoading}
     >
       <div>
-        <h1>
+        <h1 title={lines?.[0]}>
           {second && !difference && <b class="letter">{letterOf(pane)}</b>}
           {lines ? lines[0] : <span class="skeleton-line">Reading steps…</span>}
         </h1>
-        {/* One paragraph: the steps below must not jump when another selection has more to say. */}
-        <p>{lines?.slice(1).join(' ') || '\u00a0'}</p>
+        {/* Two lines whatever there is to say: the steps below must not jump from selection to selection. */}
+        <p title={lines?.slice(1).join(' ')}>
+          {lines && about !== '' && <b>{about}: </b>}
+          {lines?.slice(1).join(' ') || '\u00a0'}
+        </p>
       </div>
       {gain && (
-        <div class="verdict-gain">
+        <div class="verdict-gain" title={gain.how}>
           <b>{gain.amount}</b>
           <p>{gain.how}</p>
         </div>

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import * as path from 'node:path';
 import type { TestContext } from 'node:test';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Profile } from '../../src/model/profile.js';
 import { DroppedFiles } from '../../src/server/dropped-file.js';
 import { OpenProfiles } from '../../src/server/open-profiles.js';
 import { openViewed } from '../../src/server/open-viewed.js';
@@ -10,6 +11,7 @@ import { startServer } from '../../src/server/server.js';
 import { readStaticFiles } from '../../src/server/static-files.js';
 import { projectRoot } from '../../src/testing/captures.js';
 import { lacks, locate } from '../../src/testing/needs.js';
+import { viewProfile } from '../../src/timeline/view-profile.js';
 
 const executablePath = locate('browser');
 export const skip = lacks('browser');
@@ -25,12 +27,24 @@ export interface Served {
   readonly url: string;
 }
 
+interface ServedRun {
+  readonly name: string;
+  readonly files: string[];
+  /** In place of what is in the files. */
+  readonly profile?: Profile;
+  /** Where notes are kept. */
+  readonly beside?: string;
+}
+
 /** Each list of files is one profile; two are compared. */
-export async function serve(t: TestContext, ...runs: { name: string; files: string[] }[]): Promise<Served> {
+export async function serve(t: TestContext, ...runs: ServedRun[]): Promise<Served> {
   const profiles = new OpenProfiles();
   const ids: number[] = [];
-  for (const { name, files } of runs)
-    ids.push(await profiles.open(name, async () => ({ ...(await openViewed(files, {})), name })));
+  for (const { name, files, profile, beside } of runs) {
+    const view = async () =>
+      profile ? viewProfile(profile, {}, name) : { ...(await openViewed(files, {})), name };
+    ids.push(await profiles.open(name, view, { files, beside }));
+  }
   const server = await startServer({
     version: 'test',
     profiles,
@@ -39,7 +53,7 @@ export async function serve(t: TestContext, ...runs: { name: string; files: stri
     page: readStaticFiles(path.join(projectRoot, 'dist/web/')),
     host: '127.0.0.1',
     port: 0,
-    openDropped: (file, name) => openViewed([file], {}, { name }),
+    openDropped: (file, name, told) => openViewed([file], {}, { name, ...told }),
   });
   t.after(() => server.stop());
   return { url: server.url };
@@ -72,7 +86,10 @@ export async function openPage(
     void dialog.dismiss();
   });
   page.on('request', request => {
-    if (!request.url().startsWith(new URL(url).origin) && !/^(data|blob):/.test(request.url()))
+    if (
+      !request.url().startsWith(url.startsWith('file:') ? 'file:' : new URL(url).origin) &&
+      !/^(data|blob):/.test(request.url())
+    )
       trouble.push(`request for ${request.url()}`);
   });
   await page.goto(url);

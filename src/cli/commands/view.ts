@@ -1,10 +1,12 @@
+import * as path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { UserError } from '../../base/user-error.js';
 import { recordedWith } from '../../capture/run/recorded-with.js';
 import { DEFAULT_LARGEST_DROP_BYTES, DroppedFiles } from '../../server/dropped-file.js';
 import { isLoopback } from '../../server/guard.js';
 import { OpenProfiles } from '../../server/open-profiles.js';
-import { longNameOf, openViewed, viewedName } from '../../server/open-viewed.js';
+import { longNameOf, openViewed, type Told, viewedName } from '../../server/open-viewed.js';
 import { startServer } from '../../server/server.js';
 import { readStaticFiles } from '../../server/static-files.js';
 import { define } from '../command.js';
@@ -14,6 +16,9 @@ import { settingsOf } from '../profile-of.js';
 import { openShareable } from '../redacted-copies.js';
 import { version } from '../version.js';
 
+/** How long a file that cannot be opened may take to say so before the address is printed. */
+const GRACE_MS = 300;
+
 export const view = define({
   usage: ['[FILE…] [--compare FILE]… [options]'],
   options: [
@@ -22,6 +27,7 @@ export const view = define({
     'port',
     'host',
     'noOpen',
+    'at',
     'maxDrop',
     ...analysisOptions,
     'model',
@@ -34,6 +40,7 @@ export const view = define({
     ['stepscope view profile.sqlite', 'open the timeline in the browser'],
     ['stepscope view rank*.json.gz', 'all ranks as one run'],
     ['stepscope view eager.sqlite --compare graph.sqlite', 'two runs side by side, step by step'],
+    ["stepscope view profile.sqlite --at 'steps=3-5&panel=kernels'", 'the view that Share describes'],
     ['stepscope view', 'an empty page to drop a file onto'],
     ['stepscope view profile.sqlite --redact', 'files saved from the page are safe to share'],
     [
@@ -57,29 +64,54 @@ export const view = define({
     const profiles = new OpenProfiles();
     const alike = second.length > 0 && viewedName(given) === viewedName(second);
     const onProgress = (file: string, done: number) => output.progress(`reading ${file}`, done);
-    const opened = (files: readonly string[]) => {
+    const opened = async (files: readonly string[]) => {
       const name = alike ? longNameOf(files) : viewedName(files);
+      const all = [...files, ...(await recordedWith(files))];
+      const read = (isRedacted: boolean, told: Told) =>
+        openShareable(all, isRedacted, output, own =>
+          openViewed(own, settings, {
+            ...told,
+            onProgress(file, done) {
+              onProgress(file, done);
+              told.onProgress?.(file, done);
+            },
+          }),
+        );
       // Files keep their own names in what is said of them; only the profile as a whole has another.
-      return profiles.open(name, async () => ({
-        ...(await openShareable([...files, ...(await recordedWith(files))], values.redacted, output, own =>
-          openViewed(own, settings, { onProgress }),
-        )),
-        name,
-      }));
+      return profiles.open(name, async told => ({ ...(await read(values.redacted, told)), name }), {
+        files: [...files],
+        ...(values.redacted ? {} : { beside: path.resolve(files[0]) }),
+        openRedacted: async () => ({ ...(await read(true, {})), name }),
+      });
     };
-    const first = given.length > 0 ? await opened(given) : 0;
-    const compare = second.length > 0 ? ([first, await opened(second)] as const) : null;
-    output.clearProgress();
+    const opening = (async () => {
+      if (given.length > 0) await opened(given);
+      if (second.length > 0) await opened(second);
+      output.clearProgress();
+    })();
+    // What is wrong at once is said at once, without a page. What takes longer is shown being read.
+    await Promise.race([opening, values.jsonLine ? opening : wait(GRACE_MS)]);
     const ended = endOfProcess();
     const server = await startServer({
-      ...{ version: version(), profiles, compare, dropped, page, host, port: values.port },
-      openDropped: (file, name, told) =>
-        openViewed([file], settings, { name, onProgress: (_, done) => told(done) }),
+      ...{ version: version(), profiles, dropped, page, host, port: values.port },
+      compare: second.length > 0 ? [1, 2] : null,
+      openDropped: (file, name, told) => openViewed([file], settings, { name, ...told }),
     });
-    if (values.jsonLine) output.out(`${JSON.stringify({ url: server.url, profiles: profiles.states() })}\n`);
-    else output.out(`Stepscope is running at ${server.url} — press Ctrl-C to stop\n`);
+    const url = values.at === undefined ? server.url : `${server.url}#${values.at.replace(/^#/, '')}`;
+    if (values.jsonLine) output.out(`${JSON.stringify({ url, profiles: profiles.states() })}\n`);
+    else output.out(`Stepscope is running at ${url} — press Ctrl-C to stop\n`);
     // Who listens for others mostly sits at another machine.
-    if (!values.noOpen && isLoopback(host)) openBrowser(server.url);
+    if (!values.noOpen && isLoopback(host)) openBrowser(url);
+    try {
+      await opening;
+    } catch (error) {
+      output.clearProgress();
+      // Somebody who is watching sees why on the page, and can choose another file there.
+      if (!profiles.isWatched()) {
+        await server.stop();
+        throw error;
+      }
+    }
     await ended;
     await server.stop();
     // A dropped file may still be being read; nobody waits for it any more.

@@ -11,6 +11,7 @@ import { fileFormats } from '../../catalog/file-formats.js';
 import { ProfileBuilder } from '../../model/builder.js';
 import type { Profile } from '../../model/profile.js';
 import { type TableName, tableNames } from '../../model/schema.js';
+import { breather } from '../breathe.js';
 import type { ImportContext, Importer } from '../importer.js';
 import type { ProfileFile } from '../profile-file.js';
 import { GpuMetricsReader } from './gpu-metrics.js';
@@ -76,6 +77,7 @@ async function importExport(file: ProfileFile, context: ImportContext): Promise<
   const owners = new Owners(builder);
   const strings = new StringIds(database, builder.strings);
   const readers = makeReaders(database, builder, context);
+  const breathe = breather();
   const losses = await decodeAll(
     database.pages,
     source.fd,
@@ -89,6 +91,7 @@ async function importExport(file: ProfileFile, context: ImportContext): Promise<
   for (let i = 0; readers.length > 0; i++) {
     const reader = readers.shift()!;
     reader.finish(losses[i].badRows, strings, owners, stacks);
+    await breathe();
   }
   stacks.finish(owners);
 

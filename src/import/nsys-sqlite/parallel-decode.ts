@@ -9,6 +9,7 @@ import { decodeLeaves } from '../../base/sqlite/decode.js';
 import type { DecodeLosses, DecodePlan } from '../../base/sqlite/decode-plan.js';
 import type { SqlitePages } from '../../base/sqlite/pages.js';
 import { UserError } from '../../base/user-error.js';
+import { breather } from '../breathe.js';
 
 export interface DecodeJob {
   readonly leaves: Leaves;
@@ -61,10 +62,19 @@ export async function decodeAll(
   const running = Array.from({ length: helpers }, () =>
     startWorker({ fd, size: pages.source.size, jobs, tasks, next }),
   );
-  jobs.forEach((job, index) => {
-    if (job.thisThreadOnly) merge([[index, decodeLeaves(pages, job.leaves, job.plan)]]);
-  });
-  merge(runTasks(pages, jobs, tasks, next, taken => onProgress(taken / tasks.length)));
+  const breathe = breather();
+  for (const [index, job] of jobs.entries()) {
+    if (!job.thisThreadOnly) continue;
+    merge([[index, decodeLeaves(pages, job.leaves, job.plan)]]);
+    await breathe();
+  }
+  for (;;) {
+    const done = runTask(pages, jobs, tasks, next);
+    if (!done) break;
+    merge([done.losses]);
+    onProgress(done.taken / tasks.length);
+    await breathe();
+  }
   for (const worker of running) merge(await worker);
   return losses;
 }
@@ -72,20 +82,29 @@ export async function decodeAll(
 /** What each task lost, by job. */
 type JobLosses = [job: number, losses: DecodeLosses][];
 
+/** Takes the next task, if one is left. */
+function runTask(
+  pages: SqlitePages,
+  jobs: readonly DecodeJob[],
+  tasks: readonly Task[],
+  next: Int32Array,
+): { readonly taken: number; readonly losses: JobLosses[number] } | undefined {
+  const taken = Atomics.add(next, 0, 1);
+  if (taken >= tasks.length) return undefined;
+  const { job, from, to } = tasks[taken];
+  return { taken, losses: [job, decodeLeaves(pages, jobs[job].leaves, jobs[job].plan, from, to)] };
+}
+
 /** Takes tasks until none is left. */
 export function runTasks(
   pages: SqlitePages,
   jobs: readonly DecodeJob[],
   tasks: readonly Task[],
   next: Int32Array,
-  onTask: (taken: number) => void = () => {},
 ): JobLosses {
   const found: JobLosses = [];
-  for (let taken = Atomics.add(next, 0, 1); taken < tasks.length; taken = Atomics.add(next, 0, 1)) {
-    const { job, from, to } = tasks[taken];
-    found.push([job, decodeLeaves(pages, jobs[job].leaves, jobs[job].plan, from, to)]);
-    onTask(taken);
-  }
+  for (let done = runTask(pages, jobs, tasks, next); done; done = runTask(pages, jobs, tasks, next))
+    found.push(done.losses);
   return found;
 }
 

@@ -1,7 +1,8 @@
 /**
  * What can be asked for: words and conditions, all of which must hold.
  *
- *   gemm 128x64                     names that contain both, capital letters or not
+ *   gemm 128x64                     names that contain both, capital letters or not; the name of a family finds it all
+ *   /gemm_.*_128x\d+/               a regular expression, capital letters or not
  *   name:"void foo<int>"            quotes keep spaces together
  *   dur>50us  dur<=1.5ms  dur:1us..2us
  *   family:attention  cause:launch-bound  phase:decode  step:12  step:12-20
@@ -9,6 +10,7 @@
  *   -family:gemm  -warmup           a minus turns a condition around
  */
 import { UserError } from '../../base/user-error.js';
+import { palettes } from '../palettes.js';
 
 export type Condition =
   | {
@@ -16,6 +18,7 @@ export type Condition =
       readonly text: string;
       readonly not: boolean;
     }
+  | { readonly kind: 'pattern'; readonly pattern: RegExp; readonly not: boolean }
   /** Nanoseconds; both ends may be infinite. */
   | {
       readonly kind: 'duration';
@@ -40,6 +43,9 @@ export function parseQuery(text: string): Condition[] {
 
 interface Token {
   readonly not: boolean;
+  /** Text between slashes. */
+  readonly regular: string | undefined;
+  readonly isQuoted: boolean;
   /** Text before the first `:`, `<`, `>` or `=` outside quotes; empty where there is none. */
   readonly key: string;
   readonly sign: string;
@@ -47,23 +53,56 @@ interface Token {
 }
 
 function tokensOf(text: string): Token[] {
-  const pattern = /(-?)(?:([a-z]+)(:|>=|<=|>|<|=))?(?:"((?:[^"\\]|\\.)*)"|(\S+))/gi;
-  return [...text.matchAll(pattern)].map(([, minus, key = '', sign = '', quoted, plain = '']) => ({
+  const pattern =
+    /(-?)(?:\/((?:[^/\\]|\\.)+)\/(?=\s|$)|(?:([a-z]+)(:|>=|<=|>|<|=))?(?:"((?:[^"\\]|\\.)*)"|(\S+)))/gi;
+  return [...text.matchAll(pattern)].map(([, minus, regular, key = '', sign = '', quoted, plain = '']) => ({
     not: minus === '-',
+    regular,
     key: key.toLowerCase(),
     sign,
+    isQuoted: quoted !== undefined,
     value: quoted === undefined ? plain : quoted.replace(/\\(.)/g, '$1'),
   }));
 }
 
 function parseToken(token: Token): Condition {
-  const { key, sign, value, not } = token;
+  const { key, sign, value, not, regular } = token;
+  if (regular !== undefined) return { kind: 'pattern', pattern: patternOf(regular), not };
   if (key === 'dur' || key === 'duration') return durationOf(token);
   if (key === 'step' || key === 'iteration') return stepOf(token);
   const kind = textKinds.find(known => known === key);
-  if (kind && sign === ':') return { kind, text: value.toLowerCase(), not };
-  // `aten::copy_` and `std::…` are names, not conditions.
+  if (kind && sign === ':') return { kind, text: knownText(kind, value.toLowerCase()), not };
+  // `aten::copy_`, `std::…` and `12:30` are names, not conditions.
+  if (sign === ':' && /^[a-z"]/i.test(value) && key !== '' && !token.isQuoted)
+    throw wrong(
+      `${JSON.stringify(`${key}:`)} is not a filter.`,
+      `Filters: ${[...textKinds, 'dur', 'step'].join(', ')}. For a name that contains it: name:"${key}:${value}"`,
+    );
   return { kind: 'name', text: `${key}${sign}${value}`.toLowerCase(), not };
+}
+
+/** Families, causes and phases that do not exist would find nothing, and nobody would know why. */
+function knownText(kind: (typeof textKinds)[number], text: string): string {
+  if (kind === 'name' || kind === 'track') return text;
+  const known = palettes[kind].filter(
+    ({ id, label }) => id.startsWith(text) || label.toLowerCase().startsWith(text),
+  );
+  if (known.length > 0) return text;
+  throw wrong(
+    `${JSON.stringify(text)} is not a ${{ family: 'kernel family', cause: 'cause of idle time', phase: 'phase' }[kind]}.`,
+    `Known: ${palettes[kind].map(({ id }) => id).join(', ')}`,
+  );
+}
+
+function patternOf(text: string): RegExp {
+  try {
+    return new RegExp(text, 'i');
+  } catch (error) {
+    throw wrong(
+      `/${text}/ is not a regular expression: ${(error as Error).message.replace(/^.*: /, '')}.`,
+      'Correct it, or search for the text itself in quotes: name:"…"',
+    );
+  }
 }
 
 const units: Record<string, number> = { ns: 1, us: 1e3, µs: 1e3, ms: 1e6, s: 1e9 };

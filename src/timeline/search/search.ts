@@ -22,11 +22,12 @@ export interface SearchResult {
 
 type Test = (index: number) => boolean;
 
-export function search(data: TimelineData, query: string): SearchResult {
+/** Per lane the events that fit the query. `named`: lanes were chosen, so those made from events may match too. */
+export function matchesOf(data: TimelineData, query: string, isNamed = false) {
   const conditions = parseQuery(query);
   // Steps, idle time and replays are made from events: they match where the query speaks of tracks or causes.
-  const named = conditions.some(({ kind }) => kind === 'track' || kind === 'cause');
-  const found = data.lanes.flatMap(({ track, lane }, id) => {
+  const named = isNamed || conditions.some(({ kind }) => kind === 'track' || kind === 'cause');
+  return data.lanes.flatMap(({ track, lane }, id) => {
     if (lane.kind !== 'slices' || conditions.length === 0) return [];
     if (!named && derived.has(lane.data.source)) return [];
     const test = testFor(conditions, data, track, lane.data);
@@ -34,6 +35,10 @@ export function search(data: TimelineData, query: string): SearchResult {
     const rows = matchesIn(lane.data, test);
     return rows.length > 0 ? [{ id, track, events: lane.data, rows }] : [];
   });
+}
+
+export function search(data: TimelineData, query: string): SearchResult {
+  const found = matchesOf(data, query);
   // Copies and communication are drawn on their stream too: each event counts once.
   const counted = found.filter(({ track }) => !isRepeated(track));
   const totals = new Map<string, { count: number; totalNs: number }>();
@@ -69,7 +74,7 @@ export function search(data: TimelineData, query: string): SearchResult {
   };
 }
 
-const derived = new Set<LaneSource>(['steps', 'idle', 'replays', 'layers']);
+const derived = new Set<LaneSource>(['steps', 'idle', 'replays', 'layers', 'ranks']);
 const isRepeated = (track: Track) => /\/(copies|communication)$/.test(track.id);
 
 function matchesIn(events: LaneData, test: Test): Int32Array {
@@ -120,8 +125,12 @@ function conditionTest(
       const group = data.document.groups.find(({ id }) => id === track.group)?.label ?? '';
       return `${group} ${track.label}`.toLowerCase().includes(condition.text) !== not;
     }
-    case 'name':
-      return nameTest(condition.text, not, data, events);
+    case 'name': {
+      const { text } = condition;
+      return nameTest(name => name.includes(text), not, data, events, familyNamed(text, track));
+    }
+    case 'pattern':
+      return nameTest(name => condition.pattern.test(name), not, data, events);
     case 'duration': {
       const { least, most, open } = condition;
       return i => {
@@ -153,14 +162,25 @@ function toneTest({ text, not }: { text: string; not: boolean }, track: Track, e
   return i => fits[events.tone[i]] === true;
 }
 
-function nameTest(text: string, not: boolean, { labels }: TimelineData, events: LaneData): Test {
+/** The tone of the family that is called so: nobody who searches for `attention` means only kernels named after it. */
+function familyNamed(text: string, { palette }: Track): number {
+  if (palette !== 'family') return NONE;
+  return palettes.family.findIndex(({ id, label }) => id === text || label.toLowerCase() === text);
+}
+
+function nameTest(
+  fits: (name: string) => boolean,
+  not: boolean,
+  { labels }: TimelineData,
+  events: LaneData,
+  family: number = NONE,
+): Test {
   const known: (boolean | undefined)[] = [];
-  return i => {
-    const id = events.label[i];
-    known[id] ??=
-      (labels.name(id).toLowerCase().includes(text) || labels.text(id).toLowerCase().includes(text)) !== not;
+  const named = (id: number) => {
+    known[id] ??= fits(labels.name(id).toLowerCase()) || fits(labels.text(id).toLowerCase());
     return known[id];
   };
+  return i => (named(events.label[i]) || (family !== NONE && events.tone[i] === family)) !== not;
 }
 
 /** Events that start within the window of a fitting step. */

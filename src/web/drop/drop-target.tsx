@@ -1,5 +1,6 @@
 /** While a file is dragged over the page: where to let go, and what will happen. */
 import { useEffect, useState } from 'preact/hooks';
+import { isOffline } from '../offline/offline.js';
 import { screen } from '../session.js';
 import { panes } from '../state.js';
 import { openFiles, type Where } from './upload.js';
@@ -10,6 +11,7 @@ export function DropTarget() {
   const [over, setOver] = useState<Where | null>(null);
   const canCompare = screen.value.kind === 'ready' && panes.value.length > 0;
   useEffect(() => {
+    if (isOffline) return;
     const where = (event: DragEvent): Where =>
       canCompare && event.clientX > window.innerWidth / 2 ? 'beside' : 'instead';
     const drag = (event: DragEvent) => {

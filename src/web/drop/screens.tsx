@@ -1,8 +1,7 @@
 /** The page while there is nothing to show: at the start, without a profile, while one is opened, when that failed. */
 import { formatShare } from '../../base/units.js';
 import { Command } from '../panels/command.js';
-import { goBack, type Screen, screen } from '../session.js';
-import { panes } from '../state.js';
+import { goBack, type Screen, screen, trouble } from '../session.js';
 import { chooseFile } from './choose-file.js';
 
 export function OtherScreen() {
@@ -51,22 +50,46 @@ function Empty() {
 type Of<Kind extends Screen['kind']> = Extract<Screen, { kind: Kind }>;
 
 function Opening({ now: { name, doing, done } }: { readonly now: Of<'opening'> }) {
-  const words = doing === 'sending' ? 'Sending' : 'Reading';
   return (
     <main class="screen">
       <div class="screen-box">
-        <h1>
-          {words} {name}
-        </h1>
-        <progress max={1} value={done} aria-label={`${words} ${name}`} />
-        <p class="muted figure">{formatShare(done)}</p>
+        <h1>{name}</h1>
+        <progress max={1} value={done > 0 ? done : undefined} aria-label={doing} />
+        <p class="muted figure" role="status">
+          {doing}
+          {done > 0 && ` … ${formatShare(done)}`}
+        </p>
       </div>
     </main>
   );
 }
 
+/** Over the page that stays: what could not be opened, and why. */
+export function Trouble() {
+  const now = trouble.value;
+  if (!now) return null;
+  return (
+    <div class="trouble" role="alert">
+      <div>
+        <b>
+          {now.name || 'The profile'} could not be opened: {now.error.message}
+        </b>
+        <p>{now.error.hint}</p>
+      </div>
+      <button
+        type="button"
+        class="small"
+        onClick={() => {
+          trouble.value = null;
+        }}
+      >
+        Close
+      </button>
+    </div>
+  );
+}
+
 function Failed({ now: { name, error } }: { readonly now: Of<'failed'> }) {
-  const [pane] = panes.value;
   return (
     <main class="screen">
       <div class="screen-box failed" role="alert">
@@ -78,7 +101,7 @@ function Failed({ now: { name, error } }: { readonly now: Of<'failed'> }) {
             Choose another file…
           </button>
           <button type="button" onClick={goBack}>
-            {pane ? `Back to ${pane.name}` : 'Back'}
+            Back
           </button>
         </div>
       </div>

@@ -1,8 +1,8 @@
 /** Sends files to the server and opens them. Progress of sending is the one thing fetch cannot tell. */
 import type { ErrorDocument } from '../../timeline/wire.js';
 import { notify } from '../announce.js';
-import { Problem } from '../api.js';
-import { fail, openProfiles, refreshState, screen } from '../session.js';
+import { Problem } from '../problem.js';
+import { fail, openProfiles, refreshState, screen, trouble } from '../session.js';
 import { panel, panes } from '../state.js';
 
 /** In place of what is open, or beside it. */
@@ -25,7 +25,7 @@ function send(file: File): Promise<number> {
       screen.value = {
         kind: 'opening',
         name: file.name,
-        doing: 'sending',
+        doing: `Sending ${file.name}`,
         done: total > 0 ? loaded / total : 0,
       };
     };
@@ -47,10 +47,11 @@ function send(file: File): Promise<number> {
 
 export async function openFiles(files: readonly File[], where: Where): Promise<void> {
   if (screen.value.kind === 'opening' || files.length === 0) return;
+  trouble.value = null;
   if (files.length > 2) notify('Stepscope opens two files at a time: only the first two are opened.');
   const ids: number[] = where === 'beside' ? panes.value.slice(0, 1).map(pane => pane.id) : [];
   for (const file of files.slice(0, 2 - ids.length)) {
-    screen.value = { kind: 'opening', name: file.name, doing: 'sending', done: 0 };
+    screen.value = { kind: 'opening', name: file.name, doing: `Sending ${file.name}`, done: 0 };
     try {
       ids.push(await send(file));
       await refreshState();

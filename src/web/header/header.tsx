@@ -1,8 +1,7 @@
 /** The bar at the top: what is open, search, and what can be done with it. */
-import { addressNow } from '../address-sync.js';
-import { notify } from '../announce.js';
-import { copyText } from '../copy-text.js';
+import { useEffect, useState } from 'preact/hooks';
 import { openHelp } from '../help.js';
+import { isOffline, offline } from '../offline/offline.js';
 import { SearchBox } from '../search/search-box.js';
 import { screen } from '../session.js';
 import { panes } from '../state.js';
@@ -10,32 +9,28 @@ import { theme, toggleTheme } from '../theme.js';
 import { CompareMenu } from './compare-menu.js';
 import { FileMenu } from './file-menu.js';
 import { SaveMenu } from './save-menu.js';
-
-async function share(): Promise<void> {
-  const isDone = await copyText(addressNow());
-  notify(
-    isDone
-      ? 'Link to this view copied.'
-      : 'The browser does not allow copying. Copy the address from the address bar.',
-    !isDone,
-  );
-}
+import { ShareMenu } from './share-menu.js';
 
 export function Header() {
   const isReady = screen.value.kind === 'ready';
   return (
     <header class="top">
+      <button
+        type="button"
+        class="skip"
+        onClick={() => document.querySelector<HTMLElement>('.timeline-canvas canvas, main')?.focus()}
+      >
+        Skip to the timeline
+      </button>
       <span class="brand">stepscope</span>
       {isReady && <Facts />}
       <div class="tools">
         {isReady && (
           <>
             <SearchBox />
-            <CompareMenu />
+            {!isOffline && <CompareMenu />}
             <SaveMenu />
-            <button type="button" onClick={share}>
-              Share
-            </button>
+            {!isOffline && <ShareMenu />}
           </>
         )}
         <button
@@ -61,7 +56,7 @@ function Facts() {
   const facts = pane.document.facts.filter(fact => fact !== pane.name);
   return (
     <div class="chips">
-      <FileMenu />
+      {isOffline ? <SavedView /> : <FileMenu />}
       <ul aria-label="About the capture">
         {facts.map(fact => (
           <li class="chip" key={fact}>
@@ -70,6 +65,19 @@ function Facts() {
         ))}
       </ul>
     </div>
+  );
+}
+
+/** A page that was saved: of which file, and which part of it. */
+function SavedView() {
+  const [about, setAbout] = useState('');
+  useEffect(() => {
+    void offline().then(({ snapshot }) => setAbout(snapshot.about));
+  }, []);
+  return (
+    <span class="chip file">
+      {panes.value[0]?.name} · {about}
+    </span>
   );
 }
 

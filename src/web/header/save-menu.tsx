@@ -1,11 +1,14 @@
 /** What is selected, or else what is in the window, as a file. */
 import { formatDuration } from '../../base/units.js';
 import { withoutEndings } from '../../catalog/file-formats.js';
+import type { StepsDocument } from '../../timeline/wire.js';
 import { activePane } from '../active-pane.js';
 import { notify } from '../announce.js';
 import { asProblem } from '../documents.js';
+import { isOffline } from '../offline/offline.js';
 import type { Pane, TimeWindow } from '../state.js';
 import { timelinePng } from '../timeline/png.js';
+import { timelineSvg } from '../timeline/svg.js';
 import { Menu } from './menu.js';
 
 interface Selection extends TimeWindow {
@@ -17,7 +20,7 @@ function selectionOf({ steps, window, document, name }: Pane): Selection {
   const span = steps.value;
   const base = withoutEndings(name).replace(/[^\w.-]+/g, '-') || 'profile';
   if (!span) {
-    const { fromNs, toNs } = window.value;
+    const { fromNs, toNs } = wholeSteps(document.steps, window.value);
     return {
       fromNs,
       toNs,
@@ -36,6 +39,18 @@ function selectionOf({ steps, window, document, name }: Pane): Selection {
   };
 }
 
+/** What is in view, up to the ends of the steps in it: half a step would be another verdict. */
+function wholeSteps({ startNs, endNs, length }: StepsDocument, { fromNs, toNs }: TimeWindow): TimeWindow {
+  let [from, to] = [fromNs, toNs];
+  for (let i = 0; i < length; i++) {
+    const middle = (startNs[i] + endNs[i]) / 2;
+    if (middle < fromNs || middle > toNs) continue;
+    from = Math.min(from, startNs[i]);
+    to = Math.max(to, endNs[i]);
+  }
+  return { fromNs: from, toNs: to };
+}
+
 export function SaveMenu() {
   const pane = activePane.value;
   if (!pane) return null;
@@ -49,31 +64,48 @@ function Entries({ pane, close }: { readonly pane: Pane; readonly close: () => v
   return (
     <>
       <p class="menu-title">Save {words}</p>
-      <a href={href('trace.json')} download={`${fileName}.trace.json`} onClick={close}>
-        <b>Trace</b>
-        <span class="muted">JSON for Perfetto and chrome://tracing</span>
-      </a>
-      <a href={href('events.csv')} download={`${fileName}.csv`} onClick={close}>
-        <b>Events</b>
-        <span class="muted">CSV, one row per event</span>
-      </a>
+      {!isOffline && (
+        <>
+          <a href={href('trace.json')} download={`${fileName}.trace.json`} onClick={close}>
+            <b>Trace</b>
+            <span class="muted">JSON for Perfetto and chrome://tracing</span>
+          </a>
+          <a href={href('events.csv')} download={`${fileName}.csv`} onClick={close}>
+            <b>Events</b>
+            <span class="muted">CSV, one row per event</span>
+          </a>
+        </>
+      )}
       <button
         type="button"
         onClick={() => {
           close();
-          savePicture(pane, `${fileName}.png`);
+          void savePicture(() => timelinePng(pane), `${fileName}.png`);
         }}
       >
         <b>Image</b>
-        <span class="muted">PNG of the timeline as shown</span>
+        <span class="muted">PNG with verdict, axis and legend</span>
+      </button>
+      <button
+        type="button"
+        onClick={() => {
+          close();
+          void savePicture(
+            async () => new Blob([timelineSvg(pane)], { type: 'image/svg+xml' }),
+            `${fileName}.svg`,
+          );
+        }}
+      >
+        <b>Drawing</b>
+        <span class="muted">SVG of the same, for slides and papers</span>
       </button>
     </>
   );
 }
 
-async function savePicture(pane: Pane, fileName: string): Promise<void> {
+async function savePicture(make: () => Promise<Blob>, fileName: string): Promise<void> {
   try {
-    const url = URL.createObjectURL(await timelinePng(pane));
+    const url = URL.createObjectURL(await make());
     const link = document.createElement('a');
     link.href = url;
     link.download = fileName;

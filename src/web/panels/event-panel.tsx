@@ -1,10 +1,14 @@
 /** Everything known about the selected event, and the events it is tied to. */
 
+import { nameQuery } from '../../analyze/row-places.js';
 import { printable } from '../../base/printable.js';
-import { plural } from '../../base/units.js';
-import type { EventLink } from '../../timeline/wire.js';
-import { type Pane, showWindow } from '../state.js';
+import { formatChange, formatCount, formatDuration, plural } from '../../base/units.js';
+import type { EventDocument, EventLink, LikeDocument } from '../../timeline/wire.js';
+import { letterOf } from '../active-pane.js';
+import { useDocument } from '../documents.js';
+import { type Pane, panes, query, showWindow } from '../state.js';
 import { CopyButton } from './command.js';
+import { SpreadBars } from './spread-bars.js';
 
 export function EventPanel({ pane }: { readonly pane: Pane }) {
   const details = pane.details.value;
@@ -29,6 +33,7 @@ export function EventPanel({ pane }: { readonly pane: Pane }) {
           <CopyButton text={() => details.name} what="the full name" />
         </div>
       )}
+      <Company pane={pane} details={details} />
       <dl class="facts">
         {details.facts.map(({ label, text }) => (
           <div key={label}>
@@ -39,6 +44,60 @@ export function EventPanel({ pane }: { readonly pane: Pane }) {
       </dl>
       <Links pane={pane} links={details.links} more={details.moreLinks} />
     </section>
+  );
+}
+
+/** `3rd slowest of 144` */
+function placeText({ longer, count }: { readonly longer: number; readonly count: number }): string {
+  const place = longer + 1;
+  const ending =
+    place % 100 >= 11 && place % 100 <= 13 ? 'th' : (['th', 'st', 'nd', 'rd'][place % 10] ?? 'th');
+  if (longer === 0) return `slowest of ${formatCount(count)}`;
+  return `${formatCount(place)}${ending} slowest of ${formatCount(count)}`;
+}
+
+/** Where it stands among events of its name, here and in the profile it is compared with. */
+function Company({ pane, details }: { readonly pane: Pane; readonly details: EventDocument }) {
+  const other = panes.value.find(one => one !== pane);
+  const like = useDocument<LikeDocument>(
+    other ? `/api/profiles/${other.id}/like?name=${encodeURIComponent(details.name.slice(0, 3000))}` : null,
+  );
+  const { company } = details;
+  const found = like.document;
+  if (!company && !found) return null;
+  return (
+    <div class="company">
+      {company && (
+        <>
+          <SpreadBars
+            heights={company.bars}
+            mark={company.bar}
+            label={`Durations of ${plural(company.count, 'event')} of this name`}
+          />
+          <span>
+            <b>{placeText(company)}</b>, median {formatDuration(company.medianNs)}, from{' '}
+            {formatDuration(company.leastNs)} to {formatDuration(company.mostNs)}{' '}
+            <button
+              type="button"
+              class="text"
+              onClick={() => {
+                query.value = nameQuery(details.name);
+              }}
+            >
+              show all
+            </button>
+          </span>
+        </>
+      )}
+      {other && found && (
+        <span>
+          in {letterOf(other)}:{' '}
+          {found.count === 0
+            ? 'no event of this name'
+            : `${plural(found.count, 'event')}, median ${formatDuration(found.medianNs)}${company ? ` (${formatChange(found.medianNs - company.medianNs)})` : ''}`}
+        </span>
+      )}
+    </div>
   );
 }
 

@@ -1,16 +1,23 @@
 /** Findings as cards: the claim with cost and gain; opened, what it rests on, what to do, and how to make sure. */
-import { useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import type { FindingsBlock } from '../../analyze/block.js';
 import { evidenceText } from '../../analyze/findings/evidence-text.js';
 import type { Finding } from '../../analyze/findings/finding.js';
 import { formatThroughput, ofStep, perStep } from '../../analyze/words.js';
 import { formatDuration, formatShare, plural } from '../../base/units.js';
-import { highlightEvidence } from '../evidence.js';
-import type { Pane } from '../state.js';
+import { findingKey, hideEvidence, showEvidence } from '../evidence.js';
+import { inSelection } from '../selection-words.js';
+import { shellWord } from '../shell-word.js';
+import { openFinding, type Pane } from '../state.js';
 import { Command } from './command.js';
 
 export function FindingsView({ block, pane }: { readonly block: FindingsBlock; readonly pane: Pane }) {
   const { findings, more, unmeasured } = block;
+  useEffect(() => {
+    // An address can name the finding that is open; where to look is in the address too.
+    const named = findings.find(finding => findingKey(finding) === openFinding.peek());
+    if (named && pane.highlights.peek().length === 0 && !pane.marks.peek()) showEvidence(pane, named, false);
+  }, [findings]);
   return (
     <section class="block">
       <h3 class="unseen">{block.title}</h3>
@@ -43,12 +50,13 @@ export function FindingsView({ block, pane }: { readonly block: FindingsBlock; r
 }
 
 function Card({ finding, pane }: { readonly finding: Finding; readonly pane: Pane }) {
-  const [isOpen, setOpen] = useState(false);
+  const isOpen = openFinding.value === findingKey(finding);
+  const words = inSelection(pane);
   const { claim, severity, phase, costNs, costShare, confidence, gain } = finding;
   const figures = [
     phase,
-    costNs !== null && `${formatDuration(costNs)} ${perStep(phase)}`,
-    costShare !== null && `${formatShare(costShare)} ${ofStep(phase)}`,
+    costNs !== null && words(`${formatDuration(costNs)} ${perStep(phase)}`),
+    costShare !== null && words(`${formatShare(costShare)} ${ofStep(phase)}`),
     confidence,
   ].filter(Boolean);
   return (
@@ -58,11 +66,11 @@ function Card({ finding, pane }: { readonly finding: Finding; readonly pane: Pan
         class="card-head"
         aria-expanded={isOpen}
         onClick={() => {
-          if (!isOpen) highlightEvidence(pane, finding);
-          setOpen(!isOpen);
+          if (isOpen) hideEvidence(pane);
+          else showEvidence(pane, finding);
         }}
       >
-        <span class="claim">{claim}</span>
+        <span class="claim">{words(claim)}</span>
         {gain && (
           <span class="gain" title={gain.how}>
             {formatThroughput(gain.throughput)}
@@ -109,13 +117,9 @@ function Opened({ finding, pane }: { readonly finding: Finding; readonly pane: P
           <Command text={confirm.replace(/\bFILE\b/, () => shellWord(pane.name))} />
         </>
       )}
-      <button type="button" class="small" onClick={() => highlightEvidence(pane, finding)}>
+      <button type="button" class="small" onClick={() => showEvidence(pane, finding)}>
         Show in timeline
       </button>
     </div>
   );
 }
-
-/** A file name that can be pasted into a shell as it is. */
-const shellWord = (name: string) =>
-  /^[\w./][\w./-]*$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;

@@ -1,11 +1,14 @@
-/** What was captured, and what was lost, guessed or damaged on the way. */
+/** What people wrote, what was captured, and what was lost, guessed or damaged on the way. */
 import { formatCount } from '../../base/units.js';
 import type { Pane } from '../state.js';
+import { WrittenNotes } from './written-notes.js';
 
-export function NotesPanel({ pane: { document } }: { readonly pane: Pane }) {
+export function NotesPanel({ pane }: { readonly pane: Pane }) {
+  const { document } = pane;
   const { notes, facts, steps } = document;
   return (
     <>
+      <WrittenNotes pane={pane} />
       <section class="block">
         <h3>Capture</h3>
         <ul class="plain">
@@ -20,7 +23,7 @@ export function NotesPanel({ pane: { document } }: { readonly pane: Pane }) {
         </ul>
       </section>
       <section class="block">
-        <h3>Notes</h3>
+        <h3>Data quality</h3>
         {notes.length === 0 && <p class="muted">No data was lost, inferred or damaged.</p>}
         <ul class="plain notes">
           {notes.map(({ text, severity, count }) => (

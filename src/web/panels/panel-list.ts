@@ -8,6 +8,8 @@ export interface PanelTab {
   readonly shows: readonly string[];
 }
 
+export const selectionTab: PanelTab = { id: 'selection', label: 'Selection', shows: [] };
+export const ranksTab: PanelTab = { id: 'ranks', label: 'Ranks', shows: [] };
 export const eventTab: PanelTab = { id: 'event', label: 'Event', shows: [] };
 export const compareTab: PanelTab = { id: 'compare', label: 'Compare', shows: [] };
 export const moreTab: PanelTab = { id: 'more', label: 'More', shows: [] };
@@ -34,7 +36,9 @@ export const otherPanels = (panels: readonly PanelSummary[]): readonly PanelSumm
 
 /** The tab of an id; an analysis without one gets a tab while it is open. Unknown ids are answered with findings. */
 export function tabOf(id: string, panels: readonly PanelSummary[]): PanelTab {
-  const own = [...tabs, eventTab, compareTab, moreTab].find(tab => tab.id === id || tab.shows[0] === id);
+  const own = [...tabs, ranksTab, selectionTab, eventTab, compareTab, moreTab].find(
+    tab => tab.id === id || tab.shows[0] === id,
+  );
   if (own) return own;
   const other = panels.find(panel => panel.id === id);
   return other ? { id, label: other.title, shows: [id] } : tabs[0];

@@ -1,13 +1,16 @@
 /** The side of the page: one panel at a time, about the profile touched last. */
 import { activePane, letterOf, makeActive } from '../active-pane.js';
 import { comparePath } from '../documents.js';
-import { type Pane, panel, panes } from '../state.js';
+import { RanksPanel } from '../ranks/ranks-panel.js';
+import { hasRanks } from '../ranks/waits.js';
+import { type Pane, panel, panes, query } from '../state.js';
 import { AnalysisPanel, BlocksOf } from './analysis-panel.js';
 import { EventPanel } from './event-panel.js';
 import { HostPanel } from './host-panel.js';
 import { MorePanel } from './more-panel.js';
 import { NotesPanel } from './notes-panel.js';
-import { compareTab, eventTab, type PanelTab, tabOf, tabs } from './panel-list.js';
+import { compareTab, eventTab, type PanelTab, ranksTab, selectionTab, tabOf, tabs } from './panel-list.js';
+import { SelectionPanel } from './selection-panel.js';
 import { StepPanel } from './step-panel.js';
 import { TabBar, useTabs } from './tab-bar.js';
 
@@ -15,7 +18,17 @@ export function Panels() {
   const pane = activePane.value;
   const isComparing = panes.value.length > 1;
   const hasEvent = panes.value.some(one => one.event.value !== null);
-  const offered = [...(isComparing ? [compareTab] : []), ...(hasEvent ? [eventTab] : []), ...tabs];
+  const hasSelection = pane !== undefined && (pane.area.value !== null || query.value !== '');
+  const offered = [
+    ...(isComparing ? [compareTab] : []),
+    ...(hasEvent ? [eventTab] : []),
+    ...(hasSelection ? [selectionTab] : []),
+    ...tabs.flatMap(tab => [
+      ...(tab.id === 'host' && pane && hasRanks(pane) ? [ranksTab] : []),
+      ...(tab.id === 'layers' && !hasSelection ? [selectionTab] : []),
+      tab,
+    ]),
+  ];
   const asked = tabOf(panel.value, pane?.document.panels ?? []);
   const current = asked === compareTab && !isComparing ? tabs[0] : asked;
   const { bar, shown, hidden } = useTabs(offered, current);
@@ -50,6 +63,10 @@ function Content(props: {
       return <MorePanel pane={pane} hidden={hidden} />;
     case 'host':
       return <HostPanel pane={pane} />;
+    case 'ranks':
+      return <RanksPanel pane={pane} />;
+    case 'selection':
+      return <SelectionPanel pane={pane} />;
     case 'step':
       return <StepPanel pane={pane} />;
     default:

@@ -1,5 +1,5 @@
 /** Two lines: what happened, what to do. */
-import type { Problem } from '../api.js';
+import type { Problem } from '../problem.js';
 
 export function ProblemView({ problem }: { readonly problem: Problem }) {
   return (

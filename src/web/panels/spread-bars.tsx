@@ -5,9 +5,12 @@ const HEIGHT = 18;
 export function SpreadBars({
   heights,
   label,
+  mark = -1,
 }: {
   readonly heights: readonly number[];
   readonly label: string;
+  /** The bar that stands out. */
+  readonly mark?: number;
 }) {
   const most = heights.reduce((highest, height) => Math.max(highest, height), 0);
   if (heights.length === 0 || most <= 0) return null;
@@ -25,6 +28,7 @@ export function SpreadBars({
         return (
           <rect
             key={i}
+            class={i === mark ? 'marked' : undefined}
             x={(i * width).toFixed(2)}
             y={(HEIGHT - 1 - tall).toFixed(2)}
             width={Math.max(0.6, width - (width > 3 ? 1 : 0)).toFixed(2)}

@@ -9,7 +9,8 @@ import { isSearching, matchNumber, searchProblem, walkMatches } from './search.j
 export const SEARCH_ID = 'search';
 
 const syntax: readonly (readonly [string, string])[] = [
-  ['gemm', 'names that contain gemm'],
+  ['gemm', 'names that contain gemm, and the family of that name'],
+  ['/nvjet_.*_TNT$/', 'names that match a regular expression'],
   ['name:"layer 3"', 'the same, with spaces'],
   ['dur>50us', 'longer than 50 µs; also < and ns, us, ms, s'],
   ['family:attention', 'kernels in a family'],

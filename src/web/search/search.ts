@@ -4,8 +4,9 @@ import { formatCount } from '../../base/units.js';
 import type { MatchDocument, SearchDocument } from '../../timeline/wire.js';
 import { activePane } from '../active-pane.js';
 import { say } from '../announce.js';
-import { askJson, type Problem } from '../api.js';
+import { askJson } from '../api.js';
 import { asProblem } from '../documents.js';
+import type { Problem } from '../problem.js';
 import { moveWindow, type Pane, panes, query } from '../state.js';
 
 export const searchProblem = signal<Problem | null>(null);

@@ -1,12 +1,15 @@
-/** Puts the bars on a canvas. Colour is the phase; the darker part is the time the GPU worked. */
+/**
+ * Puts the bars on a canvas. Colour is the phase; the darker part is the time the GPU worked; a bracket shows what of it
+ * the timeline shows, and a dot marks a step that is unusually long for its phase.
+ */
 import type { StepSpan } from '../../timeline/viewed-profile.js';
 import type { TimelineDocument } from '../../timeline/wire.js';
-import { labelStride, type StripLayout, wallOf } from './strip-layout.js';
+import { labelStride, placeOfTime, type StripLayout, type stripScale, wallOf } from './strip-layout.js';
 
 /** Below the bars: iteration numbers. */
 const LABELS_HEIGHT = 16;
-/** Above the bars, so that an outline has room. */
-const TOP = 4;
+/** Above the bars, so that the bracket and dots have room. */
+const TOP = 10;
 const PALE = 0.38;
 
 export interface Inks {
@@ -14,6 +17,7 @@ export interface Inks {
   readonly muted: string;
   readonly band: string;
   readonly line: string;
+  readonly accent: string;
   readonly page: string;
   readonly font: string;
 }
@@ -21,7 +25,10 @@ export interface Inks {
 interface StripPicture {
   readonly document: TimelineDocument;
   readonly layout: StripLayout;
-  readonly topNs: number;
+  readonly scales: ReturnType<typeof stripScale>;
+  readonly outliers: ReadonlySet<number>;
+  /** What the timeline shows. */
+  readonly window: { readonly fromNs: number; readonly toNs: number };
   readonly selected: StepSpan | null;
   readonly hovered: number;
   readonly inks: Inks;
@@ -43,29 +50,51 @@ export function drawStrip(canvas: HTMLCanvasElement, picture: StripPicture): voi
   pen.fillRect(0, floor, width, 1);
   numbers(pen, picture, width, floor);
   if (picture.selected) outline(pen, picture, picture.selected, floor);
+  bracket(pen, picture, width);
+}
+
+/** ⎴ over the steps that the timeline shows. */
+function bracket(pen: CanvasRenderingContext2D, picture: StripPicture, width: number): void {
+  const { document, layout, window, inks } = picture;
+  const from = placeOfTime(document.steps, layout, window.fromNs);
+  const to = placeOfTime(document.steps, layout, window.toNs);
+  const left = Math.max(1, Math.min(from, width - 3));
+  const right = Math.min(width - 1, Math.max(to, left + 3));
+  pen.globalAlpha = 1;
+  pen.strokeStyle = inks.accent;
+  pen.lineWidth = 2;
+  pen.beginPath();
+  pen.moveTo(left, 7);
+  pen.lineTo(left, 1.5);
+  pen.lineTo(right, 1.5);
+  pen.lineTo(right, 7);
+  pen.stroke();
 }
 
 /** Where the steps of a span begin and end; never too thin to see. */
-function extent({ layout: { pitch, perBar, gap } }: StripPicture, { first, last }: StepSpan) {
-  const from = Math.floor(first / perBar) * pitch;
-  const to = (Math.floor(last / perBar) + 1) * pitch - gap;
+function extent({ layout }: StripPicture, { first, last }: StepSpan) {
+  const { pitch, perBar, gap } = layout;
+  const bar = (step: number) => Math.floor((step - layout.first) / perBar);
+  const from = Math.max(-pitch, bar(first) * pitch);
+  const to = Math.min(layout.slowest.length + 1, bar(last) + 1) * pitch - gap;
   return { from, to: Math.max(to, from + 2) };
 }
 
 function band(pen: CanvasRenderingContext2D, picture: StripPicture, span: StepSpan, floor: number): void {
   const { from, to } = extent(picture, span);
   pen.fillStyle = picture.inks.band;
-  pen.fillRect(from, 0, to - from, floor);
+  pen.fillRect(from, TOP - 3, to - from, floor - TOP + 3);
 }
 
 function bars(pen: CanvasRenderingContext2D, picture: StripPicture, floor: number): void {
-  const { document, layout, topNs, hovered } = picture;
+  const { document, layout, scales, hovered } = picture;
   const { steps, palettes } = document;
-  const scale = (floor - TOP) / Math.max(1, topNs);
   const busyInk = palettes.phase.map(look => darker(look.color));
   const width = Math.max(1, layout.pitch - layout.gap);
   layout.slowest.forEach((step, bar) => {
     const wall = wallOf(steps, step);
+    const topNs = scales.get(steps.phase[step])?.topNs ?? 1;
+    const scale = (floor - TOP) / Math.max(1, topNs);
     const tall = Math.max(1, Math.min(floor - TOP, wall * scale));
     const busy = Math.min(tall, Math.min(wall, steps.busyNs[step]) * scale);
     const x = bar * layout.pitch;
@@ -75,7 +104,16 @@ function bars(pen: CanvasRenderingContext2D, picture: StripPicture, floor: numbe
     pen.fillStyle = busyInk[steps.phase[step]] ?? '#4c4c4c';
     pen.fillRect(x, floor - busy, width, busy);
     if (wall > topNs) cutMark(pen, picture, x, width);
+    if (picture.outliers.has(step)) dot(pen, picture, x + width / 2, floor - tall);
   });
+}
+
+function dot(pen: CanvasRenderingContext2D, { inks }: StripPicture, x: number, y: number): void {
+  pen.globalAlpha = 1;
+  pen.fillStyle = inks.text;
+  pen.beginPath();
+  pen.arc(x, Math.max(4, y - 4), 2.5, 0, 2 * Math.PI);
+  pen.fill();
 }
 
 /** Two strokes across a bar that goes on beyond the top. */
@@ -94,14 +132,15 @@ function cutMark(pen: CanvasRenderingContext2D, { inks }: StripPicture, x: numbe
 
 function numbers(pen: CanvasRenderingContext2D, picture: StripPicture, width: number, floor: number): void {
   const { document, layout, selected, inks } = picture;
-  const { iteration, length } = document.steps;
+  const { iteration } = document.steps;
   pen.font = inks.font;
   pen.textBaseline = 'top';
-  const widest = pen.measureText(String(iteration[length - 1])).width + 14;
+  const widest = pen.measureText(String(iteration[layout.end - 1])).width + 14;
   const perStep = layout.pitch / layout.perBar;
   const stride = labelStride(perStep, widest);
   const middle = (step: number) =>
-    Math.floor(step / layout.perBar) * layout.pitch + (layout.pitch - layout.gap) / 2;
+    Math.floor((step - layout.first) / layout.perBar) * layout.pitch + (layout.pitch - layout.gap) / 2;
+  const isShown = (step: number) => step >= layout.first && step < layout.end;
   const write = (step: number) => {
     const text = String(iteration[step]);
     const half = pen.measureText(text).width / 2;
@@ -110,11 +149,16 @@ function numbers(pen: CanvasRenderingContext2D, picture: StripPicture, width: nu
     return [x - 6, x + 2 * half + 6] as const;
   };
   pen.fillStyle = inks.text;
-  const kept = selected ? [write(selected.first)] : [];
-  if (selected && selected.last !== selected.first && middle(selected.last) - middle(selected.first) > widest)
+  const kept = selected && isShown(selected.first) ? [write(selected.first)] : [];
+  if (
+    selected &&
+    isShown(selected.last) &&
+    selected.last !== selected.first &&
+    middle(selected.last) - middle(selected.first) > widest
+  )
     kept.push(write(selected.last));
   pen.fillStyle = inks.muted;
-  for (let step = 0; step < length; step++) {
+  for (let step = layout.first; step < layout.end; step++) {
     if (iteration[step] % stride !== 0) continue;
     const [from, to] = [middle(step) - widest / 2, middle(step) + widest / 2];
     if (kept.every(([left, right]) => to - 7 < left || from + 7 > right)) kept.push(write(step));
@@ -123,9 +167,10 @@ function numbers(pen: CanvasRenderingContext2D, picture: StripPicture, width: nu
 
 function outline(pen: CanvasRenderingContext2D, picture: StripPicture, span: StepSpan, floor: number): void {
   const { from, to } = extent(picture, span);
+  if (to < 0) return;
   pen.strokeStyle = picture.inks.text;
   pen.lineWidth = 1.5;
-  pen.strokeRect(Math.max(0.75, from), 0.75, Math.max(2, to - Math.max(0.75, from)), floor);
+  pen.strokeRect(Math.max(0.75, from), TOP - 3, Math.max(2, to - Math.max(0.75, from)), floor - TOP + 3);
 }
 
 /** `#1f78b4` with a third of its light taken away. */

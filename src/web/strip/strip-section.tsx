@@ -7,7 +7,7 @@ import { type Pane, panes, selectSteps } from '../state.js';
 import { stepAction } from './step-actions.js';
 import { spokenSpan } from './step-words.js';
 import { Strip, stepsPerBar } from './strip.js';
-import { stripScale } from './strip-layout.js';
+import { outliers, stripScale } from './strip-layout.js';
 
 const shortcuts: readonly { readonly action: Action; readonly label: string; readonly key: string }[] = [
   { action: 'slowest-step', label: 'slowest', key: 'x' },
@@ -18,7 +18,7 @@ const shortcuts: readonly { readonly action: Action; readonly label: string; rea
 export function StripSection() {
   const all = panes.value;
   const active = activePane.value;
-  const scale = useMemo(() => stripScale(all.map(pane => pane.document.steps)), [all]);
+  const scales = useMemo(() => stripScale(all.map(pane => pane.document.steps)), [all]);
   if (!active) return null;
   const perBar = stepsPerBar.value.get(active.id) ?? 1;
   const isComparing = all.length > 1;
@@ -26,12 +26,18 @@ export function StripSection() {
     <section class="strip" aria-label="Steps">
       <div class="strip-head">
         <h2>Steps</h2>
-        <Legend panes={all} />
-        {scale.topNs > 0 && (
-          <span class="muted figure">
-            0 – {formatDuration(scale.topNs)}
-            {scale.cut > 0 && `, ${plural(scale.cut, 'step')} longer`}
-          </span>
+        <Legend panes={all} scales={scales} />
+        {active.stripSpan.value && (
+          <button
+            type="button"
+            class="small"
+            onClick={() => {
+              active.stripSpan.value = null;
+            }}
+          >
+            {plural(active.stripSpan.value.last - active.stripSpan.value.first + 1, 'step')} of{' '}
+            {formatCount(active.document.steps.length)}: show all
+          </button>
         )}
         {perBar > 1 && <span class="muted figure">each bar: the slowest of {formatCount(perBar)} steps</span>}
         {active.document.steps.length > 0 && <Selected pane={active} />}
@@ -55,29 +61,36 @@ export function StripSection() {
   );
 }
 
-function Legend({ panes: all }: { readonly panes: readonly Pane[] }) {
+function Legend(props: { readonly panes: readonly Pane[]; readonly scales: ReturnType<typeof stripScale> }) {
+  const { panes: all, scales } = props;
   const looks = useMemo(() => {
-    const seen = new Map<string, { label: string; color: string }>();
+    const seen = new Map<string, { label: string; color: string; phase: number }>();
     for (const { document } of all)
       for (const phase of new Set(document.steps.phase)) {
         const look = document.palettes.phase[phase];
-        if (look) seen.set(look.id, look);
+        if (look) seen.set(look.id, { ...look, phase });
       }
     return [...seen];
   }, [all]);
+  const hasOutliers = useMemo(() => all.some(({ document }) => outliers(document.steps).size > 0), [all]);
+  const scaleText = (phase: number) => {
+    const { topNs, cut } = scales.get(phase) ?? { topNs: 0, cut: 0 };
+    return `0 – ${formatDuration(topNs)}${cut > 0 ? `, ${plural(cut, 'step')} longer` : ''}`;
+  };
   if (looks.length === 0) return null;
   return (
     <ul class="strip-legend">
-      {looks.map(([id, { label, color }]) => (
+      {looks.map(([id, { label, color, phase }]) => (
         <li key={id}>
           <span class="swatch" style={{ background: color }} />
-          {label}
+          {label} <span class="figure">{scaleText(phase)}</span>
         </li>
       ))}
       <li>
         <span class="swatch busy" />
         darker: GPU busy
       </li>
+      {hasOutliers && <li>● unusually long</li>}
     </ul>
   );
 }

@@ -6,10 +6,11 @@ import { type Pane, panes } from '../state.js';
 import { theme } from '../theme.js';
 import { drawStrip, type Inks } from './draw-strip.js';
 import { spokenSpan, stepFacts } from './step-words.js';
-import { stripLayout, stripScale } from './strip-layout.js';
+import { outliers, stripLayout, stripScale, zoomSteps } from './strip-layout.js';
 import { useStripInput } from './use-strip-input.js';
 
 const TOOLTIP_WIDTH = 210;
+const ZOOM_PER_PIXEL = 0.0032;
 /** Steps behind one bar, by profile; said above the strip. */
 export const stepsPerBar = signal<ReadonlyMap<number, number>>(new Map());
 
@@ -17,9 +18,12 @@ export function Strip({ pane }: { readonly pane: Pane }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [width, setWidth] = useState(0);
   const { steps } = pane.document;
-  const layout = useMemo(() => stripLayout(steps, Math.max(1, width)), [steps, width]);
-  const { topNs } = useMemo(() => stripScale(panes.value.map(one => one.document.steps)), [panes.value]);
+  const inView = pane.stripSpan.value ?? undefined;
+  const layout = useMemo(() => stripLayout(steps, Math.max(1, width), inView), [steps, width, inView]);
+  const scales = useMemo(() => stripScale(panes.value.map(one => one.document.steps)), [panes.value]);
+  const unusual = useMemo(() => outliers(steps), [steps]);
   const { hover, handlers } = useStripInput(pane, layout);
+  const shown = pane.window.value;
   const selected = pane.steps.value;
 
   useLayoutEffect(() => {
@@ -37,12 +41,28 @@ export function Strip({ pane }: { readonly pane: Pane }) {
     drawStrip(canvas.current, {
       document: pane.document,
       layout,
-      topNs,
+      scales,
+      outliers: unusual,
+      window: shown,
       selected,
       hovered: hover?.bar ?? -1,
       inks: inksOf(canvas.current),
     });
-  }, [pane, layout, topNs, selected, hover?.bar, width, drawn]);
+  }, [pane, layout, scales, unusual, shown, selected, hover?.bar, width, drawn]);
+  useLayoutEffect(() => {
+    const element = canvas.current!;
+    const wheel = (event: WheelEvent) => {
+      event.preventDefault();
+      const box = element.getBoundingClientRect();
+      const by = event.deltaY * (event.deltaMode === 1 ? 16 : 1);
+      const now = pane.stripSpan.peek() ?? { first: 0, last: steps.length - 1 };
+      const part = Math.min(1, Math.max(0, (event.clientX - box.left) / box.width));
+      const next = zoomSteps(now, steps.length, part, Math.exp(by * ZOOM_PER_PIXEL));
+      pane.stripSpan.value = next.last - next.first + 1 >= steps.length ? null : next;
+    };
+    element.addEventListener('wheel', wheel, { passive: false });
+    return () => element.removeEventListener('wheel', wheel);
+  }, [pane]);
 
   return (
     <div
@@ -55,6 +75,9 @@ export function Strip({ pane }: { readonly pane: Pane }) {
       aria-valuenow={(selected?.first ?? 0) + 1}
       aria-valuetext={selected ? spokenSpan(pane.document, selected) : 'no step selected'}
       onFocus={() => makeActive(pane)}
+      onDblClick={() => {
+        pane.stripSpan.value = null;
+      }}
       {...handlers}
     >
       <canvas ref={canvas} />
@@ -99,6 +122,7 @@ function inksOf(element: HTMLElement): Inks {
     muted: ink('--muted'),
     band: ink('--band'),
     line: ink('--line'),
+    accent: ink('--accent'),
     page: ink('--strip'),
     font: `500 11px ${style.fontFamily}`,
   };

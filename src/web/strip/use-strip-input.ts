@@ -18,10 +18,9 @@ export function useStripInput(pane: Pane, layout: StripLayout) {
   };
   const lastBar = layout.slowest.length - 1;
   const brush = (start: number, end: number, show: boolean) => {
-    const { length } = pane.document.steps;
     // One bar of many steps stands for the slowest of them.
     const slowest = layout.slowest[start];
-    const span = start === end ? { first: slowest, last: slowest } : stepsOfBars(layout, length, start, end);
+    const span = start === end ? { first: slowest, last: slowest } : stepsOfBars(layout, start, end);
     selectSteps(pane, span, show);
   };
 
@@ -36,7 +35,7 @@ export function useStripInput(pane: Pane, layout: StripLayout) {
         (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId);
         const selected = pane.steps.value;
         if (event.shiftKey && selected) {
-          const { first, last } = stepsOfBars(layout, pane.document.steps.length, bar, bar);
+          const { first, last } = stepsOfBars(layout, bar, bar);
           selectSteps(pane, { first: Math.min(selected.first, first), last: Math.max(selected.last, last) });
           return;
         }

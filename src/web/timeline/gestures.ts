@@ -1,8 +1,10 @@
 /**
- * Mouse and trackpad: drag pans, wheel scrolls, Ctrl or pinch zooms where the mouse is, sideways wheel pans, shift-drag
- * measures, a click selects, a double click zooms to what was clicked, dragging over the ruler zooms to the stretch.
+ * Mouse and trackpad: drag pans and scrolls, the wheel zooms where the mouse is, shift and wheel scroll, a sideways wheel
+ * pans, shift-drag selects an area, a click selects an event, a double click zooms to it, dragging over the ruler zooms
+ * to the stretch.
  */
-import { moveWindow, type Pane, selectSteps, showWindow } from '../state.js';
+import { moveWindow, type Pane, panel, selectSteps, showWindow } from '../state.js';
+import { pointer } from './pointer.js';
 import type { Hit, TimelineCanvas } from './timeline-canvas.js';
 
 /** Pixels the mouse may move in a click. */
@@ -30,28 +32,43 @@ export function attachGestures(
     at: number;
     from: number;
     to: number;
-    measures: boolean;
+    selects: boolean;
     moved: boolean;
+    lastY: number;
   } | null = null;
 
   const down = (event: PointerEvent) => {
     if (event.button !== 0) return;
     const { x, y } = place(event);
     const { fromNs, toNs } = pane.window.value;
-    drag = { x, y, at: timeline.timeAt(x), from: fromNs, to: toNs, measures: event.shiftKey, moved: false };
+    drag = {
+      x,
+      y,
+      at: timeline.timeAt(x),
+      from: fromNs,
+      to: toNs,
+      selects: event.shiftKey,
+      moved: false,
+      lastY: y,
+    };
     canvas.setPointerCapture(event.pointerId);
     onHover(undefined, x, y);
   };
   const move = (event: PointerEvent) => {
     const { x, y } = place(event);
+    pointer.value = { pane, part: x / timeline.frame().width };
     if (!drag) {
       onHover(timeline.hit(x, y), event.clientX, event.clientY);
       return;
     }
     if (Math.abs(x - drag.x) + Math.abs(y - drag.y) > STILL) drag.moved = true;
     if (!drag.moved) return;
-    if (drag.measures) pane.measure.value = { fromNs: drag.at, toNs: timeline.timeAt(x) };
-    else {
+    if (drag.selects) {
+      const [fromNs, toNs] = [drag.at, timeline.timeAt(x)].sort((a, b) => a - b);
+      pane.area.value = { fromNs, toNs, tracks: timeline.tracksBetween(drag.y, y) };
+    } else {
+      timeline.scrollBy(drag.lastY - y);
+      drag.lastY = y;
       const { nsPerPixel } = timeline.frame();
       const shift = (drag.x - x) * nsPerPixel;
       moveWindow(pane, { fromNs: drag.from + shift, toNs: drag.to + shift });
@@ -61,26 +78,27 @@ export function attachGestures(
     const done = drag;
     drag = null;
     if (done && !done.moved) click(timeline, timeline.hit(done.x, done.y), event.shiftKey);
+    else if (done?.selects && pane.area.value) panel.value = 'selection';
   };
-  const leave = () => onHover(undefined, 0, 0);
+  const leave = () => {
+    pointer.value = null;
+    onHover(undefined, 0, 0);
+  };
   const twice = (event: MouseEvent) => {
     const { x, y } = place(event);
     const hit = timeline.hit(x, y);
     if (hit) showWindow(pane, { fromNs: hit.startNs, toNs: hit.endNs });
   };
   const wheel = (event: WheelEvent) => {
+    event.preventDefault();
     const { fromNs, toNs } = pane.window.value;
     const pixel = event.deltaMode === 1 ? 16 : 1;
-    if (event.ctrlKey || event.metaKey) {
-      event.preventDefault();
-      zoomAt(pane, timeline.timeAt(place(event).x), Math.exp(event.deltaY * pixel * ZOOM_PER_PIXEL));
-      return;
-    }
-    const sideways = event.shiftKey ? event.deltaY || event.deltaX : event.deltaX;
-    if (sideways === 0) return;
-    if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) event.preventDefault();
-    const shift = sideways * pixel * timeline.frame().nsPerPixel;
-    moveWindow(pane, { fromNs: fromNs + shift, toNs: toNs + shift });
+    const isSideways = Math.abs(event.deltaX) > Math.abs(event.deltaY);
+    if (event.shiftKey && !event.ctrlKey) timeline.scrollBy((event.deltaY || event.deltaX) * pixel);
+    else if (isSideways && !event.ctrlKey) {
+      const shift = event.deltaX * pixel * timeline.frame().nsPerPixel;
+      moveWindow(pane, { fromNs: fromNs + shift, toNs: toNs + shift });
+    } else zoomAt(pane, timeline.timeAt(place(event).x), Math.exp(event.deltaY * pixel * ZOOM_PER_PIXEL));
   };
   const stops = [
     ...listen(canvas, {
@@ -92,10 +110,11 @@ export function attachGestures(
     }),
     ...brushOn(timeline, ruler),
   ];
-  canvas.addEventListener('wheel', wheel, { passive: false });
+  const wheeled = [canvas, ruler];
+  for (const element of wheeled) element.addEventListener('wheel', wheel, { passive: false });
   return () => {
     for (const stop of stops) stop();
-    canvas.removeEventListener('wheel', wheel);
+    for (const element of wheeled) element.removeEventListener('wheel', wheel);
   };
 }
 
@@ -109,7 +128,7 @@ function click(timeline: TimelineCanvas, hit: Hit | undefined, extend: boolean):
   if (!hit) {
     pane.event.value = null;
     pane.measure.value = null;
-    pane.highlights.value = [];
+    pane.area.value = null;
     return;
   }
   if (hit.count > 1) {
@@ -145,14 +164,20 @@ function brushOn(timeline: TimelineCanvas, ruler: HTMLElement): (() => void)[] {
       ruler.setPointerCapture(event.pointerId);
     },
     pointermove(event: PointerEvent) {
+      const box = ruler.getBoundingClientRect();
+      pointer.value = { pane: timeline.pane, part: (event.clientX - box.left) / box.width };
       if (!Number.isNaN(from)) set({ fromNs: Math.min(from, at(event)), toNs: Math.max(from, at(event)) });
     },
-    pointerup() {
+    pointerup(event: PointerEvent) {
       const { brush } = timeline;
       from = Number.NaN;
       set(null);
       const { nsPerPixel } = timeline.frame();
-      if (brush && brush.toNs - brush.fromNs > STILL * nsPerPixel) moveWindow(timeline.pane, brush);
+      if (!brush || brush.toNs - brush.fromNs <= STILL * nsPerPixel) return;
+      if (event.shiftKey) {
+        timeline.pane.area.value = { ...brush, tracks: [] };
+        panel.value = 'selection';
+      } else moveWindow(timeline.pane, brush);
     },
   });
 }

@@ -1,9 +1,11 @@
 /** Colours of the canvas, taken from the page's style so that themes stay in one place. */
 import type { PaletteName, TimelineDocument } from '../../timeline/wire.js';
-import { mix, parseColor, pixelOf, type Rgb, shadesOf } from './raster.js';
+import { mix, parseColor, pixelOf, type Rgb, SHADES, shadesOf } from './raster.js';
 
 export interface CanvasLook {
   readonly paper: number;
+  /** The same, for drawing calls. */
+  readonly paperText: string;
   readonly stripe: number;
   readonly line: number;
   readonly text: string;
@@ -14,11 +16,15 @@ export interface CanvasLook {
   readonly bright: { readonly [Name in PaletteName]: Uint32Array };
   /** Behind search results, and for tones nobody asked for. */
   readonly dim: { readonly [Name in PaletteName]: Uint32Array };
+  /** Of the line under marked events, whatever their tone. */
+  readonly mark: Uint32Array;
   /** Per palette and tone, the colour of text on it. */
   readonly inkOn: { readonly [Name in PaletteName]: readonly string[] };
 }
 
 const DIMMED = 0.22;
+/** Evidence, outlined and underlined. */
+export const MARK = '#d9a400';
 
 /** Custom properties the page's style must define as colours of three or six digits. */
 function colorOf(style: CSSStyleDeclaration, name: string): Rgb {
@@ -42,6 +48,7 @@ export function canvasLook(
   const area = colorOf(style, '--area');
   return {
     paper: pixelOf(paper),
+    paperText: `rgb(${paper.join(' ')})`,
     stripe: pixelOf(colorOf(style, '--strip')),
     line: pixelOf(colorOf(style, '--line')),
     text: style.getPropertyValue('--text').trim(),
@@ -51,6 +58,7 @@ export function canvasLook(
     area: { mean: pixelOf(mix(paper, area, 0.75)), most: pixelOf(mix(paper, area, 0.3)) },
     bright: each(name => shadesOf(colors[name], paper, tone => (isLit(name, tone) ? 1 : DIMMED))),
     dim: each(name => shadesOf(colors[name], paper, () => DIMMED)),
+    mark: new Uint32Array(256 * SHADES).fill(pixelOf(parseColor(MARK))),
     inkOn: each(name => colors[name].map(inkOn)),
   };
 }

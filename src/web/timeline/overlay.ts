@@ -1,7 +1,11 @@
 /** What lies over the lanes: ticks, steps, evidence, the selected event with its arrows, the measured stretch. */
 import { formatDuration } from '../../base/units.js';
-import type { EventDocument, EventLink } from '../../timeline/wire.js';
-import type { Highlight, TimeWindow } from '../state.js';
+import type { Note } from '../../timeline/notes.js';
+import type { EventDocument, WaitDocument } from '../../timeline/wire.js';
+import type { Area, Highlight, TimeWindow } from '../state.js';
+import { paintLinks } from './arrows.js';
+import { MARK } from './look.js';
+import { paintWaits } from './paint-waits.js';
 import type { Frame } from './painter.js';
 import type { Tick } from './ruler.js';
 
@@ -10,12 +14,15 @@ export interface Overlay {
   readonly selection: TimeWindow | null;
   readonly highlights: readonly Highlight[];
   readonly measure: TimeWindow | null;
+  readonly area: Area | null;
+  /** What is outside the selected steps steps back; not while evidence is shown, which may lie there. */
+  readonly isVeiled: boolean;
+  readonly notes: readonly Note[];
+  readonly waits: readonly WaitDocument[];
   readonly event: EventDocument | null;
   /** The stretch dragged over in the ruler. */
   readonly brush: TimeWindow | null;
 }
-
-const MOST_ARROWS = 60;
 
 export function paintOverlay(context: CanvasRenderingContext2D, frame: Frame, overlay: Overlay): void {
   const { height, width, look } = frame;
@@ -34,7 +41,7 @@ export function paintOverlay(context: CanvasRenderingContext2D, frame: Frame, ov
     // Outside the selected steps everything steps back a little.
     const from = Math.max(0, Math.min(width, x(overlay.selection.fromNs)));
     const to = Math.max(0, Math.min(width, x(overlay.selection.toNs)));
-    context.globalAlpha = 0.1;
+    context.globalAlpha = overlay.isVeiled ? 0.1 : 0;
     context.fillStyle = look.muted;
     context.fillRect(0, 0, from, height);
     context.fillRect(to, 0, width - to, height);
@@ -51,10 +58,12 @@ export function paintOverlay(context: CanvasRenderingContext2D, frame: Frame, ov
     context.stroke();
     context.setLineDash([]);
   }
-  for (const { fromNs, toNs } of overlay.highlights)
-    band(context, x(fromNs), x(toNs), frame, '#d9a400', 0.16);
+  for (const { fromNs, toNs } of overlay.highlights) band(context, x(fromNs), x(toNs), frame, MARK, 0.13);
+  paintWaits(context, frame, overlay.waits, x);
+  paintNotes(context, frame, overlay.notes, x);
   if (overlay.brush) band(context, x(overlay.brush.fromNs), x(overlay.brush.toNs), frame, look.accent, 0.2);
   if (overlay.event) paintEvent(context, frame, overlay.event, x);
+  if (overlay.area) paintArea(context, frame, overlay.area, x);
   if (overlay.measure) paintMeasure(context, frame, overlay.measure, x);
   context.restore();
 }
@@ -82,10 +91,11 @@ function band(
 
 function paintEvent(
   context: CanvasRenderingContext2D,
-  { layout, scrollTop, look }: Frame,
+  frame: Frame,
   event: EventDocument,
   x: (ns: number) => number,
 ): void {
+  const { layout, scrollTop, look } = frame;
   const place = layout.laneAt.get(event.lane);
   if (!place) return;
   const top = place.y - scrollTop;
@@ -95,38 +105,72 @@ function paintEvent(
   context.strokeStyle = look.text;
   context.lineWidth = 2;
   context.strokeRect(from, top, to - from, place.height);
-  context.lineWidth = 1.25;
-  context.strokeStyle = look.accent;
-  context.fillStyle = look.accent;
-  for (const link of event.links.slice(0, MOST_ARROWS)) {
-    const other = layout.laneAt.get(link.lane);
-    if (other) arrow(context, event, link, top + place.height / 2, other.y - scrollTop + other.height / 2, x);
+  paintLinks(context, frame, event, x);
+}
+
+const NOTE_HEIGHT = 15;
+const LONGEST_NOTE = 40;
+
+/** A flag at the top for each note, over a line as long as what it is about. */
+function paintNotes(
+  context: CanvasRenderingContext2D,
+  { width, height, look }: Frame,
+  notes: readonly Note[],
+  x: (ns: number) => number,
+): void {
+  context.font = '11px system-ui, sans-serif';
+  for (const { fromNs, toNs, text } of notes) {
+    const from = x(fromNs);
+    const to = Math.max(from + 2, x(toNs));
+    if (to < 0 || from > width) continue;
+    const left = Math.max(0, from);
+    const words = text.length > LONGEST_NOTE ? `${text.slice(0, LONGEST_NOTE - 1)}…` : text;
+    const room = context.measureText(words).width + 8;
+    const flag = Math.min(left, Math.max(0, width - room));
+    context.globalAlpha = 1;
+    context.fillStyle = look.text;
+    context.fillRect(left, NOTE_HEIGHT, Math.min(width, to) - left, 2);
+    context.globalAlpha = 0.35;
+    context.fillRect(left, NOTE_HEIGHT, 1, height);
+    context.globalAlpha = 1;
+    context.fillRect(flag, 0, room, NOTE_HEIGHT);
+    context.fillStyle = look.paperText;
+    context.fillText(words, flag + 4, NOTE_HEIGHT / 2 + 0.5);
   }
 }
 
-/** From the call to what it caused, whichever of the two was selected. */
-function arrow(
+/** The rows that were dragged over, each outlined where it is on screen. */
+function paintArea(
   context: CanvasRenderingContext2D,
-  event: EventDocument,
-  link: EventLink,
-  ownY: number,
-  otherY: number,
+  frame: Frame,
+  { fromNs, toNs, tracks }: Area,
   x: (ns: number) => number,
 ): void {
-  const causes = link.relation === 'launches';
-  const fromX = causes ? x(event.startNs) : x(link.startNs);
-  const toX = causes ? x(link.startNs) : x(event.startNs);
-  const [fromY, toY] = causes ? [ownY, otherY] : [otherY, ownY];
-  const bend = Math.max(12, Math.abs(toX - fromX) / 2);
-  context.beginPath();
-  context.moveTo(fromX, fromY);
-  context.bezierCurveTo(fromX + bend, fromY, toX - bend, toY, toX, toY);
-  context.stroke();
-  context.beginPath();
-  context.moveTo(toX, toY);
-  context.lineTo(toX - 6, toY - 3.5);
-  context.lineTo(toX - 6, toY + 3.5);
-  context.fill();
+  const { layout, scrollTop, look, width, height } = frame;
+  const left = Math.max(-2, x(fromNs));
+  const right = Math.min(width + 2, x(toNs));
+  if (right < 0 || left > width) return;
+  const wanted = new Set(tracks);
+  const rows = layout.rows.filter(
+    row => tracks.length === 0 || (row.kind === 'track' && wanted.has(row.track.id)),
+  );
+  context.fillStyle = look.accent;
+  context.strokeStyle = look.accent;
+  for (const row of rows) {
+    const top = Math.max(-2, row.y - scrollTop);
+    const bottom = Math.min(height + 2, row.y + row.height - scrollTop);
+    if (bottom <= top) continue;
+    context.globalAlpha = 0.13;
+    context.fillRect(left, top, right - left, bottom - top);
+  }
+  context.globalAlpha = 1;
+  context.lineWidth = 1.5;
+  const first = rows[0];
+  const last = rows[rows.length - 1];
+  if (first && last)
+    context.strokeRect(left, first.y - scrollTop + 0.75, right - left, last.y + last.height - first.y - 1.5);
+  context.lineWidth = 1;
+  badge(context, frame, (left + right) / 2, formatDuration(toNs - fromNs));
 }
 
 function paintMeasure(
@@ -138,10 +182,13 @@ function paintMeasure(
   const from = x(Math.min(fromNs, toNs));
   const to = x(Math.max(fromNs, toNs));
   band(context, from, to, frame, frame.look.accent, 0.12);
-  const text = formatDuration(Math.abs(toNs - fromNs));
+  badge(context, frame, (from + to) / 2, formatDuration(Math.abs(toNs - fromNs)));
+}
+
+function badge(context: CanvasRenderingContext2D, frame: Frame, at: number, text: string): void {
   context.font = '600 12px system-ui, sans-serif';
   const half = context.measureText(text).width / 2 + 7;
-  const middle = Math.max(half, Math.min(frame.width - half, (from + to) / 2));
+  const middle = Math.max(half, Math.min(frame.width - half, at));
   context.fillStyle = frame.look.accent;
   context.beginPath();
   context.roundRect(middle - half, 8, half * 2, 20, 4);

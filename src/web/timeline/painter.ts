@@ -2,6 +2,7 @@
 import { lowerBound, upperBound } from '../../base/bisect.js';
 import type { SliceTile } from '../../timeline/slice-pyramid.js';
 import type { AreaTile } from '../../timeline/tiles.js';
+import { FittingText } from './fitting-text.js';
 import type { LabelStore } from './label-store.js';
 import type { LanePlace, Layout, Row } from './layout.js';
 import type { CanvasLook } from './look.js';
@@ -20,23 +21,35 @@ export interface Frame {
   readonly look: CanvasLook;
   /** Matches of a search: everything else steps back. */
   readonly matches: TileStore | null;
+  /** Events that are underlined. */
+  readonly marks: TileStore | null;
 }
 
 /** Names narrower than this cannot be read. */
 const LEAST_NAME_WIDTH = 26;
+/** The line under a marked event. */
+const MARK_HEIGHT = 4;
 const FONT = '11px system-ui, sans-serif';
-const LETTER = 6.1;
+/** Lanes lower than this have no room for letters. */
+const LEAST_NAME_HEIGHT = 13;
 
 export class Painter {
   private image: ImageData | undefined;
   private pixels = new Uint32Array(0);
   private line = new Line(0);
 
+  private readonly fitting: FittingText;
+
   constructor(
     private readonly context: CanvasRenderingContext2D,
     private readonly tiles: TileStore,
     private readonly labels: LabelStore,
-  ) {}
+  ) {
+    this.fitting = new FittingText(text => {
+      context.font = FONT;
+      return context.measureText(text).width;
+    });
+  }
 
   paint(frame: Frame): void {
     const width = Math.max(1, Math.round(frame.width * frame.ratio));
@@ -46,6 +59,7 @@ export class Painter {
     this.pixels.fill(look.paper);
     this.tiles.beginFrame();
     frame.matches?.beginFrame();
+    frame.marks?.beginFrame();
     const shown = layout.rows.filter(
       row => row.y + row.height > scrollTop && row.y < scrollTop + frame.height,
     );
@@ -56,6 +70,7 @@ export class Painter {
       for (const place of row.lanes) {
         if (place.y + place.height <= scrollTop || place.y >= scrollTop + frame.height) continue;
         const entries = this.lane(row, place, frame, width, height);
+        if (place.height < LEAST_NAME_HEIGHT || row.track.isSummary) continue;
         if (entries.length > 0 && !row.folded && row.track.kind === 'slices')
           named.push({ row, place, entries: entries as readonly SliceTile[] });
       }
@@ -67,6 +82,7 @@ export class Painter {
     for (const { row, place, entries } of named) this.names(row, place, entries, frame);
     this.tiles.endFrame();
     frame.matches?.endFrame();
+    frame.marks?.endFrame();
   }
 
   private prepare(width: number, height: number): void {
@@ -105,25 +121,32 @@ export class Painter {
         top: Math.round((place.y - scrollTop) * ratio),
         bottom: Math.round((place.y + place.height - scrollTop) * ratio),
       };
-      if (whole.top >= 0 && whole.bottom <= height)
-        paintArea(
-          area,
-          fromNs,
-          nsPerPixel,
-          track.highest ?? 1,
-          this.pixels,
-          width,
-          width,
-          whole.top,
-          whole.bottom,
-          look.area,
-        );
+      paintArea(
+        area,
+        fromNs,
+        nsPerPixel,
+        track.highest ?? 1,
+        this.pixels,
+        width,
+        width,
+        whole.top,
+        whole.bottom,
+        look.area,
+        height,
+      );
       return entries;
     }
     const gap = ratio;
     this.line.clear();
     for (const tile of entries as readonly SliceTile[]) this.line.add(tile, fromNs, nsPerPixel, gap);
     this.line.paint(this.pixels, width, top, bottom, (matches ? look.dim : look.bright)[track.palette]);
+    if (frame.marks) {
+      this.line.clear();
+      for (const tile of frame.marks.entries(place.id, fromNs, toNs, nsPerPixel) as readonly SliceTile[])
+        this.line.add(tile, fromNs, nsPerPixel, gap);
+      const thick = Math.round(MARK_HEIGHT * ratio);
+      this.line.paint(this.pixels, width, Math.max(top, bottom - thick), bottom, look.mark);
+    }
     if (!matches) return entries;
     const found = matches.entries(place.id, fromNs, toNs, nsPerPixel) as readonly SliceTile[];
     this.line.clear();
@@ -149,12 +172,11 @@ export class Painter {
         if ((end[i] - start[i]) / nsPerPixel < LEAST_NAME_WIDTH || label[i] < 0) continue;
         const from = Math.max(0, (start[i] - fromNs) / nsPerPixel);
         const to = Math.min(width, (end[i] - fromNs) / nsPerPixel);
-        const room = Math.floor((to - from - 8) / LETTER);
-        if (room < 3) continue;
         const text = this.labels.text(label[i]);
-        if (!text) continue;
+        const shown = text && this.fitting.shortened(text, to - from - 8);
+        if (!shown) continue;
         this.context.fillStyle = inks[tone[i]] ?? look.text;
-        this.context.fillText(text.length > room ? `${text.slice(0, room - 1)}…` : text, from + 4, y);
+        this.context.fillText(shown, from + 4, y);
       }
     }
   }

@@ -1,46 +1,50 @@
-/** The timeline as a picture: what the canvas shows, with the names of the tracks beside it. */
+/** The timeline as a picture of twice the pixels: verdict, axis, names, lanes and legend. */
 import type { Pane } from '../state.js';
-import type { TimelineCanvas } from './timeline-canvas.js';
+import { canvasOf } from './canvas-of-pane.js';
+import { AXIS, NAMES_WIDTH, pictureFrame, TOP } from './picture-frame.js';
 
-const canvases = new WeakMap<Pane, TimelineCanvas>();
-const NAMES_WIDTH = 190;
-const TOP = 26;
-
-export function rememberCanvas(pane: Pane, timeline: TimelineCanvas): () => void {
-  canvases.set(pane, timeline);
-  return () => canvases.delete(pane);
-}
+const RATIO = 2;
+const FONT = 'system-ui, sans-serif';
 
 export async function timelinePng(pane: Pane): Promise<Blob> {
-  const timeline = canvases.get(pane);
+  const timeline = canvasOf(pane);
   if (!timeline) throw new Error('The timeline is not on screen.');
-  timeline.draw();
+  const lanes = timeline.drawnAt(RATIO);
   const frame = timeline.frame();
-  const { ratio, look, layout, scrollTop, width, height } = frame;
+  const around = pictureFrame(pane, frame);
   const picture = document.createElement('canvas');
-  picture.width = (width + NAMES_WIDTH) * ratio;
-  picture.height = (height + TOP) * ratio;
-  const context = picture.getContext('2d')!;
-  context.scale(ratio, ratio);
-  context.fillStyle = getComputedStyle(timeline.canvas).getPropertyValue('--page').trim() || '#ffffff';
-  context.fillRect(0, 0, width + NAMES_WIDTH, height + TOP);
-  context.drawImage(timeline.canvas, NAMES_WIDTH, TOP, width, height);
-  context.fillStyle = look.text;
-  context.font = '600 12px system-ui, sans-serif';
-  context.textBaseline = 'middle';
-  context.fillText(pane.document.facts.slice(0, 3).join(' · '), 8, TOP / 2);
-  for (const row of layout.rows) {
-    const y = row.y - scrollTop + TOP;
-    if (y < TOP || y > height + TOP - 8) continue;
-    const isGroup = row.kind === 'group';
-    context.font = `${isGroup ? '600 ' : ''}11px system-ui, sans-serif`;
-    const text = isGroup ? row.label : row.track.label;
-    context.fillText(
-      text.length > 30 ? `${text.slice(0, 29)}…` : text,
-      isGroup ? 8 : 16,
-      y + Math.min(row.height, 24) / 2,
+  picture.width = Math.round(around.width * RATIO);
+  picture.height = Math.round(around.height * RATIO);
+  const pen = picture.getContext('2d')!;
+  pen.scale(RATIO, RATIO);
+  pen.fillStyle = frame.look.paperText;
+  pen.fillRect(0, 0, around.width, around.height);
+  const height = around.bottom - TOP;
+  pen.drawImage(lanes, 0, 0, frame.width * RATIO, height * RATIO, NAMES_WIDTH, TOP, frame.width, height);
+  pen.textBaseline = 'middle';
+  const write = (text: string, x: number, y: number, font: string, ink: string) => {
+    pen.font = font;
+    pen.fillStyle = ink;
+    pen.fillText(text, x, y);
+  };
+  write(around.verdict, 8, 14, `600 14px ${FONT}`, frame.look.text);
+  write(around.facts, 8, 32, `11px ${FONT}`, frame.look.muted);
+  for (const { ns, label } of around.ticks)
+    write(
+      label,
+      NAMES_WIDTH + (ns - frame.fromNs) / frame.nsPerPixel + 4,
+      TOP - AXIS / 2,
+      `11px ${FONT}`,
+      frame.look.muted,
     );
+  for (const { text, x, y, isGroup } of around.names)
+    write(text, x, y, `${isGroup ? '600 ' : ''}11px ${FONT}`, frame.look.text);
+  for (const { x, y, label, color } of around.legend) {
+    pen.fillStyle = color;
+    pen.fillRect(x, y + 3, 9, 9);
+    write(label, x + 13, y + 8, `11px ${FONT}`, frame.look.text);
   }
+  timeline.draw();
   return new Promise((resolve, reject) =>
     picture.toBlob(
       blob => (blob ? resolve(blob) : reject(new Error('The image could not be created.'))),

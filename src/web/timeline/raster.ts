@@ -7,7 +7,7 @@ import type { SliceTile } from '../../timeline/slice-pyramid.js';
 import type { AreaTile } from '../../timeline/tiles.js';
 
 /** Shades between paper and a full colour. */
-const SHADES = 32;
+export const SHADES = 32;
 /** The least shade of something that is there: a single short event must not vanish. */
 const LEAST_SHADE = 0.3;
 
@@ -131,8 +131,11 @@ export function paintArea(
   top: number,
   bottom: number,
   ink: AreaInk,
+  /** Rows there are; what lies beyond them is cut. */
+  rows: number,
 ): void {
   const height = bottom - top;
+  const [least, end] = [Math.max(0, top), Math.min(rows, bottom)];
   const level = (value: number) => Math.max(0, Math.min(height, Math.round((value / highest) * height)));
   for (const { start, mean, most, length } of tiles) {
     if (length === 0) continue;
@@ -146,9 +149,9 @@ export function paintArea(
       const solid = level(mean[i]);
       const pale = level(most[i]);
       for (let x = from; x < to; x++) {
-        for (let y = bottom - pale; y < bottom - solid; y++)
+        for (let y = Math.max(least, bottom - pale); y < Math.min(end, bottom - solid); y++)
           if (pixels[y * stride + x] !== ink.mean) pixels[y * stride + x] = ink.most;
-        for (let y = bottom - solid; y < bottom; y++) pixels[y * stride + x] = ink.mean;
+        for (let y = Math.max(least, bottom - solid); y < end; y++) pixels[y * stride + x] = ink.mean;
       }
     }
   }

@@ -163,11 +163,6 @@ export class TileStore {
   private wrap(lane: number, buffer: ArrayBuffer, offset: number, length: number): Tile {
     return this.isArea(lane) ? wrapArea(buffer, offset, length) : wrapSlices(buffer, offset, length);
   }
-
-  /** Overview of a lane, for legends. */
-  overviewOf(lane: number): Tile | undefined {
-    return this.overview.get(lane);
-  }
 }
 
 const lengthOf = ({ length }: LevelDocument, tile: number) =>

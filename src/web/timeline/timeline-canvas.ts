@@ -3,9 +3,12 @@ import { effect } from '@preact/signals';
 import { lowerBound, upperBound } from '../../base/bisect.js';
 import type { SliceTile } from '../../timeline/slice-pyramid.js';
 import type { SearchDocument } from '../../timeline/wire.js';
-import { litTones, type Pane, pinned, type TimeWindow, toggled, trackFilter } from '../state.js';
+import { notesOf } from '../notes.js';
+import { waitsOf } from '../ranks/waits.js';
+import { litTones, type Pane, type TimeWindow } from '../state.js';
 import { LabelStore } from './label-store.js';
 import { type LanePlace, type Layout, layOutTracks, placeAt, type Row } from './layout.js';
+import { layoutWishes } from './layout-wishes.js';
 import { type CanvasLook, canvasLook } from './look.js';
 import { type Overlay, paintOverlay } from './overlay.js';
 import { type Frame, Painter } from './painter.js';
@@ -41,10 +44,13 @@ export class TimelineCanvas {
   private readonly painter: Painter;
   private readonly context: CanvasRenderingContext2D;
   private matches: TileStore | null = null;
+  private marks: TileStore | null = null;
   private look: CanvasLook | undefined;
   private width = 0;
   private height = 0;
   private scheduled = 0;
+  /** Pixels per pixel of the page; 0: as the screen has. */
+  private ratio = 0;
   private readonly stop: (() => void)[] = [];
 
   constructor(
@@ -72,12 +78,7 @@ export class TimelineCanvas {
     await this.tiles.load(this.pane.document.overviewBytes);
   }
 
-  private currentLayout = (): Layout =>
-    layOutTracks(this.pane.document, {
-      pinned: pinned.value,
-      toggled: toggled.value,
-      filter: trackFilter.value,
-    });
+  private currentLayout = (): Layout => layOutTracks(this.pane.document, layoutWishes());
 
   private watch(): void {
     const { pane } = this;
@@ -92,11 +93,20 @@ export class TimelineCanvas {
         this.schedule();
       }),
       effect(() => {
-        for (const seen of [pane.window, pane.steps, pane.highlights, pane.details, pane.measure])
+        for (const seen of [pane.window, pane.steps, pane.highlights, pane.details, pane.measure, pane.area])
           void seen.value;
+        void notesOf(pane);
+        void waitsOf(pane).value;
         this.schedule();
       }),
-      effect(() => this.showMatches(pane.search.value)),
+      effect(() => {
+        this.matches = this.storeOf(pane.search.value);
+        this.schedule();
+      }),
+      effect(() => {
+        this.marks = this.storeOf(pane.marks.value);
+        this.schedule();
+      }),
     );
     const size = new ResizeObserver(() => this.schedule());
     size.observe(this.canvas.parentElement!);
@@ -115,12 +125,8 @@ export class TimelineCanvas {
     this.schedule();
   }
 
-  private showMatches(found: SearchDocument | null): void {
-    if (!found || found.query === '') {
-      this.matches = null;
-      this.schedule();
-      return;
-    }
+  private storeOf(found: SearchDocument | null): TileStore | null {
+    if (!found || found.query === '') return null;
     const path = `./api/profiles/${this.pane.id}/search/columns?q=${encodeURIComponent(found.query)}`;
     const store = new TileStore(
       path,
@@ -129,12 +135,11 @@ export class TimelineCanvas {
       () => this.schedule(),
       this.onTrouble,
     );
-    this.matches = store;
     store.load(found.overviewBytes).then(
       () => this.schedule(),
       error => this.onTrouble(error),
     );
-    this.schedule();
+    return store;
   }
 
   schedule(): void {
@@ -153,10 +158,11 @@ export class TimelineCanvas {
       width: this.width,
       height: this.height,
       scrollTop: this.scroller.scrollTop,
-      ratio: globalThis.devicePixelRatio || 1,
+      ratio: this.ratio || globalThis.devicePixelRatio || 1,
       layout: this.layout,
       look: this.look,
       matches: this.matches,
+      marks: this.marks,
     };
   }
 
@@ -164,7 +170,7 @@ export class TimelineCanvas {
     const box = this.canvas.parentElement!.getBoundingClientRect();
     this.width = Math.max(1, Math.floor(box.width));
     this.height = Math.max(1, this.scroller.clientHeight);
-    const ratio = globalThis.devicePixelRatio || 1;
+    const ratio = this.ratio || globalThis.devicePixelRatio || 1;
     const width = Math.round(this.width * ratio);
     const height = Math.round(this.height * ratio);
     if (this.canvas.width === width && this.canvas.height === height) return;
@@ -184,6 +190,18 @@ export class TimelineCanvas {
     this.onFrame(overlay.ticks);
   }
 
+  /** The same picture with another number of pixels; draw again afterwards. */
+  drawnAt(ratio: number): HTMLCanvasElement {
+    this.ratio = ratio;
+    this.draw();
+    this.ratio = 0;
+    const copy = document.createElement('canvas');
+    copy.width = this.canvas.width;
+    copy.height = this.canvas.height;
+    copy.getContext('2d')!.drawImage(this.canvas, 0, 0);
+    return copy;
+  }
+
   private overlay(frame: Frame): Overlay {
     const { pane } = this;
     const { startNs, endNs } = pane.document.steps;
@@ -195,6 +213,10 @@ export class TimelineCanvas {
       selection: span ? { fromNs: startNs[span.first], toNs: endNs[span.last] } : null,
       highlights: pane.highlights.value,
       measure: pane.measure.value,
+      area: pane.area.value,
+      waits: waitsOf(pane).value,
+      notes: notesOf(pane)?.notes ?? [],
+      isVeiled: pane.highlights.value.length === 0 && !pane.marks.value,
       event: pane.event.value ? pane.details.value : null,
       brush: this.brush,
     };
@@ -238,6 +260,51 @@ export class TimelineCanvas {
       tone: tile.tone[i],
       name: tile.label[i] < 0 ? undefined : (this.labels.text(tile.label[i]) ?? ''),
     };
+  }
+
+  /** Ids of the lanes on screen or scrolled out of it, from top to bottom. */
+  lanesInOrder(): number[] {
+    return this.layout.rows.flatMap(row =>
+      row.kind === 'track' && row.track.kind === 'slices' && !row.folded ? row.lanes.map(({ id }) => id) : [],
+    );
+  }
+
+  /** Number of the event of a lane that is nearest to a moment, of those in view. */
+  nearestIn(lane: number, atNs: number): number | undefined {
+    const { fromNs, nsPerPixel, width, ratio } = this.frame();
+    const toNs = fromNs + width * nsPerPixel;
+    let nearest: { index: number; distance: number } | undefined;
+    for (const tile of this.tiles.entries(lane, fromNs, toNs, nsPerPixel / ratio) as readonly SliceTile[]) {
+      const last = lowerBound(tile.start, toNs);
+      for (let i = upperBound(tile.end, fromNs); i < last; i++) {
+        const distance = Math.max(tile.start[i] - atNs, atNs - tile.end[i], 0);
+        if (!nearest || distance < nearest.distance) nearest = { index: tile.event[i], distance };
+      }
+    }
+    return nearest?.index;
+  }
+
+  /** Scrolls until the lane is on screen. */
+  reveal(lane: number): void {
+    const place = this.layout.laneAt.get(lane);
+    if (!place) return;
+    const { scrollTop, clientHeight } = this.scroller;
+    if (place.y < scrollTop) this.scroller.scrollTop = place.y - place.height;
+    else if (place.y + place.height > scrollTop + clientHeight)
+      this.scroller.scrollTop = place.y + 2 * place.height - clientHeight;
+  }
+
+  scrollBy(pixels: number): void {
+    this.scroller.scrollTop += pixels;
+  }
+
+  /** Ids of the tracks between two heights of the canvas. */
+  tracksBetween(y: number, other: number): string[] {
+    const { scrollTop } = this.scroller;
+    const [top, bottom] = [Math.min(y, other) + scrollTop, Math.max(y, other) + scrollTop];
+    return this.layout.rows.flatMap(row =>
+      row.kind === 'track' && row.y <= bottom && row.y + row.height > top ? [row.track.id] : [],
+    );
   }
 
   dispose(): void {

@@ -3,13 +3,15 @@ import { forwardRef } from 'preact/compat';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatDuration, formatShare, plural } from '../../base/units.js';
 import type { TimelineDocument } from '../../timeline/wire.js';
-import { type Pane, pinned, toggle, toggled, trackFilter } from '../state.js';
+import { type Pane, trackFilter } from '../state.js';
+import { rememberCanvas } from './canvas-of-pane.js';
 import { attachGestures } from './gestures.js';
-import { layOutTracks, type Row } from './layout.js';
+import { layOutTracks } from './layout.js';
+import { layoutWishes } from './layout-wishes.js';
 import { Legend } from './legend.js';
-import { rememberCanvas } from './png.js';
 import type { Tick } from './ruler.js';
 import { type Hit, TimelineCanvas } from './timeline-canvas.js';
+import { RowHeightButton, TrackNames } from './track-names.js';
 
 interface Props {
   readonly pane: Pane;
@@ -43,11 +45,7 @@ export function TimelineView({ pane, onTrouble = () => {} }: Props) {
     };
   }, [pane]);
 
-  const layout = layOutTracks(pane.document, {
-    pinned: pinned.value,
-    toggled: toggled.value,
-    filter: trackFilter.value,
-  });
+  const layout = layOutTracks(pane.document, layoutWishes());
   return (
     <section
       class="timeline"
@@ -56,40 +54,39 @@ export function TimelineView({ pane, onTrouble = () => {} }: Props) {
       data-highlights={pane.highlights.value.length}
     >
       <div class="timeline-top">
-        <input
-          class="track-filter"
-          type="search"
-          placeholder="filter tracks"
-          aria-label="Filter tracks by name"
-          value={trackFilter.value}
-          onInput={event => {
-            trackFilter.value = event.currentTarget.value;
-          }}
-        />
+        <div class="track-tools">
+          <input
+            class="track-filter"
+            type="search"
+            placeholder="filter tracks"
+            aria-label="Filter tracks by name"
+            value={trackFilter.value}
+            onInput={event => {
+              trackFilter.value = event.currentTarget.value;
+            }}
+          />
+          <RowHeightButton />
+        </div>
         <Ruler timeline={timeline} ref={ruler} />
       </div>
       <div class="timeline-scroll" ref={scroller} onScroll={() => timeline?.schedule()} tabIndex={-1}>
         <div class="timeline-content" style={{ height: `${layout.height}px` }}>
-          <ul class="track-names" aria-label="Tracks">
-            {layout.rows.map(row => (
-              <TrackName key={row.kind === 'group' ? row.id : row.track.id} row={row} />
-            ))}
-          </ul>
+          <TrackNames layout={layout} />
           <div class="timeline-canvas">
-            <canvas ref={canvas} role="img" aria-label={canvasWords(pane.document)} />
+            <canvas ref={canvas} role="img" tabIndex={0} aria-label={canvasWords(pane.document)} />
           </div>
         </div>
         {layout.rows.length === 0 && <p class="timeline-empty">No track name matches.</p>}
       </div>
       {hover && <HoverCard document={pane.document} {...hover} />}
-      {timeline && ready && <Legend timeline={timeline} />}
+      {timeline && ready && <Legend document={pane.document} />}
     </section>
   );
 }
 
 function canvasWords({ tracks }: TimelineDocument): string {
   const events = tracks.reduce((sum, track) => sum + track.events, 0);
-  return `${plural(tracks.length, 'track')} with ${plural(events, 'event')}. The panels show the same data as text.`;
+  return `${plural(tracks.length, 'track')} with ${plural(events, 'event')}. Press the bracket and arrow keys to go from event to event. The panels show the same data as text.`;
 }
 
 const Ruler = forwardRef<HTMLDivElement, { readonly timeline: TimelineCanvas | null }>(
@@ -114,42 +111,6 @@ const Ruler = forwardRef<HTMLDivElement, { readonly timeline: TimelineCanvas | n
     );
   },
 );
-
-function TrackName({ row }: { readonly row: Row }) {
-  const place = { top: `${row.y}px`, height: `${row.height}px` };
-  if (row.kind === 'group')
-    return (
-      <li class="group-name" style={place}>
-        {row.label}
-      </li>
-    );
-  const { track, folded } = row;
-  return (
-    <li class={folded ? 'track-name folded' : 'track-name'} style={place}>
-      <button
-        type="button"
-        class="fold"
-        aria-expanded={!folded}
-        title={`${track.label}: ${plural(track.events, 'event')}; ${folded ? 'expand' : 'collapse'}`}
-        onClick={() => toggle(toggled, track.id)}
-      >
-        <span aria-hidden="true">{folded ? '▸' : '▾'}</span> {track.label}
-      </button>
-      <button
-        type="button"
-        class="pin"
-        aria-pressed={row.pinned}
-        aria-label={`${row.pinned ? 'Unpin' : 'Pin'} ${track.label}`}
-        title={row.pinned ? 'unpin' : 'pin to the top'}
-        onClick={() => toggle(pinned, track.id)}
-      >
-        <svg viewBox="0 0 16 16" aria-hidden="true">
-          <path d="M10 1 15 6 11.5 7 9 9.5 8.5 13 6 10.500 2 14.500 1.500 14 5.500 10 3 7.500 6.500 7 9 4.500Z" />
-        </svg>
-      </button>
-    </li>
-  );
-}
 
 interface HoverProps {
   readonly document: TimelineDocument;

@@ -1,7 +1,8 @@
-/** W and S zoom, A and D pan, smoothly while held. */
+/** W and S zoom where the mouse is, A and D pan, smoothly while held. */
 import { activePane } from '../active-pane.js';
 import { moveWindow, type Pane } from '../state.js';
 import { zoomAt } from './gestures.js';
+import { pointer } from './pointer.js';
 
 /** Part of the view travelled, and zoomed, per second. */
 const PAN_PER_SECOND = 1.1;
@@ -58,6 +59,7 @@ function travel(pane: Pane, held: ReadonlySet<string>, seconds: number): void {
   const inwards = (held.has('w') ? 1 : 0) - (held.has('s') ? 1 : 0);
   const shift = sideways * span * PAN_PER_SECOND * seconds;
   if (shift !== 0) moveWindow(pane, { fromNs: fromNs + shift, toNs: toNs + shift });
+  const part = pointer.value?.pane === pane ? pointer.value.part : 0.5;
   if (inwards !== 0)
-    zoomAt(pane, (fromNs + toNs) / 2 + shift, Math.exp(-inwards * ZOOM_PER_SECOND * seconds));
+    zoomAt(pane, fromNs + shift + span * part, Math.exp(-inwards * ZOOM_PER_SECOND * seconds));
 }

@@ -1,0 +1,54 @@
+/** From the end of each wait to the rank that came last, which is marked. */
+import type { WaitDocument } from '../../timeline/wire.js';
+import type { LanePlace, Layout } from './layout.js';
+import type { Frame } from './painter.js';
+
+/** A wait shorter than this is no line but a dot. */
+const LEAST_PIXELS = 4;
+
+/** The rows of ranks by device. */
+function rankRows({ rows }: Layout): Map<number, LanePlace> {
+  const found = new Map<number, LanePlace>();
+  for (const row of rows)
+    if (row.kind === 'track' && row.track.isSummary)
+      found.set(Number(row.track.group.slice('gpu:'.length)), row.lanes[0]);
+  return found;
+}
+
+export function paintWaits(
+  context: CanvasRenderingContext2D,
+  frame: Frame,
+  waits: readonly WaitDocument[],
+  x: (ns: number) => number,
+): void {
+  if (waits.length === 0) return;
+  const { scrollTop, look, nsPerPixel } = frame;
+  const rows = rankRows(frame.layout);
+  context.lineWidth = 1;
+  context.strokeStyle = look.text;
+  context.fillStyle = look.text;
+  for (const { lastDevice, lastNs, waiting } of waits) {
+    const last = rows.get(lastDevice);
+    if (!last) continue;
+    const long = waiting.filter(({ fromNs, untilNs }) => untilNs - fromNs > LEAST_PIXELS * nsPerPixel);
+    if (long.length === 0) continue;
+    const at = { x: x(lastNs), y: last.y - scrollTop };
+    context.globalAlpha = 0.5;
+    context.beginPath();
+    for (const { device, untilNs } of long) {
+      const own = rows.get(device);
+      if (!own) continue;
+      const isAbove = own.y < last.y;
+      context.moveTo(x(untilNs), own.y - scrollTop + (isAbove ? own.height : 0));
+      context.lineTo(at.x, at.y + (isAbove ? 0 : last.height));
+    }
+    context.stroke();
+    // The late arrival itself.
+    context.globalAlpha = 1;
+    context.beginPath();
+    context.moveTo(at.x, at.y + 3);
+    context.lineTo(at.x - 4, at.y - 4);
+    context.lineTo(at.x + 4, at.y - 4);
+    context.fill();
+  }
+}
