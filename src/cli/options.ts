@@ -26,6 +26,15 @@ export const options = {
   output: value('-o, --output FILE', text, 'write to FILE; its extension sets the format if none is given'),
   outputFiles: value('-o, --output FILE', text, 'write to FILE, or to one PREFIX_NAME file per result'),
   force: toggle('--force', 'overwrite existing files'),
+  fields: repeated('--fields LIST', names, 'JSON with only these fields of each row, and its key'),
+  limit: value('--limit N', whole(0), 'JSON with at most N rows of each list'),
+  offset: value('--offset N', whole(0), 'JSON without the first N rows of each list'),
+  budget: value(
+    '--budget BYTES',
+    kinds.bytes,
+    'JSON of at most this size, for example 20k; lists are shortened',
+  ),
+  ndjson: toggle('--ndjson', 'JSON lines: the answer without rows, then one line per row'),
   rows: value('--rows N', whole(), 'maximum rows per table on the terminal'),
 
   // What to look at in a profile, and how its steps and kernels are found.

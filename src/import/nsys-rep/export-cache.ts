@@ -3,19 +3,18 @@
  * from (content of the report) and by what (version of nsys). Exports hold environments of processes, so the folder
  * is for the user alone.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import * as os from 'node:os';
 import * as path from 'node:path';
+import { type HashPlan, hashFile } from '../../disk/content-hash.js';
 
 const KEEP_FILES = 50;
 const KEEP_BYTES = 20e9;
 /** An export still unfinished after a day was interrupted. */
 const ABANDONED_MS = 24 * 3600 * 1000;
 /** Reports up to here are hashed whole, at about a second per gigabyte; larger ones at their ends and in between. */
-const HASH_WHOLE_BYTES = 2 ** 30;
-const BLOCK_BYTES = 4 * 2 ** 20;
-const SAMPLED_BLOCKS = 64;
+const ofReports: HashPlan = { wholeBytes: 2 ** 30, blockBytes: 4 * 2 ** 20, blocks: 64 };
 
 export class ExportCache {
   private constructor(readonly folder: string) {}
@@ -91,23 +90,7 @@ export class ExportCache {
 }
 
 /** Names a file by its content. */
-export function hashContent(file: string): string {
-  const fd = fs.openSync(file, 'r');
-  try {
-    const { size } = fs.fstatSync(fd);
-    const hash = createHash('sha256').update(`${size}\n`);
-    const block = new Uint8Array(BLOCK_BYTES);
-    const whole = size <= HASH_WHOLE_BYTES;
-    const blocks = whole ? Math.ceil(size / BLOCK_BYTES) : SAMPLED_BLOCKS;
-    const step = whole ? BLOCK_BYTES : (size - BLOCK_BYTES) / (SAMPLED_BLOCKS - 1);
-    for (let i = 0; i < blocks; i++) {
-      hash.update(block.subarray(0, fs.readSync(fd, block, 0, BLOCK_BYTES, Math.floor(i * step))));
-    }
-    return hash.digest('hex').slice(0, 40);
-  } finally {
-    fs.closeSync(fd);
-  }
-}
+export const hashContent = (file: string): string => hashFile(file, ofReports).digest.slice(0, 40);
 
 function userCache(env: NodeJS.ProcessEnv): string {
   if (env.STEPSCOPE_CACHE) return path.resolve(env.STEPSCOPE_CACHE);
