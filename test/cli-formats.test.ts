@@ -55,6 +55,10 @@ const calls: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
   host: () => [[capturePath('gil')], [eager, '--weight', 'time', '--inverted', '--depth', '3']],
   steps: () => [[graph], [eager, '--sequence']],
   info: () => [[eager]],
+  sql: () => [
+    ['SELECT iteration, wallNs FROM steps', eager],
+    ['SELECT iteration, selected FROM steps', eager],
+  ],
   stats: () => [[eager, '-r', 'cuda_api_sum'], [eager], ['--list']],
   bench: () => [[bench('sglang-serving.jsonl'), bench('aiperf.json')]],
   moe: () => [[inFolder('loads.npy'), '--gpus', '4']],

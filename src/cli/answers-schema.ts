@@ -113,6 +113,27 @@ export const infoSchema = document('stepscope-info/1', 'What a profile contains'
   recipe: optional(anyObject('how it was captured, see recipe.schema.json')),
 });
 
+export const sqlAnswerSchema = document('stepscope-sql/1', 'An answer to SQL', 'stepscope sql --json', {
+  sql: string('the question'),
+  columns: list(object({ name: string(), type: string('as DuckDB names it') })),
+  rows: list(anyObject<Readonly<Record<string, unknown>>>('by column name; null: not known or not recorded')),
+  complete: flag('false: there are more rows (--max-rows)'),
+});
+
+export const sqlTablesSchema = document(
+  'stepscope-sql-tables/1',
+  'Tables for SQL',
+  'stepscope sql --tables --json',
+  {
+    tables: list(
+      object({
+        ...{ key: string(), name: string(), aliases: list(string()), about: string() },
+        columns: list(object({ name: string(), type: string(), about: string() })),
+      }),
+    ),
+  },
+);
+
 const rule = object({
   ...{ rule: string(), family: string(), variant: string(), pattern: string() },
   ...{ templatePattern: optional(string()), source: string() },

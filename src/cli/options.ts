@@ -112,6 +112,18 @@ export const options = {
   ifPerfectRouting: toggle('--perfect-routing', 'balanced experts; add counts per expert or all ranks'),
   ifNoProfiler: toggle('--no-profiler', 'without the overhead of the profiler, if it is known'),
 
+  // sql
+  sqlTables: toggle('--tables', 'list the tables and their columns; needs no file'),
+  ofLake: toggle('--lake', 'with --tables: those of a lake'),
+  parquet: value('--parquet DIR', text, 'write Parquet files to DIR: the answer, or every table'),
+  arrow: value('--arrow OUT', text, 'write the answer as an Arrow file; - is a stream on standard output'),
+  maxRows: withDefault(value('--max-rows N', whole(1, 1e8), 'rows of an answer'), 1e6, '1000000'),
+  timeLimit: withDefault(
+    value('--timeout TIME', kinds.duration, 'time that a question may take'),
+    60e9,
+    '60s',
+  ),
+
   // host
   inverted: toggle('--inverted', 'what takes the time on top, its callers below'),
   weight: withDefault(

@@ -35,6 +35,10 @@ export const commands: Readonly<Record<string, Entry>> = {
       'Explore a profile in the browser: timeline, findings and every analysis, for any range of steps.',
     load: async () => (await import('./commands/view.js')).view,
   },
+  sql: {
+    summary: 'Ask SQL of a profile or a lake: events, steps, budgets and every analysis as tables.',
+    load: async () => (await import('./commands/sql.js')).sql,
+  },
   steps: {
     summary: 'List the engine steps of a capture, or the kernels of a typical one.',
     load: async () => (await import('./commands/steps.js')).steps,

@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import * as os from 'node:os';
 import * as path from 'node:path';
+import { ownCacheFolder, ownFolder } from '../../disk/cache-folder.js';
 import { type HashPlan, hashFile } from '../../disk/content-hash.js';
 
 const KEEP_FILES = 50;
@@ -20,7 +21,7 @@ export class ExportCache {
   private constructor(readonly folder: string) {}
 
   static open(env: NodeJS.ProcessEnv = process.env): ExportCache {
-    return new ExportCache(ownFolder(() => path.join(userCache(env), 'nsys-exports')) ?? temporaryFolder());
+    return new ExportCache(ownCacheFolder('nsys-exports', env) ?? temporaryFolder());
   }
 
   path(content: string, nsysVersion: string): string {
@@ -91,32 +92,6 @@ export class ExportCache {
 
 /** Names a file by its content. */
 export const hashContent = (file: string): string => hashFile(file, ofReports).digest.slice(0, 40);
-
-function userCache(env: NodeJS.ProcessEnv): string {
-  if (env.STEPSCOPE_CACHE) return path.resolve(env.STEPSCOPE_CACHE);
-  if (env.XDG_CACHE_HOME) return path.join(path.resolve(env.XDG_CACHE_HOME), 'stepscope');
-  if (process.platform === 'darwin') return path.join(os.homedir(), 'Library', 'Caches', 'stepscope');
-  if (process.platform === 'win32' && env.LOCALAPPDATA)
-    return path.join(env.LOCALAPPDATA, 'stepscope', 'Cache');
-  return path.join(os.homedir(), '.cache', 'stepscope');
-}
-
-/** The folder, made if need be, closed to others; undefined when it cannot be written or belongs to another. */
-function ownFolder(place: () => string): string | undefined {
-  try {
-    // Users without an account (containers) have no home to ask for.
-    const folder = place();
-    fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const stat = fs.lstatSync(folder);
-    if (!stat.isDirectory() || (process.getuid && stat.uid !== process.getuid())) return undefined;
-    if (process.platform !== 'win32' && stat.mode & 0o077) fs.chmodSync(folder, 0o700);
-    // Asking for permission is not enough: read-only file systems grant it. Only writing shows.
-    fs.rmdirSync(fs.mkdtempSync(path.join(folder, 'probe-')));
-    return folder;
-  } catch {
-    return undefined;
-  }
-}
 
 /** A fixed name in the shared folder serves the next run too, if it is really ours. */
 function temporaryFolder(): string {
