@@ -55,6 +55,12 @@ const calls: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
   host: () => [[capturePath('gil')], [eager, '--weight', 'time', '--inverted', '--depth', '3']],
   steps: () => [[graph], [eager, '--sequence']],
   info: () => [[eager]],
+  explain: () => [
+    [eager, 'step:14'],
+    [eager, 'gap'],
+    [eager, 'kernel:mul'],
+  ],
+  search: () => [[eager, '--name', 'launch']],
   sql: () => [
     ['SELECT iteration, wallNs FROM steps', eager],
     ['SELECT iteration, selected FROM steps', eager],

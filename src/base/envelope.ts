@@ -2,7 +2,7 @@
 import type { Note } from './notes.js';
 
 /** An answer before it is sent: its form by name, and its fields. Top-level `notes` are those of reading the inputs. */
-export interface Answer {
+export interface JsonAnswer {
   readonly schema: string;
 }
 
@@ -37,7 +37,7 @@ export interface Envelope {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-export function envelopeOf(answer: Answer, tool: string, inputs: readonly Input[]): Envelope {
-  const { schema, notes = [], ...data } = answer as Answer & { readonly notes?: readonly Note[] };
+export function envelopeOf(answer: JsonAnswer, tool: string, inputs: readonly Input[]): Envelope {
+  const { schema, notes = [], ...data } = answer as JsonAnswer & { readonly notes?: readonly Note[] };
   return { schema, tool, inputs, notes, truncated: [], data };
 }

@@ -8,10 +8,12 @@ import {
   flag,
   list,
   mapOf,
+  note,
   nothing,
   number,
   object,
   optional,
+  orNull,
   string,
   stringOrNumber,
 } from '../base/document.js';
@@ -111,6 +113,43 @@ export const infoSchema = document('stepscope-info/1', 'What a profile contains'
   versions: mapOf(string()),
   environment: object({ variables: count(), looksSecret: count() }),
   recipe: optional(anyObject('how it was captured, see recipe.schema.json')),
+});
+
+const evidenceRow = anyObject<{ readonly key: string }>('a row of the analysis, see its schema');
+
+export const explainSchema = document(
+  'stepscope-explain/1',
+  'One thing explained',
+  'stepscope explain --json',
+  {
+    files: list(string(), 'base names'),
+    about: string('what is explained'),
+    claims: list(
+      object({
+        text: string('one claim'),
+        evidence: list(object({ analysis: string(), rows: list(string(), 'keys of rows in evidence') })),
+      }),
+    ),
+    evidence: mapOf(list(evidenceRow), 'rows that claims rest on, by analysis'),
+    notRecorded: list(
+      object({ analysis: string(), what: string(), hint: string('how to record it') }),
+      'what could not be answered',
+    ),
+    notes: list(note),
+  },
+);
+
+export const searchSchema = document('stepscope-search/1', 'Names found', 'stepscope search --json', {
+  files: list(string(), 'base names'),
+  pattern: string('regular expression'),
+  names: list(
+    object({
+      ...{ key: string(), table: string(), name: string(), count: count() },
+      ...{ totalNs: orNull(number('sum of durations')), longestNs: orNull(number()), firstNs: number() },
+    }),
+    'most time first',
+  ),
+  notes: list(note),
 });
 
 export const sqlAnswerSchema = document('stepscope-sql/1', 'An answer to SQL', 'stepscope sql --json', {

@@ -1,6 +1,6 @@
 /** Every result in every format, to standard output or to a file: the only place that knows which format is which. */
 import type { Block } from '../analyze/block.js';
-import { type Answer, envelopeOf } from '../base/envelope.js';
+import { envelopeOf, type JsonAnswer } from '../base/envelope.js';
 import { printableLines } from '../base/printable.js';
 import { csv } from '../report/csv.js';
 import type { Cutter } from '../report/html/limits.js';
@@ -41,7 +41,7 @@ export interface Destination {
 export interface Result {
   blocks(): readonly Block[];
   /** For JSON, by the schema it names. Every one goes out in the same envelope. */
-  document(): Answer;
+  document(): JsonAnswer;
   csv?(): string;
   page?(cutter: Cutter): Report;
   text?(context: RenderContext): string;

@@ -1,8 +1,8 @@
 /** What there is to choose from (`--list`, `--metrics`): a line each for people, all of it as JSON. */
-import type { Answer } from '../base/envelope.js';
+import type { JsonAnswer } from '../base/envelope.js';
 import type { Result } from './emit.js';
 
-export function listing<Document extends Answer>(
+export function listing<Document extends JsonAnswer>(
   id: string,
   document: Document,
   lines: readonly (readonly string[])[],

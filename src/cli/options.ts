@@ -112,6 +112,9 @@ export const options = {
   ifPerfectRouting: toggle('--perfect-routing', 'balanced experts; add counts per expert or all ranks'),
   ifNoProfiler: toggle('--no-profiler', 'without the overhead of the profiler, if it is known'),
 
+  // search
+  namePattern: value('--name REGEX', kinds.pattern, 'names to find; case-insensitive'),
+
   // sql
   sqlTables: toggle('--tables', 'list the tables and their columns; needs no file'),
   ofLake: toggle('--lake', 'with --tables: those of a lake'),

@@ -35,6 +35,14 @@ export const commands: Readonly<Record<string, Entry>> = {
       'Explore a profile in the browser: timeline, findings and every analysis, for any range of steps.',
     load: async () => (await import('./commands/view.js')).view,
   },
+  explain: {
+    summary: 'Explain one step, gap or kernel: claims, and the rows they rest on.',
+    load: async () => (await import('./commands/explain.js')).explain,
+  },
+  search: {
+    summary: 'Find kernels, calls, ranges, operators and functions by name, with counts and times.',
+    load: async () => (await import('./commands/search.js')).search,
+  },
   sql: {
     summary: 'Ask SQL of a profile or a lake: events, steps, budgets and every analysis as tables.',
     load: async () => (await import('./commands/sql.js')).sql,

@@ -18,7 +18,7 @@ export interface HashPlan {
 /** 64 blocks of 64 KiB: about 5 ms, whatever the size of the file. */
 const ofInputs: HashPlan = { wholeBytes: 4 << 20, blockBytes: 64 << 10, blocks: 64 };
 
-export interface HashedFile {
+interface HashedFile {
   readonly bytes: number;
   /** `sha256:` of the whole content, or `sampled-sha256:` of the size (as text and a line end) and the blocks. */
   readonly hash: string;

@@ -10,7 +10,7 @@ import { TableLoader } from './load-table.js';
 import type { SqlColumn, SqlTable, TableContent } from './sql-table.js';
 
 /** What a question may take. More rows are left out and counted as such; more time or memory is an error. */
-export interface SqlBounds {
+interface SqlBounds {
   readonly rows: number;
   readonly bytes: number;
   readonly timeMs: number;
@@ -55,10 +55,10 @@ export class SqlSession {
     private readonly connection: DuckDBConnection,
   ) {}
 
-  static async open(source: SqlSource): Promise<SqlSession> {
+  static async open(source: SqlSource, memory = MEMORY): Promise<SqlSession> {
     const duckdb = await loadDuckDb();
     // One thread: the order of rows and of sums is the same every time.
-    const database = await duckdb.DuckDBInstance.create(':memory:', { ...inMemory(MEMORY), threads: '1' });
+    const database = await duckdb.DuckDBInstance.create(':memory:', { ...inMemory(memory), threads: '1' });
     const connection = await database.connect();
     await connection.run('SET enable_external_access = false');
     await connection.run('SET lock_configuration = true');
@@ -231,7 +231,11 @@ function mistake({ message }: Error): UserError {
       'Give the files on the command line: stepscope sql "SELECT …" FILE…',
     );
   if (/^Out of Memory Error/.test(first))
-    return new UserError('too-large', `The question needs more than ${MEMORY} of memory.`, 'Ask for less.');
+    return new UserError(
+      'too-large',
+      'The question needs more memory than it may have.',
+      'Ask for less: fewer rows, or sums.',
+    );
   const hint = others.find(line => /did you mean|candidate/i.test(line))?.trim();
   return new UserError('usage', first, hint ?? 'stepscope sql --tables lists the tables and columns.');
 }
