@@ -34,6 +34,8 @@ const allowed: Record<string, readonly string[]> = {
   fleet: ['base', 'stats', 'model', 'catalog', 'disk', 'import', 'analyze', 'run', 'gate', 'capture'],
   /** Tables for SQL, of a profile or a lake. */
   sql: ['base', 'model', 'catalog', 'disk', 'analyze', 'fleet'],
+  /** Tools for agents: commands of ours in processes of their own. */
+  mcp: ['base'],
   load: ['base', 'stats', 'model', 'catalog', 'analyze'],
 };
 /** Commands put everything together, but for what is for browsers and tests alone. */

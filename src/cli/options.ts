@@ -112,6 +112,9 @@ export const options = {
   ifPerfectRouting: toggle('--perfect-routing', 'balanced experts; add counts per expert or all ranks'),
   ifNoProfiler: toggle('--no-profiler', 'without the overhead of the profiler, if it is known'),
 
+  // mcp
+  callMemory: value('--memory GB', kinds.sizeIn('GB', 1000), 'memory that a call may take'),
+
   // search
   namePattern: value('--name REGEX', kinds.pattern, 'names to find; case-insensitive'),
 

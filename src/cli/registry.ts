@@ -148,6 +148,14 @@ export const commands: Readonly<Record<string, Entry>> = {
       'Write a copy of a profile that is safe to share: no environment variables, paths, user or host names.',
     load: async () => (await import('./commands/redact.js')).redact,
   },
+  mcp: {
+    summary: 'Serve profiles to AI agents: a Model Context Protocol server on standard input and output.',
+    load: async () => (await import('./commands/mcp.js')).mcp,
+  },
+  guide: {
+    summary: 'Print the order of questions about a profile, with token budgets, for agents.',
+    load: async () => (await import('./commands/guide.js')).guide,
+  },
   completion: {
     summary: 'Print a shell completion script for commands and options.',
     load: async () => (await import('./commands/completion.js')).completion,

@@ -128,17 +128,18 @@ function fitted(envelope: Envelope, offset: number, limit: number, budget: numbe
     return rows;
   });
   const [lead] = sizes.keys();
+  const rowsFor = (path: string, share: number): number => {
+    let room = path === lead ? LEAD * share : share;
+    const all = sizes.get(path) ?? [];
+    const end = all.findIndex(size => {
+      room -= size;
+      return room < 0;
+    });
+    return end < 0 ? all.length : end;
+  };
   const text = (whole: Envelope, share: number) =>
     render(
-      cutTo(whole, offset, path => {
-        let room = path === lead ? LEAD * share : share;
-        const all = sizes.get(path) ?? [];
-        const end = all.findIndex(size => {
-          room -= size;
-          return room < 0;
-        });
-        return end < 0 ? all.length : end;
-      }),
+      cutTo(whole, offset, path => rowsFor(path, share)),
       lines,
     );
   const fits = (printed: string) => bytesOf(printed) <= budget;
@@ -161,7 +162,19 @@ function fitted(envelope: Envelope, offset: number, limit: number, budget: numbe
     if (fits(tried)) [low, best] = [middle, tried];
     else high = middle;
   }
-  return best;
+  // Rows differ in size: what is left may still hold some, of the first tables first.
+  let room = budget - bytesOf(best);
+  const counts = new Map<string, number>();
+  for (const [path, all] of sizes) {
+    let count = rowsFor(path, low);
+    while (count < all.length && all[count] <= room) room -= all[count++];
+    counts.set(path, count);
+  }
+  const fuller = render(
+    cutTo(left, offset, path => counts.get(path) ?? 0),
+    lines,
+  );
+  return fits(fuller) ? fuller : best;
 }
 
 function withoutLastParts(envelope: Envelope, budget: number, bytes: (left: Envelope) => number): Envelope {
