@@ -32,6 +32,10 @@ const allowed: Record<string, readonly string[]> = {
   redact: ['base', 'model', 'catalog', 'import'],
   /** Many files as a lake of tables: maps them, here or as a job, and reports from the lake. */
   fleet: ['base', 'stats', 'model', 'catalog', 'disk', 'import', 'analyze', 'run', 'gate', 'capture'],
+  /** Tables for SQL, of a profile or a lake. */
+  sql: ['base', 'model', 'catalog', 'disk', 'analyze', 'fleet'],
+  /** Tools for agents: commands of ours in processes of their own. */
+  mcp: ['base'],
   load: ['base', 'stats', 'model', 'catalog', 'analyze'],
 };
 /** Commands put everything together, but for what is for browsers and tests alone. */

@@ -20,7 +20,7 @@ import { compareBenchRuns } from '../src/run/bench-difference.js';
 import { externalFiles, externalFolder, projectRoot } from '../src/testing/captures.js';
 import { assertGolden } from '../src/testing/golden.js';
 import { lacks } from '../src/testing/needs.js';
-import { runStepscope } from './run-stepscope.js';
+import { answerIn, runStepscope } from './run-stepscope.js';
 
 const folder = path.join(projectRoot, 'test/fixtures/bench');
 const names = readdirSync(folder)
@@ -684,7 +684,7 @@ test('JSON follows its schema, CSV carries the same figures', async () => {
   const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true });
   const validate = ajv.compile(benchSchema as object);
   const files = names.filter(name => name !== 'trtllm-output.json').map(fixture);
-  const document: Json = JSON.parse((await stepscope([...files, '--json'])).out);
+  const document: Json = answerIn((await stepscope([...files, '--json'])).out);
   const isValid = validate(document);
   assert.ok(isValid, JSON.stringify(validate.errors?.slice(0, 3)));
   assert.equal(document.schema, 'stepscope-bench/1');

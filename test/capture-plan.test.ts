@@ -25,6 +25,7 @@ import { projectRoot } from '../src/testing/captures.js';
 import { assertGolden } from '../src/testing/golden.js';
 import { lacks, locate } from '../src/testing/needs.js';
 import { captureCases } from './capture-cases.js';
+import { answerIn } from './run-stepscope.js';
 
 const withShell = { skip: lacks('shell') };
 
@@ -704,7 +705,7 @@ test('the command prints the plan, writes the script once, and gives JSON', asyn
   assert.equal((await run(...versions, '--script', script, ...command)).status, 0);
   assert.match(fs.readFileSync(script, 'utf8'), /^#!\/usr\/bin\/env bash\n/);
   assert.equal((await run(...versions, '--script', script, ...command)).status, 2);
-  const json = JSON.parse((await run(...versions, '--json', ...command)).out) as { schema: string };
+  const json = answerIn((await run(...versions, '--json', ...command)).out) as { schema: string };
   assert.equal(json.schema, 'stepscope-capture-plan/1');
   assert.match((await run('--help')).out, /stepscope capture \[options\] -- COMMAND/);
   fs.rmSync(folder, { recursive: true });

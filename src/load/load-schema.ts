@@ -184,3 +184,11 @@ export const loadSchema = document(
     levels: list(level, 'in the order they were run'),
   },
 );
+
+/** What `--json` prints: the same without each request. */
+export const loadSummarySchema = document(
+  'stepscope-load-summary/1',
+  'Load, in short',
+  'stepscope load --json: what stepscope load -o writes, without each request.',
+  (({ schema: _, ...fields }) => fields)(loadSchema.properties),
+);

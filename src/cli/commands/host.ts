@@ -26,7 +26,7 @@ export const host = define({
     ['stepscope host trace.json.gz --inverted', 'what takes the time on top, its callers below'],
     ['stepscope host profile.sqlite --weight time --depth 4', 'where the launching threads spend a step'],
     ['stepscope host trace.json.gz --phase decode --iterations 100-120', 'only these steps'],
-    ["stepscope host trace.json.gz --json | jq '.tree.children[0].name'", 'for scripts'],
+    ["stepscope host trace.json.gz --json | jq '.data.tree.children[0].name'", 'for scripts'],
   ],
   async run({ values, given, destination, output, emit }) {
     if (values.schema) {

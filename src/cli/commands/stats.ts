@@ -79,7 +79,8 @@ export const stats = define({
         })),
         notes: profile.notes,
       }),
-      parts: format => chosen.map(({ request }, i) => partOf(request, blocks[i], format)),
+      parts: format =>
+        format === 'json' ? undefined : chosen.map(({ request }, i) => partOf(request, blocks[i], format)),
       shown: {
         rowLimit: values.rows ?? (isAsked ? undefined : READABLE_ROWS),
         allColumns: '--format csv',

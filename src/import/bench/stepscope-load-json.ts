@@ -20,7 +20,13 @@ import { type NumberName, RunDraft } from './run-draft.js';
 import { withoutAbsent } from './trtllm-iteration.js';
 
 const isLoad = (value: unknown): value is JsonObject =>
-  isJsonObject(value) && /^stepscope-load\/1$/.test(String(at(value, 'schema')));
+  isJsonObject(value) && /^stepscope-load(-summary)?\/1$/.test(String(at(value, 'schema')));
+
+/** What `--json` prints has the same levels, in an envelope. */
+const withoutEnvelope = (value: JsonObject): JsonObject => {
+  const data = at(value, 'data');
+  return isJsonObject(data) ? data : value;
+};
 
 export const stepscopeLoadJson: BenchImporter = {
   id: 'stepscope-load-json',
@@ -28,11 +34,13 @@ export const stepscopeLoadJson: BenchImporter = {
   recognizes: content => content.objects.some(({ value }) => isLoad(value)),
   read: content =>
     content.objects
-      .filter(({ value }) => isLoad(value))
-      .flatMap(({ value }) =>
-        listAt(value, 'levels')
+      .map(({ value }) => value)
+      .filter(isLoad)
+      .map(withoutEnvelope)
+      .flatMap(load =>
+        listAt(load, 'levels')
           .filter(isJsonObject)
-          .map(level => readLevel(content, value, level)),
+          .map(level => readLevel(content, load, level)),
       ),
 };
 
