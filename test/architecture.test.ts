@@ -36,6 +36,8 @@ const allowed: Record<string, readonly string[]> = {
   sql: ['base', 'model', 'catalog', 'disk', 'analyze', 'fleet'],
   /** Tools for agents: commands of ours in processes of their own. */
   mcp: ['base'],
+  /** Running a part of a profile again: an operator alone, a kernel under Nsight Compute. */
+  rerun: ['base', 'stats', 'model', 'catalog', 'analyze'],
   load: ['base', 'stats', 'model', 'catalog', 'analyze'],
 };
 /** Commands put everything together, but for what is for browsers and tests alone. */
@@ -51,6 +53,7 @@ const pure = [
   'compare',
   'gate',
   'moe',
+  'rerun',
   'report',
   'timeline',
   'web',

@@ -139,6 +139,40 @@ export const explainSchema = document(
   },
 );
 
+export const reproSchema = document('stepscope-repro/1', 'An operator alone', 'stepscope repro --json', {
+  files: list(string(), 'base names'),
+  operator: string('with its namespace'),
+  inputs: list(anyObject('shape and type of each argument; kind other: its value is not recorded')),
+  count: count('recorded calls'),
+  gpuNs: number('GPU work per call'),
+  kernels: list(string()),
+  script: string('Python'),
+  notes: list(note),
+});
+
+const ncuFigure = object({
+  ...{ metric: string('of Nsight Compute'), label: string(), value: number(), unit: string() },
+});
+
+export const ncuSchema = document('stepscope-ncu/1', 'A kernel in Nsight Compute', 'stepscope ncu --json', {
+  files: list(string(), 'base names'),
+  kernel: string(),
+  functionName: string('as ncu filters it'),
+  launches: count('recorded launches of the kernel'),
+  medianNs: number('their median duration'),
+  step: orNull(number('in which it is measured')),
+  skip: count('launches of the function to pass over'),
+  command: list(string(), 'word by word'),
+  measured: list(
+    object({
+      ...{ kernel: string(), grid: string(), block: string(), limit: string('what limits it') },
+      figures: list(ncuFigure),
+    }),
+    'launches that Nsight Compute measured',
+  ),
+  notes: list(note),
+});
+
 export const searchSchema = document('stepscope-search/1', 'Names found', 'stepscope search --json', {
   files: list(string(), 'base names'),
   pattern: string('regular expression'),

@@ -115,6 +115,14 @@ export const options = {
   // mcp
   callMemory: value('--memory GB', kinds.sizeIn('GB', 1000), 'memory that a call may take'),
 
+  // ncu
+  ncuResult: value(
+    '--result FILE',
+    text,
+    'what Nsight Compute measured: a report (.ncu-rep) or its CSV (ncu --import R --csv --page raw)',
+  ),
+  ncuSet: withDefault(value('--set NAME', text, 'counters to measure: a section set of ncu'), 'full', 'full'),
+
   // search
   namePattern: value('--name REGEX', kinds.pattern, 'names to find; case-insensitive'),
 

@@ -43,6 +43,15 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'Find kernels, calls, ranges, operators and functions by name, with counts and times.',
     load: async () => (await import('./commands/search.js')).search,
   },
+  ncu: {
+    summary:
+      'Measure one kernel of a profile with Nsight Compute, in a typical step, and show what limits it.',
+    load: async () => (await import('./commands/ncu.js')).ncu,
+  },
+  repro: {
+    summary: 'Write a script that runs one operator alone, with the recorded shapes, and times it.',
+    load: async () => (await import('./commands/repro.js')).repro,
+  },
   sql: {
     summary: 'Ask SQL of a profile or a lake: events, steps, budgets and every analysis as tables.',
     load: async () => (await import('./commands/sql.js')).sql,

@@ -1,13 +1,12 @@
-import { Analyzer, NotRecorded } from '../../analyze/analysis.js';
+import { Analyzer } from '../../analyze/analysis.js';
 import { hostBlocks } from '../../analyze/host-code/describe-host.js';
 import { hostProfile, hostSources } from '../../analyze/host-code/host-profile.js';
 import type { hostSchema } from '../../analyze/host-code/host-schema.js';
 import { hintForNames } from '../../analyze/host-code/names-hint.js';
 import type { Static } from '../../base/document.js';
-import { UserError } from '../../base/user-error.js';
 import { define, requireFiles } from '../command.js';
 import { analysisOptions } from '../options.js';
-import { profileFor, settingsOf, tellLosses } from '../profile-of.js';
+import { orNotRecorded, profileFor, settingsOf, tellLosses } from '../profile-of.js';
 import { publishedSchema } from '../schema-file.js';
 
 /** On a screen; documents keep what is twenty times smaller. */
@@ -36,14 +35,8 @@ export const host = define({
     requireFiles('host', given);
     const analyzer = new Analyzer(await profileFor(given, hostSources, output), settingsOf(values));
     const question = { weight: values.weight, inverted: values.inverted, depth: values.depth };
-    const profileOfHost = (leastShare?: number) => {
-      try {
-        return hostProfile(analyzer, { ...question, leastShare });
-      } catch (error) {
-        if (!(error instanceof NotRecorded)) throw error;
-        throw new UserError('not-recorded', `Not recorded: ${error.what}.`, `To record it: ${error.hint}`);
-      }
-    };
+    const profileOfHost = (leastShare?: number) =>
+      orNotRecorded(() => hostProfile(analyzer, { ...question, leastShare }));
     await emit({
       blocks: () => {
         const found = profileOfHost(SHOWN_SHARE);

@@ -56,6 +56,8 @@ export const TextArg = {
   elementType: 41,
   groupName: 42,
   groupRanks: 43,
+  strides: 44,
+  values: 45,
 } as const;
 
 export const argumentKeys = new KeyTable([
@@ -96,6 +98,8 @@ export const argumentKeys = new KeyTable([
   ['labels', TextArg.labels],
   ['Input Dims', TextArg.shapes],
   ['Input type', TextArg.types],
+  ['Input Strides', TextArg.strides],
+  ['Concrete Inputs', TextArg.values],
   ['Call stack', TextArg.stack],
   ['grid', TextArg.grid],
   ['block', TextArg.block],

@@ -58,6 +58,8 @@ export interface Unwanted {
   readonly flows: boolean;
   readonly opArguments: boolean;
   readonly frameArguments: boolean;
+  /** Strides and scalars of operators: they vary from call to call, and only running one again needs them. */
+  readonly opValues: boolean;
 }
 
 const nothing: Unwanted = {
@@ -66,6 +68,7 @@ const nothing: Unwanted = {
   flows: false,
   opArguments: false,
   frameArguments: false,
+  opValues: true,
 };
 
 /** A stretch of bytes inside the event. `to` is 0 when the event does not have it. */
@@ -96,6 +99,8 @@ export class EventReader {
   readonly labels = new TextMark();
   readonly shapes = new TextMark();
   readonly types = new TextMark();
+  readonly strides = new TextMark();
+  readonly values = new TextMark();
   readonly stack = new TextMark();
   readonly collective = new TextMark();
   readonly elementType = new TextMark();
@@ -279,6 +284,14 @@ export class EventReader {
       case TextArg.types:
         markValue(cursor, this.types);
         break;
+      case TextArg.strides:
+        if (this.unwanted.opValues) cursor.skipValue();
+        else markValue(cursor, this.strides);
+        break;
+      case TextArg.values:
+        if (this.unwanted.opValues) cursor.skipValue();
+        else markValue(cursor, this.values);
+        break;
       case TextArg.grid:
         this.readTriple(cursor, Arg.gridX);
         break;
@@ -347,6 +360,8 @@ export class EventReader {
     this.labels.to = 0;
     this.shapes.to = 0;
     this.types.to = 0;
+    this.strides.to = 0;
+    this.values.to = 0;
     this.stack.to = 0;
     this.collective.to = 0;
     this.elementType.to = 0;
