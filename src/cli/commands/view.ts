@@ -1,3 +1,4 @@
+import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -18,6 +19,11 @@ import { version } from '../version.js';
 
 /** How long a file that cannot be opened may take to say so before the address is printed. */
 const GRACE_MS = 300;
+const LARGE_BYTES = 30e6;
+
+/** Files that are not there count nothing: opening them says so. */
+const sizeOf = (files: readonly string[]): number =>
+  files.reduce((sum, file) => sum + (fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
 
 export const view = define({
   usage: ['[FILE…] [--compare FILE]… [options]'],
@@ -84,13 +90,22 @@ export const view = define({
         openRedacted: async () => ({ ...(await read(true, {})), name }),
       });
     };
+    const isLarge = sizeOf([...given, ...second]) > LARGE_BYTES;
+    let begin = () => {};
+    const served = new Promise<void>(resolve => {
+      begin = resolve;
+    });
     const opening = (async () => {
+      // Large files take a while: the address comes first, and the page shows how far they are.
+      if (isLarge && !values.jsonLine) await served;
       if (given.length > 0) await opened(given);
       if (second.length > 0) await opened(second);
       output.clearProgress();
     })();
+    opening.catch(() => {});
     // What is wrong at once is said at once, without a page. What takes longer is shown being read.
-    await Promise.race([opening, values.jsonLine ? opening : wait(GRACE_MS)]);
+    if (values.jsonLine) await opening;
+    else if (!isLarge) await Promise.race([opening, wait(GRACE_MS)]);
     const ended = endOfProcess();
     const server = await startServer({
       ...{ version: version(), profiles, dropped, page, host, port: values.port },
@@ -102,6 +117,7 @@ export const view = define({
     else output.out(`Stepscope is running at ${url} — press Ctrl-C to stop\n`);
     // Who listens for others mostly sits at another machine.
     if (!values.noOpen && isLoopback(host)) openBrowser(url);
+    begin();
     try {
       await opening;
     } catch (error) {
