@@ -1,18 +1,10 @@
 /** What a view needs where there is no server: the timeline of its stretch, and the panels of its steps. */
-import type { Note } from './notes.js';
-import { type CutTimeline, cutTimeline, type Snapshot } from './snapshot.js';
+import { type CutTimeline, cutTimeline } from './snapshot.js';
+import type { Snapshot, SnapshotAsked } from './snapshot-document.js';
+import type { StepSpan } from './spans.js';
 import type { TimelineData } from './timeline-data.js';
-import type { StepSpan, ViewedProfile } from './viewed-profile.js';
+import type { ViewedProfile } from './viewed-profile.js';
 import type { PanelDocument } from './wire.js';
-
-export interface SnapshotAsked {
-  readonly fromNs: number;
-  readonly toNs: number;
-  readonly steps?: StepSpan;
-  readonly event?: { readonly lane: number; readonly index: number };
-  readonly notes: readonly Note[];
-  readonly at: string;
-}
 
 /** Steps of which the answer and the budget are included one by one. */
 const MOST_STEPS = 24;

@@ -6,8 +6,8 @@
 import type { OpenedSnapshot } from '../../timeline/open-snapshot.js';
 import { openSnapshot } from '../../timeline/open-snapshot.js';
 import type { SelectionAsked } from '../../timeline/selection/chosen-events.js';
-import type { Snapshot } from '../../timeline/snapshot.js';
-import type { Bytes } from '../../timeline/viewed-profile.js';
+import type { Snapshot } from '../../timeline/snapshot-document.js';
+import type { Bytes } from '../../timeline/spans.js';
 import { Problem } from '../problem.js';
 
 interface Offline {
