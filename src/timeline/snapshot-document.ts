@@ -6,7 +6,7 @@
 import type { WrittenNote } from './notes.js';
 import type { StepSpan } from './spans.js';
 import type { LaneSource } from './track.js';
-import type { EventDocument, TimelineDocument, TrackDocument } from './wire.js';
+import type { EventDocument, TimelineDocument, TrackDocument, WaitDocument } from './wire.js';
 
 export interface SnapshotLane {
   readonly id: number;
@@ -27,6 +27,8 @@ export interface Snapshot {
   /** Answers by address. */
   readonly answers: Readonly<Record<string, unknown>>;
   readonly events: readonly EventDocument[];
+  /** Who waited for whom, the longest waits of the stretch. */
+  readonly waits: readonly WaitDocument[];
   readonly notes: readonly WrittenNote[];
   /** The view, as in an address. */
   readonly at: string;

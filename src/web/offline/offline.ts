@@ -61,6 +61,10 @@ export async function answerOffline(path: string): Promise<unknown> {
       near === null ? { n: Number(query.get('n')) } : { near: Number(near) },
     );
   }
+  if (own === 'waits') {
+    const [from, to] = [Number(query.get('from')), Number(query.get('to'))];
+    return snapshot.waits.filter(({ lastNs }) => lastNs >= from && lastNs <= to);
+  }
   if (own === 'selection') return opened.selection(selectionOf(query));
   const label = /^labels\/(\d+)$/.exec(own);
   if (label) return opened.labels(Number(label[1]));
