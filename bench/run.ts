@@ -2,7 +2,7 @@
  * `npm run bench`: compares Stepscope with its peers, in one run on this machine. A ratio is only meaningful if both
  * sides run under the same conditions, so every line measures both. Medians, because machines are noisy.
  *
- *   npm run bench -- stats kineto analyze frames compare growth view moe fleet     only these parts
+ *   npm run bench -- stats kineto analyze frames compare growth view ranks moe fleet     only these parts
  */
 import { benchAnalyze } from './analyze.js';
 import { benchCompare } from './compare.js';
@@ -14,6 +14,7 @@ import { benchKineto } from './kineto.js';
 import { benchMoe } from './moe.js';
 import { benchStats } from './stats.js';
 import { benchView } from './view.js';
+import { benchRanks } from './view-ranks.js';
 
 const parts: Record<string, () => Promise<Verdict[]> | Verdict[]> = {
   stats: benchStats,
@@ -23,6 +24,7 @@ const parts: Record<string, () => Promise<Verdict[]> | Verdict[]> = {
   compare: benchCompare,
   growth: benchGrowth,
   view: benchView,
+  ranks: benchRanks,
   moe: benchMoe,
   fleet: benchFleet,
 };

@@ -54,10 +54,13 @@ has_nsys() {
 if [ "$ID" = ubuntu ]; then
   component=multiverse
   chromium=chromium-browser
+  # Only as a snap, which Marionette cannot give a profile folder.
+  firefox=
   archive=http://archive.ubuntu.com/ubuntu
 else
   component=non-free
   chromium=chromium
+  firefox=firefox-esr
   archive=http://deb.debian.org/debian
 fi
 wants_nsys=no
@@ -68,7 +71,7 @@ else
 fi
 
 missing=
-for package in bash gcc git libc6-dev make munge openssl procps python3 python3-pip python3-torch python3-venv slurm-wlm "$chromium"; do
+for package in bash gcc git libc6-dev make munge openssl procps python3 python3-pip python3-torch python3-venv slurm-wlm "$chromium" $firefox; do
   is_installed "$package" || missing="$missing $package"
 done
 

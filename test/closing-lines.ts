@@ -7,6 +7,7 @@ import type { TestResult } from './results-reporter.js';
 
 /** What may be skipped even where all tools are installed, and why. */
 export const MAY_BE_SKIPPED: Partial<Record<NeedId, string>> = {
+  firefox: 'not every distribution has it as a package; Chromium runs all tests of the page',
   vllm: 'an environment of 2 GB; docs/evidence/vllm has the runs',
 };
 

@@ -24,6 +24,7 @@ import {
   stripScale,
   zoomSteps,
 } from '../src/web/strip/strip-layout.js';
+import { FittingText } from '../src/web/timeline/fitting-text.js';
 import { parseColor } from '../src/web/timeline/raster.js';
 
 const PREFILL = 0;
@@ -265,6 +266,18 @@ test('searches: regular expressions, families by name, and filters that do not e
     assert.deepEqual(parseQuery(name), [{ kind: 'name', text: name, not: false }]);
 });
 
+test('texts are cut in the middle, to the width of the letters that are drawn', () => {
+  const fitting = new FittingText(text =>
+    [...text].reduce((sum, letter) => sum + (letter === 'i' ? 3 : 7), 0),
+  );
+  assert.equal(fitting.shortened('nvjet_sm90_tst_64x8_TNT', 200), 'nvjet_sm90_tst_64x8_TNT');
+  const cut = fitting.shortened('nvjet_sm90_tst_64x8_TNT', 120);
+  assert.match(cut, /^nvjet_sm9.*….*NT$/);
+  assert.ok(fitting.width(cut) <= 120);
+  assert.equal(fitting.shortened('iiiiiiiiii', 29), 'iiiiiii…');
+  assert.equal(fitting.shortened('nvjet', 15), '');
+});
+
 test('words fit what is selected', () => {
   const pane = (span: { first: number; last: number } | null) => ({
     document: documentOf(steps('pppdd', [1, 1, 1, 1, 1])),
@@ -275,7 +288,10 @@ test('words fit what is selected', () => {
   assert.equal(selectionName(pane({ first: 2, last: 3 })), 'These 2 steps');
   assert.equal(selectionName(pane({ first: 1, last: 1 })), 'This step');
   const one = inSelection(pane({ first: 1, last: 1 }));
-  assert.equal(one('waits 40% of every step (3 ms per step)'), 'waits 40% of this step (3 ms in this step)');
+  assert.equal(
+    one('waits 40% of every step (3 ms per decode step)'),
+    'waits 40% of this step (3 ms in this step)',
+  );
   assert.equal(inSelection(pane(null))('3 ms per step'), '3 ms per step');
 });
 

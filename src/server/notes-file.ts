@@ -7,14 +7,14 @@ import type { IncomingMessage } from 'node:http';
 import * as path from 'node:path';
 import { UserError } from '../base/user-error.js';
 import { writeWhole } from '../disk/write-whole.js';
-import { type Note, type NotesDocument, readNotes } from '../timeline/notes.js';
+import { type NotesDocument, readNotes, type WrittenNote } from '../timeline/notes.js';
 import { Refusal } from './refusal.js';
 
 const MOST_BYTES = 1 << 20;
 const ENDING = '.notes.json';
 
 export class NotesFile {
-  private notes: readonly Note[] | undefined;
+  private notes: readonly WrittenNote[] | undefined;
 
   /** `beside`: the profile's file; undefined: notes are not kept. */
   constructor(private readonly beside?: string) {}
@@ -35,7 +35,7 @@ export class NotesFile {
     return this.document();
   }
 
-  private write(file: string, notes: readonly Note[]): void {
+  private write(file: string, notes: readonly WrittenNote[]): void {
     try {
       if (notes.length === 0) fs.rmSync(file, { force: true });
       else writeWhole(file, `${JSON.stringify({ schema: 'stepscope-notes/1', notes }, null, 2)}\n`);
@@ -48,7 +48,7 @@ export class NotesFile {
     }
   }
 
-  private read(): readonly Note[] {
+  private read(): readonly WrittenNote[] {
     if (!this.file || !fs.existsSync(this.file)) return [];
     try {
       return readNotes(fs.readFileSync(this.file, 'utf8'));

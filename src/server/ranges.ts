@@ -3,7 +3,7 @@
  * refused instead of answered with everything, because everything may be gigabytes.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Bytes } from '../timeline/viewed-profile.js';
+import type { Bytes } from '../timeline/spans.js';
 import { sendPieces } from './answers.js';
 import { Refusal } from './refusal.js';
 

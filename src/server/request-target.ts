@@ -1,6 +1,6 @@
 /** The address a request asks for, and reading numbers and steps out of it. */
 import { UserError } from '../base/user-error.js';
-import type { StepSpan } from '../timeline/viewed-profile.js';
+import type { StepSpan } from '../timeline/spans.js';
 import { Refusal } from './refusal.js';
 
 /** Longer than any address the page makes, shorter than what Node takes for all headers together. */

@@ -2,7 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { withoutEndings } from '../catalog/file-formats.js';
 import { compareSteps } from '../compare/step-difference.js';
-import type { Bytes, ViewedProfile } from '../timeline/viewed-profile.js';
+import type { Bytes } from '../timeline/spans.js';
+import type { ViewedProfile } from '../timeline/viewed-profile.js';
 import type { StateDocument } from '../timeline/wire.js';
 import { sendBody, sendJson, sendPieces } from './answers.js';
 import { type DroppedFiles, displayName } from './dropped-file.js';

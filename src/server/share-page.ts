@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { UserError } from '../base/user-error.js';
-import type { Snapshot } from '../timeline/snapshot.js';
+import type { Snapshot } from '../timeline/snapshot-document.js';
 import type { StaticFiles } from './static-files.js';
 
 const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;

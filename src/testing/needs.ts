@@ -74,6 +74,11 @@ const table = {
         existsSync,
       ),
   },
+  firefox: {
+    what: 'Firefox',
+    bring: 'your system’s package firefox-esr, or set FIREFOX to the path of a browser',
+    find: () => firstThat([process.env.FIREFOX, '/usr/bin/firefox-esr', '/usr/bin/firefox'], existsSync),
+  },
   python: {
     what: 'Python 3.9 or newer',
     bring: TOOLS,

@@ -7,9 +7,9 @@
 import { upperBound } from '../base/bisect.js';
 import type { AreaLevel } from './area-pyramid.js';
 import type { SliceLevel } from './slice-pyramid.js';
+import type { Bytes } from './spans.js';
 import { areaTileBytes, sliceTileBytes, writeArea, writeSlices } from './tiles.js';
 import type { TrackLane } from './track.js';
-import type { Bytes } from './viewed-profile.js';
 import { type LaneDocument, type LevelDocument, TILE_ENTRIES } from './wire.js';
 
 /** Entries of a lane in the overview: enough for one per pixel of a screen. */

@@ -1,18 +1,10 @@
 /** What a view needs where there is no server: the timeline of its stretch, and the panels of its steps. */
-import type { Note } from './notes.js';
-import { type CutTimeline, cutTimeline, type Snapshot } from './snapshot.js';
+import { type CutTimeline, cutTimeline } from './snapshot.js';
+import type { Snapshot, SnapshotAsked } from './snapshot-document.js';
+import type { StepSpan } from './spans.js';
 import type { TimelineData } from './timeline-data.js';
-import type { StepSpan, ViewedProfile } from './viewed-profile.js';
-import type { PanelDocument } from './wire.js';
-
-export interface SnapshotAsked {
-  readonly fromNs: number;
-  readonly toNs: number;
-  readonly steps?: StepSpan;
-  readonly event?: { readonly lane: number; readonly index: number };
-  readonly notes: readonly Note[];
-  readonly at: string;
-}
+import type { ViewedProfile } from './viewed-profile.js';
+import type { PanelDocument, RanksDocument } from './wire.js';
 
 /** Steps of which the answer and the budget are included one by one. */
 const MOST_STEPS = 24;
@@ -44,6 +36,8 @@ export function makeSnapshot(
   if (cut.steps)
     for (let i = cut.steps.first; i <= Math.min(cut.steps.last, cut.steps.first + MOST_STEPS - 1); i++)
       add({ first: i, last: i }, ofEachStep);
+  const hasRanks = cut.tracks.some(track => track.isSummary);
+  if (hasRanks) answers[`${base}/ranks`] = cutRanks(view.ranks(), cut);
   const { document, tracks, labels } = cut;
   const event = asked.event && keptEvent(view, asked.event, cut);
   return {
@@ -55,6 +49,7 @@ export function makeSnapshot(
       labels,
       answers,
       events: event ? [event] : [],
+      waits: hasRanks ? view.waits(fromNs, toNs) : [],
       notes: asked.notes
         .filter(note => note.toNs >= fromNs && note.fromNs <= toNs)
         .map(({ event: _, ...note }) => note),
@@ -114,6 +109,23 @@ function keptEvent(
     return own === undefined ? [] : [{ ...link, index: own }];
   });
   return { ...details, index, links, moreLinks: details.moreLinks + details.links.length - links.length };
+}
+
+/** Only the columns of the steps that are here. */
+function cutRanks(ranks: RanksDocument, { steps }: CutTimeline): RanksDocument {
+  if (!steps) return { ...ranks, bySteps: [] };
+  const columns = steps.last - steps.first + 1;
+  return {
+    ...ranks,
+    bySteps: ranks.bySteps.map(heat => ({
+      ...heat,
+      columns,
+      values: ranks.ranks.flatMap((_, rank) => {
+        const from = rank * heat.columns + steps.first;
+        return heat.values.slice(from, from + columns);
+      }),
+    })),
+  };
 }
 
 function shortened({ blocks }: PanelDocument): PanelDocument {

@@ -1,7 +1,7 @@
 /** Notes on a stretch of time or an event, as they lie in the file beside a profile and travel to the page. */
 import { UserError } from '../base/user-error.js';
 
-export interface Note {
+export interface WrittenNote {
   readonly text: string;
   /** On the profile's clock. */
   readonly fromNs: number;
@@ -11,7 +11,7 @@ export interface Note {
 }
 
 export interface NotesDocument {
-  readonly notes: readonly Note[];
+  readonly notes: readonly WrittenNote[];
   /** The name of the file they are kept in; null: as long as the server runs. */
   readonly file: string | null;
 }
@@ -20,7 +20,7 @@ const MOST_NOTES = 1000;
 const LONGEST_NOTE = 4000;
 
 /** From a file or from the page: nothing but what a note has. */
-export function readNotes(text: string): Note[] {
+export function readNotes(text: string): WrittenNote[] {
   const wrong = () =>
     new UserError('usage', 'These are not notes.', 'Expected: {"notes": [{"text", "fromNs", "toNs"}]}');
   let parsed: unknown;
@@ -31,7 +31,7 @@ export function readNotes(text: string): Note[] {
   }
   const list = (parsed as { notes?: unknown } | null)?.notes;
   if (!Array.isArray(list) || list.length > MOST_NOTES) throw wrong();
-  return list.map((entry: Partial<Note> | null) => {
+  return list.map((entry: Partial<WrittenNote> | null) => {
     const { text: words, fromNs, toNs, event } = entry ?? {};
     if (typeof words !== 'string' || words.length > LONGEST_NOTE) throw wrong();
     if (!Number.isFinite(fromNs) || !Number.isFinite(toNs) || toNs! < fromNs!) throw wrong();

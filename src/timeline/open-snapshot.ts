@@ -7,11 +7,12 @@ import { makeLane } from './make-lanes.js';
 import { search } from './search/search.js';
 import type { SelectionAsked } from './selection/chosen-events.js';
 import { selectionDocument } from './selection/selection.js';
-import { areaColumnBytes, type Snapshot, type SnapshotLane, sliceColumnBytes } from './snapshot.js';
+import { areaColumnBytes, sliceColumnBytes } from './snapshot.js';
+import type { Snapshot, SnapshotLane } from './snapshot-document.js';
+import type { Bytes } from './spans.js';
 import type { TimelineData } from './timeline-data.js';
 import type { Track, TrackLane } from './track.js';
 import { trackDocuments } from './track-documents.js';
-import type { Bytes } from './viewed-profile.js';
 import {
   type EventDocument,
   LABELS_PER_PAGE,

@@ -1,39 +1,8 @@
-/**
- * A part of a profile that needs no server: the events of a stretch of time as columns, the steps in it, and the
- * documents that were computed from the whole profile. The page makes levels of detail, searches and selections from
- * the columns itself, with the code the server uses (open-snapshot.ts).
- */
+/** Cuts a stretch of time out of a timeline: the events in it as columns, the steps in it, the labels that occur. */
 import { lowerBound, upperBound } from '../base/bisect.js';
-import type { Note } from './notes.js';
+import type { Snapshot, SnapshotLane } from './snapshot-document.js';
 import type { TimelineData } from './timeline-data.js';
-import type { LaneSource } from './track.js';
-import type { EventDocument, StepsDocument, TimelineDocument, TrackDocument } from './wire.js';
-
-export interface SnapshotLane {
-  readonly id: number;
-  /** Area lanes have none. */
-  readonly source?: LaneSource;
-  readonly length: number;
-}
-
-export interface Snapshot {
-  readonly name: string;
-  /** Without levels and bytes, which the page makes. */
-  readonly document: Omit<TimelineDocument, 'tracks' | 'overviewBytes'>;
-  readonly tracks: readonly (Omit<TrackDocument, 'lanes' | 'events' | 'tones'> & {
-    readonly lanes: readonly SnapshotLane[];
-  })[];
-  /** Short and full texts of the labels that occur. */
-  readonly labels: readonly (readonly [string, string])[];
-  /** Answers by address. */
-  readonly answers: Readonly<Record<string, unknown>>;
-  readonly events: readonly EventDocument[];
-  readonly notes: readonly Note[];
-  /** The view, as in an address. */
-  readonly at: string;
-  /** What of the profile this is, in words. */
-  readonly about: string;
-}
+import type { StepsDocument } from './wire.js';
 
 export interface CutTimeline {
   readonly document: Snapshot['document'];

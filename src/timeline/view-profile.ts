@@ -18,9 +18,10 @@ import { makeSnapshot } from './make-snapshot.js';
 import { ranksDocument, waitsWithin } from './ranks/rank-documents.js';
 import { type SearchResult, search } from './search/search.js';
 import { selectionDocument } from './selection/selection.js';
+import type { StepSpan } from './spans.js';
 import { type TimelineData, timelineData } from './timeline-data.js';
 import type { LaneData } from './track.js';
-import type { StepSpan, ViewedProfile } from './viewed-profile.js';
+import type { ViewedProfile } from './viewed-profile.js';
 import { LABELS_PER_PAGE, type RanksDocument } from './wire.js';
 
 /** Selections and searches that are kept: people go back and forth between a few. */

@@ -1,9 +1,9 @@
 /** One opened profile as the page sees it. The server calls this and knows nothing of tracks or analyses. */
 import type { Analyzer } from '../analyze/analysis.js';
 import type { FlameDocument } from '../analyze/host-code/flame-document.js';
-import type { SnapshotAsked } from './make-snapshot.js';
 import type { SelectionAsked } from './selection/chosen-events.js';
-import type { Snapshot } from './snapshot.js';
+import type { Snapshot, SnapshotAsked } from './snapshot-document.js';
+import type { Bytes, StepSpan } from './spans.js';
 import type {
   AnswerDocument,
   EventDocument,
@@ -16,17 +16,6 @@ import type {
   TimelineDocument,
   WaitDocument,
 } from './wire.js';
-
-export interface StepSpan {
-  readonly first: number;
-  readonly last: number;
-}
-
-export interface Bytes {
-  readonly length: number;
-  /** The bytes from `from` up to, not including, `to`. */
-  read(from: number, to: number): Uint8Array;
-}
 
 /** UserError is thrown for what the asker can mend: an unknown lane, a query that cannot be read. */
 export interface ViewedProfile {

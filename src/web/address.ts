@@ -6,7 +6,7 @@
  *   &fold=gpu:0/idle&before=a|b&tracks=stream&lit=family:gemm&measure=1200~1300&area=1200~1300&on=gpu:0/stream:7
  *   &rows=compact&finding=launch-overhead/decode
  */
-import type { StepSpan } from '../timeline/viewed-profile.js';
+import type { StepSpan } from '../timeline/spans.js';
 import { type RowHeight, rowHeights } from './row-heights.js';
 
 export interface ProfileAddress {

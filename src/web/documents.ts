@@ -3,7 +3,7 @@
  * steps stay on screen, dimmed, until the new ones are there; what was asked before is not asked again.
  */
 import { useEffect, useState } from 'preact/hooks';
-import type { StepSpan } from '../timeline/viewed-profile.js';
+import type { StepSpan } from '../timeline/spans.js';
 import { askJson } from './api.js';
 import { Problem } from './problem.js';
 import type { Pane } from './state.js';

@@ -28,6 +28,7 @@ const subjects: Readonly<Record<string, string>> = {
   'steady-allocations': 'cause:allocation',
   'sync-in-decode': 'cause:synchronisation',
   'blocking-in-layers': 'cause:synchronisation',
+  'exposed-host-work': 'cause:host-code',
   'profiler-overhead': 'cause:profiler-overhead',
   'exposed-communication': 'family:communication',
   'waiting-for-slowest-rank': 'family:communication',

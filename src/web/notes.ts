@@ -1,6 +1,6 @@
 /** Notes on what is shown: fetched with a profile, kept by the server beside its file. */
 import { effect, signal } from '@preact/signals';
-import type { Note, NotesDocument } from '../timeline/notes.js';
+import type { NotesDocument, WrittenNote } from '../timeline/notes.js';
 import { notify } from './announce.js';
 import { askJson } from './api.js';
 import { asProblem } from './documents.js';
@@ -31,7 +31,7 @@ const tell = (error: unknown) => {
   notify(`${message} ${hint}`, true);
 };
 
-async function save(pane: Pane, notes: readonly Note[]): Promise<void> {
+async function save(pane: Pane, notes: readonly WrittenNote[]): Promise<void> {
   try {
     const answer = await askJson<NotesDocument>(`/api/profiles/${pane.id}/notes`, {
       method: 'PUT',
@@ -45,7 +45,7 @@ async function save(pane: Pane, notes: readonly Note[]): Promise<void> {
 }
 
 /** What a note that is written now is about: the narrowest thing that is selected, else what is in view. */
-export function subjectOf(pane: Pane): Omit<Note, 'text'> & { readonly words: string } {
+export function subjectOf(pane: Pane): Omit<WrittenNote, 'text'> & { readonly words: string } {
   const [event, details, area, steps] = [
     pane.event.value,
     pane.details.value,
@@ -73,7 +73,7 @@ export const addNote = (pane: Pane, text: string): Promise<void> => {
   return save(pane, [...(notesOf(pane)?.notes ?? []), { text, ...place }]);
 };
 
-export const removeNote = (pane: Pane, note: Note): Promise<void> =>
+export const removeNote = (pane: Pane, note: WrittenNote): Promise<void> =>
   save(
     pane,
     (notesOf(pane)?.notes ?? []).filter(other => other !== note),

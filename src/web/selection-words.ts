@@ -25,5 +25,5 @@ export function inSelection({ steps }: Pick<Pane, 'steps'>): (text: string) => s
     text
       .replace(/\bof every step\b/g, 'of this step')
       .replace(/\bof a step\b/g, 'of this step')
-      .replace(/\bper step\b/g, 'in this step');
+      .replace(/\bper (?:\w+ )?step\b/g, 'in this step');
 }

@@ -3,7 +3,7 @@
  * that changes the view goes through the functions here, so that panes stay aligned and the address stays true.
  */
 import { batch, type Signal, signal } from '@preact/signals';
-import type { StepSpan } from '../timeline/viewed-profile.js';
+import type { StepSpan } from '../timeline/spans.js';
 import type { EventDocument, SearchDocument, TimelineDocument } from '../timeline/wire.js';
 import { alignedStep } from './align-steps.js';
 import type { RowHeight } from './row-heights.js';

@@ -1,5 +1,5 @@
+import * as fs from 'node:fs';
 import * as path from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { UserError } from '../../base/user-error.js';
 import { recordedWith } from '../../capture/run/recorded-with.js';
@@ -16,8 +16,25 @@ import { settingsOf } from '../profile-of.js';
 import { openShareable } from '../redacted-copies.js';
 import { version } from '../version.js';
 
-/** How long a file that cannot be opened may take to say so before the address is printed. */
-const GRACE_MS = 300;
+/** Files of more take so long to read that the page is shown meanwhile; of less, what is wrong is said without a page. */
+const LARGE_BYTES = 30e6;
+
+/** Files that are not there count nothing: opening them says so. */
+const sizeOf = (files: readonly string[]): number =>
+  files.reduce((sum, file) => {
+    const found = fs.statSync(file, { throwIfNoEntry: false });
+    if (!found?.isDirectory()) return sum + (found?.size ?? 0);
+    return (
+      sum +
+      sizeOf(
+        fs
+          .readdirSync(file)
+          .map(name => path.join(file, name))
+          .filter(isFile),
+      )
+    );
+  }, 0);
+const isFile = (file: string): boolean => fs.statSync(file, { throwIfNoEntry: false })?.isFile() === true;
 
 export const view = define({
   usage: ['[FILE…] [--compare FILE]… [options]'],
@@ -84,13 +101,20 @@ export const view = define({
         openRedacted: async () => ({ ...(await read(true, {})), name }),
       });
     };
+    const isLarge = sizeOf([...given, ...second]) > LARGE_BYTES;
+    let begin = () => {};
+    const served = new Promise<void>(resolve => {
+      begin = resolve;
+    });
     const opening = (async () => {
+      // Large files take a while: the address comes first, and the page shows how far they are.
+      if (isLarge && !values.jsonLine) await served;
       if (given.length > 0) await opened(given);
       if (second.length > 0) await opened(second);
       output.clearProgress();
     })();
-    // What is wrong at once is said at once, without a page. What takes longer is shown being read.
-    await Promise.race([opening, values.jsonLine ? opening : wait(GRACE_MS)]);
+    opening.catch(() => {});
+    if (values.jsonLine || !isLarge) await opening;
     const ended = endOfProcess();
     const server = await startServer({
       ...{ version: version(), profiles, dropped, page, host, port: values.port },
@@ -102,6 +126,7 @@ export const view = define({
     else output.out(`Stepscope is running at ${url} — press Ctrl-C to stop\n`);
     // Who listens for others mostly sits at another machine.
     if (!values.noOpen && isLoopback(host)) openBrowser(url);
+    begin();
     try {
       await opening;
     } catch (error) {

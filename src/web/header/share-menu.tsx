@@ -16,7 +16,7 @@ async function copy(text: string, what: string): Promise<void> {
 }
 
 /** The command that opens the same files at the same view; null where a file was dropped and has no path. */
-export function viewCommand(): string | null {
+function viewCommand(): string | null {
   const [first, second] = panes.value;
   const filesOf = (pane: Pane | undefined) => profiles.value.find(({ id }) => id === pane?.id)?.files;
   const files = filesOf(first);

@@ -6,8 +6,8 @@
 import type { OpenedSnapshot } from '../../timeline/open-snapshot.js';
 import { openSnapshot } from '../../timeline/open-snapshot.js';
 import type { SelectionAsked } from '../../timeline/selection/chosen-events.js';
-import type { Snapshot } from '../../timeline/snapshot.js';
-import type { Bytes } from '../../timeline/viewed-profile.js';
+import type { Snapshot } from '../../timeline/snapshot-document.js';
+import type { Bytes } from '../../timeline/spans.js';
 import { Problem } from '../problem.js';
 
 interface Offline {
@@ -60,6 +60,10 @@ export async function answerOffline(path: string): Promise<unknown> {
       query.get('q') ?? '',
       near === null ? { n: Number(query.get('n')) } : { near: Number(near) },
     );
+  }
+  if (own === 'waits') {
+    const [from, to] = [Number(query.get('from')), Number(query.get('to'))];
+    return snapshot.waits.filter(({ lastNs }) => lastNs >= from && lastNs <= to);
   }
   if (own === 'selection') return opened.selection(selectionOf(query));
   const label = /^labels\/(\d+)$/.exec(own);

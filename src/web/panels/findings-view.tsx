@@ -88,6 +88,7 @@ function Card({ finding, pane }: { readonly finding: Finding; readonly pane: Pan
 
 function Opened({ finding, pane }: { readonly finding: Finding; readonly pane: Pane }) {
   const { evidence, advice, confirm, gain } = finding;
+  const words = inSelection(pane);
   return (
     <div class="card-body">
       {gain && (
@@ -99,7 +100,7 @@ function Opened({ finding, pane }: { readonly finding: Finding; readonly pane: P
       <h4>Evidence</h4>
       <ul>
         {evidence.map(item => (
-          <li key={item.text}>{evidenceText(item)}</li>
+          <li key={item.text}>{words(evidenceText(item))}</li>
         ))}
       </ul>
       {advice.length > 0 && <h4>What to do</h4>}

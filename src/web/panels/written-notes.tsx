@@ -1,7 +1,7 @@
 /** What people wrote about the profile: each note leads to its place. */
 import { useState } from 'preact/hooks';
 import { formatDuration } from '../../base/units.js';
-import type { Note } from '../../timeline/notes.js';
+import type { WrittenNote } from '../../timeline/notes.js';
 import { selectEvent } from '../event-details.js';
 import { addNote, notesOf, removeNote, subjectOf } from '../notes.js';
 import { isOffline } from '../offline/offline.js';
@@ -72,7 +72,7 @@ export function WrittenNotes({ pane }: { readonly pane: Pane }) {
   );
 }
 
-function show(pane: Pane, { fromNs, toNs, event, text }: Note): void {
+function show(pane: Pane, { fromNs, toNs, event, text }: WrittenNote): void {
   if (event) selectEvent(pane, event);
   else pane.highlights.value = [{ fromNs, toNs, label: text }];
   showWindow(pane, { fromNs, toNs });

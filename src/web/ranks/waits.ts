@@ -2,7 +2,6 @@
 import { effect, type Signal, signal } from '@preact/signals';
 import type { WaitDocument } from '../../timeline/wire.js';
 import { askJson } from '../api.js';
-import { isOffline } from '../offline/offline.js';
 import { type Pane, panes } from '../state.js';
 
 const REST_MS = 120;
@@ -21,9 +20,7 @@ export const hasRanks = ({ document }: Pane): boolean => document.tracks.some(tr
 
 export function followWaits(): void {
   effect(() => {
-    const stops = panes.value
-      .filter(pane => hasRanks(pane) && !isOffline)
-      .map(pane => effect(() => follow(pane)));
+    const stops = panes.value.filter(hasRanks).map(pane => effect(() => follow(pane)));
     return () => {
       for (const stop of stops) stop();
     };

@@ -2,7 +2,7 @@
  * Puts the bars on a canvas. Colour is the phase; the darker part is the time the GPU worked; a bracket shows what of it
  * the timeline shows, and a dot marks a step that is unusually long for its phase.
  */
-import type { StepSpan } from '../../timeline/viewed-profile.js';
+import type { StepSpan } from '../../timeline/spans.js';
 import type { TimelineDocument } from '../../timeline/wire.js';
 import { labelStride, placeOfTime, type StripLayout, type stripScale, wallOf } from './strip-layout.js';
 

@@ -1,6 +1,6 @@
 /** A step, or several, in words: for tooltips, for the line above the strip, and for those who listen. */
 import { formatCount, formatDuration, formatShare, plural } from '../../base/units.js';
-import type { StepSpan } from '../../timeline/viewed-profile.js';
+import type { StepSpan } from '../../timeline/spans.js';
 import type { TimelineDocument } from '../../timeline/wire.js';
 import { wallOf } from './strip-layout.js';
 

@@ -3,7 +3,7 @@
  * slowest of them, so that no stall is ever averaged away. Some of the steps may be in view, and each phase has its own
  * scale: a decode step beside a prefill ten times as long would be a line.
  */
-import type { StepSpan } from '../../timeline/viewed-profile.js';
+import type { StepSpan } from '../../timeline/spans.js';
 import type { StepsDocument } from '../../timeline/wire.js';
 import { median } from './median.js';
 

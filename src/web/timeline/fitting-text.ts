@@ -4,6 +4,8 @@
  */
 const DOTS = '…';
 const LEAST_LETTERS = 3;
+/** So many letters of the beginning come before any of the end, and then two for each of the end. */
+const HEAD_ONLY = 8;
 const KEPT = 20_000;
 
 export class FittingText {
@@ -39,7 +41,7 @@ export class FittingText {
     let left = room - this.letter(DOTS);
     let [head, tail] = [0, 0];
     while (head + tail < letters.length) {
-      const isHead = head <= tail;
+      const isHead = head < HEAD_ONLY || head <= 2 * tail;
       const next = this.letter(isHead ? letters[head] : letters[letters.length - 1 - tail]);
       if (next > left) break;
       left -= next;

@@ -1,6 +1,6 @@
 /** What lies over the lanes: ticks, steps, evidence, the selected event with its arrows, the measured stretch. */
 import { formatDuration } from '../../base/units.js';
-import type { Note } from '../../timeline/notes.js';
+import type { WrittenNote } from '../../timeline/notes.js';
 import type { EventDocument, WaitDocument } from '../../timeline/wire.js';
 import type { Area, Highlight, TimeWindow } from '../state.js';
 import { paintLinks } from './arrows.js';
@@ -17,7 +17,7 @@ export interface Overlay {
   readonly area: Area | null;
   /** What is outside the selected steps steps back; not while evidence is shown, which may lie there. */
   readonly isVeiled: boolean;
-  readonly notes: readonly Note[];
+  readonly notes: readonly WrittenNote[];
   readonly waits: readonly WaitDocument[];
   readonly event: EventDocument | null;
   /** The stretch dragged over in the ruler. */
@@ -115,7 +115,7 @@ const LONGEST_NOTE = 40;
 function paintNotes(
   context: CanvasRenderingContext2D,
   { width, height, look }: Frame,
-  notes: readonly Note[],
+  notes: readonly WrittenNote[],
   x: (ns: number) => number,
 ): void {
   context.font = '11px system-ui, sans-serif';

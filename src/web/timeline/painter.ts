@@ -56,7 +56,9 @@ export class Painter {
     const height = Math.max(1, Math.round(frame.height * frame.ratio));
     this.prepare(width, height);
     const { layout, look, scrollTop } = frame;
-    this.pixels.fill(look.paper);
+    // Below the last row there is only paper: few rows on a large screen cost little.
+    const used = Math.min(height, Math.max(1, Math.ceil((layout.height - scrollTop) * frame.ratio)));
+    this.pixels.fill(look.paper, 0, used * width);
     this.tiles.beginFrame();
     frame.matches?.beginFrame();
     frame.marks?.beginFrame();
@@ -75,7 +77,10 @@ export class Painter {
           named.push({ row, place, entries: entries as readonly SliceTile[] });
       }
     }
-    this.context.putImageData(this.image!, 0, 0);
+    this.context.setTransform(1, 0, 0, 1, 0, 0);
+    this.context.putImageData(this.image!, 0, 0, 0, 0, width, used);
+    this.context.fillStyle = look.paperText;
+    if (used < height) this.context.fillRect(0, used, width, height - used);
     this.context.setTransform(frame.ratio, 0, 0, frame.ratio, 0, 0);
     this.context.font = FONT;
     this.context.textBaseline = 'middle';

@@ -13,7 +13,7 @@ const LEGEND_LINE = 18;
 const LEGEND_PADDING = 8;
 const LETTER = 6.3;
 
-export interface LegendEntry {
+interface LegendEntry {
   readonly x: number;
   readonly y: number;
   readonly label: string;

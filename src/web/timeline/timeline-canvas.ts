@@ -32,6 +32,8 @@ export interface Hit {
 
 /** How far from an event the mouse may be, in pixels. */
 const REACH = 3;
+/** Room under the last track, to click beside everything. */
+const BELOW = 48;
 
 export class TimelineCanvas {
   readonly tiles: TileStore;
@@ -169,7 +171,8 @@ export class TimelineCanvas {
   private fit(): void {
     const box = this.canvas.parentElement!.getBoundingClientRect();
     this.width = Math.max(1, Math.floor(box.width));
-    this.height = Math.max(1, this.scroller.clientHeight);
+    // Not higher than what there is to show: every pixel of it is put on screen in every frame.
+    this.height = Math.max(1, Math.min(this.scroller.clientHeight, this.layout.height + BELOW));
     const ratio = this.ratio || globalThis.devicePixelRatio || 1;
     const width = Math.round(this.width * ratio);
     const height = Math.round(this.height * ratio);
