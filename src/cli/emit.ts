@@ -10,7 +10,6 @@ import { markdown } from '../report/markdown.js';
 import type { RenderContext } from '../report/renderer.js';
 import { type Shape, shapedText } from '../report/shape-document.js';
 import { text } from '../report/text.js';
-import { inputsOf } from './inputs.js';
 import type { Output } from './output.js';
 import { version } from './version.js';
 import { writeResult } from './write-result.js';
@@ -91,7 +90,7 @@ async function render(
     case 'table':
       return printableLines(result.text?.(context) ?? text.render(result.blocks(), context), color);
     case 'json':
-      return shapedText(envelopeOf(result.document(), tool(), inputsOf(given)), shape);
+      return shapedText(envelopeOf(result.document(), tool(), await inputs(given)), shape);
     case 'csv':
       return result.csv?.() ?? csv.render(result.blocks(), context);
     case 'markdown':
@@ -101,5 +100,8 @@ async function render(
       return (await import('./html-page.js')).htmlPage(result);
   }
 }
+
+/** Hashing brings libraries along that no other format needs. */
+const inputs = async (given: readonly string[]) => (await import('./inputs.js')).inputsOf(given);
 
 const tool = () => `stepscope ${version()}`;
