@@ -36,6 +36,10 @@ const allowed: Record<string, readonly string[]> = {
   sql: ['base', 'model', 'catalog', 'disk', 'analyze', 'fleet'],
   /** Tools for agents: commands of ours in processes of their own. */
   mcp: ['base'],
+  /** What users add, by the contracts of the folders it goes into. */
+  plugins: ['base', 'catalog', 'import', 'analyze'],
+  /** What others import. */
+  library: ['base', 'model', 'catalog', 'import', 'analyze', 'run', 'compare', 'capture', 'plugins'],
   load: ['base', 'stats', 'model', 'catalog', 'analyze'],
 };
 /** Commands put everything together, but for what is for browsers and tests alone. */

@@ -31,9 +31,11 @@ const tool = (name, file) => path.join(path.dirname(require.resolve(`${name}/pac
 
 step('format and lint', node, [tool('@biomejs/biome', 'bin/biome'), 'check', '.']);
 step('build and type check', node, [tool('typescript', 'bin/tsc'), '-p', '.']);
+step('build the declarations', node, ['scripts/build-types.mjs']);
 step('build the page', node, [tool('typescript', 'bin/tsc'), '-p', 'src/web']);
 step('', node, [tool('vite', 'bin/vite.js'), 'build']);
 step('', node, [tool('vite', 'bin/vite.js'), 'build', '--mode', 'report']);
+step('', node, [tool('vite', 'bin/vite.js'), 'build', '--mode', 'cli']);
 
 const words = process.argv.slice(2);
 const mayNotSkip = words.includes('--no-skips');

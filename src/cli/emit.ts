@@ -1,7 +1,8 @@
 /** Every result in every format, to standard output or to a file: the only place that knows which format is which. */
 import type { Block } from '../analyze/block.js';
-import { envelopeOf, type JsonAnswer } from '../base/envelope.js';
+import { type Envelope, envelopeOf, type JsonAnswer } from '../base/envelope.js';
 import { printableLines } from '../base/printable.js';
+import { pluginNotes } from '../plugins/plugin-failures.js';
 import { csv } from '../report/csv.js';
 import type { Cutter } from '../report/html/limits.js';
 import type { Report } from '../report/html/sections.js';
@@ -90,7 +91,7 @@ async function render(
     case 'table':
       return printableLines(result.text?.(context) ?? text.render(result.blocks(), context), color);
     case 'json':
-      return shapedText(envelopeOf(result.document(), tool(), await inputs(given)), shape);
+      return shapedText(withPluginNotes(envelopeOf(result.document(), tool(), await inputs(given))), shape);
     case 'csv':
       return result.csv?.() ?? csv.render(result.blocks(), context);
     case 'markdown':
@@ -103,5 +104,10 @@ async function render(
 
 /** Hashing brings libraries along that no other format needs. */
 const inputs = async (given: readonly string[]) => (await import('./inputs.js')).inputsOf(given);
+
+const withPluginNotes = (envelope: Envelope): Envelope => ({
+  ...envelope,
+  notes: [...envelope.notes, ...pluginNotes()],
+});
 
 const tool = () => `stepscope ${version()}`;

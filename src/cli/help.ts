@@ -27,6 +27,10 @@ usage: stepscope COMMAND FILE… [options]
 commands:
 ${commandList(commands)}
 
+options of every command:
+  --plugin FILE  add analyses, findings, kernel rules, importers and markers of your own (docs/plugins.md)
+  --no-config    leave out stepscope.config.js or .json of the current folder
+
 examples:
   stepscope profile.sqlite
   stepscope compare before.sqlite after.sqlite
