@@ -46,6 +46,8 @@ const files = readdirSync('test', { recursive: true })
   .map(name => `dist/test/${name.replace(/ts$/, 'js')}`)
   .sort();
 
+// What tests open is not kept for the user.
+process.env.STEPSCOPE_NO_CACHE = '1';
 const folder = mkdtempSync(path.join(os.tmpdir(), 'stepscope-results-'));
 const resultsFile = path.join(folder, 'results.jsonl');
 const status = run(`tests (${files.length} files)`, node, [

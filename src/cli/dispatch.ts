@@ -64,7 +64,7 @@ export async function dispatch(given: readonly string[], output: Output): Promis
   }
 }
 
-/** Options that every command takes, wherever they stand: --plugin FILE, --no-config. */
+/** Options that every command takes, wherever they stand: --plugin FILE, --no-config, --no-cache. */
 async function withoutPlugins(
   args: readonly string[],
 ): Promise<{ words: string[]; plugins: string[]; config?: string }> {
@@ -80,7 +80,8 @@ async function withoutPlugins(
       throw new UserError('usage', '--plugin needs a file.', 'For example: --plugin ./my-analyses.js');
     if (file !== undefined) plugins.push(file);
     if (word === '--no-config') takesConfig = false;
-    return file === undefined && word !== '--no-config';
+    if (word === '--no-cache') process.env.STEPSCOPE_NO_CACHE = '1';
+    return file === undefined && word !== '--no-config' && word !== '--no-cache';
   });
   const rest = border < 0 ? [] : args.slice(border);
   const config = takesConfig ? configHere() : undefined;
