@@ -2,7 +2,7 @@
  * Something the user can fix. Printed as two lines (what happened, what to do), never with a stack.
  * Each code has its own exit status so that scripts can tell the cases apart.
  */
-const exitCodes = {
+export const exitCodes = {
   usage: 2,
   'not-found': 3,
   'not-a-profile': 4,
