@@ -17,6 +17,8 @@ export function measureOurs(args: readonly string[]): Measured {
   const begun = performance.now();
   const result = spawnSync(process.execPath, [...V8_FLAGS, program, ...args], {
     stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
+    // Repeats must not profit from what the first run kept.
+    env: { ...process.env, STEPSCOPE_NO_CACHE: '1' },
     maxBuffer: 1 << 30,
   });
   const seconds = (performance.now() - begun) / 1000;

@@ -38,6 +38,10 @@ const allowed: Record<string, readonly string[]> = {
   mcp: ['base'],
   /** Running a part of a profile again: an operator alone, a kernel under Nsight Compute. */
   rerun: ['base', 'stats', 'model', 'catalog', 'analyze'],
+  /** What users add, by the contracts of the folders it goes into. */
+  plugins: ['base', 'catalog', 'import', 'analyze'],
+  /** What others import. */
+  library: ['base', 'model', 'catalog', 'import', 'analyze', 'run', 'compare', 'capture', 'plugins'],
   load: ['base', 'stats', 'model', 'catalog', 'analyze'],
 };
 /** Commands put everything together, but for what is for browsers and tests alone. */

@@ -44,11 +44,15 @@ if (files.length === 0) {
 
 step('format and lint', node, [tool('@biomejs/biome', 'bin/biome'), 'check', '.']);
 step('build and type check', node, [tool('typescript', 'bin/tsc'), '-p', '.']);
+step('build the declarations', node, ['scripts/build-types.mjs']);
 step('build the page', node, [tool('typescript', 'bin/tsc'), '-p', 'src/web']);
 step('', node, [tool('vite', 'bin/vite.js'), 'build']);
 step('', node, [tool('vite', 'bin/vite.js'), 'build', '--mode', 'report']);
+step('', node, [tool('vite', 'bin/vite.js'), 'build', '--mode', 'cli']);
 
 const { V8_FLAGS } = await import('../dist/src/cli/v8-flags.js');
+// What tests open is not kept for the user.
+process.env.STEPSCOPE_NO_CACHE = '1';
 const folder = mkdtempSync(path.join(os.tmpdir(), 'stepscope-results-'));
 const resultsFile = path.join(folder, 'results.jsonl');
 const status = run(`tests (${files.length} files)`, node, [

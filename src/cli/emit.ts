@@ -1,7 +1,8 @@
 /** Every result in every format, to standard output or to a file: the only place that knows which format is which. */
 import type { Block } from '../analyze/block.js';
-import { envelopeOf, type JsonAnswer } from '../base/envelope.js';
+import { type Envelope, envelopeOf, type JsonAnswer } from '../base/envelope.js';
 import { printableLines } from '../base/printable.js';
+import { pluginNotes } from '../plugins/plugin-failures.js';
 import { csv } from '../report/csv.js';
 import type { Cutter } from '../report/html/limits.js';
 import type { Report } from '../report/html/sections.js';
@@ -10,7 +11,6 @@ import { markdown } from '../report/markdown.js';
 import type { RenderContext } from '../report/renderer.js';
 import { type Shape, shapedText } from '../report/shape-document.js';
 import { text } from '../report/text.js';
-import { inputsOf } from './inputs.js';
 import type { Output } from './output.js';
 import { version } from './version.js';
 import { writeResult } from './write-result.js';
@@ -91,7 +91,7 @@ async function render(
     case 'table':
       return printableLines(result.text?.(context) ?? text.render(result.blocks(), context), color);
     case 'json':
-      return shapedText(envelopeOf(result.document(), tool(), inputsOf(given)), shape);
+      return shapedText(withPluginNotes(envelopeOf(result.document(), tool(), await inputs(given))), shape);
     case 'csv':
       return result.csv?.() ?? csv.render(result.blocks(), context);
     case 'markdown':
@@ -101,5 +101,13 @@ async function render(
       return (await import('./html-page.js')).htmlPage(result);
   }
 }
+
+/** Hashing brings libraries along that no other format needs. */
+const inputs = async (given: readonly string[]) => (await import('./inputs.js')).inputsOf(given);
+
+const withPluginNotes = (envelope: Envelope): Envelope => ({
+  ...envelope,
+  notes: [...envelope.notes, ...pluginNotes()],
+});
 
 const tool = () => `stepscope ${version()}`;

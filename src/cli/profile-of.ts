@@ -17,6 +17,7 @@ import { outcomeAsJson } from '../report/analysis-json.js';
 import type { analyzeSchema } from '../report/analysis-schema.js';
 import type { analysisOptions, Values } from './options.js';
 import type { Output } from './output.js';
+import { version } from './version.js';
 
 /** `tables`: only what will be read is taken from the file; everything where it is not said. */
 export async function profileOf(
@@ -27,6 +28,7 @@ export async function profileOf(
 ): Promise<Profile> {
   const profile = await openProfile([...files, ...(await recordedWith(files))], {
     ...(tables ? { tables } : {}),
+    cache: version(),
     onProgress: (file, done) => output.progress(`reading ${label}${file}`, done),
   });
   output.clearProgress();

@@ -147,7 +147,7 @@ function fitted(envelope: Envelope, offset: number, limit: number, budget: numbe
   if (fits(everything)) return everything;
   // Where the answer without a row is too large already, its last parts go first, and leave room for rows.
   const bare = (whole: Envelope) => bytesOf(text(whole, 0));
-  const left = bare(envelope) <= budget ? envelope : withoutLastParts(envelope, budget / 2, bare);
+  const left = bare(envelope) <= budget ? envelope : roomiest(envelope, budget, bare);
   let best = text(left, 0);
   if (!fits(best))
     throw new UserError(
@@ -175,6 +175,13 @@ function fitted(envelope: Envelope, offset: number, limit: number, budget: numbe
     lines,
   );
   return fits(fuller) ? fuller : best;
+}
+
+/** Half of the budget for rows, unless that would cost the part that the answer leads with. */
+function roomiest(envelope: Envelope, budget: number, bytes: (left: Envelope) => number): Envelope {
+  const half = withoutLastParts(envelope, budget / 2, bytes);
+  const most = withoutLastParts(envelope, budget, bytes);
+  return Object.keys(half.data).length < Object.keys(most.data).length ? most : half;
 }
 
 function withoutLastParts(envelope: Envelope, budget: number, bytes: (left: Envelope) => number): Envelope {
