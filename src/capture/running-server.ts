@@ -85,6 +85,11 @@ export function wayInto(server: ServingProcess, processes: readonly RunningProce
   const { engine } = server.program;
   const agent = withAgent(processes);
   if (agent?.by === 'agent') return agent;
+  if (engine === engines.sglang && /^(1|true|yes|y)$/i.test(server.env.SGLANG_PROFILE_V2 ?? ''))
+    return {
+      by: 'nothing',
+      why: `it was started with SGLANG_PROFILE_V2, and ${engine.label} then ends at a /start_profile that is not by stage`,
+    };
   if (engine === engines.sglang || engine === engines.trtllm) return { by: 'endpoints' };
   if (engine === engines.vllm) return intoVllm(server);
   return (

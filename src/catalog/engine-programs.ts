@@ -45,7 +45,12 @@ export function tellPreset(
 
 /** Variables of a running server that decide how it can be profiled. */
 export const profilingVariables: readonly string[] = [
-  ...['TLLM_PROFILE_START_STOP', 'TLLM_TORCH_PROFILE_TRACE', 'SGLANG_TORCH_PROFILER_DIR'],
+  ...[
+    'TLLM_PROFILE_START_STOP',
+    'TLLM_TORCH_PROFILE_TRACE',
+    'SGLANG_TORCH_PROFILER_DIR',
+    'SGLANG_PROFILE_V2',
+  ],
   ...['VLLM_TORCH_PROFILER_DIR', 'VLLM_TORCH_CUDA_PROFILE'],
 ];
 

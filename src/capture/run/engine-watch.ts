@@ -29,6 +29,8 @@ export class EngineWatch {
   wentBack: WentBack | undefined;
   /** How often anything was heard. */
   heard = 0;
+  /** Nothing was, and nothing will be: /metrics was asked in vain, and there is no other source. */
+  isSilent = false;
 
   hear(line: string): void {
     const counters = countersInLine(line);
@@ -41,6 +43,7 @@ export class EngineWatch {
     for (let wrong = 0; !signal.aborted; ) {
       if (progressFile !== undefined) this.readProgress(progressFile);
       if (wrong < TRIES) wrong = (await this.ask(place, signal)) ? 0 : wrong + 1;
+      this.isSilent = wrong === TRIES && progressFile === undefined && this.heard === 0;
       await sleep(POLL_MS);
     }
   }
