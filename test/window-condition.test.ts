@@ -156,7 +156,10 @@ test('what cannot be combined is rejected with the reason', async () => {
   assert.match(await refused('--duration', '9s'), /--delay and --duration already say/);
   assert.match(await refused('--requests', '9'), /--requests ends the load before the window may/);
   assert.match(await refused('--levels', 'sustained:4/s'), /--levels concurrent:N/);
-  assert.match(await refused('--pod', 'p'), /with --pod, requests are not sent from here/);
+  assert.match(
+    await refused('--pod', 'p'),
+    /with --pod and a command, requests are not sent from here\.\n.*--attach/,
+  );
   assert.match(await refused('--steps', '0'), /--steps|steps/);
 });
 
