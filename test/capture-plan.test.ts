@@ -408,7 +408,7 @@ test('SGLang is asked for these steps, vLLM for as many after it is asked', () =
   assert.deepEqual(body('sglang'), { activities: ['CUDA_PROFILER'], start_step: 100, num_steps: 51 });
   assert.deepEqual(body('sglang-open'), { activities: ['CUDA_PROFILER'] });
   const config = caseOf('vllm-0.16').command.at(-1)!;
-  assert.deepEqual(JSON.parse(config), { profiler: 'cuda', delay_iterations: 100, max_iterations: 51 });
+  assert.deepEqual(JSON.parse(config), { profiler: 'cuda', delay_iterations: 101, max_iterations: 51 });
   assert.equal(caseOf('vllm-0.12').env.VLLM_PROFILER_MAX_ITERS, '51');
   assert.ok(codes(caseOf('vllm-torch')).includes('torch-everything'));
   assert.equal(caseOf('vllm-torch').nsysAt, -1);

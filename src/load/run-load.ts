@@ -46,6 +46,8 @@ export interface LoadPlan {
   readonly prompts: PromptSource;
   /** Read the server's /metrics meanwhile. */
   readonly metrics: boolean;
+  /** Told of every request that begins to be answered: its prompt has been processed. */
+  readonly onFirstPiece?: () => void;
   /** As asked for, to be written. */
   readonly lengths: {
     readonly inputTokens?: string;
@@ -109,7 +111,7 @@ async function measured(
       const prompt = prompts.prompt(part, number);
       const bytes = Buffer.from(requestBody(body, prompt));
       return async dueNs => {
-        const result = await connection.post(bytes, stream);
+        const result = await connection.post(bytes, stream, plan.onFirstPiece);
         const record = recordOf(number, dueNs ?? result.sentNs, prompt, result);
         if (!record.failure) return record;
         const { kind, detail } = record.failure;

@@ -76,7 +76,7 @@ function driven(
   output: Output,
   keep: ((document: object) => void) | undefined,
 ): NonNullable<LoadLevels['drive']> {
-  return async (url, shape, { signal, onProgress }) => {
+  return async (url, shape, { signal, onProgress, onBegun }) => {
     const mean = shape.outputTokens;
     const around = Math.floor(mean * SPREAD);
     const lengths = shape.once || around === 0 ? String(mean) : `uniform:${mean - around}-${mean + around}`;
@@ -92,8 +92,10 @@ function driven(
     const plan = shape.once ? { ...asked, prompts: answeredBy(asked.prompts, mean) } : asked;
     const limits = shape.once ? { requests: shape.users } : { durationNs: Infinity };
     try {
-      const document = await runLoad({ ...plan, ...limits }, signal, (_, __, answered, failed) =>
-        onProgress(answered, failed),
+      const document = await runLoad(
+        { ...plan, ...limits, onFirstPiece: onBegun },
+        signal,
+        (_, __, answered, failed) => onProgress(answered, failed),
       );
       keep?.(document);
       const [worst] = document.levels.flatMap(({ errors }) => errors).sort((a, b) => b.count - a.count);
