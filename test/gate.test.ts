@@ -607,9 +607,22 @@ test('JSON follows its schema, Markdown is a comment, and both can go to a file 
     at('comment.md'),
     '--junit',
     at('junit.xml'),
+    '--prometheus',
+    at('check.prom'),
     '--github',
   ]);
   assert.equal(all.status, 1);
+  const samples = readFileSync(at('check.prom'), 'utf8').split('\n');
+  const wanted = document.limits.find((one: { metric: string }) => one.metric === 'step.p50');
+  const labels = `{metric="step.p50",phase="${wanted.phase}",unit="${wanted.unit}"}`;
+  assert.ok(samples.some(line => /^stepscope_check_exit_code(\{baseline="[^"]*"\})? 1$/.test(line)));
+  assert.ok(samples.includes(`stepscope_measured${labels} ${wanted.measured}`), samples.join('\n'));
+  assert.ok(samples.includes(`stepscope_regression${labels} 1`));
+  // Every line is a comment or a sample of a name that a comment introduced, once.
+  const sample = /^[a-z_]+(?:\{[a-z]+="[^"]*"(?:,[a-z]+="[^"]*")*\})? -?[\d.e+-]+$/;
+  for (const line of samples)
+    assert.match(line, new RegExp(`^$|^# (?:HELP|TYPE) stepscope_|${sample.source}`));
+  assert.equal(new Set(samples).size, samples.length);
   assert.match(
     all.out,
     /^ {2}Regression: decode step\.p50 .*\n[\s\S]*^::error file=.*policy\.yaml,line=\d+,title=Stepscope%3A decode step\.p50::/m,

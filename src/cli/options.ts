@@ -167,6 +167,11 @@ export const options = {
   add: toggle('--add', 'add this run to an existing baseline'),
   allowDifferent: repeated('--allow-different LIST', names, allowed()),
   junit: value('--junit FILE', text, 'also write JUnit XML, with one test case per limit'),
+  prometheus: value(
+    '--prometheus FILE',
+    text,
+    'also write the figures for Prometheus (textfile collector, Pushgateway)',
+  ),
   github: toggle('--github', 'also print annotations for GitHub Actions'),
   initPolicy: toggle('--init', 'print a policy generated from the metrics of FILE'),
   metrics: toggle('--metrics', 'list the metrics; needs no file'),
