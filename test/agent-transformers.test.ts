@@ -25,12 +25,12 @@ const clean = Object.fromEntries(
 const MODELS = ['mixtral', 'qwen3-moe', 'llama4', 'gpt-oss', 'deepseek-v3'];
 
 /** Digests of what the models say. */
-function run(models: readonly string[], variables: Record<string, string>): Map<string, string> {
+function run(cwd: string, variables: Record<string, string>): Map<string, string> {
   const { status, stdout, stderr } = spawnSync(
     locate('transformers')!,
-    [path.join(agent, 'tests/transformers_models.py'), ...models],
+    [path.join(agent, 'tests/transformers_models.py'), ...MODELS],
     {
-      cwd: folder,
+      cwd,
       encoding: 'utf8',
       env: {
         ...clean,
@@ -45,25 +45,36 @@ function run(models: readonly string[], variables: Record<string, string>): Map<
   return new Map(lines.map(line => JSON.parse(line)).map(({ model, digest }) => [model, digest]));
 }
 
-// Importing transformers takes seconds: without the agent, all models share a process.
-let known: Map<string, string> | undefined;
-const plainly = (model: string) => (known ??= run(MODELS, {})).get(model)!;
-
-const spreads = (): number[] => {
-  const { counts } = JSON.parse(readFileSync(path.join(folder, 'load-rank-0.json'), 'utf8'));
-  return (counts as number[][][]).flat().map(row => Math.max(...row) - Math.min(...row));
+// Importing transformers takes seconds: all models share a process, with each setting of the agent.
+const once = (variables: Record<string, string>) => {
+  let known: Map<string, string> | undefined;
+  const own = mkdtempSync(path.join(folder, 'run-'));
+  return {
+    digest: (model: string) => {
+      known ??= run(own, variables);
+      return known.get(model)!;
+    },
+    /** By layer and step: calls of the busiest expert minus those of the idlest. */
+    spreads: (model: string): number[] => {
+      const { counts } = JSON.parse(readFileSync(path.join(own, model, 'load-rank-0.json'), 'utf8'));
+      return (counts as number[][][]).flat().map(row => Math.max(...row) - Math.min(...row));
+    },
+  };
 };
+const counting = { STEPSCOPE_EXPERT_LOAD: 'load.json' };
+const plain = once({});
+const counted = once(counting);
+const perfect = once({ ...counting, ENABLE_PERFECT_ROUTER: '1' });
 
 for (const model of MODELS)
   test(`${model}: experts differ by one at most for any number of tokens, and off, nothing changes`, {
     skip,
   }, () => {
-    const counting = { STEPSCOPE_EXPERT_LOAD: 'load.json' };
-    const plain = plainly(model);
-    assert.ok(plain);
-    assert.equal(run([model], counting).get(model), plain, 'counted');
-    assert.ok(Math.max(...spreads()) > 1, 'the learned router is uneven');
-    assert.notEqual(run([model], { ...counting, ENABLE_PERFECT_ROUTER: '1' }).get(model), plain);
-    assert.equal(spreads().length, 2 * 10);
-    assert.equal(Math.max(...spreads()), 1);
+    const digest = plain.digest(model);
+    assert.ok(digest);
+    assert.equal(counted.digest(model), digest, 'counted');
+    assert.ok(Math.max(...counted.spreads(model)) > 1, 'the learned router is uneven');
+    assert.notEqual(perfect.digest(model), digest);
+    assert.equal(perfect.spreads(model).length, 2 * 10);
+    assert.equal(Math.max(...perfect.spreads(model)), 1);
   });
