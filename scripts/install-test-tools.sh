@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the tools that the tests use beyond Node, on Debian and Ubuntu: Chromium, Python with torch, nsys, a C
-# compiler, openssl, make, Slurm; and in a virtual environment of the project (.test-tools) hatchling, mypy and ruff.
+# compiler, openssl, ssh, make, Slurm; and in a virtual environment of the project (.test-tools) hatchling, mypy and ruff.
 # Without these the tests still pass, but skip some; their last lines list which.
 #
 #   scripts/install-test-tools.sh                   # uses sudo if not run as root
@@ -29,11 +29,11 @@ for argument in "$@"; do
   esac
 done
 
-[ -r /etc/os-release ] || fail "this is not Debian or Ubuntu" "Install these yourself: Chromium, Python 3 with torch, nsys, a C compiler, openssl, make, Slurm."
+[ -r /etc/os-release ] || fail "this is not Debian or Ubuntu" "Install these yourself: Chromium, Python 3 with torch, nsys, a C compiler, openssl, ssh and its server, make, Slurm."
 . /etc/os-release
 case " $ID ${ID_LIKE:-} " in
   *" debian "* | *" ubuntu "*) ;;
-  *) fail "$ID is neither Debian nor Ubuntu" "Install these yourself: Chromium, Python 3 with torch, nsys, a C compiler, openssl, make, Slurm." ;;
+  *) fail "$ID is neither Debian nor Ubuntu" "Install these yourself: Chromium, Python 3 with torch, nsys, a C compiler, openssl, ssh and its server, make, Slurm." ;;
 esac
 
 as_root() {
@@ -71,7 +71,7 @@ else
 fi
 
 missing=
-for package in bash gcc git libc6-dev make munge openssl procps python3 python3-pip python3-torch python3-venv slurm-wlm "$chromium" $firefox; do
+for package in bash gcc git libc6-dev make munge openssh-client openssh-server openssl procps python3 python3-pip python3-torch python3-venv slurm-wlm "$chromium" $firefox; do
   is_installed "$package" || missing="$missing $package"
 done
 

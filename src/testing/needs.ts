@@ -120,6 +120,12 @@ const table = {
     // Older ones do not speak WebSocket, which the stand-in for a cluster does.
     find: () => (kubectlMinor() >= 31 ? 'kubectl' : undefined),
   },
+  sshd: {
+    what: 'ssh and its server',
+    bring: TOOLS,
+    find: () =>
+      firstThat(['/usr/sbin/sshd'], existsSync) && (answers('ssh', '-V') ? '/usr/sbin/sshd' : undefined),
+  },
   openssl: { what: 'openssl', bring: TOOLS, find: () => onPath('openssl', 'version') },
   make: { what: 'make', bring: TOOLS, find: () => onPath('make', '--version') },
   mount: {

@@ -7,6 +7,7 @@ import * as fs from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { UserError } from '../../base/user-error.js';
 import { shellCommand } from '../shell-quote.js';
+import { forwardPort } from './ssh-forward.js';
 
 interface ExecOptions {
   /** A file that becomes standard input. */
@@ -30,6 +31,8 @@ export interface Transport {
   exec(command: readonly string[], options?: ExecOptions): Promise<ExecResult>;
   /** Starts a command there whose input and output are streams: one connection of a tunnel. */
   start(command: readonly string[]): ChildProcessWithoutNullStreams;
+  /** Its own way to a port there that answers; undefined where it has none, or may not. */
+  forward?(port: number): ReturnType<typeof forwardPort>;
 }
 
 const startHere = ([program, ...args]: readonly string[]) => spawn(program, args, { stdio: 'pipe' });
@@ -79,13 +82,12 @@ export function refuseName(what: string, name: string | undefined): void {
 export function sshTransport(host: string): Transport {
   if (!/^[\w.@:%[\]-]+$/.test(host) || host.startsWith('-'))
     throw new UserError('usage', `${JSON.stringify(host)} is not a host.`, 'For example: --ssh user@machine');
+  const login = ['ssh', '-T', '-o', 'BatchMode=yes'];
   // The far shell reads one line: every word is quoted for it.
-  const over = (command: readonly string[]) => [
-    ...['ssh', '-T', '-o', 'BatchMode=yes', '--', host],
-    shellCommand(command),
-  ];
+  const over = (command: readonly string[]) => [...login, '--', host, shellCommand(command)];
   return {
     name: `ssh ${host}`,
+    forward: port => forwardPort(login, host, port),
     exec: (command, options) => run(over(command), options),
     start: command => startHere(over(command)),
   };

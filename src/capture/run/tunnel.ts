@@ -1,6 +1,6 @@
 /**
- * A port of the far side as a port of this machine. Each connection is one command there that relays its input and
- * output, so it needs no right beyond running commands (pods/exec, an ssh login), and works alike in a pod and over ssh.
+ * A port of the far side as a port of this machine: by the transport's own forwarding, or else each connection is one
+ * command there that relays its input and output, which needs no right beyond running commands (pods/exec, an ssh login).
  */
 import * as net from 'node:net';
 import { UserError } from '../../base/user-error.js';
@@ -38,6 +38,8 @@ const relay = (port: number) => script(RELAY, String(port), PYTHON_RELAY);
 /** `isUp`: something must answer there now; a server that is being started will later. */
 export async function openTunnel(transport: Transport, port: number, { isUp = true } = {}): Promise<Tunnel> {
   if (isUp) await refuseClosed(transport, port);
+  const forwarded = isUp ? await transport.forward?.(port) : undefined;
+  if (forwarded) return forwarded;
   const running = new Set<{ kill(): void }>();
   const server = net.createServer({ allowHalfOpen: true }, socket => {
     const child = transport.start(relay(port));
