@@ -55,16 +55,9 @@ const calls: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
   host: () => [[capturePath('gil')], [eager, '--weight', 'time', '--inverted', '--depth', '3']],
   steps: () => [[graph], [eager, '--sequence']],
   info: () => [[eager]],
-  explain: () => [
-    [eager, 'step:14'],
-    [eager, 'gap'],
-    [eager, 'kernel:mul'],
-  ],
+  explain: () => [[eager, 'step:14']],
   search: () => [[eager, '--name', 'launch']],
-  sql: () => [
-    ['SELECT iteration, wallNs FROM steps', eager],
-    ['SELECT iteration, selected FROM steps', eager],
-  ],
+  sql: () => [['SELECT iteration, selected FROM steps', eager]],
   stats: () => [[eager, '-r', 'cuda_api_sum'], [eager], ['--list']],
   bench: () => [[bench('sglang-serving.jsonl'), bench('aiperf.json')]],
   moe: () => [[inFolder('loads.npy'), '--gpus', '4']],

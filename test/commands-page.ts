@@ -8,7 +8,9 @@ export function commandsPage(commands: readonly Command[]): string {
 
 This page is made from the commands' own help. \`stepscope COMMAND --help\` says the same. \`stepscope FILE…\` means \`stepscope analyze FILE…\`. \`stepscope completion bash\` prints a script that completes commands and options (also for zsh and fish).
 
-Results come as a table for the terminal unless another format is asked for, with its own option (\`--json\`) or by name (\`--format json\`). \`-o FILE\` writes to a file, and its ending chooses the format where none is asked for.
+Results come as a table for the terminal unless another format is asked for, with its own option (\`--json\`) or by name (\`--format json\`). \`-o FILE\` writes to a file, and its ending chooses the format where none is asked for. JSON answers have one form, and options that ask for less of them: [json.md](json.md).
+
+Every command also takes \`--plugin FILE\` (analyses, findings, kernel rules, importers and markers of your own: [plugins.md](plugins.md)), \`--no-config\` (leave out \`stepscope.config.js\` or \`.json\` of the current folder) and \`--no-cache\` (keep nothing of large files: [security.md](security.md)).
 
 | Command | What it does |
 |---|---|

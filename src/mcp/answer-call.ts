@@ -17,7 +17,7 @@ interface Cut {
 }
 
 /** What runs commands. */
-export interface Runs {
+interface Runs {
   run(args: readonly string[], signal: AbortSignal): Promise<Ran>;
 }
 

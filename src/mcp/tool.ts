@@ -33,7 +33,7 @@ const forms = {
 } as const;
 
 /** What bounds every answer. */
-export const shared: Tool['takes'] = {
+const shared: Tool['takes'] = {
   maxBytes: { kind: 'number', about: 'size of the answer, 1000 to 60000 bytes (default 6000)' },
   limit: { kind: 'number', about: 'rows of each list' },
   offset: { kind: 'number', about: 'rows of each list to skip' },

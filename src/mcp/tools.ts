@@ -137,7 +137,7 @@ export const tools: readonly Tool[] = [
     takes: {
       command: {
         kind: 'texts',
-        about: 'the program and its arguments, for example ["vllm","serve","M"]',
+        about: 'the program and its arguments, for example ["python","serve.py"]',
         required: true,
       },
       iterations,

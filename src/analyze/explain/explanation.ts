@@ -1,7 +1,7 @@
 /** What is asked about one thing (a step, a gap, a kernel), answered as claims that each name their rows. */
 import type { Analyzer, AnyAnalysis, Outcome } from '../analysis.js';
 
-export type EvidenceRow = Readonly<Record<string, unknown>> & { readonly key: string };
+type EvidenceRow = Readonly<Record<string, unknown>> & { readonly key: string };
 
 interface Claim {
   readonly text: string;

@@ -8,7 +8,7 @@ const tables = ['kernels', 'apiCalls', 'ranges', 'ops', 'osCalls', 'frames'] as 
 
 export const namesFrom: WantedTables = Object.fromEntries(tables.map(table => [table, []]));
 
-export interface FoundName {
+interface FoundName {
   readonly key: string;
   readonly table: string;
   readonly name: string;

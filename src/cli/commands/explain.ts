@@ -12,7 +12,7 @@ const THING = /^(step:\d+|gap(:.+)?|kernel:.+)$/s;
 export const explain = define({
   usage: ['FILE… step:N|gap|gap:KEY|kernel:NAME [options]'],
   options: analysisOptions,
-  formats: ['table', 'json', 'markdown'],
+  formats: ['table', 'json'],
   notes: [
     [
       'step:N',

@@ -7,7 +7,7 @@ import type { searchSchema } from '../answers-schema.js';
 import { define, requireFiles } from '../command.js';
 import { profileOf, tellLosses } from '../profile-of.js';
 
-export const search = define({
+export const searchCommand = define({
   usage: ['FILE… --name REGEX [options]'],
   options: ['namePattern', 'rows'],
   formats: ['table', 'json', 'csv', 'markdown'],
