@@ -1,5 +1,8 @@
 /** Parts of the view without a page: selections in numbers, ranks, snapshots, notes, the layout of tracks. */
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
 import { test } from 'node:test';
 import { Analyzer } from '../src/analyze/analysis.js';
 import { stepBudget } from '../src/analyze/inference/step-budget.js';
@@ -134,6 +137,25 @@ test('a snapshot shows, finds and counts what the profile does in the same stret
   assert.deepEqual(here, there);
   assert.deepEqual(snapshot.answers['/api/profiles/1/answer?steps=0-0'], view.answer({ first: 1, last: 1 }));
   assert.ok(snapshot.labels.length < view.timeline().labels, 'only the names that occur');
+});
+
+test('steps saved as a trace open again as whole steps with the same verdict', async t => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-trace-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  for (const name of ['gc', 'graph']) {
+    const view = viewProfile(await openProfile([capturePath(name)]), {}, name);
+    const { steps } = view.timeline();
+    const first = steps.state.indexOf('steady');
+    const last = steps.state.lastIndexOf('steady');
+    const file = path.join(folder, `${name}.json`);
+    writeFileSync(file, [...view.trace(steps.startNs[first], steps.endNs[last])].join(''));
+    const again = viewProfile(await openProfile([file]), {}, name);
+    const steady = again.timeline().steps.state.filter(state => state === 'steady').length;
+    assert.equal(steady, last - first + 1);
+    // The figures without the profiler are estimated from what the profiler costs, and a trace has another.
+    const cause = (own: typeof view) => own.answer().lines[0].replace(/[:(].*/, '');
+    assert.equal(cause(again), cause(view));
+  }
 });
 
 test('kernels that touch share a lane; far away islands are not the whole profile', () => {
