@@ -39,3 +39,12 @@ export function grown(capture: string, file: 'profile.sqlite.gz' | 'kineto.json.
 export function say(text: string): void {
   process.stdout.write(`${text}\n`);
 }
+
+export function findNsys(): { version: string; year: number } | undefined {
+  try {
+    const version = execFileSync('nsys', ['--version'], { encoding: 'utf8' }).trim();
+    return { version, year: Number(/version (\d{4})/.exec(version)?.[1] ?? 2025) };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,10 +1,9 @@
 /** Five summaries of a 260 MB export, compared with the installed `nsys stats`. */
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { formatBytes } from '../src/base/units.js';
-import { grown, say, type Verdict } from './inputs.js';
+import { findNsys, grown, say, type Verdict } from './inputs.js';
 import { type Measured, measureOurs, measurePeer, medianRun, seconds, times } from './measure.js';
 
 /** The current name, and the name in releases before 2023. */
@@ -77,13 +76,4 @@ export function benchStats(): Verdict[] {
     });
   }
   return verdicts;
-}
-
-function findNsys(): { version: string; year: number } | undefined {
-  try {
-    const version = execFileSync('nsys', ['--version'], { encoding: 'utf8' }).trim();
-    return { version, year: Number(/version (\d{4})/.exec(version)?.[1] ?? 2025) };
-  } catch {
-    return undefined;
-  }
 }

@@ -7,6 +7,7 @@ import * as path from 'node:path';
 import { after, test } from 'node:test';
 import { projectRoot } from '../src/testing/captures.js';
 import { lacks, locate } from '../src/testing/needs.js';
+import { answerIn } from './run-stepscope.js';
 
 const agent = path.join(projectRoot, 'agent');
 const version = JSON.parse(readFileSync(path.join(projectRoot, 'package.json'), 'utf8')).version as string;
@@ -216,7 +217,7 @@ function planned(args: readonly string[], ...command: string[]) {
 }
 
 test('capture --agent: one of the same version is used, another is outdone by ours', { skip }, () => {
-  const plan = (...command: string[]) => JSON.parse(planned(['--agent', '--json'], ...command));
+  const plan = (...command: string[]) => answerIn(planned(['--agent', '--json'], ...command));
   const same = plan(python, 'serve.py');
   assert.equal(same.env.PYTHONPATH, undefined);
   assert.ok(same.why.some(({ what }: { what: string }) => what === `stepscope-agent ${version}`));
@@ -229,7 +230,7 @@ test('capture --agent: one of the same version is used, another is outdone by ou
   assert.equal(plan(script, 'serve').env.PYTHONPATH, undefined);
   assert.equal(plan(bare, 'serve.py').env.PYTHONPATH, agent);
   assert.equal(
-    JSON.parse(planned(['--agent-folder', '/there', '--json'], python, 'serve.py')).env.PYTHONPATH,
+    answerIn(planned(['--agent-folder', '/there', '--json'], python, 'serve.py')).env.PYTHONPATH,
     '/there',
   );
 

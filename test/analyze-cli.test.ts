@@ -16,7 +16,7 @@ import { text } from '../src/report/text.js';
 import { captureNames, capturePath, projectRoot } from '../src/testing/captures.js';
 import { assertGolden } from '../src/testing/golden.js';
 import { randomProfile } from '../src/testing/random-profile.js';
-import { runStepscope } from './run-stepscope.js';
+import { answerIn, runStepscope } from './run-stepscope.js';
 
 const stepscope = (...args: string[]) => runStepscope(args);
 
@@ -87,7 +87,7 @@ const validateDocument: (document: unknown) => boolean = ajv.compile(analyzeSche
 for (const name of captureNames) {
   test(`JSON of ${name} follows the schemas, with names scripts rely on`, async () => {
     const { out } = await stepscope('analyze', capturePath(name), '--json', '--model', 'tinyllama-1.1b');
-    const document = JSON.parse(out) as Document;
+    const document = answerIn(out) as Document;
     assert.equal(document.schema, 'stepscope-analyze/1');
     assert.ok(validateDocument(document), 'the document');
     assert.deepEqual(
@@ -113,7 +113,7 @@ test('analyses that read much answer where they are named, and only there', asyn
   assert.ok(ids.includes('operators'));
   for (const file of [capturePath('eager', 'kineto.json.gz'), capturePath('eager')]) {
     const { out } = await stepscope('analyze', file, '--json', '--only', ids.join());
-    const document = JSON.parse(out) as Document;
+    const document = answerIn(out) as Document;
     assert.deepEqual(Object.keys(document.analyses), ids);
     assertResults(document);
   }
@@ -141,7 +141,7 @@ test('on random profiles every analysis answers by its schema or says what is mi
 
 test('the fixed field names are there', async () => {
   const { out } = await stepscope('analyze', capturePath('eager'), '--json');
-  const rows = (id: string) => (JSON.parse(out) as Document).analyses[id].rows!;
+  const rows = (id: string) => (answerIn(out) as Document).analyses[id].rows!;
   const fixed: Record<string, string[]> = {
     iterations:
       'iteration phase contextRequests generationRequests startNs endNs gpuStartNs gpuEndNs kernels graphLaunches gpuBusyNs'.split(
@@ -163,13 +163,13 @@ test('the fixed field names are there', async () => {
     'graph-coverage',
     'speed-of-light',
   ])
-    assert.ok((JSON.parse(out) as Document).analyses[id], id);
+    assert.ok((answerIn(out) as Document).analyses[id], id);
 });
 
 test('CSV has the same rows as JSON', async () => {
   const csv = parseCsv((await stepscope('analyze', capturePath('gc'), '--only', 'step-budget', '--csv')).out);
   const { out } = await stepscope('analyze', capturePath('gc'), '--only', 'step-budget', '--json');
-  const rows = (JSON.parse(out) as Document).analyses['step-budget'].rows!;
+  const rows = (answerIn(out) as Document).analyses['step-budget'].rows!;
   const [header, ...lines] = csv;
   assert.equal(lines.length, rows.length);
   const column = (name: string) => lines.map(line => Number(line[header.indexOf(name)]));
@@ -228,7 +228,7 @@ test('why a kernel is in its family, with the user’s own rules first', async (
     const rules = path.join(folder, 'rules.json');
     writeFileSync(rules, JSON.stringify({ rules: [{ family: 'norm', match: 'elementwise' }] }));
     const own = await stepscope('analyze', '--why', name, '--rules', rules, '--json');
-    assert.equal(JSON.parse(own.out).class.family, 'norm');
+    assert.equal(answerIn(own.out).class.family, 'norm');
     const page = await stepscope(
       'analyze',
       capturePath('eager'),
@@ -238,7 +238,7 @@ test('why a kernel is in its family, with the user’s own rules first', async (
       rules,
       '--json',
     );
-    const rows = (JSON.parse(page.out) as Document).analyses['kernel-families'].rows!;
+    const rows = (answerIn(page.out) as Document).analyses['kernel-families'].rows!;
     assert.equal(rows[0].family, 'norm');
     writeFileSync(rules, '{"rules": [{"family": "nonsense", "match": "x"}]}');
     const wrong = await stepscope('analyze', '--why', name, '--rules', rules);
@@ -275,7 +275,7 @@ test('lists, help and Markdown', async () => {
   const list = await stepscope('analyze', '--list');
   for (const { id } of analyses) assert.match(list.out, new RegExp(`^${id} `, 'm'));
   assert.equal(
-    JSON.parse((await stepscope('analyze', '--list', '--json')).out).analyses.length,
+    answerIn((await stepscope('analyze', '--list', '--json')).out).analyses.length,
     analyses.length,
   );
   assert.match((await stepscope('analyze', '--help')).out, /examples:/);

@@ -32,6 +32,16 @@ const allowed: Record<string, readonly string[]> = {
   redact: ['base', 'model', 'catalog', 'import'],
   /** Many files as a lake of tables: maps them, here or as a job, and reports from the lake. */
   fleet: ['base', 'stats', 'model', 'catalog', 'disk', 'import', 'analyze', 'run', 'gate', 'capture'],
+  /** Tables for SQL, of a profile or a lake. */
+  sql: ['base', 'model', 'catalog', 'disk', 'analyze', 'fleet'],
+  /** Tools for agents: commands of ours in processes of their own. */
+  mcp: ['base'],
+  /** Running a part of a profile again: an operator alone, a kernel under Nsight Compute. */
+  rerun: ['base', 'stats', 'model', 'catalog', 'analyze'],
+  /** What users add, by the contracts of the folders it goes into. */
+  plugins: ['base', 'catalog', 'import', 'analyze'],
+  /** What others import. */
+  library: ['base', 'model', 'catalog', 'import', 'analyze', 'run', 'compare', 'capture', 'plugins'],
   load: ['base', 'stats', 'model', 'catalog', 'analyze'],
 };
 /** Commands put everything together, but for what is for browsers and tests alone. */
@@ -47,6 +57,7 @@ const pure = [
   'compare',
   'gate',
   'moe',
+  'rerun',
   'report',
   'timeline',
   'web',

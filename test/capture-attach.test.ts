@@ -83,12 +83,12 @@ test('vLLM takes no steps: the capture is rejected before profiling starts, unle
   assert.deepEqual(refused.posts, []);
   assert.match(
     refused.err,
-    /^stepscope: vLLM takes steps with \/start_profile from 0\.32 on, and this version is not known: .*\nStart the server with --profiler-config .*"delay_iterations":20,"max_iterations":10/,
+    /^stepscope: vLLM takes steps with \/start_profile from 0\.32 on, and this version is not known: .*\nStart the server with --profiler-config .*"delay_iterations":21,"max_iterations":10/,
   );
   // It is asked: from 0.32 on the steps go with the request.
   const newer = await attached('vllm', ['--iterations', '20-29'], 200, '0.32.1');
   assert.equal(newer.status, 0, newer.err);
-  assert.deepEqual(profiling(newer.posts)[0]?.body, { delay_iterations: 20, max_iterations: 10 });
+  assert.deepEqual(profiling(newer.posts)[0]?.body, { delay_iterations: 21, max_iterations: 10 });
   const anyway = await attached('vllm', ['--iterations', '20-29', '--anyway'], 200, '0.31.0');
   assert.deepEqual(profiling(anyway.posts), [
     { path: '/start_profile', body: undefined },

@@ -24,6 +24,7 @@ import { type LoadLevels, waitForServer } from '../src/capture/run/server-calls.
 import { parseVersion } from '../src/capture/versions.js';
 import { readCondition } from '../src/capture/window-condition.js';
 import { loadFor } from '../src/cli/capture/capture-load.js';
+import type { LoadDocument } from '../src/load/load-document.js';
 import { lacks } from '../src/testing/needs.js';
 import { keptOutput, runStepscope } from './run-stepscope.js';
 import { recordedIn } from './standin-engine.js';
@@ -85,6 +86,7 @@ interface Case {
   readonly version?: string;
   readonly engine?: string[];
   readonly stop?: StopRequests;
+  readonly dataset?: string;
 }
 
 const never: StopRequests = { listen: () => () => {} };
@@ -95,6 +97,7 @@ async function drive({
   version = '1.2.0',
   engine = ['trtllm-serve', 'M'],
   stop = never,
+  dataset,
 }: Case) {
   if (lies !== undefined) process.env.STANDIN_LIES = lies;
   const command = engine.includes('--port') ? engine : [...engine, '--port', String(await freePort())];
@@ -103,9 +106,11 @@ async function drive({
   const { output, written } = keptOutput();
   const notices: string[] = [];
   const progress: string[] = [];
+  const sent: LoadDocument[] = [];
+  const load = loadFor({ dataset }, output, document => sent.push(document as LoadDocument));
   const url = plan.steps.find(step => step.do === 'wait-http')!.url.replace('/health', '');
   const ended = await runServer(plan, {
-    ...{ url, load: loadFor({}, output), stop, patienceMs: 700, graceMs: 3000, reportTimeoutMs: 1500 },
+    ...{ url, load, stop, patienceMs: 700, graceMs: 3000, reportTimeoutMs: 1500 },
     onNotice: text => notices.push(text),
     onProgress: text => progress.push(text),
     onStarted: ({ mark }) => marks.push(mark),
@@ -114,7 +119,7 @@ async function drive({
     return error;
   });
   const error = ended instanceof UserError ? ended : ended.incomplete;
-  return { error, ended, notices, progress, plan, written };
+  return { error, ended, notices, progress, plan, written, sent };
 }
 
 const window = (first: number, last: number): Partial<CaptureOptions> => ({ iterations: [{ first, last }] });
@@ -220,6 +225,21 @@ test('--phase decode: no prompt in the window; --phase prefill: nothing else', w
   const steps = recordedIn(path.join(work, 'prefill.nsys-rep'));
   assert.equal(steps.length, 20);
   assert.ok(steps.every(({ context, generation }) => context > 0 && generation === 0));
+});
+
+test('--dataset: its prompts are sent, with answers as long as the phase needs', withShell, async () => {
+  const dataset = path.join(work, 'prompts.jsonl');
+  fs.writeFileSync(dataset, '{"task_id": 0, "prompt": "one two three four", "output_tokens": 1}\n');
+  const decode = await drive({ version: '1.3.0', dataset, options: { phase: 'decode', steps: 40 } });
+  assert.equal(decode.error, undefined, String(decode.error));
+  assert.deepEqual([...new Set(recorded().map(step => `${step.context}+${step.generation}`))], ['0+16']);
+  const output = path.join(work, 'numbered');
+  const numbered = await drive({ dataset, options: { output, ...window(20, 25) } });
+  assert.equal(numbered.error, undefined, String(numbered.error));
+  const [{ settings, levels }] = numbered.sent;
+  assert.equal(settings.prompts, 'prompts.jsonl');
+  assert.deepEqual([levels[0].load.inputTokens, levels[0].load.outputTokens], [4, 1]);
+  assert.throws(() => loadFor({ dataset: path.join(work, 'none') }, keptOutput().output), UserError);
 });
 
 test('SGLang: steps from a full batch on, as many as the engine takes', withShell, async () => {

@@ -7,7 +7,7 @@ import { after, test } from 'node:test';
 import { readPasted } from '../src/capture/pasted-command.js';
 import { pastedWords, shellCommands } from '../src/capture/shell-words.js';
 import { lacks } from '../src/testing/needs.js';
-import { runStepscope } from './run-stepscope.js';
+import { answerIn, runStepscope } from './run-stepscope.js';
 
 const work = fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-pasted-'));
 after(() => fs.rmSync(work, { recursive: true }));
@@ -16,7 +16,7 @@ const versions = ['--nsys-version', '2025.3.1', '--engine-version', '1.2.0'];
 const planOf = async (...args: string[]) => {
   const { status, out, err } = await runStepscope(['capture', '--json', ...versions, ...args]);
   assert.equal(status, 0, err);
-  return JSON.parse(out) as {
+  return answerIn(out) as {
     command: string[];
     nsysAt: number;
     env: Record<string, string>;

@@ -25,6 +25,7 @@ import { projectRoot } from '../src/testing/captures.js';
 import { assertGolden } from '../src/testing/golden.js';
 import { lacks, locate } from '../src/testing/needs.js';
 import { captureCases } from './capture-cases.js';
+import { answerIn } from './run-stepscope.js';
 
 const withShell = { skip: lacks('shell') };
 
@@ -407,7 +408,7 @@ test('SGLang is asked for these steps, vLLM for as many after it is asked', () =
   assert.deepEqual(body('sglang'), { activities: ['CUDA_PROFILER'], start_step: 100, num_steps: 51 });
   assert.deepEqual(body('sglang-open'), { activities: ['CUDA_PROFILER'] });
   const config = caseOf('vllm-0.16').command.at(-1)!;
-  assert.deepEqual(JSON.parse(config), { profiler: 'cuda', delay_iterations: 100, max_iterations: 51 });
+  assert.deepEqual(JSON.parse(config), { profiler: 'cuda', delay_iterations: 101, max_iterations: 51 });
   assert.equal(caseOf('vllm-0.12').env.VLLM_PROFILER_MAX_ITERS, '51');
   assert.ok(codes(caseOf('vllm-torch')).includes('torch-everything'));
   assert.equal(caseOf('vllm-torch').nsysAt, -1);
@@ -704,7 +705,7 @@ test('the command prints the plan, writes the script once, and gives JSON', asyn
   assert.equal((await run(...versions, '--script', script, ...command)).status, 0);
   assert.match(fs.readFileSync(script, 'utf8'), /^#!\/usr\/bin\/env bash\n/);
   assert.equal((await run(...versions, '--script', script, ...command)).status, 2);
-  const json = JSON.parse((await run(...versions, '--json', ...command)).out) as { schema: string };
+  const json = answerIn((await run(...versions, '--json', ...command)).out) as { schema: string };
   assert.equal(json.schema, 'stepscope-capture-plan/1');
   assert.match((await run('--help')).out, /stepscope capture \[options\] -- COMMAND/);
   fs.rmSync(folder, { recursive: true });

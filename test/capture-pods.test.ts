@@ -4,13 +4,17 @@
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import * as fs from 'node:fs';
 import * as http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import * as net from 'node:net';
 import * as os from 'node:os';
 import * as path from 'node:path';
 import { after, beforeEach, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { waitForServer } from '../src/capture/run/server-calls.js';
 import { findServer, readProcesses, wayInto } from '../src/capture/running-server.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
 import { lacks } from '../src/testing/needs.js';
@@ -19,6 +23,7 @@ import { addProcess, makeContainer, StandInCluster } from './stand-in-cluster.js
 
 const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-pods-'));
 const had = { KUBECONFIG: process.env.KUBECONFIG, HOME: process.env.HOME };
+const standIn = fileURLToPath(new URL('./standin-engine.js', import.meta.url));
 const from = process.cwd();
 let work = '';
 const closing: (() => void)[] = [];
@@ -238,6 +243,73 @@ test('the agent inside a server is asked by its file, and its trace is taken', w
   assert.equal(status, 8);
 });
 
+/** Steps and batches as an engine has them, at a port of this machine. */
+async function steppingServer(kind: string): Promise<string> {
+  const probe = net.createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const port = String((probe.address() as AddressInfo).port);
+  await new Promise(resolve => probe.close(resolve));
+  const server = spawn(process.execPath, [standIn, kind, '--port', port], { stdio: 'ignore' });
+  closing.push(() => void server.kill('SIGKILL'));
+  const up = { signal: new AbortController().signal, lastLine: () => '' };
+  await waitForServer(`http://127.0.0.1:${port}`, 20_000, up);
+  return port;
+}
+
+test('--when in a pod: the agent is asked for the steps once the engine says so', withCluster, async () => {
+  const cases = [
+    { kind: 'vllm', when: 'running>=6', words: ['vllm', 'serve', 'm', '--port'], shows: false },
+    // Its /metrics are empty: the agent's own file is read.
+    { kind: 'trtllm', when: 'iteration>=40', words: ['trtllm-serve', 'm', '--port'], shows: true },
+  ];
+  for (const { kind, when, words, shows } of cases) {
+    work = fs.mkdtempSync(path.join(scratch, 't-'));
+    process.chdir(work);
+    const port = await steppingServer(kind);
+    const folder = container('a');
+    const [trigger, base] = [path.join(work, 'trigger'), path.join(work, 'traces/run')];
+    const progress = path.join(work, 'progress.json');
+    fs.mkdirSync(path.dirname(base));
+    addProcess(folder, 3, [...words, port], {
+      ...{ STEPSCOPE_TRIGGER: trigger, STEPSCOPE_TORCH_TRACE: base },
+      ...(shows ? { STEPSCOPE_PROGRESS: progress } : {}),
+    });
+    await clusterOf({ 'llm-0': { labels: {}, folder } });
+    let [iteration, askedAt, running] = [0, -1, 0];
+    const agent = setInterval(async () => {
+      iteration += 5;
+      if (shows) fs.writeFileSync(progress, JSON.stringify({ iteration, batch: 2 }));
+      if (askedAt >= 0 || !fs.existsSync(trigger)) return;
+      askedAt = iteration;
+      const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+      running = Number(/num_requests_running\{.*\} (\d+)/.exec(metrics)?.[1] ?? 0);
+      fs.writeFileSync(`${base}-rank-0.json.gz`, SMALL);
+    }, 100);
+    const call = 'capture --attach --pod llm-0 -n serving -o run --steps 15 --when'.split(' ');
+    const { err } = await runStepscope([...call, when]);
+    clearInterval(agent);
+    assert.equal(fs.existsSync(trigger) && fs.readFileSync(trigger, 'utf8'), '15', err);
+    assert.deepEqual(fs.readFileSync('run.json.gz'), SMALL);
+    if (shows) assert.ok(askedAt >= 40, String(askedAt));
+    else assert.ok(running >= 6, String(running));
+  }
+});
+
+test('an agent that only a signal reaches is not asked for steps', withCluster, async () => {
+  const { port } = await engineServer('tgi');
+  const folder = container('a');
+  addProcess(folder, 3, ['text-generation-launcher', '--model-id', 'm', '--port', String(port)], {
+    STEPSCOPE_TORCH_TRACE: path.join(work, 'run'),
+  });
+  await clusterOf({ 'tgi-0': { labels: {}, folder } });
+  const { status, err } = await runStepscope('capture --attach --pod tgi-0 -n serving --steps 5'.split(' '));
+  assert.notEqual(status, 0);
+  assert.match(
+    err,
+    /can only be asked by a signal, .*--steps records\.\nStart the server with STEPSCOPE_TRIGGER/,
+  );
+});
+
 test(
   'what cannot be profiled while it runs is refused with the reason and what to do',
   withCluster,
@@ -290,6 +362,8 @@ test('processes are read word by word, whatever is in them', () => {
   assert.equal(findServer(processes, undefined, 8000), undefined);
   // The agent records nothing, so the engine's own endpoints are used.
   assert.deepEqual(wayInto(server, processes), { by: 'endpoints' });
+  const byStageOnly = { ...server, env: { SGLANG_PROFILE_V2: 'true' } };
+  assert.equal(wayInto(byStageOnly, [byStageOnly]).by, 'nothing');
   const vllm = readProcesses(
     'P5\nWpython3\nW-u\nW/usr/bin/vllm\nWserve\nWm\nW--profiler-config.profiler\nWtorch\nW--profiler-config.torch_profiler_dir=traces\n',
   );

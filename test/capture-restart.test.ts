@@ -9,6 +9,7 @@ import * as net from 'node:net';
 import * as os from 'node:os';
 import * as path from 'node:path';
 import { after, beforeEach, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { changeCommand } from '../src/capture/workload.js';
 import { capturePath } from '../src/testing/captures.js';
@@ -22,6 +23,7 @@ import {
   type StandInContainer,
   type StandInPod,
 } from './stand-in-cluster.js';
+import { recordedIn } from './standin-engine.js';
 
 const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-restart-'));
 const had = {
@@ -58,6 +60,7 @@ after(() => {
   fs.rmSync(scratch, { recursive: true, force: true });
 });
 
+const standIn = fileURLToPath(new URL('./standin-engine.js', import.meta.url));
 const withCluster = { skip: lacks('kubectl', 'shell') || lacks('python') };
 
 /** Runs its program, and writes the report once the window is over; the program runs on. */
@@ -114,13 +117,19 @@ interface Setup {
 
 /** A deployment of one pod. A change of its template ends the pod and starts another with the new command. */
 async function deployed(
-  options: { mayPatch?: boolean; words?: readonly string[]; nsys?: boolean } = {},
+  options: { mayPatch?: boolean; words?: readonly string[]; nsys?: boolean; standIn?: boolean } = {},
 ): Promise<Setup> {
   const port = await freePort();
   const folder = makeContainer(path.join(work, 'container'));
   if (options.nsys !== false) fs.writeFileSync(path.join(folder, 'bin/nsys'), NSYS_THERE, { mode: 0o755 });
   fs.writeFileSync(path.join(folder, 'bin/trtllm-serve'), SERVE, { mode: 0o755 });
-  const command = options.words ?? ['trtllm-serve', 'm', '--port', String(port)];
+  const program = (role: string) => `#!/bin/sh\nexec '${process.execPath}' '${standIn}' ${role} "$@"\n`;
+  if (options.standIn)
+    for (const role of ['nsys', 'vllm'])
+      fs.writeFileSync(path.join(folder, 'bin', role), program(role), { mode: 0o755 });
+  const command = options.standIn
+    ? ['vllm', 'serve', 'm', '--port', String(port)]
+    : (options.words ?? ['trtllm-serve', 'm', '--port', String(port)]);
   const own: StandInContainer = { name: 'main', command, env: [{ name: 'HF_HOME', value: '/models' }] };
   const pods: Record<string, StandInPod> = {};
   const started: StandInContainer[] = [];
@@ -161,6 +170,7 @@ async function deployed(
   fs.writeFileSync(path.join(work, 'nsys'), NSYS_HERE.replace('@EXPORT@', path.join(work, 'export.sqlite')), {
     mode: 0o755,
   });
+  if (options.standIn) fs.writeFileSync(path.join(work, 'nsys'), program('nsys'));
   process.env.NSYS = path.join(work, 'nsys');
   return { cluster, own, started };
 }
@@ -203,6 +213,18 @@ test('the deployment is restarted under nsys, recorded, and changed back', withC
   assert.match(err, /32 of 32 requests completed/);
   assert.match(out, /Decode is launch-bound/);
   assert.match(err, /restarting deployment\/llama under the profiler[\s\S]*changing deployment\/llama back/);
+});
+
+test('--when with --restart: the engine is watched through the tunnel', withCluster, async () => {
+  const { own, started } = await deployed({ standIn: true });
+  const call = 'capture --pod llama-1 -n serving --restart --engine-version 0.16.0 --steps 25 -o run --when';
+  const { status, err } = await runStepscope([...call.split(' '), 'running>=6']);
+  assert.equal(status, 0, err);
+  assert.match(err, /25 steps, as requested/);
+  const steps = recordedIn('run.nsys-rep');
+  assert.equal(steps.length, 25);
+  assert.ok(steps.every(({ context, generation }) => context + generation >= 6));
+  assert.deepEqual(started.at(-1), own);
 });
 
 test('a server that never comes up is changed back too', withCluster, async () => {

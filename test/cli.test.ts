@@ -12,7 +12,7 @@ import { numberFormatter } from '../src/report/csv.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
 import { assertGolden } from '../src/testing/golden.js';
 import { lacks } from '../src/testing/needs.js';
-import { runStepscope } from './run-stepscope.js';
+import { answerIn, runStepscope } from './run-stepscope.js';
 
 const withShell = { skip: lacks('shell') };
 
@@ -53,7 +53,7 @@ test('colour only when asked for', async () => {
 
 test('info as JSON has the facts, and no environment values', async () => {
   const { out } = await stepscope(['info', capturePath('graph'), '--json']);
-  const info = JSON.parse(out);
+  const info = answerIn(out);
   assert.equal(info.schema, 'stepscope-info/1');
   assert.equal(info.cudaGraphs, 'nodes');
   assert.deepEqual(info.markers, [
@@ -73,7 +73,7 @@ test('stats in each format carry the same numbers', async () => {
   const ask = (format: string) =>
     stepscope(['stats', capturePath('eager'), '-r', 'cuda_api_sum', '--format', format]);
   const csv = parseCsv((await ask('csv')).out);
-  const json = JSON.parse((await ask('json')).out).reports[0].rows as Record<string, string | number>[];
+  const json = answerIn((await ask('json')).out).reports[0].rows as Record<string, string | number>[];
   const markdown = (await ask('markdown')).out;
   assert.equal(json.length, csv.length - 1);
   json.forEach((row, i) => {

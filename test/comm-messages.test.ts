@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Analyzer } from '../src/analyze/analysis.js';
+import { collectiveWaits } from '../src/analyze/comm/collective-waits.js';
 import { collectives } from '../src/analyze/comm/collectives.js';
 import { roleOfGroup } from '../src/analyze/comm/group-role.js';
 import { rankSkew } from '../src/analyze/comm/rank-skew.js';
+import { findings } from '../src/analyze/findings/findings.js';
 import { NONE } from '../src/base/column.js';
 import {
   collectiveKind,
@@ -271,4 +273,67 @@ test('compare and check tell waiting from transferring', () => {
     ),
     [['communication', 150_000]],
   );
+});
+
+const MESSAGES = 20;
+const PERIOD = 1_000;
+
+/**
+ * Two stages of a pipeline. Stage 0 computes and sends at 300 µs; stage 1 is there from 100 µs on and computes when the
+ * message has come, 20 µs later. Every fifth message lies ready: stage 1 comes for it 50 µs after the send has ended.
+ */
+function stage(number: 0 | 1, from = 0): string {
+  const trace = new DrawnTrace(100 + number, number);
+  for (let i = from; i < MESSAGES; i++) {
+    const at = AT + PERIOD * i;
+    const lies = i % 5 === 4;
+    trace.range('execute_model', at, at + PERIOD - 10);
+    if (number === 0) {
+      trace.kernel('nvjet_tst', at, at + 5, at + 300);
+      trace.kernel('ncclDevKernel_SendRecv', at + 2, at + 300, at + 310);
+    } else {
+      const asked = lies ? 360 : 100;
+      trace.kernel('ncclDevKernel_SendRecv', at + asked - 5, at + asked, at + (lies ? 365 : 320));
+      trace.kernel('nvjet_tst', at + asked, at + 370, at + 700);
+    }
+  }
+  const message = {
+    'Collective name': number === 0 ? 'send' : 'recv',
+    ...{ 'In msg nelems': 1 << 18, 'Out msg nelems': 1 << 18, dtype: 'BFloat16' },
+    ...{ 'Group size': 2, 'Process Group Name': '5', 'Process Group Ranks': '[0, 1]' },
+    ...(number === 0 ? { 'Dst Rank': 1 } : { 'Src Rank': 0 }),
+  };
+  const events = trace.all().map(event => {
+    const { name, args, cat } = event as { name: string; args: object; cat: string };
+    return cat === 'kernel' && name.startsWith('nccl') ? { ...event, args: { ...args, ...message } } : event;
+  });
+  const config = [{ pg_name: '5', pg_desc: 'pp', pg_size: 2, ranks: [0, 1] }];
+  const info = { backend: 'nccl', rank: number, world_size: 2, pg_count: 1, pg_config: config };
+  return traceText(events, { more: { distributedInfo: info } });
+}
+
+test('a receive waits for its send; a message that lies ready keeps nobody waiting', async () => {
+  for (const from of [0, 3])
+    await withFiles([stage(0), stage(1, from)], async files => {
+      const analyzer = new Analyzer(await openProfile(files));
+      const { rows, summary } = analyzer.get(collectives);
+      const count = MESSAGES - from;
+      const lying = 4;
+      const [row] = rows;
+      assert.deepEqual(
+        [row.kind, row.group, row.ranks, row.collectives, row.bytes, summary!.oneSidedCalls],
+        ['send-receive', '5 0→1', 2, count, 1 << 19, 0],
+      );
+      // 200 µs for each that does not lie ready, over both sides.
+      assert.equal(row.waitingNs, ((count - lying) * 200_000) / (2 * count));
+      assert.equal(row.durationNs, row.waitingNs! + row.transferringNs!);
+      const waits = analyzer.get(collectiveWaits)!;
+      assert.equal(waits.collectives.length, 0);
+      const senders = waits.transfers.map(({ calls: [send] }) => waits.waitingNs[send]);
+      assert.deepEqual(new Set(senders), new Set([0]));
+      const found = analyzer.get(findings).rows.map(({ rule, claim }) => [rule, claim]);
+      const bubble = found.find(([id]) => id === 'pipeline-waiting');
+      assert.match(String(bubble?.[1]), /rank 1 waits longest, for rank 0/);
+      assert.ok(!found.some(([id]) => id === 'waiting-for-slowest-rank'));
+    });
 });

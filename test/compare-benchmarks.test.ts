@@ -12,7 +12,7 @@ import { openProfile } from '../src/import/open.js';
 import type { Profile } from '../src/model/profile.js';
 import { captureNames, capturePath, capturesFolder, projectRoot } from '../src/testing/captures.js';
 import { lacks } from '../src/testing/needs.js';
-import { runStepscope } from './run-stepscope.js';
+import { answerIn, runStepscope } from './run-stepscope.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-benchmarks-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -42,7 +42,7 @@ test('one run each: noise unknown, repeats do', async () => {
   assert.match(measured.out, /new: Req\/s \+10\.0% .*measurable, noise ±2\.\d%/);
   const same = await stepscope('compare', repeats('a', 1), repeats('b', 1.005));
   assert.match(same.out, /no measurable difference/);
-  const json = JSON.parse((await stepscope('compare', serving, faster, '--json')).out);
+  const json = answerIn((await stepscope('compare', serving, faster, '--json')).out);
   assert.ok(Math.abs(json.comparisons[0].metrics[0].change - 0.1) < 1e-9);
 });
 

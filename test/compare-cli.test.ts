@@ -12,7 +12,7 @@ import { distinctNames } from '../src/cli/asked-configurations.js';
 import { compareSchema } from '../src/compare/compare-schema.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
 import { assertGolden } from '../src/testing/golden.js';
-import { runStepscope } from './run-stepscope.js';
+import { answerIn, runStepscope } from './run-stepscope.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-compare-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -86,7 +86,7 @@ interface Document {
 async function document(...args: string[]): Promise<Document> {
   const { out, err, status } = await stepscope('compare', ...args, '--json');
   assert.equal(status, 0, err);
-  const parsed: Document = JSON.parse(out);
+  const parsed: Document = answerIn(out);
   const follows = validate(parsed);
   assert.ok(follows, JSON.stringify(validate.errors?.slice(0, 3)));
   return parsed;

@@ -11,6 +11,7 @@ import { readRights } from '../src/capture/run/look-around.js';
 import { probeWith, pythonVersions } from '../src/capture/run-probe.js';
 import { projectRoot } from '../src/testing/captures.js';
 import { lacks } from '../src/testing/needs.js';
+import { answerIn } from './run-stepscope.js';
 
 const withShell = { skip: lacks('shell') };
 
@@ -102,7 +103,7 @@ test('an nsys that leaves only raw streams', () => {
     const env = { PATH: '/usr/bin:/bin', NSYS: nsys };
     const command = [path.join(projectRoot, 'bin/stepscope'), 'doctor', '--json'];
     const { stdout } = spawnSync(process.execPath, command, { env, encoding: 'utf8', cwd: folder });
-    const { checks } = JSON.parse(stdout) as { checks: { id: string; state: string }[] };
+    const { checks } = answerIn(stdout) as { checks: { id: string; state: string }[] };
     return checks.find(({ id }) => id === 'nsys-report')!.state;
   };
   assert.equal(stateWith('qdstrm'), 'warn');
@@ -156,7 +157,7 @@ test('on a machine with nothing the command still answers', () => {
     cwd: folder,
   });
   assert.equal(status, 0, stderr);
-  const { schema, checks } = JSON.parse(stdout) as {
+  const { schema, checks } = answerIn(stdout) as {
     schema: string;
     checks: { id: string; state: string }[];
   };

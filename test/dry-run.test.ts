@@ -9,7 +9,7 @@ import { after, before, test } from 'node:test';
 import { options } from '../src/cli/options.js';
 import { optionsOf } from '../src/cli/read-call.js';
 import { allCommands } from '../src/cli/registry.js';
-import { runStepscope } from './run-stepscope.js';
+import { answerIn, runStepscope } from './run-stepscope.js';
 
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-dry-'));
 const [bin, work, temporary] = ['bin', 'work', 'tmp'].map(name => path.join(root, name));
@@ -118,7 +118,7 @@ test('what prints its plan as JSON touches nothing, and --script writes the scri
     const words = call.replaceAll('URL', url).split(' ');
     const { out, result } = await touched(['capture', '--json', ...words]);
     assert.deepEqual(result, { requests: [], programs: [], files: [] }, call);
-    assert.equal((JSON.parse(out) as { schema: string }).schema, 'stepscope-capture-plan/1');
+    assert.equal((answerIn(out) as { schema: string }).schema, 'stepscope-capture-plan/1');
   }
   const script = await touched([
     'capture',

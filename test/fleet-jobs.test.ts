@@ -12,7 +12,7 @@ import { projectRoot } from '../src/testing/captures.js';
 import { writeDrawnRun } from '../src/testing/drawn-fleet.js';
 import { lacks } from '../src/testing/needs.js';
 import { lakeContent, partitionCount } from './lake-content.js';
-import { runStepscope } from './run-stepscope.js';
+import { answerIn, runStepscope } from './run-stepscope.js';
 
 const folder = fs.realpathSync(fs.mkdtempSync(path.join(tmpdir(), 'stepscope-fleet-jobs-')));
 const at = (...names: string[]) => path.join(folder, ...names);
@@ -59,7 +59,7 @@ test('the pods of the manifest fill the lake', { skip: lacks('shell') }, async (
     ...['--chunk', String(sizes / 2 / 1e9)],
   ]);
   assert.equal(status, 0, err);
-  const job = JSON.parse(out);
+  const job = answerIn(out);
   const manifest = parse(fs.readFileSync(job.manifest, 'utf8'));
   const { completions, completionMode, template } = manifest.spec;
   assert.deepEqual([completionMode, completions, job.tasks, job.files], ['Indexed', 2, 2, 4]);
@@ -121,7 +121,7 @@ test('make maps with the example, each file once', { skip: lacks('make') }, asyn
   const made = spawnSync('make', args, { cwd: folder, encoding: 'utf8' });
   assert.equal(made.status, 0, made.stderr);
   assert.equal(partitionCount(at('make-lake')), 2);
-  assert.equal(JSON.parse(fs.readFileSync(at('fleet-report.json'), 'utf8')).ranks.length, 2);
+  assert.equal(answerIn(fs.readFileSync(at('fleet-report.json'), 'utf8')).ranks.length, 2);
   assert.match(spawnSync('make', args, { cwd: folder, encoding: 'utf8' }).stdout, /up to date/);
 });
 

@@ -12,7 +12,7 @@ import { capturePath, projectRoot } from '../src/testing/captures.js';
 import { writeDrawnRun } from '../src/testing/drawn-fleet.js';
 import { lacks } from '../src/testing/needs.js';
 import { lakeContent, partitionCount } from './lake-content.js';
-import { runStepscope } from './run-stepscope.js';
+import { answerIn, runStepscope } from './run-stepscope.js';
 import { SlurmCluster } from './slurm-cluster.js';
 
 const folder = fs.mkdtempSync(path.join(tmpdir(), 'stepscope-slurm-'));
@@ -71,16 +71,16 @@ test('a node dies, the controller restarts, a file is corrupt: the lake is compl
   const { status, out, err } = await ended;
   assert.equal(status, 0, err);
   assert.match(written.err, /1 task ended without a result; submitting again/);
-  const result = JSON.parse(out);
+  const result = answerIn(out);
   assert.deepEqual([result.files, result.mapped + result.already, result.broken.length], [16, 15, 1]);
   assert.match(result.broken[0].path, /run-2\/trace_rank1\.json$/);
   const local = await runStepscope(['fleet', 'map', at('files'), '--out', at('local'), '--json']);
-  assert.deepEqual(JSON.parse(local.out).broken, result.broken);
+  assert.deepEqual(answerIn(local.out).broken, result.broken);
   assert.deepEqual(await lakeContent(lake), await lakeContent(at('local')));
   const reports = await Promise.all(
     [lake, at('local')].map(async own => {
       const { out: text } = await runStepscope(['fleet', 'report', own, '--json']);
-      return { ...JSON.parse(text), lake: '' };
+      return { ...answerIn(text), lake: '' };
     }),
   );
   assert.deepEqual(reports[0], reports[1]);

@@ -17,7 +17,7 @@ import { type DrawnFleetRun, drawnRankText, drawnStepUs, writeDrawnRun } from '.
 import { assertSameText } from '../src/testing/golden.js';
 import { lacks } from '../src/testing/needs.js';
 import { lakeContent, partitionCount } from './lake-content.js';
-import { runStepscope } from './run-stepscope.js';
+import { answerIn, runStepscope } from './run-stepscope.js';
 
 const folder = fs.mkdtempSync(path.join(tmpdir(), 'stepscope-fleet-'));
 after(() => fs.rmSync(folder, { recursive: true, force: true }));
@@ -50,21 +50,21 @@ async function map(files: readonly string[], lake: string, ...options: string[])
     ...options,
   ]);
   assert.equal(status, 0, err);
-  return followed('fleet-map', JSON.parse(out)) as Mapped;
+  return followed('fleet-map', out) as Mapped;
 }
 // biome-ignore lint/suspicious/noExplicitAny: a document that its schema describes
 async function report(lake: string): Promise<any> {
   const { status, out, err } = await runStepscope(['fleet', 'report', lake, '--json']);
   assert.equal(status, 0, err);
-  return followed('fleet-report', JSON.parse(out));
+  return followed('fleet-report', out);
 }
 const ajv = new Ajv2020({ strict: false });
-function followed(schema: string, document: unknown): unknown {
+function followed(schema: string, text: string): unknown {
   const file = path.join(projectRoot, 'docs/schemas', `${schema}.schema.json`);
   const validate =
     ajv.getSchema(`stepscope-${schema}-1`) ?? ajv.compile(JSON.parse(fs.readFileSync(file, 'utf8')));
-  assert.ok(validate(document), JSON.stringify(validate.errors?.slice(0, 3)));
-  return document;
+  assert.ok(validate(JSON.parse(text)), JSON.stringify(validate.errors?.slice(0, 3)));
+  return answerIn(text);
 }
 
 test('a lake shows the planted straggler, when the change came, and its terms', async () => {
@@ -114,7 +114,7 @@ test('a step budget in the lake is that of analyze, and its parts sum to the wal
       never
     >[];
   const { out } = await runStepscope(['analyze', capturePath('eager'), '--only', 'step-budget', '--json']);
-  const { rows } = JSON.parse(out).analyses['step-budget'];
+  const { rows } = answerIn(out).analyses['step-budget'];
   const inSteps = rows.filter((row: { iteration: number | null }) => row.iteration !== null);
   assert.deepEqual(
     rowsOf('steps').map(({ iteration, wallNs, computeNs, idleNs }) => ({
@@ -265,7 +265,7 @@ test('published ranks: time in collectives above the least is a lower bound of t
   const { ranks } = await report(at('published'));
   const { out } = await runStepscope(['analyze', ...files, '--only', 'rank-skew', '--json']);
   const exact = new Map<number, number>(
-    JSON.parse(out).analyses['rank-skew'].rows.map((row: { rank: number; waitingNs: number }) => [
+    answerIn(out).analyses['rank-skew'].rows.map((row: { rank: number; waitingNs: number }) => [
       row.rank,
       row.waitingNs,
     ]),

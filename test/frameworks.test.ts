@@ -36,7 +36,7 @@ import { captureNames, capturePath, projectRoot } from '../src/testing/captures.
 import { drawEngine } from '../src/testing/drawn-engine.js';
 import { assertGolden } from '../src/testing/golden.js';
 import { lacks, locate } from '../src/testing/needs.js';
-import { runStepscope } from './run-stepscope.js';
+import { answerIn, runStepscope } from './run-stepscope.js';
 
 const examples = path.join(projectRoot, 'docs/examples');
 const bundled = path.join(examples, 'frameworks-bundled.yaml');
@@ -181,7 +181,7 @@ test('the page fits any terminal', async () => {
 test('JSON follows its schema, CSV has every figure, Markdown every table', async () => {
   const validate = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(frameworksSchema as object);
   const { out } = await stepscope([bundled, '--json']);
-  const document: object = JSON.parse(out);
+  const document: object = answerIn(out);
   assert.ok(validate(document), JSON.stringify(validate.errors?.slice(0, 3)));
   const poor = compareFrameworks([
     { name: 'bench only', runs: [bench(100)] },

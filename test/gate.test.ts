@@ -27,7 +27,7 @@ import { estimate } from '../src/stats/resample.js';
 import { studentQuantile } from '../src/stats/student.js';
 import { captureNames, capturePath, projectRoot } from '../src/testing/captures.js';
 import { normal, runOf, writeRun } from './gate-runs.js';
-import { runStepscope as stepscope } from './run-stepscope.js';
+import { answerIn, runStepscope as stepscope } from './run-stepscope.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-gate-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -484,7 +484,7 @@ test('repeats are added to a baseline, and only repeats', async () => {
     file,
     '--json',
   ]);
-  const document = JSON.parse(checked.out);
+  const document = answerIn(checked.out);
   assert.equal(document.limits[0].noiseFrom, 'repeats');
   const twice = await stepscope([
     'check',
@@ -497,7 +497,7 @@ test('repeats are added to a baseline, and only repeats', async () => {
     file,
     '--json',
   ]);
-  assert.equal(JSON.parse(twice.out).run.repeats, 2);
+  assert.equal(answerIn(twice.out).run.repeats, 2);
   const mixed = await stepscope([
     'check',
     runs[0],
@@ -592,7 +592,7 @@ test('JSON follows its schema, Markdown is a comment, and both can go to a file 
   const common = ['check', later, '--policy', policy, '--baselines', file];
   const json = await stepscope([...common, '--json']);
   assert.equal(json.status, 1);
-  const document = JSON.parse(json.out);
+  const document = answerIn(json.out);
   assertFollows('check', document);
   assert.equal(document.verdict, 'regression');
   assert.ok(
@@ -607,9 +607,22 @@ test('JSON follows its schema, Markdown is a comment, and both can go to a file 
     at('comment.md'),
     '--junit',
     at('junit.xml'),
+    '--prometheus',
+    at('check.prom'),
     '--github',
   ]);
   assert.equal(all.status, 1);
+  const samples = readFileSync(at('check.prom'), 'utf8').split('\n');
+  const wanted = document.limits.find((one: { metric: string }) => one.metric === 'step.p50');
+  const labels = `{metric="step.p50",phase="${wanted.phase}",unit="${wanted.unit}"}`;
+  assert.ok(samples.some(line => /^stepscope_check_exit_code(\{baseline="[^"]*"\})? 1$/.test(line)));
+  assert.ok(samples.includes(`stepscope_measured${labels} ${wanted.measured}`), samples.join('\n'));
+  assert.ok(samples.includes(`stepscope_regression${labels} 1`));
+  // Every line is a comment or a sample of a name that a comment introduced, once.
+  const sample = /^[a-z_]+(?:\{[a-z]+="[^"]*"(?:,[a-z]+="[^"]*")*\})? -?[\d.e+-]+$/;
+  for (const line of samples)
+    assert.match(line, new RegExp(`^$|^# (?:HELP|TYPE) stepscope_|${sample.source}`));
+  assert.equal(new Set(samples).size, samples.length);
   assert.match(
     all.out,
     /^ {2}Regression: decode step\.p50 .*\n[\s\S]*^::error file=.*policy\.yaml,line=\d+,title=Stepscope%3A decode step\.p50::/m,

@@ -20,7 +20,7 @@ import { randomStream } from '../src/stats/random.js';
 import { projectRoot } from '../src/testing/captures.js';
 import { lacks } from '../src/testing/needs.js';
 import type { Truth } from './load-server.js';
-import { runStepscope } from './run-stepscope.js';
+import { answerIn, runStepscope } from './run-stepscope.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-load-'));
 let server: ChildProcess;
@@ -481,7 +481,10 @@ test('the file follows its schema and comes back equal through stepscope bench',
   assert.match(out, /concurrent:4/);
   assert.match(out, /requests failed/);
   const { out: json } = await stepscope(['load', `${address}/timed`, '--requests', '2', '--json']);
-  assert.ok(validate(JSON.parse(json)), JSON.stringify(validate.errors?.slice(0, 3)));
+  assert.ok(
+    validate({ ...answerIn(json), schema: 'stepscope-load/1' }),
+    JSON.stringify(validate.errors?.slice(0, 3)),
+  );
 });
 
 test('Ctrl-C ends the level and reports what there is', async () => {
@@ -589,7 +592,7 @@ test('a certificate nobody signed is a failure of its kind, and can be taken', {
   assert.match(refused.err, /TLS connection failed .*\n.*--insecure/);
   const taken = await stepscope([...args, '--insecure', '--no-keep-alive']);
   secure.close();
-  const [level] = (JSON.parse(taken.out) as LoadDocument).levels;
+  const [level] = (answerIn(taken.out) as LoadDocument).levels;
   assert.equal(level.counts.completed, 3);
   assert.equal(level.timing.newConnections, 3);
   assertNear(

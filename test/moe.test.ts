@@ -38,7 +38,7 @@ import { npyOf } from '../src/testing/load-files.js';
 import { lacks } from '../src/testing/needs.js';
 import { plainPlacement } from '../src/testing/placements.js';
 import { randomNumbers } from '../src/testing/random-profile.js';
-import { runStepscope } from './run-stepscope.js';
+import { answerIn, runStepscope } from './run-stepscope.js';
 
 const temporary = mkdtempSync(path.join(tmpdir(), 'stepscope-moe-page-'));
 after(() => rmSync(temporary, { recursive: true }));
@@ -140,7 +140,7 @@ test('one phase alone, and each with its own imbalance', async () => {
     ),
   );
   const json = async (...args: string[]) =>
-    JSON.parse((await stepscope([file, '--gpus', '5', '--prefill-from', '1500', '--json', ...args])).out);
+    answerIn((await stepscope([file, '--gpus', '5', '--prefill-from', '1500', '--json', ...args])).out);
   const { phases } = (await json()).loads;
   assert.deepEqual(
     phases.map(({ phase, gpuImbalance }: { phase: string; gpuImbalance: number }) => [
@@ -561,7 +561,7 @@ test('profiles of ranks: inferred from end to end, and with counts the cost in s
     writeFileSync(file, readFileSync(capturePath(name)));
     return file;
   });
-  const inferred = JSON.parse((await stepscope([fast, slow, '--json'])).out);
+  const inferred = answerIn((await stepscope([fast, slow, '--json'])).out);
   assert.equal(inferred.basis, 'inferred');
   assert.match(inferred.lines.join(' '), /inferred/);
   // 935 against 887 µs of grouped GEMMs; the host sets the pace in both.
@@ -578,7 +578,7 @@ test('profiles of ranks: inferred from end to end, and with counts the cost in s
     counts,
     `iteration,layer,${Array.from({ length: 32 }, (_, e) => e).join(',')}\n${rows.join('\n')}\n`,
   );
-  const counted = JSON.parse((await stepscope([counts, slow, '--gpus', '8', '--json'])).out);
+  const counted = answerIn((await stepscope([counts, slow, '--gpus', '8', '--json'])).out);
   assert.equal(counted.basis, 'counted');
   assert.ok(Math.abs(counted.expertShare.share - 0.0718) < 0.002, `${counted.expertShare.share}`);
   assert.equal(counted.hostBound, true);
@@ -599,7 +599,7 @@ test('the page, its JSON by schema, CSV, Markdown and HTML', async () => {
   const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true });
   const validate = ajv.compile(moeSchema as object);
   const json = async (args: string[]): Promise<MoeDocument> => {
-    const document: unknown = JSON.parse((await stepscope([...args, '--json'])).out);
+    const document: unknown = { notes: [], ...answerIn((await stepscope([...args, '--json'])).out) };
     assert.ok(validate(document), JSON.stringify(validate.errors?.slice(0, 3)));
     return document as MoeDocument;
   };
@@ -657,7 +657,7 @@ test('place writes what was asked for, and says what cannot be', async () => {
   );
   assert.match((await stepscope(['place', file, '--for', 'tgi'])).err, /Unknown mapping format "tgi"/);
   assert.match((await stepscope(['place', capturePath('moe-learned')])).err, /contains no counts per expert/);
-  const swept = JSON.parse((await stepscope(['place', file, '--gpus', '4', '--sweep', '--json'])).out);
+  const swept = answerIn((await stepscope(['place', file, '--gpus', '4', '--sweep', '--json'])).out);
   const validate = new Ajv2020({ allErrors: true, allowUnionTypes: true }).compile(moePlaceSchema as object);
   const isValid: boolean = validate(swept);
   assert.ok(isValid, JSON.stringify(validate.errors?.slice(0, 3)));
@@ -669,7 +669,7 @@ test('real counts of DeepSeek-V3: dense layers are left out, placement wins back
   skip: lacks('external'),
 }, async () => {
   const { out } = await stepscope([external[0], '--json', '--gpus', '32', '--replicas', '32']);
-  const document = JSON.parse(out);
+  const document = answerIn(out);
   assert.equal(document.loads.layers, 58);
   assert.equal(document.layers[0].layer, 3);
   const best = Math.max(...document.placements.map(({ recovered }: { recovered: number }) => recovered));

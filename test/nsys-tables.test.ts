@@ -9,7 +9,7 @@ import { tableFromArrays, tableToIPC } from '@uwdata/flechette';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import initSqlJs, { type Database } from 'sql.js';
 import { capturePath } from '../src/testing/captures.js';
-import { runStepscope } from './run-stepscope.js';
+import { answerIn, runStepscope } from './run-stepscope.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-tables-'));
 const at = (...names: string[]) => path.join(folder, ...names);
@@ -63,7 +63,7 @@ const asArrow = (data: Cells): Cells => (data.every(cell => cell === null) ? dat
 async function analyzed(file: string): Promise<any> {
   const { out, err, status } = await runStepscope(['analyze', file, '--json']);
   assert.equal(status, 0, err);
-  const { files, ...rest } = JSON.parse(out);
+  const { files, ...rest } = answerIn(out);
   assert.equal(files.length, 1);
   return rest;
 }
@@ -77,10 +77,10 @@ test('parquetdir and arrowdir give the answers of the SQLite export', async () =
 
 test('fleet map takes such a folder as one file', async () => {
   const args = ['fleet', 'map', folder, '--out', at('lake'), '--workers', '1', '--json'];
-  const mapped = JSON.parse((await runStepscope(args)).out);
+  const mapped = answerIn((await runStepscope(args)).out);
   assert.deepEqual([mapped.files, mapped.mapped, mapped.broken], [2, 2, []]);
-  assert.equal(JSON.parse((await runStepscope(args)).out).already, 2);
-  const report = JSON.parse((await runStepscope(['fleet', 'report', at('lake'), '--json'])).out);
+  assert.equal(answerIn((await runStepscope(args)).out).already, 2);
+  const report = answerIn((await runStepscope(['fleet', 'report', at('lake'), '--json'])).out);
   assert.equal(report.runs.length, 2);
   assert.equal(report.runs[0].wallNs, report.runs[1].wallNs);
 });

@@ -15,7 +15,7 @@ import { text } from '../src/report/text.js';
 import type { CellFacts, ProfiledRun, RunFacts } from '../src/run/run.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
 import { assertGolden } from '../src/testing/golden.js';
-import { keptOutput } from './run-stepscope.js';
+import { answerIn, keptOutput } from './run-stepscope.js';
 
 const fixtures = path.join(projectRoot, 'test/fixtures/bench');
 
@@ -277,7 +277,7 @@ const pair = (file: string) => ({
 test('the captured pair is host-bound: its steps prove nothing about routing, and the page says so', async () => {
   assertGolden('perfect-router-moe.txt', await report(pair('profile.sqlite.gz')));
   for (const file of ['profile.sqlite.gz', 'kineto.json.gz']) {
-    const document = JSON.parse(await report({ ...pair(file), format: 'json' }));
+    const document = answerIn(await report({ ...pair(file), format: 'json' }));
     assert.notEqual(document.conclusion, 'bottleneck', file);
     assert.ok(document.parts[0].hostShare > 0.8, file);
     // Balanced experts do take a little less of the GPU.
@@ -299,7 +299,7 @@ test('JSON follows its schema; Markdown and any width hold', async () => {
     perfect: [path.join(fixtures, 'trtllm-1.2-streaming.log')],
   };
   for (const args of [pair('profile.sqlite.gz'), bench]) {
-    const document: object = JSON.parse(await report({ ...args, format: 'json' }));
+    const document: object = answerIn(await report({ ...args, format: 'json' }));
     assert.ok(validate(document), JSON.stringify(validate.errors?.slice(0, 3)));
     assert.ok(!validate({ ...document, conclusion: 'perhaps' }));
     assert.match(await report({ ...args, format: 'markdown' }), /THE OUTPUT OF THE PERFECT RUN IS WRONG/);
@@ -315,13 +315,13 @@ test('files are told apart by content', async () => {
   for (const name of readdirSync(fixtures).filter(one => !/README|trtllm-output/.test(one))) {
     const file = path.join(fixtures, name);
     // Each against itself: a benchmark gives evidence of benchmarks, or has no figure that counts.
-    const { evidence } = JSON.parse(await report({ normal: [file], perfect: [file], format: 'json' }));
+    const { evidence } = answerIn(await report({ normal: [file], perfect: [file], format: 'json' }));
     assert.ok(
       evidence.every((item: { source: string }) => item.source === 'benchmark'),
       name,
     );
   }
-  const both = JSON.parse(
+  const both = answerIn(
     await report({
       normal: [...pair('kineto.json.gz').normal, path.join(fixtures, 'trtllm-report.json')],
       perfect: [...pair('kineto.json.gz').perfect, path.join(fixtures, 'trtllm-report.json')],

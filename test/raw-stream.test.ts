@@ -14,6 +14,7 @@ import { UserError } from '../src/base/user-error.js';
 import { openProfile } from '../src/import/open.js';
 import { projectRoot } from '../src/testing/captures.js';
 import { lacks, locate } from '../src/testing/needs.js';
+import { answerIn } from './run-stepscope.js';
 
 const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-stream-'));
 const kept = { NSYS: process.env.NSYS, STEPSCOPE_CACHE: process.env.STEPSCOPE_CACHE, PATH: process.env.PATH };
@@ -102,7 +103,7 @@ test('capture, info and doctor use an importer of another installation', real, (
   assert.ok(!fs.existsSync(path.join(work, 'trace.qdstrm')));
   const info = stepscope(['info', stream, '--json'], { NSYS: bare });
   assert.equal(info.status, 0, info.stderr);
-  const { checks } = JSON.parse(stepscope(['doctor', '--json'], { NSYS: bare }).stdout) as {
+  const { checks } = answerIn(stepscope(['doctor', '--json'], { NSYS: bare }).stdout) as {
     checks: { id: string; state: string }[];
   };
   assert.equal(checks.find(({ id }) => id === 'nsys-report')!.state, 'ok');

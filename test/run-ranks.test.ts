@@ -74,7 +74,7 @@ test('a rank given twice is refused, windows of one rank are not', async () => {
   await withFiles([trace(0), trace(1), trace(1, { pid: 300 })], async files => {
     await assert.rejects(
       openProfile(files),
-      /trace-1\.json and trace-2\.json are both rank 1 and cover the same time/,
+      /trace-1\.json and trace-2\.json both have rank 1 and cover the same time/,
     );
   });
   await withFiles([trace(0), trace(0, { lateUs: 8000 })], async files => {

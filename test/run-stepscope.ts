@@ -37,3 +37,10 @@ export async function runStepscope(
   const { output, written } = keptOutput(width, color);
   return { status: await runCommand(args, output), ...written };
 }
+
+/** The data of an answer in JSON, with its schema and the notes, as one value. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every form
+export function answerIn(text: string): any {
+  const { schema, notes, data } = JSON.parse(text);
+  return { schema, ...data, ...(notes.length > 0 ? { notes } : {}) };
+}

@@ -29,12 +29,6 @@ function step(title, command, args) {
 /** A tool's own file: packages do not export their commands. */
 const tool = (name, file) => path.join(path.dirname(require.resolve(`${name}/package.json`)), file);
 
-step('format and lint', node, [tool('@biomejs/biome', 'bin/biome'), 'check', '.']);
-step('build and type check', node, [tool('typescript', 'bin/tsc'), '-p', '.']);
-step('build the page', node, [tool('typescript', 'bin/tsc'), '-p', 'src/web']);
-step('', node, [tool('vite', 'bin/vite.js'), 'build']);
-step('', node, [tool('vite', 'bin/vite.js'), 'build', '--mode', 'report']);
-
 const words = process.argv.slice(2);
 const mayNotSkip = words.includes('--no-skips');
 const only = words.filter(word => !word.startsWith('--'));
@@ -43,11 +37,27 @@ const files = readdirSync('test', { recursive: true })
   .filter(name => name.endsWith('.test.ts') && (only.length === 0 || only.some(part => name.includes(part))))
   .map(name => `dist/test/${name.replace(/ts$/, 'js')}`)
   .sort();
+if (files.length === 0) {
+  process.stderr.write(`no test file's name contains ${only.join(' or ')}\n`);
+  process.exit(1);
+}
 
+step('format and lint', node, [tool('@biomejs/biome', 'bin/biome'), 'check', '.']);
+step('build and type check', node, [tool('typescript', 'bin/tsc'), '-p', '.']);
+step('build the declarations', node, ['scripts/build-types.mjs']);
+step('build the page', node, [tool('typescript', 'bin/tsc'), '-p', 'src/web']);
+step('', node, [tool('vite', 'bin/vite.js'), 'build']);
+step('', node, [tool('vite', 'bin/vite.js'), 'build', '--mode', 'report']);
+step('', node, [tool('vite', 'bin/vite.js'), 'build', '--mode', 'cli']);
+
+const { V8_FLAGS } = await import('../dist/src/cli/v8-flags.js');
+// What tests open is not kept for the user.
+process.env.STEPSCOPE_NO_CACHE = '1';
 const folder = mkdtempSync(path.join(os.tmpdir(), 'stepscope-results-'));
 const resultsFile = path.join(folder, 'results.jsonl');
 const status = run(`tests (${files.length} files)`, node, [
   '--test',
+  ...V8_FLAGS,
   // Two at a time: most wait for programs they started.
   '--test-concurrency=2',
   '--test-reporter=spec',

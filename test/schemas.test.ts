@@ -7,13 +7,35 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { hostSchema } from '../src/analyze/host-code/host-schema.js';
 import { analyses } from '../src/analyze/index.js';
 import { whatifSchema } from '../src/analyze/whatif/whatif-schema.js';
+import { envelopedSchema } from '../src/base/envelope-schema.js';
 import { capturePlanSchema, recipeSchema } from '../src/capture/capture-schema.js';
+import {
+  analyzeListSchema,
+  baselineListSchema,
+  baselineShownSchema,
+  compareBenchSchema,
+  doctorSchema,
+  explainSchema,
+  familiesSchema,
+  infoSchema,
+  kernelFamilySchema,
+  metricsSchema,
+  ncuSchema,
+  redactAnswerSchema,
+  reproSchema,
+  searchSchema,
+  sqlAnswerSchema,
+  sqlTablesSchema,
+  statsListSchema,
+  statsSchema,
+  statsVerifySchema,
+} from '../src/cli/answers-schema.js';
 import { benchSchema } from '../src/compare/bench-schema.js';
 import { compareSchema } from '../src/compare/compare-schema.js';
 import { frameworksSchema } from '../src/compare/frameworks/frameworks-schema.js';
 import { fleetJobSchema, fleetMapSchema, fleetReportSchema } from '../src/fleet/fleet-schema.js';
 import { baselinesSchema, checkSchema, policySchema, trendSchema } from '../src/gate/gate-schema.js';
-import { loadSchema } from '../src/load/load-schema.js';
+import { loadSchema, loadSummarySchema } from '../src/load/load-schema.js';
 import { perfectRouterSchema } from '../src/moe/experiment/router-schema.js';
 import { moeSchema } from '../src/moe/moe-schema.js';
 import { moePlaceSchema } from '../src/moe/place-schema.js';
@@ -24,26 +46,56 @@ import { sources } from './source-files.js';
 
 const folder = path.join(projectRoot, 'docs/schemas');
 
-const documents: Readonly<Record<string, object>> = {
-  analyze: analyzeSchema(analyses),
+/** Files that are kept and read again. */
+const files: Readonly<Record<string, object>> = {
   baselines: baselinesSchema,
+  load: loadSchema,
+  policy: policySchema,
+  recipe: recipeSchema,
+};
+
+/** What commands print with --json, all in one envelope. */
+const answers: Readonly<Record<string, object>> = {
+  analyze: analyzeSchema(analyses),
+  'analyze-list': analyzeListSchema,
+  baseline: baselineShownSchema,
+  'baseline-list': baselineListSchema,
   bench: benchSchema,
   'capture-plan': capturePlanSchema,
   check: checkSchema,
   compare: compareSchema,
+  'compare-bench': compareBenchSchema,
+  doctor: doctorSchema,
+  explain: explainSchema,
+  families: familiesSchema,
   'fleet-job': fleetJobSchema,
   'fleet-map': fleetMapSchema,
   'fleet-report': fleetReportSchema,
   frameworks: frameworksSchema,
   host: hostSchema,
-  load: loadSchema,
+  info: infoSchema,
+  'kernel-family': kernelFamilySchema,
+  'load-summary': loadSummarySchema,
+  metrics: metricsSchema,
   moe: moeSchema,
   'moe-place': moePlaceSchema,
   'perfect-router': perfectRouterSchema,
-  policy: policySchema,
-  recipe: recipeSchema,
+  redact: redactAnswerSchema,
+  ncu: ncuSchema,
+  repro: reproSchema,
+  search: searchSchema,
+  sql: sqlAnswerSchema,
+  'sql-tables': sqlTablesSchema,
+  stats: statsSchema,
+  'stats-list': statsListSchema,
+  'stats-verify': statsVerifySchema,
   trend: trendSchema,
   whatif: whatifSchema,
+};
+
+const documents: Readonly<Record<string, object>> = {
+  ...files,
+  ...Object.fromEntries(Object.entries(answers).map(([name, answer]) => [name, envelopedSchema(answer)])),
   ...Object.fromEntries(analyses.map(analysis => [analysis.id, analysisSchema(analysis)])),
 };
 

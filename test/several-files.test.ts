@@ -87,6 +87,41 @@ test('files of different times are refused as ranks of one run', async () => {
   });
 });
 
+test('prefill and decode of every rank, recorded one after the other, are one run', async () => {
+  const at = 1.7e15;
+  // Between two stages the engine writes its traces: seconds, with windows of 12 ms.
+  const text = (number: number, lateUs: number) =>
+    traceText(rank(100 + number, 0, at + lateUs), { rank: number, worldSize: 2 });
+  const [prefill, decode] = [0, 20e6];
+  await withFiles(
+    [text(0, prefill), text(0, decode), text(1, prefill + 5), text(1, decode + 5)],
+    async files => {
+      const profile = await openProfile(files);
+      assert.deepEqual(profile.capture.ranks, [0, 1]);
+      assert.equal(profile.tables.kernels!.length, 4 * 12 * KERNELS.length);
+    },
+  );
+  // Ranks that are apart within a window are still refused.
+  await withFiles(
+    [text(0, prefill), text(0, decode), text(1, prefill + 5), text(1, decode + 90e6)],
+    async files => {
+      await assert.rejects(openProfile(files), /recorded at different times/);
+    },
+  );
+});
+
+test('ranks that were merged, next to their own files, are refused as the same twice', async () => {
+  const at = 1.7e15;
+  const own = (number: number) => traceText(rank(100 + number, 0, at), { rank: number, worldSize: 2 });
+  const merged = traceText(
+    [0, 1].flatMap(tp => rank(`[TP0${tp}] 77`, `[TP0${tp}] 0`, at)),
+    { rank: 0, worldSize: 2 },
+  );
+  await withFiles([merged, own(0), own(1)], async files => {
+    await assert.rejects(openProfile(files), /trace-0\.json and trace-1\.json both have rank 0 and cover/);
+  });
+});
+
 test('files of runs of other sizes are refused', async () => {
   const text = (number: number, worldSize: number) =>
     traceText(rank(100 + number, 0), { rank: number, worldSize });

@@ -224,17 +224,22 @@ function writeReport(steps: readonly RecordedStep[]): void {
   fs.writeFileSync(STANDIN_REPORT, MAGIC + JSON.stringify(steps));
 }
 
-/** What vLLM's own profiler writes: one marker and one kernel per step. */
-function writeTrace(folder: string, steps: readonly RecordedStep[]): void {
-  const events = steps.flatMap(({ context, generation }, at) => {
+/** What the engines' own profiler writes: one marker and one kernel per step. */
+function writeTrace(kind: string, folder: string, steps: readonly RecordedStep[]): void {
+  const events = steps.flatMap(({ iteration, context, generation }, at) => {
     const ts = 1000 * (at + 1);
     const common = { ph: 'X', pid: 1, tid: 1 };
     const external = { 'External id': at + 1, correlation: at + 1 };
     return [
       {
         ...common,
-        ...{ cat: 'user_annotation', ts, dur: 800 },
-        name: `execute_context_${context}(${context * 8})_generation_${generation}(${generation})`,
+        ...{ cat: 'user_annotation', ts, dur: 800, args: { iteration } },
+        name:
+          kind === 'vllm'
+            ? `execute_context_${context}(${context * 8})_generation_${generation}(${generation})`
+            : context > 0
+              ? `step[EXTEND bs=${context} toks=${context * 8}]`
+              : `step[DECODE bs=${generation}]`,
       },
       { ...common, cat: 'cuda_runtime', name: 'cudaLaunchKernel', ts: ts + 10, dur: 5, args: external },
       {
@@ -245,7 +250,8 @@ function writeTrace(folder: string, steps: readonly RecordedStep[]): void {
   });
   fs.mkdirSync(folder, { recursive: true });
   const text = JSON.stringify({ schemaVersion: 1, deviceProperties: [], traceEvents: events });
-  fs.writeFileSync(path.join(folder, `rank0.${Date.now()}.pt.trace.json.gz`), gzipSync(text));
+  const name = kind === 'vllm' ? `rank0.${Date.now()}.pt` : `${Date.now() / 1000}-TP-0`;
+  fs.writeFileSync(path.join(folder, `${name}.trace.json.gz`), gzipSync(text));
 }
 
 function logLine(kind: string, engine: Engine, logs: boolean): void {
@@ -291,20 +297,28 @@ function answer(
     const first = engine.iteration + 1;
     const config = JSON.parse(wordAfter(words, '--profiler-config') ?? '{}');
     const steps = Number(body.num_steps ?? body.max_iterations ?? config.max_iterations ?? Infinity);
+    // vllm/profiler/wrapper.py: before the step of this number, counted from 1.
+    const delay = Number(body.delay_iterations ?? config.delay_iterations ?? 0);
     const from =
-      kind === 'sglang' ? Number(body.start_step ?? first) : first + Number(config.delay_iterations ?? 0);
-    const folder = String(config.torch_profiler_dir ?? '');
+      kind === 'sglang'
+        ? Number(body.start_step ?? first)
+        : kind === 'vllm'
+          ? engine.iteration + Math.max(0, delay - 1)
+          : first;
+    const folder = String((kind === 'vllm' ? config.torch_profiler_dir : body.output_dir) ?? '');
     engine.open({
       first: from,
       end: from + steps,
-      writes: kind === 'vllm' && folder ? recorded => writeTrace(folder, recorded) : writeReport,
+      writes: folder ? recorded => writeTrace(kind, folder, recorded) : writeReport,
     });
     response.end();
   } else if (url === '/stop_profile') {
     if (kind !== 'vllm' && !engine.isRecording) return void fail(500, 'profiling is not in progress');
     engine.close();
     response.end();
-  } else fail(404, 'not found');
+  } else if (kind === 'vllm' && url === '/version')
+    json({ version: process.env.STANDIN_VERSION ?? '0.16.0' });
+  else fail(404, 'not found');
 }
 
 function metrics(

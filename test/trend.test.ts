@@ -16,7 +16,7 @@ import type { Run } from '../src/run/run.js';
 import { seededRandom } from '../src/stats/random.js';
 import { capturePath } from '../src/testing/captures.js';
 import { normal, runOf, writeRun } from './gate-runs.js';
-import { runStepscope as stepscope } from './run-stepscope.js';
+import { answerIn, runStepscope as stepscope } from './run-stepscope.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-trend-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -160,7 +160,7 @@ test('the command: files, labels, baselines, every form', async () => {
     'step.p99,idle',
     '--json',
   ]);
-  const document = JSON.parse(labelled.out);
+  const document = answerIn(labelled.out);
   assertFollows(document);
   assert.deepEqual(
     document.series[0].runs.map((run: { label: string }) => run.label),
@@ -176,7 +176,7 @@ test('the command: files, labels, baselines, every form', async () => {
   const history = path.join(folder, 'history.json');
   for (const [i, file] of files.slice(0, 3).entries())
     await stepscope(['baseline', 'save', String(30 - i), file, '--baselines', history]);
-  const kept = JSON.parse((await stepscope(['trend', '--baselines', history, files[3], '--json'])).out);
+  const kept = answerIn((await stepscope(['trend', '--baselines', history, files[3], '--json'])).out);
   assert.deepEqual(
     kept.series[0].runs.map((run: { label: string }) => run.label),
     ['30', '29', '28', 'night-4'],

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { capturesFolder, projectRoot } from '../src/testing/captures.js';
 import { locate } from '../src/testing/needs.js';
-import { runStepscope } from './run-stepscope.js';
+import { answerIn, runStepscope } from './run-stepscope.js';
 
 /** One claim, held against the file. `agrees` is null where the reading has no definition for it. */
 interface Check {
@@ -95,7 +95,7 @@ export interface TruthRow {
 export async function truthRow({ name, files }: Subject): Promise<TruthRow> {
   const { out, err, status } = await runStepscope(['analyze', ...files, '--format', 'json']);
   if (status !== 0) throw new Error(`${name}: ${err}`);
-  const { rows, summary } = (JSON.parse(out) as Said).analyses.findings;
+  const { rows, summary } = (answerIn(out) as Said).analyses.findings;
   const checks = independentChecks(out, files);
   const headline = summary.verdict ?? (await headlineOfPage(files));
   const differences = checks.filter(({ agrees }) => agrees === false);

@@ -60,7 +60,7 @@ test('vLLM: steps go with /start_profile from 0.32 on, and not to an unknown ver
     planAttach({ ...question, ...(version ? { version: parseVersion(version) } : {}) }).steps.flatMap(step =>
       step.do === 'http' ? [step.body] : [],
     );
-  assert.deepEqual(bodies('0.32.0')[0], { delay_iterations: 20, max_iterations: 10 });
+  assert.deepEqual(bodies('0.32.0')[0], { delay_iterations: 21, max_iterations: 10 });
   for (const version of [undefined, '0.31.0']) {
     assert.equal(bodies(version)[0], undefined);
     const { warnings } = planAttach({ ...question, ...(version ? { version: parseVersion(version) } : {}) });

@@ -7,7 +7,7 @@ import { after, test } from 'node:test';
 import { verdictOn } from '../src/cli/verify-stats.js';
 import { capturePath } from '../src/testing/captures.js';
 import { lacks } from '../src/testing/needs.js';
-import { runStepscope } from './run-stepscope.js';
+import { answerIn, runStepscope } from './run-stepscope.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-verify-'));
 const { NSYS } = process.env;
@@ -68,7 +68,7 @@ test('an nsys that prints the same is equal, one that does not is a status', {
     '--json',
   ]);
   assert.equal(other.status, 1);
-  const { nsys, reports } = JSON.parse(other.out);
+  const { nsys, reports } = answerIn(other.out);
   assert.equal(nsys, '2022.4.2.1');
   assert.deepEqual(
     reports.map(({ verdict }: { verdict: string }) => verdict),

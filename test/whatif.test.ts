@@ -24,7 +24,7 @@ import { capturePath, capturesFolder, projectRoot } from '../src/testing/capture
 import { assertSameText } from '../src/testing/golden.js';
 import { lacks, locate } from '../src/testing/needs.js';
 import { pairRow } from './gains-page.js';
-import { runStepscope } from './run-stepscope.js';
+import { answerIn, runStepscope } from './run-stepscope.js';
 
 type Asked = Parameters<typeof changesOf>[0];
 
@@ -187,7 +187,7 @@ test('the command prints the equation, and its JSON keeps to the schema', async 
   assert.match(out, /profiled, mean of 4 decode steps/);
   assert.doesNotMatch(out, /certain/);
   const { out: json } = await runStepscope(['whatif', capturePath('eager'), '--graphs', '--fp8', '--json']);
-  const document: Static<typeof whatifSchema> = JSON.parse(json);
+  const document: Static<typeof whatifSchema> = answerIn(json);
   const validate = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(whatifSchema as object);
   const [{ terms, changeNs, fromNs, toNs }] = document.predictions;
   assert.ok(validate(document), JSON.stringify(validate.errors));
@@ -218,13 +218,13 @@ test('counts per expert beside the profile give the gain of perfect routing', as
     capturePath('agent-router-learned', file),
   );
   const { out } = await runStepscope(['whatif', ...files, '--gpus', '2', '--perfect-routing', '--json']);
-  const [{ changes, changeNs }] = JSON.parse(out).predictions;
+  const [{ changes, changeNs }] = answerIn(out).predictions;
   assert.equal(changes[0].status, 'applied', changes[0].detail);
   assert.ok(changeNs < 0);
   // Neither one GPU nor counts without a number of GPUs tell it.
   for (const some of [files.slice(0, 1), files]) {
     const { out: other } = await runStepscope(['whatif', ...some, '--perfect-routing', '--json']);
-    assert.equal(JSON.parse(other).predictions[0].changes[0].status, 'cannot-tell');
+    assert.equal(answerIn(other).predictions[0].changes[0].status, 'cannot-tell');
   }
 });
 

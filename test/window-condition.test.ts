@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import { UserError } from '../src/base/user-error.js';
 import type { CaptureOptions } from '../src/capture/capture-plan.js';
 import { planCapture } from '../src/capture/plan-capture.js';
-import { EngineWatch } from '../src/capture/run/engine-watch.js';
+import { EngineWatch, textIn } from '../src/capture/run/engine-watch.js';
 import { servingSteps } from '../src/capture/serving-steps.js';
 import { parseVersion } from '../src/capture/versions.js';
 import { holds, readCondition, requestsNeeded } from '../src/capture/window-condition.js';
@@ -156,7 +156,10 @@ test('what cannot be combined is rejected with the reason', async () => {
   assert.match(await refused('--duration', '9s'), /--delay and --duration already say/);
   assert.match(await refused('--requests', '9'), /--requests ends the load before the window may/);
   assert.match(await refused('--levels', 'sustained:4/s'), /--levels concurrent:N/);
-  assert.match(await refused('--pod', 'p'), /with --pod, requests are not sent from here/);
+  assert.match(
+    await refused('--pod', 'p'),
+    /with --pod and a command, requests are not sent from here\.\n.*--attach/,
+  );
   assert.match(await refused('--steps', '0'), /--steps|steps/);
 });
 
@@ -203,7 +206,7 @@ test('the count of the agent goes before others, and the newest gauge counts', a
   try {
     writeFileSync(file, '{"iteration":41,"batch":8,"tokens":8,"prefill":false}');
     const { port } = server.address() as AddressInfo;
-    const following = watch.follow(`http://127.0.0.1:${port}`, ending.signal, file);
+    const following = watch.follow(`http://127.0.0.1:${port}`, ending.signal, () => textIn(file));
     while (watch.heard < 2) await new Promise(resolve => setTimeout(resolve, 10));
     assert.deepEqual(watch.counters(), { iteration: 41, batch: 8, tokens: 8, prefill: false, waiting: 3 });
     // Between two readings of a server that reports no single step.

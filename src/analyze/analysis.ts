@@ -2,7 +2,7 @@
  * The contract of an analysis: one question, answered from a Profile, as rows of plain numbers and as words. A new
  * analysis is one file and one line in index.ts; command, JSON, CSV, schema and page follow from its `fields`.
  */
-import { UserError } from '../base/user-error.js';
+import { brand, isBranded, UserError } from '../base/user-error.js';
 import { capabilities } from '../catalog/capabilities.js';
 import { findGpu } from '../catalog/gpus.js';
 import type { KernelRule } from '../catalog/kernels/rule.js';
@@ -110,6 +110,13 @@ export type AnyAnalysis = Analysis<any, any>;
 
 /** The capture cannot answer. `what` follows "not recorded:", `hint` says what to capture. */
 export class NotRecorded extends Error {
+  /** A plugin may bring a copy of this class along. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return isBranded(value, 'NotRecorded');
+  }
+
+  readonly [brand] = 'NotRecorded';
+
   constructor(
     readonly what: string,
     readonly hint: string,

@@ -4,7 +4,7 @@ import type { Field } from './analysis.js';
 declare const held: unique symbol;
 
 /** A field in which rows hold a `Value`. */
-interface FieldOf<Value> extends Field {
+export interface FieldOf<Value> extends Field {
   readonly [held]?: Value;
 }
 

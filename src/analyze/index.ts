@@ -38,7 +38,7 @@ import { handover } from './requests/handover.js';
 import { requests } from './requests/requests.js';
 import { undisturbedStep } from './undisturbed/undisturbed-step.js';
 
-export const analyses: readonly AnyAnalysis[] = [
+const known: AnyAnalysis[] = [
   findings,
   iterations,
   stepBudget,
@@ -76,8 +76,18 @@ export const analyses: readonly AnyAnalysis[] = [
   checklist,
 ];
 
+export const analyses: readonly AnyAnalysis[] = known;
+
+const usual = known.filter(({ onlyAsked }) => !onlyAsked);
+
 /** Those that run where none is named. */
-export const usualAnalyses: readonly AnyAnalysis[] = analyses.filter(({ onlyAsked }) => !onlyAsked);
+export const usualAnalyses: readonly AnyAnalysis[] = usual;
+
+/** One of a plugin's. */
+export function addAnalysis(analysis: AnyAnalysis): void {
+  known.push(analysis);
+  if (!analysis.onlyAsked) usual.push(analysis);
+}
 
 export function chooseAnalyses(ids: readonly string[]): AnyAnalysis[] {
   return ids.map(id => {

@@ -1,7 +1,11 @@
 /** What the catalogues call things and how they paint them, for those who draw results and know no catalogue. */
 import { idleCauses } from '../catalog/idle-causes.js';
 import { families } from '../catalog/kernels/families.js';
+import { NEUTRAL, workColors } from '../catalog/palette.js';
 import { phases } from '../catalog/phases.js';
+
+/** For those who draw: what is idle time is hatched, and what has no colour of its own takes one of a series. */
+export { isIdleColor, NEUTRAL, OTHER_IDLE, seriesColors } from '../catalog/palette.js';
 
 export interface Look {
   readonly id: string;
@@ -10,7 +14,7 @@ export interface Look {
 }
 
 const lookup = (known: readonly Look[]) => (id: string | null) =>
-  known.find(look => look.id === id) ?? { id: id ?? '', label: id ?? 'outside all steps', color: '#7f7f7f' };
+  known.find(look => look.id === id) ?? { id: id ?? '', label: id ?? 'outside all steps', color: NEUTRAL };
 
 export const phaseLook = lookup(phases);
 export const familyLook = lookup(families);
@@ -19,9 +23,9 @@ export const hostLook = (id: string): Look => lookup(hostLooks)(id);
 
 /** The busy parts of a budget. Communication and copies look like the kernel families of the same name. */
 export const busyParts = {
-  compute: { id: 'compute', label: 'compute', color: '#3f7f93' },
+  compute: { id: 'compute', label: 'compute', color: workColors.compute },
   communication: { ...familyLook('communication'), label: 'comm exposed' },
-  waiting: { id: 'rank-wait', label: 'waiting for ranks', color: '#e6a5c5' },
+  waiting: { id: 'rank-wait', label: 'waiting for ranks', color: workColors['rank-wait'] },
   copies: { ...familyLook('copy'), label: 'copies exposed' },
 } as const;
 

@@ -2,7 +2,7 @@
  * Something the user can fix. Printed as two lines (what happened, what to do), never with a stack.
  * Each code has its own exit status so that scripts can tell the cases apart.
  */
-const exitCodes = {
+export const exitCodes = {
   usage: 2,
   'not-found': 3,
   'not-a-profile': 4,
@@ -20,7 +20,19 @@ const exitCodes = {
 
 export type UserErrorCode = keyof typeof exitCodes;
 
+/** Two copies of this code may meet in one process: a bundle, a plugin's own. What an error is must not depend on which. */
+export const brand: unique symbol = Symbol.for('stepscope.error') as never;
+
+export const isBranded = (value: unknown, name: string): boolean =>
+  typeof value === 'object' && value !== null && (value as Record<symbol, unknown>)[brand] === name;
+
 export class UserError extends Error {
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return isBranded(value, 'UserError');
+  }
+
+  readonly [brand] = 'UserError';
+
   constructor(
     readonly code: UserErrorCode,
     whatHappened: string,

@@ -6,7 +6,7 @@
  * second model runner (vllm/v1/worker/gpu/model_runner.py, looked through up to 0.32).
  */
 import { type EnginePart, type EngineQuestion, PartBuilder } from './engine-part.js';
-import { countIterations } from './iterations.js';
+import { countIterations, delayToSkip } from './iterations.js';
 import { isAtLeast } from './versions.js';
 import { DEFAULT_STEPS, demandOf, goalWords, requestShape } from './window-goal.js';
 
@@ -34,7 +34,7 @@ export function planVllm(question: EngineQuestion): EnginePart {
   } else if (wanted) {
     const limits: Record<string, number> = {};
     if (spans && canLimit) {
-      limits.delay_iterations = spans[0].first;
+      limits.delay_iterations = delayToSkip(spans[0].first);
       limits.max_iterations = countIterations(spans.slice(0, 1));
     } else if (demand && canLimit) limits.max_iterations = demand.steps;
     if (byConfig) {
@@ -59,7 +59,7 @@ export function planVllm(question: EngineQuestion): EnginePart {
           part.variable(
             'VLLM_PROFILER_DELAY_ITERS',
             String(limits.delay_iterations),
-            'iterations to skip first',
+            'recording starts before this iteration, counted from 1',
           );
         part.variable('VLLM_PROFILER_MAX_ITERS', String(limits.max_iterations), 'iterations to record');
       }

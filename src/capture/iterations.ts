@@ -33,6 +33,12 @@ export function readIterations(text: string): IterationSpan[] {
 export const countIterations = (spans: readonly IterationSpan[]): number =>
   spans.reduce((sum, { first, last }) => sum + last - first + 1, 0);
 
+/**
+ * What vLLM's profiler is told so that it skips so many steps: it starts before the step with this number, counted from
+ * 1, and 0 starts it at once (vllm/profiler/wrapper.py, `WorkerProfiler.step`, called before every step).
+ */
+export const delayToSkip = (steps: number): number => (steps === 0 ? 0 : steps + 1);
+
 type EndRule = 'included' | 'left-out' | 'unknown';
 
 /** `cpp`: the TensorRT engine backend, whose end has always been included. */

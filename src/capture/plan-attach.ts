@@ -4,12 +4,17 @@
  * (srt/managers/scheduler_profiler_mixin.py). TensorRT-LLM mirrors the request but counts from it
  * (_torch/pyexecutor, TensorRT-LLM#13872). vLLM takes `delay_iterations` and `max_iterations` from 0.32 on and ignores
  * them before (vllm/entrypoints/serve/profile/api_router.py), so its version is asked first.
+ *
+ * SGLang's `profile_by_stage` is not requested for --phase (scheduler_components/profiler_manager.py, 0.5.17): its trace
+ * of decode begins with the first decode step of any request and holds the prefill of all later ones, a decode step
+ * before the first prefill starts its profiler twice, and it cannot be called off. `merge_profiles` neither: the first
+ * rank merges while the server stands still, and files of ranks open as one run anyway.
  */
 import { type PresetName, presetNames, presets } from '../catalog/engine-programs.js';
 import { type Engine, engines } from '../catalog/engines.js';
 import type { CapturePlan, IterationSpan, PlanStep, RequestShape, WindowGoal } from './capture-plan.js';
 import { PartBuilder } from './engine-part.js';
-import { countIterations } from './iterations.js';
+import { countIterations, delayToSkip } from './iterations.js';
 import { formatVersion, isAtLeast, type VersionNumbers } from './versions.js';
 import { goalWords, type WindowDemand } from './window-goal.js';
 
@@ -92,7 +97,9 @@ function requestBody(question: AttachQuestion): Record<string, unknown> {
     ...(engine === engines.sglang && torch.torchStack ? { with_stack: true } : {}),
     ...(engine === engines.sglang && torch.torchShapes ? { record_shapes: true } : {}),
     // A first step of zero means none to SGLang, and is the default of the others.
-    ...(span && span.first > 0 ? { [fields.first]: span.first } : {}),
+    ...(span && span.first > 0
+      ? { [fields.first]: fields.numbersFromOne ? delayToSkip(span.first) : span.first }
+      : {}),
     ...(span ? { [fields.count]: countIterations([span]) } : {}),
     ...(demand ? { [fields.count]: demand.steps } : {}),
   };
@@ -156,7 +163,7 @@ function warnAboutSteps(part: PartBuilder, question: AttachQuestion): void {
         ? `${engine.label} takes steps with /start_profile from 0.32 on, and ${question.version ? `this is ${formatVersion(question.version)}` : 'this version is not known'}: --iterations cannot be requested from this server.`
         : `${engine.label} does not take steps with /start_profile: --iterations cannot be requested from a running server.`,
       engine === engines.vllm
-        ? `Start the server with --profiler-config '{"profiler":"torch","torch_profiler_dir":"DIR","delay_iterations":${first},"max_iterations":${counted}}', or remove --iterations.`
+        ? `Start the server with --profiler-config '{"profiler":"torch","torch_profiler_dir":"DIR","delay_iterations":${delayToSkip(first)},"max_iterations":${counted}}', or remove --iterations.`
         : 'Remove --iterations: the window then lasts from /start_profile to /stop_profile.',
     );
 }

@@ -2,7 +2,7 @@
  * What can be done to a server that runs already, on this or another machine. nsys cannot attach to a process, so there
  * are two ways: the engine's own endpoints, or our agent inside it. Pure: the processes are handed in as a text.
  */
-import { type PresetName, presets, profilingVariables } from '../catalog/engine-programs.js';
+import { type PresetName, presets, profilingVariables, STAGES_ONLY } from '../catalog/engine-programs.js';
 import { engines } from '../catalog/engines.js';
 import { baseName, isPython, textOf } from './launchers.js';
 import { readPasted } from './pasted-command.js';
@@ -78,13 +78,25 @@ export type WayIn =
   /** POST /start_profile; `folder`: where the engine writes, if it was decided when the server started. */
   | { readonly by: 'endpoints'; readonly folder?: string }
   /** A window of the agent, opened by its file or by a signal; `writes`: the beginning of the names of what appears. */
-  | { readonly by: 'agent'; readonly pid: number; readonly trigger?: string; readonly writes: string }
+  | {
+      readonly by: 'agent';
+      readonly pid: number;
+      readonly trigger?: string;
+      /** Where it shows how far the program is. */
+      readonly progress?: string;
+      readonly writes: string;
+    }
   | { readonly by: 'nothing'; readonly why: string };
 
 export function wayInto(server: ServingProcess, processes: readonly RunningProcess[]): WayIn {
   const { engine } = server.program;
   const agent = withAgent(processes);
   if (agent?.by === 'agent') return agent;
+  if (engine === engines.sglang && /^(1|true|yes|y)$/i.test(server.env[STAGES_ONLY] ?? ''))
+    return {
+      by: 'nothing',
+      why: `it was started with ${STAGES_ONLY}, and ${engine.label} then ends at a /start_profile that is not by stage`,
+    };
   if (engine === engines.sglang || engine === engines.trtllm) return { by: 'endpoints' };
   if (engine === engines.vllm) return intoVllm(server);
   return (
@@ -103,7 +115,7 @@ function withAgent(processes: readonly RunningProcess[]): WayIn | undefined {
   const loaded = processes.filter(({ env }) => Object.keys(env).some(name => AGENT.test(name)));
   if (loaded.length === 0) return undefined;
   const [{ env, pid }] = loaded;
-  const { STEPSCOPE_TRIGGER: trigger, STEPSCOPE_TORCH_TRACE: trace } = env;
+  const { STEPSCOPE_TRIGGER: trigger, STEPSCOPE_TORCH_TRACE: trace, STEPSCOPE_PROGRESS: progress } = env;
   const writes = trace ?? nsysOutput(processes);
   const why =
     writes === undefined
@@ -116,6 +128,7 @@ function withAgent(processes: readonly RunningProcess[]): WayIn | undefined {
     by: 'agent',
     pid,
     ...(trigger === undefined ? {} : { trigger: seenFromOutside(pid, trigger) }),
+    ...(progress === undefined ? {} : { progress: seenFromOutside(pid, progress) }),
     writes: trace === undefined ? writes : seenFromOutside(pid, trace),
   };
 }

@@ -221,6 +221,11 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
       'look at what the late rank does longer (--only rank-skew,rank-waits): even out its work, its experts (stepscope moe) or its host; compare GPU clocks where all of its kernels are slower',
     ),
   ],
+  'pipeline-waiting': [
+    any(
+      'keep as many batches in flight as there are stages, give the stages equal work (layers, and the head on the last), or use tensor parallelism inside a node',
+    ),
+  ],
   'rank-skew': [
     any(
       'find what delays the late rank’s host: pin processes to CPU cores near the GPU, find its code with stepscope host FILE',

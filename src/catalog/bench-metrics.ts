@@ -8,7 +8,7 @@ export interface BenchMetric {
   readonly id: string;
   readonly header: string;
   readonly about: string;
-  /** `rate`: per second; `ns`: nanoseconds. */
+  /** `rate`: per second, or joules where `better` is lower; `ns`: nanoseconds. */
   readonly kind: 'rate' | 'ns';
   readonly better: 'higher' | 'lower';
   /** Of its column: see TableColumn. */
@@ -31,6 +31,29 @@ const rate = (
   priority,
   of,
 });
+
+const joules = (id: string, header: string, about: string, of: BenchMetric['of']): BenchMetric => ({
+  ...rate(id, header, about, of, -1),
+  better: 'lower',
+});
+
+/** The total has more digits than a printed ratio. */
+function joulesPerOutputToken({ energy, counts, throughput, durationNs }: BenchRun): number | undefined {
+  const tokens =
+    counts.outputTokens ??
+    (throughput.outputTokens === undefined || durationNs === undefined
+      ? undefined
+      : (throughput.outputTokens * durationNs) / 1e9);
+  if (energy?.totalJoules !== undefined && tokens) return energy.totalJoules / tokens;
+  return energy?.outputTokensPerSecondPerWatt ? 1 / energy.outputTokensPerSecondPerWatt : undefined;
+}
+
+/** Not over requests that failed: what they took cannot be separated, so there is no figure then. */
+function joulesPerRequest({ energy, counts, load }: BenchRun): number | undefined {
+  const requests = counts.completed ?? load.requests;
+  if (energy?.totalJoules === undefined || !requests || counts.errors) return undefined;
+  return energy.totalJoules / requests;
+}
 
 const latencyWords: Readonly<Record<LatencyName, readonly [header: string, about: string]>> = {
   e2e: ['E2E', 'end-to-end latency of a request'],
@@ -102,6 +125,23 @@ export const benchMetrics: readonly BenchMetric[] = [
     run => run.energy?.outputTokensPerSecondPerWatt,
     -1,
   ),
+  joules(
+    'joulesPerOutputToken',
+    'J/tok',
+    'energy of the GPUs divided by output tokens',
+    joulesPerOutputToken,
+  ),
+  joules('joulesPerRequest', 'J/req', 'energy of the GPUs divided by completed requests', joulesPerRequest),
+  {
+    id: 'queueMeanNs',
+    header: 'Queue mean',
+    about:
+      'mean time from the arrival of a request in the engine to its first step, as the engine measured it',
+    kind: 'ns',
+    better: 'lower',
+    priority: -3,
+    of: run => run.engineLatency?.queue?.meanNs,
+  },
   {
     id: 'durationNs',
     header: 'Run time',

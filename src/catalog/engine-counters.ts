@@ -150,6 +150,11 @@ function prometheus(text: string): EngineCounters | undefined {
     if (list) list.push(number);
     else samples.set(name, [number]);
   }
+  return countersOfSamples(samples);
+}
+
+/** Values by the name of their metric, of all engines, ranks or models behind one server. */
+export function countersOfSamples(samples: ReadonlyMap<string, number[]>): EngineCounters | undefined {
   if (samples.size === 0) return undefined;
   const of = (...names: string[]) => names.map(name => samples.get(name)).find(list => list !== undefined);
   const sum = (list: number[] | undefined) => list?.reduce((total, value) => total + value, 0);

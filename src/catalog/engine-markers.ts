@@ -35,7 +35,7 @@ export interface MarkerGrammar {
 
 type Groups = Readonly<Record<string, string | undefined>>;
 
-export const markerGrammars: readonly MarkerGrammar[] = [
+const grammars: MarkerGrammar[] = [
   {
     engine: engines.trtllm.label,
     pattern:
@@ -85,6 +85,13 @@ export const markerGrammars: readonly MarkerGrammar[] = [
     generic: true,
   },
 ];
+
+export const markerGrammars: readonly MarkerGrammar[] = grammars;
+
+/** A plugin's, which is tried first. */
+export function addMarker(grammar: MarkerGrammar): void {
+  grammars.unshift(grammar);
+}
 
 /** `sq8155sk8430sqsq…sqsk…`, or a bare token count. */
 function sums(text = ''): Record<string, string> {
@@ -188,8 +195,8 @@ export interface MarkerMatch {
   readonly facts: StepFacts;
 }
 
-export function matchMarker(text: string, grammars = markerGrammars): MarkerMatch | undefined {
-  for (const grammar of grammars) {
+export function matchMarker(text: string, tried = markerGrammars): MarkerMatch | undefined {
+  for (const grammar of tried) {
     const match = grammar.pattern.exec(text);
     if (match) return { grammar, facts: (grammar.read ?? factsOf)({ ...match.groups }) };
   }

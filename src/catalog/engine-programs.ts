@@ -43,9 +43,12 @@ export function tellPreset(
   return { preset: 'python', server: false };
 }
 
+/** With it, SGLang takes only requests to profile by stage and ends at any other (srt/utils/profile_utils.py). */
+export const STAGES_ONLY = 'SGLANG_PROFILE_V2';
+
 /** Variables of a running server that decide how it can be profiled. */
 export const profilingVariables: readonly string[] = [
-  ...['TLLM_PROFILE_START_STOP', 'TLLM_TORCH_PROFILE_TRACE', 'SGLANG_TORCH_PROFILER_DIR'],
+  ...['TLLM_PROFILE_START_STOP', 'TLLM_TORCH_PROFILE_TRACE', 'SGLANG_TORCH_PROFILER_DIR', STAGES_ONLY],
   ...['VLLM_TORCH_PROFILER_DIR', 'VLLM_TORCH_CUDA_PROFILE'],
 ];
 

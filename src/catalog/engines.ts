@@ -16,6 +16,8 @@ export interface Engine {
     readonly countedFrom: 'the request' | 'server start';
     /** Older releases ignore the fields without a word. */
     readonly since?: readonly number[];
+    /** The first step is given by its number from 1 on: 0 and 1 both skip nothing. */
+    readonly numbersFromOne?: true;
     /** The request also says where to write and what to record. */
     readonly takesFolder?: true;
   };
@@ -56,6 +58,7 @@ const known = {
       count: 'max_iterations',
       countedFrom: 'the request',
       since: [0, 32],
+      numbersFromOne: true,
     },
   },
   sglang: {

@@ -54,6 +54,9 @@ interface CollectiveMessage {
   /** Name of the process group, and its ranks as a list. */
   readonly group: string;
   readonly ranks: string;
+  /** The other rank of a send or receive. */
+  readonly source?: number;
+  readonly destination?: number;
 }
 
 export const messageText = (message: CollectiveMessage): string => JSON.stringify(message);
@@ -90,13 +93,16 @@ export interface StatedMessage {
   /** Of the whole message, or of the part that one rank holds. */
   readonly bytes?: number;
   readonly partBytes?: number;
+  /** The other rank, of one that receives or sends. */
+  readonly source?: number;
+  readonly destination?: number;
 }
 
 /** Undefined where the text is not one of ours. Long lists of ranks are cut by the profiler: then they are unknown. */
 export function parseMessage(text: string): StatedMessage | undefined {
   const message = parsedObject(text) as CollectiveMessage | undefined;
   if (!message) return undefined;
-  const { collective, group, groupSize, elementType, ranks: listed } = message;
+  const { collective, group, groupSize, elementType, ranks: listed, source, destination } = message;
   const list = /^\[[\d, ]*\]$/.test(listed) ? (JSON.parse(listed) as number[]) : [];
   const elements = Math.max(message.inElements || 0, message.outElements || 0);
   const each = typeBytes[elementType];
@@ -106,6 +112,7 @@ export function parseMessage(text: string): StatedMessage | undefined {
     ...(list.length > 1 ? { ranks: list } : {}),
     ...(groupSize > 0 ? { groupSize } : {}),
     ...(elements > 0 && each !== undefined ? { bytes: elements * each } : {}),
+    ...(collectiveKind(collective) === 'send-receive' ? { source, destination } : {}),
   };
 }
 

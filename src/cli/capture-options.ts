@@ -115,6 +115,11 @@ export const optionsOfCapture = {
   ),
   sentInput: value('--input-tokens LENGTH', lengths, 'length of their prompts: 512, normal:512:64'),
   sentOutput: value('--output-tokens LENGTH', lengths, 'length of their outputs, in the same form'),
+  sentDataset: value(
+    '--dataset FILE',
+    text,
+    'send these prompts instead: trtllm-bench format, one JSON object per line',
+  ),
   healthTimeout: value('--health-timeout TIME', duration, 'how long to wait for the server to start'),
   pod: value('--pod NAME', text, 'run in a pod, with your kubectl, and copy the report back'),
   selector: value('--selector LABELS', text, 'run in every running pod with these labels: app=llm'),

@@ -1,5 +1,6 @@
 /** Finds the verb that words name, prints errors in two lines, gives the exit status. */
 import * as fs from 'node:fs';
+import * as path from 'node:path';
 import { closestWord } from '../base/closest-word.js';
 import { printable } from '../base/printable.js';
 import { UserError } from '../base/user-error.js';
@@ -22,9 +23,10 @@ export function sayRefused(error: Error, output: Output): number {
   return underWay?.failures?.mistake ?? refused.exitCode;
 }
 
-export async function dispatch(args: readonly string[], output: Output): Promise<number> {
+export async function dispatch(given: readonly string[], output: Output): Promise<number> {
   let command: Command | undefined;
   try {
+    const { words: args, plugins, config } = await withoutPlugins(given);
     const [first, ...others] = args;
     const asksHelp = first === 'help' || wantsHelp(args);
     const words = first === 'help' ? others : args;
@@ -38,6 +40,8 @@ export async function dispatch(args: readonly string[], output: Output): Promise
       output.out(`commands:\n${group}\n\nFor more, run: stepscope ${words[0]} COMMAND --help\n`);
       return 0;
     }
+    if (plugins.length > 0 || config !== undefined)
+      await (await import('./plugins-of.js')).installPlugins(plugins, config, output);
     command = await loadCommand(name);
     underWay = command;
     if (asksHelp) {
@@ -59,6 +63,36 @@ export async function dispatch(args: readonly string[], output: Output): Promise
     return command.failures.bug;
   }
 }
+
+/** Options that every command takes, wherever they stand: --plugin FILE, --no-config, --no-cache. */
+async function withoutPlugins(
+  args: readonly string[],
+): Promise<{ words: string[]; plugins: string[]; config?: string }> {
+  const border = args.indexOf('--');
+  const own = border < 0 ? args : args.slice(0, border);
+  const plugins: string[] = [];
+  let takesConfig = process.env.STEPSCOPE_NO_CONFIG === undefined;
+  const words = own.filter((word, i) => {
+    if (own[i - 1] === '--plugin') return false;
+    const joined = /^--plugin=(.+)$/s.exec(word)?.[1];
+    const file = joined ?? (word === '--plugin' ? own[i + 1] : undefined);
+    if (word === '--plugin' && file === undefined)
+      throw new UserError('usage', '--plugin needs a file.', 'For example: --plugin ./my-analyses.js');
+    if (file !== undefined) plugins.push(file);
+    if (word === '--no-config') takesConfig = false;
+    if (word === '--no-cache') process.env.STEPSCOPE_NO_CACHE = '1';
+    return file === undefined && word !== '--no-config' && word !== '--no-cache';
+  });
+  const rest = border < 0 ? [] : args.slice(border);
+  const config = takesConfig ? configHere() : undefined;
+  return { words: [...words, ...rest], plugins, ...(config ? { config } : {}) };
+}
+
+/** In the folder one started in, and in no other. */
+const configHere = (): string | undefined =>
+  ['stepscope.config.js', 'stepscope.config.mjs', 'stepscope.config.json']
+    .map(name => path.join(process.cwd(), name))
+    .find(file => fs.existsSync(file));
 
 /** What follows `--` is another program's: its --help is not ours. */
 function wantsHelp(args: readonly string[]): boolean {

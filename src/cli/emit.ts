@@ -1,14 +1,18 @@
 /** Every result in every format, to standard output or to a file: the only place that knows which format is which. */
 import type { Block } from '../analyze/block.js';
-import { printableJson, printableLines } from '../base/printable.js';
+import { type Envelope, envelopeOf, type JsonAnswer } from '../base/envelope.js';
+import { printableLines } from '../base/printable.js';
+import { pluginNotes } from '../plugins/plugin-failures.js';
 import { csv } from '../report/csv.js';
 import type { Cutter } from '../report/html/limits.js';
 import type { Report } from '../report/html/sections.js';
 import { json } from '../report/json.js';
 import { markdown } from '../report/markdown.js';
 import type { RenderContext } from '../report/renderer.js';
+import { type Shape, shapedText } from '../report/shape-document.js';
 import { text } from '../report/text.js';
 import type { Output } from './output.js';
+import { version } from './version.js';
 import { writeResult } from './write-result.js';
 
 export const formatIds = ['table', 'json', 'csv', 'markdown', 'html'] as const;
@@ -27,13 +31,17 @@ export interface Destination {
   /** Absent: standard output. */
   readonly file?: string;
   readonly force: boolean;
+  /** Of JSON: how much of it. */
+  readonly shape?: Shape;
+  /** Words that may name the files the result was made from. */
+  readonly given?: readonly string[];
 }
 
 /** What a command found. Blocks are enough for every format; a function for a format says it better than they do. */
 export interface Result {
   blocks(): readonly Block[];
-  /** For JSON, by the schema it names. */
-  document?(): unknown;
+  /** For JSON, by the schema it names. Every one goes out in the same envelope. */
+  document(): JsonAnswer;
   csv?(): string;
   page?(cutter: Cutter): Report;
   text?(context: RenderContext): string;
@@ -51,18 +59,15 @@ export interface ResultPart {
   content(): string;
 }
 
-export async function emit(
-  result: Result,
-  { format, file, force }: Destination,
-  output: Output,
-): Promise<void> {
+export async function emit(result: Result, destination: Destination, output: Output): Promise<void> {
+  const { format, file, force } = destination;
   if (file === undefined) {
-    output.out(await render(result, format, output));
+    output.out(await render(result, destination, output));
     return;
   }
   const parts = result.parts?.(format);
   if (!parts)
-    writeResult(file, await render(result, format, { width: Infinity, color: false }), force, output);
+    writeResult(file, await render(result, destination, { width: Infinity, color: false }), force, output);
   else
     for (const [i, name] of partFiles(parts, file, format).entries())
       writeResult(name, parts[i].content(), force, output);
@@ -78,7 +83,7 @@ function partFiles(parts: readonly ResultPart[], file: string, format: FormatId)
 
 async function render(
   result: Result,
-  format: FormatId,
+  { format, shape, given = [] }: Destination,
   { width, color }: Pick<RenderContext, 'width' | 'color'>,
 ): Promise<string> {
   const context = { width, color, ...result.shown };
@@ -86,9 +91,7 @@ async function render(
     case 'table':
       return printableLines(result.text?.(context) ?? text.render(result.blocks(), context), color);
     case 'json':
-      return result.document
-        ? jsonText(result.document())
-        : printableJson(json.render(result.blocks(), context));
+      return shapedText(withPluginNotes(envelopeOf(result.document(), tool(), await inputs(given))), shape);
     case 'csv':
       return result.csv?.() ?? csv.render(result.blocks(), context);
     case 'markdown':
@@ -99,5 +102,12 @@ async function render(
   }
 }
 
-/** Indented by two, as most tools print it. */
-const jsonText = (document: unknown): string => `${printableJson(JSON.stringify(document, null, 2))}\n`;
+/** Hashing brings libraries along that no other format needs. */
+const inputs = async (given: readonly string[]) => (await import('./inputs.js')).inputsOf(given);
+
+const withPluginNotes = (envelope: Envelope): Envelope => ({
+  ...envelope,
+  notes: [...envelope.notes, ...pluginNotes()],
+});
+
+const tool = () => `stepscope ${version()}`;

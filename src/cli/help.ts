@@ -27,6 +27,11 @@ usage: stepscope COMMAND FILE… [options]
 commands:
 ${commandList(commands)}
 
+options of every command:
+  --plugin FILE  add analyses, findings, kernel rules, importers and markers of your own (docs/plugins.md)
+  --no-config    leave out stepscope.config.js or .json of the current folder
+  --no-cache     decode large files again, and keep nothing of them (docs/security.md)
+
 examples:
   stepscope profile.sqlite
   stepscope compare before.sqlite after.sqlite

@@ -1,7 +1,12 @@
 /** What there is to choose from (`--list`, `--metrics`): a line each for people, all of it as JSON. */
+import type { JsonAnswer } from '../base/envelope.js';
 import type { Result } from './emit.js';
 
-export function listing(id: string, document: unknown, lines: readonly (readonly string[])[]): Result {
+export function listing<Document extends JsonAnswer>(
+  id: string,
+  document: Document,
+  lines: readonly (readonly string[])[],
+): Result {
   const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map(cells => cells[column].length)));
   const line = (cells: readonly string[]) =>
     `${cells.map((cell, column) => (column < cells.length - 1 ? cell.padEnd(widths[column]) : cell)).join('  ')}\n`;

@@ -50,6 +50,16 @@ export function sizeIn(unit: 'MB' | 'GB', most: number): ValueKind<number> {
   };
 }
 
+/** `20000`, `20k`, `2M`: of an answer. */
+export const bytes: ValueKind<number> = {
+  read(given, flag) {
+    const match = /^(\d{1,9})(k|M)?B?$/i.exec(given);
+    const number = match ? Number(match[1]) * ({ k: 1e3, m: 1e6 }[match[2]?.toLowerCase() ?? ''] ?? 1) : 0;
+    if (number >= 200 && number <= 1e9) return number;
+    throw notThat(given, 'number of bytes', `For example: ${flag} 20k (at least 200, at most 1000M)`);
+  },
+};
+
 /** `2%`. `bare`: what a number alone meant to this option in the last version. */
 export function percentage(bare: 'percent' | 'share', least = 0): ValueKind<number> {
   return {

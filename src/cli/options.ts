@@ -26,6 +26,15 @@ export const options = {
   output: value('-o, --output FILE', text, 'write to FILE; its extension sets the format if none is given'),
   outputFiles: value('-o, --output FILE', text, 'write to FILE, or to one PREFIX_NAME file per result'),
   force: toggle('--force', 'overwrite existing files'),
+  fields: repeated('--fields LIST', names, 'JSON with only these fields of each row, and its key'),
+  limit: value('--limit N', whole(0), 'JSON with at most N rows of each list'),
+  offset: value('--offset N', whole(0), 'JSON without the first N rows of each list'),
+  budget: value(
+    '--budget BYTES',
+    kinds.bytes,
+    'JSON of at most this size, for example 20k; lists are shortened',
+  ),
+  ndjson: toggle('--ndjson', 'JSON lines: the answer without rows, then one line per row'),
   rows: value('--rows N', whole(), 'maximum rows per table on the terminal'),
 
   // What to look at in a profile, and how its steps and kernels are found.
@@ -103,6 +112,32 @@ export const options = {
   ifPerfectRouting: toggle('--perfect-routing', 'balanced experts; add counts per expert or all ranks'),
   ifNoProfiler: toggle('--no-profiler', 'without the overhead of the profiler, if it is known'),
 
+  // mcp
+  callMemory: value('--memory GB', kinds.sizeIn('GB', 1000), 'memory that a call may take'),
+
+  // ncu
+  ncuResult: value(
+    '--result FILE',
+    text,
+    'what Nsight Compute measured: a report (.ncu-rep) or its CSV (ncu --import R --csv --page raw)',
+  ),
+  ncuSet: withDefault(value('--set NAME', text, 'counters to measure: a section set of ncu'), 'full', 'full'),
+
+  // search
+  namePattern: value('--name REGEX', kinds.pattern, 'names to find; case-insensitive'),
+
+  // sql
+  sqlTables: toggle('--tables', 'list the tables and their columns; needs no file'),
+  ofLake: toggle('--lake', 'with --tables: those of a lake'),
+  parquet: value('--parquet DIR', text, 'write Parquet files to DIR: the answer, or every table'),
+  arrow: value('--arrow OUT', text, 'write the answer as an Arrow file; - is a stream on standard output'),
+  maxRows: withDefault(value('--max-rows N', whole(1, 1e8), 'rows of an answer'), 1e6, '1000000'),
+  timeLimit: withDefault(
+    value('--timeout TIME', kinds.duration, 'time that a question may take'),
+    60e9,
+    '60s',
+  ),
+
   // host
   inverted: toggle('--inverted', 'what takes the time on top, its callers below'),
   weight: withDefault(
@@ -132,6 +167,11 @@ export const options = {
   add: toggle('--add', 'add this run to an existing baseline'),
   allowDifferent: repeated('--allow-different LIST', names, allowed()),
   junit: value('--junit FILE', text, 'also write JUnit XML, with one test case per limit'),
+  prometheus: value(
+    '--prometheus FILE',
+    text,
+    'also write the figures for Prometheus (textfile collector, Pushgateway)',
+  ),
   github: toggle('--github', 'also print annotations for GitHub Actions'),
   initPolicy: toggle('--init', 'print a policy generated from the metrics of FILE'),
   metrics: toggle('--metrics', 'list the metrics; needs no file'),

@@ -2,11 +2,13 @@
 import {
   type Analyzer,
   type AnyAnalysis,
+  NotRecorded,
   type Outcome,
   type Settings,
   tablesReadBy,
 } from '../analyze/analysis.js';
 import type { Static } from '../base/document.js';
+import { UserError } from '../base/user-error.js';
 import { recordedWith } from '../capture/run/recorded-with.js';
 import { openProfile } from '../import/open.js';
 import type { Profile } from '../model/profile.js';
@@ -15,6 +17,7 @@ import { outcomeAsJson } from '../report/analysis-json.js';
 import type { analyzeSchema } from '../report/analysis-schema.js';
 import type { analysisOptions, Values } from './options.js';
 import type { Output } from './output.js';
+import { version } from './version.js';
 
 /** `tables`: only what will be read is taken from the file; everything where it is not said. */
 export async function profileOf(
@@ -25,6 +28,7 @@ export async function profileOf(
 ): Promise<Profile> {
   const profile = await openProfile([...files, ...(await recordedWith(files))], {
     ...(tables ? { tables } : {}),
+    cache: version(),
     onProgress: (file, done) => output.progress(`reading ${label}${file}`, done),
   });
   output.clearProgress();
@@ -76,4 +80,14 @@ export function analyzeDocument(
 export function tellLosses({ notes }: Profile, output: Output): void {
   for (const { severity, count, text, example } of notes)
     if (severity === 'loss') output.err(`note: ${count} ${text}${example ? ` (e.g. ${example})` : ''}\n`);
+}
+
+/** Runs what a command cannot do without: what a profile does not have is the user's to mend. */
+export function orNotRecorded<Result>(ask: () => Result): Result {
+  try {
+    return ask();
+  } catch (error) {
+    if (!(error instanceof NotRecorded)) throw error;
+    throw new UserError('not-recorded', `Not recorded: ${error.what}.`, `To record it: ${error.hint}`);
+  }
 }

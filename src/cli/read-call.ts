@@ -3,6 +3,7 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { closestWord } from '../base/closest-word.js';
 import { UserError } from '../base/user-error.js';
 import { splitNsysWords } from '../capture/nsys-words.js';
+import type { Shape } from '../report/shape-document.js';
 import type { Call, Command, Verb } from './command.js';
 import { type Destination, emit, extensions, type FormatId, formatIds } from './emit.js';
 import type { Option } from './option.js';
@@ -10,6 +11,9 @@ import { type OptionName, options, type Values } from './options.js';
 import { optionElsewhere } from './other-words.js';
 import type { Output } from './output.js';
 import { refuseExisting } from './write-result.js';
+
+/** How much of the JSON; what any of them is given for is JSON. */
+const shapeOptions = ['fields', 'limit', 'offset', 'budget', 'ndjson'] as const;
 
 /** Whose call it is. */
 type Called = Verb & Pick<Command, 'name'>;
@@ -19,6 +23,7 @@ export function optionsOf({ options: own, formats = [], overwrites }: Verb): Opt
   const named = formats.filter(format => format !== 'table');
   const flags = new Set(own.map(name => options[name].flag));
   const shared: OptionName[] = named.length === 0 ? [] : [...named, 'format'];
+  if (named.includes('json')) shared.push(...shapeOptions);
   // Some commands write something else with -o.
   if (formats.length > 0 && !flags.has('output'))
     shared.push('output', ...(overwrites ? [] : (['force'] as const)));
@@ -41,7 +46,10 @@ export function readCall(command: Called, args: readonly string[], output: Outpu
   const values = Object.fromEntries(
     taken.map(name => [name, readOption(options[name], texts, taken, note)]),
   ) as Values<OptionName>;
-  const destination = destinationOf(command, values);
+  const destination = {
+    ...destinationOf(command, values),
+    given: [...given, ...filesNamed(taken, texts)],
+  };
   const { file, format, force } = destination;
   // A prefix may well be the name of something that is there.
   const isPrefix = taken.includes('outputFiles') && !file?.endsWith(`.${extensions[format]}`);
@@ -179,12 +187,42 @@ function destinationOf(command: Called, values: Values<OptionName>): Destination
   const switched = formats.filter(id => id !== 'table' && taken.includes(id) && values[id]);
   const named =
     taken.includes('format') && values.format !== undefined ? [formatNamed(values.format, formats)] : [];
+  const shape = taken.includes('ndjson') ? shapeOf(values) : undefined;
   const asked = new Set([...named, ...switched]);
   if (asked.size > 1)
     throw new UserError('usage', 'Several formats were given.', `Use one of: ${formats.join(', ')}`);
-  const [format = formatOfFile(file, formats) ?? formats[0]] = asked;
-  return { format, force, ...(file === undefined || file === '-' ? {} : { file }) };
+  const [format = shape ? 'json' : (formatOfFile(file, formats) ?? formats[0])] = asked;
+  if (shape && format !== 'json')
+    throw new UserError(
+      'usage',
+      `--fields, --limit, --offset, --budget and --ndjson are for JSON, not for ${format}.`,
+      'Leave out the other format.',
+    );
+  return {
+    ...{ format, force },
+    ...(file === undefined || file === '-' ? {} : { file }),
+    ...(shape ? { shape } : {}),
+  };
 }
+
+/** Undefined where nothing was asked for: then the whole document is printed. */
+function shapeOf({ fields, limit, offset, budget, ndjson }: Values<OptionName>): Shape | undefined {
+  if (fields.length === 0 && limit === undefined && offset === undefined && budget === undefined && !ndjson)
+    return undefined;
+  return {
+    ...(fields.length > 0 ? { fields: fields.flat() } : {}),
+    ...{ limit, offset, budget, lines: ndjson },
+  };
+}
+
+/** Values of options that name files to read; those for output are not among what a result is made from. */
+const filesNamed = (taken: readonly OptionName[], texts: Texts): string[] =>
+  taken.flatMap(name => {
+    const { flag, valueName }: Option<unknown> = options[name];
+    return valueName === 'FILE' && !['output', 'junit', 'script'].includes(flag)
+      ? (texts.get(flag) ?? [])
+      : [];
+  });
 
 function formatNamed(name: string, formats: readonly FormatId[]): FormatId {
   const known = formats.find(id => id === name);

@@ -35,6 +35,27 @@ export const commands: Readonly<Record<string, Entry>> = {
       'Explore a profile in the browser: timeline, findings and every analysis, for any range of steps.',
     load: async () => (await import('./commands/view.js')).view,
   },
+  explain: {
+    summary: 'Explain one step, gap or kernel: claims, and the rows they rest on.',
+    load: async () => (await import('./commands/explain.js')).explain,
+  },
+  search: {
+    summary: 'Find kernels, calls, ranges, operators and functions by name, with counts and times.',
+    load: async () => (await import('./commands/search.js')).search,
+  },
+  ncu: {
+    summary:
+      'Measure one kernel of a profile with Nsight Compute, in a typical step, and show what limits it.',
+    load: async () => (await import('./commands/ncu.js')).ncu,
+  },
+  repro: {
+    summary: 'Write a script that runs one operator alone, with the recorded shapes, and times it.',
+    load: async () => (await import('./commands/repro.js')).repro,
+  },
+  sql: {
+    summary: 'Ask SQL of a profile or a lake: events, steps, budgets and every analysis as tables.',
+    load: async () => (await import('./commands/sql.js')).sql,
+  },
   steps: {
     summary: 'List the engine steps of a capture, or the kernels of a typical one.',
     load: async () => (await import('./commands/steps.js')).steps,
@@ -135,6 +156,14 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary:
       'Write a copy of a profile that is safe to share: no environment variables, paths, user or host names.',
     load: async () => (await import('./commands/redact.js')).redact,
+  },
+  mcp: {
+    summary: 'Serve profiles to AI agents: a Model Context Protocol server on standard input and output.',
+    load: async () => (await import('./commands/mcp.js')).mcp,
+  },
+  guide: {
+    summary: 'Print the order of questions about a profile, with token budgets, for agents.',
+    load: async () => (await import('./commands/guide.js')).guide,
   },
   completion: {
     summary: 'Print a shell completion script for commands and options.',

@@ -1,6 +1,8 @@
 /** A side's mean step in few parts: kernel families, exchange, copies, idle by cause. They sum to the step. */
+
 import { busyParts, causeLook, causeOrder, familyLook, type Look } from '../analyze/names-and-colors.js';
 import { families } from '../catalog/kernels/families.js';
+import { workColors } from '../catalog/palette.js';
 import type { SideMeans } from '../run/side-means.js';
 
 interface SidePart {
@@ -19,7 +21,7 @@ export function sideParts({ parts, kernels }: SideMeans): SidePart[] {
   }
   const looks: [string, Look][] = [
     ...families.map(({ id }): [string, Look] => [`kernel:${id}`, familyLook(id)]),
-    ['replay:', { id: 'replay', label: 'graph replays', color: '#6f7f89' }],
+    ['replay:', { id: 'replay', label: 'graph replays', color: workColors['graph-block'] }],
     ['comm:', busyParts.communication],
     ['wait:', busyParts.waiting],
     ['copy:', busyParts.copies],

@@ -2,8 +2,10 @@
  * The change of a step's time as a sum: per kernel family the same kernels, those exchanged, regrouped, removed and
  * added; exposed communication; exposed copies; idle per cause. Every term carries the rows it is made of.
  */
+
 import { busyParts, causeLook, causeOrder, type Look } from '../analyze/names-and-colors.js';
 import { families } from '../catalog/kernels/families.js';
+import { workColors } from '../catalog/palette.js';
 import { isCommunication, RANK_WAIT, REPLAY } from '../run/run.js';
 import type { SideMeans } from '../run/side-means.js';
 import { kernelTerms } from './kernel-terms.js';
@@ -68,14 +70,18 @@ function computeTerms(from: SideMeans, to: SideMeans, spellingsDiffer: boolean):
   return [...kernelTerms(from, to, spellingsDiffer), ...joinedTerm(REPLAY, 'same', replays, from, to)];
 }
 
-const replays: Look = { id: 'graph-replay', label: 'graph replays (kernels not recorded)', color: '#6f7f89' };
+const replays: Look = {
+  id: 'graph-replay',
+  label: 'graph replays (kernels not recorded)',
+  color: workColors['graph-block'],
+};
 
 /** One term for all compute: what runs inside replays, and between their kernels, was recorded on one side only. */
 function hiddenTerm(from: SideMeans, to: SideMeans): Term[] {
   const look: Look = {
     id: '',
     label: 'compute and graph replays (kernels hidden on one side)',
-    color: '#6f7f89',
+    color: workColors['graph-block'],
   };
   const isCompute = (part: string) => part.startsWith('kernel:') || part === REPLAY;
   return joinedTerm(isCompute, 'hidden', look, from, to);

@@ -1,6 +1,8 @@
 /** A comparison's terms as a waterfall shows them: few enough to read, and still the whole sum. */
+
 import type { WaterfallTerm } from '../analyze/block.js';
 import { plural } from '../base/units.js';
+import { NEUTRAL } from '../catalog/palette.js';
 import type { Term } from './term-rows.js';
 
 /** Terms below this share of the step are added up in one line. */
@@ -31,7 +33,7 @@ export function shownTerms({ terms, from, to }: Equation): WaterfallTerm[] {
     ...shown.map(asWaterfallTerm),
     {
       label: `${plural(rest.length, 'smaller term')}`,
-      color: '#9e9e9e',
+      color: NEUTRAL,
       fromNs: sum(term => term.fromNs),
       toNs: sum(term => term.toNs),
       changeNs: sum(term => term.changeNs),

@@ -3,8 +3,10 @@
  * recorded equally many, and those at the same place began within half a step of each other, on clocks that show the
  * time of day. Where neither holds, nothing is claimed.
  */
+
+import { quoted as text } from '../disk/open-duckdb.js';
 import type { LakeFile } from './lake-files.js';
-import { type LakeQueries, quoted as text } from './query-lake.js';
+import type { LakeQueries } from './query-lake.js';
 
 /** What only a comparison of single steps shows. */
 export interface Compared {

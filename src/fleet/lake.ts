@@ -44,9 +44,13 @@ export interface BrokenFile {
 export class Lake {
   private constructor(readonly folder: string) {}
 
+  static isAt(folder: string): boolean {
+    return fs.existsSync(path.join(folder, MARK));
+  }
+
   /** Makes it where there is none. */
   static create(folder: string): Lake {
-    if (fs.existsSync(path.join(folder, MARK))) return Lake.open(folder);
+    if (Lake.isAt(folder)) return Lake.open(folder);
     if (fs.existsSync(folder) && fs.readdirSync(folder).some(name => !name.startsWith('.')))
       throw new UserError(
         'usage',

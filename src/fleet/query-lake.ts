@@ -1,14 +1,11 @@
-/**
- * Questions to a lake in SQL. DuckDB is an optional dependency, loaded here and nowhere else: mapping needs no native
- * code, and most machines that map never report.
- */
+/** Questions of a report to a lake. Mapping needs no native code, and most machines that map never report. */
 import * as path from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { UserError } from '../base/user-error.js';
+import { inMemory, loadDuckDb, quoted } from '../disk/open-duckdb.js';
 import type { Lake } from './lake.js';
 import type { LakeTable } from './lake-tables.js';
 
-const PACKAGE = '@duckdb/node-api';
 /** A report of ten thousand ranks stays below 1 GB with this; more would only be cache. */
 const MEMORY = '600MB';
 
@@ -20,15 +17,9 @@ export class LakeQueries {
 
   static async open(lake: Lake): Promise<LakeQueries> {
     const { DuckDBInstance } = await loadDuckDb();
-    // Nothing is fetched from the network, nothing is written next to the user's files.
     const database = await DuckDBInstance.create(':memory:', {
-      autoinstall_known_extensions: 'false',
-      autoload_known_extensions: 'false',
-      memory_limit: MEMORY,
+      ...inMemory(MEMORY),
       preserve_insertion_order: 'false',
-      // Every file is read once.
-      enable_external_file_cache: 'false',
-      temp_directory: '',
     });
     return new LakeQueries(lake, await database.connect());
   }
@@ -62,8 +53,6 @@ export class LakeQueries {
 
 const OUR_MISTAKE = /^(Parser|Binder|Catalog|Syntax|Internal) Error/;
 
-export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
-
 const plainNumbers = (row: Record<string, unknown>) =>
   Object.fromEntries(
     Object.entries(row).map(([name, value]) => [
@@ -71,18 +60,6 @@ const plainNumbers = (row: Record<string, unknown>) =>
       typeof value === 'bigint' && !name.endsWith('UtcNs') ? Number(value) : value,
     ]),
   );
-
-async function loadDuckDb(): Promise<typeof import('@duckdb/node-api')> {
-  try {
-    return await import(PACKAGE);
-  } catch (error) {
-    throw new UserError(
-      'not-found',
-      `DuckDB, which reads the lake, is not installed (${PACKAGE}: ${(error as NodeJS.ErrnoException).code}).`,
-      `Install it next to stepscope: npm install ${PACKAGE}. Or read the Parquet files with your own tools.`,
-    );
-  }
-}
 
 /** Only partitions that were moved into place whole are asked: what cannot be read was changed afterwards. */
 const unreadable = (lake: string, error: Error): Error =>

@@ -1,10 +1,11 @@
 /** What a report needs of a lake, as sums: its records, one scan of the steps, and the parts of runs that changed. */
 
+import { quoted as text } from '../disk/open-duckdb.js';
 import { type Compared, comparedUnits } from './compare-steps.js';
 import type { FileSummary, UnitSummary } from './file-summary.js';
 import { type BrokenFile, type ContentClaim, Lake } from './lake.js';
 import { type CheckedFiles, checkFiles, type LakeFile } from './lake-files.js';
-import { LakeQueries, quoted as text } from './query-lake.js';
+import { LakeQueries } from './query-lake.js';
 
 /** A device of a rank in one run and phase, over its steps. */
 export interface UnitSums extends Compared {

@@ -2,7 +2,9 @@
  * A change between two groups of runs as an equation: the mean step before, plus one term per part, is the mean step
  * after. Parts are moments of the device, so terms add up whatever ran in parallel.
  */
+
 import { busyParts, causeLook, familyLook, type Look } from '../analyze/names-and-colors.js';
+import { workColors } from '../catalog/palette.js';
 import { apportion } from '../run/apportion.js';
 import type { OpenLake, PartSums } from './read-lake.js';
 
@@ -103,6 +105,6 @@ function lookOf(part: string, family: string | null): Look {
   if (part.startsWith('copy:')) return busyParts.copies;
   if (part.startsWith('comm:')) return busyParts.communication;
   if (part === 'wait:ranks') return busyParts.waiting;
-  if (family === null) return { id: 'replay', label: 'graph replays', color: '#7f7f7f' };
+  if (family === null) return { id: 'replay', label: 'graph replays', color: workColors['graph-block'] };
   return familyLook(family);
 }

@@ -101,8 +101,9 @@ const note = (severity: Note['severity'], text: string, count: number, example: 
 });
 
 /** Iteration lines alone are no result. */
-const hasResult = ({ throughput, latency }: BenchRun) =>
-  Object.keys(throughput).length > 0 || Object.keys(latency).length > 0;
+const hasResult = ({ throughput, latency, energy, requests, engineStates }: BenchRun) =>
+  [throughput, latency, energy ?? {}].some(figures => Object.keys(figures).length > 0) ||
+  [requests, engineStates].some(rows => (rows?.length ?? 0) > 0);
 
 export function nothingButCompanions(companions: readonly Companion[]): UserError {
   const [{ name, runs }] = companions;

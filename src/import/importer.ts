@@ -17,6 +17,8 @@ export interface ImportContext {
   readonly tables?: ReadonlyMap<TableName, readonly string[]>;
   /** Workers to use beside this thread; 0 keeps everything here. Undefined lets the importer choose. */
   readonly workers?: number;
+  /** Version of the reader: columns of large files are kept for the next question. Undefined: not. */
+  readonly cache?: string;
 }
 
 export interface Importer extends FileFormat {

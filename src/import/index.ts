@@ -7,7 +7,14 @@ import { nsysRep } from './nsys-rep/nsys-rep.js';
 import { nsysSqlite } from './nsys-sqlite/nsys-sqlite.js';
 import type { ProfileFile } from './profile-file.js';
 
-export const importers: readonly Importer[] = [nsysSqlite, nsysRep, kinetoJson, agentSidecar];
+const known: Importer[] = [nsysSqlite, nsysRep, kinetoJson, agentSidecar];
+
+export const importers: readonly Importer[] = known;
+
+/** One of a plugin's. */
+export function addImporter(importer: Importer): void {
+  known.push(importer);
+}
 
 /**
  * How much of a file is looked at before it counts as unknown. The first look decides nearly always; JSON may carry
@@ -20,17 +27,17 @@ const OPEN_BRACE = 0x7b;
 export async function importersOf(file: Pick<ProfileFile, 'head'>): Promise<readonly Importer[]> {
   for (const bytes of LOOKS) {
     const head = await file.head(bytes);
-    const known = importers.filter(importer => importer.recognizes(head));
-    if (known.length > 0 || head.length < bytes || !head.subarray(0, 64).includes(OPEN_BRACE)) return known;
+    const found = importers.filter(importer => importer.recognizes(head));
+    if (found.length > 0 || head.length < bytes || !head.subarray(0, 64).includes(OPEN_BRACE)) return found;
   }
   return [];
 }
 
 /** The one importer that knows this file. */
 export async function importerFor(file: ProfileFile): Promise<Importer> {
-  const known = await importersOf(file);
-  if (known.length > 1) throw new Error(`${known.map(i => i.id).join(' and ')} both claim ${file.name}`);
-  if (known.length === 1) return known[0];
+  const found = await importersOf(file);
+  if (found.length > 1) throw new Error(`${found.map(i => i.id).join(' and ')} both claim ${file.name}`);
+  if (found.length === 1) return found[0];
   if (file.unpackingFailed !== undefined) throw file.archiveError();
   throw new UserError(
     'not-a-profile',

@@ -26,7 +26,12 @@ export function assertOneRun(profiles: readonly Profile[], ranks: readonly numbe
   assertOneSoftware(profiles);
   const recorded = profiles.flatMap(spanOf).sort((a, b) => (a.from < b.from ? -1 : 1));
   assertNoRankTwice(recorded);
-  if (recorded.length < 2 || windowsOfOneProcess(profiles)) return;
+  for (const window of windowsOf(recorded)) assertOneTime(window, ranks);
+}
+
+function assertOneTime(recorded: readonly Recorded[], ranks: readonly number[]): void {
+  if (recorded.length < 2) return;
+  const profiles = recorded.map(({ profile }) => profile);
   const longest = recorded.reduce((most, { from, to }) => Math.max(most, Number(to - from)), 0);
   const stated = profiles.flatMap(({ capture }) => capture.ranks);
   const areRanks = new Set(ranks).size >= profiles.length || new Set(stated).size >= profiles.length;
@@ -80,20 +85,25 @@ const SAME_TIME = 0.5;
 
 function assertNoRankTwice(recorded: readonly Recorded[]): void {
   recorded.forEach((one, i) => {
-    const [rank] = one.profile.capture.ranks;
-    if (rank === undefined || one.profile.capture.ranks.length > 1) return;
     for (const other of recorded.slice(i + 1)) {
-      if (other.profile.capture.ranks[0] !== rank || other.profile.capture.ranks.length > 1) continue;
+      const rank = statedRanks(one).find(own => statedRanks(other).includes(own));
+      if (rank === undefined) continue;
       const shared = Number((one.to < other.to ? one.to : other.to) - other.from);
       const shorter = Math.min(Number(one.to - one.from), Number(other.to - other.from));
       if (shared <= SAME_TIME * shorter) continue;
       throw new UserError(
         'usage',
-        `${nameOf(one.profile)} and ${nameOf(other.profile)} are both rank ${rank} and cover the same time.`,
+        `${nameOf(one.profile)} and ${nameOf(other.profile)} both have rank ${rank} and cover the same time.`,
         'Give each rank once. Files of another run belong to a separate command: stepscope compare A B.',
       );
     }
   });
+}
+
+/** Processes of one file are numbered by their GPUs, which every machine has; merged ranks have labels of their own. */
+function statedRanks({ profile: { capture, notes } }: Recorded): readonly number[] {
+  const isStated = capture.ranks.length === 1 || notes.some(({ code }) => code === 'merged-ranks');
+  return isStated ? capture.ranks : [];
 }
 
 /** Wall-clock times of what a file holds; nothing where its clock is its own. */
@@ -114,13 +124,24 @@ function spanOf(profile: Profile): Recorded[] {
   return [{ profile, from: at(from), to: at(to) }];
 }
 
-/** One window after the other of the same process: it is not late, it was recorded again. */
-function windowsOfOneProcess(profiles: readonly Profile[]): boolean {
-  const launching = profiles.map(profile => {
-    const pids = new Set(profile.streams.map(({ process }) => profile.processes[process].pid));
-    return [...pids].sort((a, b) => a - b).join();
-  });
-  return launching.every(pids => pids !== '' && pids === launching[0]);
+/**
+ * One window after the other of the same processes: they are not late, they were recorded again. Each window must have
+ * all of them; otherwise all files are one.
+ */
+function windowsOf(recorded: readonly Recorded[]): readonly (readonly Recorded[])[] {
+  const filesOf = new Map<string, Recorded[]>();
+  for (const one of recorded) {
+    const { streams, processes, capture } = one.profile;
+    const pids = new Set(streams.map(({ process }) => processes[process].pid));
+    if (pids.size === 0) return [recorded];
+    // Processes of two machines may have the same number.
+    const key = [capture.ranks.join(), ...[...pids].sort((a, b) => a - b)].join(' ');
+    filesOf.set(key, [...(filesOf.get(key) ?? []), one]);
+  }
+  const groups = [...filesOf.values()];
+  const [{ length: windows }] = groups.length > 0 ? groups : [[]];
+  if (windows < 2 || groups.some(({ length }) => length !== windows)) return [recorded];
+  return groups[0].map((_, window) => groups.map(files => files[window]));
 }
 
 const nameOf = ({ capture }: Profile) => capture.files[0];

@@ -16,6 +16,7 @@ import {
 import { mergeProfiles } from '../model/merge.js';
 import type { Profile } from '../model/profile.js';
 import { joinSidecars } from './agent-sidecar/join-sidecars.js';
+import { throughColumnCache } from './column-cache.js';
 import { type Companion, nothingButCompanions, readCompanion, withCompanions } from './companions.js';
 import { filesIn } from './folder-files.js';
 import type { ImportContext } from './importer.js';
@@ -94,10 +95,8 @@ async function openPlainFile(filePath: string, context: OpenContext): Promise<Pr
   const file = ProfileFile.open(filePath, context.name);
   try {
     const importer = await importerFor(file);
-    return await importer.import(file, {
-      ...context,
-      onProgress: done => context.onProgress?.(file.name, done),
-    });
+    const own = { ...context, onProgress: (done: number) => context.onProgress?.(file.name, done) };
+    return await throughColumnCache(file, importer, own, () => importer.import(file, own));
   } finally {
     file.close();
   }

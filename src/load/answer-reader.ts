@@ -48,6 +48,10 @@ export class AnswerReader {
     if (stream) this.lines = new SseLines(data => this.event(data));
   }
 
+  get hasBegun(): boolean {
+    return this.pieces.length > 0;
+  }
+
   push(bytes: Buffer, arrivedNs: number): void {
     this.bytes += bytes.length;
     if (this.bytes > MOST_ANSWER_BYTES)

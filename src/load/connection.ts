@@ -44,7 +44,7 @@ export class Connection {
       : new http.Agent(options);
   }
 
-  async post(body: Buffer, stream: boolean): Promise<Exchange> {
+  async post(body: Buffer, stream: boolean, onFirstPiece?: () => void): Promise<Exchange> {
     const { target, headers, timeoutNs } = this.settings;
     const open = () =>
       this.request(target.path, 'POST', {
@@ -56,7 +56,9 @@ export class Connection {
     const beginNs = nowNs();
     for (let retry = 0; ; retry++) {
       const left = timeoutNs - (nowNs() - beginNs);
-      const result = await exchange(open, body, { stream, timeoutNs: left, active: this.active });
+      const result = await exchange(open, body, {
+        ...{ stream, timeoutNs: left, onFirstPiece, active: this.active },
+      });
       if (!wasStale(result) || retry === MOST_RETRIES) return { ...result, sentNs: beginNs };
       this.retries++;
     }

@@ -62,6 +62,15 @@ function factsOf(level: LevelResult): Block {
     label: 'tokens',
     text: `${mean(load.inputTokens)} in, ${mean(load.outputTokens)} out per request${inFlight}`,
   });
+  const { queue, prefill } = level.engineLatency ?? {};
+  const inEngine = [
+    queue?.meanNs !== undefined && `${formatDuration(queue.meanNs)} queued`,
+    prefill?.meanNs !== undefined && `${formatDuration(prefill.meanNs)} prefill`,
+  ].filter(Boolean);
+  if (inEngine.length > 0)
+    facts.push({ label: 'engine', text: `${inEngine.join(', ')} per request on average, as it measured` });
+  const joules = level.energy?.totalJoules;
+  if (joules !== undefined) facts.push({ label: 'energy', text: energyWords(level, joules) });
   if (timing.newConnections > 0)
     facts.push({ label: 'connections', text: `${formatCount(timing.newConnections)} new`, tone: 'quiet' });
   for (const { text, count, severity } of level.notes) {
@@ -69,6 +78,18 @@ function factsOf(level: LevelResult): Block {
     facts.push({ label: 'note', text: words, tone: severity === 'info' ? 'quiet' : 'bad' });
   }
   return { kind: 'facts', id: 'load-level', title: level.level, facts };
+}
+
+function energyWords({ counts, energy }: LevelResult, joules: number): string {
+  const tokens = counts.outputTokens;
+  return [
+    `${formatRate(joules)} J`,
+    energy?.gpuPowerWatts !== undefined && `${formatRate(energy.gpuPowerWatts)} W`,
+    tokens && `${formatRate(joules / tokens)} J per output token`,
+    counts.completed > 0 && counts.errors === 0 && `${formatRate(joules / counts.completed)} J per request`,
+  ]
+    .filter(Boolean)
+    .join(' · ');
 }
 
 function latenciesOf({ latency, timing, level }: LevelResult): TableBlock {

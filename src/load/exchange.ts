@@ -28,6 +28,8 @@ export interface Exchange {
 interface ExchangeSettings {
   readonly stream: boolean;
   readonly timeoutNs: number;
+  /** Told once, when the first piece of the answer has arrived. */
+  readonly onFirstPiece?: (() => void) | undefined;
   /** Ways to end what is under way. */
   readonly active: Set<() => void>;
 }
@@ -61,7 +63,7 @@ type Seen = {
 export function exchange(
   open: () => ClientRequest,
   body: Buffer,
-  { stream, timeoutNs, active }: ExchangeSettings,
+  { stream, timeoutNs, onFirstPiece, active }: ExchangeSettings,
 ): Promise<Exchange> {
   return new Promise(resolve => {
     const sentNs = nowNs();
@@ -116,7 +118,9 @@ export function exchange(
       response.on('data', (bytes: Buffer) => {
         if (isSettled) return;
         try {
+          const hadBegun = reader!.hasBegun;
           reader!.push(bytes, arrival.ns);
+          if (!hadBegun && reader!.hasBegun) onFirstPiece?.();
         } catch (error) {
           return fail(error);
         }

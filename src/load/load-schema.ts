@@ -18,7 +18,7 @@ import {
   sparse,
   string,
 } from '../base/document.js';
-import { distribution, requestRate } from '../model/bench-run-schema.js';
+import { distribution, energy, engineLatency, requestRate } from '../model/bench-run-schema.js';
 
 const figure = (description: string) => distribution(description, 'nanoseconds by percent, interpolated');
 
@@ -138,6 +138,8 @@ const level = object({
   durationNs: optional(number('first request due to last one answered')),
   throughput,
   latency,
+  engineLatency: optional(engineLatency),
+  energy: optional(energy),
   timing,
   // Who counted: the server, or nobody, so words or pieces stand for tokens.
   tokens: object({
@@ -181,4 +183,12 @@ export const loadSchema = document(
     settings,
     levels: list(level, 'in the order they were run'),
   },
+);
+
+/** What `--json` prints: the same without each request. */
+export const loadSummarySchema = document(
+  'stepscope-load-summary/1',
+  'Load, in short',
+  'stepscope load --json: what stepscope load -o writes, without each request.',
+  (({ schema: _, ...fields }) => fields)(loadSchema.properties),
 );

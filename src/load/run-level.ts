@@ -52,6 +52,8 @@ export async function runLevel(
   prepare: Prepare,
   signal: AbortSignal,
   onProgress: OnProgress,
+  /** Called between the warm-up and the requests that count. */
+  onWarm: () => Promise<void> = async () => {},
 ): Promise<Omit<LevelRun, 'retries'>> {
   const { level, part, warmup } = settings;
   if (warmup > 0) {
@@ -59,6 +61,7 @@ export async function runLevel(
     const limits = { requests: warmup, durationNs: Infinity, rampNs: 0 };
     await closedLoop(users, limits, signal, number => prepare(`${part}/warm-up`, number));
   }
+  if (!signal.aborted) await onWarm();
   const records: RequestRecord[] = [];
   let failed = 0;
   const beginNs = nowNs();

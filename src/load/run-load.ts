@@ -2,9 +2,11 @@
 import { setMaxListeners } from 'node:events';
 import { NoteCounter } from '../base/notes.js';
 import { UserError } from '../base/user-error.js';
+import { engines } from '../catalog/engines.js';
 import type { ArrivalKind } from './arrivals.js';
 import { Connection } from './connection.js';
 import { DatasetPrompts } from './dataset-prompts.js';
+import { EngineReport } from './engine-report.js';
 import { EngineStates } from './engine-states.js';
 import { defaultRequests, type Level } from './level.js';
 import type { LevelResult, LoadDocument } from './load-document.js';
@@ -44,6 +46,8 @@ export interface LoadPlan {
   readonly prompts: PromptSource;
   /** Read the server's /metrics meanwhile. */
   readonly metrics: boolean;
+  /** Told of every request that begins to be answered: its prompt has been processed. */
+  readonly onFirstPiece?: () => void;
   /** As asked for, to be written. */
   readonly lengths: {
     readonly inputTokens?: string;
@@ -107,7 +111,7 @@ async function measured(
       const prompt = prompts.prompt(part, number);
       const bytes = Buffer.from(requestBody(body, prompt));
       return async dueNs => {
-        const result = await connection.post(bytes, stream);
+        const result = await connection.post(bytes, stream, plan.onFirstPiece);
         const record = recordOf(number, dueNs ?? result.sentNs, prompt, result);
         if (!record.failure) return record;
         const { kind, detail } = record.failure;
@@ -126,7 +130,18 @@ async function measured(
     const before = connection.retries;
     const states = new EngineStates(connection, target);
     if (plan.metrics) void states.follow();
-    const run = await runLevel(settings, prepare, signal, (...progress) => onProgress(level, ...progress));
+    // What the server counts would contain a ramp, which is not of the level.
+    const report =
+      plan.metrics && plan.rampNs === 0 && offersReport(server.framework)
+        ? new EngineReport(connection, target)
+        : undefined;
+    const run = await runLevel(
+      settings,
+      prepare,
+      signal,
+      (...progress) => onProgress(level, ...progress),
+      async () => report?.begin(signal),
+    );
     states.stop();
     // Ended while it was warming up: there is nothing to tell of this level.
     if (signal.aborted && run.records.length === 0) break;
@@ -140,7 +155,13 @@ async function measured(
       },
       beginNs => states.since(beginNs),
     );
-    levels.push({ ...result, notes: [...general.list(), ...result.notes] });
+    const { completed, outputTokens } = result.counts;
+    const reported = signal.aborted ? undefined : await report?.end(completed, outputTokens, signal);
+    levels.push({
+      ...result,
+      ...reported,
+      notes: [...general.list(), ...result.notes, ...(reported?.notes ?? [])],
+    });
   }
   refuseNothing(levels, signal);
   const { framework, frameworkVersion, model } = server;
@@ -164,6 +185,10 @@ async function measured(
     levels,
   };
 }
+
+/** One engine has these pages; a server that does not name its engine may be it, behind a front. */
+const offersReport = (framework: string | undefined) =>
+  framework === undefined || framework === engines.trtllm.label;
 
 /** A run in which every request failed measured nothing. One that was ended before any answer is no failure. */
 function refuseNothing(levels: readonly LevelResult[], signal: AbortSignal): void {

@@ -71,6 +71,13 @@ const latency = sparse({
   itl: distribution('gaps between pieces of answers'),
 });
 
+/** As the engine measured them, not the client. */
+export const engineLatency = sparse({
+  queue: distribution('arrival in the engine to first step'),
+  prefill: distribution('first step to first token'),
+  kvTransfer: distribution('transfer of the KV cache between servers'),
+});
+
 const counts = sparse(
   fieldsOf(number, {
     completed: 'requests answered',
@@ -80,7 +87,7 @@ const counts = sparse(
   }),
 );
 
-const energy = sparse(
+export const energy = sparse(
   fieldsOf(number, {
     totalJoules: 'of the GPUs while the run lasted (joules)',
     gpuPowerWatts: 'of all GPUs together, on average (watts)',
@@ -136,6 +143,11 @@ const request = sparse({
     e2eNs: 'end-to-end time (nanoseconds)',
     ttftNs: 'time to first token (nanoseconds)',
     tpotNs: 'time per token after the first (nanoseconds)',
+    queueNs: 'as the engine measured it: arrival in the engine to first step (nanoseconds)',
+    prefillNs: 'as the engine measured it: first step to first token (nanoseconds)',
+    kvTransferNs: 'as the engine measured it: transfer of the KV cache between servers (nanoseconds)',
+    firstIteration: 'the engine’s number of the first step with it',
+    lastIteration: 'the engine’s number of the last step with it',
   }),
 });
 
@@ -162,6 +174,7 @@ export const benchRun = object({
   load,
   throughput,
   latency,
+  engineLatency: optional(engineLatency),
   counts,
   energy: optional(energy),
   durationNs: optional(number('first request sent to last one answered (nanoseconds)')),

@@ -14,6 +14,7 @@ export type BenchThroughput = BenchRun['throughput'];
 export type BenchCounts = BenchRun['counts'];
 /** What the GPUs took while the run lasted. */
 export type BenchEnergy = NonNullable<BenchRun['energy']>;
+export type EngineLatency = NonNullable<BenchRun['engineLatency']>;
 /** One pass of the engine's loop. */
 export type BenchIteration = NonNullable<BenchRun['iterations']>[number];
 /** What an engine says about itself. */

@@ -221,6 +221,9 @@ const schema = {
     /** Input shapes and types as the profiler wrote them (JSON text). */
     shapes: maybeText,
     types: maybeText,
+    /** Strides of tensors, and values of what is no tensor, the same way; read only where they are asked for by name. */
+    strides: maybeText,
+    values: maybeText,
     stack: maybeText,
     externalId: amount,
   },

@@ -1,7 +1,9 @@
 /** The colours of the timeline: those of the catalogues, and a few quiet ones for host events. One meaning each. */
+
 import { hostLooks, type Look } from '../analyze/names-and-colors.js';
 import { idleCauses } from '../catalog/idle-causes.js';
 import { families } from '../catalog/kernels/families.js';
+import { workColors } from '../catalog/palette.js';
 import { phases } from '../catalog/phases.js';
 import type { PaletteName } from './wire.js';
 
@@ -18,8 +20,8 @@ const rankLooks: readonly Look[] = [
 export const palettes: { readonly [Name in PaletteName]: readonly Look[] } = {
   family: [
     ...families.map(look),
-    { id: 'graph-replay', label: 'graph replay', color: '#8c9aa3' },
-    { id: 'graph-block', label: 'graph replay, kernels not recorded', color: '#6f7f89' },
+    { id: 'graph-replay', label: 'graph replay', color: workColors['graph-replay'] },
+    { id: 'graph-block', label: 'graph replay, kernels not recorded', color: workColors['graph-block'] },
   ],
   cause: idleCauses.map(look),
   phase: phases.map(look),

@@ -155,7 +155,7 @@ def check_figures(checks, analyses, of, iterations):
 
 def main():
     with open(sys.argv[1]) as file:
-        document = json.load(file)
+        document = json.load(file)["data"]
     analyses = document["analyses"]
     trace = read(sys.argv[2:], int(document["clock"]["originNs"]))
     budget = analyses["step-budget"].get("rows") or []

@@ -9,6 +9,7 @@ import {
   type CollectiveKind,
   collectiveKind,
   HOST_COLLECTIVE,
+  isSymmetric,
   parseMessage,
   type StatedMessage,
 } from '../../catalog/messages.js';
@@ -39,7 +40,13 @@ interface CallKey {
   readonly kind: CollectiveKind;
   /** Short name of the kernel or range. */
   readonly name: string;
+  /** Numbers of the two ranks of a send or receive, where the profiler says both. */
+  readonly transfer?: { readonly from: number; readonly to: number };
 }
+
+/** Who waits for whom is known: all for the last of them, or a receiver for its sender. */
+export const hasKnownWaits = ({ kind, transfer }: CallKey): boolean =>
+  isSymmetric(kind) || transfer !== undefined;
 
 /** One row per call, in order of rank, then start. */
 export interface CollectiveCalls {
@@ -195,15 +202,17 @@ class Found {
   }
 
   /** Names and messages repeat: each pair is read once. */
-  private keyOf({ name, message, shortName }: FoundCall): number {
-    const pair = `${name}/${message}`;
+  private keyOf({ process, name, message, shortName }: FoundCall): number {
+    const transfer = message === NONE ? undefined : this.transferOf(process, this.messages[message]);
+    const pair = `${name}/${message}/${transfer?.from}/${transfer?.to}`;
     const known = this.keyOfName.get(pair);
     if (known !== undefined) return known;
     const short = shortName();
     const stated = message === NONE ? undefined : this.messages[message];
     const kind = collectiveKind(stated?.collective ?? short);
     const ranks = stated?.ranks;
-    const text = [stated?.group ?? '', ranks?.join() ?? '', kind, short].join('|');
+    const between = transfer ? `${transfer.from}→${transfer.to}` : '';
+    const text = [stated?.group ?? '', ranks?.join() ?? '', kind, short, between].join('|');
     let key = this.keyOfText.get(text);
     if (key === undefined) {
       key = this.keys.length;
@@ -213,10 +222,18 @@ class Found {
         ...(ranks ? { groupRanks: ranks } : {}),
         kind,
         name: short,
+        ...(transfer ? { transfer } : {}),
       });
     }
     this.keyOfName.set(pair, key);
     return key;
+  }
+
+  /** The profiler states the other side; which rank this one is follows from its file. */
+  private transferOf(process: number, { source, destination }: StatedMessage): CallKey['transfer'] {
+    const own = this.profile.processes[process].rank ?? undefined;
+    const [from, to] = destination === undefined ? [source, own] : [own, destination];
+    return from === undefined || to === undefined || from === to ? undefined : { from, to };
   }
 
   finish(): CollectiveCalls {

@@ -8,11 +8,12 @@
  */
 import { NONE } from '../../base/column.js';
 import { IntervalBuilder, type Intervals } from '../../base/intervals.js';
-import { isSymmetric, messageBytes } from '../../catalog/messages.js';
+import { messageBytes } from '../../catalog/messages.js';
 import type { Derived } from '../analysis.js';
 import { type Alignment, alignClocks } from './align-clocks.js';
-import { type CollectiveCalls, collectiveCalls } from './collective-calls.js';
+import { type CollectiveCalls, collectiveCalls, hasKnownWaits } from './collective-calls.js';
 import { type CallList, type CollectiveSet, matchCalls } from './match-calls.js';
+import { matchTransfers } from './match-transfers.js';
 
 /** A group of ranks that communicate with each other. */
 interface CommGroup {
@@ -49,6 +50,8 @@ export interface CollectiveWaits {
   readonly groups: readonly CommGroup[];
   /** In order of last arrival. */
   readonly collectives: readonly Collective[];
+  /** Sends with their receives. Stages of a pipeline wait for each other by design: no rank is late in them. */
+  readonly transfers: readonly Collective[];
   /** Per call: nanoseconds until the last rank arrived, and from then on. NaN: not matched. */
   readonly waitingNs: Float64Array;
   readonly transferringNs: Float64Array;
@@ -108,11 +111,20 @@ interface FoundKey {
   readonly sets: readonly CollectiveSet[];
 }
 
-/** One-sided transfers are left out: who waits for whom in them is not known. */
+/** Where who waits for whom is not known, calls are left out. */
 function matchAll(calls: CollectiveCalls, comparable: boolean): FoundKey[] {
-  return calls.keys.flatMap(({ kind }, key) =>
-    isSymmetric(kind) ? matchCalls(listsOf(calls, key), comparable).map(found => ({ key, ...found })) : [],
-  );
+  return calls.keys.flatMap((own, key) => {
+    if (!hasKnownWaits(own)) return [];
+    const lists = listsOf(calls, key);
+    const found = own.transfer
+      ? matchTransfers(
+          lists.filter(({ rank }) => calls.ranks[rank].rank === own.transfer!.from),
+          lists.filter(({ rank }) => calls.ranks[rank].rank === own.transfer!.to),
+          comparable,
+        )
+      : matchCalls(lists, comparable);
+    return found.map(matched => ({ key, ...matched }));
+  });
 }
 
 function listsOf(calls: CollectiveCalls, key: number): CallList[] {
@@ -147,8 +159,9 @@ function split(
   const transferringNs = new Float64Array(calls.length).fill(Number.NaN);
   const groups = new Groups();
   const collectives: Collective[] = [];
+  const transfers: Collective[] = [];
   for (const { key, ranks, sets } of found) {
-    const { kind, group: name, groupRanks } = calls.keys[key];
+    const { kind, group: name, groupRanks, transfer } = calls.keys[key];
     const stated = groupRanks?.length ?? sizeStated(calls, sets);
     const group = groups.of(name, ranks, stated);
     // Without a statement, a group of all ranks is complete and any other may be larger than what was given.
@@ -161,17 +174,17 @@ function split(
       for (const call of set.calls) {
         const rank = calls.rank[call];
         const ownLast = Math.round(alignment.toOwn(rank, lastArrival));
-        const waited = Math.min(
-          Math.max(0, ownLast - calls.start[call]),
-          calls.end[call] - calls.start[call],
-        );
+        const took = calls.end[call] - calls.start[call];
+        // A small message lies ready for its receiver: the sender went on without it.
+        const hasGone = transfer !== undefined && ownLast >= calls.end[call];
+        const waited = hasGone ? 0 : Math.min(Math.max(0, ownLast - calls.start[call]), took);
         waitingNs[call] = call === set.calls[at] ? 0 : waited;
-        transferringNs[call] = calls.end[call] - calls.start[call] - waitingNs[call];
+        transferringNs[call] = took - waitingNs[call];
         end = Math.max(end, alignment.toCommon(rank, calls.end[call]));
       }
       const at0 = calls.message[set.calls[0]];
       const message = at0 === NONE ? undefined : calls.messages[at0];
-      collectives.push({
+      (transfer ? transfers : collectives).push({
         key,
         group,
         calls: set.calls,
@@ -184,13 +197,15 @@ function split(
     }
   }
   collectives.sort((a, b) => a.lastArrival - b.lastArrival);
+  transfers.sort((a, b) => a.lastArrival - b.lastArrival);
   let total = 0;
-  for (let call = 0; call < calls.length; call++) if (isSymmetric(calls.keys[calls.key[call]].kind)) total++;
+  for (let call = 0; call < calls.length; call++) if (hasKnownWaits(calls.keys[calls.key[call]])) total++;
   return {
     calls,
     alignment,
     groups: groups.list,
     collectives,
+    transfers,
     waitingNs,
     transferringNs,
     matched: waitingNs.reduce((sum, ns) => sum + (Number.isNaN(ns) ? 0 : 1), 0),

@@ -1,11 +1,10 @@
 /** The collectives of a run by kernel, group and size: how long ranks wait and transfer in them, and how fast. */
 import { NONE } from '../../base/column.js';
 import { peakFromProfile } from '../../catalog/gpus.js';
-import { isSymmetric } from '../../catalog/messages.js';
 import { medianOf } from '../../stats/summary.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { field, keyField, maybe, type RowOf } from '../field.js';
-import { collectiveCalls } from './collective-calls.js';
+import { collectiveCalls, hasKnownWaits } from './collective-calls.js';
 import { collectiveWaits, rankMatching } from './collective-waits.js';
 import { notMatched } from './not-matched.js';
 
@@ -14,7 +13,11 @@ const fields = {
   kind: field.text('Kind', 'all-reduce, all-gather, reduce-scatter, all-to-all, dispatch, combine …'),
   kernel: field.text('Kernel', 'short name of the kernel, or the range of a host'),
   group: maybe(
-    field.text('Group', 'name of the process group, where the profiler states it', { priority: -1 }),
+    field.text(
+      'Group',
+      'name of the process group, where the profiler states it; of a send, from which rank to which',
+      { priority: -1 },
+    ),
   ),
   ranks: field.count('Ranks', 'of the group, as far as given'),
   bytes: maybe(field.bytes('Message', 'bytes of the message; the whole of it for a gather or scatter')),
@@ -54,7 +57,7 @@ export const collectives: Analysis<CollectiveRow, AnalysisResult<CollectiveRow>>
       unmatchedNs[calls.key[call]] += calls.end[call] - calls.start[call];
     }
     const byRow = new Map<string, NonNullable<typeof waits>['collectives'][number][]>();
-    for (const collective of waits?.collectives ?? []) {
+    for (const collective of [...(waits?.collectives ?? []), ...(waits?.transfers ?? [])]) {
       const key = `${collective.key}/${collective.group}/${collective.bytes ?? ''}`;
       const own = byRow.get(key);
       if (own) own.push(collective);
@@ -63,7 +66,8 @@ export const collectives: Analysis<CollectiveRow, AnalysisResult<CollectiveRow>>
     const told = new Set<number>();
     const rows = [...byRow].map(([text, own]): CollectiveRow => {
       const [{ key, group, bytes, busBytes }] = own;
-      const { kind, name } = calls.keys[key];
+      const { kind, name, transfer } = calls.keys[key];
+      const groupName = waits!.groups[group].name;
       const all = own.flatMap(collective => collective.calls);
       const mean = (of: (call: number) => number) =>
         all.reduce((sum, call) => sum + of(call), 0) / all.length;
@@ -76,7 +80,7 @@ export const collectives: Analysis<CollectiveRow, AnalysisResult<CollectiveRow>>
         key: `collective:${kind}/${name}/${text}`,
         kind,
         kernel: name,
-        group: waits!.groups[group].name || null,
+        group: (transfer ? `${groupName} ${transfer.from}→${transfer.to}`.trim() : groupName) || null,
         ranks: waits!.groups[group].ranks.length,
         bytes: bytes ?? null,
         collectives: own.length,
@@ -114,7 +118,7 @@ export const collectives: Analysis<CollectiveRow, AnalysisResult<CollectiveRow>>
         matchedCalls: waits?.matched ?? 0,
         calls: calls.length,
         problem: problem ?? null,
-        oneSidedCalls: calls.key.reduce((sum, key) => sum + (isSymmetric(calls.keys[key].kind) ? 0 : 1), 0),
+        oneSidedCalls: calls.key.reduce((sum, key) => sum + (hasKnownWaits(calls.keys[key]) ? 0 : 1), 0),
       },
     };
 

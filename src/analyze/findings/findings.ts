@@ -1,6 +1,6 @@
 /** All rules asked, their findings in order of what mending them would bring, and what could not be looked at. */
 import { defaultPolicy } from '../../catalog/policy.js';
-import type { Analysis, AnalysisResult, Json } from '../analysis.js';
+import type { Analysis, AnalysisResult, Derived, Json } from '../analysis.js';
 import { NotRecorded } from '../analysis.js';
 import type { FindingsBlock } from '../block.js';
 import { field, keyField, maybe, quiet, type RowOf } from '../field.js';
@@ -25,7 +25,7 @@ import { stepRules } from './rules-steps.js';
 import { syncRules } from './rules-sync.js';
 import { windowRules } from './rules-window.js';
 
-const rules: readonly Rule[] = [
+const rules: Rule[] = [
   ...captureRules,
   ...windowRules,
   ...launchRules,
@@ -67,12 +67,26 @@ const fields = {
 
 type FindingRow = RowOf<typeof fields>;
 
+const used: Derived<unknown>[] = [
+  stepBudget,
+  undisturbedStep,
+  program,
+  ...new Set(rules.flatMap(rule => rule.uses)),
+];
+
+/** One of a plugin's. */
+export function addRule(rule: Rule): void {
+  if (rules.some(({ id }) => id === rule.id)) throw new Error('its id is taken');
+  rules.push(rule);
+  used.push(...rule.uses);
+}
+
 export const findings: Analysis<FindingRow, FindingsResult> = {
   id: 'findings',
   title: 'Findings',
   question: 'What is wrong, what does it cost, and what should you do next?',
   reads: {},
-  uses: [stepBudget, undisturbedStep, program, ...new Set(rules.flatMap(rule => rule.uses))],
+  uses: used,
   fields,
   compute({ profile, settings, use, useIfRecorded }) {
     const undisturbed = useIfRecorded(undisturbedStep)?.rows ?? [];

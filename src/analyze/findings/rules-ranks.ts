@@ -1,6 +1,7 @@
 /** What only several ranks show: who makes the others wait in collectives, and who starts late. */
 import { NONE } from '../../base/column.js';
 import { formatDuration, formatShare, plural } from '../../base/units.js';
+import type { Phase } from '../../catalog/phases.js';
 import { graphMode } from '../../model/graph-mode.js';
 import { clockUncertainty } from '../comm/align-clocks.js';
 import { clockLine } from '../comm/describe-ranks.js';
@@ -8,12 +9,13 @@ import { type LateArrival, lateArrivals } from '../comm/late-arrivals.js';
 import { lateCauseLabel, mainCause } from '../comm/late-words.js';
 import { rankPace } from '../comm/rank-pace.js';
 import { rankSkew } from '../comm/rank-skew.js';
+import { type StageWait, stageWaits } from '../comm/stage-waits.js';
 import { stragglerIn } from '../comm/straggler.js';
 import { workFamilies } from '../gpu/work-families.js';
 import { stepsOf } from '../inference/steps.js';
 import { perStep } from '../words.js';
 import type { Evidence, Finding } from './finding.js';
-import { costing, finding, perWindow, type Rule } from './rule.js';
+import { costing, finding, perWindow, type Rule, type RuleInput } from './rule.js';
 
 /** A rank whose kernels all take this much longer has a slower GPU, not more work. */
 const SLOWER_GPU = 1.02;
@@ -21,7 +23,7 @@ const SLOWER_GPU = 1.02;
 const waitingForSlowestRank: Rule = {
   id: 'waiting-for-slowest-rank',
   about: 'ranks that wait in collectives for the last one to arrive',
-  uses: [lateArrivals, stepsOf, rankPace, workFamilies],
+  uses: [lateArrivals, stageWaits, stepsOf, rankPace, workFamilies],
   look(input) {
     const late = input.useIfRecorded(lateArrivals);
     if (!late) return [];
@@ -36,7 +38,8 @@ const waitingForSlowestRank: Rule = {
       // When profilers began is no wait of the run.
       const own = all.filter(arrival => !arrival.first);
       const sum = (list: readonly LateArrival[]) => list.reduce((ns, { waitedNs }) => ns + waitedNs, 0);
-      const exposedNs = (total.communicationWaitingNs ?? 0) * (sum(own) / sum(all) || 0);
+      const { collectives } = waitingOf(input, total.phase);
+      const exposedNs = (total.communicationWaitingNs ?? 0) * collectives * (sum(own) / sum(all) || 0);
       if (!(exposedNs > 0 && exposedNs >= input.policy.rankSkew * total.wallNs)) return [];
       // Below what is known of the clocks a wait is not measured.
       if (sum(own) / own.length <= uncertainNs) return [];
@@ -96,6 +99,78 @@ const waitingForSlowestRank: Rule = {
   },
 };
 
+/** Of a phase's waiting: the part in collectives, the part for messages of a single rank, and those waits. */
+function waitingOf(input: RuleInput, phase: Phase | null) {
+  const steps = input.useIfRecorded(stepsOf)?.steps ?? [];
+  const isOf = ({ step }: { readonly step: number }) =>
+    phase === null || (step !== NONE && steps[step].facts.phase === phase);
+  const late = input.useIfRecorded(lateArrivals);
+  const stages = (input.useIfRecorded(stageWaits) ?? []).filter(isOf);
+  const transfersNs = stages.reduce((sum, { ns }) => sum + ns, 0);
+  let collectivesNs = 0;
+  for (const arrival of late?.arrivals ?? [])
+    if (isOf(arrival))
+      for (const call of arrival.collective.calls) collectivesNs += late!.waits.waitingNs[call];
+  const all = collectivesNs + transfersNs;
+  return {
+    collectives: all > 0 ? collectivesNs / all : 0,
+    transfers: all > 0 ? transfersNs / all : 0,
+    stages,
+  };
+}
+
+const pipelineWaiting: Rule = {
+  id: 'pipeline-waiting',
+  about: 'pipeline stages that wait for the message of another stage',
+  uses: [lateArrivals, stageWaits, stepsOf],
+  look(input) {
+    return input.phases.flatMap((total): Finding[] => {
+      const { transfers, stages } = waitingOf(input, total.phase);
+      const exposedNs = (total.communicationWaitingNs ?? 0) * transfers;
+      if (!(exposedNs > 0 && exposedNs >= input.policy.rankSkew * total.wallNs)) return [];
+      const costNs = perWindow(total, exposedNs);
+      const byPair = new Map<string, { waits: StageWait; ns: number; count: number }>();
+      for (const wait of stages) {
+        const pair = `${wait.waits}/${wait.for}`;
+        const own = byPair.get(pair) ?? { waits: wait, ns: 0, count: 0 };
+        own.ns += wait.ns;
+        own.count++;
+        byPair.set(pair, own);
+      }
+      const [most] = [...byPair.values()].sort((a, b) => b.ns - a.ns);
+      const allNs = stages.reduce((sum, { ns }) => sum + ns, 0);
+      return [
+        finding('pipeline-waiting', input, {
+          claim: `Pipeline stages wait ${formatDuration(costNs)} ${perStep(total.phase)} for the message of another stage; rank ${most.waits.waits} waits longest, for rank ${most.waits.for}`,
+          ...costing(
+            total,
+            costNs,
+            'if another batch filled all of it: an upper bound, as the first stage always works alone at first',
+          ),
+          confidence: 'possible',
+          evidence: [
+            {
+              text: `${formatDuration(costNs)} of ${formatDuration(perWindow(total, total.communicationExposedNs))} exposed communication ${perStep(total.phase)} is before the message is sent`,
+              numerator: exposedNs,
+              denominator: total.communicationExposedNs,
+              unit: 'ns',
+              analysis: 'step-budget',
+            },
+            {
+              text: `rank ${most.waits.waits} waits for rank ${most.waits.for} in ${plural(most.count, 'message')}: ${formatShare(most.ns / allNs)} of all waiting between stages`,
+              numerator: most.ns,
+              denominator: allNs,
+              unit: 'ns',
+              analysis: 'collectives',
+            },
+          ],
+          confirm: 'stepscope analyze rank*.json.gz --only collectives,step-budget',
+        }),
+      ];
+    });
+  },
+};
+
 /** Steps in which a rank must be seen before it can be called late. */
 const FEWEST_TO_BE_LATE = 3;
 
@@ -138,4 +213,4 @@ const rankSkewRule: Rule = {
   },
 };
 
-export const rankRules: readonly Rule[] = [waitingForSlowestRank, rankSkewRule];
+export const rankRules: readonly Rule[] = [waitingForSlowestRank, pipelineWaiting, rankSkewRule];

@@ -56,6 +56,8 @@ export function alignClient(
   if (stated !== undefined) {
     const by = wallNs === undefined ? 'monotonic' : 'wall';
     const found = judged(by, stated, requests, spans);
+    // Readings of the engine without a client: nothing could contradict their clock.
+    if (requests.length === 0) return found;
     if (coveredRequests(shifted(requests, stated), spans) === 0)
       return 'no request of the client lies in the time of the recorded steps';
     if (found.withoutPrefill === 0) return found;

@@ -12,6 +12,9 @@ export interface ClientRequest {
   readonly outputTokens?: number;
   /** Hashed id that the server gave it. */
   readonly serverId?: string;
+  /** As the engine itself measured them. */
+  readonly engineQueueNs?: number;
+  readonly enginePrefillNs?: number;
 }
 
 /** Times relative to the client's zero. Requests without a start cannot be placed and are missing. */
@@ -31,6 +34,8 @@ export function requestsOf({ requests = [] }: BenchRun): ClientRequest[] {
           ...(row.inputTokens === undefined ? {} : { inputTokens: row.inputTokens }),
           ...(row.outputTokens === undefined ? {} : { outputTokens: row.outputTokens }),
           ...(row.serverId === undefined ? {} : { serverId: row.serverId }),
+          ...(row.queueNs === undefined ? {} : { engineQueueNs: row.queueNs }),
+          ...(row.prefillNs === undefined ? {} : { enginePrefillNs: row.prefillNs }),
         },
       ];
     })

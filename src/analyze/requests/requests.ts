@@ -34,6 +34,12 @@ const fields = {
   waitNs: maybe(field.ns('Left out', 'of decodeNs: decode steps without it; known only by request ids')),
   unexplainedNs: maybe(field.ns('Rest', 'of decodeNs: rest of its prefill step, delivery of the last token')),
   decodeSteps: quiet(maybe(field.count('Decode steps', 'started between first token and end'))),
+  engineQueueNs: quiet(
+    maybe(field.ns('Engine queue', 'arrival in the engine to first step, as the engine measured it')),
+  ),
+  enginePrefillNs: quiet(
+    maybe(field.ns('Engine prefill', 'first step to first token, as the engine measured it')),
+  ),
   profiled: field.flag('Profiled', 'a profiler recorded, started or stopped while it was in flight'),
   joinedBy: quiet(field.text<JoinedBy>('Joined by', 'ids, one-step (one possible prefill step) or time')),
 };
@@ -116,6 +122,8 @@ function rowOf(
     waitNs: decode && parts.by === 'ids' ? decode.waitNs : null,
     unexplainedNs: decode?.unexplainedNs ?? null,
     decodeSteps: decode?.steps ?? null,
+    engineQueueNs: request.engineQueueNs ?? null,
+    enginePrefillNs: request.enginePrefillNs ?? null,
     profiled,
     joinedBy: parts.by,
   };

@@ -1,4 +1,5 @@
 /** Predictions as blocks: the answer, the equation, what each change does, and what the figures stand on. */
+
 import {
   capitalized,
   formatChange,
@@ -8,6 +9,7 @@ import {
   formatShare,
   plural,
 } from '../../base/units.js';
+import { NEUTRAL } from '../../catalog/palette.js';
 import type { Phase } from '../../catalog/phases.js';
 import { type Block, type FactsBlock, KEEP, type StatementBlock, type WaterfallBlock } from '../block.js';
 import { phaseLook } from '../names-and-colors.js';
@@ -141,7 +143,7 @@ function waterfall(one: PhasePrediction, { fromNs, toNs, terms }: Equation): Wat
       : [
           {
             label: plural(rest.length, 'smaller term'),
-            color: '#9e9e9e',
+            color: NEUTRAL,
             ...{ fromNs: sum(term => term.fromNs), toNs: sum(term => term.toNs) },
             changeNs: sum(term => term.changeNs),
           },

@@ -10,8 +10,9 @@ import { LIST_PROCESSES, type RunningProcess, readProcesses, type WayIn } from '
 import { sleep } from './marked-processes.js';
 import { LastLines } from './output-lines.js';
 import { unreachable } from './remote-machine.js';
+import { terminalInterrupts } from './run-plan.js';
 import { fetchAll, makeFolder, type RemoteOptions, removeFolder } from './run-remote.js';
-import { attachServer } from './run-server.js';
+import { attachServer, followSteps } from './run-server.js';
 import type { LoadLevels } from './server-calls.js';
 import { lastLine, script, type Transport } from './transport.js';
 import type { Tunnel } from './tunnel.js';
@@ -46,6 +47,8 @@ interface FarAttach extends Fetching, Pick<RemoteOptions, 'stop'> {
   readonly onProgress?: (text: string) => void;
   /** For the agent: a number of steps or `A-B`; its own default where absent. */
   readonly window?: string;
+  /** For the agent: what to do where the window is opened by what the engine reports. */
+  readonly demanded?: readonly PlanStep[];
 }
 
 export const attachFar = (transport: Transport, options: FarAttach): Promise<WrittenFile[]> =>
@@ -113,10 +116,49 @@ function placeOf(way: FarAttach['way'], ours: string): Place {
   return { folder: slash < 0 ? '.' : way.writes.slice(0, slash) || '/', begins: way.writes.slice(slash + 1) };
 }
 
+/** By what the engine reports: the agent is asked once it holds. */
 async function openWindow(
   transport: Transport,
+  way: Extract<WayIn, { by: 'agent' }>,
+  { window = '', demanded, load, tunnel, onNotice, onProgress, stop }: FarAttach,
+): Promise<void> {
+  const aborted = new AbortController();
+  const unlisten = (stop ?? terminalInterrupts).listen(() => aborted.abort());
+  const { signal } = aborted;
+  const url = tunnel?.url ?? '';
+  const { progress } = way;
+  let isAsked = false;
+  try {
+    if (demanded) {
+      await followSteps(demanded, {
+        ...{ url, load, signal, onNotice, onProgress },
+        trigger: async (_, text) => {
+          await askAgent(transport, way, text);
+          isAsked = true;
+        },
+        ...(progress === undefined
+          ? {}
+          : { progress: async () => (await transport.exec(['cat', '--', progress])).stdout }),
+      });
+      if (isAsked) return;
+      throw new UserError(
+        'capture-failed',
+        'Stopped before the window opened: nothing was recorded.',
+        'The server runs on as before.',
+      );
+    }
+    await askAgent(transport, way, window);
+    onNotice?.('the agent records the next steps');
+    if (tunnel) await load.run(url, { signal, onNotice: text => onNotice?.(text) });
+  } finally {
+    unlisten();
+  }
+}
+
+async function askAgent(
+  transport: Transport,
   { pid, trigger }: Extract<WayIn, { by: 'agent' }>,
-  { window = '', load, tunnel, onNotice, stop }: FarAttach,
+  window: string,
 ): Promise<void> {
   const asked =
     trigger === undefined
@@ -128,14 +170,6 @@ async function openWindow(
       `The agent in ${transport.name} cannot be asked: ${lastLine(asked)}`,
       'Run as the user of the server.',
     );
-  onNotice?.('the agent records the next steps');
-  const aborted = new AbortController();
-  const unlisten = stop?.listen(() => aborted.abort());
-  try {
-    if (tunnel) await load.run(tunnel.url, { signal: aborted.signal, onNotice: text => onNotice?.(text) });
-  } finally {
-    unlisten?.();
-  }
 }
 
 async function filesIn(transport: Transport, { folder, begins }: Place): Promise<Map<string, string>> {

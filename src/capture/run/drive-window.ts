@@ -42,6 +42,7 @@ const MOST_USERS = 512;
 interface Sending {
   readonly shape: RequestShape;
   readonly done: Promise<void>;
+  begun: number;
   answered: number;
   failed: number;
   error?: unknown;
@@ -150,7 +151,9 @@ export class WindowDriver {
     { unmet, unreadable, larger }: Limits,
   ): void {
     const isUnreadable = waiting.isUnreadable(now);
-    if (isUnreadable && answered + this.driving.engine.heard > 0 && unreadable.isOver('unreadable'))
+    const { engine } = this.driving;
+    const isServing = answered + engine.heard > 0 || engine.isSilent;
+    if (isUnreadable && isServing && unreadable.isOver('unreadable'))
       throw this.unreadableError(waiting, now);
     if (isUnreadable || goal.full || this.driving.load.isOthers || !this.hasBegun) return;
     const state = `${users} ${this.waves}`;
@@ -167,9 +170,13 @@ export class WindowDriver {
 
   private send(shape: RequestShape): void {
     const { load, url, say } = this.driving;
-    const sending: Sending = { shape, done: Promise.resolve(), answered: 0, failed: 0, isOver: false };
+    const sending: Sending = {
+      ...{ shape, done: Promise.resolve(), begun: 0, answered: 0, failed: 0, isOver: false },
+    };
     const onProgress = (answered: number, failed: number) => Object.assign(sending, { answered, failed });
-    const driving = load.drive!(url, shape, { signal: this.own.signal, onNotice: say, onProgress });
+    const onBegun = () => void sending.begun++;
+    const context = { signal: this.own.signal, onNotice: say, onProgress, onBegun };
+    const driving = load.drive!(url, shape, context);
     const settle = (error?: unknown) => {
       sending.isOver = true;
       if (!this.own.signal.aborted) sending.error = error;
@@ -198,12 +205,13 @@ export class WindowDriver {
   private loadState({ outputTokens, once }: RequestShape): LoadState {
     const [users, answered] = [this.users(), this.sum('answered')];
     const { heard: readings, countedAtMs } = this.driving.engine;
-    const inFlight = once ? { inFlight: users - answered } : {};
-    return { users, answered, readings, countedAtMs, outputTokens, ...inFlight };
+    const isOurs = !this.driving.load.isOthers;
+    const inFlight = once ? { inFlight: users - answered, begun: this.sum('begun') } : {};
+    return { users, answered, readings, countedAtMs, outputTokens, isOurs, ...inFlight };
   }
 
   private users = (): number => this.loads.reduce((sum, { shape }) => sum + shape.users, 0);
-  private sum = (name: 'answered' | 'failed'): number =>
+  private sum = (name: 'begun' | 'answered' | 'failed'): number =>
     this.loads.reduce((total, load) => total + load[name], 0);
 
   private throwLoadError(): void {

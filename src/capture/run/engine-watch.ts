@@ -29,6 +29,8 @@ export class EngineWatch {
   wentBack: WentBack | undefined;
   /** How often anything was heard. */
   heard = 0;
+  /** Nothing was, and nothing will be: /metrics was asked in vain, and there is no other source. */
+  isSilent = false;
 
   hear(line: string): void {
     const counters = countersInLine(line);
@@ -36,11 +38,16 @@ export class EngineWatch {
   }
 
   /** Until the signal ends it. */
-  async follow(url: string, signal: AbortSignal, progressFile?: string): Promise<void> {
+  async follow(
+    url: string,
+    signal: AbortSignal,
+    progress?: () => Promise<string | undefined>,
+  ): Promise<void> {
     const place = new URL('/metrics', url).href;
     for (let wrong = 0; !signal.aborted; ) {
-      if (progressFile !== undefined) this.readProgress(progressFile);
+      if (progress) this.hearProgress((await progress()) ?? '');
       if (wrong < TRIES) wrong = (await this.ask(place, signal)) ? 0 : wrong + 1;
+      this.isSilent = wrong === TRIES && !progress && this.heard === 0;
       await sleep(POLL_MS);
     }
   }
@@ -108,9 +115,9 @@ export class EngineWatch {
   }
 
   /** One line of JSON that the agent rewrites; see docs/agent-format.md. */
-  private readProgress(file: string): void {
+  private hearProgress(text: string): void {
     try {
-      const { iteration, batch, tokens, prefill } = JSON.parse(fs.readFileSync(file, 'utf8')) as {
+      const { iteration, batch, tokens, prefill } = JSON.parse(text) as {
         readonly [K in 'iteration' | 'batch' | 'tokens' | 'prefill']?: unknown;
       };
       const count = (value: unknown) => (typeof value === 'number' && value >= 0 ? value : undefined);
@@ -141,6 +148,10 @@ function perStep(before: EngineCounters | undefined, now: EngineCounters): Engin
     ...(prompts === undefined ? {} : { prefill: prompts > 0 }),
   };
 }
+
+/** Undefined where it cannot be read: not written yet, or being replaced. */
+export const textIn = (file: string): Promise<string | undefined> =>
+  fs.promises.readFile(file, 'utf8').catch(() => undefined);
 
 async function boundedText(answer: Response): Promise<string | undefined> {
   const chunks: Buffer[] = [];

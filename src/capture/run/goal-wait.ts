@@ -18,7 +18,11 @@ export interface LoadState {
   readonly countedAtMs: number;
   /** Of a wave, which does not send again: those without an answer. */
   readonly inFlight?: number;
+  /** Of a wave: those whose first token has arrived. */
+  readonly begun?: number;
   readonly outputTokens: number;
+  /** Requests are sent from here. */
+  readonly isOurs: boolean;
 }
 
 export const stateText = (now: EngineCounters): string =>
@@ -35,6 +39,8 @@ export class GoalWait {
   private steadyReadings = 0;
   private lastReading = -1;
   private largestBatch = 0;
+  /** Then the first token of a request shows that its prompt was processed. */
+  private seesAnswers = false;
 
   constructor(private readonly goal: WindowGoal) {
     this.condition = goal.when === undefined ? undefined : readCondition(goal.when);
@@ -47,6 +53,7 @@ export class GoalWait {
 
   isReached(now: EngineCounters, load: LoadState): boolean {
     this.firstAnswered ??= load.answered;
+    this.seesAnswers = load.isOurs;
     // Steps are counted from a report that is newer than the window.
     if (load.countedAtMs >= this.beganMs) this.firstIteration ??= now.iteration;
     this.noteSteadiness(now, load.readings);
@@ -55,11 +62,13 @@ export class GoalWait {
       return now.iteration !== undefined && now.iteration >= iteration + STEPS_TO_CLOSE;
     if (steps !== undefined)
       return now.iteration === undefined
-        ? this.tokensPerUser(load) > TOKENS_PER_STEP * steps
+        ? load.inFlight === 0 || this.tokensPerUser(load) > TOKENS_PER_STEP * steps
         : now.iteration - (this.firstIteration ?? now.iteration) >= steps + STEPS_TO_CLOSE;
     if (this.condition) return holds(this.condition, now);
     if (phase === 'decode')
-      return now.prefill === false && this.isFull(now, load) && this.steadyReadings >= 1;
+      return now.prefill === undefined
+        ? this.isPastPrefill(load)
+        : now.prefill === false && this.isFull(now, load) && this.steadyReadings >= 1;
     if (phase === 'prefill') return now.prefill === true || load.answered >= load.users;
     return full === true && this.isFull(now, load);
   }
@@ -75,6 +84,11 @@ export class GoalWait {
     if (batch >= needed) return true;
     if ((now.waiting ?? 0) > 0) return this.steadyReadings >= STEADY_READINGS;
     return load.answered >= 2 * load.users && this.steadyReadings >= 3 * STEADY_READINGS;
+  }
+
+  /** Without a counter of the engine: every request of the wave has its first token, and most go on. */
+  private isPastPrefill({ begun = 0, users, inFlight = 0 }: LoadState): boolean {
+    return begun >= users && inFlight >= users / 2;
   }
 
   /** Readings since the batch was last larger than ever before. */
@@ -93,7 +107,8 @@ export class GoalWait {
 
   missing(now: EngineCounters): string[] {
     if (this.condition) return countersOf(this.condition).filter(name => now[name] === undefined);
-    return this.goal.phase === 'decode' && now.prefill === undefined ? ['which steps are prefill'] : [];
+    const { phase } = this.goal;
+    return phase && now.prefill === undefined && !this.seesAnswers ? ['which steps are prefill'] : [];
   }
 
   canName = (name: string): boolean => (counterNames as readonly string[]).includes(name);

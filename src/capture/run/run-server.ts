@@ -7,7 +7,7 @@ import { UserError } from '../../base/user-error.js';
 import { writeWhole } from '../../disk/write-whole.js';
 import type { PlanStep } from '../capture-plan.js';
 import { WindowDriver } from './drive-window.js';
-import { EngineWatch } from './engine-watch.js';
+import { EngineWatch, textIn } from './engine-watch.js';
 import { sleep } from './marked-processes.js';
 import { agentReasonIn } from './output-lines.js';
 import {
@@ -273,7 +273,41 @@ async function stopProfile(
 type FollowOptions = Pick<
   ServerOptions,
   'healthTimeoutMs' | 'reportTimeoutMs' | 'load' | 'url' | 'onNotice' | 'onProgress' | 'patienceMs'
->;
+> &
+  FarFiles;
+
+/** Of our agent in a program on another machine. */
+interface FarFiles {
+  readonly trigger?: (file: string, text: string) => Promise<void>;
+  readonly progress?: () => Promise<string | undefined>;
+}
+
+const FOLLOWED: ReadonlySet<PlanStep['do']> = new Set(['wait-http', 'http', 'load', 'trigger']);
+
+/** The requests of a plan whose server somebody else starts, ends and fetches the files of. */
+export async function followSteps(
+  steps: readonly PlanStep[],
+  { signal, ...options }: FollowOptions & { readonly signal: AbortSignal },
+): Promise<void> {
+  const ended = new AbortController();
+  const end = () => ended.abort();
+  signal.addEventListener('abort', end, { once: true });
+  if (signal.aborted) end();
+  const doing = beginDoing(options, [], { signal: ended.signal, lastLine: () => '', force: true });
+  let isDone = false;
+  try {
+    for (const [at, step] of steps.entries()) {
+      if (signal.aborted) return;
+      if (FOLLOWED.has(step.do)) await follow(step, options, doing, steps.slice(at + 1));
+    }
+    isDone = true;
+  } finally {
+    signal.removeEventListener('abort', end);
+    end();
+    await doing.driver.end();
+    if (!isDone && doing.closing) await closeWindow(doing.closing, options);
+  }
+}
 
 async function follow(
   step: PlanStep,
@@ -295,14 +329,17 @@ async function follow(
       await options.load.run(options.url, { signal, onNotice: say });
       return;
     }
-    if (!doing.isWatching) void engine.follow(options.url, signal, doing.progressFile);
+    const { progressFile } = doing;
+    const progress = progressFile === undefined ? options.progress : () => textIn(progressFile);
+    if (!doing.isWatching) void engine.follow(options.url, signal, progress);
     doing.isWatching = true;
     doing.lastIteration = step.until.iteration;
     await driver.until(step.until, step.shape);
     if (!next.some(later => later.do === 'load')) await driver.end();
   } else if (step.do === 'trigger') {
     say(step.why);
-    writeWhole(step.file, String(step.steps));
+    if (options.trigger) await options.trigger(step.file, String(step.steps));
+    else writeWhole(step.file, String(step.steps));
   } else if (step.do === 'wait-reports') {
     say('waiting for the report');
     await waitForReports(doing, options.reportTimeoutMs ?? 300_000);

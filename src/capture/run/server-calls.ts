@@ -15,7 +15,11 @@ export interface LoadLevels {
   readonly drive?: (
     url: string,
     shape: RequestShape,
-    context: LoadContext & { onProgress(answered: number, failed: number): void },
+    context: LoadContext & {
+      onProgress(answered: number, failed: number): void;
+      /** Of every request whose first token arrived: its prompt has been processed. */
+      onBegun(): void;
+    },
   ) => Promise<string | undefined>;
   /** Nothing is sent from here: others send. */
   readonly isOthers?: true;

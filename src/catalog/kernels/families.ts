@@ -1,8 +1,8 @@
 /**
  * The kernel families: what a kernel is for, in words that travel across engines. Display order is list order.
- * Colours start from Okabe and Ito's palette for colour-blind readers; the six families that carry most time take the
- * strongest of it, related families share a hue and differ in lightness, the rest is quiet.
  */
+import { familyColors } from '../palette.js';
+
 export type FamilyId =
   | 'attention'
   | 'gemm'
@@ -33,27 +33,27 @@ interface Family {
 }
 
 export const families: readonly Family[] = [
-  { id: 'attention', label: 'attention', color: '#d55e00' },
-  { id: 'gemm', label: 'GEMM', color: '#0072b2' },
-  { id: 'moe-router', label: 'MoE router', color: '#00614a' },
-  { id: 'moe-dispatch', label: 'MoE dispatch', color: '#009e73' },
-  { id: 'moe-combine', label: 'MoE combine', color: '#7fd1b9' },
-  { id: 'norm', label: 'norm', color: '#f0e442' },
-  { id: 'activation', label: 'activation', color: '#e69f00' },
-  { id: 'rope', label: 'RoPE', color: '#a6611a' },
-  { id: 'kv-cache', label: 'KV cache', color: '#80cdc1' },
-  { id: 'quantise', label: 'quantise', color: '#7b5ea7' },
-  { id: 'sampling', label: 'sampling', color: '#332288' },
-  { id: 'embedding', label: 'embedding', color: '#b8a9d9' },
-  { id: 'elementwise', label: 'elementwise', color: '#56b4e9' },
-  { id: 'reduce', label: 'reduce', color: '#5b7f95' },
-  { id: 'communication', label: 'communication', color: '#cc79a7' },
-  { id: 'copy', label: 'copy', color: '#c2a36b' },
-  { id: 'memset', label: 'memset', color: '#e3d5b8' },
-  { id: 'convolution', label: 'convolution', color: '#1f4e79' },
-  { id: 'recurrence', label: 'recurrence', color: '#f4a582' },
-  { id: 'sort-and-index', label: 'sort and index', color: '#8a8f3c' },
-  { id: 'other', label: 'other', color: '#9e9e9e' },
+  { id: 'attention', label: 'attention', color: familyColors.attention },
+  { id: 'gemm', label: 'GEMM', color: familyColors.gemm },
+  { id: 'moe-router', label: 'MoE router', color: familyColors['moe-router'] },
+  { id: 'moe-dispatch', label: 'MoE dispatch', color: familyColors['moe-dispatch'] },
+  { id: 'moe-combine', label: 'MoE combine', color: familyColors['moe-combine'] },
+  { id: 'norm', label: 'norm', color: familyColors.norm },
+  { id: 'activation', label: 'activation', color: familyColors.activation },
+  { id: 'rope', label: 'RoPE', color: familyColors.rope },
+  { id: 'kv-cache', label: 'KV cache', color: familyColors['kv-cache'] },
+  { id: 'quantise', label: 'quantise', color: familyColors.quantise },
+  { id: 'sampling', label: 'sampling', color: familyColors.sampling },
+  { id: 'embedding', label: 'embedding', color: familyColors.embedding },
+  { id: 'elementwise', label: 'elementwise', color: familyColors.elementwise },
+  { id: 'reduce', label: 'reduce', color: familyColors.reduce },
+  { id: 'communication', label: 'communication', color: familyColors.communication },
+  { id: 'copy', label: 'copy', color: familyColors.copy },
+  { id: 'memset', label: 'memset', color: familyColors.memset },
+  { id: 'convolution', label: 'convolution', color: familyColors.convolution },
+  { id: 'recurrence', label: 'recurrence', color: familyColors.recurrence },
+  { id: 'sort-and-index', label: 'sort and index', color: familyColors['sort-and-index'] },
+  { id: 'other', label: 'other', color: familyColors.other },
 ];
 
 const byId = new Map<string, Family>(families.map(family => [family.id, family]));

@@ -12,7 +12,7 @@ import { genericRules } from './rules-generic.js';
 import { layerRules, plainActivationRules } from './rules-layers.js';
 import { moeRules } from './rules-moe.js';
 
-export const builtInRules: readonly KernelRule[] = [
+const rules: KernelRule[] = [
   ...compilerRules,
   ...communicationRules,
   ...generatedGemmRules,
@@ -24,3 +24,10 @@ export const builtInRules: readonly KernelRule[] = [
   ...plainActivationRules,
   ...genericRules,
 ];
+
+export const builtInRules: readonly KernelRule[] = rules;
+
+/** A plugin's, which are tried first. */
+export function addKernelRules(added: readonly KernelRule[]): void {
+  rules.unshift(...added);
+}

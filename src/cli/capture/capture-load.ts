@@ -2,6 +2,7 @@
 import { type LoadLevels, warmUp } from '../../capture/run/server-calls.js';
 import { describeLoad } from '../../load/describe-load.js';
 import { failureWords } from '../../load/failure.js';
+import type { PromptSource } from '../../load/prompt.js';
 import { runLoad } from '../../load/run-load.js';
 import { text } from '../../report/text.js';
 import { type Lengths, lengthsText } from '../../stats/lengths.js';
@@ -17,6 +18,8 @@ interface LoadChoice {
   /** As `stepscope load` takes them. */
   readonly inputTokens?: Lengths;
   readonly outputTokens?: Lengths;
+  /** Prompts of a file, as `stepscope load` takes it. */
+  readonly dataset?: string;
 }
 
 /** Requests that end at different times: otherwise all prompts would come in the same step. */
@@ -26,19 +29,22 @@ const REQUESTS = 16;
 
 /** `keep` is told the result. */
 export function loadFor(choice: LoadChoice, output: Output, keep?: (document: object) => void): LoadLevels {
-  const { levels, requests, inputTokens, outputTokens } = choice;
+  const { requests, inputTokens, outputTokens, dataset } = choice;
+  // Mistakes in the file are told before a server takes minutes to load its model.
+  if (dataset !== undefined)
+    loadPlan(['http://localhost'], valuesOf(promptWords(choice), output), process.env);
+  const levels = choice.levels ?? (dataset === undefined ? undefined : 'single');
   const isSustained = levels !== undefined && /^\s*sustained:/.test(levels);
   const drive = requests === undefined && !isSustained ? driven(choice, output, keep) : undefined;
   if (levels === undefined) return { ...warmUp(requests ?? REQUESTS), ...(drive ? { drive } : {}) };
   // Mistakes are told before a server takes minutes to load its model.
   const words = [
     ...['--levels', levels],
+    ...(requests === undefined && choice.levels === undefined ? ['--requests', String(REQUESTS)] : []),
     ...(requests === undefined ? [] : ['--requests', String(requests)]),
-    ...(inputTokens === undefined ? [] : ['--input-tokens', lengthsText(inputTokens)]),
-    ...(outputTokens === undefined ? [] : ['--output-tokens', lengthsText(outputTokens)]),
+    ...promptWords({ inputTokens, outputTokens, dataset }),
   ];
-  const read = (more: readonly string[]) =>
-    readCall({ ...load, name: 'load' }, [...words, ...more], output).values;
+  const read = (more: readonly string[]) => valuesOf([...words, ...more], output);
   let values = read([]);
   return {
     ...(drive ? { drive } : {}),
@@ -55,28 +61,41 @@ export function loadFor(choice: LoadChoice, output: Output, keep?: (document: ob
   };
 }
 
+const valuesOf = (words: readonly string[], output: Output) =>
+  readCall({ ...load, name: 'load' }, [...words], output).values;
+
+const promptWords = ({ inputTokens, outputTokens, dataset }: LoadChoice): string[] => [
+  ...(dataset === undefined ? [] : ['--dataset', dataset]),
+  ...(inputTokens === undefined ? [] : ['--input-tokens', lengthsText(inputTokens)]),
+  ...(outputTokens === undefined ? [] : ['--output-tokens', lengthsText(outputTokens)]),
+];
+
 /** Until it is ended from outside. What the user said about lengths goes first. */
 function driven(
-  { inputTokens, outputTokens }: LoadChoice,
+  { inputTokens, outputTokens, dataset }: LoadChoice,
   output: Output,
   keep: ((document: object) => void) | undefined,
 ): NonNullable<LoadLevels['drive']> {
-  return async (url, shape, { signal, onProgress }) => {
+  return async (url, shape, { signal, onProgress, onBegun }) => {
     const mean = shape.outputTokens;
     const around = Math.floor(mean * SPREAD);
     const lengths = shape.once || around === 0 ? String(mean) : `uniform:${mean - around}-${mean + around}`;
     const words = [
       ...['--levels', `concurrent:${shape.users}`, '--warmup', '0'],
-      ...['--input-tokens', inputTokens ? lengthsText(inputTokens) : String(shape.inputTokens)],
+      ...(dataset === undefined
+        ? ['--input-tokens', inputTokens ? lengthsText(inputTokens) : String(shape.inputTokens)]
+        : ['--dataset', dataset]),
       // A wave that was too short is sent again, longer than asked for.
       ...['--output-tokens', outputTokens && !shape.once ? lengthsText(outputTokens) : lengths],
     ];
-    const { values } = readCall({ ...load, name: 'load' }, words, output);
-    const plan = loadPlan([url], values, process.env);
+    const asked = loadPlan([url], valuesOf(words, output), process.env);
+    const plan = shape.once ? { ...asked, prompts: answeredBy(asked.prompts, mean) } : asked;
     const limits = shape.once ? { requests: shape.users } : { durationNs: Infinity };
     try {
-      const document = await runLoad({ ...plan, ...limits }, signal, (_, __, answered, failed) =>
-        onProgress(answered, failed),
+      const document = await runLoad(
+        { ...plan, ...limits, onFirstPiece: onBegun },
+        signal,
+        (_, __, answered, failed) => onProgress(answered, failed),
       );
       keep?.(document);
       const [worst] = document.levels.flatMap(({ errors }) => errors).sort((a, b) => b.count - a.count);
@@ -88,3 +107,9 @@ function driven(
     }
   };
 }
+
+/** A wave makes a phase: its answers are as long as the phase needs, whatever the dataset asks for. */
+const answeredBy = (prompts: PromptSource, outputTokens: number): PromptSource => ({
+  ...{ name: prompts.name, size: prompts.size },
+  prompt: (part, number) => ({ ...prompts.prompt(part, number), outputTokens }),
+});

@@ -43,7 +43,7 @@ export const captureOptions = [
   ...(['torchShapes', 'torchStack', 'torchMemory', 'balancedRouting', 'preset'] as const),
   ...(['engineVersion', 'nsysVersion', 'ranks', 'modelPreset', 'layers', 'kernelsPerLayer', 'url'] as const),
   ...(['timeout', 'server', 'keepServer', 'attach', 'restart', 'pressure', 'sent', 'healthTimeout'] as const),
-  ...(['sentInput', 'sentOutput'] as const),
+  ...(['sentInput', 'sentOutput', 'sentDataset'] as const),
   ...(['pod', 'selector', 'namespace', 'container', 'fetch', 'ssh', 'store', 'nsysDeb', 'nsysTree'] as const),
   ...(['calibrate', 'anyway', 'explain', 'nsysArgs', 'dryRun', 'script', 'onlyRanks', 'fleetLake'] as const),
 ] as const;
@@ -109,7 +109,7 @@ function meanLength(lengths: Lengths): number {
   return Math.ceil(lengths.kind === 'normal' ? lengths.mean : (lengths.least + lengths.most) / 2);
 }
 
-/** A window that opens by itself needs a server here, and requests that do not end before it does. */
+/** A window that opens by itself needs a server that requests are sent to from here, and requests that do not end before it does. */
 export function refuseDemand(values: CaptureValues, asked: CaptureOptions): void {
   const demand = demandOf(asked);
   if (!demand) return;
@@ -117,15 +117,21 @@ export function refuseDemand(values: CaptureValues, asked: CaptureOptions): void
     ? '--iterations already says which steps are recorded'
     : values.recordFor !== undefined || values.delay !== undefined
       ? '--delay and --duration already say when it is recorded'
-      : isFar(values)
-        ? `with --${values.pod !== undefined ? 'pod' : 'ssh'}, requests are not sent from here`
+      : isFar(values) && !values.attach && !values.restart
+        ? `with --${values.ssh !== undefined ? 'ssh' : values.pod !== undefined ? 'pod' : 'selector'} and a command, requests are not sent from here`
         : values.sent !== undefined && !(values.attach && values.sent === 0)
           ? '--requests ends the load before the window may'
           : /^\s*sustained:/.test(values.pressure ?? '')
             ? 'it needs a fixed number of requests at a time: --levels concurrent:N'
             : undefined;
   if (why !== undefined)
-    throw new UserError('usage', `${demand.words} cannot be combined: ${why}.`, 'Remove one of them.');
+    throw new UserError(
+      'usage',
+      `${demand.words} cannot be combined: ${why}.`,
+      isFar(values)
+        ? 'Remove one of them. Requests are sent to a server that runs there (--attach) or is restarted (--restart).'
+        : 'Remove one of them.',
+    );
 }
 
 /** A second run needs the command, here, and the address of the first server. */

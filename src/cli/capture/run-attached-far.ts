@@ -8,6 +8,7 @@ import { openStore } from '../../capture/run/store-results.js';
 import type { Transport } from '../../capture/run/transport.js';
 import { openTunnel } from '../../capture/run/tunnel.js';
 import { findServer, type ServingProcess, type WayIn, wayInto } from '../../capture/running-server.js';
+import { loadSteps } from '../../capture/serving-steps.js';
 import { demandOf } from '../../capture/window-goal.js';
 import { presets } from '../../catalog/engine-programs.js';
 import { restartToProfile } from '../../catalog/how-to-record.js';
@@ -41,11 +42,11 @@ export async function runAttachedFar(
         : 'Name its address inside: --server http://localhost:8000',
     );
   const demand = demandOf(asked);
-  if (demand && way.by === 'agent')
+  if (demand && way.by === 'agent' && way.trigger === undefined)
     throw new UserError(
-      'usage',
-      `The agent in ${far.name} records the next steps when it is asked: it does not wait for ${demand.words}.`,
-      'Give --iterations A-B, or remove it.',
+      'capture-failed',
+      `The agent in ${far.name} can only be asked by a signal, which does not say how many steps ${demand.words} records.`,
+      'Start the server with STEPSCOPE_TRIGGER=FILE, or record the next steps: remove the option.',
     );
   const port = portOf(values, server);
   const lines = captureLines(output, undefined);
@@ -69,6 +70,9 @@ export async function runAttachedFar(
       onProgress: lines.onProgress,
       steps: folder => stepsInto(folder).steps,
       closesItself: closesItself(question),
+      ...(demand && way.by === 'agent' && way.trigger !== undefined
+        ? { demanded: loadSteps(asked, { STEPSCOPE_TRIGGER: way.trigger }) }
+        : {}),
       ...(asked.iterations?.length
         ? { window: asked.iterations.map(({ first, last }) => `${first}-${last}`).join(',') }
         : {}),

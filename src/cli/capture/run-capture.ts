@@ -240,12 +240,15 @@ export const healthTimeout = ({ healthTimeout: ns }: CaptureValues) =>
   ns === undefined ? {} : { healthTimeoutMs: ns / 1e6 };
 
 export const loadOf = (
-  { pressure, sent, sentInput, sentOutput }: CaptureValues,
+  { pressure, sent, sentInput, sentOutput, sentDataset }: CaptureValues,
   output: Output,
   keep?: (document: object) => void,
 ) =>
   loadFor(
-    { levels: pressure, requests: sent, inputTokens: sentInput, outputTokens: sentOutput },
+    {
+      ...{ levels: pressure, requests: sent, inputTokens: sentInput, outputTokens: sentOutput },
+      dataset: sentDataset,
+    },
     output,
     keep,
   );

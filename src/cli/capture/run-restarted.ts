@@ -8,7 +8,7 @@ import { fetchWhatAppears, processesIn } from '../../capture/run/attach-far.js';
 import { lookAt } from '../../capture/run/remote-machine.js';
 import { refuseWithoutRight, whileChanged, workloadOf } from '../../capture/run/restart-pod.js';
 import { terminalInterrupts } from '../../capture/run/run-plan.js';
-import { callServer, type LoadLevels, waitForServer } from '../../capture/run/server-calls.js';
+import { followSteps } from '../../capture/run/run-server.js';
 import { openStore } from '../../capture/run/store-results.js';
 import { kubectlTransport, type Transport } from '../../capture/run/transport.js';
 import { openTunnel } from '../../capture/run/tunnel.js';
@@ -27,7 +27,7 @@ import { readLengths } from '../../stats/lengths.js';
 import type { Output } from '../output.js';
 import { captureLines } from './capture-lines.js';
 import type { CaptureValues } from './capture-question.js';
-import { judgeAndShow, loadOf, windowOf } from './run-capture.js';
+import { demandedSteps, healthTimeout, judgeAndShow, loadOf, windowOf } from './run-capture.js';
 
 /** Exists in every container; what we write there ends with it. */
 const FOLDER = '/tmp';
@@ -49,13 +49,6 @@ export async function runRestarted(
       pod === undefined
         ? 'Name it: --pod NAME'
         : 'Remove the command, or remove --restart to start a second server.',
-    );
-  const demand = demandOf(asked);
-  if (demand)
-    throw new UserError(
-      'usage',
-      `--restart sends requests without watching the engine: it does not wait for ${demand.words}.`,
-      'Give --iterations A-B and as many requests as they need (--requests N, --levels …).',
     );
   const store = values.store === undefined ? undefined : openStore(values.store);
   const lines = captureLines(output, undefined);
@@ -105,14 +98,15 @@ export async function runRestarted(
             () => place,
             fetching,
             () =>
-              follow(
-                planFor(tunnel.url).steps,
-                loadOf(enoughRequests(values, asked), output),
-                tunnel.url,
-                aborted.signal,
-                values,
-                lines.onNotice,
-              ),
+              followSteps(planFor(tunnel.url).steps, {
+                // Without numbers the engine is watched, and requests are sent as long as the window needs them.
+                load: loadOf(demandOf(asked) ? values : enoughRequests(values, asked), output),
+                url: tunnel.url,
+                signal: aborted.signal,
+                onNotice: lines.onNotice,
+                onProgress: lines.onProgress,
+                ...healthTimeout(values),
+              }),
           );
         } finally {
           tunnel.close();
@@ -127,7 +121,7 @@ export async function runRestarted(
     const window = windowOf(asked);
     return await judgeAndShow(
       files.map(({ path: file }) => file),
-      { ...plan, ...(window ? { window, windows: asked.iterations } : {}) },
+      { ...plan, ...demandedSteps(asked), ...(window ? { window, windows: asked.iterations } : {}) },
       output,
     );
   } finally {
@@ -201,25 +195,3 @@ function refuse(plan: CapturePlan, name: string): void {
 
 const waitingFor = (steps: readonly PlanStep[]): string =>
   steps.flatMap(step => (step.do === 'wait-http' ? [step.url] : []))[0] ?? 'http://localhost:8000';
-
-/** What the plan does between start and end; the server itself is the cluster's. */
-async function follow(
-  steps: readonly PlanStep[],
-  load: LoadLevels,
-  url: string,
-  signal: AbortSignal,
-  { healthTimeout }: CaptureValues,
-  onNotice: (text: string) => void,
-): Promise<void> {
-  for (const step of steps) {
-    if (signal.aborted) return;
-    if (step.do === 'wait-http') {
-      onNotice('waiting for the server');
-      const timeoutMs = healthTimeout === undefined ? step.timeoutS * 1000 : healthTimeout / 1e6;
-      await waitForServer(step.url, timeoutMs, { signal, lastLine: () => '' });
-    } else if (step.do === 'http') {
-      onNotice(step.why);
-      await callServer(step.url, step.body, signal);
-    } else if (step.do === 'load') await load.run(url, { signal, onNotice });
-  }
-}

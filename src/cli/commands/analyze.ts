@@ -56,7 +56,10 @@ export const analyze = define({
       'with the step time measured without a profiler',
     ],
     ['stepscope analyze profile.sqlite --only step-budget --csv', 'one row per step and device'],
-    ['stepscope analyze profile.sqlite --json | jq \'.analyses["kernel-families"].rows\'', 'for scripts'],
+    [
+      'stepscope analyze profile.sqlite --json | jq \'.data.analyses["kernel-families"].rows\'',
+      'for scripts',
+    ],
     ['stepscope analyze trace.json.gz --only operators', 'operators by shape, with TFLOP/s and TB/s'],
     ['stepscope analyze profile.sqlite --model llama-3.1-8b', 'compare step time with the speed of light'],
   ],
@@ -71,7 +74,10 @@ export const analyze = define({
     } else if (values.why !== undefined) {
       const kernel = values.why;
       const explanation = createClassifier(settings.kernelRules).explain(kernel);
-      await emit({ blocks: () => [explainKernel(kernel, explanation)], document: () => explanation });
+      await emit({
+        blocks: () => [explainKernel(kernel, explanation)],
+        document: () => ({ schema: 'stepscope-kernel-family/1', kernel, ...explanation }),
+      });
     } else {
       const { csv, json } = { csv: destination.format === 'csv', json: destination.format === 'json' };
       const asked = [...values.only.flat(), ...(values.checklist ? ['checklist'] : [])];

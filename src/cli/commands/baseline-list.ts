@@ -11,8 +11,12 @@ export const baselineList = define({
     const { baselines } = readBaselines(values.baselines);
     await emit({
       blocks: () => [listBaselines(baselines)],
-      document: () =>
-        baselines.map(({ name, tool, runs }) => ({ name, tool, runs: runs.length, facts: runs[0].facts })),
+      document: () => ({
+        schema: 'stepscope-baseline-list/1',
+        baselines: baselines.map(({ name, tool, runs }) => ({
+          ...{ key: name, name, tool, runs: runs.length, facts: runs[0].facts },
+        })),
+      }),
     });
     return 0;
   },

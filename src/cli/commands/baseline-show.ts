@@ -10,7 +10,10 @@ export const baselineShow = define({
   examples: [['stepscope baseline show main', 'its metrics']],
   async run({ values: { baselines: file }, given: [name], emit }) {
     const found = findBaseline(readBaselines(file), requireName(name), file);
-    await emit({ blocks: () => describeBaseline(found), document: () => found });
+    await emit({
+      blocks: () => describeBaseline(found),
+      document: () => ({ schema: 'stepscope-baseline/1', ...found }),
+    });
     return 0;
   },
 });

@@ -5,6 +5,7 @@ import { findBaseline } from '../../gate/baselines.js';
 import { checkRuns, exitCodeOf } from '../../gate/check.js';
 import { checkAnnotations, checkCases } from '../../gate/check-cases.js';
 import { checkDocument } from '../../gate/check-document.js';
+import { checkFigures } from '../../gate/check-figures.js';
 import { readDifferenceKinds } from '../../gate/comparable.js';
 import { describeCheck } from '../../gate/describe-check.js';
 import { initialPolicy } from '../../gate/init-policy.js';
@@ -13,6 +14,7 @@ import { requireRepeats } from '../../gate/repeats.js';
 import { renderAnnotations } from '../../report/github.js';
 import { renderJunit } from '../../report/junit.js';
 import { markdown } from '../../report/markdown.js';
+import { renderPrometheus } from '../../report/prometheus.js';
 import { metrics } from '../../run/metrics.js';
 import { readBaselines } from '../baselines-file.js';
 import { define } from '../command.js';
@@ -27,7 +29,16 @@ import { writeResult } from '../write-result.js';
 export const check = define({
   usage: ['FILE… --policy policy.yaml [--baseline NAME] [options]'],
   options: [
-    ...(['policy', 'baseline', 'baselines', 'repeat', 'allowDifferent', 'junit', 'github'] as const),
+    ...([
+      'policy',
+      'baseline',
+      'baselines',
+      'repeat',
+      'allowDifferent',
+      'junit',
+      'prometheus',
+      'github',
+    ] as const),
     ...(['initPolicy', 'metrics', ...measureOptions] as const),
   ],
   formats: ['table', 'json', 'markdown'],
@@ -70,7 +81,7 @@ export const check = define({
       output.out(initialPolicy(await measuredRun(given, values, output), tool));
       return 0;
     }
-    const { policy: file, github, junit } = values;
+    const { policy: file, github, junit, prometheus } = values;
     const { format } = destination;
     if (github && format !== 'table' && destination.file === undefined)
       throw new UserError(
@@ -97,6 +108,8 @@ export const check = define({
     requireRepeats(runs);
     const result = checkRuns(runs, policy, baseline, allow);
     if (junit !== undefined) writeResult(junit, renderJunit('stepscope', checkCases(result)), true, output);
+    if (prometheus !== undefined)
+      writeResult(prometheus, renderPrometheus(checkFigures(result)), true, output);
     const emitted = {
       blocks: () => describeCheck(result),
       document: () => checkDocument(result, tool, path.basename(file)),

@@ -40,7 +40,7 @@ export const compare = define({
     ['stepscope compare old=a1.json,a2.json new=b1.json,b2.json', 'benchmark results'],
     ['stepscope compare --perfect-router normal.json perfect.json', 'is routing imbalance the bottleneck?'],
     [
-      "stepscope compare a.sqlite b.sqlite --json | jq '.comparisons[0].phases[0].terms'",
+      "stepscope compare a.sqlite b.sqlite --json | jq '.data.comparisons[0].phases[0].terms'",
       'for scripts; terms sum to changeNs',
     ],
   ],

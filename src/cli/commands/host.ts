@@ -1,13 +1,12 @@
-import { Analyzer, NotRecorded } from '../../analyze/analysis.js';
+import { Analyzer } from '../../analyze/analysis.js';
 import { hostBlocks } from '../../analyze/host-code/describe-host.js';
 import { hostProfile, hostSources } from '../../analyze/host-code/host-profile.js';
 import type { hostSchema } from '../../analyze/host-code/host-schema.js';
 import { hintForNames } from '../../analyze/host-code/names-hint.js';
 import type { Static } from '../../base/document.js';
-import { UserError } from '../../base/user-error.js';
 import { define, requireFiles } from '../command.js';
 import { analysisOptions } from '../options.js';
-import { profileFor, settingsOf, tellLosses } from '../profile-of.js';
+import { orNotRecorded, profileFor, settingsOf, tellLosses } from '../profile-of.js';
 import { publishedSchema } from '../schema-file.js';
 
 /** On a screen; documents keep what is twenty times smaller. */
@@ -26,7 +25,7 @@ export const host = define({
     ['stepscope host trace.json.gz --inverted', 'what takes the time on top, its callers below'],
     ['stepscope host profile.sqlite --weight time --depth 4', 'where the launching threads spend a step'],
     ['stepscope host trace.json.gz --phase decode --iterations 100-120', 'only these steps'],
-    ["stepscope host trace.json.gz --json | jq '.tree.children[0].name'", 'for scripts'],
+    ["stepscope host trace.json.gz --json | jq '.data.tree.children[0].name'", 'for scripts'],
   ],
   async run({ values, given, destination, output, emit }) {
     if (values.schema) {
@@ -36,14 +35,8 @@ export const host = define({
     requireFiles('host', given);
     const analyzer = new Analyzer(await profileFor(given, hostSources, output), settingsOf(values));
     const question = { weight: values.weight, inverted: values.inverted, depth: values.depth };
-    const profileOfHost = (leastShare?: number) => {
-      try {
-        return hostProfile(analyzer, { ...question, leastShare });
-      } catch (error) {
-        if (!(error instanceof NotRecorded)) throw error;
-        throw new UserError('not-recorded', `Not recorded: ${error.what}.`, `To record it: ${error.hint}`);
-      }
-    };
+    const profileOfHost = (leastShare?: number) =>
+      orNotRecorded(() => hostProfile(analyzer, { ...question, leastShare }));
     await emit({
       blocks: () => {
         const found = profileOfHost(SHOWN_SHARE);

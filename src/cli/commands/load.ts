@@ -49,6 +49,8 @@ export const load = define({
       blocks: () => describeLoad(document),
       document: () => ({
         ...document,
+        // The file of -o has each request and another name.
+        schema: 'stepscope-load-summary/1',
         levels: document.levels.map(({ requests, engineStates, ...level }) => level),
       }),
       shown: { allColumns: '--json' },

@@ -59,7 +59,7 @@ export const report = define({
       page: (cutter: Cutter) => composeReport(analyzer, usualAnalyses, cutter),
       maxBytes: values.maxSize,
     };
-    await emit(result, { format, force, file }, output);
+    await emit(result, { ...destination, file }, output);
     return 0;
   },
 });

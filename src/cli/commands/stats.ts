@@ -15,7 +15,6 @@ import { define, requireFiles } from '../command.js';
 import type { FormatId, ResultPart } from '../emit.js';
 import { listing } from '../listing.js';
 import { profileOf, tellLosses } from '../profile-of.js';
-import { verificationResult, verifyStats } from '../verify-stats.js';
 
 const READABLE_ROWS = 12;
 
@@ -60,6 +59,8 @@ export const stats = define({
     const profile = values.time ? sliceProfile(whole, values.time) : whole;
     const chosen = isAsked ? asked : worthPrinting(asked, profile);
     if (values.verify) {
+      // It starts nsys, which no other call does.
+      const { verificationResult, verifyStats } = await import('../verify-stats.js');
       const found = await verifyStats(given, chosen, whole, done => output.progress('running nsys', done));
       output.clearProgress();
       await emit(verificationResult(found));
@@ -79,7 +80,8 @@ export const stats = define({
         })),
         notes: profile.notes,
       }),
-      parts: format => chosen.map(({ request }, i) => partOf(request, blocks[i], format)),
+      parts: format =>
+        format === 'json' ? undefined : chosen.map(({ request }, i) => partOf(request, blocks[i], format)),
       shown: {
         rowLimit: values.rows ?? (isAsked ? undefined : READABLE_ROWS),
         allColumns: '--format csv',

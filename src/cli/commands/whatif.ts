@@ -43,7 +43,7 @@ export const whatif = define({
     ['stepscope whatif profile.sqlite --no-gc --pinned --fewer-syncs', 'fixes in host code'],
     ['stepscope whatif rank0.sqlite loads.npy --gpus 8 --perfect-routing', 'with balanced experts'],
     [
-      "stepscope whatif profile.sqlite --async --json | jq '.predictions[0].terms'",
+      "stepscope whatif profile.sqlite --async --json | jq '.data.predictions[0].terms'",
       'for scripts; terms sum to changeNs',
     ],
   ],

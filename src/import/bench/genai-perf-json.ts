@@ -51,11 +51,12 @@ export const genaiPerfJson: BenchImporter = {
           .number('load.inputTokens', average('input_sequence_length'))
           .number('load.outputTokens', average('output_sequence_length'))
           .number('counts.completed', average('request_count'))
+          .number('counts.outputTokens', average('total_output_tokens') ?? average('total_osl'))
           .number('counts.errors', average('error_request_count'))
-          .number('energy.totalJoules', ofUnit(value, 'total_gpu_energy', /^(J|joules?)$/i))
-          .number('energy.gpuPowerWatts', ofUnit(value, 'total_gpu_power', /^(W|watts?)$/i))
+          .number('energy.totalJoules', ofVendor(value, 'total_gpu_energy', /^(J|joules?)$/i))
+          .number('energy.gpuPowerWatts', ofVendor(value, 'total_gpu_power', /^(W|watts?)$/i))
           // Tokens per second and watt are tokens per joule.
-          .number('energy.outputTokensPerSecondPerWatt', average('output_tokens_per_joule'))
+          .number('energy.outputTokensPerSecondPerWatt', ofVendor(value, 'output_tokens_per_joule', /./))
           .number('durationNs', average('benchmark_duration'), unitOf(draft, value, 'benchmark_duration'));
         for (const [name, latency] of Object.entries(latencies)) distribution(draft, value, name, latency);
         if (at(value, 'was_cancelled') === true)
@@ -63,6 +64,12 @@ export const genaiPerfJson: BenchImporter = {
         return draft.build(content.file, genaiPerfJson.id);
       }),
 };
+
+/** From 0.12 on, names begin with the maker of the GPUs; those of two makers are not added. */
+function ofVendor(value: JsonObject, name: string, wanted: RegExp): unknown {
+  const named = [name, `nvidia_${name}`, `amd_${name}`].filter(each => at(value, each) !== undefined);
+  return named.length === 1 ? ofUnit(value, named[0], wanted) : undefined;
+}
 
 /** The mean of a metric in the unit we want, or of one that names none. */
 function ofUnit(value: JsonObject, name: string, wanted: RegExp): unknown {

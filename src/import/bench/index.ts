@@ -1,5 +1,8 @@
 /** The registry of benchmark formats: one line per format. */
 import { UserError } from '../../base/user-error.js';
+import { aiperfGpuTelemetry } from './aiperf-gpu-telemetry.js';
+import { aiperfRecords } from './aiperf-records.js';
+import { aiperfServerMetrics } from './aiperf-server-metrics.js';
 import type { BenchContent } from './bench-content.js';
 import type { BenchImporter } from './bench-importer.js';
 import { genaiPerfJson } from './genai-perf-json.js';
@@ -9,11 +12,14 @@ import { servingText } from './serving-text.js';
 import { sglangOneBatchJson, sglangThroughputJson } from './sglang-offline-json.js';
 import { sglangOneBatchText } from './sglang-one-batch-text.js';
 import { stepscopeLoadJson } from './stepscope-load-json.js';
+import { trtllmEnergyMetrics } from './trtllm-energy-metrics.js';
 import { trtllmIterationLog } from './trtllm-iteration-log.js';
 import { trtllmLog } from './trtllm-log.js';
 import { trtllmOutputJson } from './trtllm-output-json.js';
+import { trtllmPerfMetrics } from './trtllm-perf-metrics.js';
 import { trtllmReportJson } from './trtllm-report-json.js';
 import { trtllmRequestJson } from './trtllm-request-json.js';
+import { trtllmTimeEvents } from './trtllm-time-events.js';
 import { vllmLatencyJson, vllmThroughputJson } from './vllm-offline-json.js';
 
 export const benchImporters: readonly BenchImporter[] = [
@@ -22,6 +28,9 @@ export const benchImporters: readonly BenchImporter[] = [
   trtllmIterationLog,
   trtllmRequestJson,
   trtllmOutputJson,
+  trtllmPerfMetrics,
+  trtllmTimeEvents,
+  trtllmEnergyMetrics,
   trtllmServingJson,
   vllmServingJson,
   vllmThroughputJson,
@@ -32,6 +41,9 @@ export const benchImporters: readonly BenchImporter[] = [
   sglangOneBatchText,
   servingText,
   genaiPerfJson,
+  aiperfRecords,
+  aiperfServerMetrics,
+  aiperfGpuTelemetry,
   gptManager,
   stepscopeLoadJson,
 ];

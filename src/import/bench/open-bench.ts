@@ -11,6 +11,7 @@ import { CutOffError, ProfileFile } from '../profile-file.js';
 import { inputOnDisk } from '../standard-input.js';
 import { BenchContent } from './bench-content.js';
 import { benchImporterFor, damagedBench } from './index.js';
+import { joinAiperf } from './join-aiperf.js';
 
 /** A million iteration lines; texts twice as large would not fit a string. */
 const MOST_BYTES = 192 * 1024 * 1024;
@@ -59,7 +60,7 @@ async function openBenchFolder(
       'Stepscope searches files that end in .json, .jsonl, .txt, .log, .md, .csv or .out, compressed or not.',
     );
   if (passedOver.length > 0) onPassedOver(passedOver);
-  return runs;
+  return joinAiperf(runs);
 }
 
 /** Profiles lie beside results, and are too large to be read as text for nothing. */

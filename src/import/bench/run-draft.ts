@@ -10,6 +10,7 @@ import type {
   BenchRun,
   BenchThroughput,
   Distribution,
+  EngineLatency,
   EngineState,
   LatencyName,
 } from '../../model/bench-run.js';
@@ -48,6 +49,7 @@ export class RunDraft {
   readonly engineStates: EngineState[] = [];
   requestRate?: number | 'unlimited';
   line?: number;
+  engineLatency?: EngineLatency;
   /** Of the requests' times. */
   clock?: NonNullable<BenchRun['clock']>;
   private readonly printed = new Set<NumberName>();
@@ -161,6 +163,9 @@ export class RunDraft {
       },
       throughput: of('throughput.') as BenchThroughput,
       latency,
+      ...(this.engineLatency && Object.keys(this.engineLatency).length > 0
+        ? { engineLatency: this.engineLatency }
+        : {}),
       counts: of('counts.') as BenchCounts,
       ...(Object.keys(energy).length > 0 ? { energy } : {}),
       ...(this.numbers.has('durationNs') ? { durationNs: this.numbers.get('durationNs')! } : {}),

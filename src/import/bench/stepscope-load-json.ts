@@ -5,7 +5,14 @@
 
 import { isJsonObject, type JsonObject } from '../../base/json/json-object.js';
 import type { NoteSeverity } from '../../base/notes.js';
-import { type BenchRequest, type BenchRun, type EngineState, latencyNames } from '../../model/bench-run.js';
+import {
+  type BenchRequest,
+  type BenchRun,
+  type Distribution,
+  type EngineLatency,
+  type EngineState,
+  latencyNames,
+} from '../../model/bench-run.js';
 import type { BenchContent } from './bench-content.js';
 import type { BenchImporter } from './bench-importer.js';
 import { at, listAt, numberAt } from './json-fields.js';
@@ -13,7 +20,13 @@ import { type NumberName, RunDraft } from './run-draft.js';
 import { withoutAbsent } from './trtllm-iteration.js';
 
 const isLoad = (value: unknown): value is JsonObject =>
-  isJsonObject(value) && /^stepscope-load\/1$/.test(String(at(value, 'schema')));
+  isJsonObject(value) && /^stepscope-load(-summary)?\/1$/.test(String(at(value, 'schema')));
+
+/** What `--json` prints has the same levels, in an envelope. */
+const withoutEnvelope = (value: JsonObject): JsonObject => {
+  const data = at(value, 'data');
+  return isJsonObject(data) ? data : value;
+};
 
 export const stepscopeLoadJson: BenchImporter = {
   id: 'stepscope-load-json',
@@ -21,11 +34,13 @@ export const stepscopeLoadJson: BenchImporter = {
   recognizes: content => content.objects.some(({ value }) => isLoad(value)),
   read: content =>
     content.objects
-      .filter(({ value }) => isLoad(value))
-      .flatMap(({ value }) =>
-        listAt(value, 'levels')
+      .map(({ value }) => value)
+      .filter(isLoad)
+      .map(withoutEnvelope)
+      .flatMap(load =>
+        listAt(load, 'levels')
           .filter(isJsonObject)
-          .map(level => readLevel(content, value, level)),
+          .map(level => readLevel(content, load, level)),
       ),
 };
 
@@ -45,6 +60,9 @@ const numbers: readonly NumberName[] = [
   'counts.errors',
   'counts.inputTokens',
   'counts.outputTokens',
+  'energy.totalJoules',
+  'energy.gpuPowerWatts',
+  'energy.outputTokensPerSecondPerWatt',
   'durationNs',
 ];
 
@@ -66,6 +84,7 @@ function readLevel(content: BenchContent, document: JsonObject, level: JsonObjec
     for (const [percent, value] of isJsonObject(percentiles) ? Object.entries(percentiles) : [])
       if (/^\d{1,2}(\.\d{1,3})?$/.test(percent)) draft.number(`latency.${name}.p${Number(percent)}`, value);
   }
+  draft.engineLatency = engineLatencyOf(at(level, 'engineLatency'));
   for (const row of listAt(level, 'requests')) if (isJsonObject(row)) draft.requests.push(request(row));
   for (const row of listAt(level, 'engineStates'))
     if (isJsonObject(row)) draft.engineStates.push(stateOf(row));
@@ -74,6 +93,32 @@ function readLevel(content: BenchContent, document: JsonObject, level: JsonObjec
   if (at(level, 'interrupted') === true)
     draft.notes.add('interrupted', 'warning', 'the level was stopped early');
   return draft.build(content.file, stepscopeLoadJson.id);
+}
+
+function engineLatencyOf(value: unknown): EngineLatency {
+  const figures = (name: string): Distribution | undefined => {
+    const own = at(value, name);
+    const number = (field: string) => {
+      const found = numberAt(own, field);
+      return found !== undefined && Number.isFinite(found) && found >= 0 ? found : undefined;
+    };
+    const percentiles = at(own, 'percentilesNs');
+    return isJsonObject(percentiles)
+      ? withoutAbsent({
+          ...{ meanNs: number('meanNs'), stddevNs: number('stddevNs') },
+          ...{ minNs: number('minNs'), maxNs: number('maxNs') },
+          percentilesNs: Object.fromEntries(
+            Object.entries(percentiles).filter(
+              (entry): entry is [string, number] =>
+                /^\d{1,2}(\.\d{1,3})?$/.test(entry[0]) && typeof entry[1] === 'number' && entry[1] >= 0,
+            ),
+          ),
+        })
+      : undefined;
+  };
+  return withoutAbsent({
+    ...{ queue: figures('queue'), prefill: figures('prefill'), kvTransfer: figures('kvTransfer') },
+  });
 }
 
 function request(row: JsonObject): BenchRequest {

@@ -57,7 +57,10 @@ export const trtllmReportJson: BenchImporter = {
           .number('throughput.totalTokens', at(performance, 'system_total_throughput_tok_s'))
           .number('throughput.outputTokensPerUser', at(performance, 'output_throughput_per_user_tok_s'))
           .number('throughput.outputTokensPerGpu', at(performance, 'output_throughput_per_gpu_tok_s'))
-          .number('latency.e2e.mean', at(performance, 'avg_request_latency_ms'), MS);
+          .number('latency.e2e.mean', at(performance, 'avg_request_latency_ms'), MS)
+          // `average_gpu_power` does not state whether it is of one GPU or of all.
+          .number('energy.totalJoules', at(value, 'energy', 'total_energy_j'))
+          .number('energy.outputTokensPerSecondPerWatt', at(value, 'energy', 'output_tps_per_w'));
         distribution(draft, 'e2e', at(performance, 'request_latency_percentiles_ms'));
         const streaming = at(value, 'streaming_metrics');
         draft

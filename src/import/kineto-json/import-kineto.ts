@@ -47,7 +47,9 @@ export function unwanted({ tables }: ImportContext): Unwanted {
     ops: tables !== undefined && !tables.has('ops') && !links,
     frames: tables !== undefined && !tables.has('frames'),
     flows: tables !== undefined && !tables.has('flows'),
-    opArguments: !links && !asksFor('ops', ['shapes', 'types', 'stack', 'externalId']),
+    opArguments: !links && !asksFor('ops', ['shapes', 'types', 'strides', 'values', 'stack', 'externalId']),
     frameArguments: !asksFor('frames', ['pythonId', 'pythonParentId']),
+    // Not even where everything is: the many different texts would crowd out shapes and stacks.
+    opValues: tables === undefined || !asksFor('ops', ['strides', 'values']),
   };
 }

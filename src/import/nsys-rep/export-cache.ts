@@ -3,25 +3,25 @@
  * from (content of the report) and by what (version of nsys). Exports hold environments of processes, so the folder
  * is for the user alone.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import * as os from 'node:os';
 import * as path from 'node:path';
+import { ownCacheFolder, ownFolder } from '../../disk/cache-folder.js';
+import { type HashPlan, hashFile } from '../../disk/content-hash.js';
 
 const KEEP_FILES = 50;
 const KEEP_BYTES = 20e9;
 /** An export still unfinished after a day was interrupted. */
 const ABANDONED_MS = 24 * 3600 * 1000;
 /** Reports up to here are hashed whole, at about a second per gigabyte; larger ones at their ends and in between. */
-const HASH_WHOLE_BYTES = 2 ** 30;
-const BLOCK_BYTES = 4 * 2 ** 20;
-const SAMPLED_BLOCKS = 64;
+const ofReports: HashPlan = { wholeBytes: 2 ** 30, blockBytes: 4 * 2 ** 20, blocks: 64 };
 
 export class ExportCache {
   private constructor(readonly folder: string) {}
 
   static open(env: NodeJS.ProcessEnv = process.env): ExportCache {
-    return new ExportCache(ownFolder(() => path.join(userCache(env), 'nsys-exports')) ?? temporaryFolder());
+    return new ExportCache(ownCacheFolder('nsys-exports', env) ?? temporaryFolder());
   }
 
   path(content: string, nsysVersion: string): string {
@@ -91,49 +91,7 @@ export class ExportCache {
 }
 
 /** Names a file by its content. */
-export function hashContent(file: string): string {
-  const fd = fs.openSync(file, 'r');
-  try {
-    const { size } = fs.fstatSync(fd);
-    const hash = createHash('sha256').update(`${size}\n`);
-    const block = new Uint8Array(BLOCK_BYTES);
-    const whole = size <= HASH_WHOLE_BYTES;
-    const blocks = whole ? Math.ceil(size / BLOCK_BYTES) : SAMPLED_BLOCKS;
-    const step = whole ? BLOCK_BYTES : (size - BLOCK_BYTES) / (SAMPLED_BLOCKS - 1);
-    for (let i = 0; i < blocks; i++) {
-      hash.update(block.subarray(0, fs.readSync(fd, block, 0, BLOCK_BYTES, Math.floor(i * step))));
-    }
-    return hash.digest('hex').slice(0, 40);
-  } finally {
-    fs.closeSync(fd);
-  }
-}
-
-function userCache(env: NodeJS.ProcessEnv): string {
-  if (env.STEPSCOPE_CACHE) return path.resolve(env.STEPSCOPE_CACHE);
-  if (env.XDG_CACHE_HOME) return path.join(path.resolve(env.XDG_CACHE_HOME), 'stepscope');
-  if (process.platform === 'darwin') return path.join(os.homedir(), 'Library', 'Caches', 'stepscope');
-  if (process.platform === 'win32' && env.LOCALAPPDATA)
-    return path.join(env.LOCALAPPDATA, 'stepscope', 'Cache');
-  return path.join(os.homedir(), '.cache', 'stepscope');
-}
-
-/** The folder, made if need be, closed to others; undefined when it cannot be written or belongs to another. */
-function ownFolder(place: () => string): string | undefined {
-  try {
-    // Users without an account (containers) have no home to ask for.
-    const folder = place();
-    fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const stat = fs.lstatSync(folder);
-    if (!stat.isDirectory() || (process.getuid && stat.uid !== process.getuid())) return undefined;
-    if (process.platform !== 'win32' && stat.mode & 0o077) fs.chmodSync(folder, 0o700);
-    // Asking for permission is not enough: read-only file systems grant it. Only writing shows.
-    fs.rmdirSync(fs.mkdtempSync(path.join(folder, 'probe-')));
-    return folder;
-  } catch {
-    return undefined;
-  }
-}
+export const hashContent = (file: string): string => hashFile(file, ofReports).digest.slice(0, 40);
 
 /** A fixed name in the shared folder serves the next run too, if it is really ours. */
 function temporaryFolder(): string {

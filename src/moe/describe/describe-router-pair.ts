@@ -6,6 +6,7 @@ import { tableOf } from '../../analyze/table-of.js';
 import type { Static } from '../../base/document.js';
 import { formatDuration, formatRate, formatRelativeChange, formatShare, plural } from '../../base/units.js';
 import { routerTookEffect } from '../../catalog/how-to-record.js';
+import { OTHER_IDLE } from '../../catalog/palette.js';
 import type {
   RouterConclusion,
   RouterEvidence,
@@ -180,7 +181,7 @@ const partLooks: Readonly<Record<keyof StepMeans, { readonly label: string; read
   communication: busyParts.communication,
   copies: busyParts.copies,
   deviceWait: { ...causeLook('device-wait'), label: 'idle: device waits' },
-  otherIdle: { label: 'idle: other causes', color: '#a5adb6' },
+  otherIdle: { label: 'idle: other causes', color: OTHER_IDLE },
 };
 
 function waterfall({ phase, normalNs, perfectNs }: RouterParts): WaterfallBlock {

@@ -1,4 +1,5 @@
 /** Every kind of block as HTML. */
+
 import {
   absence,
   type BarsBlock,
@@ -7,6 +8,7 @@ import {
   type StatementBlock,
   type WaterfallBlock,
 } from '../../analyze/block.js';
+import { NEUTRAL } from '../../analyze/names-and-colors.js';
 import { scatterTable } from '../../analyze/scatter-table.js';
 import { capitalized, formatChange, formatDuration, formatShare } from '../../base/units.js';
 import { escapeHtml } from './escape.js';
@@ -91,8 +93,8 @@ function waterfallToHtml({ title, from, to, terms }: WaterfallBlock): string {
   });
   const name = escapeHtml(title);
   const ends = [
-    row(from.label, bar(0, from.ns, '#7f8a93'), [formatDuration(from.ns), '', '']),
-    row(to.label, bar(0, to.ns, '#7f8a93'), ['', formatDuration(to.ns), formatChange(to.ns - from.ns)]),
+    row(from.label, bar(0, from.ns, NEUTRAL), [formatDuration(from.ns), '', '']),
+    row(to.label, bar(0, to.ns, NEUTRAL), ['', formatDuration(to.ns), formatChange(to.ns - from.ns)]),
   ];
   return `<div class="scroll" role="region" tabindex="0" aria-label="${name}"><table class="bars"><caption>${name}</caption><thead class="unseen"><tr><th scope="col">Part</th><th scope="col">Bar</th><th scope="col">Before</th><th scope="col">After</th><th scope="col">Change</th></tr></thead><tbody>${[ends[0], ...lines, ends[1]].join('')}</tbody></table></div>`;
 }

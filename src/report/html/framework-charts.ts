@@ -1,11 +1,11 @@
 /** Charts of frameworks side by side: where a token's time goes, and time per token beside throughput. */
+
 import type { ScatterBlock } from '../../analyze/block.js';
+import { seriesColors } from '../../analyze/names-and-colors.js';
 import { formatDuration, formatRate } from '../../base/units.js';
 import type { ChartSpec, Dataset } from './chart.js';
 import { type StackedBar, stackedBars } from './stacked-bars.js';
 
-/** Okabe and Ito's, for colour-blind readers. */
-const inks = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#a6611a', '#7b5ea7', '#56b4e9', '#7f8a93'];
 const marks = ['circle', 'rect', 'triangle', 'rectRot', 'star', 'crossRot'];
 
 export function tokenStack(id: string, phase: string, bars: readonly StackedBar[]): ChartSpec | undefined {
@@ -28,8 +28,8 @@ export function scatterChart({ id, title, x, y, points, remark = '' }: ScatterBl
         (point, i): Dataset => ({
           label: point.label,
           data: [{ x: point.x, y: point.y }],
-          backgroundColor: inks[i % inks.length],
-          borderColor: inks[i % inks.length],
+          backgroundColor: seriesColors[i % seriesColors.length],
+          borderColor: seriesColors[i % seriesColors.length],
           pointStyle: marks[i % marks.length],
           pointRadius: 7,
           pointHoverRadius: 9,

@@ -1,5 +1,6 @@
 /** The page of `stepscope frameworks`: the blocks of the terminal in sections, where a token's time goes as a chart. */
-import { busyParts } from '../../analyze/names-and-colors.js';
+
+import { busyParts, causeLook, OTHER_IDLE } from '../../analyze/names-and-colors.js';
 import type { FrameworkComparison } from '../../compare/frameworks/compare-frameworks.js';
 import {
   answerBlock,
@@ -18,8 +19,8 @@ const colors: Readonly<Record<TokenPart, string>> = {
   kernels: busyParts.compute.color,
   communication: busyParts.communication.color,
   copies: busyParts.copies.color,
-  host: '#e69f00',
-  otherIdle: '#a5adb6',
+  host: causeLook('host-code').color,
+  otherIdle: OTHER_IDLE,
 };
 
 const sectionTitles: readonly (readonly [id: string, title: string, holds: RegExp])[] = [

@@ -1,4 +1,6 @@
 /** Charts of several runs side by side: what a mean step is made of, and how long each step took. */
+
+import { seriesColors } from '../../analyze/names-and-colors.js';
 import { plural } from '../../base/units.js';
 import type { ChartSpec, Dataset } from './chart.js';
 import type { Cutter } from './limits.js';
@@ -8,8 +10,6 @@ import { type StackedBar, stackedBars } from './stacked-bars.js';
 export interface ChartSide extends StackedBar {
   readonly stepNs: readonly number[];
 }
-
-const inks = ['#7f8a93', '#0072b2', '#d55e00', '#009e73', '#cc79a7', '#a6611a'];
 
 export function sideStack(id: string, where: string, sides: readonly ChartSide[]): ChartSpec {
   const about = 'Time of the mean step on each side; the parts sum to the step.';
@@ -27,7 +27,7 @@ export function stepLines(
   if (longest < 2) return undefined;
   const datasets = sides.map(({ name, stepNs }, index): Dataset => {
     const stride = cutter.stride(stepNs.length);
-    const ink = inks[index % inks.length];
+    const ink = seriesColors[index % seriesColors.length];
     return {
       label: name,
       data: stepNs.map((ns, i) => ({ x: i + 1, y: Math.round(ns) })).filter((_, i) => i % stride === 0),

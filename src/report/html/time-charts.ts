@@ -1,22 +1,12 @@
 /** Charts over time: sampled counters and memory in use. */
+
 import type { MemoryInUseRow } from '../../analyze/gpu/memory-in-use.js';
 import type { MetricSeriesRow } from '../../analyze/gpu/metric-series.js';
+import { seriesColors } from '../../analyze/names-and-colors.js';
 import { formatBytes, formatDuration } from '../../base/units.js';
 import type { ChartSpec, Dataset, NumberFormat } from './chart.js';
 import type { Cutter } from './limits.js';
 
-/** Colours that stand apart from each other on white and on black; counters have none of their own. */
-const inks = [
-  '#0f8f6f',
-  '#d9651c',
-  '#3b82c4',
-  '#b0579b',
-  '#8a7f1f',
-  '#7a6fd0',
-  '#c0504d',
-  '#4f8f9f',
-  '#8d8d8d',
-];
 /** Counters most people look at first; the others can be switched on. */
 const shownAtFirst = ['SMs active', 'tensor active', 'DRAM read'];
 const MOST_DEVICES = 4;
@@ -40,8 +30,8 @@ const line = <Kept extends Point>(
     data: series
       .filter((_, i) => i % stride === 0 || i === series.length - 1)
       .map(point => ({ x: Math.round(point.atNs - from), y: value(point) })),
-    backgroundColor: inks[index % inks.length],
-    borderColor: inks[index % inks.length],
+    backgroundColor: seriesColors[index % seriesColors.length],
+    borderColor: seriesColors[index % seriesColors.length],
     borderWidth: 1.5,
     // Counters that move together lie on top of each other: the one behind shows through the dashes.
     ...(index % 2 === 1 ? { borderDash: [5, 3] } : {}),

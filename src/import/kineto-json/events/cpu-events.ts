@@ -15,7 +15,7 @@ export class CpuEvents {
   ) {}
 
   addOp(start: number, end: number, lane: number, kind: number): void {
-    const { numbers, name, shapes, types, stack } = this.event;
+    const { numbers, name, shapes, types, strides, values, stack } = this.event;
     const { ops } = this.rows;
     ops.start.push(start);
     ops.end.push(end);
@@ -24,6 +24,8 @@ export class CpuEvents {
     ops.kind.push(kind);
     ops.shapes.push(this.texts.value(shapes));
     ops.types.push(this.texts.value(types));
+    ops.strides.push(this.texts.value(strides));
+    ops.values.push(this.texts.value(values));
     ops.stack.push(this.texts.detail(stack));
     ops.externalId.push(numbers[Arg.externalId]);
   }

@@ -37,8 +37,10 @@ export const Arg = {
   outElements: 26,
   groupSize: 27,
   messageNumber: 28,
+  sourceRank: 29,
+  destinationRank: 30,
 } as const;
-export const ARG_COUNT = 29;
+export const ARG_COUNT = 31;
 
 /** Arguments that are text or nested, numbered after the numbers. */
 export const TextArg = {
@@ -54,6 +56,8 @@ export const TextArg = {
   elementType: 41,
   groupName: 42,
   groupRanks: 43,
+  strides: 44,
+  values: 45,
 } as const;
 
 export const argumentKeys = new KeyTable([
@@ -82,6 +86,8 @@ export const argumentKeys = new KeyTable([
   ['Out msg nelems', Arg.outElements],
   ['Group size', Arg.groupSize],
   ['Seq', Arg.messageNumber],
+  ['Src Rank', Arg.sourceRank],
+  ['Dst Rank', Arg.destinationRank],
   ['Collective name', TextArg.collective],
   ['dtype', TextArg.elementType],
   ['Process Group Name', TextArg.groupName],
@@ -92,6 +98,8 @@ export const argumentKeys = new KeyTable([
   ['labels', TextArg.labels],
   ['Input Dims', TextArg.shapes],
   ['Input type', TextArg.types],
+  ['Input Strides', TextArg.strides],
+  ['Concrete Inputs', TextArg.values],
   ['Call stack', TextArg.stack],
   ['grid', TextArg.grid],
   ['block', TextArg.block],

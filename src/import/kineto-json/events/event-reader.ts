@@ -6,6 +6,7 @@ import { Buffer } from 'node:buffer';
 import type { JsonCursor } from '../../../base/json/json-cursor.js';
 import { KeyTable } from '../../../base/json/key-table.js';
 import { ARG_COUNT, Arg, argumentKeys, TextArg } from './event-keys.js';
+import { type FrameParts, FrameShape, noParts } from './frame-shape.js';
 import type { Labels } from './labels.js';
 
 // The hot switch uses these, so they are constants of this file (see json-cursor.ts).
@@ -57,6 +58,8 @@ export interface Unwanted {
   readonly flows: boolean;
   readonly opArguments: boolean;
   readonly frameArguments: boolean;
+  /** Strides and scalars of operators: they vary from call to call, and only running one again needs them. */
+  readonly opValues: boolean;
 }
 
 const nothing: Unwanted = {
@@ -65,6 +68,7 @@ const nothing: Unwanted = {
   flows: false,
   opArguments: false,
   frameArguments: false,
+  opValues: true,
 };
 
 /** A stretch of bytes inside the event. `to` is 0 when the event does not have it. */
@@ -95,6 +99,8 @@ export class EventReader {
   readonly labels = new TextMark();
   readonly shapes = new TextMark();
   readonly types = new TextMark();
+  readonly strides = new TextMark();
+  readonly values = new TextMark();
   readonly stack = new TextMark();
   readonly collective = new TextMark();
   readonly elementType = new TextMark();
@@ -105,6 +111,11 @@ export class EventReader {
   /** The first time of the file is known, so events may be passed over. */
   sawTime = false;
   private hasArguments = false;
+  /** Frames whose arguments nobody wants are read by their shape. */
+  private readonly frameShape = new FrameShape();
+  /** What the last frame has in the bytes that the next repeats. The category counts from the brace. */
+  private readonly frame = { phase: 0, pid: 0, tid: 0, id: 0, categoryFrom: 0, categoryTo: 0 };
+  private readonly parts: FrameParts = noParts();
   private readonly unwantedBeginnings: readonly Uint8Array[];
 
   constructor(
@@ -117,8 +128,13 @@ export class EventReader {
 
   /** Reads the event whose opening brace the cursor has passed. The cursor's trouble says whether that worked. */
   read(cursor: JsonCursor): void {
-    this.clear();
     const brace = cursor.pos - 1;
+    if (this.frameShape.match(cursor, brace)) {
+      this.takeFrame(brace);
+      return;
+    }
+    this.clear();
+    const { parts } = this;
     let category = -1;
     while (cursor.nextKey()) {
       switch (eventKeys.find(cursor.bytes, cursor.textFrom, cursor.textTo)) {
@@ -142,13 +158,17 @@ export class EventReader {
           this.tid = this.names.read(cursor);
           break;
         case TS:
+          parts.timeFrom = cursor.pos;
           if ((this.hasTime = cursor.readDecimal())) {
+            parts.timeTo = cursor.pos;
             this.micros = cursor.units;
             this.nanos = cursor.thousandths;
           }
           break;
         case DUR:
+          parts.durationFrom = cursor.pos;
           if ((this.hasDuration = cursor.readDecimal())) {
+            parts.durationTo = cursor.pos;
             this.durationNs = cursor.units * 1000 + cursor.thousandths;
           }
           break;
@@ -164,7 +184,48 @@ export class EventReader {
       }
       if (this.passedOver) return;
     }
-    if (this.hasTime && cursor.trouble === 0) this.sawTime = true;
+    if (this.hasTime && cursor.trouble === 0) {
+      this.sawTime = true;
+      if (category === FRAME && this.unwanted.frameArguments) this.learnFrame(cursor, brace);
+    }
+  }
+
+  private learnFrame(cursor: JsonCursor, brace: number): void {
+    const { parts, name, category } = this;
+    parts.nameFrom = name.from;
+    parts.nameTo = name.to;
+    // The category is told by where it is in the bytes that every frame repeats: before the name.
+    const isUsual =
+      this.hasDuration && this.phase !== 0 && !name.escaped && !category.escaped && category.to < name.from;
+    if (!isUsual || !this.frameShape.learn(cursor.bytes, brace, cursor.pos, parts)) return;
+    const { frame } = this;
+    frame.phase = this.phase;
+    frame.pid = this.pid;
+    frame.tid = this.tid;
+    frame.id = this.id;
+    frame.categoryFrom = category.from - brace;
+    frame.categoryTo = category.to - brace;
+  }
+
+  /** A frame like the last, which the shape has just read. */
+  private takeFrame(brace: number): void {
+    const { frame, frameShape } = this;
+    this.clear();
+    this.phase = frame.phase;
+    this.pid = frame.pid;
+    this.tid = frame.tid;
+    this.id = frame.id;
+    this.category.from = brace + frame.categoryFrom;
+    this.category.to = brace + frame.categoryTo;
+    this.category.escaped = false;
+    this.name.from = frameShape.found.nameFrom;
+    this.name.to = frameShape.found.nameTo;
+    this.name.escaped = false;
+    this.hasTime = true;
+    this.micros = frameShape.micros;
+    this.nanos = frameShape.nanos;
+    this.hasDuration = true;
+    this.durationNs = frameShape.durationNs;
   }
 
   /** Nobody wants the event with this brace, as its first bytes tell. Not every one is told like that. */
@@ -222,6 +283,14 @@ export class EventReader {
         break;
       case TextArg.types:
         markValue(cursor, this.types);
+        break;
+      case TextArg.strides:
+        if (this.unwanted.opValues) cursor.skipValue();
+        else markValue(cursor, this.strides);
+        break;
+      case TextArg.values:
+        if (this.unwanted.opValues) cursor.skipValue();
+        else markValue(cursor, this.values);
         break;
       case TextArg.grid:
         this.readTriple(cursor, Arg.gridX);
@@ -291,6 +360,8 @@ export class EventReader {
     this.labels.to = 0;
     this.shapes.to = 0;
     this.types.to = 0;
+    this.strides.to = 0;
+    this.values.to = 0;
     this.stack.to = 0;
     this.collective.to = 0;
     this.elementType.to = 0;

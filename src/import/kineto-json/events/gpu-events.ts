@@ -127,6 +127,7 @@ export class GpuEvents {
         groupSize: numbers[Arg.groupSize],
         group: text(groupName),
         ranks: text(groupRanks),
+        ...peersOf(numbers[Arg.sourceRank], numbers[Arg.destinationRank]),
       }),
     );
   }
@@ -162,3 +163,9 @@ export class GpuEvents {
     return this.strings.text(this.texts.name(this.event.name));
   }
 }
+
+/** Who sends to whom. torch writes the other side only, and -1 or nothing for all other collectives. */
+const peersOf = (source: number, destination: number) => ({
+  ...(source >= 0 ? { source } : {}),
+  ...(destination >= 0 ? { destination } : {}),
+});

@@ -1,0 +1,81 @@
+import { UserError } from '../../base/user-error.js';
+import { lakeSqlTables } from '../../sql/lake-source.js';
+import { profileTables } from '../../sql/tables.js';
+import { define } from '../command.js';
+import { analysisOptions } from '../options.js';
+import { settingsOf } from '../profile-of.js';
+import { openSql, splitSql } from '../sql/asked-sql.js';
+import { writeArrow, writeParquet } from '../sql/sql-files.js';
+import { promptSql } from '../sql/sql-prompt.js';
+import { sqlResult, tablesResult } from '../sql/sql-result.js';
+
+const MOST_BYTES = 500e6;
+const READABLE_ROWS = 100;
+
+export const sql = define({
+  usage: ['"SELECT …" FILE…|LAKE [options]', 'FILE…|LAKE', 'FILE…|LAKE --parquet DIR', '--tables [--lake]'],
+  options: [
+    'sqlTables',
+    'ofLake',
+    'parquet',
+    'arrow',
+    'maxRows',
+    'timeLimit',
+    ...analysisOptions,
+    'rows',
+    'force',
+  ],
+  formats: ['table', 'json', 'csv', 'markdown'],
+  notes: [
+    ['without SQL', 'a prompt with completion and history; with --parquet, every table'],
+    ['tables', 'see docs/sql.md: events, every analysis, and the tables of a lake'],
+    ['read only', 'files other than those given cannot be read, and none can be written or attached'],
+  ],
+  examples: [
+    [
+      'stepscope sql "SELECT family, sum(durationNs) AS totalNs FROM kernels GROUP BY ALL ORDER BY 2 DESC" profile.sqlite',
+      'GPU time by kernel family',
+    ],
+    [
+      'stepscope sql "SELECT iteration, count(*) FROM kernels JOIN kernel_steps ON kernelRow = row GROUP BY ALL" profile.sqlite --csv',
+      'kernels of each step',
+    ],
+    ['stepscope sql profile.sqlite', 'a prompt'],
+    ['stepscope sql profile.sqlite --parquet tables', 'every table as a Parquet file, for your own tools'],
+    ['stepscope sql "SELECT * FROM steps" profile.sqlite --arrow steps.arrow', 'for pandas, Polars or R'],
+    ['stepscope sql "SELECT run, sum(idleNs) FROM steps GROUP BY ALL" lake', 'over all runs of a lake'],
+  ],
+  async run({ values, given, output, emit }) {
+    if (values.sqlTables) {
+      await emit(tablesResult(values.ofLake ? lakeSqlTables : profileTables));
+      return 0;
+    }
+    const { sql: question, files } = splitSql(given);
+    const { parquet, arrow, force } = values;
+    if (question === undefined && parquet === undefined && !process.stdin.isTTY)
+      throw new UserError(
+        'usage',
+        'No question was given, and standard input is not a terminal.',
+        'For example: stepscope sql "SELECT count(*) FROM kernels" profile.sqlite',
+      );
+    const session = await openSql(files, settingsOf(values), output);
+    const bounds = { rows: values.maxRows, bytes: MOST_BYTES, timeMs: values.timeLimit / 1e6 };
+    const limit = values.rows ?? READABLE_ROWS;
+    try {
+      if (parquet !== undefined) await writeParquet(session, question, parquet, force, output);
+      else if (question === undefined)
+        await promptSql(session, output, async asked =>
+          emit(sqlResult(asked, await session.query(asked, bounds), limit)),
+        );
+      else {
+        const answer = await session.query(question, bounds);
+        if (arrow === undefined) await emit(sqlResult(question, answer, limit));
+        else await writeArrow(answer, arrow, force, output);
+        if (!answer.complete) output.err(`note: more than ${answer.rows.length} rows; see --max-rows\n`);
+      }
+    } finally {
+      session.close();
+    }
+    return 0;
+  },
+});
