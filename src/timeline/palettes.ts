@@ -13,9 +13,9 @@ const familyColor = (id: string): string => families.find(family => family.id ==
 
 /** What a rank does with its time, one row per rank. Communication and copies have the colours they have everywhere. */
 const rankLooks: readonly Look[] = [
-  { id: 'compute', label: 'compute', color: '#4f8f6b' },
+  { id: 'compute', label: 'compute', color: workColors.compute },
   { id: 'communication', label: 'exposed communication', color: familyColor('communication') },
-  { id: 'waiting', label: 'waiting for the last rank', color: '#8c2d56' },
+  { id: 'waiting', label: 'waiting for the last rank', color: workColors['rank-wait'] },
   { id: 'copy', label: 'exposed copies', color: familyColor('copy') },
 ];
 
