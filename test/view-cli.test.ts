@@ -86,9 +86,18 @@ test('prints where it is, serves, and ends on SIGTERM', async t => {
 test('--json, --port and --compare; Ctrl-C ends it too', async t => {
   const free = await freePort();
   const files = [capturePath('eager'), '--compare', capturePath('graph')];
-  const { line, end } = await view(t, ...files, '--json', '--port', String(free));
+  const { line, end } = await view(
+    t,
+    ...files,
+    '--json',
+    '--port',
+    String(free),
+    '--at',
+    '#steps=1-2&panel=step',
+  );
   const said = JSON.parse(line);
   assert.ok(said.url.startsWith(`http://127.0.0.1:${free}/?token=`));
+  assert.ok(said.url.endsWith('#steps=1-2&panel=step'), 'the view that was asked for');
   rememberKey(said.url);
   assert.equal(said.profiles.length, 2);
   const state = JSON.parse((await ask(free, '/api/state')).text);

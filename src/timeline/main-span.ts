@@ -53,6 +53,6 @@ export function mainSpan(
   }
   const events = joined.reduce((sum, island) => sum + island.events, 0);
   const kept = joined.filter(island => island.events >= SMALL * events);
-  if (kept.length === 0 || joined.length === 1) return whole;
+  if (kept.length === 0) return whole;
   return { startNs: kept[0].startNs, endNs: kept[kept.length - 1].endNs };
 }

@@ -79,8 +79,8 @@ function shiftedAddress({ at, steps, event }: SnapshotAsked, cut: CutTimeline, n
   for (const gone of ['with', 'steps', 'event']) parts.delete(gone);
   const own = steps && shiftedSteps(steps, cut);
   if (own) parts.set('steps', `${own.first}-${own.last}`);
-  const first = event && cut.skipped.get(event.lane);
-  if (event && first !== undefined) parts.set('event', `0.${event.lane}.${event.index - first}`);
+  const index = event && keptIndex(event, cut);
+  if (event && index !== undefined) parts.set('event', `0.${event.lane}.${index}`);
   else if (parts.get('panel') === 'event') parts.delete('panel');
   return parts.toString();
 }
@@ -90,17 +90,25 @@ function shiftedSteps({ first, last }: StepSpan, { steps }: CutTimeline): StepSp
   return { first: first - steps.first, last: last - steps.first };
 }
 
+interface EventPlace {
+  readonly lane: number;
+  readonly index: number;
+}
+
+/** The number of an event among those of its lane that are kept; undefined where it is not. */
+function keptIndex({ lane, index }: EventPlace, { skipped, tracks }: CutTimeline): number | undefined {
+  const first = skipped.get(lane);
+  const length = tracks.flatMap(({ lanes }) => lanes).find(({ id }) => id === lane)?.length ?? 0;
+  return first !== undefined && index >= first && index < first + length ? index - first : undefined;
+}
+
 /** The selected event with all that is known of it; what it is tied to, where that is here too. */
 function keptEvent(
   view: ViewedProfile,
   at: { readonly lane: number; readonly index: number },
   cut: CutTimeline,
 ) {
-  const place = ({ lane, index }: { readonly lane: number; readonly index: number }) => {
-    const first = cut.skipped.get(lane);
-    const length = cut.tracks.flatMap(({ lanes }) => lanes).find(({ id }) => id === lane)?.length ?? 0;
-    return first !== undefined && index >= first && index < first + length ? index - first : undefined;
-  };
+  const place = (one: EventPlace) => keptIndex(one, cut);
   const index = place(at);
   if (index === undefined) return undefined;
   const details = view.event(at.lane, at.index);

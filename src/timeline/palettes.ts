@@ -9,12 +9,14 @@ import type { PaletteName } from './wire.js';
 
 const look = ({ id, label, color }: Look): Look => ({ id, label, color });
 
-/** What a rank does with its time, one row per rank. Communication has the colour it has everywhere. */
+const familyColor = (id: string): string => families.find(family => family.id === id)!.color;
+
+/** What a rank does with its time, one row per rank. Communication and copies have the colours they have everywhere. */
 const rankLooks: readonly Look[] = [
-  { id: 'compute', label: 'compute', color: '#4f8f6b' },
-  { id: 'communication', label: 'exposed communication', color: '#cc79a7' },
-  { id: 'waiting', label: 'waiting for the last rank', color: '#8c2d56' },
-  { id: 'copy', label: 'exposed copies', color: '#c2a36b' },
+  { id: 'compute', label: 'compute', color: workColors.compute },
+  { id: 'communication', label: 'exposed communication', color: familyColor('communication') },
+  { id: 'waiting', label: 'waiting for the last rank', color: workColors['rank-wait'] },
+  { id: 'copy', label: 'exposed copies', color: familyColor('copy') },
 ];
 
 export const palettes: { readonly [Name in PaletteName]: readonly Look[] } = {

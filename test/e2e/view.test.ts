@@ -297,6 +297,7 @@ test('a dropped file opens, on an empty page and in place of another', { skip },
   await drop(page, 'mine.sqlite.gz', readFileSync(capturePath('gc')));
   await ready(page);
   assert.match(await verdict(page), /garbage collection/);
+  assert.equal((await address(page)).get('file'), '1:mine.sqlite.gz', 'an empty start writes it too');
   await drop(page, 'other.json.gz', readFileSync(capturePath('eager', 'kineto.json.gz')));
   await until(page, `/is launch-bound/.test(document.querySelector('.verdict h1')?.innerText ?? '')`);
   assert.deepEqual(trouble, []);

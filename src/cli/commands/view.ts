@@ -34,6 +34,10 @@ const sizeOf = (files: readonly string[]): number =>
       )
     );
   }, 0);
+const isOnDisk = (file: string): boolean => {
+  const found = fs.statSync(file, { throwIfNoEntry: false });
+  return found !== undefined && (found.isFile() || found.isDirectory());
+};
 const isFile = (file: string): boolean => fs.statSync(file, { throwIfNoEntry: false })?.isFile() === true;
 
 export const view = define({
@@ -97,8 +101,13 @@ export const view = define({
       // Files keep their own names in what is said of them; only the profile as a whole has another.
       return profiles.open(name, async told => ({ ...(await read(values.redacted, told)), name }), {
         files: [...files],
-        ...(values.redacted ? {} : { beside: path.resolve(files[0]) }),
-        openRedacted: async () => ({ ...(await read(true, {})), name }),
+        // What came through a pipe is gone: it has no place to write beside, and cannot be read again.
+        ...(files.every(isOnDisk)
+          ? {
+              ...(values.redacted ? {} : { beside: path.resolve(files[0]) }),
+              openRedacted: async () => ({ ...(await read(true, {})), name }),
+            }
+          : {}),
       });
     };
     const isLarge = sizeOf([...given, ...second]) > LARGE_BYTES;

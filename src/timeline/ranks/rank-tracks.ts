@@ -35,8 +35,8 @@ export function rankParts(analyzer: Analyzer): Map<number, readonly (readonly [s
 }
 
 export function rankTracks(analyzer: Analyzer, labels: EventLabels): Track[] {
+  if (analyzer.get(deviceTimelines).length < 2) return [];
   const parts = rankParts(analyzer);
-  if (parts.size < 2) return [];
   const names = rankLabels(analyzer.profile);
   return [...parts].map(([device, own]): Track => {
     const group = `gpu:${device}`;

@@ -44,7 +44,7 @@ export function paintLinks(
   }
   if (ownY < 0 || ownY > height) return;
   away.slice(0, MOST_STUBS).forEach(({ link, at }, i) => {
-    stub(context, frame, own, at, i, stubText(event, link, away.length - MOST_STUBS, i));
+    stub(context, frame, own, x(event.endNs), at, i, stubText(event, link, away.length - MOST_STUBS, i));
   });
 }
 
@@ -77,12 +77,13 @@ function stub(
   context: CanvasRenderingContext2D,
   { width, look }: Frame,
   own: Point,
+  ownEnd: number,
   at: Point,
   i: number,
   text: string,
 ): void {
   const sign = at.x < own.x ? -1 : 1;
-  const start = Math.max(4, Math.min(width - 4, own.x));
+  const start = Math.max(4, Math.min(width - 4, sign < 0 ? own.x : ownEnd));
   const end = Math.max(2, Math.min(width - 2, start + sign * STUB));
   const y = own.y + i * 15;
   context.beginPath();

@@ -32,7 +32,7 @@ export function Legend({ document }: { readonly document: TimelineDocument }) {
                   aria-pressed={litTones.value.has(`${name}:${id}`)}
                   onClick={() => toggle(litTones, `${name}:${id}`)}
                 >
-                  <i style={{ background: color }} aria-hidden="true" />
+                  <i style={{ background: name === 'cause' ? hatched(color) : color }} aria-hidden="true" />
                   {label}
                 </button>
               </li>
@@ -43,3 +43,7 @@ export function Legend({ document }: { readonly document: TimelineDocument }) {
     </div>
   );
 }
+
+/** Idle time is striped on the timeline too. */
+const hatched = (color: string) =>
+  `repeating-linear-gradient(135deg, ${color} 0 2.5px, color-mix(in srgb, ${color} 45%, transparent) 2.5px 4px)`;

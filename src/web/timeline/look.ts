@@ -16,6 +16,8 @@ export interface CanvasLook {
   readonly bright: { readonly [Name in PaletteName]: Uint32Array };
   /** Behind search results, and for tones nobody asked for. */
   readonly dim: { readonly [Name in PaletteName]: Uint32Array };
+  /** Of the stripes over idle time. */
+  readonly pale: Uint32Array;
   /** Of the line under marked events, whatever their tone. */
   readonly mark: Uint32Array;
   /** Per palette and tone, the colour of text on it. */
@@ -23,6 +25,7 @@ export interface CanvasLook {
 }
 
 const DIMMED = 0.22;
+const PALE = 0.74;
 /** Evidence, outlined and underlined. */
 export const MARK = '#d9a400';
 
@@ -58,6 +61,7 @@ export function canvasLook(
     area: { mean: pixelOf(mix(paper, area, 0.75)), most: pixelOf(mix(paper, area, 0.3)) },
     bright: each(name => shadesOf(colors[name], paper, tone => (isLit(name, tone) ? 1 : DIMMED))),
     dim: each(name => shadesOf(colors[name], paper, () => DIMMED)),
+    pale: shadesOf(colors.cause, paper, tone => (isLit('cause', tone) ? PALE : DIMMED * PALE)),
     mark: new Uint32Array(256 * SHADES).fill(pixelOf(parseColor(MARK))),
     inkOn: each(name => colors[name].map(inkOn)),
   };

@@ -6,7 +6,7 @@ import { FittingText } from './fitting-text.js';
 import type { LabelStore } from './label-store.js';
 import type { LanePlace, Layout, Row } from './layout.js';
 import type { CanvasLook } from './look.js';
-import { Line, paintArea } from './raster.js';
+import { hatch, Line, paintArea } from './raster.js';
 import type { TileStore } from './tile-store.js';
 
 /** What a frame shows, in CSS pixels and nanoseconds. */
@@ -145,6 +145,8 @@ export class Painter {
     this.line.clear();
     for (const tile of entries as readonly SliceTile[]) this.line.add(tile, fromNs, nsPerPixel, gap);
     this.line.paint(this.pixels, width, top, bottom, (matches ? look.dim : look.bright)[track.palette]);
+    if (track.palette === 'cause' && !matches)
+      hatch(this.line, this.pixels, width, top, bottom, look.pale, ratio);
     if (frame.marks) {
       this.line.clear();
       for (const tile of frame.marks.entries(place.id, fromNs, toNs, nsPerPixel) as readonly SliceTile[])

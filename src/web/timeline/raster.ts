@@ -114,6 +114,30 @@ export class Line {
   }
 }
 
+/** Pixels from stripe to stripe, and how many of them a stripe has. */
+const STRIPES = 6;
+const STRIPE = 2;
+
+/** Diagonal stripes of a paler shade over what `paint` has drawn: idle time looks like nothing that runs. */
+export function hatch(
+  { width, cover, tone }: Line,
+  pixels: Uint32Array,
+  stride: number,
+  top: number,
+  bottom: number,
+  shades: Uint32Array,
+  ratio: number,
+): void {
+  const period = Math.round(STRIPES * ratio);
+  const thick = Math.round(STRIPE * ratio);
+  for (let y = top; y < bottom; y++)
+    for (let x = 0; x < width; x++) {
+      if (cover[x] === 0 || (x + y) % period >= thick) continue;
+      const shade = cover[x] >= 1 ? SHADES - 1 : (cover[x] * SHADES) | 0;
+      pixels[y * stride + x] = shades[tone[x] * SHADES + shade];
+    }
+}
+
 interface AreaInk {
   readonly mean: number;
   readonly most: number;
