@@ -3,6 +3,7 @@ import * as fs from 'node:fs';
 import { closestWord } from '../base/closest-word.js';
 import { printable } from '../base/printable.js';
 import { UserError } from '../base/user-error.js';
+import { wrapLines } from '../report/terminal.js';
 import type { Command } from './command.js';
 import { commandList, helpText, overview } from './help.js';
 import { commandElsewhere } from './other-words.js';
@@ -29,7 +30,7 @@ export async function dispatch(args: readonly string[], output: Output): Promise
     const asksHelp = first === 'help' || wantsHelp(args);
     const words = first === 'help' ? others : args;
     if (words.length === 0 || words[0] === '--help' || words[0] === '-h') {
-      output.out(overview(listed(Object.keys(commands))));
+      output.out(wrapLines(overview(listed(Object.keys(commands))), output.width));
       return 0;
     }
     const name = commandOf(words, asksHelp);
@@ -41,7 +42,7 @@ export async function dispatch(args: readonly string[], output: Output): Promise
     command = await loadCommand(name);
     underWay = command;
     if (asksHelp) {
-      output.out(helpText(command, listed(inGroup(name))));
+      output.out(wrapLines(helpText(command, listed(inGroup(name))), output.width));
       return 0;
     }
     // A file alone is to be analyzed: then no word of it names a command.
@@ -51,7 +52,8 @@ export async function dispatch(args: readonly string[], output: Output): Promise
     output.clearProgress();
     const mistake = error instanceof UserError ? error : systemError(error);
     if (mistake) {
-      output.err(`stepscope: ${printable(mistake.message)}\n${printable(mistake.hint)}\n`);
+      const lines = `stepscope: ${printable(mistake.message)}\n${printable(mistake.hint)}\n`;
+      output.err(wrapLines(lines, output.errorWidth ?? Infinity));
       return command?.failures?.mistake ?? mistake.exitCode;
     }
     if (!command?.failures) throw error;

@@ -1,12 +1,14 @@
 /** Every result in every format, to standard output or to a file: the only place that knows which format is which. */
 import type { Block } from '../analyze/block.js';
-import { printableJson, printableLines } from '../base/printable.js';
+import { printable, printableJson, printableLines } from '../base/printable.js';
+import { shellQuote } from '../capture/shell-quote.js';
 import { csv } from '../report/csv.js';
 import type { Cutter } from '../report/html/limits.js';
 import type { Report } from '../report/html/sections.js';
 import { json } from '../report/json.js';
 import { markdown } from '../report/markdown.js';
 import type { RenderContext } from '../report/renderer.js';
+import { PIPE_WIDTH } from '../report/terminal.js';
 import { text } from '../report/text.js';
 import type { Output } from './output.js';
 import { writeResult } from './write-result.js';
@@ -27,6 +29,8 @@ export interface Destination {
   /** Absent: standard output. */
   readonly file?: string;
   readonly force: boolean;
+  /** Names in full and every column, however long the lines. */
+  readonly wide?: boolean;
 }
 
 /** What a command found. Blocks are enough for every format; a function for a format says it better than they do. */
@@ -42,6 +46,8 @@ export interface Result {
   parts?(format: FormatId): readonly ResultPart[] | undefined;
   /** Rows to show to people, and the option that gives everything. */
   readonly shown?: Pick<RenderContext, 'rowLimit' | 'allColumns'>;
+  /** The files that `stepscope view` shows this in, as they were given; the last line of a table says so. */
+  readonly view?: { readonly files: readonly string[]; readonly compared?: readonly string[] };
   /** Largest page. */
   readonly maxBytes?: number;
 }
@@ -53,16 +59,21 @@ export interface ResultPart {
 
 export async function emit(
   result: Result,
-  { format, file, force }: Destination,
+  { format, file, force, wide = false }: Destination,
   output: Output,
 ): Promise<void> {
   if (file === undefined) {
-    output.out(await render(result, format, output));
+    output.out(await render(result, format, wide ? { ...output, width: Infinity } : output));
     return;
   }
   const parts = result.parts?.(format);
   if (!parts)
-    writeResult(file, await render(result, format, { width: Infinity, color: false }), force, output);
+    writeResult(
+      file,
+      await render(result, format, { width: wide ? Infinity : PIPE_WIDTH, color: false }),
+      force,
+      output,
+    );
   else
     for (const [i, name] of partFiles(parts, file, format).entries())
       writeResult(name, parts[i].content(), force, output);
@@ -79,12 +90,12 @@ function partFiles(parts: readonly ResultPart[], file: string, format: FormatId)
 async function render(
   result: Result,
   format: FormatId,
-  { width, color }: Pick<RenderContext, 'width' | 'color'>,
+  { width, color, colorDepth }: Pick<RenderContext, 'width' | 'color' | 'colorDepth'>,
 ): Promise<string> {
-  const context = { width, color, ...result.shown };
+  const context = { width, color, ...(colorDepth ? { colorDepth } : {}), ...result.shown };
   switch (format) {
     case 'table':
-      return printableLines(result.text?.(context) ?? text.render(result.blocks(), context), color);
+      return `${printableLines(result.text?.(context) ?? text.render(result.blocks(), context), color)}${viewLine(result)}`;
     case 'json':
       return result.document
         ? jsonText(result.document())
@@ -97,6 +108,13 @@ async function render(
       // What makes pages is large, and no other format needs it.
       return (await import('./html-page.js')).htmlPage(result);
   }
+}
+
+function viewLine({ view }: Result): string {
+  if (!view) return '';
+  const words = (files: readonly string[]) => files.map(file => shellQuote(printable(file))).join(' ');
+  const other = view.compared ? ` --compare ${words(view.compared)}` : '';
+  return `\n→ stepscope view ${words(view.files)}${other}\n`;
 }
 
 /** Indented by two, as most tools print it. */

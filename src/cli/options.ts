@@ -26,6 +26,7 @@ export const options = {
   output: value('-o, --output FILE', text, 'write to FILE; its extension sets the format if none is given'),
   outputFiles: value('-o, --output FILE', text, 'write to FILE, or to one PREFIX_NAME file per result'),
   force: toggle('--force', 'overwrite existing files'),
+  wide: toggle('--wide', 'tables with names in full and every column, however long the lines'),
   rows: value('--rows N', whole(), 'maximum rows per table on the terminal'),
 
   // What to look at in a profile, and how its steps and kernels are found.

@@ -20,6 +20,7 @@ export function optionsOf({ options: own, formats = [], overwrites }: Verb): Opt
   const flags = new Set(own.map(name => options[name].flag));
   const shared: OptionName[] = named.length === 0 ? [] : [...named, 'format'];
   // Some commands write something else with -o.
+  if (formats.includes('table')) shared.push('wide');
   if (formats.length > 0 && !flags.has('output'))
     shared.push('output', ...(overwrites ? [] : (['force'] as const)));
   return [...own, ...shared.filter(name => !flags.has(options[name].flag))];
@@ -183,7 +184,8 @@ function destinationOf(command: Called, values: Values<OptionName>): Destination
   if (asked.size > 1)
     throw new UserError('usage', 'Several formats were given.', `Use one of: ${formats.join(', ')}`);
   const [format = formatOfFile(file, formats) ?? formats[0]] = asked;
-  return { format, force, ...(file === undefined || file === '-' ? {} : { file }) };
+  const wide = taken.includes('wide') && values.wide;
+  return { format, force, wide, ...(file === undefined || file === '-' ? {} : { file }) };
 }
 
 function formatNamed(name: string, formats: readonly FormatId[]): FormatId {
