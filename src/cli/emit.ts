@@ -114,7 +114,7 @@ function viewLine({ view }: Result): string {
   if (!view) return '';
   const words = (files: readonly string[]) => files.map(file => shellQuote(printable(file))).join(' ');
   const other = view.compared ? ` --compare ${words(view.compared)}` : '';
-  return `\n→ stepscope view ${words(view.files)}${other}\n`;
+  return `→ stepscope view ${words(view.files)}${other}\n`;
 }
 
 /** Indented by two, as most tools print it. */

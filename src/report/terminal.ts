@@ -78,6 +78,14 @@ export function shorten(text: string, width: number): string {
   return `${truncate(text, width - widthOf(tail))}${tail}`;
 }
 
+/** A sentence that has one line ends after a whole word. */
+export function cutAfterWord(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  const cut = truncate(text, width - 1);
+  const last = cut.lastIndexOf(' ');
+  return last < width / 2 ? truncate(text, width) : `${cut.slice(0, last).replace(/[,;:]$/, '')} …`;
+}
+
 /** Breaks between words only. A word longer than a line, most of the time a path, loses its middle. */
 export function wrap(text: string, width: number): string[] {
   return brokenBetweenWords(text, width).map(part => (width < 20 ? part : shorten(part, width)));

@@ -5,7 +5,7 @@ import { formatThroughput } from '../analyze/words.js';
 import { printable } from '../base/printable.js';
 import { formatDuration, formatShare } from '../base/units.js';
 import type { RenderContext } from './renderer.js';
-import { painter, widthOf, wrap } from './terminal.js';
+import { cutAfterWord, painter, widthOf, wrap } from './terminal.js';
 
 const FIGURES = [10, 8, 9, 12];
 const SUM = FIGURES.reduce((sum, width) => sum + width, 0);
@@ -59,7 +59,7 @@ function figureWords(finding: Finding, per: FindingsBlock['per']): string {
 }
 
 function evidenceLines({ evidence }: Finding, context: RenderContext): string[] {
-  return evidence.slice(0, 1).flatMap(({ text }) => wrap(printable(text), context.width - 5));
+  return evidence.slice(0, 1).map(({ text }) => cutAfterWord(printable(text), context.width - 5));
 }
 
 function adviceLines({ advice }: Finding, context: RenderContext): string[] {
