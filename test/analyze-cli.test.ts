@@ -35,8 +35,9 @@ for (const name of ['eager', 'graph', 'graphmode', 'gc', 'client', 'membound', '
     assert.equal(status, 0);
     assertGolden(`analyze-${name}.txt`, out);
     const lines = out.split('\n');
-    assert.ok(lines.length <= 64, `${lines.length} lines`);
-    for (const line of lines) assert.ok([...line].length <= 110, line);
+    assert.ok(lines.length <= 65, `${lines.length} lines`);
+    assert.equal(lines.at(-2), `→ stepscope view ${capturePath(name)}`);
+    for (const line of lines.slice(0, -2)) assert.ok([...line].length <= 110, line);
   });
 }
 

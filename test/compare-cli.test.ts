@@ -33,7 +33,10 @@ for (const [name, from, to] of [
     const { status, out, err } = await stepscope('compare', from, to);
     assert.equal(status, 0, err);
     assertGolden(`compare-${name}.txt`, out);
-    for (const line of out.split('\n')) assert.ok([...line].length <= 110, line);
+    const lines = out.trimEnd().split('\n');
+    // A command to copy is never broken.
+    assert.equal(lines.pop(), `→ stepscope view ${from} --compare ${to}`);
+    for (const line of lines) assert.ok([...line].length <= 110, line);
   });
 }
 

@@ -148,6 +148,8 @@ export interface FindingsBlock {
   readonly findings: readonly Finding[];
   /** Findings beyond those shown. */
   readonly more: number;
+  /** The command that shows all of them, where the name of the file is known. */
+  readonly all?: string;
   readonly unmeasured: readonly Unmeasured[];
 }
 

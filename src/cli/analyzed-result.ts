@@ -18,6 +18,8 @@ export interface AnalyzedProfile {
   readonly outcomes: readonly Outcome[];
   readonly isPage: boolean;
   readonly rowLimit?: number;
+  /** As they were given. */
+  readonly files?: readonly string[];
 }
 
 /** The page draws on findings, which draw on most others, and has a line of each analysis with a headline. */
@@ -25,7 +27,7 @@ export const isOnPage = ({ id, headline }: AnyAnalysis): boolean =>
   id === 'findings' || headline !== undefined;
 
 export function analyzedResult(
-  { analyzer, outcomes, isPage, rowLimit = READABLE_ROWS }: AnalyzedProfile,
+  { analyzer, outcomes, isPage, rowLimit = READABLE_ROWS, files = [] }: AnalyzedProfile,
   output: Output,
 ): Result {
   const { profile } = analyzer;
@@ -42,13 +44,19 @@ export function analyzedResult(
     text: context => `${text.render(blocks(), context)}${isPage ? `\n${footer(profile)}\n` : ''}`,
     parts: format => (format === 'csv' ? parts() : undefined),
     shown: { rowLimit },
+    ...(files.length > 0 ? { view: { files } } : {}),
   };
 }
 
-export async function showPage(profile: Profile, output: Output, settings: Settings = {}): Promise<void> {
+export async function showPage(
+  profile: Profile,
+  files: readonly string[],
+  output: Output,
+  settings: Settings = {},
+): Promise<void> {
   const analyzer = new Analyzer(profile, settings);
   const outcomes = runAll(analyzer, usualAnalyses.filter(isOnPage), output);
-  const result = analyzedResult({ analyzer, outcomes, isPage: true }, output);
+  const result = analyzedResult({ analyzer, outcomes, isPage: true, files }, output);
   await emit(result, { format: 'table', force: false }, output);
   tellLosses(profile, output);
 }

@@ -96,7 +96,15 @@ export async function comparedProfiles(
         .map(cells => cells.map(cell => csvCell(String(cell ?? ''))).join(','))
         .join('\n')}\n`,
     page: cutter => comparisonPage(comparisons, cutter),
+    ...viewOf(asked),
   };
+}
+
+/** The web view compares two runs. */
+function viewOf(asked: readonly ProfiledSide[]): Pick<Result, 'view'> {
+  const [base, other, ...more] = asked;
+  if (more.length > 0 || base.runs.length > 1 || other.runs.length > 1) return {};
+  return { view: { files: base.runs[0], compared: other.runs[0] } };
 }
 
 /** A function of its own, so that nothing holds the profile once its facts are known. */

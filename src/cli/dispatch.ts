@@ -4,6 +4,7 @@ import * as path from 'node:path';
 import { closestWord } from '../base/closest-word.js';
 import { printable } from '../base/printable.js';
 import { UserError } from '../base/user-error.js';
+import { wrapLines } from '../report/terminal.js';
 import type { Command } from './command.js';
 import { commandList, helpText, overview } from './help.js';
 import { commandElsewhere } from './other-words.js';
@@ -31,7 +32,7 @@ export async function dispatch(given: readonly string[], output: Output): Promis
     const asksHelp = first === 'help' || wantsHelp(args);
     const words = first === 'help' ? others : args;
     if (words.length === 0 || words[0] === '--help' || words[0] === '-h') {
-      output.out(overview(listed(Object.keys(commands))));
+      output.out(wrapLines(overview(listed(Object.keys(commands))), output.width));
       return 0;
     }
     const name = commandOf(words, asksHelp);
@@ -45,7 +46,7 @@ export async function dispatch(given: readonly string[], output: Output): Promis
     command = await loadCommand(name);
     underWay = command;
     if (asksHelp) {
-      output.out(helpText(command, listed(inGroup(name))));
+      output.out(wrapLines(helpText(command, listed(inGroup(name))), output.width));
       return 0;
     }
     // A file alone is to be analyzed: then no word of it names a command.
@@ -55,7 +56,8 @@ export async function dispatch(given: readonly string[], output: Output): Promis
     output.clearProgress();
     const mistake = error instanceof UserError ? error : systemError(error);
     if (mistake) {
-      output.err(`stepscope: ${printable(mistake.message)}\n${printable(mistake.hint)}\n`);
+      const lines = `stepscope: ${printable(mistake.message)}\n${printable(mistake.hint)}\n`;
+      output.err(wrapLines(lines, output.errorWidth ?? Infinity));
       return command?.failures?.mistake ?? mistake.exitCode;
     }
     if (!command?.failures) throw error;

@@ -1,7 +1,8 @@
 /** Every result in every format, to standard output or to a file: the only place that knows which format is which. */
 import type { Block } from '../analyze/block.js';
 import { type Envelope, envelopeOf, type JsonAnswer } from '../base/envelope.js';
-import { printableLines } from '../base/printable.js';
+import { printable, printableLines } from '../base/printable.js';
+import { shellQuote } from '../capture/shell-quote.js';
 import { pluginNotes } from '../plugins/plugin-failures.js';
 import { csv } from '../report/csv.js';
 import type { Cutter } from '../report/html/limits.js';
@@ -10,6 +11,7 @@ import { json } from '../report/json.js';
 import { markdown } from '../report/markdown.js';
 import type { RenderContext } from '../report/renderer.js';
 import { type Shape, shapedText } from '../report/shape-document.js';
+import { PIPE_WIDTH } from '../report/terminal.js';
 import { text } from '../report/text.js';
 import type { Output } from './output.js';
 import { version } from './version.js';
@@ -35,6 +37,8 @@ export interface Destination {
   readonly shape?: Shape;
   /** Words that may name the files the result was made from. */
   readonly given?: readonly string[];
+  /** Names in full and every column, however long the lines. */
+  readonly wide?: boolean;
 }
 
 /** What a command found. Blocks are enough for every format; a function for a format says it better than they do. */
@@ -50,6 +54,8 @@ export interface Result {
   parts?(format: FormatId): readonly ResultPart[] | undefined;
   /** Rows to show to people, and the option that gives everything. */
   readonly shown?: Pick<RenderContext, 'rowLimit' | 'allColumns'>;
+  /** The files that `stepscope view` shows this in, as they were given; the last line of a table says so. */
+  readonly view?: { readonly files: readonly string[]; readonly compared?: readonly string[] };
   /** Largest page. */
   readonly maxBytes?: number;
 }
@@ -60,14 +66,19 @@ export interface ResultPart {
 }
 
 export async function emit(result: Result, destination: Destination, output: Output): Promise<void> {
-  const { format, file, force } = destination;
+  const { format, file, force, wide = false } = destination;
   if (file === undefined) {
-    output.out(await render(result, destination, output));
+    output.out(await render(result, destination, wide ? { ...output, width: Infinity } : output));
     return;
   }
   const parts = result.parts?.(format);
   if (!parts)
-    writeResult(file, await render(result, destination, { width: Infinity, color: false }), force, output);
+    writeResult(
+      file,
+      await render(result, destination, { width: wide ? Infinity : PIPE_WIDTH, color: false }),
+      force,
+      output,
+    );
   else
     for (const [i, name] of partFiles(parts, file, format).entries())
       writeResult(name, parts[i].content(), force, output);
@@ -84,12 +95,12 @@ function partFiles(parts: readonly ResultPart[], file: string, format: FormatId)
 async function render(
   result: Result,
   { format, shape, given = [] }: Destination,
-  { width, color }: Pick<RenderContext, 'width' | 'color'>,
+  { width, color, colorDepth }: Pick<RenderContext, 'width' | 'color' | 'colorDepth'>,
 ): Promise<string> {
-  const context = { width, color, ...result.shown };
+  const context = { width, color, ...(colorDepth ? { colorDepth } : {}), ...result.shown };
   switch (format) {
     case 'table':
-      return printableLines(result.text?.(context) ?? text.render(result.blocks(), context), color);
+      return `${printableLines(result.text?.(context) ?? text.render(result.blocks(), context), color)}${viewLine(result)}`;
     case 'json':
       return shapedText(withPluginNotes(envelopeOf(result.document(), tool(), await inputs(given))), shape);
     case 'csv':
@@ -111,3 +122,10 @@ const withPluginNotes = (envelope: Envelope): Envelope => ({
 });
 
 const tool = () => `stepscope ${version()}`;
+
+function viewLine({ view }: Result): string {
+  if (!view) return '';
+  const words = (files: readonly string[]) => files.map(file => shellQuote(printable(file))).join(' ');
+  const other = view.compared ? ` --compare ${words(view.compared)}` : '';
+  return `→ stepscope view ${words(view.files)}${other}\n`;
+}

@@ -35,6 +35,7 @@ export const options = {
     'JSON of at most this size, for example 20k; lists are shortened',
   ),
   ndjson: toggle('--ndjson', 'JSON lines: the answer without rows, then one line per row'),
+  wide: toggle('--wide', 'tables with names in full and every column, however long the lines'),
   rows: value('--rows N', whole(), 'maximum rows per table on the terminal'),
 
   // What to look at in a profile, and how its steps and kernels are found.

@@ -1,13 +1,17 @@
 /** Standard output and error as commands see them. */
 import { printable, printableLines } from '../base/printable.js';
+import { type ColorDepth, PIPE_WIDTH } from '../report/terminal.js';
 
 /** Where a command writes. Tests hand in their own. */
 export interface Output {
   out(text: string): void;
   err(text: string): void;
-  /** Columns of the terminal; Infinity when standard output is not one. */
+  /** Columns of the terminal; where standard output is none, of a file that people read. */
   readonly width: number;
   readonly color: boolean;
+  readonly colorDepth?: ColorDepth;
+  /** Columns of the terminal that shows errors; absent: none does, and lines stay whole for those who read logs. */
+  readonly errorWidth?: number;
   /** Shows how far a long step is, on a terminal only; `detail` may change from call to call. */
   progress(label: string, done: number, detail?: string): void;
   clearProgress(): void;
@@ -19,17 +23,29 @@ export interface Output {
 const QUIET_MS = 1000;
 const REFRESH_MS = 100;
 
+/** As no-color.org and Node have it: FORCE_COLOR decides where it is set, then NO_COLOR, then the terminal. */
+export function colorsOf(
+  env: Readonly<Record<string, string | undefined>>,
+  isTerminal: boolean,
+): Pick<Output, 'color'> & { readonly colorDepth: ColorDepth } {
+  const { FORCE_COLOR: forced, NO_COLOR: unwanted, COLORTERM: kind = '', TERM: terminal } = env;
+  const colorDepth = forced === '3' || /truecolor|24bit/.test(kind) ? 'all' : 'some';
+  if (forced !== undefined) return { color: forced !== '0' && forced !== 'false', colorDepth };
+  return { color: isTerminal && !unwanted && terminal !== 'dumb', colorDepth };
+}
+
 export function processOutput(): Output {
   const { stdout, stderr, env } = process;
   let begun = 0;
   let shown = 0;
   let current = '';
-  const columns = stdout.isTTY ? stdout.columns : Number(env.COLUMNS) || Infinity;
+  const columns = stdout.isTTY ? stdout.columns : Number(env.COLUMNS) || PIPE_WIDTH;
   return {
     out: text => void stdout.write(text),
     err: text => void stderr.write(printableLines(text, Boolean(stderr.isTTY))),
     width: columns,
-    color: Boolean(stdout.isTTY) && env.NO_COLOR === undefined && env.TERM !== 'dumb',
+    ...(stderr.isTTY ? { errorWidth: stderr.columns } : {}),
+    ...colorsOf(env, Boolean(stdout.isTTY)),
     progress(label, done, detail = '') {
       if (!stderr.isTTY) return;
       const now = performance.now();

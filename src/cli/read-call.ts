@@ -25,6 +25,7 @@ export function optionsOf({ options: own, formats = [], overwrites }: Verb): Opt
   const shared: OptionName[] = named.length === 0 ? [] : [...named, 'format'];
   if (named.includes('json')) shared.push(...shapeOptions);
   // Some commands write something else with -o.
+  if (formats.includes('table')) shared.push('wide');
   if (formats.length > 0 && !flags.has('output'))
     shared.push('output', ...(overwrites ? [] : (['force'] as const)));
   return [...own, ...shared.filter(name => !flags.has(options[name].flag))];
@@ -198,8 +199,9 @@ function destinationOf(command: Called, values: Values<OptionName>): Destination
       `--fields, --limit, --offset, --budget and --ndjson are for JSON, not for ${format}.`,
       'Leave out the other format.',
     );
+  const wide = taken.includes('wide') && values.wide;
   return {
-    ...{ format, force },
+    ...{ format, force, wide },
     ...(file === undefined || file === '-' ? {} : { file }),
     ...(shape ? { shape } : {}),
   };
@@ -219,7 +221,7 @@ function shapeOf({ fields, limit, offset, budget, ndjson }: Values<OptionName>):
 const filesNamed = (taken: readonly OptionName[], texts: Texts): string[] =>
   taken.flatMap(name => {
     const { flag, valueName, was }: Option<unknown> = options[name];
-    if (valueName !== 'FILE' || ['output', 'junit', 'script'].includes(flag)) return [];
+    if (valueName !== 'FILE' || ['output', 'junit', 'prometheus', 'script'].includes(flag)) return [];
     return [flag, ...was.map(old => old.flag)].flatMap(spelled => texts.get(spelled) ?? []);
   });
 

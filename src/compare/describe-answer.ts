@@ -30,9 +30,9 @@ export function comparisonAnswer(comparison: Comparison): StatementBlock {
     title: 'Answer',
     lines: [
       ...broken(comparison),
-      outcome(comparison, main),
+      ...outcome(comparison, main),
       ...reasons(main),
-      ...others.map(phase => [outcome(comparison, phase), ...reasons(phase)].join(' ')),
+      ...others.map(phase => [...outcome(comparison, phase), ...reasons(phase)].join(' ')),
       ...doubts(comparison, main),
     ],
   };
@@ -47,29 +47,37 @@ const broken = ({ from, to }: Comparison): string[] =>
 const phaseWords = ({ phase }: PhaseComparison): string =>
   phase === null ? 'over the whole trace' : phase === 'unknown' ? 'per step' : `in ${phaseLook(phase).label}`;
 
-function outcome({ to, threshold }: Comparison, phase: PhaseComparison): string {
+/** The headline, short enough to be one, and the change with its interval. */
+function outcome({ to, threshold }: Comparison, phase: PhaseComparison): string[] {
   const { from: ours, to: theirs, changeNs, changeShare, interval, verdict } = phase;
   const where = phaseWords(phase);
   const per = phase.phase === null ? 'in total' : 'per step';
   const times = `${formatDuration(ours.wallNs)} → ${formatDuration(theirs.wallNs)} ${per}`;
   const range = interval
-    ? `; 95% confidence interval ${formatChange(Math.round(interval[0]))} to ${formatChange(Math.round(interval[1]))}`
+    ? `, 95% confidence interval ${formatChange(Math.round(interval[0]))} to ${formatChange(Math.round(interval[1]))}`
     : '';
-  const change = `${formatChange(changeNs)}, ${signedShare(changeShare)}${range}`;
+  const change = `The change is ${formatChange(changeNs)} (${signedShare(changeShare)})${range}.`;
   switch (verdict) {
     case 'identical':
-      return `The two runs are identical ${where}: ${formatDuration(ours.wallNs)} ${per}, and every term is 0.`;
+      return [
+        `The two runs are identical ${where}: ${formatDuration(ours.wallNs)} ${per}, and every term is 0.`,
+      ];
     case 'not-measurable':
-      return `No measurable difference ${where}: ${times} (${change}).`;
+      return [`No measurable difference ${where}: ${times}.`, change];
     case 'below-threshold':
-      return `The difference ${where} is below the threshold of ${Number((threshold * 100).toFixed(2))}%: ${times} (${change}).`;
+      return [
+        `The difference ${where} is below the threshold of ${Number((threshold * 100).toFixed(2))}%: ${times}.`,
+        change,
+      ];
     case 'unknown': {
       const much = `${formatDuration(Math.abs(changeNs))} ${changeNs > 0 ? 'longer' : 'less'}`;
       const why = phase.phase === null ? 'with only one trace on a side' : 'with only one step on a side';
-      return `${to.name} takes ${much} ${where}, but ${why} the noise is unknown: ${times} (${signedShare(changeShare)}).`;
+      return [
+        `${to.name} takes ${much} ${where}, but ${why} the noise is unknown: ${times} (${signedShare(changeShare)}).`,
+      ];
     }
     default:
-      return `${to.name} is ${speed(ours.wallNs, theirs.wallNs)} ${where}: ${times} (${change}).`;
+      return [`${to.name} is ${speed(ours.wallNs, theirs.wallNs)} ${where}: ${times}.`, change];
   }
 }
 

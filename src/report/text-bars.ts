@@ -1,11 +1,14 @@
 /** Bars and sentences for a terminal. */
 import type { BarsBlock, StatementBlock } from '../analyze/block.js';
+import { isIdleColor } from '../analyze/names-and-colors.js';
 import { printable } from '../base/printable.js';
 import { formatDuration, formatShare } from '../base/units.js';
 import type { RenderContext } from './renderer.js';
-import { painter, truncate, widthOf, wrap } from './terminal.js';
+import { painter, shorten, widthOf, wrap } from './terminal.js';
 
 const LONGEST_BAR = 32;
+const LEAST_BAR = 8;
+const LEAST_LABEL = 12;
 const FIGURES_WIDTH = 20;
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
@@ -15,18 +18,36 @@ function bar(share: number, width: number): string {
   return '█'.repeat(eighths >> 3) + EIGHTHS[eighths & 7];
 }
 
+/** Idle time looks different without colour too; there are no eighths of it. */
+function idleBar(share: number, width: number): string {
+  const exact = Math.min(1, share) * width;
+  return exact > 0 && exact < 0.5 ? '░' : '▒'.repeat(Math.round(exact));
+}
+
 export function renderBars(block: BarsBlock, context: RenderContext): string {
-  const paint = painter(context.color);
+  const paint = painter(context.color, context.colorDepth);
   const label = (row: BarsBlock['rows'][number]) => `${'  '.repeat(row.depth)}${row.label}`;
   const labels = Math.max(...block.rows.map(row => widthOf(label(row))));
-  const bars = Math.max(8, Math.min(LONGEST_BAR, context.width - labels - FIGURES_WIDTH - 6));
+  // On a narrow terminal bars give way before labels do.
+  const room = Math.min(LONGEST_BAR, context.width - labels - FIGURES_WIDTH - 6);
+  const bars = room < LEAST_BAR ? 0 : room;
+  const names = Math.min(labels, Math.max(LEAST_LABEL, context.width - FIGURES_WIDTH - 4));
   const lines = block.rows.map(row => {
-    const drawn = bar(row.share, bars).padEnd(bars);
+    const drawn = isIdleColor(row.color) ? idleBar(row.share, bars) : bar(row.share, bars);
+    const space = ' '.repeat(bars === 0 ? 0 : 2 + Math.max(0, bars - widthOf(drawn)));
     const figures = `${formatDuration(row.ns).padStart(10)}  ${formatShare(row.share).padStart(6)}`;
-    const text = `  ${label(row).padEnd(labels)}  ${drawn}  ${figures}`;
-    return row.depth > 0 ? paint.dim(text) : text;
+    const tone = (text: string) => (row.depth > 0 ? paint.dim(text) : text);
+    const name = shorten(label(row), names).padEnd(names);
+    return `  ${tone(name)}  ${bars === 0 ? '' : paint.ink(row.color, drawn)}${space}${tone(figures)}`;
   });
-  const head = `${paint.bold(block.title)}  ${paint.dim(truncate(block.caption, context.width - widthOf(block.title) - 2))}`;
+  const beside = context.width - widthOf(block.title) - 2;
+  const caption =
+    widthOf(block.caption) <= beside
+      ? `  ${paint.dim(block.caption)}`
+      : wrap(block.caption, context.width - 2)
+          .map(line => `\n  ${paint.dim(line)}`)
+          .join('');
+  const head = `${paint.bold(block.title)}${caption}`;
   const remark = block.remark
     ? wrap(block.remark, context.width - 2).map(line => paint.dim(`  ${line}`))
     : [];

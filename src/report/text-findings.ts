@@ -5,7 +5,7 @@ import { formatThroughput } from '../analyze/words.js';
 import { printable } from '../base/printable.js';
 import { formatDuration, formatShare } from '../base/units.js';
 import type { RenderContext } from './renderer.js';
-import { painter, truncate, widthOf, wrap } from './terminal.js';
+import { cutAfterWord, painter, widthOf, wrap } from './terminal.js';
 
 const FIGURES = [10, 8, 9, 12];
 const SUM = FIGURES.reduce((sum, width) => sum + width, 0);
@@ -15,15 +15,22 @@ const MOST_CLAIM = 72;
 export function renderFindings(block: FindingsBlock, context: RenderContext): string {
   const paint = painter(context.color);
   const claims = Math.max(LEAST_CLAIM, Math.min(MOST_CLAIM, context.width - SUM - 5));
+  // Too narrow for columns: figures follow the claim.
+  const inColumns = context.width >= SUM + LEAST_CLAIM + 5;
   const figures = (texts: readonly string[]) => texts.map((text, i) => text.padStart(FIGURES[i])).join('');
-  const head = `${paint.bold(block.title.padEnd(claims + 5))}${paint.dim(figures([block.per, 'share', 'gain', 'confidence']))}`;
+  const head = inColumns
+    ? `${paint.bold(block.title.padEnd(claims + 5))}${paint.dim(figures([block.per, 'share', 'gain', 'confidence']))}`
+    : paint.bold(block.title);
   const lines = block.findings.flatMap((finding, i) => {
-    const [first, ...rest] = wrap(printable(finding.claim), claims);
+    const [first, ...rest] = wrap(printable(finding.claim), inColumns ? claims : context.width - 5);
     const space = ' '.repeat(Math.max(0, claims - widthOf(first)));
     const body = [...evidenceLines(finding, context), ...adviceLines(finding, context)];
     return [
-      `  ${i + 1}  ${paint.bold(first)}${space}${figures(figuresOf(finding))}`,
+      `  ${i + 1}  ${paint.bold(first)}${inColumns ? `${space}${figures(figuresOf(finding))}` : ''}`,
       ...rest.map(line => `     ${paint.bold(line)}`),
+      ...(inColumns
+        ? []
+        : wrap(figureWords(finding, block.per), context.width - 5).map(line => `     ${line}`)),
       ...body.map(line => `     ${paint.dim(line)}`),
     ];
   });
@@ -45,8 +52,14 @@ function figuresOf({ costNs, costShare, gain, confidence }: Finding): string[] {
   ];
 }
 
+function figureWords(finding: Finding, per: FindingsBlock['per']): string {
+  const [cost, share, gain, confidence] = figuresOf(finding);
+  const parts = [cost && `${cost} ${per}`, share, gain && `gain ${gain}`, confidence];
+  return parts.filter(Boolean).join(', ');
+}
+
 function evidenceLines({ evidence }: Finding, context: RenderContext): string[] {
-  return evidence.slice(0, 1).map(({ text }) => truncate(printable(text), context.width - 5));
+  return evidence.slice(0, 1).map(({ text }) => cutAfterWord(printable(text), context.width - 5));
 }
 
 function adviceLines({ advice }: Finding, context: RenderContext): string[] {

@@ -11,7 +11,7 @@ import { readableCell, shortHeader } from '../analyze/readable-cell.js';
 import { printable } from '../base/printable.js';
 import { plural } from '../base/units.js';
 import type { RenderContext, Renderer } from './renderer.js';
-import { painter, truncate, widthOf, wrap } from './terminal.js';
+import { painter, shorten, truncate, widthOf, wrap } from './terminal.js';
 import { renderBars, renderStatement } from './text-bars.js';
 import { renderFindings } from './text-findings.js';
 import { renderHeat } from './text-heat.js';
@@ -32,9 +32,10 @@ export const text: Renderer = {
 
 function renderBlock(block: Block, context: RenderContext): string {
   const paint = painter(context.color);
-  const name = truncate(block.title, context.width);
+  const names = wrap(block.title, context.width);
   const id = ` (${block.id})`;
-  const title = paint.bold(name) + (widthOf(name + id) <= context.width ? paint.dim(id) : '');
+  const title =
+    names.map(paint.bold).join('\n') + (widthOf(names.at(-1)! + id) <= context.width ? paint.dim(id) : '');
   if (block.kind === 'facts') return `${paint.bold(block.title)}\n${renderFacts(block, context)}`;
   if (block.kind === 'statement') return renderStatement(block, context);
   if (block.kind === 'bars') return renderBars(block, context);
@@ -93,7 +94,7 @@ function renderTable(block: TableBlock, context: RenderContext): string {
   const line = (cells: readonly string[]) =>
     `  ${columns
       .map((column, i) => {
-        const cell = truncate(cells[i], widths[i]);
+        const cell = isText(column) ? shorten(cells[i], widths[i]) : truncate(cells[i], widths[i]);
         const space = ' '.repeat(Math.max(0, widths[i] - widthOf(cell)));
         return isText(column) && column.column.align !== 'right' ? cell + space : space + cell;
       })

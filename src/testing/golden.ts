@@ -4,8 +4,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import * as path from 'node:path';
 import { projectRoot } from './captures.js';
 
+/** Paths are as seen from the root of the project, wherever that is. */
 export function assertGolden(name: string, actual: string): void {
-  assertSameText(path.join(projectRoot, 'test/golden', name), actual);
+  assertSameText(path.join(projectRoot, 'test/golden', name), actual.replaceAll(projectRoot, ''));
 }
 
 /** The same for a file kept elsewhere in the project. */

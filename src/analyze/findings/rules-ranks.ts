@@ -85,7 +85,7 @@ const waitingForSlowestRank: Rule = {
             : costing(total, costNs, 'if every rank arrived at the mean of the ranks: an upper bound')),
           confidence: isOne && (main?.cause === 'compute' || isSlowGpu) ? 'likely' : 'possible',
           evidence,
-          confirm: 'stepscope analyze rank*.json.gz --only rank-skew,rank-waits,collectives',
+          confirm: 'stepscope analyze FILE --only rank-skew,rank-waits,collectives',
         }),
       ];
     });
@@ -207,7 +207,7 @@ const rankSkewRule: Rule = {
             rows: [latest.key],
           },
         ],
-        confirm: 'stepscope analyze rank*.json.gz --only rank-skew',
+        confirm: 'stepscope analyze FILE --only rank-skew',
       }),
     ];
   },

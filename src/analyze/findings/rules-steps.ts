@@ -46,7 +46,7 @@ const exposedCommunication: Rule = {
               analysis: 'step-budget',
             },
           ],
-          confirm: 'stepscope analyze rank*.json.gz --only rank-skew,stream-overlap',
+          confirm: 'stepscope analyze FILE --only rank-skew,stream-overlap',
         }),
       ];
     });

@@ -217,7 +217,7 @@ export async function judgeAndShow(files: readonly string[], asked: Asked, outpu
       `\nto fix it:\n  ${commandText(corrected as Parameters<typeof commandText>[0]).replaceAll('\n', '\n  ')}\n`,
     );
   output.err('\n');
-  await showPage(profile, output);
+  await showPage(profile, files, output);
   return checks.some(({ state }) => state === 'bad') ? NOT_RECORDED : 0;
 }
 

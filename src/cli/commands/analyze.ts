@@ -95,7 +95,7 @@ export const analyze = define({
       );
       const isPage = asked.length === 0 && !csv && !json;
       const outcomes = runAll(analyzer, isPage ? usualAnalyses.filter(isOnPage) : chosen, output);
-      const analyzed: AnalyzedProfile = { analyzer, outcomes, isPage, rowLimit: values.rows };
+      const analyzed: AnalyzedProfile = { analyzer, outcomes, isPage, rowLimit: values.rows, files: given };
       await emit(analyzedResult(analyzed, output));
       if (!json) tellLosses(analyzer.profile, output);
     }

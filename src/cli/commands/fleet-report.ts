@@ -1,9 +1,11 @@
 import { UserError } from '../../base/user-error.js';
 import { describeReport } from '../../fleet/describe-report.js';
 import { composeFleetReport } from '../../fleet/fleet-report.js';
+import { fleetSummary } from '../../fleet/fleet-summary.js';
 import { openLake } from '../../fleet/read-lake.js';
 import { reportDocument } from '../../fleet/report-document.js';
 import { runHeat } from '../../fleet/run-heat.js';
+import { composeBlocks } from '../../report/html/compose.js';
 import { define } from '../command.js';
 import { version } from '../version.js';
 
@@ -33,6 +35,13 @@ export const fleetReport = define({
       const heat = await runHeat(lake, report);
       await emit({
         blocks: () => describeReport(report, heat),
+        page: cutter =>
+          composeBlocks(
+            describeReport(report, heat),
+            cutter,
+            fleetSummary(report),
+            id => /^(lake|problems|nodes)$/.test(id) || (id === 'runs' && report.configurations.length > 1),
+          ),
         document: () => reportDocument(report, `stepscope ${version()}`),
         shown: { rowLimit: values.rows ?? 20, allColumns: '--json' },
       });

@@ -48,6 +48,7 @@ export const host = define({
         ...profileOfHost(),
       }),
       shown: { rowLimit: values.rows },
+      view: { files: given },
     });
     if (destination.format !== 'json') tellLosses(analyzer.profile, output);
     return 0;

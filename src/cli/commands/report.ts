@@ -6,6 +6,7 @@ import { Cutter, levels } from '../../report/html/limits.js';
 import { DEFAULT_MAX_BYTES } from '../../report/html/page.js';
 import { composeReport, reportBlocks } from '../../report/html/sections.js';
 import { define, requireFiles } from '../command.js';
+import { commandOn } from '../command-on.js';
 import { emit, extensions } from '../emit.js';
 import { analysisOptions } from '../options.js';
 import { analyzeDocument, profileOf, runAll, settingsOf } from '../profile-of.js';
@@ -53,10 +54,13 @@ export const report = define({
     const documented = format === 'json' ? {} : { documented: true as const };
     const analyzer = new Analyzer(profile, { ...settingsOf(values), ...documented });
     const outcomes = runAll(analyzer, usualAnalyses, output);
+    // Base names, redacted if the rest is: a page travels further than the folders of its author.
+    const page = (cutter: Cutter) =>
+      composeReport(analyzer, usualAnalyses, cutter, commandOn(profile.capture.files));
     const result = {
-      blocks: () => reportBlocks(composeReport(analyzer, usualAnalyses, new Cutter(levels[0]))),
+      blocks: () => reportBlocks(page(new Cutter(levels[0]))),
       document: () => analyzeDocument(profile, outcomes),
-      page: (cutter: Cutter) => composeReport(analyzer, usualAnalyses, cutter),
+      page,
       maxBytes: values.maxSize,
     };
     await emit(result, { ...destination, file }, output);

@@ -49,6 +49,7 @@ export const steps = define({
       document,
       csv: () => rowsAsCsv(analysis, shown),
       shown: { rowLimit: values.rows },
+      view: { files: given },
     });
     return 0;
   },

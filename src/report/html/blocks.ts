@@ -13,6 +13,7 @@ import { scatterTable } from '../../analyze/scatter-table.js';
 import { capitalized, formatChange, formatDuration, formatShare } from '../../base/units.js';
 import { escapeHtml } from './escape.js';
 import { findingsToHtml } from './findings.js';
+import { fillOf } from './hatch.js';
 import { heatToHtml } from './heat.js';
 import { tableToHtml } from './table.js';
 
@@ -64,11 +65,11 @@ function statementToHtml({ lines, quiet }: StatementBlock): string {
 function barsToHtml({ title, caption, rows, remark }: BarsBlock): string {
   const lines = rows.map(({ label, depth, ns, share, color }) => {
     const width = Math.max(share > 0 ? 1 : 0, Math.min(1, share) * 100).toFixed(2);
-    const fill = color ? ` fill="${escapeHtml(color)}"` : ' class="idle"';
-    return `<tr${depth > 0 ? ' class="deeper"' : ''}><th scope="row">${escapeHtml(label)}</th><td class="bar"><svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true"><rect width="${width}" height="10"${fill}/></svg></td><td class="n">${formatDuration(ns)}</td><td class="n">${formatShare(share)}</td></tr>`;
+    const fill = color ? ` fill="${fillOf(color)}"` : ' class="idle"';
+    return `<tr${depth > 0 ? ' class="deeper"' : ''}><th scope="row">${escapeHtml(label)}</th><td class="bar"><svg aria-hidden="true"><rect width="${width}%" height="100%"${fill}/></svg></td><td class="n">${formatDuration(ns)}</td><td class="n">${formatShare(share)}</td></tr>`;
   });
   const name = `${escapeHtml(title)}: ${escapeHtml(caption)}`;
-  return `<div class="scroll" role="region" tabindex="0" aria-label="${name}"><table class="bars"><caption>${name}</caption><thead class="unseen"><tr><th scope="col">Part</th><th scope="col">Bar</th><th scope="col">Time</th><th scope="col">Share</th></tr></thead><tbody>${lines.join('')}</tbody></table></div>${remark ? `<p class="muted">${escapeHtml(remark)}</p>` : ''}`;
+  return `<div class="scroll" role="group" tabindex="0" aria-label="${name}"><table class="bars"><caption>${name}</caption><thead class="unseen"><tr><th scope="col">Part</th><th scope="col">Bar</th><th scope="col">Time</th><th scope="col">Share</th></tr></thead><tbody>${lines.join('')}</tbody></table></div>${remark ? `<p class="muted">${escapeHtml(remark)}</p>` : ''}`;
 }
 
 /** Each term begins where the one before ended; the first and last bars are the two steps. */
@@ -77,7 +78,7 @@ function waterfallToHtml({ title, from, to, terms }: WaterfallBlock): string {
   const bar = (start: number, end: number, color: string) => {
     const left = (Math.min(start, end) / most) * 100;
     const width = Math.max((Math.abs(end - start) / most) * 100, 0.3);
-    return `<td class="bar"><svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true"><rect x="${left.toFixed(2)}" width="${width.toFixed(2)}" height="10" fill="${escapeHtml(color)}"/></svg></td>`;
+    return `<td class="bar"><svg aria-hidden="true"><rect x="${left.toFixed(2)}%" width="${width.toFixed(2)}%" height="100%" fill="${fillOf(color)}"/></svg></td>`;
   };
   const row = (label: string, cells: string, figures: readonly string[]) =>
     `<tr><th scope="row">${escapeHtml(label)}</th>${cells}${figures.map(figure => `<td class="n">${figure}</td>`).join('')}</tr>`;
@@ -96,5 +97,5 @@ function waterfallToHtml({ title, from, to, terms }: WaterfallBlock): string {
     row(from.label, bar(0, from.ns, NEUTRAL), [formatDuration(from.ns), '', '']),
     row(to.label, bar(0, to.ns, NEUTRAL), ['', formatDuration(to.ns), formatChange(to.ns - from.ns)]),
   ];
-  return `<div class="scroll" role="region" tabindex="0" aria-label="${name}"><table class="bars"><caption>${name}</caption><thead class="unseen"><tr><th scope="col">Part</th><th scope="col">Bar</th><th scope="col">Before</th><th scope="col">After</th><th scope="col">Change</th></tr></thead><tbody>${[ends[0], ...lines, ends[1]].join('')}</tbody></table></div>`;
+  return `<div class="scroll" role="group" tabindex="0" aria-label="${name}"><table class="bars"><caption>${name}</caption><thead class="unseen"><tr><th scope="col">Part</th><th scope="col">Bar</th><th scope="col">Before</th><th scope="col">After</th><th scope="col">Change</th></tr></thead><tbody>${[ends[0], ...lines, ends[1]].join('')}</tbody></table></div>`;
 }

@@ -49,6 +49,25 @@ export const chartClient = `'use strict';
     });
   }
 
+  function hatch(color) {
+    const tile = document.createElement('canvas');
+    tile.width = tile.height = 8;
+    const pen = tile.getContext('2d');
+    pen.fillStyle = color;
+    pen.globalAlpha = 0.35;
+    pen.fillRect(0, 0, 8, 8);
+    pen.globalAlpha = 1;
+    pen.strokeStyle = color;
+    pen.lineWidth = 3.2;
+    pen.beginPath();
+    for (const at of [-8, 0, 8]) {
+      pen.moveTo(at - 2, 10);
+      pen.lineTo(at + 10, -2);
+    }
+    pen.stroke();
+    return pen.createPattern(tile, 'repeat');
+  }
+
   function draw(spec) {
     const canvas = all('canvas[data-chart]').find(one => one.dataset.chart === spec.id);
     if (!canvas) return;
@@ -60,6 +79,7 @@ export const chartClient = `'use strict';
       scales: { x: axis(scales.x, spec.x, 0), y: axis(scales.y, spec.y, 1) },
       plugins: { legend: { display: false }, tooltip: tooltip(spec) },
     });
+    for (const set of spec.data.datasets.filter(one => one.hatched)) set.backgroundColor = hatch(set.backgroundColor);
     const chart = new Chart(canvas, { type: spec.type, data: spec.data, options: options });
     drawn.push(chart);
     const buttons = Array.from(canvas.closest('figure').querySelectorAll('[data-series]'));
@@ -109,6 +129,16 @@ export const chartClient = `'use strict';
   });
   dark.addEventListener('change', retheme);
   media('print').addEventListener('change', paint);
+
+  // What a link leads to is opened; on paper nothing can be.
+  const reveal = () => {
+    const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const folded = target && target.querySelector(':scope > details');
+    if (folded) folded.open = true;
+  };
+  addEventListener('hashchange', reveal);
+  for (const link of all('nav a, .actions a')) link.addEventListener('click', () => setTimeout(reveal));
+  reveal();
 
   for (const button of all('[data-copy]')) {
     button.hidden = false;

@@ -3,6 +3,7 @@ import type { Json } from '../../analyze/analysis.js';
 import type { Block } from '../../analyze/block.js';
 import { blockToHtml } from './blocks.js';
 import { escapeHtml } from './escape.js';
+import { swatch } from './summary.js';
 
 /** How the script of the page writes a number on an axis or in a tooltip. */
 export type NumberFormat = 'duration' | 'percent' | 'bytes' | 'hertz' | 'rate' | 'plain';
@@ -34,6 +35,8 @@ export interface Dataset {
   readonly hidden?: boolean;
   /** A thin line around bars, where a colour may be close to the paper's. */
   readonly outline?: boolean;
+  /** Idle time. */
+  readonly hatched?: boolean;
   /** Where the bars of one series differ in shade. */
   readonly legendColor?: string;
   readonly [option: string]: unknown;
@@ -59,5 +62,5 @@ export function chartToHtml(spec: ChartSpec, figures: readonly Block[]): string 
 /** A button, so that a series can be put aside with the keyboard too. */
 function entry({ label, backgroundColor, legendColor, hidden }: Dataset, index: number): string {
   const color = legendColor ?? (typeof backgroundColor === 'string' ? backgroundColor : backgroundColor[0]);
-  return `<li><button type="button" data-series="${index}" aria-pressed="${!hidden}"><svg viewBox="0 0 10 10" aria-hidden="true"><rect width="10" height="10" rx="2" fill="${escapeHtml(color)}"/></svg>${escapeHtml(label)}</button></li>`;
+  return `<li><button type="button" data-series="${index}" aria-pressed="${!hidden}">${swatch(color)}${escapeHtml(label)}</button></li>`;
 }

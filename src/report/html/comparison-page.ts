@@ -1,6 +1,7 @@
 /** The page of `stepscope compare`: the blocks of the terminal, and charts of both sides beside them. */
 import { phaseLook } from '../../analyze/names-and-colors.js';
 import type { Comparison, PhaseComparison } from '../../compare/compare-configurations.js';
+import { comparisonSummary } from '../../compare/comparison-summary.js';
 import { describeComparison, summaryTable } from '../../compare/describe-comparison.js';
 import { termRowsTable } from '../../compare/describe-kernels.js';
 import { sideParts } from '../../compare/side-parts.js';
@@ -23,6 +24,7 @@ export function comparisonPage(comparisons: readonly Comparison[], cutter: Cutte
         id: several ? `${id}-${index}` : id,
         title: several ? `${about}: ${comparison.to.name}` : about,
         blocks,
+        appendix: /^(families|figures|layers|notes)/.test(id),
         after: [...charts(comparison, id, index, cutter), ...everyTerm(comparison, id, cutter)],
       })),
     ];
@@ -31,7 +33,13 @@ export function comparisonPage(comparisons: readonly Comparison[], cutter: Cutte
   const [{ header, answer }] = described;
   // Of several comparisons, the first sentence of each.
   const lines = several ? described.map(one => one.answer.lines[0]) : answer.lines;
-  return composeSections(header, { ...answer, lines }, [...summary, ...sections], cutter);
+  return composeSections(
+    header,
+    { ...answer, lines },
+    [...summary, ...sections],
+    cutter,
+    comparisonSummary(comparisons),
+  );
 }
 
 /** Beside the waterfall of a phase: both sides as stacks, and their steps. */

@@ -13,11 +13,15 @@ const severities: Readonly<Record<Severity, string>> = {
   note: 'note',
 };
 
-export function findingsToHtml({ findings, more, unmeasured }: FindingsBlock): string {
+export function findingsToHtml({
+  findings,
+  more,
+  unmeasured,
+  all = 'stepscope analyze FILE --only findings',
+}: FindingsBlock): string {
   const cards = findings.map(card).join('\n');
   const none = findings.length === 0 ? '<p>No problems found beyond the times shown below.</p>' : '';
-  const rest =
-    more > 0 ? `<p class="muted">${formatCount(more)} more: stepscope analyze --only findings</p>` : '';
+  const rest = more > 0 ? `<p class="muted">${formatCount(more)} more: ${escapeHtml(all)}</p>` : '';
   const missing = unmeasured.map(
     ({ what, hint }) => `<li>${escapeHtml(what)} <span class="muted">→ ${escapeHtml(hint)}</span></li>`,
   );
@@ -30,7 +34,7 @@ function card(finding: Finding): string {
   const facts = [
     ['costs', costText(finding)],
     ['gain', gain ? gainText(gain, phase) : ''],
-    ['sure', confidence],
+    ['confidence', confidence],
     ['phase', phase ?? ''],
   ].filter(([, text]) => text !== '');
   const list = facts.map(([label, text]) => `<div><dt>${label}</dt><dd>${escapeHtml(text)}</dd></div>`);
@@ -43,7 +47,7 @@ function card(finding: Finding): string {
     .join('');
   return `<li class="card ${severities[severity]}"><h3><span class="tag">${severities[severity]}</span> ${escapeHtml(claim)}</h3>
 <dl class="figures">${list.join('')}</dl>
-${proof && `<h4>Evidence</h4><ul>${proof}</ul>`}${todo && `<h4>What to do</h4><ul>${todo}</ul>`}${confirm === '' ? '' : commandMarkup(confirm)}</li>`;
+${todo && `<h4>What to do</h4><ul>${todo}</ul>`}${proof && `<details><summary>Evidence</summary><ul>${proof}</ul></details>`}${confirm === '' ? '' : commandMarkup(confirm)}</li>`;
 }
 
 function commandMarkup(command: string): string {

@@ -14,6 +14,7 @@ import { composeSections } from './compose.js';
 import { tokenStack } from './framework-charts.js';
 import type { Cutter } from './limits.js';
 import type { Piece, Report } from './sections.js';
+import type { StackedBar } from './stacked-bars.js';
 
 const colors: Readonly<Record<TokenPart, string>> = {
   kernels: busyParts.compute.color,
@@ -39,13 +40,17 @@ export function frameworksPage(comparison: FrameworkComparison, cutter: Cutter):
     id,
     title,
     blocks: blocks.filter(block => holds.test(block.id)),
+    appendix: id === 'memory' || id === 'not-recorded',
     before: id === 'token' && blocks.some(block => holds.test(block.id)) ? stack(comparison) : [],
   }));
-  return composeSections(headerBlock(comparison), answerBlock(comparison), sections, cutter);
+  const bars = tokenBars(comparison);
+  const wholeNs = Math.max(...bars.map(({ wallNs }) => wallNs));
+  const summary = { figures: [], bars: bars.map(bar => ({ ...bar, wholeNs })), title: '', actions: [] };
+  return composeSections(headerBlock(comparison), answerBlock(comparison), sections, cutter, summary);
 }
 
-function stack({ frameworks, phase }: FrameworkComparison): Piece[] {
-  const bars = frameworks.flatMap(framework => {
+function tokenBars({ frameworks, phase }: FrameworkComparison): StackedBar[] {
+  return frameworks.flatMap(framework => {
     const budget = budgetOf(framework, phase);
     if (!budget) return [];
     const parts = tokenParts.map(part => ({
@@ -55,6 +60,9 @@ function stack({ frameworks, phase }: FrameworkComparison): Piece[] {
     }));
     return [{ name: framework.name, wallNs: budget.wallNs / budget.tokens, parts }];
   });
-  const chart = tokenStack('token-stack', phase ?? '', bars);
+}
+
+function stack(comparison: FrameworkComparison): Piece[] {
+  const chart = tokenStack('token-stack', comparison.phase ?? '', tokenBars(comparison));
   return chart ? [{ kind: 'chart', chart, figures: [] }] : [];
 }

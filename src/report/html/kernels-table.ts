@@ -4,6 +4,7 @@ import { familyLook } from '../../analyze/names-and-colors.js';
 import { formatCount, formatDuration, formatShare, plural } from '../../base/units.js';
 import { escapeHtml } from './escape.js';
 import type { Cutter } from './limits.js';
+import { swatch } from './summary.js';
 import { type HtmlColumn, tableMarkup } from './table.js';
 
 const TOP_KERNELS = 25;
@@ -52,7 +53,7 @@ function kernelCell({ kernel, name }: TopKernelRow, cutter: Cutter): string {
 
 function familyCell(family: string): string {
   const { label, color } = familyLook(family);
-  return `<span class="family"><svg class="swatch" viewBox="0 0 10 10" aria-hidden="true"><rect width="10" height="10" rx="2" fill="${escapeHtml(color)}"/></svg>${escapeHtml(label)}</span>`;
+  return `<span class="family">${swatch(color)}${escapeHtml(label)}</span>`;
 }
 
 function histogramSvg(bins: readonly HistogramBin[], color: string): string {

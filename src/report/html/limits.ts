@@ -1,5 +1,6 @@
 /** How much goes into a page. A page that would be too large is made again with less, and says so. */
 import type { Block, TableBlock, TableColumn } from '../../analyze/block.js';
+import type { PageSummary } from '../../analyze/page-summary.js';
 import { formatCount, plural } from '../../base/units.js';
 
 interface PageLimits {
@@ -36,8 +37,8 @@ export class Cutter {
     return `${text.slice(0, this.limits.text - tail)} … ${left} characters omitted … ${text.slice(-tail)}`;
   };
 
-  block<Some extends Block>(block: Some): Some {
-    if (block.kind === 'table') return this.table(block) as Some;
+  block<Some extends Block | PageSummary>(block: Some): Some {
+    if ('kind' in block && block.kind === 'table') return this.table(block) as Some;
     return this.deep(block) as Some;
   }
 

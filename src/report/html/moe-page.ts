@@ -2,6 +2,7 @@
 import type { Block, StatementBlock } from '../../analyze/block.js';
 import type { MoeAnswer } from '../../moe/answer.js';
 import { describeMoe } from '../../moe/describe/describe-moe.js';
+import { moeSummary } from '../../moe/describe/moe-summary.js';
 import { composeSections } from './compose.js';
 import type { Cutter } from './limits.js';
 import type { Report } from './sections.js';
@@ -22,6 +23,13 @@ export function moePage(answer: MoeAnswer, cutter: Cutter): Report {
     id,
     title,
     blocks: blocks.filter(block => holds.includes(block.id)),
+    appendix: id === 'layers' || id === 'gpus' || id === 'notes',
   }));
-  return composeSections(statement('moe-what'), statement('moe-answer'), sections, cutter);
+  return composeSections(
+    statement('moe-what'),
+    statement('moe-answer'),
+    sections,
+    cutter,
+    moeSummary(answer),
+  );
 }

@@ -1,15 +1,18 @@
 /** One file that opens anywhere: markup, style, script and data, and a policy that lets nothing else in. */
 import type { StatementBlock } from '../../analyze/block.js';
+import type { PageSummary } from '../../analyze/page-summary.js';
 import { UserError } from '../../base/user-error.js';
 import { blockToHtml } from './blocks.js';
 import { chartData, chartToHtml } from './chart.js';
 import { chartClient } from './chart-client.js';
 import { elementId, escapeHtml, jsonForScript } from './escape.js';
 import { flameData, flameToHtml } from './flame.js';
+import { hatchPatterns } from './hatch.js';
 import { kernelsToHtml } from './kernels-table.js';
 import { Cutter, levels } from './limits.js';
 import type { Piece, Report, Section } from './sections.js';
 import { style } from './style.js';
+import { summaryToHtml } from './summary.js';
 
 /** What the page is made with and this folder cannot have: files and hashes. */
 export interface Assets {
@@ -24,6 +27,7 @@ export interface Assets {
 }
 
 export const DEFAULT_MAX_BYTES = 5e6;
+const LINES_BEFORE_FIGURES = 2;
 
 /** A page composed with ever smaller limits, until it fits. */
 export function fitPage(
@@ -78,6 +82,7 @@ ${[style, ...flame.styles].map(text => `<style>${text}</style>`).join('\n')}
 </head>
 <body>
 <a class="skip" href="#main">Skip to the report</a>
+${hatchPatterns()}
 ${headerToHtml(report, cutNote(cutter, cappedAt))}
 <nav aria-label="Sections"><div class="wide"><ul>${report.sections.map(({ id, title }) => `<li><a href="#${elementId(id)}">${escapeHtml(title)}</a></li>`).join('')}</ul></div></nav>
 <main id="main" class="wide">
@@ -115,7 +120,7 @@ function scriptText(text: string): string {
     .replace(/<(?=\/script|!--)/gi, '\\x3c');
 }
 
-function headerToHtml({ header, answer }: Report, note: string): string {
+function headerToHtml({ header, answer, summary }: Report, note: string): string {
   const facts = (header?.lines ?? [])
     .flatMap(line => line.split(' · '))
     .map(part => `<li>${escapeHtml(part)}</li>`)
@@ -123,14 +128,17 @@ function headerToHtml({ header, answer }: Report, note: string): string {
   return `<header><div class="wide">
 <div class="top"><span><b>Stepscope</b> report</span><button type="button" data-theme-toggle hidden>Dark theme</button></div>
 <ul class="facts-line muted">${facts}</ul>
-${answerToHtml(answer)}${note}
+${answerToHtml(answer, summary)}${note}
 </div></header>`;
 }
 
-function answerToHtml(answer: StatementBlock | undefined): string {
+/** Verdict, why, figures and actions; further sentences follow them in small print, so that these stay in sight. */
+function answerToHtml(answer: StatementBlock | undefined, summary: PageSummary | undefined): string {
   const [first = 'Report', ...why] = answer?.lines ?? [];
-  const lines = why.map(line => `<p>${escapeHtml(line)}</p>`).join('');
-  return `<h1>${escapeHtml(first)}</h1><div class="why">${lines}</div>`;
+  const lines = (of: readonly string[]) => of.map(line => `<p>${escapeHtml(line)}</p>`).join('');
+  const before = summary ? why.slice(0, LINES_BEFORE_FIGURES) : why;
+  const after = summary ? why.slice(LINES_BEFORE_FIGURES) : [];
+  return `<h1>${escapeHtml(first)}</h1><div class="why">${lines(before)}</div>${summary ? summaryToHtml(summary) : ''}${after.length > 0 ? `<div class="why small">${lines(after)}</div>` : ''}`;
 }
 
 function cutNote({ rows, points, texts, limits }: Cutter, cappedAt: number | undefined): string {
@@ -143,7 +151,7 @@ function cutNote({ rows, points, texts, limits }: Cutter, cappedAt: number | und
   return `<p class="cut">Truncated to stay under ${Number((cappedAt / 1e6).toFixed(2))} MB: ${what.join(', ')}. --json has everything.</p>`;
 }
 
-function sectionToHtml({ id, title, pieces }: Section, cutter: Cutter): string {
+function sectionToHtml({ id, title, pieces, appendix }: Section, cutter: Cutter): string {
   const name = elementId(id);
   const parts: string[] = [];
   pieces.forEach((piece, i) => {
@@ -154,7 +162,11 @@ function sectionToHtml({ id, title, pieces }: Section, cutter: Cutter): string {
     const closes = isSmall(piece) && isSmall(pieces[i - 1]) && !isSmall(pieces[i + 1]);
     parts.push(`${opens ? '<div class="columns">' : ''}${markup}${closes ? '</div>' : ''}`);
   });
-  return `<section id="${name}" aria-labelledby="${name}-title"><h2 id="${name}-title">${escapeHtml(title)}</h2>${parts.join('\n')}</section>`;
+  const heading = `<h2 id="${name}-title">${escapeHtml(title)}</h2>`;
+  const body = parts.join('\n');
+  return appendix
+    ? `<section id="${name}" class="appendix" aria-labelledby="${name}-title"><details><summary>${heading}</summary>${body}</details></section>`
+    : `<section id="${name}" aria-labelledby="${name}-title">${heading}${body}</section>`;
 }
 
 function pieceToHtml(piece: Piece, under: string, cutter: Cutter): string {

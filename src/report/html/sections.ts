@@ -3,7 +3,9 @@
  * belong to, and every further analysis through its own blocks.
  */
 import type { Analyzer, AnyAnalysis } from '../../analyze/analysis.js';
+import { analyzedSummary } from '../../analyze/analyzed-summary.js';
 import type { Block, StatementBlock } from '../../analyze/block.js';
+import { findingHeadline } from '../../analyze/findings/headline.js';
 import { kernelFamilies } from '../../analyze/gpu/kernel-families.js';
 import { memoryInUse } from '../../analyze/gpu/memory-in-use.js';
 import { metricSeries } from '../../analyze/gpu/metric-series.js';
@@ -17,7 +19,8 @@ import { stepBudget } from '../../analyze/inference/step-budget.js';
 import { describeCapture, summarizeCapture } from '../../analyze/info.js';
 import { causeLook } from '../../analyze/names-and-colors.js';
 import { blocksOf } from '../../analyze/outcome-blocks.js';
-import { describePage } from '../../analyze/page.js';
+import { describePage, describePageAnswer } from '../../analyze/page.js';
+import type { PageSummary } from '../../analyze/page-summary.js';
 import { rowsTable } from '../../analyze/rows-table.js';
 import type { ChartSpec } from './chart.js';
 import { familyBars } from './family-charts.js';
@@ -42,6 +45,8 @@ export type Piece =
 export interface Section {
   readonly id: string;
   readonly title: string;
+  /** For those who want to know more: folded until it is asked for. */
+  readonly appendix?: boolean;
   readonly pieces: readonly Piece[];
 }
 
@@ -49,10 +54,14 @@ export interface Report {
   /** What was captured: a quiet line. */
   readonly header: StatementBlock | undefined;
   readonly answer: StatementBlock | undefined;
+  /** Figures, bars and actions, above everything else. */
+  readonly summary?: PageSummary | undefined;
   readonly sections: readonly Section[];
 }
 
 const LISTED_GAPS = 20;
+/** What most readers want; everything else is folded. */
+const openSections = new Set(['findings', 'steps', 'budget', 'kernels']);
 /** Drawn in sections of their own. */
 const placed = new Set<string>([
   'findings',
@@ -66,9 +75,15 @@ const placed = new Set<string>([
 
 const isStatement = (block: Block): block is StatementBlock => block.kind === 'statement';
 
-export function composeReport(analyzer: Analyzer, analyses: readonly AnyAnalysis[], cutter: Cutter): Report {
+/** `command`: a command of a finding, with the name of the file in it. */
+export function composeReport(
+  analyzer: Analyzer,
+  analyses: readonly AnyAnalysis[],
+  cutter: Cutter,
+  command: (text: string) => string = text => text,
+): Report {
   const { profile } = analyzer;
-  const page = describePage(analyzer, analyses).map(block => cutter.block(block));
+  const page = describePage(analyzer, analyses).map(block => cutter.block(withFile(block, command)));
   const shown = (block: Block): Piece => ({ kind: 'block', block: cutter.block(block) });
   const chart = (spec: ChartSpec | undefined, figures: readonly Block[] = []): Piece[] =>
     spec ? [{ kind: 'chart', chart: spec, figures: figures.map(block => cutter.block(block)) }] : [];
@@ -93,8 +108,20 @@ export function composeReport(analyzer: Analyzer, analyses: readonly AnyAnalysis
 
   const statements = page.filter(isStatement);
   const header = statements.find(block => block.quiet);
-  const answer = statements.find(block => !block.quiet);
-  for (const block of [header, answer]) if (block) taken.add(block);
+  const described = statements.find(block => !block.quiet);
+  for (const block of [header, described]) if (block) taken.add(block);
+  // Cost and gain of the headline stand below it, as figures.
+  const { headline } = describePageAnswer(analyzer);
+  const summary = analyzedSummary(analyzer);
+  const answer =
+    described && headline && summary
+      ? {
+          ...described,
+          lines: described.lines.map(line =>
+            line === cutter.text(findingHeadline(headline)) ? `${cutter.text(headline.claim)}.` : line,
+          ),
+        }
+      : described;
 
   const findings = take(block => block.kind === 'findings');
   const steps = [
@@ -173,7 +200,22 @@ export function composeReport(analyzer: Analyzer, analyses: readonly AnyAnalysis
       pieces: captured.filter(piece => piece.kind === 'block' && piece.block.id === 'notes'),
     },
   ];
-  return { header, answer, sections: sections.filter(({ pieces }) => pieces.length > 0) };
+  return {
+    header,
+    answer,
+    summary: summary && cutter.block(summary),
+    sections: sections
+      .filter(({ pieces }) => pieces.length > 0)
+      .map(section => ({ ...section, appendix: !openSections.has(section.id) }))
+      // Folded ones form one list at the end.
+      .sort((a, b) => Number(a.appendix) - Number(b.appendix)),
+  };
+}
+
+function withFile(block: Block, command: (text: string) => string): Block {
+  if (block.kind !== 'findings') return block;
+  const named = block.findings.map(finding => ({ ...finding, confirm: command(finding.confirm) }));
+  return { ...block, findings: named, all: command('stepscope analyze FILE --only findings') };
 }
 
 /** What was not measured has a section of its own, with everything it would have answered. */

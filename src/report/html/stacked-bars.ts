@@ -1,4 +1,5 @@
 /** Bars side by side, each split into parts that sum to it: steps of several runs, tokens of several frameworks. */
+import { isIdleColor } from '../../analyze/names-and-colors.js';
 import { formatDuration, formatShare } from '../../base/units.js';
 import type { ChartSpec, Dataset } from './chart.js';
 
@@ -22,6 +23,7 @@ export function stackedBars(
       label,
       data: bars.map(bar => partOf(bar, label)?.ns ?? 0),
       backgroundColor: color,
+      hatched: isIdleColor(color),
       maxBarThickness: 46,
     };
   });

@@ -3,7 +3,7 @@
 import type { BudgetRow } from '../../analyze/inference/budget-totals.js';
 import { addBudgets } from '../../analyze/inference/budget-totals.js';
 import type { IterationRow } from '../../analyze/inference/iterations.js';
-import { busyParts, causeLook, causeOrder, phaseLook } from '../../analyze/names-and-colors.js';
+import { busyParts, causeLook, causeOrder, isIdleColor, phaseLook } from '../../analyze/names-and-colors.js';
 import { formatCount, formatDuration, formatShare, plural } from '../../base/units.js';
 import type { ChartSpec, Dataset } from './chart.js';
 import type { Cutter } from './limits.js';
@@ -152,6 +152,7 @@ export function budgetStack(all: readonly BudgetRow[], cutter: Cutter): ChartSpe
         label,
         data,
         backgroundColor: color,
+        hatched: isIdleColor(color),
         categoryPercentage: 1,
         barPercentage: bars.length > 150 ? 1 : 0.9,
         maxBarThickness: 64,

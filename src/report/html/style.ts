@@ -38,6 +38,23 @@ header { padding: 1.4rem 0 1.8rem; border-bottom: 1px solid var(--line); }
 .facts-line li:not(:last-child)::after { content: "·"; padding: 0 0.5em; }
 .why { margin-top: 0.7rem; max-width: 75ch; font-size: 1.0625rem; }
 .why p + p { margin-top: 0.35rem; }
+h1 + .why:empty { display: none; }
+.why.small { font-size: 0.9rem; color: var(--muted); margin-top: 1.1rem; }
+.summary { display: grid; grid-template-columns: minmax(0, 1fr); gap: 1.1rem; margin-top: 1.2rem; }
+.tiles { display: flex; flex-wrap: wrap; gap: 0.8rem 2.4rem; }
+.tiles div { display: flex; flex-direction: column-reverse; justify-content: flex-end; max-width: 17rem; min-width: min-content; }
+.tiles dt { font-size: 0.875rem; line-height: 1.35; }
+.tiles dd { white-space: nowrap; font-size: 1.9rem; line-height: 1.2; font-weight: 650; letter-spacing: -0.01em; }
+.phase-bars { display: grid; gap: 0.8rem; }
+.stack { display: block; width: 100%; height: 1.7rem; border-radius: 4px; background: var(--card); margin-top: 0.2rem; }
+.keys { list-style: none; padding: 0; display: flex; flex-wrap: wrap; gap: 0.1rem 1.1rem; margin-top: 0.3rem; font-size: 0.875rem; color: var(--muted); }
+.keys li { display: flex; align-items: center; gap: 0.4rem; }
+.actions h2 { font-size: 1rem; margin-bottom: 0.45rem; }
+.actions ol { list-style: none; padding: 0; counter-reset: action; display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 17rem), 1fr)); gap: 0.7rem 1.2rem; }
+.actions li { counter-increment: action; border-top: 2px solid var(--accent); padding-top: 0.45rem; font-size: 0.9375rem; line-height: 1.4; }
+.actions b { font-weight: 600; } .actions b::before { content: counter(action) ". "; }
+.actions a { text-decoration: none; color: inherit; } .actions a:hover { text-decoration: underline; }
+.actions .muted { display: block; margin-top: 0.2rem; }
 .cut { margin-top: 1rem; padding: 0.6rem 0.9rem; border: 1px solid var(--line); border-radius: 8px; background: var(--card); font-size: 0.9rem; }
 nav { border-bottom: 1px solid var(--line); font-size: 0.9rem; }
 nav ul { list-style: none; padding: 0.55rem 0; display: flex; flex-wrap: wrap; gap: 0.15rem 1.1rem; }
@@ -47,6 +64,12 @@ main.wide { padding-bottom: 3rem; }
 section { padding-top: 2.1rem; }
 section > * + *, details > * + * { margin-top: 1.1rem; }
 section > h2 + * { margin-top: 0; }
+.appendix { padding-top: 0; border-top: 1px solid var(--line); }
+section:not(.appendix) + .appendix { margin-top: 2.4rem; }
+.appendix:last-child { border-bottom: 1px solid var(--line); }
+.appendix > details > summary { padding: 0.6rem 0; }
+.appendix > details > summary h2 { display: inline; font-size: 1.0625rem; margin: 0; }
+.appendix > details[open] { padding-bottom: 1.4rem; }
 section > h3 + * { margin-top: 0.4rem; }
 section > .muted, figcaption .muted { margin-top: 0.2rem; }
 .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); gap: 1.6rem; }
@@ -57,9 +80,12 @@ table { border-collapse: collapse; font-size: 0.875rem; font-variant-numeric: ta
 caption { text-align: left; padding-bottom: 0.35rem; }
 th, td { padding: 0.28rem 0.9rem 0.28rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); unicode-bidi: isolate; }
 thead th { color: var(--muted); font-weight: 500; vertical-align: bottom; white-space: nowrap; border-bottom-color: var(--muted); }
-tbody th { font-weight: 400; min-width: min(12rem, 40vw); max-width: 30rem; overflow-wrap: anywhere; }
-td { max-width: 30rem; overflow-wrap: anywhere; }
+tbody th { font-weight: 400; max-width: 30rem; }
+td { max-width: 30rem; }
 .n { text-align: right; white-space: nowrap; }
+.short { white-space: nowrap; }
+.prose { min-width: min(13rem, 60vw); }
+.names { min-width: min(15rem, 60vw); overflow-wrap: anywhere; }
 td.n:last-child, th.n:last-child { padding-right: 0.2rem; }
 .bars { width: 100%; max-width: 56rem; }
 .bars th, .bars td { border-bottom: 0; padding-top: 0.16rem; padding-bottom: 0.16rem; vertical-align: middle; }
@@ -94,7 +120,7 @@ dd { margin: 0; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
 .legend button[aria-pressed=false] { color: var(--muted); text-decoration: line-through; }
 .legend button[aria-pressed=false] svg { opacity: 0.35; }
 .legend svg, .swatch { width: 0.75rem; height: 0.75rem; flex: none; overflow: visible; }
-.legend rect, .swatch rect, .spread rect { stroke: var(--muted); stroke-width: 0.5; }
+.legend rect, .swatch rect, .spread rect { stroke: var(--muted); stroke-width: 0.6; }
 .family { display: inline-flex; gap: 0.4rem; align-items: center; white-space: nowrap; }
 .heat-map { display: block; width: 100%; height: clamp(8rem, 42vw, 26rem); border: 1px solid var(--line); background: var(--card); margin-top: 0.6rem; }
 .heat-axis { display: flex; justify-content: space-between; gap: 1rem; margin-top: 0.2rem; }
@@ -114,10 +140,21 @@ footer { border-top: 1px solid var(--line); padding: 1rem 0 2rem; color: var(--m
 @media (max-width: 640px) {
   .facts div { grid-template-columns: 1fr; } .facts { gap: 0.55rem; }
   .plot { height: 220px; } .plot.tall { height: 280px; }
+  header { padding: 1rem 0 1.3rem; } .top { margin-bottom: 0.8rem; } .tiles { gap: 0.7rem 1.6rem; } .tiles dd { font-size: 1.5rem; } .tiles div { max-width: 9.5rem; }
+  table.stacks thead, .bars thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  table.stacks, table.stacks tbody, .bars, .bars tbody, table.stacks caption, .bars caption { display: block; }
+  table.stacks tr { display: flex; flex-wrap: wrap; gap: 0 1.1rem; padding: 0.45rem 0; border-bottom: 1px solid var(--line); }
+  table.stacks th, table.stacks td { border: 0; padding: 0; min-width: 0; max-width: 100%; text-align: left; }
+  table.stacks tbody th { flex: 1 0 100%; font-weight: 600; overflow-wrap: anywhere; white-space: normal; }
+  table.stacks td:empty { display: none; }
+  table.stacks td::before { content: attr(data-label) " "; color: var(--muted); }
+  .bars tr { display: flex; flex-wrap: wrap; gap: 0 0.8rem; padding: 0.3rem 0; }
+  .bars tbody th { flex: 1 1 auto; width: auto; white-space: normal; padding: 0; } .bars td { padding: 0; } .bars td.n:empty { display: none; }
+  .bars .bar { order: 3; flex: 0 0 100%; min-width: 0; }
 }
 @media (prefers-reduced-motion: reduce) { html { scroll-behavior: auto; } }
 @media print {
-  body { font-size: 11pt; } nav, .skip, button[data-theme-toggle], [data-copy], figure details, .folded { display: none !important; }
+  body { font-size: 11pt; } nav, .skip, button[data-theme-toggle], [data-copy], figure details, .folded, .appendix { display: none !important; }
   section { padding-top: 1.2rem; } figure, .card, tr { break-inside: avoid; } h2, h3, caption { break-after: avoid; }
   .scroll { overflow: visible; } canvas { max-width: 100%; height: auto !important; } .plot, .plot.tall { height: auto; } a { color: inherit; }
   #more { display: none; }
