@@ -16,6 +16,8 @@ interface Profiler {
   readonly tracesOps?: true;
   /** Its clock is zero when it begins to record; events that were open then began earlier. */
   readonly startsAtZero?: true;
+  /** Its ranges are those of NVTX, which other tools of NVIDIA see too. */
+  readonly rangesAreNvtx?: true;
 }
 
 export const profilers: Readonly<Record<ProfilerKind, Profiler>> = {
@@ -26,6 +28,7 @@ export const profilers: Readonly<Record<ProfilerKind, Profiler>> = {
     mayRecord: ['osCalls', 'metricSamples'],
     workers: 'for worker processes, add --trace-fork-before-exec=true',
     startsAtZero: true,
+    rangesAreNvtx: true,
   },
   kineto: {
     label: 'PyTorch profiler',

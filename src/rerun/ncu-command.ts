@@ -11,6 +11,7 @@ import { typicalStep } from '../analyze/inference/typical-step.js';
 import { NONE } from '../base/column.js';
 import { UserError } from '../base/user-error.js';
 import { createClassifier } from '../catalog/kernels/classify.js';
+import { profilers } from '../catalog/profilers.js';
 import type { Row } from '../model/profile.js';
 import { RangeKind } from '../model/schema.js';
 import { medianOf } from '../stats/summary.js';
@@ -120,7 +121,7 @@ export function ncuTarget(analyzer: Analyzer, wanted: string): NcuTarget {
     const lane = steps!.lanes[run.lane];
     const own = lane.runs[run.run];
     const ranges = profile.tables.ranges;
-    if (own.label === '' || !ranges || profile.capture.profiler !== 'nsys') return null;
+    if (own.label === '' || !ranges || !profilers[profile.capture.profiler].rangesAreNvtx) return null;
     let same = 0;
     for (let row = 0 as Row<'ranges'>; row < ranges.length; row++)
       if (
