@@ -28,7 +28,7 @@ after(async () => {
 /** Runs in the browser. `broken`: cells whose words are torn although they are short enough for one line. */
 const look = `(() => {
   const bottom = selector => Math.max(0, ...[...document.querySelectorAll(selector)].map(one => one.getBoundingClientRect().bottom));
-  const visible = one => one.offsetParent && one.getClientRects().length > 0;
+  const visible = one => one.checkVisibility();
   const lines = (node, from, to) => {
     const range = document.createRange();
     range.setStart(node, from);

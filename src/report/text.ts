@@ -91,10 +91,11 @@ function renderTable(block: TableBlock, context: RenderContext): string {
     columns = columns.filter(column => column !== candidate);
   }
   const widths = share(columns, context.width);
+  const cuts = columns.map((column, i) => cutOf(column, widths[i]));
   const line = (cells: readonly string[]) =>
     `  ${columns
       .map((column, i) => {
-        const cell = isText(column) ? shorten(cells[i], widths[i]) : truncate(cells[i], widths[i]);
+        const cell = cuts[i](cells[i], widths[i]);
         const space = ' '.repeat(Math.max(0, widths[i] - widthOf(cell)));
         return isText(column) && column.column.align !== 'right' ? cell + space : space + cell;
       })
@@ -112,6 +113,13 @@ function renderTable(block: TableBlock, context: RenderContext): string {
     remark(`hidden to fit the width: ${headers.join(', ')} (${all} has all)`);
   }
   return `${lines.join('\n')}\n`;
+}
+
+/** Names lose their middle, unless that is where they differ. */
+function cutOf(column: Prepared, width: number): typeof shorten {
+  if (!isText(column)) return truncate;
+  const told = (cut: typeof shorten) => new Set(column.cells.map(cell => cut(cell, width))).size;
+  return told(shorten) >= told(truncate) ? shorten : truncate;
 }
 
 function prepare(column: TableColumn, place: number, rows: number): Prepared {

@@ -103,6 +103,8 @@ test('the flame graph of a report: one file, narrow and dark', { skip }, async t
     colorScheme: 'dark',
     viewport: { width: 390, height: 800 },
   });
+  // It is folded until a link leads to it.
+  await page.click('nav a[href="#host"]');
   await useGraph(page);
   await assertAccessible(page);
   assert.deepEqual(trouble, [`request for ${href}`], 'the page itself, and nothing else');
