@@ -1,7 +1,7 @@
 """Models from a real transformers, with small configurations: `transformers_models.py NAME…` runs prompts of several
-lengths and prints a digest of every output, a line for each model. Each runs in a process forked once
-transformers is imported, as that takes seconds, and what it leaves in the folder is moved to one of its name. For a Python with transformers, which the system Python
-rarely has."""
+lengths and prints a digest of every output, a line for each model. Each runs in a process forked once transformers is
+imported, as that takes seconds, and what it leaves in the folder is moved to one of its name. For a Python with
+transformers, which the system Python rarely has."""
 
 import hashlib
 import json
