@@ -57,6 +57,8 @@ const calls: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
   info: () => [[eager]],
   explain: () => [[eager, 'step:14']],
   search: () => [[eager, '--name', 'launch']],
+  ncu: () => [[graph, 'gemm']],
+  repro: () => [[capturePath('eager', 'kineto.json.gz'), 'aten::mm']],
   sql: () => [['SELECT iteration, selected FROM steps', eager]],
   stats: () => [[eager, '-r', 'cuda_api_sum'], [eager], ['--list']],
   bench: () => [[bench('sglang-serving.jsonl'), bench('aiperf.json')]],

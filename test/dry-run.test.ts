@@ -9,6 +9,7 @@ import { after, before, test } from 'node:test';
 import { options } from '../src/cli/options.js';
 import { optionsOf } from '../src/cli/read-call.js';
 import { allCommands } from '../src/cli/registry.js';
+import { capturePath } from '../src/testing/captures.js';
 import { answerIn, runStepscope } from './run-stepscope.js';
 
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-dry-'));
@@ -94,6 +95,7 @@ const dryCalls: Readonly<Record<string, readonly string[]>> = {
     '--dry-run -- trtllm-serve M',
     '--dry-run --run --repeats 2 --record 100-120 -o pair -- trtllm-bench --model M throughput',
   ],
+  ncu: [`${capturePath('graph')} gemm --dry-run -- python3 generate.py`],
 };
 
 test('every command with --dry-run is held to it', async () => {

@@ -96,15 +96,19 @@ export async function comparedProfiles(
         .map(cells => cells.map(cell => csvCell(String(cell ?? ''))).join(','))
         .join('\n')}\n`,
     page: cutter => comparisonPage(comparisons, cutter),
-    ...viewOf(asked),
+    ...(await viewOf(asked)),
   };
 }
 
-/** The web view compares two runs. */
-function viewOf(asked: readonly ProfiledSide[]): Pick<Result, 'view'> {
+/** The web view compares two runs, and shows their profiles alone. */
+async function viewOf(asked: readonly ProfiledSide[]): Promise<Pick<Result, 'view'>> {
   const [base, other, ...more] = asked;
   if (more.length > 0 || base.runs.length > 1 || other.runs.length > 1) return {};
-  return { view: { files: base.runs[0], compared: other.runs[0] } };
+  const profilesOf = async ([files]: ProfiledSide['runs']) => {
+    const isResult = await Promise.all(files.map(isBenchmark));
+    return files.filter((_, i) => !isResult[i]);
+  };
+  return { view: { files: await profilesOf(base.runs), compared: await profilesOf(other.runs) } };
 }
 
 /** A function of its own, so that nothing holds the profile once its facts are known. */
