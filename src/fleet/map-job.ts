@@ -74,7 +74,7 @@ export function outcomesOf(folder: string, task: number): MapOutcome[] | undefin
   } catch {
     return undefined;
   }
-  const { partitions, broken } = JSON.parse(text) as MapDocument;
+  const { partitions, broken } = (JSON.parse(text) as { readonly data: MapDocument }).data;
   return [
     ...partitions,
     ...broken.map((own): MapOutcome => ({ status: 'broken', path: own.path, broken: own })),
