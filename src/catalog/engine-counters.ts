@@ -174,3 +174,8 @@ export function countersOfSamples(samples: ReadonlyMap<string, number[]>): Engin
     prefill: undefined,
   });
 }
+
+/** Names of the samples that are read above, as a server or a client that polled it writes them. */
+const COUNTER_NAME =
+  /^[a-z]+:(?:num_requests_(?:running|waiting)|num_(?:running|queue)_reqs|(?:kv|gpu)_cache_usage_perc|token_usage|(?:iteration|prompt)_tokens_total)$/;
+export const isCounterName = (name: string): boolean => COUNTER_NAME.test(name);

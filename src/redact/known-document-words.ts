@@ -2,6 +2,8 @@
  * Words of benchmark tools, of the agent and of this project's own documents: the keys that importers read, and the
  * words of labels, units and states. A copy of such a file keeps these and numbers.
  */
+import { isCounterName } from '../catalog/engine-counters.js';
+
 const keys = new Set(
   `perf_analyzer stimulus goodput request_goodput: tag label e2els last_ttft run_name example interrupted attentionDpRank
    num_output_tokens dataset_path staticBatchingStats numGenTokens machine memory.total clocks.mem scheduling_policy gen_tps_percentiles isl_stats osl_stats seq_len_stats max_isl max_osl
@@ -31,6 +33,14 @@ const keys = new Set(
    begin utcNs monotonicNs start_times serverId bootId requestIds
    hostCounters placement part userNs systemNs minorFaults majorFaults voluntarySwitches involuntarySwitches
    cpus machineCpus cpuNodes gpuNode engineStates atNs running waiting kvShare
+   gpu_uuid timestamp_ns telemetry_data gpu_model_name nvidia_energy_consumption amd_energy_consumption energy_consumption
+   metadata request_start_ns benchmark_phase session_num endpoint_url endpoint_latency_ns phase_kind engineLatency
+   total_energy_j output_tps_per_w time_breakdown_metrics iter_counter iter_batch_size context_token_number
+   num_gen_requests generation_token_number forward_start_time gpu_forward_time request_id request_timing_metrics
+   ctx_chunk_metrics usage_completion_tokens usage_prompt_tokens request_end_ns query_time perf_metrics first_iter last_iter
+   timing_metrics server_arrival_time arrival_time first_scheduled_time first_token_time server_first_token_time last_token_time
+   kv_cache_metrics step_metrics forward_end_time sample_start_time sample_end_time gpu_sample_time token_time iter
+   num_ctx_requests ctx_request_id ctx_perf_metrics gen_perf_metrics disagg_server_arrival_time disagg_server_first_token_time
    server_info settings severity sglang side steps start_timestamp startMonotonicNs startNs status std std_latency stddevNs
    stepscopeAgent stepsFrom stream streaming streaming_metrics successful_requests sum
    system_output_throughput_tok_s system_total_throughput_tok_s temperature tensorrt_llm thread throughput
@@ -94,7 +104,11 @@ const STATISTIC =
  * its iterations as a dict or as JSON. What stands in the field is judged on its own.
  */
 export const isKnownField = (key: string): boolean =>
-  keys.has(key) || words.has(key) || STATISTIC.test(key) || /^\d{1,3}(?:\.\d{1,3})?%?$/.test(key);
+  keys.has(key) ||
+  words.has(key) ||
+  isCounterName(key) ||
+  STATISTIC.test(key) ||
+  /^\d{1,3}(?:\.\d{1,3})?%?$/.test(key);
 
 const TOKEN = /[A-Za-z_][A-Za-z0-9_]*|\d+(?:\.\d+){3,}|\d[\d.]*[A-Za-z_][A-Za-z0-9_]*/g;
 const RANK_NAME = /^[TDPE]P\d{1,4}$/;

@@ -19,8 +19,9 @@ import type { Removals } from './removals.js';
 
 const MOST_BYTES = 192 * 1024 * 1024;
 
-/** Which model it was is private as often as not; whether it was the same one is needed to compare. */
-const MODEL_KEY = /^(?:model|model_id|model_path|model_names|models|tokenizer_id)$/;
+/** Which model, GPU or server it was is private as often as not; whether it was the same one is needed to compare and sum. */
+const MODEL_KEY =
+  /^(?:model|model_id|model_path|model_names|models|tokenizer_id|gpu_uuid|endpoint_url|request_id)$/;
 /** The same in a log: `Model:  name`, `model='name'`. */
 const MODEL_LABEL = /(\b[Mm]odel(?:_id|_path| Path)?(?:=|:[ \t]+)['"]?)([^\s'",)]+)/;
 /** As JSON quotes its keys; a dict that Python printed is text. */
@@ -80,8 +81,19 @@ function isOwnDocument(value: unknown): boolean {
   return 'stepscopeAgent' in value || (typeof schema === 'string' && schema.startsWith('stepscope-'));
 }
 
+/** Whole numbers of more digits than a double keeps, such as nanoseconds since 1970, are carried as text with this mark. */
+const EXACT = '\u0000exact ';
+const EXACT_TEXT = new RegExp(`^${EXACT}-?\\d{16,20}$`);
+
+/** Where a text only looks as if it held such a number, the document is read as it is. */
+function exactDocument(line: string): unknown {
+  const marked = line.replace(/([:,[]\s*)(-?\d{16,20})(?=\s*[,\]}])/g, '$1"\\u0000exact $2"');
+  return (marked === line ? undefined : readDocument(marked)) ?? readDocument(line);
+}
+
 /** With NaN and Infinity as Python writes them: `JSON.stringify` would turn them into null. */
 function toJson(value: unknown): string {
+  if (typeof value === 'string' && EXACT_TEXT.test(value)) return value.slice(EXACT.length);
   if (typeof value === 'number') return Number.isFinite(value) ? JSON.stringify(value) : String(value);
   if (Array.isArray(value)) return `[${value.map(toJson).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
@@ -99,7 +111,7 @@ class DocumentRules {
   /** Logs, and files with a document on each line. Lines keep their numbers, so that places can still be named. */
   lines(text: string): string {
     return text.replace(/[^\r\n]+/g, line => {
-      const value = BEGINS_LIKE_JSON.test(line) ? readDocument(line) : undefined;
+      const value = BEGINS_LIKE_JSON.test(line) ? exactDocument(line) : undefined;
       // A dict as Python prints it, or a piece of a document: words, like the rest.
       return value === undefined ? this.line(line) : toJson(this.document(value));
     });
@@ -133,7 +145,14 @@ class DocumentRules {
   }
 
   private text(value: string, key: string, isAgents: boolean): string {
-    if (isPlain(value) || isMoment(value) || isVersion(value) || value === 'removed') return value;
+    if (
+      EXACT_TEXT.test(value) ||
+      isPlain(value) ||
+      isMoment(value) ||
+      isVersion(value) ||
+      value === 'removed'
+    )
+      return value;
     if (isAgents && MODULE_KEY.test(key))
       return scrubName(value, this.identities, kind => this.removals.add(kind, `field ${key}`));
     if (MODEL_KEY.test(key)) return this.model(value, key);
