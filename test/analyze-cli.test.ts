@@ -11,6 +11,7 @@ import { analyses, usualAnalyses } from '../src/analyze/index.js';
 import { describePage } from '../src/analyze/page.js';
 import { envelopedSchema } from '../src/base/envelope-schema.js';
 import { parseCsv } from '../src/base/parse-csv.js';
+import { shellQuote } from '../src/capture/shell-quote.js';
 import { outcomeAsJson } from '../src/report/analysis-json.js';
 import { analysisSchema, analyzeSchema } from '../src/report/analysis-schema.js';
 import { text } from '../src/report/text.js';
@@ -36,7 +37,7 @@ for (const name of ['eager', 'graph', 'graphmode', 'gc', 'client', 'membound', '
     assertGolden(`analyze-${name}.txt`, out);
     const lines = out.split('\n');
     assert.ok(lines.length <= 65, `${lines.length} lines`);
-    assert.equal(lines.at(-2), `→ stepscope view ${capturePath(name)}`);
+    assert.equal(lines.at(-2), `→ stepscope view ${shellQuote(capturePath(name))}`);
     for (const line of lines.slice(0, -2)) assert.ok([...line].length <= 110, line);
   });
 }

@@ -9,6 +9,7 @@ import { gunzipSync } from 'node:zlib';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { envelopedSchema } from '../src/base/envelope-schema.js';
 import { parseCsv } from '../src/base/parse-csv.js';
+import { shellQuote } from '../src/capture/shell-quote.js';
 import { distinctNames } from '../src/cli/asked-configurations.js';
 import { compareSchema } from '../src/compare/compare-schema.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
@@ -35,7 +36,7 @@ for (const [name, from, to] of [
     assertGolden(`compare-${name}.txt`, out);
     const lines = out.trimEnd().split('\n');
     // A command to copy is never broken.
-    assert.equal(lines.pop(), `→ stepscope view ${from} --compare ${to}`);
+    assert.equal(lines.pop(), `→ stepscope view ${shellQuote(from)} --compare ${shellQuote(to)}`);
     for (const line of lines) assert.ok([...line].length <= 110, line);
   });
 }
