@@ -9,6 +9,7 @@ import { gunzipSync } from 'node:zlib';
 import { operatorInputs } from '../src/rerun/operator-inputs.js';
 import { operatorScript } from '../src/rerun/operator-script.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
+import { lacks, locate } from '../src/testing/needs.js';
 import { answerIn, runStepscope } from './run-stepscope.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-rerun-'));
@@ -60,7 +61,7 @@ test('inputs of an operator: tensors with strides, lists, scalars, and what was 
   assert.equal(operatorInputs({ shapes: '[[-1]]', types: '["float"]', ...none })?.[0].kind, 'other');
 });
 
-test('a script is Python, whatever the names in the file', () => {
+test('a script is Python, whatever the names in the file', { skip: lacks('python') }, () => {
   const script = operatorScript({
     operator: 'aten::mm',
     inputs: [{ kind: 'other', type: '"\'\\\n\u2028é' }],
@@ -70,7 +71,7 @@ test('a script is Python, whatever the names in the file', () => {
     file: 'a\r\nb.json',
   });
   assert.ok(!/^import os$/m.test(script));
-  const check = spawnSync('python3', ['-c', 'import ast, sys; ast.parse(sys.stdin.read())'], {
+  const check = spawnSync(locate('python')!, ['-c', 'import ast, sys; ast.parse(sys.stdin.read())'], {
     input: script,
   });
   assert.equal(check.status, 0, String(check.stderr));
