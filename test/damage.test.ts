@@ -3,14 +3,16 @@
  * FUZZ_ROUNDS more of them; `npm run fuzz` goes on for hours.
  */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { test } from 'node:test';
-import { projectRoot } from '../src/testing/captures.js';
+import { capturePath, projectRoot } from '../src/testing/captures.js';
 import { dumps, tryDump } from './damage/load-damage.js';
 import { seeded } from './damage/mutations.js';
 import { Scratch } from './damage/property.js';
 import { type FormatName, Target, tryRounds } from './damage/rounds.js';
+import { runStepscope } from './run-stepscope.js';
 
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
 const ROUNDS = Number(process.env.FUZZ_ROUNDS ?? 400);
@@ -53,5 +55,18 @@ test('what damage ever slipped through stays mended', async () => {
     const target = await Target.of(format, capture);
     assert.equal(typeof (await target.try(seed)), 'boolean', `${capture}, seed ${seed}`);
     target.done();
+  }
+});
+
+test('steps whose GPU work was cut off say nothing about what the GPU waits for', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-cut-'));
+  try {
+    const file = path.join(folder, 'cut.json.gz');
+    writeFileSync(file, readFileSync(capturePath('graph', 'kineto.json.gz')).subarray(0, 5000));
+    const { out } = await runStepscope(['analyze', file]);
+    assert.match(out, /No GPU work was recorded in these steps: cannot tell what the GPU waits for\./);
+    assert.doesNotMatch(out, /The GPU waits/);
+  } finally {
+    rmSync(folder, { recursive: true });
   }
 });

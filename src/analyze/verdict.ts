@@ -57,6 +57,11 @@ export function phaseVerdict(
     kernelsPerStep !== undefined && `${formatCount(Math.round(kernelsPerStep))} kernels`,
   ].filter(text => text !== false);
   const sentence = `${detail.join(', ')}.`;
+  if (busyNs === 0)
+    return [
+      `No GPU work was recorded in ${total.phase === null ? 'this time' : 'these steps'}: cannot tell what the GPU waits for.`,
+      sentence,
+    ];
   if (first) return [findingHeadline(first), sentence];
   if (idle >= NOTABLE) {
     const where = graphsHidden ? ' outside graph replays' : '';

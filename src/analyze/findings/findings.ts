@@ -105,7 +105,8 @@ export const findings: Analysis<FindingRow, FindingsResult> = {
       profile,
       policy: settings.policy ?? defaultPolicy,
       program: use(program),
-      phases,
+      // Where no GPU work was recorded (a file that was cut off, kernels that were lost), nothing says what it waited for.
+      phases: phases.filter(({ wallNs, idleNs }) => idleNs < wallNs),
       use,
       useIfRecorded,
     };
