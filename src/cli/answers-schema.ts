@@ -105,7 +105,13 @@ export const infoSchema = document('stepscope-info/1', 'What a profile contains'
   markers: list(anyObject('of engines: how many, and their iterations')),
   recorded: list(object({ table: string(), label: string(), rows: count() })),
   notRecorded: list(
-    object({ table: string(), label: string(), hint: string('how to record it'), damaged: optional(flag()) }),
+    object({
+      table: string(),
+      label: string(),
+      hint: string('how to record it'),
+      damaged: optional(flag()),
+      none: optional(flag()),
+    }),
   ),
   gpuHint: string('how to record GPU work'),
   sourceCounts: mapOf(number(), 'rows of the file'),
