@@ -11,7 +11,6 @@
  */
 import { upperBound } from '../../base/bisect.js';
 import { NONE } from '../../base/column.js';
-import { GrowingColumn } from '../../base/growing-column.js';
 import { apiFunction } from '../../catalog/api-function.js';
 import { matchMarker } from '../../catalog/engine-markers.js';
 import {
@@ -60,22 +59,6 @@ export interface ThreadStacks {
   readonly threads: readonly number[];
 }
 
-/** Visits the segments of a line between two moments, in order. */
-export function visitStack(
-  line: StackLine,
-  from: number,
-  to: number,
-  visit: (event: number, from: number, to: number, segment: number) => void,
-): void {
-  const { start, event } = line;
-  let at = from;
-  for (let i = segmentAt(line, from); at < to; i++) {
-    const end = i + 1 < start.length ? Math.min(start[i + 1], to) : to;
-    if (end > at) visit(i < 0 ? NONE : event[i], at, end, i);
-    at = Math.max(at, end);
-  }
-}
-
 /** The innermost event at a moment, or NONE. */
 export function eventAt(line: StackLine, moment: number): number {
   const segment = segmentAt(line, moment);
@@ -83,7 +66,7 @@ export function eventAt(line: StackLine, moment: number): number {
 }
 
 /** The last segment that begins no later; -1: none does. */
-function segmentAt(line: StackLine, moment: number): number {
+export function segmentAt(line: StackLine, moment: number): number {
   const { start } = line;
   let i = line.at;
   if (i >= start.length || start[i] > moment) i = upperBound(start, moment) - 1;
@@ -204,13 +187,15 @@ function namersOf(
   stepLabels: ReadonlySet<string>,
 ): Readonly<Record<Source, Namer>> {
   const namer = (read: (text: string) => HostName | undefined): Namer => {
-    const known = new Map<number, ReturnType<Namer>>();
+    const known: (ReturnType<Namer> | null)[] = [];
     return id => {
-      if (!known.has(id)) {
+      let found = known[id];
+      if (found === undefined) {
         const name = read(strings.text(id));
-        known.set(id, name && { name, id: paths.idOf(name) });
+        found = name ? { name, id: paths.idOf(name) } : null;
+        known[id] = found;
       }
-      return known.get(id);
+      return found ?? undefined;
     };
   };
   // A step's own marker is around everything in it.
@@ -244,57 +229,59 @@ function stackOf(
     Number.isNaN(lane.end[row]) ? Math.max(until, lane.start[row]) : lane.end[row];
 
   const stackOfRow = callStacks(profile);
-  const stacks = stackOfRow && new GrowingColumn('i32');
-  const node = new GrowingColumn('i32');
-  const parent = new GrowingColumn('i32');
-  const start = new GrowingColumn('f64');
-  const event = new GrowingColumn('i32');
-  const builder = new SegmentBuilder(start, event);
-  const stack: { event: number; end: number; node: number }[] = [];
+  const most = lanes.reduce((sum, { own }) => sum + own.length, 0);
+  const stacks = stackOfRow && new Int32Array(most);
+  const node = new Int32Array(most);
+  const parent = new Int32Array(most);
+  const builder = new SegmentBuilder(most);
+  // What is open, outermost first: columns, because there may be millions of events.
+  const openEvent = new Int32Array(DEEPEST);
+  const openNode = new Int32Array(DEEPEST);
+  const openEnd = new Float64Array(DEEPEST);
+  let depth = 0;
   const closeUntil = (moment: number) => {
-    while (stack.length > 0 && stack[stack.length - 1].end <= moment) {
-      const { end } = stack.pop()!;
-      builder.push(end, stack.length > 0 ? stack[stack.length - 1].event : NONE);
+    while (depth > 0 && openEnd[depth - 1] <= moment) {
+      depth--;
+      builder.push(openEnd[depth], depth > 0 ? openEvent[depth - 1] : NONE);
     }
   };
   let events = 0;
   for (;;) {
-    const lane = firstOf(lanes, endOf);
+    const lane = lanes.length === 1 ? unread(lanes[0]) : firstOf(lanes, endOf);
     if (!lane) break;
     const row = lane.own[lane.next++] as Row<Source>;
     const found = namers[lane.source](lane.name[row]);
     if (!found) continue;
     const begin = lane.start[row];
     closeUntil(begin);
-    const top = stack[stack.length - 1] as (typeof stack)[number] | undefined;
     // Clocks are rounded and ranges may cross: what is inside ends with what is around it.
-    const end = Math.min(endOf(lane, row), top?.end ?? Infinity);
+    const end = Math.min(endOf(lane, row), depth > 0 ? openEnd[depth - 1] : Infinity);
     if (!(end > begin)) continue;
-    const above = top ? paths.names[top.node] : undefined;
-    if (stack.length >= DEEPEST) continue;
+    const around = depth > 0 ? openNode[depth - 1] : ROOT;
+    const above = paths.names[around];
+    if (depth >= DEEPEST) continue;
     // Inside a CUDA call, calls of the system are the driver's own business.
     if (lane.source === 'osCalls' && above?.kind === 'api-call') continue;
     if (found.name.isForward && above?.module !== undefined) continue;
     // Of a call inside another one the program made the outer.
     const callers = above?.kind === 'api-call' ? NONE : (stackOfRow?.(lane.source, row) ?? NONE);
-    const around = top?.node ?? ROOT;
     const place = callers === NONE ? around : names.callers(around, callers, found.name.text);
     const own = paths.child(place, found.name, found.id);
-    stacks?.push(callers);
-    node.push(own);
-    parent.push(top?.event ?? NONE);
+    if (stacks) stacks[events] = callers;
+    node[events] = own;
+    parent[events] = depth > 0 ? openEvent[depth - 1] : NONE;
     builder.push(begin, events);
-    stack.push({ event: events++, end, node: own });
+    openEvent[depth] = events++;
+    openEnd[depth] = end;
+    openNode[depth++] = own;
   }
   closeUntil(Infinity);
-  builder.finish();
   return {
-    node: node.finishAll() as Int32Array,
-    parent: parent.finishAll() as Int32Array,
-    start: start.finishAll() as Float64Array,
-    event: event.finishAll() as Int32Array,
+    node: node.subarray(0, events),
+    parent: parent.subarray(0, events),
+    ...builder.finish(),
     at: 0,
-    ...(stacks ? { stack: stacks.finishAll() as Int32Array } : {}),
+    ...(stacks ? { stack: stacks.subarray(0, events) } : {}),
   };
 }
 
@@ -310,6 +297,10 @@ function callStacks({ tables }: Profile): ((source: Source, row: number) => numb
     return python !== NONE ? python : (apiCalls?.stack?.[row as Row<'apiCalls'>] ?? NONE);
   };
 }
+
+const unread = <Lane extends { readonly own: Int32Array; readonly next: number }>(
+  lane: Lane,
+): Lane | undefined => (lane.next < lane.own.length ? lane : undefined);
 
 /** The lane whose next event begins first; of several, the one that ends last, then the outer source. */
 function firstOf<
@@ -339,21 +330,31 @@ class SegmentBuilder {
   private at = Number.NaN;
   private on: number = NONE;
   private last: number = NONE;
-  constructor(
-    private readonly start: GrowingColumn,
-    private readonly event: GrowingColumn,
-  ) {}
+  private length = 0;
+  private readonly start: Float64Array;
+  private readonly event: Int32Array;
+
+  /** One begins and one ends with each event. */
+  constructor(events: number) {
+    this.start = new Float64Array(2 * events);
+    this.event = new Int32Array(2 * events);
+  }
 
   push(moment: number, event: number): void {
-    if (moment !== this.at) this.finish();
+    if (moment !== this.at) this.close();
     this.at = moment;
     this.on = event;
   }
 
-  finish(): void {
-    if (Number.isNaN(this.at) || (this.on === this.last && this.start.length > 0)) return;
-    this.start.push(this.at);
-    this.event.push(this.on);
+  finish(): Pick<StackLine, 'start' | 'event'> {
+    this.close();
+    return { start: this.start.subarray(0, this.length), event: this.event.subarray(0, this.length) };
+  }
+
+  private close(): void {
+    if (Number.isNaN(this.at) || (this.on === this.last && this.length > 0)) return;
+    this.start[this.length] = this.at;
+    this.event[this.length++] = this.on;
     this.last = this.on;
   }
 }
