@@ -28,6 +28,7 @@ import { selectedMoments } from '../inference/selected-moments.js';
 import { selection } from '../inference/selection.js';
 import { stepsOf } from '../inference/steps.js';
 import { CallPaths, ROOT } from './call-paths.js';
+import { blockEndsOf, forRowsReaching } from './event-reach.js';
 import { StackNames } from './stack-names.js';
 
 /** In the order of a stack: where two begin and end together, the first is the outer one. */
@@ -82,13 +83,27 @@ export function segmentAt(line: StackLine, moment: number): number {
 /** Segments looked through one by one before a search. */
 const NEARBY = 16;
 
+/** Of every table, whichever steps are looked at. */
+const blockEnds: Derived<Partial<Record<Source, Float64Array>>> = {
+  id: 'block-ends',
+  reads: { ranges: [], frames: [], ops: [], apiCalls: [], osCalls: [] },
+  uses: [],
+  compute: ({ profile }) =>
+    Object.fromEntries(
+      SOURCES.flatMap(source => {
+        const table = tableNamed(profile, source);
+        return table ? [[source, blockEndsOf(table)]] : [];
+      }),
+    ),
+};
+
 export const threadStacks: Derived<ThreadStacks> = {
   id: 'thread-stacks',
   reads: {
     ...{ ranges: [], frames: [], ops: [], apiCalls: ['stack', 'pythonStack'], osCalls: ['stack'] },
     stackFrames: ['line'],
   },
-  uses: [selection, selectedMoments, stepsOf],
+  uses: [selection, selectedMoments, stepsOf, blockEnds],
   compute({ profile, use }) {
     const paths = new CallPaths();
     const names = new StackNames(profile, paths);
@@ -104,7 +119,7 @@ export const threadStacks: Derived<ThreadStacks> = {
       const periods = moments.periods(process);
       if (periods && periods.length > 0) reach(periods.start[0], periods.end[periods.length - 1]);
     });
-    const rows = rowsByThread(profile, from, to);
+    const rows = rowsByThread(profile, use(blockEnds), from, to);
     const namers = namersOf(profile, paths, labels);
     const lines = new Map<number, StackLine>();
     return {
@@ -128,7 +143,12 @@ interface ThreadRows {
 }
 
 /** Rows between two moments, grouped by thread and in order of start. */
-function rowsByThread(profile: Profile, from: number, to: number): Partial<Record<Source, ThreadRows>> {
+function rowsByThread(
+  profile: Profile,
+  ends: Partial<Record<Source, Float64Array>>,
+  from: number,
+  to: number,
+): Partial<Record<Source, ThreadRows>> {
   return Object.fromEntries(
     SOURCES.flatMap((source): [Source, ThreadRows][] => {
       const table = tableNamed(profile, source);
@@ -137,19 +157,22 @@ function rowsByThread(profile: Profile, from: number, to: number): Partial<Recor
       const isOurs = (row: Row<Source>) =>
         table.thread[row] !== NONE &&
         table.name[row] !== NONE &&
-        table.start[row] < to &&
         !(table.end[row] <= from) &&
         (kind === undefined ||
           (kind[row as Row<'ranges'>] !== RangeKind.mark &&
             kind[row as Row<'ranges'>] !== RangeKind.gpuAnnotation));
       const first = new Int32Array(profile.threads.length + 1);
-      for (let row = 0 as Row<Source>; row < table.length; row++)
-        if (isOurs(row)) first[table.thread[row] + 1]++;
+      const visit = (take: (row: Row<Source>) => void) =>
+        forRowsReaching(table, ends[source]!, from, to, row => {
+          if (isOurs(row as Row<Source>)) take(row as Row<Source>);
+        });
+      visit(row => first[table.thread[row] + 1]++);
       for (let thread = 0; thread < profile.threads.length; thread++) first[thread + 1] += first[thread];
       const all = new Int32Array(first[profile.threads.length]);
       const next = first.slice();
-      for (let row = 0 as Row<Source>; row < table.length; row++)
-        if (isOurs(row)) all[next[table.thread[row]]++] = row;
+      visit(row => {
+        all[next[table.thread[row]]++] = row;
+      });
       longerFirst(all, table.start, table.end);
       return [
         [
