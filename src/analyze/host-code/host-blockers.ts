@@ -63,6 +63,19 @@ type VisitPiece = (
   line: StackLine | undefined,
 ) => void;
 
+/** The same as an object that is used again: there are millions. */
+interface IdlePiece {
+  readonly node: number;
+  readonly event: number;
+  readonly line: StackLine | undefined;
+  readonly from: number;
+  readonly to: number;
+}
+
+const NO_IDLE: { -readonly [Part in keyof IdlePiece]: IdlePiece[Part] } = {
+  ...{ node: ROOT, event: NONE as number, line: undefined, from: 0.5, to: 0.5 },
+};
+
 export const hostBlockers: Derived<HostBlockers> = {
   id: 'host-blockers',
   reads: { apiCalls: [] },
@@ -79,23 +92,27 @@ export const hostBlockers: Derived<HostBlockers> = {
     const launchBound = causeIndex('launch-bound');
     const latency = paths.idOf(LATENCY);
 
-    const explainer = (visit: VisitPiece) => {
+    const explainer = (visit: (cause: number, piece: IdlePiece) => void) => {
+      const idle = { ...NO_IDLE };
       // There may be millions of gaps and pieces: two functions serve all of them, and these say which one it is.
       let gapStart = 0;
       let call: Row<'apiCalls'> | typeof NONE = NONE;
       let thread: number = NONE;
       let cause = 0;
-      const onCode: VisitCode = ({ node, event, line, waits }, begin, end) => {
-        if (!waits || waits === 'cpu') visit(cause, node, begin, end, event, line);
-        else
-          others.visit(thread, node, waits, begin, end, (other, a, b) =>
-            visit(cause, other, a, b, event, line),
+      const onCode: VisitCode = piece => {
+        const { waits } = piece;
+        if (!waits || waits === 'cpu') visit(cause, piece);
+        else {
+          const { event, line } = piece;
+          others.visit(thread, piece.node, waits, piece.from, piece.to, (node, from, to) =>
+            visit(cause, { node, event, line, from, to }),
           );
+        }
       };
       const onCause: VisitCause = (own, begin, end) => {
         if (!isHost[own]) return;
         if (thread === NONE) {
-          visit(own, ROOT, begin, end, NONE, undefined);
+          visit(own, { node: ROOT, event: NONE, line: undefined, from: begin, to: end });
           return;
         }
         cause = own;
@@ -107,8 +124,12 @@ export const hostBlockers: Derived<HostBlockers> = {
           const line = stacks.lineOf(thread);
           const launched = Math.max(calls!.start[call as Row<'apiCalls'>], gapStart);
           const event = eventAt(line, Math.min(launched, returned));
-          const node = paths.child(event === NONE ? ROOT : line.node[event], LATENCY, latency);
-          visit(own, node, returned, end, event, line);
+          idle.node = paths.child(event === NONE ? ROOT : line.node[event], LATENCY, latency);
+          idle.event = event;
+          idle.line = line;
+          idle.from = returned;
+          idle.to = end;
+          visit(own, idle);
         }
       };
       return (from: number, to: number, next: number, fallback: number): void => {
@@ -129,9 +150,10 @@ export const hostBlockers: Derived<HostBlockers> = {
       const tallies = talliesOf(phase);
       const { busy, opener } = timelines.get(window.device)!;
       const fallback = window.lane === NONE ? NONE : (lanes[window.lane].thread as number);
-      const explainInto = explainer((cause, node, from, to, event, line) => {
+      const explainInto = explainer((cause, { node, from, to, event, line }) => {
         const own = tallies[cause];
-        for (let i = 0; i < own.length; i++) own[i].add(paths, node, to - from, event, line);
+        const ns = to - from;
+        for (let i = 0; i < own.length; i++) own[i].add(paths, node, ns, event, line);
       });
       forEachGap(busy, window.start, window.end, (from, to, next) =>
         explainInto(from, to, next < busy.length ? opener[next] : NONE, fallback),
@@ -141,7 +163,13 @@ export const hostBlockers: Derived<HostBlockers> = {
       paths,
       windows,
       sums: sumsOf,
-      explainGap: ({ from, to, next, fallback }, visit) => explainer(visit)(from, to, next, fallback),
+      explainGap: (gap, visit) =>
+        explainer((cause, { node, from, to, event, line }) => visit(cause, node, from, to, event, line))(
+          gap.from,
+          gap.to,
+          gap.next,
+          gap.fallback,
+        ),
     };
 
     function sumsOf(phase: Phase | null, causes: CauseSet): NodeSums | undefined {

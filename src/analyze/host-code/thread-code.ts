@@ -22,10 +22,12 @@ interface CodePiece {
   /** Something was recorded in it, an event or a sample. */
   readonly isSeen: boolean;
   readonly waits: Wait | undefined;
+  readonly from: number;
+  readonly to: number;
 }
 
-/** `piece` is another one after the call: there are millions. */
-export type VisitCode = (piece: CodePiece, from: number, to: number) => void;
+/** `piece` is another one after the call. There are millions: moments passed one by one would each become an object. */
+export type VisitCode = (piece: CodePiece) => void;
 
 export interface ThreadCode {
   /** Visits a stretch of a thread piece by piece, in order of time. */
@@ -40,6 +42,8 @@ const NO_PIECE: MutablePiece = {
   line: undefined,
   isSeen: false,
   waits: undefined,
+  from: 0.5,
+  to: 0.5,
 };
 
 export const threadCode: Derived<ThreadCode> = {
@@ -51,18 +55,27 @@ export const threadCode: Derived<ThreadCode> = {
     const nextName = use(launchedNames);
     const samples = threadSamples(profile);
     const cpu = missingCpu(profile, useIfRecorded(cpuRuns), useIfRecorded(offCpu));
+    // One piece for all of a visit, and another one for visits in the midst of it.
+    const pieces: MutablePiece[] = [];
+    let depth = 0;
     return {
       visit(thread, from, to, visitPiece) {
         const line = lineOf(thread);
         const { start } = line;
         const visit = cpu ? withoutCpu(cpu, thread, visitPiece) : visitPiece;
-        const piece = { ...NO_PIECE };
+        pieces[depth] ??= { ...NO_PIECE };
+        const piece = pieces[depth++];
         let at = from;
         for (let segment = segmentAt(line, from); at < to; segment++) {
           const end = segment + 1 < start.length ? Math.min(start[segment + 1], to) : to;
-          if (end > at) visitSegment(thread, line, segment, piece, at, end, visit);
+          if (end > at) {
+            piece.from = at;
+            piece.to = end;
+            visitSegment(thread, line, segment, piece, visit);
+          }
           at = Math.max(at, end);
         }
+        depth--;
       },
     };
 
@@ -71,8 +84,6 @@ export const threadCode: Derived<ThreadCode> = {
       line: StackLine,
       segment: number,
       piece: MutablePiece,
-      from: number,
-      to: number,
       visit: VisitCode,
     ): void {
       const event = segment < 0 ? NONE : line.event[segment];
@@ -83,15 +94,17 @@ export const threadCode: Derived<ThreadCode> = {
         piece.line = line;
         piece.isSeen = true;
         piece.waits = waitOn(line, event);
-        visit(piece, from, to);
+        visit(piece);
       } else if (samples)
-        samples.visit(thread, from, to, (stack, begin, end, sample) => {
+        samples.visit(thread, piece.from, piece.to, (stack, begin, end, sample) => {
           unnamed(thread, line, segment, piece, stack, sample);
-          visit(piece, begin, end);
+          piece.from = begin;
+          piece.to = end;
+          visit(piece);
         });
       else {
         unnamed(thread, line, segment, piece, NONE, NONE);
-        visit(piece, from, to);
+        visit(piece);
       }
     }
 
@@ -119,12 +132,12 @@ export const threadCode: Derived<ThreadCode> = {
 
     /** Where the thread had no CPU, that is what its time is known by. */
     function withoutCpu(missing: NonNullable<typeof cpu>, thread: number, visitPiece: VisitCode): VisitCode {
-      return (piece, from, to) =>
-        missing.visit(thread, from, to, (name, begin, end) => {
-          if (!name) visitPiece(piece, begin, end);
+      return piece =>
+        missing.visit(thread, piece.from, piece.to, (name, from, to) => {
+          if (!name) visitPiece({ ...piece, from, to });
           else {
             const node = paths.child(piece.node, name);
-            visitPiece({ ...piece, node, isSeen: true, waits: name.waits }, begin, end);
+            visitPiece({ ...piece, node, isSeen: true, waits: name.waits, from, to });
           }
         });
     }
