@@ -6,6 +6,7 @@ import { matchMarker } from '../catalog/engine-markers.js';
 import { profilers } from '../catalog/profilers.js';
 import { distinctGpus } from '../model/distinct-gpus.js';
 import { graphMode } from '../model/graph-mode.js';
+import { oncePerProfile } from '../model/once-per-profile.js';
 import type { Gpu, GraphMode, Profile, Row } from '../model/profile.js';
 import { RangeKind, type TableName } from '../model/schema.js';
 import type { Block, Fact } from './block.js';
@@ -116,7 +117,7 @@ const eventTables: readonly TableName[] = [
 ];
 
 /** From the first start to the last end of any event. */
-export function spanOf(profile: Profile): { startNs: number; endNs: number; durationNs: number } {
+export const spanOf = oncePerProfile((profile): { startNs: number; endNs: number; durationNs: number } => {
   let startNs = Infinity;
   let endNs = -Infinity;
   for (const name of eventTables) {
@@ -131,7 +132,7 @@ export function spanOf(profile: Profile): { startNs: number; endNs: number; dura
   if (profilers[profile.capture.profiler].startsAtZero && endNs > 0) startNs = Math.max(startNs, 0);
   if (startNs > endNs) return { startNs: 0, endNs: 0, durationNs: 0 };
   return { startNs, endNs, durationNs: endNs - startNs };
-}
+});
 
 function findMarkers(profile: Profile): MarkerInfo[] {
   const { ranges } = profile.tables;

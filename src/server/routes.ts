@@ -117,7 +117,7 @@ const routes: readonly Route[] = [
     method: 'PUT',
     pattern: pattern('profiles/:/notes'),
     async answer({ request, response, services, at }) {
-      sendJson(response, await services.profiles.notes(readIndex('profile', at[0])).replace(request));
+      sendJson(response, await services.profiles.notes(readIndex('profile', at[0])).change(request));
     },
   },
   document('profiles/:/timeline', ({ view }) => view.timeline()),

@@ -92,6 +92,8 @@ export const view = define({
         openShareable(all, isRedacted, output, own =>
           openViewed(own, settings, {
             ...told,
+            // People come back to the same file; a redacted copy is made anew each time.
+            ...(isRedacted ? {} : { cache: version() }),
             onProgress(file, done) {
               onProgress(file, done);
               told.onProgress?.(file, done);

@@ -1,6 +1,7 @@
 /** What the colours mean, of those in the profile; a click lights one up and dims the rest. */
 import { useMemo } from 'preact/hooks';
 import type { PaletteName, TimelineDocument } from '../../timeline/wire.js';
+import { fillOf } from '../idle-fill.js';
 import { litTones, toggle } from '../state.js';
 import { tonesInUse } from './legend-tones.js';
 
@@ -32,7 +33,7 @@ export function Legend({ document }: { readonly document: TimelineDocument }) {
                   aria-pressed={litTones.value.has(`${name}:${id}`)}
                   onClick={() => toggle(litTones, `${name}:${id}`)}
                 >
-                  <i style={{ background: name === 'cause' ? hatched(color) : color }} aria-hidden="true" />
+                  <i style={{ background: fillOf(color) }} aria-hidden="true" />
                   {label}
                 </button>
               </li>
@@ -43,7 +44,3 @@ export function Legend({ document }: { readonly document: TimelineDocument }) {
     </div>
   );
 }
-
-/** Idle time is striped on the timeline too. */
-const hatched = (color: string) =>
-  `repeating-linear-gradient(135deg, ${color} 0 2.5px, color-mix(in srgb, ${color} 45%, transparent) 2.5px 4px)`;
