@@ -77,6 +77,7 @@ wait $P
 /** Serves as the engine does; a window of TLLM_PROFILE_START_STOP is over after two rounds of requests. */
 const SERVE = `#!/usr/bin/env python3
 import http.server, json, os, sys
+import { timed } from './timed.js';
 class Handler(http.server.BaseHTTPRequestHandler):
     seen = 0
     protocol_version = "HTTP/1.1"
@@ -215,7 +216,7 @@ test('the deployment is restarted under nsys, recorded, and changed back', withC
   assert.match(err, /restarting deployment\/llama under the profiler[\s\S]*changing deployment\/llama back/);
 });
 
-test('--when with --restart: the engine is watched through the tunnel', withCluster, async () => {
+timed('--when with --restart: the engine is watched through the tunnel', withCluster, async () => {
   const { own, started } = await deployed({ standIn: true });
   const call = 'capture --pod llama-1 -n serving --restart --engine-version 0.16.0 --steps 25 -o run --when';
   const { status, err } = await runStepscope([...call.split(' '), 'running>=6']);

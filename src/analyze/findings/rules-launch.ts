@@ -51,11 +51,17 @@ function launchBoundNs(input: RuleInput, total: PhaseBudget): number {
   return isOurs ? boundNs : 0;
 }
 
-/** Host work inside forward passes that is spread over their launches, as far as launching holds the phase up. */
-export const hostWorkOfLaunches = (input: RuleInput, total: PhaseBudget): number =>
-  launchBoundNs(input, total) === 0
-    ? 0
-    : hostWorkInside(input, total) - hostStallsInside(input, total, launchedKernels(input, total));
+/**
+ * Host work inside forward passes that goes with the launches, as far as launching holds the phase up: a replay leaves
+ * none of it. Single places that hold the host up longer than all launches are the cause, and no part of another.
+ */
+export function hostWorkOfLaunches(input: RuleInput, total: PhaseBudget): number {
+  const boundNs = launchBoundNs(input, total);
+  if (boundNs === 0) return 0;
+  const insideNs = hostWorkInside(input, total);
+  const stallsNs = hostStallsInside(input, total, launchedKernels(input, total));
+  return stallsNs > boundNs + insideNs - stallsNs ? insideNs - stallsNs : insideNs;
+}
 
 const launchOverheadRule: Rule = {
   id: 'launch-overhead',
@@ -84,7 +90,6 @@ const launchOverheadRule: Rule = {
       )?.meanKernelNs;
       const wallNs = perWindow(total, total.wallNs);
       const busyNs = perWindow(total, total.wallNs - total.idleNs);
-      // A replay leaves no host code between the layers. Stalls are a finding of their own, whatever removes them.
       const insideNs = hostWorkOfLaunches(input, total);
       const otherIdleNs = perWindow(total, total.idleNs - boundNs - insideNs);
       // With a graph the host launches once: node after node on the GPU, and one launch that grows with the nodes.
