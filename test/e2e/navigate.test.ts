@@ -183,6 +183,7 @@ test('an area becomes numbers; tracks are laid out as wished; the address holds 
       .locator('.sql')
       .getByText(/"nobody" not found/)
       .waitFor();
+    assert.match(trouble.pop() ?? '', /status of 400/, 'and that is all the browser says');
     await panel.getByText('Ask in SQL').click();
   }
   await panel.locator('.choice select').last().selectOption('name');
