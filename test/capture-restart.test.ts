@@ -24,6 +24,7 @@ import {
   type StandInPod,
 } from './stand-in-cluster.js';
 import { recordedIn } from './standin-engine.js';
+import { timed } from './timed.js';
 
 const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-restart-'));
 const had = {
@@ -77,7 +78,6 @@ wait $P
 /** Serves as the engine does; a window of TLLM_PROFILE_START_STOP is over after two rounds of requests. */
 const SERVE = `#!/usr/bin/env python3
 import http.server, json, os, sys
-import { timed } from './timed.js';
 class Handler(http.server.BaseHTTPRequestHandler):
     seen = 0
     protocol_version = "HTTP/1.1"

@@ -18,10 +18,11 @@ import { withTypicalWaits } from '../src/analyze/whatif/replay-model.js';
 import { isPredicted } from '../src/analyze/whatif/whatif-document.js';
 import { whatifSchema } from '../src/analyze/whatif/whatif-schema.js';
 import type { Static } from '../src/base/document.js';
+import { shellQuote } from '../src/capture/shell-quote.js';
 import { predictionPairs } from '../src/catalog/prediction-pairs.js';
 import { openProfile } from '../src/import/open.js';
 import { capturePath, capturesFolder, projectRoot, unlikeCaptures } from '../src/testing/captures.js';
-import { assertSameText } from '../src/testing/golden.js';
+import { assertGolden } from '../src/testing/golden.js';
 import { lacks, locate } from '../src/testing/needs.js';
 import { pairRow } from './gains-page.js';
 import { answerIn, runStepscope } from './run-stepscope.js';
@@ -199,8 +200,10 @@ test('the command prints the equation, and its JSON keeps to the schema', async 
 
 test('the answer for the bundled eager capture reads as it should, and fits', async () => {
   const { out } = await runStepscope(['whatif', capturePath('eager'), '--graphs'], 115);
-  assertSameText(path.join(projectRoot, 'test/golden/whatif-eager-graphs.txt'), out);
-  assert.ok(out.split('\n').every(line => line.length <= 115));
+  assertGolden('whatif-eager-graphs.txt', out);
+  const lines = out.split('\n');
+  assert.equal(lines.at(-2), `→ stepscope view ${shellQuote(capturePath('eager'))}`);
+  assert.ok(lines.slice(0, -2).every(line => line.length <= 115));
 });
 
 test('every format has the result', async () => {

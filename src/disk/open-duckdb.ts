@@ -2,11 +2,22 @@
  * DuckDB, embedded: an optional dependency that is loaded when a question in SQL is asked, because it is 70 MB of native
  * code. A database here lives in memory, fetches nothing from the network and writes nothing next to the user's files.
  */
+import { createRequire } from 'node:module';
 import { UserError } from '../base/user-error.js';
 
 const PACKAGE = '@duckdb/node-api';
 
 export type DuckDb = typeof import('@duckdb/node-api');
+
+/** Found without loading it. */
+export function hasDuckDb(): boolean {
+  try {
+    createRequire(import.meta.url).resolve(PACKAGE);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 export async function loadDuckDb(): Promise<DuckDb> {
   try {

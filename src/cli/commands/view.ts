@@ -3,10 +3,12 @@ import * as path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UserError } from '../../base/user-error.js';
 import { recordedWith } from '../../capture/run/recorded-with.js';
+import { hasDuckDb } from '../../disk/open-duckdb.js';
 import { DEFAULT_LARGEST_DROP_BYTES, DroppedFiles } from '../../server/dropped-file.js';
 import { isLoopback } from '../../server/guard.js';
 import { OpenProfiles } from '../../server/open-profiles.js';
 import { longNameOf, openViewed, type Told, viewedName } from '../../server/open-viewed.js';
+import { SelectionSql } from '../../server/selection-sql.js';
 import { startServer } from '../../server/server.js';
 import { readStaticFiles } from '../../server/static-files.js';
 import { define } from '../command.js';
@@ -130,6 +132,7 @@ export const view = define({
     const server = await startServer({
       ...{ version: version(), profiles, dropped, page, host, port: values.port },
       compare: second.length > 0 ? [1, 2] : null,
+      ...(hasDuckDb() ? { sql: new SelectionSql() } : {}),
       openDropped: (file, name, told) => openViewed([file], settings, { name, ...told }),
     });
     const url = values.at === undefined ? server.url : `${server.url}#${values.at.replace(/^#/, '')}`;

@@ -23,11 +23,14 @@ export function Legend({ document }: { readonly document: TimelineDocument }) {
         if (looks.length === 0) return null;
         return (
           <ul key={name} aria-label={titles[name]}>
-            <li class="legend-title" aria-hidden="true">
-              {titles[name]}
-            </li>
-            {looks.map(({ id, label, color }) => (
+            {looks.map(({ id, label, color }, i) => (
               <li key={id}>
+                {/* With the first entry, so that no line ends with it. */}
+                {i === 0 && (
+                  <span class="legend-title" aria-hidden="true">
+                    {titles[name]}
+                  </span>
+                )}
                 <button
                   type="button"
                   aria-pressed={litTones.value.has(`${name}:${id}`)}
