@@ -305,7 +305,7 @@ timed('an open loop sends at its times: a Poisson process, or constant gaps', {}
     const { level, truths } = await load(
       'timed',
       ...['--level', 'sustained:100/s', '--requests', '300', '--arrivals', kind, '--output-tokens', '2'],
-      ...['--input-tokens', '20', ...delays(30, 10)],
+      ...['--input-tokens', '20', ...delays(150, 10)],
     );
     const due = level.requests!.map(({ startNs }) => startNs / 1e6).sort((a, b) => a - b);
     const gaps = due.slice(1).map((ms, i) => ms - due[i]);

@@ -72,7 +72,7 @@ test('an unchanged replay reproduces every step of every bundled capture', async
   const { steps, phases } = await replayErrors(
     profilesBelow(capturesFolder).filter(file => unlikeCaptures.includes(path.basename(path.dirname(file)))),
   );
-  assert.ok(steps.length > 200, `${steps.length} steps`);
+  assert.ok(steps.length > 120, `${steps.length} steps`);
   assert.ok(steps.at(-1)! < 0.005, `the worst is off by ${steps.at(-1)}`);
   // Without waits that neither launches nor other work explain, little is missing.
   assert.ok(phases.at(-1)! < 0.07, `${phases.at(-1)} of a step is not explained`);
