@@ -124,6 +124,13 @@ export const options = {
   ),
   ncuSet: withDefault(value('--set NAME', text, 'counters to measure: a section set of ncu'), 'full', 'full'),
 
+  // export
+  exportTo: value(
+    '--to FORMAT',
+    oneOf(['perfetto', 'chrome', 'otlp']),
+    'format of the file, if its name does not say it',
+  ),
+
   // search
   namePattern: value('--name REGEX', kinds.pattern, 'names to find; case-insensitive'),
 

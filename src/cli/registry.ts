@@ -52,6 +52,11 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'Write a script that runs one operator alone, with the recorded shapes, and times it.',
     load: async () => (await import('./commands/repro.js')).repro,
   },
+  export: {
+    summary:
+      'Write a trace for other tools: Perfetto or Chrome, with steps, phases, layers, idle causes and findings.',
+    load: async () => (await import('./commands/export.js')).exportCommand,
+  },
   sql: {
     summary: 'Ask SQL of a profile or a lake: events, steps, budgets and every analysis as tables.',
     load: async () => (await import('./commands/sql.js')).sql,
