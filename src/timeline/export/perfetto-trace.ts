@@ -72,6 +72,8 @@ class PerfettoWriter {
   private readonly originHigh: number;
   private readonly originLow: number;
   private nextUuid = 1;
+  /** Of events. */
+  private packets = 0;
 
   constructor(private readonly profile: Profile) {
     this.places = new TracePlaces(profile);
@@ -102,6 +104,8 @@ class PerfettoWriter {
   /** Ends what is open. Slices whose end was not recorded stay open: Perfetto shows them as unfinished. */
   finish(): void {
     for (const lanes of this.lanes.values()) for (const lane of lanes) this.close(lane, Number.MAX_VALUE);
+    // A file that was cut between two packets looks whole: the last one says how many there are.
+    this.capture('end', { packets: this.packets });
   }
 
   private addSlice(event: TraceSlice): void {
@@ -274,6 +278,7 @@ class PerfettoWriter {
   }
 
   private packet(ns: number): number {
+    this.packets++;
     const packet = this.out.open(TRACE_PACKET);
     this.timestamp(ns);
     this.out.whole(Packet.sequence, SEQUENCE);
@@ -345,14 +350,19 @@ class PerfettoWriter {
     const args = Object.fromEntries(
       Object.entries(traceHead(this.profile)).map(([key, value]) => [key, JSON.stringify(value)]),
     );
+    this.capture('capture', args);
+  }
+
+  private capture(name: string, args: TraceArguments): void {
     this.add({
       kind: 'instant',
       category: `${OWN_CATEGORY}capture`,
-      name: 'capture',
+      name,
       startNs: 0,
       place: { kind: 'own', gpu: NONE, track: 'capture' },
       args,
     });
+    this.packets--;
   }
 }
 

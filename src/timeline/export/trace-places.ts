@@ -52,6 +52,8 @@ export function traceHead({ gpus, clock, originNs, capture }: Profile): Readonly
     ...(capture.distributed
       ? { distributedInfo: { rank: capture.distributed.rank, world_size: capture.distributed.worldSize } }
       : {}),
+    // Who recorded it: what the recording cost, and what it could record, is the profiler's.
+    stepscope: { profiler: capture.profiler, profilerVersion: capture.profilerVersion },
     displayTimeUnit: 'ms',
     // As digits: a number of JavaScript would round it. Only where the file knows the time of day.
     ...(clock === 'utc' ? { baseTimeNanoseconds: String(originNs) } : {}),

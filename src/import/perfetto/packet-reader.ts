@@ -1,0 +1,205 @@
+/** One packet after another: its time on the clock of the trace, the state of its sequence, and what it holds. */
+import { MessageReader } from '../../base/protobuf/message-reader.js';
+import {
+  ClockId,
+  Clocks,
+  Defaults,
+  Entry,
+  FIRST_OWN_CLOCK,
+  Interned,
+  Packet,
+  SequenceFlag,
+} from '../../catalog/perfetto-fields.js';
+import type { PacketBytes } from './packets.js';
+
+const HALF = 2n ** 32n;
+
+/** Texts by number, until the sequence begins anew. Slices that are open keep the texts they began with. */
+export interface InternedTexts {
+  readonly names: Map<number | string, string>;
+  readonly categories: Map<number | string, string>;
+  readonly annotationNames: Map<number | string, string>;
+  readonly annotationTexts: Map<number | string, string>;
+  readonly specifications: Map<number | string, string>;
+  readonly kernels: Map<number | string, string>;
+  readonly computeArguments: Map<number | string, string>;
+}
+
+const noTexts = (): InternedTexts => ({
+  names: new Map(),
+  categories: new Map(),
+  annotationNames: new Map(),
+  annotationTexts: new Map(),
+  specifications: new Map(),
+  kernels: new Map(),
+  computeArguments: new Map(),
+});
+
+interface OwnClock {
+  readonly unitNs: bigint;
+  readonly incremental: boolean;
+  /** To be added to its nanoseconds. */
+  readonly offsetNs: bigint;
+  last: bigint;
+}
+
+interface Sequence {
+  texts: InternedTexts;
+  defaultTrack: number | string;
+  defaultClock: number;
+  readonly clocks: Map<number, OwnClock>;
+}
+
+export interface Part {
+  readonly from: number;
+  readonly to: number;
+}
+
+export class PacketReader {
+  bytes: Uint8Array = new Uint8Array(0);
+  /** Nanoseconds from the first packet with a time; NaN where it has none. */
+  ns = Number.NaN;
+  texts: InternedTexts = noTexts();
+  defaultTrack: number | string = 0;
+  event: Part | undefined;
+  stage: Part | undefined;
+  descriptor: Part | undefined;
+  /** Packets of its sequence before it were lost. */
+  dropped = false;
+  /** Time of the first packet, and what has to be added for the time of day; undefined where no packet says. */
+  originNs: bigint | undefined;
+  wallOffsetNs: bigint | undefined;
+  /** Times of a clock that nothing relates to the others. */
+  unknownClocks = 0;
+  private readonly sequences = new Map<number, Sequence>();
+  private readonly offsets = new Map<number, bigint>();
+  private readonly reader = new MessageReader();
+  private readonly inner = new MessageReader();
+
+  /** False where the packet is damaged. */
+  read({ bytes, from, to }: PacketBytes): boolean {
+    this.bytes = bytes;
+    this.event = this.stage = this.descriptor = undefined;
+    this.dropped = false;
+    this.ns = Number.NaN;
+    let [high, low, hasTime, clock, id, flags] = [0, 0, false, 0, 0, 0];
+    let snapshot: Part | undefined;
+    let interned: Part | undefined;
+    let defaults: Part | undefined;
+    const reader = this.reader.of(bytes, from, to);
+    while (reader.next()) {
+      const part = reader.isBytes ? { from: reader.from, to: reader.to } : undefined;
+      if (reader.field === Packet.timestamp && !part) [high, low, hasTime] = [reader.high, reader.low, true];
+      else if (reader.field === Packet.clock && !part) clock = reader.whole;
+      else if (reader.field === Packet.sequence && !part) id = reader.whole;
+      else if (reader.field === Packet.sequenceFlags && !part) flags |= reader.low;
+      else if (reader.field === Packet.stateCleared && reader.low === 1) flags |= SequenceFlag.cleared;
+      else if (reader.field === Packet.dropped && reader.low !== 0) this.dropped = true;
+      else if (reader.field === Packet.clockSnapshot) snapshot = part;
+      else if (reader.field === Packet.internedData) interned = part;
+      else if (reader.field === Packet.defaults) defaults = part;
+      else if (reader.field === Packet.trackEvent) this.event = part;
+      else if (reader.field === Packet.gpuStage) this.stage = part;
+      else if (reader.field === Packet.trackDescriptor) this.descriptor = part;
+    }
+    if (reader.damaged) return false;
+    let sequence = this.sequences.get(id);
+    // The first packets of a sequence are often marked as if some were lost before.
+    if (!sequence) this.dropped = false;
+    if (!sequence || flags & SequenceFlag.cleared) {
+      sequence = { texts: noTexts(), defaultTrack: 0, defaultClock: 0, clocks: sequence?.clocks ?? new Map() };
+      this.sequences.set(id, sequence);
+    }
+    if (defaults && !this.readDefaults(defaults, sequence)) return false;
+    if (snapshot && !this.readClocks(snapshot, sequence)) return false;
+    if (interned && !this.readTexts(interned, sequence.texts)) return false;
+    this.texts = sequence.texts;
+    this.defaultTrack = sequence.defaultTrack;
+    if (hasTime && (this.event || this.stage)) this.ns = this.time(high, low, clock || sequence.defaultClock, sequence);
+    return true;
+  }
+
+  private time(high: number, low: number, clock: number, sequence: Sequence): number {
+    const raw = BigInt(high) * HALF + BigInt(low);
+    const own = sequence.clocks.get(clock);
+    let at = raw;
+    if (own) {
+      own.last = own.incremental ? own.last + raw : raw;
+      at = own.last * own.unitNs + own.offsetNs;
+    } else if (clock !== 0 && clock !== ClockId.boottime) {
+      const offset = this.offsets.get(clock);
+      if (offset === undefined) this.unknownClocks++;
+      at = raw + (offset ?? 0n);
+    }
+    this.originNs ??= at;
+    return Number(at - this.originNs);
+  }
+
+  private readClocks({ from, to }: Part, sequence: Sequence): boolean {
+    const found: { id: number; at: bigint; unitNs: bigint; incremental: boolean }[] = [];
+    const outer = new MessageReader().of(this.bytes, from, to);
+    while (outer.next()) {
+      if (outer.field !== Clocks.clock || !outer.isBytes) continue;
+      const clock = { id: 0, at: 0n, unitNs: 1n, incremental: false };
+      const reader = this.inner.of(this.bytes, outer.from, outer.to);
+      while (reader.next()) {
+        if (reader.field === Clocks.id) clock.id = reader.whole;
+        else if (reader.field === Clocks.timestamp) clock.at = BigInt(reader.high) * HALF + BigInt(reader.low);
+        else if (reader.field === Clocks.incremental) clock.incremental = reader.low === 1;
+        else if (reader.field === Clocks.unitNs) clock.unitNs = BigInt(reader.whole) || 1n;
+      }
+      if (reader.damaged) return false;
+      found.push(clock);
+    }
+    if (outer.damaged) return false;
+    const trace = found.find(({ id }) => id === ClockId.boottime)?.at;
+    if (trace === undefined) return true;
+    for (const { id, at, unitNs, incremental } of found) {
+      const offsetNs = trace - at * unitNs;
+      if (id >= FIRST_OWN_CLOCK) sequence.clocks.set(id, { unitNs, incremental, offsetNs, last: at });
+      else this.offsets.set(id, offsetNs);
+      if (id === ClockId.realtime) this.wallOffsetNs ??= -offsetNs;
+    }
+    return true;
+  }
+
+  private readDefaults({ from, to }: Part, sequence: Sequence): boolean {
+    const outer = new MessageReader().of(this.bytes, from, to);
+    while (outer.next()) {
+      if (outer.field === Defaults.clock && !outer.isBytes) sequence.defaultClock = outer.whole;
+      if (outer.field !== Defaults.trackEvent || !outer.isBytes) continue;
+      const reader = this.inner.of(this.bytes, outer.from, outer.to);
+      while (reader.next())
+        if (reader.field === Defaults.track && !reader.isBytes) sequence.defaultTrack = reader.key;
+      if (reader.damaged) return false;
+    }
+    return !outer.damaged;
+  }
+
+  private readTexts({ from, to }: Part, texts: InternedTexts): boolean {
+    const lists: Record<number, Map<number | string, string>> = {
+      [Interned.names]: texts.names,
+      [Interned.categories]: texts.categories,
+      [Interned.annotationNames]: texts.annotationNames,
+      [Interned.annotationTexts]: texts.annotationTexts,
+      [Interned.gpuSpecifications]: texts.specifications,
+      [Interned.computeKernels]: texts.kernels,
+      [Interned.computeArguments]: texts.computeArguments,
+    };
+    const outer = new MessageReader().of(this.bytes, from, to);
+    while (outer.next()) {
+      const list = lists[outer.field];
+      if (!list || !outer.isBytes) continue;
+      let [id, text]: [number | string, string] = [0, ''];
+      const reader = this.inner.of(this.bytes, outer.from, outer.to);
+      while (reader.next()) {
+        if (reader.field === Entry.id && !reader.isBytes) id = reader.key;
+        else if (reader.field === Entry.text && reader.isBytes) text ||= reader.text;
+        else if (reader.field === Entry.demangled && reader.isBytes && list === texts.kernels) text = reader.text;
+      }
+      if (reader.damaged) return false;
+      list.set(id, text);
+    }
+    return !outer.damaged;
+  }
+}
