@@ -173,23 +173,28 @@ export const ncuSchema = document('stepscope-ncu/1', 'A kernel in Nsight Compute
   notes: list(note),
 });
 
-export const exportSchema = document('stepscope-export/1', 'A file for other tools', 'stepscope export --json', {
-  files: list(string(), 'base names'),
-  file: string('that was written'),
-  format: choice(['perfetto', 'chrome', 'otlp']),
-  sizeBytes: number(),
-  clock: object({
-    kind: choice(['utc', 'session']),
-    originNs: string('what times of the profile count from'),
-  }),
-  events: list(object({ key: string(), category: string('kind of event'), events: count() })),
-  arrows: count('from launch calls to the first work they caused'),
-  unplaced: list(
-    object({ table: string(), rows: count() }),
-    'rows that belong to no thread and no stream, and are not in the file',
-  ),
-  notes: list(note),
-});
+export const exportSchema = document(
+  'stepscope-export/1',
+  'A file for other tools',
+  'stepscope export --json',
+  {
+    files: list(string(), 'base names'),
+    file: string('that was written'),
+    format: choice(['perfetto', 'chrome', 'otlp']),
+    sizeBytes: number(),
+    clock: object({
+      kind: choice(['utc', 'session']),
+      originNs: string('what times of the profile count from'),
+    }),
+    events: list(object({ key: string(), category: string('kind of event'), events: count() })),
+    arrows: count('from launch calls to the first work they caused'),
+    unplaced: list(
+      object({ table: string(), rows: count() }),
+      'rows that belong to no thread and no stream, and are not in the file',
+    ),
+    notes: list(note),
+  },
+);
 
 export const searchSchema = document('stepscope-search/1', 'Names found', 'stepscope search --json', {
   files: list(string(), 'base names'),

@@ -24,7 +24,10 @@ export const exportCommand = define({
   options: ['copy', 'exportTo', 'time', 'redacted', ...analysisOptions, 'force'],
   formats: ['table', 'json', 'markdown'],
   notes: [
-    ['.pftrace', 'Perfetto: exact nanoseconds, arrows from launches, steps, phases, layers, idle causes, findings'],
+    [
+      '.pftrace',
+      'Perfetto: exact nanoseconds, arrows from launches, steps, phases, layers, idle causes, findings',
+    ],
     ['.json', 'Chrome trace: the same events, in the words of the PyTorch profiler'],
     ['', 'Both open in ui.perfetto.dev and in Stepscope. Keys and passwords in names are removed.'],
   ],

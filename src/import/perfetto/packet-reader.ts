@@ -107,7 +107,12 @@ export class PacketReader {
     // The first packets of a sequence are often marked as if some were lost before.
     if (!sequence) this.dropped = false;
     if (!sequence || flags & SequenceFlag.cleared) {
-      sequence = { texts: noTexts(), defaultTrack: 0, defaultClock: 0, clocks: sequence?.clocks ?? new Map() };
+      sequence = {
+        texts: noTexts(),
+        defaultTrack: 0,
+        defaultClock: 0,
+        clocks: sequence?.clocks ?? new Map(),
+      };
       this.sequences.set(id, sequence);
     }
     if (defaults && !this.readDefaults(defaults, sequence)) return false;
@@ -115,7 +120,8 @@ export class PacketReader {
     if (interned && !this.readTexts(interned, sequence.texts)) return false;
     this.texts = sequence.texts;
     this.defaultTrack = sequence.defaultTrack;
-    if (hasTime && (this.event || this.stage)) this.ns = this.time(high, low, clock || sequence.defaultClock, sequence);
+    if (hasTime && (this.event || this.stage))
+      this.ns = this.time(high, low, clock || sequence.defaultClock, sequence);
     return true;
   }
 
@@ -144,7 +150,8 @@ export class PacketReader {
       const reader = this.inner.of(this.bytes, outer.from, outer.to);
       while (reader.next()) {
         if (reader.field === Clocks.id) clock.id = reader.whole;
-        else if (reader.field === Clocks.timestamp) clock.at = BigInt(reader.high) * HALF + BigInt(reader.low);
+        else if (reader.field === Clocks.timestamp)
+          clock.at = BigInt(reader.high) * HALF + BigInt(reader.low);
         else if (reader.field === Clocks.incremental) clock.incremental = reader.low === 1;
         else if (reader.field === Clocks.unitNs) clock.unitNs = BigInt(reader.whole) || 1n;
       }
@@ -195,7 +202,8 @@ export class PacketReader {
       while (reader.next()) {
         if (reader.field === Entry.id && !reader.isBytes) id = reader.key;
         else if (reader.field === Entry.text && reader.isBytes) text ||= reader.text;
-        else if (reader.field === Entry.demangled && reader.isBytes && list === texts.kernels) text = reader.text;
+        else if (reader.field === Entry.demangled && reader.isBytes && list === texts.kernels)
+          text = reader.text;
       }
       if (reader.damaged) return false;
       list.set(id, text);

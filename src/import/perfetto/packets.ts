@@ -60,7 +60,12 @@ export class PacketStream {
       }
       this.start = from;
       if (length > LARGEST_PACKET) {
-        this.notes?.add('oversized-packet', 'loss', 'Packets larger than 256 MiB were left out', `${length} bytes`);
+        this.notes?.add(
+          'oversized-packet',
+          'loss',
+          'Packets larger than 256 MiB were left out',
+          `${length} bytes`,
+        );
         this.skip(length);
         continue;
       }
@@ -117,7 +122,9 @@ export class PacketStream {
       if (reader.field !== Packet.compressed) continue;
       try {
         const most = this.mostUnpacked - this.unpackedBytes;
-        const inner = inflateSync(bytes.subarray(reader.from, reader.to), { maxOutputLength: Math.max(1, most) });
+        const inner = inflateSync(bytes.subarray(reader.from, reader.to), {
+          maxOutputLength: Math.max(1, most),
+        });
         this.unpackedBytes += inner.length;
         return inner;
       } catch (error) {

@@ -108,7 +108,12 @@ export class TraceJson {
       else this.end(track, ns, order === 'runs');
     } else if (type === EventType.instant) this.instant(own(), track);
     else if (type !== EventType.counter)
-      this.notes.add('legacy-event', 'loss', 'Events of a kind that Stepscope does not read were left out', '');
+      this.notes.add(
+        'legacy-event',
+        'loss',
+        'Events of a kind that Stepscope does not read were left out',
+        '',
+      );
   }
 
   private begin(track: number | string, begun: Begun): void {
@@ -123,7 +128,12 @@ export class TraceJson {
   private end(track: number | string, ns: number, isFirst: boolean): void {
     const begun = this.open.get(track)?.take(isFirst);
     if (!begun) {
-      this.notes.add('unmatched-end', 'loss', 'Ends of slices without a beginning were left out', `track ${track}`);
+      this.notes.add(
+        'unmatched-end',
+        'loss',
+        'Ends of slices without a beginning were left out',
+        `track ${track}`,
+      );
       return;
     }
     this.slice(begun, track, ns);
@@ -133,7 +143,12 @@ export class TraceJson {
     const content = eventContent(bytes, texts, this.missing);
     if (!content) this.noteDamage('event');
     else if (endNs < ns)
-      this.notes.add('negative-duration', 'loss', 'Slices that end before they begin were left out', content.name);
+      this.notes.add(
+        'negative-duration',
+        'loss',
+        'Slices that end before they begin were left out',
+        content.name,
+      );
     else this.write('X', ns, content, track, endNs - ns);
   }
 
@@ -148,11 +163,16 @@ export class TraceJson {
     this.events--;
     if (name === 'end') this.promised = Number(args.get('packets'));
     else
-      for (const [key, json] of args)
-        if (HEAD_KEYS.has(key)) this.head.set(key, JSON.parse(json) as string);
+      for (const [key, json] of args) if (HEAD_KEYS.has(key)) this.head.set(key, JSON.parse(json) as string);
   }
 
-  private write(phase: string, ns: number, content: EventContent, track: number | string, lengthNs = 0): void {
+  private write(
+    phase: string,
+    ns: number,
+    content: EventContent,
+    track: number | string,
+    lengthNs = 0,
+  ): void {
     const { name, args } = content;
     const category =
       content.category || (this.tracks.processName(track) === 'Overhead' ? 'overhead' : content.category);

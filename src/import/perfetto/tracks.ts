@@ -14,6 +14,24 @@ interface TrackInfo {
   rank?: number;
 }
 
+/**
+ * Perfetto takes two processes of one number for one, and a thread has one track of its own: Stepscope writes the others
+ * as plain tracks, whose names say whose they are (timeline/export/perfetto-trace.ts).
+ */
+function placeByName(info: TrackInfo): void {
+  const process = /^process (\d+)(?: · rank (\d+))?(?: · (.*))?$/s.exec(info.name);
+  if (process) {
+    info.pid = Number(process[1]);
+    if (process[2] !== undefined) info.rank = Number(process[2]);
+    info.name = process[3] ?? '';
+  }
+  const thread = /^thread (-?\d+) · (.*)$/s.exec(info.name);
+  if (thread) {
+    info.tid = Number(thread[1]);
+    info.name = thread[2];
+  }
+}
+
 /** A place as Kineto writes it, in JSON: what ranks number alike is told apart by their label. */
 export interface JsonPlace {
   readonly pid: string;
@@ -44,6 +62,7 @@ export class Tracks {
         info.name ||= reader.text;
     }
     if (reader.damaged) return false;
+    if (info.pid === undefined) placeByName(info);
     this.known.set(uuid, info);
     return true;
   }
@@ -67,9 +86,10 @@ export class Tracks {
     if (!place) {
       const chain = this.chain(uuid);
       const owner = chain.find(({ pid }) => pid !== undefined);
+      const thread = chain.find(({ tid }) => tid !== undefined);
       const root = chain.at(-1)?.name ?? '';
       place = owner
-        ? { pid: ranked(owner.pid!, this.rankOf(chain)), tid: String(owner.tid ?? owner.pid) }
+        ? { pid: ranked(owner.pid!, this.rankOf(chain)), tid: String(thread?.tid ?? owner.pid) }
         : { pid: JSON.stringify(root || 'trace'), tid: JSON.stringify(chain[0]?.name || `track ${uuid}`) };
       this.places.set(uuid, place);
     }
@@ -96,7 +116,7 @@ export class Tracks {
   /** Names of processes and threads, as events of Kineto. */
   *names(): Iterable<string> {
     for (const [uuid, { pid, tid, name }] of this.known) {
-      if (pid === undefined || name === '') continue;
+      if ((pid === undefined && tid === undefined) || name === '') continue;
       const place = this.placeOf(uuid);
       const what = tid === undefined ? 'process_name' : 'thread_name';
       yield `{"ph":"M","name":"${what}","pid":${place.pid},"tid":${place.tid},"args":{"name":${JSON.stringify(name)}}}`;
@@ -105,7 +125,8 @@ export class Tracks {
 
   private chain(uuid: TrackKey): TrackInfo[] {
     const chain: TrackInfo[] = [];
-    for (let at = this.known.get(uuid); at && chain.length < DEEPEST; at = this.known.get(at.parent)) chain.push(at);
+    for (let at = this.known.get(uuid); at && chain.length < DEEPEST; at = this.known.get(at.parent))
+      chain.push(at);
     return chain;
   }
 

@@ -91,16 +91,13 @@ class LineWriter {
       name('process_name', `"pid":${pid},"tid":0`, { name: text });
       name('process_labels', `"pid":${pid},"tid":0`, { labels });
     };
-    processes.forEach((process, row) => named(this.pidOfProcess(row), process.name, 'CPU'));
-    gpus.forEach(({ deviceId }, gpu) =>
-      named(this.pidOfGpu(gpu), processes[0]?.name ?? '', `GPU ${deviceId}`),
-    );
-    threads.forEach(({ tid, name: text }, thread) =>
-      name('thread_name', this.place({ kind: 'thread', thread }), { name: text || `thread ${tid}` }),
-    );
-    streams.forEach(({ streamId }, stream) =>
-      name('thread_name', this.place({ kind: 'stream', stream }), { name: `stream ${streamId}` }),
-    );
+    for (const [row, process] of processes.entries()) named(this.pidOfProcess(row), process.name, 'CPU');
+    for (const [gpu, { deviceId }] of gpus.entries())
+      named(this.pidOfGpu(gpu), processes[0]?.name ?? '', `GPU ${deviceId}`);
+    for (const [thread, { tid, name: text }] of threads.entries())
+      name('thread_name', this.place({ kind: 'thread', thread }), { name: text || `thread ${tid}` });
+    for (const [stream, { streamId }] of streams.entries())
+      name('thread_name', this.place({ kind: 'stream', stream }), { name: `stream ${streamId}` });
     return lines;
   }
 

@@ -3,15 +3,15 @@
  * with the times of their evidence. Only what the profile can answer; what it cannot has no track.
  */
 import { type Analyzer, NotRecorded } from '../../analyze/analysis.js';
-import { findings } from '../../analyze/findings/findings.js';
 import type { Finding } from '../../analyze/findings/finding.js';
+import { findings } from '../../analyze/findings/findings.js';
 import { gpuWork } from '../../analyze/gpu/gpu-work.js';
 import { memoryCurves } from '../../analyze/gpu/memory-in-use.js';
 import { gapJudge } from '../../analyze/inference/idle-causes.js';
 import { layerOfWork } from '../../analyze/inference/layer-of-work.js';
 import { selection } from '../../analyze/inference/selection.js';
-import { stepsOf } from '../../analyze/inference/steps.js';
 import { stepWindows } from '../../analyze/inference/step-windows.js';
+import { stepsOf } from '../../analyze/inference/steps.js';
 import { NONE } from '../../base/column.js';
 import { phases } from '../../catalog/phases.js';
 import { withoutSecrets } from '../../catalog/secret-shapes.js';
@@ -64,7 +64,10 @@ function ifRecorded<Result>(ask: () => Result): Result | undefined {
   }
 }
 
-function* filtered(events: Iterable<TraceSlice>, within: (event: TraceSlice) => boolean): Iterable<TraceSlice> {
+function* filtered(
+  events: Iterable<TraceSlice>,
+  within: (event: TraceSlice) => boolean,
+): Iterable<TraceSlice> {
   for (const event of events) if (within(event)) yield event;
 }
 

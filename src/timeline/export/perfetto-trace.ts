@@ -93,7 +93,8 @@ class PerfettoWriter {
   }
 
   add(event: TraceEvent): void {
-    if (event.kind === 'counter') this.addCounter(event.gpu, event.name, event.unit, event.startNs, event.value);
+    if (event.kind === 'counter')
+      this.addCounter(event.gpu, event.name, event.unit, event.startNs, event.value);
     else if (event.kind === 'instant') {
       const [lane] = this.lanesOf(event.place);
       this.close(lane, event.startNs);
@@ -209,7 +210,7 @@ class PerfettoWriter {
     const parent = this.processTrack(process);
     const isFirst = !this.lanes.has(keyOf(place));
     const label = name || `thread ${tid}`;
-    if (!isFirst || !this.isOwnPid(process)) return this.track(`${label} ${tid}`, parent);
+    if (!isFirst || !this.isOwnPid(process)) return this.track(`thread ${tid} · ${label}`, parent);
     return this.track(undefined, parent, () => {
       const thread = this.out.open(Track.thread);
       this.out.signed(Thread.pid, this.profile.processes[process].pid);
@@ -224,7 +225,8 @@ class PerfettoWriter {
       const { pid, name } = this.profile.processes[process];
       const rank = this.places.rankOfProcess(process);
       const label = rank === NONE ? '' : `rank ${rank}`;
-      if (!this.isOwnPid(process)) return this.track([name, pid, label].filter(Boolean).join(' '), 0);
+      if (!this.isOwnPid(process))
+        return this.track([`process ${pid}`, label, name].filter(Boolean).join(' · '), 0);
       return this.track(undefined, 0, () => {
         const own = this.out.open(Track.process);
         this.out.signed(Process.pid, pid);

@@ -1,0 +1,308 @@
+/** Traces for other tools: what goes out comes in again, with equal counts and times. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
+import { after, test } from 'node:test';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { Analyzer } from '../src/analyze/analysis.js';
+import { findings } from '../src/analyze/findings/findings.js';
+import { stepBudget } from '../src/analyze/inference/step-budget.js';
+import { UserError } from '../src/base/user-error.js';
+import { openProfile } from '../src/import/open.js';
+import { mergeProfiles } from '../src/model/merge.js';
+import type { Profile } from '../src/model/profile.js';
+import { RangeKind, type TableName } from '../src/model/schema.js';
+import { capturePath, projectRoot } from '../src/testing/captures.js';
+import { drawEngine } from '../src/testing/drawn-engine.js';
+import { drawProfile } from '../src/testing/drawn-profile.js';
+import { lacks, locate } from '../src/testing/needs.js';
+import { validateProfile } from '../src/testing/validate-profile.js';
+import { chromeTrace } from '../src/timeline/export/chrome-trace.js';
+import { ownEvents } from '../src/timeline/export/own-events.js';
+import { perfettoTrace } from '../src/timeline/export/perfetto-trace.js';
+import { recordedEvents } from '../src/timeline/export/recorded-events.js';
+import type { TraceEvent } from '../src/timeline/export/trace-event.js';
+import { seeded } from './damage/mutations.js';
+import { runStepscope } from './run-stepscope.js';
+import { TORCH_BASE_NS, type TorchSlice, torchTrace } from './torch-pftrace.js';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-export-'));
+after(() => rmSync(folder, { recursive: true }));
+const EVERYTHING = { fromNs: -Infinity, toNs: Infinity };
+
+function* eventsOf(profile: Profile): Iterable<TraceEvent> {
+  yield* recordedEvents(profile, EVERYTHING);
+  yield* ownEvents(new Analyzer(profile), EVERYTHING);
+}
+
+/** Each is made once for a profile. */
+function once<Key extends object, Made>(make: (key: Key) => Made): (key: Key) => Made {
+  const made = new WeakMap<Key, { value: Made }>();
+  return key => {
+    if (!made.has(key)) made.set(key, { value: make(key) });
+    return made.get(key)!.value;
+  };
+}
+
+const allEvents = once((profile: Profile) => [...eventsOf(profile)]);
+const written = {
+  json: once((profile: Profile) => Buffer.from([...chromeTrace(profile, allEvents(profile))].join(''))),
+  pftrace: once((profile: Profile) => Buffer.concat([...perfettoTrace(profile, allEvents(profile))])),
+} as const;
+
+const graphs = openProfile([capturePath('graph')]);
+const eager = openProfile([capturePath('eager-decode')]);
+
+function save(name: string, bytes: Uint8Array): string {
+  const file = path.join(mkdtempSync(path.join(folder, 'x-')), name);
+  writeFileSync(file, bytes);
+  return file;
+}
+
+const again = async (profile: Profile, ending: keyof typeof written) =>
+  openProfile([save(`x.${ending}`, written[ending](profile))]);
+
+/** Every row as text, times since 1970 or the file's zero: the same rows in any order give the same lists. */
+function rowsOf(profile: Profile, table: TableName): string[] {
+  const rows = profile.tables[table] as unknown as Record<string, ArrayLike<number>> & { length: number };
+  const text = (id: number | undefined) => (id === undefined || id < 0 ? '' : profile.strings.text(id));
+  const origin = profile.clock === 'utc' ? profile.originNs : 0n;
+  return Array.from({ length: rows?.length ?? 0 }, (_, row) => {
+    const thread = profile.threads[rows.thread?.[row] ?? -1];
+    const stream = profile.streams[rows.stream?.[row] ?? -1];
+    const place = thread
+      ? `${profile.processes[thread.process].rank ?? ''}/${profile.processes[thread.process].pid}/${thread.tid}`
+      : stream
+        ? `${profile.processes[stream.process].rank ?? ''}/${profile.gpus[stream.gpu].deviceId}/${stream.streamId}`
+        : '';
+    const isLost = rows.kind?.[row] === RangeKind.gpuAnnotation && table === 'ranges';
+    return isLost || place === ''
+      ? ''
+      : `${origin + BigInt(Math.round(rows.start[row]))} ${Math.round(rows.end[row] - rows.start[row])} ${place} ${text(rows.name?.[row])}`;
+  })
+    .filter(line => line !== '')
+    .sort();
+}
+
+const compared = ['kernels', 'copies', 'memsets', 'apiCalls', 'ranges'] as const;
+
+const samples: readonly [name: string, open: () => Promise<Profile>][] = [
+  ['graphs of an nsys export', () => graphs],
+  ['an eager nsys export', () => eager],
+  ['a PyTorch trace', () => openProfile([capturePath('graph', 'kineto.json.gz')])],
+  [
+    'two ranks',
+    async () =>
+      mergeProfiles(
+        [0, 1].map(rank => {
+          const profile = drawEngine({ steps: 4 });
+          const processes = profile.processes.map(process => ({ ...process, rank, host: `node ${rank}` }));
+          const gpus = profile.gpus.map(gpu => ({ ...gpu, host: `node ${rank}` }));
+          return { ...profile, processes, gpus, capture: { ...profile.capture, ranks: [rank] } };
+        }),
+      ),
+  ],
+];
+
+for (const [name, open] of samples)
+  for (const ending of ['json', 'pftrace'] as const)
+    test(`${name} as .${ending} and back: the same events at the same nanoseconds`, async () => {
+      const profile = await open();
+      const back = await again(profile, ending);
+      assert.deepEqual(validateProfile(back), []);
+      for (const table of compared) {
+        const [before, now] = [rowsOf(profile, table), rowsOf(back, table)];
+        assert.equal(now.length, before.length, table);
+        // Copies and waits have no name of their own.
+        assert.deepEqual(now, before, table);
+      }
+      assert.equal(back.clock, profile.clock);
+      assert.equal(back.capture.profiler, profile.capture.profiler);
+      assert.deepEqual(
+        back.gpus.map(gpu => gpu.name),
+        profile.gpus.map(gpu => gpu.name),
+      );
+      const launched = ({ tables: { kernels } }: Profile) =>
+        Array.from(kernels!.launch as ArrayLike<number>).filter(call => call >= 0).length;
+      assert.equal(launched(back), launched(profile), 'kernels with a launch');
+    });
+
+test('a profile that went out and came in has the budget and the first finding it had', async () => {
+  const profile = await eager;
+  const back = await again(profile, 'pftrace');
+  // Times count from another zero.
+  const rows = (of: Profile) =>
+    new Analyzer(of)
+      .get(stepBudget)
+      .rows.map(({ startNs, endNs, ...row }) => ({ ...row, ns: endNs - startNs }));
+  assert.deepEqual(rows(back), rows(profile));
+  const claim = (of: Profile) => new Analyzer(of).get(findings).findings[0].claim;
+  assert.equal(claim(back), claim(profile));
+});
+
+/** Slices of one stream that overlap, lie inside each other, touch, or take no time. */
+const overlapping = `
+cpu  abcdefgh......
+gpu  aaaa..bb..cc..
+gpu2 .dddd.........
+`;
+
+test('Perfetto itself reads the trace: no unknown field, every slice nested, the sums of the profile', {
+  skip: lacks('perfetto'),
+}, async () => {
+  const files: [Profile, string][] = [];
+  for (const profile of [await graphs, await eager, drawEngine({ steps: 5 })])
+    files.push([profile, save('x.pftrace', written.pftrace(profile))]);
+  for (const [profile, file] of files) {
+    const script = path.join(projectRoot, 'test/perfetto/slices.py');
+    const { stdout, stderr, status } = spawnSync(locate('perfetto')!, [script, file], { encoding: 'utf8' });
+    assert.equal(status, 0, stderr);
+    const told = JSON.parse(stdout) as {
+      unknownFields: number;
+      wrong: string[];
+      oddArrows: number;
+      arrows: number;
+      categories: Record<string, { count: string; startNs: string; durationNs: string }>;
+    };
+    assert.equal(told.unknownFields, 0);
+    assert.deepEqual(told.wrong, []);
+    assert.equal(told.oddArrows, 0);
+    const expected = new Map<string, { count: bigint; startNs: bigint; durationNs: bigint }>();
+    let arrows = 0;
+    for (const event of allEvents(profile)) {
+      if (event.kind === 'counter') continue;
+      const sum = expected.get(event.category) ?? { count: 0n, startNs: 0n, durationNs: 0n };
+      sum.count++;
+      sum.startNs += profile.originNs + BigInt(Math.round(event.startNs));
+      if (event.kind === 'slice') {
+        sum.durationNs += BigInt(Math.round(event.endNs)) - BigInt(Math.round(event.startNs));
+        if (event.arrow?.begins) arrows++;
+      }
+      expected.set(event.category, sum);
+    }
+    delete told.categories.stepscope_capture;
+    assert.deepEqual(
+      told.categories,
+      Object.fromEntries(
+        [...expected].map(([category, sum]) => [
+          category,
+          Object.fromEntries(Object.entries(sum).map(([key, value]) => [key, String(value)])),
+        ]),
+      ),
+    );
+    assert.equal(told.arrows, arrows);
+  }
+});
+
+test('slices that overlap, touch or take no time keep their times', async () => {
+  const profile = drawProfile(overlapping);
+  const back = await again(profile, 'pftrace');
+  assert.deepEqual(rowsOf(back, 'kernels'), rowsOf(profile, 'kernels'));
+});
+
+test('keys and passwords in names are left out', () => {
+  const profile = drawEngine({ steps: 2 });
+  const key = `hf_${'a'.repeat(30)}`;
+  const text = profile.strings.text.bind(profile.strings);
+  const strings = Object.assign(Object.create(profile.strings), {
+    text: (id: number) => (text(id).includes('iter') ? `${text(id)} token=${key}` : text(id)),
+  }) as Profile['strings'];
+  for (const ending of ['json', 'pftrace'] as const)
+    assert.ok(
+      !written[ending]({ ...profile, strings })
+        .toString('latin1')
+        .includes(key),
+      ending,
+    );
+});
+
+test("PyTorch's own Perfetto traces: stages are kernels, groups are paired by their order", async () => {
+  const host = [
+    { name: 'ProfilerStep#1', category: 'user_annotation', startNs: 0, endNs: 50_000 },
+    { name: 'aten::mm', category: 'cpu_op', startNs: 1_000, endNs: 9_000, args: { 'External id': 7 } },
+    { name: 'aten::add', category: 'cpu_op', startNs: 9_000, endNs: 20_001 },
+  ];
+  const calls: TorchSlice[] = [
+    { name: 'cudaLaunchKernel', startNs: 2_000, endNs: 5_003, args: { cbid: 211, correlation: 1 } },
+    {
+      name: 'cudaMemcpyAsync',
+      category: 'cuda_runtime',
+      startNs: 10_000,
+      endNs: 12_000,
+      args: { correlation: 2 },
+    },
+  ];
+  const kernels = [
+    { name: 'gemm', stage: 'Kernel', startNs: 6_000, endNs: 16_007, stream: 7, correlation: 1 },
+    { name: '', stage: 'Memcpy', startNs: 16_007, endNs: 17_000, stream: 9, correlation: 2 },
+  ] as const;
+  const profile = await openProfile([save('torch.pftrace.gz', gzipSync(torchTrace([host, calls], kernels)))]);
+  assert.deepEqual(validateProfile(profile), []);
+  assert.deepEqual(profile.notes, []);
+  assert.equal(profile.clock, 'utc');
+  const at = (ns: number) => TORCH_BASE_NS + BigInt(ns);
+  assert.deepEqual(rowsOf(profile, 'kernels'), [`${at(6_000)} 10007 /0/7 gemm`]);
+  assert.deepEqual(rowsOf(profile, 'copies'), [`${at(16_007)} 993 /0/9 `]);
+  assert.deepEqual(rowsOf(profile, 'apiCalls'), [
+    `${at(2_000)} 3003 /4242/4242 cudaLaunchKernel`,
+    `${at(10_000)} 2000 /4242/4242 cudaMemcpyAsync`,
+  ]);
+  assert.deepEqual(rowsOf(profile, 'ops'), [
+    `${at(1_000)} 8000 /4242/4242 aten::mm`,
+    `${at(9_000)} 11001 /4242/4242 aten::add`,
+  ]);
+  assert.deepEqual(rowsOf(profile, 'ranges'), [`${at(0)} 50000 /4242/4242 ProfilerStep#1`]);
+  const { kernels: found, apiCalls } = profile.tables;
+  assert.equal(profile.strings.text(apiCalls!.name[found!.launch[0 as never]]), 'cudaLaunchKernel');
+  assert.deepEqual([found!.gridX![0 as never], found!.gridY![0 as never]], [8, 4]);
+});
+
+test('a cut or damaged trace is refused, or says what is missing', async () => {
+  const whole = written.pftrace(drawEngine({ steps: 2 }));
+  const intact = await openProfile([save('x.pftrace', whole)]);
+  const random = seeded(20_261_116);
+  for (let round = 0; round < 80; round++) {
+    const bytes = Uint8Array.from(whole);
+    const isCut = round % 2 === 0;
+    const at = Math.floor(random() * bytes.length);
+    if (!isCut) for (let i = 0; i < 4; i++) bytes[(at + i) % bytes.length] = Math.floor(random() * 256);
+    const file = save('x.pftrace', isCut ? bytes.subarray(0, at) : bytes);
+    try {
+      const profile = await openProfile([file]);
+      assert.deepEqual(validateProfile(profile), []);
+      const lost = profile.notes.some(({ severity }) => severity === 'loss');
+      if (isCut) assert.ok(lost, `cut at ${at}, and not a word about it`);
+      const counts = (of: Profile) => compared.map(table => of.tables[table]?.length ?? 0);
+      if (!lost && profile.notes.length === 0)
+        assert.deepEqual(counts(profile), counts(intact), `byte ${at}`);
+    } catch (error) {
+      assert.ok(error instanceof UserError, String(error));
+    }
+  }
+});
+
+test('a length that claims more than the file has costs neither time nor memory', async () => {
+  const whole = written.pftrace(drawEngine({ steps: 2 }));
+  const huge = Buffer.concat([whole, Buffer.from([0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f, 1, 2, 3])]);
+  const { notes } = await openProfile([save('x.pftrace', huge)]);
+  assert.ok(notes.some(({ code }) => code === 'damaged-packet'));
+});
+
+test('export: writes what its name says, refuses what is there, and is the same twice', async () => {
+  const [one, two] = ['a.pftrace', 'b.pftrace.gz'].map(name => path.join(folder, name));
+  const first = await runStepscope(['export', capturePath('graph'), '-o', one, '--json']);
+  assert.equal(first.status, 0, first.err);
+  const { data } = JSON.parse(first.out) as { data: { events: { category: string; events: number }[] } };
+  assert.equal(data.events.find(({ category }) => category === 'kernel')?.events, 9153);
+  assert.equal((await runStepscope(['export', capturePath('graph'), '-o', one])).status, 2);
+  assert.equal((await runStepscope(['export', capturePath('graph'), '-o', two])).status, 0);
+  assert.deepEqual(gunzipSync(readFileSync(two)), readFileSync(one));
+  const unknown = await runStepscope(['export', capturePath('graph'), '-o', path.join(folder, 'x.txt')]);
+  assert.match(unknown.err, /does not name a format/);
+  const part = path.join(folder, 'part.json');
+  await runStepscope(['export', capturePath('graph'), '-o', part, '--time', '10ms-12ms']);
+  const kernels = (await openProfile([part])).tables.kernels!.length;
+  assert.ok(kernels > 0 && kernels < 9153, String(kernels));
+});
