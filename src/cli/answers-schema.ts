@@ -187,11 +187,11 @@ export const exportSchema = document(
       originNs: string('what times of the profile count from'),
     }),
     events: list(object({ key: string(), category: string('kind of event'), events: count() })),
-    arrows: count('from launch calls to the first work they caused'),
     unplaced: list(
       object({ table: string(), rows: count() }),
       'rows that belong to no thread and no stream, and are not in the file',
     ),
+    remarks: list(string(), 'what is missing, and what to know about times'),
     notes: list(note),
   },
 );

@@ -54,7 +54,7 @@ export const commands: Readonly<Record<string, Entry>> = {
   },
   export: {
     summary:
-      'Write a trace for other tools: Perfetto or Chrome, with steps, phases, layers, idle causes and findings.',
+      'Write a profile for other tools: a Perfetto or Chrome trace with steps, idle causes and findings, or spans.',
     load: async () => (await import('./commands/export.js')).exportCommand,
   },
   sql: {

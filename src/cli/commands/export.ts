@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { Analyzer } from '../../analyze/analysis.js';
 import type { Block } from '../../analyze/block.js';
@@ -5,17 +6,19 @@ import type { Static } from '../../base/document.js';
 import { formatBytes } from '../../base/units.js';
 import { UserError } from '../../base/user-error.js';
 import type { Profile } from '../../model/profile.js';
+import type { TimeWindow } from '../../model/slice.js';
 import { chromeTrace } from '../../timeline/export/chrome-trace.js';
+import { otlpReads, otlpSpans } from '../../timeline/export/otlp-spans.js';
 import { ownEvents, ownReads } from '../../timeline/export/own-events.js';
 import { perfettoTrace } from '../../timeline/export/perfetto-trace.js';
 import { exportedTables, exportReads, recordedEvents } from '../../timeline/export/recorded-events.js';
-import type { TraceEvent } from '../../timeline/export/trace-event.js';
 import type { exportSchema } from '../answers-schema.js';
 import { define, requireFiles } from '../command.js';
 import { exportFormatOf, writePieces } from '../export-files.js';
 import { analysisOptions } from '../options.js';
 import { profileFor, settingsOf, tellLosses } from '../profile-of.js';
 import { openShareable } from '../redacted-copies.js';
+import { version } from '../version.js';
 
 const EVERYTHING = { fromNs: -Infinity, toNs: Infinity };
 
@@ -29,12 +32,14 @@ export const exportCommand = define({
       'Perfetto: exact nanoseconds, arrows from launches, steps, phases, layers, idle causes, findings',
     ],
     ['.json', 'Chrome trace: the same events, in the words of the PyTorch profiler'],
-    ['', 'Both open in ui.perfetto.dev and in Stepscope. Keys and passwords in names are removed.'],
+    ['.otlp.json', 'OpenTelemetry spans of steps, and of requests if a file of their client is given too'],
+    ['', 'Traces open in ui.perfetto.dev and in Stepscope. Keys and passwords in names are removed.'],
   ],
   examples: [
     ['stepscope export profile.sqlite -o profile.pftrace', 'for ui.perfetto.dev'],
     ['stepscope export rank*.json.gz -o run.pftrace.gz --iterations 40-49', 'findings of these steps'],
     ['stepscope export profile.sqlite -o part.json --time 1.2s-1.5s', 'a Chrome trace of a part'],
+    ['stepscope export profile.sqlite load.json -o spans.otlp.json', 'for an OpenTelemetry collector'],
     ['stepscope export profile.sqlite -o shared.pftrace --redact', 'safe to share'],
   ],
   async run({ values, given, destination, output, emit }) {
@@ -47,23 +52,14 @@ export const exportCommand = define({
         `For example: stepscope export ${given[0]} -o trace.pftrace`,
       );
     const format = exportTo ?? exportFormatOf(target);
-    const profile = await openShareable(given, redacted, output, files =>
-      profileFor(files, [exportReads, ...ownReads], output),
-    );
+    const reads = format === 'otlp' ? otlpReads : [exportReads, ...ownReads];
+    const profile = await openShareable(given, redacted, output, files => profileFor(files, reads, output));
     const analyzer = new Analyzer(profile, settingsOf(values));
-    const window = time ?? EVERYTHING;
-    const counts = new EventCounts();
-    const events = counts.counted(
-      (function* () {
-        yield* recordedEvents(profile, window);
-        yield* ownEvents(analyzer, window);
-      })(),
-    );
-    const pieces = format === 'chrome' ? chromeTrace(profile, events) : perfettoTrace(profile, events);
-    await writePieces(target, given, pieces, force);
+    const made = format === 'otlp' ? spansOf(analyzer) : traceOf(analyzer, format, time ?? EVERYTHING);
+    await writePieces(target, given, made.pieces, force);
     const sizeBytes = fs.statSync(target).size;
     await emit({
-      blocks: () => [written(target, sizeBytes, counts)],
+      blocks: () => [written(target, sizeBytes, made)],
       document: (): Static<typeof exportSchema> => ({
         schema: 'stepscope-export/1',
         files: profile.capture.files,
@@ -71,30 +67,55 @@ export const exportCommand = define({
         format,
         sizeBytes,
         clock: { kind: profile.clock, originNs: String(profile.originNs) },
-        events: [...counts.byCategory].map(([category, events]) => ({ key: category, category, events })),
-        arrows: counts.arrows,
-        unplaced: unplaced(profile),
+        events: [...made.counts].map(([category, events]) => ({ key: category, category, events })),
+        unplaced: format === 'otlp' ? [] : unplaced(profile),
+        remarks: [...made.remarks],
         notes: profile.notes,
       }),
     });
-    if (destination.format !== 'json') tellLosses(profile, output);
+    if (destination.format !== 'json') {
+      for (const remark of made.remarks) output.err(`note: ${remark}\n`);
+      tellLosses(profile, output);
+    }
     return 0;
   },
 });
 
-/** How many events of each category went by. */
-class EventCounts {
-  readonly byCategory = new Map<string, number>();
-  arrows = 0;
+/** What goes into the file, and what is to be said about it; counts are complete once the pieces were taken. */
+interface Exported {
+  readonly pieces: Iterable<string | Uint8Array>;
+  readonly counts: ReadonlyMap<string, number>;
+  readonly remarks: readonly string[];
+}
 
-  *counted(events: Iterable<TraceEvent>): Iterable<TraceEvent> {
-    for (const event of events) {
-      const category = event.kind === 'counter' ? 'counter' : event.category;
-      this.byCategory.set(category, (this.byCategory.get(category) ?? 0) + 1);
-      if (event.kind === 'slice' && event.arrow?.begins) this.arrows++;
-      yield event;
-    }
-  }
+function spansOf(analyzer: Analyzer): Exported {
+  const { capture, originNs } = analyzer.profile;
+  const found = otlpSpans(analyzer, {
+    hash: text => createHash('sha256').update(text).digest('hex'),
+    version: version(),
+    identity: JSON.stringify([capture.files, capture.sizeBytes, String(originNs)]),
+  });
+  const counts = new Map([
+    ['steps', found.steps],
+    ['requests', found.requests],
+  ]);
+  return { pieces: found.pieces(), counts, remarks: found.remarks };
+}
+
+function traceOf(analyzer: Analyzer, format: 'perfetto' | 'chrome', window: TimeWindow): Exported {
+  const { profile } = analyzer;
+  const counts = new Map<string, number>();
+  const add = (category: string) => counts.set(category, (counts.get(category) ?? 0) + 1);
+  const events = (function* () {
+    for (const source of [recordedEvents(profile, window), ownEvents(analyzer, window)])
+      for (const event of source) {
+        add(event.kind === 'counter' ? 'counter' : event.category);
+        if (event.kind === 'slice' && event.arrow?.begins) add('arrow from a launch');
+        yield event;
+      }
+  })();
+  const pieces = format === 'chrome' ? chromeTrace(profile, events) : perfettoTrace(profile, events);
+  return { pieces, counts, remarks: [] };
 }
 
 /** Rows of a table that a trace has no place for: they belong to no thread and no stream. */
@@ -110,16 +131,13 @@ function unplaced(profile: Profile): { table: string; rows: number }[] {
   });
 }
 
-const written = (file: string, sizeBytes: number, { byCategory, arrows }: EventCounts): Block => {
-  const rows = [...byCategory, ...(arrows > 0 ? [['arrows from launches', arrows] as const] : [])];
-  return {
-    kind: 'table',
-    id: 'export',
-    title: `${file} (${formatBytes(sizeBytes)})`,
-    rows: rows.length,
-    columns: [
-      { header: 'Category', kind: 'text', values: rows.map(([category]) => category) },
-      { header: 'Events', kind: 'count', values: rows.map(([, count]) => count) },
-    ],
-  };
-};
+const written = (file: string, sizeBytes: number, { counts }: Exported): Block => ({
+  kind: 'table',
+  id: 'export',
+  title: `${file} (${formatBytes(sizeBytes)})`,
+  rows: counts.size,
+  columns: [
+    { header: 'Category', kind: 'text', values: [...counts.keys()] },
+    { header: 'Events', kind: 'count', values: [...counts.values()] },
+  ],
+});

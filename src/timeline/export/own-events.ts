@@ -2,7 +2,7 @@
  * What Stepscope derived, as tracks of a trace: steps, phases, layers, idle time by cause, memory in use, and findings
  * with the times of their evidence. Only what the profile can answer; what it cannot has no track.
  */
-import { type Analyzer, NotRecorded } from '../../analyze/analysis.js';
+import type { Analyzer } from '../../analyze/analysis.js';
 import type { Finding } from '../../analyze/findings/finding.js';
 import { findings } from '../../analyze/findings/findings.js';
 import { gpuWork } from '../../analyze/gpu/gpu-work.js';
@@ -21,6 +21,7 @@ import { EventLabels } from '../labels.js';
 import { layersTracks } from '../layers-track.js';
 import { batchText, stepLabel } from '../step-label.js';
 import type { Track } from '../track.js';
+import { ifRecorded } from './if-recorded.js';
 import { OWN_CATEGORY, type TraceArguments, type TraceEvent, type TraceSlice } from './trace-event.js';
 
 /** The results that these events are made from. */
@@ -53,15 +54,6 @@ export function* ownEvents(analyzer: Analyzer, window: TimeWindow): Iterable<Tra
   const found = ifRecorded(() => analyzer.get(findings).findings) ?? [];
   const span = spanOf(analyzer);
   for (const finding of found) yield* filtered(findingEvents(finding, span), within);
-}
-
-function ifRecorded<Result>(ask: () => Result): Result | undefined {
-  try {
-    return ask();
-  } catch (error) {
-    if (error instanceof NotRecorded) return undefined;
-    throw error;
-  }
 }
 
 function* filtered(
