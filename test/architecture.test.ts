@@ -30,6 +30,8 @@ const allowed: Record<string, readonly string[]> = {
   capture: ['base', 'stats', 'model', 'catalog', 'analyze', 'disk', 'import'],
   testing: ['base', 'stats', 'model', 'catalog', 'import', 'moe'],
   redact: ['base', 'model', 'catalog', 'import'],
+  /** Changes tried and judged, as files in a repository. */
+  journal: ['base', 'stats', 'catalog', 'disk', 'analyze', 'run', 'gate'],
   /** Many files as a lake of tables: maps them, here or as a job, and reports from the lake. */
   fleet: ['base', 'stats', 'model', 'catalog', 'disk', 'import', 'analyze', 'run', 'gate', 'capture'],
   /** Tables for SQL, of a profile or a lake. */
