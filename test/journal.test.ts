@@ -117,19 +117,13 @@ test('keys in texts and commands are not kept', async () => {
 
 test('two who begin at the same time get an entry each; a half of an entry is passed over', async () => {
   const { place, ok, run } = journal('together');
-  const started = () =>
+  const started = (title: string) =>
     new Promise<number | null>(resolve => {
-      const args = [
-        path.join(projectRoot, 'bin/stepscope'),
-        'optimize',
-        'start',
-        base[0],
-        '--journal',
-        place,
-      ];
+      const own = ['optimize', 'start', base[0], '--journal', place, '--title', title];
+      const args = [path.join(projectRoot, 'bin/stepscope'), ...own];
       spawn(process.execPath, args, { stdio: 'ignore' }).on('exit', resolve);
     });
-  assert.deepEqual(await Promise.all([started(), started()]), [0, 0]);
+  assert.deepEqual(await Promise.all([started('one'), started('two')]), [0, 0]);
   assert.deepEqual(
     readdirSync(place).map(name => name.slice(0, 3)),
     ['001', '002'],
@@ -140,6 +134,10 @@ test('two who begin at the same time get an entry each; a half of an entry is pa
   writeFileSync(path.join(place, '004-merged/entry.json'), '<<<<<<< HEAD');
   const status = await run('status');
   assert.match(status.out, /unreadable\s+003-half[\s\S]*004-merged/);
+  // Begun again, it is the same entry.
+  const title = readdirSync(place)[1].slice(4);
+  assert.equal((await ok('start', base[0], '--title', title)).state, 'diagnosed');
+  assert.equal(readdirSync(place).length, 4);
   await ok('propose', 'goes on', '--entry', '2');
   assert.equal((await ok('start', base[0], '--title', 'next')).state, 'diagnosed');
   assert.ok(readdirSync(place).includes('005-next'));

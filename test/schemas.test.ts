@@ -16,6 +16,7 @@ import {
   compareBenchSchema,
   doctorSchema,
   explainSchema,
+  exportSchema,
   familiesSchema,
   infoSchema,
   kernelFamilySchema,
@@ -35,6 +36,7 @@ import { compareSchema } from '../src/compare/compare-schema.js';
 import { frameworksSchema } from '../src/compare/frameworks/frameworks-schema.js';
 import { fleetJobSchema, fleetMapSchema, fleetReportSchema } from '../src/fleet/fleet-schema.js';
 import { baselinesSchema, checkSchema, policySchema, trendSchema } from '../src/gate/gate-schema.js';
+import { journalEntrySchema, journalSchema } from '../src/journal/journal-schema.js';
 import { loadSchema, loadSummarySchema } from '../src/load/load-schema.js';
 import { perfectRouterSchema } from '../src/moe/experiment/router-schema.js';
 import { moeSchema } from '../src/moe/moe-schema.js';
@@ -67,12 +69,15 @@ const answers: Readonly<Record<string, object>> = {
   'compare-bench': compareBenchSchema,
   doctor: doctorSchema,
   explain: explainSchema,
+  export: exportSchema,
   families: familiesSchema,
   'fleet-job': fleetJobSchema,
   'fleet-map': fleetMapSchema,
   'fleet-report': fleetReportSchema,
   frameworks: frameworksSchema,
   host: hostSchema,
+  journal: journalSchema,
+  'journal-entry': journalEntrySchema,
   info: infoSchema,
   'kernel-family': kernelFamilySchema,
   'load-summary': loadSummarySchema,

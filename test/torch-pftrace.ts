@@ -4,22 +4,22 @@
  */
 import { MessageWriter } from '../src/base/protobuf/message-writer.js';
 import {
-  Annotation,
+  AnnotationField,
   ClockId,
-  Clocks,
-  Entry,
-  Event,
+  ClocksField,
+  EntryField,
+  EventField,
   EventType,
-  Extra,
-  GpuStage,
-  Interned,
-  Launch,
-  Packet,
-  Process,
+  ExtraField,
+  GpuStageField,
+  InternedField,
+  LaunchField,
+  PacketField,
+  ProcessField,
   SequenceFlag,
-  Thread,
+  ThreadField,
   TRACE_PACKET,
-  Track,
+  TrackField,
 } from '../src/catalog/perfetto-fields.js';
 
 export interface TorchSlice {
@@ -66,76 +66,76 @@ export function torchTrace(
   const stages = ['Kernel', 'Memcpy', 'Memset'];
   const streams = [...new Set(kernels.map(({ stream }) => stream))];
   message(TRACE_PACKET, () => {
-    time(Packet.timestamp, 0);
-    out.whole(Packet.sequence, 1);
-    message(Packet.clockSnapshot, () => {
+    time(PacketField.timestamp, 0);
+    out.whole(PacketField.sequence, 1);
+    message(PacketField.clockSnapshot, () => {
       for (const id of [ClockId.boottime, ClockId.realtime])
-        message(Clocks.clock, () => {
-          out.whole(Clocks.id, id);
-          time(Clocks.timestamp, 0);
+        message(ClocksField.clock, () => {
+          out.whole(ClocksField.id, id);
+          time(ClocksField.timestamp, 0);
         });
     });
   });
   message(TRACE_PACKET, () =>
-    message(Packet.trackDescriptor, () => {
-      out.whole(Track.uuid, 1);
-      message(Track.process, () => {
-        out.whole(Process.pid, PID);
-        out.text(Process.name, 'python');
+    message(PacketField.trackDescriptor, () => {
+      out.whole(TrackField.uuid, 1);
+      message(TrackField.process, () => {
+        out.whole(ProcessField.pid, PID);
+        out.text(ProcessField.name, 'python');
       });
     }),
   );
   message(TRACE_PACKET, () =>
-    message(Packet.trackDescriptor, () => {
-      out.whole(Track.uuid, THREAD);
-      out.whole(Track.parent, 1);
-      message(Track.thread, () => {
-        out.whole(Thread.pid, PID);
-        out.whole(Thread.tid, PID);
-        out.text(Thread.name, 'thread 4242 (python)');
+    message(PacketField.trackDescriptor, () => {
+      out.whole(TrackField.uuid, THREAD);
+      out.whole(TrackField.parent, 1);
+      message(TrackField.thread, () => {
+        out.whole(ThreadField.pid, PID);
+        out.whole(ThreadField.tid, PID);
+        out.text(ThreadField.name, 'thread 4242 (python)');
       });
     }),
   );
   message(TRACE_PACKET, () => {
-    out.whole(Packet.sequence, 1);
-    out.whole(Packet.sequenceFlags, SequenceFlag.cleared);
-    message(Packet.internedData, () => {
+    out.whole(PacketField.sequence, 1);
+    out.whole(PacketField.sequenceFlags, SequenceFlag.cleared);
+    message(PacketField.internedData, () => {
       const entries = (
         field: number,
         texts: Iterable<readonly [string, number]>,
-        text: number = Entry.text,
+        text: number = EntryField.text,
       ) => {
         for (const [name, id] of texts)
           message(field, () => {
-            out.whole(Entry.id, id);
+            out.whole(EntryField.id, id);
             out.text(text, name);
           });
       };
-      entries(Interned.names, names);
-      entries(Interned.categories, categories);
-      entries(Interned.gpuSpecifications, [
+      entries(InternedField.names, names);
+      entries(InternedField.categories, categories);
+      entries(InternedField.gpuSpecifications, [
         ...stages.map((stage, i) => [stage, i + 1] as const),
         ...streams.map((stream, i) => [`[${stream}] stream ${stream}`, 1000 + i] as const),
       ]);
-      entries(Interned.computeKernels, names, Entry.demangled);
+      entries(InternedField.computeKernels, names, EntryField.demangled);
     });
   });
   const event = (ns: number, type: number, slice?: TorchSlice) =>
     message(TRACE_PACKET, () => {
-      time(Packet.timestamp, ns);
-      out.whole(Packet.sequence, 1);
-      if (slice) out.whole(Packet.sequenceFlags, SequenceFlag.needed);
-      message(Packet.trackEvent, () => {
-        out.whole(Event.type, type);
-        out.whole(Event.track, THREAD);
+      time(PacketField.timestamp, ns);
+      out.whole(PacketField.sequence, 1);
+      if (slice) out.whole(PacketField.sequenceFlags, SequenceFlag.needed);
+      message(PacketField.trackEvent, () => {
+        out.whole(EventField.type, type);
+        out.whole(EventField.track, THREAD);
         if (!slice) return;
-        out.whole(Event.name, names.get(slice.name)!);
-        if (slice.category) out.whole(Event.category, categories.get(slice.category)!);
+        out.whole(EventField.name, names.get(slice.name)!);
+        if (slice.category) out.whole(EventField.category, categories.get(slice.category)!);
         for (const [name, value] of Object.entries(slice.args ?? {}))
-          message(Event.annotation, () => {
-            out.text(Annotation.nameText, name);
-            if (typeof value === 'number') out.signed(Annotation.int, value);
-            else out.text(Annotation.text, value);
+          message(EventField.annotation, () => {
+            out.text(AnnotationField.nameText, name);
+            if (typeof value === 'number') out.signed(AnnotationField.int, value);
+            else out.text(AnnotationField.text, value);
           });
       });
     });
@@ -145,27 +145,27 @@ export function torchTrace(
   }
   for (const { name, stage, startNs, endNs, stream, correlation } of kernels)
     message(TRACE_PACKET, () => {
-      time(Packet.timestamp, startNs);
-      out.whole(Packet.sequence, 1);
-      out.whole(Packet.sequenceFlags, SequenceFlag.needed);
-      message(Packet.gpuStage, () => {
-        out.whole(GpuStage.duration, endNs - startNs);
-        out.whole(GpuStage.gpu, 0);
-        out.whole(GpuStage.queue, 1000 + streams.indexOf(stream));
-        out.whole(GpuStage.stage, stages.indexOf(stage) + 1);
+      time(PacketField.timestamp, startNs);
+      out.whole(PacketField.sequence, 1);
+      out.whole(PacketField.sequenceFlags, SequenceFlag.needed);
+      message(PacketField.gpuStage, () => {
+        out.whole(GpuStageField.duration, endNs - startNs);
+        out.whole(GpuStageField.gpu, 0);
+        out.whole(GpuStageField.queue, 1000 + streams.indexOf(stream));
+        out.whole(GpuStageField.stage, stages.indexOf(stage) + 1);
         if (stage === 'Kernel') {
-          out.whole(GpuStage.kernel, names.get(name)!);
-          message(GpuStage.launch, () => {
-            for (const field of [Launch.grid, Launch.block])
+          out.whole(GpuStageField.kernel, names.get(name)!);
+          message(GpuStageField.launch, () => {
+            for (const field of [LaunchField.grid, LaunchField.block])
               message(field, () => {
                 for (const [i, size] of [8, 4, 1].entries()) out.whole(i + 1, size);
               });
           });
         }
         for (const [key, value] of Object.entries({ 'stream id': stream, 'context id': 1, correlation }))
-          message(GpuStage.extra, () => {
-            out.text(Extra.name, key);
-            out.text(Extra.value, String(value));
+          message(GpuStageField.extra, () => {
+            out.text(ExtraField.name, key);
+            out.text(ExtraField.value, String(value));
           });
       });
     });

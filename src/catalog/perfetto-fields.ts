@@ -5,7 +5,7 @@
 
 export const TRACE_PACKET = 1;
 
-export const Packet = {
+export const PacketField = {
   clockSnapshot: 6,
   timestamp: 8,
   sequence: 10,
@@ -25,7 +25,7 @@ export const Packet = {
 
 export const SequenceFlag = { cleared: 1, needed: 2 } as const;
 
-export const Event = {
+export const EventField = {
   category: 3,
   annotation: 4,
   legacy: 6,
@@ -41,7 +41,7 @@ export const Event = {
 
 export const EventType = { begin: 1, end: 2, instant: 3, counter: 4 } as const;
 
-export const Annotation = {
+export const AnnotationField = {
   name: 1,
   bool: 2,
   uint: 3,
@@ -56,7 +56,7 @@ export const Annotation = {
   textInterned: 17,
 } as const;
 
-export const Track = {
+export const TrackField = {
   uuid: 1,
   name: 2,
   process: 3,
@@ -69,21 +69,21 @@ export const Track = {
   atraceName: 13,
 } as const;
 
-/** Values of Track.childOrder. */
+/** Values of TrackField.childOrder. */
 export const EXPLICIT_ORDER = 3;
 
-export const Process = { pid: 1, name: 6, label: 8 } as const;
-export const Thread = { pid: 1, tid: 2, name: 5 } as const;
-export const Counter = { unit: 3, unitName: 6 } as const;
+export const ProcessField = { pid: 1, name: 6, label: 8 } as const;
+export const ThreadField = { pid: 1, tid: 2, name: 5 } as const;
+export const CounterField = { unit: 3, unitName: 6 } as const;
 export const UNIT_BYTES = 3;
-export const Clocks = { clock: 1, id: 1, timestamp: 2, incremental: 3, unitNs: 4 } as const;
+export const ClocksField = { clock: 1, id: 1, timestamp: 2, incremental: 3, unitNs: 4 } as const;
 export const ClockId = { realtime: 1, boottime: 6 } as const;
 /** Clocks from here to 127 belong to one sequence and may count from the last packet. */
 export const FIRST_OWN_CLOCK = 64;
-export const Defaults = { trackEvent: 11, clock: 58, track: 11 } as const;
+export const DefaultsField = { trackEvent: 11, clock: 58, track: 11 } as const;
 
 /** Texts by number: the field of each list, and the two fields of its entries. */
-export const Interned = {
+export const InternedField = {
   categories: 1,
   names: 2,
   annotationNames: 3,
@@ -93,10 +93,10 @@ export const Interned = {
   computeKernels: 1000,
   computeArguments: 1001,
 } as const;
-export const Entry = { id: 1, text: 2, pid: 2, demangled: 3 } as const;
+export const EntryField = { id: 1, text: 2, pid: 2, demangled: 3 } as const;
 
 /** Work on a GPU as the profiler of PyTorch's newest builds writes it (torch/csrc/profiler/cuspy/cuspy_pftrace.cpp). */
-export const GpuStage = {
+export const GpuStageField = {
   duration: 2,
   extra: 6,
   gpu: 11,
@@ -107,5 +107,5 @@ export const GpuStage = {
   name: 20,
   launch: 21,
 } as const;
-export const Extra = { name: 1, value: 2 } as const;
-export const Launch = { grid: 1, block: 2, argument: 3, argumentName: 1, uint: 4 } as const;
+export const ExtraField = { name: 1, value: 2 } as const;
+export const LaunchField = { grid: 1, block: 2, argument: 3, argumentName: 1, uint: 4 } as const;

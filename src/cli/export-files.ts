@@ -3,8 +3,7 @@ import { UserError } from '../base/user-error.js';
 import { withoutPacking } from '../catalog/file-formats.js';
 import { OutputFile, StreamFile } from '../redact/output-file.js';
 
-export const exportFormats = ['perfetto', 'chrome', 'otlp'] as const;
-export type ExportFormat = (typeof exportFormats)[number];
+type ExportFormat = 'perfetto' | 'chrome' | 'otlp';
 
 /** By the end of the file's name; of two that fit, the longer. */
 const endings: readonly [ending: string, format: ExportFormat][] = [

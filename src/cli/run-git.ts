@@ -1,12 +1,12 @@
 /** The state of the repository around, as git tells it: which commit, and a hash of what is not committed. */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import type { Change } from '../journal/entry.js';
+import type { EntryChange } from '../journal/entry.js';
 
 const MOST_BYTES = 256e6;
 
 /** null: this is not a repository, or git is missing. */
-export function runGit(folder: string): Change['git'] {
+export function runGit(folder: string): EntryChange['git'] {
   const git = (...args: string[]) => {
     const { status, stdout } = spawnSync('git', args, { cwd: folder, maxBuffer: MOST_BYTES });
     return status === 0 ? stdout : undefined;

@@ -4,7 +4,7 @@ import { tableOf } from '../analyze/table-of.js';
 import { formatDuration, formatShare } from '../base/units.js';
 import { formatDifference, formatValue } from '../gate/quantity.js';
 import type { Unit } from '../run/metrics.js';
-import { type Entry, nextStep } from './entry.js';
+import { type JournalEntry, nextStep } from './entry.js';
 import { worthShowing } from './entry-markdown.js';
 import type { StoredEntry } from './journal-folder.js';
 
@@ -12,7 +12,7 @@ const MOST_FINDINGS = 3;
 
 export function describeEntry({ key, entry }: StoredEntry): Block[] {
   const { title, state, base, change, result, comparison, decision } = entry;
-  const files = (of: Entry['base']) => of.files.map(({ name }) => name).join(', ');
+  const files = (of: JournalEntry['base']) => of.files.map(({ name }) => name).join(', ');
   const facts: Fact[] = [
     { label: 'state', text: state },
     { label: 'base', text: files(base) },
@@ -57,7 +57,7 @@ const toneOf = (verdict: string) => {
 };
 
 /** Of the mean step, where the runs were compared. */
-export const stepChangeOf = ({ comparison }: Entry): number | null =>
+export const stepChangeOf = ({ comparison }: JournalEntry): number | null =>
   comparison?.figures.find(({ metric, phase }) => metric === 'step.mean' && phase === comparison.phase)
     ?.change ?? null;
 

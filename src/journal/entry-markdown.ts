@@ -2,12 +2,12 @@
 import { formatShare } from '../base/units.js';
 import { formatDifference, formatValue } from '../gate/quantity.js';
 import type { Unit } from '../run/metrics.js';
-import { type Entry, type EntryComparison, type Measurement, nextStep } from './entry.js';
+import { type EntryComparison, type JournalEntry, type Measurement, nextStep } from './entry.js';
 
 /** Of people's text and of names: nothing that ends a line or a table cell. */
 const plain = (text: string) => text.replaceAll(/[\r\n]+/g, ' ').replaceAll('|', '\\|');
 
-export function entryMarkdown(entry: Entry): string {
+export function entryMarkdown(entry: JournalEntry): string {
   const { number, title, state, base, change, result, comparison, decision } = entry;
   const lines = [
     `# ${String(number).padStart(3, '0')} ${plain(title)}`,

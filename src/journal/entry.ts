@@ -4,10 +4,10 @@ import { UserError } from '../base/user-error.js';
 import { withoutSecrets } from '../catalog/secret-shapes.js';
 import type { journalEntrySchema } from './journal-schema.js';
 
-export type Entry = Omit<Static<typeof journalEntrySchema>, 'next'>;
-export type Measurement = Entry['base'];
-export type Change = NonNullable<Entry['change']>;
-export type EntryComparison = NonNullable<Entry['comparison']>;
+export type JournalEntry = Omit<Static<typeof journalEntrySchema>, 'next'>;
+export type Measurement = JournalEntry['base'];
+export type EntryChange = NonNullable<JournalEntry['change']>;
+export type EntryComparison = NonNullable<JournalEntry['comparison']>;
 
 const LONGEST_TEXT = 4000;
 const LONGEST_TITLE = 60;
@@ -18,7 +18,7 @@ export const keptText = (text: string): string =>
     .trim()
     .slice(0, LONGEST_TEXT);
 
-export function startedEntry(number: number, title: string, base: Measurement): Entry {
+export function startedEntry(number: number, title: string, base: Measurement): JournalEntry {
   return {
     schema: 'stepscope-journal-entry/1',
     ...{ number, title: keptText(title).slice(0, LONGEST_TITLE), state: 'diagnosed', base },
@@ -37,12 +37,19 @@ export function folderName(number: number, title: string): string {
   return `${String(number).padStart(3, '0')}-${slug || 'change'}`;
 }
 
-export function withChange(entry: Entry, change: Change): Entry {
+export function withChange(entry: JournalEntry, change: EntryChange): JournalEntry {
   requireOpen(entry);
-  return { ...entry, state: 'changed', change, result: null, comparison: null };
+  if (entry.result && entry.change?.text === change.text) return entry;
+  if (entry.result)
+    throw outOfOrder(
+      entry,
+      'has the result of another change',
+      'Close it (stepscope optimize keep or drop), then begin the next one: stepscope optimize start FILE',
+    );
+  return { ...entry, state: 'changed', change };
 }
 
-export function withResult(entry: Entry, result: Measurement): Entry {
+export function withResult(entry: JournalEntry, result: Measurement): JournalEntry {
   requireOpen(entry);
   if (!entry.change)
     throw outOfOrder(
@@ -54,12 +61,12 @@ export function withResult(entry: Entry, result: Measurement): Entry {
 }
 
 /** Runs that cannot be compared leave the entry as it was, with the reasons. */
-export function withComparison(entry: Entry, comparison: EntryComparison): Entry {
+export function withComparison(entry: JournalEntry, comparison: EntryComparison): JournalEntry {
   requireOpen(entry);
   return { ...entry, comparison, state: comparison.comparable ? 'compared' : 'captured' };
 }
 
-export function resultOf(entry: Entry): Measurement {
+export function recordedResult(entry: JournalEntry): Measurement {
   requireOpen(entry);
   if (entry.result) return entry.result;
   throw outOfOrder(
@@ -69,9 +76,11 @@ export function resultOf(entry: Entry): Measurement {
   );
 }
 
-export function decided(entry: Entry, kept: boolean, reason: string): Entry {
-  requireOpen(entry);
+/** Deciding the same again changes nothing: whoever was interrupted may repeat it. */
+export function decided(entry: JournalEntry, kept: boolean, reason: string): JournalEntry {
   const text = keptText(reason);
+  if (entry.decision?.kept === kept && (text === '' || text === entry.decision.reason)) return entry;
+  requireOpen(entry);
   const isProven = entry.comparison?.verdict === 'faster';
   if (kept && !isProven && text === '')
     throw outOfOrder(
@@ -82,18 +91,24 @@ export function decided(entry: Entry, kept: boolean, reason: string): Entry {
   return { ...entry, state: kept ? 'kept' : 'dropped', decision: { kept, reason: text } };
 }
 
-export const isOpen = ({ state }: Entry): boolean => state !== 'kept' && state !== 'dropped';
+/** An entry with this base and title that nobody has gone on with: beginning it again goes on with it. */
+export const isBegun = ({ state, title, base }: JournalEntry, wanted: JournalEntry): boolean =>
+  state === 'diagnosed' &&
+  title === wanted.title &&
+  JSON.stringify(base.files) === JSON.stringify(wanted.base.files);
 
-function requireOpen(entry: Entry): void {
+export const isOpen = ({ state }: JournalEntry): boolean => state !== 'kept' && state !== 'dropped';
+
+function requireOpen(entry: JournalEntry): void {
   if (isOpen(entry)) return;
   throw outOfOrder(entry, `is closed (${entry.state})`, 'Begin the next one: stepscope optimize start FILE');
 }
 
-const outOfOrder = ({ number }: Entry, what: string, hint: string) =>
+const outOfOrder = ({ number }: JournalEntry, what: string, hint: string) =>
   new UserError('usage', `Entry ${number} ${what}.`, hint);
 
 /** The command that goes on from here. */
-export function nextStep(entry: Entry | undefined): string {
+export function nextStep(entry: JournalEntry | undefined): string {
   switch (entry?.state) {
     case undefined:
       return 'stepscope optimize start FILE';

@@ -9,7 +9,7 @@ import { UserError } from '../base/user-error.js';
 import { withLock } from '../disk/file-lock.js';
 import { writeWhole } from '../disk/write-whole.js';
 import { formatKept } from '../gate/baselines.js';
-import { type Entry, folderName, isOpen } from './entry.js';
+import { folderName, isBegun, isOpen, type JournalEntry } from './entry.js';
 import { entryMarkdown } from './entry-markdown.js';
 import { entryStates } from './entry-states.js';
 
@@ -20,7 +20,7 @@ const FOLDER = /^(\d{3,6})-[a-z0-9-]+$/;
 export interface StoredEntry {
   /** Name of its folder. */
   readonly key: string;
-  readonly entry: Entry;
+  readonly entry: JournalEntry;
 }
 
 interface Journal {
@@ -54,17 +54,17 @@ function foldersIn(folder: string): string[] {
   }
 }
 
-function readEntry(file: string): Entry | undefined {
+function readEntry(file: string): JournalEntry | undefined {
   try {
     if (fs.statSync(file).size > MOST_ENTRY_BYTES) return undefined;
-    const value = JSON.parse(fs.readFileSync(file, 'utf8')) as Partial<Entry>;
+    const value = JSON.parse(fs.readFileSync(file, 'utf8')) as Partial<JournalEntry>;
     const isEntry =
       value.schema === 'stepscope-journal-entry/1' &&
       entryStates.includes(value.state as never) &&
       Number.isInteger(value.number) &&
       Array.isArray(value.base?.runs) &&
       value.base.runs.length > 0;
-    return isEntry ? (value as Entry) : undefined;
+    return isEntry ? (value as JournalEntry) : undefined;
   } catch {
     return undefined;
   }
@@ -93,11 +93,13 @@ export function chooseEntry({ entries }: Journal, wanted: string | undefined): S
   );
 }
 
-/** Adds an entry under the next number. `make` is called while nobody else changes the journal. */
-export function addEntry(folder: string, title: string, make: (number: number) => Entry): StoredEntry {
+/** Adds an entry under the next number, or goes on with the same one that was begun before. `make` is called while nobody else changes the journal. */
+export function addEntry(folder: string, title: string, make: (number: number) => JournalEntry): StoredEntry {
   return changing(folder, () => {
     const numbers = foldersIn(folder).map(name => Number(FOLDER.exec(name)![1]));
     const entry = make(Math.max(0, ...numbers) + 1);
+    const begun = readJournal(folder).entries.findLast(known => isBegun(known.entry, entry));
+    if (begun) return begun;
     const key = folderName(entry.number, title);
     fs.mkdirSync(path.join(folder, key));
     write(folder, key, entry);
@@ -106,7 +108,11 @@ export function addEntry(folder: string, title: string, make: (number: number) =
 }
 
 /** Changes an entry as it is at this moment. */
-export function changeEntry(folder: string, key: string, change: (entry: Entry) => Entry): StoredEntry {
+export function changeEntry(
+  folder: string,
+  key: string,
+  change: (entry: JournalEntry) => JournalEntry,
+): StoredEntry {
   return changing(folder, () => {
     const known = readEntry(path.join(folder, key, ENTRY));
     if (!known)
@@ -130,7 +136,7 @@ function changing<Result>(folder: string, change: () => Result): Result {
   }
 }
 
-function write(folder: string, key: string, entry: Entry): void {
+function write(folder: string, key: string, entry: JournalEntry): void {
   writeWhole(path.join(folder, key, ENTRY), `${formatKept(entry, '')}\n`);
   writeWhole(path.join(folder, key, 'README.md'), entryMarkdown(entry));
 }

@@ -25,7 +25,7 @@ const EVERYTHING = { fromNs: -Infinity, toNs: Infinity };
 export const exportCommand = define({
   usage: ['FILE… -o TRACE [options]'],
   options: ['copy', 'exportTo', 'time', 'redacted', ...analysisOptions, 'force'],
-  formats: ['table', 'json', 'markdown'],
+  formats: ['table', 'json'],
   notes: [
     [
       '.pftrace',

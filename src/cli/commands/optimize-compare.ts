@@ -1,6 +1,6 @@
 import { readDifferenceKinds } from '../../gate/comparable.js';
 import { compareMeasurements } from '../../journal/compare-measurements.js';
-import { resultOf, withComparison } from '../../journal/entry.js';
+import { recordedResult, withComparison } from '../../journal/entry.js';
 import { changeEntry, chooseEntry, readJournal } from '../../journal/journal-folder.js';
 import { define } from '../command.js';
 import { entryResult } from '../optimize/entry-result.js';
@@ -10,7 +10,7 @@ const NOT_COMPARABLE = 2;
 export const optimizeCompare = define({
   usage: ['[options]'],
   options: ['journal', 'entry', 'allowDifferent'],
-  formats: ['table', 'json', 'markdown'],
+  formats: ['table', 'json'],
   notes: [
     [
       'verdict',
@@ -24,7 +24,7 @@ export const optimizeCompare = define({
     const allowed = readDifferenceKinds(allowDifferent.flat());
     const { key } = chooseEntry(readJournal(journal), wanted);
     const stored = changeEntry(journal, key, entry =>
-      withComparison(entry, compareMeasurements(entry.base, resultOf(entry), allowed)),
+      withComparison(entry, compareMeasurements(entry.base, recordedResult(entry), allowed)),
     );
     await emit(entryResult(stored));
     return stored.entry.comparison!.comparable ? 0 : NOT_COMPARABLE;

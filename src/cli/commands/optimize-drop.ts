@@ -6,7 +6,7 @@ import { entryResult } from '../optimize/entry-result.js';
 export const optimizeDrop = define({
   usage: ['[REASON] [options]'],
   options: ['journal', 'entry'],
-  formats: ['table', 'json', 'markdown'],
+  formats: ['table', 'json'],
   examples: [['stepscope optimize drop "no measurable change"', 'close the entry; the journal remembers it']],
   async run({ values, given, emit }) {
     const { key } = chooseEntry(readJournal(values.journal), values.entry);

@@ -6,7 +6,7 @@ import { entryResult } from '../optimize/entry-result.js';
 export const optimizeKeep = define({
   usage: ['[REASON] [options]'],
   options: ['journal', 'entry'],
-  formats: ['table', 'json', 'markdown'],
+  formats: ['table', 'json'],
   notes: [['REASON', 'needed if the change is not measurably faster']],
   examples: [
     ['stepscope optimize keep', 'a change that is measurably faster'],

@@ -9,7 +9,7 @@ import { runGit } from '../run-git.js';
 export const optimizePropose = define({
   usage: ['TEXT [options]', 'TEXT [options] -- CAPTURE COMMAND…'],
   options: ['journal', 'entry'],
-  formats: ['table', 'json', 'markdown'],
+  formats: ['table', 'json'],
   takesProgram: true,
   notes: [
     ['TEXT', 'what is changed, in your words'],

@@ -7,7 +7,7 @@ import { measureForJournal } from '../optimize/measure-for-journal.js';
 export const optimizeRecord = define({
   usage: ['FILE… [options]'],
   options: ['journal', 'entry', 'repeat'],
-  formats: ['table', 'json', 'markdown'],
+  formats: ['table', 'json'],
   examples: [
     ['stepscope optimize record graphs.sqlite', 'the profile of the changed program'],
     ['stepscope optimize record b1.sqlite --repeat b2.sqlite', 'with a repeat'],

@@ -8,7 +8,7 @@ import { measureForJournal } from '../optimize/measure-for-journal.js';
 export const optimizeStart = define({
   usage: ['[FILE…] [options]'],
   options: ['journal', 'entryTitle', 'repeat'],
-  formats: ['table', 'json', 'markdown'],
+  formats: ['table', 'json'],
   notes: [
     ['FILE', 'the profile to improve on; without it, the result that was kept last'],
     ['journal', 'an entry is a folder with entry.json and README.md: commit it with the change'],

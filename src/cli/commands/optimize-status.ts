@@ -8,7 +8,7 @@ import { define } from '../command.js';
 export const optimizeStatus = define({
   usage: ['[options]'],
   options: ['journal'],
-  formats: ['table', 'json', 'markdown'],
+  formats: ['table', 'json'],
   examples: [['stepscope optimize status', 'every entry, and the command that goes on']],
   async run({ values: { journal }, emit }) {
     const { entries, unreadable } = readJournal(journal);

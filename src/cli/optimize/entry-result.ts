@@ -2,13 +2,11 @@
 import type { Static } from '../../base/document.js';
 import { describeEntry } from '../../journal/describe-entry.js';
 import { nextStep } from '../../journal/entry.js';
-import { entryMarkdown } from '../../journal/entry-markdown.js';
 import type { StoredEntry } from '../../journal/journal-folder.js';
 import type { journalEntrySchema } from '../../journal/journal-schema.js';
 import type { Result } from '../emit.js';
 
 export const entryResult = (stored: StoredEntry): Result => ({
   blocks: () => describeEntry(stored),
-  markdown: () => entryMarkdown(stored.entry),
   document: (): Static<typeof journalEntrySchema> => ({ ...stored.entry, next: nextStep(stored.entry) }),
 });

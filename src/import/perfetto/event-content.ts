@@ -1,6 +1,12 @@
 /** What a packet says about an event: name, category and arguments, in the words of the PyTorch profiler. */
 import { MessageReader } from '../../base/protobuf/message-reader.js';
-import { Annotation, Event, Extra, GpuStage, Launch } from '../../catalog/perfetto-fields.js';
+import {
+  AnnotationField,
+  EventField,
+  ExtraField,
+  GpuStageField,
+  LaunchField,
+} from '../../catalog/perfetto-fields.js';
 import type { InternedTexts } from './packet-reader.js';
 
 const DEEPEST = 16;
@@ -27,13 +33,13 @@ export function eventContent(
     return text ?? `(${what} unknown)`;
   };
   while (reader.next()) {
-    if (reader.field === Event.name && !reader.isBytes) name = named(texts.names, 'name');
-    else if (reader.field === Event.category && !reader.isBytes)
+    if (reader.field === EventField.name && !reader.isBytes) name = named(texts.names, 'name');
+    else if (reader.field === EventField.category && !reader.isBytes)
       category ||= named(texts.categories, 'category');
     else if (!reader.isBytes) continue;
-    else if (reader.field === Event.nameText) name = reader.text;
-    else if (reader.field === Event.categoryText) category ||= reader.text;
-    else if (reader.field === Event.annotation) {
+    else if (reader.field === EventField.nameText) name = reader.text;
+    else if (reader.field === EventField.categoryText) category ||= reader.text;
+    else if (reader.field === EventField.annotation) {
       const entry = annotation(bytes, reader.from, reader.to, texts, missing, 0);
       if (!entry) return undefined;
       args.set(entry.name, entry.json);
@@ -78,39 +84,39 @@ function annotation(
   };
   while (reader.next()) {
     switch (reader.field) {
-      case Annotation.name:
+      case AnnotationField.name:
         name = looked(texts.annotationNames);
         break;
-      case Annotation.nameText:
+      case AnnotationField.nameText:
         name = reader.text;
         break;
-      case Annotation.bool:
+      case AnnotationField.bool:
         json = reader.low === 0 ? 'false' : 'true';
         break;
-      case Annotation.int:
+      case AnnotationField.int:
         json = String(reader.signed);
         break;
-      case Annotation.uint:
-      case Annotation.pointer:
+      case AnnotationField.uint:
+      case AnnotationField.pointer:
         json = String(reader.whole);
         break;
-      case Annotation.double:
+      case AnnotationField.double:
         json = Number.isFinite(reader.double) ? String(reader.double) : 'null';
         break;
-      case Annotation.text:
+      case AnnotationField.text:
         json = JSON.stringify(reader.text);
         break;
-      case Annotation.textInterned:
+      case AnnotationField.textInterned:
         json = JSON.stringify(looked(texts.annotationTexts));
         break;
-      case Annotation.json:
+      case AnnotationField.json:
         json = validJson(reader.text);
         break;
-      case Annotation.item:
-      case Annotation.entry: {
+      case AnnotationField.item:
+      case AnnotationField.entry: {
         const inner = annotation(bytes, reader.from, reader.to, texts, missing, depth + 1);
         if (!inner) return undefined;
-        if (reader.field === Annotation.item) items.push(inner.json);
+        if (reader.field === AnnotationField.item) items.push(inner.json);
         else entries.push(`${JSON.stringify(inner.name)}:${inner.json}`);
         break;
       }
@@ -148,7 +154,7 @@ const spelled: Readonly<Record<string, string>> = {
   shared_mem_dynamic: 'shared memory',
 };
 
-export interface StageContent extends EventContent {
+interface StageContent extends EventContent {
   readonly durationNs: number;
 }
 
@@ -167,16 +173,20 @@ export function stageContent(
     return text ?? '';
   };
   while (reader.next()) {
-    if (reader.field === GpuStage.duration) durationNs = reader.whole;
-    else if (reader.field === GpuStage.gpu) gpu = reader.signed;
-    else if (reader.field === GpuStage.queue) queue = named(texts.specifications, 'queue');
-    else if (reader.field === GpuStage.stage) stage = named(texts.specifications, 'stage');
-    else if (reader.field === GpuStage.kernel) kernel = named(texts.kernels, 'kernel');
-    else if (reader.field === GpuStage.name) name = named(texts.names, 'name');
+    if (reader.field === GpuStageField.duration) durationNs = reader.whole;
+    else if (reader.field === GpuStageField.gpu) gpu = reader.signed;
+    else if (reader.field === GpuStageField.queue) queue = named(texts.specifications, 'queue');
+    else if (reader.field === GpuStageField.stage) stage = named(texts.specifications, 'stage');
+    else if (reader.field === GpuStageField.kernel) kernel = named(texts.kernels, 'kernel');
+    else if (reader.field === GpuStageField.name) name = named(texts.names, 'name');
     else if (!reader.isBytes) continue;
-    else if (reader.field === GpuStage.nameText) name ||= reader.text;
-    else if (reader.field === GpuStage.extra && !extra(bytes, reader.from, reader.to, args)) return undefined;
-    else if (reader.field === GpuStage.launch && !launch(bytes, reader.from, reader.to, args, texts, missing))
+    else if (reader.field === GpuStageField.nameText) name ||= reader.text;
+    else if (reader.field === GpuStageField.extra && !extra(bytes, reader.from, reader.to, args))
+      return undefined;
+    else if (
+      reader.field === GpuStageField.launch &&
+      !launch(bytes, reader.from, reader.to, args, texts, missing)
+    )
       return undefined;
   }
   if (reader.damaged) return undefined;
@@ -191,8 +201,8 @@ function extra(bytes: Uint8Array, from: number, to: number, args: Map<string, st
   const reader = new MessageReader().of(bytes, from, to);
   let [name, value] = ['', ''];
   while (reader.next())
-    if (reader.field === Extra.name && reader.isBytes) name = reader.text;
-    else if (reader.field === Extra.value && reader.isBytes) value = reader.text;
+    if (reader.field === ExtraField.name && reader.isBytes) name = reader.text;
+    else if (reader.field === ExtraField.value && reader.isBytes) value = reader.text;
   const isNumber = /^-?\d{1,15}(\.\d+)?$/.test(value);
   args.set(spelled[name] ?? name, isNumber ? value.replace(/^(-?)0+(?=\d)/, '$1') : JSON.stringify(value));
   return !reader.damaged;
@@ -210,19 +220,19 @@ function launch(
   while (outer.next()) {
     if (!outer.isBytes) continue;
     const reader = new MessageReader().of(bytes, outer.from, outer.to);
-    if (outer.field === Launch.argument) {
+    if (outer.field === LaunchField.argument) {
       let [name, value] = ['', ''];
       while (reader.next())
-        if (reader.field === Launch.argumentName && !reader.isBytes) {
+        if (reader.field === LaunchField.argumentName && !reader.isBytes) {
           name = texts.computeArguments.get(reader.key) ?? '';
           if (name === '') missing('argument');
-        } else if (reader.field === Launch.uint && !reader.isBytes) value = String(reader.whole);
+        } else if (reader.field === LaunchField.uint && !reader.isBytes) value = String(reader.whole);
       if (name && value) args.set(spelled[name] ?? name, value);
     } else {
       const sizes = [0, 0, 0];
       while (reader.next()) if (reader.field <= 3 && !reader.isBytes) sizes[reader.field - 1] = reader.whole;
-      if (outer.field === Launch.grid) args.set('grid', `[${sizes.join(',')}]`);
-      if (outer.field === Launch.block) args.set('block', `[${sizes.join(',')}]`);
+      if (outer.field === LaunchField.grid) args.set('grid', `[${sizes.join(',')}]`);
+      if (outer.field === LaunchField.block) args.set('block', `[${sizes.join(',')}]`);
     }
     if (reader.damaged) return false;
   }

@@ -2,12 +2,12 @@
 import { MessageReader } from '../../base/protobuf/message-reader.js';
 import {
   ClockId,
-  Clocks,
-  Defaults,
-  Entry,
+  ClocksField,
+  DefaultsField,
+  EntryField,
   FIRST_OWN_CLOCK,
-  Interned,
-  Packet,
+  InternedField,
+  PacketField,
   SequenceFlag,
 } from '../../catalog/perfetto-fields.js';
 import type { PacketBytes } from './packets.js';
@@ -50,7 +50,7 @@ interface Sequence {
   readonly clocks: Map<number, OwnClock>;
 }
 
-export interface Part {
+export interface BytePart {
   readonly from: number;
   readonly to: number;
 }
@@ -61,9 +61,9 @@ export class PacketReader {
   ns = Number.NaN;
   texts: InternedTexts = noTexts();
   defaultTrack: number | string = 0;
-  event: Part | undefined;
-  stage: Part | undefined;
-  descriptor: Part | undefined;
+  event: BytePart | undefined;
+  stage: BytePart | undefined;
+  descriptor: BytePart | undefined;
   /** Packets of its sequence before it were lost. */
   dropped = false;
   /** Time of the first packet, and what has to be added for the time of day; undefined where no packet says. */
@@ -83,24 +83,25 @@ export class PacketReader {
     this.dropped = false;
     this.ns = Number.NaN;
     let [high, low, hasTime, clock, id, flags] = [0, 0, false, 0, 0, 0];
-    let snapshot: Part | undefined;
-    let interned: Part | undefined;
-    let defaults: Part | undefined;
+    let snapshot: BytePart | undefined;
+    let interned: BytePart | undefined;
+    let defaults: BytePart | undefined;
     const reader = this.reader.of(bytes, from, to);
     while (reader.next()) {
       const part = reader.isBytes ? { from: reader.from, to: reader.to } : undefined;
-      if (reader.field === Packet.timestamp && !part) [high, low, hasTime] = [reader.high, reader.low, true];
-      else if (reader.field === Packet.clock && !part) clock = reader.whole;
-      else if (reader.field === Packet.sequence && !part) id = reader.whole;
-      else if (reader.field === Packet.sequenceFlags && !part) flags |= reader.low;
-      else if (reader.field === Packet.stateCleared && reader.low === 1) flags |= SequenceFlag.cleared;
-      else if (reader.field === Packet.dropped && reader.low !== 0) this.dropped = true;
-      else if (reader.field === Packet.clockSnapshot) snapshot = part;
-      else if (reader.field === Packet.internedData) interned = part;
-      else if (reader.field === Packet.defaults) defaults = part;
-      else if (reader.field === Packet.trackEvent) this.event = part;
-      else if (reader.field === Packet.gpuStage) this.stage = part;
-      else if (reader.field === Packet.trackDescriptor) this.descriptor = part;
+      if (reader.field === PacketField.timestamp && !part)
+        [high, low, hasTime] = [reader.high, reader.low, true];
+      else if (reader.field === PacketField.clock && !part) clock = reader.whole;
+      else if (reader.field === PacketField.sequence && !part) id = reader.whole;
+      else if (reader.field === PacketField.sequenceFlags && !part) flags |= reader.low;
+      else if (reader.field === PacketField.stateCleared && reader.low === 1) flags |= SequenceFlag.cleared;
+      else if (reader.field === PacketField.dropped && reader.low !== 0) this.dropped = true;
+      else if (reader.field === PacketField.clockSnapshot) snapshot = part;
+      else if (reader.field === PacketField.internedData) interned = part;
+      else if (reader.field === PacketField.defaults) defaults = part;
+      else if (reader.field === PacketField.trackEvent) this.event = part;
+      else if (reader.field === PacketField.gpuStage) this.stage = part;
+      else if (reader.field === PacketField.trackDescriptor) this.descriptor = part;
     }
     if (reader.damaged) return false;
     let sequence = this.sequences.get(id);
@@ -141,19 +142,19 @@ export class PacketReader {
     return Number(at - this.originNs);
   }
 
-  private readClocks({ from, to }: Part, sequence: Sequence): boolean {
+  private readClocks({ from, to }: BytePart, sequence: Sequence): boolean {
     const found: { id: number; at: bigint; unitNs: bigint; incremental: boolean }[] = [];
     const outer = new MessageReader().of(this.bytes, from, to);
     while (outer.next()) {
-      if (outer.field !== Clocks.clock || !outer.isBytes) continue;
+      if (outer.field !== ClocksField.clock || !outer.isBytes) continue;
       const clock = { id: 0, at: 0n, unitNs: 1n, incremental: false };
       const reader = this.inner.of(this.bytes, outer.from, outer.to);
       while (reader.next()) {
-        if (reader.field === Clocks.id) clock.id = reader.whole;
-        else if (reader.field === Clocks.timestamp)
+        if (reader.field === ClocksField.id) clock.id = reader.whole;
+        else if (reader.field === ClocksField.timestamp)
           clock.at = BigInt(reader.high) * HALF + BigInt(reader.low);
-        else if (reader.field === Clocks.incremental) clock.incremental = reader.low === 1;
-        else if (reader.field === Clocks.unitNs) clock.unitNs = BigInt(reader.whole) || 1n;
+        else if (reader.field === ClocksField.incremental) clock.incremental = reader.low === 1;
+        else if (reader.field === ClocksField.unitNs) clock.unitNs = BigInt(reader.whole) || 1n;
       }
       if (reader.damaged) return false;
       found.push(clock);
@@ -170,28 +171,28 @@ export class PacketReader {
     return true;
   }
 
-  private readDefaults({ from, to }: Part, sequence: Sequence): boolean {
+  private readDefaults({ from, to }: BytePart, sequence: Sequence): boolean {
     const outer = new MessageReader().of(this.bytes, from, to);
     while (outer.next()) {
-      if (outer.field === Defaults.clock && !outer.isBytes) sequence.defaultClock = outer.whole;
-      if (outer.field !== Defaults.trackEvent || !outer.isBytes) continue;
+      if (outer.field === DefaultsField.clock && !outer.isBytes) sequence.defaultClock = outer.whole;
+      if (outer.field !== DefaultsField.trackEvent || !outer.isBytes) continue;
       const reader = this.inner.of(this.bytes, outer.from, outer.to);
       while (reader.next())
-        if (reader.field === Defaults.track && !reader.isBytes) sequence.defaultTrack = reader.key;
+        if (reader.field === DefaultsField.track && !reader.isBytes) sequence.defaultTrack = reader.key;
       if (reader.damaged) return false;
     }
     return !outer.damaged;
   }
 
-  private readTexts({ from, to }: Part, texts: InternedTexts): boolean {
+  private readTexts({ from, to }: BytePart, texts: InternedTexts): boolean {
     const lists: Record<number, Map<number | string, string>> = {
-      [Interned.names]: texts.names,
-      [Interned.categories]: texts.categories,
-      [Interned.annotationNames]: texts.annotationNames,
-      [Interned.annotationTexts]: texts.annotationTexts,
-      [Interned.gpuSpecifications]: texts.specifications,
-      [Interned.computeKernels]: texts.kernels,
-      [Interned.computeArguments]: texts.computeArguments,
+      [InternedField.names]: texts.names,
+      [InternedField.categories]: texts.categories,
+      [InternedField.annotationNames]: texts.annotationNames,
+      [InternedField.annotationTexts]: texts.annotationTexts,
+      [InternedField.gpuSpecifications]: texts.specifications,
+      [InternedField.computeKernels]: texts.kernels,
+      [InternedField.computeArguments]: texts.computeArguments,
     };
     const outer = new MessageReader().of(this.bytes, from, to);
     while (outer.next()) {
@@ -200,9 +201,9 @@ export class PacketReader {
       let [id, text]: [number | string, string] = [0, ''];
       const reader = this.inner.of(this.bytes, outer.from, outer.to);
       while (reader.next()) {
-        if (reader.field === Entry.id && !reader.isBytes) id = reader.key;
-        else if (reader.field === Entry.text && reader.isBytes) text ||= reader.text;
-        else if (reader.field === Entry.demangled && reader.isBytes && list === texts.kernels)
+        if (reader.field === EntryField.id && !reader.isBytes) id = reader.key;
+        else if (reader.field === EntryField.text && reader.isBytes) text ||= reader.text;
+        else if (reader.field === EntryField.demangled && reader.isBytes && list === texts.kernels)
           text = reader.text;
       }
       if (reader.damaged) return false;

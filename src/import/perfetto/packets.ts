@@ -6,7 +6,7 @@ import { inflateSync } from 'node:zlib';
 import type { ByteSource } from '../../base/byte-source.js';
 import type { NoteCounter } from '../../base/notes.js';
 import { MessageReader } from '../../base/protobuf/message-reader.js';
-import { Packet, TRACE_PACKET } from '../../catalog/perfetto-fields.js';
+import { PacketField, TRACE_PACKET } from '../../catalog/perfetto-fields.js';
 
 const WINDOW_BYTES = 4 * 1024 * 1024;
 /** Perfetto writes packets of at most 512 kB; PyTorch puts all names of a trace into one. */
@@ -115,11 +115,11 @@ export class PacketStream {
     const reader = new MessageReader().of(bytes, from, to);
     while (reader.next()) {
       if (!reader.isBytes) continue;
-      if (reader.field === Packet.zstdCompressed) {
+      if (reader.field === PacketField.zstdCompressed) {
         this.notes?.add('zstd-packets', 'loss', 'Packets compressed with Zstandard were left out', '');
         return new Uint8Array(0);
       }
-      if (reader.field !== Packet.compressed) continue;
+      if (reader.field !== PacketField.compressed) continue;
       try {
         const most = this.mostUnpacked - this.unpackedBytes;
         const inner = inflateSync(bytes.subarray(reader.from, reader.to), {

@@ -1,20 +1,20 @@
 /** Tells a Perfetto trace by its first packets: messages with the fields of a TracePacket, each of its kind. */
 import { MessageReader } from '../../base/protobuf/message-reader.js';
-import { Packet, TRACE_PACKET } from '../../catalog/perfetto-fields.js';
+import { PacketField, TRACE_PACKET } from '../../catalog/perfetto-fields.js';
 
 /** Fields that are messages; the others we know are numbers. */
 const messages = new Set<number>([
-  Packet.clockSnapshot,
-  Packet.trackEvent,
-  Packet.internedData,
-  Packet.compressed,
-  Packet.gpuCounter,
-  Packet.gpuStage,
-  Packet.defaults,
-  Packet.trackDescriptor,
-  Packet.zstdCompressed,
+  PacketField.clockSnapshot,
+  PacketField.trackEvent,
+  PacketField.internedData,
+  PacketField.compressed,
+  PacketField.gpuCounter,
+  PacketField.gpuStage,
+  PacketField.defaults,
+  PacketField.trackDescriptor,
+  PacketField.zstdCompressed,
 ]);
-const known = new Set<number>(Object.values(Packet));
+const known = new Set<number>(Object.values(PacketField));
 const LARGEST_FIELD = 2000;
 const ENOUGH_PACKETS = 4;
 const TAG = TRACE_PACKET * 8 + 2;
@@ -61,7 +61,7 @@ function judge(head: Uint8Array, from: number, to: number): number {
 /** A first packet longer than the head: it begins with a message of ours, which holds messages. */
 function isBegun(head: Uint8Array, from: number): boolean {
   const [first, second] = [head[from], head[from + 1]];
-  const isInterned = first === Packet.internedData * 8 + 2;
-  const isTimed = first === Packet.timestamp * 8 || first === Packet.sequence * 8;
+  const isInterned = first === PacketField.internedData * 8 + 2;
+  const isTimed = first === PacketField.timestamp * 8 || first === PacketField.sequence * 8;
   return (isInterned || isTimed) && second !== undefined;
 }

@@ -7,12 +7,12 @@
  *   sorted   neither: packets are put in order of time first, as Perfetto's trace processor does
  */
 import { MessageReader } from '../../base/protobuf/message-reader.js';
-import { Event, EventType } from '../../catalog/perfetto-fields.js';
-import type { Part } from './packet-reader.js';
+import { EventField, EventType } from '../../catalog/perfetto-fields.js';
+import type { BytePart } from './packet-reader.js';
 
-export type SliceOrder = 'nested' | 'runs' | 'sorted';
+type SliceOrder = 'nested' | 'runs' | 'sorted';
 
-export interface EventKind {
+interface SliceEvent {
   type: number;
   track: number | string;
 }
@@ -22,15 +22,15 @@ const reader = new MessageReader();
 /** Type and track of an event; undefined where it is damaged. */
 export function eventKind(
   bytes: Uint8Array,
-  { from, to }: Part,
+  { from, to }: BytePart,
   defaultTrack: number | string,
-): EventKind | undefined {
-  const kind: EventKind = { type: 0, track: defaultTrack };
+): SliceEvent | undefined {
+  const kind: SliceEvent = { type: 0, track: defaultTrack };
   reader.of(bytes, from, to);
   while (reader.next()) {
     if (reader.isBytes) continue;
-    if (reader.field === Event.type) kind.type = reader.whole;
-    else if (reader.field === Event.track) kind.track = reader.key;
+    if (reader.field === EventField.type) kind.type = reader.whole;
+    else if (reader.field === EventField.track) kind.track = reader.key;
   }
   return reader.damaged ? undefined : kind;
 }
@@ -49,7 +49,7 @@ export class SliceOrders {
   /** A track that is not in order of time was written in runs: then so were all others. */
   private inRuns = false;
 
-  see({ type, track }: EventKind, ns: number): void {
+  see({ type, track }: SliceEvent, ns: number): void {
     if (type !== EventType.begin && type !== EventType.end) return;
     let seen = this.tracks.get(track);
     if (!seen) {

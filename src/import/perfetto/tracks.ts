@@ -1,7 +1,7 @@
 /** The tracks of a trace, and which process and thread of it, or which GPU, each stands for. */
 import { MessageReader } from '../../base/protobuf/message-reader.js';
-import { Process, Thread, Track } from '../../catalog/perfetto-fields.js';
-import type { Part } from './packet-reader.js';
+import { ProcessField, ThreadField, TrackField } from '../../catalog/perfetto-fields.js';
+import type { BytePart } from './packet-reader.js';
 
 type TrackKey = number | string;
 
@@ -33,7 +33,7 @@ function placeByName(info: TrackInfo): void {
 }
 
 /** A place as Kineto writes it, in JSON: what ranks number alike is told apart by their label. */
-export interface JsonPlace {
+interface JsonPlace {
   readonly pid: string;
   readonly tid: string;
 }
@@ -48,17 +48,20 @@ export class Tracks {
   private readonly inner = new MessageReader();
 
   /** False where the descriptor is damaged. */
-  add(bytes: Uint8Array, { from, to }: Part): boolean {
+  add(bytes: Uint8Array, { from, to }: BytePart): boolean {
     const info: TrackInfo = { parent: 0, name: '' };
     let uuid: TrackKey = 0;
     const reader = this.reader.of(bytes, from, to);
     while (reader.next()) {
-      if (reader.field === Track.uuid && !reader.isBytes) uuid = reader.key;
-      else if (reader.field === Track.parent && !reader.isBytes) info.parent = reader.key;
+      if (reader.field === TrackField.uuid && !reader.isBytes) uuid = reader.key;
+      else if (reader.field === TrackField.parent && !reader.isBytes) info.parent = reader.key;
       else if (!reader.isBytes) continue;
-      else if (reader.field === Track.process || reader.field === Track.thread) {
-        if (!this.owner(bytes, reader.from, reader.to, info, reader.field === Track.thread)) return false;
-      } else if ([Track.name, Track.staticName, Track.atraceName].includes(reader.field as never))
+      else if (reader.field === TrackField.process || reader.field === TrackField.thread) {
+        if (!this.owner(bytes, reader.from, reader.to, info, reader.field === TrackField.thread))
+          return false;
+      } else if (
+        [TrackField.name, TrackField.staticName, TrackField.atraceName].includes(reader.field as never)
+      )
         info.name ||= reader.text;
     }
     if (reader.damaged) return false;
@@ -69,12 +72,12 @@ export class Tracks {
 
   private owner(bytes: Uint8Array, from: number, to: number, info: TrackInfo, isThread: boolean): boolean {
     const reader = this.inner.of(bytes, from, to);
-    const fields = isThread ? Thread : Process;
+    const fields = isThread ? ThreadField : ProcessField;
     while (reader.next()) {
       if (reader.field === fields.pid && !reader.isBytes) info.pid = reader.signed;
-      else if (isThread && reader.field === Thread.tid && !reader.isBytes) info.tid = reader.signed;
+      else if (isThread && reader.field === ThreadField.tid && !reader.isBytes) info.tid = reader.signed;
       else if (reader.field === fields.name && reader.isBytes) info.name = reader.text;
-      else if (!isThread && reader.field === Process.label && reader.isBytes)
+      else if (!isThread && reader.field === ProcessField.label && reader.isBytes)
         info.rank = Number(/^rank (\d+)$/.exec(reader.text)?.[1] ?? Number.NaN);
     }
     return !reader.damaged;

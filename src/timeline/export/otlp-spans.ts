@@ -42,7 +42,7 @@ interface OtlpContext {
   readonly identity: string;
 }
 
-export interface OtlpSpans {
+interface OtlpSpans {
   readonly steps: number;
   readonly requests: number;
   /** What is not in the file, and why. */

@@ -10,21 +10,21 @@
 import { NONE } from '../../base/column.js';
 import { MessageWriter } from '../../base/protobuf/message-writer.js';
 import {
-  Annotation,
+  AnnotationField,
   ClockId,
-  Clocks,
-  Counter,
-  Entry,
-  Event,
+  ClocksField,
+  CounterField,
+  EntryField,
+  EventField,
   EventType,
   EXPLICIT_ORDER,
-  Interned,
-  Packet,
-  Process,
+  InternedField,
+  PacketField,
+  ProcessField,
   SequenceFlag,
-  Thread,
+  ThreadField,
   TRACE_PACKET,
-  Track,
+  TrackField,
   UNIT_BYTES,
 } from '../../catalog/perfetto-fields.js';
 import type { Profile } from '../../model/profile.js';
@@ -66,9 +66,9 @@ class PerfettoWriter {
   private readonly places: TracePlaces;
   private readonly lanes = new Map<string, Lane[]>();
   private readonly tracks = new Map<string, number>();
-  private readonly categories = names(Interned.categories);
-  private readonly names = names(Interned.names);
-  private readonly annotations = names(Interned.annotationNames);
+  private readonly categories = names(InternedField.categories);
+  private readonly names = names(InternedField.names);
+  private readonly annotations = names(InternedField.annotationNames);
   private readonly originHigh: number;
   private readonly originLow: number;
   private nextUuid = 1;
@@ -134,13 +134,13 @@ class PerfettoWriter {
 
   private event(type: number, uuid: number, ns: number, about?: TraceSlice | TraceEvent): void {
     const packet = this.packet(ns);
-    const event = this.out.open(Packet.trackEvent);
-    this.out.whole(Event.type, type);
-    this.out.whole(Event.track, uuid);
+    const event = this.out.open(PacketField.trackEvent);
+    this.out.whole(EventField.type, type);
+    this.out.whole(EventField.track, uuid);
     if (about && about.kind !== 'counter') {
-      this.out.whole(Event.category, this.id(this.categories, about.category));
-      this.out.whole(Event.name, this.id(this.names, about.name));
-      if (about.kind === 'slice' && about.arrow) this.out.fixed64(Event.flow, about.arrow.id);
+      this.out.whole(EventField.category, this.id(this.categories, about.category));
+      this.out.whole(EventField.name, this.id(this.names, about.name));
+      if (about.kind === 'slice' && about.arrow) this.out.fixed64(EventField.flow, about.arrow.id);
       if (about.args) this.annotate(about.args);
     }
     this.out.close(event);
@@ -149,23 +149,23 @@ class PerfettoWriter {
 
   private annotate(args: TraceArguments): void {
     for (const name in args) {
-      const at = this.out.open(Event.annotation);
-      this.out.whole(Annotation.name, this.id(this.annotations, name));
+      const at = this.out.open(EventField.annotation);
+      this.out.whole(AnnotationField.name, this.id(this.annotations, name));
       this.value(args[name]);
       this.out.close(at);
     }
   }
 
   private value(value: TraceArgument): void {
-    if (typeof value === 'string') this.out.text(Annotation.text, value);
+    if (typeof value === 'string') this.out.text(AnnotationField.text, value);
     else if (typeof value !== 'number')
       for (const item of value) {
-        const at = this.out.open(Annotation.item);
+        const at = this.out.open(AnnotationField.item);
         this.value(item);
         this.out.close(at);
       }
-    else if (Number.isSafeInteger(value)) this.out.signed(Annotation.int, value);
-    else this.out.double(Annotation.double, value);
+    else if (Number.isSafeInteger(value)) this.out.signed(AnnotationField.int, value);
+    else this.out.double(AnnotationField.double, value);
   }
 
   private addCounter(gpu: number, name: string, unit: string, ns: number, value: number): void {
@@ -173,18 +173,18 @@ class PerfettoWriter {
     let uuid = this.tracks.get(key);
     if (uuid === undefined) {
       uuid = this.track(name, gpu === NONE ? 0 : this.gpuTrack(gpu), () => {
-        const counter = this.out.open(Track.counter);
-        if (unit === 'bytes') this.out.whole(Counter.unit, UNIT_BYTES);
-        else this.out.text(Counter.unitName, unit);
+        const counter = this.out.open(TrackField.counter);
+        if (unit === 'bytes') this.out.whole(CounterField.unit, UNIT_BYTES);
+        else this.out.text(CounterField.unitName, unit);
         this.out.close(counter);
       });
       this.tracks.set(key, uuid);
     }
     const packet = this.packet(ns);
-    const event = this.out.open(Packet.trackEvent);
-    this.out.whole(Event.type, EventType.counter);
-    this.out.whole(Event.track, uuid);
-    this.out.double(Event.doubleCounter, value);
+    const event = this.out.open(PacketField.trackEvent);
+    this.out.whole(EventField.type, EventType.counter);
+    this.out.whole(EventField.track, uuid);
+    this.out.double(EventField.doubleCounter, value);
     this.out.close(event);
     this.endPacket(packet);
   }
@@ -212,10 +212,10 @@ class PerfettoWriter {
     const label = name || `thread ${tid}`;
     if (!isFirst || !this.isOwnPid(process)) return this.track(`thread ${tid} · ${label}`, parent);
     return this.track(undefined, parent, () => {
-      const thread = this.out.open(Track.thread);
-      this.out.signed(Thread.pid, this.profile.processes[process].pid);
-      this.out.signed(Thread.tid, tid);
-      this.out.text(Thread.name, label);
+      const thread = this.out.open(TrackField.thread);
+      this.out.signed(ThreadField.pid, this.profile.processes[process].pid);
+      this.out.signed(ThreadField.tid, tid);
+      this.out.text(ThreadField.name, label);
       this.out.close(thread);
     });
   }
@@ -228,10 +228,10 @@ class PerfettoWriter {
       if (!this.isOwnPid(process))
         return this.track([`process ${pid}`, label, name].filter(Boolean).join(' · '), 0);
       return this.track(undefined, 0, () => {
-        const own = this.out.open(Track.process);
-        this.out.signed(Process.pid, pid);
-        this.out.text(Process.name, name);
-        if (label) this.out.text(Process.label, label);
+        const own = this.out.open(TrackField.process);
+        this.out.signed(ProcessField.pid, pid);
+        this.out.text(ProcessField.name, name);
+        if (label) this.out.text(ProcessField.label, label);
         this.out.close(own);
       });
     });
@@ -264,15 +264,15 @@ class PerfettoWriter {
   private track(name: string | undefined, parent: number, more?: () => void): number {
     const uuid = this.nextUuid++;
     const packet = this.out.open(TRACE_PACKET);
-    this.out.whole(Packet.sequence, SEQUENCE);
-    const track = this.out.open(Packet.trackDescriptor);
-    this.out.whole(Track.uuid, uuid);
+    this.out.whole(PacketField.sequence, SEQUENCE);
+    const track = this.out.open(PacketField.trackDescriptor);
+    this.out.whole(TrackField.uuid, uuid);
     if (parent > 0) {
-      this.out.whole(Track.parent, parent);
+      this.out.whole(TrackField.parent, parent);
       // In the order in which they came: what we derived stands below what was recorded.
-      this.out.whole(Track.rank, uuid);
-    } else if (!more) this.out.whole(Track.childOrder, EXPLICIT_ORDER);
-    if (name !== undefined) this.out.text(Track.name, name);
+      this.out.whole(TrackField.rank, uuid);
+    } else if (!more) this.out.whole(TrackField.childOrder, EXPLICIT_ORDER);
+    if (name !== undefined) this.out.text(TrackField.name, name);
     more?.();
     this.out.close(track);
     this.out.close(packet);
@@ -283,8 +283,8 @@ class PerfettoWriter {
     this.packets++;
     const packet = this.out.open(TRACE_PACKET);
     this.timestamp(ns);
-    this.out.whole(Packet.sequence, SEQUENCE);
-    this.out.whole(Packet.sequenceFlags, SequenceFlag.needed);
+    this.out.whole(PacketField.sequence, SEQUENCE);
+    this.out.whole(PacketField.sequenceFlags, SequenceFlag.needed);
     return packet;
   }
 
@@ -292,11 +292,15 @@ class PerfettoWriter {
     const whole = Math.round(ns);
     if (whole >= 0) {
       const high = Math.floor(whole / 2 ** 35);
-      this.out.split(Packet.timestamp, this.originHigh + high, this.originLow + (whole - high * 2 ** 35));
+      this.out.split(
+        PacketField.timestamp,
+        this.originHigh + high,
+        this.originLow + (whole - high * 2 ** 35),
+      );
     } else {
       // Before the origin: a few times in a file, if at all.
       const at = BigInt(this.originHigh) * LOW_BITS + BigInt(this.originLow) + BigInt(whole);
-      this.out.split(Packet.timestamp, Number(at / LOW_BITS), Number(at % LOW_BITS));
+      this.out.split(PacketField.timestamp, Number(at / LOW_BITS), Number(at % LOW_BITS));
     }
   }
 
@@ -304,12 +308,12 @@ class PerfettoWriter {
   private endPacket(packet: number): void {
     const lists = [this.categories, this.names, this.annotations];
     if (lists.some(({ fresh }) => fresh.length > 0)) {
-      const data = this.out.open(Packet.internedData);
+      const data = this.out.open(PacketField.internedData);
       for (const { field, fresh } of lists) {
         for (const [id, text] of fresh) {
           const entry = this.out.open(field);
-          this.out.whole(Entry.id, id);
-          this.out.text(Entry.text, text);
+          this.out.whole(EntryField.id, id);
+          this.out.text(EntryField.text, text);
           this.out.close(entry);
         }
         fresh.length = 0;
@@ -333,14 +337,14 @@ class PerfettoWriter {
   private clock(): void {
     const packet = this.out.open(TRACE_PACKET);
     this.timestamp(0);
-    this.out.whole(Packet.sequence, SEQUENCE);
-    this.out.whole(Packet.sequenceFlags, SequenceFlag.cleared);
-    const snapshot = this.out.open(Packet.clockSnapshot);
+    this.out.whole(PacketField.sequence, SEQUENCE);
+    this.out.whole(PacketField.sequenceFlags, SequenceFlag.cleared);
+    const snapshot = this.out.open(PacketField.clockSnapshot);
     const ids = this.profile.clock === 'utc' ? [ClockId.boottime, ClockId.realtime] : [ClockId.boottime];
     for (const id of ids) {
-      const clock = this.out.open(Clocks.clock);
-      this.out.whole(Clocks.id, id);
-      this.out.split(Clocks.timestamp, this.originHigh, this.originLow);
+      const clock = this.out.open(ClocksField.clock);
+      this.out.whole(ClocksField.id, id);
+      this.out.split(ClocksField.timestamp, this.originHigh, this.originLow);
       this.out.close(clock);
     }
     this.out.close(snapshot);

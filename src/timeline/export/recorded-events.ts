@@ -70,7 +70,7 @@ export function* recordedEvents(profile: Profile, window: TimeWindow): Iterable<
 }
 
 /** Names as a trace holds them, each made once: without keys and passwords, and not endless. */
-export function traceNames({ strings }: Profile): (id: number) => string {
+function traceNames({ strings }: Profile): (id: number) => string {
   const known: (string | undefined)[] = [];
   return id => {
     if (id === NONE) return '';

@@ -25,11 +25,11 @@ export interface TraceSlice extends Placed {
   readonly arrow?: { readonly id: number; readonly begins: boolean };
 }
 
-export interface TraceInstant extends Placed {
+interface TraceInstant extends Placed {
   readonly kind: 'instant';
 }
 
-export interface TraceCounter {
+interface TraceCounter {
   readonly kind: 'counter';
   readonly gpu: number;
   readonly name: string;
