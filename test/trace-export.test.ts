@@ -88,10 +88,14 @@ function rowsOf(profile: Profile, table: TableName): string[] {
 
 const compared = ['kernels', 'copies', 'memsets', 'apiCalls', 'ranges'] as const;
 
-const samples: readonly [name: string, open: () => Promise<Profile>][] = [
-  ['graphs of an nsys export', () => graphs],
+const samples: readonly [
+  name: string,
+  open: () => Promise<Profile>,
+  endings?: readonly ('json' | 'pftrace')[],
+][] = [
+  ['graphs of an nsys export', () => graphs, ['pftrace']],
   ['an eager nsys export', () => eager],
-  ['a PyTorch trace', () => openProfile([capturePath('graph', 'kineto.json.gz')])],
+  ['a PyTorch trace', () => openProfile([capturePath('graph', 'kineto.json.gz')]), ['pftrace']],
   [
     'two ranks',
     async () =>
@@ -106,8 +110,8 @@ const samples: readonly [name: string, open: () => Promise<Profile>][] = [
   ],
 ];
 
-for (const [name, open] of samples)
-  for (const ending of ['json', 'pftrace'] as const)
+for (const [name, open, endings = ['json', 'pftrace'] as const] of samples)
+  for (const ending of endings)
     test(`${name} as .${ending} and back: the same events at the same nanoseconds`, async () => {
       const profile = await open();
       const back = await again(profile, ending);
@@ -305,4 +309,70 @@ test('export: writes what its name says, refuses what is there, and is the same 
   await runStepscope(['export', capturePath('graph'), '-o', part, '--time', '10ms-12ms']);
   const kernels = (await openProfile([part])).tables.kernels!.length;
   assert.ok(kernels > 0 && kernels < 9153, String(kernels));
+});
+
+interface OtlpSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly name: string;
+  readonly kind: number;
+  readonly startTimeUnixNano: string;
+  readonly endTimeUnixNano: string;
+  readonly attributes: readonly { readonly key: string; readonly value: Readonly<Record<string, unknown>> }[];
+}
+
+test('spans follow the JSON mapping of OTLP, are stable, and say where the time of day is missing', async () => {
+  const fixture = (name: string) => path.join(projectRoot, 'test/fixtures/requests', name);
+  const write = async (name: string, ...files: string[]) => {
+    const file = path.join(folder, name);
+    const { status, err } = await runStepscope(['export', ...files, '-o', file, '--force']);
+    assert.equal(status, 0, err);
+    return { text: readFileSync(file, 'utf8'), err };
+  };
+  const { text } = await write('requests.otlp.json', fixture('vllm.agent.json'), fixture('vllm.load.json'));
+  const steps = await write('steps.otlp.json', capturePath('graph'));
+  assert.equal((await write('again.otlp.json', capturePath('graph'))).text, steps.text);
+  const spansIn = (json: string) => {
+    const { resourceSpans } = JSON.parse(json) as {
+      resourceSpans: { scopeSpans: { spans: OtlpSpan[] }[] }[];
+    };
+    return resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans));
+  };
+  for (const spans of [spansIn(text), spansIn(steps.text)]) {
+    const ids = new Set(spans.map(({ spanId }) => spanId));
+    assert.equal(ids.size, spans.length);
+    for (const span of spans) {
+      assert.match(span.traceId, /^(?!0+$)[0-9a-f]{32}$/);
+      assert.match(span.spanId, /^(?!0+$)[0-9a-f]{16}$/);
+      if (span.parentSpanId !== undefined) assert.ok(ids.has(span.parentSpanId));
+      assert.match(span.startTimeUnixNano, /^\d{19}$/);
+      assert.ok(BigInt(span.endTimeUnixNano) >= BigInt(span.startTimeUnixNano));
+      assert.ok(Number.isInteger(span.kind) && span.kind >= 1 && span.kind <= 5);
+      for (const { value } of span.attributes) {
+        const [[kind, content]] = Object.entries(value);
+        if (kind === 'intValue') assert.match(content as string, /^-?\d+$/);
+        else assert.ok(['stringValue', 'boolValue', 'doubleValue'].includes(kind), kind);
+      }
+    }
+  }
+  // A request is its time to the first token and what follows; the parts of the former add up to it.
+  const spans = spansIn(text);
+  const requests = spans.filter(({ name }) => name === 'request');
+  assert.equal(requests.length, 24);
+  for (const { spanId, startTimeUnixNano, endTimeUnixNano } of requests) {
+    const [first, decode] = ['time to first token', 'decode'].map(wanted =>
+      spans.find(({ parentSpanId, name }) => parentSpanId === spanId && name === wanted),
+    );
+    assert.ok(first);
+    assert.equal(first.startTimeUnixNano, startTimeUnixNano);
+    // Steps are missing in the rest of some requests: they end where the last known part does.
+    assert.equal((decode ?? first).endTimeUnixNano, endTimeUnixNano);
+    if (decode) assert.equal(decode.startTimeUnixNano, first.endTimeUnixNano);
+    const parts = first.attributes.filter(({ key }) => key.endsWith('_ns'));
+    const sum = parts.reduce((total, { value }) => total + Number(value.intValue), 0);
+    assert.equal(sum, Number(BigInt(first.endTimeUnixNano) - BigInt(first.startTimeUnixNano)));
+  }
+  const drawn = save('drawn.json', written.json({ ...drawEngine({ steps: 3 }), clock: 'session' }));
+  assert.match((await write('session.otlp.json', drawn)).err, /does not record the time of day/);
 });

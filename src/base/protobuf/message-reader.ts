@@ -81,24 +81,31 @@ export class MessageReader {
   }
 
   private varint(): boolean {
-    let low = 0;
+    const { bytes, end } = this;
+    let at = this.pos;
+    if (at >= end) return false;
+    let byte = bytes[at++];
+    let low = byte & 0x7f;
     let high = 0;
-    for (let i = 0; i < 10; i++) {
-      if (this.pos >= this.end) return false;
-      const byte = this.bytes[this.pos++];
-      const part = byte & 0x7f;
-      if (i < 4) low += part * 2 ** (7 * i);
-      else if (i === 4) {
-        low += (part & 0x0f) * 2 ** 28;
-        high += part >> 4;
-      } else high += part * 2 ** (7 * i - 32);
-      if (byte < 0x80) {
-        this.low = low;
-        this.high = high % HALF;
-        return true;
-      }
+    if (byte >= 0x80) {
+      // Shifts keep 32 bits: seven at a time into the lower half, then into the upper one.
+      let shift = 7;
+      do {
+        if (at >= end || shift > 63) return false;
+        byte = bytes[at++];
+        const part = byte & 0x7f;
+        if (shift < 28) low |= part << shift;
+        else if (shift === 28) {
+          low |= (part & 0x0f) << 28;
+          high = part >> 4;
+        } else high |= part << (shift - 32);
+        shift += 7;
+      } while (byte >= 0x80);
     }
-    return false;
+    this.low = low >>> 0;
+    this.high = high >>> 0;
+    this.pos = at;
+    return true;
   }
 
   private fixed(size: number): boolean {

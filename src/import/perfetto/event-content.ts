@@ -10,6 +10,9 @@ import {
 import type { InternedTexts } from './packet-reader.js';
 
 const DEEPEST = 16;
+/** One for each depth, used again: events come by the million. */
+const readers = Array.from({ length: DEEPEST + 2 }, () => new MessageReader());
+const eventReader = new MessageReader();
 
 export interface EventContent {
   readonly name: string;
@@ -24,7 +27,7 @@ export function eventContent(
   texts: InternedTexts,
   missing: (what: string) => void,
 ): EventContent | undefined {
-  const reader = new MessageReader().of(bytes);
+  const reader = eventReader.of(bytes);
   const args = new Map<string, string>();
   let [name, category] = ['', ''];
   const named = (of: ReadonlyMap<number | string, string>, what: string) => {
@@ -72,7 +75,7 @@ function annotation(
   depth: number,
 ): Entry | undefined {
   if (depth > DEEPEST) return undefined;
-  const reader = new MessageReader().of(bytes, from, to);
+  const reader = readers[depth].of(bytes, from, to);
   const items: string[] = [];
   const entries: string[] = [];
   let name = '';

@@ -69,6 +69,8 @@ export class PacketReader {
   /** Time of the first packet, and what has to be added for the time of day; undefined where no packet says. */
   originNs: bigint | undefined;
   wallOffsetNs: bigint | undefined;
+  private originHigh = 0;
+  private originLow = 0;
   /** Times of a clock that nothing relates to the others. */
   unknownClocks = 0;
   private readonly sequences = new Map<number, Sequence>();
@@ -82,16 +84,23 @@ export class PacketReader {
     this.event = this.stage = this.descriptor = undefined;
     this.dropped = false;
     this.ns = Number.NaN;
-    let [high, low, hasTime, clock, id, flags] = [0, 0, false, 0, 0, 0];
+    let high = 0;
+    let low = 0;
+    let hasTime = false;
+    let clock = 0;
+    let id = 0;
+    let flags = 0;
     let snapshot: BytePart | undefined;
     let interned: BytePart | undefined;
     let defaults: BytePart | undefined;
     const reader = this.reader.of(bytes, from, to);
     while (reader.next()) {
       const part = reader.isBytes ? { from: reader.from, to: reader.to } : undefined;
-      if (reader.field === PacketField.timestamp && !part)
-        [high, low, hasTime] = [reader.high, reader.low, true];
-      else if (reader.field === PacketField.clock && !part) clock = reader.whole;
+      if (reader.field === PacketField.timestamp && !part) {
+        high = reader.high;
+        low = reader.low;
+        hasTime = true;
+      } else if (reader.field === PacketField.clock && !part) clock = reader.whole;
       else if (reader.field === PacketField.sequence && !part) id = reader.whole;
       else if (reader.field === PacketField.sequenceFlags && !part) flags |= reader.low;
       else if (reader.field === PacketField.stateCleared && reader.low === 1) flags |= SequenceFlag.cleared;
@@ -127,8 +136,11 @@ export class PacketReader {
   }
 
   private time(high: number, low: number, clock: number, sequence: Sequence): number {
-    const raw = BigInt(high) * HALF + BigInt(low);
     const own = sequence.clocks.get(clock);
+    // The usual case, without a bigint for each packet.
+    if (!own && this.originNs !== undefined && (clock === 0 || clock === ClockId.boottime))
+      return (high - this.originHigh) * 2 ** 32 + (low - this.originLow);
+    const raw = BigInt(high) * HALF + BigInt(low);
     let at = raw;
     if (own) {
       own.last = own.incremental ? own.last + raw : raw;
@@ -138,7 +150,11 @@ export class PacketReader {
       if (offset === undefined) this.unknownClocks++;
       at = raw + (offset ?? 0n);
     }
-    this.originNs ??= at;
+    if (this.originNs === undefined) {
+      this.originNs = at;
+      this.originHigh = Number(at / HALF);
+      this.originLow = Number(at % HALF);
+    }
     return Number(at - this.originNs);
   }
 

@@ -13,6 +13,11 @@ const WINDOW_BYTES = 4 * 1024 * 1024;
 const LARGEST_PACKET = 256 * 1024 * 1024;
 const TAG = TRACE_PACKET * 8 + 2;
 
+/** A tag of two bytes: seven bits in the first. */
+const tagOf = (field: number) => ((field * 8 + 2) & 0x7f) | 0x80 | (((field * 8 + 2) >> 7) << 8);
+const COMPRESSED_TAG = tagOf(PacketField.compressed);
+const ZSTD_TAG = tagOf(PacketField.zstdCompressed);
+
 export interface PacketBytes {
   readonly bytes: Uint8Array;
   readonly from: number;
@@ -112,6 +117,9 @@ export class PacketStream {
 
   /** What is packed inside this packet; undefined where nothing is. */
   private compressedIn({ bytes, from, to }: PacketBytes): Uint8Array | undefined {
+    // Such packets hold nothing else, so the first field tells.
+    const first = bytes[from] | (bytes[from + 1] << 8);
+    if (to - from < 2 || (first !== COMPRESSED_TAG && first !== ZSTD_TAG)) return undefined;
     const reader = new MessageReader().of(bytes, from, to);
     while (reader.next()) {
       if (!reader.isBytes) continue;

@@ -14,6 +14,7 @@ import { Tracks } from './tracks.js';
 const PIECE_CHARACTERS = 1 << 18;
 /** Events on a GPU, wherever their track is. */
 const GPU_CATEGORY = /^(kernel|gpu_\w+|graph_replay|cuda_sync)$/;
+const DERIVED = 'stepscope_';
 const CAPTURE = 'stepscope_capture';
 /** What Stepscope wrote about the machine; any other key would be a stranger's. */
 const HEAD_KEYS = new Set(['schemaVersion', 'deviceProperties', 'distributedInfo', 'stepscope']);
@@ -174,6 +175,8 @@ export class TraceJson {
     lengthNs = 0,
   ): void {
     const { name, args } = content;
+    // Derived again from what was recorded.
+    if (content.category.startsWith(DERIVED)) return;
     const category =
       content.category || (this.tracks.processName(track) === 'Overhead' ? 'overhead' : content.category);
     const number = (key: string) => Number(args.get(key) ?? Number.NaN);
