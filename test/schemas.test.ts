@@ -30,6 +30,7 @@ import {
   statsListSchema,
   statsSchema,
   statsVerifySchema,
+  viewSchema,
 } from '../src/cli/answers-schema.js';
 import { benchSchema } from '../src/compare/bench-schema.js';
 import { compareSchema } from '../src/compare/compare-schema.js';
@@ -95,6 +96,7 @@ const answers: Readonly<Record<string, object>> = {
   'stats-list': statsListSchema,
   'stats-verify': statsVerifySchema,
   trend: trendSchema,
+  view: viewSchema,
   whatif: whatifSchema,
 };
 

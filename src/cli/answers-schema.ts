@@ -196,6 +196,14 @@ export const exportSchema = document(
   },
 );
 
+export const viewSchema = document('stepscope-view/1', 'A running view', 'stepscope view --json', {
+  url: string('with the key that the page needs'),
+  profiles: list(
+    object({ id: count(), name: string(), status: choice(['opening', 'ready', 'failed']) }),
+    'in the order in which they were given',
+  ),
+});
+
 export const searchSchema = document('stepscope-search/1', 'Names found', 'stepscope search --json', {
   files: list(string(), 'base names'),
   pattern: string('regular expression'),
