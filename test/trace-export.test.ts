@@ -9,7 +9,18 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { Analyzer } from '../src/analyze/analysis.js';
 import { findings } from '../src/analyze/findings/findings.js';
 import { stepBudget } from '../src/analyze/inference/step-budget.js';
+import { MessageWriter } from '../src/base/protobuf/message-writer.js';
 import { UserError } from '../src/base/user-error.js';
+import {
+  AnnotationField,
+  EventField,
+  EventType,
+  PacketField,
+  ProcessField,
+  ThreadField,
+  TRACE_PACKET,
+  TrackField,
+} from '../src/catalog/perfetto-fields.js';
 import { openProfile } from '../src/import/open.js';
 import { mergeProfiles } from '../src/model/merge.js';
 import type { Profile } from '../src/model/profile.js';
@@ -261,6 +272,85 @@ test("PyTorch's own Perfetto traces: stages are kernels, groups are paired by th
   const { kernels: found, apiCalls } = profile.tables;
   assert.equal(profile.strings.text(apiCalls!.name[found!.launch[0 as never]]), 'cudaLaunchKernel');
   assert.deepEqual([found!.gridX![0 as never], found!.gridY![0 as never]], [8, 4]);
+});
+
+test("Kineto's own Perfetto traces: a track per event, arguments in one text, times since 1970", async () => {
+  const out = new MessageWriter();
+  const message = (field: number, write: () => void) => {
+    const at = out.open(field);
+    write();
+    out.close(at);
+  };
+  const track = (uuid: number, parent: number, pid: number, tid?: number) =>
+    message(TRACE_PACKET, () =>
+      message(PacketField.trackDescriptor, () => {
+        out.whole(TrackField.uuid, uuid);
+        if (parent > 0) out.whole(TrackField.parent, parent);
+        out.text(TrackField.name, 'python');
+        if (pid < 0) return;
+        message(tid === undefined ? TrackField.process : TrackField.thread, () => {
+          out.whole(ProcessField.pid, pid);
+          if (tid !== undefined) out.whole(ThreadField.tid, tid);
+        });
+      }),
+    );
+  const packet = (ns: number | undefined, write: () => void) =>
+    message(TRACE_PACKET, () => {
+      if (ns !== undefined) {
+        const at = TORCH_BASE_NS + BigInt(ns);
+        out.split(PacketField.timestamp, Number(at / 2n ** 35n), Number(at % 2n ** 35n));
+      }
+      out.whole(PacketField.sequence, 7);
+      message(PacketField.trackEvent, write);
+    });
+  let uuid = 10;
+  const activity = (name: string, parent: number, startNs: number, endNs: number, metadata: string) => {
+    const own = uuid++;
+    track(own, parent, -1);
+    packet(startNs, () => {
+      out.whole(EventField.type, EventType.begin);
+      out.whole(EventField.track, own);
+      out.text(EventField.nameText, name);
+      message(EventField.annotation, () => {
+        out.text(AnnotationField.nameText, 'metadata');
+        out.text(AnnotationField.text, metadata);
+      });
+    });
+    packet(endNs, () => {
+      out.whole(EventField.type, EventType.end);
+      out.whole(EventField.track, own);
+    });
+  };
+  packet(undefined, () => {
+    out.whole(EventField.type, EventType.instant);
+    out.text(EventField.nameText, 'device_properties');
+    message(EventField.annotation, () => {
+      out.text(AnnotationField.nameText, 'properties');
+      out.text(AnnotationField.text, '{"id": 0, "name": "NVIDIA H200", "numSms": 132}');
+    });
+  });
+  track(1, 0, 4242);
+  track(2, 1, 4242, 4243);
+  track(3, 0, 0);
+  track(4, 3, 0, 7);
+  activity('cudaLaunchKernel', 2, 1_000, 3_003, '"cbid": 211, "correlation": 5');
+  activity(
+    'gemm',
+    4,
+    4_000,
+    9_001,
+    '"device": 0, "context": 1, "stream": 7, "correlation": 5, "grid": [8,1,1], "block": [4,1,1]',
+  );
+  activity('aten::mm', 2, 500, 3_500, '"External id": 9');
+  const profile = await openProfile([save('kineto.pftrace', out.take())]);
+  assert.deepEqual(validateProfile(profile), []);
+  const at = (ns: number) => TORCH_BASE_NS + BigInt(ns);
+  assert.equal(profile.clock, 'utc');
+  assert.equal(profile.gpus[0].name, 'NVIDIA H200');
+  assert.deepEqual(rowsOf(profile, 'kernels'), [`${at(4_000)} 5001 /0/7 gemm`]);
+  assert.deepEqual(rowsOf(profile, 'apiCalls'), [`${at(1_000)} 2003 /4242/4243 cudaLaunchKernel`]);
+  assert.deepEqual(rowsOf(profile, 'ops'), [`${at(500)} 3000 /4242/4243 aten::mm`]);
+  assert.equal(profile.tables.kernels!.launch[0 as never], 0);
 });
 
 test('a cut or damaged trace is refused, or says what is missing', async () => {

@@ -48,7 +48,24 @@ export function eventContent(
       args.set(entry.name, entry.json);
     }
   }
-  return reader.damaged ? undefined : { name, category: category || categoryOf(name, args), args };
+  if (reader.damaged) return undefined;
+  if (category === '') spreadKineto(args);
+  return { name, category: category || categoryOf(name, args), args };
+}
+
+/** Kineto's own writer (libkineto/src/PerfettoTraceBuilder.cpp) puts all arguments into one text, without braces. */
+function spreadKineto(args: Map<string, string>): void {
+  const metadata = args.get('metadata');
+  const correlation = args.get('correlation_id');
+  if (correlation !== undefined && !args.has('correlation')) args.set('correlation', correlation);
+  if (metadata === undefined) return;
+  try {
+    const values = JSON.parse(`{${JSON.parse(metadata) as string}}`) as Record<string, unknown>;
+    args.delete('metadata');
+    for (const [name, value] of Object.entries(values)) args.set(name, JSON.stringify(value));
+  } catch {
+    // Whatever it is, it is not Kineto's.
+  }
 }
 
 /** PyTorch left categories out at first, and leaves some out today: arguments tell what an event is. */
@@ -56,8 +73,10 @@ function categoryOf(name: string, args: ReadonlyMap<string, string>): string {
   if (args.has('cuda_sync_kind')) return 'cuda_sync';
   if (args.has('cbid')) return /^cu[A-Z]/.test(name) ? 'cuda_driver' : 'cuda_runtime';
   if (args.has('grid')) return 'kernel';
+  if (args.has('Python id')) return 'python_function';
   if (/^Memcpy\b/.test(name)) return 'gpu_memcpy';
   if (/^Memset\b/.test(name)) return 'gpu_memset';
+  if (args.has('External id')) return 'cpu_op';
   return '';
 }
 

@@ -14,6 +14,8 @@ import { Tracks } from './tracks.js';
 const PIECE_CHARACTERS = 1 << 18;
 /** Events on a GPU, wherever their track is. */
 const GPU_CATEGORY = /^(kernel|gpu_\w+|graph_replay|cuda_sync)$/;
+/** September 2001, and 31 years. */
+const SINCE_1970_NS = 1_000_000_000_000_000_000n;
 const DERIVED = 'stepscope_';
 const CAPTURE = 'stepscope_capture';
 /** What Stepscope wrote about the machine; any other key would be a stranger's. */
@@ -38,6 +40,8 @@ export class TraceJson {
   private readonly open = new Map<number | string, OpenSlices>();
   private readonly unsorted = new Map<number | string, Timed[]>();
   private readonly head = new Map<string, string>();
+  /** The same of a trace that Kineto wrote. */
+  private readonly machine = new Map<string, string>();
   /** What the last packet of a file of ours says: how many events there are. */
   private promised = Number.NaN;
   private lines: string[] = [];
@@ -58,6 +62,7 @@ export class TraceJson {
     for (const packet of stream.packets()) {
       if (!reader.read(packet)) this.noteDamage('packet');
       else if (!Number.isNaN(reader.ns)) this.take(reader);
+      else if (reader.event) this.takeUntimed(reader);
       if (reader.dropped)
         this.notes.add('dropped-packets', 'loss', 'Packets were lost while the trace was recorded', '');
       if (this.characters < PIECE_CHARACTERS) continue;
@@ -124,6 +129,27 @@ export class TraceJson {
       this.open.set(track, open);
     }
     open.add(begun);
+  }
+
+  /** Kineto's own writer says what it knows about the machine in events without a time. */
+  private takeUntimed({ bytes, event, texts }: PacketReader): void {
+    const content = event && eventContent(bytes.subarray(event.from, event.to), texts, this.missing);
+    if (content?.name === 'device_properties')
+      this.keepHead('deviceProperties', content.args.get('properties'), true);
+    else if (content?.name === 'trace_metadata')
+      for (const key of HEAD_KEYS) this.keepHead(key, content.args.get(key), false);
+  }
+
+  private keepHead(key: string, json: string | undefined, isList: boolean): void {
+    if (json === undefined || !HEAD_KEYS.has(key)) return;
+    try {
+      const text = JSON.parse(json) as string;
+      const value = isList ? `[${text}]` : text;
+      JSON.parse(value);
+      this.machine.set(key, value);
+    } catch {
+      // Not what Kineto writes.
+    }
   }
 
   private end(track: number | string, ns: number, isFirst: boolean): void {
@@ -224,10 +250,13 @@ export class TraceJson {
   }
 
   private metadata({ originNs, wallOffsetNs }: PacketReader): string {
-    const entries = [...this.head].map(([key, json]) => `,${JSON.stringify(key)}:${json}`);
-    // Times count from the first packet: its time of day is that of the whole.
-    if (originNs !== undefined && wallOffsetNs !== undefined)
-      entries.push(`,"baseTimeNanoseconds":${originNs + wallOffsetNs}`);
+    const known = [...this.machine, ...this.head];
+    const entries = known.map(([key, json]) => `,${JSON.stringify(key)}:${json}`);
+    // Times count from the first packet: its time of day is that of the whole. Without a clock that says so, only what no
+    // machine has been running for is a time since 1970.
+    const offset = wallOffsetNs ?? (originNs !== undefined && originNs > SINCE_1970_NS ? 0n : undefined);
+    if (originNs !== undefined && offset !== undefined)
+      entries.push(`,"baseTimeNanoseconds":${originNs + offset}`);
     return entries.join('');
   }
 
