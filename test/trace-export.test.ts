@@ -395,6 +395,8 @@ test('export: writes what its name says, refuses what is there, and is the same 
   assert.deepEqual(gunzipSync(readFileSync(two)), readFileSync(one));
   const unknown = await runStepscope(['export', capturePath('graph'), '-o', path.join(folder, 'x.txt')]);
   assert.match(unknown.err, /does not name a format/);
+  const redacted = await runStepscope(['redact', one, '-o', path.join(folder, 'r.json')]);
+  assert.match(redacted.err, /is a Perfetto trace[\s\S]*stepscope export TRACE\.pftrace -o TRACE\.json/);
   const part = path.join(folder, 'part.json');
   await runStepscope(['export', capturePath('graph'), '-o', part, '--time', '10ms-12ms']);
   const kernels = (await openProfile([part])).tables.kernels!.length;
