@@ -22,6 +22,8 @@ const waits: Record<number, string> = {
   3: 'Stream Sync',
   4: 'Context Sync',
 };
+/** As the timeline calls them. */
+const UNNAMED = '(unnamed)';
 /** Longer names say nothing more to a reader. */
 const LONGEST_NAME = 16_384;
 
@@ -100,7 +102,7 @@ class EventWriter {
       return {
         kind: 'instant',
         category: 'user_annotation',
-        name: this.name(table.name[row]),
+        name: this.name(table.name[row]) || UNNAMED,
         startNs: start,
         place: this.place(found),
       };
@@ -125,7 +127,7 @@ class EventWriter {
     table: Columns,
     row: number,
   ): Pick<TraceSlice, 'category' | 'name' | 'args'> {
-    const name = () => this.name(table.name[row]);
+    const name = () => this.name(table.name[row]) || UNNAMED;
     switch (from) {
       case 'kernels':
         return { category: 'kernel', name: name(), args: this.kernelArguments(table, row) };
