@@ -3,9 +3,9 @@ import type { Command } from '../src/cli/command.js';
 import { optionLines, usageLines } from '../src/cli/help.js';
 
 /** By file name, as docs/man holds them. */
-export function manPages(commands: readonly Command[], version: string): Map<string, string> {
-  const pages = new Map<string, string>([['stepscope.1', overviewPage(commands, version)]]);
-  for (const command of commands) pages.set(`${pageName(command)}.1`, commandPage(command, version));
+export function manPages(commands: readonly Command[]): Map<string, string> {
+  const pages = new Map<string, string>([['stepscope.1', overviewPage(commands)]]);
+  for (const command of commands) pages.set(`${pageName(command)}.1`, commandPage(command));
   return pages;
 }
 
@@ -23,17 +23,16 @@ const text = (words: string) =>
     )
     .replace(/^([.'])/, '\\&$1');
 
-const head = (name: string, version: string) =>
-  `.TH "${name.toUpperCase()}" "1" "" "Stepscope ${version}" "Stepscope Manual"`;
+const head = (name: string) => `.TH "${name.toUpperCase()}" "1" "" "Stepscope" "Stepscope Manual"`;
 
-function overviewPage(commands: readonly Command[], version: string): string {
+function overviewPage(commands: readonly Command[]): string {
   const listed = commands.flatMap(command => [
     '.TP',
     `.BR ${text(pageName(command))} (1)`,
     text(command.summary),
   ]);
   return `${[
-    head('stepscope', version),
+    head('stepscope'),
     '.SH NAME',
     'stepscope \\- where every microsecond of an LLM inference step goes, why, and what to do',
     '.SH SYNOPSIS',
@@ -63,7 +62,7 @@ function overviewPage(commands: readonly Command[], version: string): string {
   ].join('\n')}\n`;
 }
 
-function commandPage(command: Command, version: string): string {
+function commandPage(command: Command): string {
   const options = optionLines(command).flatMap(([spelling, meaning]) =>
     spelling === '' ? ['.PP', text(meaning)] : ['.TP', `.B ${text(quoted(spelling))}`, text(meaning)],
   );
@@ -78,7 +77,7 @@ function commandPage(command: Command, version: string): string {
     '.RE',
   ]);
   return `${[
-    head(pageName(command), version),
+    head(pageName(command)),
     '.SH NAME',
     `${text(pageName(command))} \\- ${text(command.summary)}`,
     '.SH SYNOPSIS',

@@ -217,6 +217,20 @@ test('slices that overlap, touch or take no time keep their times', async () => 
   assert.deepEqual(rowsOf(back, 'kernels'), rowsOf(profile, 'kernels'));
 });
 
+test('a range that never ended stays open, in both formats', async () => {
+  const profile = drawEngine({ steps: 3 });
+  const ranges = profile.tables.ranges!;
+  const end = Float64Array.from(ranges.end as unknown as ArrayLike<number>);
+  end[end.length - 1] = Number.NaN;
+  const open = { ...profile, tables: { ...profile.tables, ranges: { ...ranges, end: end as never } } };
+  for (const ending of ['json', 'pftrace'] as const) {
+    const back = (await again(open, ending)).tables.ranges!;
+    assert.equal(back.length, ranges.length);
+    const ends = Array.from(back.end as unknown as ArrayLike<number>);
+    assert.equal(ends.filter(Number.isNaN).length, 1, ending);
+  }
+});
+
 test('keys and passwords in names are left out', () => {
   const profile = drawEngine({ steps: 2 });
   const key = `hf_${'a'.repeat(30)}`;

@@ -22,7 +22,11 @@ def unknown_fields(message):
     count = len(UnknownFieldSet(message))
     for descriptor, value in message.ListFields():
         if descriptor.type == descriptor.TYPE_MESSAGE:
-            values = value if hasattr(value, "__len__") and not isinstance(value, str) else [value]
+            values = (
+                value
+                if hasattr(value, "__len__") and not isinstance(value, str)
+                else [value]
+            )
             count += sum(unknown_fields(inner) for inner in values)
     return count
 
@@ -41,15 +45,24 @@ def main(path):
         data = packet.interned_data
         names.update((entry.iid, entry.name) for entry in data.event_names)
         categories.update((entry.iid, entry.name) for entry in data.event_categories)
-        annotations.update((entry.iid, entry.name) for entry in data.debug_annotation_names)
+        annotations.update(
+            (entry.iid, entry.name) for entry in data.debug_annotation_names
+        )
         if packet.HasField("track_descriptor"):
             tracks[packet.track_descriptor.uuid] = packet.track_descriptor
         if packet.HasField("clock_snapshot"):
-            clocks = [[clock.clock_id, clock.timestamp] for clock in packet.clock_snapshot.clocks]
+            clocks = [
+                [clock.clock_id, clock.timestamp]
+                for clock in packet.clock_snapshot.clocks
+            ]
         if packet.HasField("track_event"):
             event = packet.track_event
             name = names.get(event.name_iid, "") if event.name_iid else ""
-            category = categories.get(event.category_iids[0], "") if event.category_iids else ""
+            category = (
+                categories.get(event.category_iids[0], "")
+                if event.category_iids
+                else ""
+            )
             for annotation in event.debug_annotations:
                 assert annotation.name_iid in annotations
             events.append((packet.timestamp, event, name, category))
@@ -87,7 +100,9 @@ def main(path):
                 wrong.append("a counter on another track")
             counters += 1
     sums.pop("", None)
-    unfinished = collections.Counter(category for stack in stacks.values() for _, _, category in stack)
+    unfinished = collections.Counter(
+        category for stack in stacks.values() for _, _, category in stack
+    )
     print(
         json.dumps(
             {
@@ -95,7 +110,8 @@ def main(path):
                 "wrong": wrong[:10],
                 # As text: sums of nanoseconds since 1970 are beyond what JSON readers keep exact.
                 "categories": {
-                    name: {key: str(value) for key, value in own.items()} for name, own in sums.items()
+                    name: {key: str(value) for key, value in own.items()}
+                    for name, own in sums.items()
                 },
                 "unfinished": unfinished,
                 "counters": counters,
