@@ -23,8 +23,6 @@ page="$INPUT_REPORT_FOLDER/check.md"
 status=0
 node "$root/bin/stepscope" check "${arguments[@]}" --github --junit "$INPUT_REPORT_FOLDER/check.xml" \
   --markdown -o "$page" || status=$?
-# The same again as JSON: the profile is read from the cache.
-node "$root/bin/stepscope" check "${arguments[@]}" --json -o "$INPUT_REPORT_FOLDER/check.json" >/dev/null || true
 
 case $status in
   0) verdict=pass ;;

@@ -32,7 +32,7 @@ before(async () => {
   writeFileSync(inFolder('policy.yaml'), 'limits:\n  - {metric: step.p50, max: 1s}\n');
   const kernels = await runStepscope(['stats', eager, '-r', 'cuda_gpu_kern_sum', '--csv']);
   writeFileSync(inFolder('kernels.csv'), kernels.out);
-  await runStepscope(['optimize', 'start', graph, '--journal', inFolder('dropped')]);
+  await runStepscope(['optimize', 'start', capturePath('gil'), '--journal', inFolder('dropped')]);
   await runStepscope(['baseline', 'save', 'main', graph, '--baselines', inFolder('kept.json')]);
 });
 after(() => {
@@ -60,10 +60,10 @@ const calls: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
   search: () => [[eager, '--name', 'launch']],
   ncu: () => [[graph, 'gemm']],
   repro: () => [[capturePath('eager', 'kineto.json.gz'), 'aten::mm']],
-  export: () => [[graph, '-o', inFolder('graph.pftrace'), '--force']],
-  'optimize start': () => [[graph, '--journal', inFolder('journal')]],
+  export: () => [[capturePath('gil'), '-o', inFolder('gil.pftrace'), '--force']],
+  'optimize start': () => [[capturePath('gil'), '--journal', inFolder('journal')]],
   'optimize propose': () => [['another sampler', '--journal', inFolder('journal')]],
-  'optimize record': () => [[graph, '--journal', inFolder('journal')]],
+  'optimize record': () => [[capturePath('gil'), '--journal', inFolder('journal')]],
   'optimize compare': () => [['--journal', inFolder('journal')]],
   'optimize keep': () => [['to see what happens', '--journal', inFolder('journal')]],
   'optimize drop': () => [['--journal', inFolder('dropped')]],
