@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, test } from 'node:test';
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { deflateSync, gunzipSync, gzipSync } from 'node:zlib';
 import { Analyzer } from '../src/analyze/analysis.js';
 import { findings } from '../src/analyze/findings/findings.js';
 import { stepBudget } from '../src/analyze/inference/step-budget.js';
@@ -396,6 +396,36 @@ test('a length that claims more than the file has costs neither time nor memory'
   const huge = Buffer.concat([whole, Buffer.from([0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f, 1, 2, 3])]);
   const { notes } = await openProfile([save('x.pftrace', huge)]);
   assert.ok(notes.some(({ code }) => code === 'damaged-packet'));
+});
+
+test('packets inside packets are unpacked; a bomb among them is left out, and counted', async () => {
+  const profile = drawEngine({ steps: 6 });
+  const packed = (bytes: Uint8Array) => {
+    const inner = deflateSync(bytes);
+    const length = (size: number) => {
+      const digits: number[] = [];
+      for (let rest = size; rest > 0; rest = Math.floor(rest / 128)) digits.push(rest % 128);
+      return digits.map((digit, i) => (i < digits.length - 1 ? digit | 0x80 : digit));
+    };
+    const tag = PacketField.compressed * 8 + 2;
+    const field = [(tag & 0x7f) | 0x80, tag >> 7, ...length(inner.length)];
+    return Buffer.concat([
+      Buffer.from([TRACE_PACKET * 8 + 2, ...length(field.length + inner.length), ...field]),
+      inner,
+    ]);
+  };
+  const whole = packed(written.pftrace(profile));
+  assert.ok(whole.length > 4096, 'longer than the first look at a file');
+  const back = await openProfile([save('x.pftrace', whole)]);
+  assert.deepEqual(rowsOf(back, 'kernels'), rowsOf(profile, 'kernels'));
+  assert.deepEqual(back.notes, []);
+  const bomb = Buffer.concat([whole, packed(new Uint8Array(80 * 1024 * 1024))]);
+  const { notes, tables } = await openProfile([save('x.pftrace', bomb)]);
+  assert.equal(tables.kernels?.length, back.tables.kernels?.length);
+  assert.deepEqual(
+    notes.map(({ code, severity }) => [code, severity]),
+    [['damaged-packet', 'loss']],
+  );
 });
 
 test('export: writes what its name says, refuses what is there, and is the same twice', async () => {

@@ -11,6 +11,8 @@ import { PacketField, TRACE_PACKET } from '../../catalog/perfetto-fields.js';
 const WINDOW_BYTES = 4 * 1024 * 1024;
 /** Perfetto writes packets of at most 512 kB; PyTorch puts all names of a trace into one. */
 const LARGEST_PACKET = 256 * 1024 * 1024;
+/** Perfetto packs at most 512 kB at a time. */
+const LARGEST_UNPACKED = 64 * 1024 * 1024;
 const TAG = TRACE_PACKET * 8 + 2;
 
 /** A tag of two bytes: seven bits in the first. */
@@ -129,7 +131,7 @@ export class PacketStream {
       }
       if (reader.field !== PacketField.compressed) continue;
       try {
-        const most = this.mostUnpacked - this.unpackedBytes;
+        const most = Math.min(LARGEST_UNPACKED, this.mostUnpacked - this.unpackedBytes);
         const inner = inflateSync(bytes.subarray(reader.from, reader.to), {
           maxOutputLength: Math.max(1, most),
         });

@@ -34,8 +34,8 @@ export function looksLikePerfetto(head: Uint8Array): boolean {
       scale *= 128;
       if (byte < 0x80) break;
     }
-    // The last packet of the head may be cut.
-    if (from + length > head.length) return ours > 0 || (sound === 0 && isBegun(head, from));
+    // The last packet of the head may be cut. Writers begin with small ones, or with a packed one.
+    if (from + length > head.length) return ours > 0 || (sound === 0 && isPacked(head, from, length));
     const found = judge(head, from, from + length);
     if (found < 0) return false;
     ours += found;
@@ -58,10 +58,15 @@ function judge(head: Uint8Array, from: number, to: number): number {
   return reader.damaged ? -1 : found;
 }
 
-/** A first packet longer than the head: it begins with a message of ours, which holds messages. */
-function isBegun(head: Uint8Array, from: number): boolean {
-  const [first, second] = [head[from], head[from + 1]];
-  const isInterned = first === PacketField.internedData * 8 + 2;
-  const isTimed = first === PacketField.timestamp * 8 || first === PacketField.sequence * 8;
-  return (isInterned || isTimed) && second !== undefined;
+/** The packet is one field: packets that zlib packed. */
+function isPacked(head: Uint8Array, from: number, length: number): boolean {
+  const tag = PacketField.compressed * 8 + 2;
+  if (head[from] !== ((tag & 0x7f) | 0x80) || head[from + 1] !== tag >> 7) return false;
+  let [at, inner, scale] = [from + 2, 0, 1];
+  do {
+    inner += (head[at] & 0x7f) * scale;
+    scale *= 128;
+  } while (head[at++] >= 0x80 && at < from + 8);
+  const isWhole = at + inner === from + length;
+  return isWhole && head[at] === 0x78 && (head[at] * 256 + head[at + 1]) % 31 === 0;
 }
