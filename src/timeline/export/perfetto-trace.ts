@@ -34,6 +34,7 @@ import { TracePlaces, traceHead } from './trace-places.js';
 
 const PIECE_BYTES = 1 << 20;
 const SEQUENCE = 1;
+const AFTER_OURS = 1_000_000;
 const LOW_BITS = 2n ** 35n;
 
 /** Pieces of a file; times are whole nanoseconds from the profile's origin. */
@@ -201,7 +202,7 @@ class PerfettoWriter {
 
   /** A new track of a place. Only the first of a thread is the thread's own. */
   private describe(place: TracePlace): number {
-    if (place.kind === 'own') return this.track(place.track, this.ownParent(place.gpu));
+    if (place.kind === 'own') return this.track(place.track, this.ownParent(place.gpu), undefined, true);
     if (place.kind === 'stream') {
       const { gpu, streamId } = this.profile.streams[place.stream];
       return this.track(`stream ${streamId}`, this.gpuTrack(gpu));
@@ -261,7 +262,7 @@ class PerfettoWriter {
     return uuid;
   }
 
-  private track(name: string | undefined, parent: number, more?: () => void): number {
+  private track(name: string | undefined, parent: number, more?: () => void, isFirst = false): number {
     const uuid = this.nextUuid++;
     const packet = this.out.open(TRACE_PACKET);
     this.out.whole(PacketField.sequence, SEQUENCE);
@@ -269,8 +270,8 @@ class PerfettoWriter {
     this.out.whole(TrackField.uuid, uuid);
     if (parent > 0) {
       this.out.whole(TrackField.parent, parent);
-      // In the order in which they came: what we derived stands below what was recorded.
-      this.out.whole(TrackField.rank, uuid);
+      // What we derived stands above what was recorded; otherwise in the order in which they came.
+      this.out.whole(TrackField.rank, isFirst ? uuid : AFTER_OURS + uuid);
     } else if (!more) this.out.whole(TrackField.childOrder, EXPLICIT_ORDER);
     if (name !== undefined) this.out.text(TrackField.name, name);
     more?.();
