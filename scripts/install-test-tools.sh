@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the tools that the tests use beyond Node, on Debian and Ubuntu: Chromium, Python with torch, nsys, a C
-# compiler, openssl, ssh, make, Slurm; and in a virtual environment of the project (.test-tools) hatchling, mypy and ruff.
+# compiler, openssl, ssh, make, Slurm; and in a virtual environment of the project (.test-tools) hatchling, mypy, ruff and perfetto.
 # Without these the tests still pass, but skip some; their last lines list which.
 #
 #   scripts/install-test-tools.sh                   # uses sudo if not run as root
@@ -116,11 +116,11 @@ if [ -n "$missing" ] || [ $wants_nsys = yes ]; then
   fi
 fi
 
-if ! "$VENV/bin/python" -c 'import hatchling, mypy, ruff' 2>/dev/null; then
-  say "installing hatchling, mypy and ruff into $VENV"
+if ! "$VENV/bin/python" -c 'import hatchling, mypy, ruff, perfetto, google.protobuf' 2>/dev/null; then
+  say "installing hatchling, mypy, ruff and perfetto into $VENV"
   python3 -m venv "$VENV" &&
-    "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check hatchling mypy ruff ||
-    fail "pip could not install hatchling, mypy and ruff" "Is there a network?"
+    "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check hatchling mypy ruff perfetto protobuf ||
+    fail "pip could not install hatchling, mypy, ruff and perfetto" "Is there a network?"
 fi
 
 if [ $with_transformers = yes ] && ! "$VENV/bin/python" -c 'import torch, transformers' 2>/dev/null; then

@@ -179,6 +179,37 @@ export const ncuSchema = document('stepscope-ncu/1', 'A kernel in Nsight Compute
   notes: list(note),
 });
 
+export const exportSchema = document(
+  'stepscope-export/1',
+  'A file for other tools',
+  'stepscope export --json',
+  {
+    files: list(string(), 'base names'),
+    file: string('that was written'),
+    format: choice(['perfetto', 'chrome', 'otlp']),
+    sizeBytes: number(),
+    clock: object({
+      kind: choice(['utc', 'session']),
+      originNs: string('what times of the profile count from'),
+    }),
+    events: list(object({ key: string(), category: string('kind of event'), events: count() })),
+    unplaced: list(
+      object({ table: string(), rows: count() }),
+      'rows that belong to no thread and no stream, and are not in the file',
+    ),
+    remarks: list(string(), 'what is missing, and what to know about times'),
+    notes: list(note),
+  },
+);
+
+export const viewSchema = document('stepscope-view/1', 'A running view', 'stepscope view --json', {
+  url: string('with the key that the page needs'),
+  profiles: list(
+    object({ id: count(), name: string(), status: choice(['opening', 'ready', 'failed']) }),
+    'in the order in which they were given',
+  ),
+});
+
 export const searchSchema = document('stepscope-search/1', 'Names found', 'stepscope search --json', {
   files: list(string(), 'base names'),
   pattern: string('regular expression'),

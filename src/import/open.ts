@@ -80,7 +80,7 @@ function noProfileIn(folder: string): UserError {
   return new UserError(
     'not-found',
     `${folder} contains no profile.`,
-    'A folder must contain the ranks of one run: files that end in .sqlite, .nsys-rep or .json, compressed (.gz, .zst, .xz) or not.',
+    'A folder must contain the ranks of one run: files that end in .sqlite, .nsys-rep, .json or .pftrace, compressed (.gz, .zst, .xz) or not.',
   );
 }
 
