@@ -29,6 +29,7 @@ import {
   statsListSchema,
   statsSchema,
   statsVerifySchema,
+  writtenTablesSchema,
 } from '../src/cli/answers-schema.js';
 import { benchSchema } from '../src/compare/bench-schema.js';
 import { compareSchema } from '../src/compare/compare-schema.js';
@@ -86,6 +87,7 @@ const answers: Readonly<Record<string, object>> = {
   search: searchSchema,
   sql: sqlAnswerSchema,
   'sql-tables': sqlTablesSchema,
+  tables: writtenTablesSchema,
   stats: statsSchema,
   'stats-list': statsListSchema,
   'stats-verify': statsVerifySchema,
