@@ -30,6 +30,7 @@ export const sql = define({
     'maxRows',
     'timeLimit',
     ...analysisOptions,
+    ...(['model', 'gpu', 'tp'] as const),
     'rows',
     'force',
   ],
