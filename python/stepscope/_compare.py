@@ -111,7 +111,7 @@ class Comparison:
 
 @functools.cache
 def _comparison_schema() -> dict[str, Any]:
-    file = ENGINE.parent.parent / "docs" / "schemas" / "compare.schema.json"
+    file = ENGINE / "docs" / "schemas" / "compare.schema.json"
     schema = json.loads(file.read_text(encoding="utf-8"))
     comparison: dict[str, Any] = schema["properties"]["data"]["properties"]["comparisons"]["items"]
     return comparison

@@ -15,7 +15,9 @@ from typing import Any, Union
 
 PathLike = Union[str, "os.PathLike[str]"]
 
-ENGINE = Path(__file__).parent / "engine" / "bin" / "stepscope"
+# In a clone there is no copy of the engine: the clone itself is one, once it is built.
+_BUNDLED = Path(__file__).parent / "engine"
+ENGINE = _BUNDLED if _BUNDLED.is_dir() else Path(__file__).parents[2]
 OLDEST_NODE = 20
 
 # Exit codes of the engine that a program may want to handle (docs/json.md).
@@ -95,7 +97,7 @@ def find_node() -> str:
 
 
 def command(words: Sequence[str]) -> list[str]:
-    return [find_node(), str(ENGINE), *words]
+    return [find_node(), str(ENGINE / "bin" / "stepscope"), *words]
 
 
 def run(words: Sequence[str]) -> bytes:

@@ -4,7 +4,7 @@
  * JavaScript for each cell.
  */
 import type { Column, DataType } from '@uwdata/flechette';
-import { interned, isTexts, numberAt, wholeOf } from './cells.js';
+import { cellNumber, interned, isTexts, wholeOf } from './cells.js';
 import type { ColumnContent, SqlColumn } from './sql-table.js';
 
 type Flechette = typeof import('@uwdata/flechette');
@@ -14,7 +14,7 @@ export interface FilledColumn extends Pick<SqlColumn, 'name' | 'type' | 'counted
   readonly content: ColumnContent | undefined;
 }
 
-export interface ArrowTable {
+interface ArrowTable {
   readonly bytes: Uint8Array;
   /** Of each column, as Arrow names it. */
   readonly types: readonly string[];
@@ -46,7 +46,7 @@ class Filled<Cells extends Values> {
 function floats(content: ColumnContent | undefined, rows: number): Filled<Float64Array> {
   const filled = new Filled(new Float64Array(rows));
   if (content === undefined || isTexts(content)) return filled;
-  const at = numberAt(content);
+  const at = cellNumber(content);
   for (let row = 0; row < rows; row++) {
     const value = at(row);
     if (value === null) continue;
@@ -59,7 +59,7 @@ function floats(content: ColumnContent | undefined, rows: number): Filled<Float6
 function wholes({ name, content }: FilledColumn, rows: number): Filled<BigInt64Array> {
   const filled = new Filled(new BigInt64Array(rows));
   if (content === undefined || isTexts(content)) return filled;
-  const at = numberAt(content);
+  const at = cellNumber(content);
   for (let row = 0; row < rows; row++) {
     const value = at(row);
     if (value === null) continue;
@@ -73,7 +73,7 @@ function wholes({ name, content }: FilledColumn, rows: number): Filled<BigInt64A
 
 function isWhole(content: ColumnContent | undefined): boolean {
   if (content === undefined || isTexts(content)) return true;
-  const at = numberAt(content);
+  const at = cellNumber(content);
   for (let row = 0; row < content.length; row++) {
     const value = at(row);
     if (typeof value === 'number' && !Number.isSafeInteger(value)) return false;

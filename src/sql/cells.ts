@@ -24,7 +24,7 @@ export function interned({ ids, text }: TextColumn): {
 }
 
 /** The number in a row, or null where there is none. */
-export function numberAt(
+export function cellNumber(
   column: Exclude<ColumnContent, TextColumn>,
 ): (row: number) => number | bigint | null {
   const absent = column instanceof Int32Array ? -1 : Number.NaN;

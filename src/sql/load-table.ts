@@ -1,7 +1,7 @@
 /** The content of a table into DuckDB, chunk by chunk. Texts go in once each: rows hold their numbers, a view joins them. */
 import type { DuckDBConnection, DuckDBType, DuckDBValue } from '@duckdb/node-api';
 import type { DuckDb } from '../disk/open-duckdb.js';
-import { interned, isTexts, numberAt, wholeOf } from './cells.js';
+import { cellNumber, interned, isTexts, wholeOf } from './cells.js';
 import type { ColumnContent, SqlColumn, SqlTable, TableContent } from './sql-table.js';
 
 /** As many rows as DuckDB takes at a time. */
@@ -70,9 +70,9 @@ export class TableLoader {
         const entries = Object.entries((column[row] ?? {}) as Record<string, number>);
         return this.duckdb.mapValue(entries.map(([key, value]) => ({ key, value })));
       };
-    if (type === 'number') return numberAt(column);
+    if (type === 'number') return cellNumber(column);
     if (type === 'whole') {
-      const at = numberAt(column);
+      const at = cellNumber(column);
       return row => {
         const value = at(row);
         return value === null ? null : wholeOf(value);

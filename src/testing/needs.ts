@@ -90,6 +90,11 @@ const table = {
     find: () =>
       ownPython('import ensurepip, hatchling, venv') ?? pythonWith('import ensurepip, hatchling, venv'),
   },
+  notebook: {
+    what: 'a Python with pyarrow, pandas, nbclient, ipykernel and hatchling',
+    bring: TOOLS,
+    find: () => ownPython('import ensurepip, hatchling, ipykernel, nbclient, pandas, pyarrow, venv'),
+  },
   ruff: { what: 'ruff', bring: TOOLS, find: () => pythonTool('ruff') },
   mypy: { what: 'mypy', bring: TOOLS, find: () => pythonTool('mypy') },
   torch: {

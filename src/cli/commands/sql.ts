@@ -7,7 +7,7 @@ import { define } from '../command.js';
 import { analysisOptions } from '../options.js';
 import { settingsOf } from '../profile-of.js';
 import { chosenTables, openSource, splitSql } from '../sql/asked-sql.js';
-import { writeArrow, writeParquet, writeTables } from '../sql/sql-files.js';
+import { writeArrow, writeParquet, writeTableFiles } from '../sql/sql-files.js';
 import { promptSql } from '../sql/sql-prompt.js';
 import { sqlResult, tablesResult, writtenResult } from '../sql/sql-result.js';
 
@@ -71,7 +71,7 @@ export const sql = define({
       });
       const format = parquet === undefined ? 'arrow' : 'parquet';
       const tables = chosenTables(source.tables, values.onlyTables.flat());
-      await emit(writtenResult(await writeTables(source, tables, { folder, format, force }), opened));
+      await emit(writtenResult(await writeTableFiles(source, tables, { folder, format, force }), opened));
       return 0;
     }
     if (question === undefined && !process.stdin.isTTY)

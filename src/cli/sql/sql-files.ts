@@ -4,7 +4,7 @@ import * as path from 'node:path';
 import { NotRecorded } from '../../analyze/analysis.js';
 import { UserError } from '../../base/user-error.js';
 import { arrowTable, type FilledColumn } from '../../sql/arrow-table.js';
-import { isTexts, numberAt, wholeOf } from '../../sql/cells.js';
+import { cellNumber, isTexts, wholeOf } from '../../sql/cells.js';
 import type { SqlAnswer, SqlSession, SqlSource, SqlValue } from '../../sql/sql-session.js';
 import type { ColumnContent, SqlTable, SqlType } from '../../sql/sql-table.js';
 import type { Output } from '../output.js';
@@ -58,7 +58,7 @@ function parquetCells(content: ColumnContent | undefined, type: SqlType, rows: n
   if (content === undefined) return cells(() => null);
   if (isTexts(content)) return cells(row => (content.ids[row] < 0 ? null : content.text(content.ids[row])));
   if (type === 'number' || type === 'whole') {
-    const at = numberAt(content);
+    const at = cellNumber(content);
     return cells(row => {
       const value = at(row);
       return value === null ? null : type === 'whole' ? wholeOf(value) : Number(value);
@@ -117,7 +117,7 @@ export type WrittenTable = { readonly table: SqlTable } & (
 );
 
 /** Each table in its own file, without DuckDB; those that the capture does not have are said, not written. */
-export async function writeTables(
+export async function writeTableFiles(
   source: SqlSource,
   tables: readonly SqlTable[],
   { folder, format, force }: { folder: string; format: 'arrow' | 'parquet'; force: boolean },
