@@ -50,7 +50,9 @@ test('the wheel is pure, has the engine, and has the same bytes when built again
     'stepscope/__init__.py',
     'stepscope/py.typed',
     'stepscope/engine/bin/stepscope',
-    'stepscope/engine/dist/cli/main.js',
+    ...['main', 'decode-worker', 'map-worker', 'part-worker'].map(
+      name => `stepscope/engine/dist/cli/${name}.js`,
+    ),
     'stepscope/engine/docs/schemas/compare.schema.json',
     'stepscope/engine/node_modules/chart.js/dist/chart.umd.js',
     `stepscope-${version}.dist-info/licenses/LICENSE`,
@@ -313,6 +315,9 @@ test('what is wrong is said in two lines: files, options, Node', { skip }, () =>
 test('stepscope and python -m stepscope are the command line', { skip }, () => {
   const script = path.join(path.dirname(python), 'stepscope');
   assert.equal(mustRun(script, ['--version'], elsewhere), `stepscope ${version}\n`);
+  // Threads of the bundle, without the compiled sources next to it.
+  const files = [capturePath('graph'), capturePath('gc')];
+  mustRun(script, ['fleet', 'map', ...files, '--out', 'lake', '--workers', '2'], elsewhere);
   const { status, stderr } = runProgram(python, ['-m', 'stepscope', 'info', 'not there'], elsewhere);
   assert.equal(status, 3);
   assert.match(stderr, /^stepscope: .*not there/);
