@@ -50,14 +50,14 @@ step('', node, [tool('vite', 'bin/vite.js'), 'build']);
 step('', node, [tool('vite', 'bin/vite.js'), 'build', '--mode', 'report']);
 step('', node, [tool('vite', 'bin/vite.js'), 'build', '--mode', 'cli']);
 
-const { V8_FLAGS } = await import('../dist/src/cli/v8-flags.js');
+const { v8Flags } = await import('../dist/src/cli/v8-flags.js');
 // What tests open is not kept for the user.
 process.env.STEPSCOPE_NO_CACHE = '1';
 const folder = mkdtempSync(path.join(os.tmpdir(), 'stepscope-results-'));
 const resultsFile = path.join(folder, 'results.jsonl');
 const status = run(`tests (${files.length} files)`, node, [
   '--test',
-  ...V8_FLAGS,
+  ...v8Flags(process.versions.v8),
   // Two at a time: most wait for programs they started.
   '--test-concurrency=2',
   '--test-reporter=spec',
