@@ -50,7 +50,7 @@ step('', node, [tool('vite', 'bin/vite.js'), 'build']);
 step('', node, [tool('vite', 'bin/vite.js'), 'build', '--mode', 'report']);
 step('', node, [tool('vite', 'bin/vite.js'), 'build', '--mode', 'cli']);
 
-const { V8_FLAGS } = await import('../dist/src/cli/v8-flags.js');
+const { v8Flags } = await import('../dist/src/cli/v8-flags.js');
 // What tests open is not kept for the user.
 process.env.STEPSCOPE_NO_CACHE = '1';
 const folder = mkdtempSync(path.join(os.tmpdir(), 'stepscope-results-'));
@@ -63,7 +63,7 @@ function runTests(name, some, concurrency) {
   if (some.length === 0) return Promise.resolve({ status: 0, results: [] });
   const args = [
     '--test',
-    ...V8_FLAGS,
+    ...v8Flags(process.versions.v8),
     `--test-concurrency=${concurrency}`,
     '--test-reporter=spec',
     '--test-reporter-destination=stdout',

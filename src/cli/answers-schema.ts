@@ -244,6 +244,34 @@ export const sqlTablesSchema = document(
   },
 );
 
+export const writtenTablesSchema = document(
+  'stepscope-tables/1',
+  'Tables written as files',
+  'stepscope sql FILE --arrow DIR --json',
+  {
+    clock: orNull(
+      object({ kind: string(), originNs: string('nanosecond 0 of all times, as a whole number') }),
+      'null: a lake',
+    ),
+    tables: list(
+      object({
+        ...{ key: string(), name: string(), about: string() },
+        status: choice(['ok', 'not-recorded', 'damaged', 'failed']),
+        rows: optional(count()),
+        file: optional(string('in the folder')),
+        bytes: optional(count()),
+        columns: optional(
+          list(object({ name: string(), type: string('as the file has it'), about: string() })),
+        ),
+        what: optional(string('is not recorded')),
+        hint: optional(string('how to record it')),
+        message: optional(string('of the failure')),
+      }),
+    ),
+    notes: list(note),
+  },
+);
+
 const rule = object({
   ...{ rule: string(), family: string(), variant: string(), pattern: string() },
   ...{ templatePattern: optional(string()), source: string() },
