@@ -56,8 +56,8 @@ export class IntervalBuilder {
 
   finish(): Intervals {
     this.flush();
-    const start = this.starts.subarray(0, this.length);
-    const end = this.ends.subarray(0, this.length);
+    const start = cutTo(this.starts, this.length);
+    const end = cutTo(this.ends, this.length);
     if (this.inOrder) return { length: start.length, start, end };
     const sorted = new IntervalBuilder(this.reach);
     for (const row of orderBy(start)) sorted.add(start[row], end[row]);
@@ -67,6 +67,14 @@ export class IntervalBuilder {
 
 /** Most builders stay small; the large ones hold an interval per kernel. */
 const FIRST_ROOM = 16;
+
+/** Without the room that was not needed, where it is much. */
+const cutTo = (column: Float64Array, length: number): Float64Array =>
+  column.length - length > Math.max(WORTH_CUTTING, length / 8)
+    ? column.slice(0, length)
+    : column.subarray(0, length);
+
+const WORTH_CUTTING = 1 << 16;
 
 function twiceTheRoom(column: Float64Array): Float64Array<ArrayBuffer> {
   const larger = new Float64Array(column.length * 2);

@@ -108,6 +108,7 @@ function workSource(analyzer: Analyzer, work: GpuWork, labels: EventLabels): Eve
     source: 'work',
     start: work.start,
     end: row => work.end[row],
+    ends: work.end,
     label(i) {
       const row = work.row[i];
       switch (work.kind[i]) {

@@ -138,6 +138,7 @@ function hostSource(profile: Profile, { table, id }: Kind, labels: EventLabels, 
   return {
     source: table,
     start: rows.start,
+    ...(isRange ? {} : { ends: rows.end }),
     // A range still open at the end of the capture reaches to it.
     end(row: Row<'ranges'>) {
       if (!Number.isNaN(rows.end[row])) return rows.end[row];

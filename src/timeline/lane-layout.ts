@@ -18,6 +18,13 @@ interface LaneRows {
   readonly tooDeep: number;
 }
 
+/** No two begin together or overlap: they are one lane as they are. */
+function followEachOther(rows: Int32Array, start: ArrayLike<number>, end: (row: number) => number): boolean {
+  for (let i = 1; i < rows.length; i++)
+    if (!(start[rows[i]] >= end(rows[i - 1]) && start[rows[i]] > start[rows[i - 1]])) return false;
+  return true;
+}
+
 /**
  * `rows` in order of start; `end` of an event that never ended is past everything. Events that overlap by no more than
  * `touchNs` and by less than half of either merely touch: the timestamps of kernels that follow each other do so, and a
@@ -29,6 +36,7 @@ export function layOut(
   end: (row: number) => number,
   touchNs = 0,
 ): LaneRows {
+  if (followEachOther(rows, start, end)) return { lanes: rows.length > 0 ? [rows] : [], tooDeep: 0 };
   const lanes: GrowingColumn[] = [];
   const busyUntil: number[] = [];
   const lengths: number[] = [];

@@ -7,6 +7,8 @@ export interface EventSource {
   readonly source: LaneSource;
   readonly start: ArrayLike<number>;
   end(row: number): number;
+  /** The column that `end` reads; not where an event may have no end. */
+  readonly ends?: ArrayLike<number>;
   label(row: number): number;
   tone(row: number): number;
 }
@@ -27,17 +29,36 @@ export function makeLanes(
 
 export function laneOf(row: Int32Array, from: EventSource): LaneData {
   const { length } = row;
-  const start = new Float64Array(length);
-  const end = new Float64Array(length);
   const label = new Int32Array(length);
   const tone = new Uint8Array(length);
   for (let i = 0; i < length; i++) {
-    start[i] = from.start[row[i]];
-    end[i] = from.end(row[i]);
     label[i] = from.label(row[i]);
     tone[i] = from.tone(row[i]);
   }
-  return { source: from.source, length, start, end, label, tone, row };
+  return { source: from.source, length, ...timesOf(row, from), label, tone, row };
+}
+
+/** Where a lane holds all rows of a table one after the other, the columns of the table serve: they are large. */
+function timesOf(row: Int32Array, from: EventSource): Pick<LaneData, 'start' | 'end'> {
+  const { length } = row;
+  const { start: starts, ends } = from;
+  if (length > 0 && starts instanceof Float64Array && ends instanceof Float64Array && areNeighbours(row)) {
+    const [first, last] = [row[0], row[0] + length];
+    const end = ends.subarray(first, last);
+    if (!end.includes(Number.NaN)) return { start: starts.subarray(first, last), end };
+  }
+  const start = new Float64Array(length);
+  const end = new Float64Array(length);
+  for (let i = 0; i < length; i++) {
+    start[i] = starts[row[i]];
+    end[i] = from.end(row[i]);
+  }
+  return { start, end };
+}
+
+function areNeighbours(row: Int32Array): boolean {
+  for (let i = 1; i < row.length; i++) if (row[i] !== row[0] + i) return false;
+  return true;
 }
 
 /** Row numbers split by the owner of each row, in order; owners below zero are left out. */

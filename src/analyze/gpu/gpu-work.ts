@@ -63,6 +63,7 @@ export const gpuWork: Derived<GpuWork> = {
     const next = tables.map(() => 0 as Row<WorkTable>);
     const busyUntil = new Float64Array(profile.streams.length).fill(-Infinity);
     let length = 0;
+    let isOwnFromStart = true;
     // Every table is in order of start already: take the earliest each time.
     for (let taken = 0; taken < most; taken++) {
       let first = 0;
@@ -84,6 +85,7 @@ export const gpuWork: Derived<GpuWork> = {
       const stream = table.stream[row];
       const follows = table.end[row] > busyUntil[stream];
       merged.ownStart[length] = follows ? Math.max(table.start[row], busyUntil[stream]) : table.start[row];
+      if (merged.ownStart[length] !== merged.start[length]) isOwnFromStart = false;
       if (follows) busyUntil[stream] = table.end[row];
       merged.stream[length] = stream;
       merged.device[length] = deviceOfStream[table.stream[row]];
@@ -96,6 +98,8 @@ export const gpuWork: Derived<GpuWork> = {
     return {
       length,
       ...work,
+      // One column where both say the same, as in most captures.
+      ...(isOwnFromStart ? { ownStart: work.start } : {}),
       launch: asRows(work.launch),
       row: asRows(work.row),
       devices: [...new Set(work.device)].sort((a, b) => a - b),

@@ -44,12 +44,18 @@ export const kernelsPerStep: Analysis<KernelsPerStepRow, AnalysisResult<KernelsP
     const names = profile.tables.kernels?.name;
     const kernelNs = new Float64Array(deviceRuns.length);
     const distinct = new Map<Phase, Set<number>>(phases.map(({ id }) => [id, new Set()]));
+    let ofRun = distinct.get('unknown')!;
+    let lastRun: number = NONE;
     for (let i = first; i < end; i++) {
-      if (!selected[i] || runOfWork[i] === NONE) continue;
+      const run = runOfWork[i];
+      if (!selected[i] || run === NONE) continue;
       if (work.kind[i] === WorkKind.graphBlock) throw hiddenByGraphs();
       if (work.kind[i] !== WorkKind.kernel) continue;
-      kernelNs[runOfWork[i]] += work.end[i] - work.start[i];
-      distinct.get(steps.steps[deviceRuns[runOfWork[i]].step].facts.phase)!.add(names![work.row[i]]);
+      kernelNs[run] += work.end[i] - work.start[i];
+      // The work of a run comes in a row.
+      if (run !== lastRun) ofRun = distinct.get(steps.steps[deviceRuns[run].step].facts.phase)!;
+      lastRun = run;
+      ofRun.add(names![work.row[i]]);
     }
     const rows = phases.flatMap(({ id: phase }): KernelsPerStepRow[] => {
       const runs = deviceRuns.flatMap((run, index) => {

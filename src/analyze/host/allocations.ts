@@ -8,6 +8,7 @@ import type { Row } from '../../model/profile.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { field, keyField, type RowOf } from '../field.js';
 import { selectedMoments } from '../inference/selected-moments.js';
+import { nameTest } from '../name-test.js';
 import { formatMean, perStep, sumOf } from '../words.js';
 
 const fields = {
@@ -41,19 +42,14 @@ export const allocations: Analysis<AllocationRow, AnalysisResult<AllocationRow>>
   compute({ profile, use }) {
     const moments = use(selectedMoments);
     const calls = profile.tables.apiCalls!;
-    const nameOf = new Map<number, string | undefined>();
+    const isAllocation = nameTest(profile, ALLOCATION_CALL);
     const tallies = new Map<string, { count: number; totalNs: number; longestNs: number }>();
     const { first, end } = moments.rowsOf(calls);
     for (let row = first as Row<'apiCalls'>; row < end; row++) {
-      const id = calls.name[row];
-      if (!nameOf.has(id)) {
-        const text = profile.strings.text(id);
-        nameOf.set(id, ALLOCATION_CALL.test(text) ? apiFunction(text) : undefined);
-      }
-      const name = nameOf.get(id);
       const thread = calls.thread[row];
-      if (name === undefined || thread === NONE) continue;
+      if (!isAllocation(calls.name[row]) || thread === NONE) continue;
       if (!moments.holds(profile.threads[thread].process, calls.start[row])) continue;
+      const name = apiFunction(profile.strings.text(calls.name[row]));
       const ns = calls.end[row] - calls.start[row];
       const known = tallies.get(name) ?? { count: 0, totalNs: 0, longestNs: 0 };
       tallies.set(name, {

@@ -50,9 +50,9 @@ export const blockingCalls: Derived<BlockingCalls | undefined> = {
     let idleNs = 0;
     const { first, end } = moments.rowsOf(calls);
     for (let row = first as Row<'apiCalls'>; row < end; row++) {
+      if (!(isSync(calls.name[row]) || reads?.[row])) continue;
       const thread = calls.thread[row];
       if (thread === NONE || !threads.has(thread) || early[row]) continue;
-      if (!(isSync(calls.name[row]) || reads?.[row])) continue;
       const { process } = profile.threads[thread];
       if (!moments.holds(process, calls.start[row])) continue;
       const name = apiFunction(profile.strings.text(calls.name[row]));
