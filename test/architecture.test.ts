@@ -25,7 +25,7 @@ const allowed: Record<string, readonly string[]> = {
   timeline: ['base', 'stats', 'model', 'catalog', 'analyze'],
   /** The browser: types of blocks, and what page and server have in common. */
   web: ['base', 'catalog', 'analyze', 'timeline'],
-  server: ['base', 'model', 'catalog', 'analyze', 'compare', 'import', 'report', 'timeline', 'disk'],
+  server: ['base', 'model', 'catalog', 'analyze', 'compare', 'import', 'report', 'timeline', 'disk', 'sql'],
   /** Plans are pure; run/ and files named run-… are the only ones that start programs. What nsys left unfinished is imported. */
   capture: ['base', 'stats', 'model', 'catalog', 'analyze', 'disk', 'import'],
   testing: ['base', 'stats', 'model', 'catalog', 'import', 'moe'],

@@ -45,14 +45,11 @@ const calls: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
   analyze: () => [[eager, '--only', 'step-budget'], ['--list'], ['--why', 'ampere_sgemm_64x64']],
   report: () => [[eager]],
   compare: () => [
-    [eager, graph],
+    [capturePath('old23'), graph],
     [bench('sglang-serving.jsonl'), bench('aiperf.json')],
     [capturePath('moe-learned'), capturePath('moe-perfect'), '--perfect-router'],
   ],
-  whatif: () => [
-    [eager, '--graphs', '--async'],
-    [graph, '--graphs'],
-  ],
+  whatif: () => [[capturePath('old23'), '--graphs', '--async']],
   host: () => [[capturePath('gil')], [eager, '--weight', 'time', '--inverted', '--depth', '3']],
   steps: () => [[graph], [eager, '--sequence']],
   info: () => [[eager]],

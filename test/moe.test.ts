@@ -8,6 +8,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import { NoteCounter } from '../src/base/notes.js';
 import { parseCsv } from '../src/base/parse-csv.js';
+import { shellQuote } from '../src/capture/shell-quote.js';
 import { answerFromLoads, answerFromLog, answerFromProfile } from '../src/moe/answer.js';
 import { trafficOf } from '../src/moe/cost/all-to-all.js';
 import {
@@ -278,6 +279,14 @@ test('without counts imbalance is inferred from ranks, and says so', async () =>
   const alone = await stepscope([capturePath('moe-learned')]);
   assert.equal(alone.status, 8);
   assert.match(alone.err, /one GPU and does not show/);
+});
+
+test('the last line opens the profile on the page, where one was given', async () => {
+  const loads = capturePath('agent-router-learned', 'expert-load.json');
+  const profile = capturePath('moe-learned');
+  const { out } = await stepscope([loads, profile, '--gpus', '4']);
+  assert.equal(out.split('\n').at(-2), `→ stepscope view ${shellQuote(profile)}`);
+  assert.doesNotMatch((await stepscope([loads, '--gpus', '4'])).out, /stepscope view/);
 });
 
 test('verdict: by the share experts take, by the host, or by neither', () => {

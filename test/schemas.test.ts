@@ -31,6 +31,7 @@ import {
   statsSchema,
   statsVerifySchema,
   viewSchema,
+  writtenTablesSchema,
 } from '../src/cli/answers-schema.js';
 import { benchSchema } from '../src/compare/bench-schema.js';
 import { compareSchema } from '../src/compare/compare-schema.js';
@@ -92,6 +93,7 @@ const answers: Readonly<Record<string, object>> = {
   search: searchSchema,
   sql: sqlAnswerSchema,
   'sql-tables': sqlTablesSchema,
+  tables: writtenTablesSchema,
   stats: statsSchema,
   'stats-list': statsListSchema,
   'stats-verify': statsVerifySchema,

@@ -35,6 +35,7 @@ export function smallProfile(name = 'small.sqlite.gz', changes: Partial<ViewedPr
     ranks: () => asked('ranks'),
     waits: (from, to) => asked('waits', from, to),
     selection: what => asked('selection', what),
+    selectedEvents: () => ({ rows: 0, column: () => undefined }),
     answer: steps => asked('answer', steps ?? null),
     panel(analysis, steps) {
       if (analysis === 'bug') throw new TypeError('/home/user/secret.js is undefined');

@@ -124,7 +124,7 @@ test('a snapshot shows, finds and counts what the profile does in the same stret
   const event = { lane: view.match('family:gemm step:13', { n: 0 }).lane, index: 0 };
   const { snapshot, columns } = view.snapshot({
     ...{ fromNs: steps.startNs[1], toNs: steps.endNs[2], steps: { first: 1, last: 1 }, event },
-    notes: [{ text: 'elsewhere', fromNs: 0, toNs: 1 }],
+    notes: [{ id: 'e', text: 'elsewhere', fromNs: 0, toNs: 1 }],
     at: 'file=7:x&steps=1-1&with=8:y&panel=step',
   });
   const opened = openSnapshot(snapshot, columns.slice().buffer);
@@ -181,7 +181,7 @@ test('kernels that touch share a lane; far away islands are not the whole profil
 });
 
 test('notes are read as notes or not at all', () => {
-  const note = { text: 'late', fromNs: 1, toNs: 2, event: { lane: 3, index: 4 } };
+  const note = { id: 'n', text: 'late', fromNs: 1, toNs: 2, event: { lane: 3, index: 4 } };
   assert.deepEqual(readNotes(JSON.stringify({ notes: [{ ...note, more: 'x' }] })), [note]);
   for (const wrong of [
     '',

@@ -6,6 +6,7 @@ import { matchMarker } from '../catalog/engine-markers.js';
 import { profilers } from '../catalog/profilers.js';
 import { distinctGpus } from '../model/distinct-gpus.js';
 import { graphMode } from '../model/graph-mode.js';
+import { oncePerProfile } from '../model/once-per-profile.js';
 import type { Gpu, GraphMode, Profile, Row } from '../model/profile.js';
 import { RangeKind, type TableName } from '../model/schema.js';
 import type { Block, Fact } from './block.js';
@@ -41,6 +42,8 @@ interface CaptureSummary {
     readonly table: TableName;
     /** It was recorded, and nothing of it can be read. */
     readonly damaged?: boolean;
+    /** It would have been recorded: there was none. */
+    readonly none?: boolean;
     readonly label: string;
     readonly hint: string;
   }[];
@@ -78,11 +81,12 @@ export function summarizeCapture(profile: Profile): CaptureSummary {
     cudaGraphs: graphMode(profile),
     markers: findMarkers(profile),
     recorded: abilities.filter(a => a.recorded).map(({ table, label, rows }) => ({ table, label, rows })),
-    notRecorded: missing.map(({ table, label, hint, damaged }) => ({
+    notRecorded: missing.map(({ table, label, hint, damaged, none }) => ({
       table,
       label,
       hint,
       ...(damaged ? { damaged } : {}),
+      ...(none ? { none } : {}),
     })),
     gpuHint: abilities.find(ability => ability.table === 'kernels')?.hint ?? '',
     sourceCounts: capture.sourceCounts,
@@ -113,7 +117,7 @@ const eventTables: readonly TableName[] = [
 ];
 
 /** From the first start to the last end of any event. */
-export function spanOf(profile: Profile): { startNs: number; endNs: number; durationNs: number } {
+export const spanOf = oncePerProfile((profile): { startNs: number; endNs: number; durationNs: number } => {
   let startNs = Infinity;
   let endNs = -Infinity;
   for (const name of eventTables) {
@@ -128,7 +132,7 @@ export function spanOf(profile: Profile): { startNs: number; endNs: number; dura
   if (profilers[profile.capture.profiler].startsAtZero && endNs > 0) startNs = Math.max(startNs, 0);
   if (startNs > endNs) return { startNs: 0, endNs: 0, durationNs: 0 };
   return { startNs, endNs, durationNs: endNs - startNs };
-}
+});
 
 function findMarkers(profile: Profile): MarkerInfo[] {
   const { ranges } = profile.tables;
@@ -294,9 +298,9 @@ function recordedBlock(summary: CaptureSummary): Block {
       tone: 'bad',
     });
   }
-  for (const { label, hint, table, damaged } of summary.notRecorded) {
+  for (const { label, hint, table, damaged, none } of summary.notRecorded) {
     if (table === 'kernels') continue;
-    const text = `${label}: ${damaged ? 'damaged in this file' : 'not recorded'}`;
+    const text = `${label}: ${damaged ? 'damaged in this file' : none ? 'none' : 'not recorded'}`;
     facts.push({ label: '–', text, tone: damaged ? 'bad' : 'quiet', hint });
   }
   return { kind: 'facts', id: 'recorded', title: 'Recorded', facts };

@@ -7,6 +7,7 @@ import { COMMAND_ENGINE, COMMAND_FLAGS } from '../catalog/command-flags.js';
 import { engineEvidence, isFrom } from '../catalog/engine-evidence.js';
 import { engineLabelled, engines } from '../catalog/engines.js';
 import { functionOfFrame, KERNEL_LAUNCH } from '../catalog/host-activities.js';
+import { oncePerProfile } from '../model/once-per-profile.js';
 import type { Profile, Row } from '../model/profile.js';
 import type { Derived } from './analysis.js';
 import { kernelFamilies } from './gpu/kernel-families.js';
@@ -97,7 +98,7 @@ export const program: Derived<ProfiledProgram> = {
       if (!gemm || gemm.totalNs === 0) return 0;
       const typed = gemm.variants.filter(({ dtype }) => NARROW_TYPES.has(dtype));
       const byType = typed.reduce((sum, { totalNs }) => sum + totalNs, 0) / gemm.totalNs;
-      return Math.max(byType, timeOf(profile, NARROW_KERNELS) / gemm.totalNs);
+      return Math.max(byType, narrowNs(profile) / gemm.totalNs);
     }
   },
 };
@@ -142,7 +143,7 @@ export function isAmd({ gpus, strings, tables }: Profile): boolean {
 export const graphWord = (onAmd: boolean): string => (onAmd ? 'HIP graphs' : 'CUDA graphs');
 
 /** Between begin and end of a capture, a launch call adds a node; kernels run when the graph is launched. */
-function launchesRunNothing(profile: Profile): boolean {
+const launchesRunNothing = oncePerProfile((profile): boolean => {
   const calls = profile.tables.apiCalls;
   const isBegin = nameTest(profile, /StreamBeginCapture/);
   const isLaunch = nameTest(profile, KERNEL_LAUNCH);
@@ -153,7 +154,7 @@ function launchesRunNothing(profile: Profile): boolean {
     if (isLaunch(calls!.name[row])) launches++;
   }
   return begun && (profile.tables.kernels?.length ?? 0) < launches / 2;
-}
+});
 
 /** Each name once, rows without one left out. */
 function distinct(profile: Profile, length: number, idOf: (row: number) => number): string[] {
@@ -162,21 +163,21 @@ function distinct(profile: Profile, length: number, idOf: (row: number) => numbe
   return [...seen].map(id => profile.strings.text(id));
 }
 
-function frameNames(profile: Profile): string[] {
+const frameNames = oncePerProfile((profile): string[] => {
   const frames = profile.tables.frames;
   return frames ? distinct(profile, frames.length, row => frames.name[row as Row<'frames'>]) : [];
-}
+});
 
-function kernelNames(profile: Profile): string[] {
+const kernelNames = oncePerProfile((profile): string[] => {
   const kernels = profile.tables.kernels;
   return kernels ? distinct(profile, kernels.length, row => kernels.name[row as Row<'kernels'>]) : [];
-}
+});
 
-function timeOf(profile: Profile, pattern: RegExp): number {
+const narrowNs = oncePerProfile((profile): number => {
   const kernels = profile.tables.kernels;
-  const matches = nameTest(profile, pattern);
+  const matches = nameTest(profile, NARROW_KERNELS);
   let total = 0;
   for (let row = 0 as Row<'kernels'>; row < (kernels?.length ?? 0); row++)
     if (matches(kernels!.name[row])) total += kernels!.end[row] - kernels!.start[row];
   return total;
-}
+});

@@ -105,7 +105,13 @@ export const infoSchema = document('stepscope-info/1', 'What a profile contains'
   markers: list(anyObject('of engines: how many, and their iterations')),
   recorded: list(object({ table: string(), label: string(), rows: count() })),
   notRecorded: list(
-    object({ table: string(), label: string(), hint: string('how to record it'), damaged: optional(flag()) }),
+    object({
+      table: string(),
+      label: string(),
+      hint: string('how to record it'),
+      damaged: optional(flag()),
+      none: optional(flag()),
+    }),
   ),
   gpuHint: string('how to record GPU work'),
   sourceCounts: mapOf(number(), 'rows of the file'),
@@ -235,6 +241,34 @@ export const sqlTablesSchema = document(
         columns: list(object({ name: string(), type: string(), about: string() })),
       }),
     ),
+  },
+);
+
+export const writtenTablesSchema = document(
+  'stepscope-tables/1',
+  'Tables written as files',
+  'stepscope sql FILE --arrow DIR --json',
+  {
+    clock: orNull(
+      object({ kind: string(), originNs: string('nanosecond 0 of all times, as a whole number') }),
+      'null: a lake',
+    ),
+    tables: list(
+      object({
+        ...{ key: string(), name: string(), about: string() },
+        status: choice(['ok', 'not-recorded', 'damaged', 'failed']),
+        rows: optional(count()),
+        file: optional(string('in the folder')),
+        bytes: optional(count()),
+        columns: optional(
+          list(object({ name: string(), type: string('as the file has it'), about: string() })),
+        ),
+        what: optional(string('is not recorded')),
+        hint: optional(string('how to record it')),
+        message: optional(string('of the failure')),
+      }),
+    ),
+    notes: list(note),
   },
 );
 

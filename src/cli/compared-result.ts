@@ -108,7 +108,8 @@ async function viewOf(asked: readonly ProfiledSide[]): Promise<Pick<Result, 'vie
     const isResult = await Promise.all(files.map(isBenchmark));
     return files.filter((_, i) => !isResult[i]);
   };
-  return { view: { files: await profilesOf(base.runs), compared: await profilesOf(other.runs) } };
+  const [files, compared] = [await profilesOf(base.runs), await profilesOf(other.runs)];
+  return files.length > 0 && compared.length > 0 ? { view: { files, compared } } : {};
 }
 
 /** A function of its own, so that nothing holds the profile once its facts are known. */

@@ -139,7 +139,12 @@ export const options = {
   sqlTables: toggle('--tables', 'list the tables and their columns; needs no file'),
   ofLake: toggle('--lake', 'with --tables: those of a lake'),
   parquet: value('--parquet DIR', text, 'write Parquet files to DIR: the answer, or every table'),
-  arrow: value('--arrow OUT', text, 'write the answer as an Arrow file; - is a stream on standard output'),
+  arrow: value(
+    '--arrow OUT',
+    text,
+    'write the answer as an Arrow file (- is a stream on standard output); without SQL, every table to the folder OUT',
+  ),
+  onlyTables: repeated('--only LIST', names, 'without SQL: only these tables'),
   maxRows: withDefault(value('--max-rows N', whole(1, 1e8), 'rows of an answer'), 1e6, '1000000'),
   timeLimit: withDefault(
     value('--timeout TIME', kinds.duration, 'time that a question may take'),

@@ -2,11 +2,22 @@
  * DuckDB, embedded: an optional dependency that is loaded when a question in SQL is asked, because it is 70 MB of native
  * code. A database here lives in memory, fetches nothing from the network and writes nothing next to the user's files.
  */
+import { createRequire } from 'node:module';
 import { UserError } from '../base/user-error.js';
 
 const PACKAGE = '@duckdb/node-api';
 
 export type DuckDb = typeof import('@duckdb/node-api');
+
+/** Found without loading it. */
+export function hasDuckDb(): boolean {
+  try {
+    createRequire(import.meta.url).resolve(PACKAGE);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 export async function loadDuckDb(): Promise<DuckDb> {
   try {
@@ -15,7 +26,7 @@ export async function loadDuckDb(): Promise<DuckDb> {
     throw new UserError(
       'not-found',
       `DuckDB, which answers SQL, is not installed (${PACKAGE}: ${(error as NodeJS.ErrnoException).code}).`,
-      `Install it next to stepscope: npm install ${PACKAGE}. Or read the Parquet files with your own tools.`,
+      `Install it next to stepscope: npm install ${PACKAGE}. Or write the tables (stepscope sql FILE --parquet DIR) and use your own tools.`,
     );
   }
 }

@@ -6,15 +6,24 @@ import * as fs from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import * as path from 'node:path';
 import { UserError } from '../base/user-error.js';
+import { withLock } from '../disk/file-lock.js';
 import { writeWhole } from '../disk/write-whole.js';
-import { type NotesDocument, readNotes, type WrittenNote } from '../timeline/notes.js';
+import {
+  changeNotes,
+  type NotesChange,
+  type NotesDocument,
+  readNotes,
+  readNotesChange,
+  type WrittenNote,
+} from '../timeline/notes.js';
 import { Refusal } from './refusal.js';
 
 const MOST_BYTES = 1 << 20;
 const ENDING = '.notes.json';
 
 export class NotesFile {
-  private notes: readonly WrittenNote[] | undefined;
+  /** Where there is no file. */
+  private notes: readonly WrittenNote[] = [];
 
   /** `beside`: the profile's file; undefined: notes are not kept. */
   constructor(private readonly beside?: string) {}
@@ -24,22 +33,23 @@ export class NotesFile {
   }
 
   document(): NotesDocument {
-    this.notes ??= this.read();
-    return { notes: this.notes, file: this.file ? path.basename(this.file) : null };
+    return { notes: this.read(), file: this.file ? path.basename(this.file) : null };
   }
 
-  async replace(request: IncomingMessage): Promise<NotesDocument> {
-    const notes = readNotes(await bodyOf(request));
-    if (this.file) this.write(this.file, notes);
-    this.notes = notes;
+  /** Two people may have the page open, or two servers the file: a change is made to what is there now. */
+  async change(request: IncomingMessage): Promise<NotesDocument> {
+    const change = readNotesChange(await bodyOf(request));
+    const { file } = this;
+    if (!file) this.notes = changeNotes(this.notes, change);
+    else this.changeFile(file, change);
     return this.document();
   }
 
-  private write(file: string, notes: readonly WrittenNote[]): void {
+  private changeFile(file: string, change: NotesChange): void {
     try {
-      if (notes.length === 0) fs.rmSync(file, { force: true });
-      else writeWhole(file, `${JSON.stringify({ schema: 'stepscope-notes/1', notes }, null, 2)}\n`);
+      withLock(file, () => this.write(file, changeNotes(this.read(), change)));
     } catch (error) {
+      if (error instanceof UserError) throw error;
       throw new UserError(
         'no-space',
         `The notes cannot be written next to the profile: ${(error as Error).message}`,
@@ -48,8 +58,14 @@ export class NotesFile {
     }
   }
 
+  private write(file: string, notes: readonly WrittenNote[]): void {
+    if (notes.length === 0) fs.rmSync(file, { force: true });
+    else writeWhole(file, `${JSON.stringify({ schema: 'stepscope-notes/1', notes }, null, 2)}\n`);
+  }
+
   private read(): readonly WrittenNote[] {
-    if (!this.file || !fs.existsSync(this.file)) return [];
+    if (!this.file) return this.notes;
+    if (!fs.existsSync(this.file)) return [];
     try {
       return readNotes(fs.readFileSync(this.file, 'utf8'));
     } catch (error) {

@@ -15,15 +15,17 @@ export interface Told {
 interface Naming extends Told {
   /** What to call it, where it is not the file's own name. */
   readonly name?: string;
+  /** The version for whose next opening decoded columns are kept; absent: they are not. */
+  readonly cache?: string;
 }
 
 export async function openViewed(
   files: readonly string[],
   settings: Settings,
-  { name, onProgress, onPhase = async () => {} }: Naming = {},
+  { name, cache, onProgress, onPhase = async () => {} }: Naming = {},
 ): Promise<ViewedProfile> {
   // Everything that was recorded: the timeline draws what no analysis reads.
-  const profile = await openProfile(files, { name, onProgress });
+  const profile = await openProfile(files, { name, onProgress, ...(cache === undefined ? {} : { cache }) });
   const view = viewProfile(profile, settings, name ?? viewedName(files));
   // Made now, while everyone is waiting anyway: ready should mean that the first question is answered at once.
   await view.prepare(onPhase);

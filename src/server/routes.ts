@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { withoutEndings } from '../catalog/file-formats.js';
 import { compareSteps } from '../compare/step-difference.js';
+import type { SelectionAsked } from '../timeline/selection/chosen-events.js';
 import type { Bytes } from '../timeline/spans.js';
 import type { ViewedProfile } from '../timeline/viewed-profile.js';
 import type { StateDocument } from '../timeline/wire.js';
@@ -12,6 +13,7 @@ import type { Told } from './open-viewed.js';
 import { sendBytes } from './ranges.js';
 import { Refusal } from './refusal.js';
 import { decodeSegment, type RequestTarget, readIndex, readNs, readSteps } from './request-target.js';
+import { type SelectionSql, selectionSqlColumns } from './selection-sql.js';
 import { sharePage } from './share-page.js';
 import type { StaticFiles } from './static-files.js';
 
@@ -23,6 +25,8 @@ export interface Services {
   /** Ids of the two profiles to open side by side. */
   readonly compare: readonly [number, number] | null;
   readonly dropped: DroppedFiles;
+  /** Absent where DuckDB is not installed. */
+  readonly sql?: SelectionSql;
   openDropped(file: string, name: string, told: Told): Promise<ViewedProfile>;
 }
 
@@ -103,10 +107,11 @@ const fileName = (name: string): string =>
 const routes: readonly Route[] = [
   document(
     'state',
-    ({ services: { version, profiles, compare } }): StateDocument => ({
+    ({ services: { version, profiles, compare, sql } }): StateDocument => ({
       version,
       profiles: profiles.states(),
       compare,
+      ...(sql ? { sql: selectionSqlColumns } : {}),
     }),
   ),
   dropProfile,
@@ -117,7 +122,7 @@ const routes: readonly Route[] = [
     method: 'PUT',
     pattern: pattern('profiles/:/notes'),
     async answer({ request, response, services, at }) {
-      sendJson(response, await services.profiles.notes(readIndex('profile', at[0])).replace(request));
+      sendJson(response, await services.profiles.notes(readIndex('profile', at[0])).change(request));
     },
   },
   document('profiles/:/timeline', ({ view }) => view.timeline()),
@@ -138,14 +143,40 @@ const routes: readonly Route[] = [
   ),
   document('profiles/:/selection', ({ view, query }) =>
     view.selection({
-      fromNs: readNs(query.get('from'), -Infinity),
-      toNs: readNs(query.get('to'), Infinity),
-      tracks: query.getAll('track'),
-      query: query.get('q') ?? '',
+      ...readSelection(query),
       of: query.get('of') ?? undefined,
       by: query.get('by') ?? undefined,
     }),
   ),
+  {
+    method: 'GET',
+    pattern: pattern('profiles/:/selection/sql'),
+    async answer({ response, services: { sql }, query, at, view }) {
+      if (!sql)
+        throw new Refusal(
+          404,
+          'SQL cannot be asked here: DuckDB is not installed.',
+          'Install it next to stepscope: npm install @duckdb/node-api',
+        );
+      const asked = readSelection(query);
+      const key = JSON.stringify([
+        at[0],
+        String(asked.fromNs),
+        String(asked.toNs),
+        asked.tracks,
+        asked.query,
+      ]);
+      sendJson(
+        response,
+        await sql.ask(
+          key,
+          () => view.selectedEvents(asked),
+          query.get('sql') ?? '',
+          () => response.destroyed,
+        ),
+      );
+    },
+  },
   document('profiles/:/answer', ({ view, query }) => view.answer(readSteps(query.get('steps')))),
   document('profiles/:/panels/:', ({ view, at, query }) => view.panel(at[1], readSteps(query.get('steps')))),
   document('profiles/:/flame', ({ view, query }) => view.flame(readSteps(query.get('steps')))),
@@ -191,6 +222,13 @@ function readEvent(text: string | null): { lane: number; index: number } | undef
   const [lane, index] = text.split('.');
   return { lane: readIndex('lane', lane), index: readIndex('event', index ?? null) };
 }
+
+const readSelection = (query: URLSearchParams): SelectionAsked => ({
+  fromNs: readNs(query.get('from'), -Infinity),
+  toNs: readNs(query.get('to'), Infinity),
+  tracks: query.getAll('track'),
+  query: query.get('q') ?? '',
+});
 
 function readMatchPlace(query: URLSearchParams): { n: number } | { near: number } {
   const near = query.get('near');

@@ -65,6 +65,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         server.close(() => resolve());
         server.closeAllConnections();
         options.dropped.removeAll();
+        options.sql?.close();
       }),
   };
 }

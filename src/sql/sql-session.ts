@@ -86,15 +86,12 @@ export class SqlSession {
   }
 
   private async ask(sql: string, bounds: SqlBounds): Promise<SqlAnswer> {
+    // DuckDB has no words for a question without any.
+    if (sql.trim() === '') throw notOne(0);
     const statements = await this.connection.extractStatements(sql).catch(error => {
       throw mistake(error as Error);
     });
-    if (statements.count !== 1)
-      throw new UserError(
-        'usage',
-        statements.count === 0 ? 'No SQL was given.' : `${statements.count} statements were given.`,
-        'Ask one question at a time, for example: SELECT count(*) FROM kernels',
-      );
+    if (statements.count !== 1) throw notOne(statements.count);
     await this.loadNamed(sql);
     let isLate = false;
     const timer = setTimeout(() => {
@@ -195,6 +192,13 @@ function columnsNamed({ columns }: SqlTable, sql: string, words: ReadonlySet<str
   const named = columns.filter(({ name }) => words.has(name.toLowerCase()));
   return named.length > 0 ? named : columns.slice(0, 1);
 }
+
+const notOne = (count: number): UserError =>
+  new UserError(
+    'usage',
+    count === 0 ? 'No SQL was given.' : `${count} statements were given.`,
+    'Ask one question at a time, for example: SELECT count(*) FROM kernels',
+  );
 
 /** As JSON has it; whole numbers beyond 2^53 are text. */
 function plain(value: DuckDBValue): SqlValue {

@@ -96,6 +96,11 @@ const table = {
     bring: `${TOOLS}, or set STEPSCOPE_PYTHON to a Python that has it`,
     find: () => ownPython(PERFETTO) ?? pythonWith(PERFETTO),
   },
+  notebook: {
+    what: 'a Python with pyarrow, pandas, nbclient, ipykernel and hatchling',
+    bring: TOOLS,
+    find: () => ownPython('import ensurepip, hatchling, ipykernel, nbclient, pandas, pyarrow, venv'),
+  },
   ruff: { what: 'ruff', bring: TOOLS, find: () => pythonTool('ruff') },
   mypy: { what: 'mypy', bring: TOOLS, find: () => pythonTool('mypy') },
   torch: {

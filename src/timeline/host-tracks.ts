@@ -196,8 +196,9 @@ export function threadSpan(profile: Profile): { startNs: number; endNs: number }
     const { start, end } = table as unknown as { start: Float64Array; end?: Float64Array; length: number };
     if (!start || start.length === 0) continue;
     startNs = Math.min(startNs, start[0]);
-    for (const column of [start, end])
-      for (let row = 0; row < (column?.length ?? 0); row++) if (column![row] > endNs) endNs = column![row];
+    // Rows are in order of start.
+    endNs = Math.max(endNs, start[start.length - 1]);
+    for (let row = 0; row < (end?.length ?? 0); row++) if (end![row] > endNs) endNs = end![row];
   }
   return Number.isFinite(startNs)
     ? { startNs, endNs: Math.max(endNs, startNs + 1) }

@@ -18,6 +18,7 @@ import { csvOf } from './export-csv.js';
 import { makeSnapshot } from './make-snapshot.js';
 import { ranksDocument, waitsWithin } from './ranks/rank-documents.js';
 import { type SearchResult, search } from './search/search.js';
+import { selectedEvents } from './selection/selected-events.js';
 import { selectionDocument } from './selection/selection.js';
 import type { StepSpan } from './spans.js';
 import { type TimelineData, timelineData } from './timeline-data.js';
@@ -96,6 +97,7 @@ export function viewProfile(profile: Profile, settings: Settings, name: string):
     ranks: () => (ranks ??= ranksDocument(analyzer)),
     waits: (fromNs, toNs) => waitsWithin(analyzer, fromNs, toNs),
     selection: asked => selectionDocument(timeline(), asked),
+    selectedEvents: asked => selectedEvents(timeline(), asked),
     answer(steps) {
       const chosen = lookingAt(steps);
       const { answer, headline } = describePageAnswer(chosen);

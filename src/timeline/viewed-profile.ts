@@ -2,6 +2,7 @@
 import type { Analyzer } from '../analyze/analysis.js';
 import type { FlameDocument } from '../analyze/host-code/flame-document.js';
 import type { SelectionAsked } from './selection/chosen-events.js';
+import type { SelectedEvents } from './selection/selected-events.js';
 import type { Snapshot, SnapshotAsked } from './snapshot-document.js';
 import type { Bytes, StepSpan } from './spans.js';
 import type {
@@ -31,6 +32,8 @@ export interface ViewedProfile {
   searchColumns(query: string): Bytes;
   match(query: string, at: { readonly n: number } | { readonly near: number }): MatchDocument;
   selection(asked: SelectionAsked & { readonly of?: string; readonly by?: string }): SelectionDocument;
+  /** The same events one by one. */
+  selectedEvents(asked: SelectionAsked): SelectedEvents;
   ranks(): RanksDocument;
   waits(fromNs: number, toNs: number): readonly WaitDocument[];
   answer(steps?: StepSpan): AnswerDocument;

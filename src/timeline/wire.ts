@@ -16,10 +16,11 @@
  *   GET  /api/profiles/ID/ranks                      RanksDocument
  *   GET  /api/profiles/ID/waits?from=&to=            WaitDocument[]
  *   GET  /api/profiles/ID/selection?from=&to=&track=&q=&of=&by=  SelectionDocument
+ *   GET  /api/profiles/ID/selection/sql?from=&to=&track=&q=&sql=  PanelDocument: one SELECT over the selected events
  *   GET  /api/profiles/ID/answer?steps=              AnswerDocument
  *   GET  /api/profiles/ID/panels/ANALYSIS?steps=     PanelDocument
  *   GET  /api/profiles/ID/flame?steps=               FlameDocument: the call tree of the host
- *   GET  /api/profiles/ID/notes                      NotesDocument; PUT replaces them
+ *   GET  /api/profiles/ID/notes                      NotesDocument; PUT sends a NotesChange
  *   GET  /api/profiles/ID/page.html?from=&to=&steps=&at=&redact=  the view as one file
  *   GET  /api/profiles/ID/trace.json?from=&to=       a Chrome/Perfetto trace of the window
  *   GET  /api/profiles/ID/events.csv?from=&to=       the events of the window
@@ -45,6 +46,8 @@ export interface StateDocument {
   readonly profiles: readonly ProfileState[];
   /** Ids of the two profiles to open side by side. */
   readonly compare: readonly [number, number] | null;
+  /** Columns of the table `selection`, where SQL can be asked. */
+  readonly sql?: readonly { readonly name: string; readonly about: string }[];
 }
 
 export interface ProfileState {

@@ -1,10 +1,10 @@
 /** Notes on what is shown: fetched with a profile, kept by the server beside its file. */
 import { effect, signal } from '@preact/signals';
-import type { NotesDocument, WrittenNote } from '../timeline/notes.js';
+import type { NotesChange, NotesDocument, WrittenNote } from '../timeline/notes.js';
 import { notify } from './announce.js';
 import { askJson } from './api.js';
 import { asProblem } from './documents.js';
-import { type Pane, panes } from './state.js';
+import { type Pane, panel, panes } from './state.js';
 
 const known = signal<ReadonlyMap<number, NotesDocument>>(new Map());
 
@@ -17,7 +17,9 @@ function keep(pane: Pane, document: NotesDocument): void {
 export function followNotes(): void {
   effect(() => {
     for (const pane of panes.value) {
-      if (known.peek().has(pane.id)) continue;
+      // Others may write notes too: whoever comes to read them sees the latest.
+      const isRead = panel.value === 'notes';
+      if (known.peek().has(pane.id) && !isRead) continue;
       askJson<NotesDocument>(`/api/profiles/${pane.id}/notes`).then(
         document => keep(pane, document),
         error => tell(error),
@@ -31,12 +33,13 @@ const tell = (error: unknown) => {
   notify(`${message} ${hint}`, true);
 };
 
-async function save(pane: Pane, notes: readonly WrittenNote[]): Promise<void> {
+/** Only what was done is sent: somebody else may have changed the notes since they were fetched. */
+async function save(pane: Pane, change: Partial<NotesChange>): Promise<void> {
   try {
     const answer = await askJson<NotesDocument>(`/api/profiles/${pane.id}/notes`, {
       method: 'PUT',
       headers: { 'X-Stepscope': '1', 'Content-Type': 'application/json' },
-      body: JSON.stringify({ notes }),
+      body: JSON.stringify(change),
     });
     keep(pane, answer);
   } catch (error) {
@@ -45,7 +48,7 @@ async function save(pane: Pane, notes: readonly WrittenNote[]): Promise<void> {
 }
 
 /** What a note that is written now is about: the narrowest thing that is selected, else what is in view. */
-export function subjectOf(pane: Pane): Omit<WrittenNote, 'text'> & { readonly words: string } {
+export function subjectOf(pane: Pane): Omit<WrittenNote, 'id' | 'text'> & { readonly words: string } {
   const [event, details, area, steps] = [
     pane.event.value,
     pane.details.value,
@@ -70,11 +73,11 @@ export function subjectOf(pane: Pane): Omit<WrittenNote, 'text'> & { readonly wo
 
 export const addNote = (pane: Pane, text: string): Promise<void> => {
   const { words: _, ...place } = subjectOf(pane);
-  return save(pane, [...(notesOf(pane)?.notes ?? []), { text, ...place }]);
+  return save(pane, { add: [{ id: newId(), text, ...place }] });
 };
 
-export const removeNote = (pane: Pane, note: WrittenNote): Promise<void> =>
-  save(
-    pane,
-    (notesOf(pane)?.notes ?? []).filter(other => other !== note),
-  );
+export const removeNote = (pane: Pane, note: WrittenNote): Promise<void> => save(pane, { remove: [note.id] });
+
+/** A page that another machine serves without TLS has no `randomUUID`. */
+const newId = (): string =>
+  [...crypto.getRandomValues(new Uint8Array(12))].map(byte => byte.toString(16).padStart(2, '0')).join('');

@@ -27,12 +27,16 @@ export const screen = signal<Screen>({ kind: 'starting' });
 /** All the server knows, for choosing another. */
 export const profiles = signal<readonly ProfileState[]>([]);
 
+/** Of the table that SQL can ask; null: it cannot be asked here. */
+export const sqlColumns = signal<StateDocument['sql'] | null>(null);
+
 const POLL_MS = 100;
 const wait = (ms: number) => new Promise(done => window.setTimeout(done, ms));
 
 export async function refreshState(): Promise<StateDocument> {
   const state = await askJson<StateDocument>('/api/state');
   profiles.value = state.profiles;
+  if (!sqlColumns.peek() && state.sql) sqlColumns.value = state.sql;
   return state;
 }
 

@@ -8,11 +8,14 @@ const STEP = 24;
 const widest = () => Math.max(LEAST, Math.round(window.innerWidth * 0.62));
 const clamped = (width: number) => Math.min(Math.max(Math.round(width), LEAST), widest());
 
+/** Tables have more columns where there is room for them. */
+const usual = () => Math.min(640, Math.max(420, window.innerWidth * 0.25));
+
 function remembered(): number {
   try {
-    return Number(localStorage.getItem(KEY)) || 420;
+    return Number(localStorage.getItem(KEY)) || usual();
   } catch {
-    return 420;
+    return usual();
   }
 }
 
@@ -47,7 +50,7 @@ export function SideSeparator() {
         if (event.currentTarget.hasPointerCapture(event.pointerId))
           setWidth(window.innerWidth - event.clientX);
       }}
-      onDblClick={() => setWidth(420)}
+      onDblClick={() => setWidth(usual())}
       onKeyDown={event => {
         const by = { ArrowLeft: STEP, ArrowRight: -STEP }[event.key];
         if (by === undefined) return;

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { hasDuckDb } from '../../src/disk/open-duckdb.js';
 import { capturePath } from '../../src/testing/captures.js';
 import { address, closeBrowser, openPage, serve, shoot, skip, until, windowOf } from './opened-page.js';
 
@@ -157,7 +158,34 @@ test('an area becomes numbers; tracks are laid out as wished; the address holds 
   assert.ok(Math.abs((await cells(4)).reduce((sum, own) => sum + own, 0) - 100) < 1);
   await panel.locator('.choice select').first().selectOption('idle');
   await panel.getByText('launch-bound').first().waitFor();
+  const swatch = panel.locator('tbody tr', { hasText: 'launch-bound' }).locator('.swatch').first();
+  assert.match(
+    (await swatch.getAttribute('style')) ?? '',
+    /repeating-linear-gradient/,
+    'idle time is hatched',
+  );
   await panel.locator('.choice select').first().selectOption('gpu');
+  if (hasDuckDb()) {
+    // The same events, asked in SQL.
+    await panel.getByText('Ask in SQL').click();
+    const question = panel.getByRole('textbox', { name: 'SQL over the selection' });
+    // The sample is about the kind of events that is shown.
+    await until(
+      page,
+      `/^SELECT name, [^]* WHERE kind = 'gpu'/.test(document.querySelector('.sql textarea').value)`,
+    );
+    await question.fill("SELECT 'all', count(*) AS events FROM selection WHERE kind = 'gpu'");
+    await question.press('Control+Enter');
+    assert.equal(await panel.locator('.sql tbody td').first().innerText(), String(count));
+    await question.fill('SELECT nobody FROM selection');
+    await panel.getByRole('button', { name: 'Ask', exact: true }).click();
+    await panel
+      .locator('.sql')
+      .getByText(/"nobody" not found/)
+      .waitFor();
+    assert.match(trouble.pop() ?? '', /status of 400/, 'and that is all the browser says');
+    await panel.getByText('Ask in SQL').click();
+  }
   await panel.locator('.choice select').last().selectOption('name');
   await until(page, `document.querySelector('.panel table th button')?.innerText === 'Kernel'`);
   await shoot(page, 'selection');

@@ -3,10 +3,12 @@ import { existsSync, mkdirSync } from 'node:fs';
 import * as path from 'node:path';
 import type { TestContext } from 'node:test';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { hasDuckDb } from '../../src/disk/open-duckdb.js';
 import type { Profile } from '../../src/model/profile.js';
 import { DroppedFiles } from '../../src/server/dropped-file.js';
 import { OpenProfiles } from '../../src/server/open-profiles.js';
 import { openViewed } from '../../src/server/open-viewed.js';
+import { SelectionSql } from '../../src/server/selection-sql.js';
 import { startServer } from '../../src/server/server.js';
 import { readStaticFiles } from '../../src/server/static-files.js';
 import { projectRoot } from '../../src/testing/captures.js';
@@ -50,6 +52,7 @@ export async function serve(t: TestContext, ...runs: ServedRun[]): Promise<Serve
     profiles,
     compare: ids.length === 2 ? [ids[0], ids[1]] : null,
     dropped: new DroppedFiles(),
+    ...(hasDuckDb() ? { sql: new SelectionSql() } : {}),
     page: readStaticFiles(path.join(projectRoot, 'dist/web/')),
     host: '127.0.0.1',
     port: 0,

@@ -29,14 +29,14 @@ export const fp32Gemms: Derived<readonly Fp32Gemms[]> = {
   needs: [['kernels']],
   compute({ profile, use }) {
     const work = use(gpuWork);
-    const { selected, step, runsOfPhase } = use(selectedWork);
+    const { selected, first, end, step, runsOfPhase } = use(selectedWork);
     const { family, classOf } = use(workFamilies);
     const steps = use(stepsOf)?.steps ?? [];
     const names = profile.tables.kernels!.name;
     const gemm = families.findIndex(({ id }) => id === 'gemm');
     const isFp32: (boolean | undefined)[] = [];
     const byPhase = new Map<Phase | null, { kernels: number; names: Map<number, number> }>();
-    for (let i = 0; i < work.length; i++) {
+    for (let i = first; i < end; i++) {
       if (!selected[i] || work.kind[i] !== WorkKind.kernel || family[i] !== gemm) continue;
       const name = names[work.row[i]];
       isFp32[name] ??= runsInFp32(profile.strings.text(name));

@@ -47,13 +47,13 @@ export const graphCoverage: Analysis<GraphCoverageRow, AnalysisResult<GraphCover
   },
   compute({ profile, use }) {
     const work = use(gpuWork);
-    const { selected, step } = use(selectedWork);
+    const { selected, first, end, step } = use(selectedWork);
     const steps = use(stepWork)?.steps.steps ?? [];
     const calls = profile.tables.apiCalls;
     const nodes = profile.tables.kernels?.graphNode;
     const isGraphLaunch = nameTest(profile, GRAPH_LAUNCH);
     const tallies = new Map<Phase | null, Tally>();
-    for (let i = 0; i < work.length; i++) {
+    for (let i = first; i < end; i++) {
       if (!selected[i]) continue;
       const phase = step[i] === NONE ? null : steps[step[i]].facts.phase;
       let tally = tallies.get(phase);

@@ -32,7 +32,7 @@ export const graphGaps: Derived<readonly GraphGaps[]> = {
   needs: [['kernels', 'graphLaunches']],
   compute({ profile, use }) {
     const work = use(gpuWork);
-    const { selected, step } = use(selectedWork);
+    const { selected, first, end, step } = use(selectedWork);
     const { family } = use(workFamilies);
     const steps = use(stepWork)?.steps.steps ?? [];
     const calls = profile.tables.apiCalls;
@@ -40,7 +40,7 @@ export const graphGaps: Derived<readonly GraphGaps[]> = {
     const isGraphLaunch = nameTest(profile, GRAPH_LAUNCH);
     const isLayer = families.map(({ id }) => LAYER_FAMILIES.includes(id));
     const perStep = steps.map(() => ({ seen: false, graph: false, hidden: false, layer: 0, outside: 0 }));
-    for (let i = 0; i < work.length; i++) {
+    for (let i = first; i < end; i++) {
       if (!selected[i] || step[i] === NONE) continue;
       const own = perStep[step[i]];
       const call = work.launch[i];

@@ -59,14 +59,14 @@ export const kernelFamilies: Analysis<FamilyRow, AnalysisResult<FamilyRow>> = {
   compute({ profile, use }) {
     const work = use(gpuWork);
     const { family, classOf } = use(workFamilies);
-    const { selected, step, runs, runsOfPhase } = use(selectedWork);
+    const { selected, first, end, step, runs, runsOfPhase } = use(selectedWork);
     const steps = use(stepsOf)?.steps ?? [];
     const names = profile.tables.kernels?.name;
     const tallies = families.map(
       (): Tally => ({ kernels: 0, totalNs: 0, phases: new Map(), names: new Map() }),
     );
     let sum = 0;
-    for (let i = 0; i < work.length; i++) {
+    for (let i = first; i < end; i++) {
       if (!selected[i]) continue;
       if (family[i] === HIDDEN) throw hiddenByGraphs();
       // A kernel that was started early and waits for the one before it on its stream does nothing yet.

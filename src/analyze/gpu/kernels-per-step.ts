@@ -38,13 +38,13 @@ export const kernelsPerStep: Analysis<KernelsPerStepRow, AnalysisResult<KernelsP
     const found = use(stepWork);
     const work = use(gpuWork);
     const chosen = use(selection);
-    const { selected } = use(selectedWork);
+    const { selected, first, end } = use(selectedWork);
     if (!found) return { rows: [] };
     const { steps, deviceRuns, runOfWork, graphLaunches } = found;
     const names = profile.tables.kernels?.name;
     const kernelNs = new Float64Array(deviceRuns.length);
     const distinct = new Map<Phase, Set<number>>(phases.map(({ id }) => [id, new Set()]));
-    for (let i = 0; i < work.length; i++) {
+    for (let i = first; i < end; i++) {
       if (!selected[i] || runOfWork[i] === NONE) continue;
       if (work.kind[i] === WorkKind.graphBlock) throw hiddenByGraphs();
       if (work.kind[i] !== WorkKind.kernel) continue;

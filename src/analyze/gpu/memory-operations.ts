@@ -71,7 +71,7 @@ export const memoryOperations: Analysis<MemoryOperationRow, AnalysisResult<Memor
   },
   compute({ profile, use }) {
     const work = use(gpuWork);
-    const { selected, step, runsOfPhase } = use(selectedWork);
+    const { selected, first, end, step, runsOfPhase } = use(selectedWork);
     const steps = use(stepsOf)?.steps ?? [];
     const copies = profile.tables.copies;
     const memsets = profile.tables.memsets;
@@ -79,7 +79,7 @@ export const memoryOperations: Analysis<MemoryOperationRow, AnalysisResult<Memor
     const memory = (kind: number | undefined) =>
       kind === undefined || kind === NONE ? null : (memoryKindLabels[kind] ?? null);
     const tallies = new Map<string, Tally>();
-    for (let i = 0; i < work.length; i++) {
+    for (let i = first; i < end; i++) {
       const isCopy = work.kind[i] === WorkKind.copy;
       if (!selected[i] || (!isCopy && work.kind[i] !== WorkKind.memset)) continue;
       const source = work.row[i];

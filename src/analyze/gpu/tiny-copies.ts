@@ -27,11 +27,11 @@ export const tinyCopies: Derived<readonly TinyCopies[]> = {
   compute({ profile, settings, use }) {
     const limit = (settings.policy ?? defaultPolicy).tinyCopyBytes;
     const work = use(gpuWork);
-    const { selected, step, runsOfPhase } = use(selectedWork);
+    const { selected, first, end, step, runsOfPhase } = use(selectedWork);
     const steps = use(stepsOf)?.steps ?? [];
     const copies = profile.tables.copies!;
     const tallies = new Map<string, TinyCopies>();
-    for (let i = 0; i < work.length; i++) {
+    for (let i = first; i < end; i++) {
       if (!selected[i] || work.kind[i] !== WorkKind.copy) continue;
       const row = work.row[i];
       const bytes = copies.bytes[row];

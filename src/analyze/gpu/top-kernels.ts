@@ -48,12 +48,12 @@ export const topKernels: Analysis<TopKernelRow, AnalysisResult<TopKernelRow>> = 
   fields,
   compute({ profile, use }) {
     const work = use(gpuWork);
-    const { selected } = use(selectedWork);
+    const { selected, first, end } = use(selectedWork);
     const { classOf } = use(workFamilies);
     const names = profile.tables.kernels?.name;
     // By name id, in plain arrays: a map would cost more than all the rest.
     const counts: number[] = [];
-    for (let i = 0; i < work.length; i++) {
+    for (let i = first; i < end; i++) {
       if (!selected[i]) continue;
       if (work.kind[i] === WorkKind.graphBlock) throw hiddenByGraphs();
       if (work.kind[i] !== WorkKind.kernel) continue;
@@ -66,7 +66,7 @@ export const topKernels: Analysis<TopKernelRow, AnalysisResult<TopKernelRow>> = 
     });
     const filled: number[] = counts.map(() => 0);
     let sum = 0;
-    for (let i = 0; i < work.length; i++) {
+    for (let i = first; i < end; i++) {
       if (!selected[i] || work.kind[i] !== WorkKind.kernel) continue;
       const name = names![work.row[i]];
       const ns = work.end[i] - work.start[i];

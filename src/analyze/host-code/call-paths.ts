@@ -9,7 +9,10 @@ export class CallPaths {
   readonly names: (HostName | undefined)[] = [undefined];
   readonly parents: number[] = [-1];
   private readonly nameIds = new Map<string, number>();
-  private readonly below = new Map<number, number>();
+  /** The same by name: many are asked for a million times. */
+  private readonly known = new WeakMap<HostName, number>();
+  /** By node: the nodes below it, by the number of their name. */
+  private readonly below: (Map<number, number> | undefined)[] = [undefined];
 
   get size(): number {
     return this.parents.length;
@@ -17,20 +20,24 @@ export class CallPaths {
 
   /** A number for the name: equal names have equal numbers. */
   idOf(name: HostName): number {
+    let id = this.known.get(name);
+    if (id !== undefined) return id;
     const key = `${name.kind}/${name.text}`;
-    let id = this.nameIds.get(key);
+    id = this.nameIds.get(key);
     if (id === undefined) this.nameIds.set(key, (id = this.nameIds.size));
+    this.known.set(name, id);
     return id;
   }
 
   /** The node below another one. `id` is that of the name. */
   child(parent: number, name: HostName, id = this.idOf(name)): number {
-    const key = parent * MOST_NAMES + id;
-    let node = this.below.get(key);
+    const own = (this.below[parent] ??= new Map());
+    let node = own.get(id);
     if (node === undefined) {
       node = this.parents.length;
-      this.below.set(key, node);
+      own.set(id, node);
       this.parents.push(parent);
+      this.below.push(undefined);
       this.names.push(name);
     }
     return node;
@@ -56,6 +63,3 @@ export class CallPaths {
     return undefined;
   }
 }
-
-/** Distinct names of a profile: keys stay exact integers. */
-const MOST_NAMES = 2 ** 24;

@@ -4,7 +4,7 @@ import { type CallPaths, ROOT } from './call-paths.js';
 import type { StackLine } from './thread-stacks.js';
 
 export interface NodeSums {
-  /** Time while the node was the innermost; sparse. */
+  /** Time while the node was the innermost; nodes beyond the last have none. */
   readonly selfNs: readonly number[];
   /** Calls with such time in them or in what they call. */
   readonly calls: readonly number[];
@@ -19,7 +19,8 @@ export class CallTally implements NodeSums {
 
   /** `event`: the one the time is in, on a thread; without a thread what the time is known by, or NONE. */
   add(paths: CallPaths, node: number, ns: number, event: number, line: StackLine | undefined): void {
-    this.selfNs[node] = (this.selfNs[node] ?? 0) + ns;
+    if (node >= this.selfNs.length) this.makeRoom(paths.size);
+    this.selfNs[node] += ns;
     if (event === NONE || !line) {
       for (let at = node; at > ROOT; at = paths.parents[at]) this.countOnce(at, event, line);
       return;
@@ -37,11 +38,21 @@ export class CallTally implements NodeSums {
     }
   }
 
+  /** Without holes: arrays with holes are hash tables to V8. */
+  private makeRoom(size: number): void {
+    while (this.selfNs.length < size) {
+      this.selfNs.push(0);
+      this.calls.push(0);
+      this.lastEvent.push(NONE);
+      this.lastLine.push(undefined);
+    }
+  }
+
   private countOnce(node: number, event: number, line: StackLine | undefined): boolean {
     if (event !== NONE && this.lastEvent[node] === event && this.lastLine[node] === line) return false;
     this.lastEvent[node] = event;
     this.lastLine[node] = line;
-    this.calls[node] = (this.calls[node] ?? 0) + 1;
+    this.calls[node]++;
     return true;
   }
 }

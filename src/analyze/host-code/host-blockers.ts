@@ -12,17 +12,20 @@ import { forEachGap } from '../../base/intervals.js';
 import { HOST_CAUSES } from '../../catalog/host-causes.js';
 import { causeIndex, type IdleCause, idleCauses } from '../../catalog/idle-causes.js';
 import type { Phase } from '../../catalog/phases.js';
+import type { Row } from '../../model/profile.js';
 import type { Derived } from '../analysis.js';
 import { deviceTimelines } from '../gpu/device-timeline.js';
 import { gpuWork } from '../gpu/gpu-work.js';
+import type { VisitCause } from '../host/thread-activity.js';
 import { threadStates } from '../host/thread-states.js';
+import { forwardSpans } from '../inference/forward-spans.js';
 import { gapJudge } from '../inference/idle-causes.js';
 import { type SelectedWindow, selection } from '../inference/selection.js';
 import { stepsOf } from '../inference/steps.js';
 import { type CallPaths, ROOT } from './call-paths.js';
 import { CallTally, type NodeSums } from './call-tally.js';
 import { otherThreads } from './other-threads.js';
-import { threadCode } from './thread-code.js';
+import { threadCode, type VisitCode } from './thread-code.js';
 import { eventAt, type StackLine, threadStacks } from './thread-stacks.js';
 
 /** Causes for which the host is not the reason: the GPU waited for itself, for nobody known, or for the profiler. */
@@ -32,7 +35,15 @@ export const hostCauses: readonly IdleCause[] = idleCauses
   .filter(id => !NOT_THE_HOST.includes(id));
 
 /** Sets of causes that findings ask for; each is counted on its own, since a call may have idle time of several. */
-export type CauseSet = 'all' | 'host-work' | 'host-work-and-launches' | IdleCause;
+export type CauseSet =
+  | 'all'
+  | 'host-work'
+  | 'host-work-and-launches'
+  /** The same, inside forward passes alone or outside them alone. */
+  | 'host-work-inside'
+  | 'host-work-between'
+  | 'host-work-and-launches-between'
+  | IdleCause;
 
 export interface HostBlockers {
   readonly paths: CallPaths;
@@ -61,10 +72,33 @@ type VisitPiece = (
   line: StackLine | undefined,
 ) => void;
 
+/** The same as an object that is used again: there are millions. */
+interface IdlePiece {
+  readonly node: number;
+  readonly event: number;
+  readonly line: StackLine | undefined;
+  readonly from: number;
+  readonly to: number;
+}
+
+const NO_IDLE: { -readonly [Part in keyof IdlePiece]: IdlePiece[Part] } = {
+  ...{ node: ROOT, event: NONE as number, line: undefined, from: 0.5, to: 0.5 },
+};
+
 export const hostBlockers: Derived<HostBlockers> = {
   id: 'host-blockers',
   reads: { apiCalls: [] },
-  uses: [selection, deviceTimelines, gapJudge, gpuWork, stepsOf, threadStacks, threadCode, threadStates],
+  uses: [
+    selection,
+    deviceTimelines,
+    gapJudge,
+    gpuWork,
+    stepsOf,
+    forwardSpans,
+    threadStacks,
+    threadCode,
+    threadStates,
+  ],
   compute({ profile, use }) {
     const stacks = use(threadStacks);
     const { paths } = stacks;
@@ -74,40 +108,57 @@ export const hostBlockers: Derived<HostBlockers> = {
     const code = use(threadCode);
     const others = otherThreads(profile, stacks, code, use(threadStates));
     const isHost = idleCauses.map(({ id }) => hostCauses.includes(id));
+    const spans = use(forwardSpans);
     const launchBound = causeIndex('launch-bound');
     const latency = paths.idOf(LATENCY);
 
-    const explainGap: HostBlockers['explainGap'] = ({ from, to, next, fallback }, visit) => {
-      const call = next === NONE ? NONE : launch[next];
-      const thread = call === NONE ? fallback : (calls!.thread[call] as number);
-      explain(from, to, next, fallback, (cause, begin, end) => {
-        if (!isHost[cause]) return;
+    const explainer = (visit: (cause: number, piece: IdlePiece) => void) => {
+      const idle = { ...NO_IDLE };
+      // There may be millions of gaps and pieces: two functions serve all of them, and these say which one it is.
+      let gapStart = 0;
+      let call: Row<'apiCalls'> | typeof NONE = NONE;
+      let thread: number = NONE;
+      let cause = 0;
+      const onCode: VisitCode = piece => {
+        const { waits } = piece;
+        if (!waits || waits === 'cpu') visit(cause, piece);
+        else {
+          const { event, line } = piece;
+          others.visit(thread, piece.node, waits, piece.from, piece.to, (node, from, to) =>
+            visit(cause, { node, event, line, from, to }),
+          );
+        }
+      };
+      const onCause: VisitCause = (own, begin, end) => {
+        if (!isHost[own]) return;
         if (thread === NONE) {
-          visit(cause, ROOT, begin, end, NONE, undefined);
+          visit(own, { node: ROOT, event: NONE, line: undefined, from: begin, to: end });
           return;
         }
-        const line = stacks.lineOf(thread);
-        const isLaunch = cause === launchBound && call !== NONE && begin >= calls!.start[call];
-        const returned = isLaunch ? Math.min(Math.max(calls!.end[call], begin), end) : end;
-        if (returned > begin) visitThread(thread, cause, begin, returned, visit);
+        cause = own;
+        const isLaunch = own === launchBound && call !== NONE && begin >= calls!.start[call];
+        const returned = isLaunch ? Math.min(Math.max(calls!.end[call as Row<'apiCalls'>], begin), end) : end;
+        if (returned > begin) code.visit(thread, begin, returned, onCode);
         if (end > returned) {
           // The thread goes on with other things; what the GPU waits for is the call that has just returned.
-          const event = eventAt(line, Math.min(Math.max(calls!.start[call], from), returned));
-          const node = paths.child(event === NONE ? ROOT : line.node[event], LATENCY, latency);
-          visit(cause, node, returned, end, event, line);
+          const line = stacks.lineOf(thread);
+          const launched = Math.max(calls!.start[call as Row<'apiCalls'>], gapStart);
+          const event = eventAt(line, Math.min(launched, returned));
+          idle.node = paths.child(event === NONE ? ROOT : line.node[event], LATENCY, latency);
+          idle.event = event;
+          idle.line = line;
+          idle.from = returned;
+          idle.to = end;
+          visit(own, idle);
         }
-      });
+      };
+      return (from: number, to: number, next: number, fallback: number): void => {
+        gapStart = from;
+        call = next === NONE ? NONE : launch[next];
+        thread = call === NONE ? fallback : calls!.thread[call];
+        explain(from, to, next, fallback, onCause);
+      };
     };
-
-    function visitThread(thread: number, cause: number, from: number, to: number, visit: VisitPiece): void {
-      code.visit(thread, from, to, ({ node, event, line, waits }, begin, end) => {
-        if (!waits || waits === 'cpu') visit(cause, node, begin, end, event, line);
-        else
-          others.visit(thread, node, waits, begin, end, (other, a, b) =>
-            visit(cause, other, a, b, event, line),
-          );
-      });
-    }
 
     const sums = new Map<Phase | null, Map<CauseSet, CallTally>>();
     const windows = new Map<Phase | null, number>();
@@ -116,17 +167,35 @@ export const hostBlockers: Derived<HostBlockers> = {
     for (const window of use(selection).windows) {
       const phase = phaseOf(window);
       windows.set(phase, (windows.get(phase) ?? 0) + 1);
-      const tallies = talliesOf(phase);
+      const inForward = talliesOf(phase, true);
+      const elsewhere = talliesOf(phase, false);
+      const run = window.deviceRun;
       const { busy, opener } = timelines.get(window.device)!;
       const fallback = window.lane === NONE ? NONE : (lanes[window.lane].thread as number);
-      const add: VisitPiece = (cause, node, from, to, event, line) => {
-        for (const tally of tallies[cause]) tally.add(paths, node, to - from, event, line);
-      };
-      forEachGap(busy, window.start, window.end, (from, to, next) =>
-        explainGap({ from, to, next: next < busy.length ? opener[next] : NONE, fallback }, add),
-      );
+      let tallies = elsewhere;
+      const explainInto = explainer((cause, { node, from, to, event, line }) => {
+        const own = tallies[cause];
+        const ns = to - from;
+        for (let i = 0; i < own.length; i++) own[i].add(paths, node, ns, event, line);
+      });
+      forEachGap(busy, window.start, window.end, (from, to, next) => {
+        // Forward passes begin and end with GPU work: no gap lies across.
+        tallies = run !== NONE && from >= spans.start[run] && to <= spans.end[run] ? inForward : elsewhere;
+        explainInto(from, to, next < busy.length ? opener[next] : NONE, fallback);
+      });
     }
-    return { paths, windows, sums: sumsOf, explainGap };
+    return {
+      paths,
+      windows,
+      sums: sumsOf,
+      explainGap: (gap, visit) =>
+        explainer((cause, { node, from, to, event, line }) => visit(cause, node, from, to, event, line))(
+          gap.from,
+          gap.to,
+          gap.next,
+          gap.fallback,
+        ),
+    };
 
     function sumsOf(phase: Phase | null, causes: CauseSet): NodeSums | undefined {
       const tally = sums.get(phase)?.get(causes);
@@ -134,11 +203,11 @@ export const hostBlockers: Derived<HostBlockers> = {
     }
 
     /** By cause, all that count it. */
-    function talliesOf(phase: Phase | null): readonly (readonly CallTally[])[] {
+    function talliesOf(phase: Phase | null, isInside: boolean): readonly (readonly CallTally[])[] {
       let own = sums.get(phase);
       if (!own) sums.set(phase, (own = new Map()));
       return idleCauses.map(({ id }) =>
-        causeSets(id).map(set => {
+        causeSets(id, isInside).map(set => {
           let tally = own.get(set);
           if (!tally) own.set(set, (tally = new CallTally()));
           return tally;
@@ -154,12 +223,13 @@ export const hostBlockers: Derived<HostBlockers> = {
 
 const LATENCY = { text: 'launch latency', kind: 'latency' } as const;
 
-function causeSets(cause: IdleCause): readonly CauseSet[] {
+function causeSets(cause: IdleCause, isInside: boolean): readonly CauseSet[] {
   const isWork = (HOST_CAUSES as readonly string[]).includes(cause);
-  return [
-    'all',
-    cause,
-    ...(isWork ? (['host-work'] as const) : []),
-    ...(isWork || cause === 'launch-bound' ? (['host-work-and-launches'] as const) : []),
-  ];
+  const sets: CauseSet[] = ['all', cause];
+  if (isWork) sets.push('host-work', isInside ? 'host-work-inside' : 'host-work-between');
+  if (isWork || cause === 'launch-bound') {
+    sets.push('host-work-and-launches');
+    if (!isInside) sets.push('host-work-and-launches-between');
+  }
+  return sets;
 }

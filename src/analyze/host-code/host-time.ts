@@ -20,7 +20,7 @@ export const hostTime: Derived<NodeSums> = {
     for (const thread of launchingThreads()) {
       const periods = moments.periods(profile.threads[thread].process);
       for (let i = 0; i < (periods?.length ?? 0); i++)
-        code.visit(thread, periods!.start[i], periods!.end[i], ({ node, event, line }, from, to) =>
+        code.visit(thread, periods!.start[i], periods!.end[i], ({ node, event, line, from, to }) =>
           sums.add(paths, node, to - from, event, line),
         );
     }

@@ -8,6 +8,7 @@ import { type HostName, isAskingCall } from '../../catalog/host-names.js';
 import type { Row } from '../../model/profile.js';
 import type { Derived } from '../analysis.js';
 import { workFamilies } from '../gpu/work-families.js';
+import { launchedKernels } from './launched-kernels.js';
 import { type StackLine, threadStacks } from './thread-stacks.js';
 
 /** What follows a segment of a thread, and the event it is; undefined where nothing does. */
@@ -17,73 +18,85 @@ type NextName = (
   segment: number,
 ) => { readonly name: HostName; readonly event: number } | undefined;
 
+/** What follows the segments from one to another, which is the one that says it. */
+interface Found {
+  readonly from: number;
+  readonly to: number;
+  readonly next: ReturnType<NextName>;
+}
+
+/** Calls looked through one by one before a search. */
+const NEARBY = 32;
+
 export const launchedNames: Derived<NextName> = {
   id: 'launched-names',
-  reads: { apiCalls: [], kernels: [] },
-  uses: [threadStacks, workFamilies],
+  reads: { apiCalls: [] },
+  uses: [threadStacks, workFamilies, launchedKernels],
   compute({ profile, use }) {
     const { paths } = use(threadStacks);
-    const { apiCalls: calls, kernels } = profile.tables;
+    const { apiCalls: calls } = profile.tables;
     const known = new Map<string, HostName>();
-    const nextSegments = new Map<StackLine, Int32Array>();
+    const lastFound = new Map<StackLine, Found>();
+    const launchTexts: string[] = [];
+    /** Calls are asked for in order of time. */
+    let lastCall = 0;
     let kernelOfCall: Int32Array | undefined;
     return (thread, line, segment) => {
-      const next = nextSegment(thread, line, segment + 1);
-      if (next >= line.start.length) return undefined;
-      const event = outermost(line, next);
-      const text = saidOf(thread, line, next)!;
+      let found = lastFound.get(line);
+      if (!found || segment + 1 < found.from || segment + 1 > found.to)
+        lastFound.set(line, (found = find(thread, line, segment + 1)));
+      return found.next;
+    };
+
+    /** The first segment from here on that says something: the answer for all segments on the way to it. */
+    function find(thread: number, line: StackLine, from: number): Found {
+      let at = from;
+      let text: string | undefined;
+      while (at < line.start.length) {
+        text = saidOf(thread, line, at);
+        if (text !== undefined) break;
+        at++;
+      }
+      if (text === undefined) return { from, to: Infinity, next: undefined };
+      const event = outermost(line, at);
       let name = known.get(text);
       if (!name) {
         const { kind } = paths.names[line.node[event]]!;
-        const isCall = kind === 'api-call' || kind === 'os-call';
-        name = { text: `before ${text}`, kind: 'between', ...(isCall ? { isVague: true } : {}) };
+        name = { text: `before ${text}`, kind: 'between', ...(kind === 'api-call' ? { isVague: true } : {}) };
         known.set(text, name);
       }
-      return { name, event };
-    };
-
-    /** The first segment from here on that says something. Found once for all segments on the way to it. */
-    function nextSegment(thread: number, line: StackLine, from: number): number {
-      let found = nextSegments.get(line);
-      if (!found) nextSegments.set(line, (found = new Int32Array(line.start.length).fill(NONE)));
-      let at = from;
-      while (at < found.length && found[at] === NONE && saidOf(thread, line, at) === undefined) at++;
-      const next = at < found.length && found[at] !== NONE ? found[at] : at;
-      found.fill(next, from, Math.min(at + 1, found.length));
-      return next;
+      return { from, to: at, next: { name, event } };
     }
 
     function saidOf(thread: number, line: StackLine, segment: number): string | undefined {
       if (line.event[segment] === NONE) return undefined;
       const { text, kind } = paths.names[line.node[outermost(line, segment)]]!;
-      // A collection may begin anywhere.
-      if (kind === 'interpreter') return undefined;
+      // A collection may begin anywhere, and any library opens files: neither tells what the code is for.
+      if (kind === 'interpreter' || kind === 'os-call') return undefined;
       if (kind !== 'api-call') return isAskingCall(text) ? undefined : text;
-      const kernel = kernelLaunchedAt(thread, line.start[segment]);
-      return kernel !== undefined ? `the launch of ${kernel}` : isAskingCall(text) ? undefined : text;
+      return launchAt(thread, line.start[segment]) ?? (isAskingCall(text) ? undefined : text);
     }
 
-    function kernelLaunchedAt(thread: number, moment: number): string | undefined {
-      if (!calls || !kernels) return undefined;
-      kernelOfCall ??= firstKernels(calls.length);
-      for (
-        let call = lowerBound(calls.start as unknown as Float64Array, moment) as Row<'apiCalls'>;
-        call < calls.length && calls.start[call] === moment;
-        call++
-      )
-        if (calls.thread[call] === thread && kernelOfCall[call] !== NONE)
-          return use(workFamilies).classOf(kernelOfCall[call]).shortName;
+    function launchAt(thread: number, moment: number): string | undefined {
+      if (!calls) return undefined;
+      kernelOfCall ??= use(launchedKernels);
+      for (let call = firstCallAt(moment); call < calls.length && calls.start[call] === moment; call++) {
+        const kernel = kernelOfCall[call];
+        if (calls.thread[call] === thread && kernel !== NONE)
+          return (launchTexts[kernel] ??= `the launch of ${use(workFamilies).classOf(kernel).shortName}`);
+      }
       return undefined;
     }
 
-    /** Per call the name of the kernel it brings; a replay brings many, and its first stands for all. */
-    function firstKernels(length: number): Int32Array {
-      const names = new Int32Array(length).fill(NONE);
-      for (let row = 0 as Row<'kernels'>; row < kernels!.length; row++) {
-        const call = kernels!.launch[row];
-        if (call !== NONE && names[call] === NONE) names[call] = kernels!.name[row];
-      }
-      return names;
+    /** The first call that begins no earlier. */
+    function firstCallAt(moment: number): Row<'apiCalls'> {
+      const starts = calls!.start as unknown as Float64Array;
+      const near = Math.min(lastCall + NEARBY, starts.length);
+      if (!(starts[lastCall] < moment && starts[near - 1] >= moment)) lastCall = lowerBound(starts, moment);
+      else while (starts[lastCall] < moment) lastCall++;
+      const found = lastCall;
+      lastCall = Math.min(lastCall, starts.length - 1);
+      return found as Row<'apiCalls'>;
     }
   },
 };

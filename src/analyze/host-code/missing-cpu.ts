@@ -18,19 +18,21 @@ interface MissingCpu {
 
 const UNEXPLAINED: HostName = { text: 'switched out', kind: 'no-cpu', waits: 'other', isVague: true };
 
+/** Undefined where no context switches were recorded. */
 export function missingCpu(
   profile: Profile,
   runs: CpuRuns | undefined,
   offCpu: ((thread: number) => OffCpu) | undefined,
-): MissingCpu {
+): MissingCpu | undefined {
+  if (!offCpu) return undefined;
   const names = new Map<number, HostName>();
   const starts = new Map<number, Float64Array>();
   return {
     visit(thread, from, to, visit) {
-      const off = offCpu?.(thread);
+      const off = offCpu(thread);
       let at = from;
       while (at < to) {
-        const next = off && first(off, at, to);
+        const next = first(off, at, to);
         if (!next) {
           visit(undefined, at, to);
           return;

@@ -64,7 +64,8 @@ export function otherThreads(
       }
       const place = paths.child(node, nameOf(ran, thread, waits));
       const until = woken?.moment ?? to;
-      code.visit(ran, from, until, (piece, begin, end) => {
+      code.visit(ran, from, until, piece => {
+        const { from: begin, to: end } = piece;
         const isIt =
           waits === 'gil'
             ? covers(states(ran).gilHolds, begin)
@@ -110,8 +111,8 @@ export function otherThreads(
       // Another process is asked only where nobody of the same one was at work.
       if (found !== undefined && profile.threads[other].process !== process) break;
       let worked = 0;
-      code.visit(other, from, to, (piece, begin, end) => {
-        if (piece.isSeen && piece.waits === undefined) worked += end - begin;
+      code.visit(other, from, to, piece => {
+        if (piece.isSeen && piece.waits === undefined) worked += piece.to - piece.from;
       });
       // A moment between two waits is no work that somebody waits for.
       if (worked > Math.max(most, LEAST_WORK * (to - from)))
@@ -130,10 +131,10 @@ export function otherThreads(
     for (const other of othersOf(thread)) {
       if (profile.threads[other].process !== profile.threads[thread].process) continue;
       let waiting = false;
-      code.visit(other, from, to, (piece, begin) => {
+      code.visit(other, from, to, piece => {
         const isWaiting = piece.waits !== undefined;
-        if (waiting && !isWaiting && begin > (found?.moment ?? from))
-          found = { thread: other, moment: begin };
+        if (waiting && !isWaiting && piece.from > (found?.moment ?? from))
+          found = { thread: other, moment: piece.from };
         waiting = isWaiting;
       });
     }

@@ -11,7 +11,7 @@ import { ROOT } from './call-paths.js';
 import { launchedNames } from './launched-names.js';
 import { missingCpu } from './missing-cpu.js';
 import { threadSamples } from './thread-samples.js';
-import { type StackLine, threadStacks, visitStack } from './thread-stacks.js';
+import { type StackLine, segmentAt, threadStacks } from './thread-stacks.js';
 
 /** A piece of a thread's time. */
 interface CodePiece {
@@ -22,17 +22,29 @@ interface CodePiece {
   /** Something was recorded in it, an event or a sample. */
   readonly isSeen: boolean;
   readonly waits: Wait | undefined;
+  readonly from: number;
+  readonly to: number;
 }
+
+/** `piece` is another one after the call. There are millions: moments passed one by one would each become an object. */
+export type VisitCode = (piece: CodePiece) => void;
 
 export interface ThreadCode {
   /** Visits a stretch of a thread piece by piece, in order of time. */
-  visit(
-    thread: number,
-    from: number,
-    to: number,
-    visit: (piece: CodePiece, from: number, to: number) => void,
-  ): void;
+  visit(thread: number, from: number, to: number, visit: VisitCode): void;
 }
+
+type MutablePiece = { -readonly [Part in keyof CodePiece]: CodePiece[Part] };
+
+const NO_PIECE: MutablePiece = {
+  node: ROOT,
+  event: NONE,
+  line: undefined,
+  isSeen: false,
+  waits: undefined,
+  from: 0.5,
+  to: 0.5,
+};
 
 export const threadCode: Derived<ThreadCode> = {
   id: 'thread-code',
@@ -43,45 +55,96 @@ export const threadCode: Derived<ThreadCode> = {
     const nextName = use(launchedNames);
     const samples = threadSamples(profile);
     const cpu = missingCpu(profile, useIfRecorded(cpuRuns), useIfRecorded(offCpu));
+    // One piece for all of a visit, and another one for visits in the midst of it.
+    const pieces: MutablePiece[] = [];
+    let depth = 0;
     return {
       visit(thread, from, to, visitPiece) {
         const line = lineOf(thread);
-        const visit = (piece: CodePiece, a: number, b: number) => {
-          cpu.visit(thread, a, b, (name, begin, end) => {
-            if (!name) visitPiece(piece, begin, end);
-            else {
-              const node = paths.child(piece.node, name);
-              visitPiece({ ...piece, node, isSeen: true, waits: name.waits }, begin, end);
-            }
-          });
-        };
-        visitStack(line, from, to, (event, begin, end, segment) => {
-          const base = event === NONE ? ROOT : line.node[event];
-          // Ranges are around much code; whatever else is recorded is the innermost there is.
-          if (event !== NONE && paths.names[base]!.kind !== 'range') {
-            const node = called(thread, line, event, segment) ?? placed(thread, line, event, segment);
-            visit({ node, event, line, isSeen: true, waits: waitOn(line, event) }, begin, end);
-            return;
+        const { start } = line;
+        const visit = cpu ? withoutCpu(cpu, thread, visitPiece) : visitPiece;
+        pieces[depth] ??= { ...NO_PIECE };
+        const piece = pieces[depth++];
+        let at = from;
+        for (let segment = segmentAt(line, from); at < to; segment++) {
+          const end = segment + 1 < start.length ? Math.min(start[segment + 1], to) : to;
+          if (end > at) {
+            piece.from = at;
+            piece.to = end;
+            visitSegment(thread, line, segment, piece, visit);
           }
-          samples.visit(thread, begin, end, (stack, a, b, sample) => {
-            const next = event === NONE ? nextName(thread, line, segment) : undefined;
-            const around = inCallers(line, segment, base);
-            const place = next ? paths.child(around, next.name) : around;
-            // A library that is not resolved says less than what follows.
-            const isTelling = names.hasNames(stack);
-            const node = stack === NONE ? place : names.below(isTelling ? base : place, stack);
-            const known =
-              event !== NONE
-                ? { event, line }
-                : { event: stack !== NONE ? sample : (next?.event ?? NONE), line: undefined };
-            visit({ node, ...known, isSeen: event !== NONE || stack !== NONE, waits: undefined }, a, b);
-          });
-        });
+          at = Math.max(at, end);
+        }
+        depth--;
       },
     };
 
+    function visitSegment(
+      thread: number,
+      line: StackLine,
+      segment: number,
+      piece: MutablePiece,
+      visit: VisitCode,
+    ): void {
+      const event = segment < 0 ? NONE : line.event[segment];
+      // Ranges are around much code; whatever else is recorded is the innermost there is.
+      if (event !== NONE && paths.names[line.node[event]]!.kind !== 'range') {
+        piece.node = called(thread, line, event, segment) ?? placed(thread, line, event, segment);
+        piece.event = event;
+        piece.line = line;
+        piece.isSeen = true;
+        piece.waits = waitOn(line, event);
+        visit(piece);
+      } else if (samples)
+        samples.visit(thread, piece.from, piece.to, (stack, begin, end, sample) => {
+          unnamed(thread, line, segment, piece, stack, sample);
+          piece.from = begin;
+          piece.to = end;
+          visit(piece);
+        });
+      else {
+        unnamed(thread, line, segment, piece, NONE, NONE);
+        visit(piece);
+      }
+    }
+
+    /** Time in which no call was recorded, and perhaps a sample taken. */
+    function unnamed(
+      thread: number,
+      line: StackLine,
+      segment: number,
+      piece: MutablePiece,
+      stack: number,
+      sample: number,
+    ): void {
+      const event = segment < 0 ? NONE : line.event[segment];
+      const base = event === NONE ? ROOT : line.node[event];
+      const next = event === NONE ? nextName(thread, line, segment) : undefined;
+      const around = inCallers(line, segment, base);
+      const place = next ? paths.child(around, next.name) : around;
+      // A library that is not resolved says less than what follows.
+      piece.node = stack === NONE ? place : names.below(names.hasNames(stack) ? base : place, stack);
+      piece.event = event !== NONE ? event : stack !== NONE ? sample : (next?.event ?? NONE);
+      piece.line = event !== NONE ? line : undefined;
+      piece.isSeen = event !== NONE || stack !== NONE;
+      piece.waits = undefined;
+    }
+
+    /** Where the thread had no CPU, that is what its time is known by. */
+    function withoutCpu(missing: NonNullable<typeof cpu>, thread: number, visitPiece: VisitCode): VisitCode {
+      return piece =>
+        missing.visit(thread, piece.from, piece.to, (name, from, to) => {
+          if (!name) visitPiece({ ...piece, from, to });
+          else {
+            const node = paths.child(piece.node, name);
+            visitPiece({ ...piece, node, isSeen: true, waits: name.waits, from, to });
+          }
+        });
+    }
+
     /** A CUDA or OS call below the Python stack that was sampled while it lasted: a thread that waits stays where it is. */
     function called(thread: number, line: StackLine, event: number, segment: number): number | undefined {
+      if (!samples) return undefined;
       const kind = paths.names[line.node[event]]!.kind;
       if (kind !== 'os-call' && kind !== 'api-call') return undefined;
       let outer = event;

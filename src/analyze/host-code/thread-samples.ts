@@ -35,11 +35,13 @@ interface ThreadSamples {
   pythonDuring(thread: number, from: number, to: number): number;
 }
 
-export function threadSamples(profile: Profile): ThreadSamples {
+/** Undefined where none were taken. */
+export function threadSamples(profile: Profile): ThreadSamples | undefined {
   const table = profile.tables.hostSamples;
+  if (!table) return undefined;
   const lines = new Map<number, SampleLine | undefined>();
   const lineOf = (thread: number) => {
-    if (!lines.has(thread)) lines.set(thread, table && collect(table, thread));
+    if (!lines.has(thread)) lines.set(thread, collect(table, thread));
     return lines.get(thread);
   };
   return {

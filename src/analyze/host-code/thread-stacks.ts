@@ -11,7 +11,6 @@
  */
 import { upperBound } from '../../base/bisect.js';
 import { NONE } from '../../base/column.js';
-import { GrowingColumn } from '../../base/growing-column.js';
 import { apiFunction } from '../../catalog/api-function.js';
 import { matchMarker } from '../../catalog/engine-markers.js';
 import {
@@ -29,6 +28,7 @@ import { selectedMoments } from '../inference/selected-moments.js';
 import { selection } from '../inference/selection.js';
 import { stepsOf } from '../inference/steps.js';
 import { CallPaths, ROOT } from './call-paths.js';
+import { blockEndsOf, forRowsReaching } from './event-reach.js';
 import { StackNames } from './stack-names.js';
 
 /** In the order of a stack: where two begin and end together, the first is the outer one. */
@@ -60,22 +60,6 @@ export interface ThreadStacks {
   readonly threads: readonly number[];
 }
 
-/** Visits the segments of a line between two moments, in order. */
-export function visitStack(
-  line: StackLine,
-  from: number,
-  to: number,
-  visit: (event: number, from: number, to: number, segment: number) => void,
-): void {
-  const { start, event } = line;
-  let at = from;
-  for (let i = segmentAt(line, from); at < to; i++) {
-    const end = i + 1 < start.length ? Math.min(start[i + 1], to) : to;
-    if (end > at) visit(i < 0 ? NONE : event[i], at, end, i);
-    at = Math.max(at, end);
-  }
-}
-
 /** The innermost event at a moment, or NONE. */
 export function eventAt(line: StackLine, moment: number): number {
   const segment = segmentAt(line, moment);
@@ -83,7 +67,7 @@ export function eventAt(line: StackLine, moment: number): number {
 }
 
 /** The last segment that begins no later; -1: none does. */
-function segmentAt(line: StackLine, moment: number): number {
+export function segmentAt(line: StackLine, moment: number): number {
   const { start } = line;
   let i = line.at;
   if (i >= start.length || start[i] > moment) i = upperBound(start, moment) - 1;
@@ -99,13 +83,27 @@ function segmentAt(line: StackLine, moment: number): number {
 /** Segments looked through one by one before a search. */
 const NEARBY = 16;
 
+/** Of every table, whichever steps are looked at. */
+const blockEnds: Derived<Partial<Record<Source, Float64Array>>> = {
+  id: 'block-ends',
+  reads: { ranges: [], frames: [], ops: [], apiCalls: [], osCalls: [] },
+  uses: [],
+  compute: ({ profile }) =>
+    Object.fromEntries(
+      SOURCES.flatMap(source => {
+        const table = tableNamed(profile, source);
+        return table ? [[source, blockEndsOf(table)]] : [];
+      }),
+    ),
+};
+
 export const threadStacks: Derived<ThreadStacks> = {
   id: 'thread-stacks',
   reads: {
     ...{ ranges: [], frames: [], ops: [], apiCalls: ['stack', 'pythonStack'], osCalls: ['stack'] },
     stackFrames: ['line'],
   },
-  uses: [selection, selectedMoments, stepsOf],
+  uses: [selection, selectedMoments, stepsOf, blockEnds],
   compute({ profile, use }) {
     const paths = new CallPaths();
     const names = new StackNames(profile, paths);
@@ -121,7 +119,7 @@ export const threadStacks: Derived<ThreadStacks> = {
       const periods = moments.periods(process);
       if (periods && periods.length > 0) reach(periods.start[0], periods.end[periods.length - 1]);
     });
-    const rows = rowsByThread(profile, from, to);
+    const rows = rowsByThread(profile, use(blockEnds), from, to);
     const namers = namersOf(profile, paths, labels);
     const lines = new Map<number, StackLine>();
     return {
@@ -145,7 +143,12 @@ interface ThreadRows {
 }
 
 /** Rows between two moments, grouped by thread and in order of start. */
-function rowsByThread(profile: Profile, from: number, to: number): Partial<Record<Source, ThreadRows>> {
+function rowsByThread(
+  profile: Profile,
+  ends: Partial<Record<Source, Float64Array>>,
+  from: number,
+  to: number,
+): Partial<Record<Source, ThreadRows>> {
   return Object.fromEntries(
     SOURCES.flatMap((source): [Source, ThreadRows][] => {
       const table = tableNamed(profile, source);
@@ -154,19 +157,22 @@ function rowsByThread(profile: Profile, from: number, to: number): Partial<Recor
       const isOurs = (row: Row<Source>) =>
         table.thread[row] !== NONE &&
         table.name[row] !== NONE &&
-        table.start[row] < to &&
         !(table.end[row] <= from) &&
         (kind === undefined ||
           (kind[row as Row<'ranges'>] !== RangeKind.mark &&
             kind[row as Row<'ranges'>] !== RangeKind.gpuAnnotation));
       const first = new Int32Array(profile.threads.length + 1);
-      for (let row = 0 as Row<Source>; row < table.length; row++)
-        if (isOurs(row)) first[table.thread[row] + 1]++;
+      const visit = (take: (row: Row<Source>) => void) =>
+        forRowsReaching(table, ends[source]!, from, to, row => {
+          if (isOurs(row as Row<Source>)) take(row as Row<Source>);
+        });
+      visit(row => first[table.thread[row] + 1]++);
       for (let thread = 0; thread < profile.threads.length; thread++) first[thread + 1] += first[thread];
       const all = new Int32Array(first[profile.threads.length]);
       const next = first.slice();
-      for (let row = 0 as Row<Source>; row < table.length; row++)
-        if (isOurs(row)) all[next[table.thread[row]]++] = row;
+      visit(row => {
+        all[next[table.thread[row]]++] = row;
+      });
       longerFirst(all, table.start, table.end);
       return [
         [
@@ -204,13 +210,15 @@ function namersOf(
   stepLabels: ReadonlySet<string>,
 ): Readonly<Record<Source, Namer>> {
   const namer = (read: (text: string) => HostName | undefined): Namer => {
-    const known = new Map<number, ReturnType<Namer>>();
+    const known: (ReturnType<Namer> | null)[] = [];
     return id => {
-      if (!known.has(id)) {
+      let found = known[id];
+      if (found === undefined) {
         const name = read(strings.text(id));
-        known.set(id, name && { name, id: paths.idOf(name) });
+        found = name ? { name, id: paths.idOf(name) } : null;
+        known[id] = found;
       }
-      return known.get(id);
+      return found ?? undefined;
     };
   };
   // A step's own marker is around everything in it.
@@ -244,57 +252,59 @@ function stackOf(
     Number.isNaN(lane.end[row]) ? Math.max(until, lane.start[row]) : lane.end[row];
 
   const stackOfRow = callStacks(profile);
-  const stacks = stackOfRow && new GrowingColumn('i32');
-  const node = new GrowingColumn('i32');
-  const parent = new GrowingColumn('i32');
-  const start = new GrowingColumn('f64');
-  const event = new GrowingColumn('i32');
-  const builder = new SegmentBuilder(start, event);
-  const stack: { event: number; end: number; node: number }[] = [];
+  const most = lanes.reduce((sum, { own }) => sum + own.length, 0);
+  const stacks = stackOfRow && new Int32Array(most);
+  const node = new Int32Array(most);
+  const parent = new Int32Array(most);
+  const builder = new SegmentBuilder(most);
+  // What is open, outermost first: columns, because there may be millions of events.
+  const openEvent = new Int32Array(DEEPEST);
+  const openNode = new Int32Array(DEEPEST);
+  const openEnd = new Float64Array(DEEPEST);
+  let depth = 0;
   const closeUntil = (moment: number) => {
-    while (stack.length > 0 && stack[stack.length - 1].end <= moment) {
-      const { end } = stack.pop()!;
-      builder.push(end, stack.length > 0 ? stack[stack.length - 1].event : NONE);
+    while (depth > 0 && openEnd[depth - 1] <= moment) {
+      depth--;
+      builder.push(openEnd[depth], depth > 0 ? openEvent[depth - 1] : NONE);
     }
   };
   let events = 0;
   for (;;) {
-    const lane = firstOf(lanes, endOf);
+    const lane = lanes.length === 1 ? unread(lanes[0]) : firstOf(lanes, endOf);
     if (!lane) break;
     const row = lane.own[lane.next++] as Row<Source>;
     const found = namers[lane.source](lane.name[row]);
     if (!found) continue;
     const begin = lane.start[row];
     closeUntil(begin);
-    const top = stack[stack.length - 1] as (typeof stack)[number] | undefined;
     // Clocks are rounded and ranges may cross: what is inside ends with what is around it.
-    const end = Math.min(endOf(lane, row), top?.end ?? Infinity);
+    const end = Math.min(endOf(lane, row), depth > 0 ? openEnd[depth - 1] : Infinity);
     if (!(end > begin)) continue;
-    const above = top ? paths.names[top.node] : undefined;
-    if (stack.length >= DEEPEST) continue;
+    const around = depth > 0 ? openNode[depth - 1] : ROOT;
+    const above = paths.names[around];
+    if (depth >= DEEPEST) continue;
     // Inside a CUDA call, calls of the system are the driver's own business.
     if (lane.source === 'osCalls' && above?.kind === 'api-call') continue;
     if (found.name.isForward && above?.module !== undefined) continue;
     // Of a call inside another one the program made the outer.
     const callers = above?.kind === 'api-call' ? NONE : (stackOfRow?.(lane.source, row) ?? NONE);
-    const around = top?.node ?? ROOT;
     const place = callers === NONE ? around : names.callers(around, callers, found.name.text);
     const own = paths.child(place, found.name, found.id);
-    stacks?.push(callers);
-    node.push(own);
-    parent.push(top?.event ?? NONE);
+    if (stacks) stacks[events] = callers;
+    node[events] = own;
+    parent[events] = depth > 0 ? openEvent[depth - 1] : NONE;
     builder.push(begin, events);
-    stack.push({ event: events++, end, node: own });
+    openEvent[depth] = events++;
+    openEnd[depth] = end;
+    openNode[depth++] = own;
   }
   closeUntil(Infinity);
-  builder.finish();
   return {
-    node: node.finishAll() as Int32Array,
-    parent: parent.finishAll() as Int32Array,
-    start: start.finishAll() as Float64Array,
-    event: event.finishAll() as Int32Array,
+    node: node.subarray(0, events),
+    parent: parent.subarray(0, events),
+    ...builder.finish(),
     at: 0,
-    ...(stacks ? { stack: stacks.finishAll() as Int32Array } : {}),
+    ...(stacks ? { stack: stacks.subarray(0, events) } : {}),
   };
 }
 
@@ -310,6 +320,10 @@ function callStacks({ tables }: Profile): ((source: Source, row: number) => numb
     return python !== NONE ? python : (apiCalls?.stack?.[row as Row<'apiCalls'>] ?? NONE);
   };
 }
+
+const unread = <Lane extends { readonly own: Int32Array; readonly next: number }>(
+  lane: Lane,
+): Lane | undefined => (lane.next < lane.own.length ? lane : undefined);
 
 /** The lane whose next event begins first; of several, the one that ends last, then the outer source. */
 function firstOf<
@@ -339,21 +353,31 @@ class SegmentBuilder {
   private at = Number.NaN;
   private on: number = NONE;
   private last: number = NONE;
-  constructor(
-    private readonly start: GrowingColumn,
-    private readonly event: GrowingColumn,
-  ) {}
+  private length = 0;
+  private readonly start: Float64Array;
+  private readonly event: Int32Array;
+
+  /** One begins and one ends with each event. */
+  constructor(events: number) {
+    this.start = new Float64Array(2 * events);
+    this.event = new Int32Array(2 * events);
+  }
 
   push(moment: number, event: number): void {
-    if (moment !== this.at) this.finish();
+    if (moment !== this.at) this.close();
     this.at = moment;
     this.on = event;
   }
 
-  finish(): void {
-    if (Number.isNaN(this.at) || (this.on === this.last && this.start.length > 0)) return;
-    this.start.push(this.at);
-    this.event.push(this.on);
+  finish(): Pick<StackLine, 'start' | 'event'> {
+    this.close();
+    return { start: this.start.subarray(0, this.length), event: this.event.subarray(0, this.length) };
+  }
+
+  private close(): void {
+    if (Number.isNaN(this.at) || (this.on === this.last && this.length > 0)) return;
+    this.start[this.length] = this.at;
+    this.event[this.length++] = this.on;
     this.last = this.on;
   }
 }

@@ -43,7 +43,8 @@ export const allocations: Analysis<AllocationRow, AnalysisResult<AllocationRow>>
     const calls = profile.tables.apiCalls!;
     const nameOf = new Map<number, string | undefined>();
     const tallies = new Map<string, { count: number; totalNs: number; longestNs: number }>();
-    for (let row = 0 as Row<'apiCalls'>; row < calls.length; row++) {
+    const { first, end } = moments.rowsOf(calls);
+    for (let row = first as Row<'apiCalls'>; row < end; row++) {
       const id = calls.name[row];
       if (!nameOf.has(id)) {
         const text = profile.strings.text(id);

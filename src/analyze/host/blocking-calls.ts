@@ -48,7 +48,8 @@ export const blockingCalls: Derived<BlockingCalls | undefined> = {
     const rows: number[] = [];
     let waitNs = 0;
     let idleNs = 0;
-    for (let row = 0 as Row<'apiCalls'>; row < calls.length; row++) {
+    const { first, end } = moments.rowsOf(calls);
+    for (let row = first as Row<'apiCalls'>; row < end; row++) {
       const thread = calls.thread[row];
       if (thread === NONE || !threads.has(thread) || early[row]) continue;
       if (!(isSync(calls.name[row]) || reads?.[row])) continue;

@@ -14,7 +14,8 @@ export const framesPerStep: Derived<number> = {
     const moments = use(selectedMoments);
     let count = 0;
     const processes = new Set<number>();
-    for (let row = 0 as Row<'frames'>; row < frames.length; row++) {
+    const { first, end } = moments.rowsOf(frames);
+    for (let row = first as Row<'frames'>; row < end; row++) {
       const thread = frames.thread[row];
       if (thread === NONE) continue;
       const { process } = profile.threads[thread];

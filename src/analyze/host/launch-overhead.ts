@@ -67,7 +67,7 @@ export const launchOverhead: Analysis<LaunchRow, AnalysisResult<LaunchRow>> = {
   },
   compute({ profile, use }) {
     const work = use(gpuWork);
-    const { selected, step, runsOfPhase } = use(selectedWork);
+    const { selected, first, end, step, runsOfPhase } = use(selectedWork);
     const steps = use(stepsOf)?.steps ?? [];
     const calls = profile.tables.apiCalls!;
     const tallies = new Map<string, Tally>();
@@ -75,7 +75,7 @@ export const launchOverhead: Analysis<LaunchRow, AnalysisResult<LaunchRow>> = {
     const known: (Tally | undefined)[] = [];
     const phaseOfStep = steps.map(({ facts }) => phaseIds.indexOf(facts.phase));
     const seen = new Uint8Array(calls.length);
-    for (let i = 0; i < work.length; i++) {
+    for (let i = first; i < end; i++) {
       const launch = work.launch[i];
       if (!selected[i] || launch === NONE) continue;
       const id = calls.name[launch];

@@ -35,13 +35,13 @@ export const launchStalls: Derived<readonly LaunchStall[]> = {
   needs: [['kernels', 'copies', 'memsets', 'graphLaunches'], ['apiCalls']],
   compute({ profile, use }) {
     const work = use(gpuWork);
-    const { selected, step } = use(selectedWork);
+    const { selected, first, end, step } = use(selectedWork);
     const steps = use(stepsOf)?.steps ?? [];
     const idle = use(idleIntervals);
     const calls = profile.tables.apiCalls!;
     const isKernelLaunch = nameTest(profile, KERNEL_LAUNCH);
     const phaseOfCall = new Map<Row<'apiCalls'>, Phase | null>();
-    for (let i = 0; i < work.length; i++) {
+    for (let i = first; i < end; i++) {
       const launch = work.launch[i];
       if (!selected[i] || launch === NONE || calls.end[launch] - calls.start[launch] < STALL_NS) continue;
       if (isKernelLaunch(calls.name[launch]))

@@ -10,10 +10,10 @@ export const launchingThreads: Derived<ReadonlyMap<number, ReadonlySet<number>>>
   uses: [gpuWork, selectedWork],
   compute({ profile, use }) {
     const work = use(gpuWork);
-    const { selected } = use(selectedWork);
+    const { selected, first, end } = use(selectedWork);
     const calls = profile.tables.apiCalls;
     const found = new Map<number, Set<number>>();
-    for (let i = 0; i < work.length; i++) {
+    for (let i = first; i < end; i++) {
       if (!selected[i] || work.launch[i] === NONE) continue;
       const thread = calls!.thread[work.launch[i]];
       if (thread === NONE) continue;

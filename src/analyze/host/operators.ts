@@ -66,7 +66,7 @@ export const operators: Analysis<OperatorRow, AnalysisResult<OperatorRow>> = {
     const work = use(gpuWork);
     const recorded = graphs.length > 0 ? useIfRecorded(opCalls) : use(opCalls);
     const calls = recorded ?? noOpCalls(work.length, profile.tables.apiCalls?.length ?? 0);
-    const { selected, step } = use(selectedWork);
+    const { selected, first, end, step } = use(selectedWork);
     const moments = use(selectedMoments);
     const { classOf } = use(workFamilies);
     const modules = use(callingModule);
@@ -89,7 +89,7 @@ export const operators: Analysis<OperatorRow, AnalysisResult<OperatorRow>> = {
     let allNs = 0;
     const outside = { replayNs: 0, otherNs: 0 };
     const devices = new Set<number>();
-    for (let i = 0; i < work.length; i++) {
+    for (let i = first; i < end; i++) {
       if (!selected[i]) continue;
       const ns = work.end[i] - work.start[i];
       allNs += ns;

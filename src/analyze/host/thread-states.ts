@@ -17,51 +17,77 @@ interface ThreadStates {
   readonly gilHolds: Intervals;
 }
 
-const NOTHING: ThreadStates = {
-  ...{ cuda: NO_INTERVALS, system: NO_INTERVALS, waits: NO_INTERVALS },
-  ...{ gilWaits: NO_INTERVALS, gilHolds: NO_INTERVALS },
-};
+type ByThread = ReadonlyMap<number, Intervals>;
 
+/** Each kind is gathered when first asked for: calls of CUDA are millions, and few questions are about them. */
 export const threadStates: Derived<(thread: number) => ThreadStates> = {
   id: 'thread-states',
   reads: { apiCalls: [], osCalls: [], ranges: [] },
   uses: [],
   compute({ profile }) {
-    const builders = new Map<number, Record<keyof ThreadStates, IntervalBuilder>>();
-    const add = (thread: number, state: keyof ThreadStates, start: number, end: number) => {
-      if (thread === NONE) return;
-      let own = builders.get(thread);
-      if (!own) {
-        own = {
-          ...{ cuda: new IntervalBuilder(), system: new IntervalBuilder(), waits: new IntervalBuilder() },
-          ...{ gilWaits: new IntervalBuilder(), gilHolds: new IntervalBuilder() },
-        };
-        builders.set(thread, own);
-      }
-      own[state].add(start, end);
-    };
     const { apiCalls, osCalls, ranges } = profile.tables;
-    for (let row = 0 as Row<'apiCalls'>; row < (apiCalls?.length ?? 0); row++)
-      add(apiCalls!.thread[row], 'cuda', apiCalls!.start[row], apiCalls!.end[row]);
     const blocks = nameTest(profile, BLOCKING_CALL);
-    for (let row = 0 as Row<'osCalls'>; row < (osCalls?.length ?? 0); row++) {
-      add(osCalls!.thread[row], 'system', osCalls!.start[row], osCalls!.end[row]);
-      if (osCalls!.name[row] !== NONE && blocks(osCalls!.name[row]))
-        add(osCalls!.thread[row], 'waits', osCalls!.start[row], osCalls!.end[row]);
-    }
-    const gil = [profile.strings.find(GIL_WAIT) as number, profile.strings.find(GIL_HOLD) as number];
-    for (let row = 0 as Row<'ranges'>; gil.some(id => id >= 0) && row < (ranges?.length ?? 0); row++) {
-      const name = ranges!.name[row];
-      if (name === NONE) continue;
-      if (name === gil[0]) add(ranges!.thread[row], 'gilWaits', ranges!.start[row], ranges!.end[row]);
-      else if (name === gil[1]) add(ranges!.thread[row], 'gilHolds', ranges!.start[row], ranges!.end[row]);
-    }
+    const cuda = gathered(apiCalls, () => true);
+    const system = gathered(osCalls, () => true);
+    const waitingCalls = gathered(osCalls, row => {
+      const name = osCalls!.name[row as Row<'osCalls'>];
+      return name !== NONE && blocks(name);
+    });
+    const rangesNamed = (text: string) => {
+      const id = profile.strings.find(text) as number;
+      return gathered(id >= 0 ? ranges : undefined, row => ranges!.name[row as Row<'ranges'>] === id);
+    };
+    const [gilWaits, gilHolds] = [rangesNamed(GIL_WAIT), rangesNamed(GIL_HOLD)];
     const known = new Map<number, ThreadStates>();
-    for (const [thread, own] of builders) {
-      const lists = Object.entries(own).map(([state, builder]) => [state, builder.finish()]);
-      const states = Object.fromEntries(lists) as ThreadStates;
-      known.set(thread, { ...states, waits: subtract(states.waits, states.cuda) });
-    }
-    return thread => known.get(thread) ?? NOTHING;
+    return thread => {
+      let own = known.get(thread);
+      if (!own) {
+        let waits: Intervals | undefined;
+        own = {
+          get cuda() {
+            return cuda().get(thread) ?? NO_INTERVALS;
+          },
+          get system() {
+            return system().get(thread) ?? NO_INTERVALS;
+          },
+          get waits() {
+            const calls = waitingCalls().get(thread) ?? NO_INTERVALS;
+            return (waits ??= calls.length > 0 ? subtract(calls, this.cuda) : NO_INTERVALS);
+          },
+          get gilWaits() {
+            return gilWaits().get(thread) ?? NO_INTERVALS;
+          },
+          get gilHolds() {
+            return gilHolds().get(thread) ?? NO_INTERVALS;
+          },
+        };
+        known.set(thread, own);
+      }
+      return own;
+    };
   },
 };
+
+interface ThreadEvents {
+  readonly length: number;
+  readonly thread: { readonly [row: number]: number };
+  readonly start: { readonly [row: number]: number };
+  readonly end: { readonly [row: number]: number };
+}
+
+function gathered(table: ThreadEvents | undefined, isWanted: (row: number) => boolean): () => ByThread {
+  let found: ByThread | undefined;
+  return () => {
+    if (found) return found;
+    const builders = new Map<number, IntervalBuilder>();
+    for (let row = 0; row < (table?.length ?? 0); row++) {
+      const thread = table!.thread[row];
+      if (thread === NONE || !isWanted(row)) continue;
+      let builder = builders.get(thread);
+      if (!builder) builders.set(thread, (builder = new IntervalBuilder()));
+      builder.add(table!.start[row], table!.end[row]);
+    }
+    found = new Map([...builders].map(([thread, builder]) => [thread, builder.finish()]));
+    return found;
+  };
+}

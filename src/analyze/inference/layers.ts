@@ -41,7 +41,7 @@ export const layers: Analysis<LayerRow, AnalysisResult<LayerRow>> = {
   fields,
   compute({ profile, use }) {
     const work = use(gpuWork);
-    const { selected, step, runsOfPhase } = use(selectedWork);
+    const { selected, first, end, step, runsOfPhase } = use(selectedWork);
     const { layer, part, parts, methods } = use(layerOfWork);
     const steps = use(stepsOf)?.steps ?? [];
     const structure = structureOf();
@@ -54,7 +54,7 @@ export const layers: Analysis<LayerRow, AnalysisResult<LayerRow>> = {
     const order = phases.map(({ id }) => id);
     const phaseOfStep = steps.map(({ facts }) => order.indexOf(facts.phase));
     const tallies = new Map<number, Tally>();
-    for (let i = 0; i < work.length; i++) {
+    for (let i = first; i < end; i++) {
       if (!selected[i] || step[i] === NONE || work.kind[i] !== WorkKind.kernel) continue;
       const ns = work.end[i] - work.start[i];
       const ownPart = layer[i] === NONE ? 0 : part[i];

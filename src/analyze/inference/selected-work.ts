@@ -6,9 +6,31 @@ import { gpuWork } from '../gpu/gpu-work.js';
 import { selection } from './selection.js';
 import { stepWork } from './step-work.js';
 
+/** Per piece of work: its step, or NONE. */
+const stepOfWork: Derived<Int32Array> = {
+  id: 'step-of-work',
+  reads: {},
+  uses: [gpuWork, stepWork],
+  compute({ use }) {
+    const { length } = use(gpuWork);
+    const found = use(stepWork);
+    const step = new Int32Array(length).fill(NONE);
+    if (!found) return step;
+    const stepOfRun = Int32Array.from(found.deviceRuns, run => run.step);
+    for (let i = 0; i < length; i++) {
+      const run = found.runOfWork[i];
+      if (run !== NONE) step[i] = stepOfRun[run];
+    }
+    return step;
+  },
+};
+
 interface SelectedWork {
   /** Per piece of work: 1 when it counts. */
   readonly selected: Uint8Array;
+  /** The first piece that counts and the one after the last: a step is a small part of a long capture. */
+  readonly first: number;
+  readonly end: number;
   /** Per piece of work: its step, or NONE. */
   readonly step: Int32Array;
   /** Runs of selected steps on devices: what "per step" divides by. At least 1. */
@@ -20,18 +42,22 @@ interface SelectedWork {
 export const selectedWork: Derived<SelectedWork> = {
   id: 'selected-work',
   reads: {},
-  uses: [gpuWork, selection, stepWork],
+  uses: [gpuWork, selection, stepWork, stepOfWork],
   compute({ use }) {
     const work = use(gpuWork);
     const chosen = use(selection);
     const found = use(stepWork);
     const selected = new Uint8Array(work.length);
-    const step = new Int32Array(work.length).fill(NONE);
-    if (!found) return { selected: selected.fill(1), step, runs: 1, runsOfPhase: () => 1 };
+    const step = use(stepOfWork);
+    if (!found)
+      return { selected: selected.fill(1), first: 0, end: work.length, step, runs: 1, runsOfPhase: () => 1 };
+    const outside = Number(chosen.whole);
+    let [first, end] = [work.length, 0];
     for (let i = 0; i < work.length; i++) {
-      const run = found.runOfWork[i];
-      if (run !== NONE) step[i] = found.deviceRuns[run].step;
-      selected[i] = step[i] === NONE ? Number(chosen.whole) : chosen.steps[step[i]];
+      if (!(step[i] === NONE ? outside : chosen.steps[step[i]])) continue;
+      selected[i] = 1;
+      if (i < first) first = i;
+      end = i + 1;
     }
     const perPhase = new Map<Phase, number>();
     let runs = 0;
@@ -41,6 +67,9 @@ export const selectedWork: Derived<SelectedWork> = {
       const { phase } = found.steps.steps[run.step].facts;
       perPhase.set(phase, (perPhase.get(phase) ?? 0) + 1);
     }
-    return { selected, step, runs: Math.max(1, runs), runsOfPhase: phase => perPhase.get(phase) ?? 1 };
+    return {
+      ...{ selected, first, end, step, runs: Math.max(1, runs) },
+      runsOfPhase: phase => perPhase.get(phase) ?? 1,
+    };
   },
 };

@@ -188,11 +188,11 @@ export const speedOfLight: Analysis<SpeedRow, AnalysisResult<SpeedRow>> = {
 
     function measureFamilies(): Map<string, number> {
       const work = use(gpuWork);
-      const { selected, step } = use(selectedWork);
+      const { selected, first, end, step } = use(selectedWork);
       const { classOf } = use(workFamilies);
       const names = profile.tables.kernels?.name;
       const totals = new Map<string, number>();
-      for (let i = 0; i < work.length; i++) {
+      for (let i = first; i < end; i++) {
         if (!selected[i] || step[i] === NONE || work.kind[i] !== WorkKind.kernel) continue;
         const { family, variant } = classOf(names![work.row[i]]);
         const key = `${steps[step[i]].facts.phase}/${scopeOf(family, variant)}`;

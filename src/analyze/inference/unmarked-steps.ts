@@ -4,6 +4,7 @@
  */
 import { lowerBound, upperBound } from '../../base/bisect.js';
 import { NONE } from '../../base/column.js';
+import { isSorted, orderBy } from '../../base/order.js';
 import { GRAPH_LAUNCH, SYNC_CALL } from '../../catalog/host-activities.js';
 import type { Profile, Row } from '../../model/profile.js';
 import { medianOf } from '../../stats/summary.js';
@@ -107,24 +108,34 @@ function followEachOther(work: GpuWork, list: LaunchedWork, starts: readonly num
 
 export function launchedByProcess(profile: Profile, work: GpuWork): LaunchedWork[] {
   const calls = profile.tables.apiCalls;
-  const byProcess = new Map<number, number[]>();
+  const processOfStream = Int32Array.from(profile.streams, ({ process }) => process);
+  const lists = new Map<number, { indexes: Int32Array; moments: Float64Array; length: number }>();
+  const counts = new Int32Array(profile.processes.length);
+  for (let i = 0; i < work.length; i++) counts[processOfStream[work.stream[i]]]++;
   for (let i = 0; i < work.length; i++) {
-    const { process } = profile.streams[work.stream[i]];
-    const list = byProcess.get(process);
-    if (list) list.push(i);
-    else byProcess.set(process, [i]);
+    const process = processOfStream[work.stream[i]];
+    let list = lists.get(process);
+    if (!list) {
+      const count = counts[process];
+      list = { indexes: new Int32Array(count), moments: new Float64Array(count), length: 0 };
+      lists.set(process, list);
+    }
+    const launch = work.launch[i];
+    list.indexes[list.length] = i;
+    list.moments[list.length++] = launch === NONE ? work.start[i] : calls!.start[launch];
   }
-  return [...byProcess].map(([process, indexes]) => {
-    const moment = (i: number) => (work.launch[i] === NONE ? work.start[i] : calls!.start[work.launch[i]]);
-    const ordered = Int32Array.from(indexes).sort((a, b) => moment(a) - moment(b) || a - b);
+  return [...lists].map(([process, { indexes, moments }]) => {
     const perThread = new Map<number, number>();
+    const order = isSorted(moments) ? undefined : orderBy(moments);
+    const ordered = order ? order.map(place => indexes[place]) : indexes;
     for (const i of ordered) {
       if (work.launch[i] === NONE) continue;
       const thread = calls!.thread[work.launch[i]];
       perThread.set(thread, (perThread.get(thread) ?? 0) + 1);
     }
     const [thread = NONE] = [...perThread].sort((a, b) => b[1] - a[1])[0] ?? [];
-    return { process, thread, work: ordered, at: Float64Array.from(ordered, moment) };
+    const at = order ? Float64Array.from(order, place => moments[place]) : moments;
+    return { process, thread, work: ordered, at };
   });
 }
 

@@ -1,6 +1,7 @@
 /** Host events that the profiler wrote down, by thread: what recording them cost delayed the thread. */
 import { lowerBound } from '../../base/bisect.js';
 import { NONE } from '../../base/column.js';
+import { GrowingColumn } from '../../base/growing-column.js';
 import { matchMarker } from '../../catalog/engine-markers.js';
 import { KERNEL_LAUNCH } from '../../catalog/host-activities.js';
 import { type EventKind, type TracingCost, USUAL_LAUNCH_NS } from '../../catalog/tracing-cost.js';
@@ -48,6 +49,9 @@ export const tracedEvents: Derived<TracedEvents> = {
       const startsOf = (kind: EventKind, isOwn: (i: number) => boolean) => {
         const counts = new Uint32Array(profile.threads.length);
         for (let i = 0; i < rows.length; i++) if (isHost(i) && isOwn(i)) counts[threads[i]]++;
+        // Where one thread has them all, the table's own column serves.
+        if (rows.length > 0 && counts.includes(rows.length))
+          return { kind, byThread: Array.from(counts, count => (count > 0 ? starts : [])) };
         const byThread = Array.from(counts, count => new Float64Array(count));
         counts.fill(0);
         for (let i = 0; i < rows.length; i++)
@@ -96,8 +100,8 @@ function typicalLaunch(profile: Profile): number {
   const calls = profile.tables.apiCalls;
   if (!calls) return USUAL_LAUNCH_NS;
   const isLaunch = nameTest(profile, KERNEL_LAUNCH);
-  const lengths: number[] = [];
+  const lengths = new GrowingColumn('f64');
   for (let row = 0 as Row<'apiCalls'>; row < calls.length; row++)
     if (isLaunch(calls.name[row])) lengths.push(calls.end[row] - calls.start[row]);
-  return lengths.length > 0 ? medianOf(Float64Array.from(lengths)) : USUAL_LAUNCH_NS;
+  return lengths.length > 0 ? medianOf(lengths.finishAll() as Float64Array) : USUAL_LAUNCH_NS;
 }

@@ -21,7 +21,7 @@ export const moe = define({
   ],
   async run({ values, given, output, emit }) {
     const settings = machineOf(values);
-    const { profile, balance, summary, log } = await readMoeFiles(given, settings, output);
+    const { profiles, profile, balance, summary, log } = await readMoeFiles(given, settings, output);
     const onProgress = (done: number) => output.progress('placing experts', done);
     const question = { ...settings, profile, balance, onProgress };
     const answer = summary
@@ -41,6 +41,7 @@ export const moe = define({
       document: () => moeDocument(given, answer),
       csv: () => moeCsv(answer),
       page: cutter => moePage(answer, cutter),
+      ...(profiles.length > 0 ? { view: { files: profiles } } : {}),
     });
     return 0;
   },

@@ -5,10 +5,12 @@ import type { Static } from '../../base/document.js';
 import { envelopeOf } from '../../base/envelope.js';
 import { UserError } from '../../base/user-error.js';
 import { recordedWith } from '../../capture/run/recorded-with.js';
+import { hasDuckDb } from '../../disk/open-duckdb.js';
 import { DEFAULT_LARGEST_DROP_BYTES, DroppedFiles } from '../../server/dropped-file.js';
 import { isLoopback } from '../../server/guard.js';
 import { OpenProfiles } from '../../server/open-profiles.js';
 import { longNameOf, openViewed, type Told, viewedName } from '../../server/open-viewed.js';
+import { SelectionSql } from '../../server/selection-sql.js';
 import { startServer } from '../../server/server.js';
 import { readStaticFiles } from '../../server/static-files.js';
 import type { viewSchema } from '../answers-schema.js';
@@ -96,6 +98,8 @@ export const view = define({
         openShareable(all, isRedacted, output, own =>
           openViewed(own, settings, {
             ...told,
+            // People come back to the same file; a redacted copy is made anew each time.
+            ...(isRedacted ? {} : { cache: version() }),
             onProgress(file, done) {
               onProgress(file, done);
               told.onProgress?.(file, done);
@@ -132,6 +136,7 @@ export const view = define({
     const server = await startServer({
       ...{ version: version(), profiles, dropped, page, host, port: values.port },
       compare: second.length > 0 ? [1, 2] : null,
+      ...(hasDuckDb() ? { sql: new SelectionSql() } : {}),
       openDropped: (file, name, told) => openViewed([file], settings, { name, ...told }),
     });
     const url = values.at === undefined ? server.url : `${server.url}#${values.at.replace(/^#/, '')}`;

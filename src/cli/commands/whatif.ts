@@ -79,6 +79,7 @@ export const whatif = define({
         `${whatifRows(predictions)
           .map(row => row.map(cell => csvCell(String(cell))).join(','))
           .join('\n')}\n`,
+      view: { files },
     });
     if (destination.format !== 'json') tellLosses(analyzer.profile, output);
     return 0;

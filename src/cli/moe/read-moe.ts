@@ -13,6 +13,8 @@ import { profileFor } from '../profile-of.js';
 import type { MachineSettings } from './machine.js';
 
 interface MoeFiles {
+  /** Those that are profiles. */
+  readonly profiles: readonly string[];
   readonly summary?: LoadSummary;
   readonly log?: BalanceLog;
   readonly profile?: readonly StepExperts[];
@@ -33,7 +35,7 @@ export async function readMoeFiles(
     );
   const { loads, others } = await openLoads(paths, settings.load);
   try {
-    const common = others.length > 0 ? await readExperts(others, output) : {};
+    const common = { profiles: others, ...(others.length > 0 ? await readExperts(others, output) : {}) };
     if (!loads) return common;
     if (loads.kind === 'balance-log') return { ...common, log: loads };
     const summary = await collectLoads(loads, {

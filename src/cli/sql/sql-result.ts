@@ -1,59 +1,23 @@
 /** An answer to SQL as a result: a table for people, rows by column name in JSON. */
-import type { Block, ColumnKind } from '../../analyze/block.js';
+import type { Block } from '../../analyze/block.js';
 import { csvCell } from '../../base/csv-cell.js';
 import type { Static } from '../../base/document.js';
-import type { SqlAnswer, SqlValue } from '../../sql/sql-session.js';
+import type { Profile } from '../../model/profile.js';
+import { answerTable, sqlText } from '../../sql/answer-table.js';
+import type { SqlAnswer } from '../../sql/sql-session.js';
 import type { SqlTable } from '../../sql/sql-table.js';
-import type { sqlAnswerSchema, sqlTablesSchema } from '../answers-schema.js';
+import type { sqlAnswerSchema, sqlTablesSchema, writtenTablesSchema } from '../answers-schema.js';
 import type { Result } from '../emit.js';
-
-const isNumeric = (type: string) => /INT|DOUBLE|FLOAT|DECIMAL/.test(type);
-
-/** Names say the unit, as everywhere: times are shown as times. */
-function kindOf({ name, type }: SqlAnswer['columns'][number]): ColumnKind {
-  if (!isNumeric(type)) return 'text';
-  if (/^(start|end)Ns$/.test(name)) return 'timestamp';
-  if (/Ns$/.test(name)) return 'ns';
-  if (/Bytes$|^bytes$/.test(name)) return 'bytes';
-  return 'mean';
-}
-
-const textOf = (value: SqlValue): string | null =>
-  value === null || typeof value === 'string' ? value : JSON.stringify(value);
-
-/** Numbers stay numbers; what is none is shown as JSON writes it. */
-const shownValues = (values: readonly SqlValue[], kind: ColumnKind) =>
-  kind === 'text' ? values.map(textOf) : values.map(value => (value === null ? Number.NaN : Number(value)));
+import type { WrittenTable } from './sql-files.js';
 
 export function sqlResult(sql: string, answer: SqlAnswer, rowLimit: number | undefined): Result {
   const { columns, rows, complete } = answer;
-  const kinds = columns.map(column => {
-    const kind = kindOf(column);
-    const c = columns.indexOf(column);
-    return kind === 'mean' && rows.every(row => row[c] === null || Number.isInteger(row[c])) ? 'count' : kind;
-  });
-  const table: Block = {
-    kind: 'table',
-    id: 'sql',
-    title: 'Answer',
-    rows: rows.length,
-    columns: columns.map(({ name }, c) => ({
-      header: name,
-      kind: kinds[c],
-      values: shownValues(
-        rows.map(row => row[c]),
-        kinds[c],
-      ),
-    })),
-    ...(complete
-      ? {}
-      : { advice: 'There are more rows. Add LIMIT and OFFSET, or give a larger --max-rows.' }),
-  };
+  const table = answerTable(answer, 'Add LIMIT and OFFSET, or give a larger --max-rows.');
   return {
     blocks: () => [table],
     // As they are: what is asked in SQL is rounded there.
     csv: () =>
-      `${[columns.map(({ name }) => name), ...rows.map(row => row.map(value => textOf(value) ?? ''))]
+      `${[columns.map(({ name }) => name), ...rows.map(row => row.map(value => sqlText(value) ?? ''))]
         .map(cells => cells.map(csvCell).join(','))
         .join('\n')}\n`,
     document: (): Static<typeof sqlAnswerSchema> => ({
@@ -83,4 +47,48 @@ export function tablesResult(tables: readonly SqlTable[]): Result {
     }),
     text: () => `${lines.join('\n')}\n`,
   };
+}
+
+/** Which tables were written, and why the others were not. */
+export function writtenResult(written: readonly WrittenTable[], profile: Profile | undefined): Result {
+  const said = (each: WrittenTable) =>
+    each.status === 'ok'
+      ? each.file
+      : each.status === 'failed'
+        ? `failed: ${each.message}`
+        : `${each.status.replace('-', ' ')}: ${each.what}; ${each.hint}`;
+  const table: Block = {
+    ...{ kind: 'table', id: 'tables', title: 'Tables', rows: written.length },
+    columns: [
+      { header: 'table', kind: 'text', values: written.map(each => each.table.name) },
+      {
+        header: 'rows',
+        kind: 'count',
+        values: written.map(each => (each.status === 'ok' ? each.rows : Number.NaN)),
+      },
+      { header: 'file', kind: 'text', values: written.map(said) },
+    ],
+  };
+  return {
+    blocks: () => [table],
+    document: (): Static<typeof writtenTablesSchema> => ({
+      schema: 'stepscope-tables/1',
+      clock: profile ? { kind: profile.clock, originNs: String(profile.originNs) } : null,
+      tables: written.map(writtenJson),
+      notes: profile?.notes ?? [],
+    }),
+    shown: { rowLimit: written.length },
+  };
+}
+
+function writtenJson(each: WrittenTable): Static<typeof writtenTablesSchema>['tables'][number] {
+  const { name, about, columns } = each.table;
+  const own = { key: name, name, about };
+  if (each.status === 'failed') return { ...own, status: each.status, message: each.message };
+  if (each.status !== 'ok') return { ...own, status: each.status, what: each.what, hint: each.hint };
+  const { status, rows, file, bytes, types } = each;
+  const described = columns.map((column, c) => ({
+    ...{ name: column.name, type: types[c], about: column.about },
+  }));
+  return { ...own, status, rows, file, bytes, columns: described };
 }

@@ -1,8 +1,9 @@
 /** By what a selection can be split: each way gives every event a key, and every key a text. */
 
+import { upperBound } from '../../base/bisect.js';
 import { palettes } from '../palettes.js';
 import type { TimelineData } from '../timeline-data.js';
-import type { SelectionSection } from '../wire.js';
+import type { SelectionSection, StepsDocument } from '../wire.js';
 import type { ChosenLane } from './chosen-events.js';
 
 export interface Dimension {
@@ -63,21 +64,20 @@ const byLane =
 const groupLabel = ({ track }: ChosenLane, { document }: TimelineData): string =>
   document.groups.find(({ id }) => id === track.group)?.label ?? track.group;
 
+/** The step a moment lies in, by position; -1: none. */
+export function stepAt({ startNs, endNs }: StepsDocument, moment: number): number {
+  const step = upperBound(startNs, moment) - 1;
+  return step >= 0 && moment < endNs[step] ? step : -1;
+}
+
 const byStep: Make = ({ document: { steps, palettes: looks } }) => ({
   id: 'step',
   label: 'step',
   header: 'Step',
   keyOf:
     ({ events }) =>
-    row => {
-      let [low, high] = [0, steps.length];
-      while (low < high) {
-        const middle = (low + high) >> 1;
-        if (steps.startNs[middle] <= events.start[row]) low = middle + 1;
-        else high = middle;
-      }
-      return low > 0 && events.start[row] < steps.endNs[low - 1] ? low - 1 : -1;
-    },
+    row =>
+      stepAt(steps, events.start[row]),
   text(key) {
     const step = Number(key);
     if (step < 0) return 'outside all steps';

@@ -1,6 +1,7 @@
-/** Parts of a whole: all of it as one bar, then each part with its figures. Idle time without a colour is hatched. */
+/** Parts of a whole: all of it as one bar, then each part with its figures. */
 import type { BarRow, BarsBlock } from '../../analyze/block.js';
 import { formatDuration, formatShare } from '../../base/units.js';
+import { fillOf, hatchClass } from '../idle-fill.js';
 
 export function BarsView({ block: { title, caption, rows, remark } }: { readonly block: BarsBlock }) {
   const whole = rows.filter((row, i) => row.depth > 0 || rows[i + 1]?.depth !== 1);
@@ -13,9 +14,9 @@ export function BarsView({ block: { title, caption, rows, remark } }: { readonly
         {whole.map(row => (
           <span
             key={row.label}
-            class={row.color ? undefined : 'hatched'}
+            class={hatchClass(row.color)}
             title={`${row.label} ${formatDuration(row.ns)}, ${formatShare(row.share)}`}
-            style={{ flexGrow: Math.max(0, row.share), background: row.color }}
+            style={{ flexGrow: Math.max(0, row.share), background: fillOf(row.color) }}
           />
         ))}
       </div>
@@ -42,7 +43,7 @@ function Part({ row: { label, depth, ns, share, color } }: { readonly row: BarRo
   return (
     <tr class={depth > 0 ? 'deeper' : undefined}>
       <th scope="row">
-        <span class={color ? 'swatch' : 'swatch hatched'} style={{ background: color }} />
+        <span class={`swatch ${hatchClass(color)}`} style={{ background: fillOf(color) }} />
         {label}
       </th>
       <td class="n">{formatDuration(ns)}</td>

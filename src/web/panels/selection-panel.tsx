@@ -8,6 +8,7 @@ import { type Pane, query, type TimeWindow } from '../state.js';
 import { spokenSpan } from '../strip/step-words.js';
 import { Skeleton } from './analysis-panel.js';
 import { ProblemView } from './problem-view.js';
+import { SelectionSql } from './selection-sql.js';
 import { TableView } from './table-view.js';
 
 /** Lengths the bar chart was clicked for; null: all. */
@@ -95,6 +96,9 @@ export function SelectionPanel({ pane }: { readonly pane: Pane }) {
       </section>
       {document.count > 0 && <TableView key={document.by} block={document.table} pane={pane} />}
       {document.count > 0 && <p class="muted block">A row leads to its longest event.</p>}
+      {document.count > 0 && (
+        <SelectionSql path={selectionPath(pane, selected, '', '')} kind={document.of} pane={pane} />
+      )}
     </div>
   );
 }

@@ -4,6 +4,7 @@ import type { Place, TableBlock } from '../../analyze/block.js';
 import type { Look } from '../../analyze/names-and-colors.js';
 import { shortHeader } from '../../analyze/readable-cell.js';
 import { formatCount } from '../../base/units.js';
+import { fillOf } from '../idle-fill.js';
 import { type Pane, query, showWindow } from '../state.js';
 import { CopyButton } from './command.js';
 import { SpreadBars } from './spread-bars.js';
@@ -138,7 +139,7 @@ function Row(props: {
         const look = column.isText ? lookOf(pane, column.header, text) : undefined;
         const shown = (
           <>
-            {look && <span class="swatch" style={{ background: look.color }} />}
+            {look && <span class="swatch" style={{ background: fillOf(look.color) }} />}
             {look?.label ?? text}
           </>
         );

@@ -1,6 +1,7 @@
 /** One time becoming another: each bar begins where the one before ended. */
 import type { WaterfallBlock } from '../../analyze/block.js';
 import { formatChange, formatCount, formatDuration } from '../../base/units.js';
+import { fillOf } from '../idle-fill.js';
 
 export function WaterfallView({ block: { title, from, to, terms } }: { readonly block: WaterfallBlock }) {
   const starts = startsOf(from.ns, terms);
@@ -11,7 +12,7 @@ export function WaterfallView({ block: { title, from, to, terms } }: { readonly 
   const bar = (begin: number, end: number, color?: string) => ({
     left: `${(100 * (Math.max(Math.min(begin, end), zero) - zero)) / (most - zero || 1)}%`,
     width: `${Math.max(0.4, (100 * Math.abs(end - Math.max(begin, zero))) / (most - zero || 1))}%`,
-    background: color,
+    background: fillOf(color),
   });
   return (
     <section class="block">

@@ -20,8 +20,8 @@ export function WrittenNotes({ pane }: { readonly pane: Pane }) {
     <section class="block">
       <h3>Your notes</h3>
       <ul class="plain">
-        {notes.map((note, i) => (
-          <li key={i} class="note-item">
+        {notes.map(note => (
+          <li key={note.id} class="note-item">
             <button type="button" class="text" onClick={() => show(pane, note)}>
               {note.text}
             </button>

@@ -1,6 +1,7 @@
 /** What the colours mean, of those in the profile; a click lights one up and dims the rest. */
 import { useMemo } from 'preact/hooks';
 import type { PaletteName, TimelineDocument } from '../../timeline/wire.js';
+import { fillOf } from '../idle-fill.js';
 import { litTones, toggle } from '../state.js';
 import { tonesInUse } from './legend-tones.js';
 
@@ -22,17 +23,20 @@ export function Legend({ document }: { readonly document: TimelineDocument }) {
         if (looks.length === 0) return null;
         return (
           <ul key={name} aria-label={titles[name]}>
-            <li class="legend-title" aria-hidden="true">
-              {titles[name]}
-            </li>
-            {looks.map(({ id, label, color }) => (
+            {looks.map(({ id, label, color }, i) => (
               <li key={id}>
+                {/* With the first entry, so that no line ends with it. */}
+                {i === 0 && (
+                  <span class="legend-title" aria-hidden="true">
+                    {titles[name]}
+                  </span>
+                )}
                 <button
                   type="button"
                   aria-pressed={litTones.value.has(`${name}:${id}`)}
                   onClick={() => toggle(litTones, `${name}:${id}`)}
                 >
-                  <i style={{ background: name === 'cause' ? hatched(color) : color }} aria-hidden="true" />
+                  <i style={{ background: fillOf(color) }} aria-hidden="true" />
                   {label}
                 </button>
               </li>
@@ -43,7 +47,3 @@ export function Legend({ document }: { readonly document: TimelineDocument }) {
     </div>
   );
 }
-
-/** Idle time is striped on the timeline too. */
-const hatched = (color: string) =>
-  `repeating-linear-gradient(135deg, ${color} 0 2.5px, color-mix(in srgb, ${color} 45%, transparent) 2.5px 4px)`;

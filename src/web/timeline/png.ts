@@ -1,4 +1,5 @@
 /** The timeline as a picture of twice the pixels: verdict, axis, names, lanes and legend. */
+import { fillBox } from '../idle-fill.js';
 import type { Pane } from '../state.js';
 import { canvasOf } from './canvas-of-pane.js';
 import { AXIS, NAMES_WIDTH, pictureFrame, TOP } from './picture-frame.js';
@@ -40,8 +41,7 @@ export async function timelinePng(pane: Pane): Promise<Blob> {
   for (const { text, x, y, isGroup } of around.names)
     write(text, x, y, `${isGroup ? '600 ' : ''}11px ${FONT}`, frame.look.text);
   for (const { x, y, label, color } of around.legend) {
-    pen.fillStyle = color;
-    pen.fillRect(x, y + 3, 9, 9);
+    fillBox(pen, color, x, y + 3, 9, 9);
     write(label, x + 13, y + 8, `11px ${FONT}`, frame.look.text);
   }
   timeline.draw();

@@ -2,6 +2,7 @@
 import { lowerBound, upperBound } from '../../base/bisect.js';
 import type { SliceTile } from '../../timeline/slice-pyramid.js';
 import type { AreaTile } from '../../timeline/tiles.js';
+import { hatchPatterns, svgFill } from '../idle-fill.js';
 import type { Pane } from '../state.js';
 import { canvasOf } from './canvas-of-pane.js';
 import { FittingText } from './fitting-text.js';
@@ -26,6 +27,7 @@ export function timelineSvg(pane: Pane): string {
   const pieces: string[] = [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${n(around.width)} ${n(around.height)}" width="${n(around.width)}" height="${n(around.height)}" font-family="system-ui, sans-serif" font-size="11">`,
     `<title>${escapeText(around.verdict)}</title>`,
+    hatchPatterns(pane.document.palettes.cause.map(({ color }) => color)),
     `<rect width="100%" height="100%" fill="${paper}"/>`,
     `<text x="8" y="18" font-size="14" font-weight="600" fill="${text}">${escapeText(around.verdict)}</text>`,
     `<text x="8" y="35" fill="${muted}">${escapeText(around.facts)}</text>`,
@@ -54,7 +56,7 @@ export function timelineSvg(pane: Pane): string {
     );
   for (const { x, y, label, color } of around.legend)
     pieces.push(
-      `<rect x="${n(x)}" y="${n(y + 3)}" width="9" height="9" rx="2" fill="${color}"/>`,
+      `<rect x="${n(x)}" y="${n(y + 3)}" width="9" height="9" rx="2" fill="${svgFill(color)}"/>`,
       `<text x="${n(x + 13)}" y="${n(y + 12)}" fill="${text}">${escapeText(label)}</text>`,
     );
   pieces.push('</svg>\n');
@@ -90,8 +92,10 @@ function* lane(
       const [left, right] = [x(start[i]), x(end[i])];
       const wide = Math.max(0.4, right - left - (right - left > 3 ? 0.6 : 0));
       const color = palettes[track.palette][tone[i]]?.color ?? '#808080';
+      // Host events that explain idle time have its colour, and are not idle time themselves.
+      const paint = track.palette === 'cause' ? svgFill(color) : color;
       const shade = fill[i] < 1 ? ` fill-opacity="${n(0.3 + 0.7 * fill[i])}"` : '';
-      yield `<rect x="${n(left)}" y="${n(y)}" width="${n(wide)}" height="${place.height}" fill="${color}"${shade}/>`;
+      yield `<rect x="${n(left)}" y="${n(y)}" width="${n(wide)}" height="${place.height}" fill="${paint}"${shade}/>`;
       if (folded || wide < 26 || label[i] < 0 || place.height < 13) continue;
       const shown = fitting.shortened(timeline.labels.text(label[i]) ?? '', wide - 8);
       if (shown)

@@ -89,9 +89,20 @@ function dragName(event: PointerEvent, layout: Layout, row: Row & { kind: 'track
 
 const stopClick = (event: Event) => event.stopImmediatePropagation();
 
+/** Letters of a kind of track that are never cut, for example `framework ops`. */
+const WHOLE_KIND = 20;
+
+/** Of a name that is too long, how many letters at its end stay: its kind, and the number that tells threads apart. */
+function tailOf(text: string): number {
+  if (text.length <= 18) return 0;
+  const kind = / · [^·]*$/.exec(text)?.[0].length ?? 0;
+  if (kind === 0 || kind > WHOLE_KIND) return 8;
+  return kind + (/\d{3} · [^·]*$/.test(text) ? 3 : 0);
+}
+
 /** Shortened in the middle: streams and threads differ at their end. */
 function MiddleCut({ text }: { readonly text: string }) {
-  const tail = text.length > 18 ? 8 : 0;
+  const tail = tailOf(text);
   if (tail === 0) return <span class="whole">{text}</span>;
   return (
     <span class="cut">
