@@ -98,7 +98,7 @@ test('runs of another GPU are not compared, and the reasons are kept', async () 
   await ok('propose', 'another GPU');
   await ok('record', other);
   const { status, out } = await run('compare', '--json');
-  assert.equal(status, 2);
+  assert.equal(status, 1);
   const { data } = JSON.parse(out) as { data: Told };
   assert.equal(data.comparison?.verdict, 'not comparable');
   assert.match(data.comparison.obstacles.join(), /GPU/);

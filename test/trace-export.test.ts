@@ -86,7 +86,7 @@ function rowsOf(profile: Profile, table: TableName): string[] {
     const place = thread
       ? `${profile.processes[thread.process].rank ?? ''}/${profile.processes[thread.process].pid}/${thread.tid}`
       : stream
-        ? `${profile.processes[stream.process].rank ?? ''}/${profile.gpus[stream.gpu].deviceId}/${stream.streamId}`
+        ? `${profile.processes[stream.process].rank ?? ''}/${profile.processes[stream.process].pid}/${profile.gpus[stream.gpu].deviceId}/${stream.streamId}`
         : '';
     const isLost = rows.kind?.[row] === RangeKind.gpuAnnotation && table === 'ranges';
     return isLost || place === ''
@@ -107,6 +107,7 @@ const samples: readonly [
   ['graphs of an nsys export', () => graphs, ['pftrace']],
   ['an eager nsys export', () => eager],
   ['a PyTorch trace', () => openProfile([capturePath('graph', 'kineto.json.gz')]), ['pftrace']],
+  ['two processes on one GPU', () => openProfile([capturePath('two-processes')])],
   [
     'two ranks',
     async () =>
@@ -272,8 +273,8 @@ test("PyTorch's own Perfetto traces: stages are kernels, groups are paired by th
   assert.deepEqual(profile.notes, []);
   assert.equal(profile.clock, 'utc');
   const at = (ns: number) => TORCH_BASE_NS + BigInt(ns);
-  assert.deepEqual(rowsOf(profile, 'kernels'), [`${at(6_000)} 10007 /0/7 gemm`]);
-  assert.deepEqual(rowsOf(profile, 'copies'), [`${at(16_007)} 993 /0/9 `]);
+  assert.deepEqual(rowsOf(profile, 'kernels'), [`${at(6_000)} 10007 /4242/0/7 gemm`]);
+  assert.deepEqual(rowsOf(profile, 'copies'), [`${at(16_007)} 993 /4242/0/9 `]);
   assert.deepEqual(rowsOf(profile, 'apiCalls'), [
     `${at(2_000)} 3003 /4242/4242 cudaLaunchKernel`,
     `${at(10_000)} 2000 /4242/4242 cudaMemcpyAsync`,
@@ -361,7 +362,7 @@ test("Kineto's own Perfetto traces: a track per event, arguments in one text, ti
   const at = (ns: number) => TORCH_BASE_NS + BigInt(ns);
   assert.equal(profile.clock, 'utc');
   assert.equal(profile.gpus[0].name, 'NVIDIA H200');
-  assert.deepEqual(rowsOf(profile, 'kernels'), [`${at(4_000)} 5001 /0/7 gemm`]);
+  assert.deepEqual(rowsOf(profile, 'kernels'), [`${at(4_000)} 5001 /4242/0/7 gemm`]);
   assert.deepEqual(rowsOf(profile, 'apiCalls'), [`${at(1_000)} 2003 /4242/4243 cudaLaunchKernel`]);
   assert.deepEqual(rowsOf(profile, 'ops'), [`${at(500)} 3000 /4242/4243 aten::mm`]);
   assert.equal(profile.tables.kernels!.launch[0 as never], 0);

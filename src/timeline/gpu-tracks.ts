@@ -83,7 +83,11 @@ export function gpuTracks(analyzer: Analyzer, labels: EventLabels): { tracks: Tr
 }
 
 /** Processes and contexts number their streams alike: where numbers repeat, the process is said too. */
-function streamLabel({ streams, processes }: Profile, row: number, onDevice: readonly number[]): string {
+export function streamLabel(
+  { streams, processes }: Profile,
+  row: number,
+  onDevice: readonly number[],
+): string {
   const { streamId, process, contextId } = streams[row];
   const alike = onDevice.filter(other => streams[other].streamId === streamId);
   if (alike.length === 1) return `stream ${streamId}`;

@@ -5,7 +5,7 @@ import { changeEntry, chooseEntry, readJournal } from '../../journal/journal-fol
 import { define } from '../command.js';
 import { entryResult } from '../optimize/entry-result.js';
 
-const NOT_COMPARABLE = 2;
+const NOT_COMPARABLE = 1;
 
 export const optimizeCompare = define({
   usage: ['[options]'],
@@ -16,7 +16,7 @@ export const optimizeCompare = define({
       'verdict',
       'of the mean step of the phase with most time; faster or slower if the 95% interval excludes 0',
     ],
-    ['exit code', '0: compared; 2: the runs cannot be compared, and why'],
+    ['exit code', '0: compared; 1: the runs cannot be compared, and why'],
   ],
   examples: [['stepscope optimize compare', 'base and result of the open entry']],
   async run({ values, emit }) {

@@ -204,8 +204,8 @@ class PerfettoWriter {
   private describe(place: TracePlace): number {
     if (place.kind === 'own') return this.track(place.track, this.ownParent(place.gpu), undefined, true);
     if (place.kind === 'stream') {
-      const { gpu, streamId } = this.profile.streams[place.stream];
-      return this.track(`stream ${streamId}`, this.gpuTrack(gpu));
+      const { gpu } = this.profile.streams[place.stream];
+      return this.track(this.places.streamLabel(place.stream), this.gpuTrack(gpu));
     }
     const { process, tid, name } = this.profile.threads[place.thread];
     const parent = this.processTrack(process);

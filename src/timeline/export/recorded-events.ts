@@ -87,6 +87,8 @@ class EventWriter {
   private readonly values = new Map<number, TraceArgument>();
   /** Of each call, the first work it caused, as position among the tables of the GPU and row. */
   private readonly firstOf: Map<TableName, Int32Array>;
+  /** By process. */
+  private readonly launchIdsFrom: Float64Array;
 
   constructor(
     private readonly profile: Profile,
@@ -94,6 +96,12 @@ class EventWriter {
   ) {
     this.name = traceNames(profile);
     this.firstOf = firstWork(profile, window);
+    this.launchIdsFrom = launchIdsFrom(profile);
+  }
+
+  /** 0 stays 0: it means none. */
+  private launchId(correlation: number, process: number): number {
+    return correlation === 0 ? 0 : correlation + this.launchIdsFrom[process];
   }
 
   event(found: Found): TraceEvent {
@@ -155,7 +163,13 @@ class EventWriter {
         return {
           category: table.class?.[row] === 1 ? 'cuda_driver' : 'cuda_runtime',
           name: name(),
-          args: { ...known(table, row, { correlation: 'correlation' }), ...this.operator(table, row) },
+          args: {
+            correlation: this.launchId(
+              table.correlation[row],
+              this.profile.threads[table.thread[row]].process,
+            ),
+            ...this.operator(table, row),
+          },
         };
       case 'ops':
         return { category: 'cpu_op', name: name(), args: this.opArguments(table, row) };
@@ -180,7 +194,7 @@ class EventWriter {
       device: this.profile.gpus[gpu].deviceId,
       context: contextId,
       stream: streamId,
-      correlation: table.correlation[row],
+      correlation: this.launchId(table.correlation[row], this.profile.streams[table.stream[row]].process),
       ...known(table, row, {
         graphNode: 'graph node id',
         graph: 'graph id',
@@ -240,6 +254,29 @@ class EventWriter {
       ? { arrow: { id: call + 1, begins: false } }
       : {};
   }
+}
+
+const MOST_LAUNCH_IDS = 0xffffffff;
+
+/**
+ * Each process counts its launches from 1. A trace holds them all, so those of each process are counted on from the last
+ * of the one before it; unchanged where one process launches, or where that many numbers do not fit.
+ */
+function launchIdsFrom(profile: Profile): Float64Array {
+  const highest = new Float64Array(profile.processes.length);
+  for (const name of [...onGpu, 'apiCalls'] as const) {
+    const table = profile.tables[name] as unknown as Columns | undefined;
+    for (let row = 0; row < (table?.length ?? 0); row++) {
+      const place = name === 'apiCalls' ? table!.thread[row] : table!.stream[row];
+      if (place === NONE) continue;
+      const { process } = name === 'apiCalls' ? profile.threads[place] : profile.streams[place];
+      if (table!.correlation[row] > highest[process]) highest[process] = table!.correlation[row];
+    }
+  }
+  const from = new Float64Array(highest.length);
+  for (let i = 1; i < from.length; i++) from[i] = from[i - 1] + highest[i - 1];
+  const last = (from.at(-1) ?? 0) + (highest.at(-1) ?? 0);
+  return last > MOST_LAUNCH_IDS ? from.fill(0) : from;
 }
 
 /** Of each call that is in the trace, the row of the first work it caused: a graph would draw an arrow to every node. */

@@ -1,6 +1,7 @@
 /** What processes, threads, GPUs and streams of a profile are called in a trace. */
 import { NONE } from '../../base/column.js';
 import type { Profile } from '../../model/profile.js';
+import { streamLabel } from '../gpu-tracks.js';
 
 export class TracePlaces {
   /** Of each GPU, the rank whose work it runs; NONE where there is one rank, or several share the GPU. */
@@ -28,10 +29,24 @@ export class TracePlaces {
     return gpu === NONE ? NONE : this.rankOfGpu[gpu];
   }
 
+  /** Perfetto draws tracks of one name as one: GPUs of several hosts that are called alike are numbered. */
   gpuLabel(gpu: number): string {
+    const label = this.plainLabel(gpu);
+    const alike = this.profile.gpus.flatMap((_, other) => (this.plainLabel(other) === label ? [other] : []));
+    return alike.length === 1 ? label : `${label} · ${alike.indexOf(gpu) + 1} of ${alike.length}`;
+  }
+
+  private plainLabel(gpu: number): string {
     const { deviceId, name } = this.profile.gpus[gpu];
     const rank = this.rank(gpu);
     return `GPU ${deviceId}${rank === NONE ? '' : ` · rank ${rank}`}${name ? ` · ${name}` : ''}`;
+  }
+
+  /** The same of streams: processes and contexts number theirs alike. */
+  streamLabel(stream: number): string {
+    const { streams } = this.profile;
+    const onDevice = streams.flatMap(({ gpu }, row) => (gpu === streams[stream].gpu ? [row] : []));
+    return streamLabel(this.profile, stream, onDevice);
   }
 }
 
