@@ -65,7 +65,7 @@ export function findUnmarkedLanes(
   ] as const;
   for (const { method, boundaries, confidence } of attempts) {
     const lanes = launched.flatMap(list => {
-      const starts = boundaries(profile, work, list);
+      const starts = boundaries(profile, work, list, families);
       if (!starts || !followEachOther(work, list, starts)) return [];
       return [laneFrom(profile, work, families, list, starts, recordedUntil[list.process])];
     });
@@ -253,8 +253,16 @@ function beginAfter(profile: Profile, thread: number, from: number, to: number):
   return Number.isNaN(lastWait) ? pauseEnd : lastWait;
 }
 
-/** The rarest kernel that comes at regular distances over most of the capture marks the steps. */
-function sequenceBoundaries(profile: Profile, work: GpuWork, list: LaunchedWork): number[] | undefined {
+/**
+ * The kernel that samples a token ends a step. Without one, the rarest kernel that comes at regular distances over most
+ * of the capture marks the steps.
+ */
+function sequenceBoundaries(
+  profile: Profile,
+  work: GpuWork,
+  list: LaunchedWork,
+  families: WorkFamilies,
+): number[] | undefined {
   const names = profile.tables.kernels?.name;
   if (!names) return undefined;
   const places = new Map<number, number[]>();
@@ -270,12 +278,17 @@ function sequenceBoundaries(profile: Profile, work: GpuWork, list: LaunchedWork)
     else places.set(name, [position]);
     momentOf[position++] = list.at[i];
   }
-  const candidates = [...places.values()]
-    .filter(found => found.length >= 3 && isRegular(found, position))
-    .sort((a, b) => a.length - b.length || a[0] - b[0]);
+  const candidates = [...places]
+    .map(([name, found]) => ({ name, places: found }))
+    .filter(({ places: found }) => found.length >= 3 && isRegular(found, position))
+    .sort((a, b) => a.places.length - b.places.length || a.places[0] - b.places[0]);
   if (candidates.length === 0) return undefined;
+  const sampling = candidates.find(({ name }) => isTokenSampling(families, name))?.places;
+  // A call that generates many tokens is not a step, even if it comes again and again.
+  if (sampling && sampling.length > candidates[0].places.length && hasLayers(sampling, nameAt))
+    return [0, ...sampling.slice(0, -1).map(place => place + 1)].map(place => momentOf[place]);
   // Steps begin where the first of the once-per-step kernels is launched, unless what it begins is a layer.
-  const blocks = wholeSteps(candidates, nameAt);
+  const blocks = wholeSteps(candidates, nameAt, families);
   const distances = blocks.slice(1).map((place, i) => place - blocks[i]);
   const typical = medianOf(Float64Array.from(distances));
   const outer =
@@ -301,24 +314,45 @@ const FEWEST_LAYERS = 3;
  * while): then a kernel that comes a few times as often, with layers between one time and the next, marks the steps.
  */
 function wholeSteps(
-  candidates: readonly (readonly number[])[],
+  candidates: readonly Candidate[],
   nameAt: readonly number[],
+  families: WorkFamilies,
 ): readonly number[] {
-  const [rarest] = candidates;
-  const inner = candidates.find(places => {
+  const [{ places: rarest }] = candidates;
+  // Looking up the tokens' embeddings begins a step, whatever repeats inside it.
+  const hasEmbedding = candidates.some(
+    ({ name, places }) => places.length === rarest.length && EMBEDDING.test(families.classOf(name).shortName),
+  );
+  const inner = candidates.find(({ places }) => {
     const times = places.length / rarest.length;
-    if (times < 1.8 || times > MOST_STEPS_TOGETHER) return false;
-    const middle = places.length >> 1;
-    const block = nameAt.slice(places[middle - 1], places[middle]);
-    const layers = findPeriod(block);
-    return (
-      layers !== undefined &&
-      layers.times >= FEWEST_LAYERS &&
-      layers.times * layers.period >= block.length / 2
-    );
+    return times >= 1.8 && times <= MOST_STEPS_TOGETHER && hasLayers(places, nameAt);
   });
-  return inner ?? rarest;
+  return hasEmbedding ? rarest : (inner?.places ?? rarest);
 }
+
+/** Names of kernels that look tokens up, in PyTorch and elsewhere. */
+const EMBEDDING = /index_?select|vectorized_gather|embedding/i;
+
+interface Candidate {
+  readonly name: number;
+  readonly places: readonly number[];
+}
+
+/** Whether most of what comes between one place and the next repeats, as layers do. */
+function hasLayers(places: readonly number[], nameAt: readonly number[]): boolean {
+  const middle = places.length >> 1;
+  const block = nameAt.slice(places[middle - 1], places[middle]);
+  const layers = findPeriod(block);
+  return (
+    layers !== undefined && layers.times >= FEWEST_LAYERS && layers.times * layers.period >= block.length / 2
+  );
+}
+
+/** Routers choose experts by top-k in every layer; a token is taken by its probability, or the highest one. */
+const isTokenSampling = (families: WorkFamilies, name: number): boolean => {
+  const { family, shortName } = families.classOf(name);
+  return family === 'sampling' && !/top.?k/i.test(shortName);
+};
 
 /** Whether the launching thread waited for the GPU between the beginnings of a block and of the one before. */
 function waitsBefore(
