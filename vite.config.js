@@ -1,6 +1,7 @@
 // Builds what runs in a browser: the page of `stepscope view` into dist/web, which the server hands out, and with
 // `--mode report` the flame graph of reports into dist/report, a script and a style that a page holds itself.
 // With `--mode cli` the compiled command becomes few files in dist/cli: loading hundreds took half of a short call.
+import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
@@ -25,13 +26,71 @@ const report = {
   },
 };
 
+/** Threads load their own modules: each worker is an entry of the bundle, next to the chunk that starts it. */
+const workers = [
+  'dist/src/fleet/map-worker.js',
+  'dist/src/import/kineto-json/threads/part-worker.js',
+  'dist/src/import/nsys-sqlite/decode-worker.js',
+];
+
 /** Files are found from the module that names them: where that was compiled to, not where it is bundled. */
 const ownPlace = {
   name: 'own-place',
   transform(code, id) {
     if (!id.startsWith(at('dist/src/')) || !code.includes('import.meta.url')) return null;
     const own = JSON.stringify(`./${path.relative(at('dist/cli'), id).replaceAll(path.sep, '/')}`);
-    return { code: code.replaceAll('import.meta.url', `new URL(${own}, import.meta.url).href`), map: null };
+    const worker = /(?<=new URL\('\.\/([\w-]+-worker)\.js', )import\.meta\.url/.exec(code);
+    if (worker && !workers.some(file => file.endsWith(`/${worker[1]}.js`)))
+      throw new Error(`${id} starts ${worker[1]}, which vite.config.js does not list`);
+    const moved = worker ? code : code.replaceAll('import.meta.url', `new URL(${own}, import.meta.url).href`);
+    return { code: moved, map: null };
+  },
+};
+
+/** Whether a module is one of these, or is loaded with them. */
+function withImports(...entries) {
+  const known = new Set();
+  const visit = file => {
+    if (known.has(file)) return;
+    known.add(file);
+    for (const [, target] of fs
+      .readFileSync(file, 'utf8')
+      .matchAll(/^(?:import|export)\b[^;'"]*['"](\.{1,2}\/[^'"]+\.js)['"];/gm))
+      visit(path.resolve(path.dirname(file), target));
+  };
+  return id => {
+    // When it is first asked: another mode has nothing compiled to read.
+    if (known.size === 0) entries.map(at).forEach(visit);
+    return known.has(id);
+  };
+}
+
+/**
+ * Modules of Node that take milliseconds to load, and that few calls use: loaded when a function of them is first called.
+ * Only functions and classes can be had this way; the build fails where something else of them is imported.
+ */
+const late = new Set(['child_process', 'crypto', 'v8', 'worker_threads', 'zlib'].map(name => `node:${name}`));
+const lateModules = {
+  name: 'late-modules',
+  enforce: 'pre',
+  // A worker has been started for its work, and reads values of its module.
+  resolveId: (id, importer = '') =>
+    late.has(id) ? (/-worker\.js$/.test(importer) ? { id, external: true } : `\0late ${id}`) : null,
+  async load(id) {
+    const [mark, name] = id.split(' ');
+    if (mark !== '\0late') return null;
+    const functions = Object.entries(await import(name)).filter(([, value]) => typeof value === 'function');
+    return `import { createRequire } from 'node:module';
+      const require = createRequire(import.meta.url);
+      let loaded;
+      const late = () => (loaded ??= require('${name}'));
+      ${functions
+        .filter(([own]) => own !== 'default')
+        .map(
+          ([own]) =>
+            `export function ${own}(...args) { return new.target ? new (late().${own})(...args) : late().${own}(...args); }`,
+        )
+        .join('\n')}`;
   },
 };
 
@@ -40,9 +99,23 @@ const cli = {
   ssr: true,
   minify: 'oxc',
   rollupOptions: {
-    input: at('dist/src/cli/main.js'),
-    external: [/^[^./]/],
-    output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
+    input: ['dist/src/cli/main.js', ...workers].map(at),
+    external: id => /^[^./\0]/.test(id) && !late.has(id),
+    output: {
+      entryFileNames: '[name].js',
+      chunkFileNames: '[name]-[hash].js',
+      // Each file costs half a millisecond: what a call needs in any case is in three.
+      codeSplitting: {
+        groups: [
+          { name: 'start', priority: 3, test: withImports('dist/src/cli/main.js') },
+          { name: 'dispatch', priority: 2, test: withImports('dist/src/cli/dispatch.js') },
+          {
+            ...{ name: 'common', priority: 1 },
+            test: withImports('dist/src/cli/emit.js', 'dist/src/cli/profile-of.js'),
+          },
+        ],
+      },
+    },
   },
 };
 
@@ -52,7 +125,7 @@ export default defineConfig(({ mode }) => ({
   root: at('src/web'),
   base: './',
   build: { emptyOutDir: true, target: 'es2022', ...(modes[mode] ?? page) },
-  plugins: mode === 'cli' ? [ownPlace] : [],
+  plugins: mode === 'cli' ? [lateModules, ownPlace] : [],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   logLevel: 'warn',
 }));

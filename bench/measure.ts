@@ -1,7 +1,7 @@
 /** Runs programs and measures time and memory. */
 import { spawnSync } from 'node:child_process';
 import * as path from 'node:path';
-import { V8_FLAGS } from '../src/cli/v8-flags.js';
+import { v8Flags } from '../src/cli/v8-flags.js';
 import { projectRoot } from '../src/testing/captures.js';
 
 export interface Measured {
@@ -15,7 +15,7 @@ export interface Measured {
 export function measureOurs(args: readonly string[]): Measured {
   const program = path.join(projectRoot, 'dist/bench/measured.js');
   const begun = performance.now();
-  const result = spawnSync(process.execPath, [...V8_FLAGS, program, ...args], {
+  const result = spawnSync(process.execPath, [...v8Flags(process.versions.v8), program, ...args], {
     stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
     // Repeats must not profit from what the first run kept.
     env: { ...process.env, STEPSCOPE_NO_CACHE: '1' },

@@ -85,7 +85,7 @@ async function look(file: string, executablePath: string): Promise<Seen> {
   );
   try {
     const [line] = (await once(server.stdout, 'data')) as [Buffer];
-    const { url } = JSON.parse(String(line)) as { url: string };
+    const { url } = (JSON.parse(String(line)) as { data: { url: string } }).data;
     const begun = performance.now();
     await page.goto(url);
     await page.locator('.timeline[data-ready=yes]').waitFor();

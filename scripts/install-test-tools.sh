@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs the tools that the tests use beyond Node, on Debian and Ubuntu: Chromium, Python with torch, nsys, a C
-# compiler, openssl, ssh, make, Slurm; and in a virtual environment of the project (.test-tools) hatchling, mypy and ruff.
+# compiler, openssl, ssh, make, Slurm; and in a virtual environment of the project (.test-tools) hatchling, mypy, ruff, perfetto, and
+# what the Python package and its notebook need: pyarrow, pandas, nbclient, ipykernel.
 # Without these the tests still pass, but skip some; their last lines list which.
 #
 #   scripts/install-test-tools.sh                   # uses sudo if not run as root
@@ -24,7 +25,7 @@ with_transformers=no
 for argument in "$@"; do
   case $argument in
     --transformers) with_transformers=yes ;;
-    -h | --help) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    -h | --help) sed -n '2,11s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) fail "unknown option $argument" "See scripts/install-test-tools.sh --help." ;;
   esac
 done
@@ -116,11 +117,13 @@ if [ -n "$missing" ] || [ $wants_nsys = yes ]; then
   fi
 fi
 
-if ! "$VENV/bin/python" -c 'import hatchling, mypy, ruff' 2>/dev/null; then
-  say "installing hatchling, mypy and ruff into $VENV"
+tools='hatchling mypy ruff perfetto protobuf pyarrow pandas nbclient ipykernel'
+if ! "$VENV/bin/python" -c "import $(echo "$tools" | sed 's/protobuf/google.protobuf/; s/ /, /g')" 2>/dev/null; then
+  say "installing $tools into $VENV"
+  # shellcheck disable=SC2086
   python3 -m venv "$VENV" &&
-    "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check hatchling mypy ruff ||
-    fail "pip could not install hatchling, mypy and ruff" "Is there a network?"
+    "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check $tools ||
+    fail "pip could not install $tools" "Is there a network?"
 fi
 
 if [ $with_transformers = yes ] && ! "$VENV/bin/python" -c 'import torch, transformers' 2>/dev/null; then

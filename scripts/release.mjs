@@ -1,4 +1,4 @@
-// Makes a release: checks, changelog, the version in every place, tarball, wheel and checksums, a commit and a tag.
+// Makes a release: checks, changelog, the version in every place, tarball, wheels and checksums, a commit and a tag.
 //
 //   npm run release -- 0.2.0              in a clean working tree; does not publish
 //   npm run release -- 0.2.0 --dry-run    the same in a temporary copy
@@ -70,7 +70,7 @@ const python = [process.env.STEPSCOPE_PYTHON, path.join(project, '.test-tools/bi
   name => name && spawnSync(name, ['-c', 'import hatchling']).status === 0,
 );
 if (!python)
-  fail('No Python with hatchling to build the wheel.', 'Run scripts/install-test-tools.sh to install one.');
+  fail('No Python with hatchling to build the wheels.', 'Run scripts/install-test-tools.sh to install one.');
 if (!options.has('--skip-tests')) run('npm', ['test'], { cwd: project });
 
 // --- update the version everywhere ---
@@ -85,10 +85,10 @@ for (const name of ['package.json', 'package-lock.json']) {
   if (document.packages) document.packages[''].version = version;
   write(name, `${JSON.stringify(document, null, 2)}\n`);
 }
-const agent = 'agent/stepscope_agent/__init__.py';
-write(agent, read(agent).replace(/^__version__ = ".*"$/m, `__version__ = "${version}"`));
+for (const name of ['agent/stepscope_agent/__init__.py', 'python/stepscope/__init__.py'])
+  write(name, read(name).replace(/^__version__ = ".*"$/m, `__version__ = "${version}"`));
 
-// --- tarball, wheel, checksums ---
+// --- tarball, wheels, checksums ---
 const out = path.join(root, 'release');
 fs.rmSync(out, { recursive: true, force: true });
 fs.mkdirSync(out);
@@ -98,6 +98,8 @@ run(python, ['-m', 'hatchling', 'build', '-t', 'wheel', '-d', out], {
   cwd: path.join(root, 'agent'),
   quiet: true,
 });
+process.env.STEPSCOPE_PYTHON = python;
+run(process.execPath, ['scripts/build-wheel.mjs', out], { quiet: true });
 const files = fs.readdirSync(out).sort();
 const sums = files.map(name => {
   const hash = createHash('sha256').update(fs.readFileSync(path.join(out, name)));
@@ -118,5 +120,6 @@ if (isDry) {
   say(`release/ contains ${version}, committed and tagged as v${version}. To publish:`);
   say(`  git push --follow-tags`);
   say(`  npm publish release/${files.find(name => name.endsWith('.tgz'))}`);
-  say(`  twine upload release/${files.find(name => name.endsWith('.whl'))}`);
+  const wheels = files.filter(name => name.endsWith('.whl'));
+  say(`  twine upload ${wheels.map(name => `release/${name}`).join(' ')}`);
 }

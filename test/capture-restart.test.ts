@@ -24,6 +24,7 @@ import {
   type StandInPod,
 } from './stand-in-cluster.js';
 import { recordedIn } from './standin-engine.js';
+import { timed } from './timed.js';
 
 const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-restart-'));
 const had = {
@@ -215,7 +216,7 @@ test('the deployment is restarted under nsys, recorded, and changed back', withC
   assert.match(err, /restarting deployment\/llama under the profiler[\s\S]*changing deployment\/llama back/);
 });
 
-test('--when with --restart: the engine is watched through the tunnel', withCluster, async () => {
+timed('--when with --restart: the engine is watched through the tunnel', withCluster, async () => {
   const { own, started } = await deployed({ standIn: true });
   const call = 'capture --pod llama-1 -n serving --restart --engine-version 0.16.0 --steps 25 -o run --when';
   const { status, err } = await runStepscope([...call.split(' '), 'running>=6']);

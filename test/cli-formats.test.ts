@@ -32,6 +32,7 @@ before(async () => {
   writeFileSync(inFolder('policy.yaml'), 'limits:\n  - {metric: step.p50, max: 1s}\n');
   const kernels = await runStepscope(['stats', eager, '-r', 'cuda_gpu_kern_sum', '--csv']);
   writeFileSync(inFolder('kernels.csv'), kernels.out);
+  await runStepscope(['optimize', 'start', capturePath('gil'), '--journal', inFolder('dropped')]);
   await runStepscope(['baseline', 'save', 'main', graph, '--baselines', inFolder('kept.json')]);
 });
 after(() => {
@@ -44,14 +45,11 @@ const calls: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
   analyze: () => [[eager, '--only', 'step-budget'], ['--list'], ['--why', 'ampere_sgemm_64x64']],
   report: () => [[eager]],
   compare: () => [
-    [eager, graph],
+    [capturePath('old23'), graph],
     [bench('sglang-serving.jsonl'), bench('aiperf.json')],
     [capturePath('moe-learned'), capturePath('moe-perfect'), '--perfect-router'],
   ],
-  whatif: () => [
-    [eager, '--graphs', '--async'],
-    [graph, '--graphs'],
-  ],
+  whatif: () => [[capturePath('old23'), '--graphs', '--async']],
   host: () => [[capturePath('gil')], [eager, '--weight', 'time', '--inverted', '--depth', '3']],
   steps: () => [[graph], [eager, '--sequence']],
   info: () => [[eager]],
@@ -59,6 +57,14 @@ const calls: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
   search: () => [[eager, '--name', 'launch']],
   ncu: () => [[graph, 'gemm']],
   repro: () => [[capturePath('eager', 'kineto.json.gz'), 'aten::mm']],
+  export: () => [[capturePath('gil'), '-o', inFolder('gil.pftrace'), '--force']],
+  'optimize start': () => [[capturePath('gil'), '--journal', inFolder('journal')]],
+  'optimize propose': () => [['another sampler', '--journal', inFolder('journal')]],
+  'optimize record': () => [[capturePath('gil'), '--journal', inFolder('journal')]],
+  'optimize compare': () => [['--journal', inFolder('journal')]],
+  'optimize keep': () => [['to see what happens', '--journal', inFolder('journal')]],
+  'optimize drop': () => [['--journal', inFolder('dropped')]],
+  'optimize status': () => [['--journal', inFolder('journal')]],
   sql: () => [['SELECT iteration, selected FROM steps', eager]],
   stats: () => [[eager, '-r', 'cuda_api_sum'], [eager], ['--list']],
   bench: () => [[bench('sglang-serving.jsonl'), bench('aiperf.json')]],

@@ -275,7 +275,8 @@ test('every command has help with examples', async () => {
 test('the real command runs, and a closed pipe is no error', withShell, () => {
   const bin = path.join(projectRoot, 'bin/stepscope');
   const direct = spawnSync(process.execPath, [bin, 'info', capturePath('eager')], { encoding: 'utf8' });
-  assert.equal(direct.status, 0, direct.stderr);
+  // Nothing on standard error: V8 reports flags that it does not know there, and they differ between versions of Node.
+  assert.deepEqual([direct.status, direct.stderr], [0, '']);
   assert.match(direct.stdout, /NVIDIA H200/);
   const piped = spawnSync(
     'sh',

@@ -17,7 +17,7 @@ import {
 } from '../src/catalog/messages.js';
 import { compareConfigurations } from '../src/compare/compare-configurations.js';
 import { openProfile } from '../src/import/open.js';
-import { withProcessRanks } from '../src/import/run-ranks.js';
+import { withProcessRanks } from '../src/import/process-ranks.js';
 import { ProfileBuilder } from '../src/model/builder.js';
 import { mergeProfiles } from '../src/model/merge.js';
 import { RangeKind } from '../src/model/schema.js';

@@ -9,7 +9,7 @@ import { rankWaits } from '../src/analyze/comm/rank-waits.js';
 import { findings } from '../src/analyze/findings/findings.js';
 import { windowBudgets } from '../src/analyze/inference/step-budget.js';
 import { NoteCounter } from '../src/base/notes.js';
-import { withProcessRanks } from '../src/import/run-ranks.js';
+import { withProcessRanks } from '../src/import/process-ranks.js';
 import { mergeProfiles } from '../src/model/merge.js';
 import { answerFromLoads, answerFromProfile } from '../src/moe/answer.js';
 import { expertLayers } from '../src/moe/cost/expert-layers.js';

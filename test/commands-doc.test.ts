@@ -1,5 +1,6 @@
 /** What users read first: docs/commands.md is the commands' own help (UPDATE_GOLDEN=1 writes it anew); links lead somewhere. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import * as path from 'node:path';
 import { test } from 'node:test';
@@ -7,9 +8,26 @@ import { allCommands } from '../src/cli/registry.js';
 import { projectRoot } from '../src/testing/captures.js';
 import { assertSameText } from '../src/testing/golden.js';
 import { commandsPage } from './commands-page.js';
+import { manPages } from './man-pages.js';
 
 test('docs/commands.md is what the commands say of themselves', async () => {
   assertSameText(path.join(projectRoot, 'docs/commands.md'), commandsPage(await allCommands()));
+});
+
+test('manual pages are what the commands say of themselves, one for each, and groff takes them', async () => {
+  const folder = path.join(projectRoot, 'docs/man');
+  const made = manPages(await allCommands());
+  for (const [name, page] of made) assertSameText(path.join(folder, name), page);
+  assert.deepEqual(readdirSync(folder).sort(), [...made.keys()].sort());
+  const groff = spawnSync(
+    'groff',
+    ['-man', '-Tutf8', '-ww', '-z', ...[...made.keys()].map(name => path.join(folder, name))],
+    {
+      encoding: 'utf8',
+    },
+  );
+  // Machines without groff show the pages in other programs.
+  if (!groff.error) assert.equal(groff.stderr, '');
 });
 
 const pages = ['README.md', 'CHANGELOG.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'agent/README.md'].concat(

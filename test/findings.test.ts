@@ -155,6 +155,7 @@ const cases: [id: string, sick: EngineOptions, settings?: Settings][] = [
   ['steady-allocations', { before: { ns: 1e6, call: 'cudaMalloc' } }],
   ['tiny-copies', { copies: { count: 10, bytes: 200 } }],
   ['pageable-copies', { copies: { count: 1, bytes: 1e6, pageable: true } }],
+  ['link-bound', { copies: { count: 1, bytes: 4e7, ns: 2e6 } }],
   ['memory-bandwidth', { metrics: dram }],
   [
     'compute-bound',
@@ -236,6 +237,46 @@ test('page faults that cost little, kernel time without faults, and preemptions 
       JSON.stringify(counted),
     );
   assert.ok(!findIn({ counted: { nodes: { cpu: 1, gpu: 1 } } }).some(({ id }) => id === 'distant-gpu'));
+});
+
+const costOf = (found: readonly Finding[], id: string) =>
+  found.find(finding => finding.id === id)?.costNs ?? 0;
+const isNear = (ns: number, expected: number, share: number) => Math.abs(ns - expected) <= share * expected;
+
+test('one place that holds the host up is not launching, however many launches are around it', () => {
+  const found = findIn({ eager: 100, insideNs: 6e6 });
+  assert.deepEqual(
+    found.slice(0, 2).map(({ id }) => id),
+    ['host-work-in-step', 'launch-overhead'],
+  );
+  assert.ok(isNear(costOf(found, 'host-work-in-step'), 6e6, 0.02), `${costOf(found, 'host-work-in-step')}`);
+  assert.ok(isNear(costOf(found, 'launch-overhead'), 3.6e6, 0.1), `${costOf(found, 'launch-overhead')}`);
+  // A host that is slow at every launch is launch-bound, all of it.
+  const slow = findIn({ eager: 100 });
+  assert.equal(slow[0].id, 'launch-overhead');
+  assert.ok(!slow.some(({ id }) => id === 'host-work-in-step'));
+});
+
+test('host work inside forward passes and between them is told apart, each with its own amount', () => {
+  const found = findIn({
+    kernels: [attention],
+    pieces: { count: 2, gapNs: 1e6 },
+    before: { ns: 2e6, range: '_schedule' },
+  });
+  assert.ok(isNear(costOf(found, 'host-work-in-step'), 1e6, 0.05), `${costOf(found, 'host-work-in-step')}`);
+  assert.ok(isNear(costOf(found, 'exposed-host-work'), 2e6, 0.05), `${costOf(found, 'exposed-host-work')}`);
+});
+
+test('a step that waits for the GPU cannot be captured as a graph: that comes first', () => {
+  const advice = (sick: EngineOptions) =>
+    findIn(sick).find(({ id }) => id === 'launch-overhead')?.advice[0].text ?? '';
+  assert.match(advice({ eager: 100, waits: true }), /^first remove the 100 waits for the GPU in each step/);
+  assert.doesNotMatch(advice({ eager: 100 }), /waits/);
+});
+
+test('copies that never happened are not called unmeasured', () => {
+  const { unmeasured } = new Analyzer(drawEngine()).get(findings);
+  assert.ok(unmeasured.length > 0 && !unmeasured.some(({ what }) => /copies/.test(what)));
 });
 
 test('ranks that never talk to each other may start when they like', () => {

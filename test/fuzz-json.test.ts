@@ -13,7 +13,7 @@ import { openProfile } from '../src/import/open.js';
 import { capturePath, readText } from '../src/testing/captures.js';
 import { validateProfile } from '../src/testing/validate-profile.js';
 
-const ROUNDS = Number(process.env.FUZZ_ROUNDS ?? 1500);
+const ROUNDS = Number(process.env.FUZZ_ROUNDS ?? 500);
 const SEED = Number(process.env.FUZZ_SEED ?? 20261115);
 const SLOW_MS = 2000;
 

@@ -6,7 +6,7 @@ import { measureRun } from '../src/run/collect.js';
 import type { Run } from '../src/run/run.js';
 import { seededRandom } from '../src/stats/random.js';
 import { drawEngine, type EngineOptions } from '../src/testing/drawn-engine.js';
-import { traceOf } from '../src/timeline/export-trace.js';
+import { traceOf } from '../src/timeline/export/chrome-trace.js';
 
 /** Close to a normal distribution: the sum of twelve. */
 export function normal(random: () => number): number {

@@ -25,7 +25,7 @@ import { percentile } from '../src/stats/percentile.js';
 import { seededRandom } from '../src/stats/random.js';
 import { estimate } from '../src/stats/resample.js';
 import { studentQuantile } from '../src/stats/student.js';
-import { captureNames, capturePath, projectRoot } from '../src/testing/captures.js';
+import { capturePath, projectRoot, unlikeCaptures } from '../src/testing/captures.js';
 import { normal, runOf, writeRun } from './gate-runs.js';
 import { answerIn, runStepscope as stepscope } from './run-stepscope.js';
 
@@ -412,7 +412,7 @@ test('a file of baselines is stable, whole, and holds nothing secret', async () 
     readdirSync(folder).filter(name => name.endsWith('.tmp')),
     [],
   );
-  for (const name of captureNames.filter(known => known !== 'client')) {
+  for (const name of unlikeCaptures.filter(known => known !== 'client')) {
     const text = JSON.stringify(await measureCapture(name));
     assert.doesNotMatch(text, /[/\\]|@|=|HOME|PATH|TOKEN/, name);
   }
@@ -566,7 +566,7 @@ test('a damaged file of baselines is told, not believed', () => {
 });
 
 test('--init prints a policy that holds for its own run, and says what it is', async () => {
-  for (const name of captureNames.filter(known => !['client', 'unified'].includes(known))) {
+  for (const name of unlikeCaptures.filter(known => !['client', 'unified'].includes(known))) {
     const { status, out, err } = await stepscope(['check', capturePath(name), '--init']);
     assert.equal(status, 0, `${name}: ${err}`);
     assertFollows('policy', parse(out));

@@ -224,7 +224,7 @@ test('a thread that could run and has no CPU names who has it', () => {
     {
       'layer.*.mlp': 6,
       'layer.*.mlp → runnable, its CPU runs thread 2': 4,
-      'before poll': 1,
+      'before the launch of b': 1,
       poll: 1,
       cudaLaunchKernel: 1,
     },

@@ -12,8 +12,11 @@ import { rankInName } from '../src/import/run-ranks.js';
 import { mergeProfiles } from '../src/model/merge.js';
 import type { Profile } from '../src/model/profile.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
+import { drawEngine } from '../src/testing/drawn-engine.js';
 import { bytesOfProfile } from '../src/testing/profile-bytes.js';
 import { validateProfile } from '../src/testing/validate-profile.js';
+import { perfettoTrace } from '../src/timeline/export/perfetto-trace.js';
+import { recordedEvents } from '../src/timeline/export/recorded-events.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-contract-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -24,8 +27,18 @@ const samples: readonly [importer: string, file: string][] = [
   ['nsys-sqlite', capturePath('old23')],
   ['kineto-json', capturePath('graph', 'kineto.json.gz')],
   ['kineto-json', withMetadataFirst(capturePath('graph', 'kineto.json.gz'), 300_000)],
+  ['perfetto', writtenAsPerfetto()],
   ['agent-sidecar', path.join(projectRoot, 'test/fixtures/agent/sidecar.json.gz')],
 ];
+
+/** As stepscope export writes it. */
+function writtenAsPerfetto(): string {
+  const profile = drawEngine({ steps: 6 });
+  const events = recordedEvents(profile, { fromNs: -Infinity, toNs: Infinity });
+  const file = path.join(mkdtempSync(path.join(folder, 'perfetto-')), 'trace.pftrace.gz');
+  writeFileSync(file, gzipSync(Buffer.concat([...perfettoTrace(profile, events)])));
+  return file;
+}
 
 /** Programs that write a trace anew put what they know about the run before everything that tells it is a trace. */
 function withMetadataFirst(trace: string, bytes: number): string {

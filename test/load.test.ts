@@ -21,6 +21,7 @@ import { projectRoot } from '../src/testing/captures.js';
 import { lacks } from '../src/testing/needs.js';
 import type { Truth } from './load-server.js';
 import { answerIn, runStepscope } from './run-stepscope.js';
+import { timed } from './timed.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-load-'));
 let server: ChildProcess;
@@ -76,7 +77,7 @@ for (const [users, requests] of [
   [16, 64],
   [128, 384],
 ]) {
-  test(`times at ${users} connections are those of the server's own clock, within 5%`, async () => {
+  timed(`times at ${users} connections are those of the server's own clock, within 5%`, {}, async () => {
     const { level, truths } = await load(
       'timed',
       ...['--level', `concurrent:${users}`, '--requests', String(requests), '--warmup', String(users)],
@@ -119,7 +120,7 @@ test('what the engine reports meanwhile is read twice a second, unless it is not
   assert.equal((await load('without-usage', ...asked)).level.engineStates, undefined);
 });
 
-test('chat: the role is no token, tokens are the server’s count', async () => {
+timed('chat: the role is no token, tokens are the server’s count', {}, async () => {
   const { level, document } = await load(
     'timed/v1/chat/completions',
     ...['--requests', '4', '--output-tokens', '5', '--input-tokens', '50', ...delays(200, 30)],
@@ -145,7 +146,7 @@ test('without usage, words and pieces stand for tokens, and that is said', async
   assert.match(out, /prompt lengths are in words, close to tokens/);
 });
 
-test('without streaming there is no TTFT, TPOT or ITL', async () => {
+timed('without streaming there is no TTFT, TPOT or ITL', {}, async () => {
   const { level } = await load(
     'timed',
     ...['--no-stream', '--requests', '3', '--output-tokens', '5', ...delays(100, 0)],
@@ -296,7 +297,7 @@ test('a server that does not know ignore_eos gets none', async () => {
   assert.ok(asked.slice(1).every(({ body }) => body.ignore_eos === true && body.min_tokens === 5));
 });
 
-test('an open loop sends at its times: a Poisson process, or constant gaps', async () => {
+timed('an open loop sends at its times: a Poisson process, or constant gaps', {}, async () => {
   for (const [kind, deviation] of [
     ['poisson', 1],
     ['constant', 0],
@@ -304,7 +305,7 @@ test('an open loop sends at its times: a Poisson process, or constant gaps', asy
     const { level, truths } = await load(
       'timed',
       ...['--level', 'sustained:100/s', '--requests', '300', '--arrivals', kind, '--output-tokens', '2'],
-      ...['--input-tokens', '20', ...delays(30, 10)],
+      ...['--input-tokens', '20', ...delays(150, 10)],
     );
     const due = level.requests!.map(({ startNs }) => startNs / 1e6).sort((a, b) => a - b);
     const gaps = due.slice(1).map((ms, i) => ms - due[i]);
@@ -397,30 +398,34 @@ test('a dataset is asked in its order, again from the begin, and its texts are n
   assert.equal(chat.status, 2);
 });
 
-test('a stall shows in an open loop as everyone lives it: latency counts from when a request was due', async () => {
-  const args = ['--arrivals', 'constant', '--duration', '3s', '--output-tokens', '2', '--warmup', '0'];
-  const { level } = await load('stall', '--level', 'sustained:40/s', ...args, ...delays(10, 5));
-  // A third of all requests fall into the second of silence and wait half of it on average.
-  assertNear(level.counts.completed, 120, 0.02, 'requests');
-  assert.ok(p(level, 'ttft', 50) < 100, `p50 ${p(level, 'ttft', 50)}`);
-  assertNear(p(level, 'ttft', 90), 700, 0.15, 'TTFT p90');
-  assertNear(p(level, 'ttft', 99), 970, 0.15, 'TTFT p99');
-  // Held back by the client itself, only one request is sent into the stall; those behind it still waited.
-  const held = await load(
-    'stall',
-    '--level',
-    'sustained:20/s',
-    '--max-in-flight',
-    '1',
-    ...args,
-    ...delays(10, 5),
-  );
-  assert.ok(p(held.level, 'ttft', 90) > 500, `p90 ${p(held.level, 'ttft', 90)}`);
-  assert.ok(held.level.timing.sendDelay!.percentilesNs[90] > 500e6);
-  assert.ok(codes(held.level).includes('sent-late'));
-});
+timed(
+  'a stall shows in an open loop as everyone lives it: latency counts from when a request was due',
+  {},
+  async () => {
+    const args = ['--arrivals', 'constant', '--duration', '3s', '--output-tokens', '2', '--warmup', '0'];
+    const { level } = await load('stall', '--level', 'sustained:40/s', ...args, ...delays(10, 5));
+    // A third of all requests fall into the second of silence and wait half of it on average.
+    assertNear(level.counts.completed, 120, 0.02, 'requests');
+    assert.ok(p(level, 'ttft', 50) < 100, `p50 ${p(level, 'ttft', 50)}`);
+    assertNear(p(level, 'ttft', 90), 700, 0.15, 'TTFT p90');
+    assertNear(p(level, 'ttft', 99), 970, 0.15, 'TTFT p99');
+    // Held back by the client itself, only one request is sent into the stall; those behind it still waited.
+    const held = await load(
+      'stall',
+      '--level',
+      'sustained:20/s',
+      '--max-in-flight',
+      '1',
+      ...args,
+      ...delays(10, 5),
+    );
+    assert.ok(p(held.level, 'ttft', 90) > 500, `p90 ${p(held.level, 'ttft', 90)}`);
+    assert.ok(held.level.timing.sendDelay!.percentilesNs[90] > 500e6);
+    assert.ok(codes(held.level).includes('sent-late'));
+  },
+);
 
-test('a ramp is not counted, and grows', async () => {
+timed('a ramp is not counted, and grows', {}, async () => {
   const { level, truths } = await load(
     'timed',
     ...['--level', 'sustained:100/s', '--arrivals', 'constant', '--ramp', '1s', '--duration', '1s'],
@@ -555,53 +560,57 @@ test('the key is in no output and no file, even when the server repeats it', asy
   assert.ok(!readFileSync(query.file, 'utf8').includes('secret-in-query'));
 });
 
-test('a certificate nobody signed is a failure of its kind, and can be taken', {
-  skip: lacks('openssl'),
-}, async () => {
-  const [key, certificate] = ['key.pem', 'certificate.pem'].map(name => path.join(folder, name));
-  spawnSync('openssl', [
-    ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=localhost'],
-    ...['-keyout', key, '-out', certificate],
-  ]);
-  const secure = createServer(
-    { key: readFileSync(key), cert: readFileSync(certificate) },
-    (request, response) => {
-      request.resume();
-      request.on('end', () => {
-        const piece = JSON.stringify({ choices: [{ text: 'a', finish_reason: 'stop' }] });
-        response.writeHead(200, { 'content-type': 'text/event-stream' });
-        setTimeout(() => response.end(`data: ${piece}\n\ndata: [DONE]\n\n`), 50);
-      });
-    },
-  );
-  await once(secure.listen(0, '127.0.0.1'), 'listening');
-  const { port } = secure.address() as AddressInfo;
-  const args = [
-    'load',
-    `https://127.0.0.1:${port}`,
-    '--model',
-    'm',
-    '--requests',
-    '3',
-    '--warmup',
-    '0',
-    '--json',
-  ];
-  const refused = await stepscope(args);
-  assert.equal(refused.status, 11);
-  assert.match(refused.err, /TLS connection failed .*\n.*--insecure/);
-  const taken = await stepscope([...args, '--insecure', '--no-keep-alive']);
-  secure.close();
-  const [level] = (answerIn(taken.out) as LoadDocument).levels;
-  assert.equal(level.counts.completed, 3);
-  assert.equal(level.timing.newConnections, 3);
-  assertNear(
-    p(level, 'ttft', 50) - level.timing.connect!.percentilesNs[50] / 1e6,
-    50,
-    0.3,
-    'TTFT less connecting',
-  );
-});
+timed(
+  'a certificate nobody signed is a failure of its kind, and can be taken',
+  {
+    skip: lacks('openssl'),
+  },
+  async () => {
+    const [key, certificate] = ['key.pem', 'certificate.pem'].map(name => path.join(folder, name));
+    spawnSync('openssl', [
+      ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=localhost'],
+      ...['-keyout', key, '-out', certificate],
+    ]);
+    const secure = createServer(
+      { key: readFileSync(key), cert: readFileSync(certificate) },
+      (request, response) => {
+        request.resume();
+        request.on('end', () => {
+          const piece = JSON.stringify({ choices: [{ text: 'a', finish_reason: 'stop' }] });
+          response.writeHead(200, { 'content-type': 'text/event-stream' });
+          setTimeout(() => response.end(`data: ${piece}\n\ndata: [DONE]\n\n`), 50);
+        });
+      },
+    );
+    await once(secure.listen(0, '127.0.0.1'), 'listening');
+    const { port } = secure.address() as AddressInfo;
+    const args = [
+      'load',
+      `https://127.0.0.1:${port}`,
+      '--model',
+      'm',
+      '--requests',
+      '3',
+      '--warmup',
+      '0',
+      '--json',
+    ];
+    const refused = await stepscope(args);
+    assert.equal(refused.status, 11);
+    assert.match(refused.err, /TLS connection failed .*\n.*--insecure/);
+    const taken = await stepscope([...args, '--insecure', '--no-keep-alive']);
+    secure.close();
+    const [level] = (answerIn(taken.out) as LoadDocument).levels;
+    assert.equal(level.counts.completed, 3);
+    assert.equal(level.timing.newConnections, 3);
+    assertNear(
+      p(level, 'ttft', 50) - level.timing.connect!.percentilesNs[50] / 1e6,
+      50,
+      0.3,
+      'TTFT less connecting',
+    );
+  },
+);
 
 test('no connection and no timer is left behind', async () => {
   const counted = () =>

@@ -8,7 +8,7 @@ import { mergeProfiles } from '../src/model/merge.js';
 import type { Profile, Row } from '../src/model/profile.js';
 import { asRows } from '../src/model/rows.js';
 import { sliceProfile } from '../src/model/slice.js';
-import { captureNames, capturePath } from '../src/testing/captures.js';
+import { capturePath, unlikeCaptures } from '../src/testing/captures.js';
 import { COLUMN_NS, drawProfile } from '../src/testing/drawn-profile.js';
 import { bytesOfProfile } from '../src/testing/profile-bytes.js';
 import { validateProfile } from '../src/testing/validate-profile.js';
@@ -88,7 +88,7 @@ test('capabilities follow from what is there, with the flag for what is not', as
 });
 
 test('every capture is valid, and the same whether decoded by one thread or several', async () => {
-  for (const name of captureNames) {
+  for (const name of unlikeCaptures) {
     const profile = await openProfile([capturePath(name)], { workers: 0 });
     assert.deepEqual(validateProfile(profile), [], name);
     const again = await openProfile([capturePath(name)], { workers: 3 });

@@ -14,7 +14,7 @@ import { Removals } from '../src/redact/removals.js';
 import { TraceRewriter } from '../src/redact/rewrite-trace.js';
 import { scrubText } from '../src/redact/scrub-text.js';
 import { TraceRules } from '../src/redact/trace-rules.js';
-import { captureNames, capturePath, externalFiles, projectRoot } from '../src/testing/captures.js';
+import { capturePath, externalFiles, projectRoot, unlikeCaptures } from '../src/testing/captures.js';
 import { lacks } from '../src/testing/needs.js';
 import {
   exportSecrets,
@@ -167,7 +167,7 @@ test('a database with a map of its pages, and one that asks for unique texts', a
 });
 
 test('every capture of ours gives the same results', async () => {
-  for (const [i, name] of captureNames.entries()) {
+  for (const [i, name] of unlikeCaptures.entries()) {
     const both = ['profile.sqlite.gz', 'kineto.json.gz'].filter(kind =>
       fs.existsSync(capturePath(name, kind)),
     );
@@ -189,7 +189,9 @@ test("other people's profiles give the same results, hashed or not", {
     file => !/TP-[1-7]|rank[1-7]\.pt|expert-load/.test(file) && fs.statSync(file).size < LARGE,
   );
   assert.ok(files.length > 20, String(files.length));
-  for (const [i, file] of files.entries()) {
+  // Every second, hashed or not in turn.
+  const looked = files.filter((_, i) => i % 2 === 0 || process.env.STEPSCOPE_EVERY_CAPTURE);
+  for (const [i, file] of looked.entries()) {
     const isHashed = i % 2 === 1;
     const copy = await redacted(file, ...(isHashed ? ['--hash-ranges'] : []));
     const read = async (name: string) =>
@@ -554,7 +556,7 @@ test('bytes changed at random: a copy, or two lines', async () => {
     return (state >>> 0) % below;
   };
   let copied = 0;
-  for (let round = 0; round < 150; round++) {
+  for (let round = 0; round < 60; round++) {
     const bytes = base.slice();
     for (let n = 1 + random(4); n > 0; n--) {
       const page = random(base.length / 512) * 512;
@@ -570,7 +572,7 @@ test('bytes changed at random: a copy, or two lines', async () => {
     if (status === 0) copied++;
     else assert.match(err, /^stepscope: [^\n]+\n[^\n]+\n$/);
   }
-  assert.ok(copied > 10, `${copied} were copied`);
+  assert.ok(copied > 4, `${copied} were copied`);
 });
 
 test('a trace with bytes changed at random: a copy, or two lines', async () => {
@@ -584,7 +586,7 @@ test('a trace with bytes changed at random: a copy, or two lines', async () => {
   };
   const telling = new TextEncoder().encode('"\\\\{}[],:/ \\0');
   let copied = 0;
-  for (let round = 0; round < 300; round++) {
+  for (let round = 0; round < 100; round++) {
     const bytes = base.slice();
     for (let n = 1 + random(4); n > 0; n--)
       bytes[random(base.length)] = random(2) === 0 ? random(256) : telling[random(telling.length)];
@@ -598,7 +600,7 @@ test('a trace with bytes changed at random: a copy, or two lines', async () => {
     if (status === 0) copied++;
     else assert.match(err, /^stepscope: [^\n]+\n[^\n]+\n$/);
   }
-  assert.ok(copied > 30, `${copied} were copied`);
+  assert.ok(copied > 10, `${copied} were copied`);
 });
 
 test('long texts take no longer than their length asks for', () => {

@@ -13,16 +13,20 @@ const inProject = (name: string) => readFileSync(path.join(projectRoot, name), '
 const { version } = JSON.parse(inProject('package.json')) as { version: string };
 const [major, minor, patch] = version.split('.').map(Number);
 
-test('a dry run makes tarball and wheel of the next version, and leaves the project alone', {
+test('a dry run makes tarball and wheels of the next version, and leaves the project alone', {
   skip: lacks('git', 'wheel'),
 }, () => {
-  const names = ['package.json', 'package-lock.json', 'CHANGELOG.md', 'agent/stepscope_agent/__init__.py'];
+  const names = [
+    ...['package.json', 'package-lock.json', 'CHANGELOG.md'],
+    ...['agent/stepscope_agent/__init__.py', 'python/stepscope/__init__.py'],
+  ];
   const before = names.map(inProject);
   const next = `${major}.${minor + 1}.0`;
   const { status, stdout, stderr } = release(next, '--dry-run', '--skip-tests');
   assert.equal(status, 0, stderr);
   assert.match(stdout, new RegExp(`stepscope-${next}\\.tgz +\\d`));
   assert.match(stdout, new RegExp(`stepscope_agent-${next}-py3-none-any\\.whl +\\d`));
+  assert.match(stdout, new RegExp(`stepscope-${next}-py3-none-any\\.whl +\\d`));
   assert.match(stdout, new RegExp(`would be committed and tagged as v${next}`));
   assert.deepEqual(names.map(inProject), before);
 });

@@ -16,6 +16,7 @@ import {
   compareBenchSchema,
   doctorSchema,
   explainSchema,
+  exportSchema,
   familiesSchema,
   infoSchema,
   kernelFamilySchema,
@@ -29,12 +30,15 @@ import {
   statsListSchema,
   statsSchema,
   statsVerifySchema,
+  viewSchema,
+  writtenTablesSchema,
 } from '../src/cli/answers-schema.js';
 import { benchSchema } from '../src/compare/bench-schema.js';
 import { compareSchema } from '../src/compare/compare-schema.js';
 import { frameworksSchema } from '../src/compare/frameworks/frameworks-schema.js';
 import { fleetJobSchema, fleetMapSchema, fleetReportSchema } from '../src/fleet/fleet-schema.js';
 import { baselinesSchema, checkSchema, policySchema, trendSchema } from '../src/gate/gate-schema.js';
+import { journalEntrySchema, journalSchema } from '../src/journal/journal-schema.js';
 import { loadSchema, loadSummarySchema } from '../src/load/load-schema.js';
 import { perfectRouterSchema } from '../src/moe/experiment/router-schema.js';
 import { moeSchema } from '../src/moe/moe-schema.js';
@@ -67,12 +71,15 @@ const answers: Readonly<Record<string, object>> = {
   'compare-bench': compareBenchSchema,
   doctor: doctorSchema,
   explain: explainSchema,
+  export: exportSchema,
   families: familiesSchema,
   'fleet-job': fleetJobSchema,
   'fleet-map': fleetMapSchema,
   'fleet-report': fleetReportSchema,
   frameworks: frameworksSchema,
   host: hostSchema,
+  journal: journalSchema,
+  'journal-entry': journalEntrySchema,
   info: infoSchema,
   'kernel-family': kernelFamilySchema,
   'load-summary': loadSummarySchema,
@@ -86,10 +93,12 @@ const answers: Readonly<Record<string, object>> = {
   search: searchSchema,
   sql: sqlAnswerSchema,
   'sql-tables': sqlTablesSchema,
+  tables: writtenTablesSchema,
   stats: statsSchema,
   'stats-list': statsListSchema,
   'stats-verify': statsVerifySchema,
   trend: trendSchema,
+  view: viewSchema,
   whatif: whatifSchema,
 };
 

@@ -32,7 +32,8 @@ stepscope sql profile.sqlite --parquet tables
 - **Bounded.** 2 GB of memory, \`--timeout\` (60 s), \`--max-rows\` (1,000,000) and 500 MB of values. If rows are left out, \`complete\` is false in JSON, and the terminal shows a note.
 - **The same bytes.** DuckDB runs on one thread, so that the order of rows and of sums does not change.
 - Types: text is VARCHAR, number DOUBLE, whole BIGINT, flag BOOLEAN, map MAP(VARCHAR, DOUBLE). Names are not case-sensitive. Times are nanoseconds on the clock of the profile.
-- \`--arrow FILE\` writes the answer as an Arrow file (\`-\`: a stream), \`--parquet DIR\` as Parquet; without a question, every table. Maps and lists become JSON text there.
+- \`--arrow FILE\` writes the answer as an Arrow file (\`-\`: a stream), \`--parquet DIR\` as Parquet. Maps and lists become JSON text there.
+- **Tables as files.** Without a question, \`--arrow DIR\` and \`--parquet DIR\` write every table, or those of \`--only\`, each to its own file. This needs no DuckDB. \`--json\` lists the files, their columns, and for each missing table how to record it. In Arrow files whole numbers are int64, texts of events are dictionaries and maps are maps. Times, durations and bytes are int64 as well, or float64 if the trace has fractions of a nanosecond. \`pip install stepscope\` reads them into pandas ([python.md](python.md)).
 - Of tables above 200,000 rows, only the columns that the question names are loaded. A whole row as one value (\`SELECT k FROM kernels k\`) then has only these.
 
 ## Events

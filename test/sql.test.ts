@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, before, test } from 'node:test';
 import { tableFromIPC } from '@uwdata/flechette';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parquetReadObjects } from 'hyparquet';
 import { completions } from '../src/cli/sql/sql-prompt.js';
 import { openProfile } from '../src/import/open.js';
@@ -192,6 +193,49 @@ test('answers as Arrow and Parquet, a lake, and the same bytes twice', async () 
     (await ask('--tables')).out,
     /^kernels: .*\n {2}row, startNs, endNs, device, stream, pid, rank/,
   );
+});
+
+test('tables as files: what was written, what is missing, and the same bytes twice', async () => {
+  const write = (...args: string[]) =>
+    runStepscope(['sql', eager, '--only', 'steps,kernels,gil', '--json', ...args]);
+  const written = await write('--arrow', inFolder('a'));
+  assert.equal(written.status, 0, written.err);
+  const validate = new Ajv2020({ strict: false }).compile(
+    JSON.parse(readFileSync(path.join(projectRoot, 'docs/schemas/tables.schema.json'), 'utf8')),
+  );
+  assert.ok(validate(JSON.parse(written.out)), JSON.stringify(validate.errors));
+  const { tables, clock } = answerIn(written.out);
+  assert.match(clock.originNs, /^\d{19}$/);
+  const said = (table: Record<string, unknown>) => [table.name, table.status, table.rows ?? table.what];
+  const [[count]] = await rows('SELECT count(*) FROM kernels');
+  assert.deepEqual(tables.map(said), [
+    ['iterations', 'ok', 5],
+    ['kernels', 'ok', count],
+    ['gil', 'not-recorded', 'the GIL'],
+  ]);
+  assert.deepEqual(readdirSync(inFolder('a')), ['iterations.arrow', 'kernels.arrow']);
+  const typeOf = (name: string) =>
+    tables[1].columns.find((column: { name: string }) => column.name === name).type;
+  assert.deepEqual(['startNs', 'rank', 'name', 'occupancyPercent'].map(typeOf), [
+    ...['int64', 'int64', 'dictionary<string>', 'float64'],
+  ]);
+  await write('--arrow', inFolder('b'));
+  for (const name of readdirSync(inFolder('a')))
+    assert.ok(
+      readFileSync(path.join(inFolder('a'), name)).equals(readFileSync(path.join(inFolder('b'), name))),
+    );
+  assert.equal((await write('--parquet', inFolder('p'))).status, 0);
+  const file = readFileSync(inFolder('p/kernels.parquet'));
+  const read = await parquetReadObjects({
+    file: file.buffer.slice(file.byteOffset, file.byteOffset + file.length),
+  });
+  const [[ns]] = await rows('SELECT sum(durationNs) FROM kernels');
+  assert.deepEqual([read.length, read.reduce((all, row) => all + row.durationNs, 0)], [count, ns]);
+  const again = await write('--arrow', inFolder('a'));
+  assert.deepEqual([again.status, again.err.includes('already exists')], [2, true]);
+  const unknown = await runStepscope(['sql', eager, '--arrow', inFolder('c'), '--only', 'kernel']);
+  assert.deepEqual([unknown.status, unknown.err.split('\n').length], [2, 3]);
+  assert.match(unknown.err, /no table "kernel".*\nDid you mean kernels\?/);
 });
 
 test('the prompt completes columns of tables that are named, then tables', () => {

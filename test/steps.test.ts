@@ -370,6 +370,21 @@ test("a user's own marker is read with its groups", () => {
   );
 });
 
+test('a replay that fills a KV cache is decode', () => {
+  const { rows } = rowsOf({
+    marks: [],
+    call: 'cudaGraphLaunch',
+    work: [0, 1, 2].flatMap(i => [
+      [0, i * 1000, i * 1000 + 20, i * 1000 + 60, i * 1000 + 100, 'reshape_and_cache_flash_kernel'] as const,
+      [0, i * 1000 + 30, i * 1000 + 50, i * 1000 + 110, i * 1000 + 800, 'flash_fwd_splitkv_kernel'] as const,
+    ]),
+  });
+  assert.deepEqual(
+    rows.map(row => [row.graphLaunches, row.phase]),
+    [0, 1, 2].map(() => [2, 'decode']),
+  );
+});
+
 test('without markers steps are found by graph launches, then by kernels that come once per step', () => {
   const graph: Drawn = {
     marks: [],
@@ -381,7 +396,8 @@ test('without markers steps are found by graph launches, then by kernels that co
   const found = rowsOf(graph);
   assert.deepEqual(
     found.rows.map(row => [row.foundBy, row.confidence, row.graphLaunches, row.phase]),
-    [0, 1, 2].map(() => ['graph-launches', 'likely', 1, 'decode']),
+    // A program of one's own may replay anything.
+    [0, 1, 2].map(() => ['graph-launches', 'likely', 1, 'unknown']),
   );
   const names = ['embedding', ...Array.from({ length: 9 }, (_, i) => `layer_kernel_${i % 3}`), 'argmax'];
   const sequence: Drawn = {

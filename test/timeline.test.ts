@@ -11,7 +11,7 @@ import { idleCauses } from '../src/catalog/idle-causes.js';
 import { openProfile } from '../src/import/open.js';
 import type { Row } from '../src/model/profile.js';
 import { tableNamed } from '../src/model/rows.js';
-import { captureNames, capturePath } from '../src/testing/captures.js';
+import { capturePath, unlikeCaptures } from '../src/testing/captures.js';
 import { areaPyramid } from '../src/timeline/area-pyramid.js';
 import { layOut } from '../src/timeline/lane-layout.js';
 import { type LaneEvents, slicePyramid } from '../src/timeline/slice-pyramid.js';
@@ -129,7 +129,7 @@ test('parents lie above their children, and what overlaps takes the next free la
   assert.equal(deep.lanes.length + deep.tooDeep, 100, 'what is not drawn is counted');
 });
 
-for (const name of captureNames) {
+for (const name of unlikeCaptures) {
   test(`${name}: every recorded event is on the timeline, and bytes say what lanes say`, async () => {
     const profile = await openProfile([capturePath(name)]);
     const data = timelineData(new Analyzer(profile));

@@ -7,6 +7,7 @@ import * as net from 'node:net';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, type TestContext, test } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { browserCommand } from '../src/cli/open-browser.js';
 import { capturePath, projectRoot } from '../src/testing/captures.js';
 import { ask, keyOf, rememberKey } from './small-server.js';
@@ -95,13 +96,27 @@ test('--json, --port and --compare; Ctrl-C ends it too', async t => {
     '--at',
     '#steps=1-2&panel=step',
   );
-  const said = JSON.parse(line);
+  const answer = JSON.parse(line);
+  assert.deepEqual(Object.keys(answer), ['schema', 'tool', 'inputs', 'notes', 'truncated', 'data']);
+  assert.deepEqual(
+    answer.inputs.map(({ file }: { file: string }) => file),
+    ['profile.sqlite.gz', 'profile.sqlite.gz'],
+  );
+  const { $schema, ...schema } = JSON.parse(
+    readFileSync(path.join(projectRoot, 'docs/schemas/view.schema.json'), 'utf8'),
+  );
+  const validate = new Ajv2020({ strict: false }).compile(schema);
+  assert.equal(validate(answer) as boolean, true, JSON.stringify(validate.errors));
+  const said = answer.data;
   assert.ok(said.url.startsWith(`http://127.0.0.1:${free}/?token=`));
   assert.ok(said.url.endsWith('#steps=1-2&panel=step'), 'the view that was asked for');
   rememberKey(said.url);
   assert.equal(said.profiles.length, 2);
   const state = JSON.parse((await ask(free, '/api/state')).text);
-  assert.deepEqual(state.profiles, said.profiles);
+  assert.deepEqual(
+    state.profiles.map(({ id, name, status }: Record<string, unknown>) => ({ id, name, status })),
+    said.profiles,
+  );
   assert.deepEqual(state.compare, [1, 2]);
   const taken = refused('--port', String(free));
   assert.equal(taken.status, 2);
@@ -116,15 +131,15 @@ test('several files are one profile, the files of --compare another', async t =>
     return file;
   });
   const { line, end } = await view(t, ...ranks, '--json', '--compare', capturePath('graph'));
-  const names = JSON.parse(line).profiles.map((profile: { name: string }) => profile.name);
+  const names = JSON.parse(line).data.profiles.map((profile: { name: string }) => profile.name);
   assert.deepEqual(names, ['2 files', 'profile.sqlite.gz']);
   await end('SIGTERM');
 });
 
 test('without a file it waits for one to be dropped', async t => {
   const { line, end } = await view(t, '--json', '--max-drop', '0.01');
-  const port = Number(new URL(JSON.parse(line).url).port);
-  rememberKey(JSON.parse(line).url);
+  const port = Number(new URL(JSON.parse(line).data.url).port);
+  rememberKey(JSON.parse(line).data.url);
   const put = (name: string, body: Uint8Array) =>
     ask(port, `/api/profiles?name=${name}`, { method: 'PUT', headers: { 'X-Stepscope': '1' }, body });
   assert.deepEqual(JSON.parse((await ask(port, '/api/state')).text).profiles, []);

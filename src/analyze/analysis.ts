@@ -122,8 +122,10 @@ export class NotRecorded extends Error {
     readonly hint: string,
     /** It was recorded, and the file is damaged there. */
     readonly damaged = false,
+    /** It would have been recorded: nothing of the kind happened. */
+    readonly none = false,
   ) {
-    super(`${damaged ? 'damaged' : 'not recorded'}: ${what}`);
+    super(`${damaged ? 'damaged' : none ? 'none' : 'not recorded'}: ${what}`);
   }
 }
 
@@ -267,7 +269,7 @@ export function notRecorded(profile: Profile, missing: readonly TableName[]): No
       `${ability?.hint}, around the process that runs the model (not its client)`,
     );
   }
-  return new NotRecorded(ability?.label ?? missing[0], ability?.hint ?? '');
+  return new NotRecorded(ability?.label ?? missing[0], ability?.hint ?? '', false, ability?.none);
 }
 
 /** A name in the file that means something wins; a slice of a GPU is not the whole one, whatever it is called. */

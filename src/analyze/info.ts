@@ -42,6 +42,8 @@ interface CaptureSummary {
     readonly table: TableName;
     /** It was recorded, and nothing of it can be read. */
     readonly damaged?: boolean;
+    /** It would have been recorded: there was none. */
+    readonly none?: boolean;
     readonly label: string;
     readonly hint: string;
   }[];
@@ -79,11 +81,12 @@ export function summarizeCapture(profile: Profile): CaptureSummary {
     cudaGraphs: graphMode(profile),
     markers: findMarkers(profile),
     recorded: abilities.filter(a => a.recorded).map(({ table, label, rows }) => ({ table, label, rows })),
-    notRecorded: missing.map(({ table, label, hint, damaged }) => ({
+    notRecorded: missing.map(({ table, label, hint, damaged, none }) => ({
       table,
       label,
       hint,
       ...(damaged ? { damaged } : {}),
+      ...(none ? { none } : {}),
     })),
     gpuHint: abilities.find(ability => ability.table === 'kernels')?.hint ?? '',
     sourceCounts: capture.sourceCounts,
@@ -295,9 +298,9 @@ function recordedBlock(summary: CaptureSummary): Block {
       tone: 'bad',
     });
   }
-  for (const { label, hint, table, damaged } of summary.notRecorded) {
+  for (const { label, hint, table, damaged, none } of summary.notRecorded) {
     if (table === 'kernels') continue;
-    const text = `${label}: ${damaged ? 'damaged in this file' : 'not recorded'}`;
+    const text = `${label}: ${damaged ? 'damaged in this file' : none ? 'none' : 'not recorded'}`;
     facts.push({ label: '–', text, tone: damaged ? 'bad' : 'quiet', hint });
   }
   return { kind: 'facts', id: 'recorded', title: 'Recorded', facts };

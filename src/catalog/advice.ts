@@ -152,6 +152,11 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
     ),
     any('copy through pinned buffers with asynchronous calls: pageable copies make the host wait'),
   ],
+  'link-bound': [
+    any(
+      'keep what is copied on the GPU, or copy less of it (quantized weights, a smaller cache); copy on a stream of its own while kernels run',
+    ),
+  ],
   'tiny-copies': [any('pack the step’s inputs into one pinned buffer and copy it once')],
   'steady-allocations': [
     torch(

@@ -12,6 +12,8 @@ interface Capability {
   readonly recorded: boolean;
   /** Nothing is left of it because the file is damaged. */
   readonly damaged: boolean;
+  /** The profiler records it along with what is there, so that nothing of the kind happened. */
+  readonly none: boolean;
   /** How to record it next time, for the profiler this file came from: a phrase to follow "not recorded:". */
   readonly hint: string;
 }
@@ -118,11 +120,21 @@ const what: Record<TableName, { label: string; nsys: string; kineto: string }> =
 /** The agent writes down steps; everything else is a profiler's. */
 const beside = 'also give the capture of the same run: nsys profile, or STEPSCOPE_TORCH_TRACE=base';
 
+/** Both profilers record these with kernels, or not at all. */
+const WITH_KERNELS: readonly TableName[] = ['copies', 'memsets'];
+const noneHappened = 'none happened: this capture records them with its kernels';
+
 /** Capturing anew would not help where the copy is bad. */
 const against = 'copy the file again, or export the report again';
 
 const isDamaged = ({ damaged, tables }: Profile, table: TableName): boolean =>
   tables[table] === undefined && damaged?.includes(table) === true;
+
+const isNone = (profile: Profile, table: TableName): boolean =>
+  WITH_KERNELS.includes(table) &&
+  profile.tables[table] === undefined &&
+  profile.tables.kernels !== undefined &&
+  !isDamaged(profile, table);
 
 export function capabilities(profile: Profile): Capability[] {
   return (Object.keys(what) as TableName[])
@@ -135,11 +147,15 @@ export function capabilities(profile: Profile): Capability[] {
         rows,
         recorded: rows > 0,
         damaged: isDamaged(profile, table),
-        hint: isDamaged(profile, table)
-          ? against
-          : profile.capture.profiler === 'agent'
-            ? beside
-            : what[table][profile.capture.profiler],
+        none: isNone(profile, table),
+        hint: hintOn(profile, table),
       };
     });
+}
+
+function hintOn(profile: Profile, table: TableName): string {
+  if (isDamaged(profile, table)) return against;
+  if (isNone(profile, table)) return noneHappened;
+  const { profiler } = profile.capture;
+  return profiler === 'agent' ? beside : what[table][profiler];
 }

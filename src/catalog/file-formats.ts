@@ -24,6 +24,11 @@ export const fileFormats = {
     label: 'PyTorch profiler trace (Kineto JSON)',
     endings: ['.json'],
   },
+  perfetto: {
+    id: 'perfetto',
+    label: 'Perfetto trace of PyTorch or Stepscope (.pftrace)',
+    endings: ['.pftrace', '.perfetto-trace'],
+  },
   agentSidecar: {
     id: 'agent-sidecar',
     label: 'steps written by the Stepscope agent',

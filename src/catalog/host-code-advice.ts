@@ -19,6 +19,11 @@ const codeAdvice: readonly CodeAdvice[] = [
     text: 'do not make the launching thread wait for another: take what is ready without blocking, and prepare it while the GPU runs',
   },
   {
+    what: 'sleeping',
+    pattern: /^((time|asyncio)\.)?sleep$|^(clock_)?nanosleep$|^usleep$/,
+    text: 'the launching thread sleeps: there was nothing to do, or it polls; block on the queue of requests instead of sleeping',
+  },
+  {
     what: 'no CPU',
     pattern: /^runnable(,| without)/,
     text: 'give the launching thread a core of its own: pin it (taskset, numactl) near the GPU, and keep other work off that core',
@@ -33,6 +38,11 @@ const codeAdvice: readonly CodeAdvice[] = [
     pattern:
       /^Tensor\.(item|tolist|cpu|numpy|nonzero|__bool__|__float__|__int__)$|^aten::(item|_local_scalar_dense|is_nonzero|nonzero)$/,
     text: 'keep the value on the GPU: .item(), .tolist(), .cpu(), nonzero() and branches on tensors make the host wait for it',
+  },
+  {
+    what: 'plans of cuDNN attention',
+    pattern: /cudnn_attention/,
+    text: 'cuDNN builds a plan for every new length: use another SDPA backend (torch.backends.cuda.enable_cudnn_sdp(False)), or a static KV cache whose length does not change',
   },
   {
     what: 'memory allocation',

@@ -57,6 +57,10 @@ export const thresholds = {
     about:
       'cost of launching a graph per node, profiler attached (capture run-ahead; 0.8 to 1.9 µs elsewhere)',
   },
+  copyShare: {
+    value: 0.1,
+    about: 'share of a step in exposed copies between host and GPU that is a finding (ours)',
+  },
   syncShare: { value: 0.01, about: 'share of a step idle in synchronization that is a finding (ours)' },
   blockingPerStep: {
     value: 8,

@@ -105,7 +105,13 @@ export const infoSchema = document('stepscope-info/1', 'What a profile contains'
   markers: list(anyObject('of engines: how many, and their iterations')),
   recorded: list(object({ table: string(), label: string(), rows: count() })),
   notRecorded: list(
-    object({ table: string(), label: string(), hint: string('how to record it'), damaged: optional(flag()) }),
+    object({
+      table: string(),
+      label: string(),
+      hint: string('how to record it'),
+      damaged: optional(flag()),
+      none: optional(flag()),
+    }),
   ),
   gpuHint: string('how to record GPU work'),
   sourceCounts: mapOf(number(), 'rows of the file'),
@@ -173,6 +179,37 @@ export const ncuSchema = document('stepscope-ncu/1', 'A kernel in Nsight Compute
   notes: list(note),
 });
 
+export const exportSchema = document(
+  'stepscope-export/1',
+  'A file for other tools',
+  'stepscope export --json',
+  {
+    files: list(string(), 'base names'),
+    file: string('that was written'),
+    format: choice(['perfetto', 'chrome', 'otlp']),
+    sizeBytes: number(),
+    clock: object({
+      kind: choice(['utc', 'session']),
+      originNs: string('what times of the profile count from'),
+    }),
+    events: list(object({ key: string(), category: string('kind of event'), events: count() })),
+    unplaced: list(
+      object({ table: string(), rows: count() }),
+      'rows that belong to no thread and no stream, and are not in the file',
+    ),
+    remarks: list(string(), 'what is missing, and what to know about times'),
+    notes: list(note),
+  },
+);
+
+export const viewSchema = document('stepscope-view/1', 'A running view', 'stepscope view --json', {
+  url: string('with the key that the page needs'),
+  profiles: list(
+    object({ id: count(), name: string(), status: choice(['opening', 'ready', 'failed']) }),
+    'in the order in which they were given',
+  ),
+});
+
 export const searchSchema = document('stepscope-search/1', 'Names found', 'stepscope search --json', {
   files: list(string(), 'base names'),
   pattern: string('regular expression'),
@@ -204,6 +241,34 @@ export const sqlTablesSchema = document(
         columns: list(object({ name: string(), type: string(), about: string() })),
       }),
     ),
+  },
+);
+
+export const writtenTablesSchema = document(
+  'stepscope-tables/1',
+  'Tables written as files',
+  'stepscope sql FILE --arrow DIR --json',
+  {
+    clock: orNull(
+      object({ kind: string(), originNs: string('nanosecond 0 of all times, as a whole number') }),
+      'null: a lake',
+    ),
+    tables: list(
+      object({
+        ...{ key: string(), name: string(), about: string() },
+        status: choice(['ok', 'not-recorded', 'damaged', 'failed']),
+        rows: optional(count()),
+        file: optional(string('in the folder')),
+        bytes: optional(count()),
+        columns: optional(
+          list(object({ name: string(), type: string('as the file has it'), about: string() })),
+        ),
+        what: optional(string('is not recorded')),
+        hint: optional(string('how to record it')),
+        message: optional(string('of the failure')),
+      }),
+    ),
+    notes: list(note),
   },
 );
 

@@ -7,6 +7,7 @@ import { phases } from '../catalog/phases.js';
 import { parsePolicy } from '../catalog/policy.js';
 import { DEFAULT_BASELINES } from '../gate/baselines.js';
 import { differenceKinds } from '../gate/comparable.js';
+import { DEFAULT_JOURNAL } from '../journal/entry-states.js';
 import { optionsOfCapture } from './capture-options.js';
 import { optionsOfFleet } from './fleet-options.js';
 import { optionsOfLoad } from './load-options.js';
@@ -124,6 +125,13 @@ export const options = {
   ),
   ncuSet: withDefault(value('--set NAME', text, 'counters to measure: a section set of ncu'), 'full', 'full'),
 
+  // export
+  exportTo: value(
+    '--to FORMAT',
+    oneOf(['perfetto', 'chrome', 'otlp']),
+    'format of the file, if its name does not say it',
+  ),
+
   // search
   namePattern: value('--name REGEX', kinds.pattern, 'names to find; case-insensitive'),
 
@@ -131,7 +139,12 @@ export const options = {
   sqlTables: toggle('--tables', 'list the tables and their columns; needs no file'),
   ofLake: toggle('--lake', 'with --tables: those of a lake'),
   parquet: value('--parquet DIR', text, 'write Parquet files to DIR: the answer, or every table'),
-  arrow: value('--arrow OUT', text, 'write the answer as an Arrow file; - is a stream on standard output'),
+  arrow: value(
+    '--arrow OUT',
+    text,
+    'write the answer as an Arrow file (- is a stream on standard output); without SQL, every table to the folder OUT',
+  ),
+  onlyTables: repeated('--only LIST', names, 'without SQL: only these tables'),
   maxRows: withDefault(value('--max-rows N', whole(1, 1e8), 'rows of an answer'), 1e6, '1000000'),
   timeLimit: withDefault(
     value('--timeout TIME', kinds.duration, 'time that a question may take'),
@@ -177,6 +190,14 @@ export const options = {
   initPolicy: toggle('--init', 'print a policy generated from the metrics of FILE'),
   metrics: toggle('--metrics', 'list the metrics; needs no file'),
   metric: repeated('--metric LIST', names, 'metrics to track (default step.p50, idle, kernels)'),
+
+  // optimize
+  journal: withDefault(
+    value('--journal DIR', text, 'folder of the journal, in your repository'),
+    DEFAULT_JOURNAL,
+  ),
+  entry: value('--entry ENTRY', text, 'entry by number or folder name (default: the newest that is open)'),
+  entryTitle: value('--title TEXT', text, 'name of the entry (default: the first finding)'),
 
   ...optionsOfLoad,
   ...optionsOfCapture,

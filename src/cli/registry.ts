@@ -52,6 +52,11 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'Write a script that runs one operator alone, with the recorded shapes, and times it.',
     load: async () => (await import('./commands/repro.js')).repro,
   },
+  export: {
+    summary:
+      'Write a profile for other tools: a Perfetto or Chrome trace with steps, idle causes and findings, or spans.',
+    load: async () => (await import('./commands/export.js')).exportCommand,
+  },
   sql: {
     summary: 'Ask SQL of a profile or a lake: events, steps, budgets and every analysis as tables.',
     load: async () => (await import('./commands/sql.js')).sql,
@@ -119,6 +124,34 @@ export const commands: Readonly<Record<string, Entry>> = {
   trend: {
     summary: 'Track metrics over many runs and show where they changed.',
     load: async () => (await import('./commands/trend.js')).trend,
+  },
+  'optimize start': {
+    summary: 'Begin an entry of the journal: what is wrong in a profile, and its environment.',
+    load: async () => (await import('./commands/optimize-start.js')).optimizeStart,
+  },
+  'optimize propose': {
+    summary: 'Note what is changed, the state of the repository and the capture command.',
+    load: async () => (await import('./commands/optimize-propose.js')).optimizePropose,
+  },
+  'optimize record': {
+    summary: 'Add the profile of the changed program to the entry.',
+    load: async () => (await import('./commands/optimize-record.js')).optimizeRecord,
+  },
+  'optimize compare': {
+    summary: 'Compare the entry’s base and result: faster, slower, or why it cannot be told.',
+    load: async () => (await import('./commands/optimize-compare.js')).optimizeCompare,
+  },
+  'optimize keep': {
+    summary: 'Close the entry: the change stays.',
+    load: async () => (await import('./commands/optimize-keep.js')).optimizeKeep,
+  },
+  'optimize drop': {
+    summary: 'Close the entry: the change goes.',
+    load: async () => (await import('./commands/optimize-drop.js')).optimizeDrop,
+  },
+  'optimize status': {
+    summary: 'List the entries of the journal, and the command that goes on.',
+    load: async () => (await import('./commands/optimize-status.js')).optimizeStatus,
   },
   'fleet map': {
     summary:

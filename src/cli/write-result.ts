@@ -20,14 +20,14 @@ export function refuseUnwritable(file: string): void {
   }
 }
 
-/** The same for what is not text. */
-export function writeBytes(file: string, content: Uint8Array, force: boolean, output: Output): void {
+/** The same for what is not text; without an output nothing is said. */
+export function writeBytes(file: string, content: Uint8Array, force: boolean, output?: Output): void {
   try {
     writeWhole(file, content, { exclusive: !force });
   } catch (error) {
     throw unwritable(file, error);
   }
-  output.err(`wrote ${file} (${formatBytes(content.length)})\n`);
+  output?.err(`wrote ${file} (${formatBytes(content.length)})\n`);
 }
 
 export function writeResult(file: string, content: string, force: boolean, output: Output): void {

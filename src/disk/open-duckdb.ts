@@ -26,7 +26,7 @@ export async function loadDuckDb(): Promise<DuckDb> {
     throw new UserError(
       'not-found',
       `DuckDB, which answers SQL, is not installed (${PACKAGE}: ${(error as NodeJS.ErrnoException).code}).`,
-      `Install it next to stepscope: npm install ${PACKAGE}. Or read the Parquet files with your own tools.`,
+      `Install it next to stepscope: npm install ${PACKAGE}. Or write the tables (stepscope sql FILE --parquet DIR) and use your own tools.`,
     );
   }
 }

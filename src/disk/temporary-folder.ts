@@ -12,7 +12,7 @@ import { UserError } from '../base/user-error.js';
 const live = new Set<string>();
 const endings = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 /** Process ids mean something on one machine only, and containers may share a folder. */
-const machine = createHash('sha256').update(os.hostname()).digest('hex').slice(0, 8);
+const machine = () => createHash('sha256').update(os.hostname()).digest('hex').slice(0, 8);
 const NAME = /^stepscope-[a-z-]*([0-9a-f]{8})-(\d+)-\w{6}$/;
 
 function removeAll(): void {
@@ -32,7 +32,7 @@ export function makeTemporaryFolder(prefix: string, parent = os.tmpdir()): strin
   if (live.size === 0) removeAbandoned(parent);
   let folder: string;
   try {
-    folder = fs.mkdtempSync(path.join(parent, `${prefix}${machine}-${process.pid}-`));
+    folder = fs.mkdtempSync(path.join(parent, `${prefix}${machine()}-${process.pid}-`));
   } catch (error) {
     throw new UserError(
       'unreadable',
@@ -65,9 +65,10 @@ function removeAbandoned(parent: string): void {
   } catch {
     return;
   }
+  const own = machine();
   for (const name of names) {
     const [, host, pid] = NAME.exec(name) ?? [];
-    if (host !== machine || isRunning(Number(pid))) continue;
+    if (host !== own || isRunning(Number(pid))) continue;
     try {
       fs.rmSync(path.join(parent, name), { recursive: true, force: true });
     } catch {

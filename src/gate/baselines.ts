@@ -63,27 +63,27 @@ export function formatBaselines({ baselines }: Baselines): string {
     ...baseline,
     runs: runs.map(({ files, facts, figures, steps }) => ({ files, facts, figures, steps })),
   }));
-  return `${formatJson({ schema: BASELINES_FORM, baselines: kept }, '')}\n`;
+  return `${formatKept({ schema: BASELINES_FORM, baselines: kept }, '')}\n`;
 }
 
 const WIDTH = 110;
 
 /** JSON with what fits on a line on one line: a metric, a list of steps wrapped. Order is that of the objects. */
-function formatJson(value: unknown, indent: string): string {
+export function formatKept(value: unknown, indent: string): string {
   const flat = JSON.stringify(value);
   if (value === null || typeof value !== 'object') return flat;
   const inner = `${indent}  `;
   if (Array.isArray(value)) {
     if (value.length === 0) return '[]';
     if (value.every(item => typeof item === 'number')) return wrapNumbers(value, indent);
-    return `[\n${value.map(item => `${inner}${formatJson(item, inner)}`).join(',\n')}\n${indent}]`;
+    return `[\n${value.map(item => `${inner}${formatKept(item, inner)}`).join(',\n')}\n${indent}]`;
   }
   const entries = Object.entries(value).filter(([, item]) => item !== undefined);
   const isSmall =
     entries.every(([, item]) => item === null || typeof item !== 'object') && entries.length <= 4;
   if (isSmall)
     return `{ ${entries.map(([key, item]) => `${JSON.stringify(key)}: ${JSON.stringify(item)}`).join(', ')} }`;
-  const lines = entries.map(([key, item]) => `${inner}${JSON.stringify(key)}: ${formatJson(item, inner)}`);
+  const lines = entries.map(([key, item]) => `${inner}${JSON.stringify(key)}: ${formatKept(item, inner)}`);
   return `{\n${lines.join(',\n')}\n${indent}}`;
 }
 

@@ -81,7 +81,7 @@ function isWorthIt(
 }
 
 /** Formats that are read from one file alone, whatever else this machine has. */
-const keptFormats = ['nsys-sqlite', 'kineto-json'];
+const keptFormats = ['nsys-sqlite', 'kineto-json', 'perfetto'];
 
 function keyOf(
   { path: place, name }: ProfileFile,

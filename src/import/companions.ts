@@ -7,7 +7,6 @@ import { UserError } from '../base/user-error.js';
 import type { BenchIteration, BenchRun, EngineState } from '../model/bench-run.js';
 import type { Profile } from '../model/profile.js';
 import type { TableName } from '../model/schema.js';
-import { benchText, readBenchText } from './bench/open-bench.js';
 import { stepsOfIterations } from './iteration-log.js';
 import { ProfileFile } from './profile-file.js';
 import { type QuietStep, withQuietSteps } from './quiet-step.js';
@@ -26,9 +25,11 @@ export async function readCompanion(path: string, name?: string): Promise<Compan
   try {
     // Files that are no text are read for nothing, and may be huge.
     if (!isText(await file.head())) return undefined;
+    // The readers of all benchmark tools: most calls are about a profile alone.
+    const { benchText, readBenchText } = await import('./bench/open-bench.js');
     const text = await benchText(file);
     const log = readServerLog(text);
-    const runs = runsIn(file.name, text);
+    const runs = runsIn(() => readBenchText(file.name, text));
     if (!log && runs.length === 0) return undefined;
     return { name: file.name, runs, steps: log?.steps ?? [] };
   } catch (error) {
@@ -41,9 +42,9 @@ export async function readCompanion(path: string, name?: string): Promise<Compan
 
 const isText = (head: Uint8Array) => (head[0] === 0xff && head[1] === 0xfe) || !head.includes(0);
 
-function runsIn(name: string, text: string): readonly BenchRun[] {
+function runsIn(read: () => readonly BenchRun[]): readonly BenchRun[] {
   try {
-    return readBenchText(name, text);
+    return read();
   } catch (error) {
     if (error instanceof UserError) return [];
     throw error;

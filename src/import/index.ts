@@ -5,9 +5,10 @@ import type { Importer } from './importer.js';
 import { kinetoJson } from './kineto-json/kineto-json.js';
 import { nsysRep } from './nsys-rep/nsys-rep.js';
 import { nsysSqlite } from './nsys-sqlite/nsys-sqlite.js';
+import { perfetto } from './perfetto/perfetto.js';
 import type { ProfileFile } from './profile-file.js';
 
-const known: Importer[] = [nsysSqlite, nsysRep, kinetoJson, agentSidecar];
+const known: Importer[] = [nsysSqlite, nsysRep, kinetoJson, perfetto, agentSidecar];
 
 export const importers: readonly Importer[] = known;
 

@@ -24,7 +24,7 @@ import { importerFor, importers } from './index.js';
 import { isTableFolder, withTablesAsExport } from './nsys-tables/table-folder.js';
 import { assertOneRun } from './one-run.js';
 import { ProfileFile } from './profile-file.js';
-import { withProcessRanks, withRanks } from './run-ranks.js';
+import { withRanks } from './run-ranks.js';
 import { inputOnDisk } from './standard-input.js';
 
 interface OpenContext extends Omit<ImportContext, 'onProgress'> {
@@ -62,7 +62,7 @@ export async function openProfile(paths: readonly string[], context: OpenContext
   const ranked = withRanks(joinSidecars(profiles));
   const ranks = profiles.flatMap(({ capture }) => capture.ranks);
   if (ranked.length > 1) assertOneRun(ranked, ranks);
-  const merged = ranked.length === 1 ? withProcessRanks(ranked[0]) : mergeProfiles(ranked);
+  const merged = ranked.length === 1 ? await withOwnRanks(ranked[0]) : mergeProfiles(ranked);
   const profile = withCompanions(merged, companions, context.tables);
   if (passedOver.length === 0) return profile;
   const text = 'files in the folder are not profiles and were skipped';
@@ -76,11 +76,17 @@ export async function openProfile(paths: readonly string[], context: OpenContext
   return { ...profile, notes: [...profile.notes, note] };
 }
 
+/** Ranks within a file need the catalogue of kernels: it is loaded where several processes use a GPU. */
+async function withOwnRanks(profile: Profile): Promise<Profile> {
+  if (new Set(profile.streams.map(({ process }) => process)).size < 2) return profile;
+  return (await import('./process-ranks.js')).withProcessRanks(profile);
+}
+
 function noProfileIn(folder: string): UserError {
   return new UserError(
     'not-found',
     `${folder} contains no profile.`,
-    'A folder must contain the ranks of one run: files that end in .sqlite, .nsys-rep or .json, compressed (.gz, .zst, .xz) or not.',
+    'A folder must contain the ranks of one run: files that end in .sqlite, .nsys-rep, .json or .pftrace, compressed (.gz, .zst, .xz) or not.',
   );
 }
 

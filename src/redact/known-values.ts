@@ -26,7 +26,7 @@ export const isBusLocation = (text: string): boolean =>
 const GPU_WORDS = new Set(
   `NVIDIA AMD Intel Tesla GeForce Quadro GRID TITAN Instinct Radeon Pro RTX GTX Ada Generation Blackwell Server Edition
    Workstation Max Q Ti SUPER Laptop GPU Super Graphics Device Data Center SXM PCIe NVL HBM HBM2 HBM3 HBM3e GB MIG Xp V
-   DGX Spark Display Black Z Grace Hopper GH GB A B C D E F G H I L M P S T X MI XT OAM OEM vGPU GA AD TU GV GP GM gfx ga gb mhz`.split(
+   DGX Spark Display Black Z Grace Hopper GH GB A B C D E F G H I L M P S T X MI XT OAM OEM vGPU PG GA AD TU GV GP GM gfx ga gb mhz`.split(
     /\s+/,
   ),
 );

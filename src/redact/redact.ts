@@ -10,7 +10,7 @@ import { redactKineto } from './redact-kineto.js';
 import { redactNsys } from './redact-nsys.js';
 import { type Removal, Removals } from './removals.js';
 
-const { kinetoJson, nsysRep, nsysSqlite } = fileFormats;
+const { kinetoJson, nsysRep, nsysSqlite, perfetto } = fileFormats;
 
 interface RedactOptions {
   readonly input: string;
@@ -33,6 +33,13 @@ export async function redactProfile(options: RedactOptions): Promise<readonly Re
         'usage',
         `${file.name} is a report, and only NVIDIA tools can write that format.`,
         'Export it (nsys export --type sqlite REPORT.nsys-rep) and redact the export.',
+      );
+    }
+    if (importer?.id === perfetto.id) {
+      throw new UserError(
+        'usage',
+        `${file.name} is a Perfetto trace, and redact reads JSON only.`,
+        'Write it as JSON (stepscope export TRACE.pftrace -o TRACE.json) and redact that.',
       );
     }
     output?.check(input.path);

@@ -22,6 +22,9 @@ const types: Partial<Record<Field['kind'], SqlType>> = {
   id: 'whole',
 };
 
+/** Kinds of numbers that are counts; means have kinds of their own. */
+const counts: ReadonlySet<Field['kind']> = new Set(['ns', 'timestamp', 'bytes']);
+
 function analysisTable(analysis: AnyAnalysis): SqlTable {
   const fields = Object.entries<Field>(analysis.fields);
   return {
@@ -33,6 +36,7 @@ function analysisTable(analysis: AnyAnalysis): SqlTable {
       type: types[kind] ?? 'number',
       about:
         kind === 'list' ? `${about}, as JSON` : kind === 'map-ns' ? `${about} (nanoseconds by name)` : about,
+      ...(counts.has(kind) ? { counted: true } : {}),
     })),
     uses: [analysis],
     content(analyzer) {

@@ -50,6 +50,9 @@ const meanings: Readonly<Record<string, string>> = {
   periodNs: 'from the start of this step to the start of the next',
 };
 
+/** Numbers that are not counts: fractions are usual in them. */
+const measured: ReadonlySet<string> = new Set(['value', 'payload', 'occupancyPercent']);
+
 const words = (name: string): string => name.replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`);
 
 const numbersOf = (column: AnyColumn): ColumnContent => column;
@@ -194,7 +197,8 @@ function columnFrom(name: string, spec: ColumnSpec): readonly EventColumn[] {
     ]);
   const type: SqlType = spec.storage === 'f64' ? 'number' : 'whole';
   const isTime = name === 'start' || name === 'end';
-  const column = { name: isTime ? `${name}Ns` : name, type, about };
+  const counted = type === 'number' && !measured.has(name) ? { counted: true as const } : {};
+  const column = { name: isTime ? `${name}Ns` : name, type, about, ...counted };
   return kept([{ ...column, make: (_, table) => table[name] && numbersOf(table[name]) }]);
 }
 
@@ -225,7 +229,7 @@ const sqlNames: Readonly<Record<string, string>> = Object.fromEntries(
 );
 
 const duration: EventColumn = {
-  ...{ name: 'durationNs', type: 'number', about: 'endNs − startNs' },
+  ...{ name: 'durationNs', type: 'number', about: 'endNs − startNs', counted: true },
   make: (_, { start, end }) => Float64Array.from(start, (from, row) => end[row] - from),
 };
 
@@ -263,10 +267,7 @@ function eventTable(name: string, table: TableName, about: string): SqlTable {
   const isKernels = table === 'kernels';
   return {
     ...{ name, about },
-    columns: [
-      ...columns.map(({ name: own, type, about: words }) => ({ name: own, type, about: words })),
-      ...(isKernels ? ofKernels : []),
-    ],
+    columns: [...columns.map(({ from: _, make: __, ...column }) => column), ...(isKernels ? ofKernels : [])],
     reads: { [table]: specs.flatMap(([column, { optional }]) => (optional ? [column] : [])) },
     content({ profile, settings }) {
       const own = profile.tables[table] as unknown as

@@ -1,7 +1,8 @@
 /** The content of a table into DuckDB, chunk by chunk. Texts go in once each: rows hold their numbers, a view joins them. */
 import type { DuckDBConnection, DuckDBType, DuckDBValue } from '@duckdb/node-api';
 import type { DuckDb } from '../disk/open-duckdb.js';
-import type { ColumnContent, SqlColumn, SqlTable, TableContent, TextColumn } from './sql-table.js';
+import { cellNumber, interned, isTexts, wholeOf } from './cells.js';
+import type { ColumnContent, SqlColumn, SqlTable, TableContent } from './sql-table.js';
 
 /** As many rows as DuckDB takes at a time. */
 const CHUNK = 2048;
@@ -14,26 +15,7 @@ const DECLARED = {
   map: 'MAP(VARCHAR, DOUBLE)',
 };
 
-const isTexts = (content: ColumnContent | undefined): content is TextColumn =>
-  content !== undefined && 'ids' in content;
-
 const named = (name: string) => `"${name.replaceAll('"', '""')}"`;
-
-/** Texts by their number among those that occur. */
-function interned({ ids, text }: TextColumn): { readonly numbers: Int32Array; readonly texts: string[] } {
-  const known = new Map<number, number>();
-  const texts: string[] = [];
-  const numbers = Int32Array.from(ids, id => {
-    if (id < 0) return -1;
-    let number = known.get(id);
-    if (number === undefined) {
-      number = texts.push(text(id)) - 1;
-      known.set(id, number);
-    }
-    return number;
-  });
-  return { numbers, texts };
-}
 
 type ValueAt = (row: number) => DuckDBValue;
 
@@ -88,16 +70,12 @@ export class TableLoader {
         const entries = Object.entries((column[row] ?? {}) as Record<string, number>);
         return this.duckdb.mapValue(entries.map(([key, value]) => ({ key, value })));
       };
-    if (type === 'number' || type === 'whole') {
-      const absent = column instanceof Int32Array ? -1 : Number.NaN;
-      const at = (row: number) => {
-        const value = column[row] as number | bigint | null | undefined;
-        return value == null || Object.is(value, Number.NaN) || value === absent ? null : value;
-      };
-      if (type === 'number') return at;
+    if (type === 'number') return cellNumber(column);
+    if (type === 'whole') {
+      const at = cellNumber(column);
       return row => {
         const value = at(row);
-        return typeof value === 'number' ? BigInt(Math.round(value)) : value;
+        return value === null ? null : wholeOf(value);
       };
     }
     return row => (column[row] ?? null) as DuckDBValue;

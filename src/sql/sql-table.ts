@@ -9,6 +9,8 @@ export interface SqlColumn {
   readonly name: string;
   readonly type: SqlType;
   readonly about: string;
+  /** Of a number: counts nanoseconds, bytes or things. Files have it as int64, unless a trace has fractions of them. */
+  readonly counted?: true;
 }
 
 /** Interned texts: a number per row, and what it stands for. -1 is null. */

@@ -1,5 +1,6 @@
 /** The tables of a profile that SQL can ask: the registry, and the source that fills them. */
 import { Analyzer, type Settings, tablesReadBy } from '../analyze/analysis.js';
+import { shapesToRead } from '../analyze/inference/multiplied-sizes.js';
 import type { Profile } from '../model/profile.js';
 import type { TableName } from '../model/schema.js';
 import { analysisTables } from './analysis-tables.js';
@@ -10,8 +11,9 @@ import type { SqlTable } from './sql-table.js';
 export const profileTables: readonly SqlTable[] = [...eventTables, ...analysisTables];
 
 /** What must be read of a file for these tables. */
-function readFor(tables: readonly SqlTable[]): Map<TableName, string[]> {
-  const wanted = tablesReadBy(tables.flatMap(({ uses = [] }) => uses));
+function readFor(tables: readonly SqlTable[], { model }: Settings): Map<TableName, string[]> {
+  const used = tables.flatMap(({ uses = [] }) => uses);
+  const wanted = tablesReadBy(model === undefined || used.length === 0 ? used : [...used, shapesToRead]);
   for (const { reads = {} } of tables)
     for (const [table, columns] of Object.entries(reads) as [TableName, readonly string[]][])
       wanted.set(table, [...(wanted.get(table) ?? []), ...columns]);
@@ -30,7 +32,7 @@ export function profileSource(
     async prepare(tables) {
       if (analyzer && tables.every(table => asked.has(table))) return;
       for (const table of tables) asked.add(table);
-      analyzer = new Analyzer(await open(readFor([...asked])), settings);
+      analyzer = new Analyzer(await open(readFor([...asked], settings)), settings);
     },
     content: table => table.content(analyzer!),
   };

@@ -4,6 +4,9 @@ import * as path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 
+const ALIKE =
+  /^(agent-(deepseek|gpt-oss|graph-creation|llama-graph|router-perfect|ranks)|eager-decode|moe-perfect|stressblock)/;
+
 /** Root of the project: this file is compiled to dist/src/testing. */
 export const projectRoot = fileURLToPath(new URL('../../../', import.meta.url));
 export const capturesFolder = path.join(projectRoot, 'test/fixtures/captures');
@@ -13,6 +16,14 @@ export const externalFolder = process.env.STEPSCOPE_EXTERNAL ?? path.join(projec
 export const captureNames: readonly string[] = readdirSync(capturesFolder)
   .filter(name => statSync(path.join(capturesFolder, name)).isDirectory())
   .sort();
+
+/**
+ * One of each kind: what holds for every file is looked at in these. The rest differ from one of them in the model or
+ * the router; STEPSCOPE_EVERY_CAPTURE=1 takes them too.
+ */
+export const unlikeCaptures: readonly string[] = captureNames.filter(
+  name => process.env.STEPSCOPE_EVERY_CAPTURE || !ALIKE.test(name),
+);
 
 export const capturePath = (name: string, file = 'profile.sqlite.gz') =>
   path.join(capturesFolder, name, file);

@@ -40,6 +40,8 @@ export interface EngineOptions {
   readonly feeding?: { readonly nodeGapNs: number };
   /** The first launch call of one step takes this long. */
   readonly stall?: { readonly step: number; readonly ns: number };
+  /** Host code in the middle of the launches of a step takes this long. */
+  readonly insideNs?: number;
   /** The host waits for each kernel that it launches one by one. */
   readonly waits?: true;
   /** What API calls return: cudaStreamQuery, one per step, this; all others 0. */
@@ -72,6 +74,8 @@ export interface EngineOptions {
     readonly bytes: number;
     readonly largeBytes?: number;
     readonly pageable?: true;
+    /** How long each takes. */
+    readonly ns?: number;
   };
   /** Sampled counters, by their nsys names. */
   readonly metrics?: Readonly<Record<string, number>>;
@@ -186,10 +190,11 @@ export function drawEngine(options: EngineOptions = {}): Profile {
     const oneByOne = options.graphless?.(step) ? 40 : options.eager;
     if (oneByOne) {
       const stall = options.stall?.step === step ? options.stall.ns : 0;
-      const every = (length - delay - stall - 20e3) / oneByOne;
+      const inside = options.insideNs ?? 0;
+      const every = (length - delay - stall - inside - 20e3) / oneByOne;
       const ns = every * (options.eagerBusy ?? 0.1);
       for (let k = 0; k < oneByOne; k++) {
-        const at = host + (k === 0 ? 0 : stall) + k * every;
+        const at = host + (k === 0 ? 0 : stall) + (k < oneByOne / 2 ? 0 : inside) + k * every;
         launch(at, 'cudaLaunchKernel', 1, ns, [names[k % names.length]], thread, stream, k === 0 ? stall : 0);
         if (options.waits) {
           const from = at + Math.min(LAUNCH_NS, ns) + 1e3;
@@ -205,24 +210,25 @@ export function drawEngine(options: EngineOptions = {}): Profile {
       }
       return;
     }
+    const copyNs = (options.copies?.ns ?? 30e3) + 10e3;
     for (let k = 0; k < (options.copies?.count ?? 0); k++) {
       const copy = {
-        start: host + k * 40e3 + START_NS + 3e3,
-        end: host + k * 40e3 + START_NS + 33e3,
+        start: host + k * copyNs + START_NS + 3e3,
+        end: host + (k + 1) * copyNs - 2e3,
         owner: stream,
         name: '',
         id: id++,
       };
       lists.calls.push({
-        start: host + k * 40e3,
-        end: host + k * 40e3 + 3e3,
+        start: host + k * copyNs,
+        end: host + k * copyNs + 3e3,
         owner: thread,
         name: 'cudaMemcpyAsync',
         id: copy.id,
       });
       lists.copies.push(copy);
     }
-    host += (options.copies?.count ?? 0) * 40e3;
+    host += (options.copies?.count ?? 0) * copyNs;
     const busy = start + length - 60e3 - host;
     const beside = options.besideGraph ?? 0;
     const { count: pieces, gapNs } = options.pieces ?? { count: 1, gapNs: 0 };

@@ -22,6 +22,7 @@ interface Need {
 }
 
 const TRANSFORMERS = 'import torch; from transformers import GptOssConfig, GptOssForCausalLM';
+const PERFETTO = 'from perfetto.protos.perfetto.trace import perfetto_trace_pb2';
 const TOOLS = 'scripts/install-test-tools.sh';
 const BESIDE = 'put it next to the project as ../shared';
 
@@ -89,6 +90,16 @@ const table = {
     bring: TOOLS,
     find: () =>
       ownPython('import ensurepip, hatchling, venv') ?? pythonWith('import ensurepip, hatchling, venv'),
+  },
+  perfetto: {
+    what: 'Perfetto’s Python package',
+    bring: `${TOOLS}, or set STEPSCOPE_PYTHON to a Python that has it`,
+    find: () => ownPython(PERFETTO) ?? pythonWith(PERFETTO),
+  },
+  notebook: {
+    what: 'a Python with pyarrow, pandas, nbclient, ipykernel and hatchling',
+    bring: TOOLS,
+    find: () => ownPython('import ensurepip, hatchling, ipykernel, nbclient, pandas, pyarrow, venv'),
   },
   ruff: { what: 'ruff', bring: TOOLS, find: () => pythonTool('ruff') },
   mypy: { what: 'mypy', bring: TOOLS, find: () => pythonTool('mypy') },

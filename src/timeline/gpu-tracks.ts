@@ -179,7 +179,7 @@ function stepsTrack(analyzer: Analyzer, device: number, group: string, labels: E
 }
 
 /** Every gap of the device from its first step or work to its last, in pieces of one cause. */
-function idleTrack(analyzer: Analyzer, device: number, group: string, labels: EventLabels): Track[] {
+export function idleTrack(analyzer: Analyzer, device: number, group: string, labels: EventLabels): Track[] {
   const timeline = analyzer.get(deviceTimelines).find(known => known.device === device) as DeviceTimeline;
   const windows = (analyzer.get(stepWindows) ?? []).filter(window => window.device === device);
   const lanes = analyzer.get(stepsOf)?.lanes ?? [];

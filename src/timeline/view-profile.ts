@@ -12,8 +12,9 @@ import type { Profile } from '../model/profile.js';
 import { companyOf, likeOf } from './event-company.js';
 import { eventFacts } from './event-details.js';
 import { EventLinks } from './event-links.js';
+import { traceOf } from './export/chrome-trace.js';
+import { ownEvents } from './export/own-events.js';
 import { csvOf } from './export-csv.js';
-import { traceOf } from './export-trace.js';
 import { makeSnapshot } from './make-snapshot.js';
 import { ranksDocument, waitsWithin } from './ranks/rank-documents.js';
 import { type SearchResult, search } from './search/search.js';
@@ -116,7 +117,7 @@ export function viewProfile(profile: Profile, settings: Settings, name: string):
     },
     flame: steps => flameDocument(lookingAt(steps)),
     lookingAt,
-    trace: (fromNs, toNs) => traceOf(profile, { fromNs, toNs }),
+    trace: (fromNs, toNs) => traceOf(profile, { fromNs, toNs }, ownEvents(analyzer, { fromNs, toNs })),
     csv: (fromNs, toNs) => csvOf(timeline(), { fromNs, toNs }),
     snapshot: asked => makeSnapshot(view, timeline(), asked),
   };

@@ -33,6 +33,7 @@ const subjects: Readonly<Record<string, string>> = {
   'exposed-communication': 'family:communication',
   'waiting-for-slowest-rank': 'family:communication',
   'rank-skew': 'family:communication',
+  'link-bound': 'family:copy',
   'tiny-copies': 'family:copy',
   'pageable-copies': 'family:copy',
   'unfused-elementwise': 'family:elementwise',

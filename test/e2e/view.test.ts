@@ -9,7 +9,7 @@ import type { Page } from 'playwright-core';
 import { Analyzer } from '../../src/analyze/analysis.js';
 import { describePageAnswer } from '../../src/analyze/page.js';
 import { openProfile } from '../../src/import/open.js';
-import { captureNames, capturePath } from '../../src/testing/captures.js';
+import { capturePath, unlikeCaptures } from '../../src/testing/captures.js';
 import {
   address,
   closeBrowser,
@@ -28,7 +28,7 @@ after(closeBrowser);
 const capture = (name: string, file?: string) => ({ name, files: [capturePath(name, file)] });
 const verdict = (page: Page) => page.locator('.verdict h1').innerText();
 
-for (const name of captureNames) {
+for (const name of unlikeCaptures) {
   test(`${name}: opens with its verdict and a timeline`, { skip }, async t => {
     const { url } = await serve(t, capture(name));
     const { page, trouble } = await openPage(t, url);

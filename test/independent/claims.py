@@ -82,6 +82,9 @@ def check_finding(checks, finding, of, everything, iterations, recording):
         checks.near(f"{rule}: cost", cost, of.idle_in_calls_ns(LAUNCH, 300_000), 0.15)
     elif rule == "pageable-copies":
         checks.near(f"{rule}: time", cost, of.summed_ns(lambda work: work.pageable), 0.05)
+    elif rule == "link-bound":
+        checks.at_most(f"{rule}: cost", cost, of.summed_ns(lambda work: work.kind == "copy"))
+        checks.holds(f"{rule}: most of the GPU's time", cost > 0.1 * of.wall_ns())
     elif rule == "memory-bandwidth":
         checks.near(f"{rule}: DRAM", number(claim, r"DRAM at (\d+)%"), of.dram_percent(), 0, 4)
     elif rule == "fp8-available":

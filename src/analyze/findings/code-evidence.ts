@@ -30,14 +30,11 @@ export function codeOf({ useIfRecorded }: RuleInput, total: PhaseBudget, causes:
   };
 }
 
-const causeIds = (causes: CauseSet): readonly string[] =>
-  causes === 'all'
-    ? []
-    : causes === 'host-work'
-      ? HOST_CAUSES
-      : causes === 'host-work-and-launches'
-        ? [...HOST_CAUSES, 'launch-bound']
-        : [causes];
+function causeIds(causes: CauseSet): readonly string[] {
+  if (causes === 'all') return [];
+  if (causes.startsWith('host-work-and-launches')) return [...HOST_CAUSES, 'launch-bound'];
+  return causes.startsWith('host-work') ? HOST_CAUSES : [causes];
+}
 
 /** The names first, since they are the answer; then what is known about the causes. Advice follows the names. */
 export function namedCode(finding: Finding, code: Code | undefined): Finding {

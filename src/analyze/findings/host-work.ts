@@ -1,17 +1,47 @@
-/** Idle time that host work causes, and the part of it inside the forward passes of a phase's steps. */
+/** Idle time that host work causes: inside the forward passes of a phase's steps, as stalls or spread over the launches. */
 import { HOST_CAUSES } from '../../catalog/host-causes.js';
 import type { PhaseBudget } from '../inference/budget-totals.js';
-import { idleInForward } from '../inference/idle-in-forward.js';
+import { type ForwardIdle, idleInForward } from '../inference/idle-in-forward.js';
 import type { RuleInput } from './rule.js';
 
-/** By cause; empty where the file does not show forward passes. */
-export const insideForward = (
-  { useIfRecorded }: RuleInput,
-  { phase }: PhaseBudget,
-): Readonly<Record<string, number>> =>
-  (phase === null ? undefined : useIfRecorded(idleInForward)?.get(phase)) ?? {};
+/**
+ * A gap with this many times the host time of the mean launch is a stall of its own: launching less, or by a graph, is
+ * the answer to a host that is slow everywhere, not to one place that holds it up.
+ */
+const STALL = 10;
+
+const inForward = ({ useIfRecorded }: RuleInput, { phase }: PhaseBudget): ForwardIdle | undefined =>
+  phase === null ? undefined : useIfRecorded(idleInForward)?.get(phase);
+
+/** By cause, as profiled; empty where the file does not show forward passes. */
+export const insideForward = (input: RuleInput, total: PhaseBudget): Readonly<Record<string, number>> =>
+  inForward(input, total)?.byCause ?? {};
+
+const hostWork = ({ idleByCause }: PhaseBudget): number =>
+  HOST_CAUSES.reduce((sum, cause) => sum + (idleByCause[cause] ?? 0), 0);
+
+/** The profiler lengthens host work alike wherever it is: what it added is not counted. */
+function undisturbed(total: PhaseBudget, profiledNs: number): number {
+  const ns = hostWork(total);
+  const added = HOST_CAUSES.reduce((sum, cause) => sum + (total.recordingByCause?.[cause] ?? 0), 0);
+  return ns === 0 ? 0 : Math.min(ns, (profiledNs * ns) / (ns + added));
+}
 
 export function hostWorkInside(input: RuleInput, total: PhaseBudget): number {
   const inside = insideForward(input, total);
-  return HOST_CAUSES.reduce((sum, cause) => sum + (inside[cause] ?? 0), 0);
+  return undisturbed(
+    total,
+    HOST_CAUSES.reduce((sum, cause) => sum + (inside[cause] ?? 0), 0),
+  );
+}
+
+/** The part of it that single places hold up, where steps launch `kernels` each. */
+export function hostStallsInside(input: RuleInput, total: PhaseBudget, kernels: number): number {
+  const { byCause = {}, hostGapsNs = [] } = inForward(input, total) ?? {};
+  const inside = hostGapsNs.reduce((sum, ns) => sum + ns, 0);
+  const perLaunchNs = (inside + (byCause['launch-bound'] ?? 0)) / (kernels * total.windows);
+  return undisturbed(
+    total,
+    hostGapsNs.reduce((sum, ns) => sum + (ns > STALL * perLaunchNs ? ns : 0), 0),
+  );
 }

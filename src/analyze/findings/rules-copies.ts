@@ -1,5 +1,6 @@
-/** Copies from the host: through pageable memory, or many tiny ones. */
-import { formatBytes, formatCount, formatDuration } from '../../base/units.js';
+/** Copies between host and GPU: through pageable memory, many tiny ones, or so much that the link is the limit. */
+import { formatBytes, formatCount, formatDuration, formatShare } from '../../base/units.js';
+import { peakFromProfile } from '../../catalog/gpus.js';
 import { memoryOperations } from '../gpu/memory-operations.js';
 import { tinyCopies } from '../gpu/tiny-copies.js';
 import type { PhaseBudget } from '../inference/budget-totals.js';
@@ -7,6 +8,7 @@ import { formatMean, perStep } from '../words.js';
 import type { Evidence, Finding } from './finding.js';
 import {
   anyOf,
+  capital,
   costing,
   finding,
   perPhaseStep,
@@ -22,15 +24,13 @@ const copyFinding = (
   total: PhaseBudget,
   claim: string,
   ns: number,
+  how: string,
+  savedNs: number,
   evidence: readonly Evidence[],
 ): Finding =>
   finding(id, input, {
     claim,
-    ...costing(
-      total,
-      perWindow(total, ns),
-      'if the GPU time of these copies is hidden; host wait time is counted elsewhere',
-    ),
+    ...costing(total, perWindow(total, ns), how, perWindow(total, savedNs)),
     confidence: 'possible',
     evidence,
     confirm: 'stepscope analyze FILE --only memory-operations',
@@ -56,7 +56,8 @@ const tinyCopiesRule: Rule = {
         unit: 'bytes' as const,
         analysis: 'memory-operations',
       }));
-      return [copyFinding('tiny-copies', input, total, claim, ns, evidence)];
+      const how = 'if the GPU time of these copies is hidden; host wait time is counted elsewhere';
+      return [copyFinding('tiny-copies', input, total, claim, ns, how, ns, evidence)];
     });
   },
 };
@@ -75,7 +76,14 @@ const pageableCopies: Rule = {
       const count = own.reduce((sum, row) => sum + row.countPerStep, 0);
       if (count < 1) return [];
       const ns = own.reduce((sum, row) => sum + row.totalNs, 0);
-      const claim = `Inputs are copied from pageable memory in ${phaseName(total.phase)}: the host blocks on each copy`;
+      const bytes = own.reduce((sum, row) => sum + row.bytes, 0);
+      // Pinned memory makes a copy as fast as the link, not free.
+      const link = linkOf(input);
+      const savedNs = Math.max(0, ns - (link ? (bytes / link) * 1e9 : 0));
+      const how = link
+        ? `if these copies run at the link’s peak, ${formatBytes(link)}/s; host wait time is counted elsewhere`
+        : 'if the GPU time of these copies is hidden; host wait time is counted elsewhere';
+      const claim = `Data is copied from pageable memory in ${phaseName(total.phase)}: the host blocks on each copy`;
       const evidence = own.map(row => ({
         text: `${formatMean(row.countPerStep)} ${perStep(row.phase)}, ${formatBytes(row.bytes / row.count)} on average (median ${formatBytes(row.medianBytes)}), ${formatDuration(row.totalNs / row.count)} each`,
         numerator: row.bytes,
@@ -84,9 +92,60 @@ const pageableCopies: Rule = {
         analysis: 'memory-operations',
         rows: [row.key],
       }));
-      return [copyFinding('pageable-copies', input, total, claim, ns, evidence)];
+      return [copyFinding('pageable-copies', input, total, claim, ns, how, savedNs, evidence)];
     });
   },
 };
 
-export const copyRules: readonly Rule[] = [tinyCopiesRule, pageableCopies];
+/** Bytes per second between host and GPU at most; undefined where the GPU is not known. */
+const linkOf = ({ profile }: RuleInput): number | undefined =>
+  profile.gpus.map(gpu => peakFromProfile(gpu).pcieBytesPerSecond?.value).find(value => value !== undefined);
+
+const OVER_THE_LINK = ['Host-to-Device', 'Device-to-Host'];
+
+const linkBound: Rule = {
+  id: 'link-bound',
+  about: 'the GPU waits for data that is copied from or to the host',
+  yieldsTo: anyOf('pageable-copies', 'tiny-copies'),
+  uses: [memoryOperations],
+  look(input) {
+    const { rows } = input.use(memoryOperations);
+    const link = linkOf(input);
+    return input.phases.flatMap((total): Finding[] => {
+      const own = rows.filter(row => row.phase === total.phase && OVER_THE_LINK.includes(row.operation));
+      const ns = own.reduce((sum, row) => sum + row.totalNs, 0);
+      const exposedNs = Math.min(ns, total.copyExposedNs);
+      // Where nothing is computed, nothing waits for the copies.
+      if (total.computeNs === 0 || exposedNs < input.policy.copyShare * total.wallNs) return [];
+      const bytes = own.reduce((sum, row) => sum + row.bytes, 0);
+      const rate = (bytes / ns) * 1e9;
+      const ofPeak = link && rate <= link ? ` (${formatShare(rate / link)} of the link’s peak)` : '';
+      // Copies and kernels side by side take as long as the longer of the two.
+      const besides = total.wallNs - exposedNs;
+      const savedNs = total.wallNs - Math.max(besides, ns);
+      return [
+        copyFinding(
+          'link-bound',
+          input,
+          total,
+          `${capital(phaseName(total.phase))} waits for copies between host and GPU: ${formatDuration(perWindow(total, exposedNs))} ${perPhaseStep(total.phase)}`,
+          exposedNs,
+          'if the copies run beside the kernels: the longer of the two remains',
+          savedNs,
+          [
+            {
+              text: `${formatBytes(bytes / total.windows)} ${perStep(total.phase)} at ${formatBytes(rate)}/s${ofPeak}`,
+              numerator: bytes,
+              denominator: ns,
+              unit: 'bytes',
+              analysis: 'memory-operations',
+              rows: own.map(({ key }) => key),
+            },
+          ],
+        ),
+      ];
+    });
+  },
+};
+
+export const copyRules: readonly Rule[] = [tinyCopiesRule, pageableCopies, linkBound];

@@ -9,15 +9,58 @@ import { gc } from '../host/gc.js';
 import { gil } from '../host/gil.js';
 import { launchOverhead } from '../host/launch-overhead.js';
 import { launchStalls } from '../host/launch-stalls.js';
-import { hostBlockers } from '../host-code/host-blockers.js';
+import { type CauseSet, hostBlockers } from '../host-code/host-blockers.js';
+import type { PhaseBudget } from '../inference/budget-totals.js';
 import { idleInForward } from '../inference/idle-in-forward.js';
 import { perStep } from '../words.js';
 import { budgetEvidence, idleFinding } from './budget-evidence.js';
 import { codeOf, namedCode, triggeredIn } from './code-evidence.js';
 import type { Finding } from './finding.js';
 import { hostWorkInside, insideForward } from './host-work.js';
-import { perPhaseStep, perWindow, type Rule } from './rule.js';
-import { graphShare, launchBoundNs } from './rules-launch.js';
+import { perPhaseStep, perWindow, type Rule, type RuleInput } from './rule.js';
+import { graphShare, hostWorkOfLaunches } from './rules-launch.js';
+
+interface Place {
+  readonly id: 'host-work-in-step' | 'exposed-host-work';
+  readonly ns: number;
+  readonly where: string;
+  readonly causes: CauseSet;
+}
+
+/** Host work by where it is: inside forward passes and between them, each as one finding where it is worth one. */
+function places(input: RuleInput, total: PhaseBudget, hostNs: number, inGraphs: boolean): readonly Place[] {
+  // A speculative step holds several forward passes: its layers do not tell inside from between.
+  const insideNs = total.phase === 'speculative' ? 0 : hostWorkInside(input, total);
+  // Replaying the step as a graph removes it together with the launches: that finding speaks for both.
+  const stallsNs = insideNs - hostWorkOfLaunches(input, total);
+  const betweenNs = hostNs - insideNs;
+  const isWorth = (ns: number) => ns >= input.policy.hostShareOfWall * total.wallNs;
+  const inside: Place = {
+    id: 'host-work-in-step',
+    ns: stallsNs,
+    where: ' inside the forward pass',
+    causes: 'host-work-inside',
+  };
+  const between = inGraphs ? ' between graph replays' : '';
+  if (!isWorth(insideNs))
+    return [
+      {
+        id: 'exposed-host-work',
+        ns: hostNs,
+        where: between,
+        causes: inGraphs ? 'host-work-and-launches' : 'host-work',
+      },
+    ];
+  return [
+    inside,
+    {
+      id: 'exposed-host-work' as const,
+      ns: betweenNs,
+      where: between || ' between forward passes',
+      causes: inGraphs ? ('host-work-and-launches-between' as const) : ('host-work-between' as const),
+    },
+  ].filter(({ ns }) => isWorth(ns));
+}
 
 const exposedHostWork: Rule = {
   id: 'exposed-host-work',
@@ -48,27 +91,21 @@ const exposedHostWork: Rule = {
       const split = parts
         .slice(0, 3)
         .map(([cause, ns]) => `${label(cause)} ${formatDuration(perWindow(total, ns))}`);
-      // A speculative step holds several forward passes: its layers do not tell inside from between.
-      const isInside = total.phase !== 'speculative' && hostWorkInside(input, total) > hostNs / 2;
-      // Replaying the step as a graph removes it together with the launches: that finding speaks for both.
-      if (isInside && launchBoundNs(input, total) > 0) return [];
-      const where = isInside ? ' inside the forward pass' : inGraphs ? ' between graph replays' : '';
-      const code = codeOf(input, total, inGraphs ? 'host-work-and-launches' : 'host-work');
-      return [
+      return places(input, total, hostNs, inGraphs).map(({ id, ns, where, causes }) =>
         namedCode(
           idleFinding(
-            isInside ? 'host-work-in-step' : 'exposed-host-work',
+            id,
             input,
             total,
-            hostNs,
-            `The GPU waits ${formatDuration(perWindow(total, hostNs))} ${perPhaseStep(total.phase)} for host work${where}`,
-            [budgetEvidence(total, hostNs, split.join(', '))],
+            ns,
+            `The GPU waits ${formatDuration(perWindow(total, ns))} ${perPhaseStep(total.phase)} for host work${where}`,
+            [budgetEvidence(total, ns, ns === hostNs ? split.join(', ') : `host work${where}`)],
             // Recorded stacks lengthen exactly this, and a whole trace holds the program's start too.
             input.program.hasStacks || total.phase === null ? 'possible' : 'likely',
           ),
-          code,
+          codeOf(input, total, causes),
         ),
-      ];
+      );
     });
   },
   // A thread without a CPU does no work: whoever has its CPU is the reason.

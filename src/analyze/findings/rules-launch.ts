@@ -3,17 +3,19 @@ import { formatCount, formatDuration, formatShare, plural } from '../../base/uni
 import { graphCoverage } from '../gpu/graph-coverage.js';
 import { type GraphGaps, graphGaps } from '../gpu/graph-gaps.js';
 import { kernelsPerStep } from '../gpu/kernels-per-step.js';
+import { blockingCalls } from '../host/blocking-calls.js';
 import { launchOverhead } from '../host/launch-overhead.js';
 import { type LaunchStall, launchStalls } from '../host/launch-stalls.js';
 import { hostBlockers } from '../host-code/host-blockers.js';
 import type { PhaseBudget } from '../inference/budget-totals.js';
 import { idleInForward } from '../inference/idle-in-forward.js';
 import { iterations } from '../inference/iterations.js';
-import { graphWord } from '../program.js';
+import { graphWord, type ProfiledProgram } from '../program.js';
+import { formatMean } from '../words.js';
 import { budgetEvidence } from './budget-evidence.js';
 import { triggeredIn } from './code-evidence.js';
 import type { Finding } from './finding.js';
-import { hostWorkInside } from './host-work.js';
+import { hostStallsInside, hostWorkInside } from './host-work.js';
 import { capital, costing, finding, perWindow, phaseName, type Rule, type RuleInput } from './rule.js';
 
 /** Share of a phase's GPU time that runs from graphs; 0 where it cannot be told. */
@@ -37,7 +39,7 @@ function launchedKernels({ useIfRecorded }: RuleInput, { phase }: PhaseBudget): 
 }
 
 /** Idle time that many calls cause, one kernel each; 0 where launching is not what holds the phase up. */
-export function launchBoundNs(input: RuleInput, total: PhaseBudget): number {
+function launchBoundNs(input: RuleInput, total: PhaseBudget): number {
   // One call that stalls is another matter than many calls.
   const boundNs = Math.max(0, (total.idleByCause['launch-bound'] ?? 0) - idleIn(stallsOf(input, total)));
   const { policy, program } = input;
@@ -49,10 +51,30 @@ export function launchBoundNs(input: RuleInput, total: PhaseBudget): number {
   return isOurs ? boundNs : 0;
 }
 
+/**
+ * Host work inside forward passes that goes with the launches, as far as launching holds the phase up: a replay leaves
+ * none of it. Single places that hold the host up longer than all launches are the cause, and no part of another.
+ */
+export function hostWorkOfLaunches(input: RuleInput, total: PhaseBudget): number {
+  const boundNs = launchBoundNs(input, total);
+  if (boundNs === 0) return 0;
+  const insideNs = hostWorkInside(input, total);
+  const stallsNs = hostStallsInside(input, total, launchedKernels(input, total));
+  return stallsNs > boundNs + insideNs - stallsNs ? insideNs - stallsNs : insideNs;
+}
+
 const launchOverheadRule: Rule = {
   id: 'launch-overhead',
   about: 'many short kernels launched one by one while the GPU waits, without graphs',
-  uses: [graphCoverage, idleInForward, kernelsPerStep, launchOverhead, launchStalls, hostBlockers],
+  uses: [
+    graphCoverage,
+    idleInForward,
+    kernelsPerStep,
+    launchOverhead,
+    launchStalls,
+    hostBlockers,
+    blockingCalls,
+  ],
   look(input) {
     const { policy, phases, useIfRecorded, program } = input;
     return phases.flatMap((total): Finding[] => {
@@ -68,8 +90,7 @@ const launchOverheadRule: Rule = {
       )?.meanKernelNs;
       const wallNs = perWindow(total, total.wallNs);
       const busyNs = perWindow(total, total.wallNs - total.idleNs);
-      // Between the first and the last layer a replay leaves no host code: what stays is what happens around it.
-      const insideNs = hostWorkInside(input, total);
+      const insideNs = hostWorkOfLaunches(input, total);
       const otherIdleNs = perWindow(total, total.idleNs - boundNs - insideNs);
       // With a graph the host launches once: node after node on the GPU, and one launch that grows with the nodes.
       const withGraph =
@@ -77,49 +98,55 @@ const launchOverheadRule: Rule = {
       const savedNs = Math.max(0, wallNs - withGraph);
       const isPrefill = total.phase === 'prefill';
       const without = !isPrefill && covered < 0.05 ? `, no ${graphWord(program.isAmd)}` : '';
-      return [
-        finding(isPrefill ? 'prefill-launches' : 'launch-overhead', input, {
-          claim: `${capital(phaseName(total.phase))} is launch-bound: ${formatCount(Math.round(kernels))} kernel launches${without}`,
-          ...costing(
-            total,
-            perWindow(total, boundNs + insideNs),
-            `if the step runs as one graph: GPU work ${formatDuration(busyNs)}, idle outside the forward pass ${formatDuration(otherIdleNs)}, ${policy.graphNodeGapNs + policy.graphLaunchPerNodeNs} ns per node`,
-            savedNs,
-          ),
-          // A decode step is known to repeat; whether anything else can be replayed, a profile does not show. The gain is
-          // a prediction, never certain.
-          confidence: total.phase === 'decode' ? 'likely' : 'possible',
-          evidence: [
-            ...(calls
-              ? [
-                  {
-                    text: `${calls.call} takes ${formatDuration(calls.medianNs)}, kernels run ${formatDuration(meanKernelNs ?? calls.operationMeanNs)} on average; ${formatShare(covered)} of GPU time is in graphs`,
-                    numerator: calls.totalNs,
-                    denominator: total.wallNs,
-                    unit: 'ns' as const,
-                    analysis: 'launch-overhead',
-                    rows: [calls.key],
-                  },
-                ]
-              : []),
-            budgetEvidence(total, boundNs, 'the GPU waits for launches'),
-            ...(insideNs > 0
-              ? [
-                  budgetEvidence(
-                    total,
-                    insideNs,
-                    'the GPU waits for host code between the launches of a step',
-                  ),
-                ]
-              : []),
-            ...triggeredIn(input, total, 'host-work-and-launches'),
-          ],
-          confirm: 'stepscope analyze FILE --only launch-overhead,graph-coverage',
-        }),
-      ];
+      const waits = waitsInStep(input);
+      const found = finding(isPrefill ? 'prefill-launches' : 'launch-overhead', input, {
+        claim: `${capital(phaseName(total.phase))} is launch-bound: ${formatCount(Math.round(kernels))} kernel launches${without}`,
+        ...costing(
+          total,
+          perWindow(total, boundNs + insideNs),
+          `if the step runs as one graph: GPU work ${formatDuration(busyNs)}, other idle time ${formatDuration(otherIdleNs)}, ${policy.graphNodeGapNs + policy.graphLaunchPerNodeNs} ns per node`,
+          savedNs,
+        ),
+        // A decode step is known to repeat; whether anything else can be replayed, a profile does not show. The gain is
+        // a prediction, never certain.
+        confidence: total.phase === 'decode' && waits === 0 ? 'likely' : 'possible',
+        evidence: [
+          ...(calls
+            ? [
+                {
+                  text: `${calls.call} takes ${formatDuration(calls.medianNs)}, kernels run ${formatDuration(meanKernelNs ?? calls.operationMeanNs)} on average; ${formatShare(covered)} of GPU time is in graphs`,
+                  numerator: calls.totalNs,
+                  denominator: total.wallNs,
+                  unit: 'ns' as const,
+                  analysis: 'launch-overhead',
+                  rows: [calls.key],
+                },
+              ]
+            : []),
+          budgetEvidence(total, boundNs, 'the GPU waits for launches'),
+          ...(insideNs > 0
+            ? [budgetEvidence(total, insideNs, 'the GPU waits for host code between the launches of a step')]
+            : []),
+          ...triggeredIn(input, total, 'host-work-and-launches'),
+        ],
+        confirm: 'stepscope analyze FILE --only launch-overhead,graph-coverage',
+      });
+      return [waits === 0 ? found : { ...found, advice: [removeFirst(waits, program), ...found.advice] }];
     });
   },
 };
+
+/** Calls that wait for the GPU inside steps, where there are so many that they lie between the layers. */
+function waitsInStep({ useIfRecorded, policy }: RuleInput): number {
+  const perStep = useIfRecorded(blockingCalls)?.perStep ?? 0;
+  return perStep >= policy.blockingPerStep ? perStep : 0;
+}
+
+/** While a graph is captured nothing may wait for the GPU: the advice to capture one would not work. */
+const removeFirst = (waits: number, { isAmd }: ProfiledProgram): Finding['advice'][number] => ({
+  engine: 'any',
+  text: `first remove the ${formatMean(waits)} waits for the GPU in each step: with them the step cannot be captured as a ${graphWord(isAmd).replace(/s$/, '')}`,
+});
 
 const launchStall: Rule = {
   id: 'launch-stall',

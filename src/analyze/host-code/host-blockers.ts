@@ -18,6 +18,7 @@ import { deviceTimelines } from '../gpu/device-timeline.js';
 import { gpuWork } from '../gpu/gpu-work.js';
 import type { VisitCause } from '../host/thread-activity.js';
 import { threadStates } from '../host/thread-states.js';
+import { forwardSpans } from '../inference/forward-spans.js';
 import { gapJudge } from '../inference/idle-causes.js';
 import { type SelectedWindow, selection } from '../inference/selection.js';
 import { stepsOf } from '../inference/steps.js';
@@ -34,7 +35,15 @@ export const hostCauses: readonly IdleCause[] = idleCauses
   .filter(id => !NOT_THE_HOST.includes(id));
 
 /** Sets of causes that findings ask for; each is counted on its own, since a call may have idle time of several. */
-export type CauseSet = 'all' | 'host-work' | 'host-work-and-launches' | IdleCause;
+export type CauseSet =
+  | 'all'
+  | 'host-work'
+  | 'host-work-and-launches'
+  /** The same, inside forward passes alone or outside them alone. */
+  | 'host-work-inside'
+  | 'host-work-between'
+  | 'host-work-and-launches-between'
+  | IdleCause;
 
 export interface HostBlockers {
   readonly paths: CallPaths;
@@ -79,7 +88,17 @@ const NO_IDLE: { -readonly [Part in keyof IdlePiece]: IdlePiece[Part] } = {
 export const hostBlockers: Derived<HostBlockers> = {
   id: 'host-blockers',
   reads: { apiCalls: [] },
-  uses: [selection, deviceTimelines, gapJudge, gpuWork, stepsOf, threadStacks, threadCode, threadStates],
+  uses: [
+    selection,
+    deviceTimelines,
+    gapJudge,
+    gpuWork,
+    stepsOf,
+    forwardSpans,
+    threadStacks,
+    threadCode,
+    threadStates,
+  ],
   compute({ profile, use }) {
     const stacks = use(threadStacks);
     const { paths } = stacks;
@@ -89,6 +108,7 @@ export const hostBlockers: Derived<HostBlockers> = {
     const code = use(threadCode);
     const others = otherThreads(profile, stacks, code, use(threadStates));
     const isHost = idleCauses.map(({ id }) => hostCauses.includes(id));
+    const spans = use(forwardSpans);
     const launchBound = causeIndex('launch-bound');
     const latency = paths.idOf(LATENCY);
 
@@ -147,17 +167,22 @@ export const hostBlockers: Derived<HostBlockers> = {
     for (const window of use(selection).windows) {
       const phase = phaseOf(window);
       windows.set(phase, (windows.get(phase) ?? 0) + 1);
-      const tallies = talliesOf(phase);
+      const inForward = talliesOf(phase, true);
+      const elsewhere = talliesOf(phase, false);
+      const run = window.deviceRun;
       const { busy, opener } = timelines.get(window.device)!;
       const fallback = window.lane === NONE ? NONE : (lanes[window.lane].thread as number);
+      let tallies = elsewhere;
       const explainInto = explainer((cause, { node, from, to, event, line }) => {
         const own = tallies[cause];
         const ns = to - from;
         for (let i = 0; i < own.length; i++) own[i].add(paths, node, ns, event, line);
       });
-      forEachGap(busy, window.start, window.end, (from, to, next) =>
-        explainInto(from, to, next < busy.length ? opener[next] : NONE, fallback),
-      );
+      forEachGap(busy, window.start, window.end, (from, to, next) => {
+        // Forward passes begin and end with GPU work: no gap lies across.
+        tallies = run !== NONE && from >= spans.start[run] && to <= spans.end[run] ? inForward : elsewhere;
+        explainInto(from, to, next < busy.length ? opener[next] : NONE, fallback);
+      });
     }
     return {
       paths,
@@ -178,11 +203,11 @@ export const hostBlockers: Derived<HostBlockers> = {
     }
 
     /** By cause, all that count it. */
-    function talliesOf(phase: Phase | null): readonly (readonly CallTally[])[] {
+    function talliesOf(phase: Phase | null, isInside: boolean): readonly (readonly CallTally[])[] {
       let own = sums.get(phase);
       if (!own) sums.set(phase, (own = new Map()));
       return idleCauses.map(({ id }) =>
-        causeSets(id).map(set => {
+        causeSets(id, isInside).map(set => {
           let tally = own.get(set);
           if (!tally) own.set(set, (tally = new CallTally()));
           return tally;
@@ -198,12 +223,13 @@ export const hostBlockers: Derived<HostBlockers> = {
 
 const LATENCY = { text: 'launch latency', kind: 'latency' } as const;
 
-function causeSets(cause: IdleCause): readonly CauseSet[] {
+function causeSets(cause: IdleCause, isInside: boolean): readonly CauseSet[] {
   const isWork = (HOST_CAUSES as readonly string[]).includes(cause);
-  return [
-    'all',
-    cause,
-    ...(isWork ? (['host-work'] as const) : []),
-    ...(isWork || cause === 'launch-bound' ? (['host-work-and-launches'] as const) : []),
-  ];
+  const sets: CauseSet[] = ['all', cause];
+  if (isWork) sets.push('host-work', isInside ? 'host-work-inside' : 'host-work-between');
+  if (isWork || cause === 'launch-bound') {
+    sets.push('host-work-and-launches');
+    if (!isInside) sets.push('host-work-and-launches-between');
+  }
+  return sets;
 }

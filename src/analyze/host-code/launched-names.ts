@@ -62,8 +62,7 @@ export const launchedNames: Derived<NextName> = {
       let name = known.get(text);
       if (!name) {
         const { kind } = paths.names[line.node[event]]!;
-        const isCall = kind === 'api-call' || kind === 'os-call';
-        name = { text: `before ${text}`, kind: 'between', ...(isCall ? { isVague: true } : {}) };
+        name = { text: `before ${text}`, kind: 'between', ...(kind === 'api-call' ? { isVague: true } : {}) };
         known.set(text, name);
       }
       return { from, to: at, next: { name, event } };
@@ -72,8 +71,8 @@ export const launchedNames: Derived<NextName> = {
     function saidOf(thread: number, line: StackLine, segment: number): string | undefined {
       if (line.event[segment] === NONE) return undefined;
       const { text, kind } = paths.names[line.node[outermost(line, segment)]]!;
-      // A collection may begin anywhere.
-      if (kind === 'interpreter') return undefined;
+      // A collection may begin anywhere, and any library opens files: neither tells what the code is for.
+      if (kind === 'interpreter' || kind === 'os-call') return undefined;
       if (kind !== 'api-call') return isAskingCall(text) ? undefined : text;
       return launchAt(thread, line.start[segment]) ?? (isAskingCall(text) ? undefined : text);
     }

@@ -7,7 +7,8 @@
  */
 import { NONE } from '../../base/column.js';
 import { forEachGap } from '../../base/intervals.js';
-import { idleCauses } from '../../catalog/idle-causes.js';
+import { HOST_CAUSES } from '../../catalog/host-causes.js';
+import { causeIndex, idleCauses } from '../../catalog/idle-causes.js';
 import type { Phase } from '../../catalog/phases.js';
 import type { Derived } from '../analysis.js';
 import { deviceTimelines } from '../gpu/device-timeline.js';
@@ -16,8 +17,15 @@ import { causesAsObject, gapJudge } from './idle-causes.js';
 import { selection } from './selection.js';
 import { stepWork } from './step-work.js';
 
-/** Per phase, nanoseconds of idle inside forward passes by cause, summed over the selected windows. */
-export const idleInForward: Derived<ReadonlyMap<Phase, Readonly<Record<string, number>>>> = {
+/** Summed over the selected windows of a phase. */
+export interface ForwardIdle {
+  /** Nanoseconds by cause. */
+  readonly byCause: Readonly<Record<string, number>>;
+  /** What host work takes of each gap it has a part in. */
+  readonly hostGapsNs: readonly number[];
+}
+
+export const idleInForward: Derived<ReadonlyMap<Phase, ForwardIdle>> = {
   id: 'idle-in-forward',
   reads: {},
   uses: [selection, deviceTimelines, gapJudge, stepWork, forwardSpans],
@@ -26,21 +34,34 @@ export const idleInForward: Derived<ReadonlyMap<Phase, Readonly<Record<string, n
     const timelines = new Map(use(deviceTimelines).map(timeline => [timeline.device, timeline]));
     const { judge } = use(gapJudge);
     const spans = use(forwardSpans);
-    const sums = new Map<Phase, Float64Array>();
+    const sums = new Map<Phase, { perCause: Float64Array; hostGapsNs: number[] }>();
+    const host = HOST_CAUSES.map(causeIndex);
+    const gap = new Float64Array(idleCauses.length);
     for (const window of found ? use(selection).windows : []) {
       if (window.deviceRun === NONE) continue;
       const { phase } = found!.steps.steps[window.step].facts;
       let own = sums.get(phase);
-      if (!own) sums.set(phase, (own = new Float64Array(idleCauses.length)));
+      if (!own) sums.set(phase, (own = { perCause: new Float64Array(idleCauses.length), hostGapsNs: [] }));
+      const { perCause, hostGapsNs } = own;
       const from = Math.max(window.start, spans.start[window.deviceRun]);
       const to = Math.min(window.end, spans.end[window.deviceRun]);
       if (!(to > from)) continue;
       const timeline = timelines.get(window.device)!;
       const thread = found!.steps.lanes[window.lane].thread;
-      forEachGap(timeline.busy, from, to, (start, end, next) =>
-        judge(own, start, end, next < timeline.busy.length ? timeline.opener[next] : NONE, thread),
-      );
+      forEachGap(timeline.busy, from, to, (start, end, next) => {
+        judge(gap.fill(0), start, end, next < timeline.busy.length ? timeline.opener[next] : NONE, thread);
+        gap.forEach((ns, cause) => {
+          perCause[cause] += ns;
+        });
+        const hostNs = host.reduce((sum, cause) => sum + gap[cause], 0);
+        if (hostNs > 0) hostGapsNs.push(hostNs);
+      });
     }
-    return new Map([...sums].map(([phase, perCause]) => [phase, causesAsObject(perCause)]));
+    return new Map(
+      [...sums].map(([phase, { perCause, hostGapsNs }]) => [
+        phase,
+        { byCause: causesAsObject(perCause), hostGapsNs },
+      ]),
+    );
   },
 };

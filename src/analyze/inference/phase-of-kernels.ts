@@ -1,4 +1,4 @@
-/** The phase of a step no marker speaks of, told by its attention kernels, else by its being one graph replay. */
+/** The phase of a step no marker speaks of, told by its attention kernels, else by its being one replay that fills a KV cache. */
 import { NONE } from '../../base/column.js';
 import { GRAPH_LAUNCH } from '../../catalog/host-activities.js';
 import type { Phase } from '../../catalog/phases.js';
@@ -24,6 +24,7 @@ export function phaseOfKernels(
   let inGraphs = 0;
   let kernelNs = 0;
   let convolutionNs = 0;
+  let cacheWrites = 0;
   for (const i of own) {
     const call = work.launch[i];
     const isGraph = call !== NONE && isGraphLaunch(calls!.name[call]);
@@ -32,6 +33,7 @@ export function phaseOfKernels(
     const { family, variant } = families.classOf(names![work.row[i]]);
     kernelNs += work.end[i] - work.start[i];
     if (family === 'convolution') convolutionNs += work.end[i] - work.start[i];
+    if (family === 'kv-cache') cacheWrites++;
     if (family !== 'attention') continue;
     attention++;
     if (variant === 'prefill' || variant === 'decode') time[variant] += work.end[i] - work.start[i];
@@ -45,6 +47,7 @@ export function phaseOfKernels(
   }
   if (time.decode > 0) return 'decode';
   if (time.prefill > 0) return 'prefill';
-  // Engines replay whole steps as graphs for decode; prefill lengths vary too much for that.
-  return attention > 0 && inGraphs > own.length / 2 ? 'decode' : 'unknown';
+  // Engines replay whole steps as graphs for decode; prefill lengths vary too much for that. A program of one's own may
+  // replay anything that has one shape, an encoder or a prompt of fixed length: only an engine's cache tells it from those.
+  return attention > 0 && cacheWrites > 0 && inGraphs > own.length / 2 ? 'decode' : 'unknown';
 }

@@ -1,6 +1,8 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Static } from '../../base/document.js';
+import { envelopeOf } from '../../base/envelope.js';
 import { UserError } from '../../base/user-error.js';
 import { recordedWith } from '../../capture/run/recorded-with.js';
 import { hasDuckDb } from '../../disk/open-duckdb.js';
@@ -11,7 +13,9 @@ import { longNameOf, openViewed, type Told, viewedName } from '../../server/open
 import { SelectionSql } from '../../server/selection-sql.js';
 import { startServer } from '../../server/server.js';
 import { readStaticFiles } from '../../server/static-files.js';
+import type { viewSchema } from '../answers-schema.js';
 import { define } from '../command.js';
+import { inputsOf } from '../inputs.js';
 import { openBrowser } from '../open-browser.js';
 import { analysisOptions } from '../options.js';
 import { settingsOf } from '../profile-of.js';
@@ -136,8 +140,16 @@ export const view = define({
       openDropped: (file, name, told) => openViewed([file], settings, { name, ...told }),
     });
     const url = values.at === undefined ? server.url : `${server.url}#${values.at.replace(/^#/, '')}`;
-    if (values.jsonLine) output.out(`${JSON.stringify({ url, profiles: profiles.states() })}\n`);
-    else output.out(`Stepscope is running at ${url} — press Ctrl-C to stop\n`);
+    if (values.jsonLine) {
+      const answer: Static<typeof viewSchema> = {
+        schema: 'stepscope-view/1',
+        url,
+        profiles: profiles.states().map(({ id, name, status }) => ({ id, name, status })),
+      };
+      // One line, because whoever started it reads until the first.
+      const inputs = inputsOf([...given, ...second]);
+      output.out(`${JSON.stringify(envelopeOf(answer, `stepscope ${version()}`, inputs))}\n`);
+    } else output.out(`Stepscope is running at ${url} — press Ctrl-C to stop\n`);
     // Who listens for others mostly sits at another machine.
     if (!values.noOpen && isLoopback(host)) openBrowser(url);
     begin();

@@ -1,11 +1,14 @@
 /** An answer to SQL as a result: a table for people, rows by column name in JSON. */
+import type { Block } from '../../analyze/block.js';
 import { csvCell } from '../../base/csv-cell.js';
 import type { Static } from '../../base/document.js';
+import type { Profile } from '../../model/profile.js';
 import { answerTable, sqlText } from '../../sql/answer-table.js';
 import type { SqlAnswer } from '../../sql/sql-session.js';
 import type { SqlTable } from '../../sql/sql-table.js';
-import type { sqlAnswerSchema, sqlTablesSchema } from '../answers-schema.js';
+import type { sqlAnswerSchema, sqlTablesSchema, writtenTablesSchema } from '../answers-schema.js';
 import type { Result } from '../emit.js';
+import type { WrittenTable } from './sql-files.js';
 
 export function sqlResult(sql: string, answer: SqlAnswer, rowLimit: number | undefined): Result {
   const { columns, rows, complete } = answer;
@@ -44,4 +47,48 @@ export function tablesResult(tables: readonly SqlTable[]): Result {
     }),
     text: () => `${lines.join('\n')}\n`,
   };
+}
+
+/** Which tables were written, and why the others were not. */
+export function writtenResult(written: readonly WrittenTable[], profile: Profile | undefined): Result {
+  const said = (each: WrittenTable) =>
+    each.status === 'ok'
+      ? each.file
+      : each.status === 'failed'
+        ? `failed: ${each.message}`
+        : `${each.status.replace('-', ' ')}: ${each.what}; ${each.hint}`;
+  const table: Block = {
+    ...{ kind: 'table', id: 'tables', title: 'Tables', rows: written.length },
+    columns: [
+      { header: 'table', kind: 'text', values: written.map(each => each.table.name) },
+      {
+        header: 'rows',
+        kind: 'count',
+        values: written.map(each => (each.status === 'ok' ? each.rows : Number.NaN)),
+      },
+      { header: 'file', kind: 'text', values: written.map(said) },
+    ],
+  };
+  return {
+    blocks: () => [table],
+    document: (): Static<typeof writtenTablesSchema> => ({
+      schema: 'stepscope-tables/1',
+      clock: profile ? { kind: profile.clock, originNs: String(profile.originNs) } : null,
+      tables: written.map(writtenJson),
+      notes: profile?.notes ?? [],
+    }),
+    shown: { rowLimit: written.length },
+  };
+}
+
+function writtenJson(each: WrittenTable): Static<typeof writtenTablesSchema>['tables'][number] {
+  const { name, about, columns } = each.table;
+  const own = { key: name, name, about };
+  if (each.status === 'failed') return { ...own, status: each.status, message: each.message };
+  if (each.status !== 'ok') return { ...own, status: each.status, what: each.what, hint: each.hint };
+  const { status, rows, file, bytes, types } = each;
+  const described = columns.map((column, c) => ({
+    ...{ name: column.name, type: types[c], about: column.about },
+  }));
+  return { ...own, status, rows, file, bytes, columns: described };
 }

@@ -5,7 +5,6 @@
  */
 import * as fs from 'node:fs';
 import * as path from 'node:path';
-import { RowsWriter } from '../../base/sqlite/write-rows.js';
 import { UserError } from '../../base/user-error.js';
 import { makeTemporaryFolder, removeTemporaryFolder } from '../../disk/temporary-folder.js';
 import type { TableRows } from './table-rows.js';
@@ -47,6 +46,7 @@ export async function withTablesAsExport<T>(folder: string, run: (file: string) 
 }
 
 async function writeExport(folder: string, target: string): Promise<void> {
+  const { RowsWriter } = await import('../../base/sqlite/write-rows.js');
   const out = fs.openSync(target, 'wx', 0o600);
   try {
     // Room for the first page, which comes last.

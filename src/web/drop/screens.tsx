@@ -34,8 +34,8 @@ function Empty() {
         </svg>
         <h1>Drop a profile here</h1>
         <p>
-          An Nsight Systems export (.sqlite), a report (.nsys-rep) or a PyTorch profiler trace (.json),
-          compressed or not. Drop two to compare them. Files stay on this machine.
+          An Nsight Systems export (.sqlite), a report (.nsys-rep) or a PyTorch profiler trace (.json,
+          .pftrace), compressed or not. Drop two to compare them. Files stay on this machine.
         </p>
         <button type="button" class="strong" onClick={() => chooseFile('instead')}>
           Choose a file…

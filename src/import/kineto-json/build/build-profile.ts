@@ -80,8 +80,8 @@ function captureInfo(file: ProfileFile, trace: ReadTrace, metadata: TraceMetadat
   const { rank, worldSize, backend, groups, environment } = metadata;
   const recorded = !Number.isNaN(trace.recordingStart);
   return {
-    profiler: 'kineto',
-    profilerVersion: metadata.versions.torch ?? '',
+    profiler: metadata.recordedBy?.profiler ?? 'kineto',
+    profilerVersion: metadata.recordedBy?.version ?? metadata.versions.torch ?? '',
     formatVersion: metadata.formatVersion,
     files: [file.name],
     sizeBytes: file.sizeBytes,

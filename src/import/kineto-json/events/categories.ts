@@ -20,6 +20,8 @@ export const Kind = {
   overhead: 11,
   /** Kineto's own bar over the whole recording. */
   recording: 12,
+  /** What Stepscope derived and wrote into a trace of its own (timeline/export): it is derived again. */
+  derived: 13,
 } as const;
 
 const kinds: Record<string, number> = {
@@ -131,6 +133,7 @@ function kindOfName(name: string): number {
   if (Object.hasOwn(kinds, name)) return kinds[name];
   if (name.endsWith('_runtime')) return Kind.runtimeCall;
   if (name.endsWith('_driver')) return Kind.driverCall;
+  if (name.startsWith('stepscope_')) return Kind.derived;
   return Kind.other;
 }
 

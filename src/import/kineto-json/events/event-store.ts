@@ -96,6 +96,7 @@ export class EventStore implements ReadTrace {
       this.noteDropped('no-timestamp', 'Events without a time were left out');
       return;
     }
+    if (this.categories.kindOf(category) === Kind.derived) return;
     if (Number.isNaN(this.originMicros)) this.originMicros = event.micros;
     const start = (event.micros - this.originMicros) * 1000 + event.nanos;
     if (Math.abs(start) > Number.MAX_SAFE_INTEGER) this.noteFarTime();

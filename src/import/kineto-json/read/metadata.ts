@@ -3,7 +3,8 @@
  * (`add_metadata_json`), and some add their whole environment.
  */
 import type { NoteCounter } from '../../../base/notes.js';
-import type { ProcessGroup } from '../../../model/profile.js';
+import { profilers } from '../../../catalog/profilers.js';
+import type { ProcessGroup, ProfilerKind } from '../../../model/profile.js';
 import { EnvironmentCounter } from '../../environment.js';
 import { countEnvironment } from './metadata-environment.js';
 
@@ -53,6 +54,8 @@ export class TraceMetadata {
   rank: number | undefined;
   worldSize: number | undefined;
   backend = '';
+  /** Who recorded the events, where Stepscope wrote the trace (timeline/export). */
+  recordedBy: { readonly profiler: ProfilerKind; readonly version: string } | undefined;
   /** Of more than one rank. */
   readonly groups: ProcessGroup[] = [];
   readonly environment = new EnvironmentCounter();
@@ -87,6 +90,7 @@ export class TraceMetadata {
     else if (key === 'deviceProperties') this.addDevices(value);
     else if (key === 'distributedInfo') this.addDistributed(value);
     else if (key === 'host_name' || key === 'hostname') this.host = plainText(value);
+    else if (key === 'stepscope') this.addRecorder(value);
     else if (settingKeys.has(key)) this.settings[key] = plainText(value);
     else if (Object.hasOwn(versionKeys, key)) this.versions[versionKeys[key]] = versionText(key, value);
     else countEnvironment(key, value, this.environment);
@@ -117,6 +121,12 @@ export class TraceMetadata {
     if (Array.isArray(value.pg_config))
       for (const group of value.pg_config.slice(0, MAX_GROUPS)) this.addGroup(group);
     if (value.nccl_version !== undefined) this.versions.nccl = plainText(value.nccl_version);
+  }
+
+  private addRecorder(value: unknown): void {
+    if (!isObject(value)) return;
+    const profiler = (Object.keys(profilers) as ProfilerKind[]).find(kind => kind === value.profiler);
+    if (profiler) this.recordedBy = { profiler, version: plainText(value.profilerVersion) };
   }
 
   private addGroup(value: unknown): void {

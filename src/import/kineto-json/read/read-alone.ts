@@ -21,8 +21,11 @@ export interface TraceRead {
   readonly exponentDecimals: number;
 }
 
+/** What is read of a file: its text, wherever it comes from. */
+export type TraceText = Pick<ProfileFile, 'name' | 'sizeBytes' | 'borrowedChunks'>;
+
 export async function readAlone(
-  file: ProfileFile,
+  file: TraceText,
   wanted: Wanted,
   onProgress: (done: number) => void,
 ): Promise<TraceRead> {
