@@ -72,7 +72,6 @@ test('words of other tools lead to ours, in two lines', async () => {
     [['profile', '--', 'x'], /Did you mean capture\?/],
     [['open', 'x'], /Did you mean view\?/],
     [['analyse', 'x'], /Did you mean analyze\?/],
-    [['export', 'x'], /stepscope stats FILE --csv/],
     [['dataset', '--num-requests', '5'], /Use --requests N\./],
     [['dataset', '--input-mean', '5'], /Use --input-tokens normal:MEAN:DEVIATION/],
     [['load', '--concurrency', '5'], /Use --levels concurrent:N\./],

@@ -370,6 +370,31 @@ test("a user's own marker is read with its groups", () => {
   );
 });
 
+/** Kernels launched one by one, 10 ns apart. */
+const inTurn = (names: readonly string[]): Drawn['work'] =>
+  names.map((name, i) => [0, i * 10, i * 10 + 1, i * 10 + 2, i * 10 + 8, name] as const);
+const layers = (count: number) =>
+  Array.from({ length: count }, () => ['norm_kernel', 'gemm_qkv', 'attention_kernel', 'gemm_out']).flat();
+
+test('a call that generates many tokens is as many steps: each ends with the token that is sampled', () => {
+  const token = [...layers(6), 'gemm_head', 'at::native::ArgMaxOps'];
+  const prompt = ['gemm_of_prompts', ...token.slice(1)];
+  const call = [prompt, ...Array.from({ length: 11 }, () => token)].flat();
+  const { rows } = rowsOf({ marks: [], work: inTurn([call, call, call].flat()) });
+  assert.equal(rows.length, 36);
+  assert.deepEqual(
+    [rows[1], rows[14]].map(row => row.wallNs),
+    [260, 260],
+  );
+});
+
+test('what repeats inside a layer does not make the layer a step: looking tokens up begins one', () => {
+  const layer = ['conv_kernel', ...Array.from({ length: 8 }, () => ['mul_kernel', 'exp_kernel']).flat()];
+  const pass = ['indexSelectSmallIndex', ...Array.from({ length: 6 }, () => layer).flat(), 'gemm_head'];
+  const { rows } = rowsOf({ marks: [], work: inTurn(Array.from({ length: 5 }, () => pass).flat()) });
+  assert.equal(rows.length, 5);
+});
+
 test('a replay that fills a KV cache is decode', () => {
   const { rows } = rowsOf({
     marks: [],

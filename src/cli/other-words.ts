@@ -22,8 +22,6 @@ const commandWords: Readonly<Record<string, string>> = {
 
 /** Commands that several of ours do, each in its way. */
 const commandAnswers: Readonly<Record<string, string>> = {
-  export:
-    'To export results: stepscope analyze FILE --json, or stepscope stats FILE --csv. To export an nsys report: nsys export.',
   import: 'Stepscope reads files directly: stepscope FILE.',
   convert: 'Stepscope reads files directly: stepscope FILE.',
 };
