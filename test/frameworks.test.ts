@@ -32,7 +32,7 @@ import { frameworksPage } from '../src/report/html/frameworks-page.js';
 import { text } from '../src/report/text.js';
 import { benchRows, measures } from '../src/run/measures.js';
 import { pearson, ranks } from '../src/stats/correlation.js';
-import { captureNames, capturePath, projectRoot } from '../src/testing/captures.js';
+import { capturePath, projectRoot, unlikeCaptures } from '../src/testing/captures.js';
 import { drawEngine } from '../src/testing/drawn-engine.js';
 import { assertGolden } from '../src/testing/golden.js';
 import { lacks, locate } from '../src/testing/needs.js';
@@ -84,7 +84,7 @@ const bench = (outputTokens: number, rest: Partial<BenchRun> = {}): BenchRun => 
 
 test('on every capture the parts of a token sum to its wall time, exactly and as printed', async () => {
   let checked = 0;
-  for (const name of captureNames)
+  for (const name of unlikeCaptures)
     for (const file of ['profile.sqlite.gz', 'kineto.json.gz'].filter(one =>
       existsSync(capturePath(name, one)),
     )) {

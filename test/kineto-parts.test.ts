@@ -329,7 +329,7 @@ test('a helper that fails leaves the file to one thread; a file that goes away h
     assert.equal(await readTogether(failing, wantedOf(undefined), nobody), undefined);
   });
   // Long enough that no helper, however fast, has read it all before the file is closed.
-  await withFile(traceOf(ops(30_000)), async file => {
+  await withFile(traceOf(ops(100_000)), async file => {
     const sharing = { leastBytes: 0, pieceBytes: 4000 };
     const closed = (await startHelpers(file, { workers: 2 }, wantedOf(undefined), sharing))!;
     file.close();

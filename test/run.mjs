@@ -53,6 +53,8 @@ step('', node, [tool('vite', 'bin/vite.js'), 'build', '--mode', 'cli']);
 const { v8Flags } = await import('../dist/src/cli/v8-flags.js');
 // What tests open is not kept for the user.
 process.env.STEPSCOPE_NO_CACHE = '1';
+// Threads of small models wait for each other by spinning, which is all they do where others use the cores too.
+process.env.OMP_NUM_THREADS ??= '1';
 const folder = mkdtempSync(path.join(os.tmpdir(), 'stepscope-results-'));
 
 /** Files that mostly wait, for engines, schedulers and clocks they started: they leave the cores to the others. */

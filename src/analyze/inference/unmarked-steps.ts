@@ -254,8 +254,8 @@ function beginAfter(profile: Profile, thread: number, from: number, to: number):
 }
 
 /**
- * The kernel that samples a token ends a step. Without one, the rarest kernel that comes at regular distances over most
- * of the capture marks the steps.
+ * The rarest kernel that comes at regular distances over most of the capture marks the steps, unless several tokens are
+ * sampled between one time and the next: each of them ends a step.
  */
 function sequenceBoundaries(
   profile: Profile,
@@ -283,10 +283,6 @@ function sequenceBoundaries(
     .filter(({ places: found }) => found.length >= 3 && isRegular(found, position))
     .sort((a, b) => a.places.length - b.places.length || a.places[0] - b.places[0]);
   if (candidates.length === 0) return undefined;
-  const sampling = candidates.find(({ name }) => isTokenSampling(families, name))?.places;
-  // A call that generates many tokens is not a step, even if it comes again and again.
-  if (sampling && sampling.length > candidates[0].places.length && hasLayers(sampling, nameAt))
-    return [0, ...sampling.slice(0, -1).map(place => place + 1)].map(place => momentOf[place]);
   // Steps begin where the first of the once-per-step kernels is launched, unless what it begins is a layer.
   const blocks = wholeSteps(candidates, nameAt, families);
   const distances = blocks.slice(1).map((place, i) => place - blocks[i]);
@@ -301,7 +297,13 @@ function sequenceBoundaries(
         blocks.map(place => momentOf[place]),
       ),
     );
-  return (outer?.map(block => blocks[block]) ?? blocks).map(place => momentOf[place]);
+  const steps = outer?.map(block => blocks[block]) ?? blocks;
+  const sampling = candidates.find(({ name }) => isTokenSampling(families, name))?.places;
+  // A call that generates many tokens is not a step, even if it comes again and again.
+  const isCall = sampling && sampling.length >= 2 * steps.length && hasLayers(sampling, nameAt);
+  return (isCall ? [0, ...sampling.slice(0, -1).map(place => place + 1)] : steps).map(
+    place => momentOf[place],
+  );
 }
 
 /** A kernel that only every few steps has must not make one of them. */
