@@ -321,15 +321,16 @@ function wholeSteps(
   families: WorkFamilies,
 ): readonly number[] {
   const [{ places: rarest }] = candidates;
-  // Looking up the tokens' embeddings begins a step, whatever repeats inside it.
-  const hasEmbedding = candidates.some(
-    ({ name, places }) => places.length === rarest.length && EMBEDDING.test(families.classOf(name).shortName),
+  // Looking tokens up begins a step, and sampling one ends it: where both come no more often, what repeats is inside.
+  const edges = candidates.filter(
+    ({ name }) => EMBEDDING.test(families.classOf(name).shortName) || isTokenSampling(families, name),
   );
+  if (edges.length > 0 && edges.every(({ places }) => places.length === rarest.length)) return rarest;
   const inner = candidates.find(({ places }) => {
     const times = places.length / rarest.length;
     return times >= 1.8 && times <= MOST_STEPS_TOGETHER && hasLayers(places, nameAt);
   });
-  return hasEmbedding ? rarest : (inner?.places ?? rarest);
+  return inner?.places ?? rarest;
 }
 
 /** Names of kernels that look tokens up, in PyTorch and elsewhere. */
