@@ -31,7 +31,7 @@ async function showThatItAnswers() {
   try {
     const line = await firstLine(server, ended);
     process.stdout.write(line);
-    const { url, profiles } = JSON.parse(line);
+    const { url, profiles } = JSON.parse(line).data;
     // The server answers only requests with its key.
     const { origin, searchParams } = new URL(url);
     const key = searchParams.get('token');
