@@ -58,7 +58,8 @@ process.env.OMP_NUM_THREADS ??= '1';
 const folder = mkdtempSync(path.join(os.tmpdir(), 'stepscope-results-'));
 
 /** Files that mostly wait, for engines, schedulers and clocks they started: they leave the cores to the others. */
-const WAITING = /test\/(capture-|load|fleet-|left-behind|raw-stream|store-results|view-cli)/;
+const WAITING =
+  /test\/(agent-package|capture-|fleet-|left-behind|load|package|python|raw-stream|release|store-results|view-cli)/;
 
 function runTests(name, some, concurrency, niceness = 0) {
   const resultsFile = path.join(folder, name);
