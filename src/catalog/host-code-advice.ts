@@ -97,7 +97,7 @@ const codeAdvice: readonly CodeAdvice[] = [
   {
     what: 'compiling, tuning or loading code',
     pattern: /nvrtc|autotun|cu(Library|Module)Load|\bcompile|inductor|hipModuleLoad/i,
-    text: 'warm up before serving: code is compiled, tuned or loaded at its first use (capture all batch sizes, set CUDA_MODULE_LOADING=EAGER)',
+    text: 'code is compiled, tuned or loaded at its first use: warm up before serving (all batch sizes, CUDA_MODULE_LOADING=EAGER). In every step it means that shapes change: keep them fixed (static KV cache), or use a backend that needs no plan per shape',
   },
   {
     what: 'preparing inputs',

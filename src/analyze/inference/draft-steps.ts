@@ -8,7 +8,7 @@ import type { Profile } from '../../model/profile.js';
 import { type GpuWork, WorkKind } from '../gpu/gpu-work.js';
 import type { WorkFamilies } from '../gpu/work-families.js';
 import type { Lane } from './lane.js';
-import { type LaunchedWork, launchedByProcess } from './unmarked-steps.js';
+import { type LaunchedWork, launchedByProcess } from './launched-work.js';
 
 /** A draft runs at most this share of the kernels of its target, and steps of one model at least the other. */
 const DRAFT_SHARE = 0.6;
