@@ -180,6 +180,33 @@ const cases: [id: string, sick: EngineOptions, settings?: Settings][] = [
     },
   ],
   [
+    'unfused-attention',
+    {
+      kernels: [
+        'nvjet_sm80_tst_64x8',
+        'void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>(int)',
+        'void (anonymous namespace)::softmax_warp_forward<float, float, float, 11, false, false>(float*, float const*)',
+      ],
+    },
+  ],
+  [
+    'costly-sampling',
+    {
+      stepNs: () => 4e6,
+      kernels: ['nvjet_sm80_tst_64x8', 'flash_fwd_kernel', 'nvjet_sm80_tst_128x8', 'silu_kernel'],
+      afterGraph: Array<string>(30).fill('void at_cuda_detail::cub::DeviceRadixSortOnesweepKernel<float>(…)'),
+    },
+  ],
+  [
+    'concatenation',
+    {
+      kernels: [
+        'nvjet_sm80_tst_64x8',
+        'void at::native::(anonymous namespace)::CatArrayBatchedCopy<at::native::(anonymous namespace)::OpaqueType<2u>, unsigned int, 4, 64, 64>(…)',
+      ],
+    },
+  ],
+  [
     'far-from-light',
     { gpu: 'NVIDIA A100-SXM4-80GB' },
     { model: findModel('tinyllama-1.1b')!.config as Settings['model'] },
@@ -191,6 +218,7 @@ const cases: [id: string, sick: EngineOptions, settings?: Settings][] = [
     'rank-skew',
     { secondRankLateNs: 1e6, kernels: ['nvjet_sm80_tst_64x8', 'ncclDevKernel_AllReduce_Sum_bf16_RING_LL'] },
   ],
+  ['shared-gpu', { secondRankLateNs: 1e5, oneGpu: true }],
   ['prefill-blocks-decode', { marker: phases, stepNs: step => (step === 9 ? 50e6 : 10e6) }],
   [
     'step-jitter',

@@ -298,6 +298,33 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
     torch('fuse them: torch.compile, or fused kernels (rope, add + norm, silu × mul)'),
     any('fuse adjacent kernels, so that intermediate results stay out of GPU memory'),
   ],
+  'shared-gpu': [
+    any(
+      'give each process a GPU of its own (CUDA_VISIBLE_DEVICES), stop the other one, or partition the GPU (MIG); profile again before judging kernels',
+    ),
+  ],
+  'unfused-attention': [
+    torch(
+      'use fused attention: F.scaled_dot_product_attention, or attn_implementation="sdpa" or "flash_attention_2" in transformers',
+    ),
+    any('use an attention kernel that keeps the scores on the chip (FlashAttention)'),
+  ],
+  'costly-sampling': [
+    vllm(
+      'try FlashInfer’s sampler (VLLM_USE_FLASHINFER_SAMPLER=1); ask for fewer logprobs and no penalties where clients can do without',
+    ),
+    sglang('--sampling-backend flashinfer; ask for fewer logprobs where clients can do without'),
+    torch(
+      'take the top k first (torch.topk) and sort only these, or use a sampling kernel that needs no sort',
+    ),
+    any('use a sampling kernel that needs no sort over the whole vocabulary'),
+  ],
+  concatenation: [
+    torch(
+      'allocate the result once and write new parts in place: a KV cache that grows by torch.cat is copied whole for every token (StaticCache in transformers, or a paged cache)',
+    ),
+    any('allocate the result once and write new parts in place'),
+  ],
   'far-from-light': [any('try another attention or GEMM backend; check for unaligned shapes')],
   'fp8-available': [
     trtllm('quantize to FP8 (ModelOpt), or load an FP8 checkpoint'),

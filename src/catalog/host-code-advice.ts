@@ -13,9 +13,14 @@ interface CodeAdvice {
 
 const codeAdvice: readonly CodeAdvice[] = [
   {
+    what: 'waiting for the GIL',
+    pattern: /\(the GIL\)$|^Waiting for GIL$|^GIL held by thread /,
+    text: 'another Python thread runs while the launching thread needs the interpreter: move its work to another process, or into code that releases the GIL',
+  },
+  {
     what: 'waiting for another thread or process',
     pattern:
-      /^(meanwhile|GIL held by) thread |^(FileIO|Buffered\w+|socket|Connection)\.(read\w*|recv\w*|accept)$|^(pthread_cond_(timed)?wait|sem_(timed)?wait|p?poll|epoll_wait|futex)$/,
+      /^meanwhile thread |^(FileIO|Buffered\w+|socket|Connection)\.(read\w*|recv\w*|accept)$|^(pthread_cond_(timed)?wait|sem_(timed)?wait|p?poll|epoll_wait|futex)$/,
     text: 'do not make the launching thread wait for another: take what is ready without blocking, and prepare it while the GPU runs',
   },
   {

@@ -2,7 +2,14 @@
  * How events of host threads are named where many of them are added up: instance numbers, addresses and folders go, what
  * only passes calls on is left out, and what waits for somebody else is marked. Names are those that profilers write.
  */
-import { activityOf, BLOCKING_CALL, functionOfFrame, GIL_HOLD, GIL_WAIT } from './host-activities.js';
+import {
+  activityOf,
+  BLOCKING_CALL,
+  functionOfFrame,
+  GIL_HOLD,
+  GIL_WAIT,
+  SLEEPING_CALL,
+} from './host-activities.js';
 import { markedOperator } from './operator-ranges.js';
 import { fileInPackage } from './python-files.js';
 
@@ -146,11 +153,18 @@ export function nameOfRange(text: string): HostName | undefined {
 
 export const nameOfOperator = (text: string): HostName => ({ text, kind: 'operator' });
 
-export const nameOfOsCall = (text: string): HostName => ({
-  text,
-  kind: 'os-call',
-  ...(BLOCKING_CALL.test(text) ? { waits: 'other' as const } : {}),
-});
+/** The name of a call in which a thread waits for the interpreter lock. */
+export const onGil = (call: string): string => `${call} (the GIL)`;
+
+/** Who sleeps waits for nobody. `isGil`: its calls of this name are waits for the interpreter lock. */
+export const nameOfOsCall = (text: string, isGil = false): HostName =>
+  isGil
+    ? { text: onGil(text), kind: 'os-call', waits: 'gil' }
+    : {
+        text,
+        kind: 'os-call',
+        ...(BLOCKING_CALL.test(text) && !SLEEPING_CALL.test(text) ? { waits: 'other' as const } : {}),
+      };
 
 /** Calls that only ask, prepare or wake somebody: they say nothing about the code around them. */
 const ASKING =

@@ -112,6 +112,22 @@ export const thresholds = {
     value: 0.15,
     about: 'share of GPU time in chains of elementwise kernels that is a finding (ours)',
   },
+  sharedGpu: {
+    value: 0.1,
+    about: 'share of the time in which kernels of two processes run on one GPU that is a finding (ours)',
+  },
+  unfusedAttentionShare: {
+    value: 0.1,
+    about: 'share of GPU time between the GEMMs of attention in parts that is a finding (ours)',
+  },
+  samplingShare: {
+    value: 0.1,
+    about: 'share of the step that sampling takes on the GPU that is a finding (ours)',
+  },
+  concatenationShare: {
+    value: 0.1,
+    about: 'share of GPU time in concatenation that is a finding (ours)',
+  },
   farFromLight: {
     value: 0.5,
     about: 'share of the speed of light below which a family is a finding (ours)',

@@ -81,6 +81,8 @@ export interface EngineOptions {
   readonly metrics?: Readonly<Record<string, number>>;
   /** A second rank whose host starts this much later. */
   readonly secondRankLateNs?: number;
+  /** Both ranks on one GPU. */
+  readonly oneGpu?: boolean;
   readonly worldSize?: number;
   /** What was not recorded, or only as a block. */
   readonly without?: 'gpu' | 'gpu-activities' | 'launches' | 'graph-nodes';
@@ -121,7 +123,7 @@ export function drawEngine(options: EngineOptions = {}): Profile {
     const process = builder.process('', 100 + rank);
     if (options.program?.process) builder.processes[process].name = options.program.process;
     if (ranks.length > 1) builder.processes[process].rank = rank;
-    const gpu = builder.gpu('', rank);
+    const gpu = builder.gpu('', options.oneGpu ? 0 : rank);
     builder.gpus[gpu].name = options.gpu ?? 'NVIDIA A100-SXM4-80GB';
     if (options.clockHz) builder.gpus[gpu].clockHz = options.clockHz;
     const place = { thread: builder.thread(process, 1), stream: builder.stream(process, gpu, 1, 7) };

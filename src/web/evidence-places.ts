@@ -37,6 +37,9 @@ const subjects: Readonly<Record<string, string>> = {
   'tiny-copies': 'family:copy',
   'pageable-copies': 'family:copy',
   'unfused-elementwise': 'family:elementwise',
+  'unfused-attention': 'family:elementwise',
+  concatenation: 'family:elementwise',
+  'costly-sampling': 'family:sampling',
 };
 
 /** Windows first, then the steps named; where evidence names neither, the typical step of the phase, or the one chosen. */

@@ -92,6 +92,15 @@ def check_finding(checks, finding, of, everything, iterations, recording):
         checks.near(f"{rule}: 16-bit GEMMs", cost, wide, 0.08)
     elif rule == "fp32-gemm":
         checks.near(f"{rule}: FP32 GEMMs", cost, of.gemm_ns(lambda name: FP32_GEMM.search(name)), 0.05)
+    elif rule == "unfused-attention":
+        between = lambda work: ELEMENTWISE.search(work.name) or "oftmax" in work.name or "oftMax" in work.name
+        checks.at_most(f"{rule}: cost", cost, of.summed_ns(between), 0.15)
+        checks.holds(f"{rule}: a softmax ran", any("oftmax" in w.name or "oftMax" in w.name for w in trace.work))
+    elif rule == "costly-sampling":
+        chooses = re.compile(r"sort|topk|top_k|topp|sampl|argmax|ArgMax|multinomial|scan|index|gather|scatter|penalt|logprob|rank", re.I)
+        checks.at_most(f"{rule}: cost", cost, of.summed_ns(lambda work: chooses.search(work.name)), 0.15)
+    elif rule == "concatenation":
+        checks.near(f"{rule}: cost", cost, of.summed_ns(lambda work: "CatArray" in work.name), 0.15)
     elif rule == "unfused-elementwise":
         checks.at_most(f"{rule}: cost", cost, of.summed_ns(lambda work: ELEMENTWISE.search(work.name)), 0.15)
     elif rule == "exposed-communication":

@@ -22,7 +22,7 @@ class Work:
     stream: object
     launch: object  # what its launch call is found by
     in_graph: bool = False
-    pageable: bool = False  # to the GPU, from memory that is not pinned
+    pageable: bool = False  # between the GPU and memory that is not pinned
     own_start: int = 0  # when the work before it on its stream was done
 
 
@@ -104,7 +104,8 @@ def read_nsys(trace, data):
                         (process(row), row.get("contextId"), row.get("streamId")),
                         (process(row), row["correlationId"]),
                         kind == "graph" or bool(row.get("graphNodeId")),
-                        kind == "copy" and row.get("copyKind") == 1 and row.get("srcKind") == 0,
+                        kind == "copy"
+                        and (row.get("copyKind"), row.get("srcKind" if row.get("copyKind") == 1 else "dstKind")) in ((1, 0), (2, 0)),
                     )
                 )
         for row in rows("NVTX_EVENTS"):
@@ -138,7 +139,7 @@ def read_kineto(trace, document, number, origin):
             device = int(args.get("device", 0))
             work = Work(start, end, kinds[category], name, device, (number, device, args.get("stream")), launch)
             work.in_graph = bool(args.get("graph node id"))
-            work.pageable = "HtoD (Pageable" in name
+            work.pageable = "HtoD (Pageable" in name or "DtoH (Device -> Pageable" in name
             trace.work.append(work)
         elif category in ("cuda_runtime", "cuda_driver", "runtime"):
             trace.add_call(key, Call(start, end, name.split("_v")[0], (number, event.get("tid"))))

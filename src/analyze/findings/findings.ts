@@ -21,6 +21,7 @@ import { launchRules } from './rules-launch.js';
 import { precisionRules } from './rules-precision.js';
 import { programRules } from './rules-program.js';
 import { rankRules } from './rules-ranks.js';
+import { stepKernelRules } from './rules-step-kernels.js';
 import { stepRules } from './rules-steps.js';
 import { syncRules } from './rules-sync.js';
 import { windowRules } from './rules-window.js';
@@ -35,6 +36,7 @@ const rules: Rule[] = [
   ...syncRules,
   ...copyRules,
   ...gpuRules,
+  ...stepKernelRules,
   ...precisionRules,
   ...stepRules,
   ...rankRules,

@@ -1,5 +1,6 @@
 /** Captures that cannot answer, or mislead. */
 import { formatCount, formatDuration, formatShare, plural } from '../../base/units.js';
+import { idleCauses } from '../../catalog/idle-causes.js';
 import { graphMode } from '../../model/graph-mode.js';
 import { brokenFile } from '../broken-file.js';
 import { gpuUtilization } from '../gpu/gpu-utilization.js';
@@ -281,14 +282,21 @@ const lowUtilisation: Rule = {
     const rows = input.use(gpuUtilization).rows.filter(row => row.busyShare !== null);
     const [total] = input.phases;
     if (!total || rows.length === 0 || input.program.capturesGraph) return [];
-    const busyNs = rows.reduce((sum, row) => sum + row.busyNs, 0);
-    const windowNs = rows.reduce((sum, row) => sum + row.windowNs, 0);
+    // Without what the profiler adds, as all findings.
+    const windowNs = input.phases.reduce((sum, { wallNs }) => sum + wallNs, 0);
+    const busyNs = input.phases.reduce((sum, { wallNs, idleNs }) => sum + wallNs - idleNs, 0);
     if (busyNs >= input.policy.lowUtilisation * windowNs) return [];
     const wallNs = perWindow(total, total.wallNs);
     const idleNs = perWindow(total, total.idleNs);
+    const [[cause, causeNs] = ['', 0]] = Object.entries(total.idleByCause).sort((a, b) => b[1] - a[1]);
+    const label = idleCauses.find(({ id }) => id === cause)?.label;
+    const mostly =
+      label && cause !== 'unknown' && causeNs >= total.idleNs / 2
+        ? `; the largest idle cause is ${label}`
+        : '';
     return [
       finding('low-utilisation', input, {
-        claim: `The GPU is busy ${formatShare(busyNs / windowNs)} of the time`,
+        claim: `The GPU is busy ${formatShare(busyNs / windowNs)} of the time${mostly}`,
         phase: total.phase,
         costNs: idleNs,
         costShare: idleNs / wallNs,

@@ -62,6 +62,19 @@ const tinyCopiesRule: Rule = {
   },
 };
 
+interface CopyRow {
+  readonly operation: string;
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly totalNs: number;
+}
+
+const isPageableInput = ({ operation, from }: CopyRow): boolean =>
+  operation === 'Host-to-Device' && from === 'Pageable';
+const isPageableOutput = ({ operation, to }: CopyRow): boolean =>
+  operation === 'Device-to-Host' && to === 'Pageable';
+const sumNs = (rows: readonly CopyRow[]): number => rows.reduce((sum, { totalNs }) => sum + totalNs, 0);
+
 const pageableCopies: Rule = {
   id: 'pageable-copies',
   about: 'copies through pageable memory',
@@ -71,11 +84,11 @@ const pageableCopies: Rule = {
     const { rows } = input.use(memoryOperations);
     return input.phases.flatMap((total): Finding[] => {
       const own = rows.filter(
-        row => row.phase === total.phase && row.operation === 'Host-to-Device' && row.from === 'Pageable',
+        row => row.phase === total.phase && (isPageableInput(row) || isPageableOutput(row)),
       );
       const count = own.reduce((sum, row) => sum + row.countPerStep, 0);
       if (count < 1) return [];
-      const ns = own.reduce((sum, row) => sum + row.totalNs, 0);
+      const ns = sumNs(own);
       const bytes = own.reduce((sum, row) => sum + row.bytes, 0);
       // Pinned memory makes a copy as fast as the link, not free.
       const link = linkOf(input);
@@ -83,7 +96,8 @@ const pageableCopies: Rule = {
       const how = link
         ? `if these copies run at the link’s peak, ${formatBytes(link)}/s; host wait time is counted elsewhere`
         : 'if the GPU time of these copies is hidden; host wait time is counted elsewhere';
-      const claim = `Data is copied from pageable memory in ${phaseName(total.phase)}: the host blocks on each copy`;
+      const isMostlyOutput = sumNs(own.filter(isPageableOutput)) > sumNs(own) / 2;
+      const claim = `Data is copied ${isMostlyOutput ? 'to' : 'from'} pageable memory in ${phaseName(total.phase)}: the host blocks on each copy`;
       const evidence = own.map(row => ({
         text: `${formatMean(row.countPerStep)} ${perStep(row.phase)}, ${formatBytes(row.bytes / row.count)} on average (median ${formatBytes(row.medianBytes)}), ${formatDuration(row.totalNs / row.count)} each`,
         numerator: row.bytes,

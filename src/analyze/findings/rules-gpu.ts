@@ -3,9 +3,9 @@ import { formatBytes, formatCount, formatDuration, formatShare } from '../../bas
 import { gpuMetricsAnalysis } from '../gpu/gpu-metrics.js';
 import { kernelFamilies } from '../gpu/kernel-families.js';
 import type { MetricRow } from '../gpu/metric-row.js';
+import { sharedGpus } from '../gpu/shared-gpus.js';
 import type { PhaseBudget } from '../inference/budget-totals.js';
 import { boundBy, speedOfLight } from '../inference/speed-of-light.js';
-import { stepSequence } from '../inference/step-sequence.js';
 import { perStep } from '../words.js';
 import type { Evidence, Finding } from './finding.js';
 import { anyOf, capital, costing, finding, perWindow, phaseName, type Rule, type RuleInput } from './rule.js';
@@ -139,58 +139,6 @@ const tensorCoresIdle: Rule = {
   },
 };
 
-/** Between two kernels of a chain data goes to memory and back; fused, only the longest of them is left. */
-const unfusedElementwise: Rule = {
-  id: 'unfused-elementwise',
-  about: 'chains of elementwise kernels that could be fused',
-  uses: [stepSequence],
-  look(input) {
-    const { rows, summary } = input.use(stepSequence);
-    const total = input.phases.find(candidate => candidate.phase === summary?.phase);
-    if (!total) return [];
-    let chains = 0;
-    let kernels = 0;
-    let savedNs = 0;
-    let chain: number[] = [];
-    const close = () => {
-      if (chain.length >= 2) {
-        chains++;
-        kernels += chain.length;
-        savedNs += chain.reduce((sum, ns) => sum + ns, 0) - Math.max(...chain);
-      }
-      chain = [];
-    };
-    for (const row of rows) {
-      if (row.family === 'elementwise' || row.family === 'activation') chain.push(row.durationNs);
-      else close();
-    }
-    close();
-    const busyNs = perWindow(total, total.wallNs - total.idleNs);
-    if (savedNs < input.policy.elementwiseShare * busyNs) return [];
-    return [
-      finding('unfused-elementwise', input, {
-        claim: `${formatCount(kernels)} elementwise kernels in ${formatCount(chains)} chains could be fused into ${formatCount(chains)}`,
-        ...costing(
-          total,
-          savedNs,
-          'if each chain becomes one kernel as long as its longest; saved launches are counted elsewhere',
-        ),
-        confidence: 'likely',
-        evidence: [
-          {
-            text: `${formatDuration(savedNs)} of ${formatDuration(busyNs)} GPU work in iteration ${summary!.iteration} goes to reading and writing intermediate results`,
-            numerator: savedNs,
-            denominator: busyNs,
-            unit: 'ns',
-            analysis: 'step-sequence',
-          },
-        ],
-        confirm: 'stepscope steps FILE --sequence',
-      }),
-    ];
-  },
-};
-
 const farFromLight: Rule = {
   id: 'far-from-light',
   about: 'attention or GEMM far from the minimum time on this GPU',
@@ -266,10 +214,43 @@ const clockDrop: Rule = {
   },
 };
 
-export const gpuRules: readonly Rule[] = [
-  limiter,
-  tensorCoresIdle,
-  unfusedElementwise,
-  farFromLight,
-  clockDrop,
-];
+const sharedGpu: Rule = {
+  id: 'shared-gpu',
+  about: 'kernels of several processes on one GPU at the same time',
+  uses: [sharedGpus],
+  look(input) {
+    const { gpus, processes } = input.profile;
+    return input.use(sharedGpus).flatMap((shared): Finding[] => {
+      const { device, togetherNs, windowNs } = shared;
+      if (togetherNs < input.policy.sharedGpu * windowNs) return [];
+      const named = shared.processes.slice(0, 4).map(row => {
+        const { pid, name, rank } = processes[row];
+        return `${rank === undefined ? (name.split('/').pop() ?? name) : `rank ${rank}`} (${pid})`;
+      });
+      return [
+        finding('shared-gpu', input, {
+          claim: `${formatCount(shared.processes.length)} processes share GPU ${gpus[device].deviceId}: their kernels take turns, so each lasts longer than it would alone`,
+          phase: null,
+          costNs: null,
+          costShare: null,
+          gain: null,
+          severity: 'high',
+          confidence: 'certain',
+          evidence: [
+            {
+              text: `in ${formatShare(togetherNs / windowNs)} of the time at least two of them run kernels: ${named.join(', ')}${shared.processes.length > named.length ? ' …' : ''}`,
+              numerator: togetherNs,
+              denominator: windowNs,
+              unit: 'ns',
+              analysis: 'gpu-utilization',
+              rows: [`device:${device}`],
+            },
+          ],
+          confirm: 'nvidia-smi pmon while it runs',
+        }),
+      ];
+    });
+  },
+};
+
+export const gpuRules: readonly Rule[] = [sharedGpu, limiter, tensorCoresIdle, farFromLight, clockDrop];

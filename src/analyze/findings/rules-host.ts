@@ -122,7 +122,10 @@ const garbageCollection: Rule = {
   about: 'Python garbage collections the GPU waits for',
   uses: [gc, hostBlockers],
   look(input) {
-    const { rows } = input.use(gc);
+    // Stacks show collections too, without their number and generation.
+    const rows = input.useIfRecorded(gc)?.rows ?? [];
+    const seen = input.phases.some(total => (total.idleByCause['garbage-collection'] ?? 0) > 0);
+    if (!seen) input.use(gc);
     return input.phases.flatMap((total): Finding[] => {
       const ns = total.idleByCause['garbage-collection'] ?? 0;
       if (ns < input.policy.gcShare * total.wallNs) return [];
@@ -139,10 +142,14 @@ const garbageCollection: Rule = {
             budgetEvidence(
               total,
               ns,
-              `${count < 10 ? count.toFixed(1) : formatCount(Math.round(count))} collections ${perStep(total.phase)}, the longest ${formatDuration(longest)}`,
+              rows.length === 0
+                ? 'garbage collection'
+                : `${count < 10 ? count.toFixed(1) : formatCount(Math.round(count))} collections ${perStep(total.phase)}, the longest ${formatDuration(longest)}`,
             ),
             ...triggeredIn(input, total, 'garbage-collection'),
-            { text: 'collections by generation', analysis: 'gc', rows: rows.map(row => row.key) },
+            ...(rows.length === 0
+              ? []
+              : [{ text: 'collections by generation', analysis: 'gc', rows: rows.map(row => row.key) }]),
           ],
           'certain',
         ),

@@ -15,7 +15,7 @@ import { formatMean } from '../words.js';
 import { budgetEvidence } from './budget-evidence.js';
 import { triggeredIn } from './code-evidence.js';
 import type { Finding } from './finding.js';
-import { hostStallsInside, hostWorkInside } from './host-work.js';
+import { hostStallsInside, hostWorkInside, insideForward } from './host-work.js';
 import { capital, costing, finding, perWindow, phaseName, type Rule, type RuleInput } from './rule.js';
 
 /** Share of a phase's GPU time that runs from graphs; 0 where it cannot be told. */
@@ -63,6 +63,15 @@ export function hostWorkOfLaunches(input: RuleInput, total: PhaseBudget): number
   return stallsNs > boundNs + insideNs - stallsNs ? insideNs - stallsNs : insideNs;
 }
 
+/** The part of the launch-bound idle time that lies inside forward passes; all of it where the file does not show them. */
+function launchesInside(input: RuleInput, total: PhaseBudget, boundNs: number): number {
+  const profiledNs = insideForward(input, total)['launch-bound'];
+  const all = total.idleByCause['launch-bound'] ?? 0;
+  if (profiledNs === undefined || all === 0) return boundNs;
+  const inside = profiledNs / (all + (total.recordingByCause?.['launch-bound'] ?? 0));
+  return boundNs * Math.min(1, inside);
+}
+
 const launchOverheadRule: Rule = {
   id: 'launch-overhead',
   about: 'many short kernels launched one by one while the GPU waits, without graphs',
@@ -91,7 +100,9 @@ const launchOverheadRule: Rule = {
       const wallNs = perWindow(total, total.wallNs);
       const busyNs = perWindow(total, total.wallNs - total.idleNs);
       const insideNs = hostWorkOfLaunches(input, total);
-      const otherIdleNs = perWindow(total, total.idleNs - boundNs - insideNs);
+      // Engines leave the launches before and behind the forward pass (inputs, sampling) outside their graphs.
+      const removableNs = launchesInside(input, total, boundNs);
+      const otherIdleNs = perWindow(total, total.idleNs - removableNs - insideNs);
       // With a graph the host launches once: node after node on the GPU, and one launch that grows with the nodes.
       const withGraph =
         busyNs + otherIdleNs + kernels * (policy.graphNodeGapNs + policy.graphLaunchPerNodeNs);
@@ -104,7 +115,7 @@ const launchOverheadRule: Rule = {
         ...costing(
           total,
           perWindow(total, boundNs + insideNs),
-          `if the step runs as one graph: GPU work ${formatDuration(busyNs)}, other idle time ${formatDuration(otherIdleNs)}, ${policy.graphNodeGapNs + policy.graphLaunchPerNodeNs} ns per node`,
+          `if the forward pass runs as one graph: GPU work ${formatDuration(busyNs)}, other idle time ${formatDuration(otherIdleNs)}, ${policy.graphNodeGapNs + policy.graphLaunchPerNodeNs} ns per node`,
           savedNs,
         ),
         // A decode step is known to repeat; whether anything else can be replayed, a profile does not show. The gain is

@@ -9,10 +9,23 @@ import { perStep, sumOf } from '../words.js';
 import type { Finding } from './finding.js';
 import { anyOf, costing, finding, perWindow, phaseName, type Rule, type RuleInput } from './rule.js';
 
-/** Time of a family in a phase, per step. */
-export function familyNs({ useIfRecorded }: RuleInput, phase: PhaseBudget['phase'], family: string): number {
-  const row = useIfRecorded(kernelFamilies)?.rows.find(candidate => candidate.family === family);
-  return row?.phases.find(part => part.phase === phase)?.nsPerStep ?? 0;
+/**
+ * Time of a family in a phase, per step: where kernels run beside each other (streams, processes), its part of the time
+ * in which the GPU is busy at all.
+ */
+export function familyNs(
+  { useIfRecorded, phases }: RuleInput,
+  phase: PhaseBudget['phase'],
+  family: string,
+): number {
+  const rows = useIfRecorded(kernelFamilies)?.rows ?? [];
+  const timeOf = (row: (typeof rows)[number]) =>
+    row.phases.find(part => part.phase === phase)?.nsPerStep ?? 0;
+  const own = rows.filter(row => row.family === family);
+  const total = phases.find(candidate => candidate.phase === phase);
+  const allNs = sumOf(rows, timeOf);
+  const busyNs = total ? perWindow(total, total.wallNs - total.idleNs) : allNs;
+  return sumOf(own, timeOf) * (allNs > busyNs ? busyNs / allNs : 1);
 }
 
 interface WideGemms {

@@ -2,7 +2,7 @@
 
 import { formatDuration, formatShare, plural } from '../../base/units.js';
 import { idleCauses } from '../../catalog/idle-causes.js';
-import { summarize } from '../../stats/summary.js';
+import { medianOf, summarize } from '../../stats/summary.js';
 import { iterations } from '../inference/iterations.js';
 import { stepBudget } from '../inference/step-budget.js';
 import { stepsOf } from '../inference/steps.js';
@@ -98,10 +98,13 @@ const prefillBlocksDecode: Rule = {
   },
 };
 
+/** Steps of one kind launch the same kernels, but for some variants. */
+const OTHER_WORK = 0.1;
+
 const stepJitter: Rule = {
   id: 'step-jitter',
   about: 'steps much slower than the others, with their cause',
-  uses: [iterations, stepBudget],
+  uses: [iterations, stepBudget, stepsOf],
   look(input) {
     const [first, ...rest] = input.use(iterations).rows;
     const rows = [first, ...rest].filter(row => row?.selected);
@@ -111,8 +114,15 @@ const stepJitter: Rule = {
       if (own.length < 8) return [];
       const sorted = own.map(row => row.wallNs).sort((a, b) => a - b);
       const median = sorted[sorted.length >> 1];
-      // The first one recorded has the profiler's start in it, and a remark of its own.
-      const slow = own.filter(row => row.wallNs > input.policy.jitter * median && row !== first);
+      const usual = medianOf(Float64Array.from(own, row => row.kernels ?? 0));
+      // The first one recorded has the profiler's start in it, and a remark of its own. A step with other kernels (a
+      // prompt, an encoder) is another kind of step, not a slow one.
+      const slow = own.filter(
+        row =>
+          row.wallNs > input.policy.jitter * median &&
+          row !== first &&
+          Math.abs((row.kernels ?? usual) - usual) <= OTHER_WORK * usual,
+      );
       if (slow.length === 0 || slow.length > own.length / 4) return [];
       const lostNs = slow.reduce((sum, row) => sum + row.wallNs - median, 0);
       const cause = slowCause(slow.map(row => row.key));
@@ -120,7 +130,7 @@ const stepJitter: Rule = {
         finding('step-jitter', input, {
           claim: `${plural(slow.length, 'step')} of ${own.length} ${slow.length === 1 ? 'takes' : 'take'} over ${input.policy.jitter} times the median of ${formatDuration(median)}${cause ? `: ${cause}` : ''}`,
           ...costing(total, lostNs / own.length, 'if these steps took the median time'),
-          confidence: 'likely',
+          confidence: input.use(stepsOf)?.confidence === 'guess' ? 'possible' : 'likely',
           evidence: [
             {
               text: `iterations ${slow

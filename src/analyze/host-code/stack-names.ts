@@ -1,6 +1,6 @@
 /** Recorded call stacks (of samples, CUDA calls and OS calls) as names, outermost first. */
 import { NONE } from '../../base/column.js';
-import { type HostName, nameOfFrame, nameOfFunction } from '../../catalog/host-names.js';
+import { type HostName, nameOfFrame, nameOfFunction, onGil } from '../../catalog/host-names.js';
 import { nameOfKernelCode, nameOfLibrary, nameOfNative } from '../../catalog/native-names.js';
 import type { Profile, Row } from '../../model/profile.js';
 import { FrameKind } from '../../model/schema.js';
@@ -25,7 +25,9 @@ export class StackNames {
   /** The callers of a recorded call below a node: libraries say nothing about them, and the call is an event itself. */
   callers(place: number, stack: number, call?: string): number {
     return this.namesOf(stack)
-      .filter(({ text, isVague }) => !isVague && libraryName(text) !== call)
+      .filter(
+        ({ text, isVague }) => !isVague && libraryName(text) !== call && onGil(libraryName(text)) !== call,
+      )
       .reduce((at, name) => this.paths.child(at, name), place);
   }
 

@@ -24,6 +24,7 @@ import type { Profile, Row } from '../../model/profile.js';
 import { tableNamed } from '../../model/rows.js';
 import { RangeKind } from '../../model/schema.js';
 import type { Derived } from '../analysis.js';
+import { gilTimeouts } from '../host/gil-timeouts.js';
 import { selectedMoments } from '../inference/selected-moments.js';
 import { selection } from '../inference/selection.js';
 import { stepsOf } from '../inference/steps.js';
@@ -103,7 +104,7 @@ export const threadStacks: Derived<ThreadStacks> = {
     ...{ ranges: [], frames: [], ops: [], apiCalls: ['stack', 'pythonStack'], osCalls: ['stack'] },
     stackFrames: ['line'],
   },
-  uses: [selection, selectedMoments, stepsOf, blockEnds],
+  uses: [selection, selectedMoments, stepsOf, blockEnds, gilTimeouts],
   compute({ profile, use }) {
     const paths = new CallPaths();
     const names = new StackNames(profile, paths);
@@ -120,7 +121,7 @@ export const threadStacks: Derived<ThreadStacks> = {
       if (periods && periods.length > 0) reach(periods.start[0], periods.end[periods.length - 1]);
     });
     const rows = rowsByThread(profile, use(blockEnds), from, to);
-    const namers = namersOf(profile, paths, labels);
+    const namers = namersOf(profile, paths, labels, use(gilTimeouts));
     const lines = new Map<number, StackLine>();
     return {
       paths,
@@ -208,13 +209,14 @@ function namersOf(
   { strings }: Profile,
   paths: CallPaths,
   stepLabels: ReadonlySet<string>,
+  gilCalls: ReadonlySet<number>,
 ): Readonly<Record<Source, Namer>> {
-  const namer = (read: (text: string) => HostName | undefined): Namer => {
+  const namer = (read: (text: string, id: number) => HostName | undefined): Namer => {
     const known: (ReturnType<Namer> | null)[] = [];
     return id => {
       let found = known[id];
       if (found === undefined) {
-        const name = read(strings.text(id));
+        const name = read(strings.text(id), id);
         found = name ? { name, id: paths.idOf(name) } : null;
         known[id] = found;
       }
@@ -225,10 +227,10 @@ function namersOf(
   const isStep = (text: string) => stepLabels.has(text) || matchMarker(text) !== undefined;
   return {
     ranges: namer(text => (isStep(text) ? undefined : nameOfRange(text))),
-    frames: namer(nameOfFrame),
+    frames: namer(text => nameOfFrame(text)),
     ops: namer(text => (isStep(text) ? undefined : nameOfOperator(text))),
     apiCalls: namer(text => ({ text: apiFunction(text), kind: 'api-call' })),
-    osCalls: namer(nameOfOsCall),
+    osCalls: namer((text, id) => nameOfOsCall(text, gilCalls.has(id))),
   };
 }
 

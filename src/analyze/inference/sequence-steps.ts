@@ -2,16 +2,15 @@
  * Steps of programs without markers and without replays, by their kernels: something in every step runs exactly once (a
  * lookup of tokens, the head, an argmax), at regular distances.
  */
-import { lowerBound } from '../../base/bisect.js';
-import { SYNC_CALL } from '../../catalog/host-activities.js';
-import type { Profile, Row } from '../../model/profile.js';
+import { NONE } from '../../base/column.js';
+import type { Profile } from '../../model/profile.js';
 import { medianOf } from '../../stats/summary.js';
 import { type GpuWork, WorkKind } from '../gpu/gpu-work.js';
 import type { WorkFamilies } from '../gpu/work-families.js';
-import { nameTest } from '../name-test.js';
 import type { LaunchedWork } from './launched-work.js';
 import { outermostBlocks } from './outer-period.js';
 import { findPeriod } from './repetition.js';
+import { waitsBefore } from './waits-before.js';
 
 /**
  * The rarest kernel that comes at regular distances over most of the capture marks the steps, unless several tokens are
@@ -38,13 +37,13 @@ export function sequenceBoundaries(
     else places.set(name, [position]);
     momentOf[position++] = list.at[i];
   }
-  const candidates = [...places]
-    .map(([name, found]) => ({ name, places: found }))
+  const lookups = firstLookups(places, families);
+  const candidates = [...[...places].map(([name, found]): Candidate => ({ name, places: found })), lookups]
     .filter(({ places: found }) => found.length >= 3 && isRegular(found, position))
     .sort((a, b) => a.places.length - b.places.length || a.places[0] - b.places[0]);
   if (candidates.length === 0) return undefined;
   // Steps begin where the first of the once-per-step kernels is launched, unless what it begins is a layer.
-  const blocks = wholeSteps(candidates, nameAt, families);
+  const { places: blocks, isLookup } = wholeSteps(candidates, nameAt, families);
   const distances = blocks.slice(1).map((place, i) => place - blocks[i]);
   const typical = medianOf(Float64Array.from(distances));
   const outer =
@@ -57,8 +56,11 @@ export function sequenceBoundaries(
         blocks.map(place => momentOf[place]),
       ),
     );
-  const steps = outer?.map(block => blocks[block]) ?? blocks;
-  const sampling = candidates.find(({ name }) => isTokenSampling(families, name))?.places;
+  // Each forward pass looks its tokens up: several in turn, of prompts and of tokens, are not one step.
+  const steps = (!isLookup && outer?.map(block => blocks[block])) || blocks;
+  const sampling = candidates.find(
+    ({ name, isLookup }) => !isLookup && isTokenSampling(families, name),
+  )?.places;
   // A call that generates many tokens is not a step, even if it comes again and again.
   const isCall = sampling && sampling.length >= 2 * steps.length && hasLayers(sampling, nameAt);
   return (isCall ? [0, ...sampling.slice(0, -1).map(place => place + 1)] : steps).map(
@@ -79,25 +81,47 @@ function wholeSteps(
   candidates: readonly Candidate[],
   nameAt: readonly number[],
   families: WorkFamilies,
-): readonly number[] {
-  const [{ places: rarest }] = candidates;
+): Candidate {
+  const [rarest] = candidates;
   // Looking tokens up begins a step, and sampling one ends it: where both come no more often, what repeats is inside.
   const edges = candidates.filter(
-    ({ name }) => EMBEDDING.test(families.classOf(name).shortName) || isTokenSampling(families, name),
+    ({ name, isLookup }) =>
+      isLookup === true || isEmbedding(families, name) || isTokenSampling(families, name),
   );
-  if (edges.length > 0 && edges.every(({ places }) => places.length === rarest.length)) return rarest;
+  if (edges.length > 0 && edges.every(({ places }) => places.length === rarest.places.length)) return rarest;
   const inner = candidates.find(({ places }) => {
-    const times = places.length / rarest.length;
+    const times = places.length / rarest.places.length;
     return times >= 1.8 && times <= MOST_STEPS_TOGETHER && hasLayers(places, nameAt);
   });
-  return inner?.places ?? rarest;
+  return inner ?? rarest;
 }
 
 /** Names of kernels that look tokens up, in PyTorch and elsewhere. */
 const EMBEDDING = /index_?select|vectorized_gather|embedding/i;
 
+const isEmbedding = (families: WorkFamilies, name: number): boolean =>
+  EMBEDDING.test(families.classOf(name).shortName);
+
+/** Kernels between lookups that belong together: tokens, positions and types, and what adds them up. */
+const SAME_LOOKUP = 12;
+
+/**
+ * Where lookups begin, whichever kernel does them: it differs with the number of tokens, and an encoder looks up several
+ * things one after the other.
+ */
+function firstLookups(places: ReadonlyMap<number, readonly number[]>, families: WorkFamilies): Candidate {
+  const all = [...places].flatMap(([name, found]) => (isEmbedding(families, name) ? found : []));
+  all.sort((a, b) => a - b);
+  return {
+    name: NONE,
+    isLookup: true,
+    places: all.filter((place, i) => i === 0 || place - all[i - 1] > SAME_LOOKUP),
+  };
+}
+
 interface Candidate {
   readonly name: number;
+  readonly isLookup?: boolean;
   readonly places: readonly number[];
 }
 
@@ -112,26 +136,10 @@ function hasLayers(places: readonly number[], nameAt: readonly number[]): boolea
 }
 
 /** Routers choose experts by top-k in every layer; a token is taken by its probability, or the highest one. */
-const isTokenSampling = (families: WorkFamilies, name: number): boolean => {
+export const isTokenSampling = (families: WorkFamilies, name: number): boolean => {
   const { family, shortName } = families.classOf(name);
   return family === 'sampling' && !/top.?k/i.test(shortName);
 };
-
-/** Whether the launching thread waited for the GPU between the beginnings of a block and of the one before. */
-function waitsBefore(
-  profile: Profile,
-  thread: number,
-  begins: readonly number[],
-): (block: number) => boolean {
-  const calls = profile.tables.apiCalls;
-  const waited = new Set<number>();
-  const isWait = nameTest(profile, SYNC_CALL);
-  const starts = Float64Array.from(begins);
-  for (let row = 0 as Row<'apiCalls'>; row < (calls?.length ?? 0); row++)
-    if (calls!.thread[row] === thread && isWait(calls!.name[row]))
-      waited.add(lowerBound(starts, calls!.start[row]));
-  return block => waited.has(block);
-}
 
 /** Distances within a tenth of each other, covering at least four fifths of all kernels. */
 function isRegular(places: readonly number[], total: number): boolean {

@@ -24,7 +24,7 @@ const fields = {
   name: quiet(field.text('Full name', 'as recorded')),
 };
 
-type SequenceRow = RowOf<typeof fields>;
+export type SequenceRow = RowOf<typeof fields>;
 
 export const stepSequence: Analysis<SequenceRow, AnalysisResult<SequenceRow>> = {
   id: 'step-sequence',

@@ -13,9 +13,11 @@ import { nameTest } from '../name-test.js';
 import type { Confidence, Method } from './lane.js';
 import { type Lane, withPeriods } from './lane.js';
 import { type LaunchedWork, launchedByProcess } from './launched-work.js';
+import { outermostBlocks } from './outer-period.js';
 import { phaseOfKernels } from './phase-of-kernels.js';
 import { findPeriod } from './repetition.js';
-import { sequenceBoundaries } from './sequence-steps.js';
+import { isTokenSampling, sequenceBoundaries } from './sequence-steps.js';
+import { waitsBefore } from './waits-before.js';
 
 interface UnmarkedLanes {
   readonly method: Method;
@@ -55,14 +57,18 @@ export function findUnmarkedLanes(
     { method: 'graph-launches', boundaries: graphBoundaries, confidence: 'likely' },
     { method: 'kernel-sequence', boundaries: sequenceBoundaries, confidence: 'guess' },
   ] as const;
+  const piecesOf = (process: number) => launched.find(list => list.process === process)!.work.length;
   for (const { method, boundaries, confidence } of attempts) {
     const lanes = launched.flatMap(list => {
       const starts = boundaries(profile, work, list, families);
       if (!starts || !followEachOther(work, list, starts)) return [];
       return [laneFrom(profile, work, families, list, starts, recordedUntil[list.process])];
     });
-    // Ranks run alike: a method that only works for some of them has found something else.
-    if (lanes.length > 0 && lanes.length * 2 > launched.length) return { method, confidence, lanes };
+    // Ranks run alike: a method that only works for some of them has found something else. A process that does little
+    // beside them is none.
+    const workOf = (lists: readonly { readonly process: number }[]) =>
+      lists.reduce((sum, { process }) => sum + piecesOf(process), 0);
+    if (lanes.length > 0 && workOf(lanes) * 2 > workOf(launched)) return { method, confidence, lanes };
   }
   return undefined;
 }
@@ -99,37 +105,106 @@ function followEachOther(work: GpuWork, list: LaunchedWork, starts: readonly num
 }
 
 /** One step per round of graph launches; it begins after the last wait or the longest pause before the round. */
-function graphBoundaries(profile: Profile, work: GpuWork, list: LaunchedWork): number[] | undefined {
+function graphBoundaries(
+  profile: Profile,
+  work: GpuWork,
+  list: LaunchedWork,
+  families: WorkFamilies,
+): number[] | undefined {
   const calls = profile.tables.apiCalls;
   if (!calls || list.thread === NONE) return undefined;
   const isGraphLaunch = nameTest(profile, GRAPH_LAUNCH);
-  const launches: { call: Row<'apiCalls'>; kernels: number; name: number }[] = [];
+  const launches: { call: Row<'apiCalls'>; kernels: number; name: number; names: number[] }[] = [];
   const names = profile.tables.kernels?.name;
   for (let i = 0; i < list.work.length; i++) {
     const index = list.work[i];
     const call = work.launch[index];
     if (call === NONE || !isGraphLaunch(calls.name[call])) continue;
     const last = launches[launches.length - 1];
-    if (last?.call === call) last.kernels++;
-    else {
-      const name = work.kind[index] === WorkKind.kernel ? names![work.row[index]] : NONE;
-      launches.push({ call, kernels: 1, name });
-    }
+    const name = work.kind[index] === WorkKind.kernel ? names![work.row[index]] : NONE;
+    if (last?.call === call) {
+      last.kernels++;
+      if (last.names.length <= MOST_OF_PART) last.names.push(name);
+    } else launches.push({ call, kernels: 1, name, names: [name] });
   }
   if (launches.length === 0) return undefined;
   // Several graphs per step (piecewise graphs, one per layer group) come in the same order each time.
   const round = findPeriod(launches.map(({ kernels, name }) => kernels * 65537 + name))?.period ?? 1;
+  // One graph for each layer is not one for each step: the host waits once behind them all.
+  const whole =
+    round === 1 && launches.every(({ names: own }) => isPart(own))
+      ? outermostBlocks(
+          launches.length,
+          waitsBefore(
+            profile,
+            list.thread,
+            launches.map(({ call }) => calls.start[call]),
+          ),
+        )
+      : undefined;
   const starts: number[] = [];
-  for (let i = 0; i < launches.length; i += round) {
+  const firsts = whole ?? Array.from({ length: Math.ceil(launches.length / round) }, (_, i) => i * round);
+  for (const i of firsts) {
     const call = launches[i].call;
     const after = i === 0 ? list.at[0] : calls.end[launches[i - 1].call];
     starts.push(i === 0 ? list.at[0] : beginAfter(profile, list.thread, after, calls.start[call]));
   }
-  return withEagerSteps(profile, work, list, starts, index => {
+  const isInGraph = (index: number) => {
     const call = work.launch[index];
     return call !== NONE && isGraphLaunch(calls.name[call]);
-  });
+  };
+  const perToken = round > 1 ? splitAtTokens(profile, work, list, families, starts, isInGraph) : undefined;
+  return perToken ?? withEagerSteps(profile, work, list, starts, isInGraph);
 }
+
+/**
+ * Requests that come one by one, all alike, repeat as a whole: a prompt and its tokens. Where every round samples several
+ * times outside its graphs, each time ends a step.
+ *
+ *   pieces … sample | graph sample | graph sample ║ pieces … sample | graph sample | graph sample
+ */
+function splitAtTokens(
+  profile: Profile,
+  work: GpuWork,
+  list: LaunchedWork,
+  families: WorkFamilies,
+  starts: readonly number[],
+  isInGraph: (index: number) => boolean,
+): number[] | undefined {
+  const names = profile.tables.kernels?.name;
+  if (!names) return undefined;
+  const sampled = new Map<number, number[][]>();
+  list.work.forEach((index, i) => {
+    if (work.kind[index] !== WorkKind.kernel || isInGraph(index)) return;
+    const name = names[work.row[index] as Row<'kernels'>];
+    const round = upperBound(starts, list.at[i]) - 1;
+    if (round < 0 || !isTokenSampling(families, name)) return;
+    const own = sampled.get(name) ?? starts.map(() => []);
+    sampled.set(name, own);
+    own[round].push(i);
+  });
+  // As often in every round, which the capture may cut off at the end; the last of them, behind what prepares inputs.
+  const [rounds] = [...sampled.values()]
+    .filter(([first, ...more]) => {
+      const isAlike = (places: readonly number[]) => places.length === first.length;
+      return first.length >= 2 && more.slice(0, -1).every(isAlike);
+    })
+    .sort(([a], [b]) => b[0] - a[0]);
+  return rounds?.flatMap((places, round) => [
+    starts[round],
+    ...places.slice(0, -1).map(place => {
+      const edge = list.at[Math.min(place + EDGE_LAUNCHES, list.at.length - 1)];
+      return beginAfter(profile, list.thread, list.at[place], edge);
+    }),
+  ]);
+}
+
+/** A graph of more kernels than this is more than a part of a layer. */
+const MOST_OF_PART = 64;
+
+/** Few kernels, without layers among them: no whole model. */
+const isPart = (names: readonly number[]): boolean =>
+  names.length <= MOST_OF_PART && (findPeriod(names)?.times ?? 0) < 3;
 
 /** Launches behind the end of a step among which the next one begins. */
 const EDGE_LAUNCHES = 40;

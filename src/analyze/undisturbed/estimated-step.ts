@@ -35,11 +35,18 @@ export const estimatedSteps: Derived<ReadonlyMap<Phase, EstimatedStep>> = {
   },
 };
 
+/**
+ * In no run that was fitted or that judged was more of the step the profiler's. Libraries that call the driver in tight
+ * loops (cuDNN's LSTM: five calls for two kernels) come out far above it, and far above what they really lose.
+ */
+const MOST_OF_STEP = 0.5;
+
 function estimateOf({ recorded, without }: RecordedSteps, cost: TracingCost): EstimatedStep | undefined {
   const after = without(cost);
   if (!after) return undefined;
   const profiledNs = sumOfParts(recorded);
   const addedNs = Math.max(0, profiledNs - sumOfParts(after));
+  if (addedNs > MOST_OF_STEP * profiledNs) return undefined;
   const half = cost.spread * addedNs + cost.stepError * profiledNs;
   return {
     addedNs,

@@ -115,7 +115,7 @@ function rowOf(
   return {
     ...common,
     undisturbedNs: profiledNs - profilerNs,
-    lowNs: Math.max(0, profiledNs - estimated!.highNs),
+    lowNs: profiledNs - bounded(estimated!.highNs),
     highNs: profiledNs - bounded(estimated!.lowNs),
     source: 'estimate',
     steps: null,
