@@ -35,8 +35,8 @@ export const hostNameKinds = [
 ] as const;
 export type HostNameKind = (typeof hostNameKinds)[number];
 
-/** What a thread waits for: the GIL, another thread or process, a CPU. */
-export type Wait = 'gil' | 'other' | 'cpu';
+/** What a thread waits for: the GIL, another thread or process, a CPU, or only for time to pass. */
+export type Wait = 'gil' | 'other' | 'cpu' | 'time';
 
 export interface HostName {
   readonly text: string;
@@ -156,14 +156,16 @@ export const nameOfOperator = (text: string): HostName => ({ text, kind: 'operat
 /** The name of a call in which a thread waits for the interpreter lock. */
 export const onGil = (call: string): string => `${call} (the GIL)`;
 
-/** Who sleeps waits for nobody. `isGil`: its calls of this name are waits for the interpreter lock. */
+/** `isGil`: its calls of this name are waits for the interpreter lock. */
 export const nameOfOsCall = (text: string, isGil = false): HostName =>
   isGil
     ? { text: onGil(text), kind: 'os-call', waits: 'gil' }
     : {
         text,
         kind: 'os-call',
-        ...(BLOCKING_CALL.test(text) && !SLEEPING_CALL.test(text) ? { waits: 'other' as const } : {}),
+        ...(BLOCKING_CALL.test(text)
+          ? { waits: SLEEPING_CALL.test(text) ? ('time' as const) : ('other' as const) }
+          : {}),
       };
 
 /** Calls that only ask, prepare or wake somebody: they say nothing about the code around them. */

@@ -1,5 +1,6 @@
 /** Findings about the host say which code it is: the names, what to do about them, or how to record them. */
 import { formatDuration } from '../../base/units.js';
+import { SLEEPING_CALL } from '../../catalog/host-activities.js';
 import { HOST_CAUSES } from '../../catalog/host-causes.js';
 import { type BlockerWords, blockerWords } from '../host-code/blocker-text.js';
 import { type CauseSet, hostBlockers } from '../host-code/host-blockers.js';
@@ -40,13 +41,21 @@ function causeIds(causes: CauseSet): readonly string[] {
 export function namedCode(finding: Finding, code: Code | undefined): Finding {
   if (!code) return finding;
   const advice = code.words.advice.map(text => ({ engine: 'any', text }));
+  const [first] = code.words.places;
   return {
     ...finding,
+    // Who sleeps may have had nothing to do: then nothing is gained.
+    ...(first && isSleep(first.label) ? { confidence: 'possible' as const } : {}),
     // Part and whole are those of the finding.
     evidence: [{ ...finding.evidence[0], ...code.evidence }, ...finding.evidence],
     advice: [...advice, ...finding.advice],
   };
 }
+
+const isSleep = (label: string): boolean => {
+  const innermost = label.split(' → ').pop() ?? label;
+  return SLEEPING_CALL.test(innermost) || /^(?:(?:time|asyncio)\.)?sleep\b/.test(innermost);
+};
 
 /** Where the idle time of a cause arises, as one more piece of evidence. */
 export function triggeredIn(input: RuleInput, total: PhaseBudget, causes: CauseSet): readonly Evidence[] {

@@ -121,7 +121,7 @@ export const hostBlockers: Derived<HostBlockers> = {
       let cause = 0;
       const onCode: VisitCode = piece => {
         const { waits } = piece;
-        if (!waits || waits === 'cpu') visit(cause, piece);
+        if (!waits || waits === 'cpu' || waits === 'time') visit(cause, piece);
         else {
           const { event, line } = piece;
           others.visit(thread, piece.node, waits, piece.from, piece.to, (node, from, to) =>
