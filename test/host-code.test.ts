@@ -23,14 +23,14 @@ const COLUMN_US = 50;
 const fixture = (name: string) => path.join(projectRoot, 'test/fixtures', name);
 
 /** Idle time by label in columns of the drawing, without what is shorter than half a column. */
-function blockers(drawing: string): Record<string, number> {
-  const analyzer = new Analyzer(drawProfile(drawing, COLUMN_US * 1000), { whole: true });
+function blockers(drawing: string, columnUs = COLUMN_US): Record<string, number> {
+  const analyzer = new Analyzer(drawProfile(drawing, columnUs * 1000), { whole: true });
   const { paths, windows, sums } = analyzer.get(hostBlockers);
   const columns = new Map<string, number>();
   for (const phase of windows.keys())
     sums(phase, 'all')?.selfNs.forEach((ns, node) => {
       const label = node === 0 ? '' : labelOf(paths, node);
-      columns.set(label, (columns.get(label) ?? 0) + ns / 1000 / COLUMN_US);
+      columns.set(label, (columns.get(label) ?? 0) + ns / 1000 / columnUs);
     });
   return Object.fromEntries([...columns].map(([l, n]) => [l, Math.round(n)]).filter(([, n]) => n !== 0));
 }
@@ -171,6 +171,31 @@ test('a wait in which all wait names the thread whose own wait ended last, until
       cudaLaunchKernel: 1,
     },
   );
+});
+
+test('timed waits that end at Python’s switch interval are waits for the GIL, others are not', () => {
+  const drawing = `
+      P = pthread_cond_timedwait
+      os    ..P.P.P.P.P.P..
+      cpu   a.............b
+      gpu   .a.............b
+    `;
+  const waits = (columnUs: number) =>
+    Object.keys(blockers(drawing, columnUs)).filter(label => label.startsWith('pthread'));
+  assert.deepEqual(waits(5100), ['pthread_cond_timedwait (the GIL)']);
+  assert.deepEqual(waits(7000), ['pthread_cond_timedwait']);
+});
+
+test('who sleeps waits for no other thread', () => {
+  const found = blockers(`
+      N = clock_nanosleep
+      P = epoll_wait
+      os    ..NNNNNNNN...
+      os2   PPPPPPPP.PPPP
+      cpu   a...........b
+      gpu   .a...........b
+    `);
+  assert.equal(found.clock_nanosleep, 8);
 });
 
 test('Python stacks of calls name their callers, and the time between two calls by what both have in common', () => {

@@ -101,7 +101,7 @@ const codeAdvice: readonly CodeAdvice[] = [
   },
   {
     what: 'compiling, tuning or loading code',
-    pattern: /nvrtc|autotun|cu(Library|Module)Load|\bcompile|inductor|hipModuleLoad/i,
+    pattern: /nvrtc|autotun|cu(Library|Module)Load|\bcompile(?!d)|inductor|hipModuleLoad/i,
     text: 'code is compiled, tuned or loaded at its first use: warm up before serving (all batch sizes, CUDA_MODULE_LOADING=EAGER). In every step it means that shapes change: keep them fixed (static KV cache), or use a backend that needs no plan per shape',
   },
   {

@@ -151,7 +151,13 @@ export function nameOfRange(text: string): HostName | undefined {
   return { text: text.replace(EMITTED, '').replace(INSTANCE_NUMBER, '*'), kind: 'range' };
 }
 
-export const nameOfOperator = (text: string): HostName => ({ text, kind: 'operator' });
+/** Inductor's calls of what it compiled, by the hash of their code. */
+const COMPILED_CALL = /^## Call CompiledFxGraph \w+ ##$/;
+
+export const nameOfOperator = (text: string): HostName => ({
+  text: COMPILED_CALL.test(text) ? 'CompiledFxGraph' : text,
+  kind: 'operator',
+});
 
 /** The name of a call in which a thread waits for the interpreter lock. */
 export const onGil = (call: string): string => `${call} (the GIL)`;

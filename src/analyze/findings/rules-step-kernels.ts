@@ -104,7 +104,11 @@ const concatenated: Rule = {
     return [
       finding('concatenation', input, {
         claim: `Concatenation copies tensors for ${formatDuration(ns)} ${perStep(total.phase)}`,
-        ...costing(total, ns, 'if new parts are written in place'),
+        ...costing(
+          total,
+          ns,
+          'if new parts are written in place, which costs next to nothing: an upper bound',
+        ),
         confidence: 'likely',
         evidence: [
           {

@@ -53,8 +53,9 @@ function savingsOf(profile: Profile, row: UndisturbedRow, steps: RecordedSteps):
   const found = (recordingFlags[profile.capture.profiler] ?? []).flatMap((flag): RecordingSaving[] => {
     const { text, leavesOut, instead, table } = flag;
     const rows = (table && profile.tables[table]?.length) ?? 0;
+    // A few calls among thousands cost nothing that anybody would notice.
     if (table)
-      return rows > 0
+      return rows >= LEAST_SAVING * (profile.tables.apiCalls?.length ?? 0) && rows > 0
         ? [{ text: `${text} (${formatCount(rows)} calls)`, savedNs: null, lowNs: 0, highNs: 0 }]
         : [];
     // Those that are blocks already have no nodes to leave out.
