@@ -111,6 +111,29 @@ const commonJs = {
   },
 };
 
+/** Kept code has forgotten how to import; what loads the bundle does it then. A worker is loaded by Node itself. */
+const importsOutside = {
+  name: 'imports-outside',
+  transform(code, id) {
+    if (!id.startsWith(at('dist/src/')) || !/\bimport\((?!'\.)/.test(code)) return null;
+    const places = [];
+    const visit = node => {
+      if (!node || typeof node !== 'object') return;
+      if (node.type === 'ImportExpression' && !String(node.source.value ?? '').startsWith('.'))
+        places.push(node.start);
+      for (const part of Object.values(node)) visit(part);
+    };
+    visit(this.parse(code));
+    const replaced = places
+      .sort((a, b) => b - a)
+      .reduce((text, at) => `${text.slice(0, at)}importOutside${text.slice(at + 'import'.length)}`, code);
+    return {
+      code: `const importOutside = name => (require.importModule ? require.importModule(name) : import(name));${replaced}`,
+      map: null,
+    };
+  },
+};
+
 function isModuleOnly(name) {
   const file = createRequire(import.meta.url).resolve(name);
   if (!file.endsWith('.js')) return file.endsWith('.mjs');
@@ -153,7 +176,7 @@ export default defineConfig(({ mode }) => ({
   root: at('src/web'),
   base: './',
   build: { emptyOutDir: true, target: 'es2022', ...(modes[mode] ?? page) },
-  plugins: mode === 'cli' ? [lateModules, ownPlace, commonJs] : [],
+  plugins: mode === 'cli' ? [lateModules, ownPlace, importsOutside, commonJs] : [],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   logLevel: 'warn',
 }));

@@ -25,6 +25,8 @@ const cannotKeep = zlib.crc32 === undefined || process.getuid === undefined;
 const skip = cannotKeep ? 'this Node or system keeps no code' : false;
 const loader = path.join(projectRoot, 'dist/cli/load-bundle.js');
 
+const { STEPSCOPE_NO_CACHE: _, ...withCache } = process.env;
+
 /** A bundle of two files and a cache of its own. A kept file that is written again has another number. */
 function bundle(name: string) {
   const place = path.join(folder, name);
@@ -36,9 +38,8 @@ function bundle(name: string) {
   say('one');
   const run = (env: NodeJS.ProcessEnv = {}, words = ['stats']) => {
     const program = `console.log(require(${JSON.stringify(loader)}).loadBundle(${JSON.stringify(path.join(place, 'main.js'))}, ${JSON.stringify(words)}).run())`;
-    const inherited = Object.entries(process.env).filter(([key]) => key !== 'STEPSCOPE_NO_CACHE');
     const { status, stdout, stderr } = spawnSync(process.execPath, ['-e', program], {
-      env: { ...Object.fromEntries(inherited), STEPSCOPE_CACHE: cache, ...env },
+      env: { ...withCache, STEPSCOPE_CACHE: cache, ...env },
       encoding: 'utf8',
     });
     assert.deepEqual([status, stderr], [0, '']);
@@ -109,20 +110,30 @@ test('STEPSCOPE_NO_CACHE keeps nothing, and a folder that cannot be made is no e
   assert.equal(run({ STEPSCOPE_CACHE: path.join(folder, 'off/main.js') }), 'one');
 });
 
+/** The command as it is built, with a cache of its own. */
+const command = (args: readonly string[], cache: string, env: NodeJS.ProcessEnv = withCache) =>
+  spawnSync(process.execPath, [path.join(projectRoot, 'bin/stepscope'), ...args], {
+    env: { ...env, STEPSCOPE_CACHE: path.join(folder, cache) },
+    encoding: 'utf8',
+  });
+
 test('the real command prints the same with and without it', { skip }, () => {
-  const env = { ...process.env, STEPSCOPE_CACHE: path.join(folder, 'real') };
-  const run = (extra: NodeJS.ProcessEnv) =>
-    spawnSync(process.execPath, [path.join(projectRoot, 'bin/stepscope'), 'stats', '--list', '--json'], {
-      env: { ...env, ...extra },
-      encoding: 'utf8',
-    });
-  const without = run({ STEPSCOPE_NO_CACHE: '1' });
-  delete (env as NodeJS.ProcessEnv).STEPSCOPE_NO_CACHE;
+  const args = ['stats', '--list', '--json'];
+  const without = command(args, 'real', { ...withCache, STEPSCOPE_NO_CACHE: '1' });
   assert.equal(without.status, 0, without.stderr);
   assert.equal(existsSync(path.join(folder, 'real')), false);
   for (let call = 0; call < 2; call++) {
-    const { status, stdout, stderr } = run({});
+    const { status, stdout, stderr } = command(args, 'real');
     assert.deepEqual([status, stdout, stderr], [0, without.stdout, '']);
   }
   assert.equal(readdirSync(path.join(folder, 'real/code')).length, 1);
+});
+
+test('kept code imports modules', { skip }, () => {
+  const plugin = path.join(folder, 'plugin.mjs');
+  writeFileSync(plugin, "process.stderr.write('imported'); export default { name: 'mine' };");
+  for (let call = 0; call < 2; call++) {
+    const { status, stderr } = command(['stats', '--list', '--plugin', plugin], 'imports');
+    assert.deepEqual([status, stderr], [0, 'imported']);
+  }
 });

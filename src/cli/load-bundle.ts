@@ -83,6 +83,8 @@ class BundleLoader {
     const filename = path.join(this.folder, name);
     const require = createRequire(filename);
     const wanted = (id: string): unknown => (id.startsWith('./') ? this.load(id.slice(2)) : require(id));
+    // Code that was kept cannot import by itself; vite.config.js makes it ask for this.
+    wanted.importModule = (id: string): Promise<unknown> => import(id);
     this.compile(name, filename).runInThisContext()(own.exports, wanted, own, filename, this.folder);
     return own.exports;
   }
@@ -96,7 +98,6 @@ class BundleLoader {
       {
         filename,
         ...(kept?.sourceSum === sourceSum ? { cachedData: kept.code } : {}),
-        importModuleDynamically: vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER ?? (id => import(id)),
       },
     );
     this.chunks.set(name, { script, sourceSum });
