@@ -61,17 +61,33 @@ const folder = mkdtempSync(path.join(os.tmpdir(), 'stepscope-results-'));
 const WAITING =
   /test\/(agent-package|capture-|fleet-|left-behind|load|package|python|raw-stream|release|store-results|view-cli)/;
 
+/** The longest first, so that none of them runs alone at the end. */
+const LONGEST = [
+  ...[
+    'e2e/view',
+    'agent',
+    'truth-table',
+    'agent-transformers',
+    'redact',
+    'gate',
+    'bad-sqlite',
+    'kineto-json',
+  ],
+  ...['whatif', 'compare', 'import-promises', 'damage', 'report-html', 'external', 'frameworks'],
+].map(name => `dist/test/${name}.test.js`);
+const longestFirst = some => [
+  ...LONGEST.filter(file => some.includes(file)),
+  ...some.filter(file => !LONGEST.includes(file)),
+];
+
 function runTests(name, some, concurrency, niceness = 0) {
   const resultsFile = path.join(folder, name);
   if (some.length === 0) return Promise.resolve({ status: 0, results: [] });
   const args = [
-    '--test',
     ...v8Flags(process.versions.v8),
-    `--test-concurrency=${concurrency}`,
-    '--test-reporter=spec',
-    '--test-reporter-destination=stdout',
-    '--test-reporter=./dist/test/results-reporter.js',
-    `--test-reporter-destination=${resultsFile}`,
+    'test/run-files.mjs',
+    resultsFile,
+    String(concurrency),
     ...some,
   ];
   return new Promise((resolve, reject) => {
@@ -93,8 +109,9 @@ process.stdout.write(`\ntests (${files.length} files)\n`);
 const runs = await Promise.all([
   runTests(
     'working',
-    files.filter(file => !WAITING.test(file)),
-    2,
+    longestFirst(files.filter(file => !WAITING.test(file))),
+    // One more than there are cores: most start programs, and wait for them.
+    3,
     // Those who wait for a moment must not miss it.
     10,
   ),
