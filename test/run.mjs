@@ -3,7 +3,7 @@
 //   node test/run.mjs                  everything
 //   node test/run.mjs cli moe          the test files whose name holds one of these
 //   node test/run.mjs --no-skips       fails where a test was skipped without an excuse (test/closing-lines.ts)
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import os from 'node:os';
@@ -14,16 +14,18 @@ process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const require = createRequire(import.meta.url);
 const node = process.execPath;
 
-function run(title, command, args) {
-  process.stdout.write(`\n${title}\n`);
-  const { status, error } = spawnSync(command, args, { stdio: 'inherit' });
-  if (error) throw error;
-  return status ?? 1;
-}
-
-function step(title, command, args) {
-  const status = run(title, command, args);
-  if (status !== 0) process.exit(status);
+/** What it says comes in one piece, since others run at the same time. Ends everything where it fails. */
+function step(title, ...args) {
+  return new Promise((resolve, reject) => {
+    const running = spawn(node, args, { stdio: ['ignore', 'pipe', 'pipe'] }).on('error', reject);
+    const said = [];
+    for (const stream of [running.stdout, running.stderr]) stream.on('data', chunk => said.push(chunk));
+    running.on('close', status => {
+      process.stdout.write(`\n${title}\n${Buffer.concat(said)}`);
+      if (status !== 0) process.exit(status ?? 1);
+      resolve();
+    });
+  });
 }
 
 /** A tool's own file: packages do not export their commands. */
@@ -42,13 +44,20 @@ if (files.length === 0) {
   process.exit(1);
 }
 
-step('format and lint', node, [tool('@biomejs/biome', 'bin/biome'), 'check', '.']);
-step('build and type check', node, [tool('typescript', 'bin/tsc'), '-p', '.']);
-step('build the declarations', node, ['scripts/build-types.mjs']);
-step('build the page', node, [tool('typescript', 'bin/tsc'), '-p', 'src/web']);
-step('', node, [tool('vite', 'bin/vite.js'), 'build']);
-step('', node, [tool('vite', 'bin/vite.js'), 'build', '--mode', 'report']);
-step('', node, [tool('vite', 'bin/vite.js'), 'build', '--mode', 'cli']);
+const tsc = tool('typescript', 'bin/tsc');
+const vite = tool('vite', 'bin/vite.js');
+await Promise.all([
+  // The command is made of what the compiler wrote.
+  step('build and type check', tsc, '-p', '.').then(() =>
+    step('build the command', vite, 'build', '--mode', 'cli'),
+  ),
+  step('format and lint', tool('@biomejs/biome', 'bin/biome'), 'check', '.'),
+  step('build the declarations', 'scripts/build-types.mjs'),
+  step('type check of the page', tsc, '-p', 'src/web'),
+  step('build the page', vite, 'build').then(() =>
+    step('build the page of reports', vite, 'build', '--mode', 'report'),
+  ),
+]);
 
 const { v8Flags } = await import('../dist/src/cli/v8-flags.js');
 // What tests open is not kept for the user.
