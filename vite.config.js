@@ -2,6 +2,7 @@
 // `--mode report` the flame graph of reports into dist/report, a script and a style that a page holds itself.
 // With `--mode cli` the compiled command becomes few files in dist/cli: loading hundreds took half of a short call.
 import fs from 'node:fs';
+import { createRequire, isBuiltin } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
@@ -73,17 +74,19 @@ const late = new Set(['child_process', 'crypto', 'v8', 'worker_threads', 'zlib']
 const lateModules = {
   name: 'late-modules',
   enforce: 'pre',
-  // A worker has been started for its work, and reads values of its module.
+  // A worker has been started for its work, and reads values of its module; what loads the bundle uses them at once.
   resolveId: (id, importer = '') =>
-    late.has(id) ? (/-worker\.js$/.test(importer) ? { id, external: true } : `\0late ${id}`) : null,
+    late.has(id)
+      ? /-worker\.js$|\/load-bundle\.js$/.test(importer)
+        ? { id, external: true }
+        : `\0late ${id}`
+      : null,
   async load(id) {
     const [mark, name] = id.split(' ');
     if (mark !== '\0late') return null;
     const functions = Object.entries(await import(name)).filter(([, value]) => typeof value === 'function');
-    return `import { createRequire } from 'node:module';
-      const require = createRequire(import.meta.url);
-      let loaded;
-      const late = () => (loaded ??= require('${name}'));
+    return `let loaded;
+      const late = () => (loaded ??= require('${name.replace('node:', '')}'));
       ${functions
         .filter(([own]) => own !== 'default')
         .map(
@@ -94,19 +97,67 @@ const lateModules = {
   },
 };
 
+/**
+ * The bundle is CommonJS, which alone can be loaded with code that V8 compiled before (src/cli/load-bundle.ts). Node 20
+ * cannot `require` every package: those that are modules only must be imported when they are needed.
+ */
+const commonJs = {
+  name: 'common-js',
+  generateBundle(_options, bundle) {
+    for (const { imports = [], fileName } of Object.values(bundle))
+      for (const name of imports.filter(name => !(name in bundle) && !isBuiltin(name)))
+        if (isModuleOnly(name)) throw new Error(`${fileName} must load ${name} with await import`);
+    this.emitFile({ type: 'asset', fileName: 'package.json', source: '{ "type": "commonjs" }\n' });
+  },
+};
+
+/** Kept code has forgotten how to import; what loads the bundle does it then. A worker is loaded by Node itself. */
+const importsOutside = {
+  name: 'imports-outside',
+  transform(code, id) {
+    if (!id.startsWith(at('dist/src/')) || !/\bimport\((?!'\.)/.test(code)) return null;
+    const places = [];
+    const visit = node => {
+      if (!node || typeof node !== 'object') return;
+      if (node.type === 'ImportExpression' && !String(node.source.value ?? '').startsWith('.'))
+        places.push(node.start);
+      for (const part of Object.values(node)) visit(part);
+    };
+    visit(this.parse(code));
+    const replaced = places
+      .sort((a, b) => b - a)
+      .reduce((text, at) => `${text.slice(0, at)}importOutside${text.slice(at + 'import'.length)}`, code);
+    return {
+      code: `const importOutside = name => (require.importModule ? require.importModule(name) : import(name));${replaced}`,
+      map: null,
+    };
+  },
+};
+
+function isModuleOnly(name) {
+  const file = createRequire(import.meta.url).resolve(name);
+  if (!file.endsWith('.js')) return file.endsWith('.mjs');
+  let folder = path.dirname(file);
+  while (!fs.existsSync(path.join(folder, 'package.json'))) folder = path.dirname(folder);
+  return JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8')).type === 'module';
+}
+
 const cli = {
   outDir: at('dist/cli'),
   ssr: true,
   minify: 'oxc',
   rollupOptions: {
-    input: ['dist/src/cli/main.js', ...workers].map(at),
+    input: ['dist/src/cli/load-bundle.js', 'dist/src/cli/main.js', ...workers].map(at),
     external: id => /^[^./\0]/.test(id) && !late.has(id),
     output: {
+      format: 'cjs',
       entryFileNames: '[name].js',
       chunkFileNames: '[name]-[hash].js',
       // Each file costs half a millisecond: what a call needs in any case is in three.
       codeSplitting: {
         groups: [
+          // Loaded by Node itself, before any other.
+          { name: 'load-bundle', priority: 4, test: withImports('dist/src/cli/load-bundle.js') },
           { name: 'start', priority: 3, test: withImports('dist/src/cli/main.js') },
           { name: 'dispatch', priority: 2, test: withImports('dist/src/cli/dispatch.js') },
           {
@@ -125,7 +176,7 @@ export default defineConfig(({ mode }) => ({
   root: at('src/web'),
   base: './',
   build: { emptyOutDir: true, target: 'es2022', ...(modes[mode] ?? page) },
-  plugins: mode === 'cli' ? [lateModules, ownPlace] : [],
+  plugins: mode === 'cli' ? [lateModules, ownPlace, importsOutside, commonJs] : [],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   logLevel: 'warn',
 }));

@@ -11,14 +11,27 @@ export interface Measured {
   readonly stopped?: boolean;
 }
 
-/** Stepscope in a fresh process. Time includes the start of Node, because users wait for it. */
+const LIMIT_SECONDS = 600;
+
+/** Repeats must not profit from what the first run kept. */
+const withoutCache = { ...process.env, STEPSCOPE_NO_CACHE: '1' };
+
+/** The command as users have it, next to other programs. Time includes the start of Node, because users wait for it. */
+export const measureCommand = (args: readonly string[]): Measured =>
+  measurePeer(
+    process.execPath,
+    [path.join(projectRoot, 'bin/stepscope'), ...args],
+    LIMIT_SECONDS,
+    withoutCache,
+  );
+
+/** A part of Stepscope in a fresh process, next to other parts. */
 export function measureOurs(args: readonly string[]): Measured {
   const program = path.join(projectRoot, 'dist/bench/measured.js');
   const begun = performance.now();
   const result = spawnSync(process.execPath, [...v8Flags(process.versions.v8), program, ...args], {
     stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
-    // Repeats must not profit from what the first run kept.
-    env: { ...process.env, STEPSCOPE_NO_CACHE: '1' },
+    env: withoutCache,
     maxBuffer: 1 << 30,
   });
   const seconds = (performance.now() - begun) / 1000;
@@ -27,10 +40,16 @@ export function measureOurs(args: readonly string[]): Measured {
 }
 
 /** Another program, with the peak memory of its largest process. */
-export function measurePeer(command: string, args: readonly string[], limitSeconds: number): Measured {
+export function measurePeer(
+  command: string,
+  args: readonly string[],
+  limitSeconds: number,
+  env: NodeJS.ProcessEnv = process.env,
+): Measured {
   const wrapper = path.join(projectRoot, 'bench/peer.py');
   const result = spawnSync('python3', [wrapper, String(limitSeconds), command, ...args], {
     stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
+    env,
   });
   if (result.status !== 0) throw new Error(`${command} ${args.join(' ')} failed`);
   const { seconds, peakBytes, stopped } = JSON.parse(String(result.output[3]));

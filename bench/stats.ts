@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { formatBytes } from '../src/base/units.js';
 import { findNsys, grown, say, type Verdict } from './inputs.js';
-import { type Measured, measureOurs, measurePeer, medianRun, seconds, times } from './measure.js';
+import { type Measured, measureCommand, measurePeer, medianRun, seconds, times } from './measure.js';
 
 /** The current name, and the name in releases before 2023. */
 const reports: readonly (readonly [now: string, before: string])[] = [
@@ -18,11 +18,20 @@ const reports: readonly (readonly [now: string, before: string])[] = [
 const PEER_LIMIT_SECONDS = 60;
 const EXTRA_MEMORY = 300e6;
 
+/** The rules of `nsys analyze`, which our stats has too. */
+const rules = [
+  ...['cuda_api_sync', 'cuda_memcpy_async', 'cuda_memcpy_sync', 'cuda_memset_sync'],
+  ...['gpu_gaps', 'gpu_time_util'],
+];
+/** Its peak for these six on the same file, measured once. */
+const NSYS_RULES_MEMORY = 439e6;
+
 export function benchStats(): Verdict[] {
   const file = grown('eager', 'profile.sqlite.gz', 300);
   const size = statSync(file).size;
-  const ask = (names: readonly string[]) => ['cli', 'stats', file, '-r', names.join(','), '--format', 'csv'];
-  const all = medianRun(5, () => measureOurs(ask(reports.map(([now]) => now))));
+  const ask = (names: readonly string[]) =>
+    measureCommand(['stats', file, '-r', names.join(','), '--format', 'csv']);
+  const all = medianRun(5, () => ask(reports.map(([now]) => now)));
   say(`stepscope stats, five reports: ${seconds(all.seconds)}, peak ${formatBytes(all.peakBytes)}`);
   const verdicts: Verdict[] = [
     {
@@ -32,6 +41,14 @@ export function benchStats(): Verdict[] {
       met: all.peakBytes <= size + EXTRA_MEMORY,
     },
   ];
+  const judged = medianRun(3, () => ask(rules));
+  say(`stepscope stats, six rules: ${seconds(judged.seconds)}, peak ${formatBytes(judged.peakBytes)}`);
+  verdicts.push({
+    what: `peak memory of six rules on ${formatBytes(size)}`,
+    wanted: `below the ${formatBytes(NSYS_RULES_MEMORY)} of nsys analyze`,
+    measured: formatBytes(judged.peakBytes),
+    met: judged.peakBytes < NSYS_RULES_MEMORY,
+  });
   const nsys = findNsys();
   if (!nsys) {
     say('nsys is not installed (Debian: package nsight-systems in non-free): no comparison');
@@ -66,7 +83,7 @@ export function benchStats(): Verdict[] {
   });
   if (stopped) {
     const finished = reports.filter((_, i) => !peers[i].stopped);
-    const ours = medianRun(5, () => measureOurs(ask(finished.map(([now]) => now))));
+    const ours = medianRun(5, () => ask(finished.map(([now]) => now)));
     const theirs = peers.filter(peer => !peer.stopped).reduce((sum, peer) => sum + peer.seconds, 0);
     verdicts.push({
       what: `only the ${finished.length} reports that nsys finished`,

@@ -14,8 +14,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** Of the npm package: what is for people, for compilers or for the library. The bundle has all that runs. */
-const LEFT_OUT =
-  /^dist\/src\/(?!cli\/v8-flags\.js$)|^(dist\/types|docs\/(screens|evidence))\/|^CHANGELOG\.md$|\.ipynb$/;
+const LEFT_OUT = /^dist\/(src|types)\/|^docs\/(screens|evidence)\/|^CHANGELOG\.md$|\.ipynb$/;
 /** Of its dependencies: typings, maps, texts. Licenses stay. */
 const NOT_RUN = /\.(map|md|ts|cts|mts|flow)$|^(test|tests|docs|\.[^/]+)(\/|$)/;
 const NATIVE = /^node_modules\/(@duckdb\/|detect-libc$)/;

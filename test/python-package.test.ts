@@ -50,7 +50,7 @@ test('the wheel is pure, has the engine, and has the same bytes when built again
     'stepscope/__init__.py',
     'stepscope/py.typed',
     'stepscope/engine/bin/stepscope',
-    ...['main', 'decode-worker', 'map-worker', 'part-worker'].map(
+    ...['load-bundle', 'main', 'decode-worker', 'map-worker', 'part-worker'].map(
       name => `stepscope/engine/dist/cli/${name}.js`,
     ),
     'stepscope/engine/docs/schemas/compare.schema.json',

@@ -3,7 +3,7 @@
 //   node test/run.mjs                  everything
 //   node test/run.mjs cli moe          the test files whose name holds one of these
 //   node test/run.mjs --no-skips       fails where a test was skipped without an excuse (test/closing-lines.ts)
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import os from 'node:os';
@@ -14,16 +14,18 @@ process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const require = createRequire(import.meta.url);
 const node = process.execPath;
 
-function run(title, command, args) {
-  process.stdout.write(`\n${title}\n`);
-  const { status, error } = spawnSync(command, args, { stdio: 'inherit' });
-  if (error) throw error;
-  return status ?? 1;
-}
-
-function step(title, command, args) {
-  const status = run(title, command, args);
-  if (status !== 0) process.exit(status);
+/** What it says comes in one piece, since others run at the same time. Ends everything where it fails. */
+function step(title, ...args) {
+  return new Promise((resolve, reject) => {
+    const running = spawn(node, args, { stdio: ['ignore', 'pipe', 'pipe'] }).on('error', reject);
+    const said = [];
+    for (const stream of [running.stdout, running.stderr]) stream.on('data', chunk => said.push(chunk));
+    running.on('close', status => {
+      process.stdout.write(`\n${title}\n${Buffer.concat(said)}`);
+      if (status !== 0) process.exit(status ?? 1);
+      resolve();
+    });
+  });
 }
 
 /** A tool's own file: packages do not export their commands. */
@@ -42,13 +44,20 @@ if (files.length === 0) {
   process.exit(1);
 }
 
-step('format and lint', node, [tool('@biomejs/biome', 'bin/biome'), 'check', '.']);
-step('build and type check', node, [tool('typescript', 'bin/tsc'), '-p', '.']);
-step('build the declarations', node, ['scripts/build-types.mjs']);
-step('build the page', node, [tool('typescript', 'bin/tsc'), '-p', 'src/web']);
-step('', node, [tool('vite', 'bin/vite.js'), 'build']);
-step('', node, [tool('vite', 'bin/vite.js'), 'build', '--mode', 'report']);
-step('', node, [tool('vite', 'bin/vite.js'), 'build', '--mode', 'cli']);
+const tsc = tool('typescript', 'bin/tsc');
+const vite = tool('vite', 'bin/vite.js');
+await Promise.all([
+  // The command is made of what the compiler wrote.
+  step('build and type check', tsc, '-p', '.').then(() =>
+    step('build the command', vite, 'build', '--mode', 'cli'),
+  ),
+  step('format and lint', tool('@biomejs/biome', 'bin/biome'), 'check', '.'),
+  step('build the declarations', 'scripts/build-types.mjs'),
+  step('type check of the page', tsc, '-p', 'src/web'),
+  step('build the page', vite, 'build').then(() =>
+    step('build the page of reports', vite, 'build', '--mode', 'report'),
+  ),
+]);
 
 const { v8Flags } = await import('../dist/src/cli/v8-flags.js');
 // What tests open is not kept for the user.
@@ -61,17 +70,33 @@ const folder = mkdtempSync(path.join(os.tmpdir(), 'stepscope-results-'));
 const WAITING =
   /test\/(agent-package|capture-|fleet-|left-behind|load|package|python|raw-stream|release|store-results|view-cli)/;
 
+/** The longest first, so that none of them runs alone at the end. */
+const LONGEST = [
+  ...[
+    'e2e/view',
+    'agent',
+    'truth-table',
+    'agent-transformers',
+    'redact',
+    'gate',
+    'bad-sqlite',
+    'kineto-json',
+  ],
+  ...['whatif', 'compare', 'import-promises', 'damage', 'report-html', 'external', 'frameworks'],
+].map(name => `dist/test/${name}.test.js`);
+const longestFirst = some => [
+  ...LONGEST.filter(file => some.includes(file)),
+  ...some.filter(file => !LONGEST.includes(file)),
+];
+
 function runTests(name, some, concurrency, niceness = 0) {
   const resultsFile = path.join(folder, name);
   if (some.length === 0) return Promise.resolve({ status: 0, results: [] });
   const args = [
-    '--test',
     ...v8Flags(process.versions.v8),
-    `--test-concurrency=${concurrency}`,
-    '--test-reporter=spec',
-    '--test-reporter-destination=stdout',
-    '--test-reporter=./dist/test/results-reporter.js',
-    `--test-reporter-destination=${resultsFile}`,
+    'test/run-files.mjs',
+    resultsFile,
+    String(concurrency),
     ...some,
   ];
   return new Promise((resolve, reject) => {
@@ -93,8 +118,9 @@ process.stdout.write(`\ntests (${files.length} files)\n`);
 const runs = await Promise.all([
   runTests(
     'working',
-    files.filter(file => !WAITING.test(file)),
-    2,
+    longestFirst(files.filter(file => !WAITING.test(file))),
+    // One more than there are cores: most start programs, and wait for them.
+    3,
     // Those who wait for a moment must not miss it.
     10,
   ),

@@ -209,7 +209,7 @@ test('what is wrong ends it in two lines, each with its status', () => {
 test('without the built page it says how to build it, before reading anything', () => {
   const bare = path.join(folder, 'bare');
   cpSync(path.join(projectRoot, 'dist/src'), path.join(bare, 'dist/src'), { recursive: true });
-  cpSync(bin, path.join(bare, 'bin/stepscope'));
+  cpSync(path.dirname(bin), path.join(bare, 'bin'), { recursive: true });
   cpSync(path.join(projectRoot, 'package.json'), path.join(bare, 'package.json'));
   const run = (...args: string[]) =>
     spawnSync(process.execPath, [path.join(bare, 'bin/stepscope'), ...args], { encoding: 'utf8' });

@@ -60,8 +60,10 @@ def main(name: str) -> None:
 
 if __name__ == "__main__":
     import torch
-    import transformers  # noqa: F401
+    import transformers
 
+    # What every model needs, so that each child does not import it anew.
+    _ = transformers.AutoModelForCausalLM, transformers.PreTrainedModel
     for model_name in sys.argv[1:]:
         child = os.fork()
         if child == 0:

@@ -1,7 +1,10 @@
 /** The version of this package, from its own description. */
 import { readFileSync } from 'node:fs';
 
+let known: string | undefined;
+
 export function version(): string {
   const file = new URL('../../../package.json', import.meta.url);
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+  known ??= (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+  return known;
 }

@@ -15,6 +15,17 @@ function userCache(env: NodeJS.ProcessEnv): string {
 export const ownCacheFolder = (kind: string, env: NodeJS.ProcessEnv = process.env): string | undefined =>
   ownFolder(() => path.join(userCache(env), kind));
 
+/** The same folder where it is there already, without a trial whether it can be written: for what is read at each start. */
+export function cacheFolderToRead(kind: string, env: NodeJS.ProcessEnv = process.env): string | undefined {
+  try {
+    const folder = path.join(userCache(env), kind);
+    const { uid, mode } = fs.lstatSync(folder);
+    return uid === process.getuid?.() && (mode & 0o170077) === 0o040000 ? folder : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The folder, made if need be, closed to others; undefined when it cannot be written or belongs to another. */
 export function ownFolder(place: () => string): string | undefined {
   try {

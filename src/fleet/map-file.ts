@@ -59,7 +59,7 @@ export async function mapFile(task: MapTask): Promise<MapOutcome> {
   try {
     const draft = path.join(folder, 'partition');
     fs.mkdirSync(draft);
-    writeTables(draft, rows);
+    await writeTables(draft, rows);
     const claim = lake.commit(draft, { file, ...source, partition, summary: summaryOf(rows) });
     const status = claim.path === task.path ? 'mapped' : 'already';
     return { status, path: task.path, partition: claim.partition };

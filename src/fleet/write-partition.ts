@@ -1,7 +1,7 @@
 /** The rows of one file as Parquet files in a folder. */
 import * as fs from 'node:fs';
 import * as path from 'node:path';
-import { type ColumnSource, parquetWriteBuffer } from 'hyparquet-writer';
+import type { ColumnSource } from 'hyparquet-writer';
 import { type LakeColumn, type LakeRows, type LakeTable, lakeTableNames, lakeTables } from './lake-tables.js';
 
 const PARQUET_TYPE = {
@@ -12,13 +12,17 @@ const PARQUET_TYPE = {
   flag: 'BOOLEAN',
 } as const;
 
-export function writeTables(folder: string, rows: LakeRows): void {
-  for (const table of lakeTableNames)
-    fs.writeFileSync(path.join(folder, `${table}.parquet`), parquetOf(table, rows[table]));
+export async function writeTables(folder: string, rows: LakeRows): Promise<void> {
+  const { parquetWriteBuffer } = await import('hyparquet-writer');
+  for (const table of lakeTableNames) {
+    // Readers open thousands of these small files and skip none: indexes and statistics only make them larger.
+    const content = parquetWriteBuffer({ columnData: columnsFor(table, rows[table]), statistics: false });
+    fs.writeFileSync(path.join(folder, `${table}.parquet`), new Uint8Array(content));
+  }
 }
 
-function parquetOf(table: LakeTable, rows: readonly object[]): Uint8Array {
-  const columnData = Object.entries<LakeColumn>(lakeTables[table]).map(
+function columnsFor(table: LakeTable, rows: readonly object[]): ColumnSource[] {
+  return Object.entries<LakeColumn>(lakeTables[table]).map(
     ([name, { type, optional }]): ColumnSource => ({
       name,
       type: PARQUET_TYPE[type],
@@ -27,6 +31,4 @@ function parquetOf(table: LakeTable, rows: readonly object[]): Uint8Array {
       data: rows.map(row => (row as Record<string, unknown>)[name] ?? null),
     }),
   );
-  // Readers open thousands of these small files and skip none: indexes and statistics only make them larger.
-  return new Uint8Array(parquetWriteBuffer({ columnData, statistics: false }));
 }

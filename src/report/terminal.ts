@@ -37,7 +37,11 @@ function nearestOf256(hex: string): number {
 }
 
 /** Close enough for names and numbers: one column per code point, two for CJK and emoji. */
+/** Every sign below the first wide one, so that a length is a width. */
+const NARROW = /^[\0-\u10ff]*$/;
+
 export function widthOf(text: string): number {
+  if (NARROW.test(text)) return text.length;
   let width = 0;
   for (const char of text) width += isWide(char.codePointAt(0)!) ? 2 : 1;
   return width;
@@ -56,6 +60,7 @@ function isWide(code: number): boolean {
 
 export function truncate(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
+  if (NARROW.test(text)) return `${text.slice(0, Math.max(0, width - 1))}…`;
   let cut = '';
   let used = 0;
   for (const char of text) {

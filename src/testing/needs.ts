@@ -21,8 +21,17 @@ interface Need {
   readonly find: () => string | undefined;
 }
 
-const TRANSFORMERS = 'import torch; from transformers import GptOssConfig, GptOssForCausalLM';
-const PERFETTO = 'from perfetto.protos.perfetto.trace import perfetto_trace_pb2';
+/** Asks whether modules are installed. Importing them takes seconds, in each test file that needs one. */
+const installed = (...modules: readonly string[]) =>
+  `import importlib.util as u, sys; sys.exit(not all(map(u.find_spec, ${JSON.stringify(modules)})))`;
+const atLeast = (name: string, [major, minor]: readonly [number, number]) =>
+  `tuple(map(int, m.version("${name}").split(".")[:2])) >= (${major}, ${minor})`;
+const TRANSFORMERS = `import importlib.metadata as m, sys; sys.exit(not (${atLeast('torch', [2, 4])} and ${atLeast('transformers', [4, 57])}))`;
+const TORCH = installed('torch');
+const PERFETTO = installed('perfetto.protos.perfetto.trace.perfetto_trace_pb2');
+const NOTEBOOK = installed(
+  ...['ensurepip', 'hatchling', 'ipykernel', 'nbclient', 'pandas', 'pyarrow', 'venv'],
+);
 const TOOLS = 'scripts/install-test-tools.sh';
 const BESIDE = 'put it next to the project as ../shared';
 
@@ -99,14 +108,14 @@ const table = {
   notebook: {
     what: 'a Python with pyarrow, pandas, nbclient, ipykernel and hatchling',
     bring: TOOLS,
-    find: () => ownPython('import ensurepip, hatchling, ipykernel, nbclient, pandas, pyarrow, venv'),
+    find: () => ownPython(NOTEBOOK),
   },
   ruff: { what: 'ruff', bring: TOOLS, find: () => pythonTool('ruff') },
   mypy: { what: 'mypy', bring: TOOLS, find: () => pythonTool('mypy') },
   torch: {
     what: 'a Python with torch',
     bring: `${TOOLS}, or set STEPSCOPE_PYTHON to a Python that has it`,
-    find: () => pythonWith('import torch'),
+    find: () => pythonWith(TORCH),
   },
   transformers: {
     what: 'a Python with torch 2.4 and transformers 4.57 or newer',

@@ -14,17 +14,24 @@ export const gpuGaps: StatsReport = {
   compute(profile, options) {
     const threshold = (options.numbers.gap ?? 500) * 1e6;
     const gaps: { duration: number; start: number; pid: number; deviceId: number; contextId: number }[] = [];
-    for (const { pid, deviceId, operations } of operationsByDevice(profile)) {
+    for (const { pid, deviceId, starts, ends, contextIds } of operationsByDevice(profile)) {
       // With starts and ends each in order, the i-th end leaves the GPU empty only if the next start comes later:
       // before it, as many operations ended as began.
-      const starts = operations.map(op => op.start).sort((a, b) => a - b);
-      const ends = [...operations].sort((a, b) => a.end - b.end);
-      for (let i = 0; i + 1 < starts.length; i++) {
-        const duration = starts[i + 1] - ends[i].end;
-        if (duration > threshold && duration > 0) {
-          gaps.push({ duration, start: ends[i].end, pid, deviceId, contextId: ends[i].contextId });
-        }
+      const started = starts.sort();
+      const ended = ends.slice().sort();
+      const before = new Map<number, { contextId: number }>();
+      for (let i = 0; i + 1 < started.length; i++) {
+        const duration = started[i + 1] - ended[i];
+        if (!(duration > threshold && duration > 0)) continue;
+        const gap = { duration, start: ended[i], pid, deviceId, contextId: 0 };
+        gaps.push(gap);
+        before.set(gap.start, gap);
       }
+      // Of several that end together, the last one recorded.
+      ends.forEach((end, i) => {
+        const gap = before.get(end);
+        if (gap) gap.contextId = contextIds[i];
+      });
     }
     gaps.sort((a, b) => b.duration - a.duration || a.start - b.start);
     const rows = limitRows(gaps, options);

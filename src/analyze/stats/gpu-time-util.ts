@@ -39,21 +39,18 @@ export const gpuTimeUtil: StatsReport = {
 };
 
 /** Cuts the device's time into equal chunks and joins neighbours whose use is below the threshold. */
-function lowRegions(
-  { pid, deviceId, operations }: DeviceOperations,
-  threshold: number,
-  chunks: number,
-): Region[] {
-  const { start, end, contextId } = extent(operations);
+function lowRegions(device: DeviceOperations, threshold: number, chunks: number): Region[] {
+  const { pid, deviceId, starts, ends } = device;
+  const { start, end, contextId } = extent(device);
   const size = Math.ceil((end - start) / chunks);
   const busy = new Float64Array(chunks);
-  for (const operation of operations) {
-    const firstChunk = Math.max(0, Math.floor((operation.start - start) / size));
+  for (let i = 0; i < starts.length; i++) {
+    const firstChunk = Math.max(0, Math.floor((starts[i] - start) / size));
     for (let chunk = firstChunk; chunk < chunks; chunk++) {
       const from = start + chunk * size;
       const to = Math.min(from + size, end);
-      if (from >= operation.end || from >= to) break;
-      if (operation.start < to) busy[chunk] += Math.min(operation.end, to) - Math.max(operation.start, from);
+      if (from >= ends[i] || from >= to) break;
+      if (starts[i] < to) busy[chunk] += Math.min(ends[i], to) - Math.max(starts[i], from);
     }
   }
   const regions: Region[] = [];

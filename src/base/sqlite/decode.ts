@@ -44,6 +44,9 @@ export function decodeLeaves(
   return { badRows, oddPages: decoder.oddPages, misfits: decoder.misfits };
 }
 
+/** What is read from an array of doubles stays one until it is compiled: a small file is done before that. */
+const asInteger = (value: number): number => ((value | 0) === value ? value | 0 : value);
+
 class RowDecoder {
   private readonly columns: number;
   private readonly actions: Uint8Array;
@@ -95,8 +98,8 @@ class RowDecoder {
   page(leaves: Leaves, leaf: number, bad: number[]): void {
     const { pages } = this;
     const page = leaves.pages[leaf];
-    const firstRow = leaves.firstRow[leaf];
-    const endRow = leaves.firstRow[leaf + 1];
+    const firstRow = asInteger(leaves.firstRow[leaf]);
+    const endRow = asInteger(leaves.firstRow[leaf + 1]);
     const base = pages.locate(page);
     const bytes = pages.bytes;
     const at = base + headerOffset(page);

@@ -73,7 +73,8 @@ export class SqlitePages {
   /** The window's bytes and where in them the page begins. Valid until the next call. */
   locate(page: number): number {
     const offset = page - 1 - this.windowFirst;
-    if (offset >= 0 && offset < this.windowPages) return offset * this.pageSize;
+    // Page numbers come from arrays of doubles; positions made of one would stay doubles until they are compiled.
+    if (offset >= 0 && offset < this.windowPages) return (offset * this.pageSize) | 0;
     // Neighbours are read ahead, more of them the longer the run: a jump to and fro must not cost a window each time.
     const follows = offset === this.windowPages && offset > 0;
     const ahead = follows

@@ -66,36 +66,23 @@ export function parseCreateTable(sql: string): { columns: string[]; rowIdColumn:
   return { columns, rowIdColumn };
 }
 
+/** Plain text, comments, quoted text; then signs one by one, of which a quote or slash begins what has no end. */
+const PIECE = /[^-/"'`(),]+|--[^\n]*\n?|\/\*[\s\S]*?\*\/|"[^"]*"|'[^']*'|`[^`]*`|\/\*|[\s\S]/g;
+
 /** Splits at top-level commas, dropping comments; ends at the closing parenthesis. */
 export function splitDefinitions(body: string): string[] {
   const parts: string[] = [];
   let part = '';
   let depth = 0;
-  for (let i = 0; i < body.length; i++) {
-    const c = body[i];
-    if (c === '-' && body[i + 1] === '-') {
-      while (i < body.length && body[i] !== '\n') i++;
-      continue;
-    }
-    if (c === '/' && body[i + 1] === '*') {
-      const close = body.indexOf('*/', i + 2);
-      if (close < 0) break;
-      i = close + 1;
-      continue;
-    }
-    if (c === '"' || c === "'" || c === '`') {
-      const close = body.indexOf(c, i + 1);
-      if (close < 0) break;
-      part += body.slice(i, close + 1);
-      i = close;
-      continue;
-    }
-    if (c === '(') depth++;
-    if (c === ')' && depth-- === 0) break;
-    if (c === ',' && depth === 0) {
+  for (const [piece] of body.matchAll(PIECE)) {
+    if (piece === '/*' || piece === '"' || piece === "'" || piece === '`') break;
+    if (piece.startsWith('--') || piece.startsWith('/*')) continue;
+    if (piece === '(') depth++;
+    if (piece === ')' && depth-- === 0) break;
+    if (piece === ',' && depth === 0) {
       parts.push(part);
       part = '';
-    } else part += c;
+    } else part += piece;
   }
   if (part.trim() !== '') parts.push(part);
   return parts;

@@ -2,13 +2,7 @@
 import * as fs from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { decompress } from 'fzstd';
-import {
-  type AsyncBuffer,
-  type Compressors,
-  parquetMetadataAsync,
-  parquetReadObjects,
-  parquetSchema,
-} from 'hyparquet';
+import type { AsyncBuffer, Compressors } from 'hyparquet';
 import type { SqliteValue } from '../../base/sqlite/write-rows.js';
 import { plainValue, type TableRows } from './table-rows.js';
 
@@ -19,6 +13,7 @@ const compressors: Compressors = {
 };
 
 export async function parquetRows(name: string): Promise<TableRows> {
+  const { parquetMetadataAsync, parquetReadObjects, parquetSchema } = await import('hyparquet');
   const file = fileBuffer(name);
   const metadata = await parquetMetadataAsync(file);
   const columns = parquetSchema(metadata).children.map(({ element }) => element.name);
