@@ -5,12 +5,34 @@ import { copyText } from '../copy-text.js';
 
 const SAID_MS = 1500;
 
-export function Command({ text }: { readonly text: string }) {
+interface CommandProps {
+  readonly text: string;
+  /** A shorter form to read. */
+  readonly shown?: string;
+}
+
+export function Command({ text, shown = text }: CommandProps) {
   return (
     <div class="command">
-      <code>{text}</code>
+      <code title={shown === text ? undefined : text}>
+        <ShellText text={shown} />
+      </code>
       <CopyButton text={() => text} what="the command" />
     </div>
+  );
+}
+
+/** Broken between words only: a browser would break after the dashes of an option. */
+export function ShellText({ text }: { readonly text: string }) {
+  return (
+    <>
+      {text.split(' ').flatMap((word, i) => [
+        i > 0 && ' ',
+        <span class="shell-word" key={i}>
+          {word}
+        </span>,
+      ])}
+    </>
   );
 }
 
