@@ -16,7 +16,8 @@ export function commandFor(
   // A saved page of several files knows only how many they were.
   if (/^'\d+ files'$/.test(files[0])) return { text, shown: text };
   const whole = files.join(' ');
-  const short = files.length > 2 ? `${files[0]} … (${plural(files.length, 'file')})` : whole;
+  const first = files[0].replace(/^'?.*\//, '').replace(/'$/, '');
+  const short = files.length > 2 ? `${first} … (${plural(files.length, 'file')})` : whole;
   const put = (names: string) => text.replace(/\bFILE\b/g, () => names);
   return { text: put(whole), shown: put(short) };
 }

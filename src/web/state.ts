@@ -91,7 +91,7 @@ export const litTones: Signal<ReadonlySet<string>> = signal(new Set());
 
 const SHORTEST_WINDOW_NS = 50;
 
-export const wholeOf = ({ startNs, endNs }: TimelineDocument): TimeWindow => {
+const wholeOf = ({ startNs, endNs }: TimelineDocument): TimeWindow => {
   const margin = (endNs - startNs) * 0.01;
   return { fromNs: startNs - margin, toNs: endNs + margin };
 };

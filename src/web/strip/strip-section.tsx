@@ -108,7 +108,7 @@ function Legend(props: { readonly panes: readonly Pane[]; readonly scales: Retur
       {isLeftOut && (
         <li>
           <span class="swatch left-out" />
-          pale: not in the steady state
+          pale: left out
         </li>
       )}
     </ul>
