@@ -2,7 +2,7 @@
 import { idleCauses } from '../catalog/idle-causes.js';
 import { families } from '../catalog/kernels/families.js';
 import { NEUTRAL, workColors } from '../catalog/palette.js';
-import { phases } from '../catalog/phases.js';
+import { type Phase, phases } from '../catalog/phases.js';
 
 /** For those who draw: what is idle time is hatched, and what has no colour of its own takes one of a series. */
 export { isIdleColor, NEUTRAL, OTHER_IDLE, seriesColors } from '../catalog/palette.js';
@@ -17,6 +17,9 @@ const lookup = (known: readonly Look[]) => (id: string | null) =>
   known.find(look => look.id === id) ?? { id: id ?? '', label: id ?? 'outside all steps', color: NEUTRAL };
 
 export const phaseLook = lookup(phases);
+/** `decode`; empty where steps have no phase, or none that is known. */
+export const knownPhase = (phase: Phase | null): string =>
+  phase === null || phase === 'unknown' ? '' : phaseLook(phase).label;
 export const familyLook = lookup(families);
 export const causeLook = lookup(idleCauses);
 export const hostLook = (id: string): Look => lookup(hostLooks)(id);
