@@ -178,8 +178,9 @@ function Lengths({ bins }: { readonly bins: readonly DurationBin[] }) {
       )}
       {bins.length > 1 && (
         <p class="muted figure lengths-ends">
-          <span>{formatDuration(bins[0].fromNs)}</span>
-          <span>durations</span>
+          {/* Each bar is as many times longer than the one before it; the first has all that is shorter. */}
+          <span>to {formatDuration(bins[0].toNs)}</span>
+          <span>durations, log scale</span>
           <span>{formatDuration(bins[bins.length - 1].toNs)}</span>
         </p>
       )}
