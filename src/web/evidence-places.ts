@@ -46,6 +46,8 @@ const subjects: Readonly<Record<string, string>> = {
   'tiny-copies': 'family:copy',
   'pageable-copies': 'family:copy',
   'unfused-elementwise': 'family:elementwise',
+  'graph-kernels-hidden': 'track:stream family:graph-block',
+  'low-utilisation': 'track:"idle, by cause"',
 };
 
 /** Where each rank is a row, these are parts of it. */
@@ -86,6 +88,9 @@ export function evidencePlaces(
   if (highlights.length === 0 && !query && typical) highlights.push(typical);
   return { highlights: highlights.slice(0, MOST), query, view: highlights[0] ?? typical };
 }
+
+/** Whether there is anything to see: a capture of the wrong process has no place for what is wrong with it. */
+export const isSomewhere = ({ query, view }: EvidencePlaces): boolean => query !== null || view !== null;
 
 /** `iteration:12@3` is the step at position 3; what follows a slash says which part of it. */
 function stepOf(key: string, { steps }: TimelineDocument): number {

@@ -7,6 +7,7 @@ import { formatThroughput, ofStep, perStep } from '../../analyze/words.js';
 import { formatDuration, formatShare, plural } from '../../base/units.js';
 import { commandFor } from '../command-files.js';
 import { findingKey, hideEvidence, showEvidence, showNamed } from '../evidence.js';
+import { evidencePlaces, isSomewhere } from '../evidence-places.js';
 import { inSelection, useStepsOf } from '../selection-words.js';
 import { openFinding, type Pane } from '../state.js';
 import { Command } from './command.js';
@@ -125,9 +126,11 @@ function Opened({ finding, pane, words }: CardProps) {
           <Command {...commandFor(pane, confirm)} />
         </>
       )}
-      <button type="button" class="small" onClick={() => showEvidence(pane, finding)}>
-        Show in timeline
-      </button>
+      {isSomewhere(evidencePlaces(finding, pane.document)) && (
+        <button type="button" class="small" onClick={() => showEvidence(pane, finding)}>
+          Show in timeline
+        </button>
+      )}
     </div>
   );
 }
