@@ -22,16 +22,19 @@ export function Command({ text, shown = text }: CommandProps) {
   );
 }
 
-/** Broken between words only: a browser would break after the dashes of an option. */
+/** Commands and sentences about them: options stay whole, where a browser would break after their dashes. */
 export function ShellText({ text }: { readonly text: string }) {
   return (
     <>
-      {text.split(' ').flatMap((word, i) => [
-        i > 0 && ' ',
-        <span class="shell-word" key={i}>
-          {word}
-        </span>,
-      ])}
+      {text.split(/(\S*-\S+)/).map((part, i) =>
+        i % 2 === 0 ? (
+          part
+        ) : (
+          <span class="shell-word" key={i}>
+            {part}
+          </span>
+        ),
+      )}
     </>
   );
 }

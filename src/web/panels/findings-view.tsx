@@ -10,7 +10,7 @@ import { findingKey, hideEvidence, showEvidence, showNamed } from '../evidence.j
 import { evidencePlaces, isSomewhere } from '../evidence-places.js';
 import { inSelection, useStepsOf } from '../selection-words.js';
 import { openFinding, type Pane } from '../state.js';
-import { Command } from './command.js';
+import { Command, ShellText } from './command.js';
 
 export function FindingsView({ block, pane }: { readonly block: FindingsBlock; readonly pane: Pane }) {
   const { findings, more, unmeasured } = block;
@@ -42,7 +42,10 @@ export function FindingsView({ block, pane }: { readonly block: FindingsBlock; r
           <ul class="plain">
             {unmeasured.map(({ rule, what, hint }) => (
               <li key={rule}>
-                {what} <span class="hint">→ {hint}</span>
+                {what}{' '}
+                <span class="hint">
+                  → <ShellText text={hint} />
+                </span>
               </li>
             ))}
           </ul>
@@ -108,7 +111,9 @@ function Opened({ finding, pane, words }: CardProps) {
       <h4>Evidence</h4>
       <ul>
         {evidence.map(item => (
-          <li key={item.text}>{words(evidenceText(item))}</li>
+          <li key={item.text}>
+            <ShellText text={words(evidenceText(item))} />
+          </li>
         ))}
       </ul>
       {advice.length > 0 && <h4>What to do</h4>}
@@ -116,7 +121,7 @@ function Opened({ finding, pane, words }: CardProps) {
         {advice.map(({ engine, text }) => (
           <li key={`${engine}/${text}`}>
             {engine !== 'any' && <b>{engine} </b>}
-            {commandFor(pane, text).shown}
+            <ShellText text={commandFor(pane, text).shown} />
           </li>
         ))}
       </ul>
