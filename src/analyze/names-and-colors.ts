@@ -2,7 +2,7 @@
 import { idleCauses } from '../catalog/idle-causes.js';
 import { families } from '../catalog/kernels/families.js';
 import { NEUTRAL, workColors } from '../catalog/palette.js';
-import { type Phase, phases } from '../catalog/phases.js';
+import { phases } from '../catalog/phases.js';
 
 /** For those who draw: what is idle time is hatched, and what has no colour of its own takes one of a series. */
 export { isIdleColor, NEUTRAL, OTHER_IDLE, seriesColors } from '../catalog/palette.js';
@@ -18,7 +18,7 @@ const lookup = (known: readonly Look[]) => (id: string | null) =>
 
 export const phaseLook = lookup(phases);
 /** `decode`; empty where steps have no phase, or none that is known. */
-export const knownPhase = (phase: Phase | null): string =>
+export const knownPhase = (phase: string | null): string =>
   phase === null || phase === 'unknown' ? '' : phaseLook(phase).label;
 export const familyLook = lookup(families);
 export const causeLook = lookup(idleCauses);

@@ -73,11 +73,11 @@ export function comparisonBlocks(comparison: Comparison): Block[] {
 
 function headerOf({ from, to, phases: [main] }: Comparison): StatementBlock {
   const mixes = main.mixes.map(({ mix }) => mix).filter(mix => mix !== '');
-  const phase = main.phase === null ? 'whole trace' : phaseLook(main.phase).label;
+  const phase = main.phase === null ? 'whole trace' : knownPhase(main.phase);
   const line = [
     `${from.name} → ${to.name}`,
     from.runs[0].facts.gpu ?? '',
-    `${phase}${mixes.length > 0 ? `, ${mixes.length === 1 ? mixes[0] : `${mixes.length} batch mixes`}` : ''}`,
+    [phase, ...(mixes.length > 1 ? [`${mixes.length} batch mixes`] : mixes)].filter(Boolean).join(', '),
     main.phase === null ? '' : `${plural(main.from.steps, 'step')} vs ${plural(main.to.steps, 'step')}`,
   ];
   return {

@@ -144,7 +144,7 @@ footer { border-top: 1px solid var(--line); padding: 1rem 0 2rem; color: var(--m
   .plot { height: 220px; } .plot.tall { height: 280px; }
   header { padding: 0.7rem 0 1.1rem; } .top { margin-bottom: 0.45rem; } .facts-line { margin-bottom: 0.4rem; } .facts-line li:nth-child(n + 3) { display: none; }
   .facts-line li:nth-child(2)::after { content: none; } h1 { font-size: 1.35rem; } .why { margin-top: 0.4rem; font-size: 0.9375rem; line-height: 1.4; }
-  .summary { gap: 0.7rem; margin-top: 0.8rem; } .tiles { flex-wrap: nowrap; gap: 0.9rem; } .tiles div { flex: 1 1 0; min-width: 0; max-width: none; }
+  .summary { gap: 0.7rem; margin-top: 0.8rem; } .tiles { gap: 0.5rem 0.9rem; } .tiles div { flex: 1 1 6rem; max-width: none; }
   .tiles dd { font-size: 1.3rem; } .tiles dt { font-size: 0.8125rem; } .stack { height: 1.3rem; } .keys { font-size: 0.8125rem; }
   .actions ol { gap: 0.45rem; } .actions li { padding-top: 0.25rem; font-size: 0.875rem; line-height: 1.35; }
   .actions b { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; }
