@@ -245,6 +245,8 @@ for (const [id, sick, settings] of cases) {
     assert.equal(own.length, 1, `${id} fires once: ${findIn(sick, settings).map(finding => finding.id)}`);
     const [finding] = own;
     assert.ok(finding.evidence.length > 0 && finding.advice.length > 0);
+    for (const { text, numerator = 0, denominator = numerator } of finding.evidence)
+      assert.ok(numerator <= denominator, `${text}: ${numerator} is no part of ${denominator}`);
     if (finding.gain) {
       const { nsPerStep, throughput } = finding.gain;
       assert.ok(nsPerStep >= 0 && nsPerStep <= 50e6 && throughput >= 0, `${nsPerStep} ns, ${throughput}`);

@@ -70,6 +70,18 @@ test('any two colours with a meaning differ, within a palette and across', () =>
   });
 });
 
+/** A row of a rank is 16 pixels high and has a part every few pixels: hues must differ, not only shades. */
+const RANK_PARTS_APART = 25;
+
+test('what a rank does is seen at a glance', () => {
+  palettes.rank.forEach((one, i) => {
+    for (const other of palettes.rank.slice(i + 1)) {
+      const distance = colorDistance(one.color, other.color);
+      assert.ok(distance >= RANK_PARTS_APART, `${one.label} and ${other.label}: ${distance.toFixed(1)}`);
+    }
+  });
+});
+
 test('neighbours in a bar differ without green cones', () => {
   const inOrder = (list: readonly { readonly color: string; readonly label: string }[]) =>
     list.slice(1).map((look, i) => [list[i], look] as const);

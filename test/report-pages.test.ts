@@ -77,7 +77,7 @@ interface Seen {
 const axe = readFileSync(inProject('node_modules/axe-core/axe.min.js'), 'utf8');
 
 /** Wide and light, then narrow and dark, everything open the second time. */
-async function seen(file: string, isLarge = false): Promise<Seen> {
+async function seen(file: string, isLarge = false): Promise<Seen & { readonly phoneFold: number }> {
   const faults = async (page: Awaited<ReturnType<Browser['newPage']>>, where: string) => {
     await page.evaluate(axe);
     const found = await page.evaluate(
@@ -99,6 +99,7 @@ async function seen(file: string, isLarge = false): Promise<Seen> {
   const narrow = await open(390, 'dark');
   const unfold = () =>
     narrow.evaluate('for (const one of document.querySelectorAll("details")) one.open = true');
+  const phone = (await narrow.evaluate(look)) as Seen;
   // The appendix of a large page takes axe ten seconds, and is made of what small pages are made of.
   if (isLarge) await faults(narrow, 'dark');
   await unfold();
@@ -113,7 +114,7 @@ async function seen(file: string, isLarge = false): Promise<Seen> {
     assert.deepEqual(one.broken, [], `${file} at ${width}: words torn`);
   }
   assert.ok(first.fold > 0 && first.fold <= 900, `${file}: the summary ends at ${first.fold}`);
-  return { ...first, cut: second.cut };
+  return { ...first, cut: second.cut, phoneFold: phone.fold };
 }
 
 test('the report of a capture: verdict, gain, bars, actions, and commands that name its file', {
@@ -125,6 +126,7 @@ test('the report of a capture: verdict, gain, bars, actions, and commands that n
   assert.ok(page.bars >= 2, 'one bar per phase');
   assert.ok(page.actions.length >= 1 && page.actions.length <= 3, page.actions.join());
   assert.ok(page.tiles.length >= 2);
+  assert.ok(page.phoneFold <= 900, `on a phone the actions end at ${page.phoneFold}`);
   assert.ok(page.folded >= 5, 'appendices are folded');
   assert.ok(page.commands.length > 0);
   const name = path.basename(capturePath('run-ahead'));

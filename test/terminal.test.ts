@@ -42,7 +42,7 @@ const bars: BarsBlock = {
 
 test('bars have the colours of the palette, idle time is hatched, and labels outlive bars', () => {
   const full = text.render([bars], { width: 100, color: true, colorDepth: 'all' });
-  assert.ok(full.includes('\x1b[38;2;39;128;152m████████\x1b[39m'), full);
+  assert.ok(full.includes('\x1b[38;2;6;126;66m████████\x1b[39m'), full);
   assert.ok(full.includes('\x1b[38;2;216;27;42m▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒\x1b[39m'), full);
   assert.ok(text.render([bars], { width: 100, color: true }).includes('\x1b[38;5;160m▒'));
   const plain = text.render([bars], { width: 100, color: false });

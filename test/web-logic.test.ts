@@ -11,7 +11,7 @@ import { alignedStep } from '../src/web/align-steps.js';
 import { evidencePlaces } from '../src/web/evidence-places.js';
 import { actionOf, keyGroups } from '../src/web/keys.js';
 import { cellsOf, rowsShown, tableCsv } from '../src/web/panels/table-order.js';
-import { inSelection, selectionName } from '../src/web/selection-words.js';
+import { afterName, inSelection, selectionName } from '../src/web/selection-words.js';
 import { firstDecode, medianStep, slowestStep } from '../src/web/strip/choose-step.js';
 import { spokenSpan } from '../src/web/strip/step-words.js';
 import {
@@ -57,6 +57,7 @@ function steps(drawn: string, times: readonly number[], from = 0): StepsDocument
 const documentOf = (own: StepsDocument) =>
   ({
     steps: own,
+    tracks: [],
     palettes: { phase: phases, family: [], cause: [], host: [] },
   }) as unknown as TimelineDocument;
 
@@ -77,6 +78,10 @@ test('an address brings back what was written into it', () => {
     measure: { fromNs: 5, toNs: 90 },
     area: { fromNs: -3, toNs: 12_345, tracks: ['gpu:0/stream:7'] },
     rowHeight: 'compact',
+    strip: { first: 0, last: 99 },
+    of: 'gpu',
+    by: 'family',
+    durations: { fromNs: 1000, toNs: 2000 },
     finding: 'launch-overhead/decode',
   };
   assert.deepEqual(parseAddress(formatAddress(all)), all);
@@ -279,20 +284,24 @@ test('texts are cut in the middle, to the width of the letters that are drawn', 
 });
 
 test('words fit what is selected', () => {
-  const pane = (span: { first: number; last: number } | null) => ({
-    document: documentOf(steps('pppdd', [1, 1, 1, 1, 1])),
-    steps: { value: span } as never,
-  });
-  assert.equal(selectionName(pane(null)), 'Steady state');
-  assert.equal(selectionName(pane({ first: 0, last: 2 })), 'These 3 prefill steps');
-  assert.equal(selectionName(pane({ first: 2, last: 3 })), 'These 2 steps');
-  assert.equal(selectionName(pane({ first: 1, last: 1 })), 'This step');
-  const one = inSelection(pane({ first: 1, last: 1 }));
+  const document = documentOf(steps('pppdd', [1, 1, 1, 1, 1]));
+  assert.equal(selectionName(document, null), 'Steady state');
+  assert.equal(selectionName(document, { first: 0, last: 2 }), 'These 3 prefill steps');
+  assert.equal(selectionName(document, { first: 2, last: 3 }), 'These 2 steps');
+  assert.equal(selectionName(document, { first: 1, last: 1 }), 'This step');
+  const one = inSelection({ first: 1, last: 1 });
   assert.equal(
     one('waits 40% of every step (3 ms per decode step)'),
     'waits 40% of this step (3 ms in this step)',
   );
-  assert.equal(inSelection(pane(null))('3 ms per step'), '3 ms per step');
+  assert.equal(
+    one('The profiler adds 2 ms to a step of 9 ms'),
+    'The profiler adds 2 ms to this step of 9 ms',
+  );
+  assert.equal(inSelection(null)('3 ms per step'), '3 ms per step');
+  // `This step: 9 ms`, not `This step: 9 ms in this step`.
+  assert.equal(afterName({ first: 1, last: 1 })('9 ms per step, 2 kernels'), '9 ms, 2 kernels');
+  assert.equal(afterName(null)('9 ms per step, 2 kernels'), '9 ms per step, 2 kernels');
 });
 
 test('slowest, median and first decode leave the warm-up aside', () => {

@@ -80,7 +80,8 @@ function actionsOf(found: readonly Finding[]): PageSummary['actions'] {
     .slice(0, MOST_ACTIONS)
     .map(({ advice: [first], claim, gain, confidence }) => ({
       text: `${first.engine === 'any' ? '' : `${first.engine}: `}${first.engine === 'any' ? capitalized(first.text) : first.text}`,
-      about: `${claim}${gain && gain.throughput > 0 ? `; gain ${formatThroughput(gain.throughput)}, ${confidence}` : ''}`,
+      // The gain first: what follows may be cut on a narrow screen.
+      about: `${gain && gain.throughput > 0 ? `${formatThroughput(gain.throughput)} (${confidence}): ` : ''}${claim}`,
       section: 'findings',
     }));
 }

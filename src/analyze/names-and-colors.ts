@@ -17,6 +17,9 @@ const lookup = (known: readonly Look[]) => (id: string | null) =>
   known.find(look => look.id === id) ?? { id: id ?? '', label: id ?? 'outside all steps', color: NEUTRAL };
 
 export const phaseLook = lookup(phases);
+/** `decode`; empty where steps have no phase, or none that is known. */
+export const knownPhase = (phase: string | null): string =>
+  phase === null || phase === 'unknown' ? '' : phaseLook(phase).label;
 export const familyLook = lookup(families);
 export const causeLook = lookup(idleCauses);
 export const hostLook = (id: string): Look => lookup(hostLooks)(id);

@@ -50,7 +50,7 @@ const asksFor = (text: string) => text.replaceAll(AGAINST, '').match(/--[a-z][a-
 const isDone = (text: string, flags: readonly string[] = []) =>
   asksFor(text).length > 0 && asksFor(text).every(flag => flags.includes(flag));
 
-/** The engine's own settings first, then PyTorch's where it runs on that, then what holds for any program. */
+/** The engine's own settings first, then what PyTorch calls what to do where it runs on that, else any program. */
 export function adviceOn(id: string, program: AdvisedProgram): { engine: string; text: string }[] {
   const holds: Record<Circumstance, boolean> = {
     'steps-overlap': program.overlapsSteps,
@@ -61,7 +61,9 @@ export function adviceOn(id: string, program: AdvisedProgram): { engine: string;
     ({ unless, text }) => !unless?.some(fact => holds[fact]) && !isDone(text, program.flags),
   );
   const isTorch = program.usesTorch || program.engine === engines.pytorch.label;
-  const order = [program.engine, ...(isTorch ? [engines.pytorch.label] : []), 'any'];
+  // The general text would say the same again.
+  const general = isTorch && fitting.some(({ engine }) => engine === engines.pytorch.label);
+  const order = [program.engine, general ? engines.pytorch.label : 'any'];
   return [...new Set(order)].flatMap(whose =>
     fitting
       .filter(({ engine }) => engine === whose)

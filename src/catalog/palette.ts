@@ -38,12 +38,12 @@ export const familyColors = {
   other: '#a19b9a',
 } as const;
 
-/** What has no family: whole graph replays, and the parts of a budget that are busy. */
+/** What has no family: whole graph replays, and the parts of a budget that are busy. Those share the row of a rank. */
 export const workColors = {
   'graph-replay': '#93a6b1',
   'graph-block': '#6f8289',
-  compute: '#278098',
-  'rank-wait': '#87aaa1',
+  compute: '#067e42',
+  'rank-wait': '#d8a0a8',
 } as const;
 
 export const causeColors = {

@@ -75,5 +75,5 @@ function partOf(outcome: Outcome, output: Output): ResultPart[] {
 
 function footer({ notes }: Profile): string {
   const count = notes.reduce((sum, note) => sum + note.count, 0);
-  return `  notes  ${count === 0 ? 'none' : `${count} (stepscope info shows them)`}    more: stepscope steps · report · stats · analyze --list`;
+  return `  notes  ${count === 0 ? 'none' : `${count} (stepscope info)`}    more: steps · report · stats · analyze --list`;
 }

@@ -1,5 +1,5 @@
 /** The summary of comparisons: by how much, both sides as bars, and the terms that moved most. */
-import { phaseLook } from '../analyze/names-and-colors.js';
+import { knownPhase } from '../analyze/names-and-colors.js';
 import { MOST_ACTIONS, type PageSummary, type SummaryBar } from '../analyze/page-summary.js';
 import { formatChange, formatDuration, formatRelativeChange } from '../base/units.js';
 import type { Comparison, PhaseComparison } from './compare-configurations.js';
@@ -30,7 +30,7 @@ export function comparisonSummary(comparisons: readonly Comparison[]): PageSumma
 
 function figuresOf(main: PhaseComparison): PageSummary['figures'] {
   const { changeShare, changeNs, interval, from, to, verdict } = main;
-  const what = main.phase === null ? 'time' : `${phaseLook(main.phase).label} step time`;
+  const what = main.phase === null ? 'time' : `${knownPhase(main.phase)} step time`.trim();
   const doubt =
     verdict === 'not-measurable' ? ', not measurable' : verdict === 'unknown' ? ', noise unknown' : '';
   return [
@@ -48,7 +48,7 @@ function figuresOf(main: PhaseComparison): PageSummary['figures'] {
   ];
 }
 
-const inPhase = ({ phase }: PhaseComparison) => (phase === null ? '' : `, ${phaseLook(phase).label}`);
+const inPhase = ({ phase }: PhaseComparison) => knownPhase(phase) && `, ${knownPhase(phase)}`;
 
 function pairBars({ from, to }: Comparison, phase: PhaseComparison): SummaryBar[] {
   const wholeNs = Math.max(phase.from.wallNs, phase.to.wallNs);

@@ -7,7 +7,7 @@ import {
   type TableBlock,
   type WaterfallBlock,
 } from '../analyze/block.js';
-import { phaseLook } from '../analyze/names-and-colors.js';
+import { knownPhase, phaseLook } from '../analyze/names-and-colors.js';
 import { tableOf } from '../analyze/table-of.js';
 import { formatShare, plural } from '../base/units.js';
 import type { SideName } from '../run/side-means.js';
@@ -73,11 +73,11 @@ export function comparisonBlocks(comparison: Comparison): Block[] {
 
 function headerOf({ from, to, phases: [main] }: Comparison): StatementBlock {
   const mixes = main.mixes.map(({ mix }) => mix).filter(mix => mix !== '');
-  const phase = main.phase === null ? 'whole trace' : phaseLook(main.phase).label;
+  const phase = main.phase === null ? 'whole trace' : knownPhase(main.phase);
   const line = [
     `${from.name} → ${to.name}`,
     from.runs[0].facts.gpu ?? '',
-    `${phase}${mixes.length > 0 ? `, ${mixes.length === 1 ? mixes[0] : `${mixes.length} batch mixes`}` : ''}`,
+    [phase, ...(mixes.length > 1 ? [`${mixes.length} batch mixes`] : mixes)].filter(Boolean).join(', '),
     main.phase === null ? '' : `${plural(main.from.steps, 'step')} vs ${plural(main.to.steps, 'step')}`,
   ];
   return {
@@ -91,14 +91,14 @@ function headerOf({ from, to, phases: [main] }: Comparison): StatementBlock {
 
 function sideLabel(name: string, phase: PhaseComparison, side: SideName): string {
   if (phase.phase === null) return `${name}, the whole trace`;
-  return `${name}, mean of ${plural(phase[side].steps, `${phaseLook(phase.phase).label} step`)}`;
+  return `${name}, mean of ${plural(phase[side].steps, `${knownPhase(phase.phase)} step`.trim())}`;
 }
 
 function waterfallOf({ from, to }: Comparison, phase: PhaseComparison): WaterfallBlock {
   return {
     kind: 'waterfall',
     id: `difference-${phase.phase ?? 'all'}`,
-    title: `What changed${phase.phase === null ? '' : ` in ${phaseLook(phase.phase).label}`}`,
+    title: `What changed${knownPhase(phase.phase) && ` in ${knownPhase(phase.phase)}`}`,
     from: { label: sideLabel(from.name, phase, 'from'), ns: phase.from.wallNs },
     to: { label: sideLabel(to.name, phase, 'to'), ns: phase.to.wallNs },
     terms: shownTerms(phase),

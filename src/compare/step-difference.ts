@@ -2,7 +2,7 @@
 import type { Analyzer, Derived } from '../analyze/analysis.js';
 import type { Block, StatementBlock, WaterfallBlock } from '../analyze/block.js';
 import { stepsOf } from '../analyze/inference/steps.js';
-import { phaseLook } from '../analyze/names-and-colors.js';
+import { knownPhase } from '../analyze/names-and-colors.js';
 import { formatDuration, formatShare, plural } from '../base/units.js';
 import { cellSources, collectCells } from '../run/collect-cells.js';
 import type { CellFacts, KernelFacts } from '../run/run.js';
@@ -48,7 +48,7 @@ export function compareSteps(from: ChosenSide, to: ChosenSide): Block[] {
     const fall: WaterfallBlock = {
       kind: 'waterfall',
       id: `difference-${first ?? 'all'}`,
-      title: `What changed${first === null ? '' : ` in ${phaseLook(first).label}`}`,
+      title: `What changed${knownPhase(first) && ` in ${knownPhase(first)}`}`,
       from: { label: stepName(from, first, before), ns: before.wallNs },
       to: { label: stepName(to, second, after), ns: after.wallNs },
       terms: shownTerms({ terms, from: before, to: after }),
@@ -76,10 +76,10 @@ function stepName({ name, analyzer }: ChosenSide, phase: CellFacts['phase'], { s
   const first = analyzer.settings.steps?.first;
   const single = steps === 1 && first !== undefined ? analyzer.get(stepsOf)?.steps[first] : undefined;
   const which = single
-    ? `step ${single.iteration}, ${phaseLook(phase).label}`
+    ? [`step ${single.iteration}`, knownPhase(phase)].filter(Boolean).join(', ')
     : phase === null
       ? 'the whole trace'
-      : `mean of ${plural(steps, `${phaseLook(phase).label} step`)}`;
+      : `mean of ${plural(steps, `${knownPhase(phase)} step`.trim())}`;
   return `${name}, ${which}`;
 }
 

@@ -68,7 +68,8 @@ export function eventFacts(analyzer: Analyzer, data: LaneData, index: number): F
       return [
         ...launchFacts(analyzer, row, start),
         ...times,
-        ...workFacts(analyzer, row),
+        // The row is that of its first node, whose family and layer are not the graph's.
+        ...workFacts(analyzer, row).filter(({ label }) => label === 'step'),
         ...recordFacts(analyzer.profile, 'apiCalls', launchOf(analyzer, row)),
       ];
     case 'work': {

@@ -1,4 +1,4 @@
-/** What a step is called on the timeline: `12 prefill · 32 ctx`. */
+/** What a step is called on the timeline: `12 prefill · 32 ctx`; of no known phase, its number. */
 import type { StepFacts } from '../catalog/engine-markers.js';
 import { phases } from '../catalog/phases.js';
 
@@ -13,7 +13,7 @@ export function batchText({ contextRequests, generationRequests }: StepFacts): s
 }
 
 export function stepLabel(iteration: number, facts: StepFacts): string {
-  const { label } = phases.find(({ id }) => id === facts.phase)!;
+  const label = facts.phase === 'unknown' ? '' : ` ${phases.find(({ id }) => id === facts.phase)!.label}`;
   const batch = batchText(facts);
-  return `${iteration} ${label}${batch ? ` · ${batch}` : ''}`;
+  return `${iteration}${label}${batch ? ` · ${batch}` : ''}`;
 }

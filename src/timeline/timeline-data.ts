@@ -76,7 +76,7 @@ function groupsOf(profile: Profile, ids: readonly string[]): GroupDocument[] {
     const [kind, number] = id.split(':');
     if (kind === 'gpu') {
       const { deviceId, name, host } = profile.gpus[Number(number)];
-      return { id, label: `GPU ${deviceId} · ${name}${severalHosts ? ` · ${host}` : ''}` };
+      return { id, label: [`GPU ${deviceId}`, name, severalHosts ? host : ''].filter(Boolean).join(' · ') };
     }
     const { pid, name, rank } = profile.processes[Number(number)];
     const gpus = [...processesOf(profile)].filter(([, own]) => own.has(Number(number)));

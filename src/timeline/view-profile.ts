@@ -106,7 +106,10 @@ export function viewProfile(profile: Profile, settings: Settings, name: string):
         lines: answer.lines,
         gain:
           gain && gain.throughput >= WORTH_SAYING
-            ? { amount: `${formatThroughput(gain.throughput)} steps/s`, how: gain.how }
+            ? {
+                amount: `${formatThroughput(gain.throughput)} ${headline.phase === null ? 'speed' : 'steps/s'}`,
+                how: gain.how,
+              }
             : null,
       };
     },

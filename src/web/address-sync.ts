@@ -7,10 +7,13 @@ import type { ProfileState } from '../timeline/wire.js';
 import { activeIndex } from './active-pane.js';
 import { type Address, formatAddress, type ProfileAddress, parseAddress } from './address.js';
 import { notify } from './announce.js';
+import { forgetEvidence } from './evidence.js';
 import { homeWindow } from './home-window.js';
 import { isOffline, offline } from './offline/offline.js';
 import { openProfiles, profiles, refreshState, screen } from './session.js';
 import {
+  countedKind,
+  durations,
   litTones,
   moved,
   moveWindow,
@@ -21,6 +24,7 @@ import {
   query,
   rowHeight,
   selectSteps,
+  splitBy,
   toggled,
   trackFilter,
 } from './state.js';
@@ -90,15 +94,19 @@ function applyAddress(address: Address): void {
     trackFilter.value = address.trackFilter ?? '';
     rowHeight.value = address.rowHeight ?? 'normal';
     query.value = address.query ?? '';
-    openFinding.value = address.finding ?? null;
-    for (const one of panes.value) {
-      one.event.value = null;
-      one.highlights.value = [];
-    }
+    for (const one of panes.value) one.event.value = null;
+    const finding = address.finding ?? null;
+    if (finding === null || finding !== openFinding.value) forgetEvidence();
+    openFinding.value = finding;
+    countedKind.value = address.of ?? '';
+    splitBy.value = address.by ?? '';
+    durations.value = address.durations ?? null;
     pane.measure.value = address.measure ?? null;
     pane.area.value = address.area ?? null;
     const isThere = steps !== undefined && steps.last < pane.document.steps.length;
     selectSteps(pane, isThere ? steps : null, !shown);
+    const { strip } = address;
+    pane.stripSpan.value = strip && strip.last < pane.document.steps.length ? strip : null;
     if (shown) moveWindow(pane, shown);
     else if (!isThere) moveWindow(pane, homeWindow(pane.document));
     const owner = event && panes.value[event.pane];
@@ -139,6 +147,10 @@ export function currentAddress(): Address {
     ...(pane.area.value ? { area: pane.area.value } : {}),
     ...(rowHeight.value === 'normal' ? {} : { rowHeight: rowHeight.value }),
     ...(openFinding.value ? { finding: openFinding.value } : {}),
+    ...(pane.stripSpan.value ? { strip: pane.stripSpan.value } : {}),
+    ...(countedKind.value === '' ? {} : { of: countedKind.value }),
+    ...(splitBy.value === '' ? {} : { by: splitBy.value }),
+    ...(durations.value ? { durations: durations.value } : {}),
   };
 }
 

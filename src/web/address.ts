@@ -4,7 +4,7 @@
  *
  *   #file=1:profile.sqlite&steps=3-5&window=1200~3400&panel=top-kernels&q=dur>50us&event=0.4.17&with=2:b.sqlite&pin=a&pin=b
  *   &fold=gpu:0/idle&before=a|b&tracks=stream&lit=family:gemm&measure=1200~1300&area=1200~1300&on=gpu:0/stream:7
- *   &rows=compact&finding=launch-overhead/decode
+ *   &rows=compact&finding=launch-overhead/decode&strip=0-99&of=gpu&by=family&dur=1000~2000
  */
 import type { StepSpan } from '../timeline/spans.js';
 import { type RowHeight, rowHeights } from './row-heights.js';
@@ -34,6 +34,12 @@ export interface Address {
   readonly area?: { readonly fromNs: number; readonly toNs: number; readonly tracks: readonly string[] };
   readonly rowHeight?: RowHeight;
   readonly finding?: string;
+  /** The steps that the strip shows. */
+  readonly strip?: StepSpan;
+  /** The Selection panel: kind of events, how they are split, and durations. */
+  readonly of?: string;
+  readonly by?: string;
+  readonly durations?: { readonly fromNs: number; readonly toNs: number };
 }
 
 const LONGEST_TEXT = 500;
@@ -70,6 +76,10 @@ export function formatAddress(address: Address): string {
   }
   if (address.rowHeight) parts.set('rows', address.rowHeight);
   if (address.finding) parts.set('finding', address.finding);
+  if (address.strip) parts.set('strip', `${address.strip.first}-${address.strip.last}`);
+  if (address.of) parts.set('of', address.of);
+  if (address.by) parts.set('by', address.by);
+  if (address.durations) parts.set('dur', windowText(address.durations));
   return parts.toString();
 }
 
@@ -109,9 +119,15 @@ export function parseAddress(fragment: string): Address {
       'rowHeight',
       rowHeights.find(height => height === text('rows')),
     ),
+    ...known('strip', spanOf(text('strip'))),
+    ...known('of', wordOf(text('of'))),
+    ...known('by', wordOf(text('by'))),
+    ...known('durations', windowOf(text('dur'))),
     ...known('finding', /^[a-z][a-z0-9-]{0,59}(?:\/[a-z-]{0,30})?$/.exec(text('finding'))?.[0]),
   };
 }
+
+const wordOf = (text: string) => /^[a-z][a-z-]{0,30}$/.exec(text)?.[0];
 
 const known = <Name extends string, Value>(name: Name, value: Value | undefined) =>
   (value === undefined ? {} : { [name]: value }) as { [N in Name]?: Value };

@@ -1,9 +1,11 @@
 /** Where the evidence of a finding is to be seen: stretches of the timeline, or a search. */
 import type { Finding } from '../analyze/findings/finding.js';
 import { nameQuery } from '../analyze/row-places.js';
+import { HOST_CAUSES } from '../catalog/host-causes.js';
 import type { TimelineDocument } from '../timeline/wire.js';
 import type { Highlight } from './state.js';
 import { medianStep } from './strip/choose-step.js';
+import { phaseOf } from './strip/step-words.js';
 
 /** More outlines than this are a pattern, not evidence. */
 const MOST = 500;
@@ -17,6 +19,8 @@ interface EvidencePlaces {
   readonly view: Highlight | null;
 }
 
+const hostWork = `cause:${HOST_CAUSES.join(',')}`;
+
 /** What the rules are about, where it is a cause of idle time or a family of kernels. */
 const subjects: Readonly<Record<string, string>> = {
   'launch-overhead': 'cause:launch-bound',
@@ -28,7 +32,12 @@ const subjects: Readonly<Record<string, string>> = {
   'steady-allocations': 'cause:allocation',
   'sync-in-decode': 'cause:synchronisation',
   'blocking-in-layers': 'cause:synchronisation',
-  'exposed-host-work': 'cause:host-code',
+  'exposed-host-work': hostWork,
+  'host-work-in-step': hostWork,
+  'page-faults': hostWork,
+  'lost-cpu': hostWork,
+  'cpu-contention': hostWork,
+  'core-migrations': hostWork,
   'profiler-overhead': 'cause:profiler-overhead',
   'exposed-communication': 'family:communication',
   'waiting-for-slowest-rank': 'family:communication',
@@ -40,7 +49,24 @@ const subjects: Readonly<Record<string, string>> = {
   'unfused-attention': 'family:elementwise',
   concatenation: 'family:elementwise',
   'costly-sampling': 'family:sampling',
+  'graph-kernels-hidden': 'track:stream family:graph-block',
+  'low-utilisation': 'track:"idle, by cause"',
 };
+
+/** Where each rank is a row, these are parts of it. */
+const partsOfRanks: Readonly<Record<string, string>> = {
+  'exposed-communication': 'exposed communication',
+  'waiting-for-slowest-rank': 'waiting for the last rank',
+  'rank-skew': 'waiting for the last rank',
+  'pipeline-waiting': 'waiting for the last rank',
+};
+
+function subjectOf(id: string, { tracks }: TimelineDocument): string | undefined {
+  const part = partsOfRanks[id];
+  const isRows = tracks.some(track => track.isSummary);
+  // Their names all end with the GPU.
+  return part && isRows ? `track:gpu ${nameQuery(part)}` : subjects[id];
+}
 
 /** Windows first, then the steps named; where evidence names neither, the typical step of the phase, or the one chosen. */
 export function evidencePlaces(
@@ -59,12 +85,15 @@ export function evidencePlaces(
       if (query) queries.push(query);
     }
   }
-  const query = subjects[finding.id] ?? queries[0] ?? null;
+  const query = subjectOf(finding.id, document) ?? queries[0] ?? null;
   const typical = typicalStep(finding, document, chosen);
   // Without a place or a name of its own, the step itself is what there is to see.
   if (highlights.length === 0 && !query && typical) highlights.push(typical);
   return { highlights: highlights.slice(0, MOST), query, view: highlights[0] ?? typical };
 }
+
+/** Whether there is anything to see: a capture of the wrong process has no place for what is wrong with it. */
+export const isSomewhere = ({ query, view }: EvidencePlaces): boolean => query !== null || view !== null;
 
 /** `iteration:12@3` is the step at position 3; what follows a slash says which part of it. */
 function stepOf(key: string, { steps }: TimelineDocument): number {
@@ -98,10 +127,11 @@ function stepHighlight(
   step: number,
   { steps, palettes }: Pick<TimelineDocument, 'steps' | 'palettes'>,
 ): Highlight {
-  const phase = palettes.phase[steps.phase[step]]?.label ?? '';
   return {
     fromNs: steps.startNs[step],
     toNs: steps.endNs[step],
-    label: `iteration ${steps.iteration[step]}, ${phase}`,
+    label: [`iteration ${steps.iteration[step]}`, phaseOf({ steps, palettes }, step)]
+      .filter(Boolean)
+      .join(', '),
   };
 }

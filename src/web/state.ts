@@ -81,12 +81,17 @@ export const moved: Signal<ReadonlyMap<string, string>> = signal(new Map());
 export const rowHeight: Signal<RowHeight> = signal('normal');
 /** The finding whose evidence is shown: `rule/phase`. */
 export const openFinding: Signal<string | null> = signal(null);
+/** What the Selection panel counts and how it splits it; empty: what the selection proposes. */
+export const countedKind: Signal<string> = signal('');
+export const splitBy: Signal<string> = signal('');
+/** Durations that the bar chart of the Selection panel was clicked for; null: all. */
+export const durations: Signal<TimeWindow | null> = signal(null);
 /** Ids in a palette; others are dimmed. Empty: all. */
 export const litTones: Signal<ReadonlySet<string>> = signal(new Set());
 
 const SHORTEST_WINDOW_NS = 50;
 
-export const wholeOf = ({ startNs, endNs }: TimelineDocument): TimeWindow => {
+const wholeOf = ({ startNs, endNs }: TimelineDocument): TimeWindow => {
   const margin = (endNs - startNs) * 0.01;
   return { fromNs: startNs - margin, toNs: endNs + margin };
 };
@@ -151,9 +156,13 @@ export function showSteps(pane: Pane): void {
   showWindow(pane, { fromNs: startNs[span.first], toNs: endNs[span.last] });
 }
 
+/** With a margin, which ends where the profile does: what is shown stays in the middle. */
 export function showWindow(pane: Pane, { fromNs, toNs }: TimeWindow): void {
   const margin = Math.max((toNs - fromNs) * 0.08, SHORTEST_WINDOW_NS);
-  moveWindow(pane, { fromNs: fromNs - margin, toNs: toNs + margin });
+  const whole = wholeOf(pane.document);
+  const left = Math.max(fromNs - margin, Math.min(fromNs, whole.fromNs));
+  const right = Math.min(toNs + margin, Math.max(toNs, whole.toNs));
+  moveWindow(pane, { fromNs: left, toNs: right });
 }
 
 export function toggle(set: Signal<ReadonlySet<string>>, id: string): void {

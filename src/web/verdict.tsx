@@ -2,7 +2,7 @@
 import type { AnswerDocument, PanelDocument } from '../timeline/wire.js';
 import { activePane, letterOf } from './active-pane.js';
 import { answerPath, comparePath, useDocument } from './documents.js';
-import { inSelection, selectionName } from './selection-words.js';
+import { afterName, inSelection, selectionName, useStepsOf } from './selection-words.js';
 import { panes } from './state.js';
 
 export function Verdict() {
@@ -10,46 +10,56 @@ export function Verdict() {
   const pane = activePane.value;
   const answer = useDocument<AnswerDocument>(pane ? answerPath(pane) : null);
   const compared = useDocument<PanelDocument>(comparePath(first, second));
+  const span = useStepsOf(pane, answer.document);
   if (!pane) return null;
   // Of two profiles, how they differ is the answer.
   const difference = second && compared.document?.blocks.find(block => block.kind === 'statement');
-  const words = inSelection(pane);
-  const lines = difference?.lines ?? answer.document?.lines.map(words);
-  const about = difference ? '' : selectionName(pane);
+  const [headline, ...details] = difference?.lines ?? answer.document?.lines ?? [];
+  const about = difference ? '' : selectionName(pane.document, span);
+  const detail = difference ? details.join(' ') : details.map(afterName(span)).join(' ');
   const gain = difference ? null : answer.document?.gain;
   const { isLoading, problem } = difference ? compared : answer;
   if (problem)
     return (
       <section class="verdict" aria-label="Verdict">
         <div>
-          <h1>{problem.message}</h1>
-          <p>{problem.hint}</p>
+          <h1 title={problem.message}>
+            <span>{problem.message}</span>
+          </h1>
+        </div>
+        <div>
+          <p title={problem.hint}>{problem.hint}</p>
         </div>
       </section>
     );
+  const claim = headline === undefined || difference ? headline : inSelection(span)(headline);
   return (
     <section
-      class={isLoading && lines ? 'verdict stale' : 'verdict'}
+      class={isLoading && claim ? 'verdict stale' : 'verdict'}
       aria-label="Verdict"
       aria-busy={isLoading}
     >
       <div>
-        <h1 title={lines?.[0]}>
-          {second && !difference && <b class="letter">{letterOf(pane)}</b>}
-          {lines ? lines[0] : <span class="skeleton-line">Reading steps…</span>}
+        <h1 title={claim}>
+          <span>
+            {second && !difference && <b class="letter">{letterOf(pane)}</b>}
+            {claim ?? <span class="skeleton-line">Reading steps…</span>}
+          </span>
         </h1>
-        {/* Two lines whatever there is to say: the steps below must not jump from selection to selection. */}
-        <p title={lines?.slice(1).join(' ')}>
-          {lines && about !== '' && <b>{about}: </b>}
-          {lines?.slice(1).join(' ') || '\u00a0'}
-        </p>
+        {gain && <b class="verdict-gain">{gain.amount}</b>}
       </div>
-      {gain && (
-        <div class="verdict-gain" title={gain.how}>
-          <b>{gain.amount}</b>
-          <p>{gain.how}</p>
-        </div>
-      )}
+      {/* Two lines whatever there is to say: the steps below must not jump from selection to selection. */}
+      <div>
+        <p title={detail}>
+          {claim && about !== '' && <b>{about}: </b>}
+          {detail || '\u00a0'}
+        </p>
+        {gain && (
+          <p class="verdict-how" title={gain.how}>
+            {gain.how}
+          </p>
+        )}
+      </div>
     </section>
   );
 }

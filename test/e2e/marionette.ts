@@ -14,6 +14,7 @@ const READY_MS = 30_000;
 export class Firefox {
   private next = 1;
   private received = Buffer.alloc(0);
+  private written = '';
   private readonly waiting = new Map<number, (answer: [error: unknown, value: unknown]) => void>();
 
   private constructor(
@@ -22,14 +23,25 @@ export class Firefox {
     private readonly folder: string,
   ) {
     socket.on('data', piece => this.take(piece as Buffer));
+    for (const output of [process.stdout, process.stderr])
+      output?.on('data', piece => {
+        this.written += String(piece);
+      });
   }
 
   static async start(program: string): Promise<Firefox> {
     const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-firefox-'));
     const port = await freePort();
-    writeFileSync(path.join(folder, 'user.js'), `user_pref("marionette.port", ${port});\n`);
+    // What pages write to the console goes to the output.
+    const settings = { 'marionette.port': port, 'devtools.console.stdout.content': true };
+    writeFileSync(
+      path.join(folder, 'user.js'),
+      Object.entries(settings)
+        .map(([name, value]) => `user_pref("${name}", ${value});\n`)
+        .join(''),
+    );
     const child = spawn(program, ['--headless', '--marionette', '--no-remote', '--profile', folder], {
-      stdio: 'ignore',
+      stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, HOME: folder },
     });
     const socket = await connected(port);
@@ -62,6 +74,42 @@ export class Firefox {
   async press(key: string): Promise<void> {
     const actions = ['keyDown', 'keyUp'].map(type => ({ type, value: key }));
     await this.ask('WebDriver:PerformActions', { actions: [{ type: 'key', id: 'keys', actions }] });
+  }
+
+  /** Errors and warnings of pages, from the console and from scripts. */
+  complaints(): string[] {
+    const lines = this.written.split('\n');
+    // Texts of pages are quoted; those without quotes are the browser's own.
+    return lines.filter(line => /^console\.(error|warn): "|^JavaScript (error|warning): http/.test(line));
+  }
+
+  async type(text: string): Promise<void> {
+    for (const letter of text) await this.press(letter);
+  }
+
+  /** From one point of the page to another with the button down; `key` is held meanwhile. */
+  async drag(from: readonly [number, number], to: readonly [number, number], key = ''): Promise<void> {
+    const move = ([x, y]: readonly [number, number]) => ({
+      ...{ type: 'pointerMove', x: Math.round(x), y: Math.round(y), duration: 50 },
+    });
+    const pause = { type: 'pause' };
+    const pointer = [
+      pause,
+      move(from),
+      { type: 'pointerDown', button: 0 },
+      move(to),
+      { type: 'pointerUp', button: 0 },
+    ];
+    const held =
+      key === ''
+        ? []
+        : [{ type: 'keyDown', value: key }, pause, pause, pause, pause, { type: 'keyUp', value: key }];
+    await this.ask('WebDriver:PerformActions', {
+      actions: [
+        { type: 'pointer', id: 'mouse', actions: pointer },
+        ...(held.length > 0 ? [{ type: 'key', id: 'held', actions: held }] : []),
+      ],
+    });
   }
 
   async stop(): Promise<void> {

@@ -11,5 +11,7 @@ export function evidenceText({ text, numerator, denominator, unit }: Evidence): 
       : unit === 'bytes'
         ? formatBytes(value)
         : `${formatCount(Number(value.toFixed(1)))}${unit ? ` ${unit}` : ''}`;
-  return `${text} (${amount(numerator)} of ${amount(denominator)})`;
+  const ofWhole = `${amount(numerator)} of ${amount(denominator)}`;
+  // Of a single step the means are the sums.
+  return text.startsWith(ofWhole) ? text : `${text} (${ofWhole})`;
 }

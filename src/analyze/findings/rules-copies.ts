@@ -51,9 +51,9 @@ const tinyCopiesRule: Rule = {
       const claim = `${formatCount(Math.round(count))} tiny copies to the GPU ${perPhaseStep(total.phase)}`;
       const evidence = own.map(row => ({
         text: `${formatMean(row.countPerStep)} per step from ${row.from ?? 'host'} memory, ${formatBytes(row.bytes / row.count)} on average, at most ${formatBytes(row.largestBytes)}`,
-        numerator: row.bytes,
-        denominator: row.count,
-        unit: 'bytes' as const,
+        numerator: row.totalNs,
+        denominator: total.wallNs,
+        unit: 'ns' as const,
         analysis: 'memory-operations',
       }));
       const how = 'if the GPU time of these copies is hidden; host wait time is counted elsewhere';
@@ -100,9 +100,9 @@ const pageableCopies: Rule = {
       const claim = `Data is copied ${isMostlyOutput ? 'to' : 'from'} pageable memory in ${phaseName(total.phase)}: the host blocks on each copy`;
       const evidence = own.map(row => ({
         text: `${formatMean(row.countPerStep)} ${perStep(row.phase)}, ${formatBytes(row.bytes / row.count)} on average (median ${formatBytes(row.medianBytes)}), ${formatDuration(row.totalNs / row.count)} each`,
-        numerator: row.bytes,
-        denominator: row.count,
-        unit: 'bytes' as const,
+        numerator: row.totalNs,
+        denominator: total.wallNs,
+        unit: 'ns' as const,
         analysis: 'memory-operations',
         rows: [row.key],
       }));
@@ -149,9 +149,9 @@ const linkBound: Rule = {
           [
             {
               text: `${formatBytes(bytes / total.windows)} ${perStep(total.phase)} at ${formatBytes(rate)}/s${ofPeak}`,
-              numerator: bytes,
-              denominator: ns,
-              unit: 'bytes',
+              numerator: exposedNs,
+              denominator: total.wallNs,
+              unit: 'ns',
               analysis: 'memory-operations',
               rows: own.map(({ key }) => key),
             },

@@ -126,9 +126,6 @@ const firstStepUnlike: Rule = {
           [
             {
               text: `iteration ${first.iteration}; it includes profiler start-up`,
-              numerator: first.wallNs,
-              denominator: usual,
-              unit: 'ns',
               analysis: 'iterations',
               rows: [first.key],
             },

@@ -1,5 +1,5 @@
 /** The page of `stepscope compare`: the blocks of the terminal, and charts of both sides beside them. */
-import { phaseLook } from '../../analyze/names-and-colors.js';
+import { knownPhase } from '../../analyze/names-and-colors.js';
 import type { Comparison, PhaseComparison } from '../../compare/compare-configurations.js';
 import { comparisonSummary } from '../../compare/comparison-summary.js';
 import { describeComparison, summaryTable } from '../../compare/describe-comparison.js';
@@ -47,7 +47,7 @@ function charts(comparison: Comparison, section: string, index: number, cutter: 
   const phase = comparison.phases.find(one => section === `waterfall-${one.phase ?? 'all'}`);
   if (!phase) return [];
   const sides = [sideOf(comparison.from.name, phase, 'from'), sideOf(comparison.to.name, phase, 'to')];
-  const where = phase.phase === null ? '' : ` of ${phaseLook(phase.phase).label}`;
+  const where = knownPhase(phase.phase) && ` of ${knownPhase(phase.phase)}`;
   const specs = [
     sideStack(`stack-${section}-${index}`, where, sides),
     stepLines(`steps-${section}-${index}`, where, sides, cutter),

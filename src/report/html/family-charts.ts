@@ -1,7 +1,7 @@
 /** Kernel families as bars, a chart per phase. */
 
 import type { FamilyRow } from '../../analyze/gpu/family-row.js';
-import { familyLook, phaseLook } from '../../analyze/names-and-colors.js';
+import { familyLook, knownPhase } from '../../analyze/names-and-colors.js';
 import { formatCount, formatDuration, formatShare } from '../../base/units.js';
 import type { ChartSpec } from './chart.js';
 
@@ -29,7 +29,7 @@ function phaseChart(rows: readonly FamilyRow[], phase: string | null): ChartSpec
     .sort((a, b) => b.nsPerStep - a.nsPerStep);
   const sum = own.reduce((total, part) => total + part.nsPerStep, 0);
   const shown = own.slice(0, MOST_FAMILIES);
-  const where = phase === null ? 'the whole capture' : `a ${phaseLook(phase).label} step`;
+  const where = phase === null ? 'the whole capture' : `a ${knownPhase(phase)} step`.replace('  ', ' ');
   return {
     id: `families-${phase ?? 'all'}`,
     title: `Kernel families of ${where}`,

@@ -4,7 +4,7 @@ import { evidenceText } from '../../analyze/findings/evidence-text.js';
 import type { Finding, Gain, Severity } from '../../analyze/findings/finding.js';
 import { formatThroughput, ofStep, perStep } from '../../analyze/words.js';
 import { formatCount, formatDuration, formatShare } from '../../base/units.js';
-import { escapeHtml } from './escape.js';
+import { escapeHtml, proseToHtml } from './escape.js';
 
 const severities: Readonly<Record<Severity, string>> = {
   high: 'high',
@@ -23,7 +23,7 @@ export function findingsToHtml({
   const none = findings.length === 0 ? '<p>No problems found beyond the times shown below.</p>' : '';
   const rest = more > 0 ? `<p class="muted">${formatCount(more)} more: ${escapeHtml(all)}</p>` : '';
   const missing = unmeasured.map(
-    ({ what, hint }) => `<li>${escapeHtml(what)} <span class="muted">→ ${escapeHtml(hint)}</span></li>`,
+    ({ what, hint }) => `<li>${escapeHtml(what)} <span class="muted">→ ${proseToHtml(hint)}</span></li>`,
   );
   const unseen = missing.length > 0 ? `<h3>Not measured</h3><ul class="plain">${missing.join('')}</ul>` : '';
   return `<ol class="cards">${cards}</ol>${none}${rest}${unseen}`;
@@ -35,14 +35,14 @@ function card(finding: Finding): string {
     ['costs', costText(finding)],
     ['gain', gain ? gainText(gain, phase) : ''],
     ['confidence', confidence],
-    ['phase', phase ?? ''],
+    ['phase', phase === null || phase === 'unknown' ? '' : phase],
   ].filter(([, text]) => text !== '');
   const list = facts.map(([label, text]) => `<div><dt>${label}</dt><dd>${escapeHtml(text)}</dd></div>`);
-  const proof = evidence.map(item => `<li>${escapeHtml(evidenceText(item))}</li>`).join('');
+  const proof = evidence.map(item => `<li>${proseToHtml(evidenceText(item))}</li>`).join('');
   const todo = advice
     .map(({ engine, text }) => {
       const whose = engine === 'any' ? '' : `<b>${escapeHtml(engine)}</b> `;
-      return `<li>${whose}${escapeHtml(text)}</li>`;
+      return `<li>${whose}${proseToHtml(text)}</li>`;
     })
     .join('');
   return `<li class="card ${severities[severity]}"><h3><span class="tag">${severities[severity]}</span> ${escapeHtml(claim)}</h3>
@@ -51,8 +51,7 @@ ${todo && `<h4>What to do</h4><ul>${todo}</ul>`}${proof && `<details><summary>Ev
 }
 
 function commandMarkup(command: string): string {
-  const text = escapeHtml(command);
-  return `<h4>Confirm</h4><div class="command"><code>${text}</code><button type="button" data-copy hidden>Copy</button></div>`;
+  return `<h4>Confirm</h4><div class="command"><code>${proseToHtml(command)}</code><button type="button" data-copy hidden>Copy</button></div>`;
 }
 
 function costText({ costNs, costShare, phase }: Finding): string {

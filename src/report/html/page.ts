@@ -5,7 +5,7 @@ import { UserError } from '../../base/user-error.js';
 import { blockToHtml } from './blocks.js';
 import { chartData, chartToHtml } from './chart.js';
 import { chartClient } from './chart-client.js';
-import { elementId, escapeHtml, jsonForScript } from './escape.js';
+import { elementId, escapeHtml, jsonForScript, proseToHtml } from './escape.js';
 import { flameData, flameToHtml } from './flame.js';
 import { hatchPatterns } from './hatch.js';
 import { kernelsToHtml } from './kernels-table.js';
@@ -135,7 +135,7 @@ ${answerToHtml(answer, summary)}${note}
 /** Verdict, why, figures and actions; further sentences follow them in small print, so that these stay in sight. */
 function answerToHtml(answer: StatementBlock | undefined, summary: PageSummary | undefined): string {
   const [first = 'Report', ...why] = answer?.lines ?? [];
-  const lines = (of: readonly string[]) => of.map(line => `<p>${escapeHtml(line)}</p>`).join('');
+  const lines = (of: readonly string[]) => of.map(line => `<p>${proseToHtml(line)}</p>`).join('');
   const before = summary ? why.slice(0, LINES_BEFORE_FIGURES) : why;
   const after = summary ? why.slice(LINES_BEFORE_FIGURES) : [];
   return `<h1>${escapeHtml(first)}</h1><div class="why">${lines(before)}</div>${summary ? summaryToHtml(summary) : ''}${after.length > 0 ? `<div class="why small">${lines(after)}</div>` : ''}`;

@@ -3,7 +3,14 @@
 import type { BudgetRow } from '../../analyze/inference/budget-totals.js';
 import { addBudgets } from '../../analyze/inference/budget-totals.js';
 import type { IterationRow } from '../../analyze/inference/iterations.js';
-import { busyParts, causeLook, causeOrder, isIdleColor, phaseLook } from '../../analyze/names-and-colors.js';
+import {
+  busyParts,
+  causeLook,
+  causeOrder,
+  isIdleColor,
+  knownPhase,
+  phaseLook,
+} from '../../analyze/names-and-colors.js';
 import { formatCount, formatDuration, formatShare, plural } from '../../base/units.js';
 import type { ChartSpec, Dataset } from './chart.js';
 import type { Cutter } from './limits.js';
@@ -84,7 +91,7 @@ function stepTip(row: IterationRow): string[] {
     row.contextTokens ? `${formatCount(row.contextTokens)} tokens` : '',
   ].filter(Boolean);
   return [
-    `iteration ${row.iteration}, ${phaseLook(row.phase).label}`,
+    [`iteration ${row.iteration}`, knownPhase(row.phase)].filter(Boolean).join(', '),
     ...(batch.length > 0 ? [`batch: ${batch.join(', ')}`] : []),
     `wall ${formatDuration(row.wallNs)}`,
     `GPU busy ${formatDuration(row.gpuBusyNs)} (${formatShare(row.wallNs > 0 ? row.gpuBusyNs / row.wallNs : 0)})`,

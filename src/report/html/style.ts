@@ -24,6 +24,7 @@ h2 { font-size: 1.25rem; line-height: 1.3; font-weight: 650; margin-bottom: 0.9r
 h3, caption { font-size: 1rem; line-height: 1.4; font-weight: 600; }
 h4 { font-size: 0.8125rem; font-weight: 600; color: var(--muted); margin: 0.8rem 0 0.15rem; }
 a { color: var(--accent); }
+.whole { white-space: nowrap; }
 .muted, .quiet dd, .hint { color: var(--muted); }
 .muted { font-size: 0.9rem; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 3px; }
@@ -104,7 +105,8 @@ dd { margin: 0; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
 .bad dd { color: var(--bad); } .bad .hint { color: inherit; } .good dd { color: var(--good); }
 .lead { font-size: 1.1rem; font-weight: 600; }
 .plain { list-style: none; padding: 0; }
-.cards { list-style: none; padding: 0; display: grid; gap: 0.9rem; }
+.cards { list-style: none; padding: 0; display: grid; grid-template-columns: minmax(0, 1fr); gap: 0.9rem; }
+.card { overflow-wrap: anywhere; }
 .card { border: 1px solid var(--line); border-left: 4px solid var(--muted); border-radius: 8px; padding: 0.9rem 1.1rem; background: var(--card); }
 .card.high { border-left-color: var(--bad); } .card.medium { border-left-color: var(--warn); }
 .card ul { padding-left: 1.15rem; }
@@ -140,7 +142,14 @@ footer { border-top: 1px solid var(--line); padding: 1rem 0 2rem; color: var(--m
 @media (max-width: 640px) {
   .facts div { grid-template-columns: 1fr; } .facts { gap: 0.55rem; }
   .plot { height: 220px; } .plot.tall { height: 280px; }
-  header { padding: 1rem 0 1.3rem; } .top { margin-bottom: 0.8rem; } .tiles { gap: 0.7rem 1.6rem; } .tiles dd { font-size: 1.5rem; } .tiles div { max-width: 9.5rem; }
+  header { padding: 0.7rem 0 1.1rem; } .top { margin-bottom: 0.45rem; } .facts-line { margin-bottom: 0.4rem; } .facts-line li:nth-child(n + 3) { display: none; }
+  .facts-line li:nth-child(2)::after { content: none; } h1 { font-size: 1.35rem; } .why { margin-top: 0.4rem; font-size: 0.9375rem; line-height: 1.4; }
+  .summary { gap: 0.7rem; margin-top: 0.8rem; } .tiles { gap: 0.5rem 0.9rem; } .tiles div { flex: 1 1 6rem; max-width: none; }
+  .tiles dd { font-size: 1.3rem; } .tiles dt { font-size: 0.8125rem; } .stack { height: 1.3rem; } .keys { font-size: 0.8125rem; }
+  .actions ol { gap: 0.45rem; } .actions li { padding-top: 0.25rem; font-size: 0.875rem; line-height: 1.35; }
+  .actions b { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; }
+  .actions .muted { margin-top: 0; font-size: 0.8125rem; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+  .phase-bars { gap: 0.4rem; } .phase-bars > div + div .keys li:nth-child(n + 3), .keys li:nth-child(n + 4) { display: none; }
   table.stacks thead, .bars thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   table.stacks, table.stacks tbody, .bars, .bars tbody, table.stacks caption, .bars caption { display: block; }
   table.stacks tr { display: flex; flex-wrap: wrap; gap: 0 1.1rem; padding: 0.45rem 0; border-bottom: 1px solid var(--line); }

@@ -1,7 +1,7 @@
 /** The top of a page: figures, a stacked bar for each thing compared, and what to do. Markup alone, no script. */
 import type { PageSummary, SummaryBar } from '../../analyze/page-summary.js';
 import { formatDuration, formatShare } from '../../base/units.js';
-import { elementId, escapeHtml } from './escape.js';
+import { elementId, escapeHtml, proseToHtml } from './escape.js';
 import { fillOf } from './hatch.js';
 
 /** Parts named below a bar; all are in its label. */
@@ -15,13 +15,16 @@ export function summaryToHtml({ figures, bars, title, actions }: PageSummary): s
   const stacks = bars.map(stack).join('');
   const list = actions
     .map(({ text, about, section }) => {
-      const name = `<b>${escapeHtml(text)}</b>`;
+      const name = `<b>${proseToHtml(firstSentence(text))}</b>`;
       const linked = section ? `<a href="#${elementId(section)}">${name}</a>` : name;
       return `<li>${linked}<span class="muted">${escapeHtml(about)}</span></li>`;
     })
     .join('');
   return `<div class="summary">${tiles && `<dl class="tiles">${tiles}</dl>`}${stacks && `<div class="phase-bars">${stacks}</div>`}${list && `<div class="actions"><h2>${escapeHtml(title)}</h2><ol>${list}</ol></div>`}</div>`;
 }
+
+/** What more there is to say is with the finding. */
+const firstSentence = (text: string): string => text.split(/\. (?=[A-Z])/)[0];
 
 function stack({ name, wallNs, wholeNs = wallNs, parts }: SummaryBar): string {
   const share = (ns: number) => (wallNs > 0 ? ns / wallNs : 0);

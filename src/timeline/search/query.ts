@@ -6,6 +6,7 @@
  *   name:"void foo<int>"            quotes keep spaces together
  *   dur>50us  dur<=1.5ms  dur:1us..2us
  *   family:attention  cause:launch-bound  phase:decode  step:12  step:12-20
+ *   family:gemm,attention           either; so for causes and phases
  *   track:stream                    tracks whose name or group contains it
  *   -family:gemm  -warmup           a minus turns a condition around
  */
@@ -84,12 +85,15 @@ function parseToken(token: Token): Condition {
 /** Families, causes and phases that do not exist would find nothing, and nobody would know why. */
 function knownText(kind: (typeof textKinds)[number], text: string): string {
   if (kind === 'name' || kind === 'track') return text;
-  const known = palettes[kind].filter(
-    ({ id, label }) => id.startsWith(text) || label.toLowerCase().startsWith(text),
-  );
-  if (known.length > 0) return text;
+  const unknown = text
+    .split(',')
+    .find(
+      one =>
+        !palettes[kind].some(({ id, label }) => id.startsWith(one) || label.toLowerCase().startsWith(one)),
+    );
+  if (unknown === undefined) return text;
   throw wrong(
-    `${JSON.stringify(text)} is not a ${{ family: 'kernel family', cause: 'cause of idle time', phase: 'phase' }[kind]}.`,
+    `${JSON.stringify(unknown)} is not a ${{ family: 'kernel family', cause: 'cause of idle time', phase: 'phase' }[kind]}.`,
     `Known: ${palettes[kind].map(({ id }) => id).join(', ')}`,
   );
 }

@@ -146,7 +146,7 @@ function conditionTest(
     case 'phase':
       if (track.palette === 'phase') return toneTest(condition, track, events);
       return inSteps(data.document.steps, events, not, (steps, i) => {
-        return palettes.phase[steps.phase[i]].id.startsWith(condition.text);
+        return isOneOf(condition.text, palettes.phase[steps.phase[i]]);
       });
     default:
       if (track.palette !== condition.kind) return false;
@@ -154,11 +154,13 @@ function conditionTest(
   }
 }
 
+/** One of several names, each as far as it was typed. */
+const isOneOf = (text: string, { id, label }: { readonly id: string; readonly label: string }): boolean =>
+  text.split(',').some(one => id.startsWith(one) || label.toLowerCase().startsWith(one));
+
 /** Families, causes and phases by id or label. */
 function toneTest({ text, not }: { text: string; not: boolean }, track: Track, events: LaneData): Test {
-  const fits = palettes[track.palette].map(
-    ({ id, label }) => (id.startsWith(text) || label.toLowerCase().startsWith(text)) !== not,
-  );
+  const fits = palettes[track.palette].map(look => isOneOf(text, look) !== not);
   return i => fits[events.tone[i]] === true;
 }
 

@@ -5,12 +5,37 @@ import { copyText } from '../copy-text.js';
 
 const SAID_MS = 1500;
 
-export function Command({ text }: { readonly text: string }) {
+interface CommandProps {
+  readonly text: string;
+  /** A shorter form to read. */
+  readonly shown?: string;
+}
+
+export function Command({ text, shown = text }: CommandProps) {
   return (
     <div class="command">
-      <code>{text}</code>
+      <code title={shown === text ? undefined : text}>
+        <ShellText text={shown} />
+      </code>
       <CopyButton text={() => text} what="the command" />
     </div>
+  );
+}
+
+/** Commands and sentences about them: options stay whole, where a browser would break after their dashes. */
+export function ShellText({ text }: { readonly text: string }) {
+  return (
+    <>
+      {text.split(/(\S*-\S+)/).map((part, i) =>
+        i % 2 === 0 ? (
+          part
+        ) : (
+          <span class="shell-word" key={i}>
+            {part}
+          </span>
+        ),
+      )}
+    </>
   );
 }
 

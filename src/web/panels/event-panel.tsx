@@ -79,7 +79,7 @@ function Company({ pane, details }: { readonly pane: Pane; readonly details: Eve
             {formatDuration(company.leastNs)} to {formatDuration(company.mostNs)}{' '}
             <button
               type="button"
-              class="text"
+              class="small"
               onClick={() => {
                 query.value = nameQuery(details.name);
               }}

@@ -5,19 +5,22 @@ import { evidenceText } from '../../analyze/findings/evidence-text.js';
 import type { Finding } from '../../analyze/findings/finding.js';
 import { formatThroughput, ofStep, perStep } from '../../analyze/words.js';
 import { formatDuration, formatShare, plural } from '../../base/units.js';
-import { findingKey, hideEvidence, showEvidence } from '../evidence.js';
-import { inSelection } from '../selection-words.js';
-import { shellWord } from '../shell-word.js';
+import { commandFor } from '../command-files.js';
+import { findingKey, hideEvidence, showEvidence, showNamed } from '../evidence.js';
+import { evidencePlaces, isSomewhere } from '../evidence-places.js';
+import { inSelection, useStepsOf } from '../selection-words.js';
 import { openFinding, type Pane } from '../state.js';
-import { Command } from './command.js';
+import { Command, ShellText } from './command.js';
 
 export function FindingsView({ block, pane }: { readonly block: FindingsBlock; readonly pane: Pane }) {
   const { findings, more, unmeasured } = block;
+  const words = inSelection(useStepsOf(pane, block));
+  const open = openFinding.value;
   useEffect(() => {
-    // An address can name the finding that is open; where to look is in the address too.
-    const named = findings.find(finding => findingKey(finding) === openFinding.peek());
-    if (named && pane.highlights.peek().length === 0 && !pane.marks.peek()) showEvidence(pane, named, false);
-  }, [findings]);
+    // An address can name the finding that is open, as Back does; where to look is in the address too.
+    const named = findings.find(finding => findingKey(finding) === open);
+    if (named) showNamed(pane, named);
+  }, [findings, open]);
   return (
     <section class="block">
       <h3 class="unseen">{block.title}</h3>
@@ -29,7 +32,7 @@ export function FindingsView({ block, pane }: { readonly block: FindingsBlock; r
       )}
       <ol class="cards">
         {findings.map(finding => (
-          <Card key={`${finding.id}/${finding.phase}`} finding={finding} pane={pane} />
+          <Card key={findingKey(finding)} finding={finding} pane={pane} words={words} />
         ))}
       </ol>
       {more > 0 && <p class="muted">{plural(more, 'more finding')}.</p>}
@@ -39,7 +42,10 @@ export function FindingsView({ block, pane }: { readonly block: FindingsBlock; r
           <ul class="plain">
             {unmeasured.map(({ rule, what, hint }) => (
               <li key={rule}>
-                {what} <span class="hint">→ {hint}</span>
+                {what}{' '}
+                <span class="hint">
+                  → <ShellText text={hint} />
+                </span>
               </li>
             ))}
           </ul>
@@ -49,12 +55,18 @@ export function FindingsView({ block, pane }: { readonly block: FindingsBlock; r
   );
 }
 
-function Card({ finding, pane }: { readonly finding: Finding; readonly pane: Pane }) {
+interface CardProps {
+  readonly finding: Finding;
+  readonly pane: Pane;
+  /** Texts in the words of the selection. */
+  readonly words: (text: string) => string;
+}
+
+function Card({ finding, pane, words }: CardProps) {
   const isOpen = openFinding.value === findingKey(finding);
-  const words = inSelection(pane);
   const { claim, severity, phase, costNs, costShare, confidence, gain } = finding;
   const figures = [
-    phase,
+    phase !== 'unknown' && phase,
     costNs !== null && words(`${formatDuration(costNs)} ${perStep(phase)}`),
     costShare !== null && words(`${formatShare(costShare)} ${ofStep(phase)}`),
     confidence,
@@ -81,26 +93,27 @@ function Card({ finding, pane }: { readonly finding: Finding; readonly pane: Pan
           {figures.join(' · ')}
         </span>
       </button>
-      {isOpen && <Opened finding={finding} pane={pane} />}
+      {isOpen && <Opened finding={finding} pane={pane} words={words} />}
     </li>
   );
 }
 
-function Opened({ finding, pane }: { readonly finding: Finding; readonly pane: Pane }) {
+function Opened({ finding, pane, words }: CardProps) {
   const { evidence, advice, confirm, gain } = finding;
-  const words = inSelection(pane);
   return (
     <div class="card-body">
       {gain && (
         <p class="muted">
-          {finding.phase === null ? 'The run' : 'A step'} would be {formatDuration(gain.nsPerStep)} shorter:{' '}
-          {gain.how}.
+          {finding.phase === null ? 'The run' : words('A step')} would be {formatDuration(gain.nsPerStep)}{' '}
+          shorter: {gain.how}.
         </p>
       )}
       <h4>Evidence</h4>
       <ul>
         {evidence.map(item => (
-          <li key={item.text}>{words(evidenceText(item))}</li>
+          <li key={item.text}>
+            <ShellText text={words(evidenceText(item))} />
+          </li>
         ))}
       </ul>
       {advice.length > 0 && <h4>What to do</h4>}
@@ -108,19 +121,21 @@ function Opened({ finding, pane }: { readonly finding: Finding; readonly pane: P
         {advice.map(({ engine, text }) => (
           <li key={`${engine}/${text}`}>
             {engine !== 'any' && <b>{engine} </b>}
-            {text}
+            <ShellText text={commandFor(pane, text).shown} />
           </li>
         ))}
       </ul>
       {confirm !== '' && (
         <>
           <h4>Confirm</h4>
-          <Command text={confirm.replace(/\bFILE\b/, () => shellWord(pane.name))} />
+          <Command {...commandFor(pane, confirm)} />
         </>
       )}
-      <button type="button" class="small" onClick={() => showEvidence(pane, finding)}>
-        Show in timeline
-      </button>
+      {isSomewhere(evidencePlaces(finding, pane.document)) && (
+        <button type="button" class="small" onClick={() => showEvidence(pane, finding)}>
+          Show in timeline
+        </button>
+      )}
     </div>
   );
 }

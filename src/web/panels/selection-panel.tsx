@@ -1,18 +1,13 @@
 /** What is selected in numbers: the area dragged over, else the steps, else what is in view; of that, what is searched. */
-import { signal } from '@preact/signals';
-import { useState } from 'preact/hooks';
 import { formatCount, formatDuration, formatShare, plural } from '../../base/units.js';
 import type { DurationBin, SelectionDocument } from '../../timeline/wire.js';
 import { useDocument } from '../documents.js';
-import { type Pane, query, type TimeWindow } from '../state.js';
+import { countedKind, durations, type Pane, query, splitBy } from '../state.js';
 import { spokenSpan } from '../strip/step-words.js';
 import { Skeleton } from './analysis-panel.js';
 import { ProblemView } from './problem-view.js';
 import { SelectionSql } from './selection-sql.js';
 import { TableView } from './table-view.js';
-
-/** Lengths the bar chart was clicked for; null: all. */
-const lengths = signal<TimeWindow | null>(null);
 
 interface Selected {
   readonly words: string;
@@ -46,7 +41,7 @@ function selectionPath(pane: Pane, selected: Selected, of: string, by: string): 
   if (selected.fromNs !== undefined) parts.set('from', String(Math.floor(selected.fromNs)));
   if (selected.toNs !== undefined) parts.set('to', String(Math.ceil(selected.toNs)));
   for (const track of selected.tracks) parts.append('track', track);
-  const own = lengths.value;
+  const own = durations.value;
   const dur = own ? `dur:${Math.floor(own.fromNs)}ns..${Math.ceil(own.toNs)}ns` : '';
   const text = `${query.value.trim()} ${dur}`.trim();
   if (text !== '') parts.set('q', text);
@@ -56,8 +51,7 @@ function selectionPath(pane: Pane, selected: Selected, of: string, by: string): 
 }
 
 export function SelectionPanel({ pane }: { readonly pane: Pane }) {
-  const [of, setOf] = useState('');
-  const [by, setBy] = useState('');
+  const [of, by] = [countedKind.value, splitBy.value];
   const selected = selectedIn(pane);
   const { document, problem, isLoading } = useDocument<SelectionDocument>(
     selectionPath(pane, selected, of, by),
@@ -81,7 +75,9 @@ export function SelectionPanel({ pane }: { readonly pane: Pane }) {
               id,
               label: `${label} (${formatCount(count)})`,
             }))}
-            onChange={setOf}
+            onChange={kind => {
+              countedKind.value = kind;
+            }}
           />
         )}
         {document.count === 0 ? (
@@ -89,9 +85,16 @@ export function SelectionPanel({ pane }: { readonly pane: Pane }) {
         ) : (
           <Figures document={document} />
         )}
-        {(document.count > 0 || lengths.value) && <Lengths bins={document.bins} />}
+        {(document.count > 0 || durations.value) && <Lengths bins={document.bins} />}
         {document.dimensions.length > 1 && document.count > 0 && (
-          <Choice label="Split by" value={document.by} options={document.dimensions} onChange={setBy} />
+          <Choice
+            label="Split by"
+            value={document.by}
+            options={document.dimensions}
+            onChange={dimension => {
+              splitBy.value = dimension;
+            }}
+          />
         )}
       </section>
       {document.count > 0 && <TableView key={document.by} block={document.table} pane={pane} />}
@@ -165,7 +168,7 @@ function Lengths({ bins }: { readonly bins: readonly DurationBin[] }) {
               title={binText(bin)}
               aria-label={binText(bin)}
               onClick={() => {
-                lengths.value = bin;
+                durations.value = bin;
               }}
             >
               <i style={{ height: `${bin.count === 0 ? 0 : 4 + (44 * bin.count) / most}px` }} />
@@ -175,20 +178,21 @@ function Lengths({ bins }: { readonly bins: readonly DurationBin[] }) {
       )}
       {bins.length > 1 && (
         <p class="muted figure lengths-ends">
-          <span>{formatDuration(bins[0].fromNs)}</span>
-          <span>durations</span>
+          {/* Each bar is as many times longer than the one before it; the first has all that is shorter. */}
+          <span>to {formatDuration(bins[0].toNs)}</span>
+          <span>durations, log scale</span>
           <span>{formatDuration(bins[bins.length - 1].toNs)}</span>
         </p>
       )}
-      {lengths.value && (
+      {durations.value && (
         <button
           type="button"
           class="small"
           onClick={() => {
-            lengths.value = null;
+            durations.value = null;
           }}
         >
-          Only {formatDuration(lengths.value.fromNs)} to {formatDuration(lengths.value.toNs)}: show all
+          Only {formatDuration(durations.value.fromNs)} to {formatDuration(durations.value.toNs)}: show all
         </button>
       )}
     </>

@@ -22,7 +22,7 @@ export function TableView({ block, pane }: { readonly block: TableBlock; readonl
   const [filter, setFilter] = useState('');
   const [limit, setLimit] = useState(PAGE);
   const [isWrapped, setWrapped] = useState(false);
-  const columns = useMemo(() => block.columns.map(cellsOf), [block]);
+  const columns = useMemo(() => withoutUnknown(block.columns.map(cellsOf), block.rows), [block]);
   const rows = useMemo(() => rowsShown(block, columns, filter, order), [block, columns, filter, order]);
   const hasLong = useMemo(
     () => rows.some(row => columns.some(column => column.isText && column.text(row).length > LONG)),
@@ -105,6 +105,14 @@ export function TableView({ block, pane }: { readonly block: TableBlock; readonl
       {block.advice && <p class="muted">{block.advice}</p>}
     </section>
   );
+}
+
+/** A column that says of every row that its phase is unknown takes room and says nothing. */
+function withoutUnknown(columns: readonly Cells[], rows: number): readonly Cells[] {
+  const isUnknown = ({ header, text }: Cells) =>
+    header === 'Phase' && Array.from({ length: rows }, (_, row) => text(row)).every(one => one === 'unknown');
+  const known = columns.filter(column => !isUnknown(column));
+  return known.length > 0 ? known : columns;
 }
 
 function goTo(pane: Pane, place: Place, label: string): void {

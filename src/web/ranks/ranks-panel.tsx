@@ -74,6 +74,9 @@ function unfold(pane: Pane, group: string): void {
   if (summary) requestAnimationFrame(() => canvasOf(pane)?.reveal(summary.lanes[0].id));
 }
 
+/** Lower rows have no room for a name. */
+const NAMED_HEIGHT = 12;
+
 interface HeatProps {
   readonly heat: RankHeat;
   readonly ranks: RanksDocument['ranks'];
@@ -115,34 +118,45 @@ function Heat({ heat, ranks, columnText, selected, onSelect }: HeatProps) {
   };
   return (
     <>
-      <div
-        class="rank-heat"
-        role="slider"
-        tabIndex={0}
-        data-own-keys
-        aria-label={`${heat.label} of each rank`}
-        aria-valuemin={0}
-        aria-valuemax={ranks.length * grid.columns - 1}
-        aria-valuenow={at ? at.rank * grid.columns + at.column : 0}
-        aria-valuetext={words}
-        onPointerMove={event => setAt(place(event))}
-        onPointerLeave={() => setAt(null)}
-        onClick={choose}
-        onKeyDown={event => {
-          const by = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[
-            event.key
-          ];
-          if (event.key === 'Enter') choose();
-          else if (by)
-            setAt({
-              rank: Math.max(0, Math.min(ranks.length - 1, (at?.rank ?? 0) + by[0])),
-              column: Math.max(0, Math.min(grid.columns - 1, (at?.column ?? 0) + by[1])),
-            });
-          else return;
-          event.preventDefault();
-        }}
-      >
-        <canvas ref={canvas} style={{ height: `${ranks.length * rowHeight}px` }} />
+      <div class="heat-rows">
+        {rowHeight >= NAMED_HEIGHT && (
+          <ul class="heat-names" aria-hidden="true">
+            {ranks.map(({ label }) => (
+              <li key={label} style={{ height: `${rowHeight}px`, lineHeight: `${rowHeight}px` }}>
+                {label.split(' · ')[0]}
+              </li>
+            ))}
+          </ul>
+        )}
+        <div
+          class="rank-heat"
+          role="slider"
+          tabIndex={0}
+          data-own-keys
+          aria-label={`${heat.label} of each rank`}
+          aria-valuemin={0}
+          aria-valuemax={ranks.length * grid.columns - 1}
+          aria-valuenow={at ? at.rank * grid.columns + at.column : 0}
+          aria-valuetext={words}
+          onPointerMove={event => setAt(place(event))}
+          onPointerLeave={() => setAt(null)}
+          onClick={choose}
+          onKeyDown={event => {
+            const by = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[
+              event.key
+            ];
+            if (event.key === 'Enter') choose();
+            else if (by)
+              setAt({
+                rank: Math.max(0, Math.min(ranks.length - 1, (at?.rank ?? 0) + by[0])),
+                column: Math.max(0, Math.min(grid.columns - 1, (at?.column ?? 0) + by[1])),
+              });
+            else return;
+            event.preventDefault();
+          }}
+        >
+          <canvas ref={canvas} style={{ height: `${ranks.length * rowHeight}px` }} />
+        </div>
       </div>
       <p class="muted figure">{words}</p>
     </>

@@ -14,6 +14,7 @@ const syntax: readonly (readonly [string, string])[] = [
   ['name:"layer 3"', 'the same, with spaces'],
   ['dur>50us', 'longer than 50 µs; also < and ns, us, ms, s'],
   ['family:attention', 'kernels in a family'],
+  ['family:gemm,attention', 'in one of several'],
   ['track:stream', 'on tracks with that name'],
   ['step:12', 'in iteration 12; step:12-15 for a range'],
   ['phase:decode', 'in steps of that phase'],

@@ -140,6 +140,9 @@ function numbers(pen: CanvasRenderingContext2D, picture: StripPicture, width: nu
   const stride = labelStride(perStep, widest);
   const middle = (step: number) =>
     Math.floor((step - layout.first) / layout.perBar) * layout.pitch + (layout.pitch - layout.gap) / 2;
+  // Round numbers, but for iterations that are counted in another way than one by one.
+  const isCounted = iteration[layout.end - 1] - iteration[layout.first] === layout.end - 1 - layout.first;
+  const roundNumber = (step: number) => (isCounted ? iteration[step] : step - layout.first);
   const isShown = (step: number) => step >= layout.first && step < layout.end;
   const write = (step: number) => {
     const text = String(iteration[step]);
@@ -159,7 +162,7 @@ function numbers(pen: CanvasRenderingContext2D, picture: StripPicture, width: nu
     kept.push(write(selected.last));
   pen.fillStyle = inks.muted;
   for (let step = layout.first; step < layout.end; step++) {
-    if (iteration[step] % stride !== 0) continue;
+    if (roundNumber(step) % stride !== 0) continue;
     const [from, to] = [middle(step) - widest / 2, middle(step) + widest / 2];
     if (kept.every(([left, right]) => to - 7 < left || from + 7 > right)) kept.push(write(step));
   }

@@ -6,13 +6,25 @@ import { wallOf } from './strip-layout.js';
 
 type WithSteps = Pick<TimelineDocument, 'steps' | 'palettes'>;
 
-const phaseLabel = ({ steps, palettes }: WithSteps, step: number) =>
-  palettes.phase[steps.phase[step]]?.label ?? 'unknown phase';
+const lookOf = ({ steps, palettes }: WithSteps, step: number) => palettes.phase[steps.phase[step]];
+
+/** `prefill`; empty where nobody knows. */
+export function phaseOf(document: WithSteps, step: number): string {
+  const look = lookOf(document, step);
+  return look && look.id !== 'unknown' ? look.label : '';
+}
 
 /** `iteration 12, prefill, 14.6 ms, step 4 of 16` */
 function spokenStep(document: WithSteps, step: number): string {
   const { steps } = document;
-  return `iteration ${steps.iteration[step]}, ${phaseLabel(document, step)}, ${formatDuration(wallOf(steps, step))}, step ${formatCount(step + 1)} of ${formatCount(steps.length)}`;
+  return [
+    `iteration ${steps.iteration[step]}`,
+    phaseOf(document, step),
+    formatDuration(wallOf(steps, step)),
+    `step ${formatCount(step + 1)} of ${formatCount(steps.length)}`,
+  ]
+    .filter(Boolean)
+    .join(', ');
 }
 
 export function spokenSpan(document: WithSteps, { first, last }: StepSpan): string {
@@ -27,7 +39,7 @@ export function stepFacts(document: WithSteps, step: number): [label: string, te
   const { steps } = document;
   const wall = wallOf(steps, step);
   const facts: [string, string][] = [
-    ['phase', phaseLabel(document, step)],
+    ['phase', lookOf(document, step)?.label ?? 'unknown phase'],
     ['batch', steps.batch[step]],
     ['time', formatDuration(wall)],
     [

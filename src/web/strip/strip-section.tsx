@@ -2,13 +2,17 @@
 import { useMemo } from 'preact/hooks';
 import { formatCount, formatDuration, plural } from '../../base/units.js';
 import { activePane, letterOf } from '../active-pane.js';
+import { commandFor } from '../command-files.js';
 import type { Action } from '../keys.js';
+import { ShellText } from '../panels/command.js';
 import { type Pane, panes, selectSteps } from '../state.js';
+import { firstDecode } from './choose-step.js';
 import { stepAction } from './step-actions.js';
 import { spokenSpan } from './step-words.js';
 import { Strip, stepsPerBar } from './strip.js';
 import { outliers, stripScale } from './strip-layout.js';
 
+/** A shortcut to a step that no profile on screen has is not offered. */
 const shortcuts: readonly { readonly action: Action; readonly label: string; readonly key: string }[] = [
   { action: 'slowest-step', label: 'slowest', key: 'x' },
   { action: 'median-step', label: 'median', key: 'm' },
@@ -43,7 +47,7 @@ export function StripSection() {
         {active.document.steps.length > 0 && <Selected pane={active} />}
         {active.document.steps.length > 0 && (
           <div class="strip-buttons">
-            {shortcuts.map(({ action, label, key }) => (
+            {offered(active).map(({ action, label, key }) => (
               <button type="button" class="small" key={action} onClick={() => stepAction(active, action)}>
                 {label} <kbd>{key}</kbd>
               </button>
@@ -61,6 +65,11 @@ export function StripSection() {
   );
 }
 
+const offered = ({ document }: Pane) =>
+  firstDecode(document.steps, document.palettes.phase) < 0
+    ? shortcuts.filter(({ action }) => action !== 'first-decode')
+    : shortcuts;
+
 function Legend(props: { readonly panes: readonly Pane[]; readonly scales: ReturnType<typeof stripScale> }) {
   const { panes: all, scales } = props;
   const looks = useMemo(() => {
@@ -72,6 +81,10 @@ function Legend(props: { readonly panes: readonly Pane[]; readonly scales: Retur
       }
     return [...seen];
   }, [all]);
+  const isLeftOut = useMemo(
+    () => all.some(({ document }) => document.steps.state.some(state => state !== 'steady')),
+    [all],
+  );
   const hasOutliers = useMemo(() => all.some(({ document }) => outliers(document.steps).size > 0), [all]);
   const scaleText = (phase: number) => {
     const { topNs, cut } = scales.get(phase) ?? { topNs: 0, cut: 0 };
@@ -83,7 +96,8 @@ function Legend(props: { readonly panes: readonly Pane[]; readonly scales: Retur
       {looks.map(([id, { label, color, phase }]) => (
         <li key={id}>
           <span class="swatch" style={{ background: color }} />
-          {label} <span class="figure">{scaleText(phase)}</span>
+          {looks.length === 1 && id === 'unknown' ? 'step time' : label}{' '}
+          <span class="figure">{scaleText(phase)}</span>
         </li>
       ))}
       <li>
@@ -91,6 +105,12 @@ function Legend(props: { readonly panes: readonly Pane[]; readonly scales: Retur
         darker: GPU busy
       </li>
       {hasOutliers && <li>● unusually long</li>}
+      {isLeftOut && (
+        <li>
+          <span class="swatch left-out" />
+          pale: left out
+        </li>
+      )}
     </ul>
   );
 }
@@ -111,12 +131,20 @@ function Selected({ pane }: { readonly pane: Pane }) {
 
 /** A profile without steps can still be looked at, but the page's best part needs them. */
 function NoSteps({ pane }: { readonly pane: Pane }) {
+  const hasGpuWork = pane.document.groups.some(({ id }) => id.startsWith('gpu:'));
   return (
     <p class="no-steps">
-      <b>No engine steps were found in {pane.name}.</b> It contains no known step marker, and its GPU work
-      does not repeat in a pattern that could be split into steps. Values are for the whole capture. Mark
-      steps with NVTX, or specify your own marker:{' '}
-      <code>stepscope view FILE --marker 'step (?&lt;iteration&gt;\d+)'</code>
+      <b>No engine steps were found in {pane.name}.</b> It contains no known step marker
+      {hasGpuWork
+        ? ', and its GPU work does not repeat in a pattern that could be split into steps. Values are for the whole capture. Mark steps with NVTX, or specify your own marker: '
+        : ' and no GPU work. '}
+      {hasGpuWork && (
+        <code>
+          <ShellText
+            text={commandFor(pane, "stepscope view FILE --marker 'step (?<iteration>\\d+)'").shown}
+          />
+        </code>
+      )}
     </p>
   );
 }

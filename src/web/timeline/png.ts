@@ -28,7 +28,7 @@ export async function timelinePng(pane: Pane): Promise<Blob> {
     pen.fillStyle = ink;
     pen.fillText(text, x, y);
   };
-  write(around.verdict, 8, 14, `600 14px ${FONT}`, frame.look.text);
+  write(around.verdict, 8, 14, `600 ${around.verdictSize}px ${FONT}`, frame.look.text);
   write(around.facts, 8, 32, `11px ${FONT}`, frame.look.muted);
   for (const { ns, label } of around.ticks)
     write(

@@ -29,7 +29,7 @@ export function timelineSvg(pane: Pane): string {
     `<title>${escapeText(around.verdict)}</title>`,
     hatchPatterns(pane.document.palettes.cause.map(({ color }) => color)),
     `<rect width="100%" height="100%" fill="${paper}"/>`,
-    `<text x="8" y="18" font-size="14" font-weight="600" fill="${text}">${escapeText(around.verdict)}</text>`,
+    `<text x="8" y="18" font-size="${around.verdictSize}" font-weight="600" fill="${text}">${escapeText(around.verdict)}</text>`,
     `<text x="8" y="35" fill="${muted}">${escapeText(around.facts)}</text>`,
     `<clipPath id="lanes"><rect x="${NAMES_WIDTH}" y="${TOP}" width="${n(frame.width)}" height="${n(around.bottom - TOP)}"/></clipPath>`,
     '<g clip-path="url(#lanes)">',

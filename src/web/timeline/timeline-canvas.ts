@@ -268,7 +268,9 @@ export class TimelineCanvas {
   /** Ids of the lanes on screen or scrolled out of it, from top to bottom. */
   lanesInOrder(): number[] {
     return this.layout.rows.flatMap(row =>
-      row.kind === 'track' && row.track.kind === 'slices' && !row.folded ? row.lanes.map(({ id }) => id) : [],
+      row.kind === 'track' && row.track.kind === 'slices' && (!row.folded || row.track.isSummary)
+        ? row.lanes.map(({ id }) => id)
+        : [],
     );
   }
 

@@ -52,6 +52,7 @@ export function TimelineView({ pane, onTrouble = () => {} }: Props) {
       aria-label={`Timeline of ${pane.name}`}
       data-ready={ready ? 'yes' : 'no'}
       data-highlights={pane.highlights.value.length}
+      data-marks={pane.marks.value?.count ?? 0}
     >
       <div class="timeline-top">
         <div class="track-tools">
@@ -76,7 +77,11 @@ export function TimelineView({ pane, onTrouble = () => {} }: Props) {
             <canvas ref={canvas} role="img" tabIndex={0} aria-label={canvasWords(pane.document)} />
           </div>
         </div>
-        {layout.rows.length === 0 && <p class="timeline-empty">No track name matches.</p>}
+        {layout.rows.length === 0 && (
+          <p class="timeline-empty">
+            {pane.document.tracks.length > 0 ? 'No track name matches.' : 'No events were recorded.'}
+          </p>
+        )}
       </div>
       {hover && <HoverCard document={pane.document} {...hover} />}
       {timeline && ready && <Legend document={pane.document} />}
