@@ -1,4 +1,5 @@
 /** Call paths by name: one node per distinct way from the outermost caller down, whichever thread and step took it. */
+import { NONE } from '../../base/column.js';
 import type { HostName } from '../../catalog/host-names.js';
 
 /** The node above all others. */
@@ -13,6 +14,8 @@ export class CallPaths {
   private readonly known = new WeakMap<HostName, number>();
   /** By node: the nodes below it, by the number of their name. */
   private readonly below: (Map<number, number> | undefined)[] = [undefined];
+  /** Of the root, which is asked most. */
+  private readonly outermost: number[] = [];
 
   get size(): number {
     return this.parents.length;
@@ -31,6 +34,13 @@ export class CallPaths {
 
   /** The node below another one. `id` is that of the name. */
   child(parent: number, name: HostName, id = this.idOf(name)): number {
+    if (parent !== ROOT) return this.findChild(parent, name, id);
+    while (this.outermost.length <= id) this.outermost.push(NONE);
+    if (this.outermost[id] === NONE) this.outermost[id] = this.findChild(ROOT, name, id);
+    return this.outermost[id];
+  }
+
+  private findChild(parent: number, name: HostName, id: number): number {
     const own = (this.below[parent] ??= new Map());
     let node = own.get(id);
     if (node === undefined) {

@@ -8,7 +8,6 @@
  *   pieces       └aten::cat┘└before──┘└ aten::linear └ … and its latency
  */
 import { NONE } from '../../base/column.js';
-import { forEachGap } from '../../base/intervals.js';
 import { HOST_CAUSES } from '../../catalog/host-causes.js';
 import { causeIndex, type IdleCause, idleCauses } from '../../catalog/idle-causes.js';
 import type { Phase } from '../../catalog/phases.js';
@@ -16,7 +15,6 @@ import type { Row } from '../../model/profile.js';
 import type { Derived } from '../analysis.js';
 import { deviceTimelines } from '../gpu/device-timeline.js';
 import { gpuWork } from '../gpu/gpu-work.js';
-import type { VisitCause } from '../host/thread-activity.js';
 import { threadStates } from '../host/thread-states.js';
 import { forwardSpans } from '../inference/forward-spans.js';
 import { gapJudge } from '../inference/idle-causes.js';
@@ -26,7 +24,7 @@ import { type CallPaths, ROOT } from './call-paths.js';
 import { CallTally, type NodeSums } from './call-tally.js';
 import { otherThreads } from './other-threads.js';
 import { threadCode, type VisitCode } from './thread-code.js';
-import { eventAt, type StackLine, threadStacks } from './thread-stacks.js';
+import { eventAt, type StackLine, segmentAt, threadStacks } from './thread-stacks.js';
 
 /** Causes for which the host is not the reason: the GPU waited for itself, for nobody known, or for the profiler. */
 const NOT_THE_HOST: readonly IdleCause[] = ['device-wait', 'unknown', 'profiler-overhead'];
@@ -104,7 +102,7 @@ export const hostBlockers: Derived<HostBlockers> = {
     const { paths } = stacks;
     const calls = profile.tables.apiCalls;
     const { launch } = use(gpuWork);
-    const { explain } = use(gapJudge);
+    const { explain, explainAll } = use(gapJudge);
     const code = use(threadCode);
     const others = otherThreads(profile, stacks, code, use(threadStates));
     const isHost = idleCauses.map(({ id }) => hostCauses.includes(id));
@@ -112,7 +110,10 @@ export const hostBlockers: Derived<HostBlockers> = {
     const launchBound = causeIndex('launch-bound');
     const latency = paths.idOf(LATENCY);
 
-    const explainer = (visit: (cause: number, piece: IdlePiece) => void) => {
+    const explainer = (
+      visit: (cause: number, piece: IdlePiece) => void,
+      visitPlain?: (cause: number, line: StackLine, from: number, to: number, visitOther: VisitCode) => void,
+    ) => {
       const idle = { ...NO_IDLE };
       // There may be millions of gaps and pieces: two functions serve all of them, and these say which one it is.
       let gapStart = 0;
@@ -129,7 +130,7 @@ export const hostBlockers: Derived<HostBlockers> = {
           );
         }
       };
-      const onCause: VisitCause = (own, begin, end) => {
+      const onCause = (own: number, begin: number, end: number): void => {
         if (!isHost[own]) return;
         if (thread === NONE) {
           visit(own, { node: ROOT, event: NONE, line: undefined, from: begin, to: end });
@@ -138,13 +139,17 @@ export const hostBlockers: Derived<HostBlockers> = {
         cause = own;
         const isLaunch = own === launchBound && call !== NONE && begin >= calls!.start[call];
         const returned = isLaunch ? Math.min(Math.max(calls!.end[call as Row<'apiCalls'>], begin), end) : end;
-        if (returned > begin) code.visit(thread, begin, returned, onCode);
+        if (returned > begin) {
+          const line = visitPlain && code.plainLine(thread);
+          if (line) visitPlain!(own, line, begin, returned, onCode);
+          else code.visit(thread, begin, returned, onCode);
+        }
         if (end > returned) {
           // The thread goes on with other things; what the GPU waits for is the call that has just returned.
           const line = stacks.lineOf(thread);
           const launched = Math.max(calls!.start[call as Row<'apiCalls'>], gapStart);
           const event = eventAt(line, Math.min(launched, returned));
-          idle.node = paths.child(event === NONE ? ROOT : line.node[event], LATENCY, latency);
+          idle.node = latencyOf(event === NONE ? ROOT : line.node[event]);
           idle.event = event;
           idle.line = line;
           idle.from = returned;
@@ -152,67 +157,97 @@ export const hostBlockers: Derived<HostBlockers> = {
           visit(own, idle);
         }
       };
-      return (from: number, to: number, next: number, fallback: number): void => {
-        gapStart = from;
-        call = next === NONE ? NONE : launch[next];
-        thread = call === NONE ? fallback : calls!.thread[call];
-        explain(from, to, next, fallback, onCause);
+      return {
+        begin(from: number, next: number, fallback: number): void {
+          gapStart = from;
+          call = next === NONE ? NONE : launch[next];
+          thread = call === NONE ? fallback : calls!.thread[call];
+        },
+        onCause,
       };
     };
 
-    const sums = new Map<Phase | null, Map<CauseSet, CallTally>>();
+    const latencyBelow: number[] = [];
+    /** The node of the latency of a launch by an event with this node. */
+    function latencyOf(node: number): number {
+      while (latencyBelow.length <= node) latencyBelow.push(NONE);
+      if (latencyBelow[node] === NONE) latencyBelow[node] = paths.child(node, LATENCY, latency);
+      return latencyBelow[node];
+    }
+
+    /** As `code.visit` into a tally, for threads of which only events are recorded: there are millions of pieces. */
+    function addPlain(
+      line: StackLine,
+      from: number,
+      to: number,
+      tally: CallTally,
+      sets: readonly number[],
+      visitOther: VisitCode,
+    ): void {
+      const { start, event: events, node: nodes, thread } = line;
+      let at = from;
+      for (let segment = segmentAt(line, from); at < to; segment++) {
+        const end = segment + 1 < start.length ? Math.min(start[segment + 1], to) : to;
+        if (!(end > at)) continue;
+        const event = segment < 0 ? NONE : events[segment];
+        if (event === NONE) {
+          const next = code.nextName(thread, line, segment);
+          const node = next ? paths.child(ROOT, next.name, next.id) : ROOT;
+          tally.add(sets, paths, node, end - at, next ? next.event : NONE, undefined);
+        } else if (code.isPlain(nodes[event])) tally.add(sets, paths, nodes[event], end - at, event, line);
+        else code.visit(thread, at, end, visitOther);
+        at = end;
+      }
+    }
+
+    const sums = new Map<Phase | null, CallTally>();
     const windows = new Map<Phase | null, number>();
     const timelines = new Map(use(deviceTimelines).map(timeline => [timeline.device, timeline]));
     const { steps = [], lanes = [] } = use(stepsOf) ?? {};
+    const setsInside = setsByCause(true);
+    const setsElsewhere = setsByCause(false);
+    // What pieces are added to; one explainer serves all windows.
+    let tally = new CallTally(causeSetIds.length);
+    let sets = setsElsewhere;
+    const explained = explainer(
+      (cause, { node, from, to, event, line }) => tally.add(sets[cause], paths, node, to - from, event, line),
+      (cause, line, from, to, visitOther) => addPlain(line, from, to, tally, sets[cause], visitOther),
+    );
     for (const window of use(selection).windows) {
       const phase = phaseOf(window);
       windows.set(phase, (windows.get(phase) ?? 0) + 1);
-      const inForward = talliesOf(phase, true);
-      const elsewhere = talliesOf(phase, false);
+      tally = sums.get(phase) ?? new CallTally(causeSetIds.length);
+      sums.set(phase, tally);
       const run = window.deviceRun;
-      const { busy, opener } = timelines.get(window.device)!;
       const fallback = window.lane === NONE ? NONE : (lanes[window.lane].thread as number);
-      let tallies = elsewhere;
-      const explainInto = explainer((cause, { node, from, to, event, line }) => {
-        const own = tallies[cause];
-        const ns = to - from;
-        for (let i = 0; i < own.length; i++) own[i].add(paths, node, ns, event, line);
-      });
-      forEachGap(busy, window.start, window.end, (from, to, next) => {
+      const idle = explainAll(timelines.get(window.device)!, window.start, window.end, fallback);
+      const { cause, start, end } = idle;
+      for (let gap = 0; gap < idle.gaps; gap++) {
+        const first = idle.firstOf(gap);
+        const after = idle.firstOf(gap + 1);
         // Forward passes begin and end with GPU work: no gap lies across.
-        tallies = run !== NONE && from >= spans.start[run] && to <= spans.end[run] ? inForward : elsewhere;
-        explainInto(from, to, next < busy.length ? opener[next] : NONE, fallback);
-      });
+        const isInside = run !== NONE && start[first] >= spans.start[run] && end[after - 1] <= spans.end[run];
+        sets = isInside ? setsInside : setsElsewhere;
+        explained.begin(start[first], idle.nextOf(gap), fallback);
+        for (let piece = first; piece < after; piece++)
+          explained.onCause(cause[piece], start[piece], end[piece]);
+      }
     }
     return {
       paths,
       windows,
       sums: sumsOf,
-      explainGap: (gap, visit) =>
-        explainer((cause, { node, from, to, event, line }) => visit(cause, node, from, to, event, line))(
-          gap.from,
-          gap.to,
-          gap.next,
-          gap.fallback,
-        ),
+      explainGap({ from, to, next, fallback }, visit) {
+        const explained = explainer((cause, { node, from, to, event, line }) =>
+          visit(cause, node, from, to, event, line),
+        );
+        explained.begin(from, next, fallback);
+        explain(from, to, next, fallback, explained.onCause);
+      },
     };
 
     function sumsOf(phase: Phase | null, causes: CauseSet): NodeSums | undefined {
-      const tally = sums.get(phase)?.get(causes);
-      return tally && tally.selfNs.length > 0 ? tally : undefined;
-    }
-
-    /** By cause, all that count it. */
-    function talliesOf(phase: Phase | null, isInside: boolean): readonly (readonly CallTally[])[] {
-      let own = sums.get(phase);
-      if (!own) sums.set(phase, (own = new Map()));
-      return idleCauses.map(({ id }) =>
-        causeSets(id, isInside).map(set => {
-          let tally = own.get(set);
-          if (!tally) own.set(set, (tally = new CallTally()));
-          return tally;
-        }),
-      );
+      return sums.get(phase)?.sums(causeSetIds.indexOf(causes));
     }
 
     function phaseOf(window: SelectedWindow): Phase | null {
@@ -233,3 +268,18 @@ function causeSets(cause: IdleCause, isInside: boolean): readonly CauseSet[] {
   }
   return sets;
 }
+
+/** All of them: a tally counts them by their place here. */
+const causeSetIds: readonly CauseSet[] = [
+  'all',
+  'host-work',
+  'host-work-and-launches',
+  'host-work-inside',
+  'host-work-between',
+  'host-work-and-launches-between',
+  ...idleCauses.map(({ id }) => id),
+];
+
+/** By cause, all sets that count it. */
+const setsByCause = (isInside: boolean): readonly (readonly number[])[] =>
+  idleCauses.map(({ id }) => causeSets(id, isInside).map(set => causeSetIds.indexOf(set)));

@@ -66,14 +66,12 @@ function idleOf({ windows, sums }: HostBlockers): NodeSums {
   const phases: readonly (Phase | null)[] = [...windows.keys()];
   const parts = phases.flatMap(phase => sums(phase, 'all') ?? []);
   if (parts.length === 1) return parts[0];
-  const all = { selfNs: [] as number[], calls: [] as number[] };
-  const add = (into: number[], amounts: readonly number[]) =>
-    amounts.forEach((amount, node) => {
-      into[node] = (into[node] ?? 0) + amount;
-    });
-  for (const part of parts) {
-    add(all.selfNs, part.selfNs);
-    add(all.calls, part.calls);
-  }
+  const most = Math.max(0, ...parts.map(({ selfNs }) => selfNs.length));
+  const all = { selfNs: new Float64Array(most), calls: new Int32Array(most) };
+  for (const { selfNs, calls } of parts)
+    for (let node = 0; node < selfNs.length; node++) {
+      all.selfNs[node] += selfNs[node];
+      all.calls[node] += calls[node];
+    }
   return all;
 }

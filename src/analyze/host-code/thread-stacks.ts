@@ -40,6 +40,9 @@ const DEEPEST = 500;
 
 /** One thread. Events are numbered from 0; segments follow each other without a gap. */
 export interface StackLine {
+  readonly thread: number;
+  /** What the number of its first event is among those of all threads. */
+  readonly firstEvent: number;
   /** By event: its node among the call paths, and the event around it or NONE. */
   readonly node: Int32Array;
   readonly parent: Int32Array;
@@ -122,6 +125,7 @@ export const threadStacks: Derived<ThreadStacks> = {
     const rows = rowsByThread(profile, use(blockEnds), from, to);
     const namers = namersOf(profile, paths, labels);
     const lines = new Map<number, StackLine>();
+    let events = 0;
     return {
       paths,
       names,
@@ -130,7 +134,11 @@ export const threadStacks: Derived<ThreadStacks> = {
       ),
       lineOf(thread) {
         let line = lines.get(thread);
-        if (!line) lines.set(thread, (line = stackOf(profile, thread, rows, namers, { paths, names }, to)));
+        if (!line) {
+          line = stackOf(profile, thread, rows, namers, { paths, names }, to, events);
+          events += line.node.length;
+          lines.set(thread, line);
+        }
         return line;
       },
     };
@@ -239,6 +247,7 @@ function stackOf(
   namers: Readonly<Record<Source, Namer>>,
   { paths, names }: Pick<ThreadStacks, 'paths' | 'names'>,
   until: number,
+  firstEvent: number,
 ): StackLine {
   const lanes = SOURCES.flatMap(source => {
     const own = rows[source]?.of(thread);
@@ -300,6 +309,8 @@ function stackOf(
   }
   closeUntil(Infinity);
   return {
+    thread,
+    firstEvent,
     node: node.subarray(0, events),
     parent: parent.subarray(0, events),
     ...builder.finish(),

@@ -6,7 +6,6 @@
  *                 └───── forward pass ────┘
  */
 import { NONE } from '../../base/column.js';
-import { forEachGap } from '../../base/intervals.js';
 import { HOST_CAUSES } from '../../catalog/host-causes.js';
 import { causeIndex, idleCauses } from '../../catalog/idle-causes.js';
 import type { Phase } from '../../catalog/phases.js';
@@ -32,7 +31,7 @@ export const idleInForward: Derived<ReadonlyMap<Phase, ForwardIdle>> = {
   compute({ use }) {
     const found = use(stepWork);
     const timelines = new Map(use(deviceTimelines).map(timeline => [timeline.device, timeline]));
-    const { judge } = use(gapJudge);
+    const { explainAll } = use(gapJudge);
     const spans = use(forwardSpans);
     const sums = new Map<Phase, { perCause: Float64Array; hostGapsNs: number[] }>();
     const host = HOST_CAUSES.map(causeIndex);
@@ -48,14 +47,18 @@ export const idleInForward: Derived<ReadonlyMap<Phase, ForwardIdle>> = {
       if (!(to > from)) continue;
       const timeline = timelines.get(window.device)!;
       const thread = found!.steps.lanes[window.lane].thread;
-      forEachGap(timeline.busy, from, to, (start, end, next) => {
-        judge(gap.fill(0), start, end, next < timeline.busy.length ? timeline.opener[next] : NONE, thread);
-        gap.forEach((ns, cause) => {
-          perCause[cause] += ns;
-        });
-        const hostNs = host.reduce((sum, cause) => sum + gap[cause], 0);
+      const idle = explainAll(timeline, from, to, thread);
+      const { cause, start, end } = idle;
+      for (let i = 0; i < idle.gaps; i++) {
+        gap.fill(0);
+        const after = idle.firstOf(i + 1);
+        for (let piece = idle.firstOf(i); piece < after; piece++)
+          gap[cause[piece]] += end[piece] - start[piece];
+        for (let of = 0; of < gap.length; of++) perCause[of] += gap[of];
+        let hostNs = 0;
+        for (let of = 0; of < host.length; of++) hostNs += gap[host[of]];
         if (hostNs > 0) hostGapsNs.push(hostNs);
-      });
+      }
     }
     return new Map(
       [...sums].map(([phase, { perCause, hostGapsNs }]) => [

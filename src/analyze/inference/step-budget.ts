@@ -1,6 +1,6 @@
 /** Where every nanosecond of a step went, per device: compute, exposed communication and copies, idle by cause. */
 import { NONE } from '../../base/column.js';
-import { forEachGap, type Intervals, lengthWithin } from '../../base/intervals.js';
+import { type Intervals, lengthWithin } from '../../base/intervals.js';
 import { idleCauses } from '../../catalog/idle-causes.js';
 import type { Analysis, AnalysisResult, Derived, Json } from '../analysis.js';
 import { communicationSplit } from '../comm/communication-split.js';
@@ -21,15 +21,14 @@ export const windowBudgets: Derived<readonly { window: SelectedWindow; budget: B
   compute({ use }) {
     const timelines = new Map(use(deviceTimelines).map(timeline => [timeline.device, timeline]));
     const splits = use(communicationSplit);
-    const { judge } = use(gapJudge);
+    const { explainAll } = use(gapJudge);
     const lanes = use(stepsOf)?.lanes ?? [];
     return use(selection).windows.map(window => {
       const timeline = timelines.get(window.device)!;
       const perCause = new Float64Array(idleCauses.length);
       const fallback = window.lane === NONE ? NONE : lanes[window.lane].thread;
-      forEachGap(timeline.busy, window.start, window.end, (from, to, next) => {
-        judge(perCause, from, to, next < timeline.busy.length ? timeline.opener[next] : NONE, fallback);
-      });
+      const { length, cause, start, end } = explainAll(timeline, window.start, window.end, fallback);
+      for (let i = 0; i < length; i++) perCause[cause[i]] += end[i] - start[i];
       const budget = budgetOf(timeline, window.start, window.end, perCause);
       const split = splits?.get(window.device);
       if (!split) return { window, budget };
