@@ -36,11 +36,11 @@ export function gpuTracks(analyzer: Analyzer, labels: EventLabels): { tracks: Tr
   const layers = layersTracks(analyzer, labels);
   const communication = familyIndex('communication');
   const { family } = analyzer.get(workFamilies);
-  const onDevices = (wanted: (i: number) => boolean) =>
-    rowsByOwner(
-      work.device.map((device, i) => (wanted(i) ? device : NONE)),
-      profile.gpus.length,
-    );
+  const onDevices = (wanted: (i: number) => boolean) => {
+    const lists = profile.gpus.map((): number[] => []);
+    for (let i = 0; i < work.length; i++) if (wanted(i)) lists[work.device[i]].push(i);
+    return lists.map(list => Int32Array.from(list));
+  };
   const copies = onDevices(i => work.kind[i] === WorkKind.copy || work.kind[i] === WorkKind.memset);
   const exchanged = onDevices(i => family[i] === communication);
   let tooDeep = 0;
@@ -152,7 +152,8 @@ function graphReplays(
         replays.add(work.start[first], end, labels.of(`graph · ${plural(nodes, 'node')}`), tone, first);
       nodes = 0;
     };
-    for (const i of rows) {
+    for (let at = 0; at < rows.length; at++) {
+      const i = rows[at];
       const own = work.kind[i] === WorkKind.graphBlock ? NONE : work.launch[i];
       if (own === NONE || own !== call || nodes === 0) {
         close();

@@ -43,7 +43,9 @@ export const deviceTimelines: Derived<readonly DeviceTimeline[]> = {
 export function timelinesOf(work: PlacedWork, family: Uint8Array): DeviceTimeline[] {
   const communicationFamily = familyIndex('communication');
   const lanes = new Map<number, Lane>();
-  for (const device of work.devices) lanes.set(device, new Lane());
+  // Most work is kernels one after the other: an interval each.
+  const expected = work.devices.length === 1 ? work.length : undefined;
+  for (const device of work.devices) lanes.set(device, new Lane(expected));
   for (let i = 0; i < work.length; i++) {
     const lane = lanes.get(work.device[i])!;
     const start = work.start[i];
@@ -60,12 +62,17 @@ export function timelinesOf(work: PlacedWork, family: Uint8Array): DeviceTimelin
 }
 
 class Lane {
-  readonly busy = new IntervalBuilder();
-  readonly compute = new IntervalBuilder();
+  readonly busy: IntervalBuilder;
+  readonly compute: IntervalBuilder;
   readonly communication = new IntervalBuilder();
   readonly copies = new IntervalBuilder();
   readonly blocks = new IntervalBuilder();
   readonly opener = new GrowingColumn('i32');
+
+  constructor(expected: number | undefined) {
+    this.busy = new IntervalBuilder(0, expected);
+    this.compute = new IntervalBuilder(0, expected);
+  }
 
   finish(device: number): DeviceTimeline {
     const compute = this.compute.finish();

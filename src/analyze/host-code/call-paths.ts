@@ -5,6 +5,9 @@ import type { HostName } from '../../catalog/host-names.js';
 /** The node above all others. */
 export const ROOT = 0;
 
+/** A power of two. */
+const RECENT = 1024;
+
 export class CallPaths {
   /** By node. The root has no name. */
   readonly names: (HostName | undefined)[] = [undefined];
@@ -14,8 +17,8 @@ export class CallPaths {
   private readonly known = new WeakMap<HostName, number>();
   /** By node: the nodes below it, by the number of their name. */
   private readonly below: (Map<number, number> | undefined)[] = [undefined];
-  /** Of the root, which is asked most. */
-  private readonly outermost: number[] = [];
+  /** The children asked for last, by a hash of parent and name: both, and the node. */
+  private readonly recent = new Int32Array(3 * RECENT).fill(NONE);
 
   get size(): number {
     return this.parents.length;
@@ -34,10 +37,13 @@ export class CallPaths {
 
   /** The node below another one. `id` is that of the name. */
   child(parent: number, name: HostName, id = this.idOf(name)): number {
-    if (parent !== ROOT) return this.findChild(parent, name, id);
-    while (this.outermost.length <= id) this.outermost.push(NONE);
-    if (this.outermost[id] === NONE) this.outermost[id] = this.findChild(ROOT, name, id);
-    return this.outermost[id];
+    const at = 3 * ((parent * 31 + id) & (RECENT - 1));
+    if (this.recent[at] === parent && this.recent[at + 1] === id) return this.recent[at + 2];
+    const node = this.findChild(parent, name, id);
+    this.recent[at] = parent;
+    this.recent[at + 1] = id;
+    this.recent[at + 2] = node;
+    return node;
   }
 
   private findChild(parent: number, name: HostName, id: number): number {

@@ -181,7 +181,7 @@ export const hostBlockers: Derived<HostBlockers> = {
       from: number,
       to: number,
       tally: CallTally,
-      sets: readonly number[],
+      kind: number,
       visitOther: VisitCode,
     ): void {
       const { start, event: events, node: nodes, thread } = line;
@@ -193,8 +193,8 @@ export const hostBlockers: Derived<HostBlockers> = {
         if (event === NONE) {
           const next = code.nextName(thread, line, segment);
           const node = next ? paths.child(ROOT, next.name, next.id) : ROOT;
-          tally.add(sets, paths, node, end - at, next ? next.event : NONE, undefined);
-        } else if (code.isPlain(nodes[event])) tally.add(sets, paths, nodes[event], end - at, event, line);
+          tally.add(kind, paths, node, end - at, next ? next.event : NONE, undefined);
+        } else if (code.isPlain(nodes[event])) tally.add(kind, paths, nodes[event], end - at, event, line);
         else code.visit(thread, at, end, visitOther);
         at = end;
       }
@@ -204,19 +204,18 @@ export const hostBlockers: Derived<HostBlockers> = {
     const windows = new Map<Phase | null, number>();
     const timelines = new Map(use(deviceTimelines).map(timeline => [timeline.device, timeline]));
     const { steps = [], lanes = [] } = use(stepsOf) ?? {};
-    const setsInside = setsByCause(true);
-    const setsElsewhere = setsByCause(false);
     // What pieces are added to; one explainer serves all windows.
-    let tally = new CallTally(causeSetIds.length);
-    let sets = setsElsewhere;
+    let tally = new CallTally(setsOfKind, causeSetIds.length);
+    let firstKind = 0;
     const explained = explainer(
-      (cause, { node, from, to, event, line }) => tally.add(sets[cause], paths, node, to - from, event, line),
-      (cause, line, from, to, visitOther) => addPlain(line, from, to, tally, sets[cause], visitOther),
+      (cause, { node, from, to, event, line }) =>
+        tally.add(firstKind + cause, paths, node, to - from, event, line),
+      (cause, line, from, to, visitOther) => addPlain(line, from, to, tally, firstKind + cause, visitOther),
     );
     for (const window of use(selection).windows) {
       const phase = phaseOf(window);
       windows.set(phase, (windows.get(phase) ?? 0) + 1);
-      tally = sums.get(phase) ?? new CallTally(causeSetIds.length);
+      tally = sums.get(phase) ?? new CallTally(setsOfKind, causeSetIds.length);
       sums.set(phase, tally);
       const run = window.deviceRun;
       const fallback = window.lane === NONE ? NONE : (lanes[window.lane].thread as number);
@@ -227,7 +226,7 @@ export const hostBlockers: Derived<HostBlockers> = {
         const after = idle.firstOf(gap + 1);
         // Forward passes begin and end with GPU work: no gap lies across.
         const isInside = run !== NONE && start[first] >= spans.start[run] && end[after - 1] <= spans.end[run];
-        sets = isInside ? setsInside : setsElsewhere;
+        firstKind = isInside ? INSIDE : 0;
         explained.begin(start[first], idle.nextOf(gap), fallback);
         for (let piece = first; piece < after; piece++)
           explained.onCause(cause[piece], start[piece], end[piece]);
@@ -280,6 +279,8 @@ const causeSetIds: readonly CauseSet[] = [
   ...idleCauses.map(({ id }) => id),
 ];
 
-/** By cause, all sets that count it. */
-const setsByCause = (isInside: boolean): readonly (readonly number[])[] =>
-  idleCauses.map(({ id }) => causeSets(id, isInside).map(set => causeSetIds.indexOf(set)));
+/** Kinds of pieces: causes, then causes inside forward passes. */
+const INSIDE = idleCauses.length;
+const setsOfKind = [false, true].flatMap(isInside =>
+  idleCauses.map(({ id }) => causeSets(id, isInside).map(set => causeSetIds.indexOf(set))),
+);

@@ -8,8 +8,6 @@ import { CallTally, type NodeSums } from './call-tally.js';
 import { threadCode } from './thread-code.js';
 import { threadStacks } from './thread-stacks.js';
 
-const ONLY = [0];
-
 export const hostTime: Derived<NodeSums> = {
   id: 'host-time',
   reads: { apiCalls: [] },
@@ -23,7 +21,7 @@ export const hostTime: Derived<NodeSums> = {
       const periods = moments.periods(profile.threads[thread].process);
       for (let i = 0; i < (periods?.length ?? 0); i++)
         code.visit(thread, periods!.start[i], periods!.end[i], ({ node, event, line, from, to }) =>
-          sums.add(ONLY, paths, node, to - from, event, line),
+          sums.add(0, paths, node, to - from, event, line),
         );
     }
     return sums.sums() ?? { selfNs: new Float64Array(0), calls: new Int32Array(0) };

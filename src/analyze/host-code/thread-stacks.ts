@@ -161,25 +161,25 @@ function rowsByThread(
     SOURCES.flatMap((source): [Source, ThreadRows][] => {
       const table = tableNamed(profile, source);
       if (!table) return [];
+      const { thread, name, end } = table;
       const kind = source === 'ranges' ? profile.tables.ranges!.kind : undefined;
       const isOurs = (row: Row<Source>) =>
-        table.thread[row] !== NONE &&
-        table.name[row] !== NONE &&
-        !(table.end[row] <= from) &&
+        thread[row] !== NONE &&
+        name[row] !== NONE &&
+        !(end[row] <= from) &&
         (kind === undefined ||
           (kind[row as Row<'ranges'>] !== RangeKind.mark &&
             kind[row as Row<'ranges'>] !== RangeKind.gpuAnnotation));
       const first = new Int32Array(profile.threads.length + 1);
-      const visit = (take: (row: Row<Source>) => void) =>
-        forRowsReaching(table, ends[source]!, from, to, row => {
-          if (isOurs(row as Row<Source>)) take(row as Row<Source>);
-        });
-      visit(row => first[table.thread[row] + 1]++);
-      for (let thread = 0; thread < profile.threads.length; thread++) first[thread + 1] += first[thread];
+      forRowsReaching(table, ends[source]!, from, to, (begin, after) => {
+        for (let row = begin as Row<Source>; row < after; row++) if (isOurs(row)) first[thread[row] + 1]++;
+      });
+      for (let of = 0; of < profile.threads.length; of++) first[of + 1] += first[of];
       const all = new Int32Array(first[profile.threads.length]);
       const next = first.slice();
-      visit(row => {
-        all[next[table.thread[row]]++] = row;
+      forRowsReaching(table, ends[source]!, from, to, (begin, after) => {
+        for (let row = begin as Row<Source>; row < after; row++)
+          if (isOurs(row)) all[next[thread[row]]++] = row;
       });
       longerFirst(all, table.start, table.end);
       return [
@@ -278,9 +278,15 @@ function stackOf(
     }
   };
   let events = 0;
+  let lane: Lane | undefined;
+  /** Until when no other lane has an event. */
+  let alone = -Infinity;
   for (;;) {
-    const lane = lanes.length === 1 ? unread(lanes[0]) : firstOf(lanes, endOf);
-    if (!lane) break;
+    if (!lane || lane.next >= lane.own.length || !(lane.start[lane.own[lane.next] as Row<Source>] < alone)) {
+      lane = firstOf(lanes, endOf);
+      if (!lane) break;
+      alone = firstStart(lanes, lane);
+    }
     const row = lane.own[lane.next++] as Row<Source>;
     const found = namers[lane.source](lane.name[row]);
     if (!found) continue;
@@ -332,18 +338,26 @@ function callStacks({ tables }: Profile): ((source: Source, row: number) => numb
   };
 }
 
-const unread = <Lane extends { readonly own: Int32Array; readonly next: number }>(
-  lane: Lane,
-): Lane | undefined => (lane.next < lane.own.length ? lane : undefined);
+interface UnreadRows {
+  readonly own: Int32Array;
+  readonly start: { readonly [row: number]: number };
+  next: number;
+}
+
+/** When the first event of the other lanes begins. */
+function firstStart(lanes: readonly UnreadRows[], than: UnreadRows): number {
+  let first = Infinity;
+  for (const lane of lanes)
+    if (lane !== than && lane.next < lane.own.length)
+      first = Math.min(first, lane.start[lane.own[lane.next]]);
+  return first;
+}
 
 /** The lane whose next event begins first; of several, the one that ends last, then the outer source. */
-function firstOf<
-  Lane extends {
-    readonly own: Int32Array;
-    readonly start: { readonly [row: number]: number };
-    next: number;
-  },
->(lanes: readonly Lane[], endOf: (lane: Lane, row: Row<Source>) => number): Lane | undefined {
+function firstOf<Lane extends UnreadRows>(
+  lanes: readonly Lane[],
+  endOf: (lane: Lane, row: Row<Source>) => number,
+): Lane | undefined {
   let first: Lane | undefined;
   for (const lane of lanes) {
     if (lane.next >= lane.own.length) continue;
