@@ -4,6 +4,7 @@ import type { Settings } from '../analyze/analysis.js';
 import { openProfile } from '../import/open.js';
 import { viewProfile } from '../timeline/view-profile.js';
 import type { ViewedProfile } from '../timeline/viewed-profile.js';
+import { freeMemory } from './free-memory.js';
 
 /** Who wants to know how far it is. */
 export interface Told {
@@ -26,6 +27,7 @@ export async function openViewed(
 ): Promise<ViewedProfile> {
   // Everything that was recorded: the timeline draws what no analysis reads.
   const profile = await openProfile(files, { name, onProgress, ...(cache === undefined ? {} : { cache }) });
+  freeMemory();
   const view = viewProfile(profile, settings, name ?? viewedName(files));
   // Made now, while everyone is waiting anyway: ready should mean that the first question is answered at once.
   await view.prepare(onPhase);

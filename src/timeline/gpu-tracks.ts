@@ -194,7 +194,8 @@ export function idleTrack(analyzer: Analyzer, device: number, group: string, lab
   const to = Math.max(busy.end[busy.length - 1], windows[windows.length - 1]?.end ?? -Infinity);
   const fallback = windows[0] ? lanes[windows[0].lane].thread : NONE;
   const causeLabels = idleCauses.map(({ label, about }) => labels.of(label, `${label}: ${about}`));
-  const lane = new LaneBuilder();
+  // A piece for most gaps.
+  const lane = new LaneBuilder(Math.ceil(1.05 * busy.length));
   // A part at a time, each up to the begin of some work: all pieces at once would take as much memory as the lane.
   for (let i = 0, begin = from; i < busy.length; i += GAPS_AT_ONCE) {
     const until = i + GAPS_AT_ONCE < busy.length ? busy.start[i + GAPS_AT_ONCE] : to;
