@@ -5,6 +5,7 @@
  *   b         .███..██       subtract(a, b)   █...█....
  */
 import { lowerBound, upperBound } from './bisect.js';
+import { allocate } from './column.js';
 import { orderBy } from './order.js';
 
 /** Most builders stay small; the large ones hold an interval per kernel. */
@@ -24,8 +25,8 @@ export const NO_INTERVALS: Intervals = {
 
 /** Collects stretches and joins those that touch or overlap. They should come in order of start; others cost a sort. */
 export class IntervalBuilder {
-  private starts: Float64Array<ArrayBuffer>;
-  private ends: Float64Array<ArrayBuffer>;
+  private starts: Float64Array;
+  private ends: Float64Array;
   private length = 0;
   private from = Number.NaN;
   private to = Number.NaN;
@@ -36,8 +37,9 @@ export class IntervalBuilder {
     /** How many are expected: growing copies all that is there. */
     expected = FIRST_ROOM,
   ) {
-    this.starts = new Float64Array(expected);
-    this.ends = new Float64Array(expected);
+    // Many are shared with threads that help.
+    this.starts = allocate('f64', expected, expected > FIRST_ROOM) as Float64Array;
+    this.ends = allocate('f64', expected, expected > FIRST_ROOM) as Float64Array;
   }
 
   /** True when this stretch opens a new interval. Empty stretches are left out. */
@@ -83,7 +85,7 @@ const cutTo = (column: Float64Array, length: number): Float64Array =>
 
 const WORTH_CUTTING = 1 << 16;
 
-function twiceTheRoom(column: Float64Array): Float64Array<ArrayBuffer> {
+function twiceTheRoom(column: Float64Array): Float64Array {
   const larger = new Float64Array(Math.max(FIRST_ROOM, column.length * 2));
   larger.set(column);
   return larger;

@@ -101,7 +101,7 @@ export class ProfileBuilder {
           delete columns[column];
         }
       } else if (!columns[column]) {
-        columns[column] = allocate(spec.storage, length).fill(missingValue(spec.storage));
+        columns[column] = allocate(spec.storage, length, true).fill(missingValue(spec.storage));
       }
     }
     const earlier = this.tables.get(name);

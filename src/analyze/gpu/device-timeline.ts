@@ -10,6 +10,7 @@
  * What overlaps on one stream belongs to the earlier piece (see GpuWork.ownStart): it hides nothing.
  */
 
+import { allocate } from '../../base/column.js';
 import { IntervalBuilder, type Intervals, subtract, unionOf } from '../../base/intervals.js';
 import type { Derived } from '../analysis.js';
 import { gpuWork, type PlacedWork, WorkKind } from './gpu-work.js';
@@ -74,7 +75,7 @@ class Lane {
   constructor(expected: number | undefined) {
     this.busy = new IntervalBuilder(0, expected);
     this.compute = new IntervalBuilder(0, expected);
-    this.opener = new Int32Array(expected ?? FIRST_ROOM);
+    this.opener = allocate('i32', expected ?? FIRST_ROOM, expected !== undefined) as Int32Array;
   }
 
   open(work: number): void {

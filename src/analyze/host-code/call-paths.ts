@@ -20,6 +20,13 @@ export class CallPaths {
   /** The children asked for last, by a hash of parent and name: both, and the node. */
   private readonly recent = new Int32Array(3 * RECENT).fill(NONE);
 
+  /** The same paths once more, from their names and parents. */
+  static of({ names, parents }: Pick<CallPaths, 'names' | 'parents'>): CallPaths {
+    const paths = new CallPaths();
+    for (let node = 1; node < parents.length; node++) paths.child(parents[node], names[node]!);
+    return paths;
+  }
+
   get size(): number {
     return this.parents.length;
   }

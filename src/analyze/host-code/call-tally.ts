@@ -46,14 +46,15 @@ export class CallTally {
   }
 
   /** Undefined where nothing was added to the set. */
-  sums(set = 0): NodeSums | undefined {
+  sums(paths: CallPaths, set = 0): NodeSums | undefined {
     const { room } = this;
+    const size = Math.min(room, paths.size);
     const used = this.kinds.flatMap((own, kind) => (this.isUsed[kind] && own.includes(set) ? [kind] : []));
     if (used.length === 0) return undefined;
-    const selfNs = new Float64Array(room);
-    const calls = this.extraCalls.slice(set * room, (set + 1) * room);
+    const selfNs = new Float64Array(size);
+    const calls = this.extraCalls.slice(set * room, set * room + size);
     for (const kind of used)
-      for (let node = 0; node < room; node++) {
+      for (let node = 0; node < size; node++) {
         selfNs[node] += this.selfNs[kind * room + node];
         calls[node] += this.calls[kind * room + node];
       }

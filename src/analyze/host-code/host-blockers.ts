@@ -9,28 +9,19 @@
  */
 import { NONE } from '../../base/column.js';
 import { HOST_CAUSES } from '../../catalog/host-causes.js';
-import { causeIndex, type IdleCause, idleCauses } from '../../catalog/idle-causes.js';
+import { type IdleCause, idleCauses } from '../../catalog/idle-causes.js';
 import type { Phase } from '../../catalog/phases.js';
-import type { Row } from '../../model/profile.js';
 import type { Derived } from '../analysis.js';
 import { deviceTimelines } from '../gpu/device-timeline.js';
-import { gpuWork } from '../gpu/gpu-work.js';
-import { threadStates } from '../host/thread-states.js';
 import { forwardSpans } from '../inference/forward-spans.js';
 import { gapJudge } from '../inference/idle-causes.js';
 import { type SelectedWindow, selection } from '../inference/selection.js';
 import { stepsOf } from '../inference/steps.js';
-import { type CallPaths, ROOT } from './call-paths.js';
+import { CallPaths, ROOT } from './call-paths.js';
 import { CallTally, type NodeSums } from './call-tally.js';
-import { otherThreads } from './other-threads.js';
+import { idleCode } from './idle-code.js';
 import { threadCode, type VisitCode } from './thread-code.js';
-import { eventAt, type StackLine, segmentAt, threadStacks } from './thread-stacks.js';
-
-/** Causes for which the host is not the reason: the GPU waited for itself, for nobody known, or for the profiler. */
-const NOT_THE_HOST: readonly IdleCause[] = ['device-wait', 'unknown', 'profiler-overhead'];
-export const hostCauses: readonly IdleCause[] = idleCauses
-  .map(({ id }) => id)
-  .filter(id => !NOT_THE_HOST.includes(id));
+import { type StackLine, segmentAt } from './thread-stacks.js';
 
 /** Sets of causes that findings ask for; each is counted on its own, since a call may have idle time of several. */
 export type CauseSet =
@@ -49,131 +40,18 @@ export interface HostBlockers {
   readonly windows: ReadonlyMap<Phase | null, number>;
   /** Undefined where there is no such idle time. */
   sums(phase: Phase | null, causes: CauseSet): NodeSums | undefined;
-  /** The call path of each piece of a gap, as `judge` of the gap judge takes it; pieces the host did not cause are left out. */
-  explainGap(gap: Gap, visit: VisitPiece): void;
 }
 
-export interface Gap {
-  readonly from: number;
-  readonly to: number;
-  readonly next: number;
-  readonly fallback: number;
-}
-
-/** A piece of idle time: its cause, the node of the call path, and the event it is in, with its thread; without a thread what it is known by. */
-type VisitPiece = (
-  cause: number,
-  node: number,
-  from: number,
-  to: number,
-  event: number,
-  line: StackLine | undefined,
-) => void;
-
-/** The same as an object that is used again: there are millions. */
-interface IdlePiece {
-  readonly node: number;
-  readonly event: number;
-  readonly line: StackLine | undefined;
-  readonly from: number;
-  readonly to: number;
-}
-
-const NO_IDLE: { -readonly [Part in keyof IdlePiece]: IdlePiece[Part] } = {
-  ...{ node: ROOT, event: NONE as number, line: undefined, from: 0.5, to: 0.5 },
-};
-
-export const hostBlockers: Derived<HostBlockers> = {
-  id: 'host-blockers',
+/** Its paths are those of the stacks of threads: further time may be added up by them. */
+export const stackBlockers: Derived<HostBlockers> = {
+  id: 'stack-blockers',
   reads: { apiCalls: [] },
-  uses: [
-    selection,
-    deviceTimelines,
-    gapJudge,
-    gpuWork,
-    stepsOf,
-    forwardSpans,
-    threadStacks,
-    threadCode,
-    threadStates,
-  ],
-  compute({ profile, use }) {
-    const stacks = use(threadStacks);
-    const { paths } = stacks;
-    const calls = profile.tables.apiCalls;
-    const { launch } = use(gpuWork);
-    const { explain, explainAll } = use(gapJudge);
+  uses: [selection, deviceTimelines, gapJudge, stepsOf, forwardSpans, threadCode, idleCode],
+  compute({ use }) {
+    const { paths, explainer } = use(idleCode);
+    const { explainAll } = use(gapJudge);
     const code = use(threadCode);
-    const others = otherThreads(profile, stacks, code, use(threadStates));
-    const isHost = idleCauses.map(({ id }) => hostCauses.includes(id));
     const spans = use(forwardSpans);
-    const launchBound = causeIndex('launch-bound');
-    const latency = paths.idOf(LATENCY);
-
-    const explainer = (
-      visit: (cause: number, piece: IdlePiece) => void,
-      visitPlain?: (cause: number, line: StackLine, from: number, to: number, visitOther: VisitCode) => void,
-    ) => {
-      const idle = { ...NO_IDLE };
-      // There may be millions of gaps and pieces: two functions serve all of them, and these say which one it is.
-      let gapStart = 0;
-      let call: Row<'apiCalls'> | typeof NONE = NONE;
-      let thread: number = NONE;
-      let cause = 0;
-      const onCode: VisitCode = piece => {
-        const { waits } = piece;
-        if (!waits || waits === 'cpu') visit(cause, piece);
-        else {
-          const { event, line } = piece;
-          others.visit(thread, piece.node, waits, piece.from, piece.to, (node, from, to) =>
-            visit(cause, { node, event, line, from, to }),
-          );
-        }
-      };
-      const onCause = (own: number, begin: number, end: number): void => {
-        if (!isHost[own]) return;
-        if (thread === NONE) {
-          visit(own, { node: ROOT, event: NONE, line: undefined, from: begin, to: end });
-          return;
-        }
-        cause = own;
-        const isLaunch = own === launchBound && call !== NONE && begin >= calls!.start[call];
-        const returned = isLaunch ? Math.min(Math.max(calls!.end[call as Row<'apiCalls'>], begin), end) : end;
-        if (returned > begin) {
-          const line = visitPlain && code.plainLine(thread);
-          if (line) visitPlain!(own, line, begin, returned, onCode);
-          else code.visit(thread, begin, returned, onCode);
-        }
-        if (end > returned) {
-          // The thread goes on with other things; what the GPU waits for is the call that has just returned.
-          const line = stacks.lineOf(thread);
-          const launched = Math.max(calls!.start[call as Row<'apiCalls'>], gapStart);
-          const event = eventAt(line, Math.min(launched, returned));
-          idle.node = latencyOf(event === NONE ? ROOT : line.node[event]);
-          idle.event = event;
-          idle.line = line;
-          idle.from = returned;
-          idle.to = end;
-          visit(own, idle);
-        }
-      };
-      return {
-        begin(from: number, next: number, fallback: number): void {
-          gapStart = from;
-          call = next === NONE ? NONE : launch[next];
-          thread = call === NONE ? fallback : calls!.thread[call];
-        },
-        onCause,
-      };
-    };
-
-    const latencyBelow: number[] = [];
-    /** The node of the latency of a launch by an event with this node. */
-    function latencyOf(node: number): number {
-      while (latencyBelow.length <= node) latencyBelow.push(NONE);
-      if (latencyBelow[node] === NONE) latencyBelow[node] = paths.child(node, LATENCY, latency);
-      return latencyBelow[node];
-    }
 
     /** As `code.visit` into a tally, for threads of which only events are recorded: there are millions of pieces. */
     function addPlain(
@@ -236,17 +114,10 @@ export const hostBlockers: Derived<HostBlockers> = {
       paths,
       windows,
       sums: sumsOf,
-      explainGap({ from, to, next, fallback }, visit) {
-        const explained = explainer((cause, { node, from, to, event, line }) =>
-          visit(cause, node, from, to, event, line),
-        );
-        explained.begin(from, next, fallback);
-        explain(from, to, next, fallback, explained.onCause);
-      },
     };
 
     function sumsOf(phase: Phase | null, causes: CauseSet): NodeSums | undefined {
-      return sums.get(phase)?.sums(causeSetIds.indexOf(causes));
+      return sums.get(phase)?.sums(paths, causeSetIds.indexOf(causes));
     }
 
     function phaseOf(window: SelectedWindow): Phase | null {
@@ -255,7 +126,34 @@ export const hostBlockers: Derived<HostBlockers> = {
   },
 };
 
-const LATENCY = { text: 'launch latency', kind: 'latency' } as const;
+export const hostBlockers: Derived<HostBlockers> = {
+  id: 'host-blockers',
+  reads: {},
+  uses: [stackBlockers],
+  compute: ({ use }) => use(stackBlockers),
+};
+
+/** As plain values, for another thread. */
+export interface PlainBlockers {
+  readonly names: CallPaths['names'];
+  readonly parents: CallPaths['parents'];
+  readonly windows: ReadonlyMap<Phase | null, number>;
+  /** By phase and set of causes. */
+  readonly sums: ReadonlyMap<Phase | null, readonly (NodeSums | undefined)[]>;
+}
+
+export const plainBlockers = ({ paths, windows, sums }: HostBlockers): PlainBlockers => ({
+  names: paths.names,
+  parents: paths.parents,
+  windows,
+  sums: new Map([...windows.keys()].map(phase => [phase, causeSetIds.map(set => sums(phase, set))])),
+});
+
+export const blockersOf = ({ windows, sums, ...paths }: PlainBlockers): HostBlockers => ({
+  paths: CallPaths.of(paths),
+  windows,
+  sums: (phase, causes) => sums.get(phase)?.[causeSetIds.indexOf(causes)],
+});
 
 function causeSets(cause: IdleCause, isInside: boolean): readonly CauseSet[] {
   const isWork = (HOST_CAUSES as readonly string[]).includes(cause);

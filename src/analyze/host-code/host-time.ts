@@ -24,7 +24,7 @@ export const hostTime: Derived<NodeSums> = {
           sums.add(0, paths, node, to - from, event, line),
         );
     }
-    return sums.sums() ?? { selfNs: new Float64Array(0), calls: new Int32Array(0) };
+    return sums.sums(paths) ?? { selfNs: new Float64Array(0), calls: new Int32Array(0) };
 
     /** Those that run the steps; without steps, all that launched something. */
     function launchingThreads(): readonly number[] {

@@ -13,7 +13,6 @@ export interface NamedTime {
 export function namedTime(paths: CallPaths, { selfNs }: NodeSums): NamedTime {
   let [totalNs, namedNs, placedNs] = [0, 0, 0];
   selfNs.forEach((ns, node) => {
-    if (ns === 0) return;
     totalNs += ns;
     // What says little is inside what is around it.
     let at = node;
