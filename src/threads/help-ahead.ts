@@ -1,19 +1,28 @@
 /**
- * A second thread for what takes longest and what nothing else waits for: which host code the GPU waits for. It gets the
- * columns of the profile, which are shared, and the results that it needs; whoever asks for its own waits for them then.
+ * A second thread for analyses that take long and that little else waits for, such as which host code the GPU waits for.
+ * It gets the columns of the profile, which are shared, and the results that it needs; whoever asks for its own waits for
+ * them then.
  */
 import { availableParallelism } from 'node:os';
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
-import type { AnalysisResult } from '../analyze/analysis.js';
 import { type Analyzer, type Derived, NotRecorded, type Settings } from '../analyze/analysis.js';
 import { deviceTimelines } from '../analyze/gpu/device-timeline.js';
 import { gpuWork } from '../analyze/gpu/gpu-work.js';
-import { blockersOf, hostBlockers, type PlainBlockers } from '../analyze/host-code/host-blockers.js';
+import { topKernels } from '../analyze/gpu/top-kernels.js';
+import { launchOverhead } from '../analyze/host/launch-overhead.js';
+import {
+  blockersOf,
+  type HostBlockers,
+  hostBlockers,
+  type PlainBlockers,
+  plainBlockers,
+} from '../analyze/host-code/host-blockers.js';
 import { forwardSpans } from '../analyze/inference/forward-spans.js';
-import { type IdleGapRow, idleGaps } from '../analyze/inference/idle-gaps.js';
+import { idleGaps } from '../analyze/inference/idle-gaps.js';
 import { selection } from '../analyze/inference/selection.js';
 import { stepWork } from '../analyze/inference/step-work.js';
 import { stepsOf } from '../analyze/inference/steps.js';
+import { windowIdle } from '../analyze/inference/window-idle.js';
 import type { Profile } from '../model/profile.js';
 
 /** With fewer calls it is done before a thread has started. */
@@ -33,6 +42,32 @@ export const given: readonly Derived<unknown>[] = [
   forwardSpans,
 ];
 
+/** A result that the thread computes; between threads it is plain values. */
+interface Part {
+  readonly derived: Derived<unknown>;
+  plain(result: unknown): unknown;
+  restored(plain: unknown): unknown;
+}
+
+const asItIs = (derived: Derived<unknown>): Part => ({
+  derived,
+  plain: result => result,
+  restored: plain => plain,
+});
+
+/** In order: first what is asked for first. */
+export const parts: readonly Part[] = [
+  asItIs(windowIdle),
+  asItIs(launchOverhead),
+  {
+    derived: hostBlockers,
+    plain: result => plainBlockers(result as HostBlockers),
+    restored: plain => blockersOf(plain as PlainBlockers),
+  },
+  asItIs(idleGaps),
+  asItIs(topKernels),
+];
+
 export interface AheadInput {
   readonly profile: Omit<Profile, 'strings'>;
   readonly strings: ReturnType<Profile['strings']['pack']>;
@@ -41,21 +76,17 @@ export interface AheadInput {
   readonly results: readonly unknown[];
 }
 
-export interface AheadAnswer {
-  readonly blockers?: PlainBlockers;
-  readonly gaps?: AnalysisResult<IdleGapRow>;
-}
-
 /** Does nothing where it would not help. */
 export function helpAhead(analyzer: Analyzer, leastCalls = WORTH_A_THREAD): void {
   const { profile, settings } = analyzer;
   if ((profile.tables.apiCalls?.length ?? 0) < leastCalls || availableParallelism() < 2) return;
   if (unsharedBytes(profile) > MOST_COPIED_BYTES) return;
   const { port1: own, port2: its } = new MessageChannel();
-  const isDone = new Int32Array(new SharedArrayBuffer(4));
+  /** How many parts it has sent. */
+  const sent = new Int32Array(new SharedArrayBuffer(4));
   // It starts while the results that it needs are computed here.
-  const worker = new Worker(new URL('./host-code-worker.js', import.meta.url), {
-    workerData: { port: its, isDone },
+  const worker = new Worker(new URL('./ahead-worker.js', import.meta.url), {
+    workerData: { port: its, sent },
     transferList: [its],
   });
   worker.unref();
@@ -67,23 +98,21 @@ export function helpAhead(analyzer: Analyzer, leastCalls = WORTH_A_THREAD): void
     own.postMessage({ profile: rest, strings: strings.pack(), settings, results } satisfies AheadInput);
   } catch (error) {
     void worker.terminate();
-    // A plugin may have put a function into what must cross threads.
+    // The user's settings may hold what cannot cross threads.
     if (error instanceof NotRecorded || (error as Error).name === 'DataCloneError') return;
     throw error;
   }
-  let answer: AheadAnswer | undefined;
-  const wait = (): AheadAnswer => {
-    if (answer) return answer;
-    Atomics.wait(isDone, 0, 0, LONGEST_WAIT_MS);
-    answer = (receiveMessageOnPort(own)?.message as AheadAnswer | undefined) ?? {};
-    own.close();
-    return answer;
-  };
-  analyzer.promise(hostBlockers, () => {
-    const { blockers } = wait();
-    return blockers && blockersOf(blockers);
+  const received: unknown[] = [];
+  parts.forEach(({ derived, restored }, part) => {
+    analyzer.promise(derived, () => {
+      for (let known = Atomics.load(sent, 0); known <= part; known = Atomics.load(sent, 0))
+        if (Atomics.wait(sent, 0, known, LONGEST_WAIT_MS) === 'timed-out') return undefined;
+      while (received.length <= part) received.push(receiveMessageOnPort(own)?.message);
+      const plain = received[part];
+      received[part] = undefined;
+      return plain === undefined ? undefined : restored(plain);
+    });
   });
-  analyzer.promise(idleGaps, () => wait().gaps);
 }
 
 function unsharedBytes({ tables }: Profile): number {
