@@ -88,6 +88,8 @@ export function helpAhead(analyzer: Analyzer, leastCalls = WORTH_A_THREAD): void
   const worker = new Worker(new URL('./ahead-worker.js', import.meta.url), {
     workerData: { port: its, sent },
     transferList: [its],
+    // What it makes is short-lived or large columns: a heap that grows for the former is memory for nothing.
+    resourceLimits: { maxYoungGenerationSizeMb: 16 },
   });
   worker.unref();
   worker.on('error', () => {});
