@@ -15,6 +15,7 @@ import { lacks, locate } from '../src/testing/needs.js';
 import { viewProfile } from '../src/timeline/view-profile.js';
 import { grown, say, type Verdict } from './inputs.js';
 import { framesOf, moveThrough } from './move-through.js';
+import { benchOpening } from './view-open.js';
 
 const SIZES = [12, 125] as const;
 const ROUNDS = 3;
@@ -71,6 +72,7 @@ export async function benchView(): Promise<Verdict[]> {
       measured: `${(large.medianMs / small.medianMs).toFixed(2)} and ${(large.p95Ms / small.p95Ms).toFixed(2)} times`,
       met: large.medianMs <= 1.25 * small.medianMs && large.p95Ms <= 1.25 * small.p95Ms,
     },
+    ...(await benchOpening(executablePath)),
   ];
 }
 

@@ -25,7 +25,12 @@ const allowed: Record<string, readonly string[]> = {
   timeline: ['base', 'stats', 'model', 'catalog', 'analyze'],
   /** The browser: types of blocks, and what page and server have in common. */
   web: ['base', 'catalog', 'analyze', 'timeline'],
-  server: ['base', 'model', 'catalog', 'analyze', 'compare', 'import', 'report', 'timeline', 'disk', 'sql'],
+  /** Analyses in a second thread. */
+  threads: ['base', 'model', 'analyze'],
+  server: [
+    ...['base', 'model', 'catalog', 'analyze', 'compare', 'import', 'report', 'timeline', 'disk', 'sql'],
+    'threads',
+  ],
   /** Plans are pure; run/ and files named run-… are the only ones that start programs. What nsys left unfinished is imported. */
   capture: ['base', 'stats', 'model', 'catalog', 'analyze', 'disk', 'import'],
   testing: ['base', 'stats', 'model', 'catalog', 'import', 'moe'],

@@ -4,8 +4,9 @@ import * as path from 'node:path';
 import { test } from 'node:test';
 import { Analyzer } from '../src/analyze/analysis.js';
 import { type CallNode, callTree, invertedTree } from '../src/analyze/host-code/call-tree.js';
-import { hostBlockers, hostCauses } from '../src/analyze/host-code/host-blockers.js';
+import { hostBlockers } from '../src/analyze/host-code/host-blockers.js';
 import { hotPaths, labelOf } from '../src/analyze/host-code/hot-paths.js';
+import { hostCauses } from '../src/analyze/host-code/idle-code.js';
 import { idleGaps } from '../src/analyze/inference/idle-gaps.js';
 import { windowBudgets } from '../src/analyze/inference/step-budget.js';
 import { adviceOnCode } from '../src/catalog/host-code-advice.js';
@@ -226,7 +227,7 @@ test('Python stacks of calls name their callers, and the time between two calls 
   const tables = { ...drawn.tables, apiCalls, stackFrames, ranges: undefined };
   const profile = { ...drawn, tables } as unknown as Profile;
   const { paths, sums } = new Analyzer(profile, { whole: true }).get(hostBlockers);
-  const labels = sums(null, 'all')!.selfNs.flatMap((ns, node) => (ns > 0 ? [labelOf(paths, node)] : []));
+  const labels = [...sums(null, 'all')!.selfNs].flatMap((ns, node) => (ns > 0 ? [labelOf(paths, node)] : []));
   assert.deepEqual(labels.sort(), [
     'step (run.py:7) → before the launch of b',
     'step (run.py:7) → cudaLaunchKernel',
@@ -379,9 +380,9 @@ test('names, call tree and inverted tree sum to the host-caused idle time of the
     for (const { budget: own } of analyzer.get(windowBudgets))
       for (const [cause, ns] of Object.entries(own.idleByCause)) budget[cause] = (budget[cause] ?? 0) + ns;
     for (const cause of hostCauses) {
-      const named = [...windows.keys()].flatMap(phase => sums(phase, cause)?.selfNs ?? []);
+      const named = [...windows.keys()].flatMap(phase => [...(sums(phase, cause)?.selfNs ?? [])]);
       assert.equal(
-        named.reduce((sum, ns) => sum + (ns ?? 0), 0),
+        named.reduce((sum, ns) => sum + ns, 0),
         budget[cause] ?? 0,
         `${file}: ${cause}`,
       );

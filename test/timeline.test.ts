@@ -14,8 +14,15 @@ import { tableNamed } from '../src/model/rows.js';
 import { capturePath, unlikeCaptures } from '../src/testing/captures.js';
 import { areaPyramid } from '../src/timeline/area-pyramid.js';
 import { layOut } from '../src/timeline/lane-layout.js';
-import { type LaneEvents, slicePyramid } from '../src/timeline/slice-pyramid.js';
-import { wrapArea, wrapSlices } from '../src/timeline/tiles.js';
+import {
+  endOfEntry,
+  type LaneEvents,
+  type SliceLevel,
+  type SliceTile,
+  slicePyramid,
+  startOfEntry,
+} from '../src/timeline/slice-pyramid.js';
+import { sliceTileBytes, wrapArea, wrapSlices, writeSlices } from '../src/timeline/tiles.js';
 import { timelineData } from '../src/timeline/timeline-data.js';
 import { viewProfile } from '../src/timeline/view-profile.js';
 import { TILE_ENTRIES } from '../src/timeline/wire.js';
@@ -46,14 +53,22 @@ function randomLane(count: number, seed: number): LaneEvents {
   return { length: count, start, end, label: new Int32Array(count), tone };
 }
 
+/** A whole level as the page gets it. */
+function tileOf(level: SliceLevel): SliceTile {
+  const bytes = new ArrayBuffer(sliceTileBytes(level.length));
+  writeSlices(level, 0, level.length, bytes, 0);
+  return wrapSlices(bytes, 0, level.length);
+}
+
 test('every level stands for every event: counts and covered time stay the same', () => {
   for (const seed of [1, 2, 3]) {
     const lane = randomLane(40_000, seed);
     const covered = lane.end.reduce((sum, end, i) => sum + end - lane.start[i], 0);
     const levels = slicePyramid(lane);
     assert.ok(levels.length > 4, 'there is more than one level');
-    for (const { bucketNs, length, start, end, merged } of levels.slice(1)) {
-      const { count, fill, event } = merged!;
+    for (const level of levels.slice(1)) {
+      const { bucketNs, length } = level;
+      const { start, end, count, fill, event } = tileOf(level);
       let events = 0;
       let busy = 0;
       for (let i = 0; i < length; i++) {
@@ -83,7 +98,8 @@ test('what a frame draws depends on pixels, not on events', () => {
       const from = span / 3;
       const to = from + nsPerPixel * width;
       let entries = 0;
-      for (let i = 0; i < level.length; i++) if (level.end[i] > from && level.start[i] < to) entries++;
+      for (let i = 0; i < level.length; i++)
+        if (endOfEntry(level, i) > from && startOfEntry(level, i) < to) entries++;
       most = Math.max(most, entries);
     }
     return most;
@@ -164,7 +180,11 @@ for (const name of unlikeCaptures) {
             const bytes = columns.bytes.read(offset, offset + (kind === 'area' ? 20 : 33) * length);
             const tile = wrap(bytes.buffer, 0, length);
             assert.equal(tile.start[0], first);
-            assert.deepEqual([...tile.start], [...lane.levels[number].start.subarray(seen, seen + length)]);
+            const own = lane.levels[number];
+            const starts = Array.from(tile.start, (_, i) =>
+              'events' in own ? startOfEntry(own, seen + i) : own.start[seen + i],
+            );
+            assert.deepEqual([...tile.start], starts);
             seen += length;
             offset += Math.ceil(((kind === 'area' ? 20 : 33) * length) / 8) * 8;
           }

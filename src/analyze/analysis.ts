@@ -158,6 +158,7 @@ export function tablesReadBy(analyses: readonly Derived<unknown>[]): Map<TableNa
 /** Computes analyses over one profile, each shared result once. A failure stays with the analysis it happened in. */
 export class Analyzer {
   private readonly done = new Map<Derived<unknown>, { value?: unknown; error?: unknown }>();
+  private readonly promised = new Map<Derived<unknown>, () => unknown>();
 
   readonly profile: Profile;
 
@@ -200,13 +201,18 @@ export class Analyzer {
       this.done.set(derived, known);
       try {
         this.requireTables(derived);
-        known.value = derived.compute(this.inputFor(derived));
+        known.value = this.promised.get(derived)?.() ?? derived.compute(this.inputFor(derived));
       } catch (error) {
         known.error = error;
       }
     }
     if (known.error !== undefined) throw known.error;
     return known.value as Result;
+  }
+
+  /** Somebody else is computing this result, or has: `take` gives it when it is asked for. Undefined: they could not. */
+  promise<Result>(derived: Derived<Result>, take: () => Result | undefined): void {
+    this.promised.set(derived, take);
   }
 
   /** Undefined where the capture cannot answer. */

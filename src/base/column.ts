@@ -13,8 +13,8 @@ export type Column<Row extends number, Value> = { readonly length: number } & { 
 /** "No such row", of any table. Reference columns hold it where a link is missing; check before indexing. */
 export const NONE = -1 as number & { readonly [tag]: never };
 
-export type Storage = 'f64' | 'i32' | 'u32' | 'u8';
-export type AnyArray = Float64Array | Int32Array | Uint32Array | Uint8Array;
+export type Storage = 'f64' | 'i32' | 'u32' | 'u8' | 'i16' | 'i8';
+export type AnyArray = Float64Array | Int32Array | Uint32Array | Uint8Array | Int16Array | Int8Array;
 
 export function allocate(storage: Storage, length: number, shared = false): AnyArray {
   const bytes = length * bytesPerElement(storage);
@@ -32,14 +32,40 @@ function wrap(storage: Storage, buffer: ArrayBufferLike, offset: number, length:
       return new Uint32Array(buffer, offset, length);
     case 'u8':
       return new Uint8Array(buffer, offset, length);
+    case 'i16':
+      return new Int16Array(buffer, offset, length);
+    case 'i8':
+      return new Int8Array(buffer, offset, length);
   }
 }
 
-function bytesPerElement(storage: Storage): number {
-  return storage === 'f64' ? 8 : storage === 'u8' ? 1 : 4;
+const bytesPerElement = (storage: Storage): number => Number(storage.slice(1)) / 8;
+
+export function storageOf(cells: AnyArray): Storage {
+  const letter = cells instanceof Float64Array ? 'f' : isSigned(cells) ? 'i' : 'u';
+  return `${letter}${8 * cells.BYTES_PER_ELEMENT}` as Storage;
+}
+
+/** Whole numbers in which NONE says that a value is missing. */
+export const isSigned = (cells: unknown): boolean =>
+  cells instanceof Int32Array || cells instanceof Int16Array || cells instanceof Int8Array;
+
+/** The same whole numbers in as few bytes as hold the largest of them. */
+export function narrowed(cells: Int32Array): Int32Array | Int16Array | Int8Array {
+  let least = 0;
+  let most = 0;
+  for (let i = 0; i < cells.length; i++) {
+    if (cells[i] < least) least = cells[i];
+    else if (cells[i] > most) most = cells[i];
+  }
+  const storage = least >= -128 && most < 128 ? 'i8' : least >= -32768 && most < 32768 ? 'i16' : undefined;
+  if (!storage) return cells;
+  const narrow = allocate(storage, cells.length, cells.buffer instanceof SharedArrayBuffer);
+  narrow.set(cells);
+  return narrow as Int16Array | Int8Array;
 }
 
 /** What a cell holds when its value was not recorded but other rows of the column were. */
 export function missingValue(storage: Storage): number {
-  return storage === 'f64' ? Number.NaN : storage === 'i32' ? NONE : 0;
+  return storage === 'f64' ? Number.NaN : storage.startsWith('i') ? NONE : 0;
 }

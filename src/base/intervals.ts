@@ -5,7 +5,11 @@
  *   b         .███..██       subtract(a, b)   █...█....
  */
 import { lowerBound, upperBound } from './bisect.js';
+import { allocate } from './column.js';
 import { orderBy } from './order.js';
+
+/** Most builders stay small; the large ones hold an interval per kernel. */
+const FIRST_ROOM = 16;
 
 export interface Intervals {
   readonly length: number;
@@ -21,14 +25,22 @@ export const NO_INTERVALS: Intervals = {
 
 /** Collects stretches and joins those that touch or overlap. They should come in order of start; others cost a sort. */
 export class IntervalBuilder {
-  private starts = new Float64Array(FIRST_ROOM);
-  private ends = new Float64Array(FIRST_ROOM);
+  private starts: Float64Array;
+  private ends: Float64Array;
   private length = 0;
   private from = Number.NaN;
   private to = Number.NaN;
   private inOrder = true;
   /** Stretches that lie no further apart than this are joined. */
-  constructor(private readonly reach = 0) {}
+  constructor(
+    private readonly reach = 0,
+    /** How many are expected: growing copies all that is there. */
+    expected = FIRST_ROOM,
+  ) {
+    // Many are shared with threads that help.
+    this.starts = allocate('f64', expected, expected > FIRST_ROOM) as Float64Array;
+    this.ends = allocate('f64', expected, expected > FIRST_ROOM) as Float64Array;
+  }
 
   /** True when this stretch opens a new interval. Empty stretches are left out. */
   add(start: number, end: number): boolean {
@@ -65,9 +77,6 @@ export class IntervalBuilder {
   }
 }
 
-/** Most builders stay small; the large ones hold an interval per kernel. */
-const FIRST_ROOM = 16;
-
 /** Without the room that was not needed, where it is much. */
 const cutTo = (column: Float64Array, length: number): Float64Array =>
   column.length - length > Math.max(WORTH_CUTTING, length / 8)
@@ -76,8 +85,8 @@ const cutTo = (column: Float64Array, length: number): Float64Array =>
 
 const WORTH_CUTTING = 1 << 16;
 
-function twiceTheRoom(column: Float64Array): Float64Array<ArrayBuffer> {
-  const larger = new Float64Array(column.length * 2);
+function twiceTheRoom(column: Float64Array): Float64Array {
+  const larger = new Float64Array(Math.max(FIRST_ROOM, column.length * 2));
   larger.set(column);
   return larger;
 }

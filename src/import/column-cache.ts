@@ -10,7 +10,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { deserialize, serialize } from 'node:v8';
-import { type AnyArray, allocate, type Storage } from '../base/column.js';
+import { type AnyArray, allocate, type Storage, storageOf } from '../base/column.js';
 import { StringTable } from '../base/string-table.js';
 import { ownCacheFolder } from '../disk/cache-folder.js';
 import { hashInput } from '../disk/content-hash.js';
@@ -24,7 +24,7 @@ const usual = { bytes: 16e6, ms: 200 };
 const MOST_ENTRY_BYTES = 2e9;
 const KEEP_FILES = 64;
 const KEEP_BYTES = 8e9;
-const MAGIC = 'stepscope columns 1\n';
+const MAGIC = 'stepscope columns 2\n';
 const ENDING = '.columns';
 const ABANDONED_MS = 3600_000;
 
@@ -169,9 +169,14 @@ async function writeEntry(folder: string, entry: string, key: string, profile: P
       | undefined;
     if (!table) continue;
     lengths[name] = table.length;
-    for (const [column, { storage }] of columnsOf(name))
-      if (table[column])
-        parts.push({ piece: { table: name, column, storage, length: table.length }, cells: table[column] });
+    for (const [column] of columnsOf(name)) {
+      const cells = table[column];
+      if (cells)
+        parts.push({
+          piece: { table: name, column, storage: storageOf(cells), length: table.length },
+          cells,
+        });
+    }
   }
   const { bytes, ends } = strings.pack();
   parts.push({

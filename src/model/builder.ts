@@ -2,7 +2,7 @@
  * Builds Profiles that cannot be wrong in shape: columns of one length, sorted by start, all-missing columns
  * dropped, launches linked to the API calls that made them.
  */
-import { type AnyArray, allocate, missingValue, NONE } from '../base/column.js';
+import { type AnyArray, allocate, missingValue, NONE, narrowed } from '../base/column.js';
 import { NoteCounter } from '../base/notes.js';
 import { isSorted, orderBy } from '../base/order.js';
 import { StringTable } from '../base/string-table.js';
@@ -101,7 +101,7 @@ export class ProfileBuilder {
           delete columns[column];
         }
       } else if (!columns[column]) {
-        columns[column] = allocate(spec.storage, length).fill(missingValue(spec.storage));
+        columns[column] = allocate(spec.storage, length, true).fill(missingValue(spec.storage));
       }
     }
     const earlier = this.tables.get(name);
@@ -165,7 +165,9 @@ export class ProfileBuilder {
     const tables: { [Name in TableName]?: Table<Name> } = {};
     for (const name of tableNames) {
       const table = this.tables.get(name);
-      if (table) Object.assign(tables, { [name]: { length: table.length, ...table.columns } });
+      if (!table) continue;
+      if (table.length >= WORTH_NARROWING) narrowDetails(name, table.columns);
+      Object.assign(tables, { [name]: { length: table.length, ...table.columns } });
     }
     const profile: Profile = {
       capture,
@@ -205,6 +207,18 @@ function concatenate(name: TableName, parts: { length: number; columns: RawTable
     }
   }
   return columns;
+}
+
+/** Smaller tables are not worth it. */
+const WORTH_NARROWING = 1 << 16;
+
+/** Details are many columns of small numbers (the block of a kernel, the result of a call) and seldom asked for. */
+function narrowDetails(name: TableName, columns: RawTable): void {
+  for (const [column, { storage, optional, ref }] of columnsOf(name)) {
+    const cells = columns[column];
+    if (storage === 'i32' && optional && !ref && cells instanceof Int32Array)
+      columns[column] = narrowed(cells);
+  }
 }
 
 function allMissing(cells: AnyArray, missing: number, storage: string): boolean {

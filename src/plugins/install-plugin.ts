@@ -19,7 +19,13 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** `from`: what the plugin is called where it has no name. */
+let installed = 0;
+
+/** What runs elsewhere, in another thread, does not have them. */
+export const hasPlugins = (): boolean => installed > 0;
+
 export function installPlugin(given: unknown, from: string, failed: PluginFailed): void {
+  installed++;
   if (!isObject(given))
     throw new Error('its default export is neither a plugin nor a function that returns one');
   const unknown = Object.keys(given).find(key => !parts.includes(key));

@@ -2,8 +2,10 @@
 import * as path from 'node:path';
 import type { Settings } from '../analyze/analysis.js';
 import { openProfile } from '../import/open.js';
+import { helpAhead } from '../threads/help-ahead.js';
 import { viewProfile } from '../timeline/view-profile.js';
 import type { ViewedProfile } from '../timeline/viewed-profile.js';
+import { freeMemory } from './free-memory.js';
 
 /** Who wants to know how far it is. */
 export interface Told {
@@ -17,16 +19,21 @@ interface Naming extends Told {
   readonly name?: string;
   /** The version for whose next opening decoded columns are kept; absent: they are not. */
   readonly cache?: string;
+  /** Another thread may take a part of the analyses: it does not have the plugins of this one. */
+  readonly withHelp?: boolean;
 }
 
 export async function openViewed(
   files: readonly string[],
   settings: Settings,
-  { name, cache, onProgress, onPhase = async () => {} }: Naming = {},
+  { name, cache, withHelp = false, onProgress, onPhase = async () => {} }: Naming = {},
 ): Promise<ViewedProfile> {
   // Everything that was recorded: the timeline draws what no analysis reads.
   const profile = await openProfile(files, { name, onProgress, ...(cache === undefined ? {} : { cache }) });
+  freeMemory();
   const view = viewProfile(profile, settings, name ?? viewedName(files));
+  await onPhase('Finding steps');
+  if (withHelp) helpAhead(view.lookingAt());
   // Made now, while everyone is waiting anyway: ready should mean that the first question is answered at once.
   await view.prepare(onPhase);
   return view;

@@ -1,4 +1,5 @@
 /** What a cell of a table holds: the one place that decides what is null, for DuckDB and for files. */
+import { isSigned } from '../base/column.js';
 import type { ColumnContent, TextColumn } from './sql-table.js';
 
 export const isTexts = (content: ColumnContent | undefined): content is TextColumn =>
@@ -27,7 +28,7 @@ export function interned({ ids, text }: TextColumn): {
 export function cellNumber(
   column: Exclude<ColumnContent, TextColumn>,
 ): (row: number) => number | bigint | null {
-  const absent = column instanceof Int32Array ? -1 : Number.NaN;
+  const absent = isSigned(column) ? -1 : Number.NaN;
   return row => {
     const value = column[row] as number | bigint | null | undefined;
     return value == null || Object.is(value, Number.NaN) || value === absent ? null : value;

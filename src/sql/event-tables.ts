@@ -3,18 +3,16 @@
  * threads become what they mean to a reader (device, stream, tid, rank); references to events become row numbers.
  */
 import { notRecorded } from '../analyze/analysis.js';
-import { NONE } from '../base/column.js';
+import { type AnyArray, NONE } from '../base/column.js';
 import { createClassifier, type KernelClass } from '../catalog/kernels/classify.js';
 import type { Profile } from '../model/profile.js';
 import { type ColumnSpec, columnsOf, type TableName } from '../model/schema.js';
 import type { ColumnContent, SqlColumn, SqlTable, SqlType, TextColumn } from './sql-table.js';
 
-type AnyColumn = Float64Array | Int32Array | Uint32Array | Uint8Array;
-
 interface EventColumn extends SqlColumn {
   /** The optional column of the profile it is made from, to be asked for when reading. */
   readonly from?: string;
-  make(profile: Profile, table: Readonly<Record<string, AnyColumn>>): ColumnContent | undefined;
+  make(profile: Profile, table: Readonly<Record<string, AnyArray>>): ColumnContent | undefined;
 }
 
 /** What columns mean, by their name in the schema; others are named after what they hold. */
@@ -55,15 +53,15 @@ const measured: ReadonlySet<string> = new Set(['value', 'payload', 'occupancyPer
 
 const words = (name: string): string => name.replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`);
 
-const numbersOf = (column: AnyColumn): ColumnContent => column;
+const numbersOf = (column: AnyArray): ColumnContent => column;
 
 const looked = (
-  column: AnyColumn | undefined,
+  column: AnyArray | undefined,
   values: readonly (number | undefined)[],
 ): Float64Array | undefined =>
   column && Float64Array.from(column, row => (row === NONE ? Number.NaN : (values[row] ?? Number.NaN)));
 
-const named = (column: AnyColumn, values: readonly string[]): TextColumn => ({
+const named = (column: AnyArray, values: readonly string[]): TextColumn => ({
   ids: column,
   text: id => values[id] ?? '',
 });
@@ -146,7 +144,7 @@ const threadId = (name: string, from: string, about: string): EventColumn =>
 
 function ofProcess(
   processes: (profile: Profile) => readonly number[],
-  column: (table: Readonly<Record<string, AnyColumn>>) => AnyColumn | undefined,
+  column: (table: Readonly<Record<string, AnyArray>>) => AnyArray | undefined,
 ): EventColumn[] {
   const of =
     (value: (process: number, profile: Profile) => number | undefined): EventColumn['make'] =>
@@ -238,7 +236,7 @@ function classified(kernelRules: Parameters<typeof createClassifier>[0]) {
   const { classify } = createClassifier(kernelRules);
   const column =
     (of: (found: KernelClass) => string) =>
-    (profile: Profile, table: Readonly<Record<string, AnyColumn>>) => ({
+    (profile: Profile, table: Readonly<Record<string, AnyArray>>) => ({
       ids: table.name,
       text: (id: number) => of(classify(profile.strings.text(id))),
     });
@@ -271,7 +269,7 @@ function eventTable(name: string, table: TableName, about: string): SqlTable {
     reads: { [table]: specs.flatMap(([column, { optional }]) => (optional ? [column] : [])) },
     content({ profile, settings }) {
       const own = profile.tables[table] as unknown as
-        | (Record<string, AnyColumn> & { length: number })
+        | (Record<string, AnyArray> & { length: number })
         | undefined;
       if (!own) throw notRecorded(profile, [table]);
       const extra = isKernels ? classified(settings.kernelRules) : undefined;

@@ -19,13 +19,15 @@ export interface TextColumn {
   text(id: number): string;
 }
 
-/** By row. NaN is null in numbers, -1 in whole ones that are given as Int32Array. */
+/** By row. NaN is null in numbers, -1 in whole ones that are signed. */
 export type ColumnContent =
   | TextColumn
   | Float64Array
   | Int32Array
   | Uint32Array
   | Uint8Array
+  | Int16Array
+  | Int8Array
   | readonly unknown[];
 
 export interface TableContent {

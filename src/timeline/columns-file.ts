@@ -6,7 +6,7 @@
  */
 import { upperBound } from '../base/bisect.js';
 import type { AreaLevel } from './area-pyramid.js';
-import type { SliceLevel } from './slice-pyramid.js';
+import { type SliceLevel, startOfEntry } from './slice-pyramid.js';
 import type { Bytes } from './spans.js';
 import { areaTileBytes, sliceTileBytes, writeArea, writeSlices } from './tiles.js';
 import type { TrackLane } from './track.js';
@@ -36,7 +36,7 @@ export function columnsFile(
   const pieces: Piece[] = [];
   let size = 0;
   const put = (level: SliceLevel | AreaLevel, from: number, to: number): number => {
-    const bytes = 'tone' in level ? sliceTileBytes(to - from) : areaTileBytes(to - from);
+    const bytes = 'events' in level ? sliceTileBytes(to - from) : areaTileBytes(to - from);
     const offset = size;
     pieces.push({ offset, bytes, level, from, to });
     size += bytes;
@@ -53,7 +53,7 @@ export function columnsFile(
       const offset = size;
       const tileStarts: number[] = [];
       for (let from = 0; from < level.length; from += TILE_ENTRIES) {
-        tileStarts.push(level.start[from]);
+        tileStarts.push('events' in level ? startOfEntry(level, from) : level.start[from]);
         put(level, from, Math.min(from + TILE_ENTRIES, level.length));
       }
       return { bucketNs: level.bucketNs, length: level.length, offset, tileStarts };
@@ -76,7 +76,7 @@ function bytesOf(pieces: readonly Piece[], length: number): Bytes {
       ) {
         const { offset, bytes, level, from: first, to: last } = pieces[i];
         const made = new Uint8Array(bytes);
-        if ('tone' in level) writeSlices(level, first, last, made.buffer, 0);
+        if ('events' in level) writeSlices(level, first, last, made.buffer, 0);
         else writeArea(level, first, last, made.buffer, 0);
         const begin = Math.max(0, from - offset);
         const end = Math.min(bytes, to - offset);

@@ -3,7 +3,7 @@ import type { Analyzer } from '../analyze/analysis.js';
 import { gpuWork, WorkKind } from '../analyze/gpu/gpu-work.js';
 import { workFamilies } from '../analyze/gpu/work-families.js';
 import { codeInGap } from '../analyze/host-code/code-in-gap.js';
-import { hostBlockers } from '../analyze/host-code/host-blockers.js';
+import { idleCode } from '../analyze/host-code/idle-code.js';
 import { layerOfWork } from '../analyze/inference/layer-of-work.js';
 import { stepWork } from '../analyze/inference/step-work.js';
 import { stepsOf } from '../analyze/inference/steps.js';
@@ -172,7 +172,7 @@ const MOST_PLACES = 3;
 
 /** Which host code the GPU waited for in a piece of a gap; in the selected steps alone. */
 function codeFacts(analyzer: Analyzer, from: number, to: number, next: number): Fact[] {
-  const found = codeInGap(analyzer.get(hostBlockers), { from, to, next, fallback: NONE });
+  const found = codeInGap(analyzer.get(idleCode), { from, to, next, fallback: NONE });
   const shown = found.slice(0, MOST_PLACES).map(({ label, ns }) => `${formatDuration(ns)} ${label}`);
   const more = found.length > MOST_PLACES ? `, ${found.length - MOST_PLACES} more` : '';
   return shown.length > 0 ? [{ label: 'host code', text: `${shown.join(', ')}${more}` }] : [];

@@ -4,12 +4,12 @@ import type { Analyzer } from '../analyze/analysis.js';
 import { type DeviceTimeline, deviceTimelines } from '../analyze/gpu/device-timeline.js';
 import { type GpuWork, gpuWork, WorkKind } from '../analyze/gpu/gpu-work.js';
 import { familyIndex, HIDDEN, workFamilies } from '../analyze/gpu/work-families.js';
+import type { IdlePieces } from '../analyze/host/idle-pieces.js';
 import { gapJudge } from '../analyze/inference/idle-causes.js';
 import { stepWindows } from '../analyze/inference/step-windows.js';
 import { stepsOf } from '../analyze/inference/steps.js';
 import { nameTest } from '../analyze/name-test.js';
 import { NONE } from '../base/column.js';
-import { forEachGap } from '../base/intervals.js';
 import { formatBytes, plural } from '../base/units.js';
 import { GRAPH_LAUNCH } from '../catalog/host-activities.js';
 import { idleCauses } from '../catalog/idle-causes.js';
@@ -36,11 +36,11 @@ export function gpuTracks(analyzer: Analyzer, labels: EventLabels): { tracks: Tr
   const layers = layersTracks(analyzer, labels);
   const communication = familyIndex('communication');
   const { family } = analyzer.get(workFamilies);
-  const onDevices = (wanted: (i: number) => boolean) =>
-    rowsByOwner(
-      work.device.map((device, i) => (wanted(i) ? device : NONE)),
-      profile.gpus.length,
-    );
+  const onDevices = (wanted: (i: number) => boolean) => {
+    const lists = profile.gpus.map((): number[] => []);
+    for (let i = 0; i < work.length; i++) if (wanted(i)) lists[work.device[i]].push(i);
+    return lists.map(list => Int32Array.from(list));
+  };
   const copies = onDevices(i => work.kind[i] === WorkKind.copy || work.kind[i] === WorkKind.memset);
   const exchanged = onDevices(i => family[i] === communication);
   let tooDeep = 0;
@@ -152,7 +152,8 @@ function graphReplays(
         replays.add(work.start[first], end, labels.of(`graph · ${plural(nodes, 'node')}`), tone, first);
       nodes = 0;
     };
-    for (const i of rows) {
+    for (let at = 0; at < rows.length; at++) {
+      const i = rows[at];
       const own = work.kind[i] === WorkKind.graphBlock ? NONE : work.launch[i];
       if (own === NONE || own !== call || nodes === 0) {
         close();
@@ -187,37 +188,38 @@ export function idleTrack(analyzer: Analyzer, device: number, group: string, lab
   const timeline = analyzer.get(deviceTimelines).find(known => known.device === device) as DeviceTimeline;
   const windows = (analyzer.get(stepWindows) ?? []).filter(window => window.device === device);
   const lanes = analyzer.get(stepsOf)?.lanes ?? [];
-  const { busy, opener } = timeline;
-  const { explain } = analyzer.get(gapJudge);
+  const { busy } = timeline;
+  const { explainAll } = analyzer.get(gapJudge);
   const from = Math.min(busy.start[0], windows[0]?.start ?? Infinity);
   const to = Math.max(busy.end[busy.length - 1], windows[windows.length - 1]?.end ?? -Infinity);
   const fallback = windows[0] ? lanes[windows[0].lane].thread : NONE;
   const causeLabels = idleCauses.map(({ label, about }) => labels.of(label, `${label}: ${about}`));
-  const lane = new LaneBuilder();
-  let openFrom = Number.NaN;
-  let openTo = Number.NaN;
-  let openCause: number = NONE;
-  let next: number = NONE;
-  const close = () => {
-    if (openCause !== NONE && openTo > openFrom)
-      lane.add(openFrom, openTo, causeLabels[openCause], openCause, next);
-    openCause = NONE;
-  };
-  const visit = (cause: number, start: number, end: number) => {
-    if (cause === openCause && start === openTo) openTo = end;
-    else {
-      close();
-      openCause = cause;
-      openFrom = start;
-      openTo = end;
-    }
-  };
-  forEachGap(busy, from, to, (start, end, interval) => {
-    next = interval < busy.length ? opener[interval] : NONE;
-    explain(start, end, next, fallback, visit);
-    close();
-  });
+  // A piece for most gaps.
+  const lane = new LaneBuilder(Math.ceil(1.05 * busy.length));
+  // A part at a time, each up to the begin of some work: all pieces at once would take as much memory as the lane.
+  for (let i = 0, begin = from; i < busy.length; i += GAPS_AT_ONCE) {
+    const until = i + GAPS_AT_ONCE < busy.length ? busy.start[i + GAPS_AT_ONCE] : to;
+    addIdle(lane, explainAll(timeline, begin, until, fallback), causeLabels);
+    begin = until;
+  }
   if (lane.length === 0) return [];
   const made = [makeLane({ source: 'idle', ...lane.finish() })];
   return [{ id: `${group}/idle`, group, label: 'idle, by cause', palette: 'cause', lanes: made }];
+}
+
+const GAPS_AT_ONCE = 1 << 14;
+
+function addIdle(lane: LaneBuilder, idle: IdlePieces, labels: readonly number[]): void {
+  const { cause, start, end } = idle;
+  for (let gap = 0; gap < idle.gaps; gap++) {
+    const after = idle.firstOf(gap + 1);
+    for (let piece = idle.firstOf(gap); piece < after; ) {
+      // Pieces of one cause that touch are drawn as one.
+      let last = piece;
+      while (last + 1 < after && cause[last + 1] === cause[piece] && start[last + 1] === end[last]) last++;
+      if (end[last] > start[piece])
+        lane.add(start[piece], end[last], labels[cause[piece]], cause[piece], idle.nextOf(gap));
+      piece = last + 1;
+    }
+  }
 }

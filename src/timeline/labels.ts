@@ -1,5 +1,4 @@
 /** Short texts for events, numbered. Each full name has one label, so a label stands for exactly one name. */
-import { GrowingColumn } from '../base/growing-column.js';
 import type { Profile } from '../model/profile.js';
 
 const LONGEST = 160;
@@ -46,34 +45,61 @@ export class EventLabels {
   }
 }
 
+const FIRST_ROOM = 64;
+
 /** Columns of a lane that grow event by event. */
 export class LaneBuilder {
-  private readonly start = new GrowingColumn('f64');
-  private readonly end = new GrowingColumn('f64');
-  private readonly label = new GrowingColumn('i32');
-  private readonly tone = new GrowingColumn('u8');
-  private readonly row = new GrowingColumn('i32');
+  length = 0;
+  private start: Float64Array;
+  private end: Float64Array;
+  private label: Int32Array;
+  private tone: Uint8Array;
+  private row: Int32Array;
 
-  get length(): number {
-    return this.start.length;
+  /** How many events are expected: room for them is made at once. */
+  constructor(expected = FIRST_ROOM) {
+    this.start = new Float64Array(expected);
+    this.end = new Float64Array(expected);
+    this.label = new Int32Array(expected);
+    this.tone = new Uint8Array(expected);
+    this.row = new Int32Array(expected);
   }
 
   add(start: number, end: number, label: number, tone: number, row: number): void {
-    this.start.push(start);
-    this.end.push(end);
-    this.label.push(label);
-    this.tone.push(tone);
-    this.row.push(row);
+    const at = this.length++;
+    if (at === this.start.length) this.makeRoom();
+    this.start[at] = start;
+    this.end[at] = end;
+    this.label[at] = label;
+    this.tone[at] = tone;
+    this.row[at] = row;
   }
 
   finish() {
+    const { length } = this;
+    const cut = <Cells extends { readonly length: number; slice(from: number, to: number): Cells }>(
+      cells: Cells & { subarray(from: number, to: number): Cells },
+    ): Cells => (cells.length > 1.25 * length ? cells.slice(0, length) : cells.subarray(0, length));
     return {
-      length: this.start.length,
-      start: this.start.finishAll() as Float64Array,
-      end: this.end.finishAll() as Float64Array,
-      label: this.label.finishAll() as Int32Array,
-      tone: this.tone.finishAll() as Uint8Array,
-      row: this.row.finishAll() as Int32Array,
+      length,
+      start: cut(this.start),
+      end: cut(this.end),
+      label: cut(this.label),
+      tone: cut(this.tone),
+      row: cut(this.row),
     };
+  }
+
+  private makeRoom(): void {
+    const room = Math.max(FIRST_ROOM, Math.ceil(1.5 * this.start.length));
+    const larger = <Cells extends { set(cells: Cells): void }>(into: Cells, from: Cells): Cells => {
+      into.set(from);
+      return into;
+    };
+    this.start = larger(new Float64Array(room), this.start);
+    this.end = larger(new Float64Array(room), this.end);
+    this.label = larger(new Int32Array(room), this.label);
+    this.tone = larger(new Uint8Array(room), this.tone);
+    this.row = larger(new Int32Array(room), this.row);
   }
 }

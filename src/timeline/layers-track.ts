@@ -6,7 +6,7 @@
  *     layers       [ 0  ][ 1  ]
  */
 import type { Analyzer } from '../analyze/analysis.js';
-import { gpuWork, WorkKind } from '../analyze/gpu/gpu-work.js';
+import { type GpuWork, gpuWork, WorkKind } from '../analyze/gpu/gpu-work.js';
 import { layerOfWork } from '../analyze/inference/layer-of-work.js';
 import { stepWork } from '../analyze/inference/step-work.js';
 import { NONE } from '../base/column.js';
@@ -36,15 +36,15 @@ export function layersTracks(analyzer: Analyzer, labels: EventLabels): Map<numbe
   for (let i = 0; i < work.length; i++) {
     if (work.kind[i] !== WorkKind.kernel) continue;
     const [whole, inside] = runs.get(work.device[i])!;
-    const name = layer[i] === NONE ? '' : parts[part[i]];
     const step = runOfWork?.[i] ?? NONE;
-    whole.add(layer[i] === NONE ? '' : `layer ${layer[i]}`, step, work.start[i], work.end[i], i);
-    inside.add(name && `${layer[i]}.${name}`, step, work.start[i], work.end[i], i);
+    const own = layer[i];
+    whole.add(own, NO_PART, step, work, i);
+    inside.add(own === NONE || parts[part[i]] === '' ? NONE : own, part[i], step, work, i);
   }
   const found = new Map<number, Track>();
   for (const [device, both] of runs) {
     const lanes = both
-      .map(bands => bands.finish(labels, tone))
+      .map(bands => bands.finish(labels, tone, parts))
       .filter(lane => lane.length > 0)
       .map(lane => makeLane({ source: 'layers', ...lane }));
     const group = `gpu:${device}`;
@@ -54,25 +54,40 @@ export function layersTracks(analyzer: Analyzer, labels: EventLabels): Map<numbe
   return found;
 }
 
+interface Band {
+  readonly layer: number;
+  /** Number of its name; NO_PART: the whole layer. */
+  readonly part: number;
+  readonly step: number;
+  readonly start: number;
+  end: number;
+  readonly first: number;
+}
+
+const NO_PART = -2;
+
 /** Kernels in a row under one name, in one step, are one band. */
 class Bands {
-  private readonly bands: { name: string; step: number; start: number; end: number; first: number }[] = [];
-  private isOpen = false;
+  private readonly bands: Band[] = [];
+  private open: Band | undefined;
 
-  add(name: string, step: number, start: number, end: number, row: number): void {
-    const last = this.bands.at(-1);
-    if (this.isOpen && last && last.name === name && last.step === step) {
-      last.end = Math.max(last.end, end);
+  /** `layer` NONE: in no band. */
+  add(layer: number, part: number, step: number, work: GpuWork, row: number): void {
+    const { open } = this;
+    const end = work.end[row];
+    if (open && open.layer === layer && open.part === part && open.step === step) {
+      if (end > open.end) open.end = end;
       return;
     }
-    this.isOpen = name !== '';
-    if (this.isOpen) this.bands.push({ name, step, start, end, first: row });
+    this.open = layer === NONE ? undefined : { layer, part, step, start: work.start[row], end, first: row };
+    if (this.open) this.bands.push(this.open);
   }
 
-  finish(labels: EventLabels, tone: number) {
+  finish(labels: EventLabels, tone: number, parts: readonly string[]) {
     const lane = new LaneBuilder();
     // Streams that run side by side: a band ends where the next one begins.
-    this.bands.forEach(({ name, start, end, first }, at) => {
+    this.bands.forEach(({ layer, part, start, end, first }, at) => {
+      const name = part === NO_PART ? `layer ${layer}` : `${layer}.${parts[part]}`;
       const next = this.bands[at + 1]?.start ?? Infinity;
       lane.add(start, Math.max(start, Math.min(end, next)), labels.of(name), tone, first);
     });

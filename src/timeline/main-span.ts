@@ -5,6 +5,7 @@
  *   |·                                            ▌▌▌▌▌▌|
  *                                                 [    ]
  */
+import { endOfEntry, firstEventOf, startOfEntry } from './slice-pyramid.js';
 import type { TrackLane } from './track.js';
 
 /** A silence is empty hours when it is this many times longer than all that is covered. */
@@ -25,9 +26,13 @@ export function mainSpan(
   const pieces: Island[] = [];
   for (const { lane } of lanes) {
     if (lane.kind !== 'slices') continue;
-    const { start, end, length, merged } = lane.levels[lane.levels.length - 1];
-    for (let i = 0; i < length; i++)
-      pieces.push({ startNs: start[i], endNs: end[i], events: merged?.count[i] ?? 1 });
+    const level = lane.levels[lane.levels.length - 1];
+    for (let i = 0; i < level.length; i++)
+      pieces.push({
+        startNs: startOfEntry(level, i),
+        endNs: endOfEntry(level, i),
+        events: firstEventOf(level, i + 1) - firstEventOf(level, i),
+      });
   }
   pieces.sort((a, b) => a.startNs - b.startNs);
   const islands: Island[] = [];

@@ -36,12 +36,6 @@ const WORTH_KEEPING = 0.75;
 /** Levels end where a whole lane costs nothing to draw. */
 const SMALL_ENOUGH = 512;
 
-/** As a tile; level 0 has no `event`, `count` and `fill`: each entry is one event. */
-export interface SliceLevel extends LaneEvents {
-  readonly bucketNs: number;
-  readonly merged?: Pick<SliceTile, 'event' | 'count' | 'fill'>;
-}
-
 /** The events of a lane, sorted by start and by end; none overlap by more than timestamps do. */
 export interface LaneEvents {
   readonly length: number;
@@ -51,64 +45,71 @@ export interface LaneEvents {
   readonly tone: Uint8Array;
 }
 
-export function slicePyramid({ length, start, end, label, tone }: LaneEvents): SliceLevel[] {
-  const levels: SliceLevel[] = [{ bucketNs: 0, length, start, end, label, tone }];
+/**
+ * One level. Its entries are all events in order, each in one entry: so the first event of an entry says where it begins,
+ * and the one before the next entry where it ends and how many there are. Only the rest is kept: levels are large.
+ */
+export interface SliceLevel {
+  readonly bucketNs: number;
+  readonly length: number;
+  readonly events: LaneEvents;
+  /** Absent on level 0, where each entry is one event. */
+  readonly merged?: Pick<SliceTile, 'event' | 'fill' | 'tone'>;
+}
+
+/** The first event of an entry; behind the last one, how many events there are. */
+export const firstEventOf = ({ length, events, merged }: SliceLevel, entry: number): number =>
+  merged ? (entry < length ? merged.event[entry] : events.length) : entry;
+
+export const startOfEntry = (level: SliceLevel, entry: number): number =>
+  level.events.start[firstEventOf(level, entry)];
+
+export const endOfEntry = (level: SliceLevel, entry: number): number =>
+  level.events.end[firstEventOf(level, entry + 1) - 1];
+
+export function slicePyramid(events: LaneEvents): SliceLevel[] {
+  const { length, start, end } = events;
+  const levels: SliceLevel[] = [{ bucketNs: 0, length, events }];
   const span = length > 0 ? end[length - 1] - start[0] : 0;
   for (let bucketNs = FIRST_BUCKET_NS; bucketNs < span; bucketNs *= WIDER) {
     const below = levels[levels.length - 1];
     if (below.length <= SMALL_ENOUGH) break;
-    const count = entriesAfterMerging(below, bucketNs);
-    if (count < WORTH_KEEPING * below.length) levels.push(mergeInto(below, bucketNs, count));
+    const level = mergeInto(below, bucketNs);
+    if (level) levels.push(level);
   }
   return levels;
 }
 
-/** Counted first, so that no column grows and no level is made only to be thrown away. */
-function entriesAfterMerging({ length, start, end }: LaneEvents, bucketNs: number): number {
-  let entries = 0;
-  let openUntil = -Infinity;
-  for (let i = 0; i < length; i++) {
-    if (end[i] - start[i] >= bucketNs) {
-      entries++;
-      openUntil = -Infinity;
-    } else if (start[i] >= openUntil) {
-      entries++;
-      openUntil = bucketEnd(start[i], bucketNs);
-    }
-  }
-  return entries;
-}
-
 const bucketEnd = (start: number, bucketNs: number) => (Math.floor(start / bucketNs) + 1) * bucketNs;
 
-function mergeInto(below: SliceLevel, bucketNs: number, length: number): SliceLevel {
-  const start = new Float64Array(length);
-  const end = new Float64Array(length);
-  const label = new Int32Array(length);
-  const event = new Uint32Array(length);
-  const count = new Uint32Array(length);
-  const fill = new Float32Array(length);
-  const tone = new Uint8Array(length);
-  const { start: starts, end: ends, label: labels, tone: tones, merged } = below;
+/** Undefined where hardly anything is merged. */
+function mergeInto(below: SliceLevel, bucketNs: number): SliceLevel | undefined {
+  const { events, merged } = below;
+  const { start: starts, end: ends } = events;
+  const tones = merged ? merged.tone : events.tone;
+  const room = Math.ceil(WORTH_KEEPING * below.length) - 1;
+  const event = new Uint32Array(room);
+  const fill = new Float32Array(room);
+  const tone = new Uint8Array(room);
   // Nanoseconds each tone covers in the open entry; a tone's number is void when it was last written for another.
   const covered = new Float64Array(256);
   const writtenFor = new Int32Array(256).fill(NONE);
   let at = NONE;
+  let openFrom = 0;
   let openUntil = -Infinity;
   let busy = 0;
   let most = 0;
+  let first = merged ? merged.event[0] : 0;
   for (let i = 0; i < below.length; i++) {
-    const from = starts[i];
-    const span = ends[i] - from;
+    const next = merged ? (i + 1 < below.length ? merged.event[i + 1] : events.length) : i + 1;
+    const from = starts[first];
+    const to = ends[next - 1];
+    const span = to - from;
     const own = tones[i];
     const ownBusy = merged ? span * merged.fill[i] : span;
-    const ownCount = merged ? merged.count[i] : 1;
     if (from < openUntil && span < bucketNs) {
-      end[at] = ends[i];
-      label[at] = NONE;
-      count[at] += ownCount;
       busy += ownBusy;
-      const length = end[at] - start[at];
+      const length = to - openFrom;
       // Events that touch overlap by a little.
       fill[at] = length > 0 ? Math.min(1, busy / length) : 1;
       const total = (writtenFor[own] === at ? covered[own] : 0) + ownBusy;
@@ -118,21 +119,22 @@ function mergeInto(below: SliceLevel, bucketNs: number, length: number): SliceLe
         most = total;
         tone[at] = own;
       }
-      continue;
+    } else {
+      at++;
+      if (at === room) return undefined;
+      openFrom = from;
+      event[at] = first;
+      fill[at] = merged ? merged.fill[i] : 1;
+      tone[at] = own;
+      busy = ownBusy;
+      most = ownBusy;
+      covered[own] = ownBusy;
+      writtenFor[own] = at;
+      openUntil = span < bucketNs ? bucketEnd(from, bucketNs) : -Infinity;
     }
-    at++;
-    start[at] = from;
-    end[at] = ends[i];
-    label[at] = labels[i];
-    event[at] = merged ? merged.event[i] : i;
-    count[at] = ownCount;
-    fill[at] = merged ? merged.fill[i] : 1;
-    tone[at] = own;
-    busy = ownBusy;
-    most = ownBusy;
-    covered[own] = ownBusy;
-    writtenFor[own] = at;
-    openUntil = span < bucketNs ? bucketEnd(from, bucketNs) : -Infinity;
+    first = next;
   }
-  return { bucketNs, length, start, end, label, tone, merged: { event, count, fill } };
+  const length = at + 1;
+  const columns = { event: event.slice(0, length), fill: fill.slice(0, length), tone: tone.slice(0, length) };
+  return { bucketNs, length, events, merged: columns };
 }

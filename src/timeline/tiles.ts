@@ -8,7 +8,8 @@
  * Little-endian, like every machine this runs on.
  */
 
-import type { SliceLevel, SliceTile } from './slice-pyramid.js';
+import { NONE } from '../base/column.js';
+import { firstEventOf, type SliceLevel, type SliceTile } from './slice-pyramid.js';
 
 /** A sampled value over time: each entry holds until the next begins. */
 export interface AreaTile {
@@ -50,22 +51,31 @@ export function wrapArea(buffer: ArrayBufferLike, offset: number, length: number
 }
 
 export function writeSlices(
-  { start, end, label, tone, merged }: SliceLevel,
+  level: SliceLevel,
   from: number,
   to: number,
   buffer: ArrayBufferLike,
   offset: number,
 ): void {
   const tile = wrapSlices(buffer, offset, to - from);
-  tile.start.set(start.subarray(from, to));
-  tile.end.set(end.subarray(from, to));
-  tile.label.set(label.subarray(from, to));
-  tile.tone.set(tone.subarray(from, to));
+  const { events, merged } = level;
   if (merged) {
+    for (let i = from; i < to; i++) {
+      const first = firstEventOf(level, i);
+      const next = firstEventOf(level, i + 1);
+      tile.start[i - from] = events.start[first];
+      tile.end[i - from] = events.end[next - 1];
+      tile.label[i - from] = next === first + 1 ? events.label[first] : NONE;
+      tile.count[i - from] = next - first;
+    }
     tile.event.set(merged.event.subarray(from, to));
-    tile.count.set(merged.count.subarray(from, to));
     tile.fill.set(merged.fill.subarray(from, to));
+    tile.tone.set(merged.tone.subarray(from, to));
   } else {
+    tile.start.set(events.start.subarray(from, to));
+    tile.end.set(events.end.subarray(from, to));
+    tile.label.set(events.label.subarray(from, to));
+    tile.tone.set(events.tone.subarray(from, to));
     for (let i = from; i < to; i++) tile.event[i - from] = i;
     tile.count.fill(1);
     tile.fill.fill(1);

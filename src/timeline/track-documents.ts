@@ -25,6 +25,10 @@ export function trackDocuments(tracks: readonly Track[], columns: ColumnsFile): 
 
 function tonesOf({ lanes }: Track): number[] {
   const seen = new Uint8Array(256);
-  for (const lane of lanes) if (lane.kind === 'slices') for (const tone of lane.data.tone) seen[tone] = 1;
+  for (const lane of lanes) {
+    if (lane.kind !== 'slices') continue;
+    const { tone } = lane.data;
+    for (let i = 0; i < tone.length; i++) seen[tone[i]] = 1;
+  }
   return [...seen.keys()].filter(tone => seen[tone] === 1);
 }

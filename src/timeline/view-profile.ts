@@ -2,7 +2,6 @@
 import { Analyzer, type Settings } from '../analyze/analysis.js';
 import { flameDocument } from '../analyze/host-code/flame-document.js';
 import { chooseAnalyses } from '../analyze/index.js';
-import { gapJudge } from '../analyze/inference/idle-causes.js';
 import { iterations } from '../analyze/inference/iterations.js';
 import { blocksOf } from '../analyze/outcome-blocks.js';
 import { describePageAnswer } from '../analyze/page.js';
@@ -59,10 +58,7 @@ export function viewProfile(profile: Profile, settings: Settings, name: string):
   const view: ViewedProfile = {
     name,
     async prepare(onPhase) {
-      await onPhase('Finding steps');
       analyzer.get(iterations);
-      await onPhase('Explaining idle time');
-      if (profile.tables.kernels) analyzer.get(gapJudge);
       await onPhase('Laying out the timeline');
       timeline();
     },

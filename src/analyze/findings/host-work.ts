@@ -1,7 +1,7 @@
 /** Idle time that host work causes: inside the forward passes of a phase's steps, as stalls or spread over the launches. */
 import { HOST_CAUSES } from '../../catalog/host-causes.js';
 import type { PhaseBudget } from '../inference/budget-totals.js';
-import { type ForwardIdle, idleInForward } from '../inference/idle-in-forward.js';
+import { type ForwardIdle, windowIdle } from '../inference/window-idle.js';
 import type { RuleInput } from './rule.js';
 
 /**
@@ -11,7 +11,7 @@ import type { RuleInput } from './rule.js';
 const STALL = 10;
 
 const inForward = ({ useIfRecorded }: RuleInput, { phase }: PhaseBudget): ForwardIdle | undefined =>
-  phase === null ? undefined : useIfRecorded(idleInForward)?.get(phase);
+  phase === null ? undefined : useIfRecorded(windowIdle)?.inForward.get(phase);
 
 /** By cause, as profiled; empty where the file does not show forward passes. */
 export const insideForward = (input: RuleInput, total: PhaseBudget): Readonly<Record<string, number>> =>

@@ -11,7 +11,7 @@ import { launchOverhead } from '../host/launch-overhead.js';
 import { launchStalls } from '../host/launch-stalls.js';
 import { type CauseSet, hostBlockers } from '../host-code/host-blockers.js';
 import type { PhaseBudget } from '../inference/budget-totals.js';
-import { idleInForward } from '../inference/idle-in-forward.js';
+import { windowIdle } from '../inference/window-idle.js';
 import { perStep } from '../words.js';
 import { budgetEvidence, idleFinding } from './budget-evidence.js';
 import { codeOf, namedCode, triggeredIn } from './code-evidence.js';
@@ -65,7 +65,7 @@ function places(input: RuleInput, total: PhaseBudget, hostNs: number, inGraphs: 
 const exposedHostWork: Rule = {
   id: 'exposed-host-work',
   about: 'host work the GPU waits for, between or inside forward passes',
-  uses: [graphCoverage, idleInForward, kernelsPerStep, launchOverhead, launchStalls, hostBlockers],
+  uses: [graphCoverage, windowIdle, kernelsPerStep, launchOverhead, launchStalls, hostBlockers],
   look(input) {
     const { policy, phases } = input;
     return phases.flatMap((total): Finding[] => {

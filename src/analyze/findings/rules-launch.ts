@@ -8,8 +8,8 @@ import { launchOverhead } from '../host/launch-overhead.js';
 import { type LaunchStall, launchStalls } from '../host/launch-stalls.js';
 import { hostBlockers } from '../host-code/host-blockers.js';
 import type { PhaseBudget } from '../inference/budget-totals.js';
-import { idleInForward } from '../inference/idle-in-forward.js';
 import { iterations } from '../inference/iterations.js';
+import { windowIdle } from '../inference/window-idle.js';
 import { graphWord, type ProfiledProgram } from '../program.js';
 import { formatMean } from '../words.js';
 import { budgetEvidence } from './budget-evidence.js';
@@ -77,7 +77,7 @@ const launchOverheadRule: Rule = {
   about: 'many short kernels launched one by one while the GPU waits, without graphs',
   uses: [
     graphCoverage,
-    idleInForward,
+    windowIdle,
     kernelsPerStep,
     launchOverhead,
     launchStalls,

@@ -10,7 +10,7 @@
  * What overlaps on one stream belongs to the earlier piece (see GpuWork.ownStart): it hides nothing.
  */
 
-import { GrowingColumn } from '../../base/growing-column.js';
+import { allocate } from '../../base/column.js';
 import { IntervalBuilder, type Intervals, subtract, unionOf } from '../../base/intervals.js';
 import type { Derived } from '../analysis.js';
 import { gpuWork, type PlacedWork, WorkKind } from './gpu-work.js';
@@ -43,12 +43,14 @@ export const deviceTimelines: Derived<readonly DeviceTimeline[]> = {
 export function timelinesOf(work: PlacedWork, family: Uint8Array): DeviceTimeline[] {
   const communicationFamily = familyIndex('communication');
   const lanes = new Map<number, Lane>();
-  for (const device of work.devices) lanes.set(device, new Lane());
+  // Most work is kernels one after the other: an interval each.
+  const expected = work.devices.length === 1 ? work.length : undefined;
+  for (const device of work.devices) lanes.set(device, new Lane(expected));
   for (let i = 0; i < work.length; i++) {
     const lane = lanes.get(work.device[i])!;
     const start = work.start[i];
     const end = work.end[i];
-    if (lane.busy.add(start, end)) lane.opener.push(i);
+    if (lane.busy.add(start, end)) lane.open(i);
     const kind = work.kind[i];
     const from = work.ownStart[i];
     if (kind === WorkKind.copy || kind === WorkKind.memset) lane.copies.add(from, end);
@@ -59,13 +61,31 @@ export function timelinesOf(work: PlacedWork, family: Uint8Array): DeviceTimelin
   return work.devices.map(device => lanes.get(device)!.finish(device));
 }
 
+const FIRST_ROOM = 16;
+
 class Lane {
-  readonly busy = new IntervalBuilder();
-  readonly compute = new IntervalBuilder();
+  readonly busy: IntervalBuilder;
+  readonly compute: IntervalBuilder;
   readonly communication = new IntervalBuilder();
   readonly copies = new IntervalBuilder();
   readonly blocks = new IntervalBuilder();
-  readonly opener = new GrowingColumn('i32');
+  private opener: Int32Array;
+  private openers = 0;
+
+  constructor(expected: number | undefined) {
+    this.busy = new IntervalBuilder(0, expected);
+    this.compute = new IntervalBuilder(0, expected);
+    this.opener = allocate('i32', expected ?? FIRST_ROOM, expected !== undefined) as Int32Array;
+  }
+
+  open(work: number): void {
+    if (this.openers === this.opener.length) {
+      const larger = new Int32Array(2 * this.openers);
+      larger.set(this.opener);
+      this.opener = larger;
+    }
+    this.opener[this.openers++] = work;
+  }
 
   finish(device: number): DeviceTimeline {
     const compute = this.compute.finish();
@@ -74,7 +94,7 @@ class Lane {
     return {
       device,
       busy: this.busy.finish(),
-      opener: this.opener.finishAll() as Int32Array,
+      opener: this.opener.subarray(0, this.openers),
       compute,
       communication,
       copies,

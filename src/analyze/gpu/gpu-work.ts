@@ -1,5 +1,5 @@
 /** Everything that ran on GPUs (kernels, copies, memsets, graph replays recorded as blocks) in one list by start. */
-import { NONE } from '../../base/column.js';
+import { allocate, NONE } from '../../base/column.js';
 import type { Row } from '../../model/profile.js';
 import { asRows, type Rows, tableNamed } from '../../model/rows.js';
 import type { Derived } from '../analysis.js';
@@ -107,15 +107,18 @@ export const gpuWork: Derived<GpuWork> = {
   },
 };
 
+/** Shared with threads that help. */
 function columns(length: number) {
+  const floats = () => allocate('f64', length, true) as Float64Array;
+  const ints = () => allocate('i32', length, true) as Int32Array;
   return {
-    start: new Float64Array(length),
-    end: new Float64Array(length),
-    ownStart: new Float64Array(length),
-    device: new Int32Array(length),
-    stream: new Int32Array(length),
-    launch: new Int32Array(length),
-    kind: new Uint8Array(length),
-    row: new Int32Array(length),
+    start: floats(),
+    end: floats(),
+    ownStart: floats(),
+    device: ints(),
+    stream: ints(),
+    launch: ints(),
+    kind: allocate('u8', length, true) as Uint8Array,
+    row: ints(),
   };
 }

@@ -1,8 +1,12 @@
 /** Call paths by name: one node per distinct way from the outermost caller down, whichever thread and step took it. */
+import { NONE } from '../../base/column.js';
 import type { HostName } from '../../catalog/host-names.js';
 
 /** The node above all others. */
 export const ROOT = 0;
+
+/** A power of two. */
+const RECENT = 1024;
 
 export class CallPaths {
   /** By node. The root has no name. */
@@ -13,6 +17,15 @@ export class CallPaths {
   private readonly known = new WeakMap<HostName, number>();
   /** By node: the nodes below it, by the number of their name. */
   private readonly below: (Map<number, number> | undefined)[] = [undefined];
+  /** The children asked for last, by a hash of parent and name: both, and the node. */
+  private readonly recent = new Int32Array(3 * RECENT).fill(NONE);
+
+  /** The same paths once more, from their names and parents. */
+  static of({ names, parents }: Pick<CallPaths, 'names' | 'parents'>): CallPaths {
+    const paths = new CallPaths();
+    for (let node = 1; node < parents.length; node++) paths.child(parents[node], names[node]!);
+    return paths;
+  }
 
   get size(): number {
     return this.parents.length;
@@ -31,6 +44,16 @@ export class CallPaths {
 
   /** The node below another one. `id` is that of the name. */
   child(parent: number, name: HostName, id = this.idOf(name)): number {
+    const at = 3 * ((parent * 31 + id) & (RECENT - 1));
+    if (this.recent[at] === parent && this.recent[at + 1] === id) return this.recent[at + 2];
+    const node = this.findChild(parent, name, id);
+    this.recent[at] = parent;
+    this.recent[at + 1] = id;
+    this.recent[at + 2] = node;
+    return node;
+  }
+
+  private findChild(parent: number, name: HostName, id: number): number {
     const own = (this.below[parent] ??= new Map());
     let node = own.get(id);
     if (node === undefined) {

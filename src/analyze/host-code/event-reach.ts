@@ -19,18 +19,15 @@ export function blockEndsOf({ length, end }: Events): Float64Array {
   return ends;
 }
 
-/** Visits rows that begin before `to`, in order, and leaves out most of those that end before `from`. */
+/** Visits stretches of rows that begin before `to`, in order, and leaves out most of those that end before `from`. */
 export function forRowsReaching(
   events: Events,
   blockEnds: Float64Array,
   from: number,
   to: number,
-  visit: (row: number) => void,
+  visit: (first: number, after: number) => void,
 ): void {
   const last = lowerBound(events.start as unknown as Float64Array, to);
-  for (let block = 0; block * BLOCK < last; block++) {
-    if (blockEnds[block] <= from) continue;
-    const end = Math.min(last, (block + 1) * BLOCK);
-    for (let row = block * BLOCK; row < end; row++) visit(row);
-  }
+  for (let block = 0; block * BLOCK < last; block++)
+    if (!(blockEnds[block] <= from)) visit(block * BLOCK, Math.min(last, (block + 1) * BLOCK));
 }

@@ -10,8 +10,9 @@ import { perStep } from '../words.js';
 import { blockerWords } from './blocker-text.js';
 import { ROOT } from './call-paths.js';
 import { totalsOf } from './call-tree.js';
-import { hostBlockers, hostCauses } from './host-blockers.js';
+import { hostBlockers } from './host-blockers.js';
 import { hotPaths } from './hot-paths.js';
+import { hostCauses } from './idle-code.js';
 import { namedTime } from './named-share.js';
 import { hintForNames } from './names-hint.js';
 

@@ -6,7 +6,7 @@ import { selection } from '../inference/selection.js';
 import type { CallPaths } from './call-paths.js';
 import type { NodeSums } from './call-tally.js';
 import { type CallNode, callTree, invertedTree, WHOLE_TREE } from './call-tree.js';
-import { type HostBlockers, hostBlockers } from './host-blockers.js';
+import { type HostBlockers, stackBlockers } from './host-blockers.js';
 import type { hostSchema } from './host-schema.js';
 import { hostTime } from './host-time.js';
 import { namedTime } from './named-share.js';
@@ -27,7 +27,7 @@ interface HostQuestion {
   readonly leastShare?: number | undefined;
 }
 
-export const hostSources: readonly Derived<unknown>[] = [hostBlockers, hostTime, selection];
+export const hostSources: readonly Derived<unknown>[] = [stackBlockers, hostTime, selection];
 
 export function hostProfile(analyzer: Analyzer, question: HostQuestion): HostProfile {
   const { weight, inverted, depth = WHOLE_TREE.depth, leastShare = WHOLE_TREE.leastShare } = question;
@@ -53,7 +53,7 @@ interface HostSums {
 
 /** Both weights are sums over the same call paths. */
 export function hostSums(analyzer: Analyzer, weight: HostWeight): HostSums {
-  const blockers = analyzer.get(hostBlockers);
+  const blockers = analyzer.get(stackBlockers);
   const sums = weight === 'idle' ? idleOf(blockers) : analyzer.get(hostTime);
   const steps = analyzer.get(selection).steps.reduce((sum, flag) => sum + flag, 0);
   const devices = [...blockers.windows].reduce((sum, [, count]) => sum + count, 0);
@@ -66,14 +66,12 @@ function idleOf({ windows, sums }: HostBlockers): NodeSums {
   const phases: readonly (Phase | null)[] = [...windows.keys()];
   const parts = phases.flatMap(phase => sums(phase, 'all') ?? []);
   if (parts.length === 1) return parts[0];
-  const all = { selfNs: [] as number[], calls: [] as number[] };
-  const add = (into: number[], amounts: readonly number[]) =>
-    amounts.forEach((amount, node) => {
-      into[node] = (into[node] ?? 0) + amount;
-    });
-  for (const part of parts) {
-    add(all.selfNs, part.selfNs);
-    add(all.calls, part.calls);
-  }
+  const most = Math.max(0, ...parts.map(({ selfNs }) => selfNs.length));
+  const all = { selfNs: new Float64Array(most), calls: new Int32Array(most) };
+  for (const { selfNs, calls } of parts)
+    for (let node = 0; node < selfNs.length; node++) {
+      all.selfNs[node] += selfNs[node];
+      all.calls[node] += calls[node];
+    }
   return all;
 }

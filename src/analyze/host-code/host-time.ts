@@ -21,10 +21,10 @@ export const hostTime: Derived<NodeSums> = {
       const periods = moments.periods(profile.threads[thread].process);
       for (let i = 0; i < (periods?.length ?? 0); i++)
         code.visit(thread, periods!.start[i], periods!.end[i], ({ node, event, line, from, to }) =>
-          sums.add(paths, node, to - from, event, line),
+          sums.add(0, paths, node, to - from, event, line),
         );
     }
-    return sums;
+    return sums.sums(paths) ?? { selfNs: new Float64Array(0), calls: new Int32Array(0) };
 
     /** Those that run the steps; without steps, all that launched something. */
     function launchingThreads(): readonly number[] {

@@ -11,18 +11,27 @@ import { workFamilies } from '../gpu/work-families.js';
 import { launchedKernels } from './launched-kernels.js';
 import { type StackLine, threadStacks } from './thread-stacks.js';
 
-/** What follows a segment of a thread, and the event it is; undefined where nothing does. */
-type NextName = (
-  thread: number,
-  line: StackLine,
-  segment: number,
-) => { readonly name: HostName; readonly event: number } | undefined;
+/** What follows: its name with the number that call paths have for it, and the event it is. */
+interface Following {
+  readonly name: HostName;
+  readonly id: number;
+  readonly event: number;
+}
 
-/** What follows the segments from one to another, which is the one that says it. */
+/** What follows a segment of a thread; undefined where nothing does. The answer is another one after the next question. */
+export type NextName = (thread: number, line: StackLine, segment: number) => Following | undefined;
+
+/** What follows the segments from one to another, which is the one that says it. One object per thread: there are millions. */
 interface Found {
-  readonly from: number;
-  readonly to: number;
-  readonly next: ReturnType<NextName>;
+  from: number;
+  to: number;
+  isNamed: boolean;
+  readonly next: { -readonly [Part in keyof Following]: Following[Part] };
+}
+
+interface KnownName {
+  readonly name: HostName;
+  readonly id: number;
 }
 
 /** Calls looked through one by one before a search. */
@@ -35,55 +44,75 @@ export const launchedNames: Derived<NextName> = {
   compute({ profile, use }) {
     const { paths } = use(threadStacks);
     const { apiCalls: calls } = profile.tables;
-    const known = new Map<string, HostName>();
-    const lastFound = new Map<StackLine, Found>();
-    const launchTexts: string[] = [];
+    const known = new Map<string, KnownName>();
+    /** By thread. */
+    const lastFound: Found[] = [];
+    /** By the name of a kernel. */
+    const launches: KnownName[] = [];
     /** Calls are asked for in order of time. */
     let lastCall = 0;
     let kernelOfCall: Int32Array | undefined;
     return (thread, line, segment) => {
-      let found = lastFound.get(line);
-      if (!found || segment + 1 < found.from || segment + 1 > found.to)
-        lastFound.set(line, (found = find(thread, line, segment + 1)));
-      return found.next;
+      let found = lastFound[thread];
+      if (!found) {
+        const next = { name: NO_NAME, id: NONE as number, event: NONE as number };
+        found = { from: 1, to: 0, isNamed: false, next };
+        lastFound[thread] = found;
+      }
+      if (segment + 1 < found.from || segment + 1 > found.to) find(found, thread, line, segment + 1);
+      return found.isNamed ? found.next : undefined;
     };
 
     /** The first segment from here on that says something: the answer for all segments on the way to it. */
-    function find(thread: number, line: StackLine, from: number): Found {
-      let at = from;
-      let text: string | undefined;
-      while (at < line.start.length) {
-        text = saidOf(thread, line, at);
-        if (text !== undefined) break;
-        at++;
+    function find(found: Found, thread: number, line: StackLine, from: number): void {
+      found.from = from;
+      for (let at = from; at < line.start.length; at++) {
+        const said = saidOf(thread, line, at);
+        if (!said) continue;
+        found.to = at;
+        found.isNamed = true;
+        found.next.name = said.name;
+        found.next.id = said.id;
+        found.next.event = outermost(line, at);
+        return;
       }
-      if (text === undefined) return { from, to: Infinity, next: undefined };
-      const event = outermost(line, at);
-      let name = known.get(text);
-      if (!name) {
-        const { kind } = paths.names[line.node[event]]!;
-        name = { text: `before ${text}`, kind: 'between', ...(kind === 'api-call' ? { isVague: true } : {}) };
-        known.set(text, name);
-      }
-      return { from, to: at, next: { name, event } };
+      found.to = Infinity;
+      found.isNamed = false;
     }
 
-    function saidOf(thread: number, line: StackLine, segment: number): string | undefined {
+    function saidOf(thread: number, line: StackLine, segment: number): KnownName | undefined {
       if (line.event[segment] === NONE) return undefined;
       const { text, kind } = paths.names[line.node[outermost(line, segment)]]!;
       // A collection may begin anywhere, and any library opens files: neither tells what the code is for.
       if (kind === 'interpreter' || kind === 'os-call') return undefined;
-      if (kind !== 'api-call') return isAskingCall(text) ? undefined : text;
-      return launchAt(thread, line.start[segment]) ?? (isAskingCall(text) ? undefined : text);
+      const launch = kind === 'api-call' ? launchAt(thread, line.start[segment]) : undefined;
+      return launch ?? (isAskingCall(text) ? undefined : named(text, kind));
     }
 
-    function launchAt(thread: number, moment: number): string | undefined {
+    function named(text: string, kind: HostName['kind']): KnownName {
+      let found = known.get(text);
+      if (!found) {
+        const name: HostName = {
+          text: `before ${text}`,
+          kind: 'between',
+          ...(kind === 'api-call' ? { isVague: true } : {}),
+        };
+        found = { name, id: paths.idOf(name) };
+        known.set(text, found);
+      }
+      return found;
+    }
+
+    function launchAt(thread: number, moment: number): KnownName | undefined {
       if (!calls) return undefined;
       kernelOfCall ??= use(launchedKernels);
       for (let call = firstCallAt(moment); call < calls.length && calls.start[call] === moment; call++) {
         const kernel = kernelOfCall[call];
         if (calls.thread[call] === thread && kernel !== NONE)
-          return (launchTexts[kernel] ??= `the launch of ${use(workFamilies).classOf(kernel).shortName}`);
+          return (launches[kernel] ??= named(
+            `the launch of ${use(workFamilies).classOf(kernel).shortName}`,
+            'api-call',
+          ));
       }
       return undefined;
     }
@@ -100,6 +129,8 @@ export const launchedNames: Derived<NextName> = {
     }
   },
 };
+
+const NO_NAME: HostName = { text: '', kind: 'between' };
 
 function outermost({ event, parent }: StackLine, segment: number): number {
   let outer = event[segment];

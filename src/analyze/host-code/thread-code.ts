@@ -8,7 +8,7 @@ import type { Derived } from '../analysis.js';
 import { cpuRuns } from '../host/cpu-runs.js';
 import { offCpu } from '../host/off-cpu.js';
 import { ROOT } from './call-paths.js';
-import { launchedNames } from './launched-names.js';
+import { launchedNames, type NextName } from './launched-names.js';
 import { missingCpu } from './missing-cpu.js';
 import { threadSamples } from './thread-samples.js';
 import { type StackLine, segmentAt, threadStacks } from './thread-stacks.js';
@@ -32,6 +32,13 @@ export type VisitCode = (piece: CodePiece) => void;
 export interface ThreadCode {
   /** Visits a stretch of a thread piece by piece, in order of time. */
   visit(thread: number, from: number, to: number, visit: VisitCode): void;
+  /**
+   * The events of the thread, where nothing else tells what it runs: then time in an event with a plain node is that
+   * node's, and time in no event is named by what follows. Undefined where samples, stacks or lost CPUs tell more.
+   */
+  plainLine(thread: number): StackLine | undefined;
+  isPlain(node: number): boolean;
+  readonly nextName: NextName;
 }
 
 type MutablePiece = { -readonly [Part in keyof CodePiece]: CodePiece[Part] };
@@ -58,7 +65,18 @@ export const threadCode: Derived<ThreadCode> = {
     // One piece for all of a visit, and another one for visits in the midst of it.
     const pieces: MutablePiece[] = [];
     let depth = 0;
+    /** By node; undefined: not looked at yet. */
+    const plain: (boolean | undefined)[] = [];
     return {
+      nextName,
+      plainLine(thread) {
+        const line = samples || cpu ? undefined : lineOf(thread);
+        return line?.stack ? undefined : line;
+      },
+      isPlain(node) {
+        while (plain.length <= node) plain.push(undefined);
+        return (plain[node] ??= isPlain(node));
+      },
       visit(thread, from, to, visitPiece) {
         const line = lineOf(thread);
         const { start } = line;
@@ -121,7 +139,7 @@ export const threadCode: Derived<ThreadCode> = {
       const base = event === NONE ? ROOT : line.node[event];
       const next = event === NONE ? nextName(thread, line, segment) : undefined;
       const around = inCallers(line, segment, base);
-      const place = next ? paths.child(around, next.name) : around;
+      const place = next ? paths.child(around, next.name, next.id) : around;
       // A library that is not resolved says less than what follows.
       piece.node = stack === NONE ? place : names.below(names.hasNames(stack) ? base : place, stack);
       piece.event = event !== NONE ? event : stack !== NONE ? sample : (next?.event ?? NONE);
@@ -188,7 +206,16 @@ export const threadCode: Derived<ThreadCode> = {
       const node = line.node[event];
       if (paths.names[line.node[outer]]!.kind !== 'interpreter') return node;
       const next = nextName(thread, line, segment);
-      return next ? paths.grafted(node, paths.child(ROOT, next.name)) : node;
+      return next ? paths.grafted(node, paths.child(ROOT, next.name, next.id)) : node;
+    }
+
+    /** As `placed` and `waitOn` decide; without stacks all nodes on the way are events. */
+    function isPlain(node: number): boolean {
+      const path = paths.pathOf(node).map(at => paths.names[at]!);
+      if (path[0].kind === 'interpreter' && path[path.length - 1].kind !== 'range') return false;
+      const innermostCall = path.findLastIndex(({ kind, waits }) => waits || kind === 'api-call');
+      const isWait = innermostCall >= 0 && path[innermostCall].waits !== undefined;
+      return !isWait || path[path.length - 1].kind === 'range';
     }
 
     function waitOn(line: StackLine, event: number): Wait | undefined {

@@ -41,6 +41,9 @@ const DEEPEST = 500;
 
 /** One thread. Events are numbered from 0; segments follow each other without a gap. */
 export interface StackLine {
+  readonly thread: number;
+  /** What the number of its first event is among those of all threads. */
+  readonly firstEvent: number;
   /** By event: its node among the call paths, and the event around it or NONE. */
   readonly node: Int32Array;
   readonly parent: Int32Array;
@@ -123,6 +126,7 @@ export const threadStacks: Derived<ThreadStacks> = {
     const rows = rowsByThread(profile, use(blockEnds), from, to);
     const namers = namersOf(profile, paths, labels, use(gilTimeouts));
     const lines = new Map<number, StackLine>();
+    let events = 0;
     return {
       paths,
       names,
@@ -131,7 +135,11 @@ export const threadStacks: Derived<ThreadStacks> = {
       ),
       lineOf(thread) {
         let line = lines.get(thread);
-        if (!line) lines.set(thread, (line = stackOf(profile, thread, rows, namers, { paths, names }, to)));
+        if (!line) {
+          line = stackOf(profile, thread, rows, namers, { paths, names }, to, events);
+          events += line.node.length;
+          lines.set(thread, line);
+        }
         return line;
       },
     };
@@ -154,25 +162,25 @@ function rowsByThread(
     SOURCES.flatMap((source): [Source, ThreadRows][] => {
       const table = tableNamed(profile, source);
       if (!table) return [];
+      const { thread, name, end } = table;
       const kind = source === 'ranges' ? profile.tables.ranges!.kind : undefined;
       const isOurs = (row: Row<Source>) =>
-        table.thread[row] !== NONE &&
-        table.name[row] !== NONE &&
-        !(table.end[row] <= from) &&
+        thread[row] !== NONE &&
+        name[row] !== NONE &&
+        !(end[row] <= from) &&
         (kind === undefined ||
           (kind[row as Row<'ranges'>] !== RangeKind.mark &&
             kind[row as Row<'ranges'>] !== RangeKind.gpuAnnotation));
       const first = new Int32Array(profile.threads.length + 1);
-      const visit = (take: (row: Row<Source>) => void) =>
-        forRowsReaching(table, ends[source]!, from, to, row => {
-          if (isOurs(row as Row<Source>)) take(row as Row<Source>);
-        });
-      visit(row => first[table.thread[row] + 1]++);
-      for (let thread = 0; thread < profile.threads.length; thread++) first[thread + 1] += first[thread];
+      forRowsReaching(table, ends[source]!, from, to, (begin, after) => {
+        for (let row = begin as Row<Source>; row < after; row++) if (isOurs(row)) first[thread[row] + 1]++;
+      });
+      for (let of = 0; of < profile.threads.length; of++) first[of + 1] += first[of];
       const all = new Int32Array(first[profile.threads.length]);
       const next = first.slice();
-      visit(row => {
-        all[next[table.thread[row]]++] = row;
+      forRowsReaching(table, ends[source]!, from, to, (begin, after) => {
+        for (let row = begin as Row<Source>; row < after; row++)
+          if (isOurs(row)) all[next[thread[row]]++] = row;
       });
       longerFirst(all, table.start, table.end);
       return [
@@ -241,6 +249,7 @@ function stackOf(
   namers: Readonly<Record<Source, Namer>>,
   { paths, names }: Pick<ThreadStacks, 'paths' | 'names'>,
   until: number,
+  firstEvent: number,
 ): StackLine {
   const lanes = SOURCES.flatMap(source => {
     const own = rows[source]?.of(thread);
@@ -271,9 +280,15 @@ function stackOf(
     }
   };
   let events = 0;
+  let lane: Lane | undefined;
+  /** Until when no other lane has an event. */
+  let alone = -Infinity;
   for (;;) {
-    const lane = lanes.length === 1 ? unread(lanes[0]) : firstOf(lanes, endOf);
-    if (!lane) break;
+    if (!lane || lane.next >= lane.own.length || !(lane.start[lane.own[lane.next] as Row<Source>] < alone)) {
+      lane = firstOf(lanes, endOf);
+      if (!lane) break;
+      alone = firstStart(lanes, lane);
+    }
     const row = lane.own[lane.next++] as Row<Source>;
     const found = namers[lane.source](lane.name[row]);
     if (!found) continue;
@@ -302,6 +317,8 @@ function stackOf(
   }
   closeUntil(Infinity);
   return {
+    thread,
+    firstEvent,
     node: node.subarray(0, events),
     parent: parent.subarray(0, events),
     ...builder.finish(),
@@ -323,18 +340,26 @@ function callStacks({ tables }: Profile): ((source: Source, row: number) => numb
   };
 }
 
-const unread = <Lane extends { readonly own: Int32Array; readonly next: number }>(
-  lane: Lane,
-): Lane | undefined => (lane.next < lane.own.length ? lane : undefined);
+interface UnreadRows {
+  readonly own: Int32Array;
+  readonly start: { readonly [row: number]: number };
+  next: number;
+}
+
+/** When the first event of the other lanes begins. */
+function firstStart(lanes: readonly UnreadRows[], than: UnreadRows): number {
+  let first = Infinity;
+  for (const lane of lanes)
+    if (lane !== than && lane.next < lane.own.length)
+      first = Math.min(first, lane.start[lane.own[lane.next]]);
+  return first;
+}
 
 /** The lane whose next event begins first; of several, the one that ends last, then the outer source. */
-function firstOf<
-  Lane extends {
-    readonly own: Int32Array;
-    readonly start: { readonly [row: number]: number };
-    next: number;
-  },
->(lanes: readonly Lane[], endOf: (lane: Lane, row: Row<Source>) => number): Lane | undefined {
+function firstOf<Lane extends UnreadRows>(
+  lanes: readonly Lane[],
+  endOf: (lane: Lane, row: Row<Source>) => number,
+): Lane | undefined {
   let first: Lane | undefined;
   for (const lane of lanes) {
     if (lane.next >= lane.own.length) continue;

@@ -29,6 +29,7 @@ import type { Profile, Row } from '../../model/profile.js';
 import { tableNamed } from '../../model/rows.js';
 import { RangeKind } from '../../model/schema.js';
 import type { Derived } from '../analysis.js';
+import { IdlePieces } from './idle-pieces.js';
 import { pageableReads } from './pageable-reads.js';
 
 /** Host code between two CUDA calls that is shorter than this is the cost of launching, not other work. */
@@ -54,6 +55,7 @@ type Layer = IdleCause & (typeof PAINT)[number];
 export type VisitCause = (cause: number, from: number, to: number) => void;
 
 export interface ThreadActivity {
+  lineOf(thread: number): Line;
   /** What the thread did between the two moments, piece by piece in order of time. */
   forEach(thread: number, from: number, to: number, visit: VisitCause): void;
 }
@@ -65,31 +67,38 @@ export const threadActivity: Derived<ThreadActivity> = {
   compute({ profile }) {
     const layers = collectLayers(profile);
     const lines: Line[] = [];
+    const lineOf = (thread: number) => (lines[thread] ??= paint(layers(thread)));
+    const pieces = new IdlePieces();
     return {
+      lineOf,
       forEach(thread, from, to, visit) {
-        visitLine((lines[thread] ??= paint(layers(thread))), from, to, visit);
+        pieces.clear();
+        addPieces(lineOf(thread), from, to, pieces);
+        const { length, cause, start, end } = pieces;
+        for (let i = 0; i < length; i++) visit(cause[i], start[i], end[i]);
       },
     };
   },
 };
 
-/** Visits what a line holds between two moments; between segments the thread runs other code. */
-export function visitLine(line: Line, from: number, to: number, visit: VisitCause): void {
+/** Adds what a line holds between two moments; between segments the thread runs other code. */
+export function addPieces(line: Line, from: number, to: number, into: Pick<IdlePieces, 'add'>): void {
   const { start, end, cause } = line;
+  const { length } = start;
   let at = from;
   // Gaps are asked for in order of time: the segment is almost always near the last one.
   let i = line.at;
   if (i > 0 && end[i - 1] > from) i = upperBound(end, from);
-  while (i < start.length && end[i] <= from) i++;
+  while (i < length && end[i] <= from) i++;
   line.at = i;
-  for (; i < start.length && start[i] < to; i++) {
+  for (; i < length && start[i] < to; i++) {
     const segmentStart = Math.max(start[i], at);
     const segmentEnd = Math.min(end[i], to);
-    if (segmentStart > at) visit(hostCode, at, segmentStart);
-    visit(cause[i], segmentStart, segmentEnd);
+    if (segmentStart > at) into.add(hostCode, at, segmentStart);
+    into.add(cause[i], segmentStart, segmentEnd);
     at = segmentEnd;
   }
-  if (to > at) visit(hostCode, at, to);
+  if (to > at) into.add(hostCode, at, to);
 }
 
 const hostCode = causeIndex('host-code');

@@ -6,7 +6,7 @@
 import { lowerBound } from '../../base/bisect.js';
 import type { Profile } from '../../model/profile.js';
 import { type GpuWork, WorkKind } from '../gpu/gpu-work.js';
-import type { WorkFamilies } from '../gpu/work-families.js';
+import { familyIndex, type WorkFamilies } from '../gpu/work-families.js';
 import type { Lane } from './lane.js';
 import { type LaunchedWork, launchedByProcess } from './launched-work.js';
 
@@ -14,13 +14,17 @@ import { type LaunchedWork, launchedByProcess } from './launched-work.js';
 const DRAFT_SHARE = 0.6;
 const SAME_SHARE = 0.85;
 
+const GEMM = familyIndex('gemm');
+const ATTENTION = familyIndex('attention');
+
 type LaneRun = Lane['runs'][number];
 
 interface Counted {
   readonly run: LaneRun;
   readonly gemms: number;
   readonly attention: number;
-  readonly names: readonly number[];
+  /** Of its kernels, in order. */
+  names(): readonly number[];
 }
 
 export function tellDrafts(
@@ -73,23 +77,26 @@ function count(
   run: LaneRun,
 ): Counted {
   const own = list.work.subarray(lowerBound(list.at, run.start), lowerBound(list.at, run.periodEnd));
-  const name = profile.tables.kernels?.name;
+  const { family } = families;
   let gemms = 0;
   let attention = 0;
-  const names: number[] = [];
-  for (const i of own) {
-    if (work.kind[i] !== WorkKind.kernel) continue;
-    const { family } = families.classOf(name![work.row[i]]);
-    if (family === 'gemm') gemms++;
-    else if (family === 'attention') attention++;
-    names.push(name![work.row[i]]);
+  for (let at = 0; at < own.length; at++) {
+    const of = family[own[at]];
+    if (of === GEMM) gemms++;
+    else if (of === ATTENTION) attention++;
   }
+  const names = () => {
+    const name = profile.tables.kernels?.name;
+    return [...own].flatMap(i => (work.kind[i] === WorkKind.kernel ? [name![work.row[i]] as number] : []));
+  };
   return { run, gemms, attention, names };
 }
 
 /** Empty unless every step is clearly the one or the other. */
 function draftsAmong(counted: readonly Counted[]): readonly Counted[] {
   const largest = counted.reduce((most, one) => (one.gemms > most.gemms ? one : most));
+  let known: readonly number[] | undefined;
+  const namesOfLargest = () => (known ??= largest.names());
   const isTarget = (one: Counted) => one.gemms >= SAME_SHARE * largest.gemms;
   const isDraft = (one: Counted) =>
     one.attention > 0 &&
@@ -97,7 +104,7 @@ function draftsAmong(counted: readonly Counted[]): readonly Counted[] {
     one.gemms <= DRAFT_SHARE * largest.gemms &&
     one.attention <= DRAFT_SHARE * largest.attention &&
     // What begins like the target and stops was cut off.
-    !one.names.every((name, i) => name === largest.names[i]);
+    !one.names().every((name, i) => name === namesOfLargest()[i]);
   const small = counted.filter(one => !isTarget(one));
   return small.every(isDraft) ? small : [];
 }

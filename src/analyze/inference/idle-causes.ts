@@ -8,11 +8,14 @@
  *
  * Launched before the gap began: the device itself made it wait (another stream, the order inside a graph).
  */
+import { lowerBound, upperBound } from '../../base/bisect.js';
 import { NONE } from '../../base/column.js';
 import { causeIndex, idleCauses } from '../../catalog/idle-causes.js';
 import type { Derived } from '../analysis.js';
+import type { DeviceTimeline } from '../gpu/device-timeline.js';
 import { gpuWork } from '../gpu/gpu-work.js';
-import { type ThreadActivity, threadActivity, type VisitCause } from '../host/thread-activity.js';
+import { IdlePieces } from '../host/idle-pieces.js';
+import { addPieces, type Line, threadActivity, type VisitCause } from '../host/thread-activity.js';
 
 /** From the return of a launch call to the start of its work on an idle GPU: beyond this it waited on the device. */
 const START_LATENCY_NS = 20_000;
@@ -23,6 +26,13 @@ interface GapJudge {
    * `fallback` the thread to look at when that does not tell, or NONE.
    */
   explain(from: number, to: number, next: number, fallback: number, visit: VisitCause): void;
+  /** The same of all gaps of a device between two moments. The answer is another one after the next question. */
+  explainAll(
+    timeline: Pick<DeviceTimeline, 'busy' | 'opener'>,
+    from: number,
+    to: number,
+    fallback: number,
+  ): IdlePieces;
   /** Adds the nanoseconds of the gap to `into`, one number per cause. */
   judge(into: Float64Array, from: number, to: number, next: number, fallback: number): void;
 }
@@ -32,7 +42,8 @@ export const gapJudge: Derived<GapJudge> = {
   reads: { apiCalls: [] },
   uses: [gpuWork, threadActivity],
   compute({ profile, use }) {
-    return judgeOf(use(gpuWork).launch, profile.tables.apiCalls, use(threadActivity));
+    const { lineOf } = use(threadActivity);
+    return judgeOf(use(gpuWork).launch, profile.tables.apiCalls, lineOf);
   },
 };
 
@@ -46,45 +57,68 @@ interface LaunchTimes {
 export function judgeOf(
   launch: ArrayLike<number>,
   calls: LaunchTimes | undefined,
-  activity: ThreadActivity,
+  lineOf: (thread: number) => Line,
 ): GapJudge {
   const launchBound = causeIndex('launch-bound');
   const deviceWait = causeIndex('device-wait');
   const unknown = causeIndex('unknown');
-  const explain: GapJudge['explain'] = (from, to, next, fallback, visit) => {
+
+  function addGap(into: IdlePieces, from: number, to: number, next: number, fallback: number): void {
+    into.openGap(next);
     const call = next === NONE ? NONE : launch[next];
     const thread = call === NONE ? fallback : calls!.thread[call];
     if (thread === NONE) {
-      visit(unknown, from, to);
+      into.add(unknown, from, to);
       return;
     }
     if (call === NONE) {
       // Nothing ran afterwards, so the end of the gap was no launch; with other work, it is not known which.
-      if (next === NONE) activity.forEach(thread, from, to, visit);
-      else visit(unknown, from, to);
+      if (next === NONE) addPieces(lineOf(thread), from, to, into);
+      else into.add(unknown, from, to);
       return;
     }
     // A call that had returned before the gap began was in time, however soon the gap ends after it.
     if (calls!.end[call] <= from) {
-      visit(deviceWait, from, to);
+      into.add(deviceWait, from, to);
       return;
     }
     const launched = Math.min(Math.max(calls!.start[call], from), to);
     const started = Math.min(Math.max(calls!.end[call] + START_LATENCY_NS, launched), to);
-    if (launched > from) activity.forEach(thread, from, launched, visit);
-    if (started > launched) visit(launchBound, launched, started);
-    if (to > started) visit(deviceWait, started, to);
-  };
-  // One visitor for all gaps: there may be millions of them.
-  let sums = new Float64Array(0);
-  const add: VisitCause = (cause, from, to) => {
-    sums[cause] += to - from;
+    if (launched > from) addPieces(lineOf(thread), from, launched, into);
+    if (started > launched) into.add(launchBound, launched, started);
+    if (to > started) into.add(deviceWait, started, to);
+  }
+
+  // Two, because who looks through a window may ask about one of its gaps.
+  const ofWindow = new IdlePieces();
+  const ofGap = new IdlePieces();
+  const explained = (from: number, to: number, next: number, fallback: number): IdlePieces => {
+    ofGap.clear();
+    addGap(ofGap, from, to, next, fallback);
+    return ofGap;
   };
   return {
-    explain,
+    explain(from, to, next, fallback, visit) {
+      const { length, cause, start, end } = explained(from, to, next, fallback);
+      for (let i = 0; i < length; i++) visit(cause[i], start[i], end[i]);
+    },
+    explainAll({ busy, opener }, from, to, fallback) {
+      ofWindow.clear();
+      const { start, end, length } = busy;
+      let at = from;
+      for (let i = upperBound(end, from); i < length && start[i] < to; i++) {
+        if (start[i] > at) addGap(ofWindow, at, start[i], opener[i], fallback);
+        if (end[i] > at) at = end[i];
+      }
+      if (at < to) {
+        const next = lowerBound(start, to);
+        addGap(ofWindow, at, to, next < length ? opener[next] : NONE, fallback);
+      }
+      return ofWindow;
+    },
     judge(into, from, to, next, fallback) {
-      sums = into as Float64Array<ArrayBuffer>;
-      explain(from, to, next, fallback, add);
+      const { length, cause, start, end } = explained(from, to, next, fallback);
+      for (let i = 0; i < length; i++) into[cause[i]] += end[i] - start[i];
     },
   };
 }

@@ -9,7 +9,8 @@ import { deviceTimelines } from '../gpu/device-timeline.js';
 import { gpuWork, WorkKind } from '../gpu/gpu-work.js';
 import { workFamilies } from '../gpu/work-families.js';
 import { codeInGap } from '../host-code/code-in-gap.js';
-import { hostBlockers } from '../host-code/host-blockers.js';
+import { stackBlockers } from '../host-code/host-blockers.js';
+import { idleCode } from '../host-code/idle-code.js';
 import { causesAsObject, gapJudge } from './idle-causes.js';
 import { selection } from './selection.js';
 import { stepsOf } from './steps.js';
@@ -40,7 +41,7 @@ export const idleGaps: Analysis<IdleGapRow, AnalysisResult<IdleGapRow>> = {
   title: 'Longest idle gaps',
   question: 'Which gaps cost the most, and why did the GPU wait?',
   reads: {},
-  uses: [selection, deviceTimelines, gapJudge, stepsOf, gpuWork, workFamilies, hostBlockers],
+  uses: [selection, deviceTimelines, gapJudge, stepsOf, gpuWork, workFamilies, idleCode, stackBlockers],
   needs: [['kernels', 'copies', 'memsets', 'graphLaunches']],
   fields,
   compute({ profile, use }) {
@@ -62,6 +63,8 @@ export const idleGaps: Analysis<IdleGapRow, AnalysisResult<IdleGapRow>> = {
         if (longest.length > LISTED) longest.pop();
       });
     }
+    // All code first: call paths are numbered as they are met, and equal ones are listed in that order.
+    use(stackBlockers);
     const rows = longest.map(({ from, to, device, step, lane, next }): IdleGapRow => {
       const perCause = new Float64Array(idleCauses.length);
       const fallback = lane === NONE ? NONE : (lanes[lane].thread as number);
@@ -75,7 +78,7 @@ export const idleGaps: Analysis<IdleGapRow, AnalysisResult<IdleGapRow>> = {
         iteration: steps[step]?.iteration ?? null,
         cause: Object.keys(causes)[0] ?? 'unknown',
         causes,
-        code: codeInGap(use(hostBlockers), { from, to, next, fallback })[0]?.label ?? null,
+        code: codeInGap(use(idleCode), { from, to, next, fallback })[0]?.label ?? null,
         next: next === NONE ? null : nameOf(next),
       };
     });

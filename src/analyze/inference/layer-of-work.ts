@@ -133,18 +133,22 @@ function byLaunch(
     const ranges = byThread.get(thread);
     return ranges && new Innermost(ranges);
   });
+  const isLaunch = new Uint8Array(calls.length);
+  for (let i = 0; i < work.length; i++) if (work.launch[i] !== NONE) isLaunch[work.launch[i]] = 1;
   // Calls are in order of time, and graph launches repeat: each call is looked up once.
   const rangeOfCall = new Int32Array(calls.length).fill(NONE);
   for (let call = 0 as Row<'apiCalls'>; call < calls.length; call++) {
+    if (isLaunch[call] === 0) continue;
     const thread = calls.thread[call];
     const lookup = thread === NONE ? undefined : lookups[thread];
     if (lookup) rangeOfCall[call] = lookup.at(calls.start[call]);
   }
+  const rangesOf = profile.threads.map((_, thread) => byThread.get(thread));
   let any = false;
   for (let i = 0; i < work.length; i++) {
     const call = work.launch[i];
     if (call === NONE || rangeOfCall[call] === NONE) continue;
-    any = assign(i, byThread.get(calls.thread[call])![rangeOfCall[call]]) || any;
+    any = assign(i, rangesOf[calls.thread[call]]![rangeOfCall[call]]) || any;
   }
   return any;
 }

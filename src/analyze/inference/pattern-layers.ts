@@ -104,13 +104,18 @@ function byAnchor(names: ArrayLike<number>, { period, from, times }: Repetition)
 export function patternLayers(profile: Profile, work: GpuWork, found: StepWork, layer: Int32Array): boolean {
   const names = profile.tables.kernels?.name;
   if (!names) return false;
+  const { runOfWork } = found;
+  const isKernel = (i: number) => runOfWork[i] !== NONE && work.kind[i] === WorkKind.kernel;
+  const hasLayers = new Uint8Array(found.deviceRuns.length);
+  for (let i = 0; i < work.length; i++) if (isKernel(i) && layer[i] !== NONE) hasLayers[runOfWork[i]] = 1;
+  if (!hasLayers.includes(0)) return false;
   const byRun: number[][] = found.deviceRuns.map(() => []);
   for (let i = 0; i < work.length; i++)
-    if (found.runOfWork[i] !== NONE && work.kind[i] === WorkKind.kernel) byRun[found.runOfWork[i]].push(i);
+    if (isKernel(i) && hasLayers[runOfWork[i]] === 0) byRun[runOfWork[i]].push(i);
   const known = new Map<string, LayerPattern | undefined>();
   let any = false;
   for (const own of byRun) {
-    if (own.length === 0 || own.some(i => layer[i] !== NONE)) continue;
+    if (own.length === 0) continue;
     const sequence = Int32Array.from(own, i => names[work.row[i]]);
     const signature = `${sequence.length}/${sequence.reduce((hash, name) => (Math.imul(hash, 31) + name) | 0, 7)}`;
     if (!known.has(signature)) known.set(signature, stepPattern(sequence));

@@ -1,4 +1,5 @@
 /** Which GPU work the figures count: that of the selected steps, by who launched it, or all of it. */
+import { lowerBound } from '../../base/bisect.js';
 import { NONE } from '../../base/column.js';
 import type { Phase } from '../../catalog/phases.js';
 import type { Derived } from '../analysis.js';
@@ -52,8 +53,15 @@ export const selectedWork: Derived<SelectedWork> = {
     if (!found)
       return { selected: selected.fill(1), first: 0, end: work.length, step, runs: 1, runsOfPhase: () => 1 };
     const outside = Number(chosen.whole);
+    // One step is a small part of a long capture: its work lies between its first start and its last end.
+    let [from, to] = outside ? [-Infinity, Infinity] : [Infinity, -Infinity];
+    for (const run of outside ? [] : found.deviceRuns) {
+      if (chosen.steps[run.step] !== 1 || Number.isNaN(run.gpuStart)) continue;
+      from = Math.min(from, run.gpuStart);
+      to = Math.max(to, run.gpuEnd);
+    }
     let [first, end] = [work.length, 0];
-    for (let i = 0; i < work.length; i++) {
+    for (let i = lowerBound(work.start, from); i < work.length && work.start[i] <= to; i++) {
       if (!(step[i] === NONE ? outside : chosen.steps[step[i]])) continue;
       selected[i] = 1;
       if (i < first) first = i;

@@ -1,7 +1,6 @@
 /** Where every nanosecond of a step went, per device: compute, exposed communication and copies, idle by cause. */
 import { NONE } from '../../base/column.js';
-import { forEachGap, type Intervals, lengthWithin } from '../../base/intervals.js';
-import { idleCauses } from '../../catalog/idle-causes.js';
+import { type Intervals, lengthWithin } from '../../base/intervals.js';
 import type { Analysis, AnalysisResult, Derived, Json } from '../analysis.js';
 import { communicationSplit } from '../comm/communication-split.js';
 import { field, keyField, maybe, quiet } from '../field.js';
@@ -9,28 +8,23 @@ import { type DeviceTimeline, deviceTimelines } from '../gpu/device-timeline.js'
 import type { Budget, BudgetRow } from './budget-totals.js';
 import { totalsByPhase } from './budget-totals.js';
 import { describeBudget } from './describe-budget.js';
-import { causesAsObject, gapJudge } from './idle-causes.js';
+import { causesAsObject } from './idle-causes.js';
 import { type SelectedWindow, selection } from './selection.js';
 import { stepsOf } from './steps.js';
+import { windowIdle } from './window-idle.js';
 
 /** Budgets of the selected windows, in their order. Used by everything that speaks of idle time. */
 export const windowBudgets: Derived<readonly { window: SelectedWindow; budget: Budget }[]> = {
   id: 'window-budgets',
   reads: {},
-  uses: [selection, deviceTimelines, gapJudge, stepsOf, communicationSplit],
+  uses: [selection, deviceTimelines, windowIdle, communicationSplit],
   compute({ use }) {
     const timelines = new Map(use(deviceTimelines).map(timeline => [timeline.device, timeline]));
     const splits = use(communicationSplit);
-    const { judge } = use(gapJudge);
-    const lanes = use(stepsOf)?.lanes ?? [];
-    return use(selection).windows.map(window => {
+    const { perCause } = use(windowIdle);
+    return use(selection).windows.map((window, i) => {
       const timeline = timelines.get(window.device)!;
-      const perCause = new Float64Array(idleCauses.length);
-      const fallback = window.lane === NONE ? NONE : lanes[window.lane].thread;
-      forEachGap(timeline.busy, window.start, window.end, (from, to, next) => {
-        judge(perCause, from, to, next < timeline.busy.length ? timeline.opener[next] : NONE, fallback);
-      });
-      const budget = budgetOf(timeline, window.start, window.end, perCause);
+      const budget = budgetOf(timeline, window.start, window.end, perCause[i]);
       const split = splits?.get(window.device);
       if (!split) return { window, budget };
       const within = (list: Intervals) => lengthWithin(list, window.start, window.end);

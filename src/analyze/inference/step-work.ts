@@ -75,6 +75,7 @@ class LanePlaces {
   private readonly laneOfProcess: Int32Array;
   private readonly starts: readonly Float64Array[];
   private readonly ends: readonly Float64Array[];
+  private readonly lastRun: Int32Array;
 
   constructor(
     profile: Profile,
@@ -91,6 +92,7 @@ class LanePlaces {
     lanes.forEach((lane, index) => {
       this.laneOfThread[lane.thread] = index;
     });
+    this.lastRun = new Int32Array(lanes.length);
     this.starts = lanes.map(lane => Float64Array.from(lane.runs, run => run.start));
     this.ends = lanes.map(lane => Float64Array.from(lane.runs, run => run.periodEnd));
   }
@@ -100,7 +102,13 @@ class LanePlaces {
 
   /** The run whose period holds the moment, or NONE. */
   runAt(lane: number, moment: number): number {
-    const run = upperBound(this.starts[lane], moment) - 1;
+    const starts = this.starts[lane];
+    // Moments are asked for in order, almost: mostly the run is the one of the last question.
+    let run = this.lastRun[lane];
+    if (!(starts[run] <= moment && !(starts[run + 1] <= moment))) {
+      run = upperBound(starts, moment) - 1;
+      this.lastRun[lane] = Math.max(0, run);
+    }
     return run >= 0 && moment < this.ends[lane][run] ? run : NONE;
   }
 }
@@ -144,7 +152,10 @@ function attribute(profile: Profile, work: GpuWork, steps: Steps, places: LanePl
     lastRun = NONE;
     if (run === NONE) continue;
     const device = work.device[i];
-    let index = known[lane][run].find(candidate => deviceRuns[candidate].device === device);
+    const candidates = known[lane][run];
+    let index = candidates.length > 0 ? candidates[0] : undefined;
+    if (index !== undefined && deviceRuns[index].device !== device)
+      index = candidates.find(candidate => deviceRuns[candidate].device === device);
     if (index === undefined) {
       index = deviceRuns.length;
       known[lane][run].push(index);

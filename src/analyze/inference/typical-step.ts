@@ -1,4 +1,5 @@
 /** One step to look at closely: of the phase that takes most time, the run with the median wall time. */
+import { lowerBound } from '../../base/bisect.js';
 import { NONE } from '../../base/column.js';
 import type { Phase } from '../../catalog/phases.js';
 import type { Derived } from '../analysis.js';
@@ -36,8 +37,10 @@ export const typicalStep: Derived<TypicalStep | undefined> = {
     own.sort((a, b) => a.end - a.start - (b.end - b.start) || a.start - b.start);
     const window = own[(own.length - 1) >> 1];
     const work = use(gpuWork);
+    const { gpuStart, gpuEnd } = found.deviceRuns[window.deviceRun];
     const indexes: number[] = [];
-    for (let i = 0; i < work.length; i++) if (found.runOfWork[i] === window.deviceRun) indexes.push(i);
+    for (let i = lowerBound(work.start, gpuStart); i < work.length && work.start[i] <= gpuEnd; i++)
+      if (found.runOfWork[i] === window.deviceRun) indexes.push(i);
     return { phase, window, work: Int32Array.from(indexes) };
   },
 };

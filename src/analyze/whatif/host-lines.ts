@@ -36,6 +36,8 @@ export class HostLines {
   /** The item of each API call; a call inside another belongs to the item of the outer one. */
   readonly itemOfCall = new Map<Row<'apiCalls'>, number>();
   private readonly stepEnds: Float64Array;
+  /** Of functions, by the string id of the name in the file. */
+  private readonly names = new Map<number, string>();
   private firstThreadEnds = new Float64Array(0);
 
   constructor(
@@ -93,10 +95,17 @@ export class HostLines {
       push: (kind: ItemKind, start: number, end: number, call: Row<'apiCalls'>): number => {
         own.push(this.items.length);
         this.recorded.push({ start, end, call });
+        // One literal: there is an item for every call and what lies between, and spreading copies.
         this.items.push({
-          ...{ kind, thread, step: this.stepAt(start), name: this.nameOf(call) },
-          ...{ recordedStart: start, recordedEnd: end },
-          ...{ ns: end - start, causes: this.causesOf(thread, start, end), awaits: NONE },
+          kind,
+          thread,
+          step: this.stepAt(start),
+          name: this.nameOf(call),
+          recordedStart: start,
+          recordedEnd: end,
+          ns: end - start,
+          causes: this.causesOf(thread, start, end),
+          awaits: NONE,
         });
         line.at = end;
         return this.items.length - 1;
@@ -110,7 +119,10 @@ export class HostLines {
 
   private nameOf(call: Row<'apiCalls'>): string {
     if (call === NONE) return '';
-    return apiFunction(this.profile.strings.text(this.profile.tables.apiCalls!.name[call]));
+    const id = this.profile.tables.apiCalls!.name[call];
+    let name = this.names.get(id);
+    if (name === undefined) this.names.set(id, (name = apiFunction(this.profile.strings.text(id))));
+    return name;
   }
 
   private stepAt(moment: number): number {

@@ -45,11 +45,21 @@ export function placeWork({ work, rows, family, stepOf, lines, blocks }: Place):
     const { ops: own } = streams[stream];
     const before = own.length === 0 ? NONE : rows[own[own.length - 1]];
     const launch = lines.itemOfCall.get(work.launch[i]) ?? NONE;
+    const { latencyNs, latencyFrom, gapNs, after } = heldBy(i, before, launch);
     const op: GpuOp = {
-      ...{ stream, step: stepOf(i), kind: work.kind[i], family: family[i], work: i },
-      ...{ ns: work.end[i] - work.start[i], launch, recordedStart: work.start[i] },
-      ...heldBy(i, before, launch),
+      stream,
+      step: stepOf(i),
+      kind: work.kind[i],
+      family: family[i],
+      work: i,
+      ns: work.end[i] - work.start[i],
+      launch,
+      recordedStart: work.start[i],
+      latencyNs,
+      latencyFrom,
+      gapNs,
     };
+    if (after) op.after = after;
     const waited = marked.get(i);
     const partner = waited === undefined ? undefined : opOfWork.get(waited);
     const slack = partner === undefined ? Number.NaN : work.start[i] - work.end[rows[partner]];

@@ -2,15 +2,13 @@
  * Where the time of replayed steps goes, by the same rules as the measured budget: kernels by family, exposed
  * communication, exposed copies, idle by cause. Parts of a step sum to the step.
  */
-import { NONE } from '../../base/column.js';
-import { forEachGap } from '../../base/intervals.js';
 import { idleCauses } from '../../catalog/idle-causes.js';
 import { families } from '../../catalog/kernels/families.js';
 import { timelinesOf } from '../gpu/device-timeline.js';
 import type { PlacedWork } from '../gpu/gpu-work.js';
 import { ownersOf } from '../gpu/moment-owners.js';
 import { HIDDEN } from '../gpu/work-families.js';
-import { type Line, visitLine } from '../host/thread-activity.js';
+import type { Line } from '../host/thread-activity.js';
 import { judgeOf } from '../inference/idle-causes.js';
 import type { ReplayTimes } from './replay.js';
 import type { ReplayModel } from './replay-model.js';
@@ -29,10 +27,10 @@ export function replayedParts(
   if (!timeline) return [];
   const owners = ownersOf(work, family, [timeline]);
   const lines = hostLines(model, times);
-  const { judge } = judgeOf(
+  const { explainAll } = judgeOf(
     launch,
     { start: times.itemBegin, end: times.itemEnd, thread: model.items.map(item => item.thread) },
-    { forEach: (thread, from, to, visit) => visitLine(lines.get(thread)!, from, to, visit) },
+    thread => lines.get(thread)!,
   );
   const [{ thread }] = model.threads;
   return model.steps.flatMap((step, k) => {
@@ -47,9 +45,8 @@ export function replayedParts(
     owners.visit('communication', model.device, from, to, (_, ns) => add('communication', ns));
     owners.visit('copies', model.device, from, to, (_, ns) => add('copies', ns));
     const perCause = new Float64Array(idleCauses.length);
-    forEachGap(timeline.busy, from, to, (start, end, next) =>
-      judge(perCause, start, end, next < timeline.busy.length ? timeline.opener[next] : NONE, thread),
-    );
+    const { length, cause, start, end } = explainAll(timeline, from, to, thread);
+    for (let i = 0; i < length; i++) perCause[cause[i]] += end[i] - start[i];
     perCause.forEach((ns, cause) => {
       if (ns > 0) add(`idle:${idleCauses[cause].id}`, ns);
     });

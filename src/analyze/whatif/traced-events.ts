@@ -1,7 +1,6 @@
 /** Host events that the profiler wrote down, by thread: what recording them cost delayed the thread. */
 import { lowerBound } from '../../base/bisect.js';
 import { NONE } from '../../base/column.js';
-import { GrowingColumn } from '../../base/growing-column.js';
 import { matchMarker } from '../../catalog/engine-markers.js';
 import { KERNEL_LAUNCH } from '../../catalog/host-activities.js';
 import { type EventKind, type TracingCost, USUAL_LAUNCH_NS } from '../../catalog/tracing-cost.js';
@@ -48,7 +47,9 @@ export const tracedEvents: Derived<TracedEvents> = {
       const isHost = (i: number) => threads[i] !== NONE && kinds?.[i] !== RangeKind.gpuAnnotation;
       const startsOf = (kind: EventKind, isOwn: (i: number) => boolean) => {
         const counts = new Uint32Array(profile.threads.length);
-        for (let i = 0; i < rows.length; i++) if (isHost(i) && isOwn(i)) counts[threads[i]]++;
+        if (table !== 'ranges') {
+          for (let i = 0; i < rows.length; i++) if (threads[i] !== NONE) counts[threads[i]]++;
+        } else for (let i = 0; i < rows.length; i++) if (isHost(i) && isOwn(i)) counts[threads[i]]++;
         // Where one thread has them all, the table's own column serves.
         if (rows.length > 0 && counts.includes(rows.length))
           return { kind, byThread: Array.from(counts, count => (count > 0 ? starts : [])) };
@@ -100,8 +101,9 @@ function typicalLaunch(profile: Profile): number {
   const calls = profile.tables.apiCalls;
   if (!calls) return USUAL_LAUNCH_NS;
   const isLaunch = nameTest(profile, KERNEL_LAUNCH);
-  const lengths = new GrowingColumn('f64');
+  const lengths = new Float64Array(calls.length);
+  let count = 0;
   for (let row = 0 as Row<'apiCalls'>; row < calls.length; row++)
-    if (isLaunch(calls.name[row])) lengths.push(calls.end[row] - calls.start[row]);
-  return lengths.length > 0 ? medianOf(lengths.finishAll() as Float64Array) : USUAL_LAUNCH_NS;
+    if (isLaunch(calls.name[row])) lengths[count++] = calls.end[row] - calls.start[row];
+  return count > 0 ? medianOf(lengths.subarray(0, count)) : USUAL_LAUNCH_NS;
 }

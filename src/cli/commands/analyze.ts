@@ -6,6 +6,8 @@ import { shapesToRead } from '../../analyze/inference/multiplied-sizes.js';
 import { UserError } from '../../base/user-error.js';
 import { howToRecord } from '../../catalog/how-to-record.js';
 import { createClassifier } from '../../catalog/kernels/classify.js';
+import { hasPlugins } from '../../plugins/install-plugin.js';
+import { helpAhead } from '../../threads/help-ahead.js';
 import { type AnalyzedProfile, analyzedResult, isOnPage } from '../analyzed-result.js';
 import { define, requireFiles } from '../command.js';
 import { listing } from '../listing.js';
@@ -93,6 +95,7 @@ export const analyze = define({
         await profileFor(given, values.model === undefined ? chosen : [...chosen, shapesToRead], output),
         { ...settings, ...(await capturedIn(values.graphCapture, output)) },
       );
+      if (asked.length === 0 && !hasPlugins()) helpAhead(analyzer);
       const isPage = asked.length === 0 && !csv && !json;
       const outcomes = runAll(analyzer, isPage ? usualAnalyses.filter(isOnPage) : chosen, output);
       const analyzed: AnalyzedProfile = { analyzer, outcomes, isPage, rowLimit: values.rows, files: given };

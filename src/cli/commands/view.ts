@@ -6,6 +6,7 @@ import { envelopeOf } from '../../base/envelope.js';
 import { UserError } from '../../base/user-error.js';
 import { recordedWith } from '../../capture/run/recorded-with.js';
 import { hasDuckDb } from '../../disk/open-duckdb.js';
+import { hasPlugins } from '../../plugins/install-plugin.js';
 import { DEFAULT_LARGEST_DROP_BYTES, DroppedFiles } from '../../server/dropped-file.js';
 import { isLoopback } from '../../server/guard.js';
 import { OpenProfiles } from '../../server/open-profiles.js';
@@ -100,6 +101,7 @@ export const view = define({
             ...told,
             // People come back to the same file; a redacted copy is made anew each time.
             ...(isRedacted ? {} : { cache: version() }),
+            withHelp: !hasPlugins(),
             onProgress(file, done) {
               onProgress(file, done);
               told.onProgress?.(file, done);

@@ -1,5 +1,5 @@
 /** Turns the ids in rows (machine, process, thread, device, context, stream) into rows of the model's lists. */
-import { NONE } from '../../base/column.js';
+import { allocate, NONE } from '../../base/column.js';
 import { TupleIndex } from '../../base/tuple-index.js';
 import type { ProfileBuilder } from '../../model/builder.js';
 import type { ProcessRow } from '../../model/profile.js';
@@ -98,7 +98,7 @@ export class Owners {
 /** Asks for each distinct owner once: `place` numbers them 0, 1, 2 … as they appear, NONE for none. */
 function rowsOf(length: number, place: (row: number) => number, look: (row: number) => number): Int32Array {
   const known: number[] = [];
-  const rows = new Int32Array(length);
+  const rows = allocate('i32', length, true) as Int32Array;
   for (let row = 0; row < length; row++) {
     const index = place(row);
     if (index === known.length) known.push(look(row));

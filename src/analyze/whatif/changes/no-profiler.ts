@@ -36,7 +36,7 @@ export function takeOutRecording(
     let owed = 0;
     for (const i of items) {
       const item = model.items[i];
-      const isGraph = GRAPH_LAUNCH.test(item.name);
+      const isGraph = isGraphLaunch(item.name);
       // Behind a wait the host is late because of the GPU, no longer because of what was recorded before.
       if (item.kind === 'wait') owed = 0;
       const { recordedStart: from, recordedEnd: to } = item;
@@ -53,6 +53,15 @@ export function takeOutRecording(
       owed -= paid;
     }
   }
+}
+
+const knownNames = new Map<string, boolean>();
+
+/** Each name is looked at once: there are thousands of calls and few functions. */
+function isGraphLaunch(name: string): boolean {
+  let known = knownNames.get(name);
+  if (known === undefined) knownNames.set(name, (known = GRAPH_LAUNCH.test(name)));
+  return known;
 }
 
 /** What of an item may be recording. `leastNs`: what the launch of a graph takes anyway. */

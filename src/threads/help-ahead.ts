@@ -1,0 +1,127 @@
+/**
+ * A second thread for analyses that take long and that little else waits for, such as which host code the GPU waits for.
+ * It gets the columns of the profile, which are shared, and the results that it needs; whoever asks for its own waits for
+ * them then.
+ */
+import { availableParallelism } from 'node:os';
+import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { type Analyzer, type Derived, NotRecorded, type Settings } from '../analyze/analysis.js';
+import { deviceTimelines } from '../analyze/gpu/device-timeline.js';
+import { gpuWork } from '../analyze/gpu/gpu-work.js';
+import { topKernels } from '../analyze/gpu/top-kernels.js';
+import { launchOverhead } from '../analyze/host/launch-overhead.js';
+import {
+  blockersOf,
+  type HostBlockers,
+  hostBlockers,
+  type PlainBlockers,
+  plainBlockers,
+} from '../analyze/host-code/host-blockers.js';
+import { forwardSpans } from '../analyze/inference/forward-spans.js';
+import { idleGaps } from '../analyze/inference/idle-gaps.js';
+import { selection } from '../analyze/inference/selection.js';
+import { stepWork } from '../analyze/inference/step-work.js';
+import { stepsOf } from '../analyze/inference/steps.js';
+import { windowIdle } from '../analyze/inference/window-idle.js';
+import type { Profile } from '../model/profile.js';
+
+/** With fewer calls it is done before a thread has started. */
+const WORTH_A_THREAD = 500_000;
+/** What is not shared is copied: more would cost too much memory. */
+const MOST_COPIED_BYTES = 64e6;
+/** A thread that has not answered for so long has died. */
+const LONGEST_WAIT_MS = 60_000;
+
+/** Results that both threads use: plain values, large columns shared. */
+export const given: readonly Derived<unknown>[] = [
+  stepsOf,
+  gpuWork,
+  deviceTimelines,
+  stepWork,
+  selection,
+  forwardSpans,
+];
+
+/** A result that the thread computes; between threads it is plain values. */
+interface Part {
+  readonly derived: Derived<unknown>;
+  plain(result: unknown): unknown;
+  restored(plain: unknown): unknown;
+}
+
+const asItIs = (derived: Derived<unknown>): Part => ({
+  derived,
+  plain: result => result,
+  restored: plain => plain,
+});
+
+/** In order: first what is asked for first. */
+export const parts: readonly Part[] = [
+  asItIs(windowIdle),
+  asItIs(launchOverhead),
+  {
+    derived: hostBlockers,
+    plain: result => plainBlockers(result as HostBlockers),
+    restored: plain => blockersOf(plain as PlainBlockers),
+  },
+  asItIs(idleGaps),
+  asItIs(topKernels),
+];
+
+export interface AheadInput {
+  readonly profile: Omit<Profile, 'strings'>;
+  readonly strings: ReturnType<Profile['strings']['pack']>;
+  readonly settings: Settings;
+  /** In the order of `given`. */
+  readonly results: readonly unknown[];
+}
+
+/** Does nothing where it would not help. */
+export function helpAhead(analyzer: Analyzer, leastCalls = WORTH_A_THREAD): void {
+  const { profile, settings } = analyzer;
+  if ((profile.tables.apiCalls?.length ?? 0) < leastCalls || availableParallelism() < 2) return;
+  if (unsharedBytes(profile) > MOST_COPIED_BYTES) return;
+  const { port1: own, port2: its } = new MessageChannel();
+  /** How many parts it has sent. */
+  const sent = new Int32Array(new SharedArrayBuffer(4));
+  // It starts while the results that it needs are computed here.
+  const worker = new Worker(new URL('./ahead-worker.js', import.meta.url), {
+    workerData: { port: its, sent },
+    transferList: [its],
+    // What it makes is short-lived or large columns: a heap that grows for the former is memory for nothing.
+    resourceLimits: { maxYoungGenerationSizeMb: 16 },
+  });
+  worker.unref();
+  worker.on('error', () => {});
+  own.unref();
+  try {
+    const results = given.map(derived => analyzer.get(derived));
+    const { strings, ...rest } = profile;
+    own.postMessage({ profile: rest, strings: strings.pack(), settings, results } satisfies AheadInput);
+  } catch (error) {
+    void worker.terminate();
+    // The user's settings may hold what cannot cross threads.
+    if (error instanceof NotRecorded || (error as Error).name === 'DataCloneError') return;
+    throw error;
+  }
+  const received: unknown[] = [];
+  parts.forEach(({ derived, restored }, part) => {
+    analyzer.promise(derived, () => {
+      for (let known = Atomics.load(sent, 0); known <= part; known = Atomics.load(sent, 0))
+        if (Atomics.wait(sent, 0, known, LONGEST_WAIT_MS) === 'timed-out') return undefined;
+      while (received.length <= part) received.push(receiveMessageOnPort(own)?.message);
+      const plain = received[part];
+      received[part] = undefined;
+      return plain === undefined ? undefined : restored(plain);
+    });
+  });
+}
+
+function unsharedBytes({ tables }: Profile): number {
+  let bytes = 0;
+  for (const table of Object.values(tables))
+    for (const cells of Object.values(table as object))
+      if (ArrayBuffer.isView(cells) && !(cells.buffer instanceof SharedArrayBuffer))
+        bytes += cells.byteLength;
+  return bytes;
+}
