@@ -225,6 +225,8 @@ const NAMES_SOMETHING = /^(correlation|graph|graphNode|graphExec|externalId|clas
 const unsaid = new Set([
   'class',
   'launchType',
+  'shortName',
+  'mangledName',
   'start',
   'end',
   'name',

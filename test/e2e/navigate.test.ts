@@ -70,7 +70,7 @@ test('wheel, keys, history, events, search and findings: the way there and back'
     second.split('.').map(Number),
     first.split('.').map((part, i) => Number(part) + Number(i === 2)),
   );
-  const facts = await page.locator('.event .facts').innerText();
+  const facts = await page.locator('.event .facts').first().innerText();
   assert.match(facts, /^launched by\s+cuda\w+ \([\d.]+ [nµm]s\) on .*\s+queued\s/);
   assert.match(await page.locator('.company').innerText(), /slowest of \d+, median [\d.]+ µs/);
   await page.getByRole('searchbox', { name: /tracks/ }).fill('');

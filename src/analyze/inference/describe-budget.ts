@@ -68,7 +68,9 @@ export function budgetBars(
       ? alone
         ? 'the whole trace'
         : 'outside all steps'
-      : `${total.phase === 'unknown' ? 'steps' : total.phase}, mean of ${plural(total.steps, 'step')}${across}`;
+      : total.steps === 1
+        ? `one ${total.phase === 'unknown' ? '' : `${total.phase} `}step${across}`
+        : `${total.phase === 'unknown' ? 'steps' : total.phase}, mean of ${plural(total.steps, 'step')}${across}`;
   const hiddenWork = [
     inflated.length > 0 && `of this the profiler itself adds about: ${inflated.join(', ')}`,
     total.communicationHiddenNs > 0 &&

@@ -21,7 +21,7 @@ export function meanTime({ document, weight }: Told, ns: number): string {
   return `${formatDuration(ns / document.weights[weight].windows)}${perStep(document)}`;
 }
 
-const perStep = ({ steps }: FlameDocument) => (steps > 0 ? ' per step' : '');
+const perStep = ({ steps }: FlameDocument) => (steps > 1 ? ' per step' : '');
 
 export function timeAndShare(told: Told, ns: number): string {
   return `${meanTime(told, ns)}, ${formatShare(told.allNs > 0 ? ns / told.allNs : 0)} of all`;

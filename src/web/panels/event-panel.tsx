@@ -27,23 +27,36 @@ export function EventPanel({ pane }: { readonly pane: Pane }) {
           Show <kbd>f</kbd>
         </button>
       </div>
+      <Facts facts={details.facts.filter(isLaunch)} />
+      <Company pane={pane} details={details} />
       {details.name !== details.title && (
-        <div class="command">
-          <code>{printable(details.name)}</code>
+        <div class="command full-name">
+          <code title={printable(details.name)}>{printable(details.name)}</code>
           <CopyButton text={() => details.name} what="the full name" />
         </div>
       )}
-      <Company pane={pane} details={details} />
-      <dl class="facts">
-        {details.facts.map(({ label, text }) => (
-          <div key={label}>
-            <dt>{label}</dt>
-            <dd>{printable(text)}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts facts={details.facts.filter(fact => !isLaunch(fact))} />
       <Links pane={pane} links={details.links} more={details.moreLinks} />
     </section>
+  );
+}
+
+type Fact = EventDocument['facts'][number];
+
+/** Where it comes from is said first. */
+const isLaunch = ({ label }: Fact) => label === 'launched by' || label === 'queued';
+
+function Facts({ facts }: { readonly facts: readonly Fact[] }) {
+  if (facts.length === 0) return null;
+  return (
+    <dl class="facts">
+      {facts.map(({ label, text }) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd>{printable(text)}</dd>
+        </div>
+      ))}
+    </dl>
   );
 }
 

@@ -58,13 +58,20 @@ async function run(all: readonly Pane[], stop: AbortSignal): Promise<void> {
   isSearching.value = false;
 }
 
+/** Where somebody looks: the selected steps if they are in view, without the margin before them. */
+function firstMoment({ window, steps, document }: Pane): number {
+  const { fromNs, toNs } = window.value;
+  const selected = steps.value ? document.steps.startNs[steps.value.first] : fromNs;
+  return selected > fromNs && selected < toNs ? selected : fromNs;
+}
+
 /** The first step goes to the first match in view; from there on one by one, around the end. */
 export async function walkMatches(by: 1 | -1): Promise<void> {
   const pane = activePane.value;
   const count = pane?.search.value?.count ?? 0;
   if (!pane || count === 0) return;
   const at = matchNumber.value;
-  const where = at < 0 ? `&near=${Math.round(pane.window.value.fromNs)}` : `&n=${(at + by + count) % count}`;
+  const where = at < 0 ? `&near=${Math.round(firstMoment(pane))}` : `&n=${(at + by + count) % count}`;
   try {
     const match = await askJson<MatchDocument>(path(pane, '/match') + where);
     matchNumber.value = match.n;
