@@ -143,10 +143,11 @@ const untilTrue = (page: Page, condition: string): Promise<void> =>
 async function settled(page: Page, traffic: Traffic): Promise<number> {
   for (;;) {
     await untilTrue(page, IS_COMPLETE);
-    const sinceMs = Math.max(performance.now(), traffic.lastMs);
-    await page.waitForTimeout(REST_MS);
-    const isQuiet = traffic.waiting.size === 0 && traffic.lastMs <= sinceMs;
-    if (isQuiet && (await page.evaluate(IS_COMPLETE))) return sinceMs;
+    const completeMs = performance.now();
+    const restedMs = () => performance.now() - Math.max(completeMs, traffic.lastMs);
+    while (traffic.waiting.size > 0 || restedMs() < REST_MS) await page.waitForTimeout(20);
+    // What came last may have been drawn over what was complete.
+    if (await page.evaluate(IS_COMPLETE)) return Math.max(completeMs, traffic.lastMs);
   }
 }
 

@@ -30,7 +30,7 @@ export async function openViewed(
 ): Promise<ViewedProfile> {
   // Everything that was recorded: the timeline draws what no analysis reads.
   const profile = await openProfile(files, { name, onProgress, ...(cache === undefined ? {} : { cache }) });
-  freeMemory();
+  await freeMemory();
   const view = viewProfile(profile, settings, name ?? viewedName(files));
   await onPhase('Finding steps');
   if (withHelp) helpAhead(view.lookingAt());

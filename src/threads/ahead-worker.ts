@@ -6,6 +6,7 @@ import { type AheadInput, given, parts } from './help-ahead.js';
 
 const { port, sent } = workerData as { readonly port: MessagePort; readonly sent: Int32Array };
 
+tell();
 port.once('message', ({ profile, strings: { bytes, ends }, settings, results }: AheadInput) => {
   const analyzer = new Analyzer({ ...profile, strings: StringTable.unpack(bytes, ends) }, settings);
   given.forEach((derived, i) => {
@@ -13,11 +14,16 @@ port.once('message', ({ profile, strings: { bytes, ends }, settings, results }: 
   });
   for (const { derived, plain } of parts) {
     port.postMessage(orUndefined(() => plain(analyzer.get(derived))));
-    Atomics.add(sent, 0, 1);
-    Atomics.notify(sent, 0);
+    tell();
   }
   port.close();
 });
+
+/** Something has been sent; first of all, that this thread has begun. */
+function tell(): void {
+  Atomics.add(sent, 0, 1);
+  Atomics.notify(sent, 0);
+}
 
 /** What fails here is asked for again, and fails where somebody hears of it. */
 function orUndefined(compute: () => unknown): unknown {

@@ -29,7 +29,8 @@ import type { Profile } from '../model/profile.js';
 const WORTH_A_THREAD = 500_000;
 /** What is not shared is copied: more would cost too much memory. */
 const MOST_COPIED_BYTES = 64e6;
-/** A thread that has not answered for so long has died. */
+/** A thread that has not begun or sent anything for so long has died. */
+const LONGEST_START_MS = 10_000;
 const LONGEST_WAIT_MS = 60_000;
 
 /** Results that both threads use: plain values, large columns shared. */
@@ -82,7 +83,7 @@ export function helpAhead(analyzer: Analyzer, leastCalls = WORTH_A_THREAD): void
   if ((profile.tables.apiCalls?.length ?? 0) < leastCalls || availableParallelism() < 2) return;
   if (unsharedBytes(profile) > MOST_COPIED_BYTES) return;
   const { port1: own, port2: its } = new MessageChannel();
-  /** How many parts it has sent. */
+  /** How many messages it has sent: that it has begun, then its parts. */
   const sent = new Int32Array(new SharedArrayBuffer(4));
   // It starts while the results that it needs are computed here.
   const worker = new Worker(new URL('./ahead-worker.js', import.meta.url), {
@@ -105,10 +106,14 @@ export function helpAhead(analyzer: Analyzer, leastCalls = WORTH_A_THREAD): void
     throw error;
   }
   const received: unknown[] = [];
+  let isLost = false;
   parts.forEach(({ derived, restored }, part) => {
     analyzer.promise(derived, () => {
-      for (let known = Atomics.load(sent, 0); known <= part; known = Atomics.load(sent, 0))
-        if (Atomics.wait(sent, 0, known, LONGEST_WAIT_MS) === 'timed-out') return undefined;
+      for (let known = Atomics.load(sent, 0); known <= part + 1; known = Atomics.load(sent, 0)) {
+        const waitMs = known === 0 ? LONGEST_START_MS : LONGEST_WAIT_MS;
+        isLost ||= Atomics.wait(sent, 0, known, waitMs) === 'timed-out';
+        if (isLost) return undefined;
+      }
       while (received.length <= part) received.push(receiveMessageOnPort(own)?.message);
       const plain = received[part];
       received[part] = undefined;

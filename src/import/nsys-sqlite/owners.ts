@@ -37,12 +37,14 @@ export class Owners {
     return host;
   }
 
-  threads({ machine, pid, tid }: GlobalIds): Int32Array {
+  /** `into`: where the rows go; may be one of the columns. */
+  threads({ machine, pid, tid }: GlobalIds, into?: Int32Array): Int32Array {
     const places = new TupleIndex();
     return rowsOf(
       pid.length,
       row => (pid[row] === NONE ? NONE : places.intern(machine[row], pid[row], tid[row])),
       row => this.builder.thread(this.process(machine[row], pid[row]), tid[row]),
+      into,
     );
   }
 
@@ -68,6 +70,7 @@ export class Owners {
     { machine, pid }: GlobalIds,
     { device, context, green, stream }: StreamIds,
     length: number,
+    into?: Int32Array,
   ): Int32Array {
     const [places, streams] = [new TupleIndex(), new TupleIndex()];
     const at = (cells: Int32Array | undefined, row: number) => (cells ? cells[row] : NONE);
@@ -91,14 +94,19 @@ export class Owners {
           greenId > 0 ? greenId : undefined,
         );
       },
+      into,
     );
   }
 }
 
 /** Asks for each distinct owner once: `place` numbers them 0, 1, 2 … as they appear, NONE for none. */
-function rowsOf(length: number, place: (row: number) => number, look: (row: number) => number): Int32Array {
+function rowsOf(
+  length: number,
+  place: (row: number) => number,
+  look: (row: number) => number,
+  rows = allocate('i32', length, true) as Int32Array,
+): Int32Array {
   const known: number[] = [];
-  const rows = allocate('i32', length, true) as Int32Array;
   for (let row = 0; row < length; row++) {
     const index = place(row);
     if (index === known.length) known.push(look(row));

@@ -128,8 +128,14 @@ function startWorker(input: WorkerInput): Promise<JobLosses> {
     workerData: { ...input, jobs },
   });
   const result = new Promise<JobLosses>((resolve, reject) => {
-    worker.once('message', (answer: WorkerAnswer) => {
-      if ('losses' in answer) resolve(answer.losses);
+    let answer: WorkerAnswer | undefined;
+    worker.once('message', (given: WorkerAnswer) => {
+      answer = given;
+    });
+    // Until a thread has ended it holds what it was given: columns, and ids as large that nobody needs any more.
+    worker.once('exit', () => {
+      if (!answer) reject(new Error('a thread ended without an answer'));
+      else if ('losses' in answer) resolve(answer.losses);
       else reject(new UserError(...answer.failed));
     });
     worker.once('error', reject);

@@ -138,9 +138,10 @@ export class TableReader implements TableImport {
       }
     }
     const global = this.ids as GlobalIds;
-    if (source.owner === 'thread') columns.thread = owners.threads(global);
+    // Ids are read row by row: what they stand for takes their place.
+    if (source.owner === 'thread') columns.thread = owners.threads(global, global.tid);
     if (source.owner === 'process') columns.process = owners.processes(global);
-    if (source.owner === 'stream') columns.stream = owners.streams(global, this.ids, rows);
+    if (source.owner === 'stream') columns.stream = owners.streams(global, this.ids, rows, this.ids.stream);
     for (const [column, ids] of Object.entries(this.stackIds)) {
       const resolved = stacks?.resolve(source.table, ids, columns.name);
       if (resolved) columns[column] = resolved;
