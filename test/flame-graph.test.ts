@@ -3,9 +3,11 @@ import assert from 'node:assert/strict';
 import * as path from 'node:path';
 import { test } from 'node:test';
 import { Analyzer } from '../src/analyze/analysis.js';
+import { deviceTimelines } from '../src/analyze/gpu/device-timeline.js';
 import { type FlameDocument, flameDocument } from '../src/analyze/host-code/flame-document.js';
 import { hostProfile } from '../src/analyze/host-code/host-profile.js';
 import { hostCauses } from '../src/analyze/host-code/idle-code.js';
+import { selection } from '../src/analyze/inference/selection.js';
 import { windowBudgets } from '../src/analyze/inference/step-budget.js';
 import { nameOfFrame } from '../src/catalog/host-names.js';
 import { fileInPackage, packageOfFile } from '../src/catalog/python-files.js';
@@ -217,6 +219,26 @@ test('every view sums to the host-caused idle time of the budget, to the nanosec
       if (most) assert.ok(flame.parent.length <= 4 * most, `${file}: ${flame.parent.length} nodes`);
     }
   }
+});
+
+test('the graph of a stretch of time: two halves are the whole, and none is longer than its time', async () => {
+  const analyzer = new Analyzer(await openProfile([capturePath('eager', 'kineto.json.gz')]));
+  const { windows } = analyzer.lookingAt({ whole: true }).get(selection);
+  const [start, last] = [windows[0].start, windows.at(-1)!.end];
+  // Cut while the GPU works: what a gap is due to is judged as a whole.
+  const { busy } = analyzer.get(deviceTimelines)[0];
+  const half = busy.length >> 1;
+  const middle = Math.round((busy.start[half] + busy.end[half]) / 2);
+  const sums = (fromNs: number, toNs: number) => {
+    const flame = flameDocument(analyzer.lookingAt({ during: { fromNs, toNs } }));
+    assert.equal(flame.steps, 0, 'a total, not a mean of steps');
+    return (['idle', 'time'] as const).map(weight => topDownTree(flame, weight).totalNs);
+  };
+  const [idle, time] = sums(start, last);
+  const [before, after] = [sums(start, middle), sums(middle, last)];
+  assert.deepEqual([before[0] + after[0], before[1] + after[1]], [idle, time]);
+  assert.ok(before[0] > 0 && before[0] <= middle - start && before[1] <= middle - start);
+  assert.deepEqual(sums(last + 1e6, last + 2e6), [0, 0], 'nothing behind the end');
 });
 
 test('the trees are those of `stepscope host`, for both weights', async () => {

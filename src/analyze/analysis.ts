@@ -25,6 +25,8 @@ export interface Settings {
   /** Only these iterations, first and last included. */
   readonly iterations?: readonly { readonly first: number; readonly last: number }[];
   readonly phase?: Phase;
+  /** This stretch of time, whatever steps lie in it. */
+  readonly during?: { readonly fromNs: number; readonly toNs: number };
   /** The user's own step marker, with the named groups of the catalogue's grammars. */
   readonly marker?: RegExp;
   /** What TLLM_PROFILE_START_STOP was set to, for telling whether its end was included. */
@@ -170,9 +172,9 @@ export class Analyzer {
     this.profile = settings.gpu === undefined ? profile : withNamedGpus(profile, settings.gpu);
   }
 
-  /** The same profile, other steps. What does not depend on which steps are looked at is computed once for both. */
-  lookingAt({ steps, iterations, phase, whole }: Settings): Analyzer {
-    return new Analyzer(this.profile, { ...this.settings, steps, iterations, phase, whole }, this);
+  /** The same profile, other steps or another time. What does not depend on which steps are looked at is computed once for both. */
+  lookingAt({ steps, iterations, phase, whole, during }: Settings): Analyzer {
+    return new Analyzer(this.profile, { ...this.settings, steps, iterations, phase, whole, during }, this);
   }
 
   run(analysis: AnyAnalysis): Outcome {

@@ -179,7 +179,9 @@ const routes: readonly Route[] = [
   },
   document('profiles/:/answer', ({ view, query }) => view.answer(readSteps(query.get('steps')))),
   document('profiles/:/panels/:', ({ view, at, query }) => view.panel(at[1], readSteps(query.get('steps')))),
-  document('profiles/:/flame', ({ view, query }) => view.flame(readSteps(query.get('steps')))),
+  document('profiles/:/flame', ({ view, query }) =>
+    view.flame(readSteps(query.get('steps')), readDuring(query)),
+  ),
   document('compare', ({ services, query }) => {
     const side = (id: string, step: string) => {
       const view = services.profiles.get(readIndex('profile', query.get(id)));
@@ -221,6 +223,12 @@ function readEvent(text: string | null): { lane: number; index: number } | undef
   if (text === null) return undefined;
   const [lane, index] = text.split('.');
   return { lane: readIndex('lane', lane), index: readIndex('event', index ?? null) };
+}
+
+/** A stretch of time, where one is given. */
+function readDuring(query: URLSearchParams): { fromNs: number; toNs: number } | undefined {
+  if (!query.has('from') || !query.has('to')) return undefined;
+  return { fromNs: readNs(query.get('from'), 0), toNs: readNs(query.get('to'), 0) };
 }
 
 const readSelection = (query: URLSearchParams): SelectionAsked => ({

@@ -114,7 +114,7 @@ export function viewProfile(profile: Profile, settings: Settings, name: string):
       const [analysis] = chooseAnalyses([id]);
       return { blocks: blocksOf(chosen.run(analysis), profile) };
     },
-    flame: steps => flameDocument(lookingAt(steps)),
+    flame: (steps, during) => flameDocument(during ? analyzer.lookingAt({ during }) : lookingAt(steps)),
     lookingAt,
     trace: (fromNs, toNs) => traceOf(profile, { fromNs, toNs }, ownEvents(analyzer, { fromNs, toNs })),
     csv: (fromNs, toNs) => csvOf(timeline(), { fromNs, toNs }),

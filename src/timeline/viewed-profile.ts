@@ -1,5 +1,5 @@
 /** One opened profile as the page sees it. The server calls this and knows nothing of tracks or analyses. */
-import type { Analyzer } from '../analyze/analysis.js';
+import type { Analyzer, Settings } from '../analyze/analysis.js';
 import type { FlameDocument } from '../analyze/host-code/flame-document.js';
 import type { SelectionAsked } from './selection/chosen-events.js';
 import type { SelectedEvents } from './selection/selected-events.js';
@@ -38,7 +38,8 @@ export interface ViewedProfile {
   waits(fromNs: number, toNs: number): readonly WaitDocument[];
   answer(steps?: StepSpan): AnswerDocument;
   panel(analysis: string, steps?: StepSpan): PanelDocument;
-  flame(steps?: StepSpan): FlameDocument;
+  /** Of steps, or of a stretch of time. */
+  flame(steps?: StepSpan, during?: NonNullable<Settings['during']>): FlameDocument;
   /** The analyses of these steps, for those who compare them with others'. */
   lookingAt(steps?: StepSpan): Analyzer;
   /** The view as a part that needs no server. */

@@ -2,9 +2,11 @@
  * Documents of the server as components want them: what is known now, and whether more is on its way. Results for other
  * steps stay on screen, dimmed, until the new ones are there; what was asked before is not asked again.
  */
+
 import { useEffect, useState } from 'preact/hooks';
 import type { StepSpan } from '../timeline/spans.js';
 import { askJson } from './api.js';
+import { isOffline } from './offline/offline.js';
 import { Problem } from './problem.js';
 import type { Pane } from './state.js';
 
@@ -73,7 +75,14 @@ const stepsPart = (steps: StepSpan | null) => (steps ? `?steps=${steps.first}-${
 export const answerPath = (pane: Pane) => `/api/profiles/${pane.id}/answer${stepsPart(pane.steps.value)}`;
 export const panelPath = (pane: Pane, analysis: string) =>
   `/api/profiles/${pane.id}/panels/${encodeURIComponent(analysis)}${stepsPart(pane.steps.value)}`;
-export const flamePath = (pane: Pane) => `/api/profiles/${pane.id}/flame${stepsPart(pane.steps.value)}`;
+/** A page without a server has only the steps it was made for. */
+export const flamePath = (pane: Pane) => {
+  const area = isOffline ? null : pane.area.value;
+  const part = area
+    ? `?from=${Math.floor(area.fromNs)}&to=${Math.ceil(area.toNs)}`
+    : stepsPart(pane.steps.value);
+  return `/api/profiles/${pane.id}/flame${part}`;
+};
 
 /** null until both have a step to compare. */
 export function comparePath(a: Pane | undefined, b: Pane | undefined): string | null {

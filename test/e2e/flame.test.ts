@@ -92,6 +92,19 @@ test('the flame graph of the page: search, zoom, back, sandwich, enlarged', { sk
   assert.deepEqual(trouble, []);
 });
 
+test('the flame graph of a dragged area, from the address and back to the steps', { skip }, async t => {
+  const { url } = await serve(t, { name: 'llama', files: [file] });
+  const { page, trouble } = await openPage(t, `${url}#panel=host&area=2000000~4000000`);
+  await page.locator('.flame canvas').waitFor();
+  assert.match(await said(page), /^[\d.]+ [mµ]s of (GPU idle|host) time\. Callers on top/);
+  assert.ok(await page.getByText('the selected 2.00 ms').isVisible());
+  const ofArea = parseFloat(await said(page));
+  assert.ok(ofArea <= 2, `${ofArea} ms of 2 ms`);
+  await page.evaluate(`location.hash = location.hash.replace(/&?area=[^&]*/, '')`);
+  await until(page, `/per step/.test(document.querySelector('.flame-said').innerText)`);
+  assert.deepEqual(trouble, []);
+});
+
 test('the flame graph of a report: one file, narrow and dark', { skip }, async t => {
   const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-flame-'));
   t.after(() => rmSync(folder, { recursive: true }));

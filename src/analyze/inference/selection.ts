@@ -1,5 +1,6 @@
 /** What the figures are about: the steady state by default, other steps or the whole trace on request. */
 import { NONE } from '../../base/column.js';
+import type { Intervals } from '../../base/intervals.js';
 import { UserError } from '../../base/user-error.js';
 import type { Phase } from '../../catalog/phases.js';
 import type { Derived, Settings } from '../analysis.js';
@@ -39,19 +40,42 @@ export const selection: Derived<Selection> = {
     const steady = use(steadyState);
     const timelines = useIfRecorded(deviceTimelines) ?? [];
     const windows = useIfRecorded(stepWindows) ?? [];
+    if (settings.during) {
+      const all = timelines.flatMap(({ device, busy }) => covering(windows, device, busy));
+      return {
+        whole: true,
+        steps: new Uint8Array(found?.steps.length ?? 0),
+        windows: clipped(all, settings.during),
+      };
+    }
     const chosen = chooseSteps(found?.steps ?? [], steady, settings);
     const whole = chosen.length === 0 || settings.whole === true;
     const selected: SelectedWindow[] = windows.filter(window => chosen[window.step] === 1);
     if (!whole) return { whole, steps: chosen, windows: selected };
-    const all = timelines.flatMap(({ device, busy }) => {
-      const own = selected.filter(window => window.device === device);
-      const start = Math.min(busy.start[0] ?? Infinity, own[0]?.start ?? Infinity);
-      const end = Math.max(busy.end[busy.length - 1] ?? -Infinity, own[own.length - 1]?.end ?? -Infinity);
-      return fillBetween(own, device, start, end);
-    });
+    const all = timelines.flatMap(({ device, busy }) => covering(selected, device, busy));
     return { whole, steps: chosen, windows: all };
   },
 };
+
+/** All time of a device, from its first work or step to the last. */
+function covering(
+  windows: readonly SelectedWindow[],
+  device: number,
+  busy: Intervals,
+): readonly SelectedWindow[] {
+  const own = windows.filter(window => window.device === device);
+  const start = Math.min(busy.start[0] ?? Infinity, own[0]?.start ?? Infinity);
+  const end = Math.max(busy.end[busy.length - 1] ?? -Infinity, own[own.length - 1]?.end ?? -Infinity);
+  return fillBetween(own, device, start, end);
+}
+
+const clipped = (
+  windows: readonly SelectedWindow[],
+  { fromNs, toNs }: NonNullable<Settings['during']>,
+): readonly SelectedWindow[] =>
+  windows
+    .map(window => ({ ...window, start: Math.max(fromNs, window.start), end: Math.min(toNs, window.end) }))
+    .filter(({ start, end }) => end > start);
 
 /** Adds the stretches outside steps, so that the windows of a device cover its whole time. */
 function fillBetween(

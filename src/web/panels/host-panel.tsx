@@ -1,9 +1,11 @@
-/** The host's code: the flame graph of the chosen steps, and the places that hold most of the time. */
+/** The host's code: the flame graph of the chosen steps or of the area dragged over, and the places that hold most of the time. */
 import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { FlameDocument } from '../../analyze/host-code/flame-document.js';
+import { formatDuration } from '../../base/units.js';
 import { flamePath, useDocument } from '../documents.js';
 import { FlameGraph } from '../flame/flame-graph.js';
+import { isOffline } from '../offline/offline.js';
 import type { Pane } from '../state.js';
 import { AnalysisPanel, Skeleton } from './analysis-panel.js';
 import { ProblemView } from './problem-view.js';
@@ -18,6 +20,11 @@ export function HostPanel({ pane }: { readonly pane: Pane }) {
       <section class="block">
         <div class="block-head">
           <h3>Flame graph of the host</h3>
+          {pane.area.value && !isOffline && (
+            <span class="muted">
+              the selected {formatDuration(pane.area.value.toNs - pane.area.value.fromNs)}
+            </span>
+          )}
           <button
             type="button"
             class="small"
