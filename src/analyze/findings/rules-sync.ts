@@ -40,19 +40,21 @@ const blockingInLayers: Rule = {
     if (!found || !total || total.phase === null) return [];
     const { perStep, waitNs, idleNs, calls } = found;
     const wallNs = input.phases.reduce((sum, phase) => sum + phase.wallNs, 0);
-    // Without its waits the host has all its other work left: no more than they take can go.
-    const lostNs = Math.min(idleNs, waitNs);
-    if (perStep < input.policy.blockingPerStep || lostNs < input.policy.syncShare * wallNs) return [];
+    if (perStep < input.policy.blockingPerStep || idleNs < input.policy.syncShare * wallNs) return [];
     const windows = input.phases.reduce((sum, phase) => sum + phase.windows, 0);
-    const costNs = Math.min(lostNs / windows, perWindow(total, total.idleNs));
+    const costNs = Math.min(idleNs / windows, perWindow(total, total.idleNs));
     return [
       finding('blocking-in-layers', input, {
         claim: `The host waits for the GPU ${formatMean(perStep)} times per step${calls.length > 1 ? ', mostly' : ''} in ${calls[0]}`,
-        ...costing(total, costNs, 'if the host launched ahead instead of waiting: an upper bound'),
+        ...costing(
+          total,
+          costNs,
+          'if the host launched ahead and the idle time after these waits disappeared: an upper bound',
+        ),
         confidence: 'likely',
         evidence: [
           {
-            text: `${mostlyIn(input, found.rows.length)}${formatDuration(waitNs / windows)} of ${formatDuration(wallNs / windows)} per step in ${calls.slice(0, 3).join(', ')}; the GPU is idle for ${formatDuration(idleNs / windows)} after them`,
+            text: `${mostlyIn(input, found.rows.length)}${formatDuration(waitNs / windows)} of ${formatDuration(wallNs / windows)} per step in ${calls.slice(0, 3).join(', ')}; the GPU is idle for ${formatDuration(costNs)} after them`,
             numerator: waitNs,
             denominator: wallNs,
             unit: 'ns',

@@ -11,6 +11,7 @@ import { type Column, NONE } from '../../base/column.js';
 import { apiFunction } from '../../catalog/api-function.js';
 import { SYNC_CALL } from '../../catalog/host-activities.js';
 import type { Profile, Row } from '../../model/profile.js';
+import { medianOf } from '../../stats/summary.js';
 import type { Derived } from '../analysis.js';
 import { selectedMoments } from '../inference/selected-moments.js';
 import { stepsOf } from '../inference/steps.js';
@@ -46,8 +47,8 @@ export const blockingCalls: Derived<BlockingCalls | undefined> = {
     const times = new Map<string, number>();
     const gaps = new Set<string>();
     const rows: number[] = [];
+    const gapsNs: number[] = [];
     let waitNs = 0;
-    let idleNs = 0;
     const { first, end } = moments.rowsOf(calls);
     for (let row = first as Row<'apiCalls'>; row < end; row++) {
       if (!(isSync(calls.name[row]) || reads?.[row])) continue;
@@ -65,8 +66,11 @@ export const blockingCalls: Derived<BlockingCalls | undefined> = {
       if (at >= idle.length || idle.start[at] > calls.end[row] || idle.start[at] < calls.start[row]) continue;
       if (gaps.has(`${process}/${at}`)) continue;
       gaps.add(`${process}/${at}`);
-      idleNs += idle.end[at] - idle.start[at];
+      gapsNs.push(idle.end[at] - idle.start[at]);
     }
+    // The first launch behind a wait comes late by about as much each time; what takes far longer is another matter.
+    const mostNs = MOST_OF_GAP * medianOf(Float64Array.from(gapsNs));
+    const idleNs = gapsNs.reduce((sum, ns) => sum + Math.min(ns, mostNs), 0);
     const ordered = [...times].sort((a, b) => b[1] - a[1]);
     return {
       perStep: rows.length / moments.steps / Math.max(1, found.lanes.length),
@@ -77,6 +81,9 @@ export const blockingCalls: Derived<BlockingCalls | undefined> = {
     };
   },
 };
+
+/** Of a gap, no more than so many times the usual one. */
+const MOST_OF_GAP = 10;
 
 /** Per API call: 1 for a copy that goes on after its call: pageable inputs are staged, and nobody waits for the GPU. */
 function returnedEarly(profile: Profile, callEnd: Column<Row<'apiCalls'>, number>): Uint8Array {

@@ -190,13 +190,22 @@ function splitAtTokens(
       return first.length >= 2 && more.slice(0, -1).every(isAlike);
     })
     .sort(([a], [b]) => b[0] - a[0]);
-  return rounds?.flatMap((places, round) => [
+  const split = rounds?.flatMap((places, round) => [
     starts[round],
     ...places.slice(0, -1).map(place => {
       const edge = list.at[Math.min(place + EDGE_LAUNCHES, list.at.length - 1)];
       return beginAfter(profile, list.thread, list.at[place], edge);
     }),
   ]);
+  return split && areOfOneModel(list, split) ? split : undefined;
+}
+
+/** Passes of one model run about as many kernels each, whatever they read; those of a draft model run far fewer. */
+function areOfOneModel({ at }: LaunchedWork, starts: readonly number[]): boolean {
+  const ends = starts.map((_, i) => lowerBound(at, starts[i + 1] ?? Infinity));
+  // The capture may cut the last one off.
+  const pieces = ends.map((end, i) => end - lowerBound(at, starts[i])).slice(0, -1);
+  return Math.min(...pieces) * 2 >= Math.max(...pieces);
 }
 
 /** A graph of more kernels than this is more than a part of a layer. */
