@@ -19,7 +19,13 @@ export async function lakeContent(lake: string): Promise<Record<string, Record<s
 }
 
 export function partitionCount(lake: string): number {
-  if (!fs.existsSync(lake)) return 0;
-  const names = fs.readdirSync(lake, { recursive: true, encoding: 'utf8' });
-  return names.filter(name => /^run=[^/]+\/rank=[^/]+\/file=[^/]+$/.test(name)).length;
+  // A map that is still at it makes and removes folders of its own beside them.
+  return ['run=', 'rank=', 'file='].reduce(
+    (folders, prefix) =>
+      folders.flatMap(folder => {
+        const names = fs.existsSync(folder) ? fs.readdirSync(folder) : [];
+        return names.filter(name => name.startsWith(prefix)).map(name => path.join(folder, name));
+      }),
+    [lake],
+  ).length;
 }
