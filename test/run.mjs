@@ -127,7 +127,7 @@ const runs = await Promise.all([
   runTests(
     'waiting',
     files.filter(file => WAITING.test(file)),
-    1,
+    2,
   ),
 ]);
 rmSync(folder, { recursive: true });
