@@ -28,6 +28,7 @@ import type { LoadDocument } from '../src/load/load-document.js';
 import { lacks } from '../src/testing/needs.js';
 import { keptOutput, runStepscope } from './run-stepscope.js';
 import { recordedIn } from './standin-engine.js';
+import { timed } from './timed.js';
 
 const withShell = { skip: lacks('shell') };
 const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'stepscope-driven-'));
@@ -402,14 +403,15 @@ test('a server that runs already at the address is not taken for the one to star
   }
 });
 
-test(
+timed(
   'moe experiment with a server: the same requests to both routers, in turns, to the verdict',
   withShell,
   async () => {
     process.env.STANDIN_STEP_MS = '6';
     const port = String(await freePort());
     const words = ['--repeats', '2', '--levels', 'concurrent:4', '--requests', '8', '--output-tokens', '30'];
-    const call = ['moe', 'experiment', ...words, '-o', 'pair', '--', 'trtllm-serve', 'M', '--port', port];
+    const pair = fs.mkdtempSync(path.join(work, 'pair-'));
+    const call = ['moe', 'experiment', ...words, '-o', pair, '--', 'trtllm-serve', 'M', '--port', port];
     const { status, out, err } = await runStepscope(call);
     assert.equal(status, 0, err);
     assert.deepEqual(
@@ -419,9 +421,7 @@ test(
     assert.match(out, /Faster with the perfect router \(\+\d+\.\d% throughput/);
     assert.match(out, /the engine log reports the perfect router in 2 of 2 logs/);
     const asked = (name: string) => {
-      const { settings, levels } = JSON.parse(
-        fs.readFileSync(path.join(work, 'pair', `${name}.json`), 'utf8'),
-      );
+      const { settings, levels } = JSON.parse(fs.readFileSync(path.join(pair, `${name}.json`), 'utf8'));
       return JSON.stringify([
         settings,
         levels.map(({ requests }: { requests: { hash?: string }[] }) => requests.length),

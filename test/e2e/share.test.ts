@@ -81,6 +81,8 @@ test('ranks are rows, a cell selects, notes are kept, and the view is one file',
   ]);
   const saved = path.join(folder, 'view.html');
   await download.saveAs(saved);
+  // On a busy machine the step selected above may still be asked for.
+  await until(page, `document.querySelector('.verdict')?.getAttribute('aria-busy') !== 'true'`);
   const verdict = await page.locator('.verdict h1').innerText();
 
   const { page: alone, trouble: aloneTrouble } = await openPage(t, pathToFileURL(saved).href, {
