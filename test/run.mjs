@@ -127,7 +127,8 @@ const runs = await Promise.all([
   runTests(
     'waiting',
     files.filter(file => WAITING.test(file)),
-    2,
+    // Side by side they miss their moments.
+    1,
   ),
 ]);
 rmSync(folder, { recursive: true });
