@@ -187,6 +187,26 @@ test('timed waits that end at Python’s switch interval are waits for the GIL, 
   assert.deepEqual(waits(7000), ['pthread_cond_timedwait']);
 });
 
+test('a lock that threads pass back and forth is the GIL; a queue that one fills for the other is not', () => {
+  const turns = (own: string) => own.repeat(120);
+  const waits = (first: string, second: string) =>
+    Object.keys(
+      blockers(
+        `
+      P = pthread_cond_timedwait
+      S = pthread_cond_signal
+      os    ${turns(first)}
+      os2   ${turns(second)}
+      cpu   a${'.'.repeat(4 * 120)}b
+      gpu   .a${'.'.repeat(4 * 120)}b
+    `,
+        30,
+      ),
+    ).filter(label => label.startsWith('pthread_cond_timedwait'));
+  assert.deepEqual(waits('.PS.', 'S.P.'), ['pthread_cond_timedwait (the GIL)']);
+  assert.deepEqual(waits('.P..', 'S...'), ['pthread_cond_timedwait']);
+});
+
 test('who sleeps waits for no other thread', () => {
   const found = blockers(`
       N = clock_nanosleep

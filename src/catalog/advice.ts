@@ -88,6 +88,7 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
   ],
   'prefill-launches': [
     vllm('piecewise CUDA graphs cover prefill too: cudagraph_mode FULL_AND_PIECEWISE'),
+    sglang('piecewise CUDA graphs cover prefill too: do not run with --disable-piecewise-cuda-graph'),
     any(
       'give each prefill step more tokens (larger chunks or batches), or compile the model to launch fewer kernels',
     ),

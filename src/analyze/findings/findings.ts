@@ -10,7 +10,7 @@ import { program } from '../program.js';
 import { undisturbedBudget, undisturbedStep } from '../undisturbed/undisturbed-step.js';
 import type { Finding, Unmeasured } from './finding.js';
 import { findingHeadline, isHeadline } from './headline.js';
-import type { Rule, RuleInput } from './rule.js';
+import { MEDIUM, type Rule, type RuleInput } from './rule.js';
 import { captureRules } from './rules-capture.js';
 import { copyRules } from './rules-copies.js';
 import { cpuRules } from './rules-cpu.js';
@@ -172,7 +172,11 @@ function inOrder(all: readonly Finding[], phases: readonly PhaseBudget[]): Findi
     phases.find(total => total.phase === phase)?.windows ?? phases[0]?.windows ?? 1;
   const rank = (finding: Finding) =>
     finding.severity === 'high' && finding.costNs === null ? 0 : finding.severity === 'note' ? 2 : 1;
-  const saved = (finding: Finding) => (finding.gain?.nsPerStep ?? 0) * windows(finding.phase);
+  const saved = ({ gain, phase, severity, costNs, costShare }: Finding) => {
+    // A large cost whose gain nobody can name comes before gains too small to matter.
+    const unknown = severity === 'high' && costNs && costShare ? (MEDIUM * costNs) / costShare : 0;
+    return (gain?.nsPerStep ?? unknown) * windows(phase);
+  };
   const cost = (finding: Finding) => (finding.costNs ?? 0) * windows(finding.phase);
   return [...all].sort((a, b) => rank(a) - rank(b) || saved(b) - saved(a) || cost(b) - cost(a));
 }

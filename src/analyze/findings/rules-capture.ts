@@ -245,6 +245,9 @@ const stacksRecorded: Rule = {
     if (!total || perStepFrames === 0) return [];
     const steps = total.phase === null ? undefined : input.useIfRecorded(recordedSteps)?.get(total.phase);
     const savedNs = steps && savedWithout(input.profile, steps, 'frame');
+    // A few calls, or calls of a thread that holds nothing up, inflate nothing.
+    if (savedNs !== undefined && savedNs < input.policy.smallestShare * perWindow(total, total.wallNs))
+      return [];
     const saved =
       savedNs === undefined
         ? ''

@@ -9,6 +9,7 @@ import { gc } from '../host/gc.js';
 import { gil } from '../host/gil.js';
 import { launchOverhead } from '../host/launch-overhead.js';
 import { launchStalls } from '../host/launch-stalls.js';
+import { waitsByPhase } from '../host/waits-by-phase.js';
 import { type CauseSet, hostBlockers } from '../host-code/host-blockers.js';
 import type { PhaseBudget } from '../inference/budget-totals.js';
 import { windowIdle } from '../inference/window-idle.js';
@@ -17,7 +18,7 @@ import { budgetEvidence, idleFinding } from './budget-evidence.js';
 import { codeOf, namedCode, triggeredIn } from './code-evidence.js';
 import type { Finding } from './finding.js';
 import { hostWorkInside, insideForward } from './host-work.js';
-import { perPhaseStep, perWindow, type Rule, type RuleInput } from './rule.js';
+import { costing, perPhaseStep, perWindow, type Rule, type RuleInput } from './rule.js';
 import { graphShare, hostWorkOfLaunches } from './rules-launch.js';
 
 interface Place {
@@ -62,10 +63,42 @@ function places(input: RuleInput, total: PhaseBudget, hostNs: number, inGraphs: 
   ].filter(({ ns }) => isWorth(ns));
 }
 
+/**
+ * Launching the next step before this one is read hides host work in the time the host waits for the GPU now, and no more
+ * than that: a thread that works all the time cannot work earlier. What is longer has to be shortened, and how far that
+ * goes nobody knows.
+ */
+function asFarAsHidden(input: RuleInput, total: PhaseBudget, found: Finding): Finding {
+  const { phase } = total;
+  const { costNs } = found;
+  if (phase === null || input.program.overlapsSteps || costNs === null) return found;
+  const seenNs = input.useIfRecorded(waitsByPhase)?.get(phase);
+  // A host that polls shows no waits: then it waits through the rest of the step at most.
+  const waitNs = perWindow(total, seenNs ?? total.wallNs) - (seenNs === undefined ? costNs : 0);
+  if (waitNs >= costNs) return found;
+  const waited = `the ${formatDuration(waitNs)} per step that it waits for the GPU now`;
+  const { gain } = costing(total, costNs, `if the host prepares the next step in ${waited}`, waitNs);
+  if (waitNs >= costNs / 2) return { ...found, gain };
+  const shorten: Finding['advice'][number] = {
+    engine: 'any',
+    text: `shorten it: find the code with stepscope host FILE; overlapping hides at most ${formatDuration(waitNs)}, the time the host waits for the GPU`,
+  };
+  return { ...found, confidence: 'possible', advice: [shorten, ...found.advice] };
+}
+
+/** Stacks lengthen host work, by so much here that no estimate of the step without them holds: nothing is promised. */
+function asFarAsKnown({ program }: RuleInput, total: PhaseBudget, found: Finding): Finding {
+  if (!program.hasStacks || total.phase === null || total.recordingByCause) return found;
+  const unknown = {
+    text: 'recording Python stacks causes a part of it, which cannot be estimated: no gain is promised',
+  };
+  return { ...found, gain: null, evidence: [...found.evidence, unknown] };
+}
+
 const exposedHostWork: Rule = {
   id: 'exposed-host-work',
   about: 'host work the GPU waits for, between or inside forward passes',
-  uses: [graphCoverage, windowIdle, kernelsPerStep, launchOverhead, launchStalls, hostBlockers],
+  uses: [graphCoverage, windowIdle, kernelsPerStep, launchOverhead, launchStalls, hostBlockers, waitsByPhase],
   look(input) {
     const { policy, phases } = input;
     return phases.flatMap((total): Finding[] => {
@@ -91,21 +124,25 @@ const exposedHostWork: Rule = {
       const split = parts
         .slice(0, 3)
         .map(([cause, ns]) => `${label(cause)} ${formatDuration(perWindow(total, ns))}`);
-      return places(input, total, hostNs, inGraphs).map(({ id, ns, where, causes }) =>
-        namedCode(
-          idleFinding(
-            id,
-            input,
-            total,
-            ns,
-            `The GPU waits ${formatDuration(perWindow(total, ns))} ${perPhaseStep(total.phase)} for host work${where}`,
-            [budgetEvidence(total, ns, ns === hostNs ? split.join(', ') : `host work${where}`)],
-            // Recorded stacks lengthen exactly this, and a whole trace holds the program's start too.
-            input.program.hasStacks || total.phase === null ? 'possible' : 'likely',
-          ),
-          codeOf(input, total, causes),
-        ),
-      );
+      return places(input, total, hostNs, inGraphs).map(({ id, ns, where, causes }) => {
+        const code = codeOf(input, total, causes);
+        const found = idleFinding(
+          id,
+          input,
+          total,
+          ns,
+          `The GPU waits ${formatDuration(perWindow(total, ns))} ${perPhaseStep(total.phase)} for host work${where}`,
+          [budgetEvidence(total, ns, ns === hostNs ? split.join(', ') : `host work${where}`)],
+          // Recorded stacks lengthen exactly this, and a whole trace holds the program's start too.
+          input.program.hasStacks || total.phase === null ? 'possible' : 'likely',
+        );
+        // Code that is known has advice of its own, which removes it; overlapping only hides it.
+        const isHidden = id === 'exposed-host-work' && !code?.words.advice.length;
+        return namedCode(
+          asFarAsKnown(input, total, isHidden ? asFarAsHidden(input, total, found) : found),
+          code,
+        );
+      });
     });
   },
   // A thread without a CPU does no work: whoever has its CPU is the reason.

@@ -1,5 +1,6 @@
 /** Launching: kernels one by one, calls that stall, and graphs that leave a part of decode outside. */
 import { formatCount, formatDuration, formatShare, plural } from '../../base/units.js';
+import { adviceOn } from '../../catalog/advice.js';
 import { graphCoverage } from '../gpu/graph-coverage.js';
 import { type GraphGaps, graphGaps } from '../gpu/graph-gaps.js';
 import { kernelsPerStep } from '../gpu/kernels-per-step.js';
@@ -9,6 +10,7 @@ import { type LaunchStall, launchStalls } from '../host/launch-stalls.js';
 import { hostBlockers } from '../host-code/host-blockers.js';
 import type { PhaseBudget } from '../inference/budget-totals.js';
 import { iterations } from '../inference/iterations.js';
+import { stepsOf } from '../inference/steps.js';
 import { windowIdle } from '../inference/window-idle.js';
 import { graphWord, type ProfiledProgram } from '../program.js';
 import { formatMean } from '../words.js';
@@ -38,6 +40,10 @@ function launchedKernels({ useIfRecorded }: RuleInput, { phase }: PhaseBudget): 
     .reduce((sum, row) => sum + (phase === null ? row.calls : row.callsPerStep), 0);
 }
 
+/** Steps told by repeating kernels may be single layers: then the step has several times the launches. */
+const mayBeLayers = ({ useIfRecorded }: RuleInput) => useIfRecorded(stepsOf)?.method === 'kernel-sequence';
+const FEW_LAUNCHES = 3;
+
 /** Idle time that many calls cause, one kernel each; 0 where launching is not what holds the phase up. */
 function launchBoundNs(input: RuleInput, total: PhaseBudget): number {
   // One call that stalls is another matter than many calls.
@@ -47,7 +53,7 @@ function launchBoundNs(input: RuleInput, total: PhaseBudget): number {
     !program.capturesGraph &&
     boundNs >= policy.launchShare * total.wallNs &&
     graphShare(input, total) < 0.5 &&
-    launchedKernels(input, total) >= policy.manyLaunches;
+    launchedKernels(input, total) >= (mayBeLayers(input) ? FEW_LAUNCHES : policy.manyLaunches);
   return isOurs ? boundNs : 0;
 }
 
@@ -83,6 +89,7 @@ const launchOverheadRule: Rule = {
     launchStalls,
     hostBlockers,
     blockingCalls,
+    stepsOf,
   ],
   look(input) {
     const { policy, phases, useIfRecorded, program } = input;
@@ -115,7 +122,7 @@ const launchOverheadRule: Rule = {
         ...costing(
           total,
           perWindow(total, boundNs + insideNs),
-          `if the forward pass runs as one graph: GPU work ${formatDuration(busyNs)}, other idle time ${formatDuration(otherIdleNs)}, ${policy.graphNodeGapNs + policy.graphLaunchPerNodeNs} ns per node`,
+          `if the forward pass runs as one graph: GPU work ${formatDuration(busyNs)}, other idle time ${formatDuration(otherIdleNs)}, ${formatDuration(policy.graphNodeGapNs + policy.graphLaunchPerNodeNs)} per node`,
           savedNs,
         ),
         // A decode step is known to repeat; whether anything else can be replayed, a profile does not show. The gain is
@@ -142,7 +149,8 @@ const launchOverheadRule: Rule = {
         ],
         confirm: 'stepscope analyze FILE --only launch-overhead,graph-coverage',
       });
-      return [waits === 0 ? found : { ...found, advice: [removeFirst(waits, program), ...found.advice] }];
+      const advice = total.phase === 'unknown' ? ofEitherPhase(found.advice, program) : found.advice;
+      return [{ ...found, advice: waits === 0 ? advice : [removeFirst(waits, program), ...advice] }];
     });
   },
 };
@@ -151,6 +159,14 @@ const launchOverheadRule: Rule = {
 function waitsInStep({ useIfRecorded, policy }: RuleInput): number {
   const perStep = useIfRecorded(blockingCalls)?.perStep ?? 0;
   return perStep >= policy.blockingPerStep ? perStep : 0;
+}
+
+/** An engine has other settings for prefill than for decode: where nothing shows which it is, both are named. */
+function ofEitherPhase(decode: Finding['advice'], program: ProfiledProgram): Finding['advice'] {
+  const [own] = decode.filter(({ engine }) => engine === program.engine);
+  const [prefill] = adviceOn('prefill-launches', program);
+  if (!own || !prefill) return decode;
+  return [{ ...own, text: `if these are decode steps: ${own.text}; if they are prefill: ${prefill.text}` }];
 }
 
 /** While a graph is captured nothing may wait for the GPU: the advice to capture one would not work. */

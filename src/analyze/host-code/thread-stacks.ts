@@ -24,7 +24,7 @@ import type { Profile, Row } from '../../model/profile.js';
 import { tableNamed } from '../../model/rows.js';
 import { RangeKind } from '../../model/schema.js';
 import type { Derived } from '../analysis.js';
-import { gilTimeouts } from '../host/gil-timeouts.js';
+import { gilOsWaits } from '../host/gil-os-waits.js';
 import { selectedMoments } from '../inference/selected-moments.js';
 import { selection } from '../inference/selection.js';
 import { stepsOf } from '../inference/steps.js';
@@ -107,7 +107,7 @@ export const threadStacks: Derived<ThreadStacks> = {
     ...{ ranges: [], frames: [], ops: [], apiCalls: ['stack', 'pythonStack'], osCalls: ['stack'] },
     stackFrames: ['line'],
   },
-  uses: [selection, selectedMoments, stepsOf, blockEnds, gilTimeouts],
+  uses: [selection, selectedMoments, stepsOf, blockEnds, gilOsWaits],
   compute({ profile, use }) {
     const paths = new CallPaths();
     const names = new StackNames(profile, paths);
@@ -124,7 +124,7 @@ export const threadStacks: Derived<ThreadStacks> = {
       if (periods && periods.length > 0) reach(periods.start[0], periods.end[periods.length - 1]);
     });
     const rows = rowsByThread(profile, use(blockEnds), from, to);
-    const namers = namersOf(profile, paths, labels, use(gilTimeouts));
+    const namers = namersOf(profile, paths, labels, use(gilOsWaits));
     const lines = new Map<number, StackLine>();
     let events = 0;
     return {

@@ -78,6 +78,8 @@ function savingsOf(profile: Profile, row: UndisturbedRow, steps: RecordedSteps):
 /** Per step, without recording events of this kind; undefined where that is not known. */
 export function savedWithout(profile: Profile, steps: RecordedSteps, only: EventKind): number | undefined {
   const cost = tracingCosts[profile.capture.profiler];
+  // Nobody measured what a kind costs that a profiler does not record by itself.
+  if (only === 'frame' && cost?.frame === 0) return undefined;
   const after = cost && steps.without(cost, only);
   return after && Math.max(0, sumOfParts(steps.recorded) - sumOfParts(after));
 }
