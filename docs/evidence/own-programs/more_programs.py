@@ -1,8 +1,7 @@
 """More programs of one's own with a known bottleneck. python more_programs.py torch|nsys OUT [NAME…]"""
 import contextlib, gc, json, os, random, subprocess, sys, threading, time
 import torch, torch.nn as nn, torch.nn.functional as F
-mode, out = sys.argv[1], sys.argv[2]
-only = sys.argv[3:]
+from harness import run
 dev = 'cuda'
 torch.manual_seed(0)
 from transformers import LlamaConfig, LlamaForCausalLM
@@ -361,37 +360,4 @@ ALL = [beam, recompile, nan_check, pageable_images, pinned_images, logits_to_cpu
        vision_language, preprocessing, graph_and_sync_copy, inductor_decode, small_training]
 STACKS = {'printing', 'gc_every_step', 'nan_check', 'triton_every_shape', 'slow_loader', 'reranker', 'gil_decode', 'many_adapters'}
 SHAPES = {'fp8_ffn', 'naive_attention', 'big_vocabulary', 'diffusion', 'growing_cache', 'clip', 'retrieval', 'autocast_decode'}
-STEPPED = set()
-for scenario in ALL:
-    name = scenario.__name__
-    if only and name not in only: continue
-    step = None
-    try:
-        step, n = scenario()
-        for _ in range(3): step()
-        torch.cuda.synchronize(); t1 = time.time()
-        for _ in range(n): step()
-        torch.cuda.synchronize(); plain = (time.time() - t1) / n * 1e3
-        t1 = time.time()
-        if mode == 'torch':
-            from torch.profiler import profile, ProfilerActivity as A
-            with profile(activities=[A.CPU, A.CUDA], with_stack=name in STACKS, record_shapes=name in SHAPES) as p:
-                t1 = time.time()
-                for _ in range(n):
-                    step()
-                    if name in STEPPED: p.step()
-                torch.cuda.synchronize(); took = (time.time() - t1) / n * 1e3
-            p.export_chrome_trace(f'{out}/{name}.json.gz')
-        else:
-            torch.cuda.cudart().cudaProfilerStart()
-            for _ in range(n): step()
-            torch.cuda.synchronize(); took = (time.time() - t1) / n * 1e3
-            torch.cuda.cudart().cudaProfilerStop(); time.sleep(0.3)
-        print(json.dumps({'name': name, 'steps': n, 'plain_ms': round(plain, 3), 'profiled_ms': round(took, 3)}), flush=True)
-    except Exception as e:
-        print(json.dumps({'name': name, 'error': f'{type(e).__name__}: {str(e)[:300]}'}), flush=True)
-        if mode == 'nsys':
-            torch.cuda.cudart().cudaProfilerStart(); torch.cuda.synchronize(); torch.cuda.cudart().cudaProfilerStop(); time.sleep(0.3)
-    if hasattr(step, 'close'): step.close()
-    step = None; gc.collect(); torch.cuda.empty_cache()
-os._exit(0)
+run(ALL, STACKS, SHAPES)

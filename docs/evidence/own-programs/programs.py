@@ -1,8 +1,7 @@
 """Programs of one's own with a known bottleneck. python programs.py torch|nsys OUT [NAME…]"""
 import contextlib, gc, json, os, random, sys, threading, time
 import torch, torch.nn as nn, torch.nn.functional as F
-mode, out = sys.argv[1], sys.argv[2]
-only = sys.argv[3:]
+from harness import run
 dev = 'cuda'
 torch.manual_seed(0)
 from transformers import LlamaConfig, LlamaForCausalLM
@@ -244,34 +243,5 @@ ALL = [nocudnn_decode, fp32_tf32, fp32_bf16, kept_cache, graph_decode, dequant, 
 STACKS = {'cpu_sampling', 'tokenizing', 'pipe_logging', 'gil_thread', 'waiting_for_requests'}
 SHAPES = {'prefill_compute', 'unet', 'training', 'offload', 'big_batch_decode'}
 STEPPED = {'unet', 'training', 'eager_decode', 'tokenizing'}  # prof.step() marks each
-for scenario in ALL:
-    name = scenario.__name__
-    if only and name not in only: continue
-    try:
-        step, n = scenario(); t0 = time.time()
-        for _ in range(4): step()
-        torch.cuda.synchronize(); t1 = time.time()
-        for _ in range(n): step()
-        torch.cuda.synchronize(); plain = (time.time() - t1) / n * 1e3
-        t1 = time.time()
-        if mode == 'torch':
-            from torch.profiler import profile, ProfilerActivity as A
-            with profile(activities=[A.CPU, A.CUDA], with_stack=name in STACKS, record_shapes=name in SHAPES) as p:
-                t1 = time.time()
-                for _ in range(n):
-                    step()
-                    if name in STEPPED: p.step()
-                torch.cuda.synchronize(); took = (time.time() - t1) / n * 1e3
-            p.export_chrome_trace(f'{out}/{name}.json.gz')
-        else:
-            torch.cuda.cudart().cudaProfilerStart()
-            for _ in range(n): step()
-            torch.cuda.synchronize(); took = (time.time() - t1) / n * 1e3
-            torch.cuda.cudart().cudaProfilerStop(); time.sleep(0.3)
-        print(json.dumps({'name': name, 'steps': n, 'plain_ms': round(plain, 3), 'profiled_ms': round(took, 3)}), flush=True)
-        if hasattr(step, 'close'): step.close()
-    except Exception as e:
-        print(json.dumps({'name': name, 'error': f'{type(e).__name__}: {str(e)[:200]}'}), flush=True)
-        if mode == 'nsys':
-            torch.cuda.cudart().cudaProfilerStart(); torch.cuda.synchronize(); torch.cuda.cudart().cudaProfilerStop(); time.sleep(0.3)
-    step = None; gc.collect(); torch.cuda.empty_cache(); torch.backends.cuda.matmul.allow_tf32 = False; torch.backends.cuda.enable_cudnn_sdp(True)
+def restore(): torch.backends.cuda.matmul.allow_tf32 = False; torch.backends.cuda.enable_cudnn_sdp(True)
+run(ALL, STACKS, SHAPES, STEPPED, restore)
