@@ -47,11 +47,12 @@ function estimateOf({ recorded, without }: RecordedSteps, cost: TracingCost): Es
   const profiledNs = sumOfParts(recorded);
   const addedNs = Math.max(0, profiledNs - sumOfParts(after));
   if (addedNs > MOST_OF_STEP * profiledNs) return undefined;
-  const half = cost.spread * addedNs + cost.stepError * profiledNs;
+  const { spread } = cost;
+  const errorNs = cost.stepError * profiledNs;
   return {
     addedNs,
-    lowNs: Math.max(0, addedNs - half),
-    highNs: addedNs + half,
+    lowNs: Math.max(0, (1 - spread.less) * addedNs - errorNs),
+    highNs: (1 + spread.more) * addedNs + errorNs,
     addedByCause: byCause(recorded, after, addedNs),
     source: cost.source,
   };

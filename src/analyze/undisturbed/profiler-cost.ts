@@ -69,8 +69,9 @@ function savingsOf(profile: Profile, row: UndisturbedRow, steps: RecordedSteps):
     );
     if (savedNs < LEAST_SAVING * row.profiledNs) return [];
     const { spread, stepError } = tracingCosts[profile.capture.profiler]!;
-    const half = spread * savedNs + stepError * row.profiledNs;
-    return [{ text, savedNs, lowNs: Math.max(0, savedNs - half), highNs: savedNs + half }];
+    const errorNs = stepError * row.profiledNs;
+    const lowNs = Math.max(0, (1 - spread.less) * savedNs - errorNs);
+    return [{ text, savedNs, lowNs, highNs: (1 + spread.more) * savedNs + errorNs }];
   });
   return found.sort((a, b) => (b.savedNs ?? -1) - (a.savedNs ?? -1));
 }
