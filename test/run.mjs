@@ -66,9 +66,10 @@ process.env.STEPSCOPE_NO_CACHE = '1';
 process.env.OMP_NUM_THREADS ??= '1';
 const folder = mkdtempSync(path.join(os.tmpdir(), 'stepscope-results-'));
 
-/** Files that mostly wait, for engines, schedulers and clocks they started: they leave the cores to the others. */
-const WAITING =
-  /test\/(agent-package|capture-|fleet-|left-behind|load|package|python|raw-stream|release|store-results|view-cli)/;
+/** Files that wait for a moment in an engine they started, and miss it beside each other: one at a time. */
+const WAITING = /test\/(capture-|left-behind|load)/;
+/** Files that mostly wait for installers, schedulers and servers, however long those take. */
+const INSTALLING = /test\/(agent-package|fleet-|package|python|raw-stream|release|store-results|view-cli)/;
 
 /** The longest first, so that none of them runs alone at the end. */
 const LONGEST = [
@@ -118,7 +119,7 @@ process.stdout.write(`\ntests (${files.length} files)\n`);
 const runs = await Promise.all([
   runTests(
     'working',
-    longestFirst(files.filter(file => !WAITING.test(file))),
+    longestFirst(files.filter(file => !WAITING.test(file) && !INSTALLING.test(file))),
     // One more than there are cores: most start programs, and wait for them.
     3,
     // Those who wait for a moment must not miss it.
@@ -127,8 +128,13 @@ const runs = await Promise.all([
   runTests(
     'waiting',
     files.filter(file => WAITING.test(file)),
-    // Side by side they miss their moments.
     1,
+  ),
+  runTests(
+    'installing',
+    files.filter(file => INSTALLING.test(file)),
+    1,
+    5,
   ),
 ]);
 rmSync(folder, { recursive: true });
