@@ -34,15 +34,16 @@ function mixesCheck(pairs: readonly PhasePair[]): Sameness[] {
   if (!hardly && pairs.every(({ onlyFrom, onlyTo }) => onlyFrom.length + onlyTo.length === 0)) return [];
   const mixes = (side: 'onlyFrom' | 'onlyTo') =>
     pairs.flatMap(pair => [...pair.mixes.map(({ mix }) => mix), ...pair[side]]).filter(mix => mix !== '');
+  const lists = [listText(mixes('onlyFrom')), listText(mixes('onlyTo'))];
   return [
     {
       id: 'mixes',
       label: 'batch mixes',
       status: 'differs',
       effect: hardly ? 'weakens' : 'explains',
-      values: [listText(mixes('onlyFrom')), listText(mixes('onlyTo'))],
+      values: lists.map(list => list ?? 'not recorded'),
       why: hardly
-        ? 'the steps processed different batches: all steps of a phase are compared, regardless of batch'
+        ? `the ${lists.includes(null) ? 'batch may differ' : 'steps processed different batches'}: all steps of a phase are compared, regardless of batch`
         : 'only batches present on both sides are compared',
     },
   ];

@@ -63,6 +63,9 @@ function outcome({ to, threshold }: Comparison, phase: PhaseComparison): string[
         `The two runs are identical ${where}: ${formatDuration(ours.wallNs)} ${per}, and every term is 0.`,
       ];
     case 'not-measurable':
+      // The steps do differ, and the profilers may be all of it.
+      if (interval && (interval[0] > 0 || interval[1] < 0))
+        return [`Cannot tell ${where}: ${times}, which the two profilers alone may cause.`, change];
       return [`No measurable difference ${where}: ${times}.`, change];
     case 'below-threshold':
       return [
