@@ -121,7 +121,7 @@ const programs: readonly Program[] = [
   {
     file: 'nsys-sglang-prefill.sqlite.xz',
     steps: 10,
-    first: ['launch-overhead', 'fp8-available'],
+    first: ['launch-overhead'],
     says: /if these are decode steps: .* if they are prefill: /,
   },
   // TorchScript: eight layers alike, each taken for a step of nine kernels.

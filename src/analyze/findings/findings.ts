@@ -10,7 +10,7 @@ import { program } from '../program.js';
 import { undisturbedBudget, undisturbedStep } from '../undisturbed/undisturbed-step.js';
 import type { Finding, Unmeasured } from './finding.js';
 import { findingHeadline, isHeadline } from './headline.js';
-import { MEDIUM, type Rule, type RuleInput } from './rule.js';
+import type { Rule, RuleInput } from './rule.js';
 import { captureRules } from './rules-capture.js';
 import { copyRules } from './rules-copies.js';
 import { cpuRules } from './rules-cpu.js';
@@ -172,9 +172,9 @@ function inOrder(all: readonly Finding[], phases: readonly PhaseBudget[]): Findi
     phases.find(total => total.phase === phase)?.windows ?? phases[0]?.windows ?? 1;
   const rank = (finding: Finding) =>
     finding.severity === 'high' && finding.costNs === null ? 0 : finding.severity === 'note' ? 2 : 1;
-  const saved = ({ gain, phase, severity, costNs, costShare }: Finding) => {
-    // A large cost whose gain nobody can name comes before gains too small to matter.
-    const unknown = severity === 'high' && costNs && costShare ? (MEDIUM * costNs) / costShare : 0;
+  const saved = ({ gain, phase, severity, costNs }: Finding) => {
+    // Of a large cost whose gain nobody can name, half stands for it: small gains do not come before it.
+    const unknown = severity === 'high' ? (costNs ?? 0) / 2 : 0;
     return (gain?.nsPerStep ?? unknown) * windows(phase);
   };
   const cost = (finding: Finding) => (finding.costNs ?? 0) * windows(finding.phase);

@@ -8,7 +8,7 @@ import type { RuleInput } from './rule.js';
  * A gap with this many times the host time of the mean launch is a stall of its own: launching less, or by a graph, is
  * the answer to a host that is slow everywhere, not to one place that holds it up.
  */
-const STALL = 10;
+export const STALL = 10;
 
 const inForward = ({ useIfRecorded }: RuleInput, { phase }: PhaseBudget): ForwardIdle | undefined =>
   phase === null ? undefined : useIfRecorded(windowIdle)?.inForward.get(phase);

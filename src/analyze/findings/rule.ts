@@ -37,8 +37,7 @@ export const anyOf =
 export type Claim = Omit<Finding, 'id' | 'severity' | 'advice'> & { readonly severity?: Severity };
 
 const HIGH = 0.2;
-/** Of a step: less than this matters little. */
-export const MEDIUM = 0.05;
+const MEDIUM = 0.05;
 
 export function finding(id: string, { program }: Pick<RuleInput, 'program'>, claim: Claim): Finding {
   const share = claim.costShare ?? 0;

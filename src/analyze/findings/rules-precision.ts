@@ -55,7 +55,12 @@ export function wideGemms(input: RuleInput, total: PhaseBudget): WideGemms {
 const fp8Available: Rule = {
   id: 'fp8-available',
   about: '16-bit GEMMs on a GPU that supports FP8',
-  yieldsTo: anyOf('memory-bandwidth', 'compute-bound'),
+  // While the GPU waits for launches longer than it multiplies, faster kernels only wait longer.
+  yieldsTo: (others, { costNs }) =>
+    anyOf('memory-bandwidth', 'compute-bound')(others) ||
+    others.some(
+      other => /^(launch-overhead|prefill-launches)$/.test(other.id) && (other.costNs ?? 0) >= (costNs ?? 0),
+    ),
   uses: [kernelFamilies],
   look(input) {
     return input.phases.slice(0, 1).flatMap((total): Finding[] => {

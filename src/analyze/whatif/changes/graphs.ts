@@ -1,7 +1,7 @@
 /**
  * The forward pass as one CUDA graph. Everything the host does between its first and its last launch goes, code
- * included. What remains: work before and after, one launch that grows with the nodes, and the GPU's own time between
- * nodes.
+ * included, but for single places that hold it up longer than all launches: a graph is no answer to those. What remains
+ * besides: work before and after, one launch that grows with the nodes, and the GPU's own time between nodes.
  *
  *   before  ▒launch▒ code ▒launch▒ code ▒launch▒        after   ▒graph launch▒
  *   gpu          ▄▄           ▄▄           ▄▄           gpu                  ▄▄ ▄▄ ▄▄
@@ -10,6 +10,7 @@ import { NONE } from '../../../base/column.js';
 import { formatCount, plural } from '../../../base/units.js';
 import { GRAPH_LAUNCH } from '../../../catalog/host-activities.js';
 import { causeIndex } from '../../../catalog/idle-causes.js';
+import { STALL } from '../../findings/host-work.js';
 import {
   applied,
   type Change,
@@ -20,6 +21,15 @@ import {
   sumOver,
 } from '../change.js';
 import type { ReplayModel } from '../replay-model.js';
+
+/** What a replay leaves of the host's time inside the forward pass: places that hold it up longer than all launches. */
+function stallsOf({ model, items }: ForwardPass, nodes: number): ReadonlySet<number> {
+  const own = items.filter(i => model.items[i].kind !== 'mark');
+  const all = sumOver(own, i => model.items[i].ns);
+  const stalls = own.filter(i => model.items[i].ns > STALL * (all / Math.max(1, nodes)));
+  const stallsNs = sumOver(stalls, i => model.items[i].ns);
+  return new Set(stallsNs > all - stallsNs ? stalls : []);
+}
 
 /** Share of a forward pass in graphs from which it runs from graphs already. */
 const MOSTLY = 0.5;
@@ -83,13 +93,15 @@ function forwardPasses(model: ReplayModel, { factsOf }: ChangeInput): ForwardPas
   });
 }
 
-function replaceByGraph({ model, items }: ForwardPass, { policy }: ChangeInput): void {
+function replaceByGraph(forward: ForwardPass, { policy }: ChangeInput): void {
+  const { model, items } = forward;
   const [first, ...rest] = items;
   const inside = new Set(items);
   const nodes: number[] = [];
   model.ops.forEach((op, j) => {
     if (inside.has(op.launch)) nodes.push(j);
   });
+  const stalls = stallsOf(forward, nodes.length);
   const launch = model.items[first];
   launch.kind = 'call';
   launch.awaits = NONE;
@@ -97,7 +109,7 @@ function replaceByGraph({ model, items }: ForwardPass, { policy }: ChangeInput):
   launch.causes = [{ cause: launchBound, ns: launch.ns }];
   for (const i of rest) {
     const item = model.items[i];
-    if (item.kind === 'mark') continue;
+    if (item.kind === 'mark' || stalls.has(i)) continue;
     Object.assign(item, { kind: 'code', ns: 0, causes: [], awaits: NONE });
   }
   const head = new Set(model.streams.map(({ ops: own }) => own.find(op => inside.has(model.ops[op].launch))));
