@@ -75,7 +75,13 @@ export function randomTrace(random: Random): Uint8Array {
     if (random() < 0.7) members.push(['args', args()]);
     return seldom(object(members), value(0));
   };
-  const events = Array.from({ length: 2 + Math.floor(random() * 30) }, event);
+  const first = Array.from({ length: 2 + Math.floor(random() * 30) }, event);
+  // Steps repeat: the same events with other numbers, of which some are written in another way.
+  const digits = () => seldom(pick('7', '12', '3852574043999', '123456', '1000'), '01', '', '-5', '1e3', '"');
+  const again = (text: string) =>
+    random() < 0.3 ? text : text.replace(/\d{2,}/g, all => (random() < 0.6 ? all : digits()));
+  const rounds = Array.from({ length: Math.floor(random() * 5) }, () => first.map(again));
+  const events = [...first, ...rounds.flat()];
   const list = events.reduce((all, next) => all + seldom(`,${space()}`, ',,', ' ', '] ,') + next);
   const whole = `{"schemaVersion": 1, "traceEvents": [${list}${seldom('', ',')}], "traceName": "x"}`;
   return damaged(Buffer.from(whole), random);

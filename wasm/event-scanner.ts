@@ -8,6 +8,8 @@
  * Bytes begin at INPUT and are followed by two quotes, so that every loop ends. What was found is left at fixed places.
  */
 
+import { flagsOfLast, keyOfLast, learn, loseTrack, matchExpected } from './event-shapes';
+import { ARGUMENT, addHole, clearHoles, DURATION, ID as ID_HOLE, spoilShape, TIME } from './holes';
 import {
   escaped,
   find,
@@ -21,35 +23,46 @@ import {
   thousandths,
   units,
 } from './json-bytes';
+import {
+  ARGUMENT_KEYS,
+  ARGUMENT_SLOTS,
+  CATEGORIES,
+  ESCAPED_NAME,
+  EVENT_KEYS,
+  FIELDS,
+  HAS_ARGUMENTS,
+  HAS_DURATION,
+  HAS_TEXTS,
+  HAS_TIME,
+  INPUT,
+  NUMBER_COUNT,
+  NUMBERS,
+  SLOTS,
+  TEXT_COUNT,
+  TEXTS,
+  UNWANTED,
+  VALUES,
+  WORD_AS_PID,
+  WORD_AS_TID,
+} from './layout';
 
-// Layout of memory. Exported for events/event-scanner.ts, which reads it there.
-/** Whole numbers: phase, flags, where it ends, events passed over, and marks (from, to) of category, name, pid, tid. */
-export const FIELDS: i32 = 1024;
-/** Fractions: pid, tid, id, microseconds, nanoseconds, duration. */
-export const VALUES: i32 = 1152;
-/** Numeric arguments. */
-export const NUMBERS: i32 = 1216;
-export const NUMBER_COUNT: i32 = 31;
-/** Marks of arguments that are text or nested: from, to, escaped. */
-export const TEXTS: i32 = 1536;
-export const TEXT_COUNT: i32 = 14;
-export const FIRST_TEXT: i32 = 32;
-/** Three tables of keys: slots of 64 bytes, in which are meaning, length and the key. */
-export const EVENT_KEYS: i32 = 8192;
-export const CATEGORIES: i32 = 16384;
-export const ARGUMENT_KEYS: i32 = 24576;
-export const SLOTS: i32 = 128;
-export const ARGUMENT_SLOTS: i32 = 512;
-export const INPUT: i32 = 65536;
+// For events/event-scanner.ts.
+export {
+  ARGUMENT_KEYS,
+  ARGUMENT_SLOTS,
+  CATEGORIES,
+  EVENT_KEYS,
+  FIELDS,
+  INPUT,
+  NUMBER_COUNT,
+  NUMBERS,
+  SLOTS,
+  TEXT_COUNT,
+  TEXTS,
+  VALUES,
+};
 
-/** Flags of an event. */
-const HAS_TIME: i32 = 1;
-const HAS_DURATION: i32 = 2;
-const HAS_ARGUMENTS: i32 = 4;
-const HAS_TEXTS: i32 = 8;
-const WORD_AS_PID: i32 = 16;
-const WORD_AS_TID: i32 = 32;
-const ESCAPED_NAME: i32 = 64;
+const FIRST_TEXT: i32 = 32;
 
 /** Meanings of the keys of events and of the categories that are told apart, in the order of event-reader.ts. */
 const PH: i32 = 0;
@@ -109,13 +122,25 @@ export function setUnwanted(bits: i32): void {
  */
 export function next(brace: i32, end: i32): i32 {
   let passed = 0;
+  let key = 0;
   let after = brace;
   let status = DECLINED;
   for (let at = brace; ; ) {
-    const behind = readEvent(at, end);
-    if (behind < 0) break;
+    let behind = matchExpected(at, end);
+    key = 0;
+    if (behind > 0) {
+      flags = flagsOfLast();
+      key = keyOfLast();
+    } else {
+      behind = readEvent(at, end);
+      if (behind < 0) {
+        loseTrack();
+        break;
+      }
+      learn(at, behind, flags);
+    }
     after = behind;
-    if (flags >= 0) {
+    if (flags !== UNWANTED) {
       status = WANTED;
       break;
     }
@@ -134,12 +159,14 @@ export function next(brace: i32, end: i32): i32 {
   store<i32>(FIELDS + 4, flags);
   store<i32>(FIELDS + 8, after);
   store<i32>(FIELDS + 12, passed);
+  store<i32>(FIELDS + 48, key);
   return status;
 }
 
 /** Index behind the event, or -1 where it is declined. Flags are negative where nobody wants it. */
 function readEvent(brace: i32, end: i32): i32 {
   clear();
+  clearHoles();
   category = -1;
   let seen = 0;
   let i = pastSpace(brace + 1);
@@ -157,8 +184,8 @@ function readEvent(brace: i32, end: i32): i32 {
       if (seen & bit) return -1;
       seen |= bit;
       i = readMember(key, i, end);
-      if (flags < 0) return i < 0 ? -1 : skip(i, end, 1);
-    } else i = skip(i, end, 0);
+      if (flags === UNWANTED) return i < 0 ? -1 : skip(i, end, 1, 2);
+    } else i = skip(i, end, 0, 0);
     if (i < 0) return -1;
     i = pastSpace(i);
     const byte = load<u8>(i);
@@ -170,6 +197,7 @@ function readEvent(brace: i32, end: i32): i32 {
 
 /** Reads the value of a key that we know. Where it tells that nobody wants the event, flags become negative. */
 function readMember(key: i32, i: i32, end: i32): i32 {
+  let after = -1;
   switch (key) {
     case PH: {
       if (load<u8>(i) !== QUOTE || load<u8>(i + 2) !== QUOTE) return -1;
@@ -181,14 +209,14 @@ function readMember(key: i32, i: i32, end: i32): i32 {
       return i + 3;
     }
     case CAT: {
-      const after = readText(i, FIELDS + 16);
+      after = readText(i, FIELDS + 16);
       if (after < 0 || escaped) return -1;
       category = find(CATEGORIES, SLOTS - 1, i + 1, after - 1);
       const isUnwanted = category === OP ? unwanted & NO_OPS : category === FRAME ? unwanted & NO_FRAMES : 0;
       return isUnwanted ? passOver(after) : after;
     }
     case NAME: {
-      const after = readText(i, FIELDS + 24);
+      after = readText(i, FIELDS + 24);
       if (escaped) flags |= ESCAPED_NAME;
       return after;
     }
@@ -197,26 +225,29 @@ function readMember(key: i32, i: i32, end: i32): i32 {
     case TID:
       return readPlace(i, VALUES + 8, FIELDS + 40, WORD_AS_TID);
     case TS:
-      i = readDecimal(i, end);
+      after = readDecimal(i, end);
+      addHole(i, after, TIME);
       flags |= HAS_TIME;
       store<f64>(VALUES + 24, units);
-      store<f64>(VALUES + 32, thousandths);
-      return i;
+      store<f64>(VALUES + 32, <f64>thousandths);
+      return after;
     case DUR:
-      i = readDecimal(i, end);
+      after = readDecimal(i, end);
+      addHole(i, after, DURATION);
       flags |= HAS_DURATION;
       store<f64>(VALUES + 40, units * 1000 + <f64>thousandths);
-      return i;
+      return after;
     case ID:
-      i = readNumber(i, end);
+      after = readNumber(i, end);
+      addHole(i, after, ID_HOLE);
       store<f64>(VALUES + 16, number);
-      return i;
+      return after;
     case ARGS:
       if (load<u8>(i) !== OPEN_BRACE) return -1;
       if (
         category === OP ? unwanted & NO_OP_ARGUMENTS : category === FRAME ? unwanted & NO_FRAME_ARGUMENTS : 0
       )
-        return skip(i, end, 0);
+        return skip(i, end, 0, 1);
       return readArguments(i + 1, end);
   }
   return -1;
@@ -225,12 +256,13 @@ function readMember(key: i32, i: i32, end: i32): i32 {
 /** Words that became numbers by now would be remembered by the other reader, in this order. */
 function passOver(after: i32): i32 {
   if (flags & (WORD_AS_PID | WORD_AS_TID)) return -1;
-  flags = -1;
+  flags = UNWANTED;
   return after;
 }
 
 function readArguments(start: i32, end: i32): i32 {
   flags |= HAS_ARGUMENTS;
+  let seen: u32 = 0;
   let i = pastSpace(start);
   if (load<u8>(i) === CLOSE_BRACE) return i + 1;
   while (true) {
@@ -241,9 +273,14 @@ function readArguments(start: i32, end: i32): i32 {
     i = pastColon(to + 1);
     if (i < 0 || i >= end) return -1;
     const key = find(ARGUMENT_KEYS, ARGUMENT_SLOTS - 1, from, to);
-    if (key < 0) i = skip(i, end, 0);
+    if (key < 0) i = skip(i, end, 0, 0);
     else if (key < NUMBER_COUNT) {
+      const value = i;
       i = readNumber(i, end);
+      addHole(value, i, ARGUMENT + key);
+      // The last of two counts, which need not be the one in a hole.
+      if (seen & (1 << key)) spoilShape();
+      seen |= 1 << key;
       store<f64>(NUMBERS + (key << 3), number);
     } else i = readTextArgument(key, i, end);
     if (i < 0) return -1;
@@ -258,11 +295,11 @@ function readArguments(start: i32, end: i32): i32 {
 function readTextArgument(key: i32, i: i32, end: i32): i32 {
   if (key === GRID) return readTriple(i, end, NUMBERS + (GRID_X << 3));
   if (key === BLOCK) return readTriple(i, end, NUMBERS + (BLOCK_X << 3));
-  if ((key === STRIDES || key === CONCRETE_VALUES) && unwanted & NO_OP_VALUES) return skip(i, end, 0);
+  if ((key === STRIDES || key === CONCRETE_VALUES) && unwanted & NO_OP_VALUES) return skip(i, end, 0, 0);
   flags |= HAS_TEXTS;
   const mark = TEXTS + (key - FIRST_TEXT) * 12;
   if (key === SHAPES || key === TYPES || key === STRIDES || key === CONCRETE_VALUES) {
-    const after = skip(i, end, 0);
+    const after = skip(i, end, 0, -1);
     store<i32>(mark, i - INPUT);
     store<i32>(mark + 4, after - INPUT);
     return after;
@@ -274,7 +311,7 @@ function readTextArgument(key: i32, i: i32, end: i32): i32 {
 
 /** `[8, 1, 1]`. Anything else is stepped over. */
 function readTriple(from: i32, end: i32, first: i32): i32 {
-  const after = skip(from, end, 0);
+  const after = skip(from, end, 0, -1);
   if (after < 0 || load<u8>(from) !== OPEN_BRACKET) return after;
   let slot = first;
   let value: f64 = -1;

@@ -4,6 +4,8 @@
  * with -1, and so is what goes on behind `end`. Behind that are two quotes and, at the end of the memory, zeros: at one
  * of them every loop stops.
  */
+import { ANY, addHole } from './holes';
+
 const QUOTE: i32 = 0x22;
 const COMMA: i32 = 0x2c;
 const MINUS: i32 = 0x2d;
@@ -99,9 +101,10 @@ function endsNumber(i: i32): bool {
 
 /**
  * Index behind a value that begins here, or behind the object whose member ended here (`inside` 1). By the letter of the
- * standard; what is odd about texts, numbers and words is for the other reader.
+ * standard; what is odd about texts, numbers and words is for the other reader. Numbers in objects down to `deepest` are
+ * holes.
  */
-export function skip(start: i32, end: i32, inside: i32): i32 {
+export function skip(start: i32, end: i32, inside: i32, deepest: i32): i32 {
   let i = start;
   let depth = inside;
   /** Bit by bit: 1 for an object, 0 for a list. */
@@ -130,8 +133,11 @@ export function skip(start: i32, end: i32, inside: i32): i32 {
           continue;
         }
       } else {
-        i = <u32>(first - ZERO) <= 9 || first === MINUS ? pastNumber(i) : pastWord(i);
+        const from = i;
+        const isNumber = <u32>(first - ZERO) <= 9 || first === MINUS;
+        i = isNumber ? pastNumber(i) : pastWord(i);
         if (i < 0) return -1;
+        if (isNumber && depth <= deepest && (depth === 0 || kinds & 1)) addHole(from, i, ANY);
       }
       if (depth === 0) return i <= end ? i : -1;
     }
@@ -168,7 +174,7 @@ export function pastColon(i: i32): i32 {
   return load<u8>(i) === COLON ? pastSpace(i + 1) : -1;
 }
 
-function pastNumber(i: i32): i32 {
+export function pastNumber(i: i32): i32 {
   if (load<u8>(i) === MINUS) i++;
   if (load<u8>(i) === ZERO) i++;
   else {

@@ -85,6 +85,8 @@ export class TextMark {
   from = 0;
   to = 0;
   escaped = false;
+  /** Marks with the same key have the same text; 0 where nothing is known of it. */
+  key = 0;
 }
 
 export class EventReader {
@@ -201,6 +203,8 @@ export class EventReader {
     this.category.from = fields[4];
     this.category.to = fields[5];
     this.category.escaped = false;
+    this.category.key = fields[12] === 0 ? 0 : fields[12] + 1;
+    this.name.key = fields[12];
     this.name.from = fields[6];
     this.name.to = fields[7];
     this.name.escaped = (flags & ESCAPED_NAME) !== 0;
@@ -326,7 +330,9 @@ export class EventReader {
     this.passedOver = false;
     this.phase = 0;
     this.category.to = 0;
+    this.category.key = 0;
     this.name.to = 0;
+    this.name.key = 0;
     this.pid = Number.NaN;
     this.tid = Number.NaN;
     this.id = Number.NaN;

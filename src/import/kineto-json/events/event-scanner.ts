@@ -21,6 +21,8 @@ const unwantedBits = {
   opValues: 32,
 } as const satisfies Record<keyof Unwanted, number>;
 
+/** Where bytes begin; the scanner's own memory lies before (wasm/layout.ts). */
+const INPUT = 6553600;
 const PAGE_BYTES = 65536;
 const SLOT_BYTES = 64;
 /** Zeros behind the bytes, at which every loop ends. */
@@ -46,7 +48,6 @@ export class EventScanner {
   /** Where the last event ended that was read or passed over, and how many were passed over. */
   after = 0;
   passed = 0;
-  private readonly input: number;
   private readonly fields: Int32Array;
   private readonly values: Float64Array;
   private readonly numbers: Float64Array;
@@ -56,16 +57,14 @@ export class EventScanner {
   private constructor(capacity: number, unwanted: Unwanted) {
     const { Module, Memory, Instance } = (globalThis as unknown as { WebAssembly: Wasm }).WebAssembly;
     compiled ??= new Module(Buffer.from(scannerCode, 'base64'));
-    // One page is the scanner's own.
     const memory = new Memory({
-      initial: 1 + Math.ceil((capacity + SPARE_BYTES) / PAGE_BYTES),
+      initial: Math.ceil((INPUT + capacity + SPARE_BYTES) / PAGE_BYTES),
     });
     const exports = new Instance(compiled, { env: { memory } }).exports as Exports;
     const { buffer } = memory;
     const place = (name: string) => exports[name].value;
-    this.input = place('INPUT');
-    this.bytes = new Uint8Array(buffer, this.input, capacity);
-    this.fields = new Int32Array(buffer, place('FIELDS'), 12);
+    this.bytes = new Uint8Array(buffer, INPUT, capacity);
+    this.fields = new Int32Array(buffer, place('FIELDS'), 13);
     this.values = new Float64Array(buffer, place('VALUES'), 6);
     this.numbers = new Float64Array(buffer, place('NUMBERS'), place('NUMBER_COUNT'));
     this.texts = new Int32Array(buffer, place('TEXTS'), place('TEXT_COUNT') * 3);
@@ -89,8 +88,8 @@ export class EventScanner {
 
   /** Reads on at the brace of an event until somebody wants one. `end` is where the cursor's quotes are. */
   next(brace: number, end: number): number {
-    const status = this.scan(this.input + brace, this.input + end);
-    this.after = this.fields[2] - this.input;
+    const status = this.scan(INPUT + brace, INPUT + end);
+    this.after = this.fields[2] - INPUT;
     this.passed = this.fields[3];
     return status;
   }

@@ -22,7 +22,8 @@ const syncKinds: Record<string, number> = {
 const NO_STREAM = 0xffffffff;
 
 export class GpuEvents {
-  private readonly shortNames = new Map<number, number>();
+  /** By name. */
+  private readonly shortNames: number[] = [];
   private readonly copyNames = new Map<number, CopyName>();
 
   constructor(
@@ -138,10 +139,10 @@ export class GpuEvents {
   }
 
   private shortName(name: number): number {
-    let short = this.shortNames.get(name);
+    let short: number | undefined = this.shortNames[name];
     if (short === undefined) {
       short = this.strings.intern(shortKernelName(this.strings.text(name)));
-      this.shortNames.set(name, short);
+      this.shortNames[name] = short;
     }
     return short;
   }
