@@ -62,6 +62,7 @@ export class PartReader {
   private readonly marks: PieceMark[] = [];
   private recording: Part['recording'];
   private damaged = false;
+  readonly scanner?: EventScanner;
   /** Where pieces lie. */
   private readonly buffer: Uint8Array;
 
@@ -72,9 +73,9 @@ export class PartReader {
       this.damaged = true;
     };
     const damage = { begins: noteDamage, ends: noteDamage };
-    const scanner = EventScanner.create(BUFFER_BYTES, unwanted);
-    this.buffer = scanner?.bytes ?? new Uint8Array(BUFFER_BYTES);
-    this.list = new EventList(this.event, this.store, this.notes, damage, scanner);
+    this.scanner = EventScanner.create(BUFFER_BYTES, unwanted);
+    this.buffer = this.scanner?.bytes ?? new Uint8Array(BUFFER_BYTES);
+    this.list = new EventList(this.event, this.store, this.notes, damage, this.scanner);
   }
 
   /** Times count from here, as another thread found out. */
