@@ -42,7 +42,26 @@ export function randomTrace(random: Random): Uint8Array {
     return `{${body.reduce((all, next) => (all === '' ? next : all + between() + next), '')}${space()}}`;
   };
   const args = () => {
-    const known = ['External id', 'correlation', 'stream', 'device', 'Ev Idx', 'Python id', 'bytes'];
+    const known = [
+      ...[
+        'External id',
+        'correlation',
+        'stream',
+        'device',
+        'Ev Idx',
+        'Python id',
+        'bytes',
+        'graph id',
+        'Seq',
+      ],
+      ...[
+        'graph node id',
+        'shared memory',
+        'registers per thread',
+        'est. achieved occupancy %',
+        'Group size',
+      ],
+    ];
     const nested = ['Input Dims', 'Input type', 'Concrete Inputs', 'grid', 'block', 'something'];
     const texts = ['Collective name', 'dtype', 'kind', 'Call stack', 'labels', 'name', 'unknown "key"'];
     const members = Array.from({ length: Math.floor(random() * 7) }, (): [string, string] => {

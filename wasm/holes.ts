@@ -8,6 +8,23 @@ export const DURATION: i32 = 2;
 export const ID: i32 = 3;
 export const ARGUMENT: i32 = 4;
 
+/**
+ * Arguments that count or address things: correlation, external id, bytes, graph node, Python id and parent, address, totals,
+ * awaited event, number of a message. All others are the same for all events of a shape (events/event-reader.ts).
+ */
+const VARYING: u32 =
+  (1 << 3) |
+  (1 << 4) |
+  (1 << 5) |
+  (1 << 9) |
+  (1 << 11) |
+  (1 << 12) |
+  (1 << 15) |
+  (1 << 16) |
+  (1 << 17) |
+  (1 << 18) |
+  (1 << 28);
+
 /** In memory: from, to, what it holds. */
 export const HOLE_BYTES: i32 = 12;
 export const MAX_HOLES: i32 = 24;
@@ -23,6 +40,7 @@ export function clearHoles(): void {
 
 export function addHole(from: i32, to: i32, holds: i32): void {
   if ((holds === ANY || holds >= ARGUMENT) && to - from < SHORT) return;
+  if (holds >= ARGUMENT && ((VARYING >> (holds - ARGUMENT)) & 1) === 0) return;
   if (holes < MAX_HOLES) {
     const hole = HOLES + holes * HOLE_BYTES;
     store<i32>(hole, from);

@@ -4,7 +4,7 @@
  */
 import { type PackedStrings, StringTable } from '../../../base/string-table.js';
 import type { TextMark } from './event-reader.js';
-import { KnownTexts } from './known-texts.js';
+import { KnownByShape } from './known-by-shape.js';
 
 export const Kind = {
   other: 0,
@@ -55,7 +55,7 @@ export interface GivenCategories {
 
 export class Categories {
   private readonly names = new StringTable();
-  private readonly known = new KnownTexts();
+  private readonly known = new KnownByShape();
   private readonly kinds: number[] = [];
   private counts = new Float64Array(32 * PHASES);
   private readonly none = this.idOf(new Uint8Array(0), 0, 0);

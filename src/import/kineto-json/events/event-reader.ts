@@ -85,7 +85,10 @@ export class TextMark {
   from = 0;
   to = 0;
   escaped = false;
-  /** Marks with the same key have the same text; 0 where nothing is known of it. */
+  /**
+   * Marks with the same key have the same text, and their events the same arguments, except for those that number things
+   * (wasm/holes.ts). 0 where nothing is known of it.
+   */
   key = 0;
 }
 
@@ -103,8 +106,9 @@ export class EventReader {
   nanos = 0;
   hasDuration = false;
   durationNs = 0;
-  /** Numeric arguments by Arg, NaN when missing. */
-  readonly numbers = new Float64Array(ARG_COUNT).fill(Number.NaN);
+  private readonly ownNumbers = new Float64Array(ARG_COUNT).fill(Number.NaN);
+  /** Numeric arguments by Arg, NaN when missing. Good until the next event is read. */
+  numbers: Float64Array = this.ownNumbers;
   readonly argumentName = new TextMark();
   readonly kind = new TextMark();
   readonly labels = new TextMark();
@@ -127,6 +131,7 @@ export class EventReader {
   passedOver = false;
   /** The first time of the file is known, so events may be passed over. */
   sawTime = false;
+  /** Arguments were left here, which the next event need not have. */
   private hasArguments = false;
   private readonly unwantedBeginnings: readonly Uint8Array[];
 
@@ -217,10 +222,9 @@ export class EventReader {
     this.hasDuration = (flags & HAS_DURATION) !== 0;
     this.durationNs = values[5];
     if ((flags & (WORD_AS_PID | WORD_AS_TID)) !== 0) this.nameScanned(bytes, fields);
-    if ((flags & HAS_ARGUMENTS) === 0) return;
-    this.hasArguments = true;
-    this.numbers.set(numbers);
+    if ((flags & HAS_ARGUMENTS) !== 0) this.numbers = numbers;
     if ((flags & HAS_TEXTS) === 0) return;
+    this.hasArguments = true;
     this.textArguments.forEach((mark, i) => {
       mark.from = texts[i * 3];
       mark.to = texts[i * 3 + 1];
@@ -339,6 +343,7 @@ export class EventReader {
     this.hasTime = false;
     this.hasDuration = false;
     this.durationNs = 0;
+    this.numbers = this.ownNumbers;
     if (!this.hasArguments) return;
     this.hasArguments = false;
     this.numbers.fill(Number.NaN);

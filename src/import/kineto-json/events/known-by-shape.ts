@@ -1,9 +1,9 @@
-/** Numbers of texts that were looked up before, by the key of their mark: most events repeat the texts of others. */
+/** Numbers that were found for an event of the same shape before, by the key of a mark: most events repeat others. */
 
 /** Keys of the scanner go round in so many. */
 const SLOTS = 4096;
 
-export class KnownTexts {
+export class KnownByShape {
   private readonly keys = new Int32Array(SLOTS);
   private readonly numbers = new Int32Array(SLOTS);
 
