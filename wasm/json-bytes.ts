@@ -19,6 +19,9 @@ const CLOSE_BRACE: i32 = 0x7d;
 const MAX_DEPTH: i32 = 60;
 const MAX_DIGITS: i32 = 15;
 
+/** The largest whole number up to which a double holds all. */
+const MAX_EXACT: i64 = (1 << 53) - 1;
+
 /** Whether the text that was read last has escapes. */
 export let escaped: i32 = 0;
 /** The number or decimal that was read last. */
@@ -57,7 +60,7 @@ export function readNumber(i: i32, end: i32): i32 {
   return i;
 }
 
-/** A decimal of at most 15 digits and three behind the point, as `units` and `thousandths`. */
+/** A decimal of at most 16 digits and three behind the point, as `units` and `thousandths`. */
 export function readDecimal(i: i32, end: i32): i32 {
   const from = i;
   let whole: i64 = 0;
@@ -67,7 +70,8 @@ export function readDecimal(i: i32, end: i32): i32 {
     digit = <i32>load<u8>(++i) - ZERO;
   }
   const digits = i - from;
-  if (digits === 0 || digits > MAX_DIGITS || (digits > 1 && load<u8>(from) === ZERO)) return -1;
+  if (digits === 0 || (digits > 1 && load<u8>(from) === ZERO)) return -1;
+  if (digits > MAX_DIGITS && (digits > MAX_DIGITS + 1 || whole > MAX_EXACT)) return -1;
   let fraction = 0;
   if (load<u8>(i) === POINT) {
     const point = i;
