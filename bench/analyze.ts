@@ -11,9 +11,11 @@ const HTA_TIMES = 20;
 const HTA_MEMORY = 1 / 4;
 /**
  * What is asked of Holistic Trace Analysis here: time by kind (gpu-utilization and the budget), kernels by kind and name,
- * idle time by cause (in the budget). Its answers name neither single gaps nor host code.
+ * idle time by cause (in the budget). Its answers name neither single gaps nor host code, which
+ * we were asked for in earlier versions of this benchmark, in place of kernels by name. That figure is printed as well.
  */
 const SAME_QUESTIONS = 'gpu-utilization,step-budget,kernel-families,top-kernels';
+const FORMER_QUESTIONS = 'gpu-utilization,step-budget,kernel-families,idle-gaps';
 
 export function benchAnalyze(): Verdict[] {
   return [...againstImport(), ...againstHta()];
@@ -52,8 +54,13 @@ function againstHta(): Verdict[] {
     return [{ what, wanted: `${HTA_TIMES} times faster`, measured: `not measured: ${hta}`, met: undefined }];
   }
   const ours = [
-    { what: 'same analyses', options: ['--only', SAME_QUESTIONS, '--whole', '--json'] },
-    { what: 'the whole page', options: [] },
+    { what: 'same analyses', bar: true, options: ['--only', SAME_QUESTIONS, '--whole', '--json'] },
+    {
+      what: 'idle gaps with host code, which it does not have, for kernels by name',
+      bar: false,
+      options: ['--only', FORMER_QUESTIONS, '--whole', '--json'],
+    },
+    { what: 'the whole page', bar: true, options: [] },
   ];
   const theirs = [
     { what: 'HTA at its fastest', bar: false, options: ['--fast'] },
@@ -75,7 +82,12 @@ function againstHta(): Verdict[] {
   [...ours, ...theirs].forEach(({ what }, i) => void say(`${what} of ${size}: ${spent(results[i])}`));
   return theirs.flatMap((their, t) =>
     ours.flatMap((our, o) =>
-      compare(`${our.what} of ${size} vs. ${their.what}`, results[o], results[ours.length + t], their.bar),
+      compare(
+        `${our.what} of ${size} vs. ${their.what}`,
+        results[o],
+        results[ours.length + t],
+        our.bar && their.bar,
+      ),
     ),
   );
 }

@@ -46,6 +46,7 @@ if (files.length === 0) {
 
 const tsc = tool('typescript', 'bin/tsc');
 const vite = tool('vite', 'bin/vite.js');
+await step('build the scanner of events', 'scripts/build-wasm.mjs');
 await Promise.all([
   // The command is made of what the compiler wrote.
   step('build and type check', tsc, '-p', '.').then(() =>

@@ -59,12 +59,12 @@ export class GrowingColumn {
     else this.length += count;
   }
 
-  /** Everything in one array, in the given order of rows. Undefined when every value was missing. Ends the column. */
+  /** Everything in one array, or the rows that `order` names. Undefined when every value was missing. Ends the column. */
   finish(order?: Int32Array): AnyArray | undefined {
     if (this.current.length === 0) return undefined;
     const cells = this.finishAll();
     if (!order) return cells;
-    const ordered = allocate(this.storage, cells.length);
+    const ordered = allocate(this.storage, order.length);
     for (let i = 0; i < order.length; i++) ordered[i] = cells[order[i]];
     return ordered;
   }

@@ -37,7 +37,8 @@ export const selection: Derived<Selection> = {
   uses: [stepsOf, steadyState, stepWindows, deviceTimelines],
   compute({ settings, use, useIfRecorded }) {
     const found = use(stepsOf);
-    const steady = use(steadyState);
+    // Of no use where all steps are asked for.
+    const steady = settings.whole ? undefined : use(steadyState);
     const timelines = useIfRecorded(deviceTimelines) ?? [];
     const windows = useIfRecorded(stepWindows) ?? [];
     if (settings.during) {

@@ -6,13 +6,17 @@ const SPARE_BYTES = 2;
 
 export class ByteWindow {
   bytes: Uint8Array;
+  /** Where bytes lie unless they need more room. */
+  private readonly home: Uint8Array;
   start = 0;
   end = 0;
   /** How many bytes of the stream were dropped in front: where `start` is in the whole. */
   private dropped = 0;
 
-  constructor(capacity: number) {
-    this.bytes = new Uint8Array(capacity);
+  /** How many bytes fit in before it grows, or where they are to lie until then. */
+  constructor(capacity: number | Uint8Array) {
+    this.home = typeof capacity === 'number' ? new Uint8Array(capacity) : capacity;
+    this.bytes = this.home;
   }
 
   get length(): number {
@@ -33,8 +37,12 @@ export class ByteWindow {
 
   private makeRoom(wanted: number): void {
     const kept = this.bytes.subarray(this.start, this.end);
-    if (kept.length + wanted > this.bytes.length) {
-      const larger = new Uint8Array(Math.max(this.bytes.length * 2, kept.length + wanted));
+    const needed = kept.length + wanted;
+    if (this.bytes !== this.home && needed <= this.home.length) {
+      this.home.set(kept);
+      this.bytes = this.home;
+    } else if (needed > this.bytes.length) {
+      const larger = new Uint8Array(Math.max(this.bytes.length * 2, needed));
       larger.set(kept);
       this.bytes = larger;
     } else this.bytes.copyWithin(0, this.start, this.end);

@@ -200,7 +200,9 @@ export class JsonCursor {
       else if (places === 2) thousandths *= 10;
       if (places > 3 || places === 0) return this.readUnusualDecimal();
     }
-    if (unitDigits === 0 || unitDigits > 15 || i >= end || endsWord[bytes[i]] === 0)
+    // Sixteen digits, as microseconds since 1970 have, may be more than a double holds.
+    const isExact = unitDigits <= 15 || (unitDigits === 16 && units <= Number.MAX_SAFE_INTEGER);
+    if (unitDigits === 0 || !isExact || i >= end || endsWord[bytes[i]] === 0)
       return this.readUnusualDecimal();
     this.units = units;
     this.thousandths = thousandths;

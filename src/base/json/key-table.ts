@@ -24,6 +24,10 @@ export class KeyTable {
     });
   }
 
+  *entries(): Iterable<{ readonly key: Uint8Array; readonly meaning: number }> {
+    for (let i = 0; i < this.keys.length; i++) yield { key: this.keys[i], meaning: this.meanings[i] };
+  }
+
   /** The meaning of bytes[from .. to), or -1. */
   find(bytes: Uint8Array, from: number, to: number): number {
     const mask = this.slots.length - 1;
@@ -41,6 +45,7 @@ export class KeyTable {
   }
 }
 
-function slotOf(bytes: Uint8Array, from: number, to: number): number {
+/** Where the search for a key begins, before it is cut to the size of a table. */
+export function slotOf(bytes: Uint8Array, from: number, to: number): number {
   return (to - from) * 37 + bytes[from] * 5 + bytes[to - 1] * 11;
 }

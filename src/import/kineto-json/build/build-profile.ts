@@ -12,7 +12,7 @@ import { Places } from './places.js';
 const EPOCH_MICROS = 1e15;
 
 export function buildProfile(
-  file: ProfileFile,
+  file: Pick<ProfileFile, 'name' | 'sizeBytes'>,
   builder: ProfileBuilder,
   trace: ReadTrace,
   metadata: TraceMetadata,
@@ -76,7 +76,11 @@ function setClock(builder: ProfileBuilder, trace: ReadTrace, metadata: TraceMeta
   builder.clock = metadata.baseTimeNs !== undefined || micros > EPOCH_MICROS ? 'utc' : 'session';
 }
 
-function captureInfo(file: ProfileFile, trace: ReadTrace, metadata: TraceMetadata): CaptureInfo {
+function captureInfo(
+  file: Pick<ProfileFile, 'name' | 'sizeBytes'>,
+  trace: ReadTrace,
+  metadata: TraceMetadata,
+): CaptureInfo {
   const { rank, worldSize, backend, groups, environment } = metadata;
   const recorded = !Number.isNaN(trace.recordingStart);
   return {

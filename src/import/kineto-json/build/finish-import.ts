@@ -9,7 +9,11 @@ import { kinetoTables } from '../events/trace-rows.js';
 import type { TraceRead } from '../read/read-alone.js';
 import { buildProfile } from './build-profile.js';
 
-export function finishImport(file: ProfileFile, read: TraceRead, { tables }: Wanted): Profile {
+export function finishImport(
+  file: Pick<ProfileFile, 'name' | 'sizeBytes'>,
+  read: TraceRead,
+  { tables }: Wanted,
+): Profile {
   const { builder, trace, metadata } = read;
   builder.skipped = kinetoTables.filter(name => tables && !tables.has(name));
   if (trace.events === 0 && builder.notes.has('damaged-event')) {
@@ -31,7 +35,11 @@ export function finishImport(file: ProfileFile, read: TraceRead, { tables }: Wan
   return buildProfile(file, builder, trace, metadata);
 }
 
-function noteCut(file: ProfileFile, events: number, builder: ProfileBuilder): void {
+function noteCut(
+  file: Pick<ProfileFile, 'name' | 'sizeBytes'>,
+  events: number,
+  builder: ProfileBuilder,
+): void {
   if (events === 0) {
     throw new UserError(
       'damaged',

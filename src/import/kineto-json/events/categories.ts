@@ -4,6 +4,7 @@
  */
 import { type PackedStrings, StringTable } from '../../../base/string-table.js';
 import type { TextMark } from './event-reader.js';
+import { KnownByShape } from './known-by-shape.js';
 
 export const Kind = {
   other: 0,
@@ -54,13 +55,18 @@ export interface GivenCategories {
 
 export class Categories {
   private readonly names = new StringTable();
+  private readonly known = new KnownByShape();
   private readonly kinds: number[] = [];
   private counts = new Float64Array(32 * PHASES);
   private readonly none = this.idOf(new Uint8Array(0), 0, 0);
 
   /** Counts the event under its category and phase, and says which category that is. */
   count(bytes: Uint8Array, mark: TextMark, phase: number): number {
-    const id = mark.to === 0 ? this.none : this.idOf(bytes, mark.from, mark.to);
+    let id = this.known.find(mark.key);
+    if (id < 0) {
+      id = mark.to === 0 ? this.none : this.idOf(bytes, mark.from, mark.to);
+      this.known.keep(mark.key, id);
+    }
     const cell = id * PHASES + (phase & (PHASES - 1));
     if (cell >= this.counts.length) this.growTo(id);
     this.counts[cell]++;

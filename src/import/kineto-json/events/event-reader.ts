@@ -6,7 +6,6 @@ import { Buffer } from 'node:buffer';
 import type { JsonCursor } from '../../../base/json/json-cursor.js';
 import { KeyTable } from '../../../base/json/key-table.js';
 import { ARG_COUNT, Arg, argumentKeys, TextArg } from './event-keys.js';
-import { type FrameParts, FrameShape, noParts } from './frame-shape.js';
 import type { Labels } from './labels.js';
 
 // The hot switch uses these, so they are constants of this file (see json-cursor.ts).
@@ -21,7 +20,16 @@ const ID = 7;
 const ARGS = 8;
 const NUMBERS = ARG_COUNT;
 
-const eventKeys = new KeyTable([
+/** What the scanner says about an event (wasm/event-scanner.ts). */
+const HAS_TIME = 1;
+const HAS_DURATION = 2;
+const HAS_ARGUMENTS = 4;
+const HAS_TEXTS = 8;
+const WORD_AS_PID = 16;
+const WORD_AS_TID = 32;
+const ESCAPED_NAME = 64;
+
+export const eventKeys = new KeyTable([
   ['ph', PH],
   ['cat', CAT],
   ['name', NAME],
@@ -46,7 +54,8 @@ const beginnings = {
 
 const OP = 0;
 const FRAME = 1;
-const shortened = new KeyTable([
+/** Categories of which some questions need little or nothing. */
+export const shortenedCategories = new KeyTable([
   ['cpu_op', OP],
   ['python_function', FRAME],
 ]);
@@ -76,6 +85,11 @@ export class TextMark {
   from = 0;
   to = 0;
   escaped = false;
+  /**
+   * Marks with the same key have the same text, and their events the same arguments, except for those that number things
+   * (wasm/holes.ts). 0 where nothing is known of it.
+   */
+  key = 0;
 }
 
 export class EventReader {
@@ -92,8 +106,9 @@ export class EventReader {
   nanos = 0;
   hasDuration = false;
   durationNs = 0;
-  /** Numeric arguments by Arg, NaN when missing. */
-  readonly numbers = new Float64Array(ARG_COUNT).fill(Number.NaN);
+  private readonly ownNumbers = new Float64Array(ARG_COUNT).fill(Number.NaN);
+  /** Numeric arguments by Arg, NaN when missing. Good until the next event is read. */
+  numbers: Float64Array = this.ownNumbers;
   readonly argumentName = new TextMark();
   readonly kind = new TextMark();
   readonly labels = new TextMark();
@@ -106,16 +121,18 @@ export class EventReader {
   readonly elementType = new TextMark();
   readonly groupName = new TextMark();
   readonly groupRanks = new TextMark();
+  /** By TextArg. Grids and blocks become numbers. */
+  private readonly textArguments: readonly TextMark[] = [
+    ...[this.argumentName, this.kind, this.labels, this.shapes, this.types, this.stack],
+    ...[new TextMark(), new TextMark()],
+    ...[this.collective, this.elementType, this.groupName, this.groupRanks, this.strides, this.values],
+  ];
   /** Nobody wants this event: nothing of it was read. */
   passedOver = false;
   /** The first time of the file is known, so events may be passed over. */
   sawTime = false;
+  /** Arguments were left here, which the next event need not have. */
   private hasArguments = false;
-  /** Frames whose arguments nobody wants are read by their shape. */
-  private readonly frameShape = new FrameShape();
-  /** What the last frame has in the bytes that the next repeats. The category counts from the brace. */
-  private readonly frame = { phase: 0, pid: 0, tid: 0, id: 0, categoryFrom: 0, categoryTo: 0 };
-  private readonly parts: FrameParts = noParts();
   private readonly unwantedBeginnings: readonly Uint8Array[];
 
   constructor(
@@ -129,12 +146,7 @@ export class EventReader {
   /** Reads the event whose opening brace the cursor has passed. The cursor's trouble says whether that worked. */
   read(cursor: JsonCursor): void {
     const brace = cursor.pos - 1;
-    if (this.frameShape.match(cursor, brace)) {
-      this.takeFrame(brace);
-      return;
-    }
     this.clear();
-    const { parts } = this;
     let category = -1;
     while (cursor.nextKey()) {
       switch (eventKeys.find(cursor.bytes, cursor.textFrom, cursor.textTo)) {
@@ -145,7 +157,7 @@ export class EventReader {
           break;
         case CAT:
           markText(cursor, this.category);
-          category = shortened.find(cursor.bytes, this.category.from, this.category.to);
+          category = shortenedCategories.find(cursor.bytes, this.category.from, this.category.to);
           if (category >= 0 && this.sawTime && this.isOfNoUse(category)) this.passOver(cursor, brace);
           break;
         case NAME:
@@ -158,19 +170,14 @@ export class EventReader {
           this.tid = this.names.read(cursor);
           break;
         case TS:
-          parts.timeFrom = cursor.pos;
           if ((this.hasTime = cursor.readDecimal())) {
-            parts.timeTo = cursor.pos;
             this.micros = cursor.units;
             this.nanos = cursor.thousandths;
           }
           break;
         case DUR:
-          parts.durationFrom = cursor.pos;
-          if ((this.hasDuration = cursor.readDecimal())) {
-            parts.durationTo = cursor.pos;
+          if ((this.hasDuration = cursor.readDecimal()))
             this.durationNs = cursor.units * 1000 + cursor.thousandths;
-          }
           break;
         case ID:
           this.id = cursor.readNumber();
@@ -184,48 +191,55 @@ export class EventReader {
       }
       if (this.passedOver) return;
     }
-    if (this.hasTime && cursor.trouble === 0) {
-      this.sawTime = true;
-      if (category === FRAME && this.unwanted.frameArguments) this.learnFrame(cursor, brace);
-    }
+    if (this.hasTime && cursor.trouble === 0) this.sawTime = true;
   }
 
-  private learnFrame(cursor: JsonCursor, brace: number): void {
-    const { parts, name, category } = this;
-    parts.nameFrom = name.from;
-    parts.nameTo = name.to;
-    // The category is told by where it is in the bytes that every frame repeats: before the name.
-    const isUsual =
-      this.hasDuration && this.phase !== 0 && !name.escaped && !category.escaped && category.to < name.from;
-    if (!isUsual || !this.frameShape.learn(cursor.bytes, brace, cursor.pos, parts)) return;
-    const { frame } = this;
-    frame.phase = this.phase;
-    frame.pid = this.pid;
-    frame.tid = this.tid;
-    frame.id = this.id;
-    frame.categoryFrom = category.from - brace;
-    frame.categoryTo = category.to - brace;
-  }
-
-  /** A frame like the last, which the shape has just read. */
-  private takeFrame(brace: number): void {
-    const { frame, frameShape } = this;
+  /** Takes over an event from the memory of the scanner, whose layout wasm/event-scanner.ts describes. */
+  takeScanned(
+    bytes: Uint8Array,
+    fields: Int32Array,
+    values: Float64Array,
+    numbers: Float64Array,
+    texts: Int32Array,
+  ): void {
+    const flags = fields[1];
     this.clear();
-    this.phase = frame.phase;
-    this.pid = frame.pid;
-    this.tid = frame.tid;
-    this.id = frame.id;
-    this.category.from = brace + frame.categoryFrom;
-    this.category.to = brace + frame.categoryTo;
+    this.phase = fields[0];
+    this.category.from = fields[4];
+    this.category.to = fields[5];
     this.category.escaped = false;
-    this.name.from = frameShape.found.nameFrom;
-    this.name.to = frameShape.found.nameTo;
-    this.name.escaped = false;
-    this.hasTime = true;
-    this.micros = frameShape.micros;
-    this.nanos = frameShape.nanos;
-    this.hasDuration = true;
-    this.durationNs = frameShape.durationNs;
+    this.category.key = fields[12] === 0 ? 0 : fields[12] + 1;
+    this.name.key = fields[12];
+    this.name.from = fields[6];
+    this.name.to = fields[7];
+    this.name.escaped = (flags & ESCAPED_NAME) !== 0;
+    this.pid = values[0];
+    this.tid = values[1];
+    this.id = values[2];
+    this.hasTime = (flags & HAS_TIME) !== 0;
+    this.micros = values[3];
+    this.nanos = values[4];
+    this.hasDuration = (flags & HAS_DURATION) !== 0;
+    this.durationNs = values[5];
+    if ((flags & (WORD_AS_PID | WORD_AS_TID)) !== 0) this.nameScanned(bytes, fields);
+    if ((flags & HAS_ARGUMENTS) !== 0) this.numbers = numbers;
+    if ((flags & HAS_TEXTS) === 0) return;
+    this.hasArguments = true;
+    this.textArguments.forEach((mark, i) => {
+      mark.from = texts[i * 3];
+      mark.to = texts[i * 3 + 1];
+      mark.escaped = texts[i * 3 + 2] !== 0;
+    });
+  }
+
+  /** Words become numbers in the order in which they are written. */
+  private nameScanned(bytes: Uint8Array, fields: Int32Array): void {
+    const pid = () => {
+      if (fields[9] !== 0) this.pid = this.names.numberOf(bytes, fields[8], fields[9]);
+    };
+    if (fields[8] < fields[10]) pid();
+    if (fields[11] !== 0) this.tid = this.names.numberOf(bytes, fields[10], fields[11]);
+    if (fields[8] >= fields[10]) pid();
   }
 
   /** Nobody wants the event with this brace, as its first bytes tell. Not every one is told like that. */
@@ -277,20 +291,16 @@ export class EventReader {
   }
 
   private readTextArgument(cursor: JsonCursor, key: number): void {
+    const mark = this.textArguments[key - TextArg.name];
     switch (key) {
       case TextArg.shapes:
-        markValue(cursor, this.shapes);
-        break;
       case TextArg.types:
-        markValue(cursor, this.types);
+        markValue(cursor, mark);
         break;
       case TextArg.strides:
-        if (this.unwanted.opValues) cursor.skipValue();
-        else markValue(cursor, this.strides);
-        break;
       case TextArg.values:
         if (this.unwanted.opValues) cursor.skipValue();
-        else markValue(cursor, this.values);
+        else markValue(cursor, mark);
         break;
       case TextArg.grid:
         this.readTriple(cursor, Arg.gridX);
@@ -298,29 +308,8 @@ export class EventReader {
       case TextArg.block:
         this.readTriple(cursor, Arg.blockX);
         break;
-      case TextArg.stack:
-        markText(cursor, this.stack);
-        break;
-      case TextArg.name:
-        markText(cursor, this.argumentName);
-        break;
-      case TextArg.kind:
-        markText(cursor, this.kind);
-        break;
-      case TextArg.collective:
-        markText(cursor, this.collective);
-        break;
-      case TextArg.elementType:
-        markText(cursor, this.elementType);
-        break;
-      case TextArg.groupName:
-        markText(cursor, this.groupName);
-        break;
-      case TextArg.groupRanks:
-        markText(cursor, this.groupRanks);
-        break;
       default:
-        markText(cursor, this.labels);
+        markText(cursor, mark);
     }
   }
 
@@ -345,28 +334,20 @@ export class EventReader {
     this.passedOver = false;
     this.phase = 0;
     this.category.to = 0;
+    this.category.key = 0;
     this.name.to = 0;
+    this.name.key = 0;
     this.pid = Number.NaN;
     this.tid = Number.NaN;
     this.id = Number.NaN;
     this.hasTime = false;
     this.hasDuration = false;
     this.durationNs = 0;
+    this.numbers = this.ownNumbers;
     if (!this.hasArguments) return;
     this.hasArguments = false;
     this.numbers.fill(Number.NaN);
-    this.argumentName.to = 0;
-    this.kind.to = 0;
-    this.labels.to = 0;
-    this.shapes.to = 0;
-    this.types.to = 0;
-    this.strides.to = 0;
-    this.values.to = 0;
-    this.stack.to = 0;
-    this.collective.to = 0;
-    this.elementType.to = 0;
-    this.groupName.to = 0;
-    this.groupRanks.to = 0;
+    for (const mark of this.textArguments) mark.to = 0;
   }
 }
 

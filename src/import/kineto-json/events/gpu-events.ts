@@ -8,6 +8,7 @@ import { correlationOf, graphNumber, linkedExternalId, wholeOrNone } from './eve
 import { Arg } from './event-keys.js';
 import type { EventReader, TextMark } from './event-reader.js';
 import { shortKernelName } from './kernel-name.js';
+import { KnownByShape } from './known-by-shape.js';
 import type { Lanes } from './lanes.js';
 import type { TextStore } from './text-store.js';
 import type { TraceRows } from './trace-rows.js';
@@ -22,7 +23,9 @@ const syncKinds: Record<string, number> = {
 const NO_STREAM = 0xffffffff;
 
 export class GpuEvents {
-  private readonly shortNames = new Map<number, number>();
+  private readonly models = new KnownByShape();
+  /** By name. */
+  private readonly shortNames: number[] = [];
   private readonly copyNames = new Map<number, CopyName>();
 
   constructor(
@@ -34,14 +37,29 @@ export class GpuEvents {
   ) {}
 
   addKernel(start: number, end: number): void {
-    const { numbers } = this.event;
-    const { kernels, kernelExternalIds } = this.rows;
-    const name = this.texts.name(this.event.name);
+    const { numbers, name } = this.event;
+    const { kernels, kernelExternalIds, kernelModels } = this.rows;
+    let model = this.models.find(name.key);
+    if (model < 0) {
+      model = this.addModel();
+      this.models.keep(name.key, model);
+    }
+    kernelModels.push(model);
     kernels.start.push(start);
     kernels.end.push(end);
-    kernels.stream.push(this.streamLane());
     kernels.correlation.push(correlationOf(numbers));
     kernels.graphNode.push(graphNumber(numbers[Arg.graphNode]));
+    kernels.messageNumber.push(numbers[Arg.messageNumber]);
+    kernelExternalIds.push(linkedExternalId(numbers));
+  }
+
+  /** What kernels of one shape have in common (modelColumns in trace-rows.ts). */
+  private addModel(): number {
+    const { numbers } = this.event;
+    const { kernels } = this.rows;
+    const name = this.texts.name(this.event.name);
+    const model = kernels.name.length;
+    kernels.stream.push(this.streamLane());
     kernels.graph.push(graphNumber(numbers[Arg.graph]));
     kernels.name.push(name);
     kernels.shortName.push(this.shortName(name));
@@ -56,8 +74,7 @@ export class GpuEvents {
     kernels.dynamicSharedBytes.push(wholeOrNone(numbers[Arg.sharedMemory]));
     kernels.occupancyPercent.push(numbers[Arg.occupancy]);
     kernels.message.push(this.message());
-    kernels.messageNumber.push(numbers[Arg.messageNumber]);
-    kernelExternalIds.push(linkedExternalId(numbers));
+    return model;
   }
 
   addCopy(start: number, end: number): void {
@@ -138,10 +155,10 @@ export class GpuEvents {
   }
 
   private shortName(name: number): number {
-    let short = this.shortNames.get(name);
+    let short: number | undefined = this.shortNames[name];
     if (short === undefined) {
       short = this.strings.intern(shortKernelName(this.strings.text(name)));
-      this.shortNames.set(name, short);
+      this.shortNames[name] = short;
     }
     return short;
   }

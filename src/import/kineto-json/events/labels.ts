@@ -25,7 +25,11 @@ export class Labels {
       return number;
     }
     if (!cursor.readText()) return Number.NaN;
-    return this.numbers[this.add(cursor.bytes, cursor.textFrom, cursor.textTo)];
+    return this.numberOf(cursor.bytes, cursor.textFrom, cursor.textTo);
+  }
+
+  numberOf(bytes: Uint8Array, from: number, to: number): number {
+    return this.numbers[this.add(bytes, from, to)];
   }
 
   get count(): number {
@@ -36,7 +40,7 @@ export class Labels {
   add(bytes: Uint8Array, from: number, to: number): number {
     const word = this.words.internBytes(bytes, from, to);
     if (word === this.numbers.length) {
-      this.numbers.push(numberOf(this.words.text(word), word));
+      this.numbers.push(wordNumber(this.words.text(word), word));
       if (word >= MAX_WORDS) this.ambiguous = true;
     }
     return word;
@@ -66,7 +70,7 @@ export function isLabel(number: number, words: number): boolean {
   return number >= FIRST_LABEL && number < FIRST_LABEL + words;
 }
 
-function numberOf(text: string, word: number): number {
+function wordNumber(text: string, word: number): number {
   const digits = /^(?:stream )?(-?\d{1,12})\s*$/.exec(text);
   return digits ? Number(digits[1]) : FIRST_LABEL + word;
 }

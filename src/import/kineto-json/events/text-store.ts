@@ -4,6 +4,7 @@ import { JsonText } from '../../../base/json/json-text.js';
 import type { NoteCounter } from '../../../base/notes.js';
 import { StringTable } from '../../../base/string-table.js';
 import type { TextMark } from './event-reader.js';
+import { KnownByShape } from './known-by-shape.js';
 
 const MAX_NAME_BYTES = 64 * 1024;
 /** Distinct shapes, types and stacks together. They repeat, so real files stay far below. */
@@ -12,6 +13,7 @@ export const MAX_DETAIL_BYTES = 256 * 1024 * 1024;
 export class TextStore {
   /** What the marks point into. */
   bytes: Uint8Array = new Uint8Array(0);
+  private readonly known = new KnownByShape();
   private readonly plain = new JsonText();
   /** Values as written, so that a repeated one is recognized without being compacted again. */
   private readonly written = new StringTable();
@@ -27,6 +29,14 @@ export class TextStore {
 
   /** A name. The empty text when there is none. */
   name(mark: TextMark): number {
+    const known = this.known.find(mark.key);
+    if (known >= 0) return known;
+    const id = this.intern(mark);
+    this.known.keep(mark.key, id);
+    return id;
+  }
+
+  private intern(mark: TextMark): number {
     const { bytes } = this;
     if (mark.to === 0) return this.strings.internBytes(bytes, 0, 0);
     const to = this.cut(mark.from, mark.to);

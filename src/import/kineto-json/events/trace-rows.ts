@@ -27,6 +27,12 @@ export type KinetoTable = (typeof kinetoTables)[number];
 /** By table and column. */
 export type GivenRows = Record<KinetoTable, Record<string, AnyArray[]>>;
 
+/** Columns of kernels in which one row stands for all kernels of a shape: which one a kernel has, kernelModels says. */
+const modelColumns: ReadonlySet<string> = new Set<keyof Schema['kernels']>([
+  ...(['stream', 'graph', 'name', 'shortName', 'gridX', 'gridY', 'gridZ', 'blockX', 'blockY'] as const),
+  ...(['blockZ', 'registersPerThread', 'dynamicSharedBytes', 'occupancyPercent', 'message'] as const),
+]);
+
 /** What the columns beside kernels and calls are called. */
 const EXTERNAL_ID = 'externalId';
 
@@ -47,6 +53,8 @@ export class TraceRows {
    * the op's row instead.
    */
   readonly kernelExternalIds = new GrowingColumn('f64');
+  /** The row of modelColumns that each kernel has. Empty where they have a row for each kernel. */
+  readonly kernelModels = new GrowingColumn('i32');
   readonly callExternalIds = new GrowingColumn('f64');
 
   /** Every column with the table it goes with. */
@@ -60,7 +68,11 @@ export class TraceRows {
   /** All rows as the arrays they lie in. Ends the tables. */
   give(): GivenRows {
     const given = Object.fromEntries(kinetoTables.map(table => [table, {}])) as GivenRows;
-    for (const [table, name, column] of this.columns()) given[table][name] = column.give();
+    const models = this.takeModels();
+    for (const [table, name, column] of this.columns()) {
+      const cells = models && table === 'kernels' && modelColumns.has(name) && column.finish(models);
+      given[table][name] = cells ? [cells] : column.give();
+    }
     return given;
   }
 
@@ -74,11 +86,18 @@ export class TraceRows {
     const order = isSorted(start) ? undefined : orderBy(start);
     if (order) start = start.map((_, row) => (start as Float64Array)[order[row]]);
     columns.start = start;
+    const models = name === 'kernels' ? this.takeModels() : undefined;
+    const orderedModels = models && order ? models.map((_, row) => models[order[row]]) : models;
     for (const [column, cells] of [...Object.entries(rows), ...Object.entries(beside)]) {
-      const finished: AnyArray | undefined = column === 'start' ? undefined : cells.finish(order);
+      if (column === 'start') continue;
+      const finished = cells.finish(models && modelColumns.has(column) ? orderedModels : order);
       if (finished) columns[column] = finished;
     }
     return { length, columns };
+  }
+
+  private takeModels(): Int32Array | undefined {
+    return this.kernelModels.length > 0 ? (this.kernelModels.finishAll() as Int32Array) : undefined;
   }
 }
 

@@ -8,6 +8,7 @@ import { JsonCursor, Trouble } from '../../../base/json/json-cursor.js';
 import type { StrictValue } from '../../../base/json/strict-value.js';
 import type { NoteCounter } from '../../../base/notes.js';
 import type { EventReader } from '../events/event-reader.js';
+import { type EventScanner, Scanned } from '../events/event-scanner.js';
 import type { EventStore } from '../events/event-store.js';
 import { EventSearch } from './event-search.js';
 
@@ -40,6 +41,7 @@ export class EventList {
     private readonly store: EventStore,
     private readonly notes: NoteCounter,
     private readonly damage: DamageListener,
+    private readonly scanner?: EventScanner,
   ) {}
 
   /** The next byte is the first behind the opening bracket. */
@@ -99,7 +101,9 @@ export class EventList {
         cursor.pos = i + 1;
         return true;
       } else {
-        const after = this.take(i, byte === OPEN_BRACE);
+        const isObject = byte === OPEN_BRACE;
+        const scanned = isObject && this.place === Place.afterComma ? this.scan(i) : -1;
+        const after = scanned > 0 ? scanned : this.take(i, isObject);
         if (after > 0) {
           if (this.place === Place.afterEvent) this.noteComma();
           this.place = Place.afterEvent;
@@ -116,6 +120,19 @@ export class EventList {
         }
       }
     }
+  }
+
+  /** Index behind events that the scanner could read, or -1. Until times count from somewhere, all is read in full. */
+  private scan(from: number): number {
+    const { scanner, event, store, cursor } = this;
+    if (!scanner || scanner.bytes !== cursor.bytes || !event.sawTime) return -1;
+    const status = scanner.next(from, cursor.end);
+    store.events += scanner.passed;
+    if (status === Scanned.wanted) {
+      scanner.give(event);
+      store.store(cursor.bytes);
+    }
+    return scanner.after > from ? scanner.after : -1;
   }
 
   /** Reads what begins here, to its end. Index behind it, or -1 where it is not whole: then nothing is kept of it. */

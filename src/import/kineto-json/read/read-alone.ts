@@ -2,11 +2,12 @@
 import { ProfileBuilder } from '../../../model/builder.js';
 import { CutOffError, type ProfileFile } from '../../profile-file.js';
 import { EventReader } from '../events/event-reader.js';
+import { EventScanner } from '../events/event-scanner.js';
 import { EventStore } from '../events/event-store.js';
 import { Labels } from '../events/labels.js';
 import type { ReadTrace, Wanted } from '../events/read-trace.js';
 import { TraceMetadata } from './metadata.js';
-import { TraceStream } from './trace-stream.js';
+import { TraceStream, WINDOW_BYTES } from './trace-stream.js';
 
 /** A file that was read, by however many threads. */
 export interface TraceRead {
@@ -24,17 +25,20 @@ export interface TraceRead {
 /** What is read of a file: its text, wherever it comes from. */
 export type TraceText = Pick<ProfileFile, 'name' | 'sizeBytes' | 'borrowedChunks'>;
 
+/** `mayScan`: false where all events are to be read by the EventReader, as tests compare. */
 export async function readAlone(
   file: TraceText,
   wanted: Wanted,
   onProgress: (done: number) => void,
+  mayScan = true,
 ): Promise<TraceRead> {
   const builder = new ProfileBuilder();
   const labels = new Labels();
   const event = new EventReader(labels, wanted.unwanted);
   const store = new EventStore(builder, event, labels, wanted.tables);
   const metadata = new TraceMetadata(builder.notes);
-  const stream = new TraceStream(event, store, metadata, builder.notes);
+  const scanner = mayScan ? EventScanner.create(WINDOW_BYTES, wanted.unwanted) : undefined;
+  const stream = new TraceStream(event, store, metadata, builder.notes, scanner);
   try {
     for await (const chunk of file.borrowedChunks()) {
       stream.append(chunk);

@@ -10,6 +10,7 @@ import { type JsonCursor, Trouble } from '../../../base/json/json-cursor.js';
 import { ValueSkipper } from '../../../base/json/value-skipper.js';
 import type { NoteCounter } from '../../../base/notes.js';
 import type { EventReader } from '../events/event-reader.js';
+import type { EventScanner } from '../events/event-scanner.js';
 import type { EventStore } from '../events/event-store.js';
 import { EventList, noteLooseComma, noteOddValues } from './event-list.js';
 import type { TraceMetadata } from './metadata.js';
@@ -23,7 +24,7 @@ const white = new Set([0x20, 0x0a, 0x0d, 0x09]);
 
 /** Larger than any event of a real trace; what is larger is stepped over, so memory stays bounded. */
 const MAX_VALUE_BYTES = 64 * 1024 * 1024;
-const WINDOW_BYTES = 6 * 1024 * 1024;
+export const WINDOW_BYTES = 6 * 1024 * 1024;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
 const State = { opening: 0, metadata: 1, events: 2, behind: 3, skipping: 4 } as const;
@@ -34,7 +35,7 @@ const Place = { opened: 0, afterEntry: 1, afterComma: 2 } as const;
 export class TraceStream {
   readonly cursor: JsonCursor;
   private readonly list: EventList;
-  private readonly window = new ByteWindow(WINDOW_BYTES);
+  private readonly window: ByteWindow;
   private state: number = State.opening;
   private bareArray = false;
   private skipper = new ValueSkipper();
@@ -52,13 +53,16 @@ export class TraceStream {
     store: EventStore,
     private readonly metadata: TraceMetadata,
     private readonly notes: NoteCounter,
+    scanner?: EventScanner,
   ) {
-    this.list = new EventList(event, store, notes, {
-      begins: at => {
+    this.window = new ByteWindow(scanner?.bytes ?? WINDOW_BYTES);
+    const damage = {
+      begins: (at: number) => {
         this.lostFrom = this.window.offsetOf(at);
       },
-      ends: at => this.noteDamage(this.window.offsetOf(at)),
-    });
+      ends: (at: number) => this.noteDamage(this.window.offsetOf(at)),
+    };
+    this.list = new EventList(event, store, notes, damage, scanner);
     this.cursor = this.list.cursor;
   }
 

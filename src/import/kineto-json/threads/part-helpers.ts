@@ -24,8 +24,8 @@ export interface Sharing {
 }
 
 /**
- * Every thread compiles its own code while it reads its first tens of megabytes: on two cores a helper saves nothing
- * at 150 MB, a sixth of the time at 300 MB and a third at 1 GB. A piece is small enough to stay in the cache.
+ * Every thread starts a Node of its own and compiles its own code: at 150 MB, which one thread reads in a quarter of a
+ * second, a helper costs as much CPU time as it could save. A piece is small enough to stay in the cache.
  */
 export const usualSharing: Sharing = { leastBytes: 192 * 1024 * 1024, pieceBytes: 2 * 1024 * 1024 };
 /** Each thread has memory of its own, and past a few of them what is left to one thread takes longer. */

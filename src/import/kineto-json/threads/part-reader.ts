@@ -8,6 +8,7 @@ import { type Note, NoteCounter } from '../../../base/notes.js';
 import { type PackedStrings, StringTable } from '../../../base/string-table.js';
 import type { GivenCategories } from '../events/categories.js';
 import { EventReader } from '../events/event-reader.js';
+import { EventScanner } from '../events/event-scanner.js';
 import { EventStore } from '../events/event-store.js';
 import { Labels } from '../events/labels.js';
 import type { GivenLanes } from '../events/lanes.js';
@@ -15,6 +16,9 @@ import type { Wanted } from '../events/read-trace.js';
 import type { GivenName } from '../events/trace-names.js';
 import { type GivenRows, kinetoTables } from '../events/trace-rows.js';
 import { EventList } from '../read/event-list.js';
+
+/** Room for pieces; one that ends in a long event gets more. */
+const BUFFER_BYTES = 3 * 1024 * 1024;
 
 /** How many of each a thread had seen at the end of a piece. */
 export interface PieceMark {
@@ -58,7 +62,9 @@ export class PartReader {
   private readonly marks: PieceMark[] = [];
   private recording: Part['recording'];
   private damaged = false;
-  private buffer = new Uint8Array(0);
+  readonly scanner?: EventScanner;
+  /** Where pieces lie. */
+  private readonly buffer: Uint8Array;
 
   constructor({ unwanted, tables }: Wanted) {
     this.event = new EventReader(this.labels, unwanted);
@@ -66,7 +72,10 @@ export class PartReader {
     const noteDamage = () => {
       this.damaged = true;
     };
-    this.list = new EventList(this.event, this.store, this.notes, { begins: noteDamage, ends: noteDamage });
+    const damage = { begins: noteDamage, ends: noteDamage };
+    this.scanner = EventScanner.create(BUFFER_BYTES, unwanted);
+    this.buffer = this.scanner?.bytes ?? new Uint8Array(BUFFER_BYTES);
+    this.list = new EventList(this.event, this.store, this.notes, damage, this.scanner);
   }
 
   /** Times count from here, as another thread found out. */
@@ -85,10 +94,10 @@ export class PartReader {
   read(piece: number, length: number, fill: (into: Uint8Array) => number): boolean {
     this.begin(piece);
     // The cursor puts two quotes behind the end.
-    if (this.buffer.length < length + 2) this.buffer = Buffer.alloc(length + 2);
-    if (fill(this.buffer.subarray(0, length)) !== length) return false;
+    const buffer = length + 2 <= this.buffer.length ? this.buffer : Buffer.alloc(length + 2);
+    if (fill(buffer.subarray(0, length)) !== length) return false;
     const { cursor } = this.list;
-    cursor.reset(this.buffer, 0, length);
+    cursor.reset(buffer, 0, length);
     this.list.openAtEvent();
     const closed = this.list.read();
     return !closed && cursor.pos === length && this.list.atEvent && this.end(piece);

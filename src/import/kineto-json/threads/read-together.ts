@@ -19,7 +19,8 @@ export async function readTogether(
 ): Promise<TraceRead | undefined> {
   const part = new PartReader(wanted);
   const metadata = new TraceMetadata(part.notes);
-  const stream = new TraceStream(part.event, part.store, metadata, part.notes);
+  // Its window is the memory in which pieces lie: it is empty whenever one of them is read.
+  const stream = new TraceStream(part.event, part.store, metadata, part.notes, part.scanner);
   let whole = false;
   try {
     whole = await readOwnPart(part, stream, helpers, onProgress);
