@@ -145,13 +145,21 @@ function hostSource(profile: Profile, { table, id }: Kind, labels: EventLabels, 
       const isMoment = isRange && rows.kind[row] === RangeKind.mark;
       return isMoment ? rows.start[row] : Math.max(endNs, rows.start[row]);
     },
-    label: (row: Row<'ranges'>) => label(rows.name[row]),
-    tone(row: Row<'ranges'>) {
-      if (isRange && rows.kind[row] === RangeKind.mark) return host('mark');
-      if (isRange && rows.kind[row] === RangeKind.libraryCall) return host('library');
-      return rows.name[row] === NONE ? 0 : tone(rows.name[row]);
+    describe(own, labels, tones) {
+      for (let at = 0; at < own.length; at++) {
+        const row = own[at] as Row<'ranges'>;
+        const name = rows.name[row];
+        labels[at] = label(name);
+        tones[at] = isRange ? toneOfRange(row) : name === NONE ? 0 : tone(name);
+      }
     },
   };
+
+  function toneOfRange(row: Row<'ranges'>): number {
+    if (rows.kind[row] === RangeKind.mark) return host('mark');
+    if (rows.kind[row] === RangeKind.libraryCall) return host('library');
+    return rows.name[row] === NONE ? 0 : tone(rows.name[row]);
+  }
 }
 
 function toneOfName(name: string, table: HostTable, kind: string): number {
@@ -199,9 +207,16 @@ export function threadSpan(profile: Profile): { startNs: number; endNs: number }
     startNs = Math.min(startNs, start[0]);
     // Rows are in order of start.
     endNs = Math.max(endNs, start[start.length - 1]);
-    for (let row = 0; row < (end?.length ?? 0); row++) if (end![row] > endNs) endNs = end![row];
+    if (end) endNs = Math.max(endNs, latestOf(end));
   }
   return Number.isFinite(startNs)
     ? { startNs, endNs: Math.max(endNs, startNs + 1) }
     : { startNs: 0, endNs: 1 };
+}
+
+/** The largest that is a number. */
+function latestOf(moments: Float64Array): number {
+  let latest = -Infinity;
+  for (let row = 0; row < moments.length; row++) if (moments[row] > latest) latest = moments[row];
+  return latest;
 }

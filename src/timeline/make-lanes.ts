@@ -9,8 +9,8 @@ export interface EventSource {
   end(row: number): number;
   /** The column that `end` reads; not where an event may have no end. */
   readonly ends?: ArrayLike<number>;
-  label(row: number): number;
-  tone(row: number): number;
+  /** Writes the label and the tone of each row: one call for all, because there may be millions. */
+  describe(rows: Int32Array, label: Int32Array, tone: Uint8Array): void;
 }
 
 export function makeLane(data: LaneData): SliceLane {
@@ -23,18 +23,22 @@ export function makeLanes(
   from: EventSource,
   touchNs = 0,
 ): { lanes: SliceLane[]; tooDeep: number } {
-  const { lanes, tooDeep } = layOut(rows, from.start, from.end, touchNs);
+  const { lanes, tooDeep } = layOut(rows, from.start, endIn(rows, from), touchNs);
   return { lanes: lanes.map(own => makeLane(laneOf(own, from))), tooDeep };
+}
+
+/** As `from.end` says; a function that only reads the column is faster. */
+function endIn(rows: Int32Array, { end, ends }: EventSource): (row: number) => number {
+  if (!(ends instanceof Float64Array)) return end;
+  for (let i = 0; i < rows.length; i++) if (Number.isNaN(ends[rows[i]])) return end;
+  return row => ends[row];
 }
 
 export function laneOf(row: Int32Array, from: EventSource): LaneData {
   const { length } = row;
   const label = new Int32Array(length);
   const tone = new Uint8Array(length);
-  for (let i = 0; i < length; i++) {
-    label[i] = from.label(row[i]);
-    tone[i] = from.tone(row[i]);
-  }
+  from.describe(row, label, tone);
   return { source: from.source, length, ...timesOf(row, from), label, tone, row };
 }
 
