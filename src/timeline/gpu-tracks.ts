@@ -116,7 +116,8 @@ function workSource(analyzer: Analyzer, work: GpuWork, labels: EventLabels): Eve
     describe(rows, label, tone) {
       for (let at = 0; at < rows.length; at++) {
         const i = rows[at];
-        label[at] = work.kind[i] === WorkKind.kernel ? kernelLabel(kernels!.name[work.row[i]]) : otherLabel(i);
+        label[at] =
+          work.kind[i] === WorkKind.kernel ? kernelLabel(kernels!.name[work.row[i]]) : otherLabel(i);
         tone[at] = family[i] === HIDDEN ? hidden : family[i];
       }
     },

@@ -36,11 +36,15 @@ const WORTH_KEEPING = 0.75;
 const SMALL_ENOUGH = 512;
 
 /** The events of a lane, sorted by start and by end; none overlap by more than timestamps do. */
-export interface LaneEvents {
+export interface LaneEvents extends UnnamedEvents {
+  readonly label: Int32Array;
+}
+
+/** What levels are made of. */
+interface UnnamedEvents {
   readonly length: number;
   readonly start: Float64Array;
   readonly end: Float64Array;
-  readonly label: Int32Array;
   readonly tone: Uint8Array;
 }
 
@@ -53,8 +57,13 @@ export interface SliceLevel {
   readonly length: number;
   readonly events: LaneEvents;
   /** Absent on level 0, where each entry is one event. */
-  readonly merged?: Pick<SliceTile, 'event' | 'fill' | 'tone'>;
+  readonly merged?: MergedEntries;
 }
+
+type MergedEntries = Pick<SliceTile, 'event' | 'fill' | 'tone'>;
+
+/** A level before the events it is of have names. */
+export type UnnamedLevel = Omit<SliceLevel, 'events'>;
 
 /** The first event of an entry; behind the last one, how many events there are. */
 export const firstEventOf = ({ length, events, merged }: SliceLevel, entry: number): number =>
@@ -66,9 +75,14 @@ export const startOfEntry = (level: SliceLevel, entry: number): number =>
 export const endOfEntry = (level: SliceLevel, entry: number): number =>
   level.events.end[firstEventOf(level, entry + 1) - 1];
 
-export function slicePyramid(events: LaneEvents): SliceLevel[] {
+export const slicePyramid = (events: LaneEvents): SliceLevel[] => levelsWith(events, unnamedLevels(events));
+
+export const levelsWith = (events: LaneEvents, levels: readonly UnnamedLevel[]): SliceLevel[] =>
+  levels.map(level => ({ ...level, events }));
+
+export function unnamedLevels(events: UnnamedEvents): UnnamedLevel[] {
   const { length, start, end } = events;
-  const levels: SliceLevel[] = [{ bucketNs: 0, length, events }];
+  const levels: UnnamedLevel[] = [{ bucketNs: 0, length }];
   const span = length > 0 ? end[length - 1] - start[0] : 0;
   if (length <= SMALL_ENOUGH || span <= FIRST_BUCKET_NS) return levels;
   const room = roomAbove(length);
@@ -83,7 +97,7 @@ export function slicePyramid(events: LaneEvents): SliceLevel[] {
     const below = levels[levels.length - 1];
     if (below.length <= SMALL_ENOUGH) break;
     if (!below.merged && length - (mergeable[bucket] ?? length) > room) continue;
-    const level = mergeInto(below, bucketNs, scratch);
+    const level = mergeInto(events, below, bucketNs, scratch);
     if (level) levels.push(level);
   }
   return levels;
@@ -96,7 +110,7 @@ const roomAbove = (length: number): number => Math.ceil(WORTH_KEEPING * length) 
  * By bucket, the most events that it can merge into the one before: those that are shorter than it and begin less than it
  * later. Most buckets of a lane are too narrow to merge enough; this tells without trying.
  */
-function mergeableBelow({ length, start, end }: LaneEvents): Float64Array {
+function mergeableBelow({ length, start, end }: UnnamedEvents): Float64Array {
   const counts = new Float64Array(TOLD_BUCKETS);
   for (let i = 1; i < length; i++) {
     const apart = start[i] - start[i - 1];
@@ -117,11 +131,11 @@ const bucketEnd = (start: number, bucketNs: number) => (Math.floor(start / bucke
 
 /** Undefined where hardly anything is merged. `scratch` has room for the entries. */
 function mergeInto(
-  below: SliceLevel,
+  events: UnnamedEvents,
+  { merged, length }: UnnamedLevel,
   bucketNs: number,
-  { event, fill, tone }: Pick<SliceTile, 'event' | 'fill' | 'tone'>,
-): SliceLevel | undefined {
-  const { events, merged, length } = below;
+  { event, fill, tone }: MergedEntries,
+): UnnamedLevel | undefined {
   const { start: starts, end: ends } = events;
   const tones = merged ? merged.tone : events.tone;
   // In one test each; level 0 has neither.
@@ -175,7 +189,7 @@ function mergeInto(
     tone[at] = mostTone;
   }
   const columns = { event: event.slice(0, at), fill: fill.slice(0, at), tone: tone.slice(0, at) };
-  return { bucketNs, length: at, events, merged: columns };
+  return { bucketNs, length: at, merged: columns };
 }
 
 const NO_EVENTS = new Uint32Array(0);

@@ -10,6 +10,7 @@ import type { Profile, Row } from '../../model/profile.js';
 import type { Derived } from '../analysis.js';
 import { type GpuWork, gpuWork, WorkKind } from '../gpu/gpu-work.js';
 import { nameTest } from '../name-test.js';
+import { callsNamed } from '../names-used.js';
 import { launchedEarlierUntil } from './earlier-work.js';
 import type { Lane } from './lane.js';
 import { type Steps, stepsOf } from './steps.js';
@@ -259,10 +260,11 @@ function countGraphLaunches(profile: Profile, steps: Steps, places: LanePlaces):
   const counts = new Int32Array(steps.steps.length);
   const calls = profile.tables.apiCalls;
   if (!calls) return counts;
-  const isLaunch = nameTest(profile, GRAPH_LAUNCH);
+  const launches = callsNamed(profile, GRAPH_LAUNCH);
   const openUntil = new Float64Array(profile.threads.length).fill(-Infinity);
-  for (let row = 0 as Row<'apiCalls'>; row < calls.length; row++) {
-    if (!isLaunch(calls.name[row]) || calls.thread[row] === NONE) continue;
+  for (let i = 0; i < launches.length; i++) {
+    const row = launches[i];
+    if (calls.thread[row] === NONE) continue;
     // The driver's record of a launch lies inside the runtime's: one launch.
     if (calls.start[row] < openUntil[calls.thread[row]]) continue;
     openUntil[calls.thread[row]] = calls.end[row];
