@@ -9,7 +9,6 @@ import { type Analyzer, type Derived, NotRecorded, type Settings } from '../anal
 import { deviceTimelines } from '../analyze/gpu/device-timeline.js';
 import { gpuWork } from '../analyze/gpu/gpu-work.js';
 import { topKernels } from '../analyze/gpu/top-kernels.js';
-import { launchOverhead } from '../analyze/host/launch-overhead.js';
 import {
   blockersOf,
   type HostBlockers,
@@ -67,7 +66,6 @@ export const timelineParts: readonly Part[] = [
 /** In order: first what is asked for first. */
 export const parts: readonly Part[] = [
   asItIs(windowIdle),
-  asItIs(launchOverhead),
   {
     derived: hostBlockers,
     plain: result => plainBlockers(result as HostBlockers),

@@ -285,10 +285,12 @@ function shareRecorded(profile: Profile, work: GpuWork, steps: Steps, places: La
   const hasWork = new Uint8Array(calls?.length ?? 0);
   for (let i = 0; i < work.length; i++) if (work.launch[i] !== NONE) hasWork[work.launch[i]] = 1;
   const isLaunch = nameTest(profile, WORK_LAUNCH);
-  for (let row = 0 as Row<'apiCalls'>; row < (calls?.length ?? 0); row++) {
-    if (!isLaunch(calls!.name[row])) continue;
-    const lane = places.ofThread(calls!.thread[row]);
-    const run = lane === NONE ? NONE : places.runAt(lane, calls!.start[row]);
+  if (!calls) return recorded.map((count, step) => count / launched[step]);
+  const { name, thread, start } = calls;
+  for (let row = 0 as Row<'apiCalls'>; row < calls.length; row++) {
+    if (!isLaunch(name[row])) continue;
+    const lane = places.ofThread(thread[row]);
+    const run = lane === NONE ? NONE : places.runAt(lane, start[row]);
     if (run === NONE) continue;
     const step = steps.stepOfRun[lane][run];
     launched[step]++;
