@@ -12,6 +12,8 @@ import type { Pane } from './state.js';
 
 interface Asked<Document> {
   readonly document?: Document;
+  /** The question that the document answers: it stays on screen, dimmed, while the next one is open. */
+  readonly answered?: string;
   readonly problem?: Problem;
   /** The document shown is of an earlier question, or none is there yet. */
   readonly isLoading: boolean;
@@ -44,14 +46,19 @@ export function useDocument<Document>(path: string | null): Asked<Document> {
   useEffect(() => {
     if (path === null) return setAsked({ path, isLoading: false });
     if (answers.has(path))
-      return setAsked({ path, document: answers.get(path) as Document, isLoading: false });
+      return setAsked({
+        path,
+        document: answers.get(path) as Document,
+        answered: path,
+        isLoading: false,
+      });
     setAsked(before => ({ ...before, path, problem: undefined, isLoading: true }));
     const stop = new AbortController();
     const timer = window.setTimeout(() => {
       askJson<Document>(path, { signal: stop.signal }).then(
         document => {
           keep(path, document);
-          setAsked({ path, document, isLoading: false });
+          setAsked({ path, document, answered: path, isLoading: false });
         },
         error => {
           if ((error as Error).name !== 'AbortError')
@@ -66,11 +73,17 @@ export function useDocument<Document>(path: string | null): Asked<Document> {
   }, [path]);
   // Until the effect has run, the state is about the question before.
   if (asked.path !== path && path !== null && answers.has(path))
-    return { document: answers.get(path) as Document, isLoading: false };
+    return { document: answers.get(path) as Document, answered: path, isLoading: false };
   return asked.path === path ? asked : { ...asked, problem: undefined, isLoading: path !== null };
 }
 
 const stepsPart = (steps: StepSpan | null) => (steps ? `?steps=${steps.first}-${steps.last}` : '');
+
+/** The steps that a question names: what its answer is about, whatever is selected by now. */
+export function stepsAsked(path: string | undefined): StepSpan | null {
+  const found = /[?&]steps=(\d+)-(\d+)/.exec(path ?? '');
+  return found && { first: Number(found[1]), last: Number(found[2]) };
+}
 
 export const answerPath = (pane: Pane) => `/api/profiles/${pane.id}/answer${stepsPart(pane.steps.value)}`;
 export const panelPath = (pane: Pane, analysis: string) =>
