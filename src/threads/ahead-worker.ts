@@ -3,7 +3,14 @@ import { type MessagePort, workerData } from 'node:worker_threads';
 import { Analyzer } from '../analyze/analysis.js';
 import { threadActivity } from '../analyze/host/thread-activity.js';
 import { StringTable } from '../base/string-table.js';
-import { type AheadInput, type GivenResults, given, type Part, parts, timelineParts } from './help-ahead.js';
+import {
+  type AheadInput,
+  type AheadPart,
+  type GivenResults,
+  given,
+  parts,
+  timelineParts,
+} from './help-ahead.js';
 
 const { port, sent } = workerData as { readonly port: MessagePort; readonly sent: Int32Array };
 let analyzer: Analyzer | undefined;
@@ -33,7 +40,7 @@ function finish(analyzer: Analyzer, results: GivenResults): void {
   send(analyzer, parts);
 }
 
-function send(analyzer: Analyzer, some: readonly Part[]): void {
+function send(analyzer: Analyzer, some: readonly AheadPart[]): void {
   for (const { derived, plain, buffers } of some) {
     const result = orUndefined(() => plain(analyzer.get(derived)));
     port.postMessage(result, result === undefined ? [] : buffers?.(result));

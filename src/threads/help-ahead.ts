@@ -44,7 +44,7 @@ export const given: readonly Derived<unknown>[] = [
 ];
 
 /** A result that the thread computes; between threads it is plain values. */
-export interface Part {
+export interface AheadPart {
   readonly derived: Derived<unknown>;
   plain(result: unknown): unknown;
   restored(plain: unknown): unknown;
@@ -52,19 +52,19 @@ export interface Part {
   buffers?(plain: unknown): ArrayBuffer[];
 }
 
-const asItIs = (derived: Derived<unknown>): Part => ({
+const asItIs = (derived: Derived<unknown>): AheadPart => ({
   derived,
   plain: result => result,
   restored: plain => plain,
 });
 
 /** What the timeline is made of, and needs nothing that is given: made while the other thread computes that. */
-export const timelineParts: readonly Part[] = [
+export const timelineParts: readonly AheadPart[] = [
   { ...asItIs(hostLanes), buffers: plain => ownBuffersOf(plain as HostLanes) },
 ];
 
 /** In order: first what is asked for first. */
-export const parts: readonly Part[] = [
+export const parts: readonly AheadPart[] = [
   asItIs(windowIdle),
   {
     derived: hostBlockers,
