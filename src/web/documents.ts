@@ -3,7 +3,7 @@
  * steps stay on screen, dimmed, until the new ones are there; what was asked before is not asked again.
  */
 
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { StepSpan } from '../timeline/spans.js';
 import { askJson } from './api.js';
 import { isOffline } from './offline/offline.js';
@@ -20,7 +20,10 @@ interface Asked<Document> {
 }
 
 const KEPT = 120;
-/** Steps fly by while a key is held; only where they come to rest is worth asking about. */
+/**
+ * Steps fly by while a key is held: only where they come to rest is worth asking about. The first question after a rest
+ * is asked at once.
+ */
 const REST_MS = 90;
 const answers = new Map<string, unknown>();
 
@@ -43,7 +46,10 @@ export function useDocument<Document>(path: string | null): Asked<Document> {
     path: null,
     isLoading: path !== null,
   });
+  const changedMs = useRef(Number.NEGATIVE_INFINITY);
   useEffect(() => {
+    const isRested = performance.now() - changedMs.current > REST_MS;
+    changedMs.current = performance.now();
     if (path === null) return setAsked({ path, isLoading: false });
     if (answers.has(path))
       return setAsked({
@@ -54,18 +60,21 @@ export function useDocument<Document>(path: string | null): Asked<Document> {
       });
     setAsked(before => ({ ...before, path, problem: undefined, isLoading: true }));
     const stop = new AbortController();
-    const timer = window.setTimeout(() => {
-      askJson<Document>(path, { signal: stop.signal }).then(
-        document => {
-          keep(path, document);
-          setAsked({ path, document, answered: path, isLoading: false });
-        },
-        error => {
-          if ((error as Error).name !== 'AbortError')
-            setAsked({ path, problem: asProblem(error), isLoading: false });
-        },
-      );
-    }, REST_MS);
+    const timer = window.setTimeout(
+      () => {
+        askJson<Document>(path, { signal: stop.signal }).then(
+          document => {
+            keep(path, document);
+            setAsked({ path, document, answered: path, isLoading: false });
+          },
+          error => {
+            if ((error as Error).name !== 'AbortError')
+              setAsked({ path, problem: asProblem(error), isLoading: false });
+          },
+        );
+      },
+      isRested ? 0 : REST_MS,
+    );
     return () => {
       window.clearTimeout(timer);
       stop.abort();
