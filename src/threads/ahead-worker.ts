@@ -1,15 +1,14 @@
 /** The other end of help-ahead.ts. */
 import { type MessagePort, workerData } from 'node:worker_threads';
 import { Analyzer } from '../analyze/analysis.js';
-import { threadActivity } from '../analyze/host/thread-activity.js';
 import { StringTable } from '../base/string-table.js';
 import {
   type AheadInput,
   type AheadPart,
+  earlyParts,
   type GivenResults,
   given,
   parts,
-  timelineParts,
 } from './help-ahead.js';
 
 const { port, sent } = workerData as { readonly port: MessagePort; readonly sent: Int32Array };
@@ -27,9 +26,7 @@ port.on('message', (message: AheadInput | GivenResults) => {
 /** What needs nothing of the other thread. */
 function begin({ profile, strings: { bytes, ends }, settings, withTimeline }: AheadInput): Analyzer {
   const analyzer = new Analyzer({ ...profile, strings: StringTable.unpack(bytes, ends) }, settings);
-  if (withTimeline) send(analyzer, timelineParts);
-  // The longest of what the parts need.
-  orUndefined(() => analyzer.get(threadActivity));
+  send(analyzer, earlyParts(withTimeline));
   return analyzer;
 }
 
@@ -42,7 +39,7 @@ function finish(analyzer: Analyzer, results: GivenResults): void {
 
 function send(analyzer: Analyzer, some: readonly AheadPart[]): void {
   for (const { derived, plain, buffers } of some) {
-    const result = orUndefined(() => plain(analyzer.get(derived)));
+    const result = orUndefined(() => plain(analyzer.get(derived), analyzer.profile));
     port.postMessage(result, result === undefined ? [] : buffers?.(result));
     tell();
   }

@@ -10,6 +10,12 @@ import { deviceTimelines } from '../analyze/gpu/device-timeline.js';
 import { gpuWork } from '../analyze/gpu/gpu-work.js';
 import { topKernels } from '../analyze/gpu/top-kernels.js';
 import {
+  activityOn,
+  type Line,
+  type ThreadActivity,
+  threadActivity,
+} from '../analyze/host/thread-activity.js';
+import {
   blockersOf,
   type HostBlockers,
   hostBlockers,
@@ -46,7 +52,7 @@ export const given: readonly Derived<unknown>[] = [
 /** A result that the thread computes; between threads it is plain values. */
 export interface AheadPart {
   readonly derived: Derived<unknown>;
-  plain(result: unknown): unknown;
+  plain(result: unknown, profile: Pick<Profile, 'threads'>): unknown;
   restored(plain: unknown): unknown;
   /** Memory of the plain values that the thread does not need any more. */
   buffers?(plain: unknown): ArrayBuffer[];
@@ -58,9 +64,16 @@ const asItIs = (derived: Derived<unknown>): AheadPart => ({
   restored: plain => plain,
 });
 
-/** What the timeline is made of, and needs nothing that is given: made while the other thread computes that. */
-export const timelineParts: readonly AheadPart[] = [
-  { ...asItIs(hostLanes), buffers: plain => ownBuffersOf(plain as HostLanes) },
+/** What needs nothing that is given: made while the other thread computes that. */
+export const earlyParts = (withTimeline: boolean): readonly AheadPart[] => [
+  ...(withTimeline
+    ? [{ ...asItIs(hostLanes), buffers: (plain: unknown) => ownBuffersOf(plain as HostLanes) }]
+    : []),
+  {
+    derived: threadActivity,
+    plain: (result, { threads }) => threads.map((_, thread) => (result as ThreadActivity).lineOf(thread)),
+    restored: plain => activityOn(thread => (plain as readonly Line[])[thread]),
+  },
 ];
 
 /** In order: first what is asked for first. */
@@ -127,7 +140,7 @@ export function helpAhead(
   }
   const received: unknown[] = [];
   let isLost = false;
-  const promised = withTimeline ? [...timelineParts, ...parts] : parts;
+  const promised = [...earlyParts(withTimeline), ...parts];
   promised.forEach(({ derived, restored }, part) => {
     analyzer.promise(derived, () => {
       for (let known = Atomics.load(sent, 0); known <= part + 1; known = Atomics.load(sent, 0)) {

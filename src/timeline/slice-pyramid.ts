@@ -116,9 +116,7 @@ function mergeableBelow({ length, start, end }: UnnamedEvents): Float64Array {
     const apart = start[i] - start[i - 1];
     const own = end[i] - start[i];
     const least = own > apart ? own : apart;
-    let bucket = 0;
-    for (let ns = FIRST_BUCKET_NS; bucket < TOLD_BUCKETS && !(least < ns); ns *= WIDER) bucket++;
-    if (bucket < TOLD_BUCKETS) counts[bucket]++;
+    if (least < WIDEST_TOLD_NS) counts[bucketAbove(least)]++;
   }
   for (let bucket = 1; bucket < TOLD_BUCKETS; bucket++) counts[bucket] += counts[bucket - 1];
   return counts;
@@ -126,6 +124,14 @@ function mergeableBelow({ length, start, end }: UnnamedEvents): Float64Array {
 
 /** Up to a millisecond. */
 const TOLD_BUCKETS = 7;
+const WIDEST_TOLD_NS = FIRST_BUCKET_NS * WIDER ** (TOLD_BUCKETS - 1);
+
+/** The first bucket that is wider. */
+function bucketAbove(ns: number): number {
+  const firsts = Math.floor(ns / FIRST_BUCKET_NS);
+  // Each bucket is two bits wider.
+  return firsts === 0 ? 0 : ((31 - Math.clz32(firsts)) >> 1) + 1;
+}
 
 const bucketEnd = (start: number, bucketNs: number) => (Math.floor(start / bucketNs) + 1) * bucketNs;
 
