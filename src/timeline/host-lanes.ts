@@ -4,6 +4,7 @@
  */
 import type { Derived } from '../analyze/analysis.js';
 import { NONE } from '../base/column.js';
+import { latestOf } from '../base/intervals.js';
 import {
   ALLOCATION_CALL,
   activityOf,
@@ -197,11 +198,4 @@ function wholeSpan(profile: Profile): { startNs: number; endNs: number } {
   return Number.isFinite(startNs)
     ? { startNs, endNs: Math.max(endNs, startNs + 1) }
     : { startNs: 0, endNs: 1 };
-}
-
-/** The largest that is a number. */
-function latestOf(moments: Float64Array): number {
-  let latest = -Infinity;
-  for (let row = 0; row < moments.length; row++) if (moments[row] > latest) latest = moments[row];
-  return latest;
 }
