@@ -2,14 +2,11 @@
  * Opening a large profile in a real browser: from the command to a page that shows everything and asks for nothing more,
  * the memory of the server until then, and how long the page takes to answer a search and another step afterwards.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync, statSync } from 'node:fs';
-import * as path from 'node:path';
-import { createInterface } from 'node:readline';
+import { statSync } from 'node:fs';
 import { chromium, type Page } from 'playwright-core';
 import { formatBytes } from '../src/base/units.js';
-import { projectRoot } from '../src/testing/captures.js';
 import { grown, say, type Verdict } from './inputs.js';
+import { startView } from './started-view.js';
 
 const ROUNDS = 3;
 const SETTLED_S = 3;
@@ -82,33 +79,18 @@ async function open(file: string, executablePath: string): Promise<Opened> {
   const page = await browser.newPage({ viewport: { width: 1580, height: 840 } });
   const traffic = trafficOf(page);
   const begun = performance.now();
-  const server = spawn(
-    process.execPath,
-    [path.join(projectRoot, 'bin/stepscope'), 'view', file, '--no-open'],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env: { ...process.env, STEPSCOPE_NO_CACHE: '1' },
-    },
-  );
+  const server = startView(file);
   try {
-    await page.goto(await addressOf(server));
+    await page.goto(await server.address);
     const settledMs = (await settled(page, traffic)) - begun;
-    const cpuMs = cpuOf(server);
+    const cpuMs = server.cpuMs();
     const searchMs = medianOf(await searches(page));
     const stepMs = medianOf(await stepChanges(page, traffic));
-    return { settledMs, cpuMs, searchMs, stepMs, peakBytes: peakOf(server) };
+    return { settledMs, cpuMs, searchMs, stepMs, peakBytes: server.peakBytes() };
   } finally {
     await browser.close();
-    server.kill();
+    server.stop();
   }
-}
-
-async function addressOf(server: ChildProcess): Promise<string> {
-  for await (const line of createInterface({ input: server.stdout! })) {
-    const found = /http:\/\/\S+/.exec(line);
-    if (found) return found[0];
-  }
-  throw new Error('stepscope view printed no address');
 }
 
 interface Traffic {
@@ -181,17 +163,4 @@ async function stepChanges(page: Page, traffic: Traffic): Promise<number[]> {
   }
   // The first one also selects: what it shows for the first time is not a change.
   return times.slice(1);
-}
-
-function peakOf({ pid }: ChildProcess): number {
-  const peak = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  return Number(peak?.[1] ?? Number.NaN) * 1024;
-}
-
-/** User and system time of all threads, in ticks of 10 ms. */
-function cpuOf({ pid }: ChildProcess): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /, '')
-    .split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * 10;
 }

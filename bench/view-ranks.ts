@@ -2,8 +2,7 @@
  * The page with several ranks: frame time of 8 on a large screen and of 72 drawn ones. And with large files: how long
  * until the page has settled, how much memory the server takes, how long a search and a change of the step take.
  */
-import { spawn } from 'node:child_process';
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import * as path from 'node:path';
 import { chromium, type Page } from 'playwright-core';
 import { mergeProfiles } from '../src/model/merge.js';
@@ -17,6 +16,7 @@ import { lacks, locate } from '../src/testing/needs.js';
 import { viewProfile } from '../src/timeline/view-profile.js';
 import { grown, say, type Verdict } from './inputs.js';
 import { framesOf, moveThrough } from './move-through.js';
+import { startView } from './started-view.js';
 
 const SCREENS = [
   { ranks: 8, viewport: { width: 2560, height: 1300 }, deviceScaleFactor: 2 },
@@ -98,26 +98,14 @@ async function openLarge(page: Page, { kind, copies, settledMs: limit }: Large):
   const file = grown('eager', kind, copies);
   const fileBytes = statSync(file).size;
   const begun = performance.now();
-  const server = spawn(
-    process.execPath,
-    [path.join(projectRoot, 'bin/stepscope'), 'view', file, '--no-open'],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env: { ...process.env, STEPSCOPE_NO_CACHE: '1' },
-    },
-  );
+  const server = startView(file);
   try {
-    let printed = '';
-    for await (const piece of server.stdout) {
-      printed += piece;
-      if (printed.includes('\n')) break;
-    }
+    const address = await server.address;
     const printedMs = performance.now() - begun;
-    await page.goto(/http\S+/.exec(printed)![0]);
+    await page.goto(address);
     await page.locator('.card').first().waitFor({ timeout: 120_000 });
     const settledMs = performance.now() - begun;
-    const resident = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'));
-    const peakBytes = Number(resident?.[1] ?? 0) * 1024;
+    const peakBytes = server.peakBytes();
     const timed = async (address: string): Promise<number> =>
       Number(
         await page.evaluate(`(async () => { const begun = performance.now();
@@ -140,6 +128,6 @@ async function openLarge(page: Page, { kind, copies, settledMs: limit }: Large):
       verdict('change of the step', stepMs, 200, 'ms'),
     ];
   } finally {
-    server.kill();
+    server.stop();
   }
 }

@@ -25,8 +25,8 @@ const allowed: Record<string, readonly string[]> = {
   timeline: ['base', 'stats', 'model', 'catalog', 'analyze'],
   /** The browser: types of blocks, and what page and server have in common. */
   web: ['base', 'catalog', 'analyze', 'timeline'],
-  /** Analyses in a second thread. */
-  threads: ['base', 'model', 'analyze'],
+  /** Analyses, and parts of the timeline, in a second thread. */
+  threads: ['base', 'model', 'analyze', 'timeline'],
   server: [
     ...['base', 'model', 'catalog', 'analyze', 'compare', 'import', 'report', 'timeline', 'disk', 'sql'],
     'threads',

@@ -8,6 +8,7 @@ import { idleGaps } from '../src/analyze/inference/idle-gaps.js';
 import { openProfile } from '../src/import/open.js';
 import { capturePath } from '../src/testing/captures.js';
 import { helpAhead } from '../src/threads/help-ahead.js';
+import { hostLanes } from '../src/timeline/host-lanes.js';
 
 const files = [
   capturePath('eager'),
@@ -21,9 +22,10 @@ test('a thread that helps gives the same results', async () => {
     const profile = await openProfile([file]);
     const alone = new Analyzer(profile);
     const helped = new Analyzer(profile);
-    helpAhead(helped, 1);
+    helpAhead(helped, { leastCalls: 1, withTimeline: true });
     const blockers = helped.get(hostBlockers);
     assert.notEqual(blockers.paths, helped.get(threadStacks).paths, 'they come from the thread');
+    assert.deepEqual(helped.get(hostLanes), alone.get(hostLanes), file);
     assert.deepEqual(plainBlockers(blockers), plainBlockers(alone.get(hostBlockers)), file);
     for (const analysis of usualAnalyses)
       assert.deepEqual(helped.run(analysis), alone.run(analysis), `${file}: ${analysis.id}`);

@@ -1,5 +1,7 @@
 /** What is in this file? Plain results for `stepscope info`, and their words. */
+
 import { NONE } from '../base/column.js';
+import { latestOf } from '../base/intervals.js';
 import { formatBytes, formatCount, formatDuration, plural } from '../base/units.js';
 import { capabilities } from '../catalog/capabilities.js';
 import { matchMarker } from '../catalog/engine-markers.js';
@@ -126,8 +128,7 @@ export const spanOf = oncePerProfile((profile): { startNs: number; endNs: number
       | undefined;
     if (!table) continue;
     startNs = Math.min(startNs, table.start[0]);
-    const ends = table.end ?? table.start;
-    for (let row = 0; row < table.length; row++) if (ends[row] > endNs) endNs = ends[row];
+    endNs = Math.max(endNs, latestOf(table.end ?? table.start));
   }
   if (profilers[profile.capture.profiler].startsAtZero && endNs > 0) startNs = Math.max(startNs, 0);
   if (startNs > endNs) return { startNs: 0, endNs: 0, durationNs: 0 };

@@ -15,6 +15,7 @@ import { iterations } from './inference/iterations.js';
 import { readsOwnResult } from './inference/own-result-waits.js';
 import { stepWork } from './inference/step-work.js';
 import { nameTest } from './name-test.js';
+import { countNamed, namesUsed } from './names-used.js';
 
 export interface ProfiledProgram {
   /** Label of the engine; empty where nothing tells it. */
@@ -144,16 +145,9 @@ export const graphWord = (onAmd: boolean): string => (onAmd ? 'HIP graphs' : 'CU
 
 /** Between begin and end of a capture, a launch call adds a node; kernels run when the graph is launched. */
 const launchesRunNothing = oncePerProfile((profile): boolean => {
-  const calls = profile.tables.apiCalls;
-  const isBegin = nameTest(profile, /StreamBeginCapture/);
-  const isLaunch = nameTest(profile, KERNEL_LAUNCH);
-  let begun = false;
-  let launches = 0;
-  for (let row = 0 as Row<'apiCalls'>; row < (calls?.length ?? 0); row++) {
-    begun ||= isBegin(calls!.name[row]);
-    if (isLaunch(calls!.name[row])) launches++;
-  }
-  return begun && (profile.tables.kernels?.length ?? 0) < launches / 2;
+  const begun = countNamed(profile, 'apiCalls', nameTest(profile, /StreamBeginCapture/));
+  const launches = countNamed(profile, 'apiCalls', nameTest(profile, KERNEL_LAUNCH));
+  return begun > 0 && (profile.tables.kernels?.length ?? 0) < launches / 2;
 });
 
 /** Each name once, rows without one left out. */
@@ -168,15 +162,14 @@ const frameNames = oncePerProfile((profile): string[] => {
   return frames ? distinct(profile, frames.length, row => frames.name[row as Row<'frames'>]) : [];
 });
 
-const kernelNames = oncePerProfile((profile): string[] => {
-  const kernels = profile.tables.kernels;
-  return kernels ? distinct(profile, kernels.length, row => kernels.name[row as Row<'kernels'>]) : [];
-});
+const kernelNames = (profile: Profile): string[] =>
+  namesUsed(profile, 'kernels').map(id => profile.strings.text(id));
 
 const narrowNs = oncePerProfile((profile): number => {
   const kernels = profile.tables.kernels;
   const matches = nameTest(profile, NARROW_KERNELS);
   let total = 0;
+  if (countNamed(profile, 'kernels', matches) === 0) return total;
   for (let row = 0 as Row<'kernels'>; row < (kernels?.length ?? 0); row++)
     if (matches(kernels!.name[row])) total += kernels!.end[row] - kernels!.start[row];
   return total;

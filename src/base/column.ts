@@ -52,13 +52,10 @@ export const isSigned = (cells: unknown): boolean =>
 
 /** The same whole numbers in as few bytes as hold the largest of them. */
 export function narrowed(cells: Int32Array): Int32Array | Int16Array | Int8Array {
-  let least = 0;
-  let most = 0;
-  for (let i = 0; i < cells.length; i++) {
-    if (cells[i] < least) least = cells[i];
-    else if (cells[i] > most) most = cells[i];
-  }
-  const storage = least >= -128 && most < 128 ? 'i8' : least >= -32768 && most < 32768 ? 'i16' : undefined;
+  // Bits that any of them needs besides its sign.
+  let bits = 0;
+  for (let i = 0; i < cells.length; i++) bits |= cells[i] ^ (cells[i] >> 31);
+  const storage = bits < 128 ? 'i8' : bits < 32768 ? 'i16' : undefined;
   if (!storage) return cells;
   const narrow = allocate(storage, cells.length, cells.buffer instanceof SharedArrayBuffer);
   narrow.set(cells);

@@ -166,3 +166,10 @@ export function forEachGap(
   }
   if (at < to) visit(at, to, lowerBound(list.start, to));
 }
+
+/** The last of moments in any order, of those that are known. */
+export function latestOf(moments: Float64Array): number {
+  let latest = -Infinity;
+  for (let i = 0; i < moments.length; i++) if (moments[i] > latest) latest = moments[i];
+  return latest;
+}

@@ -16,16 +16,18 @@ export const graphMode = oncePerProfile((profile): GraphMode => {
 function launchesGraphs(profile: Profile): boolean {
   const { launch, length } = profile.tables.kernels!;
   const { name } = profile.tables.apiCalls!;
-  const isGraphLaunch = new Map<number, boolean>();
+  const others = new Set<number>();
+  let last: number | undefined;
   for (let row = 0 as Row<'kernels'>; row < length; row++) {
     if (launch[row] === NONE) continue;
     const id = name[launch[row]];
-    let answer = isGraphLaunch.get(id);
-    if (answer === undefined) {
-      answer = /GraphLaunch/.test(profile.strings.text(id));
-      isGraphLaunch.set(id, answer);
+    // Almost always the call before, once more.
+    if (id === last || others.has(id)) {
+      last = id;
+      continue;
     }
-    if (answer) return true;
+    if (/GraphLaunch/.test(profile.strings.text(id))) return true;
+    others.add(id);
   }
   return false;
 }

@@ -68,7 +68,7 @@ function indexCalls(calls: Calls, processOfThread: Int32Array, repeated: Repeate
   const { correlation, thread, start, end } = calls;
   /** A driver call inside the runtime call that made it has its id too: only calls apart from each other are several. */
   const noteRepeat = (row: number, later: number, owner: number) => {
-    if (later === NONE || start[later] < end[row]) return;
+    if (start[later] < end[row]) return;
     const key = `${owner}/${correlation[row]}`;
     const rows = repeated.get(key) ?? [later];
     rows.unshift(row);
@@ -90,8 +90,9 @@ function indexCalls(calls: Calls, processOfThread: Int32Array, repeated: Repeate
     const rowOf = new Int32Array(span).fill(NONE);
     for (let row = correlation.length - 1; row >= 0; row--) {
       if (correlation[row] === 0) continue;
-      noteRepeat(row, rowOf[correlation[row] - lowest], process);
-      rowOf[correlation[row] - lowest] = row;
+      const place = correlation[row] - lowest;
+      if (rowOf[place] !== NONE) noteRepeat(row, rowOf[place], process);
+      rowOf[place] = row;
     }
     return (id: number, owner: number) =>
       owner === process && id >= lowest && id <= highest ? rowOf[id - lowest] : NONE;
@@ -105,7 +106,8 @@ function indexCalls(calls: Calls, processOfThread: Int32Array, repeated: Repeate
   for (let row = correlation.length - 1; row >= 0; row--) {
     if (correlation[row] === 0 || thread[row] === NONE) continue;
     const owner = processOfThread[thread[row]];
-    noteRepeat(row, find(correlation[row], owner), owner);
+    const later = find(correlation[row], owner);
+    if (later !== NONE) noteRepeat(row, later, owner);
     const slot = slotOf(correlation[row], owner);
     next[row] = heads[slot];
     heads[slot] = row;

@@ -33,7 +33,7 @@ export async function openViewed(
   await freeMemory();
   const view = viewProfile(profile, settings, name ?? viewedName(files));
   await onPhase('Finding steps');
-  if (withHelp) helpAhead(view.lookingAt());
+  if (withHelp) helpAhead(view.lookingAt(), { withTimeline: true });
   // Made now, while everyone is waiting anyway: ready should mean that the first question is answered at once.
   await view.prepare(onPhase);
   return view;

@@ -2,22 +2,48 @@
 import { type MessagePort, workerData } from 'node:worker_threads';
 import { Analyzer } from '../analyze/analysis.js';
 import { StringTable } from '../base/string-table.js';
-import { type AheadInput, given, parts } from './help-ahead.js';
+import {
+  type AheadInput,
+  type AheadPart,
+  earlyParts,
+  type GivenResults,
+  given,
+  parts,
+} from './help-ahead.js';
 
 const { port, sent } = workerData as { readonly port: MessagePort; readonly sent: Int32Array };
+let analyzer: Analyzer | undefined;
 
 tell();
-port.once('message', ({ profile, strings: { bytes, ends }, settings, results }: AheadInput) => {
+port.on('message', (message: AheadInput | GivenResults) => {
+  if (!analyzer) analyzer = begin(message as AheadInput);
+  else {
+    finish(analyzer, message as GivenResults);
+    port.close();
+  }
+});
+
+/** What needs nothing of the other thread. */
+function begin({ profile, strings: { bytes, ends }, settings, withTimeline }: AheadInput): Analyzer {
   const analyzer = new Analyzer({ ...profile, strings: StringTable.unpack(bytes, ends) }, settings);
+  send(analyzer, earlyParts(withTimeline));
+  return analyzer;
+}
+
+function finish(analyzer: Analyzer, results: GivenResults): void {
   given.forEach((derived, i) => {
     analyzer.promise(derived, () => results[i]);
   });
-  for (const { derived, plain } of parts) {
-    port.postMessage(orUndefined(() => plain(analyzer.get(derived))));
+  send(analyzer, parts);
+}
+
+function send(analyzer: Analyzer, some: readonly AheadPart[]): void {
+  for (const { derived, plain, buffers } of some) {
+    const result = orUndefined(() => plain(analyzer.get(derived), analyzer.profile));
+    port.postMessage(result, result === undefined ? [] : buffers?.(result));
     tell();
   }
-  port.close();
-});
+}
 
 /** Something has been sent; first of all, that this thread has begun. */
 function tell(): void {
@@ -26,7 +52,7 @@ function tell(): void {
 }
 
 /** What fails here is asked for again, and fails where somebody hears of it. */
-function orUndefined(compute: () => unknown): unknown {
+function orUndefined<Result>(compute: () => Result): Result | undefined {
   try {
     return compute();
   } catch {

@@ -9,7 +9,12 @@ import { type Analyzer, type Derived, NotRecorded, type Settings } from '../anal
 import { deviceTimelines } from '../analyze/gpu/device-timeline.js';
 import { gpuWork } from '../analyze/gpu/gpu-work.js';
 import { topKernels } from '../analyze/gpu/top-kernels.js';
-import { launchOverhead } from '../analyze/host/launch-overhead.js';
+import {
+  activityOn,
+  type Line,
+  type ThreadActivity,
+  threadActivity,
+} from '../analyze/host/thread-activity.js';
 import {
   blockersOf,
   type HostBlockers,
@@ -24,6 +29,7 @@ import { stepWork } from '../analyze/inference/step-work.js';
 import { stepsOf } from '../analyze/inference/steps.js';
 import { windowIdle } from '../analyze/inference/window-idle.js';
 import type { Profile } from '../model/profile.js';
+import { type HostLanes, hostLanes, ownBuffersOf } from '../timeline/host-lanes.js';
 
 /** With fewer calls it is done before a thread has started. */
 const WORTH_A_THREAD = 500_000;
@@ -44,22 +50,35 @@ export const given: readonly Derived<unknown>[] = [
 ];
 
 /** A result that the thread computes; between threads it is plain values. */
-interface Part {
+export interface AheadPart {
   readonly derived: Derived<unknown>;
-  plain(result: unknown): unknown;
+  plain(result: unknown, profile: Pick<Profile, 'threads'>): unknown;
   restored(plain: unknown): unknown;
+  /** Memory of the plain values that the thread does not need any more. */
+  buffers?(plain: unknown): ArrayBuffer[];
 }
 
-const asItIs = (derived: Derived<unknown>): Part => ({
+const asItIs = (derived: Derived<unknown>): AheadPart => ({
   derived,
   plain: result => result,
   restored: plain => plain,
 });
 
+/** What needs nothing that is given: made while the other thread computes that. */
+export const earlyParts = (withTimeline: boolean): readonly AheadPart[] => [
+  ...(withTimeline
+    ? [{ ...asItIs(hostLanes), buffers: (plain: unknown) => ownBuffersOf(plain as HostLanes) }]
+    : []),
+  {
+    derived: threadActivity,
+    plain: (result, { threads }) => threads.map((_, thread) => (result as ThreadActivity).lineOf(thread)),
+    restored: plain => activityOn(thread => (plain as readonly Line[])[thread]),
+  },
+];
+
 /** In order: first what is asked for first. */
-export const parts: readonly Part[] = [
+export const parts: readonly AheadPart[] = [
   asItIs(windowIdle),
-  asItIs(launchOverhead),
   {
     derived: hostBlockers,
     plain: result => plainBlockers(result as HostBlockers),
@@ -69,23 +88,34 @@ export const parts: readonly Part[] = [
   asItIs(topKernels),
 ];
 
+/** Sent first. */
 export interface AheadInput {
   readonly profile: Omit<Profile, 'strings'>;
   readonly strings: ReturnType<Profile['strings']['pack']>;
   readonly settings: Settings;
-  /** In the order of `given`. */
-  readonly results: readonly unknown[];
+  readonly withTimeline: boolean;
+}
+
+/** Then, in the order of `given`. */
+export type GivenResults = readonly unknown[];
+
+interface Help {
+  readonly leastCalls?: number;
+  /** The timeline is asked for too. */
+  readonly withTimeline?: boolean;
 }
 
 /** Does nothing where it would not help. */
-export function helpAhead(analyzer: Analyzer, leastCalls = WORTH_A_THREAD): void {
+export function helpAhead(
+  analyzer: Analyzer,
+  { leastCalls = WORTH_A_THREAD, withTimeline = false }: Help = {},
+): void {
   const { profile, settings } = analyzer;
   if ((profile.tables.apiCalls?.length ?? 0) < leastCalls || availableParallelism() < 2) return;
   if (unsharedBytes(profile) > MOST_COPIED_BYTES) return;
   const { port1: own, port2: its } = new MessageChannel();
   /** How many messages it has sent: that it has begun, then its parts. */
   const sent = new Int32Array(new SharedArrayBuffer(4));
-  // It starts while the results that it needs are computed here.
   const worker = new Worker(new URL('./ahead-worker.js', import.meta.url), {
     workerData: { port: its, sent },
     transferList: [its],
@@ -96,9 +126,12 @@ export function helpAhead(analyzer: Analyzer, leastCalls = WORTH_A_THREAD): void
   worker.on('error', () => {});
   own.unref();
   try {
-    const results = given.map(derived => analyzer.get(derived));
     const { strings, ...rest } = profile;
-    own.postMessage({ profile: rest, strings: strings.pack(), settings, results } satisfies AheadInput);
+    own.postMessage({
+      ...{ profile: rest, strings: strings.pack(), settings, withTimeline },
+    } satisfies AheadInput);
+    // It starts while the results that it needs are computed here.
+    own.postMessage(given.map(derived => analyzer.get(derived)) satisfies GivenResults);
   } catch (error) {
     void worker.terminate();
     // The user's settings may hold what cannot cross threads.
@@ -107,7 +140,8 @@ export function helpAhead(analyzer: Analyzer, leastCalls = WORTH_A_THREAD): void
   }
   const received: unknown[] = [];
   let isLost = false;
-  parts.forEach(({ derived, restored }, part) => {
+  const promised = [...earlyParts(withTimeline), ...parts];
+  promised.forEach(({ derived, restored }, part) => {
     analyzer.promise(derived, () => {
       for (let known = Atomics.load(sent, 0); known <= part + 1; known = Atomics.load(sent, 0)) {
         const waitMs = known === 0 ? LONGEST_START_MS : LONGEST_WAIT_MS;

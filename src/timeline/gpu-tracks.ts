@@ -113,21 +113,27 @@ function workSource(analyzer: Analyzer, work: GpuWork, labels: EventLabels): Eve
     start: work.start,
     end: row => work.end[row],
     ends: work.end,
-    label(i) {
-      const row = work.row[i];
-      switch (work.kind[i]) {
-        case WorkKind.kernel:
-          return kernelLabel(kernels!.name[row]);
-        case WorkKind.copy:
-          return labels.of(`copy ${direction[copies!.kind[row]] ?? ''} ${formatBytes(copies!.bytes[row])}`);
-        case WorkKind.memset:
-          return labels.of(`memset ${formatBytes(memsets!.bytes[row])}`);
-        default:
-          return block;
+    describe(rows, label, tone) {
+      for (let at = 0; at < rows.length; at++) {
+        const i = rows[at];
+        label[at] =
+          work.kind[i] === WorkKind.kernel ? kernelLabel(kernels!.name[work.row[i]]) : otherLabel(i);
+        tone[at] = family[i] === HIDDEN ? hidden : family[i];
       }
     },
-    tone: i => (family[i] === HIDDEN ? hidden : family[i]),
   };
+
+  function otherLabel(i: number): number {
+    const row = work.row[i];
+    switch (work.kind[i]) {
+      case WorkKind.copy:
+        return labels.of(`copy ${direction[copies!.kind[row]] ?? ''} ${formatBytes(copies!.bytes[row])}`);
+      case WorkKind.memset:
+        return labels.of(`memset ${formatBytes(memsets!.bytes[row])}`);
+      default:
+        return block;
+    }
+  }
 }
 
 /** Per stream, one event for each replay of a graph whose nodes were recorded: from its first node to its last. */

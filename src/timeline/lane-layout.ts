@@ -38,20 +38,20 @@ export function layOut(
 ): LaneRows {
   if (followEachOther(rows, start, end)) return { lanes: rows.length > 0 ? [rows] : [], tooDeep: 0 };
   const lanes: GrowingColumn[] = [];
-  const busyUntil: number[] = [];
-  const lengths: number[] = [];
+  // Of the last event in each lane.
+  const busyUntil = new Float64Array(MOST_LANES);
+  const lengths = new Float64Array(MOST_LANES);
   let tooDeep = 0;
   const place = (row: number) => {
     const from = start[row];
     const to = end(row);
     let lane = 0;
-    const isFree = (until: number) => {
-      const overlap = until - from;
-      return (
-        overlap <= 0 || (overlap <= touchNs && to > until && overlap < Math.min(to - from, lengths[lane]) / 2)
-      );
-    };
-    while (lane < busyUntil.length && !isFree(busyUntil[lane])) lane++;
+    for (; lane < lanes.length; lane++) {
+      const overlap = busyUntil[lane] - from;
+      if (overlap <= 0) break;
+      if (overlap <= touchNs && to > busyUntil[lane] && overlap < Math.min(to - from, lengths[lane]) / 2)
+        break;
+    }
     if (lane >= MOST_LANES) {
       tooDeep++;
       return;

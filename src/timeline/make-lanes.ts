@@ -3,15 +3,22 @@ import { layOut } from './lane-layout.js';
 import { slicePyramid } from './slice-pyramid.js';
 import type { LaneData, LaneSource, SliceLane } from './track.js';
 
-export interface EventSource {
-  readonly source: LaneSource;
+/** When the rows of a table began and ended. */
+export interface RowTimes {
   readonly start: ArrayLike<number>;
   end(row: number): number;
   /** The column that `end` reads; not where an event may have no end. */
   readonly ends?: ArrayLike<number>;
-  label(row: number): number;
-  tone(row: number): number;
 }
+
+export interface EventSource extends RowTimes {
+  readonly source: LaneSource;
+  /** Writes the label and the tone of each row: one call for all, because there may be millions. */
+  describe(rows: Int32Array, label: Int32Array, tone: Uint8Array): void;
+}
+
+/** A lane as rows of its table. */
+type LaneTimes = Pick<LaneData, 'length' | 'row' | 'start' | 'end'>;
 
 export function makeLane(data: LaneData): SliceLane {
   return { kind: 'slices', data, levels: slicePyramid(data) };
@@ -23,29 +30,44 @@ export function makeLanes(
   from: EventSource,
   touchNs = 0,
 ): { lanes: SliceLane[]; tooDeep: number } {
-  const { lanes, tooDeep } = layOut(rows, from.start, from.end, touchNs);
-  return { lanes: lanes.map(own => makeLane(laneOf(own, from))), tooDeep };
+  const { lanes, tooDeep } = timesInLanes(rows, from, touchNs);
+  return { lanes: lanes.map(own => makeLane(described(own, from))), tooDeep };
 }
 
-export function laneOf(row: Int32Array, from: EventSource): LaneData {
-  const { length } = row;
-  const label = new Int32Array(length);
-  const tone = new Uint8Array(length);
-  for (let i = 0; i < length; i++) {
-    label[i] = from.label(row[i]);
-    tone[i] = from.tone(row[i]);
-  }
-  return { source: from.source, length, ...timesOf(row, from), label, tone, row };
+/** The same, before it is known what the events are. */
+export function timesInLanes(
+  rows: Int32Array,
+  from: RowTimes,
+  touchNs = 0,
+): { lanes: LaneTimes[]; tooDeep: number } {
+  const { lanes, tooDeep } = layOut(rows, from.start, endIn(rows, from), touchNs);
+  return { lanes: lanes.map(own => timesOf(own, from)), tooDeep };
+}
+
+/** As `from.end` says; a function that only reads the column is faster. */
+function endIn(rows: Int32Array, { end, ends }: RowTimes): (row: number) => number {
+  if (!(ends instanceof Float64Array)) return end;
+  for (let i = 0; i < rows.length; i++) if (Number.isNaN(ends[rows[i]])) return end;
+  return row => ends[row];
+}
+
+export const laneOf = (row: Int32Array, from: EventSource): LaneData => described(timesOf(row, from), from);
+
+function described(times: LaneTimes, from: EventSource): LaneData {
+  const label = new Int32Array(times.length);
+  const tone = new Uint8Array(times.length);
+  from.describe(times.row, label, tone);
+  return { source: from.source, ...times, label, tone };
 }
 
 /** Where a lane holds all rows of a table one after the other, the columns of the table serve: they are large. */
-function timesOf(row: Int32Array, from: EventSource): Pick<LaneData, 'start' | 'end'> {
+function timesOf(row: Int32Array, from: RowTimes): LaneTimes {
   const { length } = row;
   const { start: starts, ends } = from;
   if (length > 0 && starts instanceof Float64Array && ends instanceof Float64Array && areNeighbours(row)) {
     const [first, last] = [row[0], row[0] + length];
     const end = ends.subarray(first, last);
-    if (!end.includes(Number.NaN)) return { start: starts.subarray(first, last), end };
+    if (!end.includes(Number.NaN)) return { length, row, start: starts.subarray(first, last), end };
   }
   const start = new Float64Array(length);
   const end = new Float64Array(length);
@@ -53,7 +75,7 @@ function timesOf(row: Int32Array, from: EventSource): Pick<LaneData, 'start' | '
     start[i] = starts[row[i]];
     end[i] = from.end(row[i]);
   }
-  return { start, end };
+  return { length, row, start, end };
 }
 
 function areNeighbours(row: Int32Array): boolean {

@@ -9,7 +9,6 @@
  * A bucket holds at most one merged entry and one that reaches into it, so what a frame draws depends on how many
  * buckets are in view and not on how many events there are.
  */
-import { NONE } from '../base/column.js';
 
 /** What is drawn of a lane: single events, or several that are too short to tell apart. Sorted, never overlapping. */
 export interface SliceTile {
@@ -37,11 +36,15 @@ const WORTH_KEEPING = 0.75;
 const SMALL_ENOUGH = 512;
 
 /** The events of a lane, sorted by start and by end; none overlap by more than timestamps do. */
-export interface LaneEvents {
+export interface LaneEvents extends UnnamedEvents {
+  readonly label: Int32Array;
+}
+
+/** What levels are made of. */
+interface UnnamedEvents {
   readonly length: number;
   readonly start: Float64Array;
   readonly end: Float64Array;
-  readonly label: Int32Array;
   readonly tone: Uint8Array;
 }
 
@@ -54,8 +57,13 @@ export interface SliceLevel {
   readonly length: number;
   readonly events: LaneEvents;
   /** Absent on level 0, where each entry is one event. */
-  readonly merged?: Pick<SliceTile, 'event' | 'fill' | 'tone'>;
+  readonly merged?: MergedEntries;
 }
+
+type MergedEntries = Pick<SliceTile, 'event' | 'fill' | 'tone'>;
+
+/** A level before the events it is of have names. */
+export type UnnamedLevel = Omit<SliceLevel, 'events'>;
 
 /** The first event of an entry; behind the last one, how many events there are. */
 export const firstEventOf = ({ length, events, merged }: SliceLevel, entry: number): number =>
@@ -67,74 +75,128 @@ export const startOfEntry = (level: SliceLevel, entry: number): number =>
 export const endOfEntry = (level: SliceLevel, entry: number): number =>
   level.events.end[firstEventOf(level, entry + 1) - 1];
 
-export function slicePyramid(events: LaneEvents): SliceLevel[] {
+export const slicePyramid = (events: LaneEvents): SliceLevel[] => levelsWith(events, unnamedLevels(events));
+
+export const levelsWith = (events: LaneEvents, levels: readonly UnnamedLevel[]): SliceLevel[] =>
+  levels.map(level => ({ ...level, events }));
+
+export function unnamedLevels(events: UnnamedEvents): UnnamedLevel[] {
   const { length, start, end } = events;
-  const levels: SliceLevel[] = [{ bucketNs: 0, length, events }];
+  const levels: UnnamedLevel[] = [{ bucketNs: 0, length }];
   const span = length > 0 ? end[length - 1] - start[0] : 0;
-  for (let bucketNs = FIRST_BUCKET_NS; bucketNs < span; bucketNs *= WIDER) {
+  if (length <= SMALL_ENOUGH || span <= FIRST_BUCKET_NS) return levels;
+  const room = roomAbove(length);
+  // One for all levels: memory that is touched for the first time costs more than what is written there.
+  const scratch = {
+    event: new Uint32Array(room),
+    fill: new Float32Array(room),
+    tone: new Uint8Array(room),
+  };
+  const mergeable = mergeableBelow(events);
+  for (let bucketNs = FIRST_BUCKET_NS, bucket = 0; bucketNs < span; bucketNs *= WIDER, bucket++) {
     const below = levels[levels.length - 1];
     if (below.length <= SMALL_ENOUGH) break;
-    const level = mergeInto(below, bucketNs);
+    if (!below.merged && length - (mergeable[bucket] ?? length) > room) continue;
+    const level = mergeInto(events, below, bucketNs, scratch);
     if (level) levels.push(level);
   }
   return levels;
 }
 
+/** The most entries that a level above this many is kept with. */
+const roomAbove = (length: number): number => Math.ceil(WORTH_KEEPING * length) - 1;
+
+/**
+ * By bucket, the most events that it can merge into the one before: those that are shorter than it and begin less than it
+ * later. Most buckets of a lane are too narrow to merge enough; this tells without trying.
+ */
+function mergeableBelow({ length, start, end }: UnnamedEvents): Float64Array {
+  const counts = new Float64Array(TOLD_BUCKETS);
+  for (let i = 1; i < length; i++) {
+    const apart = start[i] - start[i - 1];
+    const own = end[i] - start[i];
+    const least = own > apart ? own : apart;
+    if (least < WIDEST_TOLD_NS) counts[bucketAbove(least)]++;
+  }
+  for (let bucket = 1; bucket < TOLD_BUCKETS; bucket++) counts[bucket] += counts[bucket - 1];
+  return counts;
+}
+
+/** Up to a millisecond. */
+const TOLD_BUCKETS = 7;
+const WIDEST_TOLD_NS = FIRST_BUCKET_NS * WIDER ** (TOLD_BUCKETS - 1);
+
+/** The first bucket that is wider. */
+function bucketAbove(ns: number): number {
+  const firsts = Math.floor(ns / FIRST_BUCKET_NS);
+  // Each bucket is two bits wider.
+  return firsts === 0 ? 0 : ((31 - Math.clz32(firsts)) >> 1) + 1;
+}
+
 const bucketEnd = (start: number, bucketNs: number) => (Math.floor(start / bucketNs) + 1) * bucketNs;
 
-/** Undefined where hardly anything is merged. */
-function mergeInto(below: SliceLevel, bucketNs: number): SliceLevel | undefined {
-  const { events, merged } = below;
+/** Undefined where hardly anything is merged. `scratch` has room for the entries. */
+function mergeInto(
+  events: UnnamedEvents,
+  { merged, length }: UnnamedLevel,
+  bucketNs: number,
+  { event, fill, tone }: MergedEntries,
+): UnnamedLevel | undefined {
   const { start: starts, end: ends } = events;
   const tones = merged ? merged.tone : events.tone;
-  const room = Math.ceil(WORTH_KEEPING * below.length) - 1;
-  const event = new Uint32Array(room);
-  const fill = new Float32Array(room);
-  const tone = new Uint8Array(room);
-  // Nanoseconds each tone covers in the open entry; a tone's number is void when it was last written for another.
+  // In one test each; level 0 has neither.
+  const firsts = merged ? merged.event : NO_EVENTS;
+  const fills = merged ? merged.fill : NO_FILLS;
+  const isMerged = merged !== undefined;
+  const room = roomAbove(length);
+  // Nanoseconds each tone covers in the open entry.
   const covered = new Float64Array(256);
-  const writtenFor = new Int32Array(256).fill(NONE);
-  let at = NONE;
-  let openFrom = 0;
-  let openUntil = -Infinity;
-  let busy = 0;
-  let most = 0;
-  let first = merged ? merged.event[0] : 0;
-  for (let i = 0; i < below.length; i++) {
-    const next = merged ? (i + 1 < below.length ? merged.event[i + 1] : events.length) : i + 1;
-    const from = starts[first];
-    const to = ends[next - 1];
-    const span = to - from;
-    const own = tones[i];
-    const ownBusy = merged ? span * merged.fill[i] : span;
-    if (from < openUntil && span < bucketNs) {
-      busy += ownBusy;
-      const length = to - openFrom;
-      // Events that touch overlap by a little.
-      fill[at] = length > 0 ? Math.min(1, busy / length) : 1;
-      const total = (writtenFor[own] === at ? covered[own] : 0) + ownBusy;
-      covered[own] = total;
-      writtenFor[own] = at;
-      if (total > most) {
-        most = total;
-        tone[at] = own;
+  let at = 0;
+  let next = 0;
+  for (let i = 0; i < length; at++) {
+    if (at === room) return undefined;
+    const opened = i++;
+    const openFrom = starts[next];
+    event[at] = next;
+    next = isMerged ? (i < length ? firsts[i] : events.length) : i;
+    let to = ends[next - 1];
+    let mostTone = tones[opened];
+    let filled = isMerged ? fills[opened] : 1;
+    const ownSpan = to - openFrom;
+    const openUntil = ownSpan < bucketNs ? bucketEnd(openFrom, bucketNs) : -Infinity;
+    if (i < length && starts[next] < openUntil) {
+      let busy = ownSpan * filled;
+      let most = busy;
+      covered[mostTone] = busy;
+      while (i < length) {
+        const from = starts[next];
+        if (!(from < openUntil)) break;
+        const after = isMerged ? (i + 1 < length ? firsts[i + 1] : events.length) : i + 1;
+        const span = ends[after - 1] - from;
+        if (!(span < bucketNs)) break;
+        const ownBusy = isMerged ? span * fills[i] : span;
+        busy += ownBusy;
+        to = ends[after - 1];
+        const own = tones[i];
+        const total = covered[own] + ownBusy;
+        covered[own] = total;
+        if (total > most) {
+          most = total;
+          mostTone = own;
+        }
+        next = after;
+        i++;
       }
-    } else {
-      at++;
-      if (at === room) return undefined;
-      openFrom = from;
-      event[at] = first;
-      fill[at] = merged ? merged.fill[i] : 1;
-      tone[at] = own;
-      busy = ownBusy;
-      most = ownBusy;
-      covered[own] = ownBusy;
-      writtenFor[own] = at;
-      openUntil = span < bucketNs ? bucketEnd(from, bucketNs) : -Infinity;
+      for (let used = opened; used < i; used++) covered[tones[used]] = 0;
+      // Events that touch overlap by a little.
+      if (i > opened + 1) filled = to > openFrom ? Math.min(1, busy / (to - openFrom)) : 1;
     }
-    first = next;
+    fill[at] = filled;
+    tone[at] = mostTone;
   }
-  const length = at + 1;
-  const columns = { event: event.slice(0, length), fill: fill.slice(0, length), tone: tone.slice(0, length) };
-  return { bucketNs, length, events, merged: columns };
+  const columns = { event: event.slice(0, at), fill: fill.slice(0, at), tone: tone.slice(0, at) };
+  return { bucketNs, length: at, merged: columns };
 }
+
+const NO_EVENTS = new Uint32Array(0);
+const NO_FILLS = new Float32Array(0);

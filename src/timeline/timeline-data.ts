@@ -6,7 +6,8 @@ import type { Profile } from '../model/profile.js';
 import { memoryTracks, metricTracks } from './area-tracks.js';
 import { type ColumnsFile, columnsFile } from './columns-file.js';
 import { gpuTracks } from './gpu-tracks.js';
-import { hostTracks, threadSpan } from './host-tracks.js';
+import { hostLanes } from './host-lanes.js';
+import { hostTracks } from './host-tracks.js';
 import { EventLabels } from './labels.js';
 import { mainSpan } from './main-span.js';
 import { palettes } from './palettes.js';
@@ -29,11 +30,12 @@ export interface TimelineData {
 export function timelineData(analyzer: Analyzer): TimelineData {
   const { profile } = analyzer;
   const labels = new EventLabels(profile);
-  const span = threadSpan(profile);
   const { kernels, copies, memsets, graphLaunches } = profile.tables;
   const onGpu =
     kernels || copies || memsets || graphLaunches ? gpuTracks(analyzer, labels) : { tracks: [], tooDeep: 0 };
-  const onHost = hostTracks(analyzer, labels, span.endNs);
+  // Last: a thread that helps may still be making these.
+  const { span } = analyzer.get(hostLanes);
+  const onHost = hostTracks(analyzer, labels);
   const byGroup = new Map<string, Track[]>();
   const hasWork = onGpu.tracks.length > 0;
   for (const track of [

@@ -1,13 +1,7 @@
 /** What figures are about, in the words of the selection: one step is “this step”, several are counted. */
-import { useMemo } from 'preact/hooks';
 import { plural } from '../base/units.js';
 import type { StepSpan } from '../timeline/spans.js';
 import type { TimelineDocument } from '../timeline/wire.js';
-import type { Pane } from './state.js';
-
-/** The steps a document is about: it stays on screen, dimmed, while those selected next are computed. */
-export const useStepsOf = (pane: Pane | undefined, document: unknown): StepSpan | null =>
-  useMemo(() => pane?.steps.peek() ?? null, [pane, document]);
 
 /** `This step`, `These 3 prefill steps`, `Steady state`; empty where there are no steps. */
 export function selectionName(document: TimelineDocument, span: StepSpan | null): string {

@@ -1,8 +1,8 @@
 /** The answer, before anything else on the page. */
 import type { AnswerDocument, PanelDocument } from '../timeline/wire.js';
 import { activePane, letterOf } from './active-pane.js';
-import { answerPath, comparePath, useDocument } from './documents.js';
-import { afterName, inSelection, selectionName, useStepsOf } from './selection-words.js';
+import { answerPath, comparePath, stepsAsked, useDocument } from './documents.js';
+import { afterName, inSelection, selectionName } from './selection-words.js';
 import { panes } from './state.js';
 
 export function Verdict() {
@@ -10,7 +10,7 @@ export function Verdict() {
   const pane = activePane.value;
   const answer = useDocument<AnswerDocument>(pane ? answerPath(pane) : null);
   const compared = useDocument<PanelDocument>(comparePath(first, second));
-  const span = useStepsOf(pane, answer.document);
+  const span = stepsAsked(answer.answered);
   if (!pane) return null;
   // Of two profiles, how they differ is the answer.
   const difference = second && compared.document?.blocks.find(block => block.kind === 'statement');

@@ -15,6 +15,32 @@ const spanOf = async (page: Page) => {
 };
 const topOfStrip = async (page: Page) => (await page.locator('.strip').boundingBox())!.y;
 
+test('an answer that comes late keeps the words of its own question', { skip }, async t => {
+  const { url } = await serve(t, runAhead);
+  // Answers about no step come late and cannot be called off; those about a step do not come while the test looks.
+  const script = `{
+    const ask = window.fetch;
+    window.fetch = async (path, { signal, ...init } = {}) => {
+      if (!/\\/(answer|panels\\/findings)/.test(path)) return ask(path, { signal, ...init });
+      if (/steps=/.test(path)) return new Promise(() => {});
+      await new Promise(resolve => setTimeout(resolve, 1000));
+      return ask(path, init);
+    };
+  }`;
+  const { page, trouble } = await openPage(t, url, { empty: true, script });
+  await page.locator('.timeline[data-ready=yes]').waitFor();
+  await page.waitForTimeout(300);
+  assert.equal(await page.locator('.verdict .skeleton-line').count(), 1, 'nothing is answered yet');
+  await page.keyboard.press('ArrowRight');
+  await page.locator('.verdict.stale').waitFor();
+  assert.match((await address(page)).get('steps') ?? '', /^\d+-\d+$/, 'a step is selected');
+  assert.match(await page.locator('.verdict p').first().innerText(), /^Steady state: /);
+  await page.locator('.panel .card').first().waitFor();
+  const told = `${await page.locator('.verdict').innerText()} ${await page.locator('.panel').innerText()}`;
+  assert.doesNotMatch(told, /this step/i);
+  assert.deepEqual(trouble, []);
+});
+
 test('wheel, keys, history, events, search and findings: the way there and back', { skip }, async t => {
   const { url } = await serve(t, runAhead);
   const { page, trouble } = await openPage(t, url);

@@ -71,10 +71,10 @@ export interface Opened {
 export async function openPage(
   t: TestContext,
   url: string,
-  options: BrowserContextOptions & { readonly empty?: boolean } = {},
+  options: BrowserContextOptions & { readonly empty?: boolean; readonly script?: string } = {},
 ): Promise<Opened> {
   browser ??= chromium.launch({ executablePath, args: ['--no-sandbox'] });
-  const { empty, ...context } = options;
+  const { empty, script, ...context } = options;
   const page = await (await browser).newPage({ viewport: { width: 1580, height: 840 }, ...context });
   t.after(() => page.close());
   const trouble: string[] = [];
@@ -92,6 +92,8 @@ export async function openPage(
     if (!request.url().startsWith(new URL(url).origin) && !/^(data|blob):/.test(request.url()))
       trouble.push(`request for ${request.url()}`);
   });
+  // Before any of the page's own.
+  if (script) await page.addInitScript(script);
   await page.goto(url);
   if (!empty) await ready(page);
   return { page, trouble };

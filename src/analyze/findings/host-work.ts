@@ -35,13 +35,18 @@ export function hostWorkInside(input: RuleInput, total: PhaseBudget): number {
   );
 }
 
+const NO_GAPS = new Float64Array(0);
+
+function sumAbove(gapsNs: Float64Array, leastNs: number): number {
+  let sum = 0;
+  for (let i = 0; i < gapsNs.length; i++) if (gapsNs[i] > leastNs) sum += gapsNs[i];
+  return sum;
+}
+
 /** The part of it that single places hold up, where steps launch `kernels` each. */
 export function hostStallsInside(input: RuleInput, total: PhaseBudget, kernels: number): number {
-  const { byCause = {}, hostGapsNs = [] } = inForward(input, total) ?? {};
-  const inside = hostGapsNs.reduce((sum, ns) => sum + ns, 0);
+  const { byCause = {}, hostGapsNs = NO_GAPS } = inForward(input, total) ?? {};
+  const inside = sumAbove(hostGapsNs, 0);
   const perLaunchNs = (inside + (byCause['launch-bound'] ?? 0)) / (kernels * total.windows);
-  return undisturbed(
-    total,
-    hostGapsNs.reduce((sum, ns) => sum + (ns > STALL * perLaunchNs ? ns : 0), 0),
-  );
+  return undisturbed(total, sumAbove(hostGapsNs, STALL * perLaunchNs));
 }

@@ -42,12 +42,12 @@ export const deviceTimelines: Derived<readonly DeviceTimeline[]> = {
 /** Of any list of work, measured or predicted. */
 export function timelinesOf(work: PlacedWork, family: Uint8Array): DeviceTimeline[] {
   const communicationFamily = familyIndex('communication');
-  const lanes = new Map<number, Lane>();
+  const lanes: Lane[] = [];
   // Most work is kernels one after the other: an interval each.
   const expected = work.devices.length === 1 ? work.length : undefined;
-  for (const device of work.devices) lanes.set(device, new Lane(expected));
+  for (const device of work.devices) lanes[device] = new Lane(expected);
   for (let i = 0; i < work.length; i++) {
-    const lane = lanes.get(work.device[i])!;
+    const lane = lanes[work.device[i]];
     const start = work.start[i];
     const end = work.end[i];
     if (lane.busy.add(start, end)) lane.open(i);
@@ -58,7 +58,7 @@ export function timelinesOf(work: PlacedWork, family: Uint8Array): DeviceTimelin
     else lane.compute.add(from, end);
     if (kind === WorkKind.graphBlock) lane.blocks.add(start, end);
   }
-  return work.devices.map(device => lanes.get(device)!.finish(device));
+  return work.devices.map(device => lanes[device].finish(device));
 }
 
 const FIRST_ROOM = 16;

@@ -62,10 +62,12 @@ export const gpuWork: Derived<GpuWork> = {
     const deviceOfStream = Int32Array.from(profile.streams, stream => stream.gpu);
     const next = tables.map(() => 0 as Row<WorkTable>);
     const busyUntil = new Float64Array(profile.streams.length).fill(-Infinity);
+    const devices = new Set<number>();
+    let device: number = NONE;
     let length = 0;
     let isOwnFromStart = true;
-    // Every table is in order of start already: take the earliest each time.
-    for (let taken = 0; taken < most; taken++) {
+    // Every table is in order of start already: take the earliest each time, and those after it that still are.
+    for (let taken = 0; taken < most; ) {
       let first = 0;
       let earliest = Infinity;
       for (let t = 0; t < tables.length; t++) {
@@ -75,23 +77,10 @@ export const gpuWork: Derived<GpuWork> = {
           earliest = table.start[next[t]];
         }
       }
-      const { table, kind } = tables[first];
-      const row = next[first];
-      next[first]++;
-      // Work without a stream has no place on a device's timeline.
-      if (table.stream[row] === NONE || !(table.end[row] >= table.start[row])) continue;
-      merged.start[length] = table.start[row];
-      merged.end[length] = table.end[row];
-      const stream = table.stream[row];
-      const follows = table.end[row] > busyUntil[stream];
-      merged.ownStart[length] = follows ? Math.max(table.start[row], busyUntil[stream]) : table.start[row];
-      if (merged.ownStart[length] !== merged.start[length]) isOwnFromStart = false;
-      if (follows) busyUntil[stream] = table.end[row];
-      merged.stream[length] = stream;
-      merged.device[length] = deviceOfStream[table.stream[row]];
-      merged.launch[length] = table.launch[row];
-      merged.kind[length] = kind;
-      merged.row[length++] = row;
+      const from = next[first];
+      next[first] = endOfRun(first);
+      taken += next[first] - from;
+      addRows(tables[first], from, next[first]);
     }
     const cut = Object.entries(merged).map(([name, column]) => [name, column.subarray(0, length)]);
     const work = Object.fromEntries(cut) as typeof merged;
@@ -102,8 +91,50 @@ export const gpuWork: Derived<GpuWork> = {
       ...(isOwnFromStart ? { ownStart: work.start } : {}),
       launch: asRows(work.launch),
       row: asRows(work.row),
-      devices: [...new Set(work.device)].sort((a, b) => a - b),
+      devices: [...devices].sort((a, b) => a - b),
     };
+
+    /** The row behind the next of a table and those that come before the next of all others; of equals the first table's. */
+    function endOfRun(of: number): Row<WorkTable> {
+      let before = Infinity;
+      let notAfter = Infinity;
+      tables.forEach(({ table }, t) => {
+        if (t === of || next[t] >= table.length) return;
+        const start = table.start[next[t]];
+        if (t < of) before = Math.min(before, start);
+        else notAfter = Math.min(notAfter, start);
+      });
+      const { start, length } = tables[of].table;
+      let row = next[of];
+      row++;
+      while (row < length && start[row] < before && start[row] <= notAfter) row++;
+      return row;
+    }
+
+    function addRows({ table, kind }: (typeof tables)[number], from: Row<WorkTable>, to: number): void {
+      const { start, end, stream: streams, launch } = table;
+      for (let row = from; row < to; row++) {
+        const stream = streams[row];
+        // Work without a stream has no place on a device's timeline.
+        if (stream === NONE || !(end[row] >= start[row])) continue;
+        const follows = end[row] > busyUntil[stream];
+        const ownStart = follows ? Math.max(start[row], busyUntil[stream]) : start[row];
+        if (ownStart !== start[row]) isOwnFromStart = false;
+        if (follows) busyUntil[stream] = end[row];
+        merged.start[length] = start[row];
+        merged.end[length] = end[row];
+        merged.ownStart[length] = ownStart;
+        merged.stream[length] = stream;
+        merged.device[length] = deviceOfStream[stream];
+        merged.launch[length] = launch[row];
+        merged.kind[length] = kind;
+        merged.row[length++] = row;
+        if (deviceOfStream[stream] !== device || devices.size === 0) {
+          device = deviceOfStream[stream];
+          devices.add(device);
+        }
+      }
+    }
   },
 };
 

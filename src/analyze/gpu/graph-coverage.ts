@@ -12,6 +12,7 @@ import { field, keyField, maybe, type RowOf } from '../field.js';
 import { selectedWork } from '../inference/selected-work.js';
 import { stepWork } from '../inference/step-work.js';
 import { nameTest } from '../name-test.js';
+import { countNamed } from '../names-used.js';
 import { gpuWork, WorkKind } from './gpu-work.js';
 
 const fields = {
@@ -52,11 +53,16 @@ export const graphCoverage: Analysis<GraphCoverageRow, AnalysisResult<GraphCover
     const calls = profile.tables.apiCalls;
     const nodes = profile.tables.kernels?.graphNode;
     const isGraphLaunch = nameTest(profile, GRAPH_LAUNCH);
+    const hasGraphs = countNamed(profile, 'apiCalls', isGraphLaunch) > 0;
     const tallies = new Map<Phase | null, Tally>();
+    let tally: Tally | undefined;
+    let last: Phase | null | undefined;
     for (let i = first; i < end; i++) {
       if (!selected[i]) continue;
       const phase = step[i] === NONE ? null : steps[step[i]].facts.phase;
-      let tally = tallies.get(phase);
+      // Almost always that of the work before.
+      if (phase !== last) tally = tallies.get(phase);
+      last = phase;
       if (!tally)
         tallies.set(
           phase,
@@ -64,7 +70,7 @@ export const graphCoverage: Analysis<GraphCoverageRow, AnalysisResult<GraphCover
         );
       const ns = work.end[i] - work.start[i];
       const call = work.launch[i];
-      const name = call === NONE ? NONE : calls!.name[call];
+      const name = call === NONE || !hasGraphs ? NONE : calls!.name[call];
       const byCall = name !== NONE && isGraphLaunch(name);
       const isKernel = work.kind[i] === WorkKind.kernel;
       const isBlock = work.kind[i] === WorkKind.graphBlock;

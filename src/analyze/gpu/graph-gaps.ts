@@ -10,6 +10,7 @@ import type { Derived } from '../analysis.js';
 import { selectedWork } from '../inference/selected-work.js';
 import { stepWork } from '../inference/step-work.js';
 import { nameTest } from '../name-test.js';
+import { countNamed } from '../names-used.js';
 import { gpuWork, WorkKind } from './gpu-work.js';
 import { workFamilies } from './work-families.js';
 
@@ -38,6 +39,7 @@ export const graphGaps: Derived<readonly GraphGaps[]> = {
     const calls = profile.tables.apiCalls;
     const nodes = profile.tables.kernels?.graphNode;
     const isGraphLaunch = nameTest(profile, GRAPH_LAUNCH);
+    const hasGraphs = countNamed(profile, 'apiCalls', isGraphLaunch) > 0;
     const isLayer = families.map(({ id }) => LAYER_FAMILIES.includes(id));
     const perStep = steps.map(() => ({ seen: false, graph: false, hidden: false, layer: 0, outside: 0 }));
     for (let i = first; i < end; i++) {
@@ -47,7 +49,7 @@ export const graphGaps: Derived<readonly GraphGaps[]> = {
       const isKernel = work.kind[i] === WorkKind.kernel;
       const inGraph =
         work.kind[i] === WorkKind.graphBlock ||
-        (call !== NONE && isGraphLaunch(calls!.name[call])) ||
+        (hasGraphs && call !== NONE && isGraphLaunch(calls!.name[call])) ||
         (isKernel && nodes !== undefined && nodes[work.row[i]] > 0);
       own.seen = true;
       own.hidden ||= work.kind[i] === WorkKind.graphBlock;

@@ -65,6 +65,8 @@ export const kernelFamilies: Analysis<FamilyRow, AnalysisResult<FamilyRow>> = {
     const tallies = families.map(
       (): Tally => ({ kernels: 0, totalNs: 0, phases: new Map(), names: new Map() }),
     );
+    // What was added to last, by name of the kernel: a name is of one family, and a map is slow.
+    const ofName: (Amount | undefined)[] = [];
     let sum = 0;
     for (let i = first; i < end; i++) {
       if (!selected[i]) continue;
@@ -76,7 +78,14 @@ export const kernelFamilies: Analysis<FamilyRow, AnalysisResult<FamilyRow>> = {
       tally.totalNs += ns;
       sum += ns;
       const name = work.kind[i] === WorkKind.kernel ? names![work.row[i]] : -1;
-      addTo(tally.names, name, ns);
+      const known = name < 0 ? undefined : ofName[name];
+      if (known) {
+        known.kernels++;
+        known.totalNs += ns;
+      } else {
+        const added = addTo(tally.names, name, ns);
+        if (name >= 0) ofName[name] = added;
+      }
       addTo(tally.phases, step[i] === NONE ? null : steps[step[i]].facts.phase, ns);
     }
     const rows = families.flatMap(({ id }, index): FamilyRow[] => {
@@ -137,12 +146,12 @@ export const kernelFamilies: Analysis<FamilyRow, AnalysisResult<FamilyRow>> = {
   },
 };
 
-function addTo<Key>(amounts: Map<Key, Amount>, key: Key, ns: number): void {
-  const known = amounts.get(key);
-  if (known) {
-    known.kernels++;
-    known.totalNs += ns;
-  } else amounts.set(key, { kernels: 1, totalNs: ns });
+function addTo<Key>(amounts: Map<Key, Amount>, key: Key, ns: number): Amount {
+  let amount = amounts.get(key);
+  if (!amount) amounts.set(key, (amount = { kernels: 0, totalNs: 0 }));
+  amount.kernels++;
+  amount.totalNs += ns;
+  return amount;
 }
 
 export const hiddenByGraphs = () =>

@@ -1,5 +1,6 @@
 /** Allocations of GPU and pinned memory inside the selected steps: a steady state should have none. */
 
+import { lowerBound } from '../../base/bisect.js';
 import { NONE } from '../../base/column.js';
 import { formatDuration } from '../../base/units.js';
 import { apiFunction } from '../../catalog/api-function.js';
@@ -8,7 +9,7 @@ import type { Row } from '../../model/profile.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { field, keyField, type RowOf } from '../field.js';
 import { selectedMoments } from '../inference/selected-moments.js';
-import { nameTest } from '../name-test.js';
+import { callsNamed } from '../names-used.js';
 import { formatMean, perStep, sumOf } from '../words.js';
 
 const fields = {
@@ -42,12 +43,13 @@ export const allocations: Analysis<AllocationRow, AnalysisResult<AllocationRow>>
   compute({ profile, use }) {
     const moments = use(selectedMoments);
     const calls = profile.tables.apiCalls!;
-    const isAllocation = nameTest(profile, ALLOCATION_CALL);
+    const allocating = callsNamed(profile, ALLOCATION_CALL);
     const tallies = new Map<string, { count: number; totalNs: number; longestNs: number }>();
     const { first, end } = moments.rowsOf(calls);
-    for (let row = first as Row<'apiCalls'>; row < end; row++) {
+    for (let i = lowerBound(allocating, first); i < allocating.length && allocating[i] < end; i++) {
+      const row = allocating[i];
       const thread = calls.thread[row];
-      if (!isAllocation(calls.name[row]) || thread === NONE) continue;
+      if (thread === NONE) continue;
       if (!moments.holds(profile.threads[thread].process, calls.start[row])) continue;
       const name = apiFunction(profile.strings.text(calls.name[row]));
       const ns = calls.end[row] - calls.start[row];

@@ -7,15 +7,17 @@
  *                          └ idle ┘
  */
 import { lowerBound } from '../../base/bisect.js';
-import { type Column, NONE } from '../../base/column.js';
+import { NONE } from '../../base/column.js';
 import { apiFunction } from '../../catalog/api-function.js';
 import { SYNC_CALL } from '../../catalog/host-activities.js';
+import { oncePerProfile } from '../../model/once-per-profile.js';
 import type { Profile, Row } from '../../model/profile.js';
+import { asRows, type Rows } from '../../model/rows.js';
 import { medianOf } from '../../stats/summary.js';
 import type { Derived } from '../analysis.js';
 import { selectedMoments } from '../inference/selected-moments.js';
 import { stepsOf } from '../inference/steps.js';
-import { nameTest } from '../name-test.js';
+import { callsNamed } from '../names-used.js';
 import { idleIntervals } from './idle-intervals.js';
 import { pageableReads } from './pageable-reads.js';
 
@@ -40,9 +42,7 @@ export const blockingCalls: Derived<BlockingCalls | undefined> = {
     const moments = use(selectedMoments);
     const idleOf = use(idleIntervals);
     const calls = profile.tables.apiCalls!;
-    const isSync = nameTest(profile, SYNC_CALL);
-    const reads = pageableReads(profile, calls.length);
-    const early = returnedEarly(profile, calls.end);
+    const waiting = waitingCalls(profile);
     const threads = new Set(found.lanes.map(lane => lane.thread));
     const times = new Map<string, number>();
     const gaps = new Set<string>();
@@ -50,10 +50,10 @@ export const blockingCalls: Derived<BlockingCalls | undefined> = {
     const gapsNs: number[] = [];
     let waitNs = 0;
     const { first, end } = moments.rowsOf(calls);
-    for (let row = first as Row<'apiCalls'>; row < end; row++) {
-      if (!(isSync(calls.name[row]) || reads?.[row])) continue;
+    for (let i = lowerBound(waiting, first); i < waiting.length && waiting[i] < end; i++) {
+      const row = waiting[i];
       const thread = calls.thread[row];
-      if (thread === NONE || !threads.has(thread) || early[row]) continue;
+      if (thread === NONE || !threads.has(thread)) continue;
       const { process } = profile.threads[thread];
       if (!moments.holds(process, calls.start[row])) continue;
       const name = apiFunction(profile.strings.text(calls.name[row]));
@@ -85,13 +85,25 @@ export const blockingCalls: Derived<BlockingCalls | undefined> = {
 /** Of a gap, no more than so many times the usual one. */
 const MOST_OF_GAP = 10;
 
-/** Per API call: 1 for a copy that goes on after its call: pageable inputs are staged, and nobody waits for the GPU. */
-function returnedEarly(profile: Profile, callEnd: Column<Row<'apiCalls'>, number>): Uint8Array {
-  const early = new Uint8Array(callEnd.length);
-  const copies = profile.tables.copies;
+/** Rows of calls that wait, in order, but for those that return early. */
+const waitingCalls = oncePerProfile((profile): Rows<'apiCalls'> => {
+  const early = returnedEarly(profile);
+  const rows = new Set<number>(callsNamed(profile, SYNC_CALL) as unknown as Int32Array);
+  const reads = pageableReads(profile, profile.tables.apiCalls!.length) ?? new Uint8Array(0);
+  for (let row = reads.indexOf(1); row >= 0; row = reads.indexOf(1, row + 1)) rows.add(row);
+  return asRows(
+    Int32Array.from(rows, row => row)
+      .filter(row => !early.has(row))
+      .sort(),
+  );
+});
+
+/** Calls of copies that go on after them: pageable inputs are staged, and nobody waits for the GPU. */
+function returnedEarly({ tables: { apiCalls, copies } }: Profile): Set<number> {
+  const early = new Set<number>();
   for (let row = 0 as Row<'copies'>; row < (copies?.length ?? 0); row++) {
     const launch = copies!.launch[row];
-    if (launch !== NONE && callEnd[launch] < copies!.end[row]) early[launch] = 1;
+    if (launch !== NONE && apiCalls!.end[launch] < copies!.end[row]) early.add(launch);
   }
   return early;
 }

@@ -8,7 +8,7 @@ import { type Phase, phases } from '../../catalog/phases.js';
 import { summarize } from '../../stats/summary.js';
 import type { Analysis, AnalysisResult } from '../analysis.js';
 import { field, keyField, maybe, type RowOf } from '../field.js';
-import { gpuWork } from '../gpu/gpu-work.js';
+import { type GpuWork, gpuWork } from '../gpu/gpu-work.js';
 import { selectedWork } from '../inference/selected-work.js';
 import { stepsOf } from '../inference/steps.js';
 import { formatMean, perStep } from '../words.js';
@@ -74,7 +74,8 @@ export const launchOverhead: Analysis<LaunchRow, AnalysisResult<LaunchRow>> = {
     // By call name id and phase: asked for every piece of work, so without a map on the way.
     const known: (Tally | undefined)[] = [];
     const phaseOfStep = steps.map(({ facts }) => phaseIds.indexOf(facts.phase));
-    const seen = new Uint8Array(calls.length);
+    const { least, most } = launchesOf(work, first, end);
+    const seen = new Uint8Array(Math.max(0, most - least + 1));
     for (let i = first; i < end; i++) {
       const launch = work.launch[i];
       if (!selected[i] || launch === NONE) continue;
@@ -83,8 +84,8 @@ export const launchOverhead: Analysis<LaunchRow, AnalysisResult<LaunchRow>> = {
       const tally = (known[id * (phaseIds.length + 1) + phaseIndex] ??= tallyOf(id, phaseIndex));
       tally.operations++;
       tally.operationNs += work.end[i] - work.start[i];
-      if (seen[launch]) continue;
-      seen[launch] = 1;
+      if (seen[launch - least]) continue;
+      seen[launch - least] = 1;
       tally.durations.push(calls.end[launch] - calls.start[launch]);
       tally.delays.push(Math.max(0, work.start[i] - calls.end[launch]));
     }
@@ -122,6 +123,17 @@ export const launchOverhead: Analysis<LaunchRow, AnalysisResult<LaunchRow>> = {
     }
   },
 };
+
+/** The first and the last call that launched any of this work: those of a step are a small part of all. */
+function launchesOf({ launch }: GpuWork, first: number, end: number): { least: number; most: number } {
+  let [least, most] = [Infinity, -Infinity];
+  for (let i = first; i < end; i++) {
+    if (launch[i] === NONE) continue;
+    if (launch[i] < least) least = launch[i];
+    if (launch[i] > most) most = launch[i];
+  }
+  return { least, most };
+}
 
 const emptyTally = (phase: Phase | null, call: string): Tally => ({
   phase,

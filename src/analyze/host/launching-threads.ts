@@ -13,10 +13,14 @@ export const launchingThreads: Derived<ReadonlyMap<number, ReadonlySet<number>>>
     const { selected, first, end } = use(selectedWork);
     const calls = profile.tables.apiCalls;
     const found = new Map<number, Set<number>>();
+    let [lastThread, lastDevice]: number[] = [NONE, NONE];
     for (let i = first; i < end; i++) {
       if (!selected[i] || work.launch[i] === NONE) continue;
       const thread = calls!.thread[work.launch[i]];
-      if (thread === NONE) continue;
+      // Almost always as before.
+      if (thread === NONE || (thread === lastThread && work.device[i] === lastDevice)) continue;
+      lastThread = thread;
+      lastDevice = work.device[i];
       const known = found.get(work.device[i]);
       if (known) known.add(thread);
       else found.set(work.device[i], new Set([thread]));

@@ -67,19 +67,23 @@ export const threadActivity: Derived<ThreadActivity> = {
   compute({ profile }) {
     const layers = collectLayers(profile);
     const lines: Line[] = [];
-    const lineOf = (thread: number) => (lines[thread] ??= paint(layers(thread)));
-    const pieces = new IdlePieces();
-    return {
-      lineOf,
-      forEach(thread, from, to, visit) {
-        pieces.clear();
-        addPieces(lineOf(thread), from, to, pieces);
-        const { length, cause, start, end } = pieces;
-        for (let i = 0; i < length; i++) visit(cause[i], start[i], end[i]);
-      },
-    };
+    return activityOn(thread => (lines[thread] ??= paint(layers(thread))));
   },
 };
+
+/** From the line of each thread. */
+export function activityOn(lineOf: (thread: number) => Line): ThreadActivity {
+  const pieces = new IdlePieces();
+  return {
+    lineOf,
+    forEach(thread, from, to, visit) {
+      pieces.clear();
+      addPieces(lineOf(thread), from, to, pieces);
+      const { length, cause, start, end } = pieces;
+      for (let i = 0; i < length; i++) visit(cause[i], start[i], end[i]);
+    },
+  };
+}
 
 /** Adds what a line holds between two moments; between segments the thread runs other code. */
 export function addPieces(line: Line, from: number, to: number, into: Pick<IdlePieces, 'add'>): void {

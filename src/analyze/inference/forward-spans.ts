@@ -49,7 +49,8 @@ function spansOf(
   const start = new Float64Array(count).fill(Infinity);
   const innerEnd = new Float64Array(count).fill(-Infinity);
   const outerEnd = new Float64Array(count).fill(-Infinity);
-  const pieces: number[][] = Array.from({ length: count }, () => []);
+  const { pieces, first } = piecesByRun(count, runOfWork);
+  const next = first.slice();
   const lastInner = new Int32Array(count).fill(NONE);
   const isInner = families.map(({ id }) => INNER.includes(id));
   const isOuter = families.map(({ id }) => OUTER.includes(id));
@@ -62,29 +63,42 @@ function spansOf(
     if (inner || outer) start[run] = Math.min(start[run], work.start[i]);
     if (inner) {
       innerEnd[run] = Math.max(innerEnd[run], work.end[i]);
-      lastInner[run] = pieces[run].length;
+      lastInner[run] = next[run];
     }
     if (outer) outerEnd[run] = Math.max(outerEnd[run], work.end[i]);
-    pieces[run].push(i);
+    pieces[next[run]++] = i;
   }
-  const end = innerEnd.map((ending, run) =>
-    lastInner[run] === NONE
-      ? outerEnd[run]
-      : pieces[run]
-          .slice(
-            lastInner[run] + 1,
-            lastInner[run] + 1 + restOfLayer(pieces[run].map(nameOf), lastInner[run]),
-          )
-          .reduce((latest, i) => Math.max(latest, work.end[i]), ending),
-  );
+  const end = innerEnd.map((ending, run) => {
+    const last = lastInner[run];
+    if (last === NONE) return outerEnd[run];
+    const rest = restOfLayer(at => nameOf(pieces[at]), first[run], last, first[run + 1]);
+    return pieces
+      .subarray(last + 1, last + 1 + rest)
+      .reduce((latest, i) => Math.max(latest, work.end[i]), ending);
+  });
   return { start, end };
 }
 
-/** How many pieces behind the last attention repeat those behind the one before it. */
-function restOfLayer(names: readonly number[], last: number): number {
-  const before = names.lastIndexOf(names[last], last - 1);
-  if (before < 0) return 0;
+/** Room for the pieces of each run, one run after the other. */
+function piecesByRun(count: number, runOfWork: Int32Array | undefined) {
+  const first = new Int32Array(count + 1);
+  const length = runOfWork?.length ?? 0;
+  for (let i = 0; i < length; i++) if (runOfWork![i] !== NONE) first[runOfWork![i] + 1]++;
+  for (let run = 0; run < count; run++) first[run + 1] += first[run];
+  return { first, pieces: new Int32Array(first[count]) };
+}
+
+/** How many pieces behind the last attention repeat those behind the one before it; of the pieces of a run. */
+function restOfLayer(nameAt: (at: number) => number, first: number, last: number, end: number): number {
+  let before = last - 1;
+  while (before >= first && nameAt(before) !== nameAt(last)) before--;
+  if (before < first) return 0;
   let same = 0;
-  while (before + 1 + same < last && names[last + 1 + same] === names[before + 1 + same]) same++;
+  while (
+    before + 1 + same < last &&
+    last + 1 + same < end &&
+    nameAt(last + 1 + same) === nameAt(before + 1 + same)
+  )
+    same++;
   return same;
 }

@@ -1,7 +1,7 @@
 /** One row per engine step, whatever the engine and however it was found. */
 import { formatCount } from '../../base/units.js';
 import type { Phase } from '../../catalog/phases.js';
-import type { Analysis, AnalysisResult, Json } from '../analysis.js';
+import type { Analysis, AnalysisResult, Derived, Json } from '../analysis.js';
 import { KEEP } from '../block.js';
 import { commonAxis } from '../comm/common-axis.js';
 import { field, keyField, maybe, quiet, type RowOf } from '../field.js';
@@ -55,19 +55,16 @@ const fields = {
 
 export type IterationRow = RowOf<typeof fields>;
 
-export const iterations: Analysis<IterationRow, AnalysisResult<IterationRow>> = {
-  id: 'iterations',
-  title: 'Iterations',
-  question: 'Which steps were captured, in which phase, how long did each take, and what did it run?',
+/** All steps, whichever are selected: people go from step to step. */
+const allIterations: Derived<AnalysisResult<IterationRow>> = {
+  id: 'all-iterations',
   reads: {},
-  uses: [stepsOf, steadyState, stepWork, stepWindows, selection, commonAxis],
-  fields,
+  uses: [stepsOf, steadyState, stepWork, stepWindows, commonAxis],
   compute({ profile, settings, use, useIfRecorded }) {
     const found = use(stepsOf);
     if (!found) return { rows: [], summary: { count: 0, foundBy: null } };
     const steady = use(steadyState)!;
     const work = useIfRecorded(stepWork);
-    const chosen = use(selection);
     const axis = use(commonAxis);
     const runsOfStep: DeviceRun[][] = found.steps.map(() => []);
     for (const run of work?.deviceRuns ?? []) runsOfStep[run.step].push(run);
@@ -127,7 +124,7 @@ export const iterations: Analysis<IterationRow, AnalysisResult<IterationRow>> = 
         kernels: reference.kernels,
         graphLaunches: work?.graphLaunches[i] ?? 0,
         state: steady.state[i],
-        selected: chosen.steps[i] === 1,
+        selected: false,
         foundBy: found.method,
         confidence: found.confidence,
         ranks: runs.length,
@@ -142,7 +139,7 @@ export const iterations: Analysis<IterationRow, AnalysisResult<IterationRow>> = 
       rows,
       summary: {
         count: rows.length,
-        selected: rows.filter(row => row.selected).length,
+        selected: 0,
         first: rows[0].iteration,
         last: rows[rows.length - 1].iteration,
         numbered: found.numbered,
@@ -154,6 +151,23 @@ export const iterations: Analysis<IterationRow, AnalysisResult<IterationRow>> = 
         ...(profiledRange(found, settings.requested ?? requestedIn(profile)) as { [name: string]: Json }),
       },
     };
+  },
+};
+
+export const iterations: Analysis<IterationRow, AnalysisResult<IterationRow>> = {
+  id: 'iterations',
+  title: 'Iterations',
+  question: 'Which steps were captured, in which phase, how long did each take, and what did it run?',
+  reads: {},
+  uses: [allIterations, selection],
+  fields,
+  compute({ use }) {
+    const all = use(allIterations);
+    if (all.rows.length === 0) return all;
+    const { steps } = use(selection);
+    const rows = all.rows.map((row, i) => (steps[i] === 1 ? { ...row, selected: true } : row));
+    const selected = rows.reduce((count, row) => count + Number(row.selected), 0);
+    return { rows, summary: { ...all.summary, selected } };
   },
 };
 

@@ -31,15 +31,18 @@ export function launchedByProcess(profile: Profile, work: GpuWork): LaunchedWork
     list.moments[list.length++] = launch === NONE ? work.start[i] : calls!.start[launch];
   }
   return [...lists].map(([process, { indexes, moments }]) => {
-    const perThread = new Map<number, number>();
+    // By thread, that of unknown threads first; and the threads in order of their first launch.
+    const perThread = new Int32Array(1 + profile.threads.length);
+    const threads: number[] = [];
     const order = isSorted(moments) ? undefined : orderBy(moments);
     const ordered = order ? order.map(place => indexes[place]) : indexes;
-    for (const i of ordered) {
-      if (work.launch[i] === NONE) continue;
-      const thread = calls!.thread[work.launch[i]];
-      perThread.set(thread, (perThread.get(thread) ?? 0) + 1);
+    for (let at = 0; at < ordered.length; at++) {
+      const launch = work.launch[ordered[at]];
+      if (launch === NONE) continue;
+      const thread = calls!.thread[launch];
+      if (perThread[1 + thread]++ === 0) threads.push(thread);
     }
-    const [thread = NONE] = [...perThread].sort((a, b) => b[1] - a[1])[0] ?? [];
+    const [thread = NONE] = threads.sort((a, b) => perThread[1 + b] - perThread[1 + a]);
     const at = order ? Float64Array.from(order, place => moments[place]) : moments;
     return { process, thread, work: ordered, at };
   });

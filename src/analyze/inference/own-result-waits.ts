@@ -9,9 +9,8 @@
 import { lowerBound } from '../../base/bisect.js';
 import { NONE } from '../../base/column.js';
 import { SYNC_CALL } from '../../catalog/host-activities.js';
-import type { Row } from '../../model/profile.js';
 import type { Derived } from '../analysis.js';
-import { nameTest } from '../name-test.js';
+import { callsNamed } from '../names-used.js';
 import { stepWork } from './step-work.js';
 
 /** Undefined where no two steps follow each other. */
@@ -23,10 +22,11 @@ export const readsOwnResult: Derived<boolean | undefined> = {
     const work = useIfRecorded(stepWork);
     const calls = profile.tables.apiCalls;
     if (!work || !calls) return undefined;
-    const isWait = nameTest(profile, SYNC_CALL);
     const waits = new Map<number, { start: number[]; end: number[] }>();
-    for (let row = 0 as Row<'apiCalls'>; row < calls.length; row++) {
-      if (!isWait(calls.name[row]) || calls.thread[row] === NONE) continue;
+    const waiting = callsNamed(profile, SYNC_CALL);
+    for (let i = 0; i < waiting.length; i++) {
+      const row = waiting[i];
+      if (calls.thread[row] === NONE) continue;
       const own = waits.get(calls.thread[row]) ?? { start: [], end: [] };
       own.start.push(calls.start[row]);
       own.end.push(calls.end[row]);

@@ -9,10 +9,9 @@
  */
 import { NONE } from '../../base/column.js';
 import type { Phase } from '../../catalog/phases.js';
-import type { Row } from '../../model/profile.js';
 import { medianOf } from '../../stats/summary.js';
 import type { Derived } from '../analysis.js';
-import { nameTest } from '../name-test.js';
+import { callsNamed } from '../names-used.js';
 import { stepWindows } from './step-windows.js';
 import { type DeviceRun, stepWork } from './step-work.js';
 import { type Step, stepsOf } from './steps.js';
@@ -160,9 +159,10 @@ export const steadyState: Derived<SteadyState | undefined> = {
     function loadingMoments(): (index: number) => boolean {
       const calls = profile.tables.apiCalls;
       const moments: { lane: number; at: number }[] = [];
-      const loads = nameTest(profile, LOADING_CALL);
-      for (let row = 0 as Row<'apiCalls'>; row < (calls?.length ?? 0); row++) {
-        if (!loads(calls!.name[row]) || calls!.thread[row] === NONE) continue;
+      const loading = callsNamed(profile, LOADING_CALL);
+      for (let i = 0; i < loading.length; i++) {
+        const row = loading[i];
+        if (calls!.thread[row] === NONE) continue;
         const { process } = profile.threads[calls!.thread[row]];
         const lane = lanes.findIndex(candidate => candidate.process === process);
         if (lane >= 0) moments.push({ lane, at: calls!.start[row] });

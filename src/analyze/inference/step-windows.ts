@@ -77,7 +77,8 @@ export const stepWindows: Derived<readonly StepWindow[] | undefined> = {
     function unionWithin(pieces: Int32Array, from: number, to: number): number {
       let busyNs = 0;
       let until = from;
-      for (const piece of pieces) {
+      for (let at = 0; at < pieces.length; at++) {
+        const piece = pieces[at];
         const end = Math.min(to, work.end[piece]);
         if (end <= until) continue;
         busyNs += end - Math.max(until, work.start[piece]);
@@ -91,13 +92,17 @@ export const stepWindows: Derived<readonly StepWindow[] | undefined> = {
 /** The work of each device run, in order of start. */
 function groupByRun({ runOfWork, deviceRuns }: StepWork): (run: number) => Int32Array {
   const from = new Int32Array(deviceRuns.length + 1);
-  for (const run of runOfWork) if (run !== NONE) from[run + 1]++;
+  for (let piece = 0; piece < runOfWork.length; piece++) {
+    const run = runOfWork[piece];
+    if (run !== NONE) from[run + 1]++;
+  }
   for (let run = 0; run < deviceRuns.length; run++) from[run + 1] += from[run];
   const filled = from.slice();
   const pieces = new Int32Array(from[deviceRuns.length]);
-  runOfWork.forEach((run, piece) => {
+  for (let piece = 0; piece < runOfWork.length; piece++) {
+    const run = runOfWork[piece];
     if (run !== NONE) pieces[filled[run]++] = piece;
-  });
+  }
   return run => pieces.subarray(from[run], from[run + 1]);
 }
 

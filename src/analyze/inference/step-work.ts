@@ -10,6 +10,7 @@ import type { Profile, Row } from '../../model/profile.js';
 import type { Derived } from '../analysis.js';
 import { type GpuWork, gpuWork, WorkKind } from '../gpu/gpu-work.js';
 import { nameTest } from '../name-test.js';
+import { callsNamed } from '../names-used.js';
 import { launchedEarlierUntil } from './earlier-work.js';
 import type { Lane } from './lane.js';
 import { type Steps, stepsOf } from './steps.js';
@@ -259,10 +260,11 @@ function countGraphLaunches(profile: Profile, steps: Steps, places: LanePlaces):
   const counts = new Int32Array(steps.steps.length);
   const calls = profile.tables.apiCalls;
   if (!calls) return counts;
-  const isLaunch = nameTest(profile, GRAPH_LAUNCH);
+  const launches = callsNamed(profile, GRAPH_LAUNCH);
   const openUntil = new Float64Array(profile.threads.length).fill(-Infinity);
-  for (let row = 0 as Row<'apiCalls'>; row < calls.length; row++) {
-    if (!isLaunch(calls.name[row]) || calls.thread[row] === NONE) continue;
+  for (let i = 0; i < launches.length; i++) {
+    const row = launches[i];
+    if (calls.thread[row] === NONE) continue;
     // The driver's record of a launch lies inside the runtime's: one launch.
     if (calls.start[row] < openUntil[calls.thread[row]]) continue;
     openUntil[calls.thread[row]] = calls.end[row];
@@ -283,10 +285,12 @@ function shareRecorded(profile: Profile, work: GpuWork, steps: Steps, places: La
   const hasWork = new Uint8Array(calls?.length ?? 0);
   for (let i = 0; i < work.length; i++) if (work.launch[i] !== NONE) hasWork[work.launch[i]] = 1;
   const isLaunch = nameTest(profile, WORK_LAUNCH);
-  for (let row = 0 as Row<'apiCalls'>; row < (calls?.length ?? 0); row++) {
-    if (!isLaunch(calls!.name[row])) continue;
-    const lane = places.ofThread(calls!.thread[row]);
-    const run = lane === NONE ? NONE : places.runAt(lane, calls!.start[row]);
+  if (!calls) return recorded.map((count, step) => count / launched[step]);
+  const { name, thread, start } = calls;
+  for (let row = 0 as Row<'apiCalls'>; row < calls.length; row++) {
+    if (!isLaunch(name[row])) continue;
+    const lane = places.ofThread(thread[row]);
+    const run = lane === NONE ? NONE : places.runAt(lane, start[row]);
     if (run === NONE) continue;
     const step = steps.stepOfRun[lane][run];
     launched[step]++;

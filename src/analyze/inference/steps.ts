@@ -76,13 +76,15 @@ const tellKinds = (profile: Profile, work: GpuWork, families: WorkFamilies, lane
 /** Per process, the end of the last thing its threads were seen doing. */
 function recordedUntil(profile: Profile): Float64Array {
   const until = new Float64Array(profile.processes.length).fill(-Infinity);
+  const processOf = Int32Array.from(profile.threads, ({ process }) => process);
   for (const name of ['apiCalls', 'ranges'] as const) {
     const table = tableNamed(profile, name);
-    for (let row = 0 as Row<'apiCalls' | 'ranges'>; row < (table?.length ?? 0); row++) {
-      const thread = table!.thread[row];
-      if (thread < 0) continue;
-      const { process } = profile.threads[thread];
-      const end = Number.isNaN(table!.end[row]) ? table!.start[row] : table!.end[row];
+    if (!table) continue;
+    const { length, thread: threads, start: starts, end: ends } = table;
+    for (let row = 0 as Row<'apiCalls' | 'ranges'>; row < length; row++) {
+      if (threads[row] < 0) continue;
+      const process = processOf[threads[row]];
+      const end = Number.isNaN(ends[row]) ? starts[row] : ends[row];
       if (end > until[process]) until[process] = end;
     }
   }

@@ -8,7 +8,8 @@
  *   gpu   copy .. layers . layers . layers .. sampling ...... copy .. layers
  *                 └───── forward pass ────┘
  */
-import { NONE } from '../../base/column.js';
+import { allocate, NONE } from '../../base/column.js';
+import { GrowingColumn } from '../../base/growing-column.js';
 import { HOST_CAUSES } from '../../catalog/host-causes.js';
 import { causeIndex, idleCauses } from '../../catalog/idle-causes.js';
 import type { Phase } from '../../catalog/phases.js';
@@ -25,7 +26,7 @@ export interface ForwardIdle {
   /** Nanoseconds by cause. */
   readonly byCause: Readonly<Record<string, number>>;
   /** What host work takes of each gap it has a part in. */
-  readonly hostGapsNs: readonly number[];
+  readonly hostGapsNs: Float64Array;
 }
 
 interface WindowIdle {
@@ -66,10 +67,11 @@ function totalsOf({ length, cause, start, end }: IdlePieces): Float64Array {
 }
 
 const hostCauses = HOST_CAUSES.map(causeIndex);
+const isHost = Uint8Array.from(idleCauses, (_, cause) => Number(hostCauses.includes(cause)));
 
 class ForwardSums {
   private readonly perCause = new Float64Array(idleCauses.length);
-  private readonly hostGapsNs: number[] = [];
+  private readonly hostGapsNs = new GrowingColumn('f64');
   private readonly gap = new Float64Array(idleCauses.length);
 
   /** Forward passes begin and end with GPU work: no gap lies across. */
@@ -83,7 +85,7 @@ class ForwardSums {
       if (after === first + 1) {
         const ns = end[first] - start[first];
         perCause[cause[first]] += ns;
-        if (hostCauses.includes(cause[first]) && ns > 0) this.hostGapsNs.push(ns);
+        if (isHost[cause[first]] === 1 && ns > 0) this.hostGapsNs.push(ns);
         continue;
       }
       gap.fill(0);
@@ -96,6 +98,9 @@ class ForwardSums {
   }
 
   finish(): ForwardIdle {
-    return { byCause: causesAsObject(this.perCause), hostGapsNs: this.hostGapsNs };
+    // Shared: it may come from a thread that helps.
+    const hostGapsNs = allocate('f64', this.hostGapsNs.length, true) as Float64Array;
+    hostGapsNs.set(this.hostGapsNs.finishAll());
+    return { byCause: causesAsObject(this.perCause), hostGapsNs };
   }
 }

@@ -10,6 +10,7 @@ import { RangeKind } from '../../model/schema.js';
 import { medianOf } from '../../stats/summary.js';
 import type { Derived } from '../analysis.js';
 import { nameTest } from '../name-test.js';
+import { countNamed } from '../names-used.js';
 
 type TracedTable = Extract<TableName, 'apiCalls' | 'ranges' | 'ops' | 'frames'>;
 
@@ -101,9 +102,9 @@ function typicalLaunch(profile: Profile): number {
   const calls = profile.tables.apiCalls;
   if (!calls) return USUAL_LAUNCH_NS;
   const isLaunch = nameTest(profile, KERNEL_LAUNCH);
-  const lengths = new Float64Array(calls.length);
+  const lengths = new Float64Array(countNamed(profile, 'apiCalls', isLaunch));
   let count = 0;
   for (let row = 0 as Row<'apiCalls'>; row < calls.length; row++)
     if (isLaunch(calls.name[row])) lengths[count++] = calls.end[row] - calls.start[row];
-  return count > 0 ? medianOf(lengths.subarray(0, count)) : USUAL_LAUNCH_NS;
+  return count > 0 ? medianOf(lengths) : USUAL_LAUNCH_NS;
 }

@@ -79,14 +79,15 @@ export class StringIds {
 
   /** Replaces file ids by Profile ids in place; counts those the file does not explain. */
   resolveColumn(cells: Int32Array): number {
+    const { dense } = this;
     let unexplained = 0;
     for (let row = 0; row < cells.length; row++) {
-      if (cells[row] < 0) {
-        cells[row] = NONE;
-        continue;
-      }
-      cells[row] = this.resolve(cells[row]);
-      if (cells[row] === NONE) unexplained++;
+      const fileId = cells[row];
+      // Names repeat: almost all of them are known.
+      let id: number = fileId >= 0 && fileId < dense.length ? dense[fileId] : UNKNOWN;
+      if (id === UNKNOWN) id = this.resolve(fileId);
+      cells[row] = id;
+      if (id === NONE && fileId >= 0) unexplained++;
     }
     return unexplained;
   }

@@ -167,9 +167,7 @@ export class TableReader implements TableImport {
     const { pid, device } = this.ids;
     if (!this.hasOwner || !pid) return [];
     const unreadable = new Set(badRows);
-    const found: number[] = [];
-    for (let row = 0; row < rows; row++)
-      if ((pid[row] === NONE || device?.[row] === NONE) && !unreadable.has(row)) found.push(row);
+    const found = rowsWithout(pid, device, rows).filter(row => !unreadable.has(row));
     noteOwnerless(this.builder, this.source.table, found.length);
     return found;
   }
@@ -178,15 +176,27 @@ export class TableReader implements TableImport {
   private dropImpossible(rows: number): number {
     const start = this.columns.start as Float64Array | undefined;
     const end = this.columns.end as Float64Array | undefined;
-    const wrong: number[] = [];
-    for (let row = 0; row < rows; row++) {
-      if (!start || !isTime(start[row])) wrong.push(row);
-      else if (end && !(end[row] >= start[row] && isTime(end[row]))) wrong.push(row);
-    }
+    const wrong = start
+      ? impossibleRows(start, end ?? start, rows)
+      : Array.from({ length: rows }, (_, row) => row);
     if (wrong.length === 0) return rows;
     noteImpossible(this.builder, this.source.table, wrong.length);
     return dropRows(this.columns, wrong, rows);
   }
+}
+
+function rowsWithout(pid: Int32Array, device: Int32Array | undefined, rows: number): number[] {
+  const found: number[] = [];
+  const other = device ?? pid;
+  for (let row = 0; row < rows; row++) if (pid[row] === NONE || other[row] === NONE) found.push(row);
+  return found;
+}
+
+function impossibleRows(start: Float64Array, end: Float64Array, rows: number): number[] {
+  const wrong: number[] = [];
+  for (let row = 0; row < rows; row++)
+    if (!(isTime(start[row]) && end[row] >= start[row] && isTime(end[row]))) wrong.push(row);
+  return wrong;
 }
 
 /** Times are nanoseconds since the capture began: what a double no longer holds exactly is years away. */

@@ -90,8 +90,12 @@ function chosen(events: LaneData, rows: Int32Array): LaneData {
     source: events.source,
     start: events.start,
     end: i => events.end[i],
-    label: i => events.label[i],
-    tone: i => events.tone[i],
+    describe(own, label, tone) {
+      for (let at = 0; at < own.length; at++) {
+        label[at] = events.label[own[at]];
+        tone[at] = events.tone[own[at]];
+      }
+    },
   });
 }
 

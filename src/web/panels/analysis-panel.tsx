@@ -1,6 +1,6 @@
 /** One analysis: its blocks, or the shape of them while they are computed, or why there are none. */
 import type { PanelDocument } from '../../timeline/wire.js';
-import { panelPath, useDocument } from '../documents.js';
+import { panelPath, stepsAsked, useDocument } from '../documents.js';
 import type { Pane } from '../state.js';
 import { BlockView } from './block-view.js';
 import { ProblemView } from './problem-view.js';
@@ -10,14 +10,19 @@ export function AnalysisPanel({ id, pane }: { readonly id: string; readonly pane
 }
 
 export function BlocksOf({ path, pane }: { readonly path: string | null; readonly pane: Pane }) {
-  const { document, problem, isLoading } = useDocument<PanelDocument>(path);
+  const { document, answered, problem, isLoading } = useDocument<PanelDocument>(path);
   if (problem) return <ProblemView problem={problem} />;
   if (!document) return <Skeleton />;
   if (document.blocks.length === 0) return <p class="muted nothing">Nothing to report.</p>;
   return (
     <div class={isLoading ? 'stale' : undefined} aria-busy={isLoading}>
       {document.blocks.map((block, i) => (
-        <BlockView key={`${block.kind}/${block.id}/${i}`} block={block} pane={pane} />
+        <BlockView
+          key={`${block.kind}/${block.id}/${i}`}
+          block={block}
+          pane={pane}
+          steps={stepsAsked(answered)}
+        />
       ))}
     </div>
   );

@@ -1,6 +1,7 @@
 /** Draws any block, so that an analysis has a panel without a line of code here. */
 import type { Block } from '../../analyze/block.js';
 import { scatterTable } from '../../analyze/scatter-table.js';
+import type { StepSpan } from '../../timeline/spans.js';
 import type { Pane } from '../state.js';
 import { BarsView } from './bars-view.js';
 import { FactsView } from './facts-view.js';
@@ -11,7 +12,14 @@ import { StatementView } from './statement-view.js';
 import { TableView } from './table-view.js';
 import { WaterfallView } from './waterfall-view.js';
 
-export function BlockView({ block, pane }: { readonly block: Block; readonly pane: Pane }) {
+interface BlockProps {
+  readonly block: Block;
+  readonly pane: Pane;
+  /** The selected steps it is about, where it is about some. */
+  readonly steps?: StepSpan | null;
+}
+
+export function BlockView({ block, pane, steps = null }: BlockProps) {
   switch (block.kind) {
     case 'table':
       return <TableView block={block} pane={pane} />;
@@ -24,7 +32,7 @@ export function BlockView({ block, pane }: { readonly block: Block; readonly pan
     case 'bars':
       return <BarsView block={block} />;
     case 'findings':
-      return <FindingsView block={block} pane={pane} />;
+      return <FindingsView block={block} pane={pane} steps={steps} />;
     case 'heat':
       return <HeatView block={block} />;
     case 'scatter':

@@ -5,16 +5,24 @@ import { evidenceText } from '../../analyze/findings/evidence-text.js';
 import type { Finding } from '../../analyze/findings/finding.js';
 import { formatThroughput, ofStep, perStep } from '../../analyze/words.js';
 import { formatDuration, formatShare, plural } from '../../base/units.js';
+import type { StepSpan } from '../../timeline/spans.js';
 import { commandFor } from '../command-files.js';
 import { findingKey, hideEvidence, showEvidence, showNamed } from '../evidence.js';
 import { evidencePlaces, isSomewhere } from '../evidence-places.js';
-import { inSelection, useStepsOf } from '../selection-words.js';
+import { inSelection } from '../selection-words.js';
 import { openFinding, type Pane } from '../state.js';
 import { Command, ShellText } from './command.js';
 
-export function FindingsView({ block, pane }: { readonly block: FindingsBlock; readonly pane: Pane }) {
+interface FindingsProps {
+  readonly block: FindingsBlock;
+  readonly pane: Pane;
+  /** What they are about; null: the steady state. */
+  readonly steps: StepSpan | null;
+}
+
+export function FindingsView({ block, pane, steps }: FindingsProps) {
   const { findings, more, unmeasured } = block;
-  const words = inSelection(useStepsOf(pane, block));
+  const words = inSelection(steps);
   const open = openFinding.value;
   useEffect(() => {
     // An address can name the finding that is open, as Back does; where to look is in the address too.
