@@ -30,6 +30,7 @@ import { selection } from '../inference/selection.js';
 import { stepsOf } from '../inference/steps.js';
 import { CallPaths, ROOT } from './call-paths.js';
 import { blockEndsOf, forRowsReaching } from './event-reach.js';
+import { SegmentBuilder } from './segment-builder.js';
 import { StackNames } from './stack-names.js';
 
 /** In the order of a stack: where two begin and end together, the first is the outer one. */
@@ -373,38 +374,4 @@ function firstOf<Lane extends UnreadRows>(
     if (difference < 0 || (difference === 0 && endOf(lane, row) > endOf(first, best))) first = lane;
   }
   return first;
-}
-
-/** Segments in order of time; where two begin at the same moment the later one stands. */
-class SegmentBuilder {
-  private at = Number.NaN;
-  private on: number = NONE;
-  private last: number = NONE;
-  private length = 0;
-  private readonly start: Float64Array;
-  private readonly event: Int32Array;
-
-  /** One begins and one ends with each event. */
-  constructor(events: number) {
-    this.start = new Float64Array(2 * events);
-    this.event = new Int32Array(2 * events);
-  }
-
-  push(moment: number, event: number): void {
-    if (moment !== this.at) this.close();
-    this.at = moment;
-    this.on = event;
-  }
-
-  finish(): Pick<StackLine, 'start' | 'event'> {
-    this.close();
-    return { start: this.start.subarray(0, this.length), event: this.event.subarray(0, this.length) };
-  }
-
-  private close(): void {
-    if (Number.isNaN(this.at) || (this.on === this.last && this.length > 0)) return;
-    this.start[this.length] = this.at;
-    this.event[this.length++] = this.on;
-    this.last = this.on;
-  }
 }
