@@ -153,3 +153,20 @@ test('what it does not understand in full is declined, and so is what is cut', (
   for (const text of odd)
     assert.deepEqual(scanned(text, undefined), { events: [], passed: 0, status: Scanned.declined }, text);
 });
+
+test('nothing is read behind the memory, wherever the bytes end', () => {
+  // One page of WebAssembly, but for what the scanner wants to be spare.
+  const capacity = 65536 - 256;
+  const scanner = EventScanner.create(capacity, unwanted({ tables: undefined }))!;
+  const end = capacity - 2;
+  const whole = Buffer.from(`${kernel},${kernel.replace('1234567', '7654321')}`);
+  for (let length = 1; length <= whole.length; length++) {
+    // What an earlier piece left goes on to the last byte.
+    scanner.bytes.fill(whole[length - 1]);
+    const from = end - length;
+    scanner.bytes.set(whole.subarray(0, length), from);
+    scanner.bytes.fill(0x22, end);
+    const status = scanner.next(from, end);
+    assert.equal(status, length < kernel.length ? Scanned.declined : Scanned.wanted, `${length} bytes`);
+  }
+});
