@@ -121,8 +121,8 @@ const runs = await Promise.all([
   runTests(
     'working',
     longestFirst(files.filter(file => !WAITING.test(file) && !INSTALLING.test(file))),
-    // One more than there are cores: most start programs, and wait for them.
-    3,
+    // Twice as many as there are cores: most start programs, and wait for them.
+    4,
     // Those who wait for a moment must not miss it.
     10,
   ),
