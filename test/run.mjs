@@ -67,10 +67,13 @@ process.env.STEPSCOPE_NO_CACHE = '1';
 process.env.OMP_NUM_THREADS ??= '1';
 const folder = mkdtempSync(path.join(os.tmpdir(), 'stepscope-results-'));
 
-/** Files that wait for a moment in an engine they started, and miss it beside each other: one at a time. */
-const WAITING = /test\/(capture-|left-behind|load)/;
+/**
+ * Files that wait for a moment in an engine they started, and miss it beside each other; and those that profile with the
+ * real nsys, of which two stumble over each other's semaphores: one at a time.
+ */
+const WAITING = /test\/(capture-|left-behind|load|raw-stream)/;
 /** Files that mostly wait for installers, schedulers and servers, however long those take. */
-const INSTALLING = /test\/(agent-package|fleet-|package|python|raw-stream|release|store-results|view-cli)/;
+const INSTALLING = /test\/(agent-package|fleet-|package|python|release|store-results|view-cli)/;
 
 /** The longest first, so that none of them runs alone at the end. */
 const LONGEST = [

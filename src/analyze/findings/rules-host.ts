@@ -71,7 +71,9 @@ function places(input: RuleInput, total: PhaseBudget, hostNs: number, inGraphs: 
 function asFarAsHidden(input: RuleInput, total: PhaseBudget, found: Finding): Finding {
   const { phase } = total;
   const { costNs } = found;
-  if (phase === null || input.program.overlapsSteps || costNs === null) return found;
+  if (phase === null || costNs === null) return found;
+  // Steps overlap already: what the host does then is all its own.
+  if (input.program.overlapsSteps) return { ...found, confidence: 'possible' };
   const seenNs = input.useIfRecorded(waitsByPhase)?.get(phase);
   // A host that polls shows no waits: then it waits through the rest of the step at most.
   const waitNs = perWindow(total, seenNs ?? total.wallNs) - (seenNs === undefined ? costNs : 0);
