@@ -191,7 +191,16 @@ test('what recording costs is taken from calls before other changes', () => {
   const drawn = graphSteps({ gpuUs: 200 });
   // The drawing has no launch of a kernel to measure the host by: 8 µs are taken for one.
   const tracingCost = {
-    ...{ apiCall: 0.5, graphNode: 0.125, graphNodeLeast: 0, range: 0, op: 0, frame: 0, mostOfCode: 0 },
+    ...{
+      apiCall: 0.5,
+      graphNode: 0.125,
+      graphNodeLeast: 0,
+      range: 0,
+      op: 0,
+      frame: 0,
+      mostOfCode: 0,
+      mostOfHost: 1,
+    },
     ...{ spread: { less: 0, more: 0 }, stepError: 0, source: 'test' },
   };
   const prediction = predict(drawn, { noProfiler: true }, { tracingCost });

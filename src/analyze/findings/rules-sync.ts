@@ -38,7 +38,7 @@ const blockingInLayers: Rule = {
     const found = input.use(blockingCalls);
     const [total] = input.phases;
     if (!found || !total || total.phase === null) return [];
-    const { perStep, waitNs, idleNs, calls } = found;
+    const { perStep, waitNs, idleNs, calls, rows } = found.inLayers;
     const wallNs = input.phases.reduce((sum, phase) => sum + phase.wallNs, 0);
     if (perStep < input.policy.blockingPerStep || idleNs < input.policy.syncShare * wallNs) return [];
     const windows = input.phases.reduce((sum, phase) => sum + phase.windows, 0);
@@ -54,7 +54,7 @@ const blockingInLayers: Rule = {
         confidence: 'likely',
         evidence: [
           {
-            text: `${mostlyIn(input, found.rows.length)}${formatDuration(waitNs / windows)} of ${formatDuration(wallNs / windows)} per step in ${calls.slice(0, 3).join(', ')}; the GPU is idle for ${formatDuration(costNs)} after them`,
+            text: `${mostlyIn(input, rows.length)}${formatDuration(waitNs / windows)} of ${formatDuration(wallNs / windows)} per step in ${calls.slice(0, 3).join(', ')}; the GPU is idle for ${formatDuration(costNs)} after them`,
             numerator: waitNs,
             denominator: wallNs,
             unit: 'ns',

@@ -6,7 +6,7 @@
  *   gpu      ▄▄▄▄▄▄▄▄▄▄▄▄▄▄.......▄▄▄▄
  *                          └ idle ┘
  */
-import { lowerBound } from '../../base/bisect.js';
+import { lowerBound, upperBound } from '../../base/bisect.js';
 import { NONE } from '../../base/column.js';
 import { apiFunction } from '../../catalog/api-function.js';
 import { SYNC_CALL } from '../../catalog/host-activities.js';
@@ -15,30 +15,39 @@ import type { Profile, Row } from '../../model/profile.js';
 import { asRows, type Rows } from '../../model/rows.js';
 import { medianOf } from '../../stats/summary.js';
 import type { Derived } from '../analysis.js';
+import { forwardSpans } from '../inference/forward-spans.js';
 import { selectedMoments } from '../inference/selected-moments.js';
-import { stepsOf } from '../inference/steps.js';
+import { type DeviceRun, stepWork } from '../inference/step-work.js';
+import { type Steps, stepsOf } from '../inference/steps.js';
 import { callsNamed } from '../names-used.js';
 import { idleIntervals } from './idle-intervals.js';
 import { pageableReads } from './pageable-reads.js';
 
 interface BlockingCalls {
+  /** All of them: rows among the API calls. */
+  readonly rows: readonly number[];
+  /** Those that return between the first and the last layer of a step, where more of it is still to be launched. */
+  readonly inLayers: WaitsInLayers;
+}
+
+interface WaitsInLayers {
   readonly perStep: number;
   readonly waitNs: number;
   readonly idleNs: number;
   /** Most often first. */
   readonly calls: readonly string[];
-  /** Their rows among the API calls. */
   readonly rows: readonly number[];
 }
 
 export const blockingCalls: Derived<BlockingCalls | undefined> = {
   id: 'blocking-calls',
   reads: { apiCalls: [], copies: ['sourceMemory', 'targetMemory'] },
-  uses: [selectedMoments, stepsOf, idleIntervals],
+  uses: [selectedMoments, stepsOf, stepWork, forwardSpans, idleIntervals],
   needs: [['apiCalls']],
-  compute({ profile, use }) {
+  compute({ profile, use, useIfRecorded }) {
     const found = use(stepsOf);
     if (!found) return undefined;
+    const isInLayers = withinSpans(found, useIfRecorded(stepWork)?.deviceRuns, useIfRecorded(forwardSpans));
     const moments = use(selectedMoments);
     const idleOf = use(idleIntervals);
     const calls = profile.tables.apiCalls!;
@@ -47,6 +56,7 @@ export const blockingCalls: Derived<BlockingCalls | undefined> = {
     const times = new Map<string, number>();
     const gaps = new Set<string>();
     const rows: number[] = [];
+    const inLayers: number[] = [];
     const gapsNs: number[] = [];
     let waitNs = 0;
     const { first, end } = moments.rowsOf(calls);
@@ -56,10 +66,12 @@ export const blockingCalls: Derived<BlockingCalls | undefined> = {
       if (thread === NONE || !threads.has(thread)) continue;
       const { process } = profile.threads[thread];
       if (!moments.holds(process, calls.start[row])) continue;
+      rows.push(row);
+      if (!isInLayers(process, calls.end[row])) continue;
       const name = apiFunction(profile.strings.text(calls.name[row]));
       times.set(name, (times.get(name) ?? 0) + 1);
       waitNs += calls.end[row] - calls.start[row];
-      rows.push(row);
+      inLayers.push(row);
       // The gap in which the call returned, begun while it waited: nothing was queued behind what it waited for.
       const idle = idleOf(process);
       const at = lowerBound(idle.end, calls.end[row]);
@@ -73,14 +85,46 @@ export const blockingCalls: Derived<BlockingCalls | undefined> = {
     const idleNs = gapsNs.reduce((sum, ns) => sum + Math.min(ns, mostNs), 0);
     const ordered = [...times].sort((a, b) => b[1] - a[1]);
     return {
-      perStep: rows.length / moments.steps / Math.max(1, found.lanes.length),
-      waitNs,
-      idleNs,
-      calls: ordered.map(([name]) => name),
       rows,
+      inLayers: {
+        perStep: inLayers.length / moments.steps / Math.max(1, found.lanes.length),
+        waitNs,
+        idleNs,
+        calls: ordered.map(([name]) => name),
+        rows: inLayers,
+      },
     };
   },
 };
+
+/** Whether a moment lies between the first and the last layer of a step of a process. */
+function withinSpans(
+  { lanes }: Steps,
+  runs: readonly DeviceRun[] = [],
+  spans?: { readonly start: Float64Array; readonly end: Float64Array },
+): (process: number, moment: number) => boolean {
+  const byProcess = new Map<number, { starts: number[]; ends: number[] }>();
+  const ordered = runs
+    .map(({ lane }, run) => ({
+      process: lanes[lane].process,
+      start: spans!.start[run],
+      end: spans!.end[run],
+    }))
+    .filter(({ start, end }) => start < end)
+    .sort((a, b) => a.start - b.start);
+  for (const { process, start, end } of ordered) {
+    const own = byProcess.get(process) ?? { starts: [], ends: [] };
+    byProcess.set(process, own);
+    own.starts.push(start);
+    // Of passes that overlap, the one that goes on longest.
+    own.ends.push(Math.max(end, own.ends[own.ends.length - 1] ?? end));
+  }
+  return (process, moment) => {
+    const own = byProcess.get(process);
+    const at = own ? upperBound(own.starts, moment) - 1 : -1;
+    return at >= 0 && moment < own!.ends[at];
+  };
+}
 
 /** Of a gap, no more than so many times the usual one. */
 const MOST_OF_GAP = 10;

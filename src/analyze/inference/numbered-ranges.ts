@@ -2,13 +2,14 @@
  * Ranges of the user's own that count something (`token_17_processing`, `request 3 step 17`): where one number rises by
  * one from range to range, the ranges do not overlap and nearly all work is launched inside them, they are the steps.
  */
-import { lowerBound } from '../../base/bisect.js';
 import { NONE } from '../../base/column.js';
 import { layerOf } from '../../catalog/layer-names.js';
+import { isPartName, phaseOfText } from '../../catalog/step-words.js';
 import type { Profile, Row } from '../../model/profile.js';
 import { RangeKind } from '../../model/schema.js';
 import type { GpuWork } from '../gpu/gpu-work.js';
 import { type Lane, withPeriods } from './lane.js';
+import { FEWEST_RANGES, LEAST_LAUNCHED, launchesOf, shareInside } from './launches-inside.js';
 
 interface CountedRange {
   readonly start: number;
@@ -23,13 +24,8 @@ interface NumberedLanes {
   readonly lanes: readonly Lane[];
 }
 
-const FEWEST = 3;
-/** Of the work launched by the thread: what lies outside is preparation. */
-const LEAST_LAUNCHED = 0.8;
 /** Numbers longer than this are addresses and times. */
 const NUMBER = /\d{1,9}/g;
-/** What is counted there is a part of a step, or of a machine. */
-const OF_A_PART = /layer|block|expert|head|rank|gpu|device|stage|shard|thread|worker|chunk|epoch/i;
 
 export function findNumberedLanes(
   profile: Profile,
@@ -64,7 +60,7 @@ function collect(profile: Profile): Map<number, Map<string, CountedRange[]>> {
     if (ranges!.name[row] === NONE || Number.isNaN(ranges!.end[row])) continue;
     const name = profile.strings.text(ranges!.name[row]);
     const numbers = name.match(NUMBER);
-    if (!numbers || OF_A_PART.test(name) || layerOf(name) !== undefined) continue;
+    if (!numbers || isPartName(name) || layerOf(name) !== undefined) continue;
     const template = name.replace(NUMBER, '#');
     const byTemplate = found.get(thread) ?? new Map<string, CountedRange[]>();
     found.set(thread, byTemplate);
@@ -78,7 +74,7 @@ function collect(profile: Profile): Map<number, Map<string, CountedRange[]>> {
 
 /** The ranges as runs, where one of their numbers counts them and they follow each other. */
 function counted(ranges: readonly CountedRange[]) {
-  if (ranges.length < FEWEST) return undefined;
+  if (ranges.length < FEWEST_RANGES) return undefined;
   if (ranges.some((range, i) => i > 0 && range.start < ranges[i - 1].end)) return undefined;
   const place = ranges[0].numbers.findIndex((_, at) =>
     ranges.every((range, i) => i === 0 || range.numbers[at] === ranges[i - 1].numbers[at] + 1),
@@ -87,30 +83,8 @@ function counted(ranges: readonly CountedRange[]) {
   return ranges.map(({ start, end, name, numbers }) => ({
     start,
     end,
-    facts: { phase: 'unknown' as const, iteration: numbers[place] },
+    facts: { phase: phaseOfText(name), iteration: numbers[place] },
     label: name,
     open: false,
   }));
-}
-
-function launchesOf(profile: Profile, work: GpuWork, thread: number): Float64Array {
-  const calls = profile.tables.apiCalls;
-  const moments: number[] = [];
-  for (let i = 0; i < work.length; i++) {
-    const call = work.launch[i];
-    if (call !== NONE && calls!.thread[call] === thread) moments.push(calls!.start[call]);
-  }
-  return Float64Array.from(moments).sort();
-}
-
-function shareInside(
-  launches: Float64Array,
-  runs: readonly { start: number; end: number }[] | undefined,
-): number {
-  if (launches.length === 0 || !runs) return 0;
-  const inside = runs.reduce(
-    (sum, { start, end }) => sum + lowerBound(launches, end) - lowerBound(launches, start),
-    0,
-  );
-  return inside / launches.length;
 }

@@ -2,14 +2,24 @@
  * Steps of programs without markers and without replays, by their kernels: something in every step runs exactly once (a
  * lookup of tokens, the head, an argmax), at regular distances.
  */
+import { lowerBound } from '../../base/bisect.js';
 import { NONE } from '../../base/column.js';
+import { SYNC_CALL } from '../../catalog/host-activities.js';
 import type { Profile } from '../../model/profile.js';
 import { medianOf } from '../../stats/summary.js';
 import { type GpuWork, WorkKind } from '../gpu/gpu-work.js';
 import type { WorkFamilies } from '../gpu/work-families.js';
+import { callsNamed } from '../names-used.js';
 import type { LaunchedWork } from './launched-work.js';
 import { outermostBlocks } from './outer-period.js';
-import { findPeriod } from './repetition.js';
+import {
+  arePasses,
+  behindSampling,
+  firstLookups,
+  isEmbedding,
+  isTokenSampling,
+  repeatsInside,
+} from './token-passes.js';
 import { waitsBefore } from './waits-before.js';
 
 /**
@@ -38,8 +48,66 @@ export function sequenceBoundaries(
     momentOf[position++] = list.at[i];
   }
   const lookups = firstLookups(places, families);
-  const candidates = [...[...places].map(([name, found]): Candidate => ({ name, places: found })), lookups]
-    .filter(({ places: found }) => found.length >= 3 && isRegular(found, position))
+  const regular = regularSteps(profile, list, families, { places, lookups, nameAt, momentOf });
+  const passes = [lookups, behindSampling(places, families)].find(begins => arePasses(begins, nameAt));
+  // Where both agree, what comes before the lookup of a step is its own.
+  const steps = passes && passes.length !== regular?.length ? passes : regular;
+  return steps && (behindWaits(profile, list.thread, steps, momentOf) ?? steps.map(place => momentOf[place]));
+}
+
+/** Of the kernels of a step: what comes once may come that late in it, and steps would begin in the middle. */
+const MIDDLE = 0.25;
+
+/**
+ * Where the host waits for each step and goes on with the next, steps begin behind the wait, not at the kernel that tells
+ * them apart if that lies far inside.
+ *
+ *   host    wait|            wait|
+ *   kernels      a b a b X c      a b a b X c
+ */
+function behindWaits(
+  profile: Profile,
+  thread: number,
+  steps: readonly number[],
+  momentOf: readonly number[],
+): number[] | undefined {
+  const calls = profile.tables.apiCalls;
+  if (!calls || thread === NONE || steps.length < 2) return undefined;
+  const typical = medianOf(Float64Array.from(steps.slice(1), (place, i) => place - steps[i]));
+  const begins = steps.map(() => Number.NaN);
+  const edges = Float64Array.from(steps, place => momentOf[place]);
+  const waits = callsNamed(profile, SYNC_CALL);
+  for (let i = 0; i < waits.length; i++) {
+    const row = waits[i];
+    if (calls.thread[row] !== thread) continue;
+    const next = lowerBound(edges, calls.end[row]);
+    if (next > 0 && next < begins.length && calls.start[row] > edges[next - 1]) begins[next] = calls.end[row];
+  }
+  begins[0] = momentOf[0];
+  if (begins.some(Number.isNaN)) return undefined;
+  const inside = steps.map((place, i) => place - lowerBound(momentOf, begins[i]));
+  return medianOf(Float64Array.from(inside)) >= MIDDLE * typical ? begins : undefined;
+}
+
+/** Kernels in order of launch, by their places. */
+interface Sequence {
+  readonly places: ReadonlyMap<number, readonly number[]>;
+  /** Where lookups of tokens begin. */
+  readonly lookups: readonly number[];
+  readonly nameAt: readonly number[];
+  readonly momentOf: readonly number[];
+}
+
+/** The places where steps begin that all run about as many kernels. */
+function regularSteps(
+  profile: Profile,
+  list: LaunchedWork,
+  families: WorkFamilies,
+  { places, lookups, nameAt, momentOf }: Sequence,
+): readonly number[] | undefined {
+  const all: Candidate[] = [...places].map(([name, found]) => ({ name, places: found }));
+  const candidates = [...all, { name: NONE, isLookup: true, places: lookups }]
+    .filter(({ places: found }) => found.length >= 3 && isRegular(found, nameAt.length))
     .sort((a, b) => a.places.length - b.places.length || a.places[0] - b.places[0]);
   if (candidates.length === 0) return undefined;
   // Steps begin where the first of the once-per-step kernels is launched, unless what it begins is a layer.
@@ -63,9 +131,7 @@ export function sequenceBoundaries(
   )?.places;
   // A call that generates many tokens is not a step, even if it comes again and again.
   const isCall = sampling && sampling.length >= 2 * steps.length && hasLayers(sampling, nameAt);
-  return (isCall ? [0, ...sampling.slice(0, -1).map(place => place + 1)] : steps).map(
-    place => momentOf[place],
-  );
+  return isCall ? [0, ...sampling.slice(0, -1).map(place => place + 1)] : steps;
 }
 
 /** A kernel that only every few steps has must not make one of them. */
@@ -96,29 +162,6 @@ function wholeSteps(
   return inner ?? rarest;
 }
 
-/** Names of kernels that look tokens up, in PyTorch and elsewhere. */
-const EMBEDDING = /index_?select|vectorized_gather|embedding/i;
-
-const isEmbedding = (families: WorkFamilies, name: number): boolean =>
-  EMBEDDING.test(families.classOf(name).shortName);
-
-/** Kernels between lookups that belong together: tokens, positions and types, and what adds them up. */
-const SAME_LOOKUP = 12;
-
-/**
- * Where lookups begin, whichever kernel does them: it differs with the number of tokens, and an encoder looks up several
- * things one after the other.
- */
-function firstLookups(places: ReadonlyMap<number, readonly number[]>, families: WorkFamilies): Candidate {
-  const all = [...places].flatMap(([name, found]) => (isEmbedding(families, name) ? found : []));
-  all.sort((a, b) => a - b);
-  return {
-    name: NONE,
-    isLookup: true,
-    places: all.filter((place, i) => i === 0 || place - all[i - 1] > SAME_LOOKUP),
-  };
-}
-
 interface Candidate {
   readonly name: number;
   readonly isLookup?: boolean;
@@ -128,18 +171,8 @@ interface Candidate {
 /** Whether most of what comes between one place and the next repeats, as layers do. */
 function hasLayers(places: readonly number[], nameAt: readonly number[]): boolean {
   const middle = places.length >> 1;
-  const block = nameAt.slice(places[middle - 1], places[middle]);
-  const layers = findPeriod(block);
-  return (
-    layers !== undefined && layers.times >= FEWEST_LAYERS && layers.times * layers.period >= block.length / 2
-  );
+  return repeatsInside(nameAt.slice(places[middle - 1], places[middle]), FEWEST_LAYERS);
 }
-
-/** Routers choose experts by top-k in every layer; a token is taken by its probability, or the highest one. */
-export const isTokenSampling = (families: WorkFamilies, name: number): boolean => {
-  const { family, shortName } = families.classOf(name);
-  return family === 'sampling' && !/top.?k/i.test(shortName);
-};
 
 /** Distances within a tenth of each other, covering at least four fifths of all kernels. */
 function isRegular(places: readonly number[], total: number): boolean {

@@ -26,11 +26,15 @@ const LOADING_RATIO = 1.25;
 const UNLIKE_RATIO = 1.1;
 const UNLIKE_DEVIATIONS = 4;
 const FEWEST_TO_TELL = 8;
+/** Of fewer, one that takes so many times as long as the longest of the others is unlike them. */
+const FAR_ABOVE = 1.25;
 /** Of values that scatter normally, the standard deviation per median absolute deviation. */
 const MAD_TO_DEVIATION = 1.4826;
 /** Steps that run the same number of kernels, but for this share, are alike; so many tell that the last is not. */
 const ALIKE = 0.95;
 const FEWEST_ALIKE = 3;
+/** At an edge of the recording, less than this part of the kernels of any other step is a piece of a step. */
+const FRAGMENT = 0.5;
 /** A last step is left out if more than this share of a step is missing at its end. */
 const CUT_SHARE = 0.05;
 /** Of the launch calls of a step, how many have work in the file where nothing was lost, and where much was. */
@@ -83,7 +87,9 @@ export const steadyState: Derived<SteadyState | undefined> = {
     if (working.size === steps.length - 1 && !working.has(steps.length - 1))
       state[steps.length - 1] = 'incomplete';
     markRampAndDrain(steps, state);
-    markCutLast(useIfRecorded(stepWork)?.deviceRuns ?? []);
+    const kernels = kernelsOfSteps(useIfRecorded(stepWork)?.deviceRuns ?? []);
+    markCutLast(kernels);
+    markFragments(kernels);
     const loading = loadingMoments();
     for (const phase of new Set(steps.map(step => step.facts.phase))) {
       markWarmUp(phase, loading);
@@ -93,10 +99,8 @@ export const steadyState: Derived<SteadyState | undefined> = {
     return { state, wallNs };
 
     /** The recording stopped inside the last step: steps like it all run the same kernels, and it lacks some. */
-    function markCutLast(runs: readonly DeviceRun[]): void {
+    function markCutLast(kernels: ReadonlyMap<number, number>): void {
       const last = steps.length - 1;
-      const kernels = new Map<number, number>();
-      for (const run of runs) kernels.set(run.step, (kernels.get(run.step) ?? 0) + run.kernels);
       const like = [...kernels.keys()].filter(
         step => step !== last && sameLoad(steps[step].facts, steps[last].facts),
       );
@@ -104,6 +108,20 @@ export const steadyState: Derived<SteadyState | undefined> = {
       const counts = like.map(step => kernels.get(step)!);
       const [fewest, most] = [Math.min(...counts), Math.max(...counts)];
       if (fewest >= ALIKE * most && (kernels.get(last) ?? 0) < ALIKE * fewest) state[last] = 'incomplete';
+    }
+
+    /**
+     * Steps that no marker shows, at the edges of the recording: one with far fewer kernels than all the others is a
+     * piece of one, and says nothing of its phase.
+     */
+    function markFragments(kernels: ReadonlyMap<number, number>): void {
+      if (found!.method === 'marker') return;
+      const edges = [0, steps.length - 1].filter(step => steps[step].facts.phase === 'unknown');
+      for (const edge of edges) {
+        const others = [...kernels].flatMap(([step, count]) => (edges.includes(step) ? [] : [count]));
+        if (others.length < FEWEST_ALIKE) return;
+        if ((kernels.get(edge) ?? 0) < FRAGMENT * Math.min(...others)) state[edge] = 'incomplete';
+      }
     }
 
     function steadyOf(phase: Phase): number[] {
@@ -115,7 +133,10 @@ export const steadyState: Derived<SteadyState | undefined> = {
       const like = others.filter(
         other => steps[other].facts.generationRequests === steps[index].facts.generationRequests,
       );
-      if (like.length < FEWEST_TO_TELL) return false;
+      if (like.length < FEWEST_TO_TELL) {
+        const most = like.reduce((longest, other) => Math.max(longest, wallNs[other]), 0);
+        return like.length >= FEWEST_ALIKE && wallNs[index] > FAR_ABOVE * most;
+      }
       const settled = like.slice(like.length >> 1);
       const times = Float64Array.from(settled, other => wallNs[other]);
       const usual = medianOf(times);
@@ -175,6 +196,12 @@ export const steadyState: Derived<SteadyState | undefined> = {
     }
   },
 };
+
+function kernelsOfSteps(runs: readonly DeviceRun[]): ReadonlyMap<number, number> {
+  const kernels = new Map<number, number>();
+  for (const run of runs) kernels.set(run.step, (kernels.get(run.step) ?? 0) + run.kernels);
+  return kernels;
+}
 
 /** Steps that lack much of the work they launched, in a capture whose other steps have theirs. */
 function lostWork(recorded: Float64Array = new Float64Array()): number[] {

@@ -1,6 +1,6 @@
 /**
  * The engine steps of a capture, one row per step whatever the number of ranks, and how they were found: by the
- * engine's markers, else by ranges of the user's own that count, else by the cadence of CUDA graph launches, else by
+ * engine's markers, else by ranges of the user's own that count or name steps, else by the cadence of CUDA graph launches, else by
  * repeating sequences of kernels.
  */
 import { lowerBound } from '../../base/bisect.js';
@@ -13,6 +13,7 @@ import { type GpuWork, gpuWork } from '../gpu/gpu-work.js';
 import { type WorkFamilies, workFamilies } from '../gpu/work-families.js';
 import { tellDrafts } from './draft-steps.js';
 import type { Confidence, Lane, LaneRun, Method } from './lane.js';
+import { findNamedLanes } from './named-ranges.js';
 import { findNumberedLanes } from './numbered-ranges.js';
 import { findMarkedLanes } from './step-markers.js';
 import { findUnmarkedLanes, tellPhases } from './unmarked-steps.js';
@@ -59,10 +60,10 @@ export const stepsOf: Derived<Steps | undefined> = {
       return mergeLanes(profile, lanes, { ...marked, method: 'marker', confidence: 'certain' });
     }
     if (!work || !families) return undefined;
-    const counted = findNumberedLanes(profile, work, until);
-    if (counted) {
-      const lanes = tellKinds(profile, work, families, counted.lanes);
-      return mergeLanes(profile, lanes, { engine: counted.engine, method: 'marker', confidence: 'likely' });
+    const own = findNumberedLanes(profile, work, until) ?? findNamedLanes(profile, work, until);
+    if (own) {
+      const lanes = tellKinds(profile, work, families, own.lanes);
+      return mergeLanes(profile, lanes, { engine: own.engine, method: 'marker', confidence: 'likely' });
     }
     const found = findUnmarkedLanes(profile, work, families, until);
     return found && mergeLanes(profile, found.lanes, { ...found, engine: '' });

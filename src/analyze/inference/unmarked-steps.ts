@@ -16,7 +16,8 @@ import { type LaunchedWork, launchedByProcess } from './launched-work.js';
 import { outermostBlocks } from './outer-period.js';
 import { phaseOfKernels } from './phase-of-kernels.js';
 import { findPeriod } from './repetition.js';
-import { isTokenSampling, sequenceBoundaries } from './sequence-steps.js';
+import { sequenceBoundaries } from './sequence-steps.js';
+import { isTokenSampling, repeatsInside } from './token-passes.js';
 import { waitsBefore } from './waits-before.js';
 
 interface UnmarkedLanes {
@@ -130,17 +131,13 @@ function graphBoundaries(
   if (launches.length === 0) return undefined;
   // Several graphs per step (piecewise graphs, one per layer group) come in the same order each time.
   const round = findPeriod(launches.map(({ kernels, name }) => kernels * 65537 + name))?.period ?? 1;
-  // One graph for each layer is not one for each step: the host waits once behind them all.
+  // One graph for each layer is not one for each step: the host waits once behind them all, or launches what only a
+  // whole step has (an embedding, the head) between two rows of them.
+  const begins = launches.map(({ call }) => calls.start[call]);
   const whole =
     round === 1 && launches.every(({ names: own }) => isPart(own))
-      ? outermostBlocks(
-          launches.length,
-          waitsBefore(
-            profile,
-            list.thread,
-            launches.map(({ call }) => calls.start[call]),
-          ),
-        )
+      ? (outermostBlocks(launches.length, waitsBefore(profile, list.thread, begins)) ??
+        outermostBlocks(launches.length, launchesMoreBefore(work, list, begins)))
       : undefined;
   const starts: number[] = [];
   const firsts = whole ?? Array.from({ length: Math.ceil(launches.length / round) }, (_, i) => i * round);
@@ -208,12 +205,29 @@ function areOfOneModel({ at }: LaunchedWork, starts: readonly number[]): boolean
   return Math.min(...pieces) * 2 >= Math.max(...pieces);
 }
 
+/** Whether more than usual is launched between the beginnings of a block and of the one before. */
+function launchesMoreBefore(
+  work: GpuWork,
+  list: LaunchedWork,
+  begins: readonly number[],
+): (block: number) => boolean {
+  const kernels = begins.map((begin, block) => {
+    let count = 0;
+    const from = block === 0 ? 0 : lowerBound(list.at, begins[block - 1]);
+    for (let i = from; i < list.at.length && list.at[i] < begin; i++)
+      if (work.kind[list.work[i]] === WorkKind.kernel) count++;
+    return count;
+  });
+  const usual = medianOf(Float64Array.from(kernels.slice(1)));
+  return block => kernels[block] > usual;
+}
+
 /** A graph of more kernels than this is more than a part of a layer. */
 const MOST_OF_PART = 64;
 
 /** Few kernels, without layers among them: no whole model. */
 const isPart = (names: readonly number[]): boolean =>
-  names.length <= MOST_OF_PART && (findPeriod(names)?.times ?? 0) < 3;
+  names.length <= MOST_OF_PART && !repeatsInside(names, 3);
 
 /** Launches behind the end of a step among which the next one begins. */
 const EDGE_LAUNCHES = 40;

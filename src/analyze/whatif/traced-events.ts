@@ -28,6 +28,8 @@ const kindOf: Readonly<Record<TracedTable, EventKind>> = {
 export interface TracedEvents {
   /** What recording the events cost that begin on a thread in this stretch of time; all kinds, unless named. */
   costNs(thread: number, from: number, to: number, cost: TracingCost, only?: EventKind): number;
+  /** What recording one CUDA call costs. */
+  callNs(cost: TracingCost): number;
   nodesNs(nodes: number, cost: TracingCost, only?: EventKind): number;
   /** What the launch of a graph of so many nodes takes without a profiler, at least. */
   leastNs(nodes: number, cost: TracingCost): number;
@@ -80,6 +82,7 @@ export const tracedEvents: Derived<TracedEvents> = {
           if (!own || own.length === 0 || each === 0) return sum;
           return sum + (lowerBound(own, to) - lowerBound(own, from)) * each * launchNs;
         }, 0),
+      callNs: cost => costOf('apiCall', cost) * launchNs,
       nodesNs: (nodes, cost, only) =>
         only === undefined || only === 'graphNode' ? nodes * costOf('graphNode', cost) * launchNs : 0,
       leastNs: (nodes, cost) => nodes * cost.graphNodeLeast * launchNs,

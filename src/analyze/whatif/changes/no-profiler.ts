@@ -24,6 +24,9 @@ export const noProfiler: Change = {
   },
 };
 
+/** Calls whose cost may still show in the code behind them: a launch comes with a few questions to the driver. */
+const MOST_OWED_CALLS = 8;
+
 /** `only`: events of this kind; all of them where none is named. */
 export function takeOutRecording(
   model: ReplayModel,
@@ -34,23 +37,27 @@ export function takeOutRecording(
   const nodes = nodesOf(model);
   for (const { thread, items } of model.threads) {
     let owed = 0;
+    // Of host time since the last wait: what recording may be of it, and what of that was taken out.
+    let room = 0;
     for (const i of items) {
       const item = model.items[i];
       const isGraph = isGraphLaunch(item.name);
       // Behind a wait the host is late because of the GPU, no longer because of what was recorded before.
-      if (item.kind === 'wait') owed = 0;
+      if (item.kind === 'wait') owed = room = 0;
+      else if (!isGraph) room += cost.mostOfHost * item.ns;
       const { recordedStart: from, recordedEnd: to } = item;
       const frames = only && only !== 'frame' ? 0 : events.costNs(thread, from, to, cost, 'frame');
       // Frames are written down where they are called: what they cost is in that stretch, and never all of it.
       if (frames > 0) resize(item, item.ns - Math.min(frames, cost.mostOfCode * item.ns));
       if (only !== 'frame') owed += events.costNs(thread, from, to, cost, only) - frames;
       if (isGraph) owed += events.nodesNs(nodes.get(i) ?? 0, cost, only);
-      const paid = Math.min(
-        owed,
-        mostOf(item, isGraph ? events.leastNs(nodes.get(i) ?? 0, cost) : undefined),
-      );
+      const most = mostOf(item, isGraph ? events.leastNs(nodes.get(i) ?? 0, cost) : undefined);
+      const paid = Math.min(owed, isGraph ? most : Math.min(most, room));
       if (paid > 0) resize(item, item.ns - paid);
       owed -= paid;
+      if (!isGraph) room -= paid;
+      // What a tight loop of calls leaves unpaid was never spent: later code does not pay for it.
+      if (!isGraph) owed = Math.min(owed, MOST_OWED_CALLS * events.callNs(cost));
     }
   }
 }
