@@ -24,6 +24,8 @@ export const kernelNameCases: Readonly<Record<string, readonly string[]>> = {
     'gelu_tanh_multiply_quantize_mxfp8_kernel',
   ],
   'attention/': [
+    'decode_mha(__nv_bfloat16*, __nv_bfloat16 const*, int)',
+
     'attn_fwd',
     'kernel_unified_attention_2d',
     'cudnn_generated_fort_native_sdpa_sm80_flash_fprop_wmma_f16_knob_3_64x64x64_4x1x1_cga1x1x1_kernel0_0',
@@ -161,6 +163,9 @@ export const kernelNameCases: Readonly<Record<string, readonly string[]>> = {
     '__amd_rocclr_copyBuffer.kd',
   ],
   'elementwise/': [
+    'loop_multiply_fusion_11',
+    'wrapped_add',
+
     'void at::native::elementwise_add<float>(float*, float*)',
     'void cudnn::ops::scalePackedTensor_kernel<float, float>(long, float*, float)',
     'void scal_kernel<float, float, 1, false, 6, 5, 5, 3>(cublasTransposeParams<float>, float const*, float*, float const*)',
@@ -176,6 +181,11 @@ export const kernelNameCases: Readonly<Record<string, readonly string[]>> = {
     'triton_poi_fused_mul_silu_0',
   ],
   'elementwise/copy': [
+    'loop_dynamic_update_slice_fusion_23',
+    'input_transpose_fusion_13',
+    'wrapped_transpose',
+    'loop_convert_fusion_11',
+
     'void vllm::ConcatMLAQKernel<__nv_bfloat16>(__nv_bfloat16*, int)',
     'void recat_copy_async_kernel<float>(long const*, long const*, float const*, float*, long, long, long)',
     'void at::native::vectorized_elementwise_kernel<(int)8, at::native::bfloat16_copy_kernel_cuda(at::TensorIteratorBase &)::[lambda(float) (instance 1)], std::array<char *, (unsigned long)2>>(int, T2, T3)',
@@ -427,6 +437,10 @@ export const kernelNameCases: Readonly<Record<string, readonly string[]>> = {
     '_state_passing_fwd_kernel',
   ],
   'reduce/': [
+    'input_reduce_fusion_34',
+    'input_reduce_select_fusion',
+    'loop_reduce_fusion',
+
     'triton_per_fused_sum_1',
     'triton_red_fused_gt_sum_33',
     'triton_red_fused_gt_max_37',
@@ -488,6 +502,8 @@ export const kernelNameCases: Readonly<Record<string, readonly string[]>> = {
     'rejection_greedy_sample_kernel',
   ],
   'sort-and-index/': [
+    'loop_gather_fusion',
+
     '_post_update_kernel',
     '_apply_write_kernel',
     'compute_position_kernel',

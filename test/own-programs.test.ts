@@ -1,5 +1,5 @@
 /**
- * Programs of one's own on PyTorch, without an engine or a marker, each with a known bottleneck
+ * Programs of one's own on PyTorch, JAX and plain CUDA, without a marker of an engine, each with a known bottleneck
  * (docs/evidence/own-programs): the page leads with it. PyTorch profiler or nsys; H200, redacted.
  */
 import assert from 'node:assert/strict';
@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import { Analyzer } from '../src/analyze/analysis.js';
 import { findings } from '../src/analyze/findings/findings.js';
 import { iterations } from '../src/analyze/inference/iterations.js';
+import { undisturbedStep } from '../src/analyze/undisturbed/undisturbed-step.js';
 import { openProfile } from '../src/import/open.js';
 import { projectRoot } from '../src/testing/captures.js';
 
@@ -126,6 +127,36 @@ const programs: readonly Program[] = [
   },
   // TorchScript: eight layers alike, each taken for a step of nine kernels.
   { file: 'scripted.json.xz', steps: 118, first: ['launch-overhead'] },
+  // llama.cpp, one sequence: 1.60 ms per step, of which the GPU works 1.46. 16 copies of inputs are waited for, too.
+  {
+    file: 'nsys-llama-cpp.sqlite.xz',
+    steps: 15,
+    phase: 'decode',
+    first: ['exposed-host-work', 'blocking-in-layers'],
+    says: /cudaGraphLaunch/,
+    within: [1.05, 1.2],
+  },
+  // JAX: the layers are one compiled loop, a graph for each of them; 12 steps, the last of which holds the end.
+  { file: 'nsys-jax-scan.sqlite.xz', steps: 11, first: ['exposed-host-work'] },
+  // JAX: numpy samples in the main thread, and the thread that launches waits for it. Nothing shows what it does.
+  {
+    file: 'nsys-jax-numpy.sqlite.xz',
+    steps: 10,
+    first: ['exposed-host-work'],
+    says: /waits for work from another thread/,
+    confidence: 'possible',
+  },
+  // transformers: prompt and tokens of two calls of generate(); the experts gather their weights in each layer.
+  { file: 'nsys-gpt-oss.sqlite.xz', steps: 15, first: ['launch-overhead'] },
+  // An engine in C++ that allocates and frees in each step: 3.63 ms, without that 2.36.
+  {
+    file: 'nsys-own-allocations.sqlite.xz',
+    steps: 16,
+    first: ['steady-allocations'],
+    within: [1.15, 3.63 / 2.36],
+  },
+  // The same with a long cache, and nothing wrong but its attention kernel.
+  { file: 'nsys-own-attention.sqlite.xz', steps: 16, first: [] },
   // Stacks more than double the step (1.92 ms without): what of its host work is real, nobody can tell.
   { file: 'sglang-stacks.json.xz', steps: 12, phase: 'decode', doubt: 'exposed-host-work', first: [] },
 ];
@@ -165,3 +196,36 @@ for (const {
     if (within) assert.ok(times >= within[0] && times <= within[1], `×${times} promised`);
     if (mended) assert.ok(times > 1.3 && times <= mended, `×${times} promised, ×${mended} measured`);
   });
+
+test('ranges called after a phase are steps of that phase, numbered or not', async () => {
+  const file = path.join(projectRoot, 'test/fixtures/own-programs/nsys-named-ranges.sqlite.xz');
+  const analyzer = new Analyzer(await openProfile([file]));
+  const { rows } = analyzer.get(iterations);
+  // `Prefill batch` before every eighth `Decode token N`, which counts from 0 to 7 again and again.
+  assert.equal(
+    rows.map(({ phase }) => phase[0]).join(''),
+    `${'d'.repeat(5)}p${'d'.repeat(8)}p${'d'.repeat(8)}pddd`,
+  );
+  assert.equal(analyzer.get(findings).findings.find(({ gain }) => gain)?.phase, 'decode');
+});
+
+test('a report that the profiler failed to process is not one of the client', async () => {
+  const file = path.join(projectRoot, 'test/fixtures/own-programs/nsys-jax-failed.sqlite.xz');
+  const [first] = new Analyzer(await openProfile([file])).get(findings).findings;
+  assert.equal(first.id, 'gpu-work-lost');
+  assert.match(first.claim, /^The profiler failed to process what it recorded/);
+});
+
+test('the time without the profiler lies in the interval: C++, JAX, llama.cpp', async () => {
+  for (const [name, ns] of [
+    ['nsys-own-allocations', 3.627e6],
+    ['nsys-llama-cpp', 1.601e6],
+    ['nsys-jax-scan', 2.328e6],
+  ] as const) {
+    const profile = await openProfile([
+      path.join(projectRoot, `test/fixtures/own-programs/${name}.sqlite.xz`),
+    ]);
+    const [{ lowNs, highNs }] = new Analyzer(profile).get(undisturbedStep).rows;
+    assert.ok(lowNs <= ns && ns <= highNs, `${name}: ${ns} in ${lowNs} to ${highNs}`);
+  }
+});

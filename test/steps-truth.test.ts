@@ -55,6 +55,29 @@ test('ranges of the user that count are steps; those that count layers are not',
     assert.notEqual(stepsOf({ marks: ranges(name, 24, 50), work }).rows[0]?.foundBy, 'marker');
 });
 
+test('ranges of the user that name steps are steps; calls of many tokens and parts are not', () => {
+  const work = forwards(6, 4, []);
+  const named = (names: readonly string[], length: number) =>
+    names.map((name, i) => [0, name, i * length, (i + 1) * length - 1] as const);
+  const turns = ['Prefill batch', 'decode', 'decode', 'Prefill batch', 'decode', 'decode'];
+  const { rows } = stepsOf({ marks: named(turns, 200), work });
+  assert.deepEqual(
+    rows.map(row => [row.phase, row.foundBy, row.confidence, row.kernels]),
+    turns.map(name => [name === 'decode' ? 'decode' : 'prefill', 'marker', 'likely', 20]),
+  );
+  // Of ranges inside ranges those that still hold nearly everything: a call for tokens holds several steps.
+  const calls = named(['generate tokens', 'generate tokens', 'generate tokens'], 400);
+  const inside = named(Array<string>(6).fill('decode_step'), 200).map(
+    ([lane, name, start, end]) => [lane, name, start + 0.2, end - 0.2] as const,
+  );
+  assert.equal(stepsOf({ marks: [...calls, ...inside], work }).rows.length, 6);
+  for (const name of ['sampling step', 'decoder layer', 'load prompt', 'attention'])
+    assert.notEqual(
+      stepsOf({ marks: named(Array<string>(6).fill(name), 200), work }).rows[0]?.foundBy,
+      'marker',
+    );
+});
+
 test('work that was launched before the capture belongs to no step', () => {
   const before = [1, 2, 3].map(i => [0, Number.NaN, Number.NaN, i * 10, i * 10 + 9, 'old'] as const);
   const own = [0, 1, 2, 3, 4].map(i => [0, 20 + i * 100, 22 + i * 100, 50 + i * 100, 90 + i * 100] as const);

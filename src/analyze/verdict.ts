@@ -87,7 +87,7 @@ export function phaseVerdict(
   }
   const busy = `${name} keeps the GPU busy ${percent(1 - idle)} ${every}`;
   const largest = largestFamily(total, families);
-  return [largest ? `${busy}; most of it is ${largest}.` : `${busy}.`, sentence];
+  return [largest ? `${busy}; ${largest}.` : `${busy}.`, sentence];
 }
 
 function idleWords({ idleByCause, idleNs }: PhaseBudget, inGraphs: boolean): string {
@@ -101,7 +101,7 @@ function idleWords({ idleByCause, idleNs }: PhaseBudget, inGraphs: boolean): str
   return `is stalled by ${label(first)}${second ? ` and ${label(second[0])}` : ''}`;
 }
 
-/** `GEMM (48% of GPU time)` */
+/** `most of it is GEMM (61% of GPU time)` */
 function largestFamily(total: PhaseBudget, families: readonly FamilyRow[]): string | undefined {
   const own = families.map(row => ({
     row,
@@ -110,5 +110,10 @@ function largestFamily(total: PhaseBudget, families: readonly FamilyRow[]): stri
   const sum = own.reduce((all, { ns }) => all + ns, 0);
   const [largest] = own.sort((a, b) => b.ns - a.ns);
   if (!largest || sum === 0) return undefined;
-  return `${familyOf(largest.row.family as FamilyId).label} (${percent(largest.ns / sum)} of GPU time)`;
+  const part = largest.ns / sum;
+  const label =
+    largest.row.family === 'other'
+      ? 'kernels of no known family'
+      : familyOf(largest.row.family as FamilyId).label;
+  return `${part > 0.5 ? 'most of it is' : 'the largest part is'} ${label} (${percent(part)} of GPU time)`;
 }

@@ -21,7 +21,7 @@ const codeAdvice: readonly CodeAdvice[] = [
     what: 'waiting for another thread or process',
     pattern:
       /^meanwhile thread |^(FileIO|Buffered\w+|socket|Connection)\.(read\w*|recv\w*|accept)$|^(pthread_cond_(timed)?wait|sem_(timed)?wait|p?poll|epoll_wait|futex)$/,
-    text: 'do not make the launching thread wait for another: take what is ready without blocking, and prepare it while the GPU runs',
+    text: 'the launching thread waits for work from another thread or process: find what that one does meanwhile (capture with --sample, or with Python stacks), and hand the next step over before this one is done',
   },
   {
     what: 'sleeping',

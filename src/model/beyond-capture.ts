@@ -17,7 +17,7 @@ interface Rows {
 interface Longest {
   /** What was recorded as it happened. */
   readonly eventNs: number;
-  /** A program's own ranges: real ones begin before the recording, or end behind it. */
+  /** A program's own ranges and its calls of the OS: real ones begin before the recording, or end behind it. */
   readonly rangeNs: number;
 }
 

@@ -140,7 +140,7 @@ export class ProfileBuilder {
     const stated = startNs !== undefined && endNs !== undefined ? endNs - startNs : undefined;
     const { eventNs, rangeNs } = longestPossible(this.tables.values(), stated);
     for (const [name, table] of this.tables) {
-      const beyond = rowsBeyond(table, name === 'ranges' ? rangeNs : eventNs);
+      const beyond = rowsBeyond(table, name === 'ranges' || name === 'osCalls' ? rangeNs : eventNs);
       if (beyond.length === 0) continue;
       const text = 'events last longer than the whole capture and were left out';
       this.notes.add('beyond-capture', 'loss', text, name, beyond.length);

@@ -44,16 +44,21 @@ export function namedCode(finding: Finding, code: Code | undefined): Finding {
   const [first] = code.words.places;
   return {
     ...finding,
-    // Who sleeps may have had nothing to do: then nothing is gained.
-    ...(first && isSleep(first.label) ? { confidence: 'possible' as const } : {}),
+    // Who sleeps may have had nothing to do, and who waits for work depends on who gives it: perhaps nothing is gained.
+    ...(first && waitsForOthers(first.label) ? { confidence: 'possible' as const } : {}),
     // Part and whole are those of the finding.
     evidence: [{ ...finding.evidence[0], ...code.evidence }, ...finding.evidence],
     advice: [...advice, ...finding.advice],
   };
 }
 
-const isSleep = (label: string): boolean => {
+/** Calls that end when another thread or process has something. */
+const WAITING_FOR_WORK =
+  /^(?:futex|pthread_cond_(?:timed|clock)?wait|sem_(?:timed|clock)?wait|p?poll|p?select|epoll_p?wait)$/;
+
+const waitsForOthers = (label: string): boolean => {
   const innermost = label.split(' → ').pop() ?? label;
+  if (WAITING_FOR_WORK.test(innermost)) return true;
   return SLEEPING_CALL.test(innermost) || /^(?:(?:time|asyncio)\.)?sleep\b/.test(innermost);
 };
 

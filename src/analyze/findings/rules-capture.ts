@@ -23,6 +23,19 @@ const noGpuWork: Rule = {
     if (hasGpuWork(input.profile) || brokenFile(input.profile)) return [];
     const { processes, threads } = input.profile;
     const launches = input.use(launchCalls);
+    const unread = input.profile.notes.find(({ code }) => code === 'profiler-failed');
+    if (unread)
+      return [
+        finding(
+          'gpu-work-lost',
+          input,
+          captureProblem(
+            'The profiler failed to process what it recorded: the file has no GPU work',
+            'high',
+            [{ text: `${unread.count} × ${unread.text}` }],
+          ),
+        ),
+      ];
     // Who launches is no client.
     if (launches > 0)
       return [

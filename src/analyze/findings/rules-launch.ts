@@ -157,7 +157,7 @@ const launchOverheadRule: Rule = {
 
 /** Calls that wait for the GPU inside steps, where there are so many that they lie between the layers. */
 function waitsInStep({ useIfRecorded, policy }: RuleInput): number {
-  const perStep = useIfRecorded(blockingCalls)?.inLayers.perStep ?? 0;
+  const perStep = useIfRecorded(blockingCalls)?.avoidable.perStep ?? 0;
   return perStep >= policy.blockingPerStep ? perStep : 0;
 }
 

@@ -36,6 +36,8 @@ const exposedCommunication: Rule = {
               ? 'if compute hides all of it: an upper bound; waiting for late ranks is not in it'
               : 'if compute hides all of it: an upper bound; part of it may be waiting for a late rank',
           ),
+          // Most of it may be the time until the other ranks came, which nothing on this rank shortens.
+          ...(isPart ? { gain: null } : {}),
           confidence: 'possible',
           evidence: [
             {

@@ -38,7 +38,7 @@ const blockingInLayers: Rule = {
     const found = input.use(blockingCalls);
     const [total] = input.phases;
     if (!found || !total || total.phase === null) return [];
-    const { perStep, waitNs, idleNs, calls, rows } = found.inLayers;
+    const { perStep, waitNs, idleNs, calls, rows } = found.avoidable;
     const wallNs = input.phases.reduce((sum, phase) => sum + phase.wallNs, 0);
     if (perStep < input.policy.blockingPerStep || idleNs < input.policy.syncShare * wallNs) return [];
     const windows = input.phases.reduce((sum, phase) => sum + phase.windows, 0);

@@ -23,7 +23,7 @@ export const waitingPlaces: Derived<readonly WaitingPlace[]> = {
     const code = use(threadCode);
     const calls = profile.tables.apiCalls!;
     const byNode = new Map<number, number>();
-    for (const row of use(blockingCalls)?.inLayers.rows ?? []) {
+    for (const row of use(blockingCalls)?.avoidable.rows ?? []) {
       const start = calls.start[row as Row<'apiCalls'>];
       let isFirst = true;
       code.visit(calls.thread[row as Row<'apiCalls'>], start, start + 1, ({ node }) => {

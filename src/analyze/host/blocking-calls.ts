@@ -26,11 +26,11 @@ import { pageableReads } from './pageable-reads.js';
 interface BlockingCalls {
   /** All of them: rows among the API calls. */
   readonly rows: readonly number[];
-  /** Those that return between the first and the last layer of a step, where more of it is still to be launched. */
-  readonly inLayers: WaitsInLayers;
+  /** Without the one behind the layers of each step that gets its result out. */
+  readonly avoidable: AvoidableWaits;
 }
 
-interface WaitsInLayers {
+interface AvoidableWaits {
   readonly perStep: number;
   readonly waitNs: number;
   readonly idleNs: number;
@@ -47,7 +47,7 @@ export const blockingCalls: Derived<BlockingCalls | undefined> = {
   compute({ profile, use, useIfRecorded }) {
     const found = use(stepsOf);
     if (!found) return undefined;
-    const isInLayers = withinSpans(found, useIfRecorded(stepWork)?.deviceRuns, useIfRecorded(forwardSpans));
+    const readsResult = resultReads(found, useIfRecorded(stepWork)?.deviceRuns, useIfRecorded(forwardSpans));
     const moments = use(selectedMoments);
     const idleOf = use(idleIntervals);
     const calls = profile.tables.apiCalls!;
@@ -56,7 +56,7 @@ export const blockingCalls: Derived<BlockingCalls | undefined> = {
     const times = new Map<string, number>();
     const gaps = new Set<string>();
     const rows: number[] = [];
-    const inLayers: number[] = [];
+    const avoidable: number[] = [];
     const gapsNs: number[] = [];
     let waitNs = 0;
     const { first, end } = moments.rowsOf(calls);
@@ -67,11 +67,11 @@ export const blockingCalls: Derived<BlockingCalls | undefined> = {
       const { process } = profile.threads[thread];
       if (!moments.holds(process, calls.start[row])) continue;
       rows.push(row);
-      if (!isInLayers(process, calls.end[row])) continue;
+      if (readsResult(process, calls.end[row])) continue;
       const name = apiFunction(profile.strings.text(calls.name[row]));
       times.set(name, (times.get(name) ?? 0) + 1);
       waitNs += calls.end[row] - calls.start[row];
-      inLayers.push(row);
+      avoidable.push(row);
       // The gap in which the call returned, begun while it waited: nothing was queued behind what it waited for.
       const idle = idleOf(process);
       const at = lowerBound(idle.end, calls.end[row]);
@@ -86,19 +86,19 @@ export const blockingCalls: Derived<BlockingCalls | undefined> = {
     const ordered = [...times].sort((a, b) => b[1] - a[1]);
     return {
       rows,
-      inLayers: {
-        perStep: inLayers.length / moments.steps / Math.max(1, found.lanes.length),
+      avoidable: {
+        perStep: avoidable.length / moments.steps / Math.max(1, found.lanes.length),
         waitNs,
         idleNs,
         calls: ordered.map(([name]) => name),
-        rows: inLayers,
+        rows: avoidable,
       },
     };
   },
 };
 
-/** Whether a moment lies between the first and the last layer of a step of a process. */
-function withinSpans(
+/** Whether a wait is the first that returns behind the layers of a step: asked in order of time. */
+function resultReads(
   { lanes }: Steps,
   runs: readonly DeviceRun[] = [],
   spans?: { readonly start: Float64Array; readonly end: Float64Array },
@@ -119,10 +119,13 @@ function withinSpans(
     // Of passes that overlap, the one that goes on longest.
     own.ends.push(Math.max(end, own.ends[own.ends.length - 1] ?? end));
   }
+  const read = new Set<string>();
   return (process, moment) => {
     const own = byProcess.get(process);
     const at = own ? upperBound(own.starts, moment) - 1 : -1;
-    return at >= 0 && moment < own!.ends[at];
+    if (at < 0 || moment < own!.ends[at] || read.has(`${process}/${at}`)) return false;
+    read.add(`${process}/${at}`);
+    return true;
   };
 }
 

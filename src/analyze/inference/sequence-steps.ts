@@ -85,8 +85,12 @@ function behindWaits(
   }
   begins[0] = momentOf[0];
   if (begins.some(Number.isNaN)) return undefined;
-  const inside = steps.map((place, i) => place - lowerBound(momentOf, begins[i]));
-  return medianOf(Float64Array.from(inside)) >= MIDDLE * typical ? begins : undefined;
+  const places = begins.map(begin => lowerBound(momentOf, begin));
+  const inside = Float64Array.from(steps, (place, i) => place - places[i]);
+  // A wait inside the passes leaves a piece at the beginning, and two passes in one at the end.
+  const [first, last] = [places[1] - places[0], momentOf.length - places[places.length - 1]];
+  const areWhole = first >= typical / 2 && last <= 1.5 * typical;
+  return areWhole && medianOf(inside) >= MIDDLE * typical ? begins : undefined;
 }
 
 /** Kernels in order of launch, by their places. */

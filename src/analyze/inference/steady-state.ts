@@ -26,8 +26,8 @@ const LOADING_RATIO = 1.25;
 const UNLIKE_RATIO = 1.1;
 const UNLIKE_DEVIATIONS = 4;
 const FEWEST_TO_TELL = 8;
-/** Of fewer, one that takes so many times as long as the longest of the others is unlike them. */
-const FAR_ABOVE = 1.25;
+/** Of few, a first step that takes so many times as long as the longest of the others is warm-up. */
+const FAR_ABOVE = 1.5;
 /** Of values that scatter normally, the standard deviation per median absolute deviation. */
 const MAD_TO_DEVIATION = 1.4826;
 /** Steps that run the same number of kernels, but for this share, are alike; so many tell that the last is not. */
@@ -133,10 +133,7 @@ export const steadyState: Derived<SteadyState | undefined> = {
       const like = others.filter(
         other => steps[other].facts.generationRequests === steps[index].facts.generationRequests,
       );
-      if (like.length < FEWEST_TO_TELL) {
-        const most = like.reduce((longest, other) => Math.max(longest, wallNs[other]), 0);
-        return like.length >= FEWEST_ALIKE && wallNs[index] > FAR_ABOVE * most;
-      }
+      if (like.length < FEWEST_TO_TELL) return false;
       const settled = like.slice(like.length >> 1);
       const times = Float64Array.from(settled, other => wallNs[other]);
       const usual = medianOf(times);
@@ -145,13 +142,24 @@ export const steadyState: Derived<SteadyState | undefined> = {
       return wallNs[index] > Math.max(longest, UNLIKE_RATIO * usual, usual + UNLIKE_DEVIATIONS * deviation);
     }
 
+    /** Of few: longer by far than the longest of steps like it. */
+    function isFarAbove(index: number, others: readonly number[]): boolean {
+      const longest = others.reduce((most, other) => Math.max(most, wallNs[other]), 0);
+      return (
+        others.length >= FEWEST_ALIKE &&
+        others.every(other => sameLoad(steps[other].facts, steps[index].facts)) &&
+        wallNs[index] > FAR_ABOVE * longest
+      );
+    }
+
     function markWarmUp(phase: Phase, loads: (index: number) => boolean): void {
       const own = steadyOf(phase);
       for (let i = 0; own.length - i > 2; i++) {
         const after = own.slice(i + 1);
         const rest = medianOf(Float64Array.from(after, index => wallNs[index]));
         const limit = loads(own[i]) ? LOADING_RATIO : WARM_UP_RATIO;
-        if (!(wallNs[own[i]] > limit * rest) && !isUnlike(own[i], after)) return;
+        if (!(wallNs[own[i]] > limit * rest) && !isFarAbove(own[i], after) && !isUnlike(own[i], after))
+          return;
         state[own[i]] = 'warm-up';
       }
     }

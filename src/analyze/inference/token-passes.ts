@@ -10,7 +10,7 @@ import { findPeriod } from './repetition.js';
 /** Fewer do not tell a pass from a call of several. */
 const FEWEST_PASSES = 3;
 /** Names of kernels that look tokens up, in PyTorch and elsewhere. */
-const EMBEDDING = /index_?select|vectorized_gather|embedding/i;
+const EMBEDDING = /index_?select|vectorized_gather|embedding|get_rows/i;
 
 export const isEmbedding = (families: WorkFamilies, name: number): boolean =>
   EMBEDDING.test(families.classOf(name).shortName);

@@ -78,7 +78,7 @@ export const attentionRules: readonly KernelRule[] = [
     id: 'attention',
     family: 'attention',
     pattern:
-      /flash_?(?:fwd|bwd|fprop|bprop|attn|attention)|fmha|sdpa|[^:]*(?:attention|attn_|_attn|AttnFwd|AttnBwd)[^:]*$|mqa_logits|prepare_varlen_num_blocks|^_fwd_kernel$|(?:^|::)mha_/i,
+      /flash_?(?:fwd|bwd|fprop|bprop|attn|attention)|fmha|sdpa|[^:]*(?:attention|attn_|_attn|AttnFwd|AttnBwd)[^:]*$|mqa_logits|prepare_varlen_num_blocks|^_fwd_kernel$|(?:^|::)mha_|(?:^|[_:])(?:mha|mqa|gqa)(?:_|$)/i,
     source:
       'Dao-AILab/flash-attention; PyTorch memory-efficient and flash; cuDNN SDPA; Triton tutorials; DeepGEMM indexer',
   },

@@ -5,6 +5,8 @@
 import type { KernelRule } from './rule.js';
 
 const inductor = 'PyTorch torch/_inductor/codegen/triton.py';
+const xla =
+  'openxla/xla xla/service/gpu: fusions are called after their root, `wrapped_` one operation alone';
 const nvfuser = 'NVIDIA/Fuser csrc/scheduler';
 
 export const compilerRules: readonly KernelRule[] = [
@@ -93,5 +95,31 @@ export const compilerRules: readonly KernelRule[] = [
     family: 'reduce',
     pattern: /nvfuser_\w*(?:reduction|persistent)/,
     source: nvfuser,
+  },
+  {
+    id: 'xla-index',
+    family: 'sort-and-index',
+    pattern: /^(?:loop|input|wrapped)_\w*(?:gather|scatter|sort)\w*(?:_fusion)?(?:_\d+)?$/,
+    source: xla,
+  },
+  {
+    id: 'xla-reduction',
+    family: 'reduce',
+    pattern: /^(?:input|loop|wrapped)_\w*reduce\w*(?:_fusion)?(?:_\d+)?$/,
+    source: xla,
+  },
+  {
+    id: 'xla-copy',
+    family: 'elementwise',
+    variant: 'copy',
+    pattern:
+      /^(?:loop|input|wrapped)_(?:(?:transpose|copy|convert|concatenate|slice|pad|bitcast|broadcast|dynamic_update_slice|dynamic_slice)_?)+(?:fusion)?(?:_\d+)?$/,
+    source: xla,
+  },
+  {
+    id: 'xla-loop',
+    family: 'elementwise',
+    pattern: /^(?:loop|wrapped)_\w+$/,
+    source: xla,
   },
 ];

@@ -232,7 +232,14 @@ function noteDiagnostics(builder: ProfileBuilder, database: SqliteDatabase): voi
   for (const row of table ? database.smallRows(table, 10_000) : []) {
     const lost = /dropped|lost|overflow|insufficient|incomplete/i.test(String(row.text));
     if (row.severity !== WARNING && row.severity !== ERROR) continue;
-    if (lost)
+    if (/^Errors? (?:occurred )?(?:when|while) processing/.test(String(row.text)))
+      builder.notes.add(
+        'profiler-failed',
+        'loss',
+        'errors of the profiler when it processed what it had recorded',
+        String(row.text),
+      );
+    else if (lost)
       builder.notes.add(
         'profiler-lost-data',
         'loss',
