@@ -172,6 +172,10 @@ const cases: [id: string, sick: EngineOptions, settings?: Settings][] = [
     },
   ],
   ['clock-drop', { clockHz: 1.98e9, metrics: { 'GPC Clock Frequency [MHz]': 1.2e9 } }],
+  [
+    'attention-heavy',
+    { kernels: ['flash_fwd_splitkv_kernel', 'flash_fwd_splitkv_kernel', 'nvjet_sm80_tst_64x8'] },
+  ],
   ['fp8-available', { gpu: 'NVIDIA H200', kernels: ['nvjet_sm90_tst_64x8'] }],
   [
     'unfused-elementwise',

@@ -335,6 +335,14 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
     sglang('--quantization fp8'),
     any('use FP8: this GPU computes it twice as fast as 16-bit types, and it halves the bytes read'),
   ],
+  'attention-heavy': [
+    trtllm('keep the KV cache in FP8: kv_cache_config: {dtype: fp8}'),
+    vllm('keep the KV cache in FP8: --kv-cache-dtype fp8'),
+    sglang('keep the KV cache in FP8: --kv-cache-dtype fp8_e4m3'),
+    any(
+      'keep the KV cache in 8 bits; try another attention backend; a shorter context or fewer requests at a time read less',
+    ),
+  ],
   'profiler-overhead': [
     any('trace less: shorter window, no --backtrace, no CPU sampling, not both stacks and shapes'),
   ],

@@ -120,6 +120,10 @@ export const thresholds = {
     value: 0.1,
     about: 'share of GPU time between the GEMMs of attention in parts that is a finding (ours)',
   },
+  attentionShare: {
+    value: 0.5,
+    about: 'share of GPU time that attention of decode takes that is a finding (ours)',
+  },
   samplingShare: {
     value: 0.1,
     about: 'share of the step that sampling takes on the GPU that is a finding (ours)',

@@ -90,6 +90,9 @@ def check_finding(checks, finding, of, everything, iterations, recording):
     elif rule == "fp8-available":
         wide = of.gemm_ns(lambda name: not NARROW.search(name) and not FP32_GEMM.search(name))
         checks.near(f"{rule}: 16-bit GEMMs", cost, wide, 0.08)
+    elif rule == "attention-heavy":
+        attends = re.compile(r"att|fmha|mha|flash|sdpa|xqa|splitkv|_fwd_(grouped_)?kernel_stage|BatchDecode", re.I)
+        checks.near(f"{rule}: attention", cost, of.summed_ns(lambda work: attends.search(work.name)), 0.1)
     elif rule == "fp32-gemm":
         checks.near(f"{rule}: FP32 GEMMs", cost, of.gemm_ns(lambda name: FP32_GEMM.search(name)), 0.05)
     elif rule == "unfused-attention":

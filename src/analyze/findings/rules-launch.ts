@@ -149,7 +149,7 @@ const launchOverheadRule: Rule = {
         ],
         confirm: 'stepscope analyze FILE --only launch-overhead,graph-coverage',
       });
-      const advice = total.phase === 'unknown' ? ofEitherPhase(found.advice, program) : found.advice;
+      const advice = adviceIn(total.phase, found.advice, program);
       return [{ ...found, advice: waits === 0 ? advice : [removeFirst(waits, program), ...advice] }];
     });
   },
@@ -159,6 +159,16 @@ const launchOverheadRule: Rule = {
 function waitsInStep({ useIfRecorded, policy }: RuleInput): number {
   const perStep = useIfRecorded(blockingCalls)?.avoidable.perStep ?? 0;
   return perStep >= policy.blockingPerStep ? perStep : 0;
+}
+
+/** A batch with prompts in it needs what prefill needs: graphs of decode cover only steps in which all decode. */
+function adviceIn(
+  phase: PhaseBudget['phase'],
+  own: Finding['advice'],
+  program: RuleInput['program'],
+): Finding['advice'] {
+  if (phase === 'mixed') return adviceOn('prefill-launches', program);
+  return phase === 'unknown' ? ofEitherPhase(own, program) : own;
 }
 
 /** An engine has other settings for prefill than for decode: where nothing shows which it is, both are named. */

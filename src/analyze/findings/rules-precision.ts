@@ -1,4 +1,4 @@
-/** GEMMs in a wider type than the GPU needs. */
+/** GEMMs and caches in a wider type than the GPU needs. */
 import { formatCount, formatDuration, formatShare } from '../../base/units.js';
 import { findGpu, peakFromProfile } from '../../catalog/gpus.js';
 import { fp32Gemms } from '../gpu/fp32-gemms.js';
@@ -55,11 +55,13 @@ export function wideGemms(input: RuleInput, total: PhaseBudget): WideGemms {
 const fp8Available: Rule = {
   id: 'fp8-available',
   about: '16-bit GEMMs on a GPU that supports FP8',
-  // While the GPU waits for launches longer than it multiplies, faster kernels only wait longer.
-  yieldsTo: (others, { costNs }) =>
+  // While the GPU waits for launches longer than faster GEMMs would save, these only make it wait longer.
+  yieldsTo: (others, { gain }) =>
     anyOf('memory-bandwidth', 'compute-bound')(others) ||
     others.some(
-      other => /^(launch-overhead|prefill-launches)$/.test(other.id) && (other.costNs ?? 0) >= (costNs ?? 0),
+      other =>
+        /^(launch-overhead|prefill-launches)$/.test(other.id) &&
+        (other.costNs ?? 0) >= (gain?.nsPerStep ?? 0),
     ),
   uses: [kernelFamilies],
   look(input) {
@@ -136,4 +138,41 @@ const fp32Gemm: Rule = {
   },
 };
 
-export const precisionRules: readonly Rule[] = [fp8Available, fp32Gemm];
+/** Attention of decode reads the keys and values of every token before: its time is the bytes of the cache. */
+const attentionHeavy: Rule = {
+  id: 'attention-heavy',
+  about: 'decode whose attention takes most of the GPU time',
+  yieldsTo: anyOf('memory-bandwidth', 'compute-bound'),
+  uses: [kernelFamilies],
+  look(input) {
+    return input.phases.flatMap((total): Finding[] => {
+      if (total.phase !== 'decode' && total.phase !== 'speculative') return [];
+      const ns = familyNs(input, total.phase, 'attention');
+      const busyNs = perWindow(total, total.wallNs - total.idleNs);
+      if (ns < input.policy.attentionShare * busyNs) return [];
+      const attention = input.useIfRecorded(kernelFamilies)?.rows.find(row => row.family === 'attention');
+      const isNarrow = attention?.variants.some(({ dtype }) => /fp8|int8|fp4/.test(dtype)) ?? false;
+      return [
+        finding('attention-heavy', input, {
+          claim: `Attention takes ${formatDuration(ns)} ${perStep(total.phase)}: ${formatShare(ns / busyNs)} of GPU time`,
+          ...costing(total, ns, 'with a KV cache of half the bytes; check accuracy', ns / 2),
+          ...(isNarrow ? { gain: null } : {}),
+          confidence: 'possible',
+          evidence: [
+            {
+              text: `${formatDuration(ns)} of ${formatDuration(busyNs)} GPU work ${perStep(total.phase)} is attention`,
+              numerator: ns,
+              denominator: busyNs,
+              unit: 'ns',
+              analysis: 'kernel-families',
+              rows: ['family:attention'],
+            },
+          ],
+          confirm: 'stepscope analyze FILE --only kernel-families',
+        }),
+      ];
+    });
+  },
+};
+
+export const precisionRules: readonly Rule[] = [fp8Available, fp32Gemm, attentionHeavy];
