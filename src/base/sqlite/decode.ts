@@ -18,6 +18,7 @@ import type { DecodeLosses, DecodePlan, Sink } from './decode-plan.js';
 import { OverflowReader } from './overflow.js';
 import type { SqlitePages } from './pages.js';
 import { localBytes, valueSizes, valuesFill } from './record-sizes.js';
+import { RowScanner } from './row-scanner.js';
 
 // An imported constant would be loaded anew at every use.
 const SIZE = valueSizes;
@@ -40,9 +41,23 @@ export function decodeLeaves(
 ): DecodeLosses {
   const decoder = new RowDecoder(pages, plan);
   const badRows: number[] = [];
-  for (let leaf = from; leaf < to; leaf++) decoder.page(leaves, leaf, badRows);
+  const scanner = to - from >= LEAVES_WORTH_SCANNING ? RowScanner.for(pages, plan) : undefined;
+  for (let leaf = from; leaf < to; leaf++) {
+    const scanned = scanner?.page(leaves, leaf);
+    if (scanned) {
+      if (scanned.isOdd) decoder.oddPages++;
+      continue;
+    }
+    // Rows in between are read here.
+    scanner?.flush();
+    decoder.page(leaves, leaf, badRows);
+  }
+  scanner?.flush();
   return { badRows, oddPages: decoder.oddPages, misfits: decoder.misfits };
 }
+
+/** Fewer are read before the scanner is ready. */
+const LEAVES_WORTH_SCANNING = 64;
 
 /** What is read from an array of doubles stays one until it is compiled: a small file is done before that. */
 const asInteger = (value: number): number => ((value | 0) === value ? value | 0 : value);
