@@ -5,7 +5,13 @@
  */
 import { availableParallelism } from 'node:os';
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
-import { type Analyzer, type Derived, NotRecorded, type Settings } from '../analyze/analysis.js';
+import {
+  type Analyzer,
+  type Derived,
+  inOrderOfUse,
+  NotRecorded,
+  type Settings,
+} from '../analyze/analysis.js';
 import { deviceTimelines } from '../analyze/gpu/device-timeline.js';
 import { gpuWork } from '../analyze/gpu/gpu-work.js';
 import { topKernels } from '../analyze/gpu/top-kernels.js';
@@ -103,13 +109,15 @@ interface Help {
   readonly leastCalls?: number;
   /** The timeline is asked for too. */
   readonly withTimeline?: boolean;
+  /** Called between results: others may have a turn. */
+  readonly breathe?: () => Promise<void>;
 }
 
 /** Does nothing where it would not help. */
-export function helpAhead(
+export async function helpAhead(
   analyzer: Analyzer,
-  { leastCalls = WORTH_A_THREAD, withTimeline = false }: Help = {},
-): void {
+  { leastCalls = WORTH_A_THREAD, withTimeline = false, breathe = async () => {} }: Help = {},
+): Promise<void> {
   const { profile, settings } = analyzer;
   if ((profile.tables.apiCalls?.length ?? 0) < leastCalls || availableParallelism() < 2) return;
   if (unsharedBytes(profile) > MOST_COPIED_BYTES) return;
@@ -131,6 +139,10 @@ export function helpAhead(
       ...{ profile: rest, strings: strings.pack(), settings, withTimeline },
     } satisfies AheadInput);
     // It starts while the results that it needs are computed here.
+    for (const derived of given.flatMap(one => [...inOrderOfUse(one)])) {
+      analyzer.anticipate(derived);
+      await breathe();
+    }
     own.postMessage(given.map(derived => analyzer.get(derived)) satisfies GivenResults);
   } catch (error) {
     void worker.terminate();
@@ -142,7 +154,7 @@ export function helpAhead(
   let isLost = false;
   const promised = [...earlyParts(withTimeline), ...parts];
   promised.forEach(({ derived, restored }, part) => {
-    analyzer.promise(derived, () => {
+    const take = () => {
       for (let known = Atomics.load(sent, 0); known <= part + 1; known = Atomics.load(sent, 0)) {
         const waitMs = known === 0 ? LONGEST_START_MS : LONGEST_WAIT_MS;
         isLost ||= Atomics.wait(sent, 0, known, waitMs) === 'timed-out';
@@ -152,7 +164,8 @@ export function helpAhead(
       const plain = received[part];
       received[part] = undefined;
       return plain === undefined ? undefined : restored(plain);
-    });
+    };
+    analyzer.promise(derived, take, () => isLost || Atomics.load(sent, 0) > part + 1);
   });
 }
 
