@@ -172,10 +172,7 @@ export function inOrderOfUse(derived: Derived<unknown>): Iterable<Derived<unknow
 /** Computes analyses over one profile, each shared result once. A failure stays with the analysis it happened in. */
 export class Analyzer {
   private readonly done = new Map<Derived<unknown>, { value?: unknown; error?: unknown }>();
-  private readonly promised = new Map<
-    Derived<unknown>,
-    { take(): unknown; isHere(): boolean }
-  >();
+  private readonly promised = new Map<Derived<unknown>, { take(): unknown; isHere(): boolean }>();
 
   readonly profile: Profile;
 

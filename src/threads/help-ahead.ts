@@ -31,11 +31,13 @@ import {
 import { forwardSpans } from '../analyze/inference/forward-spans.js';
 import { idleGaps } from '../analyze/inference/idle-gaps.js';
 import { selection } from '../analyze/inference/selection.js';
+import { stepWindows } from '../analyze/inference/step-windows.js';
 import { stepWork } from '../analyze/inference/step-work.js';
 import { stepsOf } from '../analyze/inference/steps.js';
 import { windowIdle } from '../analyze/inference/window-idle.js';
 import type { Profile } from '../model/profile.js';
 import { type HostLanes, hostLanes, ownBuffersOf } from '../timeline/host-lanes.js';
+import { buffersOfIdle, type IdleLanes, idleLanes } from '../timeline/idle-lanes.js';
 
 /** With fewer calls it is done before a thread has started. */
 const WORTH_A_THREAD = 500_000;
@@ -51,6 +53,7 @@ export const given: readonly Derived<unknown>[] = [
   gpuWork,
   deviceTimelines,
   stepWork,
+  stepWindows,
   selection,
   forwardSpans,
 ];
@@ -82,16 +85,19 @@ export const earlyParts = (withTimeline: boolean): readonly AheadPart[] => [
   },
 ];
 
-/** In order: first what is asked for first. */
-export const parts: readonly AheadPart[] = [
+/** In order: first what is asked for first. The page of a timeline asks for the last two only when somebody looks at them. */
+export const lateParts = (withTimeline: boolean): readonly AheadPart[] => [
+  // The timeline is laid out meanwhile.
+  ...(withTimeline
+    ? [{ ...asItIs(idleLanes), buffers: (plain: unknown) => buffersOfIdle(plain as IdleLanes) }]
+    : []),
   asItIs(windowIdle),
   {
     derived: hostBlockers,
     plain: result => plainBlockers(result as HostBlockers),
     restored: plain => blockersOf(plain as PlainBlockers),
   },
-  asItIs(idleGaps),
-  asItIs(topKernels),
+  ...(withTimeline ? [] : [asItIs(idleGaps), asItIs(topKernels)]),
 ];
 
 /** Sent first. */
@@ -152,7 +158,7 @@ export async function helpAhead(
   }
   const received: unknown[] = [];
   let isLost = false;
-  const promised = [...earlyParts(withTimeline), ...parts];
+  const promised = [...earlyParts(withTimeline), ...lateParts(withTimeline)];
   promised.forEach(({ derived, restored }, part) => {
     const take = () => {
       for (let known = Atomics.load(sent, 0); known <= part + 1; known = Atomics.load(sent, 0)) {

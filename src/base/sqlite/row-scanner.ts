@@ -26,7 +26,14 @@ type Constants = Record<
 >;
 interface Exports extends Constants {
   begin(columns: number, allColumns: number, rowIdColumn: number, usableSize: number): void;
-  page(base: number, header: number, cells: number, row: number, aboveRowId: number, upToRowId: number): number;
+  page(
+    base: number,
+    header: number,
+    cells: number,
+    row: number,
+    aboveRowId: number,
+    upToRowId: number,
+  ): number;
 }
 
 /** Zeros behind the bytes: headers are compared eight bytes at a time. */
