@@ -79,7 +79,7 @@ export function page(base: i32, header: i32, cells: i32, row: i32, above: f64, u
   let last = above;
   for (let cell = 0; cell < cells; cell++) {
     const pointer = header + 8 + cell * 2;
-    const at = base + ((<i32>load<u8>(pointer) << 8) | <i32>load<u8>(pointer + 1));
+    const at = base + (((<i32>load<u8>(pointer)) << 8) | <i32>load<u8>(pointer + 1));
     if (at < first || at >= limit) return -1;
     let position = at;
     let b = <i32>load<u8>(position++);
@@ -113,7 +113,6 @@ export function page(base: i32, header: i32, cells: i32, row: i32, above: f64, u
   return whole - room;
 }
 
-@inline
 function record(position: i32, end: i32, row: i32, id: i64): bool {
   const headerBytes = <i32>load<u8>(position);
   const body = position + headerBytes;
@@ -141,7 +140,8 @@ function record(position: i32, end: i32, row: i32, id: i64): bool {
     } else if (kind === ROW_ID) value = id;
     else {
       const real = reinterpret<f64>(bswap<i64>(load<i64>(body + load<i32>(at, 8) - 8)));
-      if (!isFinite(real)) return false;
+      // Neither infinite nor NaN.
+      if (real - real !== 0) return false;
       store<f64>(place + (row << 3), real);
       continue;
     }
@@ -175,7 +175,6 @@ function record(position: i32, end: i32, row: i32, id: i64): bool {
 }
 
 /** The shape of this header, learned where it is new; 0 where it is declined. */
-@inline
 function shapeOf(position: i32, headerBytes: i32): i32 {
   let hash: i64 = headerBytes;
   const tail = position + headerBytes;
@@ -183,8 +182,8 @@ function shapeOf(position: i32, headerBytes: i32): i32 {
     // Bytes behind the header belong to values: they are cut off.
     const left = tail - at;
     let word = load<i64>(at);
-    if (left < 8) word &= (1 << (<i64>left << 3)) - 1;
-    hash = (hash ^ word) * 0x9e3779b97f4a7c1;
+    if (left < 8) word &= (1 << ((<i64>left) << 3)) - 1;
+    hash = (hash ^ word) * 0x9e3779b1;
     hash ^= hash >>> 29;
   }
   const shape = SHAPES + (<i32>hash & ((1 << SHAPE_BITS) - 1)) * SHAPE_BYTES;
@@ -192,7 +191,7 @@ function shapeOf(position: i32, headerBytes: i32): i32 {
   for (let at = 0; at < headerBytes; at += 8) {
     const left = headerBytes - at;
     let word = load<i64>(position + at) ^ load<i64>(shape + at, HEADER_AT);
-    if (left < 8) word &= (1 << (<i64>left << 3)) - 1;
+    if (left < 8) word &= (1 << ((<i64>left) << 3)) - 1;
     if (word !== 0) return learn(shape, position, headerBytes);
   }
   return shape;
@@ -236,7 +235,7 @@ function learn(shape: i32, position: i32, headerBytes: i32): i32 {
       else store<i64>(into, <i64>(type - 8), 24);
     } else {
       store<i32>(into, type === 7 ? REAL : WHOLE, 4);
-      store<i64>(into, 64 - (<i64>bytes << 3), 24);
+      store<i64>(into, 64 - ((<i64>bytes) << 3), 24);
     }
   }
   // Columns added to the table after this row was written.

@@ -3,6 +3,7 @@
  * can have it.
  */
 import type { AnyArray } from '../column.js';
+import type { CompactPart } from './compact-parts.js';
 
 /** What to do with one column of the file's table. */
 export type Sink =
@@ -15,6 +16,9 @@ export type Sink =
       readonly pid: Int32Array;
       readonly tid: Int32Array;
     }
+  /** Whole numbers and global ids in parts (see compact-parts.ts). NULL is -1. */
+  | { readonly kind: 'compact' }
+  | { readonly kind: 'compact-id' }
   /** UTF-8 bytes handed to the caller, who gives back the number to store. `blobs`: bytes of any kind. */
   | {
       readonly kind: 'text';
@@ -40,4 +44,9 @@ export interface DecodeLosses {
   readonly oddPages: number;
   /** Values their column cannot have (text for a number, a fraction or far too large a whole one): "missing" too. */
   readonly misfits: number;
+}
+
+/** The same, and what it keeps in parts. */
+export interface Decoded extends DecodeLosses {
+  readonly parts: readonly CompactPart[];
 }

@@ -2,9 +2,10 @@
  * The usual rows of a table, decoded by WebAssembly: wasm/row-scanner.ts says what it decodes and what it declines, which
  * is left to decode.ts. Both give the same where both decode.
  */
-import type { AnyArray } from '../column.js';
+import { type AnyArray, NONE } from '../column.js';
 import { instantiate } from '../wasm.js';
 import { headerOffset, isFilledBy, type Leaves, maxCells } from './btree.js';
+import { type CompactPart, compactPart } from './compact-parts.js';
 import type { DecodePlan } from './decode-plan.js';
 import type { SqlitePages } from './pages.js';
 import { rowScannerCode } from './row-scanner-code.js';
@@ -44,13 +45,16 @@ const MOST_PLACES = 48;
 /** Where the cells of a column are written, and where they belong. */
 interface Place {
   readonly cells: AnyArray;
-  readonly into: AnyArray;
+  /** Absent where they are kept in parts. */
+  readonly into?: AnyArray;
 }
 
 const scanners = new WeakMap<SqlitePages, RowScanner | null>();
 
 export class RowScanner {
   private places: Place[] = [];
+  private compact: Int32Array[] = [];
+  private parts: CompactPart[] = [];
   /** Rows that are written and not yet taken: the first one, and how many. */
   private first = 0;
   private count = 0;
@@ -91,7 +95,7 @@ export class RowScanner {
 
   private begin({ sinks, rowIds, rowIdColumn }: DecodePlan): boolean {
     const { exports, buffer, cellsAt } = this;
-    const { ACTIONS, PLACES, MISSING, MOST_COLUMNS, ROOM, PLACE_BYTES, GLOBAL_ID } = exports;
+    const { ACTIONS, PLACES, MISSING, MOST_COLUMNS, ROOM, PLACE_BYTES, GLOBAL_ID, INT } = exports;
     let last = sinks.length;
     while (last > 0 && sinks[last - 1] === undefined) last--;
     if (rowIds || last > MOST_COLUMNS.value) return false;
@@ -99,14 +103,18 @@ export class RowScanner {
     const placeOf = new Int32Array(buffer, PLACES.value, last);
     const missing = new Float64Array(buffer, MISSING.value, last);
     this.places = [];
-    const addPlace = (into: AnyArray): number => {
+    this.compact = [];
+    this.parts = [];
+    const addPlace = (into?: AnyArray): number => {
       const at = cellsAt + this.places.length * PLACE_BYTES.value;
-      const cells = new (into.constructor as new (b: ArrayBuffer, at: number, length: number) => AnyArray)(
-        buffer,
-        at,
-        ROOM.value,
-      );
+      const Cells = (into?.constructor ?? Int32Array) as new (
+        buffer: ArrayBuffer,
+        at: number,
+        length: number,
+      ) => AnyArray;
+      const cells = new Cells(buffer, at, ROOM.value);
       this.places.push({ cells, into });
+      if (!into) this.compact.push(cells as Int32Array);
       return at;
     };
     for (let column = 0; column < last; column++) {
@@ -118,6 +126,15 @@ export class RowScanner {
         placeOf[column] = addPlace(sink.machine);
         addPlace(sink.pid);
         addPlace(sink.tid);
+      } else if (sink.kind === 'compact-id') {
+        actions[column] = GLOBAL_ID.value;
+        placeOf[column] = addPlace();
+        addPlace();
+        addPlace();
+      } else if (sink.kind === 'compact') {
+        actions[column] = INT.value;
+        placeOf[column] = addPlace();
+        missing[column] = NONE;
       } else {
         const action = this.actionFor(sink.into);
         actions[column] = action;
@@ -169,7 +186,15 @@ export class RowScanner {
     const { first, count } = this;
     this.count = 0;
     if (count === 0) return;
-    for (const { cells, into } of this.places) into.set(cells.subarray(0, count), first);
+    for (const { cells, into } of this.places) into?.set(cells.subarray(0, count), first);
+    if (this.compact.length > 0) this.parts.push(compactPart(first, count, this.compact));
+  }
+
+  /** What was kept in parts since the plan began. */
+  takeParts(): CompactPart[] {
+    const { parts } = this;
+    this.parts = [];
+    return parts;
   }
 }
 

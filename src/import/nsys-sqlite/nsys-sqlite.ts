@@ -90,7 +90,7 @@ async function importExport(file: ProfileFile, context: ImportContext): Promise<
   // Each reader is let go once finished: its working arrays are as large as the table's own columns.
   for (let i = 0; readers.length > 0; i++) {
     const reader = readers.shift()!;
-    reader.finish(losses[i].badRows, strings, owners, stacks);
+    reader.finish(losses[i], strings, owners, stacks);
     await breathe();
   }
   stacks.finish(owners);

@@ -5,8 +5,9 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { Leaves } from '../../base/sqlite/btree.js';
-import { decodeLeaves } from '../../base/sqlite/decode.js';
-import type { DecodeLosses, DecodePlan } from '../../base/sqlite/decode-plan.js';
+import type { CompactPart } from '../../base/sqlite/compact-parts.js';
+import { decodeLeaves } from '../../base/sqlite/decode-leaves.js';
+import type { Decoded, DecodePlan } from '../../base/sqlite/decode-plan.js';
 import type { SqlitePages } from '../../base/sqlite/pages.js';
 import { UserError } from '../../base/user-error.js';
 import { breather } from '../breathe.js';
@@ -36,7 +37,7 @@ export async function decodeAll(
   jobs: readonly DecodeJob[],
   workers: number | undefined,
   onProgress: (done: number) => void,
-): Promise<DecodeLosses[]> {
+): Promise<Decoded[]> {
   const tasks: Task[] = [];
   let rows = 0;
   jobs.forEach((job, index) => {
@@ -50,9 +51,15 @@ export async function decodeAll(
   const useful = rows < ROWS_WORTH_A_WORKER ? 0 : Math.min(availableParallelism() - 1, 7, tasks.length - 1);
   const helpers = Math.max(0, Math.min(useful, workers ?? useful));
   const next = new Int32Array(new SharedArrayBuffer(4));
-  const losses = jobs.map(() => ({ badRows: [] as number[], oddPages: 0, misfits: 0 }));
+  const losses = jobs.map(() => ({
+    badRows: [] as number[],
+    oddPages: 0,
+    misfits: 0,
+    parts: [] as CompactPart[],
+  }));
   const merge = (found: JobLosses) => {
-    for (const [job, { badRows, oddPages, misfits }] of found) {
+    for (const [job, { badRows, oddPages, misfits, parts }] of found) {
+      for (const part of parts) losses[job].parts.push(part);
       for (const row of badRows) losses[job].badRows.push(row);
       losses[job].oddPages += oddPages;
       losses[job].misfits += misfits;
@@ -76,11 +83,12 @@ export async function decodeAll(
     await breathe();
   }
   for (const worker of running) merge(await worker);
+  for (const { parts } of losses) parts.sort((a, b) => a.first - b.first);
   return losses;
 }
 
 /** What each task lost, by job. */
-type JobLosses = [job: number, losses: DecodeLosses][];
+type JobLosses = [job: number, losses: Decoded][];
 
 /** Takes the next task, if one is left. */
 function runTask(
