@@ -3,8 +3,7 @@
  * It gets the columns of the profile, which are shared, and the results that it needs; whoever asks for its own waits for
  * them then.
  */
-import { availableParallelism } from 'node:os';
-import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { receiveMessageOnPort } from 'node:worker_threads';
 import {
   type Analyzer,
   type Derived,
@@ -38,6 +37,7 @@ import { windowIdle } from '../analyze/inference/window-idle.js';
 import type { Profile } from '../model/profile.js';
 import { type HostLanes, hostLanes, ownBuffersOf } from '../timeline/host-lanes.js';
 import { buffersOfIdle, type IdleLanes, idleLanes } from '../timeline/idle-lanes.js';
+import { type Helper, startHelper } from './helper.js';
 
 /** With fewer calls it is done before a thread has started. */
 const WORTH_A_THREAD = 500_000;
@@ -117,28 +117,24 @@ interface Help {
   readonly withTimeline?: boolean;
   /** Called between results: others may have a turn. */
   readonly breathe?: () => Promise<void>;
+  /** One that was started before. */
+  readonly started?: Helper;
 }
 
 /** Does nothing where it would not help. */
 export async function helpAhead(
   analyzer: Analyzer,
-  { leastCalls = WORTH_A_THREAD, withTimeline = false, breathe = async () => {} }: Help = {},
+  { leastCalls = WORTH_A_THREAD, withTimeline = false, breathe = async () => {}, started }: Help = {},
 ): Promise<void> {
   const { profile, settings } = analyzer;
-  if ((profile.tables.apiCalls?.length ?? 0) < leastCalls || availableParallelism() < 2) return;
-  if (unsharedBytes(profile) > MOST_COPIED_BYTES) return;
-  const { port1: own, port2: its } = new MessageChannel();
-  /** How many messages it has sent: that it has begun, then its parts. */
-  const sent = new Int32Array(new SharedArrayBuffer(4));
-  const worker = new Worker(new URL('./ahead-worker.js', import.meta.url), {
-    workerData: { port: its, sent },
-    transferList: [its],
-    // What it makes is short-lived or large columns: a heap that grows for the former is memory for nothing.
-    resourceLimits: { maxYoungGenerationSizeMb: 16 },
-  });
-  worker.unref();
-  worker.on('error', () => {});
-  own.unref();
+  const isWorthIt =
+    (profile.tables.apiCalls?.length ?? 0) >= leastCalls && unsharedBytes(profile) <= MOST_COPIED_BYTES;
+  const helper = isWorthIt ? (started ?? startHelper()) : undefined;
+  if (!helper) {
+    started?.stop();
+    return;
+  }
+  const { port: own, sent } = helper;
   try {
     const { strings, ...rest } = profile;
     own.postMessage({
@@ -151,7 +147,7 @@ export async function helpAhead(
     }
     own.postMessage(given.map(derived => analyzer.get(derived)) satisfies GivenResults);
   } catch (error) {
-    void worker.terminate();
+    helper.stop();
     // The user's settings may hold what cannot cross threads.
     if (error instanceof NotRecorded || (error as Error).name === 'DataCloneError') return;
     throw error;
@@ -163,7 +159,7 @@ export async function helpAhead(
     const take = () => {
       for (let known = Atomics.load(sent, 0); known <= part + 1; known = Atomics.load(sent, 0)) {
         const waitMs = known === 0 ? LONGEST_START_MS : LONGEST_WAIT_MS;
-        isLost ||= Atomics.wait(sent, 0, known, waitMs) === 'timed-out';
+        isLost ||= helper.hasEnded || Atomics.wait(sent, 0, known, waitMs) === 'timed-out';
         if (isLost) return undefined;
       }
       while (received.length <= part) received.push(receiveMessageOnPort(own)?.message);
@@ -171,7 +167,7 @@ export async function helpAhead(
       received[part] = undefined;
       return plain === undefined ? undefined : restored(plain);
     };
-    analyzer.promise(derived, take, () => isLost || Atomics.load(sent, 0) > part + 1);
+    analyzer.promise(derived, take, () => helper.hasEnded || isLost || Atomics.load(sent, 0) > part + 1);
   });
 }
 
