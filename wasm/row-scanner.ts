@@ -48,8 +48,8 @@ const ROW_ID: i32 = 3;
 /** Bytes to be decoded lie behind the shapes; cells are written behind these. */
 export const INPUT: i32 = 8192 + (1 << 8) * (80 + 64 * 32);
 /** Cells of a column that are written before somebody takes them. */
-export const ROOM: i32 = 4096;
-export const PLACE_BYTES: i32 = 4096 * 8;
+export const ROOM: i32 = 16384;
+export const PLACE_BYTES: i32 = 16384 * 8;
 
 const MAX_EXACT: i64 = (1 << 53) - 1;
 

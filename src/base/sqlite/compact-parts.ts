@@ -1,12 +1,14 @@
 /**
- * Columns of whole numbers that are small, or the same in row after row: sizes, results, owners. They leave the decoder in
- * parts of a few thousand rows, each as narrow as its numbers allow, and a part with one number is that number. Wide
- * columns of all rows would take several times the memory of the rest of a table.
+ * Columns of numbers that are small, or the same in row after row, or missing: sizes, results, owners, nodes of graphs.
+ * They leave the decoder in parts of a few thousand rows, each as narrow as its numbers allow, and a part with one number
+ * is that number. Wide columns of all rows would take several times the memory of the rest of a table.
  */
-import { allocate, NONE } from '../column.js';
+import { type AnyArray, allocate, NONE, type Storage } from '../column.js';
 import type { DecodePlan } from './decode-plan.js';
 
-type Cells = number | Int8Array | Int16Array | Int32Array;
+type Cells = number | Int8Array | Int16Array | Int32Array | Float64Array;
+/** Room for the cells of a part as they are decoded. */
+export type WideCells = Int32Array | Float64Array;
 
 /** Rows in a row; by place (see `compactPlaces`) their cells. */
 export interface CompactPart {
@@ -23,12 +25,32 @@ export function compactPlaces({ sinks }: DecodePlan): { readonly column: number;
   });
 }
 
-/** `wide`: by place, with room for more rows than there are. */
-export function compactPart(first: number, length: number, wide: readonly Int32Array[]): CompactPart {
-  return { first, length, cells: wide.map(cells => compacted(cells, length)) };
+/**
+ * `wide`: by place, with room for more rows than there are. One piece of memory holds them all: many small ones would stay
+ * with the process when nobody needs them any more.
+ */
+export function compactPart(first: number, length: number, wide: readonly WideCells[]): CompactPart {
+  const widths = wide.map(cells =>
+    cells instanceof Float64Array ? widthOfReals(cells, length) : widthOf(cells, length),
+  );
+  const buffer = new ArrayBuffer(widths.reduce<number>((sum, bytes) => sum + aligned(bytes * length), 0));
+  let at = 0;
+  const cells = wide.map((own, place): Cells => {
+    const bytes = widths[place];
+    if (bytes === 0) return own[0];
+    const narrow = new kinds[bytes](buffer, at, length);
+    narrow.set(own.subarray(0, length));
+    at += aligned(bytes * length);
+    return narrow;
+  });
+  return { first, length, cells };
 }
 
-function compacted(cells: Int32Array, length: number): Cells {
+const kinds = { 1: Int8Array, 2: Int16Array, 4: Int32Array, 8: Float64Array } as const;
+const aligned = (bytes: number) => Math.ceil(bytes / 8) * 8;
+
+/** Bytes of a cell; none where all are the same. */
+function widthOf(cells: Int32Array, length: number): 0 | 1 | 2 | 4 {
   const one = cells[0];
   let others = 0;
   // Bits that any of them needs besides its sign.
@@ -38,9 +60,13 @@ function compacted(cells: Int32Array, length: number): Cells {
     others |= value ^ one;
     bits |= value ^ (value >> 31);
   }
-  if (others === 0) return one;
-  const used = cells.subarray(0, length);
-  return bits < 128 ? new Int8Array(used) : bits < 32768 ? new Int16Array(used) : used.slice();
+  return others === 0 ? 0 : bits < 128 ? 1 : bits < 32768 ? 2 : 4;
+}
+
+/** Only where all are missing they are one number: others seldom repeat. */
+function widthOfReals(cells: Float64Array, length: number): 0 | 8 {
+  for (let i = 0; i < length; i++) if (!Number.isNaN(cells[i])) return 8;
+  return 0;
 }
 
 export const cellAt = (cells: Cells, row: number): number => (typeof cells === 'number' ? cells : cells[row]);
@@ -53,25 +79,28 @@ export function wholeColumn(
   parts: readonly CompactPart[],
   place: number,
   rows: number,
-): Int32Array | Int16Array | Int8Array | undefined {
+): AnyArray | undefined {
   let bytes = rows < WORTH_NARROWING ? 4 : 1;
   let isMissing = true;
   for (const { cells } of parts) {
     const own = cells[place];
-    if (own !== NONE) isMissing = false;
+    if (own !== NONE && !Number.isNaN(own)) isMissing = false;
     bytes = Math.max(bytes, typeof own === 'number' ? bytesOf(own) : own.BYTES_PER_ELEMENT);
   }
   if (isMissing) return undefined;
-  const whole = allocate(bytes === 1 ? 'i8' : bytes === 2 ? 'i16' : 'i32', rows, true);
+  const whole = allocate(storages[bytes], rows, true);
   for (const { first, length, cells } of parts) {
     const own = cells[place];
     if (typeof own === 'number') whole.fill(own, first, first + length);
     else whole.set(own, first);
   }
-  return whole as Int32Array | Int16Array | Int8Array;
+  return whole;
 }
 
+const storages: Readonly<Record<number, Storage>> = { 1: 'i8', 2: 'i16', 4: 'i32', 8: 'f64' };
+
 function bytesOf(value: number): number {
+  if (Number.isNaN(value)) return 8;
   const bits = value ^ (value >> 31);
   return bits < 128 ? 1 : bits < 32768 ? 2 : 4;
 }

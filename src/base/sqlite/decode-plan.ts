@@ -16,8 +16,8 @@ export type Sink =
       readonly pid: Int32Array;
       readonly tid: Int32Array;
     }
-  /** Whole numbers and global ids in parts (see compact-parts.ts). NULL is -1. */
-  | { readonly kind: 'compact' }
+  /** Numbers and global ids in parts (see compact-parts.ts). NULL is -1; where they may be fractions or large, NaN. */
+  | { readonly kind: 'compact'; readonly isReal?: true }
   | { readonly kind: 'compact-id' }
   /** UTF-8 bytes handed to the caller, who gives back the number to store. `blobs`: bytes of any kind. */
   | {

@@ -14,7 +14,7 @@ import {
   readU32,
   readVarint,
 } from './btree.js';
-import { type CompactPart, compactPart, compactPlaces } from './compact-parts.js';
+import { type CompactPart, compactPart, compactPlaces, type WideCells } from './compact-parts.js';
 import type { DecodePlan, Sink } from './decode-plan.js';
 import { OverflowReader } from './overflow.js';
 import type { SqlitePages } from './pages.js';
@@ -27,8 +27,9 @@ const FLOAT = 1;
 const INT = 2;
 const OTHER = 3;
 const COMPACT = 4;
-const GLOBAL_ID = 5;
-const TEXT = 6;
+const COMPACT_REAL = 5;
+const GLOBAL_ID = 6;
+const TEXT = 7;
 const NO_FLOATS = new Float64Array(0);
 const NO_INTS = new Int32Array(0);
 
@@ -57,7 +58,7 @@ export class RowDecoder {
   private roomLeft = 0;
   private readonly ids: IdColumns[] = [];
   /** By place, what is compact of the page at hand; its rows are counted from `pageRow`. */
-  private readonly wide: Int32Array[];
+  private readonly wide: WideCells[];
   private pageRow = 0;
   readonly parts: CompactPart[] = [];
   misfits = 0;
@@ -83,7 +84,7 @@ export class RowDecoder {
       else if (sink.kind === 'global-id') {
         this.actions[c] = GLOBAL_ID;
         this.ids[c] = { ...sink, isCompact: false };
-      } else if (sink.kind === 'compact') this.actions[c] = COMPACT;
+      } else if (sink.kind === 'compact') this.actions[c] = sink.isReal ? COMPACT_REAL : COMPACT;
       else if (sink.kind === 'compact-id') this.actions[c] = GLOBAL_ID;
       else if (sink.into instanceof Float64Array) {
         this.actions[c] = FLOAT;
@@ -95,15 +96,20 @@ export class RowDecoder {
         this.actions[c] = OTHER;
         this.others[c] = sink.into;
       }
-      this.missing[c] = sink.kind === 'number' ? sink.missing : -1;
+      const isReal = sink.kind === 'compact' && sink.isReal === true;
+      this.missing[c] = sink.kind === 'number' ? sink.missing : isReal ? Number.NaN : -1;
     }
     const places = compactPlaces(plan);
     const rows = places.length > 0 ? maxCells(pages) : 0;
-    this.wide = places.map(() => new Int32Array(rows));
+    this.wide = places.map(({ column }) =>
+      this.actions[column] === COMPACT_REAL ? new Float64Array(rows) : new Int32Array(rows),
+    );
     places.forEach(({ column, which }, place) => {
-      if (this.actions[column] === COMPACT) this.ints[column] = this.wide[place];
+      const wide = this.wide[place];
+      if (wide instanceof Float64Array) this.floats[column] = wide;
+      else if (this.actions[column] === COMPACT) this.ints[column] = wide;
       else if (which === 0) {
-        const [machine, pid, tid] = this.wide.slice(place);
+        const [machine, pid, tid] = this.wide.slice(place) as Int32Array[];
         this.ids[column] = { machine, pid, tid, isCompact: true };
       }
     });
@@ -231,7 +237,7 @@ export class RowDecoder {
         body += size;
         continue;
       }
-      if (action <= COMPACT) {
+      if (action <= COMPACT_REAL) {
         let value: number;
         switch (type) {
           case 0:
@@ -284,6 +290,7 @@ export class RowDecoder {
             this.misfits++;
         }
         if (action === FLOAT) floats[c][row] = value;
+        else if (action === COMPACT_REAL) floats[c][row - this.pageRow] = value;
         else {
           // Whole numbers, whose arrays would wrap or cut what does not fit.
           if (type > 4 && type < 8) value = this.fitting(value, c);
@@ -361,6 +368,7 @@ export class RowDecoder {
       if (!sink) continue;
       if (this.actions[c] === GLOBAL_ID) this.setId(c, row, -1, -1, -1);
       else if (this.actions[c] === COMPACT) this.ints[c][row - this.pageRow] = -1;
+      else if (this.actions[c] === COMPACT_REAL) this.floats[c][row - this.pageRow] = Number.NaN;
       else (sink as { into: AnyArray }).into[row] = this.missing[c];
     }
   }

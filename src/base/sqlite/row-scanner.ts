@@ -5,7 +5,7 @@
 import { type AnyArray, NONE } from '../column.js';
 import { instantiate } from '../wasm.js';
 import { headerOffset, isFilledBy, type Leaves, maxCells } from './btree.js';
-import { type CompactPart, compactPart } from './compact-parts.js';
+import { type CompactPart, compactPart, type WideCells } from './compact-parts.js';
 import type { DecodePlan } from './decode-plan.js';
 import type { SqlitePages } from './pages.js';
 import { rowScannerCode } from './row-scanner-code.js';
@@ -53,7 +53,7 @@ const scanners = new WeakMap<SqlitePages, RowScanner | null>();
 
 export class RowScanner {
   private places: Place[] = [];
-  private compact: Int32Array[] = [];
+  private compact: WideCells[] = [];
   private parts: CompactPart[] = [];
   /** Rows that are written and not yet taken: the first one, and how many. */
   private first = 0;
@@ -95,7 +95,7 @@ export class RowScanner {
 
   private begin({ sinks, rowIds, rowIdColumn }: DecodePlan): boolean {
     const { exports, buffer, cellsAt } = this;
-    const { ACTIONS, PLACES, MISSING, MOST_COLUMNS, ROOM, PLACE_BYTES, GLOBAL_ID, INT } = exports;
+    const { ACTIONS, PLACES, MISSING, MOST_COLUMNS, ROOM, PLACE_BYTES, GLOBAL_ID, INT, FLOAT } = exports;
     let last = sinks.length;
     while (last > 0 && sinks[last - 1] === undefined) last--;
     if (rowIds || last > MOST_COLUMNS.value) return false;
@@ -105,16 +105,16 @@ export class RowScanner {
     this.places = [];
     this.compact = [];
     this.parts = [];
-    const addPlace = (into?: AnyArray): number => {
+    const addPlace = (into?: AnyArray, isReal = false): number => {
       const at = cellsAt + this.places.length * PLACE_BYTES.value;
-      const Cells = (into?.constructor ?? Int32Array) as new (
+      const Cells = (into?.constructor ?? (isReal ? Float64Array : Int32Array)) as new (
         buffer: ArrayBuffer,
         at: number,
         length: number,
       ) => AnyArray;
       const cells = new Cells(buffer, at, ROOM.value);
       this.places.push({ cells, into });
-      if (!into) this.compact.push(cells as Int32Array);
+      if (!into) this.compact.push(cells as WideCells);
       return at;
     };
     for (let column = 0; column < last; column++) {
@@ -132,9 +132,9 @@ export class RowScanner {
         addPlace();
         addPlace();
       } else if (sink.kind === 'compact') {
-        actions[column] = INT.value;
-        placeOf[column] = addPlace();
-        missing[column] = NONE;
+        actions[column] = (sink.isReal ? FLOAT : INT).value;
+        placeOf[column] = addPlace(undefined, sink.isReal);
+        missing[column] = sink.isReal ? Number.NaN : NONE;
       } else {
         const action = this.actionFor(sink.into);
         actions[column] = action;

@@ -41,8 +41,8 @@ export class TableReader implements TableImport {
   /** Model columns and ids of owners that are decoded in parts: by their column in the file, then by their place there. */
   private readonly compact: Record<string, number> = {};
   private readonly owners: OwnerPlaces;
-  /** Ids of stacks by model column. */
-  private readonly stackIds: Record<string, Float64Array> = {};
+  /** Ids of stacks by model column, in the same way. */
+  private readonly stackIds: Record<string, number> = {};
   private readonly wantsPythonStacks: boolean;
   /** The file says whose rows these are. */
   private readonly hasOwner: boolean;
@@ -78,8 +78,9 @@ export class TableReader implements TableImport {
     for (const [column, fileColumn] of Object.entries(source.numbers)) {
       if (!this.table.columns.includes(fileColumn) || !isWanted(column)) continue;
       const { storage, optional, ref } = specs.get(column)!;
-      if (storage === 'i32' && optional && !ref) {
-        put(fileColumn, () => ({ kind: 'compact' }));
+      const isReal = storage === 'f64';
+      if ((storage === 'i32' || isReal) && optional && !ref) {
+        put(fileColumn, () => (isReal ? { kind: 'compact', isReal } : { kind: 'compact' }));
         this.compact[column] = positionOf(fileColumn);
         // Its place among the columns is that of the file.
         this.columns[column] = NOT_YET;
@@ -94,8 +95,8 @@ export class TableReader implements TableImport {
     }
     for (const [column, fileColumn] of Object.entries(source.stacks ?? {})) {
       if (!this.table.columns.includes(fileColumn) || !isWanted(column)) continue;
-      this.stackIds[column] = allocate('f64', rows, true) as Float64Array;
-      numbers(fileColumn, this.stackIds[column], Number.NaN);
+      put(fileColumn, () => ({ kind: 'compact', isReal: true }));
+      this.stackIds[column] = positionOf(fileColumn);
     }
     this.wantsPythonStacks = specs.has('pythonStack') && isWanted('pythonStack');
     for (const [column, fileColumn] of Object.entries(source.texts ?? {})) {
@@ -126,7 +127,8 @@ export class TableReader implements TableImport {
       const place = places.findIndex(({ column, which }) => column === position && which === part);
       return place < 0 ? undefined : place;
     };
-    for (const [column, position] of Object.entries(this.compact)) this.compact[column] = placeOf(position)!;
+    for (const columns of [this.compact, this.stackIds])
+      for (const [column, position] of Object.entries(columns)) columns[column] = placeOf(position)!;
     const [machine, pid, tid] = [0, 1, 2].map(part => placeOf(positionOf(idColumn), part));
     const [device, context, green, stream] = streamColumns.map(column => placeOf(positionOf(column)));
     this.owners = { machine, pid, tid, device, context, green, stream };
@@ -158,8 +160,9 @@ export class TableReader implements TableImport {
     if (source.owner === 'thread') columns.thread = owners.threadsIn(parts, this.owners, rows);
     if (source.owner === 'process') columns.process = owners.processesIn(parts, this.owners, rows);
     if (source.owner === 'stream') columns.stream = owners.streamsIn(parts, this.owners, rows);
-    for (const [column, ids] of Object.entries(this.stackIds)) {
-      const resolved = stacks?.resolve(source.table, ids, columns.name);
+    for (const [column, place] of Object.entries(this.stackIds)) {
+      const ids = wholeColumn(parts, place, rows) as Float64Array | undefined;
+      const resolved = ids && stacks?.resolve(source.table, ids, columns.name);
       if (resolved) columns[column] = resolved;
     }
     if (this.wantsPythonStacks && columns.start && columns.end) {
