@@ -173,16 +173,26 @@ function rowsByThread(
           (kind[row as Row<'ranges'>] !== RangeKind.mark &&
             kind[row as Row<'ranges'>] !== RangeKind.gpuAnnotation));
       const first = new Int32Array(profile.threads.length + 1);
+      let looked = 0;
+      let firstRow: number = NONE;
+      let afterRow: number = NONE;
       forRowsReaching(table, ends[source]!, from, to, (begin, after) => {
+        if (firstRow === NONE) firstRow = begin;
+        afterRow = after;
+        looked += after - begin;
         for (let row = begin as Row<Source>; row < after; row++) if (isOurs(row)) first[thread[row] + 1]++;
       });
+      // One thread has them all, one after the other, as in most captures of an engine.
+      const isWhole = looked === afterRow - firstRow && first.includes(looked);
       for (let of = 0; of < profile.threads.length; of++) first[of + 1] += first[of];
       const all = new Int32Array(first[profile.threads.length]);
       const next = first.slice();
-      forRowsReaching(table, ends[source]!, from, to, (begin, after) => {
-        for (let row = begin as Row<Source>; row < after; row++)
-          if (isOurs(row)) all[next[thread[row]]++] = row;
-      });
+      if (isWhole) for (let i = 0; i < all.length; i++) all[i] = firstRow + i;
+      else
+        forRowsReaching(table, ends[source]!, from, to, (begin, after) => {
+          for (let row = begin as Row<Source>; row < after; row++)
+            if (isOurs(row)) all[next[thread[row]]++] = row;
+        });
       longerFirst(all, table.start, table.end);
       return [
         [
@@ -256,7 +266,17 @@ function stackOf(
     const own = rows[source]?.of(thread);
     const table = tableNamed(profile, source);
     return own && table && own.length > 0
-      ? [{ source, own, start: table.start, end: table.end, name: table.name, next: 0 }]
+      ? [
+          {
+            source,
+            own,
+            start: table.start,
+            end: table.end,
+            name: table.name,
+            namer: namers[source],
+            next: 0,
+          },
+        ]
       : [];
   });
   type Lane = (typeof lanes)[number];
@@ -291,7 +311,7 @@ function stackOf(
       alone = firstStart(lanes, lane);
     }
     const row = lane.own[lane.next++] as Row<Source>;
-    const found = namers[lane.source](lane.name[row]);
+    const found = lane.namer(lane.name[row]);
     if (!found) continue;
     const begin = lane.start[row];
     closeUntil(begin);

@@ -30,12 +30,26 @@ const ROWS_WORTH_A_WORKER = 200_000;
 /** About 4 MB of file at a time: even shares at the end, few trips to the counter. */
 const LEAVES_PER_TASK = 1024;
 
+/** A file of so many bytes has rows enough: threads start while its tables are looked through. */
+const BYTES_WORTH_A_WORKER = 64e6;
+
+const mostHelpers = (workers: number | undefined): number =>
+  Math.min(availableParallelism() - 1, 7, workers ?? 7);
+
+/** Threads that wait for jobs. Those that `decodeAll` leaves in the list are to be ended. */
+export function startDecoders(fileBytes: number, workers: number | undefined): Worker[] {
+  const count = fileBytes < BYTES_WORTH_A_WORKER ? 0 : Math.max(0, mostHelpers(workers));
+  return Array.from({ length: count }, startDecoder);
+}
+
+const startDecoder = () => new Worker(new URL('./decode-worker.js', import.meta.url));
+
 /** Runs all jobs; says for each what could not be read. */
 export async function decodeAll(
   pages: SqlitePages,
   fd: number,
   jobs: readonly DecodeJob[],
-  workers: number | undefined,
+  { workers, started }: { readonly workers: number | undefined; readonly started: Worker[] },
   onProgress: (done: number) => void,
 ): Promise<Decoded[]> {
   const tasks: Task[] = [];
@@ -48,8 +62,8 @@ export async function decodeAll(
       tasks.push({ job: index, from, to: Math.min(count, from + LEAVES_PER_TASK) });
     }
   });
-  const useful = rows < ROWS_WORTH_A_WORKER ? 0 : Math.min(availableParallelism() - 1, 7, tasks.length - 1);
-  const helpers = Math.max(0, Math.min(useful, workers ?? useful));
+  const useful = rows < ROWS_WORTH_A_WORKER ? 0 : tasks.length - 1;
+  const helpers = Math.max(0, Math.min(useful, mostHelpers(workers)));
   const next = new Int32Array(new SharedArrayBuffer(4));
   const losses = jobs.map(() => ({
     badRows: [] as number[],
@@ -67,7 +81,7 @@ export async function decodeAll(
   };
 
   const running = Array.from({ length: helpers }, () =>
-    startWorker({ fd, size: pages.source.size, jobs, tasks, next }),
+    lossesOf(started.shift() ?? startDecoder(), { fd, size: pages.source.size, jobs, tasks, next }),
   );
   const breathe = breather();
   for (const [index, job] of jobs.entries()) {
@@ -128,13 +142,11 @@ export type WorkerAnswer =
   | { readonly losses: JobLosses }
   | { readonly failed: ConstructorParameters<typeof UserError> };
 
-function startWorker(input: WorkerInput): Promise<JobLosses> {
+function lossesOf(worker: Worker, input: WorkerInput): Promise<JobLosses> {
   const jobs = input.jobs.map(job =>
     job.thisThreadOnly ? { ...job, plan: { sinks: [], rowIdColumn: -1 } } : job,
   );
-  const worker = new Worker(new URL('./decode-worker.js', import.meta.url), {
-    workerData: { ...input, jobs },
-  });
+  worker.postMessage({ ...input, jobs } satisfies WorkerInput);
   const result = new Promise<JobLosses>((resolve, reject) => {
     let answer: WorkerAnswer | undefined;
     worker.once('message', (given: WorkerAnswer) => {
