@@ -1,6 +1,4 @@
 /** What we use of WebAssembly, whose types come with those of browsers. */
-import { Buffer } from 'node:buffer';
-
 interface Wasm {
   readonly Module: new (code: Uint8Array) => object;
   readonly Memory: new (size: { initial: number }) => { readonly buffer: ArrayBuffer };
@@ -16,7 +14,8 @@ export function instantiate<Exports>(
   memoryBytes: number,
 ): { readonly exports: Exports; readonly buffer: ArrayBuffer } {
   const { Module, Memory, Instance } = (globalThis as unknown as { WebAssembly: Wasm }).WebAssembly;
-  const module = compiled.get(code) ?? new Module(Buffer.from(code, 'base64'));
+  const module =
+    compiled.get(code) ?? new Module(Uint8Array.from(atob(code), letter => letter.charCodeAt(0)));
   compiled.set(code, module);
   const memory = new Memory({ initial: Math.ceil(memoryBytes / PAGE_BYTES) });
   return {

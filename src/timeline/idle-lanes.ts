@@ -32,7 +32,7 @@ export const idleLanes: Derived<IdleLanes> = {
         const to = Math.max(busy.end[busy.length - 1], own[own.length - 1]?.end ?? -Infinity);
         const fallback = own[0] ? lanes[own[0].lane].thread : NONE;
         // A piece for most gaps.
-        const lane = new LaneBuilder(Math.ceil(1.05 * busy.length));
+        const lane = new LaneBuilder(Math.ceil(1.05 * busy.length), false);
         // A part at a time, each up to the begin of some work: all pieces at once would take as much memory as the lane.
         for (let i = 0, begin = from; i < busy.length; i += GAPS_AT_ONCE) {
           const until = i + GAPS_AT_ONCE < busy.length ? busy.start[i + GAPS_AT_ONCE] : to;

@@ -4,18 +4,10 @@
  * is that number. Wide columns of all rows would take several times the memory of the rest of a table.
  */
 import { type AnyArray, allocate, NONE, type Storage } from '../column.js';
-import type { DecodePlan } from './decode-plan.js';
+import type { CompactCells, CompactPart, DecodePlan } from './decode-plan.js';
 
-type Cells = number | Int8Array | Int16Array | Int32Array | Float64Array;
 /** Room for the cells of a part as they are decoded. */
 export type WideCells = Int32Array | Float64Array;
-
-/** Rows in a row; by place (see `compactPlaces`) their cells. */
-export interface CompactPart {
-  readonly first: number;
-  readonly length: number;
-  readonly cells: readonly Cells[];
-}
 
 /** What is kept this way, in the order of a part's cells: a global id is machine, process and thread. */
 export function compactPlaces({ sinks }: DecodePlan): { readonly column: number; readonly which: number }[] {
@@ -35,7 +27,7 @@ export function compactPart(first: number, length: number, wide: readonly WideCe
   );
   const buffer = new ArrayBuffer(widths.reduce<number>((sum, bytes) => sum + aligned(bytes * length), 0));
   let at = 0;
-  const cells = wide.map((own, place): Cells => {
+  const cells = wide.map((own, place): CompactCells => {
     const bytes = widths[place];
     if (bytes === 0) return own[0];
     const narrow = new kinds[bytes](buffer, at, length);
@@ -69,7 +61,8 @@ function widthOfReals(cells: Float64Array, length: number): 0 | 8 {
   return 0;
 }
 
-export const cellAt = (cells: Cells, row: number): number => (typeof cells === 'number' ? cells : cells[row]);
+export const cellAt = (cells: CompactCells, row: number): number =>
+  typeof cells === 'number' ? cells : cells[row];
 
 /** Fewer rows stay as wide as their model says. */
 const WORTH_NARROWING = 1 << 16;

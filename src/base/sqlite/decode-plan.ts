@@ -3,7 +3,6 @@
  * can have it.
  */
 import type { AnyArray } from '../column.js';
-import type { CompactPart } from './compact-parts.js';
 
 /** What to do with one column of the file's table. */
 export type Sink =
@@ -34,6 +33,16 @@ export interface DecodePlan {
   readonly rowIds?: Float64Array;
   /** The column that is an alias of the row id (INTEGER PRIMARY KEY), stored as NULL in the record. */
   readonly rowIdColumn: number;
+}
+
+/** Cells of a part: as narrow as they can be, or the one number that all are. */
+export type CompactCells = number | Int8Array | Int16Array | Int32Array | Float64Array;
+
+/** Rows in a row; by place (see compact-parts.ts) their cells. */
+export interface CompactPart {
+  readonly first: number;
+  readonly length: number;
+  readonly cells: readonly CompactCells[];
 }
 
 /** What a decode could not make sense of. */

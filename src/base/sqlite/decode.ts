@@ -14,8 +14,8 @@ import {
   readU32,
   readVarint,
 } from './btree.js';
-import { type CompactPart, compactPart, compactPlaces, type WideCells } from './compact-parts.js';
-import type { DecodePlan, Sink } from './decode-plan.js';
+import { compactPart, compactPlaces, type WideCells } from './compact-parts.js';
+import type { CompactPart, DecodePlan, Sink } from './decode-plan.js';
 import { OverflowReader } from './overflow.js';
 import type { SqlitePages } from './pages.js';
 import { localBytes, valueSizes, valuesFill } from './record-sizes.js';

@@ -5,8 +5,8 @@
 import { type AnyArray, NONE } from '../column.js';
 import { instantiate } from '../wasm.js';
 import { headerOffset, isFilledBy, type Leaves, maxCells } from './btree.js';
-import { type CompactPart, compactPart, type WideCells } from './compact-parts.js';
-import type { DecodePlan } from './decode-plan.js';
+import { compactPart, type WideCells } from './compact-parts.js';
+import type { CompactPart, DecodePlan } from './decode-plan.js';
 import type { SqlitePages } from './pages.js';
 import { rowScannerCode } from './row-scanner-code.js';
 

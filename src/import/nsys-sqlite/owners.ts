@@ -1,6 +1,7 @@
 /** Turns the ids in rows (machine, process, thread, device, context, stream) into rows of the model's lists. */
 import { allocate, NONE } from '../../base/column.js';
-import { type CompactPart, cellAt } from '../../base/sqlite/compact-parts.js';
+import { cellAt } from '../../base/sqlite/compact-parts.js';
+import type { CompactPart } from '../../base/sqlite/decode-plan.js';
 import { TupleIndex } from '../../base/tuple-index.js';
 import type { ProfileBuilder } from '../../model/builder.js';
 import type { ProcessRow } from '../../model/profile.js';

@@ -5,9 +5,8 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { Leaves } from '../../base/sqlite/btree.js';
-import type { CompactPart } from '../../base/sqlite/compact-parts.js';
 import { decodeLeaves } from '../../base/sqlite/decode-leaves.js';
-import type { Decoded, DecodePlan } from '../../base/sqlite/decode-plan.js';
+import type { CompactPart, Decoded, DecodePlan } from '../../base/sqlite/decode-plan.js';
 import type { SqlitePages } from '../../base/sqlite/pages.js';
 import { UserError } from '../../base/user-error.js';
 import { breather } from '../breathe.js';

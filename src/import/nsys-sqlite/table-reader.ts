@@ -1,9 +1,9 @@
 /** Prepares the arrays and the decode plan of one table, and turns what was decoded into model columns. */
 import { type AnyArray, allocate, missingValue, NONE } from '../../base/column.js';
 import type { Leaves } from '../../base/sqlite/btree.js';
-import { type CompactPart, cellAt, compactPlaces, wholeColumn } from '../../base/sqlite/compact-parts.js';
+import { cellAt, compactPlaces, wholeColumn } from '../../base/sqlite/compact-parts.js';
 import type { SqliteDatabase, SqliteTable } from '../../base/sqlite/database.js';
-import type { Decoded, DecodePlan, Sink } from '../../base/sqlite/decode-plan.js';
+import type { CompactPart, Decoded, DecodePlan, Sink } from '../../base/sqlite/decode-plan.js';
 import type { ProfileBuilder, RawTable } from '../../model/builder.js';
 import { columnsOf, type TableName } from '../../model/schema.js';
 import type { OwnerPlaces, Owners } from './owners.js';
