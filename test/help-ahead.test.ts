@@ -22,7 +22,7 @@ test('a thread that helps gives the same results', async () => {
     const profile = await openProfile([file]);
     const alone = new Analyzer(profile);
     const helped = new Analyzer(profile);
-    helpAhead(helped, { leastCalls: 1, withTimeline: true });
+    await helpAhead(helped, { leastCalls: 1, withTimeline: true });
     const blockers = helped.get(hostBlockers);
     assert.notEqual(blockers.paths, helped.get(threadStacks).paths, 'they come from the thread');
     assert.deepEqual(helped.get(hostLanes), alone.get(hostLanes), file);

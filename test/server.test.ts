@@ -92,7 +92,7 @@ test('a profile that is being opened, or could not be, says so', async t => {
   const opening = profiles.open('slow', async ({ onProgress, onPhase }) => {
     onProgress('slow', 0.25);
     await new Promise<void>(resolve => (next = resolve));
-    await onPhase('Finding steps');
+    onPhase('Finding steps');
     await new Promise<void>(resolve => (finish = resolve));
     throw new UserError('damaged', 'slow is damaged.', 'Copy it again.');
   });
@@ -100,7 +100,6 @@ test('a profile that is being opened, or could not be, says so', async t => {
   const slow = { id: 2, name: 'slow' };
   assert.deepEqual(await state(), { ...slow, status: 'opening', done: 0.25, doing: 'Reading slow' });
   next();
-  // The phase waits until somebody who watches has heard of it.
   assert.deepEqual(await state(), { ...slow, status: 'opening', done: 0, doing: 'Finding steps' });
   await new Promise(resolve => setTimeout(resolve, 60));
   assert.equal((await ask(port, '/api/profiles/2/timeline')).status, 409);

@@ -21,6 +21,7 @@ export function smallProfile(name = 'small.sqlite.gz', changes: Partial<ViewedPr
   return {
     name,
     prepare: async () => {},
+    prepareAnswer: async () => {},
     timeline: () => asked('timeline'),
     columns: () => bytes,
     labels: page => [`label of page ${page}`],

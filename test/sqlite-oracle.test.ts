@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import type { SqlValue } from 'sql.js';
 import type { ByteSource } from '../src/base/byte-source.js';
 import { SqliteDatabase } from '../src/base/sqlite/database.js';
-import { decodeLeaves } from '../src/base/sqlite/decode.js';
+import { decodeLeaves } from '../src/base/sqlite/decode-leaves.js';
 import { captures, insert, makeDatabase, openDatabase } from './small-exports.js';
 
 class MemorySource implements ByteSource {

@@ -157,10 +157,22 @@ export function tablesReadBy(analyses: readonly Derived<unknown>[]): Map<TableNa
   return tables;
 }
 
+/** A result and all that it is made of, each after what it uses. */
+export function inOrderOfUse(derived: Derived<unknown>): Iterable<Derived<unknown>> {
+  const seen = new Set<Derived<unknown>>();
+  const visit = (own: Derived<unknown>) => {
+    if (seen.has(own)) return;
+    own.uses.forEach(visit);
+    seen.add(own);
+  };
+  visit(derived);
+  return seen;
+}
+
 /** Computes analyses over one profile, each shared result once. A failure stays with the analysis it happened in. */
 export class Analyzer {
   private readonly done = new Map<Derived<unknown>, { value?: unknown; error?: unknown }>();
-  private readonly promised = new Map<Derived<unknown>, () => unknown>();
+  private readonly promised = new Map<Derived<unknown>, { take(): unknown; isHere(): boolean }>();
 
   readonly profile: Profile;
 
@@ -203,7 +215,7 @@ export class Analyzer {
       this.done.set(derived, known);
       try {
         this.requireTables(derived);
-        known.value = this.promised.get(derived)?.() ?? derived.compute(this.inputFor(derived));
+        known.value = this.promised.get(derived)?.take() ?? derived.compute(this.inputFor(derived));
       } catch (error) {
         known.error = error;
       }
@@ -212,9 +224,29 @@ export class Analyzer {
     return known.value as Result;
   }
 
-  /** Somebody else is computing this result, or has: `take` gives it when it is asked for. Undefined: they could not. */
-  promise<Result>(derived: Derived<Result>, take: () => Result | undefined): void {
-    this.promised.set(derived, take);
+  /**
+   * Somebody else is computing this result, or has: `take` gives it when it is asked for. Undefined: they could not.
+   * `isHere`: it need not be waited for.
+   */
+  promise<Result>(derived: Derived<Result>, take: () => Result | undefined, isHere = () => true): void {
+    this.promised.set(derived, { take, isHere });
+  }
+
+  /** Whether asking for it now would wait for somebody else. */
+  awaits(derived: Derived<unknown>, seen = new Set<Derived<unknown>>()): boolean {
+    if (this.done.has(derived) || seen.has(derived)) return false;
+    seen.add(derived);
+    const promise = this.promised.get(derived);
+    return promise ? !promise.isHere() : derived.uses.some(used => this.awaits(used, seen));
+  }
+
+  /** Computes it for those who ask later; what fails, fails for them. */
+  anticipate(derived: Derived<unknown>): void {
+    try {
+      this.get(derived);
+    } catch {
+      // Kept, and thrown where it is asked for.
+    }
   }
 
   /** Undefined where the capture cannot answer. */

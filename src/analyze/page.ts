@@ -5,7 +5,7 @@ import { profilers } from '../catalog/profilers.js';
 import { distinctGpus } from '../model/distinct-gpus.js';
 import { graphMode } from '../model/graph-mode.js';
 import type { Profile } from '../model/profile.js';
-import type { AnalysisResult, Analyzer, AnyAnalysis } from './analysis.js';
+import type { AnalysisResult, Analyzer, AnyAnalysis, Derived } from './analysis.js';
 import { NotRecorded } from './analysis.js';
 import type { Block, StatementBlock } from './block.js';
 import { brokenFile } from './broken-file.js';
@@ -69,6 +69,16 @@ const askOf =
 /** What was captured, in short. */
 export const describeHeader = (analyzer: Analyzer): StatementBlock =>
   headerOf(analyzer.profile, askOf(analyzer)(iterations));
+
+/** What every answer is made of, besides its findings. */
+export const answerBasis: readonly Derived<unknown>[] = [
+  iterations,
+  kernelFamilies,
+  kernelsPerStep,
+  graphCoverage,
+  stepBudget,
+  undisturbedStep,
+];
 
 /** What was captured and what holds it up, without the rest of the page. */
 export function describePageAnswer(analyzer: Analyzer): {

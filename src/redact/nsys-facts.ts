@@ -4,7 +4,7 @@
  */
 import { findLeaves, singleLeaf } from '../base/sqlite/btree.js';
 import type { SqliteDatabase, SqliteTable } from '../base/sqlite/database.js';
-import { decodeLeaves } from '../base/sqlite/decode.js';
+import { decodeLeaves } from '../base/sqlite/decode-leaves.js';
 import type { Sink } from '../base/sqlite/decode-plan.js';
 import { RecordEditor } from '../base/sqlite/record.js';
 import { damage, walkTable } from '../base/sqlite/walk-rows.js';

@@ -1,4 +1,5 @@
 /** The profiles this server has: being opened, ready, or failed with the two lines that say why. */
+import { breather } from '../import/breathe.js';
 import type { ViewedProfile } from '../timeline/viewed-profile.js';
 import type { ProfileState } from '../timeline/wire.js';
 import { NotesFile } from './notes-file.js';
@@ -28,8 +29,6 @@ type ReadProfile = (told: Required<Told>) => Promise<ViewedProfile>;
 
 /** A page asks this often; who has not asked for so long is gone. */
 const WATCHED_MS = 2000;
-/** How long a phase waits for the page to hear of it. */
-const HEARD_MS = 200;
 
 export class OpenProfiles {
   private readonly entries = new Map<number, Entry>();
@@ -54,15 +53,16 @@ export class OpenProfiles {
           entry.doing = `Reading ${file}`;
           entry.done = Math.min(1, done);
         },
-        onPhase: async phase => {
+        onPhase: phase => {
           entry.doing = phase;
           entry.done = 0;
-          if (this.isWatched()) await this.heard();
         },
       });
       entry.doing = undefined;
       entry.status = 'ready';
       entry.done = 1;
+      // While the page draws the timeline, what it asks for next is computed.
+      entry.view.prepareAnswer(breather()).catch(() => {});
       return id;
     } catch (error) {
       if (error instanceof SenderGone) this.entries.delete(id);
@@ -111,14 +111,6 @@ export class OpenProfiles {
   /** Whether a page is waiting for what is being opened. */
   isWatched(): boolean {
     return performance.now() - this.askedAt < WATCHED_MS;
-  }
-
-  private async heard(): Promise<void> {
-    const since = performance.now();
-    while (this.askedAt < since && performance.now() - since < HEARD_MS)
-      await new Promise(resolve => setTimeout(resolve, 10));
-    // The answer itself has to leave.
-    await new Promise(resolve => setTimeout(resolve, 10));
   }
 
   states(): ProfileState[] {

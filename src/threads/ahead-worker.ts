@@ -8,11 +8,12 @@ import {
   earlyParts,
   type GivenResults,
   given,
-  parts,
+  lateParts,
 } from './help-ahead.js';
 
 const { port, sent } = workerData as { readonly port: MessagePort; readonly sent: Int32Array };
 let analyzer: Analyzer | undefined;
+let late: readonly AheadPart[] = [];
 
 tell();
 port.on('message', (message: AheadInput | GivenResults) => {
@@ -26,6 +27,7 @@ port.on('message', (message: AheadInput | GivenResults) => {
 /** What needs nothing of the other thread. */
 function begin({ profile, strings: { bytes, ends }, settings, withTimeline }: AheadInput): Analyzer {
   const analyzer = new Analyzer({ ...profile, strings: StringTable.unpack(bytes, ends) }, settings);
+  late = lateParts(withTimeline);
   send(analyzer, earlyParts(withTimeline));
   return analyzer;
 }
@@ -34,7 +36,7 @@ function finish(analyzer: Analyzer, results: GivenResults): void {
   given.forEach((derived, i) => {
     analyzer.promise(derived, () => results[i]);
   });
-  send(analyzer, parts);
+  send(analyzer, late);
 }
 
 function send(analyzer: Analyzer, some: readonly AheadPart[]): void {

@@ -3,9 +3,14 @@
  * It gets the columns of the profile, which are shared, and the results that it needs; whoever asks for its own waits for
  * them then.
  */
-import { availableParallelism } from 'node:os';
-import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
-import { type Analyzer, type Derived, NotRecorded, type Settings } from '../analyze/analysis.js';
+import { receiveMessageOnPort } from 'node:worker_threads';
+import {
+  type Analyzer,
+  type Derived,
+  inOrderOfUse,
+  NotRecorded,
+  type Settings,
+} from '../analyze/analysis.js';
 import { deviceTimelines } from '../analyze/gpu/device-timeline.js';
 import { gpuWork } from '../analyze/gpu/gpu-work.js';
 import { topKernels } from '../analyze/gpu/top-kernels.js';
@@ -25,11 +30,14 @@ import {
 import { forwardSpans } from '../analyze/inference/forward-spans.js';
 import { idleGaps } from '../analyze/inference/idle-gaps.js';
 import { selection } from '../analyze/inference/selection.js';
+import { stepWindows } from '../analyze/inference/step-windows.js';
 import { stepWork } from '../analyze/inference/step-work.js';
 import { stepsOf } from '../analyze/inference/steps.js';
 import { windowIdle } from '../analyze/inference/window-idle.js';
 import type { Profile } from '../model/profile.js';
 import { type HostLanes, hostLanes, ownBuffersOf } from '../timeline/host-lanes.js';
+import { buffersOfIdle, type IdleLanes, idleLanes } from '../timeline/idle-lanes.js';
+import { type Helper, startHelper } from './helper.js';
 
 /** With fewer calls it is done before a thread has started. */
 const WORTH_A_THREAD = 500_000;
@@ -45,6 +53,7 @@ export const given: readonly Derived<unknown>[] = [
   gpuWork,
   deviceTimelines,
   stepWork,
+  stepWindows,
   selection,
   forwardSpans,
 ];
@@ -76,16 +85,19 @@ export const earlyParts = (withTimeline: boolean): readonly AheadPart[] => [
   },
 ];
 
-/** In order: first what is asked for first. */
-export const parts: readonly AheadPart[] = [
+/** In order: first what is asked for first. The page of a timeline asks for the last two only when somebody looks at them. */
+export const lateParts = (withTimeline: boolean): readonly AheadPart[] => [
+  // The timeline is laid out meanwhile.
+  ...(withTimeline
+    ? [{ ...asItIs(idleLanes), buffers: (plain: unknown) => buffersOfIdle(plain as IdleLanes) }]
+    : []),
   asItIs(windowIdle),
   {
     derived: hostBlockers,
     plain: result => plainBlockers(result as HostBlockers),
     restored: plain => blockersOf(plain as PlainBlockers),
   },
-  asItIs(idleGaps),
-  asItIs(topKernels),
+  ...(withTimeline ? [] : [asItIs(idleGaps), asItIs(topKernels)]),
 ];
 
 /** Sent first. */
@@ -103,56 +115,59 @@ interface Help {
   readonly leastCalls?: number;
   /** The timeline is asked for too. */
   readonly withTimeline?: boolean;
+  /** Called between results: others may have a turn. */
+  readonly breathe?: () => Promise<void>;
+  /** One that was started before. */
+  readonly started?: Helper;
 }
 
 /** Does nothing where it would not help. */
-export function helpAhead(
+export async function helpAhead(
   analyzer: Analyzer,
-  { leastCalls = WORTH_A_THREAD, withTimeline = false }: Help = {},
-): void {
+  { leastCalls = WORTH_A_THREAD, withTimeline = false, breathe = async () => {}, started }: Help = {},
+): Promise<void> {
   const { profile, settings } = analyzer;
-  if ((profile.tables.apiCalls?.length ?? 0) < leastCalls || availableParallelism() < 2) return;
-  if (unsharedBytes(profile) > MOST_COPIED_BYTES) return;
-  const { port1: own, port2: its } = new MessageChannel();
-  /** How many messages it has sent: that it has begun, then its parts. */
-  const sent = new Int32Array(new SharedArrayBuffer(4));
-  const worker = new Worker(new URL('./ahead-worker.js', import.meta.url), {
-    workerData: { port: its, sent },
-    transferList: [its],
-    // What it makes is short-lived or large columns: a heap that grows for the former is memory for nothing.
-    resourceLimits: { maxYoungGenerationSizeMb: 16 },
-  });
-  worker.unref();
-  worker.on('error', () => {});
-  own.unref();
+  const isWorthIt =
+    (profile.tables.apiCalls?.length ?? 0) >= leastCalls && unsharedBytes(profile) <= MOST_COPIED_BYTES;
+  const helper = isWorthIt ? (started ?? startHelper()) : undefined;
+  if (!helper) {
+    started?.stop();
+    return;
+  }
+  const { port: own, sent } = helper;
   try {
     const { strings, ...rest } = profile;
     own.postMessage({
       ...{ profile: rest, strings: strings.pack(), settings, withTimeline },
     } satisfies AheadInput);
     // It starts while the results that it needs are computed here.
+    for (const derived of given.flatMap(one => [...inOrderOfUse(one)])) {
+      analyzer.anticipate(derived);
+      await breathe();
+    }
     own.postMessage(given.map(derived => analyzer.get(derived)) satisfies GivenResults);
   } catch (error) {
-    void worker.terminate();
+    helper.stop();
     // The user's settings may hold what cannot cross threads.
     if (error instanceof NotRecorded || (error as Error).name === 'DataCloneError') return;
     throw error;
   }
   const received: unknown[] = [];
   let isLost = false;
-  const promised = [...earlyParts(withTimeline), ...parts];
+  const promised = [...earlyParts(withTimeline), ...lateParts(withTimeline)];
   promised.forEach(({ derived, restored }, part) => {
-    analyzer.promise(derived, () => {
+    const take = () => {
       for (let known = Atomics.load(sent, 0); known <= part + 1; known = Atomics.load(sent, 0)) {
         const waitMs = known === 0 ? LONGEST_START_MS : LONGEST_WAIT_MS;
-        isLost ||= Atomics.wait(sent, 0, known, waitMs) === 'timed-out';
+        isLost ||= helper.hasEnded || Atomics.wait(sent, 0, known, waitMs) === 'timed-out';
         if (isLost) return undefined;
       }
       while (received.length <= part) received.push(receiveMessageOnPort(own)?.message);
       const plain = received[part];
       received[part] = undefined;
       return plain === undefined ? undefined : restored(plain);
-    });
+    };
+    analyzer.promise(derived, take, () => helper.hasEnded || isLost || Atomics.load(sent, 0) > part + 1);
   });
 }
 

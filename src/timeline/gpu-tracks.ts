@@ -1,11 +1,8 @@
 /** What a GPU did: steps, idle time by cause, layers, every stream with its graph replays, communication, copies. */
 
 import type { Analyzer } from '../analyze/analysis.js';
-import { type DeviceTimeline, deviceTimelines } from '../analyze/gpu/device-timeline.js';
 import { type GpuWork, gpuWork, WorkKind } from '../analyze/gpu/gpu-work.js';
 import { familyIndex, HIDDEN, workFamilies } from '../analyze/gpu/work-families.js';
-import type { IdlePieces } from '../analyze/host/idle-pieces.js';
-import { gapJudge } from '../analyze/inference/idle-causes.js';
 import { stepWindows } from '../analyze/inference/step-windows.js';
 import { stepsOf } from '../analyze/inference/steps.js';
 import { nameTest } from '../analyze/name-test.js';
@@ -14,12 +11,14 @@ import { formatBytes, plural } from '../base/units.js';
 import { GRAPH_LAUNCH } from '../catalog/host-activities.js';
 import { idleCauses } from '../catalog/idle-causes.js';
 import type { Profile } from '../model/profile.js';
+import { idleLanes } from './idle-lanes.js';
 import { type EventLabels, LaneBuilder } from './labels.js';
 import { layersTracks } from './layers-track.js';
 import { type EventSource, makeLane, makeLanes, rowsByOwner } from './make-lanes.js';
 import { toneOf } from './palettes.js';
+import { levelsWith } from './slice-pyramid.js';
 import { stepLabel } from './step-label.js';
-import type { SliceLane, Track } from './track.js';
+import type { LaneData, SliceLane, Track } from './track.js';
 
 /** Streams beyond these, least busy last, are folded away, and those with less than this part of the busiest's work. */
 const OPEN_STREAMS = 6;
@@ -59,9 +58,9 @@ export function gpuTracks(analyzer: Analyzer, labels: EventLabels): { tracks: Tr
       rows.length === 0
         ? []
         : [{ id: `${group}/${id}`, group, label: name, palette: 'family', lanes: lanesOf(rows) }];
-    return [
-      ...stepsTrack(analyzer, device, group, labels),
-      ...idleTrack(analyzer, device, group, labels),
+    const steps = stepsTrack(analyzer, device, group, labels);
+    const causeLabels = causeLabelsIn(labels);
+    const others = [
       ...(layers.get(device) ? [layers.get(device)!] : []),
       ...byBusy.map(
         (row, place): Track => ({
@@ -78,6 +77,8 @@ export function gpuTracks(analyzer: Analyzer, labels: EventLabels): { tracks: Tr
       ...several('communication', exchanged[device], 'communication'),
       ...several('copies', copies[device], 'copies'),
     ];
+    // Last: a thread that helps may still be making it.
+    return [...steps, ...idleTrack(analyzer, device, group, causeLabels), ...others];
   });
   return { tracks, tooDeep };
 }
@@ -189,43 +190,23 @@ function stepsTrack(analyzer: Analyzer, device: number, group: string, labels: E
   return [{ id: `${group}/steps`, group, label: 'steps', palette: 'phase', lanes }];
 }
 
-/** Every gap of the device from its first step or work to its last, in pieces of one cause. */
-export function idleTrack(analyzer: Analyzer, device: number, group: string, labels: EventLabels): Track[] {
-  const timeline = analyzer.get(deviceTimelines).find(known => known.device === device) as DeviceTimeline;
-  const windows = (analyzer.get(stepWindows) ?? []).filter(window => window.device === device);
-  const lanes = analyzer.get(stepsOf)?.lanes ?? [];
-  const { busy } = timeline;
-  const { explainAll } = analyzer.get(gapJudge);
-  const from = Math.min(busy.start[0], windows[0]?.start ?? Infinity);
-  const to = Math.max(busy.end[busy.length - 1], windows[windows.length - 1]?.end ?? -Infinity);
-  const fallback = windows[0] ? lanes[windows[0].lane].thread : NONE;
-  const causeLabels = idleCauses.map(({ label, about }) => labels.of(label, `${label}: ${about}`));
-  // A piece for most gaps.
-  const lane = new LaneBuilder(Math.ceil(1.05 * busy.length));
-  // A part at a time, each up to the begin of some work: all pieces at once would take as much memory as the lane.
-  for (let i = 0, begin = from; i < busy.length; i += GAPS_AT_ONCE) {
-    const until = i + GAPS_AT_ONCE < busy.length ? busy.start[i + GAPS_AT_ONCE] : to;
-    addIdle(lane, explainAll(timeline, begin, until, fallback), causeLabels);
-    begin = until;
-  }
-  if (lane.length === 0) return [];
-  const made = [makeLane({ source: 'idle', ...lane.finish() })];
-  return [{ id: `${group}/idle`, group, label: 'idle, by cause', palette: 'cause', lanes: made }];
-}
+/** By cause of idle time. */
+export const causeLabelsIn = (labels: EventLabels): readonly number[] =>
+  idleCauses.map(({ label, about }) => labels.of(label, `${label}: ${about}`));
 
-const GAPS_AT_ONCE = 1 << 14;
-
-function addIdle(lane: LaneBuilder, idle: IdlePieces, labels: readonly number[]): void {
-  const { cause, start, end } = idle;
-  for (let gap = 0; gap < idle.gaps; gap++) {
-    const after = idle.firstOf(gap + 1);
-    for (let piece = idle.firstOf(gap); piece < after; ) {
-      // Pieces of one cause that touch are drawn as one.
-      let last = piece;
-      while (last + 1 < after && cause[last + 1] === cause[piece] && start[last + 1] === end[last]) last++;
-      if (end[last] > start[piece])
-        lane.add(start[piece], end[last], labels[cause[piece]], cause[piece], idle.nextOf(gap));
-      piece = last + 1;
-    }
-  }
+/** Every gap of the device, in pieces of one cause. */
+export function idleTrack(
+  analyzer: Analyzer,
+  device: number,
+  group: string,
+  causeLabels: readonly number[],
+): Track[] {
+  const unnamed = analyzer.get(idleLanes).get(device);
+  if (!unnamed) return [];
+  const { levels, ...lane } = unnamed;
+  const label = new Int32Array(lane.length);
+  for (let at = 0; at < lane.length; at++) label[at] = causeLabels[lane.tone[at]];
+  const data: LaneData = { source: 'idle', ...lane, label };
+  const lanes: SliceLane[] = [{ kind: 'slices', data, levels: levelsWith(data, levels) }];
+  return [{ id: `${group}/idle`, group, label: 'idle, by cause', palette: 'cause', lanes }];
 }

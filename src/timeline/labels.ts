@@ -56,11 +56,14 @@ export class LaneBuilder {
   private tone: Uint8Array;
   private row: Int32Array;
 
-  /** How many events are expected: room for them is made at once. */
-  constructor(expected = FIRST_ROOM) {
+  /** How many events are expected: room for them is made at once. `hasLabels`: not, where they are named later. */
+  constructor(
+    expected = FIRST_ROOM,
+    private readonly hasLabels = true,
+  ) {
     this.start = new Float64Array(expected);
     this.end = new Float64Array(expected);
-    this.label = new Int32Array(expected);
+    this.label = new Int32Array(hasLabels ? expected : 0);
     this.tone = new Uint8Array(expected);
     this.row = new Int32Array(expected);
   }
@@ -70,7 +73,7 @@ export class LaneBuilder {
     if (at === this.start.length) this.makeRoom();
     this.start[at] = start;
     this.end[at] = end;
-    this.label[at] = label;
+    if (this.hasLabels) this.label[at] = label;
     this.tone[at] = tone;
     this.row[at] = row;
   }
@@ -98,7 +101,7 @@ export class LaneBuilder {
     };
     this.start = larger(new Float64Array(room), this.start);
     this.end = larger(new Float64Array(room), this.end);
-    this.label = larger(new Int32Array(room), this.label);
+    if (this.hasLabels) this.label = larger(new Int32Array(room), this.label);
     this.tone = larger(new Uint8Array(room), this.tone);
     this.row = larger(new Int32Array(room), this.row);
   }

@@ -33,13 +33,28 @@ export function layersTracks(analyzer: Analyzer, labels: EventLabels): Map<numbe
   const runOfWork = analyzer.get(stepWork)?.runOfWork;
   const tone = toneOf('host', 'range');
   const runs = new Map(work.devices.map(device => [device, [new Bands(), new Bands()] as const]));
+  const isUnnamed = parts.map(name => name === '');
+  let device: number = NONE;
+  let [whole, inside] = [new Bands(), new Bands()];
+  // Of the kernel before: most go on with its bands.
+  let [lastLayer, lastPart, lastStep]: number[] = [NONE, NONE, NONE];
   for (let i = 0; i < work.length; i++) {
     if (work.kind[i] !== WorkKind.kernel) continue;
-    const [whole, inside] = runs.get(work.device[i])!;
-    const step = runOfWork?.[i] ?? NONE;
+    const step = runOfWork ? runOfWork[i] : NONE;
     const own = layer[i];
+    if (work.device[i] !== device) {
+      device = work.device[i];
+      [whole, inside] = runs.get(device)!;
+    } else if (own === lastLayer && part[i] === lastPart && step === lastStep) {
+      whole.goOn(work.end[i]);
+      inside.goOn(work.end[i]);
+      continue;
+    }
+    lastLayer = own;
+    lastPart = part[i];
+    lastStep = step;
     whole.add(own, NO_PART, step, work, i);
-    inside.add(own === NONE || parts[part[i]] === '' ? NONE : own, part[i], step, work, i);
+    inside.add(own === NONE || isUnnamed[part[i]] ? NONE : own, part[i], step, work, i);
   }
   const found = new Map<number, Track>();
   for (const [device, both] of runs) {
@@ -83,13 +98,27 @@ class Bands {
     if (this.open) this.bands.push(this.open);
   }
 
+  /** The next kernel has the same names. */
+  goOn(end: number): void {
+    if (this.open && end > this.open.end) this.open.end = end;
+  }
+
   finish(labels: EventLabels, tone: number, parts: readonly string[]) {
     const lane = new LaneBuilder();
+    const known = new Map<number, number>();
+    const labelOf = (layer: number, part: number): number => {
+      const key = layer * (parts.length + 1) + (part === NO_PART ? parts.length : part);
+      let label = known.get(key);
+      if (label === undefined) {
+        label = labels.of(part === NO_PART ? `layer ${layer}` : `${layer}.${parts[part]}`);
+        known.set(key, label);
+      }
+      return label;
+    };
     // Streams that run side by side: a band ends where the next one begins.
     this.bands.forEach(({ layer, part, start, end, first }, at) => {
-      const name = part === NO_PART ? `layer ${layer}` : `${layer}.${parts[part]}`;
       const next = this.bands[at + 1]?.start ?? Infinity;
-      lane.add(start, Math.max(start, Math.min(end, next)), labels.of(name), tone, first);
+      lane.add(start, Math.max(start, Math.min(end, next)), labelOf(layer, part), tone, first);
     });
     return lane.finish();
   }

@@ -133,8 +133,6 @@ function bucketAbove(ns: number): number {
   return firsts === 0 ? 0 : ((31 - Math.clz32(firsts)) >> 1) + 1;
 }
 
-const bucketEnd = (start: number, bucketNs: number) => (Math.floor(start / bucketNs) + 1) * bucketNs;
-
 /** Undefined where hardly anything is merged. `scratch` has room for the entries. */
 function mergeInto(
   events: UnnamedEvents,
@@ -149,6 +147,8 @@ function mergeInto(
   const fills = merged ? merged.fill : NO_FILLS;
   const isMerged = merged !== undefined;
   const room = roomAbove(length);
+  // Buckets are powers of two: as exact as a division, and faster.
+  const perNs = 1 / bucketNs;
   // Nanoseconds each tone covers in the open entry.
   const covered = new Float64Array(256);
   let at = 0;
@@ -163,8 +163,10 @@ function mergeInto(
     let mostTone = tones[opened];
     let filled = isMerged ? fills[opened] : 1;
     const ownSpan = to - openFrom;
-    const openUntil = ownSpan < bucketNs ? bucketEnd(openFrom, bucketNs) : -Infinity;
-    if (i < length && starts[next] < openUntil) {
+    // Where the next one begins a bucket later there is nothing to merge, wherever the bucket ends.
+    const mayMerge = i < length && ownSpan < bucketNs && starts[next] - openFrom <= bucketNs;
+    const openUntil = mayMerge ? (Math.floor(openFrom * perNs) + 1) * bucketNs : -Infinity;
+    if (mayMerge && starts[next] < openUntil) {
       let busy = ownSpan * filled;
       let most = busy;
       covered[mostTone] = busy;

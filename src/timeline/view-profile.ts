@@ -1,5 +1,5 @@
 /** A profile as the page sees it: the timeline, the answer and every analysis, each made when first asked for. */
-import { Analyzer, type Settings } from '../analyze/analysis.js';
+import { Analyzer, inOrderOfUse, type Settings } from '../analyze/analysis.js';
 import { flameDocument } from '../analyze/host-code/flame-document.js';
 import { chooseAnalyses } from '../analyze/index.js';
 import { iterations } from '../analyze/inference/iterations.js';
@@ -8,6 +8,7 @@ import { describePageAnswer } from '../analyze/page.js';
 import { formatThroughput } from '../analyze/words.js';
 import { UserError } from '../base/user-error.js';
 import type { Profile } from '../model/profile.js';
+import { anticipateAnswer } from './anticipate-answer.js';
 import { companyOf, likeOf } from './event-company.js';
 import { eventFacts } from './event-details.js';
 import { EventLinks } from './event-links.js';
@@ -57,11 +58,16 @@ export function viewProfile(profile: Profile, settings: Settings, name: string):
   };
   const view: ViewedProfile = {
     name,
-    async prepare(onPhase) {
-      analyzer.get(iterations);
-      await onPhase('Laying out the timeline');
+    async prepare(onPhase, breathe) {
+      for (const derived of inOrderOfUse(iterations)) {
+        analyzer.anticipate(derived);
+        await breathe();
+      }
+      onPhase('Laying out the timeline');
+      await breathe();
       timeline();
     },
+    prepareAnswer: breathe => anticipateAnswer(analyzer, breathe),
     timeline: () => timeline().document,
     columns: () => timeline().columns.bytes,
     labels(page) {

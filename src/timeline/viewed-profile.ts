@@ -21,8 +21,10 @@ import type {
 /** UserError is thrown for what the asker can mend: an unknown lane, a query that cannot be read. */
 export interface ViewedProfile {
   readonly name: string;
-  /** Computes what the first look needs, and says what it is about to do. */
-  prepare(onPhase: (phase: string) => Promise<void>): Promise<void>;
+  /** Computes what the first look needs, and says what it is about to do; `breathe` lets others have a turn in between. */
+  prepare(onPhase: (phase: string) => void, breathe: () => Promise<void>): Promise<void>;
+  /** Computes what the answer needs, in the same way. */
+  prepareAnswer(breathe: () => Promise<void>): Promise<void>;
   timeline(): TimelineDocument;
   columns(): Bytes;
   labels(page: number): readonly string[];

@@ -30,7 +30,7 @@ export const profiles = signal<readonly ProfileState[]>([]);
 /** Of the table that SQL can ask; null: it cannot be asked here. */
 export const sqlColumns = signal<StateDocument['sql'] | null>(null);
 
-/** Short: the server waits until the page has heard what it is about to do. */
+/** Short: what is ready should be shown at once. */
 const POLL_MS = 40;
 const wait = (ms: number) => new Promise(done => window.setTimeout(done, ms));
 

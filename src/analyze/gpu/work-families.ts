@@ -5,28 +5,42 @@ import { type FamilyId, families } from '../../catalog/kernels/families.js';
 import type { Derived } from '../analysis.js';
 import { gpuWork, WorkKind } from './gpu-work.js';
 
-export interface WorkFamilies {
-  /** Per piece of work: index into `families`, or HIDDEN for a graph replay recorded as a block. */
-  readonly family: Uint8Array;
+interface KernelClasses {
   readonly classifier: KernelClassifier;
   /** The class of a kernel name's string id. */
   classOf(nameId: number): KernelClass;
 }
 
+export interface WorkFamilies extends KernelClasses {
+  /** Per piece of work: index into `families`, or HIDDEN for a graph replay recorded as a block. */
+  readonly family: Uint8Array;
+}
+
 export const HIDDEN = 255;
 export const familyIndex = (id: FamilyId): number => families.findIndex(family => family.id === id);
+
+/** For those who ask about a few names: no piece of work is looked at. */
+export const kernelClasses: Derived<KernelClasses> = {
+  id: 'kernel-classes',
+  reads: {},
+  uses: [],
+  compute({ profile, settings }) {
+    const classifier = createClassifier(settings.kernelRules);
+    const known: (KernelClass | undefined)[] = [];
+    return { classifier, classOf: id => (known[id] ??= classifier.classify(profile.strings.text(id))) };
+  },
+};
 
 export const workFamilies: Derived<WorkFamilies> = {
   id: 'work-families',
   reads: {},
-  uses: [gpuWork],
-  compute({ profile, settings, use }) {
+  uses: [gpuWork, kernelClasses],
+  compute({ profile, use }) {
     const work = use(gpuWork);
     const names = profile.tables.kernels?.name;
-    const classifier = createClassifier(settings.kernelRules);
+    const classes = use(kernelClasses);
+    const { classOf } = classes;
     const indexOf = new Map(families.map((family, index) => [family.id, index]));
-    const known: (KernelClass | undefined)[] = [];
-    const classOf = (id: number) => (known[id] ??= classifier.classify(profile.strings.text(id)));
     const indexOfName: number[] = [];
     const family = new Uint8Array(work.length);
     const copy = indexOf.get('copy')!;
@@ -38,6 +52,6 @@ export const workFamilies: Derived<WorkFamilies> = {
         family[i] = indexOfName[id] ??= indexOf.get(classOf(id).family)!;
       } else family[i] = kind === WorkKind.copy ? copy : kind === WorkKind.memset ? memset : HIDDEN;
     }
-    return { family, classifier, classOf };
+    return { family, ...classes };
   },
 };

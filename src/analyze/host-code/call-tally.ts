@@ -124,9 +124,11 @@ export class CallTally {
     }
     if (key < last) return this.countBySet(sets, node, key);
     const counted = sets & ~this.lastSets[node];
-    for (let set = 0; set < this.sets; set++)
-      if ((counted >> set) & 1) this.extraCalls[set * this.room + node]++;
-    this.lastSets[node] |= sets;
+    if (counted !== 0) {
+      for (let set = 0; set < this.sets; set++)
+        if ((counted >> set) & 1) this.extraCalls[set * this.room + node]++;
+      this.lastSets[node] |= sets;
+    }
     this.last[kind * this.room + node] = key;
     return counted;
   }

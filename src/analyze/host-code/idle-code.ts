@@ -91,6 +91,10 @@ export const idleCode: Derived<IdleCode> = {
       let gapStart = 0;
       let call: Row<'apiCalls'> | typeof NONE = NONE;
       let thread: number = NONE;
+      /** Of the thread that was asked about last: most gaps have the same. */
+      let lineThread: number = NONE;
+      let line: StackLine | undefined;
+      let plainLine: StackLine | undefined;
       let cause = 0;
       const onCode: VisitCode = piece => {
         const { waits } = piece;
@@ -108,20 +112,23 @@ export const idleCode: Derived<IdleCode> = {
           visit(own, { node: ROOT, event: NONE, line: undefined, from: begin, to: end });
           return;
         }
+        if (thread !== lineThread) {
+          lineThread = thread;
+          line = stacks.lineOf(thread);
+          plainLine = visitPlain && code.plainLine(thread);
+        }
         cause = own;
         const isLaunch = own === launchBound && call !== NONE && begin >= calls!.start[call];
         const returned = isLaunch ? Math.min(Math.max(calls!.end[call as Row<'apiCalls'>], begin), end) : end;
         if (returned > begin) {
-          const line = visitPlain && code.plainLine(thread);
-          if (line) visitPlain!(own, line, begin, returned, onCode);
+          if (plainLine) visitPlain!(own, plainLine, begin, returned, onCode);
           else code.visit(thread, begin, returned, onCode);
         }
         if (end > returned) {
           // The thread goes on with other things; what the GPU waits for is the call that has just returned.
-          const line = stacks.lineOf(thread);
           const launched = Math.max(calls!.start[call as Row<'apiCalls'>], gapStart);
-          const event = eventAt(line, Math.min(launched, returned));
-          idle.node = latencyOf(event === NONE ? ROOT : line.node[event]);
+          const event = eventAt(line!, Math.min(launched, returned));
+          idle.node = latencyOf(event === NONE ? ROOT : line!.node[event]);
           idle.event = event;
           idle.line = line;
           idle.from = returned;

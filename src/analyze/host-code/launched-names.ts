@@ -7,7 +7,7 @@ import { NONE } from '../../base/column.js';
 import { type HostName, isAskingCall } from '../../catalog/host-names.js';
 import type { Row } from '../../model/profile.js';
 import type { Derived } from '../analysis.js';
-import { workFamilies } from '../gpu/work-families.js';
+import { kernelClasses } from '../gpu/work-families.js';
 import { launchedKernels } from './launched-kernels.js';
 import { type StackLine, threadStacks } from './thread-stacks.js';
 
@@ -40,7 +40,7 @@ const NEARBY = 32;
 export const launchedNames: Derived<NextName> = {
   id: 'launched-names',
   reads: { apiCalls: [] },
-  uses: [threadStacks, workFamilies, launchedKernels],
+  uses: [threadStacks, kernelClasses, launchedKernels],
   compute({ profile, use }) {
     const { paths } = use(threadStacks);
     const { apiCalls: calls } = profile.tables;
@@ -110,7 +110,7 @@ export const launchedNames: Derived<NextName> = {
         const kernel = kernelOfCall[call];
         if (calls.thread[call] === thread && kernel !== NONE)
           return (launches[kernel] ??= named(
-            `the launch of ${use(workFamilies).classOf(kernel).shortName}`,
+            `the launch of ${use(kernelClasses).classOf(kernel).shortName}`,
             'api-call',
           ));
       }

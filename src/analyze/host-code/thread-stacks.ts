@@ -22,20 +22,16 @@ import {
 } from '../../catalog/host-names.js';
 import type { Profile, Row } from '../../model/profile.js';
 import { tableNamed } from '../../model/rows.js';
-import { RangeKind } from '../../model/schema.js';
 import type { Derived } from '../analysis.js';
 import { gilOsWaits } from '../host/gil-os-waits.js';
 import { selectedMoments } from '../inference/selected-moments.js';
 import { selection } from '../inference/selection.js';
 import { stepsOf } from '../inference/steps.js';
 import { CallPaths, ROOT } from './call-paths.js';
-import { blockEndsOf, forRowsReaching } from './event-reach.js';
+import { blockEndsOf } from './event-reach.js';
 import { SegmentBuilder } from './segment-builder.js';
 import { StackNames } from './stack-names.js';
-
-/** In the order of a stack: where two begin and end together, the first is the outer one. */
-const SOURCES = ['ranges', 'frames', 'ops', 'apiCalls', 'osCalls'] as const;
-type Source = (typeof SOURCES)[number];
+import { rowsByThread, SOURCES, type Source, type ThreadRows } from './thread-rows.js';
 
 /** Deeper calls are their caller's: Python itself stops at 1,000, and a file may claim anything. */
 const DEEPEST = 500;
@@ -147,70 +143,6 @@ export const threadStacks: Derived<ThreadStacks> = {
   },
 };
 
-interface ThreadRows {
-  count(thread: number): number;
-  of(thread: number): Int32Array;
-}
-
-/** Rows between two moments, grouped by thread and in order of start. */
-function rowsByThread(
-  profile: Profile,
-  ends: Partial<Record<Source, Float64Array>>,
-  from: number,
-  to: number,
-): Partial<Record<Source, ThreadRows>> {
-  return Object.fromEntries(
-    SOURCES.flatMap((source): [Source, ThreadRows][] => {
-      const table = tableNamed(profile, source);
-      if (!table) return [];
-      const { thread, name, end } = table;
-      const kind = source === 'ranges' ? profile.tables.ranges!.kind : undefined;
-      const isOurs = (row: Row<Source>) =>
-        thread[row] !== NONE &&
-        name[row] !== NONE &&
-        !(end[row] <= from) &&
-        (kind === undefined ||
-          (kind[row as Row<'ranges'>] !== RangeKind.mark &&
-            kind[row as Row<'ranges'>] !== RangeKind.gpuAnnotation));
-      const first = new Int32Array(profile.threads.length + 1);
-      forRowsReaching(table, ends[source]!, from, to, (begin, after) => {
-        for (let row = begin as Row<Source>; row < after; row++) if (isOurs(row)) first[thread[row] + 1]++;
-      });
-      for (let of = 0; of < profile.threads.length; of++) first[of + 1] += first[of];
-      const all = new Int32Array(first[profile.threads.length]);
-      const next = first.slice();
-      forRowsReaching(table, ends[source]!, from, to, (begin, after) => {
-        for (let row = begin as Row<Source>; row < after; row++)
-          if (isOurs(row)) all[next[thread[row]]++] = row;
-      });
-      longerFirst(all, table.start, table.end);
-      return [
-        [
-          source,
-          {
-            count: thread => first[thread + 1] - first[thread],
-            of: thread => all.subarray(first[thread], first[thread + 1]),
-          },
-        ],
-      ];
-    }),
-  );
-}
-
-/** Of rows that begin together the longest is around the others. */
-function longerFirst(
-  rows: Int32Array,
-  start: { readonly [row: number]: number },
-  end: { readonly [row: number]: number },
-): void {
-  for (let i = 0; i < rows.length; ) {
-    let after = i + 1;
-    while (after < rows.length && start[rows[after]] === start[rows[i]]) after++;
-    if (after > i + 1) rows.subarray(i, after).sort((a, b) => end[b] - end[a] || a - b);
-    i = after;
-  }
-}
-
 /** The name of a row and its number, looked up once per distinct text; undefined: its time is its caller's. */
 type Namer = (name: number) => { readonly name: HostName; readonly id: number } | undefined;
 
@@ -253,10 +185,20 @@ function stackOf(
   firstEvent: number,
 ): StackLine {
   const lanes = SOURCES.flatMap(source => {
-    const own = rows[source]?.of(thread);
+    const own = rows[source]?.take(thread);
     const table = tableNamed(profile, source);
     return own && table && own.length > 0
-      ? [{ source, own, start: table.start, end: table.end, name: table.name, next: 0 }]
+      ? [
+          {
+            source,
+            own,
+            start: table.start,
+            end: table.end,
+            name: table.name,
+            namer: namers[source],
+            next: 0,
+          },
+        ]
       : [];
   });
   type Lane = (typeof lanes)[number];
@@ -291,7 +233,7 @@ function stackOf(
       alone = firstStart(lanes, lane);
     }
     const row = lane.own[lane.next++] as Row<Source>;
-    const found = namers[lane.source](lane.name[row]);
+    const found = lane.namer(lane.name[row]);
     if (!found) continue;
     const begin = lane.start[row];
     closeUntil(begin);

@@ -88,6 +88,19 @@ class ForwardSums {
         if (isHost[cause[first]] === 1 && ns > 0) this.hostGapsNs.push(ns);
         continue;
       }
+      // The host before a launch and the launch itself, as in most gaps: summed without a look at all causes.
+      if (after === first + 2) {
+        const one = end[first] - start[first];
+        const other = end[first + 1] - start[first + 1];
+        if (cause[first] === cause[first + 1]) perCause[cause[first]] += one + other;
+        else {
+          perCause[cause[first]] += one;
+          perCause[cause[first + 1]] += other;
+        }
+        const ns = (isHost[cause[first]] === 1 ? one : 0) + (isHost[cause[first + 1]] === 1 ? other : 0);
+        if (ns > 0) this.hostGapsNs.push(ns);
+        continue;
+      }
       gap.fill(0);
       for (let piece = first; piece < after; piece++) gap[cause[piece]] += end[piece] - start[piece];
       for (let of = 0; of < gap.length; of++) perCause[of] += gap[of];

@@ -2,7 +2,7 @@
 import type { ByteSource } from '../byte-source.js';
 import { UserError } from '../user-error.js';
 import { findLeaves, type Leaves, maxCells, singleLeaf } from './btree.js';
-import { decodeLeaves } from './decode.js';
+import { decodeLeaves } from './decode-leaves.js';
 import type { DecodePlan, Sink } from './decode-plan.js';
 import { SqlitePages } from './pages.js';
 import { readSchemaEntry, type SmallRow, type SmallValue, type SqliteTable } from './schema-entry.js';

@@ -15,6 +15,9 @@ export type Sink =
       readonly pid: Int32Array;
       readonly tid: Int32Array;
     }
+  /** Numbers and global ids in parts (see compact-parts.ts). NULL is -1; where they may be fractions or large, NaN. */
+  | { readonly kind: 'compact'; readonly isReal?: true }
+  | { readonly kind: 'compact-id' }
   /** UTF-8 bytes handed to the caller, who gives back the number to store. `blobs`: bytes of any kind. */
   | {
       readonly kind: 'text';
@@ -32,6 +35,16 @@ export interface DecodePlan {
   readonly rowIdColumn: number;
 }
 
+/** Cells of a part: as narrow as they can be, or the one number that all are. */
+export type CompactCells = number | Int8Array | Int16Array | Int32Array | Float64Array;
+
+/** Rows in a row; by place (see compact-parts.ts) their cells. */
+export interface CompactPart {
+  readonly first: number;
+  readonly length: number;
+  readonly cells: readonly CompactCells[];
+}
+
 /** What a decode could not make sense of. */
 export interface DecodeLosses {
   /** Rows that could not be read; their cells hold "missing". */
@@ -40,4 +53,9 @@ export interface DecodeLosses {
   readonly oddPages: number;
   /** Values their column cannot have (text for a number, a fraction or far too large a whole one): "missing" too. */
   readonly misfits: number;
+}
+
+/** The same, and what it keeps in parts. */
+export interface Decoded extends DecodeLosses {
+  readonly parts: readonly CompactPart[];
 }

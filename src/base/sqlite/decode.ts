@@ -14,7 +14,8 @@ import {
   readU32,
   readVarint,
 } from './btree.js';
-import type { DecodeLosses, DecodePlan, Sink } from './decode-plan.js';
+import { compactPart, compactPlaces, type WideCells } from './compact-parts.js';
+import type { CompactPart, DecodePlan, Sink } from './decode-plan.js';
 import { OverflowReader } from './overflow.js';
 import type { SqlitePages } from './pages.js';
 import { localBytes, valueSizes, valuesFill } from './record-sizes.js';
@@ -25,29 +26,24 @@ const SIZE = valueSizes;
 const FLOAT = 1;
 const INT = 2;
 const OTHER = 3;
-const GLOBAL_ID = 4;
-const TEXT = 5;
+const COMPACT = 4;
+const COMPACT_REAL = 5;
+const GLOBAL_ID = 6;
+const TEXT = 7;
 const NO_FLOATS = new Float64Array(0);
 const NO_INTS = new Int32Array(0);
 
-/** Decodes leaves[from .. to) into the plan's arrays; row numbers follow leaves.firstRow. */
-export function decodeLeaves(
-  pages: SqlitePages,
-  leaves: Leaves,
-  plan: DecodePlan,
-  from = 0,
-  to = leaves.pages.length,
-): DecodeLosses {
-  const decoder = new RowDecoder(pages, plan);
-  const badRows: number[] = [];
-  for (let leaf = from; leaf < to; leaf++) decoder.page(leaves, leaf, badRows);
-  return { badRows, oddPages: decoder.oddPages, misfits: decoder.misfits };
+interface IdColumns {
+  readonly machine: Int32Array;
+  readonly pid: Int32Array;
+  readonly tid: Int32Array;
+  readonly isCompact: boolean;
 }
 
 /** What is read from an array of doubles stays one until it is compiled: a small file is done before that. */
 const asInteger = (value: number): number => ((value | 0) === value ? value | 0 : value);
 
-class RowDecoder {
+export class RowDecoder {
   private readonly columns: number;
   private readonly actions: Uint8Array;
   private readonly floats: Float64Array[] = [];
@@ -60,6 +56,11 @@ class RowDecoder {
   private upToRowId = 0;
   /** Bytes of the page that no row has taken yet: cells that overlap are not rows. */
   private roomLeft = 0;
+  private readonly ids: IdColumns[] = [];
+  /** By place, what is compact of the page at hand; its rows are counted from `pageRow`. */
+  private readonly wide: WideCells[];
+  private pageRow = 0;
+  readonly parts: CompactPart[] = [];
   misfits = 0;
   oddPages = 0;
 
@@ -80,7 +81,11 @@ class RowDecoder {
       this.floats[c] = NO_FLOATS;
       this.ints[c] = NO_INTS;
       if (sink.kind === 'text') this.actions[c] = TEXT;
-      else if (sink.kind === 'global-id') this.actions[c] = GLOBAL_ID;
+      else if (sink.kind === 'global-id') {
+        this.actions[c] = GLOBAL_ID;
+        this.ids[c] = { ...sink, isCompact: false };
+      } else if (sink.kind === 'compact') this.actions[c] = sink.isReal ? COMPACT_REAL : COMPACT;
+      else if (sink.kind === 'compact-id') this.actions[c] = GLOBAL_ID;
       else if (sink.into instanceof Float64Array) {
         this.actions[c] = FLOAT;
         this.floats[c] = sink.into;
@@ -91,8 +96,23 @@ class RowDecoder {
         this.actions[c] = OTHER;
         this.others[c] = sink.into;
       }
-      this.missing[c] = sink.kind === 'number' ? sink.missing : -1;
+      const isReal = sink.kind === 'compact' && sink.isReal === true;
+      this.missing[c] = sink.kind === 'number' ? sink.missing : isReal ? Number.NaN : -1;
     }
+    const places = compactPlaces(plan);
+    const rows = places.length > 0 ? maxCells(pages) : 0;
+    this.wide = places.map(({ column }) =>
+      this.actions[column] === COMPACT_REAL ? new Float64Array(rows) : new Int32Array(rows),
+    );
+    places.forEach(({ column, which }, place) => {
+      const wide = this.wide[place];
+      if (wide instanceof Float64Array) this.floats[column] = wide;
+      else if (this.actions[column] === COMPACT) this.ints[column] = wide;
+      else if (which === 0) {
+        const [machine, pid, tid] = this.wide.slice(place) as Int32Array[];
+        this.ids[column] = { machine, pid, tid, isCompact: true };
+      }
+    });
   }
 
   page(leaves: Leaves, leaf: number, bad: number[]): void {
@@ -108,6 +128,7 @@ class RowDecoder {
     const count = Math.min(cells, endRow - firstRow);
     const first = at + 8 + cells * 2;
     const limit = base + pages.usableSize;
+    this.pageRow = firstRow;
     this.lastRowId = leaves.aboveRowId[leaf];
     this.upToRowId = leaves.upToRowId[leaf];
     const room = limit - first;
@@ -125,6 +146,8 @@ class RowDecoder {
       this.blank(row);
       bad.push(row);
     }
+    if (this.wide.length > 0 && endRow > firstRow)
+      this.parts.push(compactPart(firstRow, endRow - firstRow, this.wide));
     if (bad.length === badBefore && !isFilledBy(bytes, base, at, pages.usableSize, room - this.roomLeft))
       this.oddPages++;
   }
@@ -214,7 +237,7 @@ class RowDecoder {
         body += size;
         continue;
       }
-      if (action <= OTHER) {
+      if (action <= COMPACT_REAL) {
         let value: number;
         switch (type) {
           case 0:
@@ -267,10 +290,12 @@ class RowDecoder {
             this.misfits++;
         }
         if (action === FLOAT) floats[c][row] = value;
+        else if (action === COMPACT_REAL) floats[c][row - this.pageRow] = value;
         else {
           // Whole numbers, whose arrays would wrap or cut what does not fit.
           if (type > 4 && type < 8) value = this.fitting(value, c);
           if (action === INT) ints[c][row] = value;
+          else if (action === COMPACT) ints[c][row - this.pageRow] = value;
           else this.others[c][row] = value;
         }
       } else if (action === GLOBAL_ID) this.globalId(c, type, bytes, body, row);
@@ -300,11 +325,8 @@ class RowDecoder {
   }
 
   private globalId(c: number, type: number, bytes: Uint8Array, body: number, row: number): void {
-    const sink = this.plan.sinks[c] as Extract<Sink, { kind: 'global-id' }>;
     if (type === 0 || type > 9 || type === 7) {
-      sink.machine[row] = -1;
-      sink.pid[row] = -1;
-      sink.tid[row] = -1;
+      this.setId(c, row, -1, -1, -1);
       if (type !== 0) this.misfits++;
       return;
     }
@@ -324,9 +346,15 @@ class RowDecoder {
       for (let i = 0; i < size; i++) low = (low << 8) | bytes[body + i];
       high = low < 0 ? -1 : 0;
     }
-    sink.machine[row] = high >>> 16;
-    sink.pid[row] = ((high & 0xffff) << 8) | (low >>> 24);
-    sink.tid[row] = low & 0xffffff;
+    this.setId(c, row, high >>> 16, ((high & 0xffff) << 8) | (low >>> 24), low & 0xffffff);
+  }
+
+  private setId(c: number, row: number, machine: number, pid: number, tid: number): void {
+    const ids = this.ids[c];
+    const at = ids.isCompact ? row - this.pageRow : row;
+    ids.machine[at] = machine;
+    ids.pid[at] = pid;
+    ids.tid[at] = tid;
   }
 
   private blank(row: number): void {
@@ -338,11 +366,10 @@ class RowDecoder {
     for (let c = column; c < this.columns; c++) {
       const sink = this.plan.sinks[c];
       if (!sink) continue;
-      if (sink.kind === 'global-id') {
-        sink.machine[row] = -1;
-        sink.pid[row] = -1;
-        sink.tid[row] = -1;
-      } else sink.into[row] = this.missing[c];
+      if (this.actions[c] === GLOBAL_ID) this.setId(c, row, -1, -1, -1);
+      else if (this.actions[c] === COMPACT) this.ints[c][row - this.pageRow] = -1;
+      else if (this.actions[c] === COMPACT_REAL) this.floats[c][row - this.pageRow] = Number.NaN;
+      else (sink as { into: AnyArray }).into[row] = this.missing[c];
     }
   }
 }

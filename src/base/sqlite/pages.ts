@@ -19,7 +19,7 @@ export class SqlitePages {
   /** Pages that are really there, whatever the header claims. */
   readonly pageCount: number;
   readonly claimedPageCount: number;
-  private readonly window: Uint8Array;
+  private window: Uint8Array;
   private readonly pagesPerWindow: number;
   /**
    * Bytes that spilled rows may still take. A page spills from one row only, so reading a table takes the file's
@@ -105,6 +105,12 @@ export class SqlitePages {
     if (bytes > this.source.size || bytes > this.overflowBytesLeft) return false;
     this.overflowBytesLeft -= bytes;
     return true;
+  }
+
+  /** Reads into these bytes from now on; as many as there were. */
+  moveWindow(window: Uint8Array): void {
+    this.window = window;
+    this.windowPages = 0;
   }
 
   get bytes(): Uint8Array {

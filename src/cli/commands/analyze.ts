@@ -95,7 +95,7 @@ export const analyze = define({
         await profileFor(given, values.model === undefined ? chosen : [...chosen, shapesToRead], output),
         { ...settings, ...(await capturedIn(values.graphCapture, output)) },
       );
-      if (asked.length === 0 && !hasPlugins()) helpAhead(analyzer);
+      if (asked.length === 0 && !hasPlugins()) await helpAhead(analyzer);
       const isPage = asked.length === 0 && !csv && !json;
       const outcomes = runAll(analyzer, isPage ? usualAnalyses.filter(isOnPage) : chosen, output);
       const analyzed: AnalyzedProfile = { analyzer, outcomes, isPage, rowLimit: values.rows, files: given };

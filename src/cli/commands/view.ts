@@ -91,6 +91,7 @@ export const view = define({
       );
     const profiles = new OpenProfiles();
     const alike = second.length > 0 && viewedName(given) === viewedName(second);
+    const isLarge = sizeOf([...given, ...second]) > LARGE_BYTES;
     const onProgress = (file: string, done: number) => output.progress(`reading ${file}`, done);
     const opened = async (files: readonly string[]) => {
       const name = alike ? longNameOf(files) : viewedName(files);
@@ -102,6 +103,7 @@ export const view = define({
             // People come back to the same file; a redacted copy is made anew each time.
             ...(isRedacted ? {} : { cache: version() }),
             withHelp: !hasPlugins(),
+            isLarge,
             onProgress(file, done) {
               onProgress(file, done);
               told.onProgress?.(file, done);
@@ -120,7 +122,6 @@ export const view = define({
           : {}),
       });
     };
-    const isLarge = sizeOf([...given, ...second]) > LARGE_BYTES;
     let begin = () => {};
     const served = new Promise<void>(resolve => {
       begin = resolve;

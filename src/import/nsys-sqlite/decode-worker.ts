@@ -1,13 +1,11 @@
 /** The other end of parallel-decode.ts. Descriptors belong to the process, so the file is already open here. */
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import { SqlitePages } from '../../base/sqlite/pages.js';
 import { UserError } from '../../base/user-error.js';
 import { readFully } from '../profile-file.js';
 import { runTasks, type WorkerAnswer, type WorkerInput } from './parallel-decode.js';
 
-const { fd, size, jobs, tasks, next } = workerData as WorkerInput;
-
-function answer(): WorkerAnswer {
+function answer({ fd, size, jobs, tasks, next }: WorkerInput): WorkerAnswer {
   try {
     const pages = new SqlitePages({ size, read: (into, position) => readFully(fd, into, position) });
     return { losses: runTasks(pages, jobs, tasks, next) };
@@ -18,4 +16,5 @@ function answer(): WorkerAnswer {
   }
 }
 
-parentPort!.postMessage(answer());
+// Answering once ends the thread: nothing else keeps it.
+parentPort!.once('message', (input: WorkerInput) => parentPort!.postMessage(answer(input)));

@@ -1,7 +1,7 @@
 /** GPU_METRICS: hardware counters sampled at a fixed rate. The GPU is in the low byte of the type id. */
 import { allocate, NONE } from '../../base/column.js';
 import type { SqliteDatabase } from '../../base/sqlite/database.js';
-import type { Sink } from '../../base/sqlite/decode-plan.js';
+import type { Decoded, Sink } from '../../base/sqlite/decode-plan.js';
 import type { ProfileBuilder } from '../../model/builder.js';
 import type { GlobalIds, Owners } from './owners.js';
 import type { DecodeJob } from './parallel-decode.js';
@@ -42,7 +42,7 @@ export class GpuMetricsReader implements TableImport {
     }
   }
 
-  finish(badRows: readonly number[], _strings: StringIds, owners: Owners): void {
+  finish({ badRows }: Decoded, _strings: StringIds, owners: Owners): void {
     const { builder, type } = this;
     const length = this.time.length;
     const gpu = new Int32Array(length);

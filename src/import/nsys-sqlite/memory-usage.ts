@@ -1,7 +1,7 @@
 /** CUDA_GPU_MEMORY_USAGE_EVENTS: allocations and frees, which the model keeps as signed bytes. */
 import { NONE } from '../../base/column.js';
 import type { SqliteDatabase } from '../../base/sqlite/database.js';
-import type { Sink } from '../../base/sqlite/decode-plan.js';
+import type { Decoded, Sink } from '../../base/sqlite/decode-plan.js';
 import type { ProfileBuilder, RawTable } from '../../model/builder.js';
 import type { GlobalIds, Owners } from './owners.js';
 import type { DecodeJob } from './parallel-decode.js';
@@ -56,7 +56,7 @@ export class MemoryUsageReader implements TableImport {
     this.job = { leaves, plan: { sinks, rowIdColumn: table.rowIdColumn }, thisThreadOnly: true };
   }
 
-  finish(badRows: readonly number[], _strings: StringIds, owners: Owners): void {
+  finish({ badRows }: Decoded, _strings: StringIds, owners: Owners): void {
     const { rows, numbers, builder, ids } = this;
     const absent = new Float64Array(rows).fill(Number.NaN);
     const of = (column: string) => numbers[column] ?? absent;

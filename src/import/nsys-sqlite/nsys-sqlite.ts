@@ -19,7 +19,7 @@ import { MemoryUsageReader } from './memory-usage.js';
 import { Metadata } from './metadata.js';
 import { NvtxReader } from './nvtx.js';
 import { Owners } from './owners.js';
-import { decodeAll } from './parallel-decode.js';
+import { decodeAll, startDecoders } from './parallel-decode.js';
 import { signatureTables, sourcesOf } from './sources.js';
 import { Stacks, stackTables } from './stack-sources.js';
 import { StringIds } from './string-ids.js';
@@ -71,6 +71,21 @@ async function importExport(file: ProfileFile, context: ImportContext): Promise<
   const half = file.packed ? 0.5 : 0;
   const progress = (done: number) => context.onProgress?.(half + done * (1 - half));
   const source = await file.randomAccess(done => context.onProgress?.(done * half));
+  const started = startDecoders(source.size, context.workers);
+  try {
+    return await importFrom(source, file, context, started, progress);
+  } finally {
+    for (const unused of started) void unused.terminate();
+  }
+}
+
+async function importFrom(
+  source: Awaited<ReturnType<ProfileFile['randomAccess']>>,
+  file: ProfileFile,
+  context: ImportContext,
+  started: ReturnType<typeof startDecoders>,
+  progress: (done: number) => void,
+): Promise<Profile> {
   const database = new SqliteDatabase(source);
   if (!signatureTables.some(table => database.tables.has(table))) throw notAnExport(file, database);
   const builder = new ProfileBuilder();
@@ -82,7 +97,7 @@ async function importExport(file: ProfileFile, context: ImportContext): Promise<
     database.pages,
     source.fd,
     readers.map(reader => reader.job),
-    context.workers,
+    { workers: context.workers, started },
     progress,
   );
   const stacks = new Stacks(database, builder, context);
@@ -90,7 +105,7 @@ async function importExport(file: ProfileFile, context: ImportContext): Promise<
   // Each reader is let go once finished: its working arrays are as large as the table's own columns.
   for (let i = 0; readers.length > 0; i++) {
     const reader = readers.shift()!;
-    reader.finish(losses[i].badRows, strings, owners, stacks);
+    reader.finish(losses[i], strings, owners, stacks);
     await breathe();
   }
   stacks.finish(owners);

@@ -4,7 +4,7 @@
  */
 import { allocate, NONE } from '../../base/column.js';
 import type { SqliteDatabase } from '../../base/sqlite/database.js';
-import type { Sink } from '../../base/sqlite/decode-plan.js';
+import type { Decoded, Sink } from '../../base/sqlite/decode-plan.js';
 import type { ProfileBuilder, RawTable } from '../../model/builder.js';
 import { RangeKind } from '../../model/schema.js';
 import type { GlobalIds, Owners } from './owners.js';
@@ -98,7 +98,7 @@ export class NvtxReader implements TableImport {
     };
   }
 
-  finish(badRows: readonly number[], strings: StringIds, owners: Owners): void {
+  finish({ badRows }: Decoded, strings: StringIds, owners: Owners): void {
     const { rows, builder } = this;
     const unreadable = new Uint8Array(rows);
     for (const row of badRows) unreadable[row] = 1;

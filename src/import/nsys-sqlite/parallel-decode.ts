@@ -5,8 +5,8 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { Leaves } from '../../base/sqlite/btree.js';
-import { decodeLeaves } from '../../base/sqlite/decode.js';
-import type { DecodeLosses, DecodePlan } from '../../base/sqlite/decode-plan.js';
+import { decodeLeaves } from '../../base/sqlite/decode-leaves.js';
+import type { CompactPart, Decoded, DecodePlan } from '../../base/sqlite/decode-plan.js';
 import type { SqlitePages } from '../../base/sqlite/pages.js';
 import { UserError } from '../../base/user-error.js';
 import { breather } from '../breathe.js';
@@ -29,14 +29,28 @@ const ROWS_WORTH_A_WORKER = 200_000;
 /** About 4 MB of file at a time: even shares at the end, few trips to the counter. */
 const LEAVES_PER_TASK = 1024;
 
+/** A file of so many bytes has rows enough: threads start while its tables are looked through. */
+const BYTES_WORTH_A_WORKER = 64e6;
+
+const mostHelpers = (workers: number | undefined): number =>
+  Math.min(availableParallelism() - 1, 7, workers ?? 7);
+
+/** Threads that wait for jobs. Those that `decodeAll` leaves in the list are to be ended. */
+export function startDecoders(fileBytes: number, workers: number | undefined): Worker[] {
+  const count = fileBytes < BYTES_WORTH_A_WORKER ? 0 : Math.max(0, mostHelpers(workers));
+  return Array.from({ length: count }, startDecoder);
+}
+
+const startDecoder = () => new Worker(new URL('./decode-worker.js', import.meta.url));
+
 /** Runs all jobs; says for each what could not be read. */
 export async function decodeAll(
   pages: SqlitePages,
   fd: number,
   jobs: readonly DecodeJob[],
-  workers: number | undefined,
+  { workers, started }: { readonly workers: number | undefined; readonly started: Worker[] },
   onProgress: (done: number) => void,
-): Promise<DecodeLosses[]> {
+): Promise<Decoded[]> {
   const tasks: Task[] = [];
   let rows = 0;
   jobs.forEach((job, index) => {
@@ -47,12 +61,18 @@ export async function decodeAll(
       tasks.push({ job: index, from, to: Math.min(count, from + LEAVES_PER_TASK) });
     }
   });
-  const useful = rows < ROWS_WORTH_A_WORKER ? 0 : Math.min(availableParallelism() - 1, 7, tasks.length - 1);
-  const helpers = Math.max(0, Math.min(useful, workers ?? useful));
+  const useful = rows < ROWS_WORTH_A_WORKER ? 0 : tasks.length - 1;
+  const helpers = Math.max(0, Math.min(useful, mostHelpers(workers)));
   const next = new Int32Array(new SharedArrayBuffer(4));
-  const losses = jobs.map(() => ({ badRows: [] as number[], oddPages: 0, misfits: 0 }));
+  const losses = jobs.map(() => ({
+    badRows: [] as number[],
+    oddPages: 0,
+    misfits: 0,
+    parts: [] as CompactPart[],
+  }));
   const merge = (found: JobLosses) => {
-    for (const [job, { badRows, oddPages, misfits }] of found) {
+    for (const [job, { badRows, oddPages, misfits, parts }] of found) {
+      for (const part of parts) losses[job].parts.push(part);
       for (const row of badRows) losses[job].badRows.push(row);
       losses[job].oddPages += oddPages;
       losses[job].misfits += misfits;
@@ -60,7 +80,7 @@ export async function decodeAll(
   };
 
   const running = Array.from({ length: helpers }, () =>
-    startWorker({ fd, size: pages.source.size, jobs, tasks, next }),
+    lossesOf(started.shift() ?? startDecoder(), { fd, size: pages.source.size, jobs, tasks, next }),
   );
   const breathe = breather();
   for (const [index, job] of jobs.entries()) {
@@ -76,11 +96,12 @@ export async function decodeAll(
     await breathe();
   }
   for (const worker of running) merge(await worker);
+  for (const { parts } of losses) parts.sort((a, b) => a.first - b.first);
   return losses;
 }
 
 /** What each task lost, by job. */
-type JobLosses = [job: number, losses: DecodeLosses][];
+type JobLosses = [job: number, losses: Decoded][];
 
 /** Takes the next task, if one is left. */
 function runTask(
@@ -120,13 +141,11 @@ export type WorkerAnswer =
   | { readonly losses: JobLosses }
   | { readonly failed: ConstructorParameters<typeof UserError> };
 
-function startWorker(input: WorkerInput): Promise<JobLosses> {
+function lossesOf(worker: Worker, input: WorkerInput): Promise<JobLosses> {
   const jobs = input.jobs.map(job =>
     job.thisThreadOnly ? { ...job, plan: { sinks: [], rowIdColumn: -1 } } : job,
   );
-  const worker = new Worker(new URL('./decode-worker.js', import.meta.url), {
-    workerData: { ...input, jobs },
-  });
+  worker.postMessage({ ...input, jobs } satisfies WorkerInput);
   const result = new Promise<JobLosses>((resolve, reject) => {
     let answer: WorkerAnswer | undefined;
     worker.once('message', (given: WorkerAnswer) => {

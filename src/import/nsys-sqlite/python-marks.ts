@@ -4,7 +4,7 @@ import { GrowingColumn } from '../../base/growing-column.js';
 import { orderBy } from '../../base/order.js';
 import { maxCells, singleLeaf } from '../../base/sqlite/btree.js';
 import type { SqliteDatabase } from '../../base/sqlite/database.js';
-import { decodeLeaves } from '../../base/sqlite/decode.js';
+import { decodeLeaves } from '../../base/sqlite/decode-leaves.js';
 import type { Sink } from '../../base/sqlite/decode-plan.js';
 import type { ProfileBuilder } from '../../model/builder.js';
 import { SampleSource } from '../../model/schema.js';

@@ -4,7 +4,7 @@
  */
 import { NONE } from '../../base/column.js';
 import type { SqliteDatabase } from '../../base/sqlite/database.js';
-import { decodeLeaves } from '../../base/sqlite/decode.js';
+import { decodeLeaves } from '../../base/sqlite/decode-leaves.js';
 import { StringTable } from '../../base/string-table.js';
 
 const UNKNOWN = -2;

@@ -1,11 +1,12 @@
 /** Prepares the arrays and the decode plan of one table, and turns what was decoded into model columns. */
 import { type AnyArray, allocate, missingValue, NONE } from '../../base/column.js';
 import type { Leaves } from '../../base/sqlite/btree.js';
+import { cellAt, compactPlaces, wholeColumn } from '../../base/sqlite/compact-parts.js';
 import type { SqliteDatabase, SqliteTable } from '../../base/sqlite/database.js';
-import type { DecodePlan, Sink } from '../../base/sqlite/decode-plan.js';
+import type { CompactPart, Decoded, DecodePlan, Sink } from '../../base/sqlite/decode-plan.js';
 import type { ProfileBuilder, RawTable } from '../../model/builder.js';
 import { columnsOf, type TableName } from '../../model/schema.js';
-import type { GlobalIds, Owners, StreamIds } from './owners.js';
+import type { OwnerPlaces, Owners } from './owners.js';
 import type { DecodeJob } from './parallel-decode.js';
 import type { TableSource } from './sources.js';
 import type { StringIds } from './string-ids.js';
@@ -24,20 +25,27 @@ export interface StackSource {
 /** One table on its way in: first its job is decoded (with all others, on several threads), then it is finished. */
 export interface TableImport {
   readonly job: DecodeJob;
-  finish(badRows: readonly number[], strings: StringIds, owners: Owners, stacks?: StackSource): void;
+  finish(decoded: Decoded, strings: StringIds, owners: Owners, stacks?: StackSource): void;
 }
+
+const NOT_YET = new Int32Array(0);
+
+/** Of GPU work, besides its process. */
+const streamColumns = ['deviceId', 'contextId', 'greenContextId', 'streamId'];
 
 export class TableReader implements TableImport {
   readonly leaves: Leaves;
   readonly job: DecodeJob;
   private readonly table: SqliteTable;
   private readonly columns: RawTable = {};
-  private readonly ids: StreamIds & Partial<GlobalIds>;
-  /** Ids of stacks by model column. */
-  private readonly stackIds: Record<string, Float64Array> = {};
+  /** Model columns and ids of owners that are decoded in parts: by their column in the file, then by their place there. */
+  private readonly compact: Record<string, number> = {};
+  private readonly owners: OwnerPlaces;
+  /** Ids of stacks by model column, in the same way. */
+  private readonly stackIds: Record<string, number> = {};
   private readonly wantsPythonStacks: boolean;
   /** The file says whose rows these are. */
-  private readonly hasOwner: boolean = false;
+  private readonly hasOwner: boolean;
 
   constructor(
     database: SqliteDatabase,
@@ -65,10 +73,19 @@ export class TableReader implements TableImport {
       const into = allocate('i32', rows, true) as Int32Array;
       return numbers(fileColumn, into, NONE) ? into : undefined;
     };
+    const positionOf = (fileColumn: string) => this.table.columns.indexOf(fileColumn);
 
     for (const [column, fileColumn] of Object.entries(source.numbers)) {
       if (!this.table.columns.includes(fileColumn) || !isWanted(column)) continue;
-      const { storage } = specs.get(column)!;
+      const { storage, optional, ref } = specs.get(column)!;
+      const isReal = storage === 'f64';
+      if ((storage === 'i32' || isReal) && optional && !ref) {
+        put(fileColumn, () => (isReal ? { kind: 'compact', isReal } : { kind: 'compact' }));
+        this.compact[column] = positionOf(fileColumn);
+        // Its place among the columns is that of the file.
+        this.columns[column] = NOT_YET;
+        continue;
+      }
       this.columns[column] = allocate(storage, rows, true);
       numbers(fileColumn, this.columns[column], missingValue(storage));
     }
@@ -78,8 +95,8 @@ export class TableReader implements TableImport {
     }
     for (const [column, fileColumn] of Object.entries(source.stacks ?? {})) {
       if (!this.table.columns.includes(fileColumn) || !isWanted(column)) continue;
-      this.stackIds[column] = allocate('f64', rows, true) as Float64Array;
-      numbers(fileColumn, this.stackIds[column], Number.NaN);
+      put(fileColumn, () => ({ kind: 'compact', isReal: true }));
+      this.stackIds[column] = positionOf(fileColumn);
     }
     this.wantsPythonStacks = specs.has('pythonStack') && isWanted('pythonStack');
     for (const [column, fileColumn] of Object.entries(source.texts ?? {})) {
@@ -88,18 +105,12 @@ export class TableReader implements TableImport {
         builder.strings.internBytes(bytes, from, to);
       if (put(fileColumn, () => ({ kind: 'text', into, take }))) this.columns[column] = into;
     }
-    this.ids = {};
+    let idColumn = '';
     if (source.owner !== 'none') {
-      const global: GlobalIds = {
-        machine: allocate('i32', rows, true) as Int32Array,
-        pid: (allocate('i32', rows, true) as Int32Array).fill(NONE),
-        tid: allocate('i32', rows, true) as Int32Array,
-      };
-      const sink = (): Sink => ({ kind: 'global-id', ...global });
-      this.hasOwner =
-        put(source.owner === 'thread' ? 'globalTid' : 'globalPid', sink) || put('globalTid', sink);
-      Object.assign(this.ids, global);
+      const own = source.owner === 'thread' ? 'globalTid' : 'globalPid';
+      idColumn = [own, 'globalTid'].find(name => put(name, () => ({ kind: 'compact-id' }))) ?? '';
     }
+    this.hasOwner = idColumn !== '';
     const isCore = (column: string, { optional }: { optional?: boolean }) =>
       !optional && (column === 'start' || column === 'end' || column === 'correlation');
     for (const [column, spec] of specs) {
@@ -107,22 +118,31 @@ export class TableReader implements TableImport {
       if (fileColumn && isCore(column, spec) && !this.table.columns.includes(fileColumn))
         noteMissingColumn(builder, `${source.table}.${fileColumn}`);
     }
-    if (source.owner === 'stream') {
-      Object.assign(this.ids, {
-        device: int('deviceId'),
-        context: int('contextId'),
-        green: int('greenContextId'),
-        stream: int('streamId'),
-      });
-    }
+    if (source.owner === 'stream')
+      for (const column of streamColumns) put(column, () => ({ kind: 'compact' }));
     const plan: DecodePlan = { sinks, rowIdColumn: this.table.rowIdColumn };
     this.job = { leaves: this.leaves, plan, thisThreadOnly: source.texts !== undefined };
+    const places = compactPlaces(plan);
+    const placeOf = (position: number, part = 0) => {
+      const place = places.findIndex(({ column, which }) => column === position && which === part);
+      return place < 0 ? undefined : place;
+    };
+    for (const columns of [this.compact, this.stackIds])
+      for (const [column, position] of Object.entries(columns)) columns[column] = placeOf(position)!;
+    const [machine, pid, tid] = [0, 1, 2].map(part => placeOf(positionOf(idColumn), part));
+    const [device, context, green, stream] = streamColumns.map(column => placeOf(positionOf(column)));
+    this.owners = { machine, pid, tid, device, context, green, stream };
   }
 
   /** After decoding: drops unreadable rows, resolves names and owners, hands the table to the builder. */
-  finish(badRows: readonly number[], strings: StringIds, owners: Owners, stacks?: StackSource): void {
+  finish({ badRows, parts }: Decoded, strings: StringIds, owners: Owners, stacks?: StackSource): void {
     const { source, columns } = this;
     let rows = this.leaves.rows;
+    for (const [column, place] of Object.entries(this.compact)) {
+      const whole = wholeColumn(parts, place, rows);
+      if (whole) columns[column] = whole;
+      else delete columns[column];
+    }
     for (const column of Object.keys(source.names ?? {})) {
       const cells = columns[column];
       if (!cells) continue;
@@ -137,13 +157,12 @@ export class TableReader implements TableImport {
         );
       }
     }
-    const global = this.ids as GlobalIds;
-    // Ids are read row by row: what they stand for takes their place.
-    if (source.owner === 'thread') columns.thread = owners.threads(global, global.tid);
-    if (source.owner === 'process') columns.process = owners.processes(global);
-    if (source.owner === 'stream') columns.stream = owners.streams(global, this.ids, rows, this.ids.stream);
-    for (const [column, ids] of Object.entries(this.stackIds)) {
-      const resolved = stacks?.resolve(source.table, ids, columns.name);
+    if (source.owner === 'thread') columns.thread = owners.threadsIn(parts, this.owners, rows);
+    if (source.owner === 'process') columns.process = owners.processesIn(parts, this.owners, rows);
+    if (source.owner === 'stream') columns.stream = owners.streamsIn(parts, this.owners, rows);
+    for (const [column, place] of Object.entries(this.stackIds)) {
+      const ids = wholeColumn(parts, place, rows) as Float64Array | undefined;
+      const resolved = ids && stacks?.resolve(source.table, ids, columns.name);
       if (resolved) columns[column] = resolved;
     }
     if (this.wantsPythonStacks && columns.start && columns.end) {
@@ -156,18 +175,18 @@ export class TableReader implements TableImport {
       const filling = typeof value === 'string' ? this.builder.strings.intern(value) : value;
       columns[column] = allocate(storage, rows).fill(filling);
     }
-    const unwanted = [...badRows, ...this.ownerless(badRows, rows)];
+    const unwanted = [...badRows, ...this.ownerless(badRows, parts)];
     if (unwanted.length > 0) rows = dropRows(columns, unwanted, rows);
     rows = this.dropImpossible(rows);
     this.builder.addTable(this.model, columns, rows);
   }
 
   /** Every export says of each row which process or thread it belongs to, and of GPU work the device. */
-  private ownerless(badRows: readonly number[], rows: number): number[] {
-    const { pid, device } = this.ids;
-    if (!this.hasOwner || !pid) return [];
+  private ownerless(badRows: readonly number[], parts: readonly CompactPart[]): number[] {
+    const { pid, device } = this.owners;
+    if (!this.hasOwner || pid === undefined) return [];
     const unreadable = new Set(badRows);
-    const found = rowsWithout(pid, device, rows).filter(row => !unreadable.has(row));
+    const found = rowsWithout(parts, pid, device ?? pid).filter(row => !unreadable.has(row));
     noteOwnerless(this.builder, this.source.table, found.length);
     return found;
   }
@@ -185,10 +204,14 @@ export class TableReader implements TableImport {
   }
 }
 
-function rowsWithout(pid: Int32Array, device: Int32Array | undefined, rows: number): number[] {
+function rowsWithout(parts: readonly CompactPart[], pid: number, other: number): number[] {
   const found: number[] = [];
-  const other = device ?? pid;
-  for (let row = 0; row < rows; row++) if (pid[row] === NONE || other[row] === NONE) found.push(row);
+  for (const { first, length, cells } of parts) {
+    const isSet = (place: number) => typeof cells[place] === 'number' && cells[place] !== NONE;
+    if (isSet(pid) && isSet(other)) continue;
+    for (let row = 0; row < length; row++)
+      if (cellAt(cells[pid], row) === NONE || cellAt(cells[other], row) === NONE) found.push(first + row);
+  }
   return found;
 }
 

@@ -16,7 +16,7 @@ import { NONE } from '../../base/column.js';
 import { phases } from '../../catalog/phases.js';
 import { withoutSecrets } from '../../catalog/secret-shapes.js';
 import type { TimeWindow } from '../../model/slice.js';
-import { idleTrack } from '../gpu-tracks.js';
+import { causeLabelsIn, idleTrack } from '../gpu-tracks.js';
 import { EventLabels } from '../labels.js';
 import { layersTracks } from '../layers-track.js';
 import { batchText, stepLabel } from '../step-label.js';
@@ -38,7 +38,7 @@ export function* ownEvents(analyzer: Analyzer, window: TimeWindow): Iterable<Tra
     for (const gpu of analyzer.get(gpuWork).devices) {
       const steps = ifRecorded(() => [...stepEvents(analyzer, gpu)]) ?? [];
       yield* [...steps, ...phaseEvents(steps, gpu)].filter(within);
-      const idle = ifRecorded(() => idleTrack(analyzer, gpu, '', labels)) ?? [];
+      const idle = ifRecorded(() => idleTrack(analyzer, gpu, '', causeLabelsIn(labels))) ?? [];
       for (const track of idle) yield* filtered(trackEvents(track, labels, gpu, 'idle'), within);
       const own = layers?.get(gpu);
       if (own) yield* filtered(trackEvents(own, labels, gpu, 'layer'), within);
