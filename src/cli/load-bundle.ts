@@ -2,13 +2,13 @@
  * Loads the bundled command, with the code that V8 compiled for it in an earlier call: compiling took a third of a short
  * call. What is kept lies in the user's cache folder, one file for each command:
  *
- *   magic · length of the list · list (JSON) · code of each chunk, in the order of the list
+ *   magic · length of the list · list (JSON) · source and code of each chunk, in the order of the list, each padded
  *
- * V8 checks its version, its flags and the length of the source, not the bytes: checksums of source and code are in the
- * list. STEPSCOPE_NO_CACHE leaves it out.
+ * V8 checks its version, its flags and the length of the source, not the bytes: a checksum of both is in the list. The
+ * source of a chunk is kept too, because one file is read faster than ten. The name of a chunk says which content it has;
+ * a file that bears no such name is read, and must be as it was. STEPSCOPE_NO_CACHE leaves all of it out.
  */
 import * as fs from 'node:fs';
-import { createRequire } from 'node:module';
 import * as path from 'node:path';
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
@@ -17,19 +17,27 @@ import * as zlib from 'node:zlib';
 import { cacheFolderToRead, ownCacheFolder } from '../disk/cache-folder.js';
 import { v8Flags } from './v8-flags.js';
 
-interface KeptChunk {
+interface Listed {
   readonly name: string;
-  readonly sourceSum: number;
-  readonly codeSum: number;
-  readonly bytes: number;
+  readonly sourceBytes: number;
+  readonly codeBytes: number;
+  /** Of source and code. */
+  readonly sum: number;
+}
+
+interface KeptChunk {
+  readonly source: Buffer;
+  readonly code: Buffer;
 }
 
 interface Chunk {
   readonly script: vm.Script;
-  readonly sourceSum: number;
+  readonly source: Buffer;
 }
 
-const MAGIC = 'stepscope code 1\n';
+const MAGIC = 'stepscope code 2\n';
+/** As vite.config.js names chunks: a hash of the content. */
+const NAMED_BY_CONTENT = /\.[\w-]{8}\.js$/;
 /** One for each command, release of Node and place of the package. */
 const KEEP_FILES = 200;
 
@@ -63,7 +71,7 @@ function fileName([verb = '']: readonly string[], place: number): string {
 class BundleLoader {
   private readonly modules = new Map<string, { exports: unknown }>();
   private readonly chunks = new Map<string, Chunk>();
-  private readonly kept: ReadonlyMap<string, KeptChunk & { readonly code: Buffer }>;
+  private readonly kept: ReadonlyMap<string, KeptChunk>;
   private isComplete = true;
 
   constructor(
@@ -81,7 +89,7 @@ class BundleLoader {
     const own = { exports: {} };
     this.modules.set(name, own);
     const filename = path.join(this.folder, name);
-    const require = createRequire(filename);
+    // What is not of the bundle is found from any file of the package alike.
     const wanted = (id: string): unknown => (id.startsWith('./') ? this.load(id.slice(2)) : require(id));
     // Code that was kept cannot import by itself; vite.config.js makes it ask for this.
     wanted.importModule = (id: string): Promise<unknown> => import(id);
@@ -90,17 +98,14 @@ class BundleLoader {
   }
 
   private compile(name: string, filename: string): vm.Script {
-    const source = fs.readFileSync(filename, 'utf8');
-    const sourceSum = this.file === undefined ? 0 : sumOf!(source);
     const kept = this.kept.get(name);
-    const script = new vm.Script(
-      `(function (exports, require, module, __filename, __dirname) {${source}\n})`,
-      {
-        filename,
-        ...(kept?.sourceSum === sourceSum ? { cachedData: kept.code } : {}),
-      },
-    );
-    this.chunks.set(name, { script, sourceSum });
+    const source = kept && NAMED_BY_CONTENT.test(name) ? kept.source : asFunction(fs.readFileSync(filename));
+    // Characters of one byte: vite.config.js escapes others, and V8 reads and holds these faster.
+    const script = new vm.Script(source.toString('latin1'), {
+      filename,
+      ...(kept?.source.equals(source) ? { cachedData: kept.code } : {}),
+    });
+    this.chunks.set(name, { script, source });
     if (script.cachedDataRejected !== false) this.isComplete = false;
     return script;
   }
@@ -119,20 +124,36 @@ class BundleLoader {
   }
 }
 
-function readKept(file: string): Map<string, KeptChunk & { code: Buffer }> {
-  const found = new Map<string, KeptChunk & { code: Buffer }>();
+/** As Node does with a module of CommonJS. What is kept has it already: a text put together is copied once more. */
+const asFunction = (source: Buffer): Buffer =>
+  Buffer.concat([
+    Buffer.from('(function (exports, require, module, __filename, __dirname) {'),
+    source,
+    Buffer.from('\n})'),
+  ]);
+
+/** V8 copies code that does not begin where a word does. */
+const aligned = (bytes: number): number => Math.ceil(bytes / 8) * 8;
+const padded = (bytes: Buffer): Buffer => Buffer.concat([bytes], aligned(bytes.length));
+
+function readKept(file: string): Map<string, KeptChunk> {
+  const found = new Map<string, KeptChunk>();
   try {
     const bytes = fs.readFileSync(file);
     if (bytes.toString('latin1', 0, MAGIC.length) !== MAGIC) return found;
-    let at = MAGIC.length + 4;
-    const listEnd = at + bytes.readUInt32LE(MAGIC.length);
-    const list = JSON.parse(bytes.toString('utf8', at, listEnd)) as KeptChunk[];
-    at = listEnd;
-    for (const kept of list) {
-      const code = bytes.subarray(at, at + kept.bytes);
-      at += kept.bytes;
-      if (code.length === kept.bytes && sumOf!(code) === kept.codeSum)
-        found.set(kept.name, { ...kept, code });
+    const listAt = MAGIC.length + 4;
+    const listEnd = listAt + bytes.readUInt32LE(MAGIC.length);
+    const list = JSON.parse(bytes.toString('utf8', listAt, listEnd)) as Listed[];
+    let at = aligned(listEnd);
+    for (const { name, sourceBytes, codeBytes, sum } of list) {
+      const codeAt = at + aligned(sourceBytes);
+      const both = bytes.subarray(at, codeAt + codeBytes);
+      if (codeAt + codeBytes <= bytes.length && sumOf!(both) === sum)
+        found.set(name, {
+          source: both.subarray(0, sourceBytes),
+          code: bytes.subarray(codeAt, codeAt + codeBytes),
+        });
+      at = codeAt + aligned(codeBytes);
     }
   } catch {
     // None yet, or damaged.
@@ -141,18 +162,19 @@ function readKept(file: string): Map<string, KeptChunk & { code: Buffer }> {
 }
 
 function writeKept(folder: string, file: string, chunks: ReadonlyMap<string, Chunk>): void {
-  const codes: Buffer[] = [];
-  const list = [...chunks].map(([name, { script, sourceSum }]): KeptChunk => {
+  const parts: Buffer[] = [];
+  const list = [...chunks].map(([name, { script, source }]): Listed => {
     const code = script.createCachedData();
-    codes.push(code);
-    return { name, sourceSum, codeSum: sumOf!(code), bytes: code.length };
+    const both = Buffer.concat([padded(source), code]);
+    parts.push(padded(both));
+    return { name, sourceBytes: source.length, codeBytes: code.length, sum: sumOf!(both) };
   });
-  const header = Buffer.from(JSON.stringify(list));
+  const text = Buffer.from(JSON.stringify(list));
   const start = Buffer.alloc(MAGIC.length + 4);
   start.write(MAGIC, 'latin1');
-  start.writeUInt32LE(header.length, MAGIC.length);
+  start.writeUInt32LE(text.length, MAGIC.length);
   const draft = path.join(folder, `${file}.${process.pid}`);
-  fs.writeFileSync(draft, Buffer.concat([start, header, ...codes]), { mode: 0o600 });
+  fs.writeFileSync(draft, Buffer.concat([padded(Buffer.concat([start, text])), ...parts]), { mode: 0o600 });
   fs.renameSync(draft, path.join(folder, file));
 }
 

@@ -48,16 +48,27 @@ export function linkLaunches(profile: Profile): number {
   const repeated: Repeated = new Map();
   const find = indexCalls(calls, processOfThread, repeated);
   let ambiguous = 0;
-  for (const table of work) {
-    for (let row = 0; row < table.length; row++) {
-      const correlation = table.correlation[row];
-      if (correlation === 0 || table.stream[row] === NONE) continue;
-      const process = processOfStream[table.stream[row]];
-      table.launch[row] = find(correlation, process);
+  for (const { length, ...table } of work) {
+    const { correlation: ids, stream: streams, launch } = table;
+    // Kernels of a graph come one after the other with the id of its launch.
+    let [lastId, lastStream, lastLaunch]: number[] = [0, NONE, NONE];
+    for (let row = 0; row < length; row++) {
+      const correlation = ids[row];
+      const stream = streams[row];
+      if (correlation === 0 || stream === NONE) continue;
+      if (correlation === lastId && stream === lastStream) {
+        launch[row] = lastLaunch;
+        continue;
+      }
+      const process = processOfStream[stream];
+      launch[row] = find(correlation, process);
       const several = repeated.size > 0 ? repeated.get(`${process}/${correlation}`) : undefined;
-      if (!several) continue;
+      if (!several) {
+        [lastId, lastStream, lastLaunch] = [correlation, stream, launch[row]];
+        continue;
+      }
       ambiguous++;
-      table.launch[row] = several.findLast(call => calls.start[call] <= table.start[row]) ?? several[0];
+      launch[row] = several.findLast(call => calls.start[call] <= table.start[row]) ?? several[0];
     }
   }
   return ambiguous;

@@ -18,6 +18,7 @@ import type { DecodeLosses, DecodePlan, Sink } from './decode-plan.js';
 import { OverflowReader } from './overflow.js';
 import type { SqlitePages } from './pages.js';
 import { localBytes, valueSizes, valuesFill } from './record-sizes.js';
+import { RowScanner } from './row-scanner.js';
 
 // An imported constant would be loaded anew at every use.
 const SIZE = valueSizes;
@@ -39,8 +40,11 @@ export function decodeLeaves(
   to = leaves.pages.length,
 ): DecodeLosses {
   const decoder = new RowDecoder(pages, plan);
+  const scanner = RowScanner.create(pages, plan, leaves.firstRow[to] - leaves.firstRow[from]);
   const badRows: number[] = [];
-  for (let leaf = from; leaf < to; leaf++) decoder.page(leaves, leaf, badRows);
+  for (let leaf = from; leaf < to; leaf++)
+    if (!scanner?.page(leaves, leaf)) decoder.page(leaves, leaf, badRows);
+  scanner?.flush();
   return { badRows, oddPages: decoder.oddPages, misfits: decoder.misfits };
 }
 

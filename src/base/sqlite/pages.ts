@@ -19,7 +19,7 @@ export class SqlitePages {
   /** Pages that are really there, whatever the header claims. */
   readonly pageCount: number;
   readonly claimedPageCount: number;
-  private readonly window: Uint8Array;
+  private window: Uint8Array;
   private readonly pagesPerWindow: number;
   /**
    * Bytes that spilled rows may still take. A page spills from one row only, so reading a table takes the file's
@@ -109,5 +109,15 @@ export class SqlitePages {
 
   get bytes(): Uint8Array {
     return this.window;
+  }
+
+  get windowBytes(): number {
+    return this.pagesPerWindow * this.pageSize;
+  }
+
+  /** Reads pages into these bytes from now on: `windowBytes` of them, such as memory that another program sees. */
+  readInto(window: Uint8Array): void {
+    this.window = window;
+    this.windowPages = 0;
   }
 }

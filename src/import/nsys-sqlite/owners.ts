@@ -74,28 +74,46 @@ export class Owners {
   ): Int32Array {
     const [places, streams] = [new TupleIndex(), new TupleIndex()];
     const at = (cells: Int32Array | undefined, row: number) => (cells ? cells[row] : NONE);
-    return rowsOf(
-      length,
-      row =>
-        streams.intern(
-          places.intern(machine[row], pid[row], at(device, row)),
-          at(context, row),
-          at(green, row),
-          at(stream, row),
-        ),
-      row => {
-        const host = this.host(machine[row]);
-        const greenId = at(green, row);
-        return this.builder.stream(
-          this.builder.process(host, pid[row]),
-          this.builder.gpu(host, at(device, row)),
-          at(context, row),
-          at(stream, row),
-          greenId > 0 ? greenId : undefined,
-        );
-      },
-      into,
-    );
+    const look = (row: number) => {
+      const host = this.host(machine[row]);
+      const greenId = at(green, row);
+      return this.builder.stream(
+        this.builder.process(host, pid[row]),
+        this.builder.gpu(host, at(device, row)),
+        at(context, row),
+        at(stream, row),
+        greenId > 0 ? greenId : undefined,
+      );
+    };
+    const known: number[] = [];
+    const rows = into ?? (allocate('i32', length, true) as Int32Array);
+    // A column that is not recorded never changes, like the one that stands for it.
+    const ids = [stream, device, context, green].map(cells => cells ?? machine);
+    const [streamIds, devices, contexts, greens] = ids;
+    let last = NONE as number;
+    let found = NONE as number;
+    for (let row = 0; row < length; row++) {
+      // Work of a stream follows on work of the same stream: looked for only where that ends. Ids that were read are
+      // overwritten by what was found, so the last one is kept.
+      const id = streamIds[row];
+      const isSame =
+        row > 0 &&
+        id === last &&
+        pid[row] === pid[row - 1] &&
+        devices[row] === devices[row - 1] &&
+        contexts[row] === contexts[row - 1] &&
+        greens[row] === greens[row - 1] &&
+        machine[row] === machine[row - 1];
+      last = id;
+      if (!isSame) {
+        const place = places.intern(machine[row], pid[row], at(device, row));
+        const index = streams.intern(place, at(context, row), at(green, row), at(stream, row));
+        if (index === known.length) known.push(look(row));
+        found = known[index];
+      }
+      rows[row] = found;
+    }
+    return rows;
   }
 }
 

@@ -2,8 +2,8 @@
  * The usual events of a trace, read by WebAssembly: wasm/event-scanner.ts says what it reads and what it declines, which
  * is left to the EventReader. Both give the same where both read.
  */
-import { Buffer } from 'node:buffer';
 import { type KeyTable, slotOf } from '../../../base/json/key-table.js';
+import { WasmCode } from '../../../base/wasm-code.js';
 import { argumentKeys } from './event-keys.js';
 import { type EventReader, eventKeys, shortenedCategories, type Unwanted } from './event-reader.js';
 import { scannerCode } from './scanner-code.js';
@@ -23,24 +23,16 @@ const unwantedBits = {
 
 /** Where bytes begin; the scanner's own memory lies before (wasm/layout.ts). */
 const INPUT = 6553600;
-const PAGE_BYTES = 65536;
 const SLOT_BYTES = 64;
 /** Zeros behind the bytes, at which every loop ends. */
 const SPARE_BYTES = 64;
-
-/** What we use of WebAssembly, whose types come with those of browsers. */
-interface Wasm {
-  readonly Module: new (code: Uint8Array) => object;
-  readonly Memory: new (size: { initial: number }) => { readonly buffer: ArrayBuffer };
-  readonly Instance: new (module: object, imports: object) => { readonly exports: unknown };
-}
 
 type Exports = Record<string, { readonly value: number }> & {
   next(brace: number, end: number): number;
   setUnwanted(bits: number): void;
 };
 
-let compiled: object | undefined;
+const code = new WasmCode(scannerCode);
 
 export class EventScanner {
   /** Only bytes that lie here can be scanned. */
@@ -55,13 +47,7 @@ export class EventScanner {
   private readonly scan: Exports['next'];
 
   private constructor(capacity: number, unwanted: Unwanted) {
-    const { Module, Memory, Instance } = (globalThis as unknown as { WebAssembly: Wasm }).WebAssembly;
-    compiled ??= new Module(Buffer.from(scannerCode, 'base64'));
-    const memory = new Memory({
-      initial: Math.ceil((INPUT + capacity + SPARE_BYTES) / PAGE_BYTES),
-    });
-    const exports = new Instance(compiled, { env: { memory } }).exports as Exports;
-    const { buffer } = memory;
+    const { exports, buffer } = code.start<Exports>(INPUT + capacity + SPARE_BYTES);
     const place = (name: string) => exports[name].value;
     this.bytes = new Uint8Array(buffer, INPUT, capacity);
     this.fields = new Int32Array(buffer, place('FIELDS'), 13);
