@@ -15,7 +15,7 @@ import { setFlagsFromString } from 'node:v8';
 import * as vm from 'node:vm';
 import * as zlib from 'node:zlib';
 import { cacheFolderToRead, ownCacheFolder } from '../disk/cache-folder.js';
-import { v8Flags } from './v8-flags.js';
+import { readsMuch, v8Flags } from './v8-flags.js';
 
 interface Listed {
   readonly name: string;
@@ -38,7 +38,7 @@ interface Chunk {
 const MAGIC = 'stepscope code 2\n';
 /** As vite.config.js names chunks: a hash of the content. */
 const NAMED_BY_CONTENT = /\.[\w-]{8}\.js$/;
-/** One for each command, release of Node and place of the package. */
+/** One or two for each command, release of Node and place of the package. */
 const KEEP_FILES = 200;
 
 /** Since Node 20.15. */
@@ -46,26 +46,30 @@ const sumOf: typeof zlib.crc32 | undefined = zlib.crc32;
 
 /** Loads the bundle's entry; `words` are those of the command line. */
 export function loadBundle(entry: string, words: readonly string[]): typeof import('./main.js') {
-  loadOfNode();
-  for (const flag of v8Flags(process.versions.v8)) setFlagsFromString(flag);
+  const isLarge = readsMuch(words);
+  loadOfNode(words, isLarge);
+  for (const flag of v8Flags(process.versions.v8, isLarge)) setFlagsFromString(flag);
   const folder = path.dirname(entry);
   // Without users there is no telling whose folder it is, and what lies there is run.
   const mayKeep = process.getuid !== undefined && process.env.STEPSCOPE_NO_CACHE === undefined;
-  return new BundleLoader(folder, mayKeep && sumOf ? fileName(words, sumOf(folder)) : undefined).load(
+  return new BundleLoader(folder, mayKeep && sumOf ? fileName(words, isLarge, sumOf(folder)) : undefined).load(
     path.basename(entry),
   ) as typeof import('./main.js');
 }
 
 /** Node keeps compiled code of its own modules, which is void once a flag has changed: what every call needs comes first. */
-function loadOfNode(): void {
+function loadOfNode(words: readonly string[], isLarge: boolean): void {
+  // A document names its files by their content, and threads help with large ones.
+  if (words.some(word => /^(?:--json|--ndjson|json|--format=json)$/.test(word))) require('node:crypto');
+  if (isLarge) require('node:worker_threads');
   parseArgs({ args: [] });
   for (const stream of [process.stdout, process.stderr]) stream.listenerCount('error');
 }
 
-/** Commands run different parts of the same chunks, so each has a file of its own. */
-function fileName([verb = '']: readonly string[], place: number): string {
+/** Commands run different parts of the same chunks, and code is void under other flags: each has a file of its own. */
+function fileName([verb = '']: readonly string[], isLarge: boolean, place: number): string {
   const command = /^[a-z]{1,20}$/.test(verb) ? verb : 'other';
-  return `${command}-${process.version}-${process.arch}-${place.toString(16)}.code`;
+  return `${command}${isLarge ? '-large' : ''}-${process.version}-${process.arch}-${place.toString(16)}.code`;
 }
 
 class BundleLoader {
