@@ -32,6 +32,7 @@ const workers = [
   'dist/src/fleet/map-worker.js',
   'dist/src/import/kineto-json/threads/part-worker.js',
   'dist/src/import/nsys-sqlite/decode-worker.js',
+  'dist/src/import/unpack/unpack-worker.js',
   'dist/src/threads/ahead-worker.js',
 ];
 

@@ -52,9 +52,10 @@ export function loadBundle(entry: string, words: readonly string[]): typeof impo
   const folder = path.dirname(entry);
   // Without users there is no telling whose folder it is, and what lies there is run.
   const mayKeep = process.getuid !== undefined && process.env.STEPSCOPE_NO_CACHE === undefined;
-  return new BundleLoader(folder, mayKeep && sumOf ? fileName(words, isLarge, sumOf(folder)) : undefined).load(
-    path.basename(entry),
-  ) as typeof import('./main.js');
+  return new BundleLoader(
+    folder,
+    mayKeep && sumOf ? fileName(words, isLarge, sumOf(folder)) : undefined,
+  ).load(path.basename(entry)) as typeof import('./main.js');
 }
 
 /** Node keeps compiled code of its own modules, which is void once a flag has changed: what every call needs comes first. */
