@@ -142,6 +142,14 @@ test('the real command prints the same with and without it', { skip }, () => {
   assert.equal(readdirSync(path.join(folder, 'real/code')).length, 1);
 });
 
+test('a word that could be no path is no error', { skip }, () => {
+  for (const word of ['x'.repeat(5000), '/proc/self/mem/x', 'a\nb', '']) {
+    const { status, stderr } = command(['stats', word], 'words');
+    assert.notEqual(status, 1, stderr);
+    assert.match(stderr, /^stepscope: .*\n.*\n$/);
+  }
+});
+
 test('kept code imports modules', { skip }, () => {
   const plugin = path.join(folder, 'plugin.mjs');
   writeFileSync(plugin, "process.stderr.write('imported'); export default { name: 'mine' };");

@@ -33,10 +33,19 @@ const PACKED_RATIO = 12;
 /** Whether the files that are named here are large, as far as their sizes say. A folder holds many. */
 export function readsMuch(words: readonly string[]): boolean {
   const bytes = words.map(word => {
-    if (word.startsWith('-') || word.includes('\0')) return 0;
-    const stat = fs.statSync(word, { throwIfNoEntry: false });
-    if (stat?.isDirectory()) return MUCH_BYTES;
-    return (stat?.size ?? 0) * (PACKED.test(word) ? PACKED_RATIO : 1);
+    if (word.startsWith('-')) return 0;
+    const { size, isFolder } = entryAt(word);
+    return isFolder ? MUCH_BYTES : size * (PACKED.test(word) ? PACKED_RATIO : 1);
   });
   return bytes.reduce((sum, size) => sum + size, 0) >= MUCH_BYTES;
+}
+
+/** Most words are no paths, and not all could be one: a question in SQL is too long for a name. */
+function entryAt(word: string): { readonly size: number; readonly isFolder: boolean } {
+  try {
+    const stat = fs.statSync(word);
+    return { size: stat.size, isFolder: stat.isDirectory() };
+  } catch {
+    return { size: 0, isFolder: false };
+  }
 }
