@@ -32,6 +32,7 @@ const workers = [
   'dist/src/fleet/map-worker.js',
   'dist/src/import/kineto-json/threads/part-worker.js',
   'dist/src/import/nsys-sqlite/decode-worker.js',
+  'dist/src/import/unpack/unpack-worker.js',
   'dist/src/threads/ahead-worker.js',
 ];
 
@@ -112,6 +113,35 @@ const commonJs = {
   },
 };
 
+/** Text of one byte per character is read and held faster; src/cli/load-bundle.ts takes each byte for one. */
+const plainCharacters = {
+  name: 'plain-characters',
+  generateBundle(_options, bundle) {
+    for (const chunk of Object.values(bundle)) {
+      if (chunk.type !== 'chunk') continue;
+      if (/String\.raw\s*`[^`]*[^`\0-\x7f]/.test(chunk.code))
+        throw new Error(`${chunk.fileName} has a raw text with a character that must be escaped`);
+      chunk.code = chunk.code.replace(
+        /[^\0-\x7f]/g,
+        character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+      );
+    }
+  },
+};
+
+/** `import * as fs` of a module of Node copies all its names, in each chunk anew; in CommonJS it is one value. */
+const wholeModules = {
+  name: 'whole-modules',
+  transform(code, id) {
+    if (!id.startsWith(at('dist/src/'))) return null;
+    const whole = /^import \* as (\w+) from '(node:\w+)';$/gm;
+    const asked = code.replace(whole, (text, name, module) =>
+      late.has(module) ? text : `const ${name} = require('${module}');`,
+    );
+    return asked === code ? null : { code: asked, map: null };
+  },
+};
+
 /** Kept code has forgotten how to import; what loads the bundle does it then. A worker is loaded by Node itself. */
 const importsOutside = {
   name: 'imports-outside',
@@ -153,7 +183,8 @@ const cli = {
     output: {
       format: 'cjs',
       entryFileNames: '[name].js',
-      chunkFileNames: '[name]-[hash].js',
+      // By content, which src/cli/load-bundle.ts relies on.
+      chunkFileNames: '[name].[hash].js',
       // Each file costs half a millisecond: what a call needs in any case is in three.
       codeSplitting: {
         groups: [
@@ -177,7 +208,8 @@ export default defineConfig(({ mode }) => ({
   root: at('src/web'),
   base: './',
   build: { emptyOutDir: true, target: 'es2022', ...(modes[mode] ?? page) },
-  plugins: mode === 'cli' ? [lateModules, ownPlace, importsOutside, commonJs] : [],
+  plugins:
+    mode === 'cli' ? [lateModules, ownPlace, wholeModules, importsOutside, commonJs, plainCharacters] : [],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   logLevel: 'warn',
 }));

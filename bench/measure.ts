@@ -1,7 +1,7 @@
 /** Runs programs and measures time and memory. */
 import { spawnSync } from 'node:child_process';
 import * as path from 'node:path';
-import { v8Flags } from '../src/cli/v8-flags.js';
+import { readsMuch, v8Flags } from '../src/cli/v8-flags.js';
 import { projectRoot } from '../src/testing/captures.js';
 
 export interface Measured {
@@ -31,7 +31,8 @@ export const measureCommand = (args: readonly string[]): Measured =>
 export function measureOurs(args: readonly string[]): Measured {
   const program = path.join(projectRoot, 'dist/bench/measured.js');
   const begun = performance.now();
-  const result = spawnSync(process.execPath, [...v8Flags(process.versions.v8), program, ...args], {
+  const flags = v8Flags(process.versions.v8, readsMuch(args));
+  const result = spawnSync(process.execPath, [...flags, program, ...args], {
     stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
     env: withoutCache,
     maxBuffer: 1 << 30,

@@ -23,6 +23,17 @@ function wall(command: string, args: readonly string[], env: NodeJS.ProcessEnv =
 const bin = path.join(projectRoot, 'bin/stepscope');
 const short = (value: number) => `${value.toFixed(3)} s`;
 
+/** Node 20 reads these at every start, before any of our code: on a machine that names them, that is most of a short call. */
+function sayWithoutCertificates(small: string): void {
+  const { NODE_EXTRA_CA_CERTS: named, ...env } = process.env;
+  if (named === undefined) return;
+  const [ours, node] = medianRuns(ROUNDS, [
+    () => wall(process.execPath, [bin, 'stats', small], env),
+    () => wall(process.execPath, ['-e', '0'], env),
+  ]);
+  say(`  without NODE_EXTRA_CA_CERTS: ${short(ours.seconds)}; node alone ${short(node.seconds)}`);
+}
+
 export function benchSmall(): Verdict[] {
   const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-small-'));
   try {
@@ -54,6 +65,7 @@ export function benchSmall(): Verdict[] {
     say(
       `stepscope stats, 1.3 MB: ${short(ours.seconds)}; node alone ${short(node.seconds)}${peer ? `; nsys stats ${short(peer.seconds)}` : ''}`,
     );
+    sayWithoutCertificates(small);
     const large = grown('eager', 'profile.sqlite.gz', 300);
     const cached = { ...process.env, STEPSCOPE_CACHE: path.join(folder, 'cache') };
     const uncached = { ...process.env, STEPSCOPE_NO_CACHE: '1' };

@@ -19,6 +19,8 @@ import { runStepscope } from './run-stepscope.js';
 const folder = mkdtempSync(path.join(tmpdir(), 'stepscope-formats-'));
 const inFolder = (name: string) => path.join(folder, name);
 const bench = (name: string) => path.join(projectRoot, 'test/fixtures/bench', name);
+/** Narrower than the longest of these lists. */
+const WIDTH = 80;
 const [eager, graph] = [capturePath('eager'), capturePath('graph')];
 let server: ChildProcess;
 let address = '';
@@ -128,6 +130,18 @@ const isOf: Readonly<Record<FormatId, (text: string) => void>> = {
     assert.match(text, /<section id=[\s\S]*<\/html>\n$/);
   },
 };
+
+test('lists of what there is to choose from keep to the width', async () => {
+  for (const args of [
+    ['sql', '--tables'],
+    ['analyze', '--list'],
+    ['check', '--metrics'],
+    ['stats', '--list'],
+  ]) {
+    const { out } = await runStepscope(args, WIDTH);
+    for (const line of out.split('\n')) assert.ok(line.length <= WIDTH, `${args.join(' ')}: ${line}`);
+  }
+});
 
 test('every command has samples here, if it writes results', async () => {
   const named = (await allCommands()).filter(({ formats }) => formats).map(({ name }) => name);

@@ -7,7 +7,7 @@ import * as path from 'node:path';
 import { after, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { journalEntrySchema } from '../src/journal/journal-schema.js';
-import { projectRoot } from '../src/testing/captures.js';
+import { capturePath, projectRoot } from '../src/testing/captures.js';
 import { writeRun } from './gate-runs.js';
 import { runStepscope } from './run-stepscope.js';
 
@@ -74,6 +74,15 @@ test('from diagnosis to decision: the verdict is that of the steps, and every fi
   await ok('drop', 'no use');
   const { out } = await run('status');
   assert.match(out, /001-halve-the-batch\s+kept[\s\S]*002-\S+\s+dropped/);
+});
+
+test('gains are written as everywhere else: what more than doubles is a factor', async () => {
+  const { place, run } = journal('gains');
+  const { out } = await run('start', capturePath('gil'));
+  const page = readFileSync(path.join(place, readdirSync(place)[0], 'README.md'), 'utf8');
+  assert.match(out, /\(gain ×[\d.]+, /);
+  assert.match(page, /estimated gain ×[\d.]+ steps\/s/);
+  for (const [, share] of (out + page).matchAll(/gain \+?([\d.]+)%/g)) assert.ok(Number(share) <= 100, share);
 });
 
 test('what is out of order is refused, and says what comes first', async () => {

@@ -47,7 +47,7 @@ function bundle(name: string) {
   };
   const files = () => (existsSync(kept) ? readdirSync(kept) : []);
   const file = () => path.join(kept, files()[0]);
-  return { run, say, kept, files, file, written: () => statSync(file()).ino };
+  return { place, run, say, kept, files, file, written: () => statSync(file()).ino };
 }
 
 test('a second call takes what the first compiled', { skip }, () => {
@@ -68,6 +68,19 @@ test('other source of the same length is compiled', { skip }, () => {
   say('two');
   assert.equal(run(), 'two');
   assert.equal(run(), 'two');
+});
+
+test('a chunk that is named by its content is kept whole', { skip }, () => {
+  const { run, place } = bundle('named');
+  const chunk = path.join(place, 'said.0aB_-9xZ.js');
+  writeFileSync(chunk, `exports.word = () => 'named \\u00b5s';`);
+  writeFileSync(path.join(place, 'main.js'), `exports.run = () => require('./said.0aB_-9xZ.js').word();`);
+  assert.equal(run(), 'named µs');
+  rmSync(chunk);
+  assert.equal(run(), 'named µs');
+  writeFileSync(path.join(place, 'said.0aB_-9xY.js'), `exports.word = () => 'other';`);
+  writeFileSync(path.join(place, 'main.js'), `exports.run = () => require('./said.0aB_-9xY.js').word();`);
+  assert.equal(run(), 'other', 'main.js has no such name and is read');
 });
 
 test('damaged code does not run, and is replaced', { skip }, () => {
@@ -127,6 +140,14 @@ test('the real command prints the same with and without it', { skip }, () => {
     assert.deepEqual([status, stdout, stderr], [0, without.stdout, '']);
   }
   assert.equal(readdirSync(path.join(folder, 'real/code')).length, 1);
+});
+
+test('a word that could be no path is no error', { skip }, () => {
+  for (const word of ['x'.repeat(5000), '/proc/self/mem/x', 'a\nb', '']) {
+    const { status, stderr } = command(['stats', word], 'words');
+    assert.notEqual(status, 1, stderr);
+    assert.match(stderr, /^stepscope: .*\n.*\n$/);
+  }
 });
 
 test('kept code imports modules', { skip }, () => {

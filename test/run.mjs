@@ -98,7 +98,7 @@ function runTests(name, some, concurrency, niceness = 0) {
   const resultsFile = path.join(folder, name);
   if (some.length === 0) return Promise.resolve({ status: 0, results: [] });
   const args = [
-    ...v8Flags(process.versions.v8),
+    ...v8Flags(process.versions.v8, false),
     'test/run-files.mjs',
     resultsFile,
     String(concurrency),

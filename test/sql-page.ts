@@ -29,7 +29,7 @@ stepscope sql profile.sqlite --parquet tables
 - **The same numbers.** Tables of analyses have the rows of \`stepscope analyze --only ID --json\`, with the same names, in the same selection (\`--phase\`, \`--iterations\`, \`--whole\`). Events are those of the file. \`kernel_steps\` has the attribution that all analyses use.
 - **Not recorded is not empty.** A table that the capture does not have is an error (exit code 8) that states how to record it. A column that was not recorded is null in every row.
 - **Read only.** The question runs in a database in memory that opens no file, attaches nothing and loads no extension. Only SELECT, WITH, FROM, DESCRIBE, SHOW and EXPLAIN are answered, one at a time.
-- **Bounded.** 2 GB of memory, \`--timeout\` (60 s), \`--max-rows\` (1,000,000) and 500 MB of values. If rows are left out, \`complete\` is false in JSON, and the terminal shows a note.
+- **Bounded.** 2 GB of memory, \`--timeout\` (60 s), \`--max-rows\` (1,000,000) and 500 MB of values. Functions that build texts are not counted by DuckDB: a question that names one runs in a separate process, which ends at 4 GB (on Linux). If rows are left out, \`complete\` is false in JSON, and the terminal shows a note.
 - **The same bytes.** DuckDB runs on one thread, so that the order of rows and of sums does not change.
 - Types: text is VARCHAR, number DOUBLE, whole BIGINT, flag BOOLEAN, map MAP(VARCHAR, DOUBLE). Names are not case-sensitive. Times are nanoseconds on the clock of the profile.
 - \`--arrow FILE\` writes the answer as an Arrow file (\`-\`: a stream), \`--parquet DIR\` as Parquet. Maps and lists become JSON text there.

@@ -7,11 +7,14 @@ import { UserError } from '../base/user-error.js';
 import { wrapLines } from '../report/terminal.js';
 import type { Command } from './command.js';
 import { commandList, helpText, overview } from './help.js';
+import { mistakeOf } from './mistake-of.js';
 import { commandElsewhere } from './other-words.js';
 import type { Output } from './output.js';
 import { readCall } from './read-call.js';
 import { allCommands, commands, loadCommand } from './registry.js';
 import { systemError } from './system-error.js';
+
+const BUG = 1;
 
 /** The command under way: some have exit codes of their own. */
 let underWay: Command | undefined;
@@ -54,15 +57,16 @@ export async function dispatch(given: readonly string[], output: Output): Promis
     return await command.run(readCall(command, own, output), allCommands);
   } catch (error) {
     output.clearProgress();
-    const mistake = error instanceof UserError ? error : systemError(error);
+    const mistake = mistakeOf(error);
     if (mistake) {
       const lines = `stepscope: ${printable(mistake.message)}\n${printable(mistake.hint)}\n`;
       output.err(wrapLines(lines, output.errorWidth ?? Infinity));
       return command?.failures?.mistake ?? mistake.exitCode;
     }
-    if (!command?.failures) throw error;
-    output.err(`stepscope: internal error (this is a bug): ${(error as Error).stack}\n`);
-    return command.failures.bug;
+    // Left to Node, it would be shown with the line it comes from: a hundred kilobytes of the bundle.
+    const { stack = String(error) } = error as Error;
+    output.err(`stepscope: internal error (this is a bug): ${stack}\n`);
+    return command?.failures?.bug ?? BUG;
   }
 }
 

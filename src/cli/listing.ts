@@ -1,5 +1,6 @@
 /** What there is to choose from (`--list`, `--metrics`): a line each for people, all of it as JSON. */
 import type { JsonAnswer } from '../base/envelope.js';
+import { wrapLines } from '../report/terminal.js';
 import type { Result } from './emit.js';
 
 export function listing<Document extends JsonAnswer>(
@@ -25,6 +26,6 @@ export function listing<Document extends JsonAnswer>(
       },
     ],
     document: () => document,
-    text: () => lines.map(line).join(''),
+    text: ({ width }) => wrapLines(lines.map(line).join(''), width),
   };
 }

@@ -2,13 +2,11 @@
 import {
   type Analyzer,
   type AnyAnalysis,
-  NotRecorded,
   type Outcome,
   type Settings,
   tablesReadBy,
 } from '../analyze/analysis.js';
 import type { Static } from '../base/document.js';
-import { UserError } from '../base/user-error.js';
 import { recordedWith } from '../capture/run/recorded-with.js';
 import { openProfile } from '../import/open.js';
 import type { Profile } from '../model/profile.js';
@@ -80,14 +78,4 @@ export function analyzeDocument(
 export function tellLosses({ notes }: Profile, output: Output): void {
   for (const { severity, count, text, example } of notes)
     if (severity === 'loss') output.err(`note: ${count} ${text}${example ? ` (e.g. ${example})` : ''}\n`);
-}
-
-/** Runs what a command cannot do without: what a profile does not have is the user's to mend. */
-export function orNotRecorded<Result>(ask: () => Result): Result {
-  try {
-    return ask();
-  } catch (error) {
-    if (!(error instanceof NotRecorded)) throw error;
-    throw new UserError('not-recorded', `Not recorded: ${error.what}.`, `To record it: ${error.hint}`);
-  }
 }

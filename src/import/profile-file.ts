@@ -13,6 +13,8 @@ import { UserError } from '../base/user-error.js';
 import { makeTemporaryFolder, removeTemporaryFolder } from '../disk/temporary-folder.js';
 import type { Packing } from './unpack/packing.js';
 import { packingOf } from './unpack/packings.js';
+import { unpackAhead } from './unpack/unpack-ahead.js';
+import { readAt, type UnpackedPiece, unpackFile } from './unpack/unpack-file.js';
 
 /** Real profiles pack 5 to 30 times, grown ones up to about 60; beyond this ratio a large file is a bomb. */
 const MAX_RATIO = 250;
@@ -25,6 +27,8 @@ const POINTER_BYTES = 1024;
 /** Unpacked at a time. What is on its way when a damaged archive ends is lost, so not too much. */
 const UNPACK_BYTES = 1 << 16;
 const CHUNK_BYTES = 4 * 1024 * 1024;
+/** Smaller packed files are read before a thread has started. */
+const WORTH_A_THREAD = 8 * 1024 * 1024;
 
 export class ProfileFile {
   readonly name: string;
@@ -117,20 +121,18 @@ export class ProfileFile {
       yield* this.plainChunks(chunkBytes);
       return;
     }
-    let read = 0;
-    const plain = this.plainChunks(1 << 20);
-    const counted = async function* () {
-      for await (const chunk of plain) {
-        read += chunk.length;
-        yield chunk;
-      }
-    };
+    yield* this.unpacked(unpackFile(this.fd, this.packing, Math.min(chunkBytes, UNPACK_BYTES)));
+  }
+
+  private async *unpacked(
+    pieces: AsyncIterable<UnpackedPiece>,
+  ): AsyncGenerator<Uint8Array & { readBytes?: number }> {
     let written = 0;
     try {
-      for await (const chunk of this.packing.unpack(counted(), Math.min(chunkBytes, UNPACK_BYTES))) {
-        written += chunk.length;
+      for await (const { bytes, readBytes } of pieces) {
+        written += bytes.length;
         if (written > this.unpackLimit) throw this.bombError();
-        yield Object.assign(chunk, { readBytes: read });
+        yield Object.assign(bytes, { readBytes });
       }
     } catch (error) {
       if (error instanceof UserError) throw error;
@@ -144,6 +146,10 @@ export class ProfileFile {
    * turns, and while one is being worked on the other is already being filled.
    */
   async *borrowedChunks(chunkBytes = CHUNK_BYTES): AsyncGenerator<Uint8Array & { readBytes?: number }> {
+    if (this.packing !== undefined && this.sizeBytes >= WORTH_A_THREAD && os.availableParallelism() > 1) {
+      yield* this.unpacked(unpackAhead(this.fd, this.packing, UNPACK_BYTES));
+      return;
+    }
     if (this.packed) {
       yield* this.chunks(chunkBytes);
       return;
@@ -151,7 +157,7 @@ export class ProfileFile {
     let position = 0;
     let filling = new Uint8Array(chunkBytes);
     let spare = new Uint8Array(chunkBytes);
-    let coming = this.readAt(filling, position);
+    let coming = readAt(this.fd, filling, position);
     try {
       while (true) {
         const got = await coming;
@@ -159,7 +165,7 @@ export class ProfileFile {
         position += got;
         const chunk = Object.assign(filling.subarray(0, got), { readBytes: position });
         [filling, spare] = [spare, filling];
-        coming = this.readAt(filling, position);
+        coming = readAt(this.fd, filling, position);
         yield chunk;
       }
     } finally {
@@ -168,19 +174,11 @@ export class ProfileFile {
     }
   }
 
-  private readAt(into: Uint8Array, position: number): Promise<number> {
-    return new Promise((resolve, reject) =>
-      fs.read(this.fd, into, 0, into.length, position, (error, got) =>
-        error ? reject(error) : resolve(got),
-      ),
-    );
-  }
-
   private async *plainChunks(chunkBytes: number): AsyncGenerator<Uint8Array & { readBytes?: number }> {
     let position = 0;
     while (true) {
       const buffer = new Uint8Array(chunkBytes);
-      const got = await this.readAt(buffer, position);
+      const got = await readAt(this.fd, buffer, position);
       if (got === 0) return;
       position += got;
       yield Object.assign(buffer.subarray(0, got), { readBytes: position });

@@ -1,7 +1,8 @@
 /** An entry and the journal as blocks. */
 import type { Block, Fact } from '../analyze/block.js';
 import { tableOf } from '../analyze/table-of.js';
-import { formatDuration, formatShare } from '../base/units.js';
+import { formatThroughput } from '../analyze/words.js';
+import { formatDuration } from '../base/units.js';
 import { formatDifference, formatValue } from '../gate/quantity.js';
 import type { Unit } from '../run/metrics.js';
 import { type JournalEntry, nextStep } from './entry.js';
@@ -18,7 +19,7 @@ export function describeEntry({ key, entry }: StoredEntry): Block[] {
     { label: 'base', text: files(base) },
     ...base.findings.slice(0, MOST_FINDINGS).map(({ claim, gainThroughput, confidence, advice }) => ({
       label: 'found',
-      text: `${claim} (${gainThroughput === null ? '' : `gain ${formatShare(gainThroughput)}, `}${confidence})`,
+      text: `${claim} (${gainThroughput === null ? '' : `gain ${formatThroughput(gainThroughput)}, `}${confidence})`,
       ...(advice[0] ? { hint: advice[0] } : {}),
     })),
     ...(change ? [{ label: 'change', text: change.text }] : []),

@@ -1,5 +1,6 @@
 /** An entry as a page for people, next to its JSON: what was found, what was changed, what came of it. */
-import { formatShare } from '../base/units.js';
+
+import { formatThroughput } from '../analyze/words.js';
 import { formatDifference, formatValue } from '../gate/quantity.js';
 import type { Unit } from '../run/metrics.js';
 import { type EntryComparison, type JournalEntry, type Measurement, nextStep } from './entry.js';
@@ -20,7 +21,7 @@ export function entryMarkdown(entry: JournalEntry): string {
     '',
     ...base.findings.map(
       ({ claim, confidence, gainThroughput, advice }) =>
-        `- ${plain(claim)} (${confidence}${gainThroughput === null ? '' : `, estimated gain ${formatShare(gainThroughput)} steps/s`})${advice[0] ? `. ${plain(advice[0])}` : ''}`,
+        `- ${plain(claim)} (${confidence}${gainThroughput === null ? '' : `, estimated gain ${formatThroughput(gainThroughput)} steps/s`})${advice[0] ? `. ${plain(advice[0])}` : ''}`,
     ),
     ...(base.findings.length === 0 ? ['- nothing was found'] : []),
     '',

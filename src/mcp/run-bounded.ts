@@ -16,6 +16,8 @@ export interface Ran {
   readonly err: string;
 }
 
+/** Says to a command that somebody ends its process when it takes too much: it need not start another one to be ended. */
+export const IS_GUARDED = 'STEPSCOPE_GUARDED';
 const MOST_SECONDS = 120;
 const MOST_BYTES = 2e6;
 const LOOK_MS = 50;
@@ -67,7 +69,7 @@ export class BoundedRuns {
     if (signal.aborted) return Promise.reject(cancelled());
     const child = spawn(process.execPath, [program, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, NO_COLOR: '1' },
+      env: { ...process.env, NO_COLOR: '1', [IS_GUARDED]: '1' },
     });
     let ended: UserError | undefined;
     const end = (why: UserError) => {
@@ -109,7 +111,7 @@ const cancelled = () =>
   new UserError('usage', 'The call was cancelled.', 'Call again if you need the answer.');
 
 /** Of Linux; elsewhere memory is bounded by Node and DuckDB alone. */
-function residentBytes(pid: number | undefined): number {
+export function residentBytes(pid: number | undefined): number {
   try {
     return Number(fs.readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * 4096;
   } catch {

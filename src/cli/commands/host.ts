@@ -6,7 +6,7 @@ import { hintForNames } from '../../analyze/host-code/names-hint.js';
 import type { Static } from '../../base/document.js';
 import { define, requireFiles } from '../command.js';
 import { analysisOptions } from '../options.js';
-import { orNotRecorded, profileFor, settingsOf, tellLosses } from '../profile-of.js';
+import { profileFor, settingsOf, tellLosses } from '../profile-of.js';
 import { publishedSchema } from '../schema-file.js';
 
 /** On a screen; documents keep what is twenty times smaller. */
@@ -35,8 +35,7 @@ export const host = define({
     requireFiles('host', given);
     const analyzer = new Analyzer(await profileFor(given, hostSources, output), settingsOf(values));
     const question = { weight: values.weight, inverted: values.inverted, depth: values.depth };
-    const profileOfHost = (leastShare?: number) =>
-      orNotRecorded(() => hostProfile(analyzer, { ...question, leastShare }));
+    const profileOfHost = (leastShare?: number) => hostProfile(analyzer, { ...question, leastShare });
     await emit({
       blocks: () => {
         const found = profileOfHost(SHOWN_SHARE);

@@ -9,7 +9,7 @@ import { limitOf, type NcuLaunch } from '../../rerun/ncu-result.js';
 import type { ncuSchema } from '../answers-schema.js';
 import { define, requireFiles } from '../command.js';
 import { analysisOptions } from '../options.js';
-import { orNotRecorded, profileFor, settingsOf, tellLosses } from '../profile-of.js';
+import { profileFor, settingsOf, tellLosses } from '../profile-of.js';
 import { readNcuResult, runNcu } from '../run-ncu.js';
 
 const REPORT = 'stepscope-ncu';
@@ -37,7 +37,7 @@ export const ncu = define({
       throw new UserError('usage', 'No kernel was given.', `For example: stepscope ncu ${wanted} gemm`);
     requireFiles('ncu', files);
     const profile = await profileFor(files, ncuReads, output);
-    const target = orNotRecorded(() => ncuTarget(new Analyzer(profile, settingsOf(values)), wanted));
+    const target = ncuTarget(new Analyzer(profile, settingsOf(values)), wanted);
     const args = ncuArguments(target, REPORT, values.ncuSet);
     const isRun = program.length > 0 && !values.dryRun && values.ncuResult === undefined;
     if (isRun) runNcu([...args, ...program]);

@@ -8,7 +8,7 @@ import { inputsRead, recordedInputs } from '../../rerun/recorded-inputs.js';
 import type { reproSchema } from '../answers-schema.js';
 import { define, requireFiles } from '../command.js';
 import { analysisOptions } from '../options.js';
-import { orNotRecorded, profileFor, settingsOf, tellLosses } from '../profile-of.js';
+import { profileFor, settingsOf, tellLosses } from '../profile-of.js';
 
 const SHAPES_HINT = 'Record shapes: stepscope capture --shapes, or record_shapes=True of torch.profiler.';
 
@@ -36,7 +36,7 @@ export const repro = define({
       );
     requireFiles('repro', files);
     const profile = await profileFor(files, [operators, inputsRead], output);
-    const { rows } = orNotRecorded(() => new Analyzer(profile, settingsOf(values)).get(operators));
+    const { rows } = new Analyzer(profile, settingsOf(values)).get(operators);
     const text = wanted.toLowerCase();
     const named = rows.filter(({ operator }) => operator.toLowerCase() === text);
     const found = [

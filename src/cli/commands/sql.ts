@@ -7,6 +7,7 @@ import { define } from '../command.js';
 import { analysisOptions } from '../options.js';
 import { settingsOf } from '../profile-of.js';
 import { chosenTables, openSource, splitSql } from '../sql/asked-sql.js';
+import { askGuarded, needsGuard } from '../sql/guarded-sql.js';
 import { writeArrow, writeParquet, writeTableFiles } from '../sql/sql-files.js';
 import { promptSql } from '../sql/sql-prompt.js';
 import { sqlResult, tablesResult, writtenResult } from '../sql/sql-result.js';
@@ -80,6 +81,7 @@ export const sql = define({
         'No question was given, and standard input is not a terminal.',
         'For example: stepscope sql "SELECT count(*) FROM kernels" profile.sqlite',
       );
+    if (question !== undefined && needsGuard(question)) return askGuarded(values.timeLimit / 1e6);
     const session = await SqlSession.open(await openSource(files, settings, output));
     const bounds = { rows: values.maxRows, bytes: MOST_BYTES, timeMs: values.timeLimit / 1e6 };
     const limit = values.rows ?? READABLE_ROWS;

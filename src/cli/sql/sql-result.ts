@@ -3,6 +3,7 @@ import type { Block } from '../../analyze/block.js';
 import { csvCell } from '../../base/csv-cell.js';
 import type { Static } from '../../base/document.js';
 import type { Profile } from '../../model/profile.js';
+import { wrapLines } from '../../report/terminal.js';
 import { answerTable, sqlText } from '../../sql/answer-table.js';
 import type { SqlAnswer } from '../../sql/sql-session.js';
 import type { SqlTable } from '../../sql/sql-table.js';
@@ -45,7 +46,7 @@ export function tablesResult(tables: readonly SqlTable[]): Result {
         columns: columns.map(({ name: own, type, about: words }) => ({ name: own, type, about: words })),
       })),
     }),
-    text: () => `${lines.join('\n')}\n`,
+    text: ({ width }) => wrapLines(`${lines.join('\n')}\n`, width),
   };
 }
 

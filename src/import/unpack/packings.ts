@@ -8,3 +8,6 @@ const packings: readonly Packing[] = [gzip, zstd, xz];
 
 export const packingOf = (head: Uint8Array): Packing | undefined =>
   packings.find(({ magic }) => magic.every((byte, i) => head[i] === byte));
+
+export const packingWith = (ending: Packing['ending']): Packing =>
+  packings.find(packing => packing.ending === ending)!;
