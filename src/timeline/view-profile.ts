@@ -96,10 +96,11 @@ export function viewProfile(profile: Profile, settings: Settings, name: string):
     selectedEvents: asked => selectedEvents(timeline(), asked),
     answer(steps) {
       const chosen = lookingAt(steps);
-      const { answer, headline } = describePageAnswer(chosen);
+      const { answer, headline, phases } = describePageAnswer(chosen);
       const gain = headline?.gain;
       return {
         lines: answer.lines,
+        hasFigures: phases.length > 0,
         gain:
           gain && gain.throughput >= WORTH_SAYING
             ? {

@@ -95,6 +95,8 @@ export interface StepsDocument {
   /** The step's window on its first device; on the host where nothing ran. */
   readonly startNs: readonly number[];
   readonly endNs: readonly number[];
+  /** Mean of its windows, one per rank: the time that the budget states. */
+  readonly wallNs: readonly number[];
   readonly busyNs: readonly number[];
   /** -1: hidden by graph blocks, or not recorded. */
   readonly kernels: readonly number[];
@@ -171,6 +173,8 @@ export interface PanelDocument {
 export interface AnswerDocument {
   /** The first line is the answer, the others say why. */
   readonly lines: readonly string[];
+  /** They are about times of steps, or of the whole trace; not where no GPU work was recorded. */
+  readonly hasFigures: boolean;
   /** The gain of the first finding, for example `+48% tokens/s`, and what has to happen for it. */
   readonly gain: { readonly amount: string; readonly how: string } | null;
 }

@@ -5,6 +5,8 @@ import type { Evidence } from './finding.js';
 /** The sentence, and the part and whole it was taken from. */
 export function evidenceText({ text, numerator, denominator, unit }: Evidence): string {
   if (typeof numerator !== 'number' || typeof denominator !== 'number') return text;
+  // A percentage that the sentence states is of itself a part of a whole.
+  if (unit === '%') return text;
   const amount = (value: number) =>
     unit === 'ns'
       ? formatDuration(value)

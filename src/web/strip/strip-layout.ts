@@ -29,8 +29,7 @@ export interface StripLayout {
   readonly end: number;
 }
 
-export const wallOf = (steps: StepsDocument, step: number): number =>
-  Math.max(0, steps.endNs[step] - steps.startNs[step]);
+export const wallOf = (steps: StepsDocument, step: number): number => steps.wallNs[step];
 
 export function stripLayout(
   steps: StepsDocument,
