@@ -238,7 +238,7 @@ export const adviceFor: Readonly<Record<string, readonly AdviceText[]>> = {
   ],
   'waiting-for-slowest-rank': [
     any(
-      'look at what the late rank does longer (--only rank-skew,rank-waits): even out its work, its experts (stepscope moe) or its host; compare GPU clocks where all of its kernels are slower',
+      'find what the late rank does longer (--only rank-skew,rank-waits) and even out its work, its experts (stepscope moe) or its host; if all of its kernels are slower, compare GPU clocks',
     ),
   ],
   'pipeline-waiting': [

@@ -46,7 +46,7 @@ export function eventFacts(analyzer: Analyzer, data: LaneData, index: number): F
   const start = data.start[index];
   const times = [
     { label: 'duration', text: formatDuration(data.end[index] - start) },
-    { label: 'start', text: `${(start / 1e6).toFixed(6)} ms` },
+    { label: 'start', text: `${(start / 1e6).toFixed(6)} ms into the profile` },
   ];
   switch (data.source) {
     case 'steps':

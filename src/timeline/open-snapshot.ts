@@ -58,7 +58,7 @@ export function openSnapshot(snapshot: Snapshot, bytes: ArrayBuffer): OpenedSnap
         name: data.labels.name(label[index]),
         facts: [
           { label: 'duration', text: formatDuration(end[index] - start[index]) },
-          { label: 'start', text: `${(start[index] / 1e6).toFixed(6)} ms` },
+          { label: 'start', text: `${(start[index] / 1e6).toFixed(6)} ms into the profile` },
           { label: 'on', text: track.label },
           ...(look ? [{ label: 'kind', text: look.label }] : []),
         ],

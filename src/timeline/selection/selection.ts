@@ -185,7 +185,11 @@ function tableOf(
       },
       { header: 'Count', kind: 'count', values: shown.map(({ count }) => count) },
       { header: 'Total', kind: 'ns', values: shown.map(({ totalNs }) => totalNs) },
-      { header: 'Share', kind: 'share', values: shown.map(({ totalNs }) => (sum > 0 ? totalNs / sum : 0)) },
+      {
+        header: 'Share (%)',
+        kind: 'share',
+        values: shown.map(({ totalNs }) => (sum > 0 ? totalNs / sum : 0)),
+      },
       { header: 'Mean', kind: 'ns-mean', values: shown.map(({ wholeNs, count }) => wholeNs / count) },
       { header: 'Median', kind: 'ns', values: shown.map(({ lengths }) => percentile(lengths, 50)) },
       { header: 'p99', kind: 'ns', values: shown.map(({ lengths }) => percentile(lengths, 99)) },

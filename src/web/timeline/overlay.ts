@@ -167,7 +167,7 @@ function paintArea(
     const top = Math.max(-2, row.y - scrollTop);
     const bottom = Math.min(height + 2, row.y + row.height - scrollTop);
     if (bottom <= top) continue;
-    context.globalAlpha = 0.13;
+    context.globalAlpha = 0.07;
     context.fillRect(left, top, right - left, bottom - top);
   }
   context.globalAlpha = 1;
