@@ -45,6 +45,8 @@ export const hostLooks: readonly Look[] = [
   { id: 'library', label: 'library call', color: hostColors.library },
   { id: 'mark', label: 'mark', color: hostColors.mark },
   { id: 'gil-hold', label: 'holding the GIL', color: hostColors['gil-hold'] },
+  { id: 'on-cpu-launching', label: 'launching thread on a CPU', color: hostColors['on-cpu-launching'] },
+  { id: 'on-cpu', label: 'other thread on a CPU', color: hostColors['on-cpu'] },
   // What explains idle time has the colour of the cause.
   ...idleCauses.map(({ id, label, color }) => ({ id, label, color })),
 ];

@@ -74,6 +74,8 @@ export const hostColors = {
   library: '#a2a8c6',
   mark: '#9c8a78',
   'gil-hold': '#b8d4b0',
+  'on-cpu-launching': '#4c8276',
+  'on-cpu': '#7c9476',
 } as const;
 
 /** Idle time whose causes are not listed one by one. */

@@ -14,10 +14,11 @@ import { idleCauses } from '../catalog/idle-causes.js';
 import { familyOf } from '../catalog/kernels/families.js';
 import type { Profile, Row } from '../model/profile.js';
 import { columnsOf, type TableName } from '../model/schema.js';
+import { cpuFacts } from './cpu-facts.js';
 import { stepLabel } from './step-label.js';
 import type { LaneData } from './track.js';
 
-interface Fact {
+export interface Fact {
   readonly label: string;
   readonly text: string;
 }
@@ -83,6 +84,8 @@ export function eventFacts(analyzer: Analyzer, data: LaneData, index: number): F
         ...recordFacts(analyzer.profile, record.table, record.row),
       ];
     }
+    case 'contextSwitches':
+      return [...times, ...cpuFacts(analyzer, row)];
     default:
       return [...times, ...recordFacts(analyzer.profile, data.source, row)];
   }

@@ -115,6 +115,8 @@ export interface GroupDocument {
   readonly label: string;
   /** The group it belongs under: the GPU of a process that has one of its own. */
   readonly under?: string;
+  /** It begins folded: it has more tracks than most people want to see. */
+  readonly folded?: true;
 }
 
 export interface TrackDocument {
@@ -261,7 +263,7 @@ export interface RanksDocument {
 }
 
 /** Kinds of events that are not added up with each other. */
-export type SelectionSection = 'gpu' | 'idle' | 'host' | 'layers' | 'replays' | 'ranks' | 'steps';
+export type SelectionSection = 'gpu' | 'idle' | 'host' | 'cpu' | 'layers' | 'replays' | 'ranks' | 'steps';
 
 export interface DurationBin {
   readonly fromNs: number;

@@ -17,6 +17,7 @@ const sectionLabels: Readonly<Record<SelectionSection, string>> = {
   gpu: 'GPU work',
   idle: 'GPU idle time',
   host: 'host',
+  cpu: 'time on a CPU',
   layers: 'layers',
   replays: 'graph replays',
   ranks: 'ranks',
