@@ -4,6 +4,7 @@
  * the columns itself, with the code the server uses (open-snapshot.ts).
  */
 import type { WrittenNote } from './notes.js';
+import type { SnapshotDetails } from './snapshot-details.js';
 import type { StepSpan } from './spans.js';
 import type { LaneSource } from './track.js';
 import type { EventDocument, TimelineDocument, TrackDocument, WaitDocument } from './wire.js';
@@ -26,7 +27,10 @@ export interface Snapshot {
   readonly labels: readonly (readonly [string, string])[];
   /** Answers by address. */
   readonly answers: Readonly<Record<string, unknown>>;
+  /** The selected one, with all that is known of it. */
   readonly events: readonly EventDocument[];
+  /** What is known of the others. */
+  readonly details: SnapshotDetails;
   /** Who waited for whom, the longest waits of the stretch. */
   readonly waits: readonly WaitDocument[];
   readonly notes: readonly WrittenNote[];

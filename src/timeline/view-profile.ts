@@ -55,6 +55,14 @@ export function viewProfile(profile: Profile, settings: Settings, name: string):
       'The link may belong to another profile.',
     );
   };
+  const knownOf = (lane: number, index: number) => {
+    const events = laneAt(lane, index);
+    links ??= new EventLinks(analyzer, timeline());
+    return {
+      facts: eventFacts(analyzer, events, index),
+      ...links.of(events.source, events.row[index]),
+    };
+  };
   const view: ViewedProfile = {
     name,
     async prepare(onPhase) {
@@ -73,7 +81,6 @@ export function viewProfile(profile: Profile, settings: Settings, name: string):
     event(lane, index) {
       const events = laneAt(lane, index);
       const { labels } = timeline();
-      links ??= new EventLinks(analyzer, timeline());
       return {
         lane,
         index,
@@ -81,9 +88,8 @@ export function viewProfile(profile: Profile, settings: Settings, name: string):
         endNs: events.end[index],
         title: labels.text(events.label[index]),
         name: labels.name(events.label[index]),
-        facts: eventFacts(analyzer, events, index),
         company: companyOf(timeline(), events, index),
-        ...links.of(events.source, events.row[index]),
+        ...knownOf(lane, index),
       };
     },
     like: name => likeOf(timeline(), name),
@@ -119,7 +125,7 @@ export function viewProfile(profile: Profile, settings: Settings, name: string):
     lookingAt,
     trace: (fromNs, toNs) => traceOf(profile, { fromNs, toNs }, ownEvents(analyzer, { fromNs, toNs })),
     csv: (fromNs, toNs) => csvOf(timeline(), { fromNs, toNs }),
-    snapshot: asked => makeSnapshot(view, timeline(), asked),
+    snapshot: asked => makeSnapshot(view, timeline(), asked, knownOf),
   };
   return view;
 }
