@@ -4,7 +4,7 @@ import { cpuRuns } from '../analyze/host/cpu-runs.js';
 import { formatDuration } from '../base/units.js';
 import type { Row } from '../model/profile.js';
 import { ThreadState } from '../model/schema.js';
-import type { Fact } from './event-details.js';
+import type { EventDocument } from './wire.js';
 
 /** Why a thread lost its CPU, as the kernel says. */
 const offCpuReasons: Readonly<Record<number, string>> = {
@@ -19,7 +19,7 @@ const offCpuReasons: Readonly<Record<number, string>> = {
 };
 
 /** `row`: the switch with which it began. */
-export function cpuFacts(analyzer: Analyzer, row: number): Fact[] {
+export function cpuFacts(analyzer: Analyzer, row: number): EventDocument['facts'][number][] {
   const { profile } = analyzer;
   const switches = profile.tables.contextSwitches!;
   const thread = switches.thread[row as Row<'contextSwitches'>];

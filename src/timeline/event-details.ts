@@ -20,7 +20,7 @@ import { stepLabel } from './step-label.js';
 import { timeFacts } from './time-facts.js';
 import type { LaneData } from './track.js';
 
-export interface Fact {
+interface Fact {
   readonly label: string;
   readonly text: string;
 }

@@ -3,18 +3,10 @@
  * links are numbers of events that are in the snapshot too. Times, name and company follow from the columns.
  */
 import type { CutTimeline } from './snapshot.js';
+import type { SnapshotDetails } from './snapshot-document.js';
 import type { EventDocument, EventLink } from './wire.js';
 
 type Known = Pick<EventDocument, 'facts' | 'links' | 'moreLinks'>;
-
-export interface SnapshotDetails {
-  /** Label and text of each fact that occurs. */
-  readonly facts: readonly (readonly [label: string, text: string])[];
-  /** Per lane, for each event from the first on: the numbers of its facts. */
-  readonly lanes: Readonly<Record<number, readonly (readonly number[])[]>>;
-  /** Per lane and event: how many more there are, then index into `relations`, lane and number of each event it is tied to. */
-  readonly links: Readonly<Record<number, Readonly<Record<number, readonly number[]>>>>;
-}
 
 const relations: readonly EventLink['relation'][] = ['launched-by', 'launches'];
 /** Beyond these a file would grow by more than most mail takes: other events have name, times and company. */

@@ -4,7 +4,6 @@
  * the columns itself, with the code the server uses (open-snapshot.ts).
  */
 import type { WrittenNote } from './notes.js';
-import type { SnapshotDetails } from './snapshot-details.js';
 import type { StepSpan } from './spans.js';
 import type { LaneSource } from './track.js';
 import type { EventDocument, TimelineDocument, TrackDocument, WaitDocument } from './wire.js';
@@ -14,6 +13,16 @@ export interface SnapshotLane {
   /** Area lanes have none. */
   readonly source?: LaneSource;
   readonly length: number;
+}
+
+/** Packed, see snapshot-details.ts. */
+export interface SnapshotDetails {
+  /** Label and text of each fact that occurs. */
+  readonly facts: readonly (readonly [label: string, text: string])[];
+  /** Per lane, for each event from the first on: the numbers of its facts. */
+  readonly lanes: Readonly<Record<number, readonly (readonly number[])[]>>;
+  /** Per lane and event: how many more there are, then kind of relation, lane and number of each event it is tied to. */
+  readonly links: Readonly<Record<number, Readonly<Record<number, readonly number[]>>>>;
 }
 
 export interface Snapshot {

@@ -16,7 +16,7 @@
  *   GET  /api/profiles/ID/ranks                      RanksDocument
  *   GET  /api/profiles/ID/waits?from=&to=            WaitDocument[]
  *   GET  /api/profiles/ID/selection?from=&to=&track=&q=&of=&by=  SelectionDocument
- *   GET  /api/profiles/ID/selection/sql?from=&to=&track=&q=&sql=  PanelDocument: one SELECT over the selected events
+ *   GET  /api/profiles/ID/selection/sql?from=&to=&track=&q=&sql=  PanelDocument: one SELECT over the selected events and the whole profile
  *   GET  /api/profiles/ID/answer?steps=              AnswerDocument
  *   GET  /api/profiles/ID/panels/ANALYSIS?steps=     PanelDocument
  *   GET  /api/profiles/ID/flame?steps=               FlameDocument: the call tree of the host
@@ -48,6 +48,8 @@ export interface StateDocument {
   readonly compare: readonly [number, number] | null;
   /** Columns of the table `selection`, where SQL can be asked. */
   readonly sql?: readonly { readonly name: string; readonly about: string }[];
+  /** The tables of the whole profile, there too: what each is about, and its columns. */
+  readonly sqlTables?: readonly { readonly name: string; readonly about: string }[];
 }
 
 export interface ProfileState {
