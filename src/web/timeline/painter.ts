@@ -173,7 +173,8 @@ export class Painter {
   ): void {
     const { fromNs, nsPerPixel, width, look } = frame;
     const toNs = fromNs + width * nsPerPixel;
-    const y = place.y - frame.scrollTop + place.height / 2 + 0.5;
+    // Above the line under marked events.
+    const y = place.y - frame.scrollTop + (place.height - (frame.marks ? MARK_HEIGHT : 0)) / 2 + 0.5;
     const inks = look.inkOn[track.palette];
     for (const { start, end, label, tone } of entries) {
       const last = lowerBound(start, toNs);
